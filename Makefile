@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Each line calls the lab. SCENARIO=geo TRIALS=8 DURATION=30 JOBS=2 choose.
+SCENARIO ?= geo
+lab := scripts/lab
+options := $(if $(TRIALS),--trials $(TRIALS)) $(if $(DURATION),--duration $(DURATION)) $(if $(JOBS),--jobs $(JOBS))
+
+.PHONY: experiment test setup report bench check doctor lint lock clean
+
+experiment: setup ; @$(lab) run $(SCENARIO) $(options)
+test: setup lint ; @$(lab) kernel build && scripts/python -m pytest -n auto --dist loadfile
+setup: ; @scripts/setup
+report: setup ; @$(lab) report results/$(SCENARIO)/latest
+bench: setup ; @$(lab) bench
+check: setup ; @$(lab) check
+doctor: setup ; @$(lab) doctor
+lint: setup ; @scripts/python -m ruff check . && scripts/python -m mypy
+lock: setup ; @scripts/lock
+clean: setup ; @$(lab) clean
