@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Folders in the user's cache: named by a digest, complete or not there."""
+
+import fcntl
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+DONE = ".complete"
+
+
+def finished(folder: Path) -> bool:
+    """Tell whether a cached folder is whole."""
+    return (folder / DONE).exists()
+
+
+@contextmanager
+def publish(folder: Path) -> Iterator[Path | None]:
+    """Yield a draft folder to fill, renamed when the block ends well; None where the folder is there already.
+
+    Two processes that want the same folder wait for each other; a killed one leaves only a draft, cleared here.
+    """
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with (folder.parent / f".{folder.name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if finished(folder):
+            yield None
+            return
+        draft = folder.parent / f".{folder.name}.draft"
+        shutil.rmtree(draft, ignore_errors=True)
+        draft.mkdir()
+        try:
+            yield draft
+        except BaseException:
+            shutil.rmtree(draft, ignore_errors=True)
+            raise
+        (draft / DONE).touch()
+        shutil.rmtree(folder, ignore_errors=True)
+        draft.rename(folder)

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Which Debian archive packages come from: LAB_DEBIAN_MIRROR, this machine's own, or mmdebstrap's default."""
+
+import os
+import subprocess
+
+
+def _configured() -> dict[str, str]:
+    """Read apt's own configuration: the archive and the security archive this machine uses, where it is a Debian."""
+    try:
+        shown = subprocess.run(
+            ["apt-get", "indextargets", "--format", "$(LABEL)|$(SITE)|$(REPO_URI)", "Created-By: Packages"],
+            capture_output=True,
+            text=True,
+            check=False,
+        ).stdout
+    except FileNotFoundError:
+        return {}
+    found: dict[str, str] = {}
+    for line in shown.splitlines():
+        label, _, uri = line.split("|", 2)
+        found.setdefault(label, uri.rstrip("/"))
+    return found
+
+
+def _mirrors() -> tuple[str, str | None] | None:
+    chosen = os.environ.get("LAB_DEBIAN_MIRROR")
+    if chosen:
+        return chosen.rstrip("/"), None
+    configured = _configured()
+    return (configured["Debian"], configured.get("Debian-Security")) if "Debian" in configured else None
+
+
+def sources(suite: str) -> str | None:
+    """Return sources.list lines for mmdebstrap's standard input, or None for its default."""
+    mirrors = _mirrors()
+    if not mirrors:
+        return None
+    main, security = mirrors
+    lines = [f"deb {main} {suite} main", f"deb {main} {suite}-updates main"]
+    return "\n".join(lines + ([f"deb {security} {suite}-security main"] if security else [])) + "\n"
+
+
+def arguments() -> list[str]:
+    """Return mmdebstrap's argument that goes with `sources`."""
+    return ["-"] if _mirrors() else []

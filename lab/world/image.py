@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Making a root folder with mmdebstrap, once for each digest of its package list and lock."""
+
+import hashlib
+import shutil
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from lab import paths
+from lab.cache import finished, publish
+from lab.errors import UserError
+from lab.world import archive
+
+SUITE = "trixie"
+HERE = Path(__file__).parent
+OPTIONS = [
+    "--variant=apt",
+    "--aptopt=APT::Install-Recommends false",
+    "--dpkgopt=path-exclude=/usr/share/doc/*",
+    "--dpkgopt=path-exclude=/usr/share/man/*",
+    "--dpkgopt=path-exclude=/usr/share/locale/*",
+]
+MOUNT_POINTS = ("trial", "lab", "build", "usr/lib/modules")
+
+
+@dataclass(frozen=True)
+class Image:
+    """A root folder, and what it holds."""
+
+    root: Path
+    digest: str
+    versions: dict[str, str]  # every package
+    drifted: dict[str, str]  # package -> "pinned -> installed", where the archive no longer holds the pin
+
+
+def listed(name: str) -> list[str]:
+    """Read a package list."""
+    lines = (HERE / f"{name}.pkgs").read_text().splitlines()
+    return [line for line in lines if line and not line.startswith("#")]
+
+
+def lock_file(name: str) -> Path:
+    """Return where an image's pins are written."""
+    return HERE / f"{name}.lock"
+
+
+def locked(name: str) -> dict[str, str]:
+    """Read the pinned version of every package an image held when it was locked."""
+    lines = lock_file(name).read_text().splitlines() if lock_file(name).exists() else []
+    return dict(line.split("=", 1) for line in lines if line and not line.startswith("#"))
+
+
+def digest(name: str) -> str:
+    """Digest of everything an image is made from."""
+    content = repr((SUITE, OPTIONS, MOUNT_POINTS, listed(name), sorted(locked(name).items())))
+    return hashlib.sha256(content.encode()).hexdigest()[:16]
+
+
+def find(name: str) -> Image | None:
+    """Return a cached image."""
+    folder = paths.cache() / f"{name}-{digest(name)}"
+    return _described(name, folder) if finished(folder) else None
+
+
+def ensure(name: str) -> Image:
+    """Return a cached image, or make it."""
+    folder = paths.cache() / f"{name}-{digest(name)}"
+    with publish(folder) as draft:
+        if draft:
+            _make(name, draft / "root")
+    return _described(name, folder)
+
+
+def _make(name: str, root: Path) -> None:
+    """Packages are unpacked from mmdebstrap's tar by the invoking user, so that every mode gives the same tree."""
+    if not shutil.which("mmdebstrap"):
+        raise UserError("mmdebstrap: not installed: run 'make setup'")
+    with tempfile.TemporaryDirectory(prefix="search-lab-") as scratch:
+        tar = Path(scratch) / "root.tar"
+        pins = Path(scratch) / "pins"
+        pins.write_text(
+            "".join(
+                f"Package: {package}\nPin: version {version}\nPin-Priority: 1001\n\n"
+                for package, version in locked(name).items()
+            )
+        )
+        pins.chmod(0o644)
+        Path(scratch).chmod(0o755)
+        hook = f'--setup-hook=mkdir -p "$1/etc/apt/preferences.d" && cp {pins} "$1/etc/apt/preferences.d/lab"'
+        _run(
+            [
+                "mmdebstrap",
+                *OPTIONS,
+                hook,
+                f"--include={','.join(listed(name))}",
+                SUITE,
+                str(tar),
+                *archive.arguments(),
+            ],
+            archive.sources(SUITE),
+            root.parent / "mmdebstrap.log",
+        )
+        root.mkdir()
+        _run(
+            ["tar", "-x", "-f", str(tar), "-C", str(root), "--no-same-owner", "--exclude=./dev/*"],
+            None,
+            root.parent / "tar.log",
+        )
+    for point in MOUNT_POINTS:
+        (root / point).mkdir(parents=True, exist_ok=True)
+
+
+def _run(argv: list[str], stdin: str | None, log: Path) -> None:
+    with log.open("w") as stream:
+        done = subprocess.run(argv, input=stdin, stdout=stream, stderr=subprocess.STDOUT, text=True, check=False)
+    if done.returncode:
+        errors = [
+            line for line in log.read_text().splitlines() if line.startswith("E:")
+        ] or log.read_text().splitlines()
+        kept = paths.cache() / log.name
+        shutil.copy(log, kept)
+        raise UserError(f"{argv[0]}: {errors[0] if errors else 'failed'} (log: {kept})")
+
+
+def _described(name: str, folder: Path) -> Image:
+    versions = _installed(folder / "root")
+    pins = locked(name)
+    drifted = {
+        package: f"{pins[package]} -> {version}"
+        for package, version in versions.items()
+        if package in pins and pins[package] != version
+    }
+    return Image(folder / "root", digest(name), versions, drifted)
+
+
+def _installed(root: Path) -> dict[str, str]:
+    """Read dpkg's own record."""
+    versions: dict[str, str] = {}
+    for stanza in (root / "var/lib/dpkg/status").read_text().split("\n\n"):
+        fields = dict(line.split(": ", 1) for line in stanza.splitlines() if ": " in line and not line.startswith(" "))
+        if fields.get("Status") == "install ok installed":
+            versions[fields["Package"]] = fields["Version"]
+    return versions

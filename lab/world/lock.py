@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`python -m lab.world.lock`: pin every package of both images to what the archive holds today."""
+
+from lab.world import image
+
+HEAD = "# SPDX-License-Identifier: GPL-2.0-or-later\n# Every package of this image and its version. Written by 'make lock'.\n"
+
+
+def lock(name: str) -> int:
+    """Make an image without pins, and write down what it got; returns how many packages."""
+    file = image.lock_file(name)
+    file.write_text(HEAD)
+    versions = image.ensure(name).versions
+    file.write_text(HEAD + "".join(f"{package}={version}\n" for package, version in sorted(versions.items())))
+    return len(versions)
+
+
+if __name__ == "__main__":
+    for name in ("world", "builder"):
+        print(f"{name}: {lock(name)} packages pinned")
