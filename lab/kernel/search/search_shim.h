@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The few types and 64-bit divisions of the kernel that the core needs, in user space too. */
+#ifndef SEARCH_SHIM_H
+#define SEARCH_SHIM_H
+
+#ifdef __KERNEL__
+
+#include <linux/math64.h>
+#include <linux/types.h>
+
+#else
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef uint8_t u8;
+typedef int32_t s32;
+typedef uint32_t u32;
+typedef int64_t s64;
+typedef uint64_t u64;
+
+static inline u64 div_u64_rem(u64 dividend, u32 divisor, u32 *remainder)
+{
+	*remainder = dividend % divisor;
+	return dividend / divisor;
+}
+
+static inline u64 div_u64(u64 dividend, u32 divisor)
+{
+	return dividend / divisor;
+}
+
+static inline u64 div64_u64(u64 dividend, u64 divisor)
+{
+	return dividend / divisor;
+}
+
+#endif /* __KERNEL__ */
+
+#endif /* SEARCH_SHIM_H */

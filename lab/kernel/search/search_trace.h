@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Tracepoints of tcp_search: search:search_bin tells every bin decision, and
+ * search:search_exit the exit from slow start.  Time is the trace clock's; ports
+ * are in host order, as in tcp:tcp_probe.
+ *
+ * curr_delv, prev_delv (bytes) and norm_permille mean something only with enough=1:
+ * bins reached back far enough, and the earlier window was not empty.
+ */
+#undef TRACE_SYSTEM
+#define TRACE_SYSTEM search
+
+#if !defined(SEARCH_TRACE_H) || defined(TRACE_HEADER_MULTI_READ)
+#define SEARCH_TRACE_H
+
+#include <linux/tcp.h>
+#include <linux/tracepoint.h>
+#include <net/inet_sock.h>
+#include <net/tcp.h>
+
+#include "search_core.h"
+
+/* Emitted before the decision takes effect: ssthresh is that of slow start. */
+TRACE_EVENT(search_bin,
+
+	TP_PROTO(const struct sock *sk, const struct search_decision *decision),
+
+	TP_ARGS(sk, decision),
+
+	TP_STRUCT__entry(
+		__field(__u64, curr_delv)
+		__field(__u64, prev_delv)
+		__field(__s64, norm_permille)
+		__field(__s64, bin)
+		__field(__u32, bin_us)
+		__field(__u32, rtt_us)
+		__field(__u32, cwnd)
+		__field(__u32, ssthresh)
+		__field(__u16, sport)
+		__field(__u16, dport)
+		__field(__u8, enough)
+		__field(__u8, exit)
+	),
+
+	TP_fast_assign(
+		__entry->curr_delv = decision->curr_delv_bytes;
+		__entry->prev_delv = decision->prev_delv_bytes;
+		__entry->norm_permille = decision->norm_permille;
+		__entry->bin = decision->bin;
+		__entry->bin_us = decision->bin_us;
+		__entry->rtt_us = decision->rtt_us;
+		__entry->cwnd = tcp_snd_cwnd(tcp_sk(sk));
+		__entry->ssthresh = tcp_sk(sk)->snd_ssthresh;
+		__entry->sport = ntohs(inet_sk(sk)->inet_sport);
+		__entry->dport = ntohs(inet_sk(sk)->inet_dport);
+		__entry->enough = search_compared(decision->verdict);
+		__entry->exit = decision->verdict == SEARCH_EXIT;
+	),
+
+	TP_printk("sport=%hu dport=%hu cwnd=%u ssthresh=%u rtt_us=%u bin=%lld bin_us=%u curr_delv=%llu prev_delv=%llu norm_permille=%lld enough=%u exit=%u",
+		  __entry->sport, __entry->dport, __entry->cwnd, __entry->ssthresh,
+		  __entry->rtt_us, __entry->bin, __entry->bin_us, __entry->curr_delv,
+		  __entry->prev_delv, __entry->norm_permille, __entry->enough,
+		  __entry->exit)
+);
+
+/* Emitted after the decision took effect: ssthresh is the new one. */
+TRACE_EVENT(search_exit,
+
+	TP_PROTO(const struct sock *sk, const struct search_decision *decision),
+
+	TP_ARGS(sk, decision),
+
+	TP_STRUCT__entry(
+		__field(__u64, curr_delv)
+		__field(__u64, prev_delv)
+		__field(__s64, norm_permille)
+		__field(__u32, rtt_us)
+		__field(__u32, cwnd)
+		__field(__u32, ssthresh)
+		__field(__u16, sport)
+		__field(__u16, dport)
+	),
+
+	TP_fast_assign(
+		__entry->curr_delv = decision->curr_delv_bytes;
+		__entry->prev_delv = decision->prev_delv_bytes;
+		__entry->norm_permille = decision->norm_permille;
+		__entry->rtt_us = decision->rtt_us;
+		__entry->cwnd = tcp_snd_cwnd(tcp_sk(sk));
+		__entry->ssthresh = tcp_sk(sk)->snd_ssthresh;
+		__entry->sport = ntohs(inet_sk(sk)->inet_sport);
+		__entry->dport = ntohs(inet_sk(sk)->inet_dport);
+	),
+
+	TP_printk("sport=%hu dport=%hu cwnd=%u ssthresh=%u rtt_us=%u curr_delv=%llu prev_delv=%llu norm_permille=%lld",
+		  __entry->sport, __entry->dport, __entry->cwnd, __entry->ssthresh,
+		  __entry->rtt_us, __entry->curr_delv, __entry->prev_delv,
+		  __entry->norm_permille)
+);
+
+#endif /* SEARCH_TRACE_H */
+
+#undef TRACE_INCLUDE_PATH
+#define TRACE_INCLUDE_PATH .
+#undef TRACE_INCLUDE_FILE
+#define TRACE_INCLUDE_FILE search_trace
+#include <trace/define_trace.h>

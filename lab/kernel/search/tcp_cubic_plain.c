@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/*
+ * TCP "cubic_plain": the kernel's own CUBIC without HyStart.
+ *
+ * The sender that leaves slow start by loss alone.  A module of its own, so that
+ * it and the kernel's "cubic" (with HyStart) can run at the same time, which one
+ * global hystart parameter would not allow.
+ */
+#define KERNEL_CUBIC_OPS cubic_plain
+#include "kernel_cubic.h"
+
+static struct tcp_congestion_ops cubic_plain __read_mostly = {
+	.init		= cubictcp_init,
+	.ssthresh	= cubictcp_recalc_ssthresh,
+	.cong_avoid	= cubictcp_cong_avoid,
+	.set_state	= cubictcp_state,
+	.undo_cwnd	= tcp_reno_undo_cwnd,
+	.cwnd_event	= cubictcp_cwnd_event,
+	.pkts_acked	= cubictcp_acked,
+	.owner		= THIS_MODULE,
+	.name		= "cubic_plain",
+};
+
+module_init(kernel_cubic_register);
+module_exit(kernel_cubic_unregister);
+
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("TCP CUBIC without HyStart");
