@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""dumpcap on one interface: headers only, and a count of what it dropped."""
+
+import os
+import re
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from lab.node.tools import NodeError, inside
+
+RING_MB = 64  # some 400,000 headers: more than arrive between two wake-ups
+FINAL = re.compile(r"Packets received/dropped on interface '[^']+': (\d+)/(\d+) ")
+
+
+@contextmanager
+def capturing(node: str, dev: str, file: Path, snaplen_bytes: int, preload: str | None) -> Iterator[dict[str, int]]:
+    """Capture while the block runs; afterwards the dict holds received_pkts and dropped_pkts."""
+    counts: dict[str, int] = {}
+    log = file.with_suffix(".log")
+    argv = [
+        "dumpcap",
+        "-q",
+        "-i",
+        dev,
+        "-p",
+        "-s",
+        str(snaplen_bytes),
+        "-B",
+        str(RING_MB),
+        "-F",
+        "pcapng",
+        "-w",
+        str(file),
+    ]
+    environment = os.environ | ({"LD_PRELOAD": preload} if preload else {})
+    file.touch()
+    file.chmod(0o666)  # dumpcap gives up the right to write what is not its own
+    with log.open("w") as stream:
+        process = subprocess.Popen(inside(node, *argv), stderr=stream, env=environment)
+    try:
+        _await_start(process, log)
+        yield counts
+    finally:
+        process.send_signal(signal.SIGINT)
+        process.wait(timeout=30)
+    counts.update(read_counts(log.read_text()))
+    log.unlink()
+
+
+def read_counts(log: str) -> dict[str, int]:
+    """Find dumpcap's closing count in what it printed."""
+    found = FINAL.search(log)
+    if not found:
+        raise NodeError(f"dumpcap: no closing count: {log.strip()[-200:]!r}")
+    return {"received_pkts": int(found[1]), "dropped_pkts": int(found[2])}
+
+
+def _await_start(process: subprocess.Popen[bytes], log: Path) -> None:
+    """dumpcap names its file once the interface is open."""
+    for _ in range(500):
+        if "File:" in log.read_text():
+            return
+        if process.poll() is not None:
+            break
+        time.sleep(0.01)
+    raise NodeError(f"dumpcap: did not start: {log.read_text().strip()[-200:]!r}")

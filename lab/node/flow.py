@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""iperf3 in reverse mode, as the papers use it: the client asks, the server sends."""
+
+import json
+import os
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from lab.node.tools import NodeError, inside
+
+BLOCK_BYTES = 131072
+GRACE_S = 60  # closing the connection behind a full queue takes round trips of seconds
+
+
+@contextmanager
+def server(node: str, port: int) -> Iterator[None]:
+    """Serve tests on a port while the block runs."""
+    argv = inside(node, "iperf3", "-s", "-p", str(port), "--forceflush")
+    process = subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    try:
+        _await_listening(process)
+        yield
+    finally:
+        process.terminate()
+        process.communicate(timeout=10)
+
+
+def _await_listening(process: "subprocess.Popen[str]") -> None:
+    assert process.stdout
+    said = ""
+    for line in process.stdout:
+        said += line
+        if "Server listening" in line:
+            return
+    raise NodeError(f"iperf3: server does not listen: {said.strip()[-200:]!r}")
+
+
+def download(flow: dict[str, Any], address: str, preload: str | None) -> dict[str, Any]:
+    """Download for the flow's duration and return iperf3's own result."""
+    argv = [
+        "iperf3",
+        "-c",
+        address,
+        "-p",
+        str(flow["port"]),
+        "-R",
+        "-C",
+        flow["algorithm"],
+        "-t",
+        str(flow["duration_s"]),
+        "-l",
+        str(BLOCK_BYTES),
+        "-i",
+        "0",
+        "-J",
+    ]
+    environment = os.environ | ({"LD_PRELOAD": preload} if preload else {})
+    try:
+        done = subprocess.run(
+            inside(flow["receiver"], *argv),
+            capture_output=True,
+            text=True,
+            env=environment,
+            timeout=flow["duration_s"] + GRACE_S,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise NodeError(f"iperf3: no end {GRACE_S} s after its {flow['duration_s']} s") from None
+    return read_result(done.stdout)
+
+
+def read_result(text: str) -> dict[str, Any]:
+    """Take iperf3's JSON, or its own words where the test failed."""
+    try:
+        result: dict[str, Any] = json.loads(text)
+    except ValueError:
+        raise NodeError(f"iperf3: no JSON result: {text.strip()[-200:]!r}") from None
+    if "error" in result:
+        raise NodeError(f"iperf3: {result['error']}")
+    return result

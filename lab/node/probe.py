@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""One-way delay of an idle path, packet by packet: small datagrams that carry their sending time.
+
+Runs in both ends at once as probe.py PEER COUNT INTERVAL_MS, and prints as JSON what arrived: [number, one-way delay
+in microseconds], in order of arrival. Both ends read the same kernel's clock.
+"""
+
+import json
+import socket
+import struct
+import sys
+import time
+
+PORT = 9  # discard
+RECORD = struct.Struct("!IQ")
+PATIENCE_S = 10
+SO_TIMESTAMPNS = 35  # include/uapi/asm-generic/socket.h
+
+
+def probe(peer: str, count: int, interval_ms: float) -> list[list[int]]:
+    """Send numbered datagrams, one an interval, and then collect those of the peer."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as udp:
+        udp.bind(("", PORT))
+        udp.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
+        udp.settimeout(PATIENCE_S)
+        time.sleep(0.2)  # until the peer listens too
+        for number in range(count):
+            udp.sendto(RECORD.pack(number, time.time_ns()), (peer, PORT))
+            time.sleep(interval_ms / 1e3)
+        arrived: list[list[int]] = []
+        while len(arrived) < count:
+            try:
+                arrived.append(_receive(udp))
+            except TimeoutError:  # the rest is lost
+                break
+        return arrived
+
+
+def _receive(udp: socket.socket) -> list[int]:
+    """The kernel stamps each datagram as it comes in (SO_TIMESTAMPNS), however late it is read."""
+    data, ancillary, _, _ = udp.recvmsg(64, 64)
+    number, sent_ns = RECORD.unpack(data)
+    seconds, nanoseconds = struct.unpack("qq", ancillary[0][2])
+    return [number, (seconds * 10**9 + nanoseconds - sent_ns) // 1000]
+
+
+if __name__ == "__main__":
+    print(json.dumps(probe(sys.argv[1], int(sys.argv[2]), float(sys.argv[3]))))

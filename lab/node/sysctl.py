@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Kernel settings of a node: written, then read back."""
+
+from lab.node.tools import NodeError, inside, run, run_json
+
+Settings = dict[str, str]
+
+
+def pin(node: str | None, settings: Settings) -> None:
+    """Write settings in a node (None: in the first namespace) and refuse what did not take."""
+    words = [f"{name}={value}" for name, value in settings.items()]
+    run(*_there(node, "sysctl", "-q", "-w", *words))
+    got = run(*_there(node, "sysctl", "-n", *settings)).splitlines()
+    for (name, value), line in zip(settings.items(), got, strict=True):
+        if line.split() != value.split():
+            raise NodeError(f"{node or 'kernel'}: {name}={' '.join(line.split())}: must be {value}")
+
+
+def _there(node: str | None, *argv: str) -> list[str]:
+    return inside(node, *argv) if node else list(argv)
+
+
+def pin_route(node: str, settings: Settings) -> None:
+    """Write settings of a node's default route, and refuse what did not take."""
+    show = ("ip", "-n", node, "-j", "-d", "route", "show", "default")
+    (route,) = run_json(*show)
+    words = [word for pair in settings.items() for word in pair]
+    run("ip", "-n", node, "route", "replace", "default", "via", route["gateway"], "dev", route["dev"], *words)
+    (metrics,) = run_json(*show)[0]["metrics"]
+    if metrics != {name: int(value) for name, value in settings.items()}:
+        raise NodeError(f"{node}: default route={metrics}: must be {settings}")

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Running the system's tools, in a node or outside of one."""
+
+import json
+import subprocess
+from typing import Any
+
+
+class NodeError(Exception):
+    """A step of a trial that the kernel or a tool refused; its text is one line."""
+
+
+def run(*argv: str, stdin: str | None = None) -> str:
+    """Run a tool and return what it printed; NodeError with its own words where it fails."""
+    done = subprocess.run(argv, input=stdin, capture_output=True, text=True, check=False)
+    if done.returncode:
+        words = (done.stderr or done.stdout).strip().replace("\n", "; ")
+        raise NodeError(f"{' '.join(argv)}: exit status {done.returncode}: {words}")
+    return done.stdout
+
+
+def run_json(*argv: str) -> Any:
+    """Run a tool that prints JSON and return what it said."""
+    return json.loads(run(*argv) or "null")
+
+
+def inside(node: str, *argv: str) -> list[str]:
+    """Word a command so that it runs in a node's network namespace."""
+    return ["ip", "netns", "exec", node, *argv]

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The kernel's own tracepoints, stored as the raw pages of its ring buffer.
+
+Writing them as text costs a third of a trial's time (98 MB for 20 s of 144 Mb/s), and the pages are exact.
+"""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from lab.node.tools import NodeError
+
+TRACEFS = Path("/sys/kernel/tracing")
+SUBBUFFER_KB = 64  # larger pages: fewer reads here, longer runs of equal events for the reader
+
+
+@contextmanager
+def tracing(events: dict[str, str], folder: Path, buffer_kb: int) -> Iterator[None]:
+    """Record events (name -> filter, '' for none) while the block runs; then write trace.raw and the formats."""
+    _set("tracing_on", "0")
+    _set("current_tracer", "nop")
+    _set("trace_clock", "mono")
+    page_bytes = _choose_page()
+    _set("buffer_size_kb", str(buffer_kb))
+    _set("trace", "")
+    formats = folder / "formats"
+    formats.mkdir()
+    (formats / "page_bytes").write_text(str(page_bytes))
+    for name, condition in events.items():
+        _enable(name, condition, formats)
+    _set("tracing_on", "1")
+    try:
+        yield
+    finally:
+        _set("tracing_on", "0")
+        for name in events:
+            _set(f"events/{name.replace(':', '/')}/enable", "0")
+    _refuse_losses()
+    _drain(folder / "trace.raw", page_bytes)
+
+
+def _choose_page() -> int:
+    """Since 6.8 a page of the ring may be large; older kernels keep the machine's own."""
+    setting = TRACEFS / "buffer_subbuf_size_kb"
+    if not setting.exists():
+        return os.sysconf("SC_PAGESIZE")
+    setting.write_text(str(SUBBUFFER_KB))
+    return int(setting.read_text()) * 1024
+
+
+def _set(name: str, value: str) -> None:
+    (TRACEFS / name).write_text(value)
+
+
+def _enable(name: str, condition: str, formats: Path) -> None:
+    event = TRACEFS / "events" / name.replace(":", "/")
+    if not event.exists():
+        raise NodeError(f"tracefs: event={name}: must be one of this kernel's tracepoints (is its module loaded?)")
+    if condition:
+        (event / "filter").write_text(condition)
+    (event / "enable").write_text("1")
+    (formats / f"{name.replace(':', '.')}.format").write_text((event / "format").read_text())
+
+
+def _refuse_losses() -> None:
+    stats = dict(line.split(": ", 1) for line in (TRACEFS / "per_cpu/cpu0/stats").read_text().splitlines())
+    lost = {name: stats[name] for name in ("overrun", "commit overrun", "dropped events") if int(stats[name])}
+    if lost:
+        raise NodeError(f"tracefs: lost events {lost}: the trace buffer must be larger")
+
+
+def _drain(file: Path, page_bytes: int) -> None:
+    source = os.open(TRACEFS / "per_cpu/cpu0/trace_pipe_raw", os.O_RDONLY | os.O_NONBLOCK)
+    with file.open("wb") as sink:
+        try:
+            while page := os.read(source, page_bytes):
+                sink.write(page)
+        except BlockingIOError:  # nothing more to read
+            pass
+    os.close(source)

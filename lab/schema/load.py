@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Reading a user's YAML into a model, or refusing it in one line."""
+
+from pathlib import Path
+from typing import Any, TypeVar
+
+import yaml
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from lab.errors import UserError, field_error
+from lab.paths import REPO
+
+
+class Strict(BaseModel):
+    """A model that knows all its fields, and numbers that are numbers."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+def read_yaml(file: Path) -> Any:
+    """Read a YAML file; UserError with the line where it is not one."""
+    try:
+        return yaml.safe_load(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UserError(f"{shown(file)}: {error.strerror}: must be a readable file") from None
+    except UnicodeDecodeError:
+        raise UserError(f"{shown(file)}: must be UTF-8 text") from None
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        line = f" line {mark.line + 1}" if mark else ""
+        raise UserError(f"{shown(file)}:{line} {getattr(error, 'problem', error)}: must be YAML") from None
+
+
+def parse(model: type[Model], content: Any, file: Path) -> Model:
+    """Check what a file holds against its model; UserError names the first field that is wrong."""
+    try:
+        return model.model_validate(content)
+    except ValidationError as errors:
+        raise _worded(file, errors.errors()[0]) from None
+
+
+def load(model: type[Model], file: Path) -> Model:
+    """Read and check one file."""
+    return parse(model, read_yaml(file), file)
+
+
+def shown(file: Path) -> str:
+    """Name a file from the checkout's root where it lies in it."""
+    return str(file.relative_to(REPO)) if file.is_relative_to(REPO) else str(file)
+
+
+def names(folder: Path, pattern: str) -> list[str]:
+    """List what exists of a kind, by name."""
+    return sorted(file.name.split(".")[0] for file in folder.glob(pattern))
+
+
+def choose(kind: str, name: str, known: list[str], where: Path | str, field: str) -> str:
+    """Refuse a name that does not exist, and say which do."""
+    if name not in known:
+        raise field_error(where, field, name, f"a known {kind}: {', '.join(known)}")
+    return name
+
+
+def _worded(file: Path, error: Any) -> UserError:
+    field = ".".join(str(part) for part in error["loc"]) or "content"
+    rules = {"missing": "given", "extra_forbidden": "left out: it is not a field"}
+    rule = rules.get(error["type"]) or error["msg"].removeprefix("Input should be ").removeprefix("Value error, ")
+    value = "" if error["type"] == "missing" else _short(error["input"])
+    return field_error(shown(file), field, value, rule)
+
+
+def _short(value: object) -> str:
+    text = str(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Topologies: containerlab's own file, which every engine brings up; labels say which interface plays which part."""
+
+from typing import Annotated, Any
+
+from pydantic import Field, model_validator
+
+from lab.paths import TOPOLOGIES
+from lab.schema.load import Strict, choose, load, names
+
+ROLES = ("sender", "receiver")
+SHAPES = ("bottleneck", "delay-down", "delay-up")
+
+
+class Node(Strict):
+    """A host or router; `exec` runs inside it once its links are up."""
+
+    kind: str
+    image: str | None = None
+    exec: list[str] = []
+    labels: dict[str, str] = {}
+
+
+class Link(Strict):
+    """A wire between two interfaces, worded `node:interface`."""
+
+    endpoints: Annotated[list[str], Field(min_length=2, max_length=2)]
+    mtu: Annotated[int, Field(ge=576, le=65535)]
+
+
+class Graph(Strict):
+    """Nodes and links."""
+
+    nodes: dict[str, Node]
+    links: list[Link]
+
+    @model_validator(mode="after")
+    def _ends_exist(self) -> "Graph":
+        for link in self.links:
+            for end in link.endpoints:
+                if end.count(":") != 1 or end.split(":")[0] not in self.nodes:
+                    raise ValueError(f"node:interface of a known node, not {end}")
+        return self
+
+
+class Topology(Strict):
+    """A containerlab file with the lab's labels."""
+
+    name: str
+    topology: Graph
+
+    @model_validator(mode="after")
+    def _parts_are_cast(self) -> "Topology":
+        for part in (*ROLES, *SHAPES):
+            if len(self.labelled(part)) != 1:
+                raise ValueError(f"a topology with exactly one label lab.{part}")
+        return self
+
+    def labelled(self, part: str) -> list[tuple[str, str]]:
+        """Return (node, value) of every node that carries the label lab.<part>."""
+        key = f"lab.{part}"
+        return [(name, node.labels[key]) for name, node in self.topology.nodes.items() if key in node.labels]
+
+    def part(self, part: str) -> tuple[str, str]:
+        """Return the (node, interface) that plays a part; for sender and receiver the address it is reached at."""
+        return self.labelled(part)[0]
+
+    def engine_view(self) -> dict[str, Any]:
+        """Return what an engine needs to bring the nodes up."""
+        return self.topology.model_dump(include={"nodes": {"__all__": {"exec"}}, "links": True})
+
+
+def load_topology(name: str, asked_in: str) -> Topology:
+    """Read the topology a scenario names."""
+    known = sorted(folder.name for folder in TOPOLOGIES.iterdir() if names(folder, "*.clab.yml"))
+    choose("topology", name, known, asked_in, "topology")
+    return load(Topology, TOPOLOGIES / name / f"{name}.clab.yml")
