@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A trial's certificate: what was asked of the emulator against what packets got. One breach makes it invalid."""
+
+from typing import Any
+
+import polars as pl
+
+from lab.plan import MSS_BYTES
+
+Check = dict[str, Any]
+RATE_TOLERANCE_PCT = 0.5
+DELAY_TOLERANCE_MS = 0.1
+LATE_TOLERANCE_US = 1000.0
+WINDOW_LIMITED_TOLERANCE_PCT = 0.1
+LOSS_SDS = 4.0  # a loss rate drawn at random lies this many standard deviations from what was asked in one of 16,000
+BUSY_SAMPLES = 20
+
+
+def certify(plan: dict[str, Any], node: dict[str, Any], tables: dict[str, pl.DataFrame]) -> dict[str, Any]:
+    """Check a trial; returns {valid, checks: [{name, asked, got, unit, tolerance, ok}]}."""
+    checks = [
+        _rate(plan, tables["qdisc"]),
+        *(_delay(probe) for probe in node["probes"]),
+        _order(node["probes"], tables["packets"]),
+        _capture(node["capture"]),
+        _elsewhere(plan, node["counters"]),
+        *_losses(plan, node),
+        _receive_window(tables["acks"]),
+        _lateness(node["late_us"]),
+        _duration(plan, node["iperf3"]),
+    ]
+    return {"valid": all(check["ok"] for check in checks), "checks": checks}
+
+
+def _check(name: str, asked: float, got: float | None, unit: str, tolerance: float, missing_ok: bool = False) -> Check:
+    ok = missing_ok if got is None else abs(got - asked) <= tolerance
+    return {"name": name, "asked": asked, "got": got, "unit": unit, "tolerance": tolerance, "ok": ok}
+
+
+def _rate(plan: dict[str, Any], qdisc: pl.DataFrame) -> Check:
+    """What the bottleneck sent while it was surely busy; a queue that never formed proves nothing and is no breach.
+
+    Surely busy: at each sample more was queued than the link can send before the next one.
+    """
+    rate_bps = _spec(plan, "bottleneck")["rate_bps"]
+    enough_bytes = rate_bps / 8 * plan["sampler"]["interval_us"] / 1e6
+    numbered = qdisc.with_columns((pl.col("backlog_bytes") <= enough_bytes).cum_sum().alias("spell"))
+    spells = (
+        numbered.filter(pl.col("backlog_bytes") > enough_bytes)
+        .group_by("spell")
+        .agg(pl.col("sent_bytes", "t_s").max() - pl.col("sent_bytes", "t_s").min(), pl.len().alias("samples"))
+        .filter(pl.col("samples") >= BUSY_SAMPLES)
+    )
+    busy_s = float(spells["t_s"].sum())
+    got = float(spells["sent_bytes"].sum()) * 8 / 1e6 / busy_s if busy_s else None
+    asked, tolerance = rate_bps / 1e6, rate_bps / 1e6 * RATE_TOLERANCE_PCT / 100
+    name = "rate while the bottleneck had a queue"
+    return _check(name, asked, got, "Mb/s", tolerance, missing_ok=not qdisc.is_empty())
+
+
+def _delay(probe: dict[str, Any]) -> Check:
+    """Every probe of the idle path; a link with frames may hold one back for as long as a frame."""
+    delays_ms = [delay_us / 1e3 for _, delay_us in probe["arrived"]]
+    asked, frame_ms = probe["delay_ms"], probe["frame_ms"]
+    worst = max(delays_ms, key=lambda got: abs(got - asked), default=None)
+    check = _check(f"one-way delay {probe['way']}, worst probe", asked, worst, "ms", DELAY_TOLERANCE_MS + frame_ms)
+    early = min(delays_ms, default=asked) < asked - DELAY_TOLERANCE_MS
+    return check | {"ok": check["ok"] and not early}
+
+
+def _order(probes: list[dict[str, Any]], packets: pl.DataFrame) -> Check:
+    """Probes out of order, and data segments sent before the one that arrived before them (by time stamp)."""
+    probed = sum(
+        later < earlier
+        for p in probes
+        for (earlier, _), (later, _) in zip(p["arrived"], p["arrived"][1:], strict=False)
+    )
+    data = packets.filter(pl.col("to_client") & (pl.col("len_bytes") > 0) & pl.col("tsval").is_not_null())
+    step = data.select((pl.col("tsval").cast(pl.Int64).diff().over("flow") + 2**31) % 2**32 - 2**31).to_series()
+    return _check("packets out of order", 0, probed + int((step < 0).sum()), "packets", 0)
+
+
+def _capture(counts: dict[str, int]) -> Check:
+    return _check("packets the capture dropped", 0, counts["dropped_pkts"], "packets", 0)
+
+
+def _elsewhere(plan: dict[str, Any], counters: dict[str, Any]) -> Check:
+    """Drops that are neither the bottleneck's nor a loss that was asked for."""
+    intended = {
+        f"{s['node']}:{s['dev']}" for s in plan["shapes"] if s["part"] == "bottleneck" or s["spec"].get("loss_pct")
+    }
+    dropped = sum(
+        c["rx_dropped_pkts"] + (0 if end in intended else c["tx_dropped_pkts"] + c["qdisc_dropped_pkts"])
+        for end, c in counters["interfaces"].items()
+    )
+    return _check(
+        "drops anywhere but at the bottleneck",
+        0,
+        dropped + sum(sum(t.values()) for t in counters["tcp"].values()),
+        "packets",
+        0,
+    )
+
+
+def _losses(plan: dict[str, Any], node: dict[str, Any]) -> list[Check]:
+    """Random loss asked for, against what netem dropped of what reached it."""
+    checks = []
+    for shape in plan["shapes"]:
+        asked = shape["spec"].get("loss_pct", 0)
+        if asked:
+            counts = node["counters"]["interfaces"][f"{shape['node']}:{shape['dev']}"]
+            offered = counts["tx_pkts"] + counts["qdisc_dropped_pkts"]
+            sd = 100 * (asked / 100 * (1 - asked / 100) / max(offered, 1)) ** 0.5
+            got = 100 * counts["qdisc_dropped_pkts"] / offered if offered else None
+            checks.append(_check(f"random loss, {shape['part']}", asked, got, "%", LOSS_SDS * sd))
+    return checks
+
+
+def _receive_window(acks: pl.DataFrame) -> Check:
+    """Share of ACKs that found the sender held by the client's window."""
+    held = acks.select(
+        (pl.col("snd_nxt_bytes") - pl.col("snd_una_bytes") + MSS_BYTES > pl.col("snd_wnd_bytes")).mean()
+    ).item()
+    return _check(
+        "ACKs at which the receive window was the limit",
+        0,
+        None if held is None else 100 * held,
+        "%",
+        WINDOW_LIMITED_TOLERANCE_PCT,
+    )
+
+
+def _lateness(late_us: list[list[float]]) -> Check:
+    """How late the latest change of the link was: a machine that is too busy shows here."""
+    return _check(
+        "latest change of the link",
+        0,
+        max((us for part in late_us for us in part), default=0.0),
+        "us",
+        LATE_TOLERANCE_US,
+    )
+
+
+def _duration(plan: dict[str, Any], iperf3: dict[str, Any]) -> Check:
+    asked = plan["flows"][0]["duration_s"]
+    return _check("download lasted", asked, iperf3["end"]["sum_received"]["seconds"], "s", 0.1 * asked + 0.5)
+
+
+def _spec(plan: dict[str, Any], part: str) -> dict[str, Any]:
+    spec: dict[str, Any] = next(s["spec"] for s in plan["shapes"] if s["part"] == part)
+    return spec

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""packets.parquet: every frame of the client's capture, by flow and direction, with unwrapped relative sequences."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from lab.errors import UserError
+from lab.tables import tcp_headers
+from lab.tables.pcapng import Frames, read_pcapng
+
+SYN = 0x002
+ACK = 0x010
+Column = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Capture:
+    """The packets of a trial, and what its other tables are aligned with."""
+
+    packets: pl.DataFrame
+    start_ns: int  # epoch time of the first data flow's SYN: t_s = 0
+    client_ports: dict[int, int]  # client's port -> flow
+    server_isn: dict[int, int]  # flow -> the server's initial sequence number
+
+
+def read_packets(file: Path, server_port: int, snaplen_bytes: int) -> Capture:
+    """Decode a client's capture of iperf3: its first connection is the control connection, flow 0."""
+    frames = read_pcapng(file, snaplen_bytes)
+    tcp_rows = np.flatnonzero(tcp_headers.is_tcp(frames.head))
+    fields = tcp_headers.segments(frames.head[tcp_rows])
+    to_client = fields["src_port"] == server_port
+    port = np.where(to_client, fields["dst_port"], fields["src_port"])
+    ports = _connections(fields, port, to_client)
+    if len(ports) < 2:
+        raise UserError(f"{file}: must hold a control connection and a data connection on port {server_port}")
+    table = _rows(frames, tcp_rows, fields, to_client, port, ports)
+    start_ns = int(frames.time_ns[tcp_rows][(port == ports[1]) & (fields["flags"] & SYN > 0)][0])
+    table = table.with_columns(((pl.col("time_ns") - start_ns) / 1e9).alias("t_s"))
+    isn = {flow: _isn(fields, (port == p) & to_client) for flow, p in enumerate(ports)}
+    return Capture(table.select(COLUMNS), start_ns, {p: flow for flow, p in enumerate(ports)}, isn)
+
+
+COLUMNS = [
+    "t_s",
+    "flow",
+    "to_client",
+    "frame_bytes",
+    "seq_bytes",
+    "ack_bytes",
+    "len_bytes",
+    "flags",
+    "window_bytes",
+    "tsval",
+    "tsecr",
+    "sack_edges",
+]
+
+
+def _connections(fields: dict[str, Column], port: Column, to_client: NDArray[np.bool_]) -> list[int]:
+    """Return the client's ports in the order in which they asked for a connection."""
+    asked = ((fields["flags"] & (SYN | ACK)) == SYN) & ~to_client
+    ports, first = np.unique(port[asked], return_index=True)
+    return [int(p) for p in ports[np.argsort(first)]]
+
+
+def _isn(fields: dict[str, Column], side: NDArray[np.bool_]) -> int:
+    syn = side & (fields["flags"] & SYN > 0)
+    return int(fields["seq"][syn][0]) if syn.any() else 0
+
+
+def _rows(
+    frames: Frames,
+    tcp_rows: NDArray[np.intp],
+    fields: dict[str, Column],
+    to_client: NDArray[np.bool_],
+    port: Column,
+    ports: list[int],
+) -> pl.DataFrame:
+    """Lay the fields out by frame; what is not TCP keeps nulls."""
+    seq, ack, window, flow = (np.full(len(tcp_rows), -1, dtype=np.int64) for _ in range(4))
+    for number, p in enumerate(ports):
+        for direction in (False, True):
+            side = (port == p) & (to_client == direction)
+            other = (port == p) & (to_client != direction)
+            flow[side] = number
+            seq[side] = unwrap(fields["seq"][side], _isn(fields, side))
+            ack[side] = unwrap(fields["ack"][side], _isn(fields, other))
+            scale = max(int(fields["window_scale"][side].max(initial=0)), 0)
+            window[side] = fields["window"][side] << np.where(fields["flags"][side] & SYN > 0, 0, scale)
+    ack[fields["flags"] & ACK == 0] = -1
+    tcp = pl.DataFrame(
+        {
+            "row": tcp_rows,
+            "flow": flow,
+            "to_client": to_client,
+            "seq_bytes": seq,
+            "ack_bytes": ack,
+            "len_bytes": fields["len"],
+            "flags": fields["flags"],
+            "window_bytes": window,
+            "tsval": fields["tsval"],
+            "tsecr": fields["tsecr"],
+            "sack_edges": np.maximum(fields["sack_edges"], 0),
+        }
+    )
+    whole = pl.DataFrame(
+        {"row": np.arange(len(frames.time_ns)), "time_ns": frames.time_ns, "frame_bytes": frames.wire_bytes}
+    )
+    known = [
+        pl.when(pl.col(name) >= 0).then(pl.col(name)).cast(kind).alias(name)
+        for name, kind in (("flow", pl.UInt8), ("ack_bytes", pl.Int64), ("tsval", pl.UInt32), ("tsecr", pl.UInt32))
+    ]
+    return whole.join(tcp, on="row", how="left", maintain_order="left").with_columns(
+        *known,
+        pl.col("len_bytes").cast(pl.UInt32),
+        pl.col("flags").cast(pl.UInt16),
+        pl.col("sack_edges").cast(pl.UInt8),
+    )
+
+
+def unwrap(numbers: Column, initial: int) -> Column:
+    """Continue 32-bit sequence numbers past their wrap, relative to an initial one.
+
+    Each is taken to be within 2^31 of the one before it.
+    """
+    if not len(numbers):
+        return numbers
+    steps = np.diff(numbers, prepend=initial)
+    return np.cumsum((steps + 2**31) % 2**32 - 2**31)

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""TCP and IPv4 headers of captured frames, decoded in columns (RFC 791, 9293, 7323, 2018)."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+Bytes = NDArray[np.uint8]
+ETHERNET_BYTES = 14
+TIMESTAMP, SACK, WINDOW_SCALE = 8, 5, 3
+PLAIN_TIMESTAMP = (1, 1, 8, 10)  # NOP NOP, then the option: what every segment after the handshake begins with
+
+
+def is_tcp(head: Bytes) -> NDArray[np.bool_]:
+    """Tell which frames are TCP over IPv4, first fragments."""
+    ipv4 = big_endian(head, 12, 2) == 0x0800
+    whole = big_endian(head, ETHERNET_BYTES + 6, 2) & 0x1FFF == 0
+    return np.asarray(ipv4 & whole & (head[:, ETHERNET_BYTES + 9] == 6))
+
+
+def big_endian(head: Bytes, at: int, width: int) -> NDArray[np.int64]:
+    """Read an unsigned field that lies at the same place in every row."""
+    value = np.zeros(len(head), dtype=np.int64)
+    for column in range(at, at + width):
+        value = (value << 8) | head[:, column]
+    return value
+
+
+def segments(head: Bytes) -> dict[str, NDArray[np.int64]]:
+    """Decode rows that are TCP; -1 stands for an option that is not there."""
+    ip_bytes = (head[:, ETHERNET_BYTES] & 0x0F).astype(np.int64) * 4
+    tcp = _shifted(head, ETHERNET_BYTES + ip_bytes)
+    tcp_bytes = (tcp[:, 12] >> 4).astype(np.int64) * 4
+    return {
+        "src_port": big_endian(tcp, 0, 2),
+        "dst_port": big_endian(tcp, 2, 2),
+        "seq": big_endian(tcp, 4, 4),
+        "ack": big_endian(tcp, 8, 4),
+        "flags": big_endian(tcp, 12, 2) & 0x0FFF,
+        "window": big_endian(tcp, 14, 2),
+        "len": big_endian(head, ETHERNET_BYTES + 2, 2) - ip_bytes - tcp_bytes,
+        **_options(tcp, tcp_bytes),
+    }
+
+
+def _shifted(head: Bytes, starts: NDArray[np.int64]) -> Bytes:
+    """Move every row so that its TCP header comes first; a plain slice where all begin at the same place."""
+    if len(starts) and (starts == starts[0]).all():
+        return np.ascontiguousarray(head[:, starts[0] :])
+    width = head.shape[1] - ETHERNET_BYTES - 20
+    columns = np.minimum(starts[:, None] + np.arange(width), head.shape[1] - 1)
+    return np.take_along_axis(head, columns, axis=1)
+
+
+def _options(tcp: Bytes, tcp_bytes: NDArray[np.int64]) -> dict[str, NDArray[np.int64]]:
+    found = {name: np.full(len(tcp), -1, dtype=np.int64) for name in ("tsval", "tsecr", "sack_edges", "window_scale")}
+    plain = (tcp_bytes == 32) & (tcp[:, 20:24] == PLAIN_TIMESTAMP).all(axis=1)
+    found["tsval"][plain] = big_endian(tcp[plain], 24, 4)
+    found["tsecr"][plain] = big_endian(tcp[plain], 28, 4)
+    for row in np.flatnonzero(~plain):
+        _walk_options(bytes(tcp[row, 20 : tcp_bytes[row]]), row, found)
+    return found
+
+
+def _walk_options(options: bytes, row: np.intp, found: dict[str, NDArray[np.int64]]) -> None:
+    at = 0
+    while at < len(options) and options[at] != 0:
+        if options[at] == 1:
+            at += 1
+            continue
+        length = options[at + 1] if at + 1 < len(options) else 0
+        if length < 2 or at + length > len(options):
+            return
+        body = options[at + 2 : at + length]
+        if options[at] == TIMESTAMP and length == 10:
+            found["tsval"][row] = int.from_bytes(body[:4])
+            found["tsecr"][row] = int.from_bytes(body[4:])
+        elif options[at] == SACK:
+            found["sack_edges"][row] = len(body) // 8
+        elif options[at] == WINDOW_SCALE and length == 3:
+            found["window_scale"][row] = body[0]
+        at += length

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""One trial: planned, run, decoded, certified, stored. A folder of it appears only when all of that is done."""
+
+import json
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from lab import virtual
+from lab.certificate import certify
+from lab.kernel.build import Kernel
+from lab.plan import MSS_BYTES, PORT, SNAPLEN_BYTES, Experiment, make_plan
+from lab.store.trial import FORMAT, TABLES
+from lab.tables.acks import Clock, ack_table, retransmit_table, state_table
+from lab.tables.exits import bin_table, exit_table
+from lab.tables.packets import read_packets
+from lab.tables.qdisc import read_samples
+from lab.tables.trace import read_events
+
+RAW = ("trace.raw", "qdisc.raw", "formats", "node.json")
+
+
+@dataclass(frozen=True)
+class Job:
+    """One trial to do: which sender, which number, and where its folder will be."""
+
+    experiment: Experiment
+    cca: str
+    number: int
+    folder: Path
+    kernel: Kernel
+    world: Path
+
+
+def run_trial(job: Job) -> dict[str, Any]:
+    """Run a trial and store it; returns its trial.json."""
+    draft = job.folder.parent / f".{job.folder.name}.draft"
+    shutil.rmtree(draft, ignore_errors=True)
+    draft.mkdir(parents=True)
+    try:
+        plan = make_plan(job.experiment, job.experiment.ccas[job.cca], job.number)
+        virtual.run_plan(plan, draft, job.kernel, job.world)
+        meta = store(job, plan, draft)
+        draft.replace(job.folder)
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+    return meta
+
+
+def store(job: Job, plan: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """Decode the raw records of a folder into tables and trial.json, and remove them."""
+    node = json.loads((folder / "node.json").read_text())
+    tables = decode(folder, node, job.experiment.ccas[job.cca].slow_start_exit)
+    for name in TABLES:
+        tables[name].write_parquet(folder / f"{name}.parquet", compression="zstd")
+    meta = _meta(job, plan, node, certify(plan, node, tables))
+    (folder / "trial.json").write_text(json.dumps(meta, indent=1))
+    for name in RAW:
+        path = folder / name
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+    return meta
+
+
+def decode(folder: Path, node: dict[str, Any], cause: str) -> dict[str, pl.DataFrame]:
+    """Decode the raw records of a trial; `cause` is what ends the sender's slow start when no loss does."""
+    capture = read_packets(folder / "client.pcapng", PORT, SNAPLEN_BYTES)
+    start_ns = capture.start_ns - node["clocks"]["realtime_ns"] + node["clocks"]["monotonic_ns"]
+    events = read_events(folder / "trace.raw", folder / "formats")
+    clock = Clock(start_ns, capture.client_ports)
+    acks, states = ack_table(events, clock, capture.server_isn), state_table(events, clock)
+    samples = read_samples(folder / "qdisc.raw")
+    return {
+        "packets": capture.packets,
+        "acks": acks,
+        "ca_states": states,
+        "retransmits": retransmit_table(events, clock),
+        "bins": bin_table(events, clock),
+        "exits": exit_table(events, clock, acks, states, cause),
+        "qdisc": samples.select(((pl.col("t_ns") - start_ns) / 1e9).alias("t_s"), pl.exclude("t_ns")),
+    }
+
+
+def _meta(job: Job, plan: dict[str, Any], node: dict[str, Any], certificate: dict[str, Any]) -> dict[str, Any]:
+    experiment, end = job.experiment, node["iperf3"]["end"]
+    return {
+        "format": FORMAT,
+        "cca": job.cca,
+        "trial": job.number,
+        "seed": plan["seed"],
+        "scenario": experiment.name,
+        "profile": experiment.scenario.profile,
+        "duration_s": experiment.scenario.duration_s,
+        "base_rtt_ms": experiment.profile.base_rtt_ms,
+        "rate_mbps": experiment.profile.down.rate_mbps,
+        "buffer_bytes": experiment.profile.down.buffer_bytes,
+        "mss_bytes": MSS_BYTES,
+        "flows": [
+            {
+                "flow": 1,
+                "throughput_mbps": end["sum_received"]["bits_per_second"] / 1e6,
+                "retransmits_pkts": end["sum_sent"]["retransmits"],
+            }
+        ],
+        "certificate": certificate,
+        "applied": node["applied"],
+        "probes": node["probes"],
+        "counters": node["counters"],
+        "capture": node["capture"],
+        "late_us": node["late_us"],
+        "kernel": node["kernel"],
+    }
