@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How fast the lab is, as ratios on the machine it runs on; printed, and written to results/bench/latest.json."""
+
+import json
+import os
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from lab import paths, pool, sandbox
+from lab.conduct import prepare
+from lab.experiment import load_experiment
+from lab.plan import PORT, SNAPLEN_BYTES
+from lab.tables.packets import read_packets
+from lab.trial import Job, run_trial
+
+FIELDS = (
+    "frame.time_epoch",
+    "frame.len",
+    "ip.src",
+    "tcp.srcport",
+    "tcp.dstport",
+    "tcp.seq_raw",
+    "tcp.ack_raw",
+    "tcp.len",
+    "tcp.flags",
+    "tcp.window_size_value",
+    "tcp.options.timestamp.tsval",
+    "tcp.options.timestamp.tsecr",
+)
+
+
+def measure(seconds: int, console: Console) -> None:
+    """Time one GEO trial, two at once, and packets to Parquet against tshark's fields to /dev/null."""
+    kernel, world = prepare(None, console)
+    experiment = load_experiment("geo", {"duration_s": seconds})
+    with tempfile.TemporaryDirectory(prefix="search-lab-bench-") as scratch:
+
+        def job(name: str) -> Job:
+            return Job(experiment, "search", 1, Path(scratch) / name / "search-001", kernel, world.root)
+
+        run_trial(job("warm"))
+        alone_s = _pinned(lambda: run_trial(job("alone")))
+        both_s = _timed(lambda: list(pool.run_all([job("left"), job("right")], 2)))
+        one_s = _timed(lambda: list(pool.run_all([job("single")], 1)))
+        capture = job("alone").folder / "client.pcapng"
+        tshark_s = _pinned(lambda: _tshark(world.root, capture))
+        ours_s = _pinned(lambda: _to_parquet(capture))
+    figures = {
+        "virtual seconds per wall second, one core, whole trial": seconds / alone_s,
+        "two trials at once on two cores, times one": 2 * one_s / both_s,
+        "packets to Parquet, time over tshark's fields to /dev/null": ours_s / tshark_s,
+    }
+    asked = ("at least 5", "at least 1.8", "at most 1.2")
+    _show(figures, asked, console)
+    _write({"seconds": seconds, "cores": len(os.sched_getaffinity(0)), "figures": figures})
+
+
+def _timed(work: Callable[[], object]) -> float:
+    begun = time.monotonic()
+    work()
+    return time.monotonic() - begun
+
+
+def _pinned(work: Callable[[], object]) -> float:
+    """Time work on one core."""
+    cores = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(cores)})
+    try:
+        return _timed(work)
+    finally:
+        os.sched_setaffinity(0, cores)
+
+
+def _tshark(world: Path, capture: Path) -> None:
+    fields = [word for field in FIELDS for word in ("-e", field)]
+    command = sandbox.command(
+        world,
+        ["tshark", "-n", "-r", "/trial/client.pcapng", "-T", "fields", *fields],
+        read_only={capture.parent: "/trial"},
+    )
+    subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
+
+
+def _to_parquet(capture: Path) -> None:
+    read_packets(capture, PORT, SNAPLEN_BYTES).packets.write_parquet(
+        capture.parent / "again.parquet", compression="zstd"
+    )
+
+
+def _show(figures: dict[str, float], asked: tuple[str, ...], console: Console) -> None:
+    table = Table("figure", "measured", "asked")
+    for (name, value), wish in zip(figures.items(), asked, strict=True):
+        table.add_row(name, f"{value:.2f}", wish)
+    console.print(table)
+
+
+def _write(content: dict[str, object]) -> None:
+    folder = paths.results() / "bench"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "latest.json").write_text(json.dumps(content, indent=1))

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A run: its folder, its trials, what is missing of them, and its end."""
+
+import datetime
+import json
+import os
+import platform
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from lab import paths, pool
+from lab.errors import UserError
+from lab.experiment import record
+from lab.kernel.build import Kernel
+from lab.plan import Experiment, trial_seed
+from lab.store.run import Run
+from lab.store.trial import FORMAT
+from lab.trial import Job
+from lab.world.image import Image
+
+BYTES_PER_PACKET = 200  # of the capture, its table and the trace while a trial is decoded
+
+
+def open_run(experiment: Experiment, kernel: Kernel, world: Image, resume: bool) -> Path:
+    """Make the folder of a new run, or find the one to go on with; UserError where its digests differ."""
+    folder = paths.results() / experiment.name
+    asked = record(experiment)
+    if resume:
+        run = _unfinished(folder)
+        for part, digest in run.meta["digests"].items():
+            if asked["digests"][part] != digest:
+                now = asked["digests"][part]
+                raise UserError(f"{run.path}: {part}={digest}: must be {now}, as it is now: run without --resume")
+        return run.path
+    path = folder / datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H-%M-%SZ")
+    (path / "trials").mkdir(parents=True)
+    _write(path, {"format": FORMAT, "complete": False, **asked, **_circumstances(experiment, kernel, world)})
+    return path
+
+
+def _unfinished(folder: Path) -> Run:
+    runs = [Run(file.parent) for file in sorted(folder.glob("[0-9]*/run.json"))]
+    left = [run for run in runs if not run.complete]
+    if not left:
+        raise UserError(f"{folder}: no unfinished run to resume: run without --resume")
+    return left[-1]
+
+
+def _circumstances(experiment: Experiment, kernel: Kernel, world: Image) -> dict[str, Any]:
+    """What else decides a result, or may explain one."""
+    seed = experiment.scenario.seed
+    return {
+        "seeds": [trial_seed(seed, number) for number in range(1, experiment.scenario.trials + 1)],
+        "command": sys.argv,
+        "lab_version": _lab_version(),
+        "backend": "virtual",
+        "engine": "netns",
+        "kernel": kernel.described,
+        "world": {"digest": world.digest, "packages": world.versions, "drifted": world.drifted},
+        "host": {"machine": platform.machine(), "system": platform.platform(), "python": platform.python_version()},
+    }
+
+
+def _lab_version() -> str:
+    done = subprocess.run(
+        ["git", "-C", str(paths.REPO), "describe", "--always", "--dirty"], capture_output=True, text=True, check=False
+    )
+    return done.stdout.strip() or "unknown"
+
+
+def missing(experiment: Experiment, folder: Path, kernel: Kernel, world: Image) -> list[Job]:
+    """List the trials that are not stored yet: senders take turns, as in the papers."""
+    jobs = [
+        Job(experiment, cca, number, folder / "trials" / f"{cca}-{number:03d}", kernel, world.root)
+        for number in range(1, experiment.scenario.trials + 1)
+        for cca in experiment.scenario.ccas
+    ]
+    return [job for job in jobs if not (job.folder / "trial.json").exists()]
+
+
+def require_space(experiment: Experiment, jobs: list[Job], workers: int) -> None:
+    """Refuse to start what the disk cannot hold."""
+    packets = 1.5 * experiment.profile.down.rate_mbps * 1e6 / 8 / 1500 * experiment.scenario.duration_s
+    needed = packets * BYTES_PER_PACKET * (min(workers, len(jobs)) + 0.5 * len(jobs))
+    free = shutil.disk_usage(paths.results().parent if not paths.results().exists() else paths.results()).free
+    if free < needed:
+        raise UserError(f"{paths.results()}: free_bytes={free}: must be {round(needed)} for {len(jobs)} trials")
+
+
+def run_missing(jobs: list[Job], folder: Path, workers: int) -> Iterator[pool.Outcome]:
+    """Run trials, and clear what an interruption leaves."""
+    try:
+        yield from pool.run_all(jobs, workers)
+    finally:
+        clear_drafts(folder)
+
+
+def clear_drafts(folder: Path) -> list[Path]:
+    """Remove trials that were never finished; returns what was there."""
+    drafts = sorted((folder / "trials").glob(".*.draft"))
+    for draft in drafts:
+        shutil.rmtree(draft, ignore_errors=True)
+    return drafts
+
+
+def finish(folder: Path) -> None:
+    """Mark a run complete, and point `latest` at it."""
+    _write(folder, Run(folder).meta | {"complete": True})
+    link = folder.parent / f".latest-{os.getpid()}"
+    link.symlink_to(folder.name)
+    link.replace(folder.parent / "latest")
+
+
+def _write(folder: Path, meta: dict[str, Any]) -> None:
+    draft = folder / ".run.json"
+    draft.write_text(json.dumps(meta, indent=1))
+    draft.replace(folder / "run.json")

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The `lab` command: words in, one function of the lab called."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",
+    help="An emulation lab that asks: does this sender leave slow start at the right moment?",
+)
+kernel_app = typer.Typer(no_args_is_help=True, help="The virtual-time kernel and the sender modules.")
+app.add_typer(kernel_app, name="kernel")
+console = Console(highlight=False)
+
+ScenarioName = Annotated[str, typer.Argument(help="A scenario's name (see `lab list`) or the path of a .yml file.")]
+
+
+@app.command("list")
+def list_() -> None:
+    """List scenarios, profiles, topologies and senders.   Example: `lab list`"""
+    from lab.inventory import lines
+
+    console.print("\n".join(lines()), soft_wrap=True, markup=False)
+
+
+@app.command()
+def check() -> None:
+    """Load every scenario, profile, topology and sender, and say what is wrong.   Example: `lab check`"""
+    from lab.inventory import check_all
+
+    console.print(check_all())
+
+
+@app.command()
+def doctor() -> None:
+    """Tell what is missing on this machine, and the command that mends it.   Example: `lab doctor`"""
+    from lab.doctor import examine
+
+    findings = examine()
+    for finding in findings:
+        console.print(finding.line(), soft_wrap=True, markup=False)
+    raise typer.Exit(0 if all(finding.ok for finding in findings) else 1)
+
+
+@app.command()
+def run(
+    scenario: ScenarioName,
+    trials: Annotated[int | None, typer.Option(help="Trials of each sender, instead of the scenario's.")] = None,
+    duration: Annotated[int | None, typer.Option(help="Seconds of each download, instead of the scenario's.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed, instead of the scenario's.")] = None,
+    jobs: Annotated[int | None, typer.Option(min=1, help="Trials at once; one a core unless said otherwise.")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with the last unfinished run.")] = False,
+    source: Annotated[Path | None, typer.Option(help="A kernel source tarball instead of Debian's package.")] = None,
+) -> None:
+    """Run a scenario, report it, and show the result.   Example: `lab run geo --trials 2`"""
+    from lab.conduct import conduct
+
+    conduct(scenario, {"trials": trials, "duration_s": duration, "seed": seed}, jobs, resume, source, console)
+
+
+@app.command()
+def report(
+    folder: Annotated[Path, typer.Argument(help="A run's folder, or a scenario's `latest`.")] = Path(
+        "results/geo/latest"
+    ),
+) -> None:
+    """Write the tables, figures and page of a stored run again.   Example: `lab report results/geo/latest`"""
+    from lab.conduct import report as write
+
+    write(folder, console)
+
+
+@app.command()
+def clean(
+    cache: Annotated[
+        bool, typer.Option("--cache", help="Remove kernels and images too: the next run builds them.")
+    ] = False,
+) -> None:
+    """Remove what killed runs left behind; whole results stay.   Example: `lab clean`"""
+    from lab.tidy import tidy
+
+    for removed in tidy(cache):
+        console.print(f"removed {removed}", soft_wrap=True, markup=False)
+
+
+@kernel_app.command()
+def build(
+    source: Annotated[Path | None, typer.Option(help="A kernel source tarball instead of Debian's package.")] = None,
+) -> None:
+    """Build the virtual-time kernel and the sender modules, unless they are cached.   Example: `lab kernel build`"""
+    from lab.conduct import prepare
+
+    kernel, world = prepare(source, console)
+    console.print(
+        f"kernel   {kernel.linux}\nmodules  {kernel.modules}\nworld    {world.root}", soft_wrap=True, markup=False
+    )
+
+
+@app.command()
+def bench(
+    seconds: Annotated[int, typer.Option(help="Virtual seconds of the trial that is timed.")] = 30,
+) -> None:
+    """Measure how fast trials run, as ratios on this machine.   Example: `lab bench`"""
+    from lab.bench import measure
+
+    measure(seconds, console)

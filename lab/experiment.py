@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A scenario with all that it names, read and checked together; and what of it a result records."""
+
+import hashlib
+import json
+from typing import Any
+
+from lab.plan import Experiment
+from lab.schema.cca import load_cca
+from lab.schema.load import Strict
+from lab.schema.profile import load_profile
+from lab.schema.scenario import load_scenario
+from lab.schema.sysctls import load_sysctls
+from lab.schema.topology import load_topology
+
+
+def load_experiment(name: str, overrides: dict[str, Any] | None = None) -> Experiment:
+    """Read a scenario by name or path, with the profile, topology and senders that it names."""
+    stem, scenario = load_scenario(name, overrides)
+    asked_in = f"lab/scenarios/{stem}.yml" if not name.endswith(".yml") else name
+    ccas = {cca: load_cca(cca, asked_in, "ccas") for cca in scenario.ccas}
+    return Experiment(
+        stem, scenario, load_profile(scenario.profile, asked_in), load_topology(scenario.topology, asked_in), ccas
+    )
+
+
+def record(experiment: Experiment) -> dict[str, Any]:
+    """Return everything that was asked for, with a digest of each part: what run.json holds of it."""
+    parts: dict[str, Strict] = {
+        "scenario": experiment.scenario,
+        "profile": experiment.profile,
+        "topology": experiment.topology,
+        "sysctls": load_sysctls(),
+    }
+    ccas = [cca.model_dump() for cca in experiment.ccas.values()]
+    recorded = {name: part.model_dump() for name, part in parts.items()} | {"ccas": ccas}
+    return {"name": experiment.name, **recorded, "digests": {name: digest(part) for name, part in recorded.items()}}
+
+
+def digest(part: Any) -> str:
+    """Digest of plain data, whatever the order of its keys."""
+    return hashlib.sha256(json.dumps(part, sort_keys=True).encode()).hexdigest()[:16]

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What exists: scenarios, profiles, topologies, senders."""
+
+from collections.abc import Iterator
+
+from lab import paths
+from lab.experiment import load_experiment
+from lab.schema.cca import load_ccas
+from lab.schema.load import names
+from lab.schema.profile import load_profile
+from lab.schema.scenario import load_scenario
+from lab.schema.sysctls import load_sysctls
+from lab.schema.topology import load_topology
+
+
+def scenarios() -> list[str]:
+    """Name every scenario."""
+    return names(paths.SCENARIOS, "*.yml")
+
+
+def profiles() -> list[str]:
+    """Name every profile."""
+    return [name for name in names(paths.PROFILES, "*.yml") if name != "datasets"]
+
+
+def topologies() -> list[str]:
+    """Name every topology."""
+    return sorted(folder.name for folder in paths.TOPOLOGIES.iterdir() if names(folder, "*.clab.yml"))
+
+
+def lines() -> Iterator[str]:
+    """Word the inventory, a line each."""
+    for name in scenarios():
+        _, scenario = load_scenario(name)
+        yield f"scenario  {name:14} {scenario.question}"
+    for name in profiles():
+        yield f"profile   {name:14} {load_profile(name, 'lab list').title}"
+    for name in topologies():
+        nodes = load_topology(name, "lab list").topology.nodes
+        yield f"topology  {name:14} {' - '.join(nodes)}"
+    for name, cca in load_ccas().items():
+        yield f"sender    {name:14} {cca.label}"
+
+
+def check_all() -> str:
+    """Load everything; UserError at the first that is wrong."""
+    load_sysctls()
+    ccas = load_ccas()
+    for name in profiles():
+        load_profile(name, "lab check")
+    for name in topologies():
+        load_topology(name, "lab check")
+    for name in scenarios():
+        load_experiment(name)
+    return (
+        f"{len(scenarios())} scenarios, {len(profiles())} profiles, {len(topologies())} topologies, "
+        f"{len(ccas)} senders: all good"
+    )
