@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Made-up ACK streams for the tests of SEARCH, and what the core decides on them."""
+
+from math import log
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from lab.search_replay import COMPARED, THESIS, SearchParams, replay_bins
+
+Bins = npt.NDArray[Any]
+RTT_US = 1000
+BIN_US = 350  # of an initial RTT of RTT_US
+DECISION = ["ack", "bin", "curr_delv_bytes", "prev_delv_bytes", "norm_permille", "verdict"]
+
+
+class Acks(NamedTuple):
+    t_us: npt.NDArray[np.uint64]
+    rtt_us: npt.NDArray[np.int32]
+    delivered_bytes: npt.NDArray[np.uint64]
+
+    def only(self, which: npt.ArrayLike | slice) -> "Acks":
+        """The ACKs that an index, slice or mask picks."""
+        index = which if isinstance(which, slice) else np.asarray(which)
+        return Acks(self.t_us[index], self.rtt_us[index], self.delivered_bytes[index])
+
+    def without(self, which: int | slice) -> "Acks":
+        return self.only(np.delete(np.arange(len(self.t_us)), which))
+
+
+def decide(library: Path, acks: Acks, params: SearchParams = THESIS, **options: Any) -> Bins:
+    return replay_bins(library, *acks, params, **({"stop_at_exit": False} | options))
+
+
+def compared(bins: Bins) -> Bins:
+    return bins[np.isin(bins["verdict"], COMPARED)]
+
+
+def one_ack_a_bin(bytes_per_bin: list[int], last_rtt_us: int = RTT_US) -> Acks:
+    """A start, then an ACK 1 us after the end of each bin; the last one has an RTT of its own."""
+    t_us = np.arange(len(bytes_per_bin) + 1, dtype=np.uint64) * np.uint64(BIN_US)
+    t_us[1:] += np.uint64(1)
+    rtt_us = np.full(len(t_us), RTT_US, dtype=np.int32)
+    rtt_us[-1] = last_rtt_us
+    return Acks(t_us, rtt_us, np.cumsum([0, *bytes_per_bin], dtype=np.uint64))
+
+
+def slow_start(rtt_us: int, rounds: float, spacing: float, capacity_round: float = 1e9) -> Acks:
+    """Delivery at a rate that doubles each RTT, up to a capacity; an ACK every `spacing` RTTs."""
+    r = np.arange(0, rounds, spacing)
+    growing, full = np.minimum(r, capacity_round), np.maximum(r - capacity_round, 0)
+    delivered = 1e6 * (2**growing / log(2) + 2 ** min(capacity_round, rounds) * full)
+    t_us = np.floor(r * rtt_us).astype(np.uint64)
+    return Acks(t_us, np.full(len(r), rtt_us, dtype=np.int32), delivered.astype(np.uint64))
