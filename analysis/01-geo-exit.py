@@ -1,0 +1,109 @@
+# ---
+# jupyter:
+#   jupytext:
+#     formats: ipynb,py:percent
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# <!-- SPDX-License-Identifier: GPL-2.0-or-later -->
+# # Which sender leaves slow start at the right moment on a GEO satellite link?
+#
+# From the stored tables of a run to the tables and figures of its page, step by step: each trial is judged by
+# the heuristics of the thesis and by the bottleneck's own queue, the trials are aggregated per sender, and one
+# trial of each sender is drawn. Nothing here computes anything of its own: `lab.heuristics` judges,
+# `lab.report` aggregates, `analysis.figures` draws.
+#
+# This file and its twin (`.ipynb`, `.py`) are paired by jupytext, and kept without outputs: the tests execute
+# them.
+
+# %% tags=["parameters"]
+run_dir = "../results/geo/latest"  # a stored run
+replay_library = None  # the compiled SEARCH core, to replay it over the ACKs of the other senders
+out_dir = None  # where to write summary.csv and the figures; nowhere when None
+
+# %%
+from pathlib import Path
+
+import polars as pl
+from IPython.display import Image, Markdown, display
+
+from analysis.figures.save import png, save
+from lab.report import figures, markdown
+from lab.report.headline import headline
+from lab.report.outcome import HEURISTICS, outcomes
+from lab.report.summary import summarise
+from lab.report.table import tables
+from lab.report.write import DEFAULT_HEURISTIC
+from lab.store.run import Run
+
+run = Run(Path(run_dir))
+ccas, scenario = run.meta["ccas"], run.meta["scenario"]
+heuristic = scenario.get("heuristic", DEFAULT_HEURISTIC)
+library = Path(replay_library) if replay_library else None
+
+# %% [markdown]
+# ## Judge every trial
+#
+# One row per trial and heuristic: when the capacity was reached, when slow start was left, when the first
+# segment was lost, and so which class the exit is of. What did not happen is null.
+
+# %%
+judged = outcomes(run.trials)
+judged
+
+# %% [markdown]
+# ## Aggregate per sender, beside the published values
+
+# %%
+summary = summarise(judged, [stanza["name"] for stanza in ccas])
+shown = tables(summary, ccas, scenario.get("published", []))
+Markdown(markdown.render(scenario["question"], headline(summary, ccas, heuristic), shown))
+
+# %% [markdown]
+# ## All trials at a glance
+
+# %%
+overview = figures.overview(run, judged)
+Image(png(overview.drawing.figure), alt=overview.drawing.alt)
+
+# %% [markdown]
+# ## One trial of each sender
+#
+# The one with the median exit time.
+
+# %%
+drawn = [overview]
+for named in figures.per_sender(run, judged, library):
+    display(Image(png(named.drawing.figure), alt=named.drawing.alt))
+    display(Markdown(named.drawing.caption))
+    drawn.append(named)
+
+# %% [markdown]
+# ## How far from the truth are the papers' rules?
+#
+# Seconds by which each rule puts the capacity after the moment when the queue truly filled, over the valid
+# trials in which both found one.
+
+# %%
+times = judged.filter("valid").pivot("heuristic", index=["cca", "trial"], values="capacity_s")
+rules = [name for name in HEURISTICS if name != "truth"]
+late = times.with_columns(pl.col(rules) - pl.col("truth")).unpivot(rules, index="cca", variable_name="rule")
+by_rule = late.drop_nulls().group_by("cca", "rule", maintain_order=True)
+by_rule.agg(trials=pl.len(), mean_s=pl.col("value").mean(), sd_s=pl.col("value").std())
+
+# %% [markdown]
+# ## Keep what was made, if asked to
+
+# %%
+if out_dir:
+    Path(out_dir).mkdir(parents=True, exist_ok=True)
+    summary.write_csv(Path(out_dir) / "summary.csv", float_precision=6)
+    for named in drawn:
+        save(named.drawing.figure, Path(out_dir) / named.name)

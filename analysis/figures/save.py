@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Write a figure as SVG and PNG: the same figure gives the same bytes.
+
+The canvases are asked directly, and the layout is settled once: Figure.savefig draws everything twice for
+each file.
+"""
+
+import io
+from pathlib import Path
+
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.backends.backend_svg import FigureCanvasSVG
+from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+from analysis.figures.style import in_house_style
+from lab.report.files import write_whole
+
+PNG_DPI = 110
+
+
+@in_house_style
+def svg(figure: Figure) -> str:
+    """The figure as SVG text, without a date."""
+    _settle(figure)
+    text = io.StringIO()
+    FigureCanvasSVG(figure).print_svg(text, metadata={"Date": None})  # type: ignore[no-untyped-call]
+    return text.getvalue()
+
+
+@in_house_style
+def png(figure: Figure) -> bytes:
+    """The figure as PNG."""
+    _settle(figure)
+    content = io.BytesIO()
+    figure.set_dpi(PNG_DPI)
+    FigureCanvasAgg(figure).print_png(content, metadata={"Software": None})  # type: ignore[no-untyped-call]
+    return content.getvalue()
+
+
+def _settle(figure: Figure) -> None:
+    """Lay the figure out, once for all."""
+    if isinstance(figure.get_layout_engine(), ConstrainedLayoutEngine):
+        figure.draw_without_rendering()
+        figure.set_layout_engine("none")
+
+
+def save(figure: Figure, stem: Path) -> tuple[Path, Path]:
+    """Write stem.svg and stem.png."""
+    vector = write_whole(stem.with_name(f"{stem.name}.svg"), svg(figure))
+    return vector, write_whole(stem.with_name(f"{stem.name}.png"), png(figure))

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What makes each figure a command: python -m analysis.figures.NAME RUN_DIR OUT_DIR [--replay LIBRARY]."""
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+
+from analysis.figures.save import save
+from analysis.figures.style import Drawing
+from analysis.figures.subject import Subject, subjects
+from lab.report.outcome import outcomes
+from lab.store.run import Run
+
+
+def draw_subjects(name: str, draw: Callable[[Subject], Drawing | None]) -> None:
+    """Draw the figure of each sender's representative trial of RUN_DIR into OUT_DIR."""
+    arguments = parser(name).parse_args()
+    run = Run(arguments.run_dir)
+    arguments.out_dir.mkdir(parents=True, exist_ok=True)
+    for subject in subjects(run, outcomes(run.trials), arguments.replay):
+        drawing = draw(subject)
+        if drawing is not None:
+            print(*save(drawing.figure, arguments.out_dir / f"{name}-{subject.sender.name}"))
+
+
+def parser(name: str) -> argparse.ArgumentParser:
+    """The arguments that all figures share."""
+    arguments = argparse.ArgumentParser(prog=f"python -m analysis.figures.{name}")
+    arguments.add_argument("run_dir", type=Path, help="a stored run, such as results/geo/latest")
+    arguments.add_argument("out_dir", type=Path, help="where the .svg and .png go")
+    arguments.add_argument(
+        "--replay", type=Path, help="the compiled SEARCH core, to replay it over other senders' ACKs"
+    )
+    return arguments

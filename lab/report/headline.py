@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The answer in two sentences, for the top of every form of the report."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from lab.report.table import HEURISTICS
+
+TRUTH = "truth"
+
+
+def headline(summary: pl.DataFrame, ccas: Sequence[Mapping[str, Any]], heuristic: str) -> tuple[str, ...]:
+    """Which senders left slow start at the chokepoint: in truth, and by the heuristic of the papers."""
+    if not summary["judged"].sum():
+        return ("No valid trial left slow start: this run has no answer.",)
+    labels = {stanza["name"]: stanza["label"] for stanza in ccas}
+    return (
+        f"By the bottleneck's own queue, {_by(summary, TRUTH, labels)}.",
+        f"Judged as in the papers, by {HEURISTICS[heuristic]}: {_by(summary, heuristic, labels)}.",
+    )
+
+
+def _by(summary: pl.DataFrame, heuristic: str, labels: Mapping[str, str]) -> str:
+    """The best sender in full, the others after it."""
+    rows = summary.filter(heuristic=heuristic).sort("chokepoint_pct", descending=True, nulls_last=True)
+    said = [f"{labels[row['cca']]} {_share(row)}" for row in rows.iter_rows(named=True)]
+    return ", ".join(said).replace(" in ", " left slow start at the right moment in ", 1)
+
+
+def _share(row: Mapping[str, Any]) -> str:
+    if not row["judged"]:
+        return "in no trial that can be judged"
+    counts = {name: round(row[f"{name}_pct"] * row["judged"] / 100) for name in ("chokepoint", "early", "late")}
+    missed = ", ".join(f"{counts[name]} {name}" for name in ("early", "late") if counts[name])
+    return f"in {counts['chokepoint']} of {row['judged']} trials" + (f" ({missed})" if missed else "")

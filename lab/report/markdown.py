@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The report as Markdown."""
+
+from collections.abc import Iterator, Sequence
+
+from lab.report.table import Table
+
+
+def render(title: str, headline: Sequence[str], tables: Sequence[Table]) -> str:
+    """A document with one pipe table each."""
+    parts = [f"# {_escape(title)}", *map(_escape, headline)]
+    for table in tables:
+        parts += [_escape(table.caption), "\n".join(_lines(table))]
+    return "\n\n".join(parts) + "\n"
+
+
+def _lines(table: Table) -> Iterator[str]:
+    yield _line(("Sender", *table.header))
+    yield _line(("---", "---", *("---:" for _ in table.header[1:])))
+    for group in table.groups:
+        for row in group.rows:
+            cells = [f"*{cell}*" if row.published else cell for cell in map(_escape, row.cells)]
+            yield _line((_escape(group.label), *cells))
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _escape(text: str) -> str:
+    for character in "\\|*_<":
+        text = text.replace(character, "\\" + character)
+    return text

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The two tables of every form of the report: classes of exits (thesis table 5.3) and times (table 5.1).
+
+All cells are text already: a mean with its standard deviation as "13.7 (1.7)", a share with its 95 %
+interval as "93.5 [84-98]", a dash for what does not exist.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+NONE = "\N{EN DASH}"
+HEURISTICS = {
+    "latency_offset": "latency offset",
+    "median_throughput_1s": "median, first second",
+    "median_throughput_after": "median, after slow start",
+    "truth": "the true queue",
+}
+CLASS_HEADER = ("Judged by", "Valid trials", "Early (%)", "Chokepoint (%)", "Late (%)", "Capacity (s)")
+TIME_HEADER = ("From", "Exit (s)", "First loss (s)", "Throughput (Mb/s)", "Retransmits (pkts)")
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line: the cells under the header; published rows come from a paper."""
+
+    cells: tuple[str, ...]
+    published: bool = False
+
+
+@dataclass(frozen=True)
+class Group:
+    """The lines of one sender."""
+
+    label: str
+    rows: tuple[Row, ...]
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table with one group of lines per sender."""
+
+    name: str
+    caption: str
+    header: tuple[str, ...]
+    groups: tuple[Group, ...]
+
+
+def tables(
+    summary: pl.DataFrame, ccas: Sequence[Mapping[str, Any]], published: Sequence[Mapping[str, Any]]
+) -> tuple[Table, Table]:
+    """Both tables, senders in the scenario's order, published values beside ours."""
+    classes, times = [], []
+    for stanza in ccas:
+        ours = summary.filter(cca=stanza["name"]).to_dicts()
+        theirs = [row for row in published if row["cca"] == stanza["name"]]
+        classes.append(Group(stanza["label"], _class_rows(ours, theirs)))
+        times.append(Group(stanza["label"], _time_rows(ours, theirs)))
+    return (
+        Table("classes", CLASS_CAPTION, CLASS_HEADER, tuple(classes)),
+        Table("times", TIME_CAPTION, TIME_HEADER, tuple(times)),
+    )
+
+
+CLASS_CAPTION = (
+    "Where senders leave slow start: before the capacity (early), after it and before any loss (chokepoint), "
+    "or upon loss (late). Percent of the judged trials with 95 % Wilson interval; capacity as mean (sd)."
+)
+TIME_CAPTION = "When senders leave slow start and what it costs, as mean (sd) over the valid trials."
+
+
+def _class_rows(ours: Sequence[Mapping[str, Any]], theirs: Sequence[Mapping[str, Any]]) -> tuple[Row, ...]:
+    judged_by = ((HEURISTICS[row["heuristic"]], row) for row in ours)
+    rows = [Row((name, _trials(row), *_classes(row), _capacity(row))) for name, row in judged_by]
+    for row in theirs:
+        cells = (row["source"], number(row.get("trials"), 0), *_classes(row), mean(row, "capacity_s", 1))
+        rows.append(Row(cells, published=True))
+    return tuple(rows)
+
+
+def _time_rows(ours: Sequence[Mapping[str, Any]], theirs: Sequence[Mapping[str, Any]]) -> tuple[Row, ...]:
+    # Exit, loss and costs are the same whatever the heuristic: any of the rows has them.
+    rows = [Row(("this run", *_times(row))) for row in ours[:1]]
+    timed = (row for row in theirs if any(row.get(name) is not None for name in ("exit_s", "loss_s")))
+    return (*rows, *(Row((row["source"], *_times(row)), published=True) for row in timed))
+
+
+def _classes(row: Mapping[str, Any]) -> tuple[str, ...]:
+    return tuple(share(row, name) for name in ("early", "chokepoint", "late"))
+
+
+def _times(row: Mapping[str, Any]) -> tuple[str, ...]:
+    digits = {"exit_s": 1, "loss_s": 1, "throughput_mbps": 1, "retransmits_pkts": 0}
+    return tuple(mean(row, name, count) for name, count in digits.items())
+
+
+def _trials(row: Mapping[str, Any]) -> str:
+    """Valid of all; how many of them have a class, where not all do."""
+    judged = "" if row["judged"] == row["valid"] else f", {row['judged']} judged"
+    return f"{row['valid']} of {row['trials']}{judged}"
+
+
+def _capacity(row: Mapping[str, Any]) -> str:
+    """The mean, and in how many trials the capacity was found, where not in all."""
+    found = "" if row["capacity_trials"] in (0, row["valid"]) else f" in {row['capacity_trials']}"
+    return mean(row, "capacity_s", 1) + found
+
+
+def share(row: Mapping[str, Any], name: str) -> str:
+    """A share in percent, with its interval where there is one."""
+    low, high = row.get(f"{name}_lo_pct"), row.get(f"{name}_hi_pct")
+    interval = "" if low is None or high is None else f" [{low:.0f}{NONE}{high:.0f}]"
+    return number(row.get(f"{name}_pct"), 1) + interval
+
+
+def mean(row: Mapping[str, Any], name: str, digits: int) -> str:
+    """A mean, with its standard deviation where there is one."""
+    spread = row.get(f"{name}_sd")
+    return number(row.get(name), digits) + ("" if spread is None else f" ({spread:,.{digits}f})")
+
+
+def number(value: float | None, digits: int) -> str:
+    """A number with so many decimals, or the dash for none."""
+    return NONE if value is None else f"{value:,.{digits}f}"

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Write the whole report of a stored run into its folder."""
+
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+
+import polars as pl
+
+from analysis.figures.save import png, svg
+from lab.report import figures, latex, markdown, page, text, trust
+from lab.report.figures import Named
+from lab.report.files import write_whole
+from lab.report.headline import headline
+from lab.report.outcome import outcomes
+from lab.report.summary import summarise
+from lab.report.table import Table, tables
+from lab.store.run import Run
+
+# The at-capacity rule that the papers use on this kind of path; a scenario of short paths names another.
+DEFAULT_HEURISTIC = "latency_offset"
+
+
+@dataclass(frozen=True)
+class ReportPaths:
+    """Where each part of the report lies."""
+
+    page: Path
+    summary_csv: Path
+    outcomes_csv: Path
+    summary_md: Path
+    summary_tex: Path
+    summary_txt: Path
+    figures: tuple[Path, ...]
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a terminal shows of it (see lab.report.text.shown), and the files."""
+
+    headline: tuple[str, ...]
+    tables: tuple[Table, ...]
+    paths: ReportPaths
+
+
+def write_report(run_dir: Path, replay_library: Path | None) -> Report:
+    """Judge every trial, aggregate, draw, and write all forms; an older report is replaced file by file."""
+    run = Run(run_dir)
+    judged = outcomes(run.trials)
+    ccas, scenario = run.meta["ccas"], run.meta["scenario"]
+    summary = summarise(judged, [stanza["name"] for stanza in ccas])
+    answer = headline(summary, ccas, scenario.get("heuristic", DEFAULT_HEURISTIC))
+    shown = tables(summary, ccas, scenario.get("published", []))
+    pictures, drawn = _draw(run, judged, replay_library)
+    html = page.render(_page(run, judged, answer, shown, pictures))
+    paths = ReportPaths(
+        page=write_whole(run_dir / "report.html", html),
+        summary_csv=write_whole(run_dir / "summary.csv", summary.write_csv(float_precision=6)),
+        outcomes_csv=write_whole(run_dir / "outcomes.csv", judged.write_csv(float_precision=6)),
+        summary_md=write_whole(run_dir / "summary.md", markdown.render(scenario["question"], answer, shown)),
+        summary_tex=write_whole(run_dir / "summary.tex", latex.render(answer, shown)),
+        summary_txt=write_whole(run_dir / "summary.txt", text.render(answer, shown)),
+        figures=drawn,
+    )
+    return Report(answer, shown, paths)
+
+
+def _draw(
+    run: Run, judged: pl.DataFrame, replay_library: Path | None
+) -> tuple[dict[Named, page.Picture], tuple[Path, ...]]:
+    """Write every figure as SVG and PNG, and keep its SVG for the page."""
+    folder = run.path / "figures"
+    folder.mkdir(exist_ok=True)
+    pictures, written = {}, []
+    for named in chain([figures.overview(run, judged)], figures.per_sender(run, judged, replay_library)):
+        vector = svg(named.drawing.figure)
+        pictures[named] = page.picture(named.name, vector, named.drawing.alt, named.drawing.caption)
+        written.append(write_whole(folder / f"{named.name}.svg", vector))
+        written.append(write_whole(folder / f"{named.name}.png", png(named.drawing.figure)))
+    return pictures, tuple(written)
+
+
+def _page(
+    run: Run,
+    judged: pl.DataFrame,
+    answer: tuple[str, ...],
+    shown: tuple[Table, ...],
+    pictures: dict[Named, page.Picture],
+) -> page.Page:
+    overview = next(picture for named, picture in pictures.items() if named.cca is None)
+    return page.Page(
+        run=run.path.resolve().name,
+        scenario=run.path.resolve().parent.name,
+        meta=run.meta,
+        headline=answer,
+        overview=overview,
+        tables=shown,
+        senders=[_sender(stanza, pictures) for stanza in run.meta["ccas"]],
+        checks=trust.checks(run.trials),
+        invalid=trust.invalid(run.trials),
+        loss_disagreements=trust.loss_disagreements(judged),
+        trials=len(run.trials),
+    )
+
+
+def _sender(stanza: dict[str, str], pictures: dict[Named, page.Picture]) -> page.SenderPart:
+    own = {named: picture for named, picture in pictures.items() if named.cca == stanza["name"]}
+    trial = next((named.trial for named in own), None)
+    return page.SenderPart(stanza["label"], stanza["colour"], trial, list(own.values()))
