@@ -16,14 +16,30 @@ def finished(folder: Path) -> bool:
 
 
 @contextmanager
+def held(file: Path, wait: bool) -> Iterator[bool]:
+    """Hold a lock file while the block runs; yields whether it was free. A killed process holds nothing."""
+    with file.open("a") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        except BlockingIOError:
+            yield False
+            return
+        yield True
+
+
+def lock_of(folder: Path) -> Path:
+    """Name the lock file of a cached folder."""
+    return folder.parent / f".{folder.name}.lock"
+
+
+@contextmanager
 def publish(folder: Path) -> Iterator[Path | None]:
     """Yield a draft folder to fill, renamed when the block ends well; None where the folder is there already.
 
     Two processes that want the same folder wait for each other; a killed one leaves only a draft, cleared here.
     """
     folder.parent.mkdir(parents=True, exist_ok=True)
-    with (folder.parent / f".{folder.name}.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    with held(lock_of(folder), wait=True):
         if finished(folder):
             yield None
             return

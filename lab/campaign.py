@@ -9,10 +9,12 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from lab import paths, pool
+from lab.cache import held
 from lab.errors import UserError
 from lab.experiment import record
 from lab.kernel.build import Kernel
@@ -22,6 +24,7 @@ from lab.store.trial import FORMAT
 from lab.trial import Job
 from lab.world.image import Image
 
+LOCK = ".lock"
 BYTES_PER_PACKET = 200  # of the capture, its table and the trace while a trial is decoded
 
 
@@ -70,6 +73,15 @@ def _lab_version() -> str:
         ["git", "-C", str(paths.REPO), "describe", "--always", "--dirty"], capture_output=True, text=True, check=False
     )
     return done.stdout.strip() or "unknown"
+
+
+@contextmanager
+def holding(folder: Path) -> Iterator[None]:
+    """Keep every other command off a run while the block runs."""
+    with held(folder / LOCK, wait=False) as free:
+        if not free:
+            raise UserError(f"{folder}: is being run by another command: wait for it, or run without --resume")
+        yield
 
 
 def missing(experiment: Experiment, folder: Path, kernel: Kernel, world: Image) -> list[Job]:

@@ -36,12 +36,14 @@ def conduct(
     _announce(experiment, workers, source, console)
     kernel, world = prepare(source, console)
     folder = campaign.open_run(experiment, kernel, world, resume)
-    failures = _run(experiment, folder, kernel, world, workers, console)
+    with campaign.holding(folder):
+        failures = _run(experiment, folder, kernel, world, workers, console)
+        if not failures:
+            campaign.finish(folder)
     if failures:
         console.print(f"{len(failures)} trials gave no result: {failures[0]}", soft_wrap=True, markup=False)
         console.print(f"the others are stored in {folder}: go on with --resume", soft_wrap=True, markup=False)
         raise typer.Exit(1)
-    campaign.finish(folder)
     report(folder, console)
 
 

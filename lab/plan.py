@@ -24,7 +24,7 @@ DELAY_LINE_PKTS = 1_000_000  # a limit that is never reached: the buffer is the 
 FREE_FRAME_PKTS = 2**31 - 1
 TRACE_EVENT_BYTES = 160
 SAMPLES_PER_RTT = 60
-MOST_SAMPLE_MS = 10.0
+LEAST_SAMPLE_MS, MOST_SAMPLE_MS = 1.0, 10.0
 PROBES = 12
 
 EVENTS = {
@@ -93,7 +93,7 @@ def trial_seed(scenario_seed: int, number: int) -> int:
 
 def sample_us(profile: Profile) -> int:
     """Return how often the bottleneck's qdisc is sampled: some dozens of times an RTT."""
-    return round(max(min(profile.base_rtt_ms / SAMPLES_PER_RTT, MOST_SAMPLE_MS), 0.1) * 1e3)
+    return round(max(min(profile.base_rtt_ms / SAMPLES_PER_RTT, MOST_SAMPLE_MS), LEAST_SAMPLE_MS) * 1e3)
 
 
 def _shape(topology: Topology, part: str, spec: dict[str, Any] | None) -> dict[str, Any]:

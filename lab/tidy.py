@@ -6,16 +6,27 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from lab import paths
-from lab.campaign import clear_drafts
+from lab.cache import held, lock_of
+from lab.campaign import LOCK, clear_drafts
 
 
 def tidy(with_cache: bool) -> Iterator[Path]:
-    """Remove leftovers, and the whole cache where asked; yields what was removed."""
-    for run in paths.results().glob("*/*/run.json"):
-        if not run.parent.is_symlink():
-            yield from clear_drafts(run.parent)
-    leftovers = [paths.cache()] if with_cache else sorted(paths.cache().glob(".*.draft"))
-    for folder in leftovers:
-        if folder.exists():
-            shutil.rmtree(folder)
-            yield folder
+    """Remove leftovers, and the whole cache where asked; yields what was removed. What is in use is left alone."""
+    for run in paths.results().glob("*/[0-9]*/run.json"):
+        with held(run.parent / LOCK, wait=False) as free:
+            if free:
+                yield from clear_drafts(run.parent)
+    pattern = "*" if with_cache else ".*.draft"
+    for found in sorted(paths.cache().glob(pattern)):
+        yield from _remove(found)
+
+
+def _remove(found: Path) -> Iterator[Path]:
+    folder = found.parent / found.name.removeprefix(".").removesuffix(".draft").removesuffix(".lock")
+    with held(lock_of(folder), wait=False) as free:
+        if free and found.is_dir():
+            shutil.rmtree(found)
+            yield found
+        elif free and found.suffix == ".log":
+            found.unlink()
+            yield found

@@ -59,7 +59,7 @@ class Compile:
         )
         process = subprocess.Popen(wrapped, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         assert process.stdout
-        with self.log.open("a") as log:
+        with self.log.open("a", buffering=1) as log:
             for line in process.stdout:
                 log.write(line)
                 if STEP.match(line):

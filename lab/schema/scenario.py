@@ -18,6 +18,7 @@ class Published(Strict):
 
     cca: str
     source: str
+    trials: Annotated[int, Field(ge=1)] | None = None
     early_pct: Number | None = None
     chokepoint_pct: Number | None = None
     late_pct: Number | None = None

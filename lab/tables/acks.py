@@ -79,7 +79,7 @@ def finite(name: str) -> pl.Expr:
 
 
 def retransmit_table(events: Events, clock: Clock) -> pl.DataFrame:
-    """tcp:tcp_retransmit_skb, one row a retransmitted segment."""
+    """tcp:tcp_retransmit_skb, one row a retransmitted buffer, which may hold many segments (iperf3 counts those)."""
     sent = events["tcp:tcp_retransmit_skb"]
     return _data_flows(pl.DataFrame(clock.base(sent) | {"state": _named(sent["state"], SOCKET_STATES)}))
 

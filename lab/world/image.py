@@ -2,9 +2,9 @@
 """Making a root folder with mmdebstrap, once for each digest of its package list and lock."""
 
 import hashlib
+import os
 import shutil
 import subprocess
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -77,39 +77,34 @@ def _make(name: str, root: Path) -> None:
     """Packages are unpacked from mmdebstrap's tar by the invoking user, so that every mode gives the same tree."""
     if not shutil.which("mmdebstrap"):
         raise UserError("mmdebstrap: not installed: run 'make setup'")
-    with tempfile.TemporaryDirectory(prefix="search-lab-") as scratch:
-        tar = Path(scratch) / "root.tar"
-        pins = Path(scratch) / "pins"
-        pins.write_text(
-            "".join(
-                f"Package: {package}\nPin: version {version}\nPin-Priority: 1001\n\n"
-                for package, version in locked(name).items()
-            )
-        )
-        pins.chmod(0o644)
-        Path(scratch).chmod(0o755)
-        hook = f'--setup-hook=mkdir -p "$1/etc/apt/preferences.d" && cp {pins} "$1/etc/apt/preferences.d/lab"'
-        _run(
-            [
-                "mmdebstrap",
-                *OPTIONS,
-                hook,
-                f"--include={','.join(listed(name))}",
-                SUITE,
-                str(tar),
-                *archive.arguments(),
-            ],
-            archive.sources(SUITE),
-            root.parent / "mmdebstrap.log",
-        )
-        root.mkdir()
-        _run(
-            ["tar", "-x", "-f", str(tar), "-C", str(root), "--no-same-owner", "--exclude=./dev/*"],
-            None,
-            root.parent / "tar.log",
-        )
+    scratch = root.parent / "scratch"
+    scratch.mkdir()
+    tar, pins = scratch / "root.tar", scratch / "pins"
+    pins.write_text("".join(_pin(package, version) for package, version in locked(name).items()))
+    hook = f'--setup-hook=mkdir -p "$1/etc/apt/preferences.d" && cp {pins} "$1/etc/apt/preferences.d/lab"'
+    include = f"--include={','.join(listed(name))}"
+    argv = [*_alone(), "mmdebstrap", *OPTIONS, hook, include, SUITE, str(tar), *archive.arguments()]
+    _run(argv, archive.sources(SUITE), scratch / "mmdebstrap.log")
+    root.mkdir()
+    unpack = ["tar", "-x", "-f", str(tar), "-C", str(root), "--no-same-owner", "--exclude=./dev/*"]
+    _run(unpack, None, scratch / "tar.log")
+    shutil.rmtree(scratch)
     for point in MOUNT_POINTS:
         (root / point).mkdir(parents=True, exist_ok=True)
+
+
+def _pin(package: str, version: str) -> str:
+    return f"Package: {package}\nPin: version {version}\nPin-Priority: 1001\n\n"
+
+
+def _alone() -> list[str]:
+    """Word what makes mmdebstrap end with this process; as root, its mounts and processes in namespaces of its own."""
+    dying = ["setpriv", "--pdeathsig", "KILL", "--"]
+    return (
+        [*dying, "unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]
+        if os.geteuid() == 0
+        else dying
+    )
 
 
 def _run(argv: list[str], stdin: str | None, log: Path) -> None:

@@ -3,7 +3,10 @@
 
 from lab.world import image
 
-HEAD = "# SPDX-License-Identifier: GPL-2.0-or-later\n# Every package of this image and its version. Written by 'make lock'.\n"
+HEAD = """\
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Every package of this image and its version. Written by 'make lock'.
+"""
 
 
 def lock(name: str) -> int:
