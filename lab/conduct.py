@@ -126,7 +126,7 @@ def report(folder: Path, console: Console) -> None:
 
     kernel = build.find()
     written = write_report(folder, kernel.replay_library if kernel else None)
-    console.print(shown(written.headline, written.tables))
+    console.print(shown(written.headline, written.tables, console.width))
     for name, path in (
         ("page", written.paths.page),
         ("figures", written.paths.page.parent / "figures"),

@@ -12,29 +12,43 @@ from rich.text import Text
 from lab.report.table import Table
 
 WIDTH_CHARS = 132
+NARROW_CHARS = 112  # below it intervals and spreads stay in the files, so that no line breaks
+SENDER_CHARS, FROM_CHARS = 18, 24
 
 
 def render(headline: Sequence[str], tables: Sequence[Table]) -> str:
     """Plain text, wide enough that no cell breaks."""
     text = io.StringIO()
-    Console(file=text, width=WIDTH_CHARS, color_system=None).print(shown(headline, tables))
+    Console(file=text, width=WIDTH_CHARS, color_system=None).print(shown(headline, tables, WIDTH_CHARS))
     return text.getvalue()
 
 
-def shown(headline: Sequence[str], tables: Sequence[Table]) -> RenderableType:
-    """What a rich console prints: the headline, then the tables."""
-    return Group(*(Text(f"{sentence}\n") for sentence in headline), *(_rich(table) for table in tables))
+def shown(headline: Sequence[str], tables: Sequence[Table], width: int) -> RenderableType:
+    """What a rich console of that width prints: the headline, then the tables."""
+    narrow = width < NARROW_CHARS
+    said = [Text(f"{sentence}\n") for sentence in headline]
+    hint = (
+        [Text(f"Intervals and spreads: on the page, or in a terminal of {NARROW_CHARS} columns.\n")] if narrow else []
+    )
+    return Group(*said, *(_rich(table, narrow) for table in tables), *hint)
 
 
-def _rich(table: Table) -> RichTable:
-    drawn = RichTable(title=Text(table.caption), title_justify="left", box=box.SIMPLE, pad_edge=False)
-    drawn.add_column("Sender", style="bold")
-    drawn.add_column(table.header[0])
+def _rich(table: Table, narrow: bool) -> RichTable:
+    title = Text(table.caption)
+    drawn = RichTable(title=title, title_justify="left", box=box.SIMPLE, pad_edge=False, padding=(0, 1, 0, 0))
+    drawn.add_column("Sender", style="bold", max_width=SENDER_CHARS if narrow else None)
+    drawn.add_column(table.header[0], max_width=FROM_CHARS if narrow else None)
     for name in table.header[1:]:
-        drawn.add_column(name, justify="right")
+        drawn.add_column(name.replace(" ", "\n") if narrow else name, justify="right", no_wrap=True)
     for group in table.groups:
         for row in group.rows:
             first = group.label if row is group.rows[0] else ""
-            drawn.add_row(first, *map(Text, row.cells), style="dim" if row.published else None)
+            cells = [_short(cell) if narrow else cell for cell in row.cells[1:]]
+            drawn.add_row(first, Text(row.cells[0]), *map(Text, cells), style="dim" if row.published else None)
         drawn.add_section()
     return drawn
+
+
+def _short(cell: str) -> str:
+    """Leave the interval or the spread out."""
+    return cell.split(" [")[0].split(" (")[0].split(", ")[0]
