@@ -186,6 +186,6 @@ def _trace_kb(profile: Profile, duration_s: int) -> int:
 
 
 def _memory_mb(profile: Profile, duration_s: int) -> int:
-    """Trace and capture rings, and every byte in flight or queued some four times over (skb truesize, both ends)."""
+    """Trace and capture rings, and what is in flight or queued many times over (overshoot, truesize, both ends)."""
     in_flight_bytes = profile.down.buffer_bytes + profile.down.rate_mbps * 1e6 / 8 * profile.base_rtt_ms / 1e3
-    return math.ceil(512 + _trace_kb(profile, duration_s) / 1024 + 8 * in_flight_bytes / 1e6)
+    return math.ceil(512 + _trace_kb(profile, duration_s) / 1024 + 16 * in_flight_bytes / 1e6)

@@ -8,6 +8,7 @@ Bytes = NDArray[np.uint8]
 ETHERNET_BYTES = 14
 TIMESTAMP, SACK, WINDOW_SCALE = 8, 5, 3
 PLAIN_TIMESTAMP = (1, 1, 8, 10)  # NOP NOP, then the option: what every segment after the handshake begins with
+PLAIN_SACK = (1, 1, 5)  # NOP NOP, then the option and its length: what follows the time stamp of a duplicate ACK
 
 
 def is_tcp(head: Bytes) -> NDArray[np.bool_]:
@@ -53,10 +54,14 @@ def _shifted(head: Bytes, starts: NDArray[np.int64]) -> Bytes:
 
 def _options(tcp: Bytes, tcp_bytes: NDArray[np.int64]) -> dict[str, NDArray[np.int64]]:
     found = {name: np.full(len(tcp), -1, dtype=np.int64) for name in ("tsval", "tsecr", "sack_edges", "window_scale")}
-    plain = (tcp_bytes == 32) & (tcp[:, 20:24] == PLAIN_TIMESTAMP).all(axis=1)
-    found["tsval"][plain] = big_endian(tcp[plain], 24, 4)
-    found["tsecr"][plain] = big_endian(tcp[plain], 28, 4)
-    for row in np.flatnonzero(~plain):
+    begins_plain = (tcp[:, 20:24] == PLAIN_TIMESTAMP).all(axis=1)
+    sack_bytes = np.where((tcp[:, 32:35] == PLAIN_SACK).all(axis=1), tcp[:, 35], 0).astype(np.int64)
+    plain = begins_plain & (tcp_bytes == 32)
+    with_sack = begins_plain & (sack_bytes > 0) & (tcp_bytes == 34 + sack_bytes)
+    found["sack_edges"][with_sack] = (sack_bytes[with_sack] - 2) // 8
+    for name, at in (("tsval", 24), ("tsecr", 28)):
+        found[name][plain | with_sack] = big_endian(tcp, at, 4)[plain | with_sack]
+    for row in np.flatnonzero(~(plain | with_sack)):
         _walk_options(bytes(tcp[row, 20 : tcp_bytes[row]]), row, found)
     return found
 

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A trial's plan: the same seed gives the same link, for every sender."""
+
+import json
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lab.experiment import load_experiment
+from lab.plan import draw_grants, make_plan, trial_seed
+from lab.schema.profile import Frames, Grant, Noise
+
+GEO = load_experiment("geo")
+
+
+def link_of(plan: dict[str, object]) -> str:
+    return json.dumps({part: plan[part] for part in ("seed", "shapes", "changes", "start_phase_s")})
+
+
+def test_every_sender_of_a_trial_meets_the_same_link() -> None:
+    links = {link_of(make_plan(GEO, cca, 3)) for cca in GEO.ccas.values()}
+    assert len(links) == 1
+
+
+def test_another_trial_meets_another_link() -> None:
+    search = GEO.ccas["search"]
+    assert link_of(make_plan(GEO, search, 1)) != link_of(make_plan(GEO, search, 2))
+
+
+def test_a_plan_is_plain_json() -> None:
+    plan = make_plan(GEO, GEO.ccas["search"], 1)
+    assert json.loads(json.dumps(plan)) == plan
+
+
+def test_only_the_bottleneck_has_a_rate_below_the_wires() -> None:
+    rates = {shape["part"]: shape["spec"]["rate_bps"] for shape in make_plan(GEO, GEO.ccas["cubic"], 1)["shapes"]}
+    assert rates == {"bottleneck": 144e6, "delay-down": 10e9, "delay-up": 10e9}
+
+
+def test_seeds_differ_between_trials_and_between_scenarios() -> None:
+    assert len({trial_seed(scenario, number) for scenario in range(5) for number in range(200)}) == 1000
+
+
+@given(st.integers(0, 2**32 - 1), st.floats(0, 50), st.floats(0, 50))
+def test_drawn_grants_stay_in_step_with_the_frames(seed: int, time_sd: float, packets_sd: float) -> None:
+    frames = Frames(period_ms=40.0, grants=[Grant(from_s=float(s), packets=3 * s + 1) for s in range(10)])
+    noise = Noise(grant_time_sd_pct=time_sd, grant_packets_sd_pct=packets_sd)
+    drawn = draw_grants(frames, noise, np.random.default_rng(seed))
+    times = [at_s for at_s, _ in drawn]
+    assert times[0] == 0
+    assert times == sorted(set(times))
+    assert all(abs(at_s / 0.04 - round(at_s / 0.04)) < 1e-6 for at_s in times)
+    assert all(packets >= 1 for _, packets in drawn)
+
+
+def test_without_noise_the_schedule_is_the_profiles_own() -> None:
+    frames = Frames(period_ms=40.0, grants=[Grant(from_s=0.0, packets=1), Grant(from_s=2.0, packets=7)])
+    assert draw_grants(frames, Noise(), np.random.default_rng(1)) == [(0.0, 1), (2.0, 7)]
