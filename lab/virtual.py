@@ -19,7 +19,7 @@ class TrialError(Exception):
 
 def run_plan(plan: dict[str, Any], folder: Path, kernel: Kernel, world: Path) -> None:
     """Boot a kernel that executes a plan and leaves its raw records in a folder."""
-    guest_plan = plan | {"preload": "/lab/fewer_wakeups.so"}
+    guest_plan = {"preload": "/lab/fewer_wakeups.so"} | plan
     (folder / "plan.json").write_text(json.dumps(guest_plan))
     sandbox.own_tree(folder)
     try:
@@ -28,7 +28,7 @@ def run_plan(plan: dict[str, Any], folder: Path, kernel: Kernel, world: Path) ->
         sandbox.disown_tree(folder)
     error = folder / "error.txt"
     if error.exists():
-        raise TrialError(error.read_text().strip())
+        raise TrialError(error.read_text().strip() or f"{folder.parent}: full: the node could not write even why")
     if not (folder / "node.json").exists():
         raise TrialError(f"virtual kernel: exit status {code}: {_last_words(console)}")
 

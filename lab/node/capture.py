@@ -12,6 +12,7 @@ from pathlib import Path
 
 from lab.node.tools import NodeError, inside
 
+FLUSH_S = 0.5  # the kernel hands a part-filled block of the ring over after 0.25 s (dumpcap's read timeout)
 RING_MB = 64  # some 400,000 headers: more than arrive between two wake-ups
 FINAL = re.compile(r"Packets received/dropped on interface '[^']+': (\d+)/(\d+) ")
 
@@ -45,6 +46,7 @@ def capturing(node: str, dev: str, file: Path, snaplen_bytes: int, preload: str 
         _await_start(process, log)
         yield counts
     finally:
+        time.sleep(FLUSH_S)  # what a stopped dumpcap has not been handed is lost, and counted nowhere
         process.send_signal(signal.SIGINT)
         process.wait(timeout=30)
     counts.update(read_counts(log.read_text()))

@@ -1,14 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """One-way delay of an idle path, packet by packet: small datagrams that carry their sending time.
 
-Runs in both ends at once as probe.py PEER COUNT INTERVAL_MS, and prints as JSON what arrived: [number, one-way delay
-in microseconds], in order of arrival. Both ends read the same kernel's clock.
+Runs in both ends at once, which read the same kernel's clock.
 """
 
-import json
 import socket
 import struct
-import sys
 import time
 
 PORT = 9  # discard
@@ -18,7 +15,7 @@ SO_TIMESTAMPNS = 35  # include/uapi/asm-generic/socket.h
 
 
 def probe(peer: str, count: int, interval_ms: float) -> list[list[int]]:
-    """Send numbered datagrams, one an interval, and then collect those of the peer."""
+    """Send numbered datagrams, one an interval; then collect the peer's: [number, delay in us], in order of arrival."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as udp:
         udp.bind(("", PORT))
         udp.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
@@ -42,7 +39,3 @@ def _receive(udp: socket.socket) -> list[int]:
     number, sent_ns = RECORD.unpack(data)
     seconds, nanoseconds = struct.unpack("qq", ancillary[0][2])
     return [number, (seconds * 10**9 + nanoseconds - sent_ns) // 1000]
-
-
-if __name__ == "__main__":
-    print(json.dumps(probe(sys.argv[1], int(sys.argv[2]), float(sys.argv[3]))))

@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Sample an interface's root qdisc over netlink: one question and one raw answer an interval.
 
-Runs in the node as a process of its own: sampler.py DEV INTERVAL_US FILE, until SIGTERM. The file holds records of
-<u64 monotonic ns><u32 length><netlink answer>; `lab.tables.qdisc` decodes them.
+The file holds records of <u64 monotonic ns><u32 length><netlink answer>; `lab.tables.qdisc` decodes them.
 """
 
 import socket
 import struct
-import sys
 import time
 
 RTM_GETQDISC, NLM_F_REQUEST, NLM_F_ECHO, TC_H_ROOT = 38, 1, 8, 0xFFFFFFFF
@@ -31,10 +29,3 @@ def sample(dev: str, interval_us: int, file: str) -> None:
             sink.write(struct.pack("<QI", time.monotonic_ns(), len(answer)) + answer)
             due_ns += interval_us * 1000
             time.sleep(max(due_ns - time.monotonic_ns(), 0) / 1e9)
-
-
-if __name__ == "__main__":
-    import signal
-
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
-    sample(sys.argv[1], int(sys.argv[2]), sys.argv[3])

@@ -14,8 +14,8 @@ def run(*argv: str, stdin: str | None = None) -> str:
     """Run a tool and return what it printed; NodeError with its own words where it fails."""
     done = subprocess.run(argv, input=stdin, capture_output=True, text=True, check=False)
     if done.returncode:
-        words = (done.stderr or done.stdout).strip().replace("\n", "; ")
-        raise NodeError(f"{' '.join(argv)}: exit status {done.returncode}: {words}")
+        said = f"{' '.join(argv)}: exit status {done.returncode}: {(done.stderr or done.stdout).strip()}"
+        raise NodeError(said.replace("\n", "; "))
     return done.stdout
 
 

@@ -2,23 +2,25 @@
 """One trial, from a plan to raw records: nodes up, link applied and read back, traffic, capture, nodes down."""
 
 import json
-import subprocess
 import time
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
 from lab.node import capture, counters, flow, netns, qdisc, replay, sysctl, trace
-from lab.node.tools import NodeError, inside, run
+from lab.node.forked import Forked
+from lab.node.probe import probe
+from lab.node.sampler import sample
+from lab.node.tools import NodeError, run
 
 Plan = dict[str, Any]
-HERE = Path(__file__).parent
 
 
 def run_trial(plan: Plan, folder: Path) -> None:
     """Execute a plan and leave its raw records in a folder: capture, trace pages, qdisc samples, node.json."""
     for module in plan["modules"]:
-        run("modprobe", module["name"], *(f"{k}={v}" for k, v in module["params"].items()))
+        _load(module)
     sysctl.pin(None, plan["sysctls"]["kernel"])
     with netns.nodes_up(plan["topology"]):
         for node in plan["ends"]:
@@ -38,6 +40,15 @@ def run_trial(plan: Plan, folder: Path) -> None:
     (folder / "node.json").write_text(json.dumps(record, indent=1))
 
 
+def _load(module: Plan) -> None:
+    """Load a sender's module; where the kernel refuses it, its log says why, and modprobe does not."""
+    try:
+        run("modprobe", module["name"], *(f"{k}={v}" for k, v in module["params"].items()))
+    except NodeError as error:
+        said = [line for line in run("dmesg", "--notime").splitlines() if line.startswith(module["name"])]
+        raise NodeError(f"{error}; kernel: {said[-1] if said else 'silent'}") from None
+
+
 def _traffic(plan: Plan, folder: Path) -> dict[str, Any]:
     """Start everything that watches, then the flow, then the changes of the link."""
     (download,) = plan["flows"]  # more than one flow: a later issue
@@ -49,7 +60,7 @@ def _traffic(plan: Plan, folder: Path) -> dict[str, Any]:
             capture.capturing(node, dev, folder / "client.pcapng", plan["capture"]["snaplen_bytes"], preload)
         )
         stack.enter_context(trace.tracing(plan["trace"]["events"], folder, plan["trace"]["buffer_kb"]))
-        stack.enter_context(_Sampling(plan["sampler"], folder / "qdisc.raw"))
+        stack.enter_context(_sampling(plan["sampler"], folder / "qdisc.raw"))
         clocks = {"monotonic_ns": time.monotonic_ns(), "realtime_ns": time.time_ns()}
         time.sleep(plan["start_phase_s"])
         start_ns = time.monotonic_ns()
@@ -61,28 +72,21 @@ def _traffic(plan: Plan, folder: Path) -> dict[str, Any]:
     return {"clocks": clocks, "start_ns": start_ns, "capture": counts, "late_us": late, "iperf3": iperf3}
 
 
-class _Sampling:
-    """The bottleneck's qdisc sampled by a process in its node."""
-
-    def __init__(self, sampler: Plan, file: Path) -> None:
-        node, dev = sampler["interface"]
-        self.argv = inside(node, "python3", "-S", str(HERE / "sampler.py"), dev, str(sampler["interval_us"]), str(file))
-
-    def __enter__(self) -> None:
-        self.process = subprocess.Popen(self.argv)
-
-    def __exit__(self, *_: object) -> None:
-        self.process.terminate()
-        if self.process.wait(timeout=10):
-            raise NodeError("sampler: stopped early")
+@contextmanager
+def _sampling(plan: Plan, file: Path) -> Iterator[None]:
+    """Sample the bottleneck's qdisc while the block runs."""
+    node, dev = plan["interface"]
+    process = Forked(node, sample, dev, plan["interval_us"], str(file))
+    try:
+        yield
+    finally:
+        process.stop()
 
 
 def _probe(plan: Plan) -> list[dict[str, Any]]:
     """Measure the idle path both ways before there is traffic."""
-    started = []
-    for probe in plan["probes"]:
-        words = [plan["addresses"][probe["from"]], str(probe["count"]), str(probe["interval_ms"])]
-        argv = inside(probe["to"], "python3", "-S", str(HERE / "probe.py"), *words)
-        started.append(subprocess.Popen(argv, stdout=subprocess.PIPE, text=True))
-    answers = [process.communicate()[0] for process in started]
-    return [{**probe, "arrived": json.loads(answer)} for probe, answer in zip(plan["probes"], answers, strict=True)]
+    started = [
+        Forked(way["to"], probe, plan["addresses"][way["from"]], way["count"], way["interval_ms"])
+        for way in plan["probes"]
+    ]
+    return [{**way, "arrived": process.answer()} for way, process in zip(plan["probes"], started, strict=True)]
