@@ -3,20 +3,36 @@
 
 import sys
 
-from lab.cli import app
-from lab.errors import UserError
+INTERRUPTED = 130
 
 
 def main() -> None:
-    """Run a command; a user's mistake is one line and exit status 2, Ctrl-C is 130."""
+    """Run a command; what a user can cause is one line: a mistake or a disk's refusal exits with 2, Ctrl-C with 130."""
+    from lab.errors import UserError
+
     try:
+        from lab.cli import app
+
         app()
     except UserError as error:
-        print(error, file=sys.stderr)
-        sys.exit(2)
+        _end(str(error), 2)
+    except OSError as error:
+        _end(f"{error.filename or 'disk'}: {error.strerror}", 2)
+    except SystemExit as end:
+        if end.code == INTERRUPTED:  # typer has caught it already
+            _interrupted()
+        raise
     except KeyboardInterrupt:
-        print("interrupted: what was stored is whole; go on with 'lab run --resume'", file=sys.stderr)
-        sys.exit(130)
+        _interrupted()
+
+
+def _interrupted() -> None:
+    _end("interrupted: what was stored is whole; go on with 'lab run --resume'", INTERRUPTED)
+
+
+def _end(words: str, status: int) -> None:
+    print(words, file=sys.stderr)
+    sys.exit(status)
 
 
 if __name__ == "__main__":

@@ -40,7 +40,10 @@ def open_run(experiment: Experiment, kernel: Kernel, world: Image, resume: bool)
                 raise UserError(f"{run.path}: {part}={digest}: must be {now}, as it is now: run without --resume")
         return run.path
     path = folder / datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H-%M-%SZ")
-    (path / "trials").mkdir(parents=True)
+    try:
+        (path / "trials").mkdir(parents=True)
+    except OSError as error:
+        raise UserError(f"{path}: {error.strerror}") from None
     _write(path, {"format": FORMAT, "complete": False, **asked, **_circumstances(experiment, kernel, world)})
     return path
 

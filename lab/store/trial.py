@@ -81,6 +81,8 @@ def read_json(file: Path) -> dict[str, Any]:
         raise UserError(f"{file}: {error.strerror}") from None
     except ValueError:
         raise UserError(f"{file}: must be whole JSON") from None
+    if not isinstance(content, dict):
+        raise UserError(f"{file}: must be a JSON object")
     if content.get("format") != FORMAT:
         raise UserError(f"{file}: format={content.get('format')}: must be {FORMAT}")
     return content

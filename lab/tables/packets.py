@@ -32,9 +32,10 @@ def read_packets(file: Path, server_port: int, snaplen_bytes: int) -> Capture:
     frames = read_pcapng(file, snaplen_bytes)
     tcp_rows = np.flatnonzero(tcp_headers.is_tcp(frames.head))
     fields = tcp_headers.segments(frames.head[tcp_rows])
+    _refuse_broken(tcp_rows[fields["len"] < 0], file)
     to_client = fields["src_port"] == server_port
     port = np.where(to_client, fields["dst_port"], fields["src_port"])
-    ports = _connections(fields, port, to_client)
+    ports = _connections(fields, server_port)
     if len(ports) < 2:
         raise UserError(f"{file}: must hold a control connection and a data connection on port {server_port}")
     table = _rows(frames, tcp_rows, fields, to_client, port, ports)
@@ -60,10 +61,15 @@ COLUMNS = [
 ]
 
 
-def _connections(fields: dict[str, Column], port: Column, to_client: NDArray[np.bool_]) -> list[int]:
+def _refuse_broken(rows: NDArray[np.intp], file: Path) -> None:
+    if len(rows):
+        raise UserError(f"{file}: frame={rows[0] + 1}: must be a TCP segment no shorter than its headers")
+
+
+def _connections(fields: dict[str, Column], server_port: int) -> list[int]:
     """Return the client's ports in the order in which they asked for a connection."""
-    asked = ((fields["flags"] & (SYN | ACK)) == SYN) & ~to_client
-    ports, first = np.unique(port[asked], return_index=True)
+    asked = ((fields["flags"] & (SYN | ACK)) == SYN) & (fields["dst_port"] == server_port)
+    ports, first = np.unique(fields["src_port"][asked], return_index=True)
     return [int(p) for p in ports[np.argsort(first)]]
 
 

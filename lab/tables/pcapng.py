@@ -33,7 +33,10 @@ class Frames:
 
 def read_pcapng(file: Path, snaplen_bytes: int) -> Frames:
     """Read a little-endian, single-section capture of Ethernet; UserError where it is cut short or something else."""
-    data = file.read_bytes()
+    try:
+        data = file.read_bytes()
+    except OSError as error:
+        raise UserError(f"{file}: {error.strerror}: must be a readable capture") from None
     if len(data) < 12 or struct.unpack_from("<I4xI", data) != (SECTION, BYTE_ORDER):
         raise UserError(f"{file}: must be a pcapng capture as dumpcap writes it")
     starts, tick_ns = _walk(data, file)
