@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The certificate passes a sound trial, and each check fails when its cause is put in."""
+
+import copy
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from lab.certificate import certify
+from lab.store.trial import Trial
+from lab.trial import decode
+
+DRAFT = Path(__file__).parent / "data" / "draft"
+PLAN = json.loads((DRAFT / "plan.json").read_text())
+NODE = json.loads((DRAFT / "node.json").read_text())
+TABLES = decode(DRAFT, NODE, "search")
+Parts = tuple[dict[str, Any], dict[str, Any], dict[str, pl.DataFrame]]
+
+
+def checked(plan: dict[str, Any], node: dict[str, Any], tables: dict[str, pl.DataFrame]) -> dict[str, dict[str, Any]]:
+    certificate = certify(plan, node, tables)
+    assert certificate["valid"] == all(check["ok"] for check in certificate["checks"])
+    return {check["name"]: check for check in certificate["checks"]}
+
+
+def test_a_sound_trial_passes_every_check() -> None:
+    assert all(check["ok"] for check in checked(PLAN, NODE, TABLES).values())
+
+
+def test_a_real_trial_passes_every_check(small_trial: Trial) -> None:
+    checks = small_trial.meta["certificate"]["checks"]
+    assert small_trial.valid
+    assert [check for check in checks if not check["ok"]] == []
+    assert [check for check in checks if check["got"] is None] == []
+
+
+def test_every_check_says_what_was_asked_and_what_was_got() -> None:
+    for check in checked(PLAN, NODE, TABLES).values():
+        assert set(check) == {"name", "asked", "got", "unit", "tolerance", "ok"}
+
+
+def slower(plan: dict[str, Any], _node: Any, _tables: Any) -> None:
+    plan["shapes"][0]["spec"]["rate_bps"] *= 1.006
+
+
+def unsampled(_plan: Any, _node: Any, tables: dict[str, pl.DataFrame]) -> None:
+    tables["qdisc"] = tables["qdisc"].clear()
+
+
+def late_probe(way: int) -> Callable[..., None]:
+    def put_in(_plan: Any, node: dict[str, Any], _tables: Any) -> None:
+        node["probes"][way]["arrived"][5][1] += 150
+
+    return put_in
+
+
+def early_probe(_plan: Any, node: dict[str, Any], _tables: Any) -> None:
+    node["probes"][1]["frame_ms"] = 40.0  # a frame excuses a probe that is late, never one that is early
+    node["probes"][1]["arrived"][0][1] -= 150
+
+
+def no_probe(_plan: Any, node: dict[str, Any], _tables: Any) -> None:
+    node["probes"][0]["arrived"] = []
+
+
+def overtaken_probe(_plan: Any, node: dict[str, Any], _tables: Any) -> None:
+    arrived = node["probes"][0]["arrived"]
+    arrived[3], arrived[4] = arrived[4], arrived[3]
+
+
+def overtaken_segment(_plan: Any, _node: Any, tables: dict[str, pl.DataFrame]) -> None:
+    last = tables["packets"].filter(pl.col("to_client") & (pl.col("len_bytes") > 0)).tail(1)
+    tables["packets"] = pl.concat([tables["packets"], last.with_columns(pl.col("tsval") - 5)])
+
+
+def capture_drop(_plan: Any, node: dict[str, Any], _tables: Any) -> None:
+    node["capture"]["dropped_pkts"] = 1
+
+
+def drop_at(end: str, counter: str) -> Callable[..., None]:
+    def put_in(_plan: Any, node: dict[str, Any], _tables: Any) -> None:
+        node["counters"]["interfaces"][end][counter] += 1
+
+    return put_in
+
+
+def tcp_drop(_plan: Any, node: dict[str, Any], _tables: Any) -> None:
+    node["counters"]["tcp"]["client"]["TcpExtTCPRcvQDrop"] = 1
+
+
+def too_much_loss(_plan: Any, node: dict[str, Any], _tables: Any) -> None:
+    node["counters"]["interfaces"]["satellite:eth2"]["qdisc_dropped_pkts"] += 40
+
+
+def held_by_the_window(_plan: Any, _node: Any, tables: dict[str, pl.DataFrame]) -> None:
+    tables["acks"] = tables["acks"].with_columns(snd_wnd_bytes=pl.col("snd_nxt_bytes") - pl.col("snd_una_bytes") + 1000)
+
+
+def no_ack(_plan: Any, _node: Any, tables: dict[str, pl.DataFrame]) -> None:
+    tables["acks"] = tables["acks"].clear()
+
+
+def late_change(_plan: Any, node: dict[str, Any], _tables: Any) -> None:
+    node["late_us"] = [[3.0, 1500.0]]
+
+
+def short_download(_plan: Any, node: dict[str, Any], _tables: Any) -> None:
+    node["iperf3"]["end"]["sum_received"]["seconds"] = 1.2
+
+
+ELSEWHERE = "drops anywhere but at the bottleneck"
+CAUSES = [
+    (slower, "rate while the bottleneck had a queue"),
+    (unsampled, "rate while the bottleneck had a queue"),
+    (late_probe(0), "one-way delay down, worst probe"),
+    (late_probe(1), "one-way delay up, worst probe"),
+    (early_probe, "one-way delay up, worst probe"),
+    (no_probe, "one-way delay down, worst probe"),
+    (overtaken_probe, "packets out of order"),
+    (overtaken_segment, "packets out of order"),
+    (capture_drop, "packets the capture dropped"),
+    (drop_at("server:eth1", "qdisc_dropped_pkts"), ELSEWHERE),
+    (drop_at("client:eth1", "rx_dropped_pkts"), ELSEWHERE),
+    (drop_at("gateway:eth2", "rx_dropped_pkts"), ELSEWHERE),
+    (tcp_drop, ELSEWHERE),
+    (too_much_loss, "random loss, delay-down"),
+    (held_by_the_window, "ACKs at which the receive window was the limit"),
+    (no_ack, "ACKs at which the receive window was the limit"),
+    (late_change, "latest change of the link"),
+    (short_download, "download lasted"),
+]
+
+
+@pytest.mark.parametrize(("put_in", "name"), CAUSES, ids=lambda value: getattr(value, "__name__", None))
+def test_a_check_fails_when_its_cause_is_put_in(put_in: Callable[..., None], name: str) -> None:
+    parts: Parts = copy.deepcopy(PLAN), copy.deepcopy(NODE), dict(TABLES)
+    put_in(*parts)
+    assert [check for check, found in checked(*parts).items() if not found["ok"]] == [name]
+
+
+@pytest.mark.parametrize("counter", ["qdisc_dropped_pkts", "tx_dropped_pkts"])
+def test_drops_of_the_full_buffer_are_no_breach(counter: str) -> None:
+    parts: Parts = copy.deepcopy(PLAN), copy.deepcopy(NODE), dict(TABLES)
+    drop_at("gateway:eth2", counter)(*parts)
+    assert all(check["ok"] for check in checked(*parts).values())
+
+
+def test_a_queue_that_never_formed_proves_nothing_and_is_no_breach() -> None:
+    idle = TABLES["qdisc"].with_columns(backlog_bytes=pl.lit(0, pl.Int64))
+    check = checked(PLAN, NODE, TABLES | {"qdisc": idle})["rate while the bottleneck had a queue"]
+    assert (check["got"], check["ok"]) == (None, True)
