@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Each line calls the lab. SCENARIO=geo TRIALS=8 DURATION=30 JOBS=2 choose.
+# Each line calls the lab. SCENARIO=geo TRIALS=6 DURATION=30 JOBS=2 choose.
 SCENARIO ?= geo
 lab := scripts/lab
 options := $(if $(TRIALS),--trials $(TRIALS)) $(if $(DURATION),--duration $(DURATION)) $(if $(JOBS),--jobs $(JOBS))
