@@ -97,13 +97,16 @@ def missing(experiment: Experiment, folder: Path, kernel: Kernel, world: Image) 
     return [job for job in jobs if not (job.folder / "trial.json").exists()]
 
 
-def require_space(experiment: Experiment, jobs: list[Job], workers: int) -> None:
-    """Refuse to start what the disk cannot hold."""
-    packets = 1.5 * experiment.profile.down.rate_mbps * 1e6 / 8 / 1500 * experiment.scenario.duration_s
-    needed = packets * BYTES_PER_PACKET * (min(workers, len(jobs)) + 0.5 * len(jobs))
-    free = shutil.disk_usage(paths.results().parent if not paths.results().exists() else paths.results()).free
+def require_space(experiment: Experiment, workers: int) -> None:
+    """Refuse to start what the disk cannot hold, were every trial still missing."""
+    scenario = experiment.scenario
+    trials = scenario.trials * len(scenario.ccas)
+    packets = 1.5 * experiment.profile.down.rate_mbps * 1e6 / 8 / 1500 * scenario.duration_s
+    needed = packets * BYTES_PER_PACKET * (min(workers, trials) + 0.5 * trials)
+    folder = next(folder for folder in (paths.results(), *paths.results().parents) if folder.exists())
+    free = shutil.disk_usage(folder).free
     if free < needed:
-        raise UserError(f"{paths.results()}: free_bytes={free}: must be {round(needed)} for {len(jobs)} trials")
+        raise UserError(f"{folder}: free_bytes={free}: must be {round(needed)} for {trials} trials")
 
 
 def run_missing(jobs: list[Job], folder: Path, workers: int) -> Iterator[pool.Outcome]:

@@ -35,6 +35,7 @@ def conduct(
     sandbox.require()
     _announce(experiment, workers, source, console)
     kernel, world = prepare(source, console)
+    campaign.require_space(experiment, workers)
     folder = campaign.open_run(experiment, kernel, world, resume)
     with campaign.holding(folder):
         failures = _run(experiment, folder, kernel, world, workers, console)
@@ -90,7 +91,6 @@ def _run(
     jobs = campaign.missing(experiment, folder, kernel, world)
     if not jobs:
         return []
-    campaign.require_space(experiment, jobs, workers)
     failures: list[str] = []
     started = time.monotonic()
     with _bar(console, "trials") as progress:

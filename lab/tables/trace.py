@@ -61,6 +61,8 @@ def read_events(raw: Path, formats: Path) -> Events:
 
 def _walk_page(data: bytes, start: int, file: Path, found: dict[int, list[tuple[int, int]]]) -> None:
     """Note when and where each event of a page lies."""
+    if start + PAGE_HEAD > len(data):
+        raise UserError(f"{file}: must be whole: it ends inside a page")
     now, commit = struct.unpack_from("<QQ", data, start)
     if commit & MISSED:
         raise UserError(f"{file}: must hold every event: the kernel overwrote some")

@@ -44,7 +44,7 @@ def test_every_check_says_what_was_asked_and_what_was_got() -> None:
 
 
 def slower(plan: dict[str, Any], _node: Any, _tables: Any) -> None:
-    plan["shapes"][0]["spec"]["rate_bps"] *= 1.006
+    plan["shapes"][0]["spec"]["rate_bps"] *= 1.01
 
 
 def unsampled(_plan: Any, _node: Any, tables: dict[str, pl.DataFrame]) -> None:

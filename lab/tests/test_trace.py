@@ -61,7 +61,7 @@ def test_fields_hold_what_the_kernel_put_in() -> None:
     assert set(probe["sport"]) == {5201}
     assert probe["snd_cwnd"][0] == 10  # the initial window that is pinned
     assert probe["ssthresh"][0] == 0x7FFFFFFF
-    assert bytes(probe["saddr"][0][4:8]) == bytes([10, 0, 1, 1])
+    assert probe["saddr"][0].tobytes()[4:8] == bytes([10, 0, 1, 1])
 
 
 @pytest.fixture
