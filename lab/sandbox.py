@@ -11,6 +11,10 @@ from lab.errors import UserError
 NOBODY = 65534
 NAMESPACES = ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"]
 
+LIFE = ["--die-with-parent", "--new-session", "--clearenv"]
+MOUNTS = "--dev /dev --proc /proc --perms 1777 --tmpfs /tmp --tmpfs /lab".split()
+ENVIRONMENT = {"PATH": "/usr/sbin:/usr/bin", "HOME": "/tmp", "TMPDIR": "/tmp", "LC_ALL": "C.UTF-8"}
+
 
 def command(
     root: Path,
@@ -26,38 +30,11 @@ def command(
     Binds map a host path to one below /lab or /tmp, or to a mount point of the image. Run as root, the command drops
     to uid 65534 inside; everything it may write must then be writable by that user.
     """
-    words = [
-        "bwrap",
-        *NAMESPACES,
-        "--die-with-parent",
-        "--new-session",
-        "--clearenv",
-        "--ro-bind",
-        str(root),
-        "/",
-        "--dev",
-        "/dev",
-        "--proc",
-        "/proc",
-        "--perms",
-        "1777",
-        "--tmpfs",
-        "/tmp",
-        "--tmpfs",
-        "/lab",
-        "--chdir",
-        folder,
-    ]
+    words = ["bwrap", *NAMESPACES, *LIFE, "--ro-bind", str(root), "/", *MOUNTS, "--chdir", folder]
     for option, binds in (("--ro-bind", read_only), ("--bind", writable)):
         for host, inside in (binds or {}).items():
             words += [option, str(host), inside]
-    for name, value in {
-        "PATH": "/usr/sbin:/usr/bin",
-        "HOME": "/tmp",
-        "TMPDIR": "/tmp",
-        "LC_ALL": "C.UTF-8",
-        **(environment or {}),
-    }.items():
+    for name, value in (ENVIRONMENT | (environment or {})).items():
         words += ["--setenv", name, value]
     return [*words, *_dropped(), *argv]
 
@@ -66,18 +43,8 @@ def _dropped() -> list[str]:
     """Without root a user namespace gives the rights to mount; as root they are given up again inside."""
     if os.geteuid() != 0:
         return ["--unshare-user", "--"]
-    return [
-        "--cap-add",
-        "CAP_SETUID",
-        "--cap-add",
-        "CAP_SETGID",
-        "--",
-        "setpriv",
-        f"--reuid={NOBODY}",
-        f"--regid={NOBODY}",
-        "--clear-groups",
-        "--inh-caps=-all",
-    ]
+    rights = "--cap-add CAP_SETUID --cap-add CAP_SETGID --".split()
+    return [*rights, *f"setpriv --reuid={NOBODY} --regid={NOBODY} --clear-groups --inh-caps=-all".split()]
 
 
 def own_tree(folder: Path) -> None:

@@ -45,6 +45,14 @@ def read_packets(file: Path, server_port: int, snaplen_bytes: int) -> Capture:
     return Capture(table.select(COLUMNS), start_ns, {p: flow for flow, p in enumerate(ports)}, isn)
 
 
+NARROW: dict[str, type[pl.DataType]] = {
+    "flow": pl.UInt8,
+    "len_bytes": pl.UInt32,
+    "flags": pl.UInt16,
+    "tsval": pl.UInt32,
+    "tsecr": pl.UInt32,
+    "sack_edges": pl.UInt8,
+}
 COLUMNS = [
     "t_s",
     "flow",
@@ -87,45 +95,42 @@ def _rows(
     ports: list[int],
 ) -> pl.DataFrame:
     """Lay the fields out by frame; what is not TCP keeps nulls."""
-    seq, ack, window, flow = (np.full(len(tcp_rows), -1, dtype=np.int64) for _ in range(4))
-    for number, p in enumerate(ports):
-        for direction in (False, True):
-            side = (port == p) & (to_client == direction)
-            other = (port == p) & (to_client != direction)
-            flow[side] = number
-            seq[side] = unwrap(fields["seq"][side], _isn(fields, side))
-            ack[side] = unwrap(fields["ack"][side], _isn(fields, other))
-            scale = max(int(fields["window_scale"][side].max(initial=0)), 0)
-            window[side] = fields["window"][side] << np.where(fields["flags"][side] & SYN > 0, 0, scale)
-    ack[fields["flags"] & ACK == 0] = -1
     tcp = pl.DataFrame(
         {
             "row": tcp_rows,
-            "flow": flow,
             "to_client": to_client,
-            "seq_bytes": seq,
-            "ack_bytes": ack,
+            **_relative(fields, to_client, port, ports),
             "len_bytes": fields["len"],
             "flags": fields["flags"],
-            "window_bytes": window,
             "tsval": fields["tsval"],
             "tsecr": fields["tsecr"],
             "sack_edges": np.maximum(fields["sack_edges"], 0),
         }
     )
-    whole = pl.DataFrame(
-        {"row": np.arange(len(frames.time_ns)), "time_ns": frames.time_ns, "frame_bytes": frames.wire_bytes}
-    )
+    every = np.arange(len(frames.time_ns))
+    whole = pl.DataFrame({"row": every, "time_ns": frames.time_ns, "frame_bytes": frames.wire_bytes})
     known = [
-        pl.when(pl.col(name) >= 0).then(pl.col(name)).cast(kind).alias(name)
-        for name, kind in (("flow", pl.UInt8), ("ack_bytes", pl.Int64), ("tsval", pl.UInt32), ("tsecr", pl.UInt32))
+        pl.when(pl.col(name) >= 0).then(pl.col(name)).alias(name) for name in ("flow", "ack_bytes", "tsval", "tsecr")
     ]
-    return whole.join(tcp, on="row", how="left", maintain_order="left").with_columns(
-        *known,
-        pl.col("len_bytes").cast(pl.UInt32),
-        pl.col("flags").cast(pl.UInt16),
-        pl.col("sack_edges").cast(pl.UInt8),
-    )
+    return whole.join(tcp, on="row", how="left", maintain_order="left").with_columns(known).cast(NARROW)  # type: ignore[arg-type]
+
+
+def _relative(
+    fields: dict[str, Column], to_client: NDArray[np.bool_], port: Column, ports: list[int]
+) -> dict[str, Column]:
+    """Number flows, unwrap sequences and scale windows, each direction of each connection by its own SYN."""
+    flow, seq, ack, window = (np.full(len(port), -1, dtype=np.int64) for _ in range(4))
+    syn, has_ack = fields["flags"] & SYN > 0, fields["flags"] & ACK > 0
+    for number, p in enumerate(ports):
+        flow[port == p] = number
+        for direction in (False, True):
+            side, other = ((port == p) & (to_client == way) for way in (direction, not direction))
+            acking = side & has_ack
+            seq[side] = unwrap(fields["seq"][side], _isn(fields, side))
+            ack[acking] = unwrap(fields["ack"][acking], _isn(fields, other))
+            scale = max(int(fields["window_scale"][side].max(initial=0)), 0)
+            window[side] = fields["window"][side] << np.where(syn[side], 0, scale)
+    return {"flow": flow, "seq_bytes": seq, "ack_bytes": ack, "window_bytes": window}
 
 
 def unwrap(numbers: Column, initial: int) -> Column:
