@@ -21,7 +21,6 @@ MSS_BYTES = 1448  # MTU 1500 less IP (20), TCP (20) and timestamps (12)
 SNAPLEN_BYTES = 96  # Ethernet (14), IP (20) and the longest TCP header (60)
 ORDER_BPS = 10e9  # netem keeps packets in order only with a rate; this one delays a frame by 1.2 us
 DELAY_LINE_PKTS = 1_000_000  # a limit that is never reached: the buffer is the bottleneck's
-FREE_FRAME_PKTS = 2**31 - 1
 TRACE_EVENT_BYTES = 160
 SAMPLES_PER_RTT = 60
 LEAST_SAMPLE_MS, MOST_SAMPLE_MS = 1.0, 10.0

@@ -22,7 +22,6 @@ def command(
     *,
     read_only: dict[Path, str] | None = None,
     writable: dict[Path, str] | None = None,
-    environment: dict[str, str] | None = None,
     folder: str = "/",
 ) -> list[str]:
     """Word a command that runs with `root` as its read-only root.
@@ -34,7 +33,7 @@ def command(
     for option, binds in (("--ro-bind", read_only), ("--bind", writable)):
         for host, inside in (binds or {}).items():
             words += [option, str(host), inside]
-    for name, value in (ENVIRONMENT | (environment or {})).items():
+    for name, value in ENVIRONMENT.items():
         words += ["--setenv", name, value]
     return [*words, *_dropped(), *argv]
 
