@@ -66,14 +66,14 @@ def run(
 
 @app.command()
 def report(
-    folder: Annotated[Path, typer.Argument(help="A run's folder, or a scenario's `latest`.")] = Path(
-        "results/geo/latest"
-    ),
+    folder: Annotated[Path | None, typer.Argument(help="A run's folder; else the latest run of geo.")] = None,
 ) -> None:
     """Write the tables, figures and page of a stored run again.   Example: `lab report results/geo/latest`"""
+    from lab import paths
     from lab.conduct import report as write
+    from lab.kernel.build import find
 
-    write(folder, console)
+    write(folder or paths.results() / "geo" / "latest", find(), console)
 
 
 @app.command()

@@ -45,7 +45,7 @@ def conduct(
         console.print(f"{len(failures)} trials gave no result: {failures[0]}", soft_wrap=True, markup=False)
         console.print(f"the others are stored in {folder}: go on with --resume", soft_wrap=True, markup=False)
         raise typer.Exit(1)
-    report(folder, console)
+    report(folder, kernel, console)
 
 
 def _announce(experiment: Experiment, workers: int, source: Path | None, console: Console) -> None:
@@ -119,12 +119,11 @@ def _bar(console: Console, unit: str) -> Iterator[Progress]:
         yield progress
 
 
-def report(folder: Path, console: Console) -> None:
-    """Write every form of a run's report, and show the table."""
+def report(folder: Path, kernel: Kernel | None, console: Console) -> None:
+    """Write every form of a run's report, and show the table; without a kernel some figures cannot be drawn."""
     from lab.report.text import shown
     from lab.report.write import write_report
 
-    kernel = build.find()
     written = write_report(folder, kernel.replay_library if kernel else None)
     console.print(shown(written.headline, written.tables, console.width))
     for name, path in (
