@@ -16,9 +16,9 @@ from lab.world import image
 
 HERE = Path(__file__).parent
 CONFIG = HERE / "virtual.config"
-SENDERS = HERE / "search"
+MODULES = (HERE / "search",)  # a folder with a Kbuild file each
 PRELOAD = HERE / "fewer_wakeups.c"
-PLACE = "/tmp/senders"  # where the modules are built
+PLACE = "/tmp/modules"  # where they are built
 SOURCE_PACKAGE = "linux-source-6.12"
 COMPILER_PACKAGES = ("gcc", "gcc-14", "binutils", "libc6-dev")
 Progress = Callable[[int], None]  # told the number of compiler steps done
@@ -58,8 +58,8 @@ def find(tarball: Path | None = None) -> Kernel | None:
     builder = image.find("builder")
     if not builder:
         return None
-    kernel, senders = _folders(builder, source_of(builder, tarball))
-    return _described(kernel, senders) if finished(kernel) and finished(senders) else None
+    kernel, modules = _folders(builder, source_of(builder, tarball))
+    return _described(kernel, modules) if finished(kernel) and finished(modules) else None
 
 
 def ensure(tarball: Path | None = None, progress: Progress = lambda _steps: None) -> Kernel:
@@ -67,14 +67,14 @@ def ensure(tarball: Path | None = None, progress: Progress = lambda _steps: None
     sandbox.require()
     builder = image.ensure("builder")
     source = source_of(builder, tarball)
-    kernel, senders = _folders(builder, source)
+    kernel, modules = _folders(builder, source)
     with publish(kernel) as draft:
         if draft:
             _build_kernel(Compile(builder.root, draft, progress), source)
-    with publish(senders) as draft:
+    with publish(modules) as draft:
         if draft:
-            _build_senders(Compile(builder.root, draft, progress, PLACE, kernel), kernel)
-    return _described(kernel, senders)
+            _build_modules(Compile(builder.root, draft, progress, PLACE, kernel), kernel)
+    return _described(kernel, modules)
 
 
 def _folders(builder: image.Image, source: Source) -> tuple[Path, Path]:
@@ -82,8 +82,9 @@ def _folders(builder: image.Image, source: Source) -> tuple[Path, Path]:
         f"{package} {builder.versions[package]}" for package in COMPILER_PACKAGES if package in builder.versions
     ]
     kernel = _digest([source.name, *compiler], [CONFIG, *_patches()])
-    senders = _digest([kernel], [*sorted(SENDERS.iterdir()), PRELOAD])
-    return paths.cache() / f"kernel-{kernel}", paths.cache() / f"senders-{senders}"
+    files = [file for folder in MODULES for file in sorted(folder.iterdir())]
+    modules = _digest([kernel], [*files, PRELOAD])
+    return paths.cache() / f"kernel-{kernel}", paths.cache() / f"modules-{modules}"
 
 
 def _patches() -> list[Path]:
@@ -110,26 +111,28 @@ def _build_kernel(compile_: Compile, source: Source) -> None:
     (compile_.folder / "built.json").write_text(json.dumps({"source": source.name, "release": release}))
 
 
-def _build_senders(compile_: Compile, kernel: Path) -> None:
+def _build_modules(compile_: Compile, kernel: Path) -> None:
     release = json.loads((kernel / "built.json").read_text())["release"]
-    shutil.copytree(SENDERS, compile_.folder / "search")
-    shutil.copy(PRELOAD, compile_.folder)
     shutil.copytree(kernel / "lib/modules", compile_.folder / "lib/modules", symlinks=True)
-    compile_.run("make", "-C", "/build/obj", "ARCH=um", f"M={PLACE}/search", "modules", words="modules")
-    for module in (compile_.folder / "search").glob("*.ko"):
-        shutil.copy(module, compile_.folder / "lib/modules" / release)
+    for folder in MODULES:
+        shutil.copytree(folder, compile_.folder / folder.name)
+        place = f"{PLACE}/{folder.name}"
+        compile_.run("make", "-C", "/build/obj", "ARCH=um", f"M={place}", "modules", words=f"modules of {folder.name}")
+        for module in (compile_.folder / folder.name).glob("*.ko"):
+            shutil.copy(module, compile_.folder / "lib/modules" / release)
     compile_.run("depmod", "-b", PLACE, release)
     compile_.run("make", "-s", "-C", f"{PLACE}/search", f"OUT={PLACE}")
+    shutil.copy(PRELOAD, compile_.folder)
     compile_.run("gcc", "-shared", "-fPIC", "-O2", "-Wall", "-Wextra", "-o", "fewer_wakeups.so", PRELOAD.name)
 
 
-def _described(kernel: Path, senders: Path) -> Kernel:
+def _described(kernel: Path, modules: Path) -> Kernel:
     built = json.loads((kernel / "built.json").read_text())
-    described = {"kernel_source": built["source"], "kernel_digest": kernel.name, "senders_digest": senders.name}
+    described = {"kernel_source": built["source"], "kernel_digest": kernel.name, "modules_digest": modules.name}
     return Kernel(
         kernel / "obj/linux",
-        senders / "lib/modules",
-        senders / "libsearch_replay.so",
-        senders / "fewer_wakeups.so",
+        modules / "lib/modules",
+        modules / "libsearch_replay.so",
+        modules / "fewer_wakeups.so",
         described,
     )
