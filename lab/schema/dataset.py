@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Recordings: one stanza of datasets.yml for those that share an origin and a licence."""
+
+from pathlib import PurePosixPath
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, ConfigDict, Field, RootModel, model_validator
+
+from lab.schema.load import Strict
+
+Meaning = Literal["capacity", "goodput", "usage", "rtt", "delay", "loss"]
+
+
+def _inside(path: str) -> str:
+    """Refuse what would lead out of a folder."""
+    if not path or path != PurePosixPath(path).as_posix() or path[0] in "./" or ".." in PurePosixPath(path).parts:
+        raise ValueError("a path that stays in its folder")
+    return path
+
+
+Text = Annotated[str, Field(min_length=1)]
+Inside = Annotated[str, AfterValidator(_inside)]
+Bytes = Annotated[int, Field(ge=1)]
+Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+
+
+class Document(Strict):
+    """A licence text or read-me file of the origin."""
+
+    path: Inside
+    bytes: Bytes
+    sha256: Sha256
+
+
+class File(Strict):
+    """One recording; what is not said here is said by its collection."""
+
+    bytes: Bytes
+    sha256: Sha256
+    path: Inside | None = None
+    recorded: Annotated[list[Meaning], Field(min_length=1)] | None = None
+    holds: Text | None = None
+    length_s: Annotated[float, Field(gt=0, strict=False)] | None = None
+    format: str | None = None
+
+
+class Collection(Strict):
+    """Recordings that share an origin and a licence."""
+
+    link: Text
+    repository: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+$")]
+    commit: Annotated[str, Field(pattern="^[0-9a-f]{40}$")]
+    archive: Annotated[Inside, Field(pattern=r"\.zip$")] | None = None
+    path: Inside | None = None
+    licence: Text
+    attribution: Text
+    recorded: Annotated[list[Meaning], Field(min_length=1)] | None = None
+    holds: Text | None = None
+    files: Annotated[dict[Inside, File], Field(min_length=1)]
+    documents: dict[Inside, Document]
+
+    @model_validator(mode="after")
+    def _all_said(self) -> "Collection":
+        for name, file in self.files.items():
+            for field in ("path", "recorded", "holds"):
+                if getattr(file, field) is None and getattr(self, field) is None:
+                    raise ValueError(f"a collection that gives '{field}' for {name}")
+        return self
+
+
+class Collections(RootModel[dict[Inside, Collection]]):
+    """All of datasets.yml."""
+
+    model_config = ConfigDict(strict=True, frozen=True)

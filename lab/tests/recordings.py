@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What tests of recordings share: the real ones, where they are, and small ones of the tests' own."""
+
+import hashlib
+import os
+from pathlib import Path
+
+import pytest
+
+from lab.paths import REPO
+from lab.schema.dataset import Collections
+from lab.traces.datasets import Dataset, named
+
+REAL = Path(os.environ.get("LAB_TRACES_REAL") or REPO.parent / "shared" / "traces-real")
+needs_real = pytest.mark.skipif(not REAL.is_dir(), reason=f"no real recordings in {REAL} (LAB_TRACES_REAL)")
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
+
+
+def sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def stanza(files: dict[str, bytes], **changes: object) -> dict[str, object]:
+    """Word a collection of files with these contents."""
+    entries = {name: {"bytes": len(content), "sha256": sha256(content)} for name, content in files.items()}
+    return {
+        "link": "a link of the tests",
+        "repository": "someone/somewhere",
+        "commit": COMMIT,
+        "path": "data/{file}",
+        "licence": "CC0-1.0",
+        "attribution": "nobody",
+        "recorded": ["rtt"],
+        "holds": "a few numbers",
+        "files": entries,
+        "documents": {},
+    } | changes
+
+
+def collection(files: dict[str, bytes], **changes: object) -> list[Dataset]:
+    """Return the datasets of a collection named `mine`."""
+    return list(named(Collections.model_validate({"mine": stanza(files, **changes)}).root).values())

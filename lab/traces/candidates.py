@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Where a recording may be found: at its origin, in a zip archive there, or in a folder of files."""
+
+import io
+import os
+import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import IO
+
+from lab.errors import UserError
+from lab.traces.datasets import Dataset
+from lab.traces.download import Refused
+
+MOST_FILES = 200_000  # of a mirror: who names the root folder of a disk did not mean it
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A file that may be the one; `named` says that it has the right name, and should have had the right content."""
+
+    place: str
+    open: Callable[[], AbstractContextManager[IO[bytes]]]
+    named: bool
+
+
+class Mirror:
+    """A folder laid out like the collections, or in any way: files are known by place, name or size."""
+
+    def __init__(self, folder: Path) -> None:
+        if not folder.is_dir():
+            raise UserError(f"--mirror={folder}: must be a folder")
+        self.folder = folder
+        self._files: list[tuple[Path, int]] | None = None
+
+    def candidates(self, collection: str, file: str, at_origin: str, size: int) -> Iterator[Candidate]:
+        """Yield what may be the file, the likeliest first."""
+        placed = [self.folder / collection / file, self.folder / at_origin]
+        for path in placed:
+            if path.is_file():
+                yield self._candidate(path, named=True)
+        names = {PurePosixPath(file).name, PurePosixPath(at_origin).name}
+        for path, found_size in self._walked():
+            if found_size == size and path not in placed:
+                yield self._candidate(path, named=path.name in names)
+
+    def _candidate(self, path: Path, named: bool) -> Candidate:
+        return Candidate(str(path), lambda: path.open("rb"), named)
+
+    def _walked(self) -> list[tuple[Path, int]]:
+        if self._files is None:
+            self._files = []
+            for root, _, names in os.walk(self.folder):
+                files = [path for path in (Path(root, name) for name in names) if path.is_file()]
+                self._files += [(path, path.stat().st_size) for path in files]
+                if len(self._files) > MOST_FILES:
+                    raise UserError(f"--mirror={self.folder}: must be a folder of fewer than {MOST_FILES} files")
+        return self._files
+
+
+def in_archive(archive: Path, asked: Dataset) -> Iterator[Candidate]:
+    """Yield the members of an archive that may be a recording: those that end in its path, then those of its size."""
+    try:
+        members = zipfile.ZipFile(archive).infolist()
+    except (zipfile.BadZipFile, OSError):
+        raise Refused(f"{asked.url}: must be a zip archive: {asked.name} not fetched") from None
+    ends = [member for member in members if f"/{member.filename}".endswith(f"/{asked.path}")]
+    sized = [member for member in members if member.file_size == asked.own.bytes and member not in ends]
+    for member in [*ends, *sized]:
+        yield Candidate(f"{asked.url}: {member.filename}", _opener(archive, member), member in ends)
+
+
+def _opener(archive: Path, member: zipfile.ZipInfo) -> Callable[[], AbstractContextManager[IO[bytes]]]:
+    def opened() -> AbstractContextManager[IO[bytes]]:
+        try:
+            return zipfile.ZipFile(archive).open(member)
+        except (zipfile.BadZipFile, RuntimeError, NotImplementedError):  # damaged, encrypted, packed in another way
+            return io.BytesIO(b"")
+
+    return opened

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Getting recordings into the cache: verified, whole or not there, with their licence told."""
+
+import hashlib
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from itertools import groupby
+from pathlib import Path, PurePosixPath
+
+from lab.cache import finished, publish
+from lab.errors import UserError
+from lab.schema.dataset import Collection, Document, File
+from lab.traces.candidates import Candidate, Mirror, in_archive
+from lab.traces.datasets import Dataset, cache_folder, dataset, datasets, url_of
+from lab.traces.download import Refused, copy, downloading
+
+MOST_ARCHIVE_BYTES = 1_000_000_000
+
+
+def chosen(names: list[str], everything: bool) -> list[Dataset]:
+    """Return the recordings that are asked for: by name, by collection, or all."""
+    known = datasets()
+    if everything == bool(names):
+        raise UserError("lab traces fetch: must be given names or --all: 'lab traces list' names them")
+    found: dict[str, Dataset] = {}
+    for name in names or known:
+        of_collection = {key: each for key, each in known.items() if each.collection == name.rstrip("/")}
+        found |= of_collection or {dataset(name).name: dataset(name)}
+    return list(found.values())
+
+
+def fetch(asked: list[Dataset], mirror: Mirror | None) -> Iterator[str]:
+    """Fetch recordings, and say of each what happened; UserError at the end where some could not be had."""
+    refused: list[Refused] = []
+    with tempfile.TemporaryDirectory(prefix="search-lab-traces-") as scratch:
+        for collection, members in groupby(asked, key=lambda each: each.collection):
+            yield from _fetch_collection(collection, list(members), mirror, Path(scratch), refused)
+    if refused and len(asked) > 1:
+        raise UserError(f"{len(refused)} of {len(asked)} recordings were not fetched; the last: {refused[-1]}")
+    if refused:
+        raise refused[0]
+
+
+def _fetch_collection(
+    collection: str, members: list[Dataset], mirror: Mirror | None, scratch: Path, refused: list[Refused]
+) -> Iterator[str]:
+    origin = members[0].origin
+    yield f"{collection}: {origin.licence}, {origin.attribution}"
+    stored = False
+    for member in members:
+        try:
+            place = _store(member, _candidates(member, mirror, scratch))
+        except Refused as error:
+            refused.append(error)
+            if len(members) > 1:
+                yield f"  {error}"
+            continue
+        stored = stored or place is not None
+        yield f"  {member.name}: fetched from {place}" if place else f"  {member.name}: already fetched"
+    if stored and origin.documents:
+        yield from _documents(collection, origin, mirror)
+
+
+def _candidates(asked: Dataset, mirror: Mirror | None, scratch: Path) -> Iterator[Candidate]:
+    if mirror:
+        yield from mirror.candidates(asked.collection, asked.file, asked.path, asked.own.bytes)
+    elif asked.origin.archive:
+        yield from in_archive(_archive(asked, scratch), asked)
+    else:
+        yield Candidate(asked.url, lambda: downloading(asked.url), named=True)
+
+
+def _archive(asked: Dataset, scratch: Path) -> Path:
+    """Download an archive, once for all its members."""
+    archive = scratch / hashlib.sha256(asked.url.encode()).hexdigest()
+    if not archive.exists():
+        partial = archive.with_suffix(".part")
+        with downloading(asked.url) as stream, partial.open("wb") as sink:
+            if not copy(stream, sink, MOST_ARCHIVE_BYTES, asked.url):
+                raise Refused(f"{asked.url}: must be smaller than {MOST_ARCHIVE_BYTES} bytes")
+        partial.rename(archive)
+    return archive
+
+
+def _store(asked: Dataset, candidates: Iterable[Candidate]) -> str | None:
+    """Store the candidate that has the checksum, and return its place; null where the recording is there already."""
+    with publish(asked.folder) as draft:
+        if draft is None:
+            return None
+        return _take(asked.name, asked.own, draft / PurePosixPath(asked.file).name, candidates)
+
+
+def _take(name: str, asked: File | Document, file: Path, candidates: Iterable[Candidate]) -> str:
+    """Copy the first candidate that has the checksum; a named one that has another is kept aside and refused."""
+    wrong: list[tuple[Candidate, Path, str]] = []
+    for candidate in candidates:
+        found = _copied(candidate, file, asked.bytes)
+        if found == asked.sha256:
+            return candidate.place
+        if candidate.named and not wrong:
+            wrong.append((candidate, file.rename(file.with_name(f"{file.name}.wrong")), found))
+    if not wrong:
+        raise Refused(f"{name}: must be in the folder, by name or by checksum {asked.sha256[:16]}…")
+    candidate, kept, found = wrong[0]
+    aside = cache_folder() / "refused" / f"{found[:16]}-{file.name}"
+    aside.parent.mkdir(parents=True, exist_ok=True)
+    kept.replace(aside)
+    raise Refused(f"{candidate.place}: sha256={found[:16]}…: must be {asked.sha256[:16]}…; kept as {aside}")
+
+
+def _copied(candidate: Candidate, file: Path, most_bytes: int) -> str:
+    """Copy at most a byte more than there should be, and return the checksum."""
+    damaged = suppress(zipfile.BadZipFile, zlib.error)  # a member of an archive: its checksum tells
+    with candidate.open() as stream, file.open("wb") as sink, damaged:
+        copy(stream, sink, most_bytes, candidate.place)
+    return hashlib.sha256(file.read_bytes()).hexdigest()
+
+
+def _documents(collection: str, origin: Collection, mirror: Mirror | None) -> Iterator[str]:
+    """Fetch a collection's licence text and read-me; a recording is of use without them, so say what is missing."""
+    folder = cache_folder() / collection / "documents"
+    try:
+        with publish(folder) as draft:
+            if draft:
+                for file, document in origin.documents.items():
+                    found = _document(collection, file, document, origin, mirror)
+                    _take(f"{collection}/{file}", document, draft / file, found)
+    except Refused as error:
+        yield f"  licence text not stored: {error}"
+    if finished(folder):
+        yield f"  licence text: {folder}"
+
+
+def _document(
+    collection: str, file: str, document: Document, origin: Collection, mirror: Mirror | None
+) -> Iterator[Candidate]:
+    if mirror:
+        yield from mirror.candidates(collection, file, document.path, document.bytes)
+    else:
+        url = url_of(origin, document.path)
+        yield Candidate(url, lambda: downloading(url), named=True)

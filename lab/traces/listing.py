@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The recordings as a table on a terminal."""
+
+from itertools import groupby
+
+from rich.console import Group
+from rich.table import Table
+from rich.text import Text
+
+from lab.traces.datasets import Dataset, datasets
+
+
+def listing() -> Group:
+    """Return every recording under its collection: what is recorded, how long, fetched or not."""
+    parts: list[Text | Table] = []
+    for collection, members in groupby(datasets().values(), key=lambda each: each.collection):
+        table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 0))
+        rows = list(members)
+        origin = rows[0].origin
+        parts.append(Text.assemble((collection, "bold"), f"  {origin.licence}\n{origin.link}"))
+        for row in rows:
+            table.add_row(*cells(row))
+        parts += [table, Text()]
+    return Group(*parts, _total())
+
+
+def cells(row: Dataset) -> list[str]:
+    """Word one recording: name, what is recorded, length, fetched or not."""
+    name = row.name.removeprefix(f"{row.collection}/")
+    length = f"{row.own.length_s:,.0f} s" if row.own.length_s else "no clock"
+    return [f"  {name}", ", ".join(row.recorded), length, "fetched" if row.fetched else ""]
+
+
+def _total() -> Text:
+    fetched = sum(each.fetched for each in datasets().values())
+    return Text(f"{len(datasets())} recordings, {fetched} of them fetched; 'lab traces fetch NAME' gets one.")
