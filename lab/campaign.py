@@ -18,7 +18,7 @@ from lab.cache import held
 from lab.errors import UserError
 from lab.experiment import record
 from lab.kernel.build import Kernel
-from lab.plan import Experiment, trial_seed
+from lab.plan import Experiment, draw, trial_seed
 from lab.store.run import Run
 from lab.store.trial import FORMAT
 from lab.trial import Job
@@ -101,7 +101,7 @@ def require_space(experiment: Experiment, workers: int) -> None:
     """Refuse to start what the disk cannot hold, were every trial still missing."""
     scenario = experiment.scenario
     trials = scenario.trials * len(scenario.ccas)
-    packets = 1.5 * experiment.profile.down.rate_mbps * 1e6 / 8 / 1500 * scenario.duration_s
+    packets = 1.5 * draw(experiment, 1).link.mean_rate_mbps * 1e6 / 8 / 1500 * scenario.duration_s
     needed = packets * BYTES_PER_PACKET * (min(workers, trials) + 0.5 * trials)
     folder = next(folder for folder in (paths.results(), *paths.results().parents) if folder.exists())
     free = shutil.disk_usage(folder).free

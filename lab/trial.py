@@ -12,15 +12,17 @@ import polars as pl
 from lab import virtual
 from lab.certificate import certify
 from lab.kernel.build import Kernel
-from lab.plan import MSS_BYTES, PORT, SNAPLEN_BYTES, Experiment, make_plan
+from lab.links.shapes import write_steps
+from lab.plan import MSS_BYTES, PORT, SNAPLEN_BYTES, Experiment, draw, make_plan
 from lab.store.trial import FORMAT, TABLES
 from lab.tables.acks import Clock, ack_table, retransmit_table, state_table
 from lab.tables.exits import bin_table, exit_table
+from lab.tables.link import read_link
 from lab.tables.packets import read_packets
 from lab.tables.qdisc import read_samples
 from lab.tables.trace import read_events
 
-RAW = ("trace.raw", "qdisc.raw", "formats", "node.json")
+RAW = ("trace.raw", "qdisc.raw", "formats", "link", "node.json")
 
 
 @dataclass(frozen=True)
@@ -41,13 +43,20 @@ def run_trial(job: Job) -> dict[str, Any]:
     shutil.rmtree(draft, ignore_errors=True)
     draft.mkdir(parents=True)
     try:
-        plan = make_plan(job.experiment, job.experiment.ccas[job.cca], job.number)
+        plan = prepare(job, draft)
         virtual.run_plan(plan, draft, job.kernel, job.world)
         meta = store(job, plan, draft)
         draft.replace(job.folder)
     finally:
         shutil.rmtree(draft, ignore_errors=True)
     return meta
+
+
+def prepare(job: Job, folder: Path) -> dict[str, Any]:
+    """Draw a trial's link, write its steps into the trial's folder, and word its plan."""
+    drawn = draw(job.experiment, job.number)
+    write_steps(job.experiment.profile, drawn.link, folder / "link")
+    return make_plan(job.experiment, job.experiment.ccas[job.cca], drawn)
 
 
 def store(job: Job, plan: dict[str, Any], folder: Path) -> dict[str, Any]:
@@ -79,6 +88,7 @@ def decode(folder: Path, node: dict[str, Any], cause: str) -> dict[str, pl.DataF
         "retransmits": retransmit_table(events, clock),
         "bins": bin_table(events, clock),
         "exits": exit_table(events, clock, acks, states, cause),
+        "link": read_link(folder, node["applied"], (node["start_ns"] - start_ns) / 1e9),
         "qdisc": samples.select(((pl.col("t_ns") - start_ns) / 1e9).alias("t_s"), pl.exclude("t_ns")),
     }
 
@@ -93,9 +103,7 @@ def _meta(job: Job, plan: dict[str, Any], node: dict[str, Any], certificate: dic
         "scenario": experiment.name,
         "profile": experiment.scenario.profile,
         "duration_s": experiment.scenario.duration_s,
-        "base_rtt_ms": experiment.profile.base_rtt_ms,
-        "rate_mbps": experiment.profile.down.rate_mbps,
-        "buffer_bytes": experiment.profile.down.buffer_bytes,
+        **plan["link"],
         "mss_bytes": MSS_BYTES,
         "flows": [
             {

@@ -8,9 +8,12 @@ least 60 times a base RTT. The link is at capacity from the first sample on afte
   that span shows a backlog, and there are at least three of them. A window below the bandwidth-delay
   product makes bursts that leave the queue empty between them within each RTT; one that fills the path no
   longer does;
-* and the link was busy all that time: the bytes sent over the span are at least 95 % of what the rate
-  allows (the qdisc counts a frame with its Ethernet header, and so does TBF's rate). A queue that stands
+* and the link was busy all that time: the bytes sent over the span are at least 95 % of what the link
+  allowed in it (the qdisc counts a frame with its Ethernet header, and so does the rate). A queue that stands
   while the link sends nothing, or that emptied and refilled between two samples, does not count.
+
+On a link that changes, the base RTT is that of the span's begin, and what the link allowed is summed over
+its steps. A span in which it allowed nothing (an outage) is no capacity.
 
 Null where no span fits. The answer is exact to one sampling interval; it is the time at the bottleneck,
 which the client sees one one-way delay later and the sender one RTT later.
@@ -18,35 +21,50 @@ which the client sees one one-way delay later and the sender one RTT later.
 
 import polars as pl
 
+from lab.heuristics.link import Link
+
 BUSY_SHARE = 0.95
 SAMPLES_AT_LEAST = 3
 
 
-def capacity_s(qdisc: pl.DataFrame, base_rtt_ms: float, rate_mbps: float) -> float | None:
+def capacity_s(qdisc: pl.DataFrame, link: Link) -> float | None:
     """First instant from which the queue stays filled for one base RTT while the link is busy."""
-    for begin_s in _filled_spans(qdisc, base_rtt_ms)["begin_s"]:
-        span = qdisc.filter(pl.col("t_s").is_between(begin_s, begin_s + base_rtt_ms / 1000))
-        if busy_share(span, rate_mbps) >= BUSY_SHARE:
-            return float(begin_s)
+    for begin_s, end_s in _filled_spans(qdisc).iter_rows():
+        found = _busy_from(qdisc, link, begin_s, end_s)
+        if found is not None:
+            return found
     return None
 
 
-def busy_share(qdisc: pl.DataFrame, rate_mbps: float) -> float:
-    """Bytes sent from the first to the last sample over what the rate allows in that time."""
+def busy_share(qdisc: pl.DataFrame, link: Link) -> float:
+    """Bytes sent from the first to the last sample over what the link allowed in that time; 0 where it was nothing."""
     first, last = qdisc.row(0, named=True), qdisc.row(-1, named=True)
-    could_send_bytes = (last["t_s"] - first["t_s"]) * rate_mbps * 1e6 / 8
-    return float((last["sent_bytes"] - first["sent_bytes"]) / could_send_bytes)
+    allowed = link.bytes_between(first["t_s"], last["t_s"])
+    return float((last["sent_bytes"] - first["sent_bytes"]) / allowed) if allowed > 0 else 0.0
 
 
-def _filled_spans(qdisc: pl.DataFrame, base_rtt_ms: float) -> pl.DataFrame:
-    """Unbroken sequences of samples with a backlog that last a base RTT or longer, oldest first."""
-    spans = (
+def _busy_from(qdisc: pl.DataFrame, link: Link, begin_s: float, end_s: float) -> float | None:
+    """First sample of a filled spell from which it lasts a base RTT, and the link is busy all that time."""
+    spell = qdisc.filter(pl.col("t_s").is_between(begin_s, end_s))
+    for at_s in spell["t_s"]:
+        until_s = at_s + link.base_rtt_ms(at_s) / 1000
+        if until_s > end_s:
+            return None
+        span = spell.filter(pl.col("t_s").is_between(at_s, until_s))
+        if span.height >= SAMPLES_AT_LEAST and busy_share(span, link) >= BUSY_SHARE:
+            return float(at_s)
+    return None
+
+
+def _filled_spans(qdisc: pl.DataFrame) -> pl.DataFrame:
+    """Unbroken sequences of samples with a backlog, oldest first: begin_s, end_s."""
+    return (
         qdisc.lazy()
         .with_columns(filled=pl.col("backlog_bytes") > 0)
         .with_columns(span=pl.col("filled").rle_id())
         .filter("filled")
         .group_by("span", maintain_order=True)
-        .agg(begin_s=pl.col("t_s").first(), end_s=pl.col("t_s").last(), samples=pl.len())
+        .agg(begin_s=pl.col("t_s").first(), end_s=pl.col("t_s").last())
+        .select("begin_s", "end_s")
+        .collect()
     )
-    lasting_s = pl.col("end_s") - pl.col("begin_s")
-    return spans.filter((lasting_s >= base_rtt_ms / 1000) & (pl.col("samples") >= SAMPLES_AT_LEAST)).collect()

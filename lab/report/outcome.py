@@ -134,6 +134,5 @@ def _by_median(seen: _Seen, throughput: pl.DataFrame, median_mbps: float | None)
 
 
 def _by_queue(seen: _Seen) -> Judgement:
-    meta = seen.trial.meta
-    capacity_s = truth.capacity_s(seen.trial.qdisc, meta["base_rtt_ms"], meta["rate_mbps"])
+    capacity_s = truth.capacity_s(seen.trial.qdisc, seen.trial.link)
     return Judgement(capacity_s, by_time(seen.left, capacity_s, seen.loss_s))

@@ -65,7 +65,7 @@ def choose(kind: str, name: str, known: list[str], where: Path | str, field: str
 
 
 def _worded(file: Path, error: Any) -> UserError:
-    field = ".".join(str(part) for part in error["loc"]) or "content"
+    field = ".".join(str(part) for part in error["loc"] if not str(part).startswith("~")) or "content"
     rules = {"missing": "given", "extra_forbidden": "left out: it is not a field"}
     rule = rules.get(error["type"]) or error["msg"].removeprefix("Input should be ").removeprefix("Value error, ")
     value = "" if error["type"] == "missing" else _short(error["input"])

@@ -1,18 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Profiles: how a link behaves, in both directions, and what differs from trial to trial."""
 
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, PrivateAttr, model_validator
 
+from lab.links.models import NotNegative, Positive
+from lab.links.recorded import Series
+from lab.links.values import Delay, Percent, PercentNumber, Rate
 from lab.paths import PROFILES
 from lab.schema.load import Strict, choose, load, names
+from lab.schema.queue import Bfifo, Queue
 
-Positive = Annotated[float, Field(gt=0, strict=False)]
-NotNegative = Annotated[float, Field(ge=0, strict=False)]
-Percent = Annotated[float, Field(ge=0, le=100, strict=False)]
-RATE_LIMIT_MBPS = 10_000  # netem keeps the order at this rate; a bottleneck above it would not be one
 SMALLEST_BUFFER_BYTES = 1514  # one Ethernet frame
+BufferBytes = Annotated[int, Field(ge=SMALLEST_BUFFER_BYTES, lt=2**32)]
 
 
 class Grant(Strict):
@@ -23,58 +25,101 @@ class Grant(Strict):
 
 
 class Frames(Strict):
-    """A link that sends in frames, and grants more of each with time (netem's slot)."""
+    """A link that sends in frames (netem's slot): a WiFi aggregate, a grant of a scheduler."""
 
     period_ms: Positive
-    grants: Annotated[list[Grant], Field(min_length=1)]
+    grants: Annotated[list[Grant], Field(min_length=1)] | None = None  # without: a frame takes all that waits
 
     @model_validator(mode="after")
     def _in_order(self) -> "Frames":
-        times = [grant.from_s for grant in self.grants]
-        if times[0] != 0 or sorted(set(times)) != times:
+        times = [grant.from_s for grant in self.grants or []]
+        if self.grants and (times[0] != 0 or sorted(set(times)) != times):
             raise ValueError("grants that start at 0 s and follow each other")
         return self
 
 
-class Down(Strict):
-    """Towards the client: the bottleneck and its buffer, then the delay."""
+class OnDemand(Strict):
+    """Capacity granted in frames for what was asked a while ago (lab/kernel/qdisc/sch_on_demand.c)."""
 
-    rate_mbps: Annotated[float, Field(gt=0, le=RATE_LIMIT_MBPS, strict=False)]
-    delay_ms: NotNegative
-    buffer_bytes: Annotated[int, Field(ge=SMALLEST_BUFFER_BYTES, lt=2**32)]
+    frame_ms: Positive
+    guaranteed_bytes: Annotated[int, Field(ge=1, lt=2**31)]
+    request_delay_ms: NotNegative
+    cap_bytes: Annotated[int, Field(ge=1, lt=2**31)]
+
+
+class Way(Strict):
+    """One direction: a bottleneck with its buffer and queue, then the delay line."""
+
+    rate_mbps: Rate | None = None
+    opportunities: Series | None = None  # replayed packet by packet, instead of a rate
+    on_demand: OnDemand | None = None  # or a link whose rate follows demand
+    delay_ms: Delay | None = None
     loss_pct: Percent = 0.0
-
-
-class Up(Strict):
-    """Towards the server: what the acknowledgements cross."""
-
-    delay_ms: NotNegative
-    loss_pct: Percent = 0.0
+    buffer_bytes: BufferBytes | None = None
+    buffer_bdps: Positive | None = None  # of the nominal rate and the base RTT
+    queue: Queue = Bfifo(kind="bfifo")
     frames: Frames | None = None
+
+    @property
+    def shaped(self) -> bool:
+        """Tell whether this direction has a bottleneck."""
+        return any(given is not None for given in (self.rate_mbps, self.opportunities, self.on_demand))
+
+    @model_validator(mode="after")
+    def _one_bottleneck(self) -> "Way":
+        given = [name for name in ("rate_mbps", "opportunities", "on_demand") if getattr(self, name) is not None]
+        if len(given) > 1:
+            raise ValueError(f"a direction with one of {' and '.join(given)}")
+        buffers = [name for name in ("buffer_bytes", "buffer_bdps") if getattr(self, name) is not None]
+        if len(buffers) != (1 if self.shaped else 0):
+            raise ValueError("a direction with either buffer_bytes or buffer_bdps where it has a bottleneck")
+        if self.on_demand and self.buffer_bdps:
+            raise ValueError("buffer_bytes where the rate is on demand: it has no bandwidth-delay product")
+        return self
+
+
+class RecordedRtt(Strict):
+    """A recorded RTT: its smallest value is the base, half each way; the variation is put where it arose."""
+
+    series: Series
+    put_on: Literal["up", "down", "both"]
 
 
 class Noise(Strict):
-    """What is drawn anew from each trial's seed."""
+    """What is drawn anew from each trial's seed, beside the phases of series and models."""
 
     start_phase_ms: NotNegative = 0.0
-    grant_time_sd_pct: Percent = 0.0
-    grant_packets_sd_pct: Percent = 0.0
+    grant_time_sd_pct: PercentNumber = 0.0
+    grant_packets_sd_pct: PercentNumber = 0.0
 
 
 class Profile(Strict):
     """One link, with the honest list of what was recorded and what was modelled."""
 
     title: Annotated[str, Field(min_length=1)]
-    down: Down
-    up: Up
+    rtt_ms: RecordedRtt | None = None
+    down: Way
+    up: Way
     noise: Noise = Noise()
     recorded: list[str]
     modelled: list[str]
+    _file: Path = PrivateAttr(default=Path("profile"))
+
+    @model_validator(mode="after")
+    def _whole(self) -> "Profile":
+        if not self.down.shaped or self.down.on_demand:
+            raise ValueError("a profile with down.rate_mbps or down.opportunities")
+        without = [way for way in ("down", "up") if getattr(self, way).delay_ms is None]
+        if without and (self.rtt_ms is None or len(without) == 1):
+            raise ValueError("a profile with delay_ms in both directions, or with rtt_ms")
+        if self.rtt_ms and not without:
+            raise ValueError("a profile with either rtt_ms or delay_ms")
+        return self
 
     @property
-    def base_rtt_ms(self) -> float:
-        """Return the round trip without any queue or frame."""
-        return self.down.delay_ms + self.up.delay_ms
+    def file(self) -> Path:
+        """Return where it was read, for error messages and the files it names."""
+        return self._file
 
 
 def load_profile(name: str, asked_in: str) -> Profile:
@@ -86,4 +131,11 @@ def load_profile(name: str, asked_in: str) -> Profile:
         asked_in,
         "profile",
     )
-    return load(Profile, PROFILES / f"{name}.yml")
+    return read_profile(PROFILES / f"{name}.yml")
+
+
+def read_profile(file: Path) -> Profile:
+    """Read a profile from a file."""
+    profile = load(Profile, file)
+    profile._file = file
+    return profile

@@ -9,7 +9,7 @@ from lab.paths import TOPOLOGIES
 from lab.schema.load import Strict, choose, load, names
 
 ROLES = ("sender", "receiver")
-SHAPES = ("bottleneck", "delay-down", "delay-up")
+SHAPES = ("bottleneck", "delay-down", "bottleneck-up", "delay-up")
 
 
 class Node(Strict):

@@ -9,9 +9,10 @@ from typing import Any
 import polars as pl
 
 from lab.errors import UserError
+from lab.heuristics.link import Link
 
-FORMAT = 1
-TABLES = ("packets", "acks", "retransmits", "ca_states", "bins", "exits", "qdisc")
+FORMAT = 2
+TABLES = ("packets", "acks", "retransmits", "ca_states", "bins", "exits", "qdisc", "link")
 
 
 class Trial:
@@ -64,6 +65,10 @@ class Trial:
     @cached_property
     def qdisc(self) -> pl.DataFrame:
         return self._table("qdisc")
+
+    @cached_property
+    def link(self) -> Link:
+        return Link(self._table("link"))
 
     def _table(self, name: str) -> pl.DataFrame:
         file = self.path / f"{name}.parquet"

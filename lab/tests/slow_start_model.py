@@ -13,6 +13,8 @@ from typing import Any
 
 import polars as pl
 
+from lab.heuristics.link import Link
+
 MSS_BYTES = 1448
 FRAME_BYTES = 1514
 ACK = 0x10
@@ -50,6 +52,7 @@ class Download:
             "acks": pl.DataFrame(self.acks, schema=ACKS, orient="row"),
             "exits": pl.DataFrame(self.exits, schema=EXITS, orient="row"),
             "qdisc": self.qdisc(),
+            "link": Link.constant(self.path.rate_mbps, self.path.base_rtt_ms).table,
             "bins": pl.DataFrame(schema=BINS),
             "retransmits": pl.DataFrame(schema=STATES),
             "ca_states": pl.DataFrame(schema=STATES),

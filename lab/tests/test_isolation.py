@@ -15,11 +15,10 @@ import pytest
 
 from lab import paths, sandbox, virtual
 from lab.kernel.build import Kernel
-from lab.plan import make_plan
 from lab.store.trial import Trial
 from lab.tests.command import scenario_file, wait_for
 from lab.tests.conftest import SMALL, Bench, experiment_on
-from lab.trial import store
+from lab.trial import prepare, store
 from lab.world.image import Image
 
 ESCAPES = """
@@ -44,7 +43,7 @@ def escaped(bench: Bench, kernel: Kernel, world: Image) -> Path:
     folder = bench.folder / "escape"
     folder.mkdir()
     experiment = experiment_on(SMALL, "cubic", duration_s=1)
-    plan = make_plan(experiment, experiment.ccas["cubic"], 1)
+    plan = prepare(bench.job(experiment, "cubic", "escape"), folder)
     plan["topology"]["nodes"]["server"]["exec"] += ESCAPES.replace("{home}", str(paths.REPO)).strip().splitlines()
     virtual.run_plan(plan, folder, kernel, world.root)
     return folder
@@ -148,7 +147,7 @@ def both(request: pytest.FixtureRequest, bench: Bench, kernel: Kernel, world: Im
     experiment = experiment_on(SMALL, cca)
     job = bench.job(experiment, cca, "without-preload")
     job.folder.mkdir(parents=True)
-    plan: dict[str, Any] = make_plan(experiment, experiment.ccas[cca], 1) | {"preload": None}
+    plan: dict[str, Any] = prepare(job, job.folder) | {"preload": None}
     virtual.run_plan(plan, job.folder, kernel, world.root)
     store(job, plan, job.folder)
     return bench.run(experiment, cca, "with-preload"), Trial(job.folder)

@@ -2,39 +2,46 @@
 """A trial's plan: the same seed gives the same link, for every sender."""
 
 import json
+from typing import Any
 
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
 from lab.experiment import load_experiment
-from lab.plan import draw_grants, make_plan, trial_seed
+from lab.links.draw import draw_grants
+from lab.plan import draw, make_plan, trial_seed
+from lab.schema.cca import Cca
 from lab.schema.profile import Frames, Grant, Noise
 
 GEO = load_experiment("geo")
 
 
-def link_of(plan: dict[str, object]) -> str:
-    return json.dumps({part: plan[part] for part in ("seed", "shapes", "changes", "start_phase_s")})
+def plan_of(cca: Cca, number: int) -> dict[str, Any]:
+    return make_plan(GEO, cca, draw(GEO, number))
+
+
+def link_of(plan: dict[str, Any]) -> str:
+    return json.dumps({part: plan[part] for part in ("seed", "shapes", "link", "start_phase_s")})
 
 
 def test_every_sender_of_a_trial_meets_the_same_link() -> None:
-    links = {link_of(make_plan(GEO, cca, 3)) for cca in GEO.ccas.values()}
+    links = {link_of(plan_of(cca, 3)) for cca in GEO.ccas.values()}
     assert len(links) == 1
 
 
 def test_another_trial_meets_another_link() -> None:
     search = GEO.ccas["search"]
-    assert link_of(make_plan(GEO, search, 1)) != link_of(make_plan(GEO, search, 2))
+    assert link_of(plan_of(search, 1)) != link_of(plan_of(search, 2))
 
 
 def test_a_plan_is_plain_json() -> None:
-    plan = make_plan(GEO, GEO.ccas["search"], 1)
+    plan = plan_of(GEO.ccas["search"], 1)
     assert json.loads(json.dumps(plan)) == plan
 
 
 def test_only_the_bottleneck_has_a_rate_below_the_wires() -> None:
-    rates = {shape["part"]: shape["spec"]["rate_bps"] for shape in make_plan(GEO, GEO.ccas["cubic"], 1)["shapes"]}
+    rates = {shape["part"]: shape["spec"]["rate_bps"] for shape in plan_of(GEO.ccas["cubic"], 1)["shapes"]}
     assert rates == {"bottleneck": 144e6, "delay-down": 10e9, "delay-up": 10e9}
 
 

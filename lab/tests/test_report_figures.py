@@ -15,12 +15,13 @@ from analysis.figures.save import png, svg
 from analysis.figures.style import Moments, Sender, envelope, mark_moments, panels
 from analysis.figures.subject import replayed_bins, subjects
 from lab.heuristics import truth
+from lab.heuristics.link import Link
 from lab.paths import REPO
 from lab.report.outcome import outcomes
 from lab.schema.cca import load_ccas
 from lab.store.run import Run
+from lab.tests import slow_start_model as model
 from lab.tests.slow_start_model import BINS, download
-from lab.tests.slow_start_model import Path as Link
 from lab.tests.stored_run import store_run
 
 SEARCH = Sender.from_stanza(load_ccas()["search"].model_dump())
@@ -77,7 +78,7 @@ def test_no_two_moments_look_alike_to_who_sees_no_colour() -> None:
 
 
 def test_the_same_figure_gives_the_same_bytes() -> None:
-    download_ = download(Link(duration_s=2)).tables()
+    download_ = download(model.Path(duration_s=2)).tables()
     limits = cwnd_rtt.Limits(bdp_pkts=138, buffer_bytes=400_000)
     twice = [cwnd_rtt.figure(download_["acks"], download_["qdisc"], limits, ALL_MOMENTS, SEARCH) for _ in range(2)]
     assert svg(twice[0]) == svg(twice[1])
@@ -131,9 +132,9 @@ def test_only_search_is_drawn_from_its_own_record_and_the_caption_says_which(run
 
 
 def test_replayed_over_a_slow_start_into_a_full_link_search_leaves_after_the_capacity(library: Path) -> None:
-    path = Link(rate_mbps=80, base_rtt_ms=200, buffer_bytes=8_000_000, duration_s=4)
+    path = model.Path(rate_mbps=80, base_rtt_ms=200, buffer_bytes=8_000_000, duration_s=4)
     tables = download(path).tables()
-    capacity_s = truth.capacity_s(tables["qdisc"], path.base_rtt_ms, path.rate_mbps)
+    capacity_s = truth.capacity_s(tables["qdisc"], Link.constant(path.rate_mbps, path.base_rtt_ms))
     bins = replayed_bins(tables["acks"], library)
     assert capacity_s is not None
     # 2 to 3 RTTs, each of them longer than the base RTT by then.

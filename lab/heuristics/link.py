@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The link of a trial as it was: what could pass in a span of time, and the round trip without a queue."""
+
+from functools import cached_property
+
+import numpy as np
+import polars as pl
+
+WAYS = ("down", "up")
+
+
+class Link:
+    """A trial's table `link`: quantity, t_s, value; each value holds until the next, the first also before."""
+
+    def __init__(self, table: pl.DataFrame) -> None:
+        self.table = table
+
+    @classmethod
+    def constant(cls, rate_mbps: float, base_rtt_ms: float) -> "Link":
+        """Make a link that does not change."""
+        values = {"down.rate_mbps": rate_mbps, "down.delay_ms": base_rtt_ms / 2, "up.delay_ms": base_rtt_ms / 2}
+        table = pl.DataFrame({"quantity": list(values), "t_s": 0.0}, schema_overrides={"t_s": pl.Float64})
+        return cls(table.with_columns(pl.Series("value", list(values.values()), pl.Float64, strict=False)))
+
+    def bytes_between(self, begin_s: float, end_s: float) -> float:
+        """Return what the bottleneck could send in a span."""
+        begin, end = self._sent(np.array([begin_s, end_s]))
+        return float(end - begin)
+
+    def rate_mbps(self, begin_s: float, end_s: float) -> float:
+        """Return the bottleneck's mean rate in a span."""
+        return self.bytes_between(begin_s, end_s) * 8 / 1e6 / (end_s - begin_s)
+
+    def base_rtt_ms(self, t_s: float) -> float:
+        """Return the round trip without a queue of a packet that is sent at a time."""
+        return sum(self._held(f"{way}.delay_ms", t_s) for way in WAYS)
+
+    def _held(self, quantity: str, t_s: float) -> float:
+        times, values = self._series(quantity)
+        return float(values[max(int(np.searchsorted(times, t_s, side="right")) - 1, 0)])
+
+    def _series(self, quantity: str) -> tuple[np.ndarray, np.ndarray]:
+        rows = self.table.filter(pl.col("quantity") == quantity)
+        return rows["t_s"].to_numpy(), rows["value"].to_numpy()
+
+    @cached_property
+    def _curve(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Times, bytes that could have passed by then, and bytes a second from then on."""
+        times, sizes = self._series("down.opportunity_bytes")
+        if len(times):
+            return times, np.cumsum(sizes), np.zeros(len(times))
+        times, rates_mbps = self._series("down.rate_mbps")
+        bytes_a_second = rates_mbps * 1e6 / 8
+        return times, np.concatenate(([0.0], np.cumsum(np.diff(times) * bytes_a_second[:-1]))), bytes_a_second
+
+    def _sent(self, t_s: np.ndarray) -> np.ndarray:
+        times, by_then, bytes_a_second = self._curve
+        n = np.searchsorted(times, t_s, side="right") - 1
+        before = (t_s - times[0]) * bytes_a_second[0]
+        after = by_then[n] + (t_s - times[n]) * bytes_a_second[n]
+        return np.asarray(np.where(n < 0, before, after))

@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""From a profile and a seed to the link of one trial: every number drawn, every series placed in time."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from lab.errors import field_error
+from lab.links.models import Model
+from lab.links.recorded import Recorded, Series, draw_phases, load_opportunities, load_series
+from lab.links.steps import Quantity, Steps, added, least, mapped, mean, rows
+from lab.links.values import DELAY_LIMIT_MS, RATE_LIMIT_MBPS
+from lab.schema.profile import Frames, Noise, Profile, Way
+
+HANDSHAKE_RTTS = 8  # iperf3's control connection comes before its data
+HANDSHAKE_S = 1.0
+LIMITS = {"rate_mbps": RATE_LIMIT_MBPS, "delay_ms": DELAY_LIMIT_MS, "loss_pct": 100.0}
+COLUMNS = {
+    "down.rate_mbps": ("rate_down_mbps", "rate_mbps"),
+    "up.rate_mbps": ("rate_up_mbps", "rate_mbps"),
+    "delay_ms": ("delay_ms",),
+    "loss_pct": ("loss_pct",),
+    "rtt_ms": ("rtt_ms",),
+}
+
+
+@dataclass(frozen=True)
+class DrawnWay:
+    """One direction of a trial's link."""
+
+    rate_mbps: Quantity | None
+    opportunity_bytes: Steps | None
+    delay_ms: Quantity
+    loss_pct: Quantity
+    buffer_bytes: int | None
+    grants: list[tuple[float, int]]  # of its frames
+
+
+@dataclass(frozen=True)
+class Link:
+    """A trial's link."""
+
+    down: DrawnWay
+    up: DrawnWay
+    base_rtt_ms: float  # of the path with empty queues, at its shortest
+    start_phase_s: float
+    duration_s: float
+
+    @property
+    def mean_rate_mbps(self) -> float:
+        """Return what the bottleneck can carry over the trial, on average."""
+        return mean_rate_mbps(self.down, self.duration_s)
+
+
+def mean_rate_mbps(way: DrawnWay, duration_s: float) -> float:
+    """Return a direction's mean rate."""
+    if way.opportunity_bytes is not None:
+        total = sum(value for t_s, value in rows(way.opportunity_bytes) if t_s < duration_s)
+        return total * 8 / 1e6 / duration_s
+    assert way.rate_mbps is not None
+    return mean(way.rate_mbps, duration_s)
+
+
+def draw_link(profile: Profile, duration_s: float, rng: np.random.Generator) -> Link:
+    """Draw a trial's link; the generator decides all that differs between trials."""
+    start_phase_s = float(rng.uniform(0, profile.noise.start_phase_ms)) / 1e3
+    drawing = _Drawing(profile, duration_s, rng)
+    return Link(drawing.way("down"), drawing.way("up"), drawing.base_rtt_ms, start_phase_s, drawing.needed_s)
+
+
+def nominal_rtt_ms(profile: Profile) -> float:
+    """Return the RTT that stands for a profile: its recording's least, else its delays' nominal values."""
+    if profile.rtt_ms:
+        return load_series(profile.rtt_ms.series, COLUMNS["rtt_ms"], profile.file, "rtt_ms.series").least()
+    return sum(_nominal(way.delay_ms, f"{name}.delay_ms", profile.file) for name, way in _ways(profile))
+
+
+class _Drawing:
+    """One trial's draw: the recordings it needs, their phases, then each quantity in a fixed order."""
+
+    def __init__(self, profile: Profile, duration_s: float, rng: np.random.Generator) -> None:
+        self.profile, self.file, self.rng = profile, profile.file, rng
+        self.nominal_rtt_ms = nominal_rtt_ms(profile)
+        self.needed_s = duration_s + HANDSHAKE_S + HANDSHAKE_RTTS * self.nominal_rtt_ms / 1e3
+        self.recorded = {field: load(field) for field, load in self._series()}
+        self.phases = draw_phases(list(self.recorded.values()), self.needed_s, rng, self.file)
+        self.delays = self._delays()
+        self.base_rtt_ms = least(added(*self.delays.values()))
+
+    def _series(self) -> Iterator[tuple[str, "_Loader"]]:
+        if self.profile.rtt_ms:
+            yield "rtt_ms", _Loader(self.profile.rtt_ms.series, COLUMNS["rtt_ms"], self.file)
+        for name, way in _ways(self.profile):
+            for quantity in ("rate_mbps", "opportunities", "delay_ms", "loss_pct"):
+                value, field = getattr(way, quantity), f"{name}.{quantity}"
+                if isinstance(value, Series):
+                    yield field, _Loader(value, COLUMNS.get(field) or COLUMNS.get(quantity, ()), self.file)
+
+    def way(self, name: str) -> DrawnWay:
+        """Draw one direction."""
+        way: Way = getattr(self.profile, name)
+        rate = None if way.rate_mbps is None else self._quantity(way.rate_mbps, f"{name}.rate_mbps")
+        opportunities = self._placed(f"{name}.opportunities") if way.opportunities else None
+        return DrawnWay(
+            rate,
+            opportunities,
+            self.delays[name],
+            self._quantity(way.loss_pct, f"{name}.loss_pct"),
+            self._buffer_bytes(name, way),
+            draw_grants(way.frames, self.profile.noise, self.rng) if way.frames and way.frames.grants else [],
+        )
+
+    def _quantity(self, value: float | Series | Model | None, field: str) -> Quantity:
+        """Draw a value; each of its numbers is checked as it is read."""
+        assert value is not None
+        if isinstance(value, float | int):
+            return float(value)
+        drawn = self._placed(field) if isinstance(value, Series) else value.draw(self.rng, self.needed_s)
+        return checked(drawn, LIMITS[field.split(".")[-1]], self.file, field)
+
+    def _placed(self, field: str) -> Steps:
+        recorded = self.recorded[field]
+        return recorded.window(self.phases[recorded.asked.group], self.needed_s)
+
+    def _delays(self) -> dict[str, Quantity]:
+        if not self.profile.rtt_ms:
+            return {name: self._quantity(way.delay_ms, f"{name}.delay_ms") for name, way in _ways(self.profile)}
+        base_ms, rtt = self.nominal_rtt_ms, self._placed("rtt_ms")
+        share = {"down": (1.0, 0.0), "up": (0.0, 1.0), "both": (0.5, 0.5)}[self.profile.rtt_ms.put_on]
+        return {
+            name: checked(_varied(rtt, base_ms, part), DELAY_LIMIT_MS, self.file, "rtt_ms")
+            for name, part in zip(("down", "up"), share, strict=True)
+        }
+
+    def _buffer_bytes(self, name: str, way: Way) -> int | None:
+        if way.buffer_bdps is None:
+            return way.buffer_bytes
+        rate = self._nominal_rate_mbps(name, way)
+        return max(round(way.buffer_bdps * rate * 1e6 / 8 * self.nominal_rtt_ms / 1e3), 1514)
+
+    def _nominal_rate_mbps(self, name: str, way: Way) -> float:
+        if way.opportunities:
+            whole = self.recorded[f"{name}.opportunities"]
+            return mean_rate_mbps(
+                DrawnWay(None, whole.window(0.0, whole.length_s), 0.0, 0.0, None, []), whole.length_s
+            )
+        return _nominal(way.rate_mbps, f"{name}.rate_mbps", self.file)
+
+
+@dataclass(frozen=True)
+class _Loader:
+    series: Series
+    columns: tuple[str, ...]
+    file: Path
+
+    def __call__(self, field: str) -> Recorded:
+        if field.endswith("opportunities"):
+            return load_opportunities(self.series, self.file, field)
+        return load_series(self.series, self.columns, self.file, field)
+
+
+def _ways(profile: Profile) -> tuple[tuple[str, Way], ...]:
+    return (("down", profile.down), ("up", profile.up))
+
+
+def _varied(rtt: Quantity, base_ms: float, part: float) -> Quantity:
+    return base_ms / 2 if not part else mapped(rtt, lambda value: base_ms / 2 + part * (value - base_ms))
+
+
+def _nominal(value: float | Series | Model | None, field: str, file: Path) -> float:
+    assert value is not None
+    if isinstance(value, float | int):
+        return float(value)
+    if isinstance(value, Series):
+        return load_series(value, COLUMNS.get(field) or COLUMNS[field.split(".")[-1]], file, field).nominal()
+    return value.nominal
+
+
+def checked(quantity: Quantity, most: float, file: Path, field: str) -> Quantity:
+    """Refuse a value that no qdisc takes, when it is read: before anything starts."""
+
+    def one(value: float) -> float:
+        if not (math.isfinite(value) and 0 <= value <= most):
+            raise field_error(file, field, f"{value:.6g}", f"from 0 to {most:g} at every time of the trial")
+        return value
+
+    return mapped(quantity, one)
+
+
+def draw_grants(frames: Frames, noise: Noise, rng: np.random.Generator) -> list[tuple[float, int]]:
+    """Vary a schedule of grants: times by a common factor (whole frames, so that frames stay in step), sizes each."""
+    pace = math.exp(rng.normal(0, noise.grant_time_sd_pct / 100))
+    period_s = frames.period_ms / 1e3
+    drawn = {}
+    for grant in frames.grants or []:
+        size = grant.packets * math.exp(rng.normal(0, noise.grant_packets_sd_pct / 100))
+        drawn[round(grant.from_s * pace / period_s) * period_s] = max(round(size), 1)
+    return sorted(drawn.items())

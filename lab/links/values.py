@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a profile may say of a quantity: a number, a recorded series, or a named model."""
+
+from typing import Annotated, Any
+
+from pydantic import Discriminator, Field, Tag
+
+from lab.links.models import MODELS, Cycle, Jitter, Levels, Lognormal, Schedule, Sum
+from lab.links.recorded import Series
+
+RATE_LIMIT_MBPS = 10_000  # netem keeps the order at this rate; a bottleneck above it would not be one
+DELAY_LIMIT_MS = 60_000
+
+
+def _kind(value: Any) -> str:
+    """Tell the forms apart by what only one of them has; the tags' `~` keeps them out of error messages."""
+    if isinstance(value, dict):
+        model = value.get("model")
+        return f"~{model if model in MODELS else 'unknown'}" if model is not None else "~series"
+    return f"~{value.model}" if hasattr(value, "model") else "~series" if isinstance(value, Series) else "~number"
+
+
+class Unknown(Lognormal):
+    """Stands for a model that does not exist, so that the error names those that do."""
+
+    model: Annotated[str, Field(pattern=f"^({'|'.join(MODELS)})$")]  # type: ignore[assignment]
+
+
+Varying = (
+    Annotated[Series, Tag("~series")]
+    | Annotated[Lognormal, Tag("~lognormal")]
+    | Annotated[Levels, Tag("~levels")]
+    | Annotated[Cycle, Tag("~cycle")]
+    | Annotated[Jitter, Tag("~jitter")]
+    | Annotated[Schedule, Tag("~schedule")]
+    | Annotated[Sum, Tag("~sum")]
+    | Annotated[Unknown, Tag("~unknown")]
+)
+RateNumber = Annotated[float, Field(gt=0, le=RATE_LIMIT_MBPS, strict=False)]
+DelayNumber = Annotated[float, Field(ge=0, le=DELAY_LIMIT_MS, strict=False)]
+PercentNumber = Annotated[float, Field(ge=0, le=100, strict=False)]
+Rate = Annotated[Varying | Annotated[RateNumber, Tag("~number")], Discriminator(_kind)]
+Delay = Annotated[Varying | Annotated[DelayNumber, Tag("~number")], Discriminator(_kind)]
+Percent = Annotated[Varying | Annotated[PercentNumber, Tag("~number")], Discriminator(_kind)]
