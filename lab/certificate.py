@@ -5,10 +5,12 @@ from typing import Any
 
 import polars as pl
 
+from lab.heuristics.link import Link
 from lab.plan import MSS_BYTES
 
 Check = dict[str, Any]
 RATE_TOLERANCE_PCT = 0.5
+FRAME_BYTES = 1514
 DELAY_TOLERANCE_MS = 0.1
 LATE_TOLERANCE_US = 1000.0
 WINDOW_LIMITED_TOLERANCE_PCT = 0.1
@@ -19,7 +21,7 @@ BUSY_SAMPLES = 20
 def certify(plan: dict[str, Any], node: dict[str, Any], tables: dict[str, pl.DataFrame]) -> dict[str, Any]:
     """Check a trial; returns {valid, checks: [{name, asked, got, unit, tolerance, ok}]}."""
     checks = [
-        _rate(plan, tables["qdisc"]),
+        _rate(plan, tables),
         *(_delay(probe) for probe in node["probes"]),
         _order(node["probes"], tables["packets"]),
         _capture(node["capture"]),
@@ -37,25 +39,33 @@ def _check(name: str, asked: float, got: float | None, unit: str, tolerance: flo
     return {"name": name, "asked": asked, "got": got, "unit": unit, "tolerance": tolerance, "ok": ok}
 
 
-def _rate(plan: dict[str, Any], qdisc: pl.DataFrame) -> Check:
+def _rate(plan: dict[str, Any], tables: dict[str, pl.DataFrame]) -> Check:
     """What the bottleneck sent while it was surely busy; a queue that never formed proves nothing and is no breach.
 
-    Surely busy: at each sample more was queued than the link can send before the next one.
+    Surely busy: at each sample more was queued than the link can send before the next one, at its fastest.
     """
-    rate_bps = _spec(plan, "bottleneck")["rate_bps"]
-    enough_bytes = rate_bps / 8 * plan["sampler"]["interval_us"] / 1e6
+    link, qdisc = Link(tables["link"]), tables["qdisc"]
+    enough_bytes = link.most_bytes_in(plan["sampler"]["interval_us"] / 1e6)
     numbered = qdisc.with_columns((pl.col("backlog_bytes") <= enough_bytes).cum_sum().alias("spell"))
     spells = (
         numbered.filter(pl.col("backlog_bytes") > enough_bytes)
-        .group_by("spell")
-        .agg(pl.col("sent_bytes", "t_s").max() - pl.col("sent_bytes", "t_s").min(), pl.len().alias("samples"))
+        .group_by("spell", maintain_order=True)
+        .agg(
+            (pl.col("sent_bytes").last() - pl.col("sent_bytes").first()).alias("sent_bytes"),
+            pl.col("t_s").first().alias("begin_s"),
+            pl.col("t_s").last().alias("end_s"),
+            pl.len().alias("samples"),
+        )
         .filter(pl.col("samples") >= BUSY_SAMPLES)
     )
-    busy_s = float(spells["t_s"].sum())
-    got = float(spells["sent_bytes"].sum()) * 8 / 1e6 / busy_s if busy_s else None
-    asked, tolerance = rate_bps / 1e6, rate_bps / 1e6 * RATE_TOLERANCE_PCT / 100
+    busy_s = float((spells["end_s"] - spells["begin_s"]).sum())
+    allowed_bytes = sum(link.bytes_between(*span) for span in spells.select("begin_s", "end_s").iter_rows())
     name = "rate while the bottleneck had a queue"
-    return _check(name, asked, got, "Mb/s", tolerance, missing_ok=not qdisc.is_empty())
+    if not busy_s:
+        return _check(name, plan["link"]["rate_mbps"], None, "Mb/s", 0.0, missing_ok=not qdisc.is_empty())
+    asked, got = (count * 8 / 1e6 / busy_s for count in (allowed_bytes, float(spells["sent_bytes"].sum())))
+    frames_mbps = FRAME_BYTES * 8 / 1e6 * spells.height / busy_s  # one is on its way as each spell begins and ends
+    return _check(name, asked, got, "Mb/s", asked * RATE_TOLERANCE_PCT / 100 + frames_mbps)
 
 
 def _delay(probe: dict[str, Any]) -> Check:
@@ -144,8 +154,3 @@ def _lateness(late_us: list[list[float]]) -> Check:
 def _duration(plan: dict[str, Any], iperf3: dict[str, Any]) -> Check:
     asked = plan["flows"][0]["duration_s"]
     return _check("download lasted", asked, iperf3["end"]["sum_received"]["seconds"], "s", 0.1 * asked + 0.5)
-
-
-def _spec(plan: dict[str, Any], part: str) -> dict[str, Any]:
-    spec: dict[str, Any] = next(s["spec"] for s in plan["shapes"] if s["part"] == part)
-    return spec

@@ -31,6 +31,11 @@ class Link:
         """Return the bottleneck's mean rate in a span."""
         return self.bytes_between(begin_s, end_s) * 8 / 1e6 / (end_s - begin_s)
 
+    def most_bytes_in(self, span_s: float) -> float:
+        """Return the most that the bottleneck could send in a span that begins at one of its changes."""
+        times, _, _ = self._curve
+        return float((self._sent(times + span_s) - self._sent(times)).max())
+
     def base_rtt_ms(self, t_s: float) -> float:
         """Return the round trip without a queue of a packet that is sent at a time."""
         return sum(self._held(f"{way}.delay_ms", t_s) for way in WAYS)

@@ -11,7 +11,7 @@ import numpy as np
 from lab.errors import field_error
 from lab.links.models import Model
 from lab.links.recorded import Recorded, Series, draw_phases, load_opportunities, load_series
-from lab.links.steps import Quantity, Steps, added, least, mapped, mean, rows
+from lab.links.steps import Quantity, Steps, added, least, mapped, mean
 from lab.links.values import DELAY_LIMIT_MS, RATE_LIMIT_MBPS
 from lab.schema.profile import Frames, Noise, Profile, Way
 
@@ -37,6 +37,7 @@ class DrawnWay:
     loss_pct: Quantity
     buffer_bytes: int | None
     grants: list[tuple[float, int]]  # of its frames
+    frame_phase_ms: float  # of its frames on demand
 
 
 @dataclass(frozen=True)
@@ -58,10 +59,14 @@ class Link:
 def mean_rate_mbps(way: DrawnWay, duration_s: float) -> float:
     """Return a direction's mean rate."""
     if way.opportunity_bytes is not None:
-        total = sum(value for t_s, value in rows(way.opportunity_bytes) if t_s < duration_s)
-        return total * 8 / 1e6 / duration_s
+        return carried_mbps(way.opportunity_bytes, duration_s)
     assert way.rate_mbps is not None
     return mean(way.rate_mbps, duration_s)
+
+
+def carried_mbps(opportunity_bytes: Steps, duration_s: float) -> float:
+    """Return the mean rate of delivery opportunities."""
+    return sum(value for t_s, value in opportunity_bytes.rows() if t_s < duration_s) * 8 / 1e6 / duration_s
 
 
 def draw_link(profile: Profile, duration_s: float, rng: np.random.Generator) -> Link:
@@ -111,6 +116,7 @@ class _Drawing:
             self._quantity(way.loss_pct, f"{name}.loss_pct"),
             self._buffer_bytes(name, way),
             draw_grants(way.frames, self.profile.noise, self.rng) if way.frames and way.frames.grants else [],
+            float(self.rng.uniform(0, way.on_demand.frame_ms)) if way.on_demand else 0.0,
         )
 
     def _quantity(self, value: float | Series | Model | None, field: str) -> Quantity:
@@ -144,9 +150,7 @@ class _Drawing:
     def _nominal_rate_mbps(self, name: str, way: Way) -> float:
         if way.opportunities:
             whole = self.recorded[f"{name}.opportunities"]
-            return mean_rate_mbps(
-                DrawnWay(None, whole.window(0.0, whole.length_s), 0.0, 0.0, None, []), whole.length_s
-            )
+            return carried_mbps(whole.window(0.0, whole.length_s), whole.length_s)
         return _nominal(way.rate_mbps, f"{name}.rate_mbps", self.file)
 
 

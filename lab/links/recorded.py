@@ -17,7 +17,7 @@ from lab.schema.load import Strict
 from lab.traces import recording
 from lab.traces.imported import imported, imported_dataset
 
-PACKET_BYTES = 1500  # what one opportunity of a recording carries
+FRAME_BYTES = 1514  # what one opportunity carries: a packet of 1500 bytes in its Ethernet frame, as tc counts
 ROWS_AT_ONCE = 100_000
 
 
@@ -60,6 +60,7 @@ class Recorded:
     frame: pl.LazyFrame  # t_s and value, in order, without gaps
     length_s: float
     meaning: str | None
+    holds: bool = True  # a value until the next one; an opportunity is for its instant only
 
     def nominal(self) -> float:
         """Return the mean over the recording's time."""
@@ -77,7 +78,8 @@ class Recorded:
         shown_s, begin_s = 0.0, phase_s
         while shown_s < duration_s:
             end_s = min(self.length_s, begin_s + duration_s - shown_s)
-            yield shown_s, self._at(begin_s)
+            if self.holds:
+                yield shown_s, self._at(begin_s)
             inside = self.frame.filter((pl.col("t_s") > begin_s) & (pl.col("t_s") < end_s))
             for batch in inside.collect_batches(chunk_size=ROWS_AT_ONCE, maintain_order=True):
                 for t_s, value in batch.iter_rows():
@@ -114,9 +116,9 @@ def load_opportunities(series: Series, profile: Path, field: str) -> Recorded:
     scan = recording.scan(_stored(series, profile, field))
     if scan.kind != "opportunities":
         raise field_error(profile, field, series.name, "a recording of delivery opportunities (mahimahi's format)")
-    bytes_ = (pl.col("opportunities").cast(pl.Float64) * PACKET_BYTES * series.scale).alias("value")
+    bytes_ = (pl.col("opportunities").cast(pl.Float64) * FRAME_BYTES * series.scale).alias("value")
     values = scan.frame.select("t_s", bytes_)
-    return Recorded(series, values, _length_s(values, profile, field, series), scan.meaning)
+    return Recorded(series, values, _length_s(values, profile, field, series), scan.meaning, holds=False)
 
 
 def draw_phases(series: list[Recorded], duration_s: float, rng: np.random.Generator, profile: Path) -> dict[str, float]:
@@ -151,7 +153,7 @@ def _column(series: Series, fitting: tuple[str, ...], known: list[str], profile:
 
 def _binned(frame: pl.LazyFrame, bin_ms: float) -> pl.LazyFrame:
     """Count opportunities in bins, empty ones included, as a rate."""
-    mbps = 8 * PACKET_BYTES / bin_ms / 1e3
+    mbps = 8 * FRAME_BYTES / bin_ms / 1e3
     number = (pl.col("t_s") * 1e3 / bin_ms + 1e-9).floor().cast(pl.Int64).alias("bin")
     counts = frame.group_by(number).agg(pl.col("opportunities").sum()).sort("bin")
     last = int(_collect(counts.select(pl.col("bin").max())).item())
@@ -170,9 +172,9 @@ def _cleaned(frame: pl.LazyFrame, series: Series) -> pl.LazyFrame:
     held = held.with_columns(pl.col("t_s") - pl.col("t_s").first())
     if not series.under_load_s:
         return held
-    index = pl.duration(microseconds=(pl.col("t_s") * 1e6).cast(pl.Int64)).alias("at")
-    around = pl.col("value").rolling_min_by("at", window_size=f"{round(series.under_load_s * 1e6)}us")
-    return held.with_columns(index).with_columns(around).drop("at")
+    clock = (pl.col("t_s") * 1e6).cast(pl.Int64).alias("t_us")
+    around = pl.col("value").rolling_min_by("t_us", window_size=f"{round(series.under_load_s * 1e6)}i")
+    return held.with_columns(clock).with_columns(around).drop("t_us")
 
 
 def _length_s(frame: pl.LazyFrame, profile: Path, field: str, series: Series) -> float:

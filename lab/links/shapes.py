@@ -50,23 +50,20 @@ def bottleneck(way: Way, drawn: DrawnWay, seed: int) -> Spec:
         return {
             "kind": "on_demand",
             "frame_us": round(way.on_demand.frame_ms * 1e3),
-            "guaranteed_bytes": way.on_demand.guaranteed_bytes,
+            "phase_us": round(drawn.frame_phase_ms * 1e3),
+            "guaranteed_pkts": way.on_demand.guaranteed_pkts,
             "request_delay_us": round(way.on_demand.request_delay_ms * 1e3),
             "cap_bytes": way.on_demand.cap_bytes,
+            "report": way.on_demand.report,
             "limit_bytes": drawn.buffer_bytes,
         }
+    replay = {"kind": "replay", "limit_bytes": drawn.buffer_bytes, "overhead_bytes": 0, "child": child}
     if drawn.opportunity_bytes is not None:
-        return {"kind": "replay", "mode": "opportunities", "limit_bytes": drawn.buffer_bytes, "child": child}
+        return replay | {"mode": "opportunities", "start_bps": 0}
     assert drawn.rate_mbps is not None
     start_bps = first(drawn.rate_mbps) * 1e6
     if isinstance(drawn.rate_mbps, Steps) or child["kind"] != "bfifo":
-        return {
-            "kind": "replay",
-            "mode": "rate",
-            "start_bps": start_bps,
-            "limit_bytes": drawn.buffer_bytes,
-            "child": child,
-        }
+        return replay | {"mode": "rate", "start_bps": round(start_bps)}
     return {
         "kind": "tbf",
         "rate_bps": start_bps,

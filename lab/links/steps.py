@@ -46,7 +46,7 @@ def mapped(quantity: Quantity, function: Callable[[float], float]) -> Quantity:
 
 def merged(*quantities: Quantity) -> Iterator[tuple[float, tuple[float, ...]]]:
     """Give the values of several quantities together, at each time at which one of them changes."""
-    streams = (((t_s, n, value) for t_s, value in rows(q)) for n, q in enumerate(quantities))
+    streams = (_numbered(n, quantity) for n, quantity in enumerate(quantities))
     now = [math.nan] * len(quantities)
     at_s: float | None = None
     for t_s, n, value in heapq.merge(*streams):
@@ -55,6 +55,10 @@ def merged(*quantities: Quantity) -> Iterator[tuple[float, tuple[float, ...]]]:
         now[n], at_s = value, t_s
     if at_s is not None:
         yield at_s, tuple(now)
+
+
+def _numbered(number: int, quantity: Quantity) -> Iterator[tuple[float, int, float]]:
+    return ((t_s, number, value) for t_s, value in rows(quantity))
 
 
 def added(*quantities: Quantity) -> Quantity:

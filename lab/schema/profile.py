@@ -42,9 +42,10 @@ class OnDemand(Strict):
     """Capacity granted in frames for what was asked a while ago (lab/kernel/qdisc/sch_on_demand.c)."""
 
     frame_ms: Positive
-    guaranteed_bytes: Annotated[int, Field(ge=1, lt=2**31)]
+    guaranteed_pkts: Annotated[int, Field(ge=0, lt=2**31)]
     request_delay_ms: NotNegative
     cap_bytes: Annotated[int, Field(ge=1, lt=2**31)]
+    report: Literal["backlog", "new"]
 
 
 class Way(Strict):

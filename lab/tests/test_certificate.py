@@ -43,8 +43,9 @@ def test_every_check_says_what_was_asked_and_what_was_got() -> None:
         assert set(check) == {"name", "asked", "got", "unit", "tolerance", "ok"}
 
 
-def slower(plan: dict[str, Any], _node: Any, _tables: Any) -> None:
-    plan["shapes"][0]["spec"]["rate_bps"] *= 1.01
+def slower(_plan: Any, _node: Any, tables: dict[str, pl.DataFrame]) -> None:
+    asked = pl.when(pl.col("quantity") == "down.rate_mbps").then(1.03).otherwise(1.0)
+    tables["link"] = tables["link"].with_columns(pl.col("value") * asked)
 
 
 def unsampled(_plan: Any, _node: Any, tables: dict[str, pl.DataFrame]) -> None:

@@ -47,7 +47,7 @@ def test_a_scenario_may_be_a_file_anywhere(tmp_path: Path) -> None:
         ({"trials": -1}, "mine.yml: trials=-1: must be greater than or equal to 1"),
         ({"ccas": ["search", "vegaz"]}, "mine.yml: ccas=vegaz: must be a known sender of lab/cca.yml: bbr, cubic"),
         ({"ccas": ["cubic", "cubic"]}, "must be a list that names each sender once"),
-        ({"profile": "mars"}, "mine.yml: profile=mars: must be a known profile of trace-profiles/: geo-viasat"),
+        ({"profile": "mars"}, "mine.yml: profile=mars: must be a known profile of trace-profiles/: 5g-driving, "),
         ({"topology": "ring"}, "mine.yml: topology=ring: must be a known topology: path"),
         ({"flavour": 1}, "mine.yml: flavour=1: must be left out: it is not a field"),
         ({"duration_s": "long"}, "mine.yml: duration_s=long: must be a valid integer"),

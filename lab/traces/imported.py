@@ -13,6 +13,8 @@ from lab.traces.datasets import dataset, path_of
 
 def imported(path: Path, format: str | None = None) -> Path:  # noqa: A002
     """Return the stored recording of a file, importing it where that has not been done."""
+    if format is None and importers.text.starts_with(path, recording.MAGIC) and recording.is_recording(path):
+        return path
     with path.open("rb") as stream:
         content = hashlib.file_digest(stream, "sha256").hexdigest()
     name = hashlib.sha256(f"{content} {format} {_importers()}".encode()).hexdigest()[:16]

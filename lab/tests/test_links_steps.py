@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Quantities of a link over time: read again as often as needed, added and put together without loss."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lab.links.models import MODELS, Cycle, Jitter, Level, Levels, Lognormal, Schedule
+from lab.links.steps import Steps, added, mean, merged, peak, rows
+
+times = st.lists(st.integers(1, 10_000), unique=True, max_size=30).map(sorted)
+series = times.map(lambda found: Steps.of([(0.0, 1.0), *((t / 100, float(t % 7)) for t in found)]))
+SEEDS = st.integers(0, 2**32 - 1)
+STALLS = [Level(from_s=0.0, value=3.0), Level(from_s=1.0, value=0.0)]
+MODELLED = [
+    Lognormal(model="lognormal", mean=100, sd=96, least=5, source="test"),
+    Levels(model="levels", period_s=0.7, mean=20, sd=3, source="test"),
+    Cycle(model="cycle", mean=50, amplitude=10, period_s=0.3, source="test"),
+    Cycle(model="cycle", mean=50, amplitude=10, period_s=0.3, shape="square", source="test"),
+    Cycle(model="cycle", mean=50, amplitude=10, period_s=0.3, shape="sawtooth", source="test"),
+    Jitter(model="jitter", mean=5, sd=2, correlation_ms=50, source="test"),
+    Schedule(model="schedule", steps=STALLS, period_s=2, source="test"),
+]
+
+
+@given(series, series)
+def test_put_together_every_change_of_each_is_there_once(one: Steps, other: Steps) -> None:
+    both = list(merged(one, other))
+    assert [t_s for t_s, _ in both] == sorted({t_s for source in (one, other) for t_s, _ in rows(source)})
+    for t_s, values in both:
+        assert values == tuple(max(row for row in rows(q) if row[0] <= t_s)[1] for q in (one, other))
+
+
+@given(series, series)
+def test_the_mean_of_a_sum_is_the_sum_of_the_means(one: Steps, other: Steps) -> None:
+    assert mean(added(one, other), 120.0) == pytest.approx(mean(one, 120.0) + mean(other, 120.0))
+
+
+@pytest.mark.parametrize("model", MODELLED, ids=lambda model: f"{model.model}-{getattr(model, 'shape', '')}")
+@given(seed=SEEDS)
+def test_every_model_starts_at_zero_goes_forward_and_reads_the_same_twice(model: Lognormal, seed: int) -> None:
+    drawn = model.draw(np.random.default_rng(seed), 5.0)
+    shown = list(rows(drawn))
+    assert shown[0][0] == 0
+    assert all(later[0] > earlier[0] for earlier, later in pairwise(shown))
+    assert shown == list(rows(drawn)) == list(rows(model.draw(np.random.default_rng(seed), 5.0)))
+
+
+def test_every_model_is_tried_above_or_is_made_of_those() -> None:
+    assert {model.model for model in MODELLED} | {"sum"} == set(MODELS)
+
+
+def test_drawn_rates_have_the_published_mean_and_spread() -> None:
+    rng = np.random.default_rng(1)
+    model = Lognormal(model="lognormal", mean=152.9, sd=96.0, source="WiFi paper, table I")
+    drawn = np.array([next(rows(model.draw(rng, 3.0)))[1] for _ in range(20_000)])
+    assert drawn.mean() == pytest.approx(152.9, rel=0.02)
+    assert drawn.std() == pytest.approx(96.0, rel=0.05)
+
+
+def test_a_cycle_spans_twice_its_amplitude_around_its_mean() -> None:
+    shown = [value for _, value in rows(MODELLED[2].draw(np.random.default_rng(1), 3.0))]
+    assert (min(shown), max(shown)) == (pytest.approx(40, abs=0.1), pytest.approx(60, abs=0.1))
+
+
+def test_the_peak_is_the_largest_value() -> None:
+    assert peak(Steps.of([(0.0, 1.0), (2.0, 9.0), (3.0, 2.0)])) == 9.0
