@@ -19,6 +19,7 @@ from lab.traces.imported import imported, imported_dataset
 
 FRAME_BYTES = 1514  # what one opportunity carries: a packet of 1500 bytes in its Ethernet frame, as tc counts
 ROWS_AT_ONCE = 100_000
+ROUNDING_S = 1e-9
 
 
 class Series(Strict):
@@ -76,7 +77,7 @@ class Recorded:
 
     def _rows(self, phase_s: float, duration_s: float) -> Iterator[Row]:
         shown_s, begin_s = 0.0, phase_s
-        while shown_s < duration_s:
+        while duration_s - shown_s > ROUNDING_S:
             end_s = min(self.length_s, begin_s + duration_s - shown_s)
             if self.holds:
                 yield shown_s, self._at(begin_s)

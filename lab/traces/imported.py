@@ -9,11 +9,13 @@ from lab import paths
 from lab.cache import publish
 from lab.traces import importers, recording
 from lab.traces.datasets import dataset, path_of
+from lab.traces.importers import stored
+from lab.traces.importers.importer import Head
 
 
 def imported(path: Path, format: str | None = None) -> Path:  # noqa: A002
     """Return the stored recording of a file, importing it where that has not been done."""
-    if format is None and importers.text.starts_with(path, recording.MAGIC) and recording.is_recording(path):
+    if format is None and stored.fits(Head(path)):
         return path
     with path.open("rb") as stream:
         content = hashlib.file_digest(stream, "sha256").hexdigest()
