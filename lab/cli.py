@@ -37,7 +37,7 @@ def check() -> None:
     """Load every scenario, profile, topology and sender, and say what is wrong.   Example: `lab check`"""
     from lab.inventory import check_all
 
-    console.print(check_all())
+    console.print("\n".join(check_all()), soft_wrap=True, markup=False)
 
 
 @app.command()

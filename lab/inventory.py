@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from lab import paths
 from lab.experiment import load_experiment
+from lab.links.caution import cautions
 from lab.schema.cca import load_ccas
 from lab.schema.load import names
 from lab.schema.profile import load_profile
@@ -42,17 +43,17 @@ def lines() -> Iterator[str]:
         yield f"sender    {name:14} {cca.label}"
 
 
-def check_all() -> str:
-    """Load everything; UserError at the first that is wrong."""
+def check_all() -> Iterator[str]:
+    """Load everything; yields what is doubtful, then what there is. UserError at the first that is wrong."""
     load_sysctls()
     ccas = load_ccas()
     for name in profiles():
-        load_profile(name, "lab check")
+        yield from (f"caution: {words}" for words in cautions(name, load_profile(name, "lab check")))
     for name in topologies():
         load_topology(name, "lab check")
     for name in scenarios():
         load_experiment(name)
-    return (
+    yield (
         f"{len(scenarios())} scenarios, {len(profiles())} profiles, {len(topologies())} topologies, "
         f"{len(ccas)} senders: all good"
     )

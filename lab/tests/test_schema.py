@@ -33,7 +33,7 @@ def refusal_of(name: str) -> str:
 
 
 def test_everything_in_the_checkout_loads() -> None:
-    assert "all good" in check_all()
+    assert "all good" in list(check_all())[-1]
 
 
 def test_a_scenario_may_be_a_file_anywhere(tmp_path: Path) -> None:
