@@ -16,7 +16,7 @@ from lab.world import image
 
 HERE = Path(__file__).parent
 CONFIG = HERE / "virtual.config"
-MODULES = (HERE / "search",)  # a folder with a Kbuild file each
+MODULES = (HERE / "search", HERE / "qdisc")  # a folder with a Kbuild file each
 PRELOAD = HERE / "fewer_wakeups.c"
 PLACE = "/tmp/modules"  # where they are built
 SOURCE_PACKAGE = "linux-source-6.12"
@@ -114,8 +114,9 @@ def _build_kernel(compile_: Compile, source: Source) -> None:
 def _build_modules(compile_: Compile, kernel: Path) -> None:
     release = json.loads((kernel / "built.json").read_text())["release"]
     shutil.copytree(kernel / "lib/modules", compile_.folder / "lib/modules", symlinks=True)
-    for folder in MODULES:
+    for folder in MODULES:  # before the first command: it gives the whole folder to the user that builds
         shutil.copytree(folder, compile_.folder / folder.name)
+    for folder in MODULES:
         place = f"{PLACE}/{folder.name}"
         compile_.run("make", "-C", "/build/obj", "ARCH=um", f"M={place}", "modules", words=f"modules of {folder.name}")
         for module in (compile_.folder / folder.name).glob("*.ko"):

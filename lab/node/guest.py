@@ -9,7 +9,9 @@ import json
 import os
 import sys
 import traceback
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from lab.node.tools import NodeError, run
 from lab.node.trial import run_trial
@@ -26,14 +28,14 @@ LINUX_REBOOT_CMD_POWER_OFF = 0x4321FEDC
 LIBC = ctypes.CDLL(None, use_errno=True)
 
 
-def main() -> None:
+def main(work: Callable[[dict[str, Any], Path], None] = run_trial) -> None:
     """Never return: the kernel panics when init does."""
     os.environ["PATH"] = "/usr/sbin:/usr/bin"
     try:
         for kind, target in MOUNTS:
             _mount(kind, target)
         run("ip", "link", "set", "dev", "lo", "up")
-        run_trial(json.loads((TRIAL / "plan.json").read_text()), TRIAL)
+        work(json.loads((TRIAL / "plan.json").read_text()), TRIAL)
     except NodeError as error:
         (TRIAL / "error.txt").write_text(f"{error}\n")
     except OSError as error:  # a full disk, above all

@@ -1,96 +1,101 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Queueing disciplines: worded in full for tc, and read back from the kernel.
+"""Queueing disciplines: asked for in full, and read back from the kernel. What a spec holds: lab/node/qdiscs/."""
 
-A spec is a dict with `kind`, and values whose names carry the unit. Every value is always stated: tc resets what a
-change leaves out (netem's limit to 1000, its loss and rate to 0).
-"""
-
+from dataclasses import dataclass
 from typing import Any
 
+from lab.node import modules
+from lab.node.netlink import TC_H_ROOT, Qdiscs
+from lab.node.qdiscs import KINDS, MODULES
+from lab.node.qdiscs.kind import ByNetlink, ByTc, Spec
 from lab.node.tools import NodeError, run, run_json
 
-Spec = dict[str, Any]
-
-
-def _tbf_words(spec: Spec) -> list[str]:
-    return [
-        "rate",
-        f"{round(spec['rate_bps'])}bit",
-        "burst",
-        str(spec["burst_bytes"]),
-        "limit",
-        str(spec["limit_bytes"]),
-    ]
-
-
-def _netem_words(spec: Spec) -> list[str]:
-    words = [
-        "limit",
-        str(spec["limit_pkts"]),
-        "delay",
-        f"{spec['delay_us']}us",
-        "loss",
-        f"{spec['loss_pct']}%",
-        "rate",
-        f"{round(spec['rate_bps'])}bit",
-    ]
-    if spec["slot_us"]:
-        words += ["slot", f"{spec['slot_us']}us", f"{spec['slot_us']}us", "packets", str(spec["slot_pkts"])]
-    return [*words, "seed", str(spec["seed"])]
-
-
-def _tbf_got(options: dict[str, Any]) -> Spec:
-    # limit comes back as the latency it means: limit = rate * lat + burst (tc/q_tbf.c)
-    return {
-        "rate_bps": options["rate"] * 8,
-        "burst_bytes": options["burst"],
-        "limit_bytes": options["rate"] * options["lat"] / 1e6 + options["burst"],
-    }
-
-
-def _netem_got(options: dict[str, Any]) -> Spec:
-    slot = options.get("slot") or {}
-    return {
-        "limit_pkts": options["limit"],
-        "delay_us": options.get("delay", {}).get("delay", 0) * 1e6,
-        "loss_pct": options.get("loss-random", {}).get("loss", 0) * 100,
-        "rate_bps": options.get("rate", {}).get("rate", 0) * 8,
-        "slot_us": slot.get("min-delay", 0) * 1e6,
-        "slot_pkts": slot.get("packets", 0),
-        "seed": options["seed"],
-    }
-
-
-WORDS = {"tbf": _tbf_words, "netem": _netem_words}
-GOT = {"tbf": _tbf_got, "netem": _netem_got}
 ROUNDING = 1e-4  # tc prints floats
-TICK_S = 64e-9  # tc keeps TBF's burst as the time it takes (PSCHED_TICKS_PER_SEC)
 
 
-def command(dev: str, spec: Spec, verb: str = "replace") -> str:
-    """Word the tc command that makes a spec the root of an interface."""
-    return " ".join(["qdisc", verb, "dev", dev, "root", "handle", "1:", spec["kind"], *WORDS[spec["kind"]](spec)])
+@dataclass(frozen=True)
+class Place:
+    """Where a qdisc hangs, in tc's words and in netlink's."""
+
+    words: str
+    handle: str
+    parent: int
+    number: int
+
+
+ROOT = Place("root", "1:", TC_H_ROOT, 0x10000)
+CHILD = Place("parent 1:1", "10:", 0x10001, 0x100000)
+
+
+def command(dev: str, spec: Spec, verb: str = "replace", place: Place = ROOT) -> str:
+    """Word the tc command that makes a spec the root of an interface, or changes what is there to it."""
+    kind = KINDS[spec["kind"]]
+    assert isinstance(kind, ByTc)
+    said = kind.words(spec) + ([] if verb == "change" else kind.made_words(spec))
+    return " ".join(["qdisc", verb, "dev", dev, place.words, "handle", place.handle, spec["kind"], *said])
 
 
 def apply(node: str, dev: str, spec: Spec) -> Spec:
     """Apply a spec, and return what the kernel says it now is; NodeError where the two differ."""
-    run("tc", "-n", node, *command(dev, spec).split())
+    for part, place in _parts(spec):
+        if part["kind"] in MODULES:
+            modules.load(MODULES[part["kind"]])
+        kind = KINDS[part["kind"]]
+        if isinstance(kind, ByTc):
+            run("tc", "-n", node, *command(dev, part, place=place).split())
+        else:
+            with Qdiscs(node, dev) as qdiscs:
+                qdiscs.make(part["kind"], kind.options(part), place.parent, place.number)
     return read_back(node, dev, spec)
 
 
 def read_back(node: str, dev: str, spec: Spec) -> Spec:
-    """Compare the kernel's root qdisc with a spec."""
-    shown = run_json("tc", "-n", node, "-j", "qdisc", "show", "dev", dev, "root")[0]
-    if shown["kind"] != spec["kind"]:
-        raise NodeError(f"{node}:{dev}: qdisc={shown['kind']}: must be {spec['kind']}, as asked")
-    got = GOT[spec["kind"]](shown["options"])
+    """Compare the kernel's root qdisc, and its child where it has one, with a spec."""
+    found = [_read_back(node, dev, part, place) for part, place in _parts(spec)]
+    return found[0] | ({"child": found[1]} if len(found) > 1 else {})
+
+
+def statistics(node: str, dev: str, spec: Spec) -> dict[str, Any]:
+    """Ask the lab's own qdiscs of an interface what they counted, by kind."""
+    counted = {}
+    for part, place in _parts(spec):
+        kind = KINDS[part["kind"]]
+        if isinstance(kind, ByNetlink):
+            with Qdiscs(node, dev) as qdiscs:
+                counted[part["kind"]] = kind.statistics(qdiscs.state(part["kind"], place.parent))
+    return counted
+
+
+def _parts(spec: Spec) -> list[tuple[Spec, Place]]:
+    """A shaper without a child of its own choice has a FIFO, which can be seen and read back like any other."""
+    if spec["kind"] != "replay":
+        return [(spec, ROOT)]
+    return [(spec, ROOT), (spec["child"] or {"kind": "bfifo", "limit_bytes": spec["limit_bytes"]}, CHILD)]
+
+
+def _read_back(node: str, dev: str, spec: Spec, place: Place) -> Spec:
+    kind = KINDS[spec["kind"]]
+    got = _shown(node, dev, spec, place, kind) if isinstance(kind, ByTc) else _told(node, dev, spec, place, kind)
     for name, value in got.items():
-        if abs(value - spec[name]) > _slack(spec, name):
+        slack = kind.slack(spec, name) if isinstance(kind, ByTc) else 0.0
+        if _differ(value, spec[name], slack):
             raise NodeError(f"{node}:{dev}: {name}={value}: must be {spec[name]}, as asked of {spec['kind']}")
     return got
 
 
-def _slack(spec: Spec, name: str) -> float:
-    """Return by how much tc's own units may round a value."""
-    slack = float(ROUNDING * max(abs(spec[name]), 1))
-    return slack + 2 * TICK_S * spec["rate_bps"] / 8 + 1 if name in ("burst_bytes", "limit_bytes") else slack
+def _shown(node: str, dev: str, spec: Spec, place: Place, kind: ByTc) -> Spec:
+    shown = run_json("tc", "-n", node, "-d", "-j", "qdisc", "show", "dev", dev, *place.words.split())[0]
+    if shown["kind"] != spec["kind"]:
+        raise NodeError(f"{node}:{dev}: qdisc={shown['kind']}: must be {spec['kind']}, as asked")
+    return kind.got(shown["options"])
+
+
+def _told(node: str, dev: str, spec: Spec, place: Place, kind: ByNetlink) -> Spec:
+    with Qdiscs(node, dev) as qdiscs:
+        return kind.got(qdiscs.state(spec["kind"], place.parent))
+
+
+def _differ(got: Any, asked: Any, slack: float) -> bool:
+    if isinstance(asked, str):
+        return bool(got != asked)
+    return abs(got - asked) > ROUNDING * max(abs(asked), 1) + slack

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What user space tells the lab's qdiscs, attributes inside TCA_OPTIONS, and what they report: settings and
+ * statistics in one struct, as the qdisc's own statistics (TCA_STATS_APP) and not as options, because tc prints
+ * options that it does not know in the middle of its JSON.  lab/node/qdiscs/ holds the same numbers.
+ *
+ * Times in ns are on CLOCK_MONOTONIC; all ones: not told yet.
+ */
+#ifndef LAB_QDISC_NETLINK_WORDS_H
+#define LAB_QDISC_NETLINK_WORDS_H
+
+#include <linux/types.h>
+
+/* replay: told when it is made, */
+enum {
+	TCA_REPLAY_UNSPEC,
+	TCA_REPLAY_PAD,
+	TCA_REPLAY_MODE,		/* u32, enum replay_mode */
+	TCA_REPLAY_LIMIT_BYTES,		/* u32: of the child that it brings along */
+	TCA_REPLAY_OVERHEAD_BYTES,	/* s32: added to every frame's length */
+	TCA_REPLAY_START_BPS,		/* u64: the rate before the series begins */
+	/* while it runs, */
+	TCA_REPLAY_START_NS,		/* u64, absolute, once: t = 0 of the series */
+	TCA_REPLAY_STEPS,		/* array of struct replay_step, in order */
+	TCA_REPLAY_END_NS,		/* u64, since the start, once: how long the last step lasts */
+	__TCA_REPLAY_MAX
+};
+
+#define TCA_REPLAY_MAX (__TCA_REPLAY_MAX - 1)
+
+enum replay_mode {
+	REPLAY_RATE,
+	REPLAY_OPPORTUNITIES,
+};
+
+struct replay_step {
+	__u64 t_ns;	/* since the start */
+	__u64 value;	/* bit/s from then on, or bytes that may pass at that instant */
+};
+
+struct replay_state {
+	__u32 mode;
+	__u32 limit_bytes;
+	__s32 overhead_bytes;
+	__u32 held_steps;
+	__u32 room_steps;
+	__u32 underruns;	/* how often the last step held was consumed, and no end had been told */
+	__u64 start_bps;
+	__u64 start_ns;
+	__u64 end_ns;
+	__u64 consumed_steps;
+	__u64 past_end_ns;	/* for so long the series has been over */
+	__u64 capacity_bytes;	/* what could have passed since the start */
+	__u64 rate_bps;		/* in force now */
+};
+
+/* on_demand: all of it told when it is made. */
+enum {
+	TCA_ON_DEMAND_UNSPEC,
+	TCA_ON_DEMAND_PAD,
+	TCA_ON_DEMAND_FRAME_US,			/* u32 */
+	TCA_ON_DEMAND_PHASE_US,			/* u32: frames begin at this time, and every frame_us after */
+	TCA_ON_DEMAND_GUARANTEED_PKTS,		/* u32 */
+	TCA_ON_DEMAND_REQUEST_DELAY_US,		/* u32 */
+	TCA_ON_DEMAND_CAP_BYTES,		/* u32: of grants, in each frame */
+	TCA_ON_DEMAND_REPORT,			/* u32, enum on_demand_report */
+	TCA_ON_DEMAND_LIMIT_BYTES,		/* u32 */
+	__TCA_ON_DEMAND_MAX
+};
+
+#define TCA_ON_DEMAND_MAX (__TCA_ON_DEMAND_MAX - 1)
+
+enum on_demand_report {
+	ON_DEMAND_BACKLOG,
+	ON_DEMAND_NEW,
+};
+
+struct on_demand_state {
+	__u32 frame_us;
+	__u32 phase_us;
+	__u32 guaranteed_pkts;
+	__u32 request_delay_us;
+	__u32 cap_bytes;
+	__u32 report;
+	__u32 limit_bytes;
+	__u32 pad;
+	__u64 frames;
+	__u64 requested_bytes;
+	__u64 granted_bytes;
+	__u64 lapsed_bytes;
+	__u64 guaranteed_sent_pkts;
+};
+
+/* step_drop: all of it told when it is made. */
+enum {
+	TCA_STEP_DROP_UNSPEC,
+	TCA_STEP_DROP_PAD,
+	TCA_STEP_DROP_LIMIT_BYTES,	/* u32 */
+	TCA_STEP_DROP_THRESHOLD_BYTES,	/* u32 */
+	TCA_STEP_DROP_SHARE_PPM,	/* u32 */
+	TCA_STEP_DROP_SEED,		/* u64 */
+	__TCA_STEP_DROP_MAX
+};
+
+#define TCA_STEP_DROP_MAX (__TCA_STEP_DROP_MAX - 1)
+
+struct step_drop_state {
+	__u32 limit_bytes;
+	__u32 threshold_bytes;
+	__u32 share_ppm;
+	__u32 pad;
+	__u64 seed;
+	__u64 exposed_pkts;	/* arrived while more than the threshold was queued */
+	__u64 chosen_pkts;	/* of those, dropped at random */
+	__u64 overflow_pkts;	/* dropped because the queue was full */
+};
+
+#endif /* LAB_QDISC_NETLINK_WORDS_H */

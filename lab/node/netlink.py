@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""rtnetlink, as far as qdiscs need it: attributes, and requests that the kernel answers or refuses in its own words."""
+
+import errno
+import os
+import socket
+import struct
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from lab.node.forked import CLONE_NEWNET, LIBC
+from lab.node.tools import NodeError
+
+RTM_NEWQDISC, RTM_GETQDISC = 36, 38
+NLM_F_REQUEST, NLM_F_ACK, NLM_F_ECHO, NLM_F_REPLACE, NLM_F_CREATE = 0x1, 0x4, 0x8, 0x100, 0x400
+NLM_F_CAPPED, NLM_F_ACK_TLVS = 0x100, 0x200
+NLMSG_ERROR = 2
+NLMSGERR_ATTR_MSG = 1
+NLA_F_NESTED, NLA_TYPE_MASK = 0x8000, 0x3FFF
+SOL_NETLINK, NETLINK_EXT_ACK = 270, 11
+TC_H_ROOT = 0xFFFFFFFF
+TCA_KIND, TCA_OPTIONS, TCA_STATS2, TCA_STATS_APP = 1, 2, 7, 4
+HEAD = struct.Struct("IHHII")  # nlmsghdr: length, type, flags, sequence number, port
+TCMSG = struct.Struct("BxxxiIII")  # family, ifindex, handle, parent, info
+
+
+def attribute(kind: int, data: bytes) -> bytes:
+    """Word one netlink attribute (struct nlattr), padded."""
+    return struct.pack("HH", 4 + len(data), kind) + data + bytes(-len(data) % 4)
+
+
+def attributes(data: bytes) -> dict[int, bytes]:
+    """Split netlink attributes, by type."""
+    found, at = {}, 0
+    while at + 4 <= len(data):
+        length, kind = struct.unpack_from("HH", data, at)
+        if length < 4:
+            break
+        found[kind & NLA_TYPE_MASK] = data[at + 4 : at + length]
+        at += (length + 3) // 4 * 4
+    return found
+
+
+class Qdiscs:
+    """The qdiscs of one interface of a node, over a socket that stays in the node's namespace."""
+
+    def __init__(self, node: str, dev: str) -> None:
+        self.where = f"{node}:{dev}"
+        with _inside(node):
+            self.socket = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0)
+            self.ifindex = socket.if_nametoindex(dev)
+        self.socket.setsockopt(SOL_NETLINK, NETLINK_EXT_ACK, 1)
+        self.socket.bind((0, 0))
+
+    def __enter__(self) -> "Qdiscs":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.socket.close()
+
+    def make(self, kind: str, options: bytes, parent: int = TC_H_ROOT, handle: int = 0x10000) -> None:
+        """Make a qdisc in the place of what is there."""
+        self._ask(RTM_NEWQDISC, NLM_F_CREATE | NLM_F_REPLACE, parent, handle, _described(kind, options))
+
+    def change(self, kind: str, options: bytes, parent: int = TC_H_ROOT, handle: int = 0x10000) -> None:
+        """Tell a qdisc that is there something new."""
+        self._ask(RTM_NEWQDISC, 0, parent, handle, _described(kind, options))
+
+    def state(self, kind: str, parent: int = TC_H_ROOT) -> bytes:
+        """Ask a qdisc for its own statistics; NodeError where another kind is there."""
+        shown = attributes(self._ask(RTM_GETQDISC, NLM_F_ECHO, parent, 0, b""))  # only an echo answers the asker
+        there = shown[TCA_KIND].rstrip(b"\0").decode()
+        if there != kind:
+            raise NodeError(f"{self.where}: qdisc={there}: must be {kind}, as asked")
+        return attributes(shown[TCA_STATS2])[TCA_STATS_APP]
+
+    def _ask(self, request: int, flags: int, parent: int, handle: int, body: bytes) -> bytes:
+        """Send a request and return the attributes of what answers it; NodeError in the kernel's words."""
+        body = TCMSG.pack(socket.AF_UNSPEC, self.ifindex, handle, parent, 0) + body
+        self.socket.send(HEAD.pack(HEAD.size + len(body), request, NLM_F_REQUEST | NLM_F_ACK | flags, 1, 0) + body)
+        answer = b""
+        while True:
+            for kind, flags, message in _messages(self.socket.recv(1 << 16)):
+                if kind == NLMSG_ERROR:
+                    self._accept(flags, message)
+                    return answer
+                answer = message[TCMSG.size :]
+
+    def _accept(self, flags: int, message: bytes) -> None:
+        """Raise what the kernel refused (struct nlmsgerr, and its text where the kernel gave one)."""
+        (code,) = struct.unpack_from("i", message)
+        if code:
+            said = _said(flags, message) or errno.errorcode.get(-code, str(-code))
+            raise NodeError(f"{self.where}: qdisc: {said}: {os.strerror(-code)}")
+
+
+def _described(kind: str, options: bytes) -> bytes:
+    return attribute(TCA_KIND, kind.encode() + b"\0") + attribute(TCA_OPTIONS | NLA_F_NESTED, options)
+
+
+def _messages(data: bytes) -> Iterator[tuple[int, int, bytes]]:
+    """Split what one recv() gave: type, flags and body of each message."""
+    at = 0
+    while at < len(data):
+        length, kind, flags, _, _ = HEAD.unpack_from(data, at)
+        yield kind, flags, data[at + HEAD.size : at + length]
+        at += (length + 3) // 4 * 4
+
+
+def _said(flags: int, message: bytes) -> str:
+    if not flags & NLM_F_ACK_TLVS:
+        return ""
+    (asked_bytes,) = struct.unpack_from("I", message, 4)
+    behind = 4 + (HEAD.size if flags & NLM_F_CAPPED else (asked_bytes + 3) // 4 * 4)
+    return attributes(message[behind:]).get(NLMSGERR_ATTR_MSG, b"").rstrip(b"\0").decode()
+
+
+@contextmanager
+def _inside(node: str) -> Iterator[None]:
+    """Put this thread in a node's network namespace for a while."""
+    home, there = (os.open(path, os.O_RDONLY) for path in ("/proc/thread-self/ns/net", f"/run/netns/{node}"))
+    try:
+        if LIBC.setns(there, CLONE_NEWNET):
+            raise NodeError(f"{node}: its network namespace cannot be entered")
+        yield
+    finally:
+        LIBC.setns(home, CLONE_NEWNET)
+        os.close(home)
+        os.close(there)

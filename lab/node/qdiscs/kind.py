@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What is known of a kind of qdisc: how it is asked for, and what the kernel says it became.
+
+A spec is a dict with `kind`, and values whose names carry the unit. Every value is always stated: tc resets what a
+change leaves out (netem's limit to 1000, its loss and rate to 0).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+Spec = dict[str, Any]
+
+
+def _no_words(_spec: Spec) -> list[str]:
+    return []
+
+
+def _no_slack(_spec: Spec, _name: str) -> float:
+    return 0.0
+
+
+@dataclass(frozen=True)
+class ByTc:
+    """A kind that tc knows."""
+
+    words: Callable[[Spec], list[str]]
+    got: Callable[[dict[str, Any]], Spec]  # from what `tc -d -j` shows as its options
+    made_words: Callable[[Spec], list[str]] = _no_words  # said when it is made, and not again
+    slack: Callable[[Spec, str], float] = _no_slack  # by how much the kernel's own units round a value
+
+
+@dataclass(frozen=True)
+class ByNetlink:
+    """A kind of the lab's own (lab/kernel/qdisc/), which tc does not know."""
+
+    options: Callable[[Spec], bytes]
+    got: Callable[[bytes], Spec]  # from the struct that it reports
+    statistics: Callable[[bytes], dict[str, int | None]]
+
+
+def microseconds_slack(_spec: Spec, name: str) -> float:
+    """CoDel and its kin keep times in units of 1.024 us."""
+    return 2.0 if name.endswith("_us") else 0.0
+
+
+def switch(on: bool, word: str) -> str:
+    """Word a switch of tc: `ecn` or `noecn`."""
+    return word if on else f"no{word}"

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Network emulator: the delay line, and random loss.
+
+Its seed is said once: a change that says it again begins the draws anew, and of 100 changes a second each would then
+lose the same packets after it, or none.
+"""
+
+from typing import Any
+
+from lab.node.qdiscs.kind import ByTc, Spec
+
+
+def _words(spec: Spec) -> list[str]:
+    words = [
+        "limit",
+        str(spec["limit_pkts"]),
+        "delay",
+        f"{spec['delay_us']}us",
+        "loss",
+        f"{spec['loss_pct']}%",
+        "rate",
+        f"{round(spec['rate_bps'])}bit",
+    ]
+    if spec["slot_us"]:
+        words += ["slot", f"{spec['slot_us']}us", f"{spec['slot_us']}us", "packets", str(spec["slot_pkts"])]
+    return words
+
+
+def _made_words(spec: Spec) -> list[str]:
+    return ["seed", str(spec["seed"])]
+
+
+def _got(options: dict[str, Any]) -> Spec:
+    slot = options.get("slot") or {}
+    return {
+        "limit_pkts": options["limit"],
+        "delay_us": options.get("delay", {}).get("delay", 0) * 1e6,
+        "loss_pct": options.get("loss-random", {}).get("loss", 0) * 100,
+        "rate_bps": options.get("rate", {}).get("rate", 0) * 8,
+        "slot_us": slot.get("min-delay", 0) * 1e6,
+        "slot_pkts": slot.get("packets", 0),
+        "seed": options["seed"],
+    }
+
+
+KIND = ByTc(_words, _got, _made_words)
