@@ -84,7 +84,8 @@ def _read_back(node: str, dev: str, spec: Spec, place: Place) -> Spec:
 
 
 def _shown(node: str, dev: str, spec: Spec, place: Place, kind: ByTc) -> Spec:
-    shown = run_json("tc", "-n", node, "-d", "-j", "qdisc", "show", "dev", dev, *place.words.split())[0]
+    options = ["-j", "-d"] if kind.details else ["-j"]
+    shown = run_json("tc", "-n", node, *options, "qdisc", "show", "dev", dev, *place.words.split())[0]
     if shown["kind"] != spec["kind"]:
         raise NodeError(f"{node}:{dev}: qdisc={shown['kind']}: must be {spec['kind']}, as asked")
     return kind.got(shown["options"])
@@ -98,4 +99,4 @@ def _told(node: str, dev: str, spec: Spec, place: Place, kind: ByNetlink) -> Spe
 def _differ(got: Any, asked: Any, slack: float) -> bool:
     if isinstance(asked, str):
         return bool(got != asked)
-    return abs(got - asked) > ROUNDING * max(abs(asked), 1) + slack
+    return bool(abs(got - asked) > ROUNDING * max(abs(asked), 1) + slack)

@@ -25,9 +25,10 @@ class ByTc:
     """A kind that tc knows."""
 
     words: Callable[[Spec], list[str]]
-    got: Callable[[dict[str, Any]], Spec]  # from what `tc -d -j` shows as its options
+    got: Callable[[dict[str, Any]], Spec]  # from what `tc -j` shows as its options
     made_words: Callable[[Spec], list[str]] = _no_words  # said when it is made, and not again
     slack: Callable[[Spec, str], float] = _no_slack  # by how much the kernel's own units round a value
+    details: bool = False  # whether tc shows all of it with -d only (which spoils the numbers of other kinds)
 
 
 @dataclass(frozen=True)

@@ -40,4 +40,4 @@ def _got(options: dict[str, Any]) -> Spec:
     }
 
 
-KIND = ByTc(_words, _got)
+KIND = ByTc(_words, _got, details=True)
