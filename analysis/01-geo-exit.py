@@ -38,6 +38,7 @@ from analysis.figures.save import png, save
 from lab.report import figures, markdown
 from lab.report.headline import headline
 from lab.report.outcome import HEURISTICS, outcomes
+from lab.report.provenance import provenance
 from lab.report.summary import summarise
 from lab.report.table import tables
 from lab.report.write import DEFAULT_HEURISTIC
@@ -63,7 +64,7 @@ judged
 
 # %%
 summary = summarise(judged, [stanza["name"] for stanza in ccas])
-shown = tables(summary, ccas, scenario.get("published", []))
+shown = tables(summary, ccas, scenario.get("published", []), provenance(run.meta["profile"]))
 Markdown(markdown.render(scenario["question"], headline(summary, ccas, heuristic), shown))
 
 # %% [markdown]

@@ -28,7 +28,7 @@ def certify(plan: dict[str, Any], node: dict[str, Any], tables: dict[str, pl.Dat
         _elsewhere(plan, node["counters"]),
         *_losses(plan, node),
         _receive_window(tables["acks"]),
-        _lateness(node["late_us"]),
+        _lateness(node["changes"]),
         _duration(plan, node["iperf3"]),
     ]
     return {"valid": all(check["ok"] for check in checks), "checks": checks}
@@ -140,12 +140,12 @@ def _receive_window(acks: pl.DataFrame) -> Check:
     )
 
 
-def _lateness(late_us: list[list[float]]) -> Check:
+def _lateness(changes: list[dict[str, Any]]) -> Check:
     """How late the latest change of the link was: a machine that is too busy shows here."""
     return _check(
         "latest change of the link",
         0,
-        max((us for part in late_us for us in part), default=0.0),
+        max((us for part in changes for us in part.get("late_us", [])), default=0.0),
         "us",
         LATE_TOLERANCE_US,
     )

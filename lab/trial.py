@@ -117,6 +117,6 @@ def _meta(job: Job, plan: dict[str, Any], node: dict[str, Any], certificate: dic
         "probes": node["probes"],
         "counters": node["counters"],
         "capture": node["capture"],
-        "late_us": node["late_us"],
+        "changes": node["changes"],
         "kernel": node["kernel"],
     }

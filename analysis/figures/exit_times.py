@@ -17,9 +17,10 @@ from matplotlib.figure import Figure
 
 from analysis.figures.save import save
 from analysis.figures.script import parser
-from analysis.figures.style import INK, WIDTH_IN, Drawing, Sender, in_house_style
+from analysis.figures.style import INK, WIDTH_IN, Drawing, Sender, footnote, in_house_style
 from lab.heuristics.classify import ExitClass
 from lab.report.outcome import outcomes
+from lab.report.provenance import provenance
 from lab.store.run import Run
 
 ZONES = {ExitClass.EARLY: "#e4e9f2", ExitClass.CHOKEPOINT: "#c4e8d6", ExitClass.LATE: "#f8d9c8"}
@@ -99,6 +100,7 @@ def main() -> None:
     senders = [Sender.from_stanza(stanza) for stanza in run.meta["ccas"]]
     arguments.out_dir.mkdir(parents=True, exist_ok=True)
     drawing = draw(outcomes(run.trials), senders, duration_s(run))
+    footnote(drawing.figure, provenance(run.meta["profile"]))
     print(*save(drawing.figure, arguments.out_dir / "exit_times"))
 
 

@@ -6,9 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from analysis.figures.save import save
-from analysis.figures.style import Drawing
+from analysis.figures.style import Drawing, footnote
 from analysis.figures.subject import Subject, subjects
 from lab.report.outcome import outcomes
+from lab.report.provenance import provenance
 from lab.store.run import Run
 
 
@@ -20,6 +21,7 @@ def draw_subjects(name: str, draw: Callable[[Subject], Drawing | None]) -> None:
     for subject in subjects(run, outcomes(run.trials), arguments.replay):
         drawing = draw(subject)
         if drawing is not None:
+            footnote(drawing.figure, provenance(run.meta["profile"]))
             print(*save(drawing.figure, arguments.out_dir / f"{name}-{subject.sender.name}"))
 
 

@@ -7,6 +7,7 @@ alone: each moment has a dash pattern of its own and its name and time written a
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from textwrap import fill
 from typing import Any
 
 import polars as pl
@@ -16,6 +17,7 @@ from matplotlib.figure import Figure
 
 INK, GRID, FAINT = "#222222", "#dddddd", "#888888"
 CAPACITY, EXIT, LOSS = "#0072b2", "#007f5f", "#d55e00"
+FOOTNOTE_PT, FOOTNOTE_CHARS_AN_INCH = 6, 19  # at 6 pt
 WIDTH_IN = 7.6
 LEFTWARDS_FROM = 0.75  # of the axis: a name that begins further right would leave the figure
 RC: Any = {
@@ -107,6 +109,13 @@ def panels(count: int, height_in: float, heights: Sequence[float] | None = None)
     figure = Figure(figsize=(WIDTH_IN, height_in), layout="constrained")
     axes = figure.subplots(count, 1, sharex=True, squeeze=False, height_ratios=heights)
     return figure, list(axes[:, 0])
+
+
+def footnote(figure: Figure, sentences: Sequence[str]) -> None:
+    """Write small print below a figure, broken to its width."""
+    chars = round(figure.get_figwidth() * FOOTNOTE_CHARS_AN_INCH)
+    text = "\n".join(fill(sentence, chars) for sentence in sentences)
+    figure.supxlabel(text, x=0.005, ha="left", fontsize=FOOTNOTE_PT, color=FAINT)
 
 
 def mark_moments(axes: Sequence[Axes], moments: Moments) -> None:

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """From a trial's link to qdiscs: what each interface gets, and the files of steps that it follows.
 
-A file of steps has a header that names the fields of the qdisc's spec, `t_us` first; each row holds from its time on.
 A bottleneck that changes is `replay`, which holds its steps in the kernel; a constant one is tbf. The delay line is
-netem, its steps fed by a resident tc.
+netem, its steps fed by a resident tc. The files of steps are those of lab/node/series.py.
 """
 
 from collections.abc import Iterator
@@ -12,34 +11,34 @@ from pathlib import Path
 from typing import Any
 
 from lab.links.draw import DrawnWay, Link
-from lab.links.steps import Quantity, Steps, first, mapped, merged
+from lab.links.steps import Quantity, Row, Steps, first, mapped, merged, rows
 from lab.schema.profile import Profile, Way
 from lab.schema.topology import Topology
 
 ORDER_BPS = 10e9  # netem keeps packets in order only with a rate; this one delays a frame by 1.2 us
 DELAY_LINE_PKTS = 1_000_000  # a limit that is never reached: the buffer is the bottleneck's
 FULL_FRAME_BYTES = 1600  # TBF's burst: a larger one would let an idle link exceed its rate
+END = "end"
 Spec = dict[str, Any]
-Table = tuple[tuple[str, ...], Iterator[tuple[float, tuple[float, ...]]]]
+Lines = Iterator[tuple[str, ...]]
 
 
 def shapes(profile: Profile, link: Link, topology: Topology, seed: int) -> list[dict[str, Any]]:
     """Word what every shaped interface gets, and where its steps lie in the trial's folder."""
-    found = []
-    for part, drawn, way in _bottlenecks(profile, link):
-        found.append((part, bottleneck(way, drawn, seed), bool(_bottleneck_table(drawn))))
-    for part, drawn, way in _delays(profile, link):
-        found.append((part, delay_line(way, drawn, seed), bool(_delay_table(drawn))))
-    return [_shape(topology, part, spec, steps) for part, spec, steps in found]
+    ends = [(part, bottleneck(way, drawn, seed), _capacity(drawn, link)) for part, drawn, way in _ends(profile, link)]
+    lines = [(part, delay_line(way, drawn, seed), _delays(drawn)) for part, drawn, way in _delay_lines(profile, link)]
+    return [_shape(topology, part, spec, steps is not None) for part, spec, steps in [*ends, *lines]]
 
 
 def write_steps(profile: Profile, link: Link, folder: Path) -> None:
-    """Write the files of steps; UserError where a value is none that a qdisc takes."""
+    """Write the files of steps (lab/node/series.py); UserError where a value is none that a qdisc takes."""
     folder.mkdir(exist_ok=True)
-    for part, drawn, _ in _bottlenecks(profile, link):
-        _write(folder / f"{part}.tsv", _bottleneck_table(drawn))
-    for part, drawn, _ in _delays(profile, link):
-        _write(folder / f"{part}.tsv", _delay_table(drawn))
+    files = [(part, _capacity(drawn, link)) for part, drawn, _ in _ends(profile, link)]
+    files += [(part, _delays(drawn)) for part, drawn, _ in _delay_lines(profile, link)]
+    for part, lines in files:
+        if lines is not None:
+            with (folder / f"{part}.tsv").open("w") as stream:
+                stream.writelines("\t".join(line) + "\n" for line in lines)
 
 
 def bottleneck(way: Way, drawn: DrawnWay, seed: int) -> Spec:
@@ -86,12 +85,12 @@ def delay_line(way: Way, drawn: DrawnWay, seed: int) -> Spec:
     }
 
 
-def _bottlenecks(profile: Profile, link: Link) -> list[tuple[str, DrawnWay, Way]]:
+def _ends(profile: Profile, link: Link) -> list[tuple[str, DrawnWay, Way]]:
     both = [("bottleneck", link.down, profile.down), ("bottleneck-up", link.up, profile.up)]
     return [(part, drawn, way) for part, drawn, way in both if way.shaped]
 
 
-def _delays(profile: Profile, link: Link) -> list[tuple[str, DrawnWay, Way]]:
+def _delay_lines(profile: Profile, link: Link) -> list[tuple[str, DrawnWay, Way]]:
     return [("delay-down", link.down, profile.down), ("delay-up", link.up, profile.up)]
 
 
@@ -100,29 +99,35 @@ def _shape(topology: Topology, part: str, spec: Spec, has_steps: bool) -> dict[s
     return {"part": part, "node": node, "dev": dev, "spec": spec, "steps": f"link/{part}.tsv" if has_steps else None}
 
 
-def _bottleneck_table(drawn: DrawnWay) -> Table | None:
+def _capacity(drawn: DrawnWay, link: Link) -> Lines | None:
+    """Steps of a bottleneck, from 0 on and with their end; none where it does not change."""
     if drawn.opportunity_bytes is not None:
-        return ("t_us", "bytes"), merged(drawn.opportunity_bytes)
-    if isinstance(drawn.rate_mbps, Steps):
-        return ("t_us", "rate_bps"), merged(mapped(drawn.rate_mbps, lambda mbps: mbps * 1e6))
-    return None
+        opportunities = drawn.opportunity_bytes
+        quantity: Quantity = Steps(lambda: chain([(0.0, 0.0)], _later(opportunities)))
+    elif isinstance(drawn.rate_mbps, Steps):
+        quantity = mapped(drawn.rate_mbps, lambda mbps: mbps * 1e6)
+    else:
+        return None
+    steps = ((_us(t_s), f"{value:.0f}") for t_s, value in rows(quantity))
+    return chain(steps, [(_us(link.duration_s), END)])
 
 
-def _delay_table(drawn: DrawnWay) -> Table | None:
-    columns: dict[str, Quantity] = {}
-    if isinstance(drawn.delay_ms, Steps):
-        columns["delay_us"] = mapped(drawn.delay_ms, lambda ms: ms * 1e3)
-    if isinstance(drawn.loss_pct, Steps):
-        columns["loss_pct"] = drawn.loss_pct
-    if len(drawn.grants) > 1:
-        columns["slot_pkts"] = Steps.of([(at_s, float(packets)) for at_s, packets in drawn.grants])
-    return (("t_us", *columns), merged(*columns.values())) if columns else None
+def _later(opportunity_bytes: Quantity) -> Iterator[Row]:
+    """Leave out what could pass at the very start: a series says first what it is at 0."""
+    return ((t_s, value) for t_s, value in rows(opportunity_bytes) if t_s >= 1e-6)
 
 
-def _write(file: Path, table: Table | None) -> None:
-    if table is None:
-        return
-    names, changes = table
-    lines = ("\t".join([f"{t_s * 1e6:.0f}", *(f"{value:.10g}" for value in values)]) for t_s, values in changes)
-    with file.open("w") as stream:
-        stream.writelines(line + "\n" for line in chain(["\t".join(names)], lines))
+def _delays(drawn: DrawnWay) -> Lines | None:
+    """Steps of a delay line, all that may change restated in each; none where nothing does."""
+    slots: Quantity = Steps.of([(at_s, float(packets)) for at_s, packets in drawn.grants]) if drawn.grants else 0.0
+    if not (isinstance(drawn.delay_ms, Steps) or isinstance(drawn.loss_pct, Steps) or len(drawn.grants) > 1):
+        return None
+    together = merged(drawn.delay_ms, drawn.loss_pct, slots)
+    return (
+        (_us(t_s), f"{delay_ms * 1e3:.0f}", f"{loss_pct:.6g}", f"{slot_pkts:.0f}")
+        for t_s, (delay_ms, loss_pct, slot_pkts) in together
+    )
+
+
+def _us(t_s: float) -> str:
+    return f"{t_s * 1e6:.0f}"

@@ -48,9 +48,9 @@ def replaying(node: str, dev: str, steps: Iterable[Step], start_ns: int) -> Iter
 
 
 def delay_steps(file: Path, spec: Spec) -> Iterator[Step]:
-    """Word the steps of a file of delays over a netem spec that holds all the rest."""
-    for t_us, delay_us, loss_pct in series.delays(file):
-        yield {"at_s": t_us / 1e6, "spec": spec | {"delay_us": delay_us, "loss_pct": loss_pct}}
+    """Word the steps of a file over a netem spec that holds all the rest."""
+    for t_us, changed in series.delays(file):
+        yield {"at_s": t_us / 1e6, "spec": spec | changed}
 
 
 @contextmanager

@@ -2,8 +2,8 @@
 """Series in text files, read line by line so that a day's needs no more memory than a minute's.
 
 Capacity: `<t_us>\t<value>` a step (bit/s from then on, or bytes that may pass at that instant), and at last
-`<t_us>\tend`: how long the last step lasts. Delays: `<t_us>\t<delay_us>\t<loss_pct>` a step. Times count from the
-series' start and rise; a capacity begins at 0.
+`<t_us>\tend`: how long the last step lasts. Delays: `<t_us>\t<delay_us>\t<loss_pct>\t<slot_pkts>` a step. Times
+count from the series' start and rise; a capacity begins at 0.
 """
 
 from collections.abc import Iterator
@@ -46,15 +46,16 @@ def chunks(file: Path, size: int) -> Iterator[Chunk]:
     raise NodeError(f"{file.name}: must close with the line <t_us>\\t{END}")
 
 
-def delays(file: Path) -> Iterator[tuple[int, int, float]]:
-    """Read a delay's steps: microseconds since the start, delay in microseconds, loss in percent."""
+def delays(file: Path) -> Iterator[tuple[int, dict[str, float]]]:
+    """Read a delay line's steps: microseconds since the start, and what of netem's spec changes then."""
     before_us = -1
-    for number, fields in _lines(file, 3):
+    for number, fields in _lines(file, 4):
         t_us, delay_us = _whole(file, number, fields[0]), _whole(file, number, fields[1])
         if t_us <= before_us:
             raise _wrong(file, number, "follow the line before in time")
         before_us = t_us
-        yield t_us, delay_us, _percent(file, number, fields[2])
+        slot_pkts = _whole(file, number, fields[3])
+        yield t_us, {"delay_us": delay_us, "loss_pct": _percent(file, number, fields[2]), "slot_pkts": slot_pkts}
 
 
 def _lines(file: Path, count: int) -> Iterator[tuple[int, list[str]]]:

@@ -64,12 +64,18 @@ def _traffic(plan: Plan, folder: Path) -> dict[str, Any]:
         clocks = {"monotonic_ns": time.monotonic_ns(), "realtime_ns": time.time_ns()}
         time.sleep(plan["start_phase_s"])
         start_ns = time.monotonic_ns()
-        late = [
-            stack.enter_context(replay.replaying(change["node"], change["dev"], change["steps"], start_ns))
-            for change in plan["changes"]
-        ]
+        changes = [_change(stack, shape, folder, start_ns) for shape in plan["shapes"] if shape["steps"]]
         iperf3 = flow.download(download, plan["addresses"][download["sender"]], preload)
-    return {"clocks": clocks, "start_ns": start_ns, "capture": counts, "late_us": late, "iperf3": iperf3}
+    return {"clocks": clocks, "start_ns": start_ns, "capture": counts, "changes": changes, "iperf3": iperf3}
+
+
+def _change(stack: ExitStack, shape: Plan, folder: Path, start_ns: int) -> Plan:
+    """Let an interface follow its steps; what is returned fills while they play."""
+    node, dev, spec, steps = shape["node"], shape["dev"], shape["spec"], folder / shape["steps"]
+    if spec["kind"] == "replay":
+        return {"part": shape["part"], "played": stack.enter_context(replay.playing(node, dev, spec, steps, start_ns))}
+    late_us = stack.enter_context(replay.replaying(node, dev, replay.delay_steps(steps, spec), start_ns))
+    return {"part": shape["part"], "late_us": late_us}
 
 
 @contextmanager

@@ -8,8 +8,9 @@ from pathlib import Path
 import polars as pl
 
 from analysis.figures import cwnd_rtt, delivered_bytes, exit_times, latency_offset, throughput_cdf
-from analysis.figures.style import Drawing, Sender
+from analysis.figures.style import Drawing, Sender, footnote
 from analysis.figures.subject import Subject, subjects
+from lab.report.provenance import provenance
 from lab.store.run import Run
 
 OVERVIEW = "exit_times"
@@ -35,7 +36,9 @@ class Named:
 def overview(run: Run, outcomes: pl.DataFrame) -> Named:
     """Every trial's exit against its capacity and first loss."""
     senders = [Sender.from_stanza(stanza) for stanza in run.meta["ccas"]]
-    return Named(OVERVIEW, exit_times.draw(outcomes, senders, exit_times.duration_s(run)))
+    drawing = exit_times.draw(outcomes, senders, exit_times.duration_s(run))
+    footnote(drawing.figure, provenance(run.meta["profile"]))
+    return Named(OVERVIEW, drawing)
 
 
 def per_sender(run: Run, outcomes: pl.DataFrame, replay_library: Path | None) -> Iterator[Named]:
@@ -45,4 +48,5 @@ def per_sender(run: Run, outcomes: pl.DataFrame, replay_library: Path | None) ->
         for name, draw in PER_SENDER.items():
             drawing = draw(subject)
             if drawing is not None:
+                footnote(drawing.figure, provenance(run.meta["profile"]))
                 yield Named(f"{name}-{cca}", drawing, cca, trial)

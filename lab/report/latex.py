@@ -47,6 +47,8 @@ def _lines(table: Table) -> Iterator[str]:
             yield _join(rf"\textit{{{cell}}}" if row.published and cell else cell for cell in cells)
     yield r"\bottomrule"
     yield r"\end{tabular}"
+    for note in table.notes:
+        yield rf"\par{{\footnotesize {escape(note)}}}"
 
 
 def _line(cells: Sequence[str]) -> str:

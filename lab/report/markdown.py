@@ -10,7 +10,7 @@ def render(title: str, headline: Sequence[str], tables: Sequence[Table]) -> str:
     """A document with one pipe table each."""
     parts = [f"# {_escape(title)}", *map(_escape, headline)]
     for table in tables:
-        parts += [_escape(table.caption), "\n".join(_lines(table))]
+        parts += [_escape(table.caption), "\n".join(_lines(table)), *map(_escape, table.notes)]
     return "\n\n".join(parts) + "\n"
 
 

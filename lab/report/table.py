@@ -46,12 +46,16 @@ class Table:
     caption: str
     header: tuple[str, ...]
     groups: tuple[Group, ...]
+    notes: tuple[str, ...] = ()  # sentences below it
 
 
 def tables(
-    summary: pl.DataFrame, ccas: Sequence[Mapping[str, Any]], published: Sequence[Mapping[str, Any]]
+    summary: pl.DataFrame,
+    ccas: Sequence[Mapping[str, Any]],
+    published: Sequence[Mapping[str, Any]],
+    notes: tuple[str, ...] = (),
 ) -> tuple[Table, Table]:
-    """Both tables, senders in the scenario's order, published values beside ours."""
+    """Both tables, senders in the scenario's order, published values beside ours, the notes below each."""
     classes, times = [], []
     for stanza in ccas:
         ours = summary.filter(cca=stanza["name"]).to_dicts()
@@ -59,8 +63,8 @@ def tables(
         classes.append(Group(stanza["label"], _class_rows(ours, theirs)))
         times.append(Group(stanza["label"], _time_rows(ours, theirs)))
     return (
-        Table("classes", CLASS_CAPTION, CLASS_HEADER, tuple(classes)),
-        Table("times", TIME_CAPTION, TIME_HEADER, tuple(times)),
+        Table("classes", CLASS_CAPTION, CLASS_HEADER, tuple(classes), notes),
+        Table("times", TIME_CAPTION, TIME_HEADER, tuple(times), notes),
     )
 
 

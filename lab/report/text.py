@@ -30,7 +30,16 @@ def shown(headline: Sequence[str], tables: Sequence[Table], width: int) -> Rende
     hint = (
         [Text(f"Intervals and spreads: on the page, or in a terminal of {NARROW_CHARS} columns.\n")] if narrow else []
     )
-    return Group(*said, *(_rich(table, narrow) for table in tables), *hint)
+    parts: list[RichTable | Text] = []
+    for table in tables:
+        parts += [_rich(table, narrow), *_notes(table, tables)]
+    return Group(*said, *parts, *hint)
+
+
+def _notes(table: Table, tables: Sequence[Table]) -> list[Text]:
+    """Word a table's notes below it, unless the next table has the same."""
+    later = tables[tables.index(table) + 1 :]
+    return [] if any(other.notes == table.notes for other in later) else [Text(f"{note}\n") for note in table.notes]
 
 
 def _rich(table: Table, narrow: bool) -> RichTable:

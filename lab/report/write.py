@@ -13,6 +13,7 @@ from lab.report.figures import Named
 from lab.report.files import write_whole
 from lab.report.headline import headline
 from lab.report.outcome import outcomes
+from lab.report.provenance import provenance
 from lab.report.summary import summarise
 from lab.report.table import Table, tables
 from lab.store.run import Run
@@ -50,7 +51,7 @@ def write_report(run_dir: Path, replay_library: Path | None) -> Report:
     ccas, scenario = run.meta["ccas"], run.meta["scenario"]
     summary = summarise(judged, [stanza["name"] for stanza in ccas])
     answer = headline(summary, ccas, scenario.get("heuristic", DEFAULT_HEURISTIC))
-    shown = tables(summary, ccas, scenario.get("published", []))
+    shown = tables(summary, ccas, scenario.get("published", []), provenance(run.meta["profile"]))
     pictures, drawn = _draw(run, judged, replay_library)
     html = page.render(_page(run, judged, answer, shown, pictures))
     paths = ReportPaths(

@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 
 WAYS = {"bottleneck": "down", "delay-down": "down", "bottleneck-up": "up", "delay-up": "up"}
-# a spec's or a step's field -> the quantity, and what one of its units is in it
+# a field of a spec or a step -> the quantity, and what one of its units is in it
 QUANTITIES = {
     "start_bps": ("rate_mbps", 1e-6),
     "rate_bps": ("rate_mbps", 1e-6),
@@ -16,7 +16,8 @@ QUANTITIES = {
     "loss_pct": ("loss_pct", 1.0),
     "slot_pkts": ("slot_pkts", 1.0),
 }
-OF_KIND = {"tbf": ("rate_bps",), "replay": ("start_bps",), "netem": ("delay_us", "loss_pct"), "on_demand": ()}
+CONSTANTS = {"tbf": ("rate_bps",), "replay": ("start_bps",), "netem": ("delay_us", "loss_pct"), "on_demand": ()}
+STEPS = {"rate": ("rate_bps",), "opportunities": ("bytes",), None: ("delay_us", "loss_pct", "slot_pkts")}
 
 
 def read_link(folder: Path, applied: list[dict[str, Any]], offset_s: float) -> pl.DataFrame:
@@ -29,23 +30,27 @@ def read_link(folder: Path, applied: list[dict[str, Any]], offset_s: float) -> p
 
 
 def _parts(folder: Path, shape: dict[str, Any]) -> list[pl.DataFrame]:
-    steps = _steps(folder, shape)
     way, spec = WAYS[shape["part"]], shape["spec"]
-    stepped = [name for name in steps.columns if name != "t_us"]
-    moved = {QUANTITIES[name][0] for name in stepped}
-    fixed = [name for name in OF_KIND[spec["kind"]] if name in spec and QUANTITIES[name][0] not in moved]
-    constants = pl.DataFrame({"t_us": [0.0]} | {name: [float(spec[name])] for name in fixed})
-    return [_part(table, way, name) for table, names in ((steps, stepped), (constants, fixed)) for name in names]
+    if shape["steps"]:
+        names = STEPS[spec.get("mode")]
+        table = _steps(folder / shape["steps"], names)
+    else:
+        names = CONSTANTS[spec["kind"]]
+        table = pl.DataFrame({"t_us": [0]} | {name: [float(spec[name])] for name in names})
+    return [_part(table, way, name) for name in names]
 
 
-def _steps(folder: Path, shape: dict[str, Any]) -> pl.DataFrame:
-    return pl.read_csv(folder / shape["steps"], separator="\t") if shape["steps"] else pl.DataFrame()
+def _steps(file: Path, names: tuple[str, ...]) -> pl.DataFrame:
+    """Read a file of steps (lab/node/series.py); the end of a series is no step."""
+    columns = dict.fromkeys(("t_us", *names), pl.String)
+    table = pl.read_csv(file, separator="\t", has_header=False, schema=columns)
+    return table.filter(pl.col(names[0]) != "end").select(pl.all().cast(pl.Float64))
 
 
 def _part(table: pl.DataFrame, way: str, name: str) -> pl.DataFrame:
     quantity, unit = QUANTITIES[name]
     return table.select(
         pl.lit(f"{way}.{quantity}").alias("quantity"),
-        (pl.col("t_us") / 1e6).alias("t_s"),
+        (pl.col("t_us").cast(pl.Float64) / 1e6).alias("t_s"),
         (pl.col(name).cast(pl.Float64) * unit).alias("value"),
     )

@@ -58,7 +58,8 @@ def cross(
     folder = bench.folder / f"link-{name}"
     folder.mkdir()
     (folder / "sent.bin").write_bytes(packets.astype("<u8").tobytes())
-    for file, rows in (("series.tsv", series), ("delays.tsv", delays)):
+    still = [(*step, 0) for step in delays or ()]  # no slots
+    for file, rows in (("series.tsv", series), ("delays.tsv", still)):
         (folder / file).write_text("".join("\t".join(map(str, row)) + "\n" for row in rows or ()))
     plan = {"spec": spec, "series": bool(series), "delays": bool(delays), "steps": steps, "duration_s": duration_s}
     run(plan, folder, bench, monkeypatch)

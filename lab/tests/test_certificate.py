@@ -106,7 +106,7 @@ def no_ack(_plan: Any, _node: Any, tables: dict[str, pl.DataFrame]) -> None:
 
 
 def late_change(_plan: Any, node: dict[str, Any], _tables: Any) -> None:
-    node["late_us"] = [[3.0, 1500.0]]
+    node["changes"] = [{"part": "delay-up", "late_us": [3.0, 1500.0]}]
 
 
 def short_download(_plan: Any, node: dict[str, Any], _tables: Any) -> None:

@@ -168,8 +168,10 @@ def test_until_the_exit_the_preload_changes_no_packet(both: tuple[Trial, Trial])
 
 
 def test_the_preload_changes_no_exit(both: tuple[Trial, Trial]) -> None:
-    with_, without = (trial.exits.drop("t_s") for trial in both)
+    with_, without = (trial.exits.drop("t_s", "rtt_ms") for trial in both)
+    rtt_ms = [trial.exits["rtt_ms"].to_list() for trial in both]
     assert with_.equals(without)
+    assert rtt_ms[0] == pytest.approx(rtt_ms[1], abs=CLOCK_STEP_US / 1e3)
 
 
 def test_over_the_whole_trial_the_preload_changes_little(both: tuple[Trial, Trial]) -> None:

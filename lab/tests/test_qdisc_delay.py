@@ -77,11 +77,11 @@ def test_the_seed_is_said_when_netem_is_made_and_not_again() -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("0\t5\n", "line 1: must have 3 fields, split by a tab"),
-        ("0\t5\t0\n0\t6\t0\n", "line 2: must follow the line before in time"),
-        ("0\t5\t101\n", "line 1: must hold a loss of 0 to 100 %, and not '101'"),
-        ("0\t5\tnan\n", "line 1: must hold a loss of 0 to 100 %, and not 'nan'"),
-        ("0\t-5\t0\n", "line 1: must hold whole numbers from 0 on, and not '-5'"),
+        ("0\t5\t0\n", "line 1: must have 4 fields, split by a tab"),
+        ("0\t5\t0\t0\n0\t6\t0\t0\n", "line 2: must follow the line before in time"),
+        ("0\t5\t101\t0\n", "line 1: must hold a loss of 0 to 100 %, and not '101'"),
+        ("0\t5\tnan\t0\n", "line 1: must hold a loss of 0 to 100 %, and not 'nan'"),
+        ("0\t-5\t0\t0\n", "line 1: must hold whole numbers from 0 on, and not '-5'"),
     ],
 )
 def test_a_file_that_holds_no_delays_is_refused_by_line(tmp_path: Path, text: str, words: str) -> None:
