@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Recordings of real links: where they come from, how they are read, shown, and made."""
+"""Recordings of real links: read from any form they are published in, stored in one, looked at."""

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A recording of a link: one table on one clock, and what must be known to use it honestly."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import polars as pl
+
+from lab.errors import UserError, field_error
+from lab.traces.columns import check_clock, check_columns
+from lab.traces.parquet import parquet_errors
+
+Kind = Literal["series", "opportunities", "samples"]
+Meaning = Literal["capacity", "goodput", "usage"]
+
+KEY = "search-lab recording"
+VERSION = 1
+ROW_GROUP = 131_072  # rows that a lazy reader holds at once
+
+
+@dataclass(frozen=True)
+class About:
+    """What a table of numbers does not say itself."""
+
+    kind: Kind  # series: t_s on a clock; opportunities: times at which packets may pass; samples: no clock, draw from it
+    meaning: Meaning | None  # of the rate columns; None where there are none, or nobody said
+    format: str  # the importer's name
+    source: str  # file names
+    notes: tuple[str, ...]  # what the importer found or did, a sentence each
+
+
+@dataclass(frozen=True)
+class Recording:
+    """A recording in memory; the fields beside the table are About's.
+
+    A value holds from its t_s until the next row's; null is missing: nobody measured, or the answer never came.
+    UserError where a column is not one of lab.traces.columns or breaks its rule.
+    """
+
+    frame: pl.DataFrame  # t_s first, from 0, strictly increasing
+    kind: Kind
+    meaning: Meaning | None
+    format: str
+    source: str
+    notes: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        for field, known in (("kind", get_args(Kind)), ("meaning", (*get_args(Meaning), None))):
+            if getattr(self, field) not in known:
+                raise field_error(self.source, field, getattr(self, field), f"one of {', '.join(map(str, known))}")
+        check_columns(self.frame, self.kind, self.source)
+        if self.kind != "samples":
+            check_clock(self.frame["t_s"], self.source, starts_at_0=self.kind == "series")
+
+    @property
+    def about(self) -> About:
+        """Everything but the table."""
+        return About(self.kind, self.meaning, self.format, self.source, self.notes)
+
+
+@dataclass(frozen=True)
+class Scan(About):
+    """A stored recording that is not in memory."""
+
+    frame: pl.LazyFrame
+    path: Path
+
+    def batches(self, rows: int = ROW_GROUP) -> Iterator[pl.DataFrame]:
+        """Yield the table in pieces of so many rows: constant memory, whatever the recording's length."""
+        total, last_s = int(self.frame.select(pl.len()).collect().item()), None
+        for start in range(0, total, rows):
+            with parquet_errors(self.path):
+                piece = self.frame.slice(start, rows).collect()
+            check_columns(piece, self.kind, str(self.path))
+            if self.kind != "samples":
+                check_clock(piece["t_s"], str(self.path), self.kind == "series" and last_s is None, last_s)
+                last_s = float(piece["t_s"][-1])
+            yield piece
+
+
+def write(recording: Recording, path: Path) -> None:
+    """Store a recording as Parquet; it appears when it is whole."""
+    about = json.dumps({"version": VERSION, **asdict(recording.about)})
+    draft = path.with_name(f".{path.name}.draft")
+    try:
+        recording.frame.write_parquet(draft, compression="zstd", row_group_size=ROW_GROUP, metadata={KEY: about})
+        draft.replace(path)
+    except OSError as error:
+        raise UserError(f"{path}: {error.strerror or error}: must be a file that can be written") from None
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def read(path: Path) -> Recording:
+    """Read a stored recording into memory; UserError where the file is another one."""
+    found = scan(path)
+    with parquet_errors(path):
+        frame = found.frame.collect()
+    return Recording(frame, found.kind, found.meaning, found.format, found.source, found.notes)
+
+
+def scan(path: Path) -> Scan:
+    """Open a stored recording lazily: its table stays on disk."""
+    about = _about(path, _metadata(path))
+    with parquet_errors(path):
+        frame = pl.scan_parquet(path)
+        frame.collect_schema()
+    return Scan(about.kind, about.meaning, about.format, about.source, about.notes, frame, path)
+
+
+def is_recording(path: Path) -> bool:
+    """Tell whether a Parquet file is one that `write` wrote."""
+    return KEY in _metadata(path)
+
+
+def _metadata(path: Path) -> dict[str, str]:
+    with parquet_errors(path):
+        return pl.read_parquet_metadata(path)
+
+
+def _about(path: Path, metadata: dict[str, str]) -> About:
+    try:
+        content = json.loads(metadata[KEY])
+        version = content.pop("version")
+        notes = tuple(content.pop("notes"))
+        about = About(notes=notes, **content)
+    except (KeyError, ValueError, TypeError, AttributeError):
+        raise UserError(f"{path}: metadata: must be that of a recording written by `lab traces import`") from None
+    if version != VERSION:
+        raise field_error(path, "version", version, f"{VERSION}: import the recording again")
+    _check_words(path, about)
+    return about
+
+
+def _check_words(path: Path, about: About) -> None:
+    words: list[Any] = [about.format, about.source, *about.notes]
+    if about.kind not in get_args(Kind) or not all(isinstance(word, str) for word in words):
+        raise field_error(path, "metadata", about.kind, "that of a recording written by `lab traces import`")
+    if about.meaning not in (*get_args(Meaning), None):
+        raise field_error(path, "meaning", about.meaning, f"one of {', '.join(get_args(Meaning))}, or null")
