@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Init of the virtual-time kernel: mount, run the trial of /trial/plan.json, power off.
+"""Init of the virtual-time kernel: mount, do the work of /trial/plan.json (a trial, else what it names), power off.
 
 What goes wrong is told in one line in /trial/error.txt; without that file and with node.json the trial is whole.
 """
@@ -11,10 +11,12 @@ import sys
 import traceback
 from pathlib import Path
 
+from lab.node.record_path import record_path
 from lab.node.tools import NodeError, run
 from lab.node.trial import run_trial
 
 TRIAL = Path("/trial")
+WORK = {"trial": run_trial, "record": record_path}
 MOUNTS = (
     ("proc", "/proc"),
     ("sysfs", "/sys"),
@@ -33,7 +35,8 @@ def main() -> None:
         for kind, target in MOUNTS:
             _mount(kind, target)
         run("ip", "link", "set", "dev", "lo", "up")
-        run_trial(json.loads((TRIAL / "plan.json").read_text()), TRIAL)
+        plan = json.loads((TRIAL / "plan.json").read_text())
+        WORK[plan.get("work", "trial")](plan, TRIAL)
     except NodeError as error:
         (TRIAL / "error.txt").write_text(f"{error}\n")
     except OSError as error:  # a full disk, above all
