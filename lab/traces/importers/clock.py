@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A recorder's clock turned into t_s: seconds from the first row, strictly increasing."""
 
+import re
 from typing import Literal
 
 import numpy as np
@@ -12,13 +13,14 @@ from lab.traces.columns import LONGEST_S
 from lab.traces.importers.table import Table
 
 UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
+LARGEST = 4e18  # nanoseconds of an epoch fit, and a difference of two fits 64 bits
 HOLE_STEPS = 5  # a step this many times the median one is a hole in the recording
 Seconds = NDArray[np.float64]
 
 
 def counted(table: Table, name: str, unit: str = "s") -> Seconds:
     """Read a clock that counts in a unit; whole numbers stay exact until the first is subtracted."""
-    values = table.numbers(name)
+    values = table.numbers(name, -LARGEST, LARGEST)
     whole = table.text(name).cast(pl.Int64, strict=False)
     exact = (whole - whole[0]) if not whole.null_count() else (values - values[0])
     t_s = exact.to_numpy().astype(np.float64) * UNITS[unit]
@@ -124,3 +126,14 @@ def shifted(t_s: Seconds, source: str) -> Seconds:
         raise field_error(source, "t_s", t_s[steps[0] + 1], f"later than in the row before (row {steps[0] + 2})")
     out: Seconds = t_s - t_s[0]
     return out
+
+
+def named_step(name: str, t_s: Seconds) -> list[str]:
+    """Say where a file's name tells another sampling step than its clock does."""
+    match = re.search(r"(?<![\d.])(\d+(?:\.\d+)?)(ms|s)(?![a-z0-9])", name)
+    if match is None or len(t_s) < 2:
+        return []
+    told_s, step_s = float(match[1]) * UNITS[match[2]], float(np.median(np.diff(t_s)))
+    if told_s <= 0 or abs(step_s - told_s) <= 0.2 * told_s:
+        return []
+    return [f"The name says {match[0]}; the clock says {step_s:.3g} s between rows (median), and the clock is used."]

@@ -6,6 +6,7 @@ from pathlib import Path
 import polars as pl
 
 from lab.errors import UserError, field_error
+from lab.traces.importers.clock import named_step
 from lab.traces.importers.importer import Head, Importer
 from lab.traces.importers.ping_lines import REPLY, classify
 from lab.traces.importers.ping_runs import Run, laid_out, runs_of
@@ -32,6 +33,7 @@ def read(path: Path, *, interval_s: float | None = None, session: int | None = N
         runs = [runs[session - 1]]
     _one_target(path, runs)
     frame, notes = laid_out(path, runs, interval_s)
+    notes += named_step(path.name, frame["t_s"].to_numpy())
     return Recording(frame, "series", None, "ping", path.name, tuple(notes))
 
 

@@ -5,9 +5,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 LONGEST_S = 15.0  # GEO reaches capacity after 11.8 s (thesis, table 5.1); nothing ramps longer
+SHARE = 0.8  # of the usual rate: an interval that reaches it holds no more than the end of the last doubling
 RULE = (
-    "until the first interval that reaches the median of the test's second half, at most half of the test and "
-    f"{LONGEST_S:g} s"
+    f"until the first interval that reaches {SHARE:.0%} of the median of the test's second half, at most half of the "
+    f"test and {LONGEST_S:g} s"
 )
 
 
@@ -16,7 +17,6 @@ def ramp_intervals(rates_mbps: NDArray[np.float64], ends_s: NDArray[np.float64])
     half = len(rates_mbps) // 2
     if half == 0:
         return 0
-    usual = float(np.median(rates_mbps[half:]))
-    reached = np.flatnonzero(rates_mbps >= usual)
+    reached = np.flatnonzero(rates_mbps >= SHARE * np.median(rates_mbps[half:]))
     most = min(half, int(np.searchsorted(ends_s, LONGEST_S, side="right")))
     return min(int(reached[0]), most)

@@ -22,14 +22,15 @@ class Table:
     file: Path
     frame: pl.DataFrame
     first_line: int  # of row 0
+    place: str = "line"  # what rows are counted in
 
     def error(self, row: int, field: str, value: object, rule: str) -> UserError:
         """Word what is wrong with a value."""
-        return line_error(self.file, self.first_line + row, field, value, rule)
+        return line_error(self.file, self.first_line + row, field, value, rule, self.place)
 
     def only(self, keep: pl.Series) -> "Table":
         """Leave rows out; the others keep their lines."""
-        return Table(self.file, self.frame.with_row_index("_row").filter(keep), self.first_line)
+        return Table(self.file, self.frame.with_row_index("_row").filter(keep), self.first_line, self.place)
 
     def row_of(self, index: int) -> int:
         """Tell the row of the file that a row of this table was."""
@@ -39,8 +40,8 @@ class Table:
         """Return a column as it stands, blanks around values cut."""
         if name not in self.frame.columns:
             have = ", ".join(column for column in self.frame.columns if column != "_row")
-            raise line_error(self.file, max(1, self.first_line - 1), "column", name, f"one of the file's: {have}")
-        return self.frame[name].str.strip_chars()
+            raise self.error(-1 if self.first_line > 1 else 0, "column", name, f"one of the file's: {have}")
+        return self.frame[name].fill_null("").str.strip_chars()
 
     def numbers(
         self,
@@ -73,8 +74,16 @@ class Table:
         return (self.numbers(name, low / scale, high / scale, missing, suffix) * scale).alias(becomes)
 
 
-def read_table(path: Path, separator: str = ",", names: tuple[str, ...] | None = None) -> Table:
-    """Read a table; `names` of a file without a header line, else its first line has them."""
+def read_table(
+    path: Path,
+    separator: str = ",",
+    names: tuple[str, ...] | None = None,
+    short_after: str | None = None,
+) -> Table:
+    """Read a table; `names` of a file without a header line, else its first line has them.
+
+    A row that ends with the word `short_after` may have fewer fields; its others are empty.
+    """
     rows = _rows(path, separator)
     if names is None:
         names, rows, first_line = _header(path, rows[0]), rows[1:], 2
@@ -82,8 +91,8 @@ def read_table(path: Path, separator: str = ",", names: tuple[str, ...] | None =
         first_line = 1
     if not len(rows):
         raise UserError(f"{path}: content: must be a table with rows")
-    _check_widths(path, rows, len(names), first_line)
-    columns = [rows.list.get(index).alias(name) for index, name in enumerate(names)]
+    _check_widths(path, rows, len(names), first_line, short_after)
+    columns = [rows.list.get(index, null_on_oob=True).alias(name) for index, name in enumerate(names)]
     return Table(path, pl.DataFrame(columns), first_line)
 
 
@@ -119,11 +128,12 @@ def _header(path: Path, words: pl.Series) -> tuple[str, ...]:
     return names
 
 
-def _check_widths(path: Path, rows: pl.Series, width: int, first_line: int) -> None:
-    wrong = (rows.list.len() != width).arg_true()
-    if len(wrong):
-        row = wrong[0]
-        raise line_error(path, first_line + row, "columns", len(rows[row]), f"{width}, as in the other lines")
+def _check_widths(path: Path, rows: pl.Series, width: int, first_line: int, short_after: str | None) -> None:
+    wrong = rows.list.len() != width
+    if short_after is not None:
+        wrong &= (rows.list.len() > width) | (rows.list.last() != short_after)
+    if len(found := wrong.arg_true()):
+        raise line_error(path, first_line + found[0], "columns", len(rows[found[0]]), f"{width}, as in the other lines")
 
 
 def _rule(low: float, high: float, missing: tuple[str, ...] | None, suffix: str) -> str:

@@ -58,9 +58,11 @@ def read_lines(path: Path) -> list[str]:
     return read_text(path).rstrip().split("\n")
 
 
-def line_error(file: Path | str, line: int, field: str, value: object, rule: str) -> UserError:
+def line_error(
+    file: Path | str, line: int, field: str, value: object, rule: str, place: str = "line"
+) -> UserError:
     """Word a refused value as `<file>: line N: <field>=<value>: must be <rule>`."""
-    return field_error(f"{file}: line {line}", field, short(value), rule)
+    return field_error(f"{file}: {place} {line}", field, short(value), rule)
 
 
 def short(value: object) -> str:
