@@ -5,7 +5,7 @@ import os
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from lab import paths
@@ -113,7 +113,7 @@ def path_of(name: str) -> Path:
     return asked.folder / Path(asked.file).name
 
 
-def recording_of(name: str, **options: str) -> "Recording":
+def recording_of(name: str, **options: Any) -> "Recording":
     """Return a fetched recording; imported once (for each set of an importer's options), then read from the cache."""
     from lab.traces.imported import read_once
 

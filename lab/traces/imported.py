@@ -4,16 +4,18 @@
 import hashlib
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from lab.errors import UserError
 from lab.traces import importers, recording
-from lab.traces.datasets import datasets, recording_of, stem
+from lab.traces.datasets import dataset, datasets, path_of, recording_of, stem
+from lab.traces.import_command import options_of
 from lab.traces.recording import Recording
 
 CODE = Path(__file__).parent
 
 
-def read_once(file: Path, form: str | None, options: dict[str, str]) -> Recording:
+def read_once(file: Path, form: str | None, options: dict[str, Any]) -> Recording:
     """Import a file of the cache, or read what was imported before by the same code with the same options."""
     asked = "".join(f" {name}={value}" for name, value in sorted(options.items()))
     stored = file.parent / f"recording-{digest(asked)}.parquet"
@@ -33,20 +35,17 @@ def digest(asked: str) -> str:
     return code.hexdigest()[:16]
 
 
-def find(name: str, form: str | None = None, options: dict[str, str] | None = None) -> Recording:
-    """Return the recording of a name of datasets.yml or of a file."""
-    if stem(name) in datasets():
-        if form:
-            raise UserError(f"--format={form}: must be left out for a recording of datasets.yml")
-        return recording_of(name, **(options or {}))
-    if Path(name).is_file():
-        return importers.read(Path(name), form, **(options or {}))
-    raise UserError(f"{name}: must be a file, or a recording that 'lab traces list' names")
-
-
-def options_of(words: list[str]) -> dict[str, str]:
-    """Read an importer's options, given as NAME=VALUE."""
-    for word in words:
-        if "=" not in word.strip("="):
-            raise UserError(f"--option={word}: must be NAME=VALUE")
-    return dict(word.split("=", 1) for word in words)  # type: ignore[misc]
+def find(name: str, form: str | None, settings: list[str]) -> Recording:
+    """Return the recording of a name of datasets.yml or of a file; settings are the importer's, as name=value."""
+    known = stem(name) in datasets()
+    if not known and not Path(name).is_file():
+        raise UserError(f"{name}: must be a file, or a recording that 'lab traces list' names")
+    if known and form:
+        raise UserError(f"--format={form}: must be left out for a recording of datasets.yml")
+    file = path_of(name) if known else Path(name)
+    form = form or (dataset(name).own.format if known else None)
+    if not settings:
+        return recording_of(name) if known else importers.read(file, form)
+    importer = importers.named(form) if form else importers.detect(file)
+    options = options_of(importer, settings)
+    return recording_of(name, **options) if known else importers.read(file, importer.name, **options)
