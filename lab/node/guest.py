@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Init of the virtual-time kernel: mount, run the trial of /trial/plan.json, power off.
+"""Init of the virtual-time kernel: mount, do the work of /trial/plan.json (a trial, else what it names), power off.
 
 What goes wrong is told in one line in /trial/error.txt; without that file and with node.json the trial is whole.
 """
@@ -13,10 +13,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from lab.node.record_path import record_path
 from lab.node.tools import NodeError, run
 from lab.node.trial import run_trial
 
 TRIAL = Path("/trial")
+WORK = {"trial": run_trial, "record": record_path}
 MOUNTS = (
     ("proc", "/proc"),
     ("sysfs", "/sys"),
@@ -28,7 +30,12 @@ LINUX_REBOOT_CMD_POWER_OFF = 0x4321FEDC
 LIBC = ctypes.CDLL(None, use_errno=True)
 
 
-def main(work: Callable[[dict[str, Any], Path], None] = run_trial) -> None:
+def asked(plan: dict[str, Any], folder: Path) -> None:
+    """Do what a plan asks for: a trial, where it says nothing else."""
+    WORK[plan.get("work", "trial")](plan, folder)
+
+
+def main(work: Callable[[dict[str, Any], Path], None] = asked) -> None:
     """Never return: the kernel panics when init does."""
     os.environ["PATH"] = "/usr/sbin:/usr/bin"
     try:

@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-from lab.node import capture, counters, flow, netns, qdisc, replay, sysctl, trace
+from lab.node import capture, counters, flow, link, netns, sysctl, trace
 from lab.node.forked import Forked
 from lab.node.probe import probe
 from lab.node.sampler import sample
@@ -26,9 +26,7 @@ def run_trial(plan: Plan, folder: Path) -> None:
         for node in plan["ends"]:
             sysctl.pin(node, plan["sysctls"]["ends"])
             sysctl.pin_route(node, plan["sysctls"]["route"])
-        applied = [
-            {**shape, "got": qdisc.apply(shape["node"], shape["dev"], shape["spec"])} for shape in plan["shapes"]
-        ]
+        applied = link.shaped(plan["shapes"])
         probes = _probe(plan)
         record = _traffic(plan, folder)
         record |= {
@@ -64,18 +62,9 @@ def _traffic(plan: Plan, folder: Path) -> dict[str, Any]:
         clocks = {"monotonic_ns": time.monotonic_ns(), "realtime_ns": time.time_ns()}
         time.sleep(plan["start_phase_s"])
         start_ns = time.monotonic_ns()
-        changes = [_change(stack, shape, folder, start_ns) for shape in plan["shapes"] if shape["steps"]]
+        changes = stack.enter_context(link.following(plan["shapes"], folder, start_ns))
         iperf3 = flow.download(download, plan["addresses"][download["sender"]], preload)
     return {"clocks": clocks, "start_ns": start_ns, "capture": counts, "changes": changes, "iperf3": iperf3}
-
-
-def _change(stack: ExitStack, shape: Plan, folder: Path, start_ns: int) -> Plan:
-    """Let an interface follow its steps; what is returned fills while they play."""
-    node, dev, spec, steps = shape["node"], shape["dev"], shape["spec"], folder / shape["steps"]
-    if spec["kind"] == "replay":
-        return {"part": shape["part"], "played": stack.enter_context(replay.playing(node, dev, spec, steps, start_ns))}
-    late_us = stack.enter_context(replay.replaying(node, dev, replay.delay_steps(steps, spec), start_ns))
-    return {"part": shape["part"], "late_us": late_us}
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from pydantic import AfterValidator, ConfigDict, Field, RootModel, model_validat
 
 from lab.schema.load import Strict
 
-Meaning = Literal["capacity", "goodput", "usage", "rtt", "delay", "loss"]
+Meaning = Literal["capacity", "goodput", "usage", "rate", "rtt", "delay", "loss"]
 
 
 def _inside(path: str) -> str:

@@ -36,3 +36,54 @@ def list_() -> None:
     from lab.traces.listing import listing
 
     console.print(listing())
+
+
+@traces_app.command()
+def record(
+    host: Annotated[str | None, typer.Argument(help="Where `lab traces record --server` runs.")] = None,
+    server: Annotated[bool, typer.Option("--server", help="Serve those who measure, until Ctrl-C.")] = False,
+    port: Annotated[int, typer.Option(min=1, max=65534, help="TCP and UDP; probes use the next one.")] = 5301,
+    out: Annotated[Path | None, typer.Option(help="Folder of the dataset.")] = None,
+    seconds: Annotated[float, typer.Option(min=1, help="How long each way is filled.")] = 30,
+    idle_seconds: Annotated[float, typer.Option(min=0, help="Probes alone first: the round trip without load.")] = 10,
+    rate_mbps: Annotated[float, typer.Option(min=0.01, help="Of the fillers: above what the link carries.")] = 200,
+    ways: Annotated[str, typer.Option(help="each (one after the other), both, down, up, none.")] = "each",
+    probe_ms: Annotated[float, typer.Option(min=1, help="Between probes, and between rows.")] = 10,
+    packet_bytes: Annotated[int, typer.Option(min=100, max=9000, help="Of a filler, with its IP header.")] = 1500,
+    opportunities: Annotated[bool, typer.Option("--opportunities", help="Also as 1500-byte packets a ms.")] = False,
+    most_mbps: Annotated[float, typer.Option(help="Server: the fastest fillers it sends.")] = 1000,
+    most_seconds: Annotated[float, typer.Option(help="Server: the longest measurement.")] = 600,
+) -> None:
+    """Measure a live path.   Example: `lab traces record --server`, and elsewhere `lab traces record HOST --out mine`
+
+    Fillers are more than the link carries, so its queue is full while they go: the round trip without that queue is in
+    the idle phase. Down is towards this machine.
+    """
+    from lab.errors import UserError
+    from lab.traces import live
+
+    if server == (host is not None) or (host is not None and out is None):
+        raise UserError("lab traces record: must be given HOST with --out, or --server")
+    if server:
+        lines = live.serve(port, most_mbps, most_seconds)
+    else:
+        assert host is not None
+        assert out is not None
+        asked = live.plan(ways, seconds, idle_seconds, rate_mbps, packet_bytes, probe_ms)
+        lines = live.measure(host, port, asked, out, opportunities)
+    for line in lines:
+        console.print(line, soft_wrap=True, markup=False)
+
+
+@traces_app.command("import")
+def import_(
+    files: Annotated[list[Path], typer.Argument(help="Recordings in any form the lab knows.")],
+    format: Annotated[str | None, typer.Option(help="The form, instead of what the content says.")] = None,  # noqa: A002
+    out: Annotated[Path | None, typer.Option(help="Store the recording here, as Parquet.")] = None,
+    set_: Annotated[list[str] | None, typer.Option("--set", help="An option of the form, as name=value.")] = None,
+) -> None:
+    """Read recordings, and say what is in them.   Example: `lab traces import ping.txt --out ping.parquet`"""
+    from lab.traces.import_command import run
+
+    for line in run(files, format, out, set_ or []):
+        console.print(line, soft_wrap=True, markup=False)

@@ -38,7 +38,9 @@ def check_columns(frame: pl.DataFrame, kind: str, source: str) -> None:
             _check_range(frame[name], *RANGES[name], source)
     if "opportunities" in frame and frame["opportunities"].min() == 0:
         raise field_error(source, "opportunities", 0, "at least 1: a time without any has no row")
-    if {"lost", "rtt_ms"} <= set(frame.columns) and frame.filter(pl.col("lost") & pl.col("rtt_ms").is_not_null()).height:
+    if {"lost", "rtt_ms"} <= set(frame.columns) and frame.filter(
+        pl.col("lost") & pl.col("rtt_ms").is_not_null()
+    ).height:
         raise field_error(source, "rtt_ms", "a number", "missing where the probe was lost")
 
 
@@ -71,7 +73,9 @@ def _check_names(frame: pl.DataFrame, kind: str, source: str) -> None:
 
 
 def _check_range(values: pl.Series, low: float, high: float, source: str) -> None:
-    bad = (values.is_nan() | ~values.is_between(low, high)) if values.dtype.is_float() else ~values.is_between(low, high)
+    bad = (
+        (values.is_nan() | ~values.is_between(low, high)) if values.dtype.is_float() else ~values.is_between(low, high)
+    )
     rows = bad.arg_true()
     if len(rows):
         raise field_error(source, values.name, values[rows[0]], f"from {low:g} to {high:g} (row {rows[0] + 1})")

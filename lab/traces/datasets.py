@@ -5,6 +5,7 @@ import os
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from lab import paths
@@ -12,6 +13,9 @@ from lab.cache import finished
 from lab.errors import UserError, field_error
 from lab.schema.dataset import Collection, Collections, File, Meaning
 from lab.schema.load import load, shown
+
+if TYPE_CHECKING:
+    from lab.traces.recording import Recording
 
 DATASETS = paths.PROFILES / "datasets.yml"
 ORIGIN = "https://raw.githubusercontent.com"  # LAB_TRACES_ORIGIN: another server with the same paths
@@ -107,3 +111,11 @@ def path_of(name: str) -> Path:
     if not asked.fetched:
         raise UserError(f"{asked.name}: not fetched yet: run 'lab traces fetch {asked.name}'")
     return asked.folder / Path(asked.file).name
+
+
+def recording_of(name: str, **options: Any) -> "Recording":
+    """Return a fetched recording; imported once (for each set of an importer's options), then read from the cache."""
+    from lab.traces.imported import read_once
+
+    asked = dataset(name)
+    return read_once(path_of(name), asked.own.format, options)

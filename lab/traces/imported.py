@@ -1,41 +1,72 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Recordings as their importers read them, stored once for each content of a file and of the importers."""
+"""Recordings by name or file: imported once, and kept as Parquet until an importer changes."""
 
 import hashlib
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from lab import paths
-from lab.cache import publish
+from lab.errors import UserError
 from lab.traces import importers, recording
-from lab.traces.datasets import dataset, path_of
+from lab.traces.datasets import dataset, datasets, path_of, recording_of, stem
+from lab.traces.import_command import options_of
 from lab.traces.importers import stored
 from lab.traces.importers.importer import Head
+from lab.traces.recording import Recording
+
+CODE = Path(__file__).parent
 
 
-def imported(path: Path, format: str | None = None) -> Path:  # noqa: A002
-    """Return the stored recording of a file, importing it where that has not been done."""
-    if format is None and stored.fits(Head(path)):
-        return path
-    with path.open("rb") as stream:
-        content = hashlib.file_digest(stream, "sha256").hexdigest()
-    name = hashlib.sha256(f"{content} {format} {_importers()}".encode()).hexdigest()[:16]
-    folder = paths.cache() / f"recording-{name}"
-    with publish(folder) as draft:
-        if draft:
-            recording.write(importers.read(path, format), draft / "recording.parquet")
-    return folder / "recording.parquet"
+def read_once(file: Path, form: str | None, options: dict[str, Any]) -> Recording:
+    """Import a file of the cache, or read what was imported before by the same code with the same options."""
+    return recording.read(_store_once(file, form, options, file.parent, ""))
 
 
 def imported_dataset(name: str) -> Path:
-    """Return the stored recording of a fetched dataset; UserError says what to fetch."""
-    return imported(path_of(name), dataset(name).own.format)
+    """Return the stored recording of a fetched dataset, for reading it lazily."""
+    file = path_of(name)
+    return _store_once(file, dataset(name).own.format, {}, file.parent, "")
+
+
+def imported(file: Path, form: str | None) -> Path:
+    """Return the stored recording of any file: itself where it is one, else what was imported from it once."""
+    if form is None and stored.fits(Head(file)):
+        return file
+    folder = paths.cache() / "recordings"
+    folder.mkdir(parents=True, exist_ok=True)
+    with file.open("rb") as stream:
+        return _store_once(file, form, {}, folder, hashlib.file_digest(stream, "sha256").hexdigest()[:16] + "-")
+
+
+def _store_once(file: Path, form: str | None, options: dict[str, Any], folder: Path, prefix: str) -> Path:
+    asked = f"{form}" + "".join(f" {name}={value}" for name, value in sorted(options.items()))
+    kept = folder / f"recording-{prefix}{digest(asked)}.parquet"
+    if not kept.exists():
+        recording.write(importers.read(file, form, **options), kept)
+    return kept
 
 
 @cache
-def _importers() -> str:
-    """Digest the code that reads recordings: what an older one stored is imported again."""
-    digest = hashlib.sha256()
-    for file in sorted((Path(importers.__file__).parent).glob("*.py")):
-        digest.update(file.read_bytes())
-    return digest.hexdigest()
+def digest(asked: str) -> str:
+    """Digest an importer's options and the code that imports."""
+    code = hashlib.sha256(asked.encode())
+    for file in sorted([*CODE.glob("importers/*.py"), *(CODE / name for name in ("recording.py", "columns.py"))]):
+        code.update(file.read_bytes())
+    return code.hexdigest()[:16]
+
+
+def find(name: str, form: str | None, settings: list[str]) -> Recording:
+    """Return the recording of a name of datasets.yml or of a file; settings are the importer's, as name=value."""
+    known = stem(name) in datasets()
+    if not known and not Path(name).is_file():
+        raise UserError(f"{name}: must be a file, or a recording that 'lab traces list' names")
+    if known and form:
+        raise UserError(f"--format={form}: must be left out for a recording of datasets.yml")
+    file = path_of(name) if known else Path(name)
+    form = form or (dataset(name).own.format if known else None)
+    if not settings:
+        return recording_of(name) if known else importers.read(file, form)
+    importer = importers.named(form) if form else importers.detect(file)
+    options = options_of(importer, settings)
+    return recording_of(name, **options) if known else importers.read(file, importer.name, **options)

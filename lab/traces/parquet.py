@@ -17,6 +17,13 @@ def parquet_errors(path: Path) -> Iterator[None]:
     """Refuse the file by name where polars cannot read it; it panics, which is no Exception, over some broken ones."""
     try:
         yield
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError, OverflowError, MemoryError) as error:
+    except (
+        pl.exceptions.PolarsError,
+        pl.exceptions.PanicException,
+        OSError,
+        ValueError,
+        OverflowError,
+        MemoryError,
+    ) as error:
         words = getattr(error, "strerror", None) or (str(error).splitlines() or ["unreadable"])[0]
         raise UserError(f"{path}: {words[:80]}: must be a whole Parquet file") from None

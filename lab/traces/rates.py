@@ -30,7 +30,9 @@ def binned_mbps(recording: Recording, step_ms: float) -> pl.DataFrame:
     bins = -(-end_us // step_us)
     if not 0 < bins <= MOST_BINS:
         raise field_error(recording.source, "step_ms", step_ms, f"one that gives 1 to {MOST_BINS} steps (gives {bins})")
-    packets = np.bincount(np.minimum(t_us // step_us, bins - 1), weights=rows["opportunities"].to_numpy(), minlength=bins)
+    packets = np.bincount(
+        np.minimum(t_us // step_us, bins - 1), weights=rows["opportunities"].to_numpy(), minlength=bins
+    )
     widths_us = np.full(bins, step_us, dtype=np.int64)
     widths_us[-1] = end_us - (bins - 1) * step_us
     return pl.DataFrame({"t_s": np.arange(bins) * step_us / 1e6, "rate_mbps": packets * PACKET_BITS / widths_us})
@@ -39,8 +41,8 @@ def binned_mbps(recording: Recording, step_ms: float) -> pl.DataFrame:
 def running_minimum(recording: Recording, window_s: float) -> Recording:
     """Replace each RTT by the smallest within half a window before and after it.
 
-    A probe that shares the link with a load waits in the load's queue; the smallest of its neighbours waited least. Rows
-    without an answer stay without.
+    A probe that shares the link with a load waits in the load's queue; the smallest of its neighbours waited least.
+    Rows without an answer stay without.
     """
     if "rtt_ms" not in recording.frame or recording.kind != "series":
         raise UserError(f"{recording.source}: rtt_ms: must be a series of round trips, to take its running minimum")
@@ -50,5 +52,5 @@ def running_minimum(recording: Recording, window_s: float) -> Recording:
     clock = recording.frame.select((pl.col("t_s") * 1e9).round().cast(pl.Int64).alias("t_ns"), "rtt_ms")
     least = clock.rolling("t_ns", period=f"{2 * half_ns}i", offset=f"-{half_ns}i", closed="both").agg(pl.min("rtt_ms"))
     known = pl.when(recording.frame["rtt_ms"].is_not_null()).then(least["rtt_ms"])
-    note = f"rtt_ms is the running minimum over {window_s:g} s: the recorder's own queue is taken out as far as it emptied."
+    note = f"rtt_ms is the running minimum over {window_s:g} s: a queue is out of it as far as it emptied meanwhile."
     return replace(recording, frame=recording.frame.with_columns(known.alias("rtt_ms")), notes=(*recording.notes, note))

@@ -25,7 +25,7 @@ ROW_GROUP = 131_072  # rows that a lazy reader holds at once
 class About:
     """What a table of numbers does not say itself."""
 
-    kind: Kind  # series: t_s on a clock; opportunities: times at which packets may pass; samples: no clock, draw from it
+    kind: Kind  # series: on a clock; opportunities: times at which packets may pass; samples: no clock, to draw from
     meaning: Meaning | None  # of the rate columns; None where there are none, or nobody said
     format: str  # the importer's name
     source: str  # file names

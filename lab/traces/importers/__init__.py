@@ -30,7 +30,9 @@ def read(path: Path, format: str | None = None, **options: Any) -> Recording:  #
     known = options_of(importer)
     for option in options:
         if option not in known:
-            raise field_error(path, option, options[option], f"an option of {importer.name}: {', '.join(known) or 'none'}")
+            raise field_error(
+                path, option, options[option], f"an option of {importer.name}: {', '.join(known) or 'none'}"
+            )
     return importer.read(path, **options)
 
 

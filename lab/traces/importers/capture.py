@@ -38,7 +38,9 @@ def read(path: Path, *, user: str | None = None, step_ms: float = 100.0) -> Reco
         raise field_error(path, "user", user, "an address that the capture holds")
     samples = round_trips(mine, side)
     frame = _binned(path, mine, side, samples, step_ms / 1e3)
-    notes = [f"{len(packets) - len(mine)} of {len(packets)} packets are of other hosts: left out."] * (len(packets) > len(mine))
+    notes = [f"{len(packets) - len(mine)} of {len(packets)} packets are of other hosts: left out."] * (
+        len(packets) > len(mine)
+    )
     notes.append(f"{len(samples)} round trips seen; each contains the queues that the captured traffic made.")
     meaning = _meaning(mine)
     notes.append("The rate is what one TCP flow got." if meaning == "goodput" else "The rate is what was sent: usage.")

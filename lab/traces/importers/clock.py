@@ -32,7 +32,9 @@ def dated(table: Table, name: str, form: str | None = None) -> Seconds:
     text = table.text(name)
     times = _dates(text, form)
     if rows := times.is_null().arg_true().to_list():
-        raise table.error(table.row_of(rows[0]), name, text[rows[0]], f"a time like {form or '2024-01-31T12:34:56.789'}")
+        raise table.error(
+            table.row_of(rows[0]), name, text[rows[0]], f"a time like {form or '2024-01-31T12:34:56.789'}"
+        )
     t_us = times.dt.epoch("us").to_numpy()
     return _checked(table, name, (t_us - t_us[0]) / 1e6)
 
@@ -95,7 +97,9 @@ def with_holes(frame: pl.DataFrame, ends_s: Seconds | None = None) -> tuple[pl.D
         holes = np.flatnonzero(t_s[1:] - ends_s[:-1] > 1e-3 * np.median(steps))
     if not len(holes):
         return frame, []
-    empty = frame[holes].select(pl.Series("t_s", ends_s[holes]), *(pl.lit(None, frame[c].dtype).alias(c) for c in frame.columns[1:]))
+    empty = frame[holes].select(
+        pl.Series("t_s", ends_s[holes]), *(pl.lit(None, frame[c].dtype).alias(c) for c in frame.columns[1:])
+    )
     missing_s = float((t_s[holes + 1] - ends_s[holes]).sum())
     note = f"{len(holes)} holes ({rule}), {missing_s:.1f} s together: missing, a row without values begins each."
     return pl.concat([frame, empty]).sort("t_s"), [note]

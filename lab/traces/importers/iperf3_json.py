@@ -37,7 +37,9 @@ def read(
     each TCP test loses its own slow start.
     """
     check_choices(path, ramp, user)
-    found = believed([(document, read_test(document, number, user)) for number, document in enumerate(documents(path), 1)])
+    found = believed(
+        [(document, read_test(document, number, user)) for number, document in enumerate(documents(path), 1)]
+    )
     notes = [note for test in found for note in test.notes]
     tests = [test for test in found if len(test.rates_mbps)]
     if not tests:
@@ -58,14 +60,17 @@ def _laid_out(path: Path, tests: list[Test]) -> pl.DataFrame:
     origin_s = tests[0].clock_s
     if len(tests) > 1 and any(test.clock_s is None for test in tests):
         raise UserError(f"{path}: start.timestamp.timesecs: must be given in each test, to lay them on one clock")
-    parts, end_s = [], 0.0
+    parts: list[pl.DataFrame] = []
+    end_s = 0.0
     for test in tests:
         offset_s = 0.0 if test.clock_s is None or origin_s is None else test.clock_s - origin_s
         begin_s = offset_s + float(test.starts_s[0])
         if parts and begin_s < end_s - 1e-9:
             # timesecs counts whole seconds, so that a test may seem to begin before the last one's end
             if begin_s < end_s - 1.0:
-                raise field_error(path, f"test {test.number}: timesecs", test.clock_s, "after the end of the test before")
+                raise field_error(
+                    path, f"test {test.number}: timesecs", test.clock_s, "after the end of the test before"
+                )
             offset_s += end_s - begin_s
         end_s = offset_s + float(test.ends_s[-1])
         parts.append(test.frame(offset_s))

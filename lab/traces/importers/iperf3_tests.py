@@ -124,14 +124,16 @@ def _more(sums: list[Node]) -> dict[str, pl.Series]:
 
 
 def believed(tests: list[tuple[Node, Test]]) -> list[Test]:
-    """Replace senders' own intervals by the receivers' means where much less arrived than a sender of the file thought.
+    """Replace senders' own intervals by the receivers' means where in one test much less arrived than was sent.
 
-    A proxy in the path takes data faster than the link carries it and answers the sender itself; what it did in one test
-    it may have done in each.
+    A proxy in the path takes data faster than the link carries it and answers the sender itself; what it did in one
+    test it may have done in each.
     """
     totals = [_arrived(document, test) for document, test in tests]
     proxied = any(sent > 0 and got < ALIKE * sent for sent, got, _ in totals)
-    return [_mean(test, *total) if proxied and total[0] else test for (_, test), total in zip(tests, totals, strict=True)]
+    return [
+        _mean(test, *total) if proxied and total[0] else test for (_, test), total in zip(tests, totals, strict=True)
+    ]
 
 
 def _arrived(document: Node, test: Test) -> tuple[float, float, float]:

@@ -42,7 +42,7 @@ def read(path: Path) -> Recording:
 
 
 def read_csv(path: Path) -> Recording:
-    """Read the published form: of irtt with a clock in ns and -1 in the column of the way lost, of ping answers only."""
+    """Read the published form: irtt's has a clock in ns and -1 in the column of the way lost, ping's answers only."""
     table = read_table(path)
     if "uplink" not in table.frame.columns:
         rtt = table.column("rtt", "rtt_ms")
@@ -69,7 +69,9 @@ def _recording(
     frame, notes = ordered(table, clock, t_s, columns, sort=True)
     notes += [*named_step(path.name, frame["t_s"].to_numpy()), *more]
     if lost is not None:
-        notes.append(f"{lost.sum()} of {len(lost)} probes lost ({100 * lost.sum() / len(lost):.2f} %), missing in rtt_ms.")
+        notes.append(
+            f"{lost.sum()} of {len(lost)} probes lost ({100 * lost.sum() / len(lost):.2f} %), missing in rtt_ms."
+        )
     return Recording(frame, "series", None, form, path.name, tuple(notes))
 
 

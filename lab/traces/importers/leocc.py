@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""LeoCC's delay series (a line is the one-way delay in ms for the next 10 ms), alone or with its packet-delivery lines."""
+"""LeoCC's delays (a line is the one-way delay in ms for the next 10 ms), alone or with its packet-delivery lines."""
 
 from pathlib import Path
 

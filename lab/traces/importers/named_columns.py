@@ -39,7 +39,7 @@ def read(
     zeros: Literal["stall", "missing"] = "stall",
     holes: Literal["missing", "hold"] = "missing",
 ) -> Recording:
-    """Read the columns that are named, as in `t_s=Time [ms], rate_down_mbps=DL [kbit/s]`; without, the header's own names.
+    """Read the columns named, as in `t_s=Time [ms], rate_down_mbps=DL [kbit/s]`; without, the header's own names.
 
     A file without a header is named by place: `t_s=1, rate_down_mbps=2`. `missing` lists the marks of a missing value,
     `lost` those that say in rtt_ms that a probe was lost. Without t_s the rows are samples, with `labels` as text.
@@ -48,7 +48,9 @@ def read(
     """
     _check(path, separator, meaning, same_time, zeros, holes)
     table = _table(path, SEPARATORS[separator], header)
-    named = parse_columns(path, columns if columns is not None else ",".join(f"{name}={name}" for name in table.frame.columns))
+    named = parse_columns(
+        path, columns if columns is not None else ",".join(f"{name}={name}" for name in table.frame.columns)
+    )
     found = [_column(table, one, missing, lost, zeros) for one in named if one.becomes != "t_s"]
     found += _lost(table, named, lost)
     notes = [_told(meaning, zeros)] if any(column.name.startswith("rate_") for column in found) else []
@@ -111,7 +113,9 @@ def _lost(table: Table, named: list[Named], lost: tuple[str, ...]) -> list[pl.Se
     if not lost:
         return []
     if rtt is None or any(one.becomes == "lost" for one in named):
-        raise field_error(table.file, "lost", ",".join(lost), "left out: it marks rtt_ms where no column says what was lost")
+        raise field_error(
+            table.file, "lost", ",".join(lost), "left out: it marks rtt_ms where no column says what was lost"
+        )
     return [table.text(rtt.name).is_in(list(lost)).alias("lost")]
 
 

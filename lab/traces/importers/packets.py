@@ -9,12 +9,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import dpkt
+import dpkt  # type: ignore[import-untyped]
 
 from lab.errors import UserError, field_error
 from lab.traces.importers.text import read_bytes, short
 
-BROKEN = (dpkt.Error, struct.error, ValueError, IndexError, KeyError, AttributeError, TypeError, OverflowError, EOFError)
+BROKEN = (
+    dpkt.Error,
+    struct.error,
+    ValueError,
+    IndexError,
+    KeyError,
+    AttributeError,
+    TypeError,
+    OverflowError,
+    EOFError,
+)
 LINKS = {
     dpkt.pcap.DLT_EN10MB: dpkt.ethernet.Ethernet,
     dpkt.pcap.DLT_LINUX_SLL: dpkt.sll.SLL,
@@ -43,16 +53,20 @@ class Packet:
 
 def packets_of(path: Path) -> list[Packet]:
     """Read a capture's IP packets; UserError names the packet at which it breaks."""
-    found, number = [], 0
+    found: list[Packet] = []
+    number = 0
     try:
         reader: Any = dpkt.pcap.UniversalReader(io.BytesIO(read_bytes(path)))
         link = reader.datalink()
-        for number, (t_s, frame) in enumerate(reader, 1):
+        for t_s, frame in reader:
+            number += 1  # also what the error below says
             found += _ip(float(t_s), frame, link, path)
     except UserError:
         raise
     except BROKEN as error:
-        raise UserError(f"{path}: packet {number + 1}: {short(error)}: must be a whole pcap or pcapng capture") from None
+        raise UserError(
+            f"{path}: packet {number + 1}: {short(error)}: must be a whole pcap or pcapng capture"
+        ) from None
     if not found:
         raise UserError(f"{path}: content: must be a capture with IP packets ({number} packets, none of IP)")
     return found

@@ -40,7 +40,9 @@ def read(path: Path, *, interval_s: float | None = None, session: int | None = N
 def _one_target(path: Path, runs: list[Run]) -> None:
     targets = {run.target for run in runs if run.target}
     if len(targets) > 1:
-        raise UserError(f"{path}: session: must be given, for the runs have several targets: {', '.join(sorted(targets))}")
+        raise UserError(
+            f"{path}: session: must be given, for the runs have several targets: {', '.join(sorted(targets))}"
+        )
 
 
 IMPORTERS = (Importer("ping", "text of ping", fits, read),)

@@ -28,7 +28,9 @@ def classify(path: Path, lines: list[str]) -> pl.DataFrame:
 
     UserError names the first line that ping does not write.
     """
-    raw = pl.DataFrame({"line": range(1, len(lines) + 1), "raw": pl.Series(lines, dtype=pl.String).str.strip_chars_end()})
+    raw = pl.DataFrame(
+        {"line": range(1, len(lines) + 1), "raw": pl.Series(lines, dtype=pl.String).str.strip_chars_end()}
+    )
     rest = raw.with_columns(
         pl.col("raw").str.extract(STAMP, 1).alias("stamp"), pl.col("raw").str.replace(STAMP, "").alias("text")
     )

@@ -3,15 +3,19 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from lab.errors import UserError, field_error
 from lab.traces.columns import LONGEST_S
+from lab.traces.importers.clock import Seconds
 from lab.traces.importers.ping_lines import MOST_SENT
 from lab.traces.importers.text import line_error
 
+Whole = NDArray[np.int64]
 WRAP = 65_536  # icmp_seq has 16 bits
 COMMON_S = 1.0
 
@@ -55,7 +59,7 @@ def laid_out(path: Path, runs: list[Run], interval_s: float | None) -> tuple[pl.
     if stamped == {True}:
         if interval_s is not None:
             raise field_error(path, "interval_s", interval_s, "left out: the lines have a clock")
-        timed = [_by_stamp(path, run, probes) for run, probes in zip(runs, tables, strict=True)]
+        timed = [_by_stamp(path, probes) for probes in tables]
         notes.append("t_s is when a probe was sent: the line's clock less the RTT; lost probes lie evenly between.")
     else:
         timed = _by_number(path, runs, tables, interval_s, notes)
@@ -83,12 +87,12 @@ def _probes(path: Path, run: Run) -> tuple[pl.DataFrame, list[str]]:
     return every.join(once.select("seq", "line", "stamp", "rtt_ms"), on="seq", how="left", maintain_order="left"), notes
 
 
-def _unwrapped(seq: "np.ndarray[tuple[int], np.dtype[np.int64]]") -> "np.ndarray[tuple[int], np.dtype[np.int64]]":
+def _unwrapped(seq: Whole) -> Whole:
     jumps = np.diff(seq, prepend=seq[:1])
     return np.asarray(seq + WRAP * np.cumsum((jumps < -WRAP // 2).astype(np.int64) - (jumps > WRAP // 2)))
 
 
-def _by_stamp(path: Path, run: Run, probes: pl.DataFrame) -> pl.DataFrame:
+def _by_stamp(path: Path, probes: pl.DataFrame) -> pl.DataFrame:
     answered = probes.filter(pl.col("rtt_ms").is_not_null())
     stamps = _stamps(path, answered)
     sent_s = stamps.to_numpy() - answered["rtt_ms"].to_numpy() / 1e3
@@ -96,12 +100,13 @@ def _by_stamp(path: Path, run: Run, probes: pl.DataFrame) -> pl.DataFrame:
     seq = answered["seq"].to_numpy()
     pace = float(np.median(np.diff(sent_s) / np.diff(seq))) if len(seq) > 1 else COMMON_S
     every = probes["seq"].to_numpy()
-    t_s = np.interp(every, seq, sent_s)
-    t_s += np.minimum(every - seq[0], 0) * pace + np.maximum(every - seq[-1], 0) * pace
+    t_s = np.interp(every, seq, sent_s) + pace * (np.minimum(every - seq[0], 0) + np.maximum(every - seq[-1], 0))
     return _rows(t_s, probes)
 
 
-def _refuse_backward(path: Path, answered: pl.DataFrame, sent_s: "np.ndarray[tuple[int], np.dtype[np.float64]]") -> None:
+def _refuse_backward(
+    path: Path, answered: pl.DataFrame, sent_s: Seconds
+) -> None:
     back = np.flatnonzero(np.diff(sent_s) <= 0)
     if len(back):
         row = int(back[0]) + 1
@@ -129,7 +134,7 @@ def _by_number(
     timed, start_s = [], 0.0
     for number, (run, probes) in enumerate(zip(runs, tables, strict=True), 1):
         pace_s = _pace(path, run, interval_s)
-        t_s = start_s + np.arange(probes.height) * pace_s
+        t_s: Seconds = start_s + np.arange(probes.height) * pace_s
         notes.append(f"Run {number}: no clock: t_s is icmp_seq times {pace_s:.4f} s, from {start_s:.1f} s on.")
         start_s = float(t_s[-1]) + pace_s
         timed.append(_rows(t_s, probes))
@@ -148,5 +153,5 @@ def _pace(path: Path, run: Run, interval_s: float | None) -> float:
     return run.total_ms / 1e3 / (run.sent - 1)
 
 
-def _rows(t_s: "np.ndarray[tuple[int], np.dtype[np.float64]]", probes: pl.DataFrame) -> pl.DataFrame:
+def _rows(t_s: NDArray[Any], probes: pl.DataFrame) -> pl.DataFrame:
     return pl.DataFrame({"t_s": t_s, "rtt_ms": probes["rtt_ms"], "lost": probes["rtt_ms"].is_null()})

@@ -69,7 +69,8 @@ def _echoes(packets: list[Packet]) -> list[Sample]:
         request, identifier, number = packet.echo
         if request:
             sent[packet.source, packet.target, identifier, number] = packet.t_s
-        elif (begun := sent.pop((packet.target, packet.source, identifier, number), None)) is not None:
-            if packet.t_s >= begun:
-                found.append(Sample(packet.t_s, (packet.t_s - begun) * 1e3))
+            continue
+        begun = sent.pop((packet.target, packet.source, identifier, number), None)
+        if begun is not None and packet.t_s >= begun:
+            found.append(Sample(packet.t_s, (packet.t_s - begun) * 1e3))
     return found

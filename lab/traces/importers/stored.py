@@ -33,7 +33,9 @@ def fits_fjordlink(head: Head) -> bool:
 def read_fjordlink(path: Path, *, router: str | None = None) -> Recording:
     """Read a dump, a row a second; `router` picks one of several that report into the same file."""
     names = _names(path)
-    table = _table(path, [name for name in names if name in (CLOCK, "identity", RECEIVED, SENT) or name.startswith(DISH)])
+    table = _table(
+        path, [name for name in names if name in (CLOCK, "identity", RECEIVED, SENT) or name.startswith(DISH)]
+    )
     if DISH + DOWN not in names:
         return _router(path, table, router)
     if router is not None:

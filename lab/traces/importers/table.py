@@ -69,7 +69,7 @@ class Table:
     def column(
         self, name: str, becomes: str, scale: float = 1.0, missing: tuple[str, ...] | None = None, suffix: str = ""
     ) -> pl.Series:
-        """Return a column in a recording's unit, within that column's range; `scale` is the recording's over the file's."""
+        """Return a column in a recording's unit and range; `scale` turns the file's unit into it."""
         low, high = RANGES[becomes]
         return (self.numbers(name, low / scale, high / scale, missing, suffix) * scale).alias(becomes)
 

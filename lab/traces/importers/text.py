@@ -49,7 +49,9 @@ def read_text(path: Path) -> str:
     except UnicodeDecodeError as error:
         raise UserError(f"{path}: line {data.count(10, 0, error.start) + 1}: must be UTF-8 text") from None
     if "\0" in text:
-        raise UserError(f"{path}: line {text.count(chr(10), 0, text.index(chr(0))) + 1}: must be text, without zero bytes")
+        raise UserError(
+            f"{path}: line {text.count(chr(10), 0, text.index(chr(0))) + 1}: must be text, without zero bytes"
+        )
     return text.replace("\r\n", "\n")
 
 
@@ -58,9 +60,7 @@ def read_lines(path: Path) -> list[str]:
     return read_text(path).rstrip().split("\n")
 
 
-def line_error(
-    file: Path | str, line: int, field: str, value: object, rule: str, place: str = "line"
-) -> UserError:
+def line_error(file: Path | str, line: int, field: str, value: object, rule: str, place: str = "line") -> UserError:
     """Word a refused value as `<file>: line N: <field>=<value>: must be <rule>`."""
     return field_error(f"{file}: {place} {line}", field, short(value), rule)
 

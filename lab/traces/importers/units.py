@@ -22,7 +22,14 @@ UNITS: dict[str, dict[str, float]] = {
     "retransmits_pkts": {},
     "lost": {},
 }
-OWN = {"t_s": "s", "rate_down_mbps": "Mbit/s", "rate_up_mbps": "Mbit/s", "rtt_ms": "ms", "delay_ms": "ms", "loss_pct": "%"}
+OWN = {
+    "t_s": "s",
+    "rate_down_mbps": "Mbit/s",
+    "rate_up_mbps": "Mbit/s",
+    "rtt_ms": "ms",
+    "delay_ms": "ms",
+    "loss_pct": "%",
+}
 PART = re.compile(r"^(?P<becomes>\w+)=(?P<name>[^\[\]]+?)(?: *\[(?P<unit>[^\]]*)\])?$")
 DATES = ("date", "%")  # a date of ISO 8601; or a form such as %Y.%m.%d_%H.%M.%S
 

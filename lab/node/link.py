@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A plan's link: what each shaped interface gets, and the steps that it follows while traffic crosses it."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+from lab.node import qdisc, replay
+
+Shape = dict[str, Any]
+
+
+def shaped(shapes: list[Shape]) -> list[Shape]:
+    """Apply every shape as it is before its first step; returns each with what the kernel says it now is."""
+    return [{**shape, "got": qdisc.apply(shape["node"], shape["dev"], shape["spec"])} for shape in shapes]
+
+
+@contextmanager
+def following(shapes: list[Shape], folder: Path, start_ns: int) -> Iterator[list[dict[str, Any]]]:
+    """Let the interfaces follow their steps while the block runs; what is yielded fills with what each did."""
+    with ExitStack() as stack:
+        yield [_follow(stack, shape, folder / shape["steps"], start_ns) for shape in shapes if shape["steps"]]
+
+
+def _follow(stack: ExitStack, shape: Shape, steps: Path, start_ns: int) -> dict[str, Any]:
+    node, dev, spec = shape["node"], shape["dev"], shape["spec"]
+    if spec["kind"] == "replay":
+        return {"part": shape["part"], "played": stack.enter_context(replay.playing(node, dev, spec, steps, start_ns))}
+    late_us = stack.enter_context(replay.replaying(node, dev, replay.delay_steps(steps, spec), start_ns))
+    return {"part": shape["part"], "late_us": late_us}

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The recorder instead of a flow: what an emulated path gives, measured as a live one would be."""
+
+import json
+import time
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from lab.node import link, netns, recorder
+from lab.node.forked import Forked
+
+
+def record_path(plan: dict[str, Any], folder: Path) -> None:
+    """Bring a plan's nodes and link up, measure from its `record` client to its server; leaves raw/ and node.json."""
+    record = plan["record"]
+    (folder / "raw").mkdir()
+    with ExitStack() as stack:
+        stack.enter_context(netns.nodes_up(plan["topology"]))
+        link.shaped(plan["shapes"])
+        server = Forked(record["server"], recorder.serve, recorder.PORT, None, 1)
+        time.sleep(0.5)  # until it listens
+        clocks = {"monotonic_ns": time.monotonic_ns(), "realtime_ns": time.time_ns()}
+        start_ns = clocks["monotonic_ns"]
+        changes = stack.enter_context(link.following(plan["shapes"], folder, start_ns))
+        address = plan["addresses"][record["server"]]
+        Forked(record["client"], _measure, address, record["asked"], str(folder / "raw")).answer()
+        server.answer()
+    (folder / "node.json").write_text(json.dumps({"clocks": clocks, "changes": changes}))
+
+
+def _measure(address: str, asked: dict[str, Any], folder: str) -> None:
+    recorder.measure(address, recorder.PORT, recorder.Asked(**asked), Path(folder))

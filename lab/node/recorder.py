@@ -1,0 +1,245 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Measuring a live path between a server and a client: fillers saturate it, small probes tell its round trip.
+
+The client leads over one TCP connection: it asks for phases, both ends open UDP (the server's port for fillers, the
+next for probes), and the client shows that it owns its address. A phase is silence, fillers one way, or both ways;
+probes go all the time. Afterwards the client holds raw records of both ends in a folder, for `lab.traces.record`.
+"""
+
+import itertools
+import json
+import os
+import platform
+import secrets
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from lab.node import datagrams
+from lab.node.control import Line, Said, listen
+from lab.node.datagrams import Arrived, Phase
+from lab.node.task import Task
+from lab.node.tools import NodeError
+
+VERSION = 1
+PORT = 5301
+GREETING_S = 10  # for an answer while nothing else goes on
+TURN_S = 60
+Say = Callable[[str], None]
+
+
+class Limits(NamedTuple):
+    """What a server lets a client ask for."""
+
+    rate_mbps: float = 1000.0
+    seconds: float = 600.0
+
+
+class Asked(NamedTuple):
+    """How to measure."""
+
+    phases: list[Said]  # {name, seconds, down, up}
+    rate_mbps: float = 200.0
+    packet_bytes: int = 1500
+    probe_ms: float = 10.0
+    quiet_s: float = 2.0
+    drain_s: float = 60.0
+
+    def phase(self, index: int) -> Phase:
+        """Return what the datagrams of a phase need to know."""
+        return Phase(index, self.phases[index]["seconds"], self.quiet_s, self.drain_s)
+
+
+def check(said: Said, limits: Limits) -> Asked:
+    """Read what a client asks for; NodeError names the field that cannot be had."""
+    values: dict[str, Any] = {name: said.get(name) for name in Asked._fields}
+    asked = Asked(**values)
+    rules = (
+        ("rate_mbps", 0.001, limits.rate_mbps),
+        ("packet_bytes", 100, 9000),
+        ("probe_ms", 1, 10_000),
+        ("quiet_s", 0.1, 30),
+        ("drain_s", 0.1, 120),
+    )
+    for name, low, high in rules:
+        value = getattr(asked, name)
+        if not isinstance(value, (int, float)) or not low <= value <= high:
+            raise NodeError(f"{name}={value}: must be {low} to {high}")
+    for phase in asked.phases if isinstance(asked.phases, list) else [None]:
+        if not isinstance(phase, dict) or not isinstance(phase.get("seconds"), (int, float)):
+            raise NodeError(f"phases={phase}: must be a list of phases with seconds")
+        if not {"name", "down", "up"} <= phase.keys():
+            raise NodeError(f"phases={phase}: must be named, and say which ways are filled")
+    seconds = sum(phase["seconds"] for phase in asked.phases)
+    if not 0 < seconds <= limits.seconds or min(phase["seconds"] for phase in asked.phases) <= 0:
+        raise NodeError(f"seconds={seconds:g}: must be above 0, and at most {limits.seconds:g} in all")
+    return asked
+
+
+def serve(port: int = PORT, limits: Limits | None = None, sessions: int = 0, say: Say | None = None) -> None:
+    """Serve one client after the other, for ever or so many; an error of a session is said and ends that one."""
+    with listen(port) as listening:
+        for number in range(1, sessions + 1) if sessions else itertools.count(1):
+            connection, address = _accept(listening)
+            with connection:
+                line, told = Line(connection), "measured"
+                try:
+                    _session(line, address[0], port, limits or Limits())
+                except (NodeError, OSError) as error:
+                    told = str(error)
+                    line.tell(told)
+            if say:
+                say(f"{number}: {address[0].removeprefix('::ffff:')}: {told}")
+
+
+def _accept(listening: socket.socket) -> tuple[socket.socket, Any]:
+    """Wait for a client in turns: a plain accept() goes on after Ctrl-C where a library restarts system calls."""
+    listening.settimeout(TURN_S)
+    while True:
+        try:
+            return listening.accept()
+        except TimeoutError:
+            continue
+
+
+def _session(line: Line, client: str, port: int, limits: Limits) -> None:
+    said = line.answer(GREETING_S)
+    if said.get("version") != VERSION:
+        raise NodeError(f"version={said.get('version')}: must be {VERSION}, the server's")
+    asked = check(said, limits)
+    token = secrets.token_bytes(8)
+    with _udp_pair(line.connection.family, port) as (fillers, probes):
+        line.send(token=token.hex())
+        for udp in (fillers, probes):
+            udp.connect(_caller(udp, token, client))
+        line.send(server=_about())
+        stop = threading.Event()
+        echoing = threading.Thread(target=datagrams.echo, args=(probes, token, stop), daemon=True)
+        echoing.start()
+        try:
+            for index in range(len(asked.phases)):
+                _serve_phase(line, asked, index, token, fillers)
+        finally:
+            stop.set()
+            echoing.join()
+
+
+@contextmanager
+def _udp_pair(family: int, port: int) -> Iterator[tuple[socket.socket, socket.socket]]:
+    """Open the socket of fillers and that of probes; port 0: any ports, as a client has them."""
+    with ExitStack() as stack:
+        pair = [stack.enter_context(datagrams.open_udp(family, port and port + offset)) for offset in (0, 1)]
+        yield pair[0], pair[1]
+
+
+def _caller(udp: socket.socket, token: bytes, client: str) -> Any:
+    """Wait for the client's token: fillers are sent to nobody who did not ask from that address."""
+    end_s = time.monotonic() + GREETING_S
+    while (left_s := end_s - time.monotonic()) > 0:
+        udp.settimeout(left_s)
+        try:
+            said, address = udp.recvfrom(64)
+        except TimeoutError:
+            break
+        if said == token and address[0] == client:
+            return address
+    raise NodeError(f"UDP port {udp.getsockname()[1]}: must be reachable: no datagram of the client came")
+
+
+def _serve_phase(line: Line, asked: Asked, index: int, token: bytes, fillers: socket.socket) -> None:
+    phase, spec = asked.phase(index), asked.phases[index]
+    line.answer(GREETING_S + phase.drain_s)
+    fillers.settimeout(None)
+    collecting = Task(datagrams.collect, fillers, token, phase, asked.rate_mbps) if spec["up"] else None
+    line.send(begun=index)
+    sent = datagrams.fill(fillers, token, phase, asked.rate_mbps, asked.packet_bytes) if spec["down"] else 0
+    arrived = collecting.result() if collecting else Arrived(b"", 0)
+    line.answer(GREETING_S + phase.seconds + phase.drain_s)
+    line.send(sent_pkts=sent, overflowed_pkts=arrived.overflowed_pkts, bytes=len(arrived.records))
+    line.connection.sendall(arrived.records)
+
+
+def measure(host: str, port: int, asked: Asked, folder: Path) -> Said:
+    """Measure the path to a server and leave raw records in a folder; returns record.json's content."""
+    try:
+        connection = socket.create_connection((host, port), timeout=GREETING_S)
+    except OSError as error:
+        raise NodeError(f"{host} port {port}: {error.strerror or error}: must be a recorder that serves") from None
+    with connection:
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        line = Line(connection)
+        line.send(version=VERSION, **asked._asdict())
+        token = bytes.fromhex(line.answer(GREETING_S)["token"])
+        with _udp_pair(connection.family, 0) as (fillers, probes):
+            server = _call(line, (fillers, probes), token, connection.getpeername(), port)
+            phases = [
+                _measure_phase(line, asked, index, token, fillers, probes, folder)
+                for index in range(len(asked.phases))
+            ]
+    record = {"version": VERSION, "asked": asked._asdict(), "client": _about(), "server": server, "phases": phases}
+    (folder / "record.json").write_text(json.dumps(record, indent=1))
+    return record
+
+
+def _call(line: Line, pair: tuple[socket.socket, socket.socket], token: bytes, peer: Any, port: int) -> Said:
+    """Show the token on both UDP ports until the server has seen it; returns what it tells of itself."""
+    stop = threading.Event()
+
+    def knock() -> None:
+        while not stop.wait(0.1):
+            for udp in pair:
+                datagrams.send(udp, token)
+
+    for offset, udp in enumerate(pair):
+        udp.connect((peer[0], port + offset, *peer[2:]))
+    knocking = Task(knock)
+    try:
+        server: Said = line.answer(2 * GREETING_S + 1)["server"]
+    finally:
+        stop.set()
+        knocking.join()
+    return server
+
+
+def _measure_phase(
+    line: Line,
+    asked: Asked,
+    index: int,
+    token: bytes,
+    fillers: socket.socket,
+    probes: socket.socket,
+    folder: Path,
+) -> Said:
+    phase, spec = asked.phase(index), asked.phases[index]
+    echoes = Task(datagrams.collect_probes, probes, token, phase)
+    arrivals = Task(datagrams.collect, fillers, token, phase, asked.rate_mbps) if spec["down"] else None
+    line.send(begin=index)
+    line.answer(GREETING_S)
+    start_ns = time.time_ns()
+    probing = Task(datagrams.send_probes, probes, token, phase, asked.probe_ms / 1e3)
+    sent_up = datagrams.fill(fillers, token, phase, asked.rate_mbps, asked.packet_bytes) if spec["up"] else 0
+    probes_sent = probing.result()
+    down = arrivals.result() if arrivals else Arrived(b"", 0)
+    round_trips = echoes.result()
+    line.send(end=index)
+    told = line.answer(GREETING_S + phase.seconds + phase.drain_s)
+    stem = f"{index}-{spec['name']}"
+    for kind, records in (("down", down.records), ("up", line.records(told["bytes"])), ("probes", round_trips)):
+        (folder / f"{stem}.{kind}").write_bytes(records)
+    return {
+        "name": spec["name"],
+        "stem": stem,
+        "start_ns": start_ns,
+        "probes_sent": probes_sent,
+        "down": {"sent_pkts": told["sent_pkts"], "overflowed_pkts": down.overflowed_pkts},
+        "up": {"sent_pkts": sent_up, "overflowed_pkts": told["overflowed_pkts"]},
+    }
+
+
+def _about() -> Said:
+    """Tell what this end runs."""
+    return {"system": platform.platform(), "python": platform.python_version(), "cpus": os.cpu_count()}
