@@ -22,7 +22,7 @@ def changed(*steps: tuple[float, int]) -> list[dict[str, Any]]:
 def test_tbf_lets_more_pass_at_every_change(
     bench: Bench, monkeypatch: pytest.MonkeyPatch, burst_bytes: int, too_much_pct: float
 ) -> None:
-    """A constant rate, restated every 10 ms: the bucket is filled anew each time, by a frame of 1600 bytes or by more."""
+    """A constant rate, restated every 10 ms: the bucket is filled anew each time."""
     tbf = TBF | {"burst_bytes": burst_bytes}
     steps = [{"at_s": STEP_S * step, "spec": tbf} for step in range(200)]
     link = cross(bench, monkeypatch, f"tbf-steps-{burst_bytes}", tbf, at_pace(50, 0, 1.9), 2.2, steps=steps)

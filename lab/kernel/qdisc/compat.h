@@ -11,7 +11,7 @@
 
 /* Before 6.9 the kernel asked modprobe for the module's own name. */
 #ifndef MODULE_ALIAS_NET_SCH
-#define MODULE_ALIAS_NET_SCH(kind)
+#define MODULE_ALIAS_NET_SCH(kind) MODULE_ALIAS("sch_" kind)
 #endif
 
 #endif /* LAB_QDISC_COMPAT_H */

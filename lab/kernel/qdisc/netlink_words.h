@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What user space tells the lab's qdiscs, attributes inside TCA_OPTIONS, and what they report: settings and
- * statistics in one struct, as the qdisc's own statistics (TCA_STATS_APP) and not as options, because tc prints
- * options that it does not know in the middle of its JSON.  lab/node/qdiscs/ holds the same numbers.
+ * What user space tells the lab's qdiscs, attributes inside TCA_OPTIONS, and what they
+ * report: settings and statistics in one struct, as the qdisc's own statistics
+ * (TCA_STATS_APP) and not as options, because tc prints options that it does not know in the
+ * middle of its JSON.  lab/node/qdiscs/ holds the same numbers.
  *
  * Times in ns are on CLOCK_MONOTONIC; all ones: not told yet.
  */
@@ -22,7 +23,7 @@ enum {
 	/* while it runs, */
 	TCA_REPLAY_START_NS,		/* u64, absolute, once: t = 0 of the series */
 	TCA_REPLAY_STEPS,		/* array of struct replay_step, in order */
-	TCA_REPLAY_END_NS,		/* u64, since the start, once: how long the last step lasts */
+	TCA_REPLAY_END_NS,		/* u64, since the start, once: end of the last step */
 	__TCA_REPLAY_MAX
 };
 
@@ -44,7 +45,7 @@ struct replay_state {
 	__s32 overhead_bytes;
 	__u32 held_steps;
 	__u32 room_steps;
-	__u32 underruns;	/* how often the last step held was consumed, and no end had been told */
+	__u32 underruns;	/* the last step held was consumed before an end was told */
 	__u64 start_bps;
 	__u64 start_ns;
 	__u64 end_ns;
@@ -59,7 +60,7 @@ enum {
 	TCA_ON_DEMAND_UNSPEC,
 	TCA_ON_DEMAND_PAD,
 	TCA_ON_DEMAND_FRAME_US,			/* u32 */
-	TCA_ON_DEMAND_PHASE_US,			/* u32: frames begin at this time, and every frame_us after */
+	TCA_ON_DEMAND_PHASE_US,			/* u32: when frames begin, modulo frame_us */
 	TCA_ON_DEMAND_GUARANTEED_PKTS,		/* u32 */
 	TCA_ON_DEMAND_REQUEST_DELAY_US,		/* u32 */
 	TCA_ON_DEMAND_CAP_BYTES,		/* u32: of grants, in each frame */

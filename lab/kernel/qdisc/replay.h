@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The two halves of "replay": the queue (replay_main.c), and its conversation with user space (replay_netlink.c).
+ * The two halves of "replay": the queue (replay_main.c), and its conversation with user
+ * space (replay_netlink.c).
  */
 #ifndef LAB_QDISC_REPLAY_H
 #define LAB_QDISC_REPLAY_H

@@ -2,13 +2,14 @@
 /*
  * What a recorded link could carry, integrated exactly, and the packet that it carries now.
  *
- * Capacity is counted in billionths of a bit: a rate in bit/s times nanoseconds.  All of it is whole
- * numbers, so that nothing is rounded but a departure, up to its nanosecond, and what that gives too much
- * stays in the budget of the packet behind.
+ * Capacity is counted in billionths of a bit: a rate in bit/s times nanoseconds.  All of it
+ * is whole numbers, so that nothing is rounded but a departure, up to its nanosecond, and
+ * what that gives too much stays in the budget of the packet behind.
  */
 #ifndef LAB_QDISC_REPLAY_LINK_H
 #define LAB_QDISC_REPLAY_LINK_H
 
+#include <linux/bits.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/time64.h>
@@ -19,8 +20,8 @@
 #define REPLAY_NEVER U64_MAX
 #define REPLAY_UNITS_PER_BYTE (8ULL * NSEC_PER_SEC)
 #define REPLAY_MOST_BPS (10ULL * 1000 * 1000 * 1000)	/* a second of it, in units, fits 64 bits */
-#define REPLAY_MOST_BYTES (1U << 30)			/* so do these bytes */
-#define REPLAY_MOST_NS (1ULL << 62)			/* a start and a step of it fit 64 bits together */
+#define REPLAY_MOST_BYTES BIT(30)			/* so do these bytes */
+#define REPLAY_MOST_NS BIT_ULL(62)			/* two of them fit 64 bits */
 #define REPLAY_STEPS 8192U				/* 82 s of 10 ms steps; a power of two */
 
 struct replay_link {
@@ -92,7 +93,7 @@ static inline u64 replay_due_ns(const struct replay_link *link)
 	return link->from_ns + DIV64_U64_ROUND_UP(link->need, link->rate_bps);
 }
 
-/* Serve at the rate in force up to a time at most; true: the packet has all it needs, since from_ns. */
+/* Serve at the rate in force, up to a time; true: the packet has all it needs, since from_ns. */
 static inline bool replay_serve(struct replay_link *link, u64 until_ns)
 {
 	u64 due_ns, used = min(link->budget, link->need);

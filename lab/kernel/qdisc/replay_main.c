@@ -2,27 +2,32 @@
 /*
  * "replay": a link that carries what a recorded link carried.
  *
- * The series of the recording is held here, in steps, and integrated exactly: a packet departs at the instant
- * when the capacity since the link became free for it has grown by its size, across any number of steps.  A
- * rate of 0 is a stall, and it ends when the series says so.  What an idle link could have carried is lost.
+ * The series of the recording is held here, in steps, and integrated exactly: a packet
+ * departs at the instant when the capacity since the link became free for it has grown by
+ * its size, across any number of steps.  A rate of 0 is a stall, and it ends when the series
+ * says so.  What an idle link could have carried is lost.
  *
- * In the other mode the series is one of delivery opportunities, with mahimahi's meaning: at each of them its
- * bytes pass, in order; a packet that needs more waits for the next ones; what is left when the queue is empty
- * is lost, so that a packet that comes at the instant of an opportunity, or after, waits for another.
+ * In the other mode the series is one of delivery opportunities, with mahimahi's meaning: at
+ * each of them its bytes pass, in order; a packet that needs more waits for the next ones;
+ * what is left when the queue is empty is lost, so that a packet that comes at the instant
+ * of an opportunity, or after, waits for another.
  *
- * Steps come in chunks while the link runs, and what is consumed makes room again: a day's series needs the
- * memory of some seconds.  A step that is out of order, or already past, is refused: a link that was not what
- * the series says must not go unnoticed.  For the same reason it is counted how often the series ran out
- * before its end was told, and for how long it has been over.  Then the last rate holds, or nothing passes.
+ * Steps come in chunks while the link runs, and what is consumed makes room again: a day's
+ * series needs the memory of some seconds.  A step that is out of order, or already past, is
+ * refused: a link that was not what the series says must not go unnoticed.  For the same
+ * reason it is counted how often the series ran out before its end was told, and for how
+ * long it has been over.  Then the last rate holds, or nothing passes.
  *
- * Why not tbf, changed at each step.  It fills its bucket at each change (every 10 ms, 20 Mb/s carry 3 % too much
- * with a bucket of 1600 bytes, and 60 % with 15,000), sets no timer anew (a packet that waits for a slow rate
- * goes on waiting, unless another one arrives), and knows no rate of 0.  lab/tests/test_qdisc_tbf.py measures it.
+ * Why not tbf, changed at each step.  It fills its bucket at each change (every 10 ms, 20
+ * Mb/s carry 3 % too much with a bucket of 1600 bytes, and 60 % with 15,000), sets no timer
+ * anew (a packet that waits for a slow rate goes on waiting, unless another one arrives),
+ * and knows no rate of 0.  lab/tests/test_qdisc_tbf.py measures it.
  *
- * The buffer is a child qdisc's: bfifo, or any that is work-conserving.  It is asked for a packet when the link
- * becomes free, so that an AQM that decides at dequeue sees the time in the queue, without the transmission.
- * Lengths are of frames as tc counts them (with the Ethernet header) and overhead_bytes: -14 to count IP
- * packets, as mahimahi does.  Super-packets pass whole: offloads must be off.
+ * The buffer is a child qdisc's: bfifo, or any that is work-conserving.  It is asked for a
+ * packet when the link becomes free, so that an AQM that decides at dequeue sees the time in
+ * the queue, without the transmission. Lengths are of frames as tc counts them (with the
+ * Ethernet header) and overhead_bytes: -14 to count IP packets, as mahimahi does.
+ * Super-packets pass whole: offloads must be off.
  *
  * On a kernel whose timer is late a packet departs late, and the ones behind it catch up.
  */
@@ -142,14 +147,15 @@ static int replay_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext
 		return err;
 	if (!tb[TCA_REPLAY_MODE] || !tb[TCA_REPLAY_LIMIT_BYTES] || !tb[TCA_REPLAY_OVERHEAD_BYTES] ||
 	    !tb[TCA_REPLAY_START_BPS]) {
-		NL_SET_ERR_MSG(extack, "replay: must be told mode, limit_bytes, overhead_bytes and start_bps");
+		NL_SET_ERR_MSG(extack, "replay: must be told mode, limit, overhead and start rate");
 		return -EINVAL;
 	}
 	q->limit_bytes = nla_get_u32(tb[TCA_REPLAY_LIMIT_BYTES]);
 	q->overhead_bytes = nla_get_s32(tb[TCA_REPLAY_OVERHEAD_BYTES]);
 	q->start_bps = nla_get_u64(tb[TCA_REPLAY_START_BPS]);
 	if (q->start_bps > REPLAY_MOST_BPS) {
-		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_REPLAY_START_BPS], "start_bps: must be at most 10 Gbit/s");
+		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_REPLAY_START_BPS],
+				    "start_bps: must be at most 10 Gbit/s");
 		return -ERANGE;
 	}
 	q->link = (struct replay_link) {
@@ -192,7 +198,8 @@ static int replay_dump_stats(struct Qdisc *sch, struct gnet_dump *dump)
 }
 
 /* One class, 1, that is always there: it holds the child. */
-static int replay_dump_class(struct Qdisc *sch, unsigned long cl, struct sk_buff *skb, struct tcmsg *tcm)
+static int replay_dump_class(struct Qdisc *sch, unsigned long cl, struct sk_buff *skb,
+			     struct tcmsg *tcm)
 {
 	struct replay *q = qdisc_priv(sch);
 

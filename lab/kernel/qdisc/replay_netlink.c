@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What "replay" is told by netlink, its settings and chunks of the series, and what it reports.
+ * What "replay" is told by netlink, its settings and chunks of the series, and what it
+ * reports.
  */
 #include <linux/ktime.h>
 #include <net/netlink.h>
@@ -41,13 +42,14 @@ static int replay_begin_series(struct replay_link *link, const struct nlattr *st
 	return 0;
 }
 
-static int replay_refused(const struct replay_link *link, const struct replay_step *step, u64 after_ns,
-			  const struct nlattr *steps, struct netlink_ext_ack *extack)
+static int replay_refused(const struct replay_link *link, const struct replay_step *step,
+			  u64 after_ns, const struct nlattr *steps, struct netlink_ext_ack *extack)
 {
 	bool first = after_ns == REPLAY_NEVER;
 
 	if (first ? step->t_ns : step->t_ns <= after_ns) {
-		NL_SET_ERR_MSG_ATTR(extack, steps, "steps: must begin at 0 and follow each other in time");
+		NL_SET_ERR_MSG_ATTR(extack, steps,
+				    "steps: must begin at 0 and follow each other in time");
 		return -EINVAL;
 	}
 	if (step->t_ns > REPLAY_MOST_NS ||
@@ -62,15 +64,17 @@ static int replay_refused(const struct replay_link *link, const struct replay_st
 	return 0;
 }
 
-/* A chunk is taken whole or not at all: what is behind the held steps is not theirs before the end. */
-static int replay_append(struct replay_link *link, const struct nlattr *steps, struct netlink_ext_ack *extack)
+/* A chunk is taken whole or not at all: what lies behind the held steps counts only at the end. */
+static int replay_append(struct replay_link *link, const struct nlattr *steps,
+			 struct netlink_ext_ack *extack)
 {
 	u32 i, count = nla_len(steps) / sizeof(struct replay_step);
 	u64 after_ns = link->last_ns;
 	int err;
 
 	if (nla_len(steps) % sizeof(struct replay_step) || link->end_ns != REPLAY_NEVER) {
-		NL_SET_ERR_MSG_ATTR(extack, steps, "steps: must be whole, and come before the end is told");
+		NL_SET_ERR_MSG_ATTR(extack, steps,
+				    "steps: must be whole, and come before the end is told");
 		return -EINVAL;
 	}
 	if (count > REPLAY_STEPS - link->held) {
@@ -78,7 +82,8 @@ static int replay_append(struct replay_link *link, const struct nlattr *steps, s
 		return -ENOSPC;
 	}
 	for (i = 0; i < count; i++) {
-		struct replay_step *step = &link->ring[(link->first + link->held + i) % REPLAY_STEPS];
+		u32 at = (link->first + link->held + i) % REPLAY_STEPS;
+		struct replay_step *step = &link->ring[at];
 
 		memcpy(step, nla_data(steps) + i * sizeof(*step), sizeof(*step));
 		err = replay_refused(link, step, after_ns, steps, extack);
@@ -91,13 +96,15 @@ static int replay_append(struct replay_link *link, const struct nlattr *steps, s
 	return 0;
 }
 
-static int replay_end_series(struct replay_link *link, const struct nlattr *end, struct netlink_ext_ack *extack)
+static int replay_end_series(struct replay_link *link, const struct nlattr *end,
+			     struct netlink_ext_ack *extack)
 {
 	u64 end_ns = nla_get_u64(end);
 
-	if (link->end_ns != REPLAY_NEVER || link->last_ns == REPLAY_NEVER || end_ns <= link->last_ns ||
-	    end_ns > REPLAY_MOST_NS) {
-		NL_SET_ERR_MSG_ATTR(extack, end, "end_ns: must be told once, and lie behind the last step");
+	if (link->end_ns != REPLAY_NEVER || link->last_ns == REPLAY_NEVER ||
+	    end_ns <= link->last_ns || end_ns > REPLAY_MOST_NS) {
+		NL_SET_ERR_MSG_ATTR(extack, end,
+				    "end_ns: must be told once, and lie behind the last step");
 		return -EINVAL;
 	}
 	link->end_ns = end_ns;

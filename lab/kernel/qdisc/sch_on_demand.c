@@ -2,33 +2,36 @@
 /*
  * "on_demand": a return link that grants capacity after it has been asked for.
  *
- * A terminal that shares its carrier with others sends in frames.  In each frame it may send a few packets
- * that are its own (guaranteed_pkts), and what was granted for that frame.  With each frame it tells the
- * gateway what is left in its queue; the grant for that is good for the first frame that begins request_delay
- * later (up to the gateway and down again: over a geostationary satellite a whole round trip), holds at most
- * cap_bytes, and lapses when the queue is empty before it is used up.  The queue is a FIFO of limit_bytes.
+ * A terminal that shares its carrier with others sends in frames.  In each frame it may send
+ * a few packets that are its own (guaranteed_pkts), and what was granted for that frame.
+ * With each frame it tells the gateway what is left in its queue; the grant for that is good
+ * for the first frame that begins request_delay later (up to the gateway and down again:
+ * over a geostationary satellite a whole round trip), holds at most cap_bytes, and lapses
+ * when the queue is empty before it is used up.  The queue is a FIFO of limit_bytes.
  *
  * What is told is one of two things that real systems do, and they behave differently:
  *
- *  - ON_DEMAND_BACKLOG: all that is queued, in every frame, and each report is granted.  That is DVB-RCS's AVBDC
- *    (EN 301 790: absolute volume, a request replaces the one before).  A request takes many frames to come
- *    back as a grant, and until then the same bytes are asked for again: too much arrives, lapses, and the
- *    queue swings between long and empty.  What the cap cuts off is not owed: the next report stands for it.
- *  - ON_DEMAND_NEW: what is queued, less what has been asked for and is not granted yet.  That is DVB-RCS's VBDC
- *    (a request adds to the ones before), DOCSIS's request for bytes not yet requested, and what an LTE
- *    scheduler makes of a buffer status report, as it knows its own grants.  Every byte is asked for once, and
- *    what the cap cuts off stays owed and is granted in later frames.
+ *  - ON_DEMAND_BACKLOG: all that is queued, in every frame, and each report is granted.  That
+ *    is DVB-RCS's AVBDC (EN 301 790: absolute volume, a request replaces the one before).  A
+ *    request takes many frames to come back as a grant, and until then the same bytes are asked
+ *    for again: too much arrives, lapses, and the queue swings between long and empty.  What
+ *    the cap cuts off is not owed: the next report stands for it.
+ *  - ON_DEMAND_NEW: what is queued, less what has been asked for and is not granted yet.  That
+ *    is DVB-RCS's VBDC (a request adds to the ones before), DOCSIS's request for bytes not yet
+ *    requested, and what an LTE scheduler makes of a buffer status report, as it knows its own
+ *    grants.  Every byte is asked for once, and what the cap cuts off stays owed and is granted
+ *    in later frames.
  *
- * Rate-based requests (RBDC: a rate that holds until the next request) are not here: how a terminal estimates
- * a rate is each maker's own, while a volume is what is in the queue.
+ * Rate-based requests (RBDC: a rate that holds until the next request) are not here: how a
+ * terminal estimates a rate is each maker's own, while a volume is what is in the queue.
  *
- * LTE's uplink: frame_us of its grants (5000 to 10000), nothing guaranteed, request_delay of a scheduling
- * request, its grant and the transmission (some 8000), ON_DEMAND_NEW.
+ * LTE's uplink: frame_us of its grants (5000 to 10000), nothing guaranteed, request_delay of
+ * a scheduling request, its grant and the transmission (some 8000), ON_DEMAND_NEW.
  *
- * A packet that a grant does not cover whole is sent in pieces, as link layers do, and departs with the last
- * one; a guaranteed packet goes whole.  All that a frame carries departs as it begins.  What arrives in the
- * instant in which a frame begins, at a link with an empty queue, is for the next one.  There is no chance in
- * any of this.
+ * A packet that a grant does not cover whole is sent in pieces, as link layers do, and
+ * departs with the last one; a guaranteed packet goes whole.  All that a frame carries
+ * departs as it begins.  What arrives in the instant in which a frame begins, at a link with
+ * an empty queue, is for the next one.  There is no chance in any of this.
  */
 #include <linux/slab.h>
 
@@ -46,7 +49,7 @@ struct on_demand {
 	u32 sent_of_first_bytes;
 
 	u64 next_ns;			/* when the next frame begins */
-	u32 *asked_bytes;		/* what was told in each frame whose grant is still to come */
+	u32 *asked_bytes;		/* what each frame told whose grant is still to come */
 	u32 asked_frames;		/* so many of them */
 	u32 at;				/* the oldest */
 	u64 coming_bytes;		/* their sum */
@@ -123,7 +126,7 @@ static void on_demand_frame(struct on_demand *q)
 	q->next_ns += on_demand_frame_ns(q);
 }
 
-/* Frames pass at a link with nothing to send: grants lapse, and from then on nothing happens in any of them. */
+/* Frames pass at a link with nothing to send: grants lapse, and then nothing happens in them. */
 static void on_demand_pass(struct on_demand *q, u64 now_ns)
 {
 	u64 frames;
@@ -233,11 +236,12 @@ static int on_demand_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_
 	q->state.report = nla_get_u32(tb[TCA_ON_DEMAND_REPORT]);
 	q->state.limit_bytes = nla_get_u32(tb[TCA_ON_DEMAND_LIMIT_BYTES]);
 	if (q->state.phase_us >= q->state.frame_us) {
-		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_ON_DEMAND_PHASE_US], "phase_us: must be less than frame_us");
+		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_ON_DEMAND_PHASE_US],
+				    "phase_us: must be less than frame_us");
 		return -ERANGE;
 	}
 	/* Not before the next frame: no frame's request is granted in itself. */
-	q->asked_frames = max_t(u64, DIV64_U64_ROUND_UP(q->state.request_delay_us, q->state.frame_us), 1);
+	q->asked_frames = max(DIV_ROUND_UP_ULL(q->state.request_delay_us, q->state.frame_us), 1ULL);
 	if (q->asked_frames > MOST_FRAMES_ON_THE_WAY) {
 		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_ON_DEMAND_REQUEST_DELAY_US],
 				    "request_delay_us: must be at most 65536 frames");

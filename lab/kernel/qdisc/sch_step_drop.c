@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * "step_drop": a FIFO that drops a share of what arrives, at random, while more than a threshold is queued.
+ * "step_drop": a FIFO that drops a share of what arrives, at random, while more than a
+ * threshold is queued.
  *
- * So does the gateway of the GEO link in the thesis (5.1.1): 36 MB for a client, and 25 % of the arriving
- * packets dropped while more than half of that is queued.  No stock qdisc does it.  RED's probability follows
- * an average, begins at zero, and is spread so that drops keep a distance; lab/kernel/README.md has the
- * measured shares.
+ * So does the gateway of the GEO link in the thesis (5.1.1): 36 MB for a client, and 25 % of
+ * the arriving packets dropped while more than half of that is queued.  No stock qdisc does
+ * it.  RED's probability follows an average, begins at zero, and is spread so that drops
+ * keep a distance; lab/kernel/README.md has the measured shares.
  *
- * What is queued is counted before the packet that arrives.  One that does not fit is dropped at the tail and
- * takes no draw; every other one that arrives above the threshold takes one, from a generator of this qdisc's
- * own, so that the same arrivals and the same seed give the same drops.
+ * What is queued is counted before the packet that arrives.  One that does not fit is
+ * dropped at the tail and takes no draw; every other one that arrives above the threshold
+ * takes one, from a generator of this qdisc's own, so that the same arrivals and the same
+ * seed give the same drops.
  */
 #include "compat.h"
 #include "netlink_words.h"
@@ -76,7 +78,8 @@ static int step_drop_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_
 		return err;
 	for (kind = TCA_STEP_DROP_LIMIT_BYTES; kind <= TCA_STEP_DROP_MAX; kind++) {
 		if (!tb[kind]) {
-			NL_SET_ERR_MSG(extack, "step_drop: must be told limit, threshold, share and seed");
+			NL_SET_ERR_MSG(extack,
+				       "step_drop: must be told limit, threshold, share and seed");
 			return -EINVAL;
 		}
 	}
@@ -84,7 +87,8 @@ static int step_drop_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_
 	q->state.threshold_bytes = nla_get_u32(tb[TCA_STEP_DROP_THRESHOLD_BYTES]);
 	q->state.share_ppm = nla_get_u32(tb[TCA_STEP_DROP_SHARE_PPM]);
 	if (q->state.share_ppm > WHOLE_PPM) {
-		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_STEP_DROP_SHARE_PPM], "drop_pct: must be at most 100");
+		NL_SET_ERR_MSG_ATTR(extack, tb[TCA_STEP_DROP_SHARE_PPM],
+				    "drop_pct: must be at most 100");
 		return -ERANGE;
 	}
 	q->state.seed = nla_get_u64(tb[TCA_STEP_DROP_SEED]);
