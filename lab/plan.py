@@ -26,13 +26,15 @@ TRACE_EVENT_BYTES = 160
 SAMPLES_PER_RTT = 60
 LEAST_SAMPLE_MS, MOST_SAMPLE_MS = 1.0, 10.0
 PROBES = 12
+WATCH_MODULE = "tcp_slow_start_watch"
+FQ = {"kind": "fq", "limit_pkts": 10_000, "flow_limit_pkts": 100}  # the kernel's own defaults, stated
 
 EVENTS = {
     "tcp:tcp_probe": "sport == {port}",
     "tcp:tcp_retransmit_skb": "sport == {port}",
     "tcp:tcp_cong_state_set": "sport == {port}",
+    EXIT_EVENT: "sport == {port}",
 }
-EXIT_EVENTS = {EXIT_EVENT: "sport == {port}"}
 SEARCH_EVENTS = {"search:search_bin": "sport == {port}"}
 
 
@@ -65,8 +67,9 @@ def make_plan(experiment: Experiment, cca: Cca, number: int) -> dict[str, Any]:
         "topology": topology.engine_view(),
         "ends": [sender[0], receiver[0]],
         "addresses": dict((sender, receiver)),
-        "modules": [{"name": cca.module, "params": cca.params}] if cca.module else [],
-        "sysctls": load_sysctls().values(),
+        "modules": _modules(cca),
+        "sysctls": _sysctls(cca),
+        "egress": _egress(topology, sender[0], cca),
         "shapes": shapes,
         "changes": [_shape(topology, "delay-up", None) | {"steps": changes}] if changes else [],
         "start_phase_s": start_phase_s,
@@ -95,6 +98,26 @@ def trial_seed(scenario_seed: int, number: int) -> int:
 def sample_us(profile: Profile) -> int:
     """Return how often the bottleneck's qdisc is sampled: some dozens of times an RTT."""
     return round(max(min(profile.base_rtt_ms / SAMPLES_PER_RTT, MOST_SAMPLE_MS), LEAST_SAMPLE_MS) * 1e3)
+
+
+def _modules(cca: Cca) -> list[dict[str, Any]]:
+    """Name the sender's module, and the one that watches a sender which does not tell its exit from slow start."""
+    own = [{"name": cca.module, "params": cca.params}] if cca.module else []
+    watch = [{"name": WATCH_MODULE, "params": {"algorithms": cca.algorithm}}]
+    return own if cca.tells_exit else own + watch
+
+
+def _sysctls(cca: Cca) -> dict[str, dict[str, str]]:
+    pinned = load_sysctls().values()
+    return pinned | {"ends": pinned["ends"] | cca.sysctls}
+
+
+def _egress(topology: Topology, node: str, cca: Cca) -> list[dict[str, Any]]:
+    """Word the qdisc that the sender needs on its host; none: the kernel's default."""
+    if not cca.qdisc:
+        return []
+    host, dev = _interface_of(topology, node)
+    return [{"part": "egress", "node": host, "dev": dev, "spec": FQ}]
 
 
 def _shape(topology: Topology, part: str, spec: dict[str, Any] | None) -> dict[str, Any]:
@@ -176,8 +199,7 @@ def _interface_of(topology: Topology, node: str) -> list[str]:
 
 
 def _events(cca: Cca) -> dict[str, str]:
-    events = EVENTS | (EXIT_EVENTS if cca.tells_exit else {})
-    events |= SEARCH_EVENTS if cca.slow_start_exit == "search" else {}
+    events = EVENTS | (SEARCH_EVENTS if cca.slow_start_exit == "search" else {})
     return {name: condition.format(port=PORT) for name, condition in events.items()}
 
 

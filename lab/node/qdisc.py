@@ -39,6 +39,14 @@ def _netem_words(spec: Spec) -> list[str]:
     return [*words, "seed", str(spec["seed"])]
 
 
+def _fq_words(spec: Spec) -> list[str]:
+    return ["limit", str(spec["limit_pkts"]), "flow_limit", str(spec["flow_limit_pkts"])]
+
+
+def _fq_got(options: dict[str, Any]) -> Spec:
+    return {"limit_pkts": options["limit"], "flow_limit_pkts": options["flow_limit"]}
+
+
 def _tbf_got(options: dict[str, Any]) -> Spec:
     # limit comes back as the latency it means: limit = rate * lat + burst (tc/q_tbf.c)
     return {
@@ -61,8 +69,8 @@ def _netem_got(options: dict[str, Any]) -> Spec:
     }
 
 
-WORDS = {"tbf": _tbf_words, "netem": _netem_words}
-GOT = {"tbf": _tbf_got, "netem": _netem_got}
+WORDS = {"tbf": _tbf_words, "netem": _netem_words, "fq": _fq_words}
+GOT = {"tbf": _tbf_got, "netem": _netem_got, "fq": _fq_got}
 ROUNDING = 1e-4  # tc prints floats
 TICK_S = 64e-9  # tc keeps TBF's burst as the time it takes (PSCHED_TICKS_PER_SEC)
 

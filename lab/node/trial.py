@@ -27,7 +27,8 @@ def run_trial(plan: Plan, folder: Path) -> None:
             sysctl.pin(node, plan["sysctls"]["ends"])
             sysctl.pin_route(node, plan["sysctls"]["route"])
         applied = [
-            {**shape, "got": qdisc.apply(shape["node"], shape["dev"], shape["spec"])} for shape in plan["shapes"]
+            {**shape, "got": qdisc.apply(shape["node"], shape["dev"], shape["spec"])}
+            for shape in (*plan["shapes"], *plan["egress"])
         ]
         probes = _probe(plan)
         record = _traffic(plan, folder)

@@ -17,9 +17,16 @@ static u64 slow_start_cookie(struct sock *sk)
 #define CREATE_TRACE_POINTS
 #include "slow_start_trace.h"
 
+void slow_start_left_ago(struct sock *sk, u32 cwnd_pkts, u32 rtt_us, enum slow_start_cause cause,
+			 u64 late_ns)
+{
+	trace_slow_start_exit(sk, cwnd_pkts, rtt_us, cause, late_ns);
+}
+EXPORT_SYMBOL_GPL(slow_start_left_ago);
+
 void slow_start_left(struct sock *sk, u32 cwnd_pkts, u32 rtt_us, enum slow_start_cause cause)
 {
-	trace_slow_start_exit(sk, cwnd_pkts, rtt_us, cause);
+	slow_start_left_ago(sk, cwnd_pkts, rtt_us, cause, 0);
 }
 EXPORT_SYMBOL_GPL(slow_start_left);
 
@@ -30,14 +37,15 @@ void slow_start_reducing(const struct sock *sk, bool *reducing)
 }
 EXPORT_SYMBOL_GPL(slow_start_reducing);
 
-static enum slow_start_cause slow_start_cause(u8 state)
+enum slow_start_cause slow_start_cause(u8 ca_state)
 {
-	if (state == TCP_CA_Recovery)
+	if (ca_state == TCP_CA_Recovery)
 		return SLOW_START_LOSS;
-	if (state == TCP_CA_Loss)
+	if (ca_state == TCP_CA_Loss)
 		return SLOW_START_TIMEOUT;
 	return SLOW_START_OTHER;
 }
+EXPORT_SYMBOL_GPL(slow_start_cause);
 
 void slow_start_reduced(struct sock *sk, u8 new_state, bool *reducing)
 {

@@ -29,10 +29,18 @@ enum slow_start_cause {
 	SLOW_START_LOSS,	/* fast recovery began */
 	SLOW_START_TIMEOUT,	/* the retransmission timer expired */
 	SLOW_START_OTHER,	/* CWR: an ECN echo, a full local queue, a tail loss repaired by its probe */
+	SLOW_START_OWN,		/* by the rule of a sender that does not tell it: see slow_start_watch.c */
 };
+
+/* What entering a congestion state that reduces the window means. */
+enum slow_start_cause slow_start_cause(u8 ca_state);
 
 /* A flow left slow start with a window of @cwnd_pkts, before any reduction; @rtt_us: the newest RTT sample. */
 void slow_start_left(struct sock *sk, u32 cwnd_pkts, u32 rtt_us, enum slow_start_cause cause);
+
+/* The same, @late_ns after it happened. */
+void slow_start_left_ago(struct sock *sk, u32 cwnd_pkts, u32 rtt_us, enum slow_start_cause cause,
+			 u64 late_ns);
 
 /* ssthresh is about to be reduced: remember whether that ends slow start. */
 void slow_start_reducing(const struct sock *sk, bool *reducing);

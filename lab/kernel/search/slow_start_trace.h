@@ -7,6 +7,7 @@
  *	cwnd_pkts	the window at the exit, before any reduction
  *	ssthresh_pkts	the new threshold
  *	rtt_us		the newest RTT sample; 0: there was none
+ *	late_ns		how long ago it was; 0: told at once
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM slow_start
@@ -25,16 +26,19 @@ TRACE_DEFINE_ENUM(SLOW_START_HYSTARTPP);
 TRACE_DEFINE_ENUM(SLOW_START_LOSS);
 TRACE_DEFINE_ENUM(SLOW_START_TIMEOUT);
 TRACE_DEFINE_ENUM(SLOW_START_OTHER);
+TRACE_DEFINE_ENUM(SLOW_START_OWN);
 
 TRACE_EVENT(slow_start_exit,
 
-	TP_PROTO(struct sock *sk, u32 cwnd_pkts, u32 rtt_us, enum slow_start_cause cause),
+	TP_PROTO(struct sock *sk, u32 cwnd_pkts, u32 rtt_us, enum slow_start_cause cause,
+		 u64 late_ns),
 
-	TP_ARGS(sk, cwnd_pkts, rtt_us, cause),
+	TP_ARGS(sk, cwnd_pkts, rtt_us, cause, late_ns),
 
 	TP_STRUCT__entry(
 		__field(const void *, skaddr)
 		__field(__u64, sock_cookie)
+		__field(__u64, late_ns)
 		__field(__u32, cwnd_pkts)
 		__field(__u32, ssthresh_pkts)
 		__field(__u32, rtt_us)
@@ -47,6 +51,7 @@ TRACE_EVENT(slow_start_exit,
 	TP_fast_assign(
 		__entry->skaddr = sk;
 		__entry->sock_cookie = slow_start_cookie(sk);
+		__entry->late_ns = late_ns;
 		__entry->cwnd_pkts = cwnd_pkts;
 		__entry->ssthresh_pkts = tcp_sk(sk)->snd_ssthresh;
 		__entry->rtt_us = rtt_us;
@@ -56,16 +61,17 @@ TRACE_EVENT(slow_start_exit,
 		__entry->cause = cause;
 	),
 
-	TP_printk("sport=%hu dport=%hu family=%hu cause=%s cwnd_pkts=%u ssthresh_pkts=%u rtt_us=%u sock_cookie=%llx skaddr=%p",
+	TP_printk("sport=%hu dport=%hu family=%hu cause=%s cwnd_pkts=%u ssthresh_pkts=%u rtt_us=%u late_ns=%llu sock_cookie=%llx skaddr=%p",
 		  __entry->sport, __entry->dport, __entry->family,
 		  __print_symbolic(__entry->cause,
 				   { SLOW_START_SEARCH, "search" },
 				   { SLOW_START_HYSTARTPP, "hystartpp" },
 				   { SLOW_START_LOSS, "loss" },
 				   { SLOW_START_TIMEOUT, "timeout" },
-				   { SLOW_START_OTHER, "other" }),
+				   { SLOW_START_OTHER, "other" },
+				   { SLOW_START_OWN, "own" }),
 		  __entry->cwnd_pkts, __entry->ssthresh_pkts, __entry->rtt_us,
-		  __entry->sock_cookie, __entry->skaddr)
+		  __entry->late_ns, __entry->sock_cookie, __entry->skaddr)
 );
 
 #endif /* SLOW_START_TRACE_H */
