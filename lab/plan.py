@@ -18,6 +18,7 @@ from lab.schema.profile import Profile, Way
 from lab.schema.scenario import Scenario
 from lab.schema.sysctls import load_sysctls
 from lab.schema.topology import Topology
+from lab.tables.exits import EXIT_EVENT
 
 PORT = 5201
 MSS_BYTES = 1448  # MTU 1500 less IP (20), TCP (20) and timestamps (12)
@@ -26,13 +27,16 @@ TRACE_EVENT_BYTES = 160
 SAMPLES_PER_RTT = 60
 LEAST_SAMPLE_MS, MOST_SAMPLE_MS = 1.0, 10.0
 PROBES = 12
+WATCH_MODULE = "tcp_slow_start_watch"
+FQ = {"kind": "fq", "limit_pkts": 10_000, "flow_limit_pkts": 100}  # the kernel's own defaults, stated
 
 EVENTS = {
     "tcp:tcp_probe": "sport == {port}",
     "tcp:tcp_retransmit_skb": "sport == {port}",
     "tcp:tcp_cong_state_set": "sport == {port}",
+    EXIT_EVENT: "sport == {port}",
 }
-SEARCH_EVENTS = {"search:search_bin": "sport == {port}", "search:search_exit": "sport == {port}"}
+SEARCH_EVENTS = {"search:search_bin": "sport == {port}"}
 
 
 @dataclass(frozen=True)
@@ -70,14 +74,15 @@ def make_plan(experiment: Experiment, cca: Cca, drawn: Draw) -> dict[str, Any]:
         "topology": topology.engine_view(),
         "ends": [sender[0], receiver[0]],
         "addresses": dict((sender, receiver)),
-        "modules": [{"name": cca.module, "params": cca.params}] if cca.module else [],
-        "sysctls": load_sysctls().values(),
+        "modules": _modules(cca),
+        "sysctls": _sysctls(cca),
         "link": {
             "base_rtt_ms": link.base_rtt_ms,
             "rate_mbps": link.mean_rate_mbps,
             "buffer_bytes": link.down.buffer_bytes,
         },
         "shapes": shapes(profile, link, topology, drawn.seed),
+        "egress": _egress(topology, sender[0], cca),
         "start_phase_s": link.start_phase_s,
         "probes": _probes(profile, link, sender[0], receiver[0]),
         "capture": {"interface": _interface_of(topology, receiver[0]), "snaplen_bytes": SNAPLEN_BYTES},
@@ -104,6 +109,26 @@ def trial_seed(scenario_seed: int, number: int) -> int:
 def sample_us(link: Link) -> int:
     """Return how often the bottleneck's qdisc is sampled: some dozens of times an RTT."""
     return round(max(min(link.base_rtt_ms / SAMPLES_PER_RTT, MOST_SAMPLE_MS), LEAST_SAMPLE_MS) * 1e3)
+
+
+def _modules(cca: Cca) -> list[dict[str, Any]]:
+    """Name the sender's module, and the one that watches a sender which does not tell its exit from slow start."""
+    own = [{"name": cca.module, "params": cca.params}] if cca.module else []
+    watch = [{"name": WATCH_MODULE, "params": {"algorithms": cca.algorithm}}]
+    return own if cca.tells_exit else own + watch
+
+
+def _sysctls(cca: Cca) -> dict[str, dict[str, str]]:
+    pinned = load_sysctls().values()
+    return pinned | {"ends": pinned["ends"] | cca.sysctls}
+
+
+def _egress(topology: Topology, node: str, cca: Cca) -> list[dict[str, Any]]:
+    """Word the qdisc that the sender needs on its host; none: the kernel's default."""
+    if not cca.qdisc:
+        return []
+    host, dev = _interface_of(topology, node)
+    return [{"part": "egress", "node": host, "dev": dev, "spec": FQ, "steps": None}]
 
 
 def _probes(profile: Profile, link: Link, sender: str, receiver: str) -> list[dict[str, Any]]:

@@ -73,21 +73,20 @@ def store(job: Job, plan: dict[str, Any], folder: Path) -> dict[str, Any]:
     return meta
 
 
-def decode(folder: Path, node: dict[str, Any], cause: str) -> dict[str, pl.DataFrame]:
-    """Decode the raw records of a trial; `cause` is what ends the sender's slow start when no loss does."""
+def decode(folder: Path, node: dict[str, Any], rule: str) -> dict[str, pl.DataFrame]:
+    """Decode the raw records of a trial; `rule` is what ends the sender's slow start when no loss does."""
     capture = read_packets(folder / "client.pcapng", PORT, SNAPLEN_BYTES)
     start_ns = capture.start_ns - node["clocks"]["realtime_ns"] + node["clocks"]["monotonic_ns"]
     events = read_events(folder / "trace.raw", folder / "formats")
     clock = Clock(start_ns, capture.client_ports)
-    acks, states = ack_table(events, clock, capture.server_isn), state_table(events, clock)
     samples = read_samples(folder / "qdisc.raw")
     return {
         "packets": capture.packets,
-        "acks": acks,
-        "ca_states": states,
+        "acks": ack_table(events, clock, capture.server_isn),
+        "ca_states": state_table(events, clock),
         "retransmits": retransmit_table(events, clock),
         "bins": bin_table(events, clock),
-        "exits": exit_table(events, clock, acks, states, cause),
+        "exits": exit_table(events, clock, rule),
         "link": read_link(folder, node["applied"], (node["start_ns"] - start_ns) / 1e9),
         "qdisc": samples.select(((pl.col("t_ns") - start_ns) / 1e9).alias("t_s"), pl.exclude("t_ns")),
     }

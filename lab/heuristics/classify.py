@@ -64,4 +64,4 @@ def by_bitrate(
 
 
 def _upon_loss(left: SlowStartExit, loss_s: float | None) -> bool:
-    return left.cause == "loss" or (loss_s is not None and left.t_s >= loss_s)
+    return left.cause in ("loss", "timeout") or (loss_s is not None and left.t_s >= loss_s)

@@ -10,7 +10,7 @@ from lab.heuristics.median_throughput import exit_bitrate_mbps
 
 @dataclass(frozen=True)
 class SlowStartExit:
-    """When, at which window and RTT, and what made the sender leave: search, hystart, bbr or loss."""
+    """When, at which window and RTT, and what made the sender leave: its rule (search, hystart, bbr), loss, timeout."""
 
     t_s: float
     cwnd_pkts: int

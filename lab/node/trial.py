@@ -26,7 +26,7 @@ def run_trial(plan: Plan, folder: Path) -> None:
         for node in plan["ends"]:
             sysctl.pin(node, plan["sysctls"]["ends"])
             sysctl.pin_route(node, plan["sysctls"]["route"])
-        applied = link.shaped(plan["shapes"])
+        applied = link.shaped([*plan["shapes"], *plan["egress"]])
         probes = _probe(plan)
         record = _traffic(plan, folder)
         record |= {
@@ -44,7 +44,8 @@ def _load(module: Plan) -> None:
         run("modprobe", module["name"], *(f"{k}={v}" for k, v in module["params"].items()))
     except NodeError as error:
         said = [line for line in run("dmesg", "--notime").splitlines() if line.startswith(module["name"])]
-        raise NodeError(f"{error}; kernel: {said[-1] if said else 'silent'}") from None
+        rules = [line for line in said if "must be" in line]  # the module's own words come before the kernel's
+        raise NodeError(f"{error}; kernel: {[*said, *rules][-1] if said else 'silent'}") from None
 
 
 def _traffic(plan: Plan, folder: Path) -> dict[str, Any]:

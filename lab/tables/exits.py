@@ -6,6 +6,9 @@ import polars as pl
 from lab.tables.acks import Clock, finite
 from lab.tables.trace import Events
 
+EXIT_EVENT = "slow_start:slow_start_exit"
+CAUSES = ("search", "hystartpp", "loss", "timeout", "other", "own")  # enum slow_start_cause, kernel/search/slow_start.h
+CWR_RULES = ("cdg", "ecn")  # rules that end slow start by entering CWR
 EXIT_SCHEMA = {
     "t_s": pl.Float64,
     "flow": pl.UInt8,
@@ -57,66 +60,24 @@ def bin_table(events: Events, clock: Clock) -> pl.DataFrame:
     return table.with_columns(finite("ssthresh_pkts")).cast(BIN_SCHEMA)  # type: ignore[arg-type]
 
 
-def exit_table(events: Events, clock: Clock, acks: pl.DataFrame, states: pl.DataFrame, cause: str) -> pl.DataFrame:
-    """One row a flow that left slow start; `cause` is what ends this sender's slow start when no loss does.
-
-    SEARCH tells its exit itself. Of the others tcp_probe tells it: it shows the socket before each ACK, so that the
-    exit belongs to the ACK before the first one that finds a finite ssthresh.
-    """
-    told = _told(events, clock)
-    rows = []
-    for (flow,), part in acks.group_by("flow", maintain_order=True):
-        first = _first_finite(part)
-        own = told.filter(pl.col("flow") == flow).head(1)
-        if first is None and own.is_empty():
-            continue
-        lost = _first_loss_state(states, int(flow))
-        rows.append(own if _is_first(own, lost) else _derived(part, int(first or 0), lost, cause))
-    return pl.concat(rows) if rows else pl.DataFrame(schema=EXIT_SCHEMA)
-
-
-def _told(events: Events, clock: Clock) -> pl.DataFrame:
-    exits = events.get("search:search_exit")
-    if exits is None:
-        return pl.DataFrame(schema=EXIT_SCHEMA)
-    return pl.DataFrame(
+def exit_table(events: Events, clock: Clock, rule: str) -> pl.DataFrame:
+    """slow_start:slow_start_exit, the first of each flow; `rule` ends this sender's slow start when no loss does."""
+    exits = events[EXIT_EVENT]
+    told = pl.DataFrame(
         clock.base(exits)
         | {
-            "cwnd_pkts": exits["cwnd"],
-            "ssthresh_pkts": exits["ssthresh"],
-            "rtt_ms": exits["rtt_us"] / 1e3,
-            "cause": ["search"] * len(exits),
+            "cwnd_pkts": exits["cwnd_pkts"],
+            "ssthresh_pkts": exits["ssthresh_pkts"],
+            "rtt_ms": pl.Series(exits["rtt_us"], dtype=pl.Float64).replace(0, None) / 1e3,
+            "cause": [_named(CAUSES[number], rule) for number in exits["cause"]],
         },
         schema_overrides=EXIT_SCHEMA,
     )
+    late_s = pl.Series(exits["late_ns"] / 1e9, dtype=pl.Float64)
+    timed = told.with_columns(pl.col("t_s") - late_s).filter(pl.col("flow") > 0)
+    return timed.sort("t_s", maintain_order=True).unique("flow", keep="first", maintain_order=True)
 
 
-def _first_finite(acks: pl.DataFrame) -> int | None:
-    found = acks["ssthresh_pkts"].is_not_null().arg_true()
-    return int(found[0]) if len(found) else None
-
-
-def _first_loss_state(states: pl.DataFrame, flow: int) -> float:
-    """Return when the flow first repaired a loss, or infinity."""
-    lost = states.filter((pl.col("flow") == flow) & pl.col("state").is_in(["recovery", "loss"]))
-    return float(lost["t_s"][0]) if len(lost) else float("inf")
-
-
-def _is_first(own: pl.DataFrame, lost_s: float) -> bool:
-    return not own.is_empty() and float(own["t_s"][0]) <= lost_s
-
-
-def _derived(acks: pl.DataFrame, first: int, lost_s: float, cause: str) -> pl.DataFrame:
-    before, after = acks.row(max(first - 1, 0), named=True), acks.row(first, named=True)
-    by_loss = lost_s <= after["t_s"]
-    return pl.DataFrame(
-        {
-            "t_s": [before["t_s"]],
-            "flow": [before["flow"]],
-            "cwnd_pkts": [before["cwnd_pkts"]],
-            "ssthresh_pkts": [after["ssthresh_pkts"]],
-            "rtt_ms": [before["srtt_ms"]],
-            "cause": ["loss" if by_loss else cause],
-        },
-        schema=EXIT_SCHEMA,
-    )
+def _named(cause: str, rule: str) -> str:
+    """Word a cause: what a watched sender did of its own accord, or by entering CWR, is its rule."""
+    return rule if cause == "own" or (cause == "other" and rule in CWR_RULES) else cause

@@ -25,7 +25,7 @@ def read_link(folder: Path, applied: list[dict[str, Any]], offset_s: float) -> p
 
     `offset_s` is when the steps began, on the trial's clock.
     """
-    parts = [part for shape in applied for part in _parts(folder, shape)]
+    parts = [part for shape in applied if shape["part"] in WAYS for part in _parts(folder, shape)]
     return pl.concat(parts).with_columns(pl.col("t_s") + offset_s)
 
 

@@ -43,6 +43,10 @@ def test_an_exit_from_a_link_that_never_fills_is_early() -> None:
     assert by_time(LEFT, capacity_s=None, loss_s=None) is ExitClass.EARLY
 
 
+def test_a_timeout_is_a_loss() -> None:
+    assert by_time(replace(LEFT, cause="timeout"), None, None) is by_time(LEFT_UPON_LOSS, None, None)
+
+
 def test_an_exit_upon_loss_is_late_though_the_rule_never_saw_the_capacity() -> None:
     assert by_time(LEFT_UPON_LOSS, capacity_s=None, loss_s=9.9) is ExitClass.LATE
 

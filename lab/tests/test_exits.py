@@ -10,78 +10,69 @@ import pytest
 
 from lab.store.trial import Trial
 from lab.tables.acks import Clock
-from lab.tables.exits import BIN_SCHEMA, EXIT_SCHEMA, bin_table, exit_table
+from lab.tables.exits import BIN_SCHEMA, CAUSES, EXIT_EVENT, EXIT_SCHEMA, bin_table, exit_table
 from lab.trial import decode
 
 DRAFT = Path(__file__).parent / "data" / "draft"
 TABLES = decode(DRAFT, json.loads((DRAFT / "node.json").read_text()), "search")
 CLOCK = Clock(0, {40000: 0, 40001: 1})
-STATES = pl.DataFrame(schema={"t_s": pl.Float64, "flow": pl.UInt8, "state": pl.String})
 
 
-def acks(thresholds: list[int | None]) -> pl.DataFrame:
-    """ACKs a tenth of a second apart; the socket's threshold as each one finds it."""
-    count = len(thresholds)
-    return pl.DataFrame(
-        {
-            "t_s": [number / 10 for number in range(count)],
-            "flow": [1] * count,
-            "cwnd_pkts": [10 + number for number in range(count)],
-            "ssthresh_pkts": thresholds,
-            "srtt_ms": [100.0 + number for number in range(count)],
-        },
-        schema_overrides={"flow": pl.UInt8, "ssthresh_pkts": pl.UInt32, "cwnd_pkts": pl.UInt32},
-    )
+def told(*exits: tuple[float, str], dport: int = 40001, late_ms: int = 0) -> dict[str, np.ndarray]:
+    """What a sender's module, or the one that watches it, tells: (time, cause) of each exit."""
+    kind = [("t_ns", "<i8"), ("dport", "<u2"), ("cwnd_pkts", "<u4"), ("ssthresh_pkts", "<u4"), ("rtt_us", "<u4")]
+    rows = [(round(t_s * 1e9), dport, 77, 66, 123_000, CAUSES.index(cause), late_ms * 10**6) for t_s, cause in exits]
+    return {EXIT_EVENT: np.array(rows, dtype=[*kind, ("cause", "u1"), ("late_ns", "<u8")])}
 
 
-def states(at_s: float, state: str) -> pl.DataFrame:
-    return pl.DataFrame({"t_s": [at_s], "flow": [1], "state": [state]}, schema_overrides={"flow": pl.UInt8})
+def causes(events: dict[str, np.ndarray], rule: str) -> list[str]:
+    return exit_table(events, CLOCK, rule)["cause"].to_list()
 
 
-def test_the_exit_belongs_to_the_ack_before_the_one_that_finds_a_threshold() -> None:
-    found = exit_table({}, CLOCK, acks([None, None, 12, 12]), STATES, "hystart")
-    assert found.to_dicts() == [
-        {"t_s": 0.1, "flow": 1, "cwnd_pkts": 11, "ssthresh_pkts": 12, "rtt_ms": 101.0, "cause": "hystart"}
-    ]
-
-
-@pytest.mark.parametrize(
-    ("state", "at_s", "cause"),
-    [
-        ("recovery", 0.15, "loss"),
-        ("loss", 0.15, "loss"),
-        ("recovery", 0.5, "hystart"),
-        ("disorder", 0.1, "hystart"),
-        ("open", 0.0, "hystart"),
-    ],
-)
-def test_a_repaired_loss_is_the_cause_when_it_came_first(state: str, at_s: float, cause: str) -> None:
-    found = exit_table({}, CLOCK, acks([None, None, 12]), states(at_s, state), "hystart")
-    assert found["cause"].to_list() == [cause]
-
-
-def test_a_flow_that_never_leaves_slow_start_has_no_row() -> None:
-    found = exit_table({}, CLOCK, acks([None, None, None]), STATES, "hystart")
-    assert found.is_empty()
-    assert found.schema == pl.Schema(EXIT_SCHEMA)
-
-
-def told(t_s: float) -> dict[str, np.ndarray]:
-    kind = [("t_ns", "<i8"), ("dport", "<u2"), ("cwnd", "<u4"), ("ssthresh", "<u4"), ("rtt_us", "<u4")]
-    return {"search:search_exit": np.array([(round(t_s * 1e9), 40001, 77, 66, 123_000)], dtype=kind)}
-
-
-def test_search_tells_its_own_exit() -> None:
-    found = exit_table(told(0.15), CLOCK, acks([None, None, 66]), STATES, "search")
+def test_an_exit_is_told_whole() -> None:
+    found = exit_table(told((0.15, "search")), CLOCK, "search")
     assert found.to_dicts() == [
         {"t_s": 0.15, "flow": 1, "cwnd_pkts": 77, "ssthresh_pkts": 66, "rtt_ms": 123.0, "cause": "search"}
     ]
 
 
-def test_a_loss_before_searchs_own_exit_is_the_exit() -> None:
-    found = exit_table(told(0.9), CLOCK, acks([None, None, 66]), states(0.15, "recovery"), "search")
-    assert found["cause"].to_list() == ["loss"]
-    assert found["t_s"].to_list() == [0.1]
+@pytest.mark.parametrize("cause", ["search", "hystartpp", "loss", "timeout", "other"])
+def test_every_cause_has_its_name(cause: str) -> None:
+    assert causes(told((0.15, cause)), "hystart") == [cause]
+
+
+@pytest.mark.parametrize("rule", ["hystart", "bbr", "vegas"])
+def test_what_a_watched_sender_did_of_its_own_accord_is_its_rule(rule: str) -> None:
+    assert causes(told((0.15, "own")), rule) == [rule]
+
+
+@pytest.mark.parametrize("rule", ["cdg", "ecn"])
+def test_a_rule_that_works_through_cwr_is_the_cause_of_cwr(rule: str) -> None:
+    assert causes(told((0.15, "other")), rule) == [rule]
+
+
+def test_an_exit_seen_late_has_the_time_at_which_it_happened() -> None:
+    assert exit_table(told((0.15, "own"), late_ms=50), CLOCK, "hystart")["t_s"].to_list() == [pytest.approx(0.1)]
+
+
+def test_the_first_exit_told_is_the_exit() -> None:
+    assert causes(told((0.15, "loss"), (0.9, "search")), "search") == ["loss"]
+
+
+def test_a_flow_that_never_leaves_slow_start_has_no_row() -> None:
+    found = exit_table(told(), CLOCK, "search")
+    assert found.is_empty()
+    assert found.schema == pl.Schema(EXIT_SCHEMA)
+
+
+def test_an_exit_of_the_control_connection_is_none_of_the_flows() -> None:
+    assert exit_table(told((0.15, "loss"), dport=40000), CLOCK, "search").is_empty()
+
+
+def test_an_exit_before_any_round_trip_was_measured_has_no_rtt() -> None:
+    exits = told((0.15, "timeout"))
+    exits[EXIT_EVENT]["rtt_us"] = 0
+    assert exit_table(exits, CLOCK, "search")["rtt_ms"].to_list() == [None]
 
 
 def test_bins_of_a_real_search_download_follow_each_other() -> None:

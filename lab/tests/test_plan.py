@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from lab.experiment import load_experiment
 from lab.links.draw import draw_grants
 from lab.plan import draw, make_plan, trial_seed
-from lab.schema.cca import Cca
+from lab.schema.cca import Cca, load_ccas
 from lab.schema.profile import Frames, Grant, Noise
 
 GEO = load_experiment("geo")
@@ -64,3 +64,24 @@ def test_drawn_grants_stay_in_step_with_the_frames(seed: int, time_sd: float, pa
 def test_without_noise_the_schedule_is_the_profiles_own() -> None:
     frames = Frames(period_ms=40.0, grants=[Grant(from_s=0.0, packets=1), Grant(from_s=2.0, packets=7)])
     assert draw_grants(frames, Noise(), np.random.default_rng(1)) == [(0.0, 1), (2.0, 7)]
+
+
+def plan_of(name: str) -> dict[str, Any]:
+    return make_plan(GEO, load_ccas()[name], 1)
+
+
+def test_a_sender_that_does_not_tell_its_exit_is_watched() -> None:
+    assert plan_of("cubic")["modules"] == [{"name": "tcp_slow_start_watch", "params": {"algorithms": "cubic"}}]
+    assert [module["name"] for module in plan_of("bbr")["modules"]] == ["tcp_bbr", "tcp_slow_start_watch"]
+    assert [module["name"] for module in plan_of("search")["modules"]] == ["tcp_search"]
+
+
+def test_a_sender_that_paces_gets_fq_where_it_sends_and_nobody_else_does() -> None:
+    (egress,) = plan_of("bbr")["egress"]
+    assert (egress["node"], egress["dev"], egress["spec"]["kind"]) == ("server", "eth1", "fq")
+    assert plan_of("cubic")["egress"] == []
+
+
+def test_a_senders_own_settings_replace_the_labs() -> None:
+    assert plan_of("dctcp")["sysctls"]["ends"]["net.ipv4.tcp_ecn"] == "1"
+    assert plan_of("cubic")["sysctls"]["ends"]["net.ipv4.tcp_ecn"] == "0"

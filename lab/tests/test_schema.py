@@ -11,6 +11,7 @@ from lab import paths
 from lab.errors import UserError
 from lab.experiment import load_experiment
 from lab.inventory import check_all
+from lab.schema import cca
 from lab.schema.load import load
 from lab.schema.profile import Profile
 from lab.schema.topology import Topology, load_topology
@@ -45,7 +46,7 @@ def test_a_scenario_may_be_a_file_anywhere(tmp_path: Path) -> None:
     [
         ({"duration_s": 0}, "mine.yml: duration_s=0: must be greater than or equal to 1"),
         ({"trials": -1}, "mine.yml: trials=-1: must be greater than or equal to 1"),
-        ({"ccas": ["search", "vegaz"]}, "mine.yml: ccas=vegaz: must be a known sender of lab/cca.yml: bbr, cubic"),
+        ({"ccas": ["search", "vegaz"]}, "mine.yml: ccas=vegaz: must be a known sender of lab/cca.yml: bbr, bic"),
         ({"ccas": ["cubic", "cubic"]}, "must be a list that names each sender once"),
         ({"profile": "mars"}, "mine.yml: profile=mars: must be a known profile of trace-profiles/: 5g-driving, "),
         ({"topology": "ring"}, "mine.yml: topology=ring: must be a known topology: path"),
@@ -113,3 +114,25 @@ def test_a_topology_without_a_bottleneck_is_refused(tmp_path: Path) -> None:
 
 def test_every_link_of_the_path_has_mtu_1500() -> None:
     assert {link.mtu for link in load_topology("path", "test").topology.links} == {1500}
+
+
+def ccas_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    (tmp_path / "cca.yml").write_text(text)
+    monkeypatch.setattr(cca, "CCAS", tmp_path / "cca.yml")
+
+
+STANZA = "{name}: {{label: x, algorithm: reno, slow_start_exit: loss{look}}}\n"
+
+
+def test_a_sender_without_a_look_gets_one_that_no_other_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    count = len(cca.MARKERS) * len(cca.LINESTYLES)
+    ccas_file(tmp_path, monkeypatch, "".join(STANZA.format(name=f"s{n}", look="") for n in range(count)))
+    looks = {(sender.marker, sender.linestyle) for sender in cca.load_ccas().values()}
+    assert len(looks) == count
+
+
+def test_two_senders_that_look_alike_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    look = ', colour: "#000000", marker: o, linestyle: "-"'
+    ccas_file(tmp_path, monkeypatch, STANZA.format(name="one", look=look) + STANZA.format(name="two", look=look))
+    with pytest.raises(UserError, match=r"two\.marker=o: must be another marker or line style: one has the same"):
+        cca.load_ccas()

@@ -39,8 +39,8 @@ def test_every_event_that_was_asked_for_is_there() -> None:
         "tcp:tcp_probe": 199,
         "tcp:tcp_retransmit_skb": 37,
         "tcp:tcp_cong_state_set": 10,
+        "slow_start:slow_start_exit": 1,
         "search:search_bin": 11,
-        "search:search_exit": 0,
     }
 
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Tracepoints of tcp_search: search:search_bin tells every bin decision, and
- * search:search_exit the exit from slow start.  Time is the trace clock's; ports
- * are in host order, as in tcp:tcp_probe.
+ * search:search_bin tells every bin decision of tcp_search.  Time is the trace
+ * clock's; ports are in host order, as in tcp:tcp_probe.
  *
  * curr_delv, prev_delv (bytes) and norm_permille mean something only with enough=1:
  * bins reached back far enough, and the earlier window was not empty.
@@ -62,41 +61,6 @@ TRACE_EVENT(search_bin,
 		  __entry->rtt_us, __entry->bin, __entry->bin_us, __entry->curr_delv,
 		  __entry->prev_delv, __entry->norm_permille, __entry->enough,
 		  __entry->exit)
-);
-
-/* Emitted after the decision took effect: ssthresh is the new one. */
-TRACE_EVENT(search_exit,
-
-	TP_PROTO(const struct sock *sk, const struct search_decision *decision),
-
-	TP_ARGS(sk, decision),
-
-	TP_STRUCT__entry(
-		__field(__u64, curr_delv)
-		__field(__u64, prev_delv)
-		__field(__s64, norm_permille)
-		__field(__u32, rtt_us)
-		__field(__u32, cwnd)
-		__field(__u32, ssthresh)
-		__field(__u16, sport)
-		__field(__u16, dport)
-	),
-
-	TP_fast_assign(
-		__entry->curr_delv = decision->curr_delv_bytes;
-		__entry->prev_delv = decision->prev_delv_bytes;
-		__entry->norm_permille = decision->norm_permille;
-		__entry->rtt_us = decision->rtt_us;
-		__entry->cwnd = tcp_snd_cwnd(tcp_sk(sk));
-		__entry->ssthresh = tcp_sk(sk)->snd_ssthresh;
-		__entry->sport = ntohs(inet_sk(sk)->inet_sport);
-		__entry->dport = ntohs(inet_sk(sk)->inet_dport);
-	),
-
-	TP_printk("sport=%hu dport=%hu cwnd=%u ssthresh=%u rtt_us=%u curr_delv=%llu prev_delv=%llu norm_permille=%lld",
-		  __entry->sport, __entry->dport, __entry->cwnd, __entry->ssthresh,
-		  __entry->rtt_us, __entry->curr_delv, __entry->prev_delv,
-		  __entry->norm_permille)
 );
 
 #endif /* SEARCH_TRACE_H */

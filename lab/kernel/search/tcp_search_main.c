@@ -34,6 +34,7 @@
 #include "kernel_cubic.h"
 
 #include "search_core.h"
+#include "slow_start.h"
 #include "tcp_search_params.h"
 
 #define CREATE_TRACE_POINTS
@@ -43,6 +44,7 @@
 struct tcp_search {
 	struct bictcp cubic;
 	struct search_state *search;	/* NULL: plain CUBIC */
+	bool reducing;			/* see slow_start.h */
 };
 
 static atomic_t no_memory_flows = ATOMIC_INIT(0);
@@ -95,12 +97,12 @@ static void tcp_search_release(struct sock *sk)
 	ca->search = NULL;
 }
 
-static void tcp_search_exit_slow_start(struct sock *sk, const struct search_decision *decision)
+static void tcp_search_exit_slow_start(struct sock *sk, u32 rtt_us)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 
 	tp->snd_ssthresh = tcp_snd_cwnd(tp);
-	trace_search_exit(sk, decision);
+	slow_start_left(sk, tcp_snd_cwnd(tp), rtt_us, SLOW_START_SEARCH);
 }
 
 static void tcp_search_update(struct sock *sk, struct search_state *search, u32 rtt_us)
@@ -122,7 +124,7 @@ static void tcp_search_update(struct sock *sk, struct search_state *search, u32 
 
 	trace_search_bin(sk, &decision);
 	if (verdict == SEARCH_EXIT)
-		tcp_search_exit_slow_start(sk, &decision);
+		tcp_search_exit_slow_start(sk, rtt_us);
 }
 
 /* May come before init: for the SYN of a flow that this host opens. */
@@ -146,8 +148,19 @@ static void tcp_search_cwnd_event(struct sock *sk, enum tcp_ca_event event)
 	cubictcp_cwnd_event(sk, event);
 }
 
+static u32 tcp_search_ssthresh(struct sock *sk)
+{
+	struct tcp_search *ca = inet_csk_ca(sk);
+
+	slow_start_reducing(sk, &ca->reducing);
+	return cubictcp_recalc_ssthresh(sk);
+}
+
 static void tcp_search_state(struct sock *sk, u8 new_state)
 {
+	struct tcp_search *ca = inet_csk_ca(sk);
+
+	slow_start_reduced(sk, new_state, &ca->reducing);
 	if (new_state == TCP_CA_Loss)
 		tcp_search_reset(sk);
 	cubictcp_state(sk, new_state);
@@ -156,7 +169,7 @@ static void tcp_search_state(struct sock *sk, u8 new_state)
 static struct tcp_congestion_ops tcp_search __read_mostly = {
 	.init		= tcp_search_init,
 	.release	= tcp_search_release,
-	.ssthresh	= cubictcp_recalc_ssthresh,
+	.ssthresh	= tcp_search_ssthresh,
 	.cong_avoid	= cubictcp_cong_avoid,
 	.set_state	= tcp_search_state,
 	.undo_cwnd	= tcp_reno_undo_cwnd,

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The kinds of qdisc, one file each (or a file for two that differ by a word)."""
 
-from lab.node.qdiscs import cake, codel, fifo, netem, on_demand, pie, red, replay, step_drop, tbf
+from lab.node.qdiscs import cake, codel, fifo, fq, netem, on_demand, pie, red, replay, step_drop, tbf
 from lab.node.qdiscs.kind import ByNetlink, ByTc
 
 KINDS: dict[str, ByTc | ByNetlink] = {
@@ -11,6 +11,7 @@ KINDS: dict[str, ByTc | ByNetlink] = {
     "pfifo": fifo.PACKETS,
     "codel": codel.KIND,
     "fq_codel": codel.FQ_KIND,
+    "fq": fq.KIND,
     "pie": pie.KIND,
     "red": red.KIND,
     "cake": cake.KIND,
