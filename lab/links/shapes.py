@@ -13,6 +13,7 @@ from typing import Any
 from lab.links.draw import DrawnWay, Link
 from lab.links.steps import Quantity, Row, Steps, first, mapped, merged, rows
 from lab.schema.profile import Profile, Way
+from lab.schema.queue import Bottleneck
 from lab.schema.topology import Topology
 
 ORDER_BPS = 10e9  # netem keeps packets in order only with a rate; this one delays a frame by 1.2 us
@@ -44,7 +45,6 @@ def write_steps(profile: Profile, link: Link, folder: Path) -> None:
 def bottleneck(way: Way, drawn: DrawnWay, seed: int) -> Spec:
     """Word a bottleneck with its buffer."""
     assert drawn.buffer_bytes
-    child = way.queue.spec(drawn.buffer_bytes, seed)
     if way.on_demand:
         return {
             "kind": "on_demand",
@@ -56,13 +56,13 @@ def bottleneck(way: Way, drawn: DrawnWay, seed: int) -> Spec:
             "report": way.on_demand.report,
             "limit_bytes": drawn.buffer_bytes,
         }
+    start_bps = round(first(drawn.rate_mbps) * 1e6) if drawn.rate_mbps is not None else 0
+    child = way.queue.spec(Bottleneck(drawn.buffer_bytes, start_bps, seed))
     replay = {"kind": "replay", "limit_bytes": drawn.buffer_bytes, "overhead_bytes": 0, "child": child}
     if drawn.opportunity_bytes is not None:
-        return replay | {"mode": "opportunities", "start_bps": 0}
-    assert drawn.rate_mbps is not None
-    start_bps = first(drawn.rate_mbps) * 1e6
+        return replay | {"mode": "opportunities", "start_bps": start_bps}
     if isinstance(drawn.rate_mbps, Steps) or child["kind"] != "bfifo":
-        return replay | {"mode": "rate", "start_bps": round(start_bps)}
+        return replay | {"mode": "rate", "start_bps": start_bps}
     return {
         "kind": "tbf",
         "rate_bps": start_bps,

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The queue in front of a bottleneck: what of it fills the buffer, and what drops. Parameters as in tc's manuals."""
 
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -9,7 +10,17 @@ from lab.links.models import Positive
 from lab.schema.load import Strict
 
 Packets = Annotated[int, Field(ge=1, lt=2**31)]
+FRAME_BYTES = 1514
 Share = Annotated[float, Field(gt=0, le=1, strict=False)]
+
+
+@dataclass(frozen=True)
+class Bottleneck:
+    """What a queue's settings follow from, beside its own."""
+
+    buffer_bytes: int
+    rate_bps: float
+    seed: int
 
 
 class Bfifo(Strict):
@@ -17,9 +28,9 @@ class Bfifo(Strict):
 
     kind: Literal["bfifo"]
 
-    def spec(self, buffer_bytes: int, seed: int) -> dict[str, Any]:  # noqa: ARG002
+    def spec(self, at: Bottleneck) -> dict[str, Any]:
         """Word it for a node."""
-        return {"kind": "bfifo", "limit_bytes": buffer_bytes}
+        return {"kind": "bfifo", "limit_bytes": at.buffer_bytes}
 
 
 class Pfifo(Strict):
@@ -28,28 +39,44 @@ class Pfifo(Strict):
     kind: Literal["pfifo"]
     limit_pkts: Packets
 
-    def spec(self, buffer_bytes: int, seed: int) -> dict[str, Any]:  # noqa: ARG002
-        """Word it for a node."""
+    def spec(self, at: Bottleneck) -> dict[str, Any]:  # noqa: ARG002
+        """Word it for a node; its limit is its own."""
         return {"kind": "pfifo", "limit_pkts": self.limit_pkts}
 
 
 class Codel(Strict):
-    """CoDel (RFC 8289), one queue or one a flow."""
+    """CoDel (RFC 8289): drops by the time that packets spend in the queue."""
 
-    kind: Literal["codel", "fq_codel"]
+    kind: Literal["codel"]
     limit_pkts: Packets = 10_000
     target_ms: Positive = 5.0
     interval_ms: Positive = 100.0
     ecn: bool = False
 
-    def spec(self, buffer_bytes: int, seed: int) -> dict[str, Any]:  # noqa: ARG002
-        """Word it for a node."""
+    def spec(self, at: Bottleneck) -> dict[str, Any]:  # noqa: ARG002
+        """Word it for a node; its limit is its own."""
         return {
             "kind": self.kind,
             "limit_pkts": self.limit_pkts,
             "target_us": round(self.target_ms * 1e3),
             "interval_us": round(self.interval_ms * 1e3),
             "ecn": self.ecn,
+        }
+
+
+class FqCodel(Codel):
+    """CoDel on a queue of each flow's own (RFC 8290)."""
+
+    kind: Literal["fq_codel"]  # type: ignore[assignment]
+    flows: Packets = 1024
+
+    def spec(self, at: Bottleneck) -> dict[str, Any]:
+        """Word it for a node; the buffer is what all queues may hold."""
+        return super().spec(at) | {
+            "flows": self.flows,
+            "quantum_bytes": FRAME_BYTES,
+            "memory_limit_bytes": at.buffer_bytes,
+            "drop_batch_pkts": 64,
         }
 
 
@@ -60,16 +87,21 @@ class Pie(Strict):
     limit_pkts: Packets = 1_000
     target_ms: Positive = 15.0
     tupdate_ms: Positive = 15.0
+    alpha: Annotated[int, Field(ge=0, le=32)] = 2
+    beta: Annotated[int, Field(ge=0, le=32)] = 20
     ecn: bool = False
 
-    def spec(self, buffer_bytes: int, seed: int) -> dict[str, Any]:  # noqa: ARG002
-        """Word it for a node."""
+    def spec(self, at: Bottleneck) -> dict[str, Any]:  # noqa: ARG002
+        """Word it for a node; its limit is its own."""
         return {
             "kind": "pie",
             "limit_pkts": self.limit_pkts,
             "target_us": round(self.target_ms * 1e3),
             "tupdate_us": round(self.tupdate_ms * 1e3),
+            "alpha": self.alpha,
+            "beta": self.beta,
             "ecn": self.ecn,
+            "bytemode": False,
         }
 
 
@@ -82,13 +114,17 @@ class Red(Strict):
     probability: Share = 0.02
     ecn: bool = False
 
-    def spec(self, buffer_bytes: int, seed: int) -> dict[str, Any]:  # noqa: ARG002
+    def spec(self, at: Bottleneck) -> dict[str, Any]:
         """Word it for a node."""
+        least, most = (round(share * at.buffer_bytes) for share in (self.min_share, self.max_share))
         return {
             "kind": "red",
-            "limit_bytes": buffer_bytes,
-            "min_bytes": round(self.min_share * buffer_bytes),
-            "max_bytes": round(self.max_share * buffer_bytes),
+            "limit_bytes": at.buffer_bytes,
+            "min_bytes": least,
+            "max_bytes": most,
+            "avpkt_bytes": FRAME_BYTES,
+            "burst_pkts": round((2 * least + most) / (3 * FRAME_BYTES)) + 1,  # as tc-red(8) advises
+            "bandwidth_bps": at.rate_bps,
             "probability": self.probability,
             "ecn": self.ecn,
         }
@@ -100,9 +136,14 @@ class Cake(Strict):
     kind: Literal["cake"]
     rtt_ms: Positive = 100.0
 
-    def spec(self, buffer_bytes: int, seed: int) -> dict[str, Any]:  # noqa: ARG002
+    def spec(self, at: Bottleneck) -> dict[str, Any]:
         """Word it for a node."""
-        return {"kind": "cake", "limit_bytes": buffer_bytes, "rtt_us": round(self.rtt_ms * 1e3)}
+        return {
+            "kind": "cake",
+            "flowmode": "triple-isolate",
+            "rtt_us": round(self.rtt_ms * 1e3),
+            "memlimit_bytes": at.buffer_bytes,
+        }
 
 
 class StepDrop(Strict):
@@ -112,15 +153,15 @@ class StepDrop(Strict):
     threshold_share: Share
     drop_pct: Annotated[float, Field(ge=0, le=100, strict=False)]
 
-    def spec(self, buffer_bytes: int, seed: int) -> dict[str, Any]:
+    def spec(self, at: Bottleneck) -> dict[str, Any]:
         """Word it for a node."""
         return {
             "kind": "step_drop",
-            "limit_bytes": buffer_bytes,
-            "threshold_bytes": round(self.threshold_share * buffer_bytes),
+            "limit_bytes": at.buffer_bytes,
+            "threshold_bytes": round(self.threshold_share * at.buffer_bytes),
             "drop_pct": self.drop_pct,
-            "seed": seed,
+            "seed": at.seed,
         }
 
 
-Queue = Annotated[Bfifo | Pfifo | Codel | Pie | Red | Cake | StepDrop, Field(discriminator="kind")]
+Queue = Annotated[Bfifo | Pfifo | Codel | FqCodel | Pie | Red | Cake | StepDrop, Field(discriminator="kind")]

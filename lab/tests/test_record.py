@@ -21,7 +21,7 @@ from lab.node import recorder
 from lab.node.forked import Forked
 from lab.node.recorder import Asked, Limits
 from lab.node.tools import NodeError, run
-from lab.plan import make_plan
+from lab.plan import draw, make_plan
 from lab.tests.command import lab, press_ctrl_c, start
 from lab.tests.conftest import experiment_on
 from lab.tests.test_calibration import Known
@@ -196,10 +196,10 @@ def in_virtual_time(kernel: Kernel, world: Image, tmp_path_factory: pytest.TempP
     folder = tmp_path_factory.mktemp("recorded")
     known = Known(20, 100, 5)
     experiment = experiment_on(known.profile, "cubic_plain", duration_s=3)
-    plan = make_plan(experiment, experiment.ccas["cubic_plain"], 1)
+    plan = make_plan(experiment, experiment.ccas["cubic_plain"], draw(experiment, 1))
     asked = Asked([IDLE, DOWN, UP], rate_mbps=40.0)._asdict()
     (server, client) = plan["ends"]
-    plan |= {"work": "record", "changes": [], "record": {"server": server, "client": client, "asked": asked}}
+    plan |= {"work": "record", "record": {"server": server, "client": client, "asked": asked}}
     virtual.run_plan(plan, folder, kernel, world.root)
     return {phase.name: phase for phase in record.phases(folder / "raw")}
 

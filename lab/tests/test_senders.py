@@ -6,6 +6,7 @@ import itertools
 import polars as pl
 import pytest
 
+from lab.links.draw import nominal_rtt_ms
 from lab.schema.cca import LINESTYLES, MARKERS, load_ccas
 from lab.schema.profile import Profile
 from lab.store.trial import Trial
@@ -41,7 +42,7 @@ def test_each_sender_downloads_over_a_valid_link_and_its_exit_is_complete(bench:
     assert row["cause"] == BY_RULE.get(cca, row["cause"])
     assert 0 < row["t_s"] < 4
     assert 2 <= row["ssthresh_pkts"] <= row["cwnd_pkts"]
-    assert row["rtt_ms"] >= path_for(cca).base_rtt_ms
+    assert row["rtt_ms"] >= nominal_rtt_ms(path_for(cca))
 
 
 @pytest.mark.parametrize("cca", CCAS)
