@@ -50,7 +50,8 @@ QUEUES: list[Spec] = [
     {"kind": "cake", "flowmode": "triple-isolate", "rtt_us": 100_000, "memlimit_bytes": 4_000_000},
     GATEWAY | {"limit_bytes": 200_000, "threshold_bytes": 100_000},
 ]
-ROOTS: list[Spec] = [*QUEUES, TBF, DELAY_LINE, GEO, LINK]
+PACED: Spec = {"kind": "fq", "limit_pkts": 10_000, "flow_limit_pkts": 100}
+ROOTS: list[Spec] = [*QUEUES, PACED, TBF, DELAY_LINE, GEO, LINK]
 
 
 def kind_of(spec: Spec) -> str:
