@@ -59,7 +59,7 @@ def read_lumos(path: Path, *, run: int | None = None) -> Recording:
 def read_probes(path: Path) -> Recording:
     """Read pings without a clock: a distribution to draw from, with what each was of as text."""
     table = read_table(path)
-    name = next(rtt for rtt in PROBES if rtt in table.frame.columns)
+    name = next((rtt for rtt in PROBES if rtt in table.frame.columns), "rtt_ms")
     labels = [table.text(column) for column in table.frame.columns if column not in (name, "probe_num")]
     frame = pl.DataFrame([table.column(name, "rtt_ms"), *labels])
     notes = ("No clock: samples to draw from, no series.",)

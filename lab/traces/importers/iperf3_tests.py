@@ -138,9 +138,9 @@ def believed(tests: list[tuple[Node, Test]]) -> list[Test]:
 
 def _arrived(document: Node, test: Test) -> tuple[float, float, float]:
     """Return what a TCP test that sent says was sent and received (bytes), and by when (s); zeros of any other."""
-    end = document.at("end")
     if not len(test.rates_mbps) or not test.from_client or test.udp:
         return 0.0, 0.0, 0.0
+    end = document.at("end")
     sent, received = end.get("sum_sent"), end.get("sum_received")
     if sent is None or received is None:
         return 0.0, 0.0, 0.0

@@ -12,6 +12,7 @@ from typing import Any
 import dpkt  # type: ignore[import-untyped]
 
 from lab.errors import UserError, field_error
+from lab.traces.importers.capture_bytes import check_whole
 from lab.traces.importers.text import read_bytes, short
 
 BROKEN = (
@@ -56,7 +57,9 @@ def packets_of(path: Path) -> list[Packet]:
     found: list[Packet] = []
     number = 0
     try:
-        reader: Any = dpkt.pcap.UniversalReader(io.BytesIO(read_bytes(path)))
+        data = read_bytes(path)
+        check_whole(path, data)
+        reader: Any = dpkt.pcap.UniversalReader(io.BytesIO(data))
         link = reader.datalink()
         for t_s, frame in reader:
             number += 1  # also what the error below says
