@@ -51,10 +51,10 @@ def show(
     out: Figures = None,
 ) -> None:
     """Draw rate, round trip and loss, over time and as CDFs.   Example: `lab traces show geo-klm-inflight/ping_ams`"""
-    from lab.traces import show as shown
     from lab.traces.imported import find
+    from lab.traces.show import show as lines
 
-    for line in shown.show(find(name, form, settings or []), name, out, console.width):
+    for line in lines(find(name, form, settings or []), name, out, console.width):
         console.print(line, soft_wrap=True, markup=False)
 
 
@@ -68,7 +68,7 @@ def spectrum(
 ) -> None:
     """Find the cycle in which round trips swing.   Example: `lab traces spectrum leo-leocc/delay_example`"""
     from lab.traces.imported import find
-    from lab.traces.show import show_spectrum
+    from lab.traces.show_spectrum import show_spectrum
 
     for line in show_spectrum(find(name, form, settings or []), name, window_s, out, console.width):
         console.print(line, soft_wrap=True, markup=False)
