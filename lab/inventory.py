@@ -12,6 +12,7 @@ from lab.schema.profile import load_profile
 from lab.schema.scenario import load_scenario
 from lab.schema.sysctls import load_sysctls
 from lab.schema.topology import load_topology
+from lab.traces.datasets import datasets
 
 
 def scenarios() -> list[str]:
@@ -55,5 +56,5 @@ def check_all() -> Iterator[str]:
         load_experiment(name)
     yield (
         f"{len(scenarios())} scenarios, {len(profiles())} profiles, {len(topologies())} topologies, "
-        f"{len(ccas)} senders: all good"
+        f"{len(ccas)} senders, {len(datasets())} recordings: all good"
     )

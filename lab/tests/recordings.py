@@ -1,18 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What tests of recordings share: the real ones, where they are, and small ones of the tests' own."""
+"""Small collections of the tests' own."""
 
 import hashlib
-import os
-from pathlib import Path
 
-import pytest
-
-from lab.paths import REPO
 from lab.schema.dataset import Collections
 from lab.traces.datasets import Dataset, named
 
-REAL = Path(os.environ.get("LAB_TRACES_REAL") or REPO.parent / "shared" / "traces-real")
-needs_real = pytest.mark.skipif(not REAL.is_dir(), reason=f"no real recordings in {REAL} (LAB_TRACES_REAL)")
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
 

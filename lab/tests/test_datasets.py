@@ -11,7 +11,10 @@ import yaml
 from lab.errors import UserError
 from lab.schema.dataset import Collections
 from lab.schema.load import load
-from lab.tests.recordings import REAL, needs_real, sha256, stanza
+from lab.tests.recordings import sha256, stanza
+from lab.tests.traces_real import FOLDER as REAL
+from lab.tests.traces_real import needs_real
+from lab.traces import importers
 from lab.traces.datasets import dataset, datasets, named, path_of
 
 OURS = {"README.md", "MANIFEST.tsv", "SHA256SUMS"}
@@ -97,3 +100,27 @@ def test_two_files_that_would_have_the_same_name_are_refused() -> None:
     both = Collections.model_validate({"mine": stanza({"a.txt": b"1", "a.csv": b"2"})})
     with pytest.raises(UserError, match=r"mine.files=a.csv: must be named apart from a.txt$"):
         named(both.root)
+
+
+RATES = {"rate_down_mbps", "rate_up_mbps", "opportunities"}
+CHOICES: dict[str, dict[str, Any]] = {  # what an importer must be told where a file holds several links
+    "leo-fjordlink/2025-03-27-12-05-09-wan": {"router": "5G-D2-WAVELAB"},
+    "5g-5gophers/car-driving-trace-1": {"carrier": "TMobile"},
+    "5g-5gophers/car-driving-trace-2": {"carrier": "TMobile"},
+}
+
+
+@needs_real
+@pytest.mark.parametrize("name", sorted(datasets()))
+def test_what_is_said_of_a_recording_is_what_its_importer_finds(name: str) -> None:
+    said = dataset(name)
+    found = importers.read(REAL / said.collection / said.file, said.own.format, **CHOICES.get(name, {}))
+    columns = set(found.frame.columns)
+    rates = [meaning for meaning in said.recorded if meaning in ("capacity", "goodput", "usage", "rate")]
+    assert rates == ([found.meaning or "rate"] if columns & RATES else [])
+    assert ("rtt" in said.recorded) == ("rtt_ms" in columns)
+    assert ("delay" in said.recorded) == ("delay_ms" in columns)
+    assert ("loss" in said.recorded) == bool(columns & {"lost", "loss_pct"})
+    assert (said.own.length_s is None) == (found.kind == "samples")
+    if said.own.length_s:
+        assert found.frame["t_s"][-1] == pytest.approx(said.own.length_s, rel=0.02)

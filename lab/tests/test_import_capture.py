@@ -101,7 +101,9 @@ def test_a_capture_that_breaks_off_is_refused(tmp_path: Path) -> None:
     whole = written(tmp_path, download(0.05, 1)).read_bytes()
     file = tmp_path / "cut.pcap"
     file.write_bytes(whole[:-10])
-    with pytest.raises(UserError, match=r"cut\.pcap: packet 203: cut short at byte \d+: must be a whole pcap or pcapng capture"):
+    with pytest.raises(
+        UserError, match=r"cut\.pcap: packet 203: cut short at byte \d+: must be a whole pcap or pcapng capture"
+    ):
         importers.read(file)
     file.write_bytes(whole[:24])
     with pytest.raises(UserError, match="must be a capture with IP packets"):

@@ -19,13 +19,20 @@ def read(folder: Path, text: str, **options: Any) -> Recording:
 
 
 @pytest.mark.parametrize(
-    ("unit", "value", "mbps"),
-    [("bit/s", "2000000", 2.0), ("kbit/s", "2000", 2.0), ("Mbit/s", "2", 2.0), ("Gbit/s", "0.002", 2.0)]
-    + [("B/s", "250000", 2.0), ("kB/s", "250", 2.0), ("MB/s", "0.25", 2.0)],
+    ("unit", "value"),
+    [
+        ("bit/s", "2000000"),
+        ("kbit/s", "2000"),
+        ("Mbit/s", "2"),
+        ("Gbit/s", "0.002"),
+        ("B/s", "250000"),
+        ("kB/s", "250"),
+        ("MB/s", "0.25"),
+    ],
 )
-def test_rates_come_in_seven_units(tmp_path: Path, unit: str, value: str, mbps: float) -> None:
+def test_rates_come_in_seven_units(tmp_path: Path, unit: str, value: str) -> None:
     recording = read(tmp_path, f"t,r\n0,{value}\n1,{value}\n", columns=f"t_s=t,rate_up_mbps=r [{unit}]")
-    assert recording.frame["rate_up_mbps"].to_list() == pytest.approx([mbps, mbps])
+    assert recording.frame["rate_up_mbps"].to_list() == pytest.approx([2.0, 2.0])
 
 
 @pytest.mark.parametrize(("unit", "step"), [("s", "1"), ("ms", "1000"), ("us", "1000000"), ("ns", "1000000000")])
@@ -52,7 +59,9 @@ def test_clocks_may_be_dates(tmp_path: Path, form: str, times: tuple[str, str]) 
 
 
 def test_a_loss_may_be_a_mark_in_the_rtt(tmp_path: Path) -> None:
-    frame = read(tmp_path, "0;10\n1;-1\n2;\n", columns="t_s=1,rtt_ms=2", separator="semicolon", header=False, lost=("-1",)).frame
+    frame = read(
+        tmp_path, "0;10\n1;-1\n2;\n", columns="t_s=1,rtt_ms=2", separator="semicolon", header=False, lost=("-1",)
+    ).frame
     assert frame["rtt_ms"].to_list() == [10.0, None, None]
     assert frame["lost"].to_list() == [False, True, False]  # an empty cell is missing, not lost
 
@@ -115,7 +124,10 @@ def test_quoted_values_and_other_line_ends_are_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("t,rtt\n0,10\n1,-1\n", "line 3: rtt=-1: must be a number at least 0 and at most 3.6e+06, or empty where missing"),
+        (
+            "t,rtt\n0,10\n1,-1\n",
+            "line 3: rtt=-1: must be a number at least 0 and at most 3.6e+06, or empty where missing",
+        ),
         ("t,rtt\n0,10\n1,nan\n", "line 3: rtt=nan: must be a number"),
         ("t,rtt\n0,10\n1,inf\n", "line 3: rtt=inf: must be a number"),
         ("t,rtt\n0,10\n1,ten\n", "line 3: rtt=ten: must be a number"),
@@ -145,7 +157,10 @@ def test_a_value_that_cannot_be_is_refused_by_its_line(tmp_path: Path, text: str
         ({"columns": "t_s=t,rtt_ms=rtt [miles]"}, r"columns=rtt_ms [miles]: must be in one of s, ms, us, ns"),
         ({"columns": "t_s=t,rtt_ms"}, "columns=rtt_ms: must be like rate_down_mbps=DL_bitrate [kbit/s]"),
         ({"columns": "t_s=t,t_s=rtt"}, "must be a list that names each column of a recording once"),
-        ({"columns": "t_s=t,rtt_ms=rtt", "separator": "dot"}, "separator=dot: must be one of comma, tab, blank, semicolon"),
+        (
+            {"columns": "t_s=t,rtt_ms=rtt", "separator": "dot"},
+            "separator=dot: must be one of comma, tab, blank, semicolon",
+        ),
         ({"columns": "t_s=t,rtt_ms=rtt", "meaning": "speed"}, "meaning=speed: must be one of None, capacity, goodput"),
         ({"columns": "t_s=t,rtt_ms=rtt", "zeros": "0"}, "zeros=0: must be one of stall, missing"),
         ({"columns": "t_s=t,rate_up_mbps=rtt", "lost": ("-1",)}, "lost=-1: must be left out: it marks rtt_ms"),

@@ -28,6 +28,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "5gophers": {"carrier": "Verizon"},
     "ping": {"interval_s": 1.0},
 }
+LEOVIZ = "timestamp,popPingLatencyMs,downlinkThroughputBps,uplinkThroughputBps\n"
 UCC = "Timestamp,NetworkMode,DL_bitrate,UL_bitrate,State,PINGAVG,PINGLOSS\n"
 UOS = "timestamp_start,timestamp_end,transport_protocol,download,upload,average_speed\n"
 UOS_PING = "timestamp_start,timestamp_end,packet_loss,packets_send,ping_avg,average_speed\n"
@@ -52,9 +53,11 @@ SMALL: dict[str, str] = {
     "5gophers": "seq_num,Verizon_throughput_mbps\n0,25.7\n1,65.0\n9,1\n",
     "5gophers-rtt": "rtt_ms,carrier,server_location\n40.0,SPRINT,US-East\n",
     "lumos5g": LUMOS + lumos(1, 1, 500) + lumos(1, 2, 600),
-    "leoviz": "timestamp,popPingLatencyMs,downlinkThroughputBps,uplinkThroughputBps\n1748560813.33,78.5,1373919.8,3600\n",
-    "starlink-grpc": BULK + "2024-01-02T03:04:05,0.0,21.0,1e6,2e6,,True,False\n2024-01-02T03:04:06,1.0,,0.0,0.0,,False,True\n",
-    "uos-iperf": UOS + "2024-01-11 10:06:39,2024-01-11 10:06:40,UDP,5,,0\n2024-01-11 10:06:40,2024-01-11 10:06:41,UDP,0,7,0\n",
+    "leoviz": LEOVIZ + "1748560813.33,78.5,1373919.8,3600\n",
+    "starlink-grpc": BULK
+    + "2024-01-02T03:04:05,0.0,21.0,1e6,2e6,,True,False\n2024-01-02T03:04:06,1.0,,0.0,0.0,,False,True\n",
+    "uos-iperf": UOS
+    + "2024-01-11 10:06:39,2024-01-11 10:06:40,UDP,5,,0\n2024-01-11 10:06:40,2024-01-11 10:06:41,UDP,0,7,0\n",
     "uos-ping": UOS_PING + "2024-01-11 09:43:20,2024-01-11 09:43:45,0.4,250,57.7,0\n",
     "errant": "operator,country,access_technology,rssi,download_mbps,upload_mbps,rtt_ms\na,b,4G,-55,7.6,6.1,83.1\n",
     "columns": "t_s,rate_down_mbps,rtt_ms\n0,1,20\n0.1,2,\n0.2,0,21\n",
@@ -78,11 +81,13 @@ REAL = {
     "fjordlink": "leo-fjordlink/2025-03-27-12-05-09-wan.parquet.gzip",
 }
 REAL_BYTES = 40_000  # of text: enough for every kind of line, and quick
-WORDS = st.sampled_from(
-    [b"", b"-1", b"-", b"0", b"nan", b"inf", b"1e309", b"9" * 30, b"-0.0", b"\0", b"\xff", b"\r", b"\n", b"\n\n", b",", b"\t"]
-    + [b" ", b'"', b"{", b"}", b"[", b"null", b"true", b"1e-400", "١".encode(), b"0x10", b"1_0", b"2024-02-30", b"%Y", b"=", b":"]
+MARKS = ["", "-1", "-", "0", "nan", "inf"]
+MARKS += ["1e309", "9" * 30, "-0.0", "\0", "\r", "\n", "\n\n", ",", "\t", " ", '"', "{", "}"]
+ODD = ["[", "null", "true", "1e-400", "\u0661", "0x10", "1_0", "2024-02-30", "%Y", "=", ":"]  # 0661: a digit elsewhere
+WORDS = st.sampled_from([b"\xff", *(word.encode() for word in MARKS + ODD)])
+CHANGES = st.lists(
+    st.tuples(st.integers(0, 2**31), st.integers(0, 12), WORDS | st.binary(max_size=6)), min_size=1, max_size=6
 )
-CHANGES = st.lists(st.tuples(st.integers(0, 2**31), st.integers(0, 12), WORDS | st.binary(max_size=6)), min_size=1, max_size=6)
 
 
 def changed(data: bytes, changes: list[tuple[int, int, bytes]]) -> bytes:
@@ -120,7 +125,9 @@ def test_the_examples_are_read_before_they_are_broken(tmp_path: Path, form: str)
 @pytest.mark.parametrize("form", SMALL)
 @FUZZED
 @given(changes=CHANGES)
-def test_a_small_file_with_a_few_bytes_changed(tmp_path: Path, form: str, changes: list[tuple[int, int, bytes]]) -> None:
+def test_a_small_file_with_a_few_bytes_changed(
+    tmp_path: Path, form: str, changes: list[tuple[int, int, bytes]]
+) -> None:
     (tmp_path / "made").write_bytes(changed(SMALL[form].encode(), changes))
     judge(tmp_path / "made", form, **OPTIONS.get(form, {}))
 
@@ -167,7 +174,9 @@ def test_any_value_in_the_place_of_any_other_in_json(tmp_path: Path, form: str, 
             break
         key = data.draw(st.sampled_from(keys))
         if not isinstance(place[key], (dict, list)) or data.draw(st.booleans()):
-            place[key] = data.draw(st.sampled_from([None, -1, 1e308, 10**400, "text", [], {}, True, 0, [0], {"a": 1}, 0.5]))
+            place[key] = data.draw(
+                st.sampled_from([None, -1, 1e308, 10**400, "text", [], {}, True, 0, [0], {"a": 1}, 0.5])
+            )
             break
         place = place[key]
     (tmp_path / "made").write_text(json.dumps(document))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""iperf3's JSON: several tests in one file, failed ones among them; its own ramp is cut, a proxy's word not believed."""
+"""iperf3's JSON: several tests in one file, failed ones among them; its ramp is cut, a proxy's word not believed."""
 
 import json
 from pathlib import Path
@@ -21,7 +21,9 @@ MMSYS = "leo-mmsys24/downlink-no-isl-iperf3-2m-2023-09-21-06-10-00.json"
 def means_of(path: Path, **options: Any) -> tuple[list[float], list[str]]:
     """Return the mean rate of each test in a file, and the notes."""
     recording = importers.read(path, **options)
-    rates, means, now = recording.frame[recording.frame.columns[1]].to_list(), [], []
+    rates = recording.frame[recording.frame.columns[1]].to_list()
+    means: list[float] = []
+    now: list[float] = []
     for rate in rates:
         if rate is None:
             means.append(float(np.mean(now)))
@@ -41,7 +43,11 @@ def test_a_download_over_geo_is_goodput_down_and_failed_tests_are_named() -> Non
         f"Test {number} left out: it has no intervals." for number in (6, 7, 10, 11)
     ]
     recording = importers.read(real(KLM + "download_ams.json"))
-    assert (recording.format, recording.meaning, recording.frame.columns[1]) == ("iperf3-json", "goodput", "rate_down_mbps")
+    assert (recording.format, recording.meaning, recording.frame.columns[1]) == (
+        "iperf3-json",
+        "goodput",
+        "rate_down_mbps",
+    )
 
 
 @needs_real
@@ -56,7 +62,8 @@ def test_an_interrupted_test_is_left_out_by_name() -> None:
 def test_an_upload_through_a_proxy_is_what_the_receiver_got(of: str, count: int, low: float, high: float) -> None:
     means, notes = means_of(real(f"{KLM}upload_{of}.json"))
     assert len(means) == count
-    assert low <= min(means) and max(means) <= high
+    assert low <= min(means)
+    assert max(means) <= high
     assert sum("are a proxy's" in note for note in notes) >= count
     assert importers.read(real(f"{KLM}upload_{of}.json")).frame.columns[1] == "rate_up_mbps"
 
@@ -115,7 +122,9 @@ def test_a_ramp_is_never_longer_than_15_s() -> None:
 def test_what_the_lab_itself_records_is_read() -> None:
     recording = importers.read(CAPTURED / "iperf3.json")
     assert (recording.format, recording.meaning) == ("iperf3-json", "goodput")
-    with pytest.raises(UserError, match=r"iperf3-failed\.json: content: must hold a test with intervals: Test 1 left out"):
+    with pytest.raises(
+        UserError, match=r"iperf3-failed\.json: content: must hold a test with intervals: Test 1 left out"
+    ):
         importers.read(CAPTURED / "iperf3-failed.json")
 
 
@@ -123,7 +132,9 @@ def interval(start: float, end: float, mbps: float, **more: Any) -> dict[str, An
     return {"sum": {"start": start, "end": end, "bits_per_second": mbps * 1e6, "omitted": False, **more}}
 
 
-def made(*intervals: dict[str, Any], protocol: str = "TCP", clock: int = 1_700_000_000, **options: Any) -> dict[str, Any]:
+def made(
+    *intervals: dict[str, Any], protocol: str = "TCP", clock: int = 1_700_000_000, **options: Any
+) -> dict[str, Any]:
     start = {"timestamp": {"timesecs": clock}, "test_start": {"protocol": protocol, "reverse": 1, **options}}
     return {"start": start, "intervals": list(intervals), "end": {"sum_sent": {}, "cpu": 1}}
 
@@ -148,7 +159,9 @@ def test_omitted_intervals_are_left_out(tmp_path: Path) -> None:
 
 
 def test_udp_has_losses_and_no_meaning_of_its_own(tmp_path: Path) -> None:
-    file = written(tmp_path, made(interval(0, 1, 5, lost_percent=10), interval(1, 2, 4, lost_percent=20), protocol="UDP"))
+    file = written(
+        tmp_path, made(interval(0, 1, 5, lost_percent=10), interval(1, 2, 4, lost_percent=20), protocol="UDP")
+    )
     recording = importers.read(file)
     assert recording.meaning is None
     assert recording.frame["loss_pct"].to_list() == [10.0, 20.0, None]
@@ -168,7 +181,10 @@ def test_tests_lie_where_their_clocks_say(tmp_path: Path) -> None:
         ([made(interval(0, 1, 5), interval(0.5, 0.2, 5))], r"intervals\[1\].sum.start=0.5: must be later than"),
         ([made(interval(0, 1, 5)), made(interval(0, 1, 5), protocol="UDP")], "must be tests of one protocol"),
         ([made(interval(0, 1, 5), bidirectional=1)], "bidirectional=1: must be 0: tests of both directions"),
-        ([made(interval(0, 9, 5)), made(interval(0, 9, 5), clock=1_700_000_001)], "must be after the end of the test before"),
+        (
+            [made(interval(0, 9, 5)), made(interval(0, 9, 5), clock=1_700_000_001)],
+            "must be after the end of the test before",
+        ),
         ([{"start": {}}], "line 1: intervals=: must be given"),
     ],
 )

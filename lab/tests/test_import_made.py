@@ -31,11 +31,15 @@ def trip(number: int, sent_ns: int, rtt_ns: int | None, lost: Any = False) -> di
 
 def irtt(*trips: dict[str, Any], json_format: int = 1) -> str:
     version = {"irtt": "0.9.0", "protocol": 1, "json_format": json_format}
-    return json.dumps({"version": version, "system_info": {}, "config": {}, "stats": {}, "round_trips": trips}, indent=4)
+    return json.dumps(
+        {"version": version, "system_info": {}, "config": {}, "stats": {}, "round_trips": trips}, indent=4
+    )
 
 
 def test_irtts_round_trips_are_in_nanoseconds(tmp_path: Path) -> None:
-    recording = read(tmp_path, irtt(trip(0, 5, 134_460), trip(1, SECOND_NS + 5, None, True), trip(2, 2 * SECOND_NS + 5, 99_455)))
+    recording = read(
+        tmp_path, irtt(trip(0, 5, 134_460), trip(1, SECOND_NS + 5, None, True), trip(2, 2 * SECOND_NS + 5, 99_455))
+    )
     assert recording.format == "irtt"
     assert recording.frame["t_s"].to_list() == [0.0, 1.0, 2.0]
     assert recording.frame["rtt_ms"].to_list() == pytest.approx([0.13446, None, 0.099455])
@@ -123,9 +127,7 @@ def test_the_dishs_status_is_usage_and_an_unreachable_dish_told_nothing(tmp_path
 
 def test_the_dishs_history_leaves_the_rtt_of_a_lost_second_empty(tmp_path: Path) -> None:
     text = (
-        BULK
-        + "2024-01-02T03:04:05,0.0,21.0,1e6,2e6,,True,False\n"
-        + "2024-01-02T03:04:06,1.0,,0.0,0.0,,False,True\n"
+        BULK + "2024-01-02T03:04:05,0.0,21.0,1e6,2e6,,True,False\n" + "2024-01-02T03:04:06,1.0,,0.0,0.0,,False,True\n"
     )
     assert read(tmp_path, text).frame["rtt_ms"].to_list() == [21.0, None]
 

@@ -87,7 +87,9 @@ def test_unreachable_and_silent_probes_are_lost(tmp_path: Path) -> None:
 
 def test_runs_to_several_targets_must_be_told_apart(tmp_path: Path) -> None:
     text = HEAD + answer(1) + HEAD.replace("example.net", "example.org") + answer(1)
-    with pytest.raises(UserError, match="session: must be given, for the runs have several targets: example.net, example"):
+    with pytest.raises(
+        UserError, match=r"session: must be given, for the runs have several targets: example\.net, example\.org"
+    ):
         read(tmp_path, text, interval_s=1)
     assert read(tmp_path, text, interval_s=1, session=2).frame.height == 1
 
@@ -101,7 +103,10 @@ def test_runs_to_several_targets_must_be_told_apart(tmp_path: Path) -> None:
         ("64 bytes from 192.0.2.1: icmp_seq=70000 ttl=50 time=1 ms", "line 3: seq=70000: must be at most 65535"),
         ("64 bytes from 192.0.2.1: icmp_seq=2 ttl=50 time=99999999 ms", "line 3: rtt_ms=99999999: must be at most"),
         ("64 bytes from 192.0.2.1: icmp_seq=2 ttl=50 time=1 ms and so on", "line 3: text=64 bytes"),
-        ("Reply from 192.0.2.1: bytes=32 time=20ms TTL=50", "line 3: text=Reply from .*: must be a line that ping writes"),
+        (
+            "Reply from 192.0.2.1: bytes=32 time=20ms TTL=50",
+            "line 3: text=Reply from .*: must be a line that ping writes",
+        ),
     ],
 )
 def test_a_line_that_ping_does_not_write_is_refused(tmp_path: Path, line: str, words: str) -> None:

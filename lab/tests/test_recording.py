@@ -170,7 +170,9 @@ def test_steps_that_cannot_be_are_refused(step_ms: float) -> None:
 
 
 def test_the_running_minimum_takes_a_queue_out_and_leaves_losses() -> None:
-    loaded = series(t_s=[0.0, 1.0, 2.0, 3.0, 4.0], rtt_ms=[30.0, 90.0, None, 35.0, 80.0], lost=[False, False, True, False, False])
+    loaded = series(
+        t_s=[0.0, 1.0, 2.0, 3.0, 4.0], rtt_ms=[30.0, 90.0, None, 35.0, 80.0], lost=[False, False, True, False, False]
+    )
     assert running_minimum(loaded, 2.0).frame["rtt_ms"].to_list() == [30.0, 30.0, None, 35.0, 35.0]
     assert "running minimum over 2 s" in running_minimum(loaded, 2.0).notes[-1]
 

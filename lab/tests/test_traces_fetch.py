@@ -13,7 +13,9 @@ import pytest
 
 from lab.errors import UserError
 from lab.tests.command import lab
-from lab.tests.recordings import COMMIT, REAL, collection, needs_real, sha256
+from lab.tests.recordings import COMMIT, collection, sha256
+from lab.tests.traces_real import FOLDER as REAL
+from lab.tests.traces_real import needs_real
 from lab.traces.candidates import Mirror
 from lab.traces.datasets import Dataset
 from lab.traces.fetch import fetch

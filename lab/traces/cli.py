@@ -14,6 +14,11 @@ Mirror = Annotated[
     Path | None, typer.Option(help="A folder with the files, in any layout: found by place, name or checksum.")
 ]
 
+Name = Annotated[str, typer.Argument(help="A recording that `lab traces list` names, or a file.", metavar="NAME|FILE")]
+Form = Annotated[str | None, typer.Option("--format", help="A file's form, instead of what its content says.")]
+Settings = Annotated[list[str] | None, typer.Option("--set", help="An option of the form, as name=value.")]
+Figures = Annotated[Path | None, typer.Option(help="Folder for the SVG and PNG; else results/traces.")]
+
 
 @traces_app.command()
 def fetch(
@@ -36,6 +41,37 @@ def list_() -> None:
     from lab.traces.listing import listing
 
     console.print(listing())
+
+
+@traces_app.command()
+def show(
+    name: Name,
+    form: Form = None,
+    settings: Settings = None,
+    out: Figures = None,
+) -> None:
+    """Draw rate, round trip and loss, over time and as CDFs.   Example: `lab traces show geo-klm-inflight/ping_ams`"""
+    from lab.traces.imported import find
+    from lab.traces.show import show as lines
+
+    for line in lines(find(name, form, settings or []), name, out, console.width):
+        console.print(line, soft_wrap=True, markup=False)
+
+
+@traces_app.command()
+def spectrum(
+    name: Name,
+    window_s: Annotated[float | None, typer.Option(help="Of the transform; else 20 minimum round trips.")] = None,
+    form: Form = None,
+    settings: Settings = None,
+    out: Figures = None,
+) -> None:
+    """Find the cycle in which round trips swing.   Example: `lab traces spectrum leo-leocc/delay_example`"""
+    from lab.traces.imported import find
+    from lab.traces.show_spectrum import show_spectrum
+
+    for line in show_spectrum(find(name, form, settings or []), name, window_s, out, console.width):
+        console.print(line, soft_wrap=True, markup=False)
 
 
 @traces_app.command()

@@ -9,6 +9,8 @@ from rich.text import Text
 
 from lab.traces.datasets import Dataset, datasets
 
+DAY_S = 86_400
+
 
 def listing() -> Group:
     """Return every recording under its collection: what is recorded, how long, fetched or not."""
@@ -27,8 +29,13 @@ def listing() -> Group:
 def cells(row: Dataset) -> list[str]:
     """Word one recording: name, what is recorded, length, fetched or not."""
     name = row.name.removeprefix(f"{row.collection}/")
-    length = f"{row.own.length_s:,.0f} s" if row.own.length_s else "no clock"
-    return [f"  {name}", ", ".join(row.recorded), length, "fetched" if row.fetched else ""]
+    return [f"  {name}", ", ".join(row.recorded), _length(row.own.length_s), "fetched" if row.fetched else ""]
+
+
+def _length(length_s: float | None) -> str:
+    if length_s is None:
+        return "no clock"
+    return f"{length_s:.0f} s" if length_s < 2 * DAY_S else f"{length_s / DAY_S:.0f} days, with pauses"
 
 
 def _total() -> Text:

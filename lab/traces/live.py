@@ -38,6 +38,8 @@ def serve(port: int, most_mbps: float, most_seconds: float) -> Iterator[str]:
     yield f"serving on TCP and UDP port {port}, probes on UDP port {port + 1}; Ctrl-C ends it"
     try:
         recorder.serve(port, Limits(most_mbps, most_seconds), say=print)
+    except KeyboardInterrupt:
+        return
     except OSError as error:
         raise UserError(f"port {port}: {error.strerror}: must be free, and the next one too") from None
 

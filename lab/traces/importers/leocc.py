@@ -14,7 +14,10 @@ from lab.traces.importers.whole_numbers import head_integers, may_be_delays, rea
 from lab.traces.recording import Recording
 
 STEP_MS = 10
-NOTE = "Delay is one-way; its recorder replays it in both directions, so that RTT is twice the value."
+NOTE = (
+    "Each line is the one-way delay for the next 10 ms: the format's word, not the file's. Its recorder replays it "
+    "in both directions, so that RTT is twice the value."
+)
 
 
 def fits(head: Head) -> bool:

@@ -11,14 +11,15 @@ from lab.traces.importers.text import line_error
 from lab.traces.importers.whole_numbers import head_integers, read_integers
 from lab.traces.recording import Recording
 
-LONGEST_MS = 31 * 86_400_000
+LONGEST_MS = 7 * 86_400_000  # below the seconds of an epoch: a log of those is no trace
+LATEST_START_MS = 3_600_000  # a recording begins near its own 0
 DIRECTIONS = {".down": "network to user", ".up": "user to network"}
 
 
 def fits(head: Head) -> bool:
     """Recognise whole numbers that never fall."""
     numbers = head_integers(head)
-    return numbers is not None and bool((np.diff(numbers) >= 0).all())
+    return numbers is not None and 0 <= numbers[0] <= LATEST_START_MS and bool((np.diff(numbers) >= 0).all())
 
 
 def read(path: Path) -> Recording:

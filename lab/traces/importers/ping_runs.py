@@ -104,9 +104,7 @@ def _by_stamp(path: Path, probes: pl.DataFrame) -> pl.DataFrame:
     return _rows(t_s, probes)
 
 
-def _refuse_backward(
-    path: Path, answered: pl.DataFrame, sent_s: Seconds
-) -> None:
+def _refuse_backward(path: Path, answered: pl.DataFrame, sent_s: Seconds) -> None:
     back = np.flatnonzero(np.diff(sent_s) <= 0)
     if len(back):
         row = int(back[0]) + 1
@@ -134,7 +132,7 @@ def _by_number(
     timed, start_s = [], 0.0
     for number, (run, probes) in enumerate(zip(runs, tables, strict=True), 1):
         pace_s = _pace(path, run, interval_s)
-        t_s: Seconds = start_s + np.arange(probes.height) * pace_s
+        t_s = start_s + np.arange(probes.height) * pace_s
         notes.append(f"Run {number}: no clock: t_s is icmp_seq times {pace_s:.4f} s, from {start_s:.1f} s on.")
         start_s = float(t_s[-1]) + pace_s
         timed.append(_rows(t_s, probes))

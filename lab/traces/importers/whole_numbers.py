@@ -12,7 +12,8 @@ from lab.traces.importers.text import line_error, read_lines
 
 Integers = NDArray[np.int64]
 SHORT_LINES = 1000  # fewer lines than this may be either format
-SHORT_MS = 2000  # above this no line is a one-way delay
+SHORT_MS = 2000  # times above this are no delays of so short a file
+LATEST_MS = 10_000  # no packet that is still wanted is later
 
 
 def read_integers(path: Path, field: str, high: int) -> Integers:
@@ -37,5 +38,7 @@ def head_integers(head: Head) -> Integers | None:
 
 def may_be_delays(numbers: Integers) -> bool:
     """Tell whether numbers may be delays: they fall somewhere, or are few and small enough not to be times."""
+    if not 0 <= int(numbers.min()) <= int(numbers.max()) <= LATEST_MS:
+        return False
     falls = bool((np.diff(numbers) < 0).any())
     return falls or (len(numbers) < SHORT_LINES and int(numbers.max()) <= SHORT_MS)
