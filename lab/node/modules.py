@@ -12,4 +12,5 @@ def load(name: str, params: dict[str, Any] | None = None) -> None:
         run("modprobe", name, *(f"{key}={value}" for key, value in (params or {}).items()))
     except NodeError as error:
         said = [line for line in run("dmesg", "--notime").splitlines() if line.startswith(name)]
-        raise NodeError(f"{error}; kernel: {said[-1] if said else 'silent'}") from None
+        rules = [line for line in said if "must be" in line]  # the module's own words come before the kernel's
+        raise NodeError(f"{error}; kernel: {[*said, *rules][-1] if said else 'silent'}") from None

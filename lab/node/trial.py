@@ -8,11 +8,10 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-from lab.node import capture, counters, flow, link, netns, sysctl, trace
+from lab.node import capture, counters, flow, link, modules, netns, sysctl, trace
 from lab.node.forked import Forked
 from lab.node.probe import probe
 from lab.node.sampler import sample
-from lab.node.tools import NodeError, run
 
 Plan = dict[str, Any]
 
@@ -20,7 +19,7 @@ Plan = dict[str, Any]
 def run_trial(plan: Plan, folder: Path) -> None:
     """Execute a plan and leave its raw records in a folder: capture, trace pages, qdisc samples, node.json."""
     for module in plan["modules"]:
-        _load(module)
+        modules.load(module["name"], module["params"])
     sysctl.pin(None, plan["sysctls"]["kernel"])
     with netns.nodes_up(plan["topology"]):
         for node in plan["ends"]:
@@ -36,16 +35,6 @@ def run_trial(plan: Plan, folder: Path) -> None:
             "kernel": Path("/proc/version").read_text().strip(),
         }
     (folder / "node.json").write_text(json.dumps(record, indent=1))
-
-
-def _load(module: Plan) -> None:
-    """Load a sender's module; where the kernel refuses it, its log says why, and modprobe does not."""
-    try:
-        run("modprobe", module["name"], *(f"{k}={v}" for k, v in module["params"].items()))
-    except NodeError as error:
-        said = [line for line in run("dmesg", "--notime").splitlines() if line.startswith(module["name"])]
-        rules = [line for line in said if "must be" in line]  # the module's own words come before the kernel's
-        raise NodeError(f"{error}; kernel: {[*said, *rules][-1] if said else 'silent'}") from None
 
 
 def _traffic(plan: Plan, folder: Path) -> dict[str, Any]:

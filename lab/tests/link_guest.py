@@ -6,6 +6,7 @@ Standard library and lab.node only: this runs in the guest. What it is told: lab
 
 import json
 import os
+import resource
 import socket
 import struct
 import time
@@ -107,8 +108,10 @@ def work(plan: Plan, folder: Path) -> None:
             received_pkts = sink.answer()
             counted = qdisc.statistics(NODE, DEV, plan["spec"])
         shown = json.loads(run("tc", "-n", NODE, "-s", "-j", "qdisc", "show", "dev", DEV))
-    record = {"got": got, "start_ns": start_ns, "late_us": late, "statistics": counted, "shown": shown}
-    (folder / "node.json").write_text(json.dumps(record | {"received_pkts": received_pkts}))
+    memory_kb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    record = {"memory_kb": memory_kb, "got": got, "start_ns": start_ns, "late_us": late, "shown": shown}
+    record |= {"statistics": counted, "received_pkts": received_pkts}
+    (folder / "node.json").write_text(json.dumps(record))
     os.sync()
 
 

@@ -97,7 +97,7 @@ def assert_read_back(got: dict[str, Any], asked: Spec) -> None:
         (GATEWAY | {"drop_pct": 101.0}, "router:eth2: qdisc: drop_pct: must be at most 100: "),
         (GEO | {"phase_us": 40_000}, "router:eth2: qdisc: phase_us: must be less than frame_us: "),
         (GEO | {"frame_us": 0}, "router:eth2: qdisc: integer out of range: "),
-        (GEO | {"frame_us": 1, "phase_us": 0, "request_delay_us": 10**6}, "router:eth2: qdisc: request_delay_us: must be at most "),
+        (GEO | {"frame_us": 1, "phase_us": 0, "request_delay_us": 10**6}, "router:eth2: qdisc: request_delay_us: must"),
     ],
 )
 def test_what_the_kernel_refuses_is_told_in_its_words(
@@ -111,7 +111,8 @@ def test_what_the_kernel_refuses_is_told_in_its_words(
 
 
 def test_attributes_are_split_as_they_were_joined() -> None:
-    joined = netlink.attribute(3, b"abc") + netlink.attribute(7 | netlink.NLA_F_NESTED, b"") + netlink.attribute(2, b"x")
+    nested = netlink.attribute(7 | netlink.NLA_F_NESTED, b"")
+    joined = netlink.attribute(3, b"abc") + nested + netlink.attribute(2, b"x")
     assert len(joined) % 4 == 0
     assert netlink.attributes(joined) == {3: b"abc", 7: b"", 2: b"x"}
 
