@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Init of the virtual-time kernel: mount, run the trial of /trial/plan.json, power off.
+"""Init of the virtual-time kernel: mount, run the trial of /trial/plan.json (or tell of its modules), power off.
 
 What goes wrong is told in one line in /trial/error.txt; without that file and with node.json the trial is whole.
 """
@@ -11,8 +11,9 @@ import sys
 import traceback
 from pathlib import Path
 
+from lab.node.modules import describe
 from lab.node.tools import NodeError, run
-from lab.node.trial import run_trial
+from lab.node.trial import Plan, run_trial
 
 TRIAL = Path("/trial")
 MOUNTS = (
@@ -33,7 +34,7 @@ def main() -> None:
         for kind, target in MOUNTS:
             _mount(kind, target)
         run("ip", "link", "set", "dev", "lo", "up")
-        run_trial(json.loads((TRIAL / "plan.json").read_text()), TRIAL)
+        _execute(json.loads((TRIAL / "plan.json").read_text()))
     except NodeError as error:
         (TRIAL / "error.txt").write_text(f"{error}\n")
     except OSError as error:  # a full disk, above all
@@ -43,6 +44,14 @@ def main() -> None:
         (TRIAL / "traceback.txt").write_text(traceback.format_exc())
     os.sync()
     LIBC.reboot(LINUX_REBOOT_CMD_POWER_OFF)
+
+
+def _execute(plan: Plan) -> None:
+    """Run a trial, or where there is no flow in it, describe modules."""
+    if plan["flows"]:
+        run_trial(plan, TRIAL)
+    else:
+        describe(plan["describe"], TRIAL)
 
 
 def _mount(kind: str, target: str) -> None:
