@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from lab import cca_command
 from lab.traces.cli import traces_app
 
 app = typer.Typer(
@@ -19,6 +20,7 @@ app = typer.Typer(
 kernel_app = typer.Typer(no_args_is_help=True, help="The virtual-time kernel and the sender modules.")
 app.add_typer(kernel_app, name="kernel")
 app.add_typer(traces_app, name="traces")
+app.add_typer(cca_command.app, name="cca")
 console = Console(highlight=False)
 
 ScenarioName = Annotated[str, typer.Argument(help="A scenario's name (see `lab list`) or the path of a .yml file.")]

@@ -45,7 +45,7 @@ def _boot(plan: dict[str, Any], folder: Path, kernel: Kernel, world: Path) -> tu
             kernel.modules: "/usr/lib/modules",
         },
     )
-    seconds = plan["flows"][0]["duration_s"]
+    seconds = max((flow["duration_s"] for flow in plan["flows"]), default=0)
     try:
         done = subprocess.run(
             command,

@@ -13,12 +13,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from lab.node.modules import describe
 from lab.node.record_path import record_path
 from lab.node.tools import NodeError, run
 from lab.node.trial import run_trial
 
 TRIAL = Path("/trial")
-WORK = {"trial": run_trial, "record": record_path}
+WORK = {"trial": run_trial, "record": record_path, "describe": describe}
 MOUNTS = (
     ("proc", "/proc"),
     ("sysfs", "/sys"),

@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Loading kernel modules."""
+"""The running kernel's modules: loading one, and what it says of itself and its parameters as they now are."""
 
+import json
+from pathlib import Path
 from typing import Any
 
 from lab.node.tools import NodeError, run
+
+SYS = Path("/sys/module")
 
 
 def load(name: str, params: dict[str, Any] | None = None) -> None:
@@ -14,3 +18,28 @@ def load(name: str, params: dict[str, Any] | None = None) -> None:
         said = [line for line in run("dmesg", "--notime").splitlines() if line.startswith(name)]
         rules = [line for line in said if "must be" in line]  # the module's own words come before the kernel's
         raise NodeError(f"{error}; kernel: {[*said, *rules][-1] if said else 'silent'}") from None
+
+
+def describe(plan: dict[str, Any], folder: Path) -> None:
+    """Load the modules that a plan names, and write what is known of each to node.json."""
+    (folder / "node.json").write_text(json.dumps({name: _described(name) for name in plan["describe"]}, indent=1))
+
+
+def _described(name: str) -> dict[str, Any]:
+    run("modprobe", name)
+    fields = [line.split(":", 1) for line in run("modinfo", name).splitlines() if ":" in line]
+    words = {key.strip(): value.strip() for key, value in fields}
+    told = dict(value.strip().split(":", 1) for key, value in fields if key.strip() == "parm")
+    return {
+        "file": words["filename"],
+        "description": words.get("description"),
+        "parameters": [
+            {"name": parameter, "value": value, "meaning": told.get(parameter, "")}
+            for parameter, value in _parameters(name)
+        ],
+    }
+
+
+def _parameters(name: str) -> list[tuple[str, str]]:
+    files = sorted((SYS / name / "parameters").glob("*"))
+    return [(file.name, file.read_text().strip()) for file in files]

@@ -23,6 +23,9 @@
  * DCTCP writes ssthresh once more after that.  An exit by the sender's own rule happened
  * while the ACK before was taken in, with the window that this ACK found.
  *
+ * Every flow is watched, and only those that the parameter names are told of: a flow may be
+ * given its congestion control after its first ACK, and leave before the next one.
+ *
  * After an undone reduction ssthresh is infinite again, and the flow is watched again.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -45,7 +48,7 @@
 static char *algorithms[WATCH_ALGORITHMS_MAX];
 static int algorithms_count;
 module_param_array(algorithms, charp, &algorithms_count, 0444);
-MODULE_PARM_DESC(algorithms, "congestion controls to watch, separated by commas");
+MODULE_PARM_DESC(algorithms, "congestion controls to tell of, separated by commas");
 
 static unsigned int no_memory_flows;
 module_param(no_memory_flows, uint, 0444);
@@ -129,8 +132,9 @@ static struct watch_flow *watch_begin(const struct sock *sk)
 
 static void watch_tell(struct sock *sk, struct watch_flow *flow)
 {
-	slow_start_left_ago(sk, flow->cwnd_pkts, tcp_sk(sk)->rack.rtt_us, flow->cause,
-			    ktime_get_ns() - flow->seen_ns);
+	if (watch_wanted(sk))
+		slow_start_left_ago(sk, flow->cwnd_pkts, tcp_sk(sk)->rack.rtt_us, flow->cause,
+				    ktime_get_ns() - flow->seen_ns);
 	watch_forget(flow);
 }
 
@@ -145,13 +149,9 @@ static void watch_see(struct watch_flow *flow, u32 cwnd_pkts, enum slow_start_ca
 /* tcp:tcp_probe, before an ACK is taken in. */
 static void watch_ack(void *unused, struct sock *sk, struct sk_buff *skb)
 {
-	enum watch_phase phase;
+	enum watch_phase phase = watch_phase(sk);
 	struct watch_flow *flow;
 
-	if (!watch_wanted(sk))
-		return;
-
-	phase = watch_phase(sk);
 	spin_lock_bh(&watch_lock);
 	flow = watch_find(sk);
 	if (flow && (flow->left || phase == WATCH_OUTSIDE)) {
