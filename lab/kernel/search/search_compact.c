@@ -35,6 +35,7 @@ static void search_unpack(const struct search_compact *compact, const struct sea
 	state->bin_us = compact->bin_us;
 	state->bin_end_us = ack->now_us - open_us + compact->bin_us;
 	state->closed_bins = compact->closed_bins;
+	state->long_rtts = compact->long_rtts;
 	state->delivered.newest = slots - 1;
 	for (back = 0; back < slots; back++)
 		state->counts[slots - 1 - back] =
@@ -66,6 +67,7 @@ static void search_pack(const struct search_state *state, struct search_compact 
 	for (back = 0; back < used; back++)
 		compact->counts[back] = state->counts[(newest + slots - back) % slots] >> scale;
 	compact->scale = scale;
+	compact->long_rtts = state->long_rtts;
 	compact->newest_units = state->counts[newest] >> scale;
 	compact->bin_us = state->bin_us;
 	compact->bin_end_us = state->bin_end_us;

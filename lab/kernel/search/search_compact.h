@@ -7,10 +7,11 @@
  *
  *  - Counts are kept as 16 bits in units of 2^scale bytes, one scale for all, the least
  *    with which the ring's counts differ by less than 2^16 units.  So each count is
- *    exact to less than a unit, which is less than 2^-15 of what the ring holds.
+ *    exact to less than a unit, which is less than 2^-15 of what the ring holds.  The
+ *    ring may hold 2^47 bytes, 140 TB.
  *  - Clock and newest count are kept as 32 bits: a silence is told exactly up to 71.6
  *    minutes, and modulo that beyond; the bytes of one bin up to 4 GiB and more.
- *  - The index of a bin is told up to 1022; from there on it stays.
+ *  - The index of a bin is told up to 62; from there on it stays.
  *  - Bins for 24: 10 in a window and 14 for looking back.  Delivered bytes only.
  *  - Parameters are not the flow's own: a change reaches it in its next bin.
  */
@@ -20,11 +21,12 @@
 #include "search_core.h"
 
 #define SEARCH_COMPACT_COUNTS	25
-#define SEARCH_COMPACT_CLOSED	1023	/* as far as bins are counted */
+#define SEARCH_COMPACT_CLOSED	63	/* as far as bins are counted */
 
 struct search_compact {
 	u16 scale:5;		/* a unit is 2^scale bytes */
-	u16 closed_bins:10;
+	u16 closed_bins:6;
+	u16 long_rtts:4;
 	u16 senders_own:1;	/* one bit for the sender: resets leave it alone */
 	u16 counts[SEARCH_COMPACT_COUNTS]; /* in units, modulo 2^16; the newest first */
 	u32 bin_us;		/* 0: not started */

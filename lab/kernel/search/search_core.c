@@ -91,6 +91,7 @@ static void search_start(struct search_state *state, const struct search_ack *ac
 	state->bin_us = bin_us;
 	state->bin_end_us = ack->now_us + bin_us;
 	state->closed_bins = 0;
+	state->long_rtts = 0;
 	search_push(&state->delivered, state->counts, ack->delivered_bytes);
 	if (state->sent.slots)
 		search_push(&state->sent, search_sent_counts(state), ack->sent_bytes);
@@ -140,21 +141,6 @@ static u64 search_previous_bytes(struct search_state *state, u32 back, u32 rest_
 				   rest_us);
 }
 
-/*
- * What a window that began @span_us after another with @prev_bytes should hold.  Over
- * one RTT twice as much, or exactly what was sent.  Over less, which only a look-back
- * longer than the ring makes, in proportion: 1 + x is never below 2^x, and little above.
- */
-static u64 search_expected_bytes(const struct search_state *state, u64 prev_bytes, u64 span_us,
-				 u32 rtt_us)
-{
-	if (span_us < rtt_us)
-		return div_u64(prev_bytes * (1000 + div_u64(1000 * span_us, rtt_us)),
-			       state->sent.slots ? 2000 : 1000);
-
-	return state->sent.slots ? prev_bytes : 2 * prev_bytes;
-}
-
 /* 1 - curr / expected in thousandths, rounded down whatever its sign. */
 static s64 search_norm_permille(u64 curr_bytes, u64 expected_bytes)
 {
@@ -165,9 +151,8 @@ static s64 search_norm_permille(u64 curr_bytes, u64 expected_bytes)
 			       expected_bytes);
 }
 
-/* Where the earlier window ended: @span_us ago, as bins and the rest. */
+/* How long ago the earlier window ended. */
 struct search_look_back {
-	u64 span_us;
 	u32 bins;
 	u32 rest_us;
 };
@@ -175,7 +160,7 @@ struct search_look_back {
 static struct search_look_back search_look_back(const struct search_state *state, u32 rtt_us)
 {
 	u32 bin_us = state->bin_us;
-	struct search_look_back look = { .span_us = rtt_us, .bins = rtt_us / bin_us };
+	struct search_look_back look = { .bins = rtt_us / bin_us };
 
 	if (state->params.interpolation == SEARCH_FRACTION)
 		look.rest_us = rtt_us % bin_us;
@@ -209,19 +194,15 @@ static enum search_verdict search_compare(struct search_state *state,
 	const struct search_params *params = &state->params;
 	struct search_look_back look = search_look_back(state, decision->rtt_us);
 
-	if (params->long_rtt && !search_in_ring(state, &look)) {
-		look.bins = params->extra_bins;
-		look.rest_us = 0;
-		look.span_us = (u64)look.bins * state->bin_us;
-	}
+	if (params->long_rtt && !search_in_ring(state, &look))
+		return SEARCH_RTT_TOO_LONG;
 	if (state->closed_bins <= (u64)params->bins + look.bins)
 		return SEARCH_TOO_FEW_BINS;
 	if (!search_in_ring(state, &look))
 		return SEARCH_RTT_TOO_LONG;
 
 	decision->prev_delv_bytes = search_previous_bytes(state, look.bins, look.rest_us);
-	decision->expected_bytes = search_expected_bytes(state, decision->prev_delv_bytes,
-							 look.span_us, decision->rtt_us);
+	decision->expected_bytes = (state->sent.slots ? 1 : 2) * decision->prev_delv_bytes;
 	/* Whole bins and an RTT shorter than one: the window would be its own predecessor. */
 	if (!decision->expected_bytes || !(look.bins || look.rest_us)) {
 		decision->prev_delv_bytes = 0;
@@ -238,6 +219,32 @@ static enum search_verdict search_compare(struct search_state *state,
 
 	search_delivered_lately(state, decision);
 	return SEARCH_EXIT;
+}
+
+/*
+ * RTTs that look back further than the ring are, unless they pass soon, those of a
+ * buffer of many RTTs, or the initial one was far too short.  Two bins become one then,
+ * and those that remain are counted from 0 again.
+ */
+static void search_widen_bins(struct search_state *state)
+{
+	u64 kept = state->delivered.slots - 1;
+
+	search_halve(&state->delivered, state->counts);
+	if (state->sent.slots)
+		search_halve(&state->sent, search_sent_counts(state));
+	state->bin_end_us += state->bin_us;
+	state->bin_us *= 2;
+	state->closed_bins = (state->closed_bins < kept ? state->closed_bins : kept) / 2;
+	state->long_rtts = 0;
+}
+
+static void search_mind_long_rtt(struct search_state *state, enum search_verdict verdict)
+{
+	if (!state->params.long_rtt || verdict != SEARCH_RTT_TOO_LONG)
+		state->long_rtts = 0;
+	else if (++state->long_rtts >= state->params.long_rtt)
+		search_widen_bins(state);
 }
 
 /* Why the bins so far are of no use and a new start is due; SEARCH_BIN_OPEN: they are. */
@@ -297,6 +304,8 @@ enum search_verdict search_on_ack(struct search_state *state, const struct searc
 		return decision->verdict = stale;
 	}
 	search_close_bins(state, ack, passed);
-	return decision->verdict = search_compare(state, decision);
+	decision->verdict = search_compare(state, decision);
+	search_mind_long_rtt(state, decision->verdict);
+	return decision->verdict;
 }
 search_export(search_on_ack);

@@ -34,7 +34,7 @@
 #define SEARCH_MISSED_BINS_MAX_MIN	0
 #define SEARCH_MISSED_BINS_MAX_MAX	65535
 #define SEARCH_LONG_RTT_MIN		0
-#define SEARCH_LONG_RTT_MAX		1
+#define SEARCH_LONG_RTT_MAX		15
 #define SEARCH_RESTART_RTT_PCT_MIN	0
 #define SEARCH_RESTART_RTT_PCT_MAX	99
 #define SEARCH_APP_LIMITED_MIN		0
@@ -83,7 +83,7 @@ struct search_params {
 	u32 expected;		/* enum search_expected: the version's, not for users */
 	u32 interpolation;	/* enum search_interpolation */
 	u32 missed_bins_max;	/* a bin end later than this many bins starts anew; 0: never */
-	u32 long_rtt;		/* look-back longer than the ring: 0 abstain, 1 its oldest window */
+	u32 long_rtt;		/* look-backs in a row, longer than the ring, that widen bins; 0: never */
 	u32 restart_rtt_pct;	/* RTT below this share of the initial one starts anew; 0: never */
 	u32 app_limited;	/* enum search_app_limited: for who calls */
 	u32 on_exit;		/* enum search_on_exit */
@@ -104,7 +104,7 @@ struct search_state {
 	u64 bin_end_us;		/* when the open bin ends */
 	u64 closed_bins;	/* since the start; the newest has index closed_bins - 1 */
 	u32 bin_us;		/* length of a bin; 0: not started */
-	u32 reserved;
+	u32 long_rtts;		/* bins in a row that looked back further than the ring */
 	struct search_ring delivered;
 	struct search_ring sent; /* no slots unless sent bytes are what is expected */
 	u64 counts[];		/* those of delivered, then those of sent */

@@ -14,11 +14,15 @@ static inline void search_push(struct search_ring *ring, u64 *counts, u64 count)
 	counts[ring->newest] = count;
 }
 
-/* The count @back bins before the newest. */
+/* Where the count @back bins before the newest lies. */
+static inline u32 search_slot(const struct search_ring *ring, u32 back)
+{
+	return ring->newest >= back ? ring->newest - back : ring->newest + ring->slots - back;
+}
+
 static inline u64 search_count(const struct search_ring *ring, const u64 *counts, u32 back)
 {
-	return counts[ring->newest >= back ? ring->newest - back :
-					     ring->newest + ring->slots - back];
+	return counts[search_slot(ring, back)];
 }
 
 static inline void search_push_missed(struct search_ring *ring, u64 *counts, u64 missed)
@@ -27,6 +31,15 @@ static inline void search_push_missed(struct search_ring *ring, u64 *counts, u64
 
 	for (i = 0; i < ring->slots && i < missed; i++)
 		search_push(ring, counts, counts[ring->newest]);
+}
+
+/* Keep each second count, the newest among them. */
+static inline void search_halve(const struct search_ring *ring, u64 *counts)
+{
+	u32 back;
+
+	for (back = 1; 2 * back < ring->slots; back++)
+		counts[search_slot(ring, back)] = search_count(ring, counts, 2 * back);
 }
 
 /* Bytes of the last @bins bins; of all that the ring holds, where that is less. */

@@ -24,7 +24,7 @@ typedef uint32_t u32;
 typedef int64_t s64;
 typedef uint64_t u64;
 
-#define search_export(name) _Static_assert(sizeof(&name), #name)
+#define search_export(name) _Static_assert(true, #name)
 
 static inline u64 div_u64(u64 dividend, u32 divisor)
 {

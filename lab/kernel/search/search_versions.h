@@ -8,8 +8,7 @@
  *			held	deliv.	delivered			delivered
  *	earlier window	nearest	between	between		between		between
  *			bin	bins	bins		bins		bins
- *	look-back, bins	15	14	13		38		14, then in
- *									proportion
+ *	look-back, bins	15	14	13		38		14
  *	counts		u64	u64	u16, scaled,	u64		u64
  *					in the socket
  *	app-limited	-	-	socket		rate sample	-

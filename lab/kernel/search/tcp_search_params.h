@@ -104,7 +104,7 @@ MODULE_PARM_DESC(missed_bins_max,
 
 BOUNDED_PARAM(long_rtt, LONG_RTT, 0644);
 MODULE_PARM_DESC(long_rtt,
-		 "look-back longer than the kept bins: 0 no decision, 1 compare with the oldest window");
+		 "RTTs in a row, longer than the kept bins, that double a bin's length (1 to 15; 0: never)");
 
 BOUNDED_PARAM(restart_rtt_pct, RESTART_RTT_PCT, 0644);
 MODULE_PARM_DESC(restart_rtt_pct,
