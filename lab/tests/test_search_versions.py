@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What SEARCH promises holds for every version, and the packed state of 3.1 decides as the unpacked one."""
 
+import ctypes
 from pathlib import Path
 
 import numpy as np
@@ -168,3 +169,9 @@ def test_a_burst_of_sent_bytes_counts_as_slow_start_s_own(search_library: Path) 
     )
     assert EXIT in counted["verdict"]
     assert EXIT not in held["verdict"]
+
+
+def test_the_vectors_that_the_kernel_checks_hold_here_too(search_library: Path) -> None:
+    library = ctypes.CDLL(str(search_library))
+    library.search_vector_that_fails.restype = ctypes.c_char_p
+    assert library.search_vector_that_fails() is None

@@ -6,6 +6,7 @@
  */
 #include "search_compact.h"
 #include "search_replay.h"
+#include "search_vectors.h"
 #include "search_versions.h"
 
 static const struct search_named {
@@ -39,6 +40,18 @@ bool search_version(const char *name, struct search_params *params, bool *compac
 		return true;
 	}
 	return false;
+}
+
+const char *search_vector_that_fails(void)
+{
+	u64 memory[SEARCH_VECTOR_MEMORY / sizeof(u64)];
+	size_t i;
+
+	for (i = 0; i < SEARCH_VECTORS; i++)
+		if (!search_vector_holds(&search_vectors[i], memory))
+			return search_vectors[i].name;
+
+	return NULL;
 }
 
 size_t search_replay_bytes(const struct search_params *params, bool compact)

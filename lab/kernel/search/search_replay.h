@@ -25,6 +25,9 @@ struct search_replayed_bin {
 /* What versions were published with, by their names; false: no such version. */
 bool search_version(const char *name, struct search_params *params, bool *compact);
 
+/* The first of search_vectors.h that the core does not decide as it should; NULL: none. */
+const char *search_vector_that_fails(void);
+
 /* Memory of a flow's state, in bytes; 0: @params are not for it. */
 size_t search_replay_bytes(const struct search_params *params, bool compact);
 

@@ -6,6 +6,7 @@
  *	SEARCH_NAME		its name, "search2"
  *	SEARCH_VERSION		its parameters, SEARCH_2 (search_versions.h)
  *	SEARCH_IN_SOCKET	if its flows have no memory but the socket's
+ *	SEARCH_DRAINS		if it knows how to drain
  *
  * CUBIC keeps every decision but one: when to leave slow start.  There SEARCH
  * (search_core.c) is asked on each ACK, and when it says exit, ssthresh becomes what
@@ -46,8 +47,8 @@
 #include "tcp_search_socket.h"
 #else
 #include "tcp_search_heap.h"
-#include "tcp_search_drain.h"
 #endif
+#include "tcp_search_drain.h"
 
 static int flow_bytes_get(char *buffer, const struct kernel_param *kp)
 {
@@ -82,10 +83,8 @@ static void tcp_search_leave(struct sock *sk, const struct search_decision *deci
 	tp->snd_ssthresh = search_exit_pkts(params, decision, cwnd_pkts, tp->mss_cache);
 	if (params->on_exit == SEARCH_ROLL_BACK)
 		tcp_snd_cwnd_set(tp, tp->snd_ssthresh);
-#ifndef SEARCH_IN_SOCKET
 	else if (params->on_exit == SEARCH_DRAIN)
 		search_drain_begin(sk);
-#endif
 	slow_start_left(sk, cwnd_pkts, decision->rtt_us, SLOW_START_SEARCH);
 }
 
@@ -146,29 +145,24 @@ static void tcp_search_update(struct sock *sk, struct tcp_search *ca, u32 rtt_us
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
 
-	if (!tcp_in_slow_start(tp)) {
-		if (search_flow_started(ca) && !tcp_in_cwnd_reduction(sk))
-			search_flow_reset(ca);
-		return;
-	}
 	if (tcp_in_cwnd_reduction(sk))
 		return;
+	if (!tcp_in_slow_start(tp)) {
+		search_flow_reset(ca);
+		return;
+	}
 	if (trace_search_ack_enabled() && search_flow_ready(ca))
 		tcp_search_record(sk, ca, rtt_us);
 	if (search_flow_due(ca, tp->tcp_mstamp))
 		tcp_search_ask(sk, ca, rtt_us);
 }
 
-/* May come before init: for the SYN of a flow that this host opens. */
-static void tcp_search_acked(struct sock *sk, const struct ack_sample *sample)
+static noinline void tcp_search_acked_busy(struct sock *sk, const struct ack_sample *sample)
 {
 	struct tcp_search *ca = inet_csk_ca(sk);
 
 	cubictcp_acked(sk, sample);
-#ifndef SEARCH_IN_SOCKET
-	if (ca->drain_pkts)
-		search_drain(sk, sample->pkts_acked);
-#endif
+	search_drain(sk, sample->pkts_acked);
 	/* Negative: an ACK for data sent more than once tells no RTT.  0: below the clock's
 	 * resolution, taken as 1 us as CUBIC does.
 	 */
@@ -176,14 +170,19 @@ static void tcp_search_acked(struct sock *sk, const struct ack_sample *sample)
 		tcp_search_update(sk, ca, max(sample->rtt_us, 1));
 }
 
+/* May come before init: for the SYN of a flow that this host opens. */
+static void tcp_search_acked(struct sock *sk, const struct ack_sample *sample)
+{
+	if (tcp_in_slow_start(tcp_sk(sk)) || search_flow_busy(inet_csk_ca(sk)))
+		tcp_search_acked_busy(sk, sample);
+	else
+		cubictcp_acked(sk, sample);
+}
+
 static void tcp_search_start_anew(struct sock *sk)
 {
-	struct tcp_search *ca = inet_csk_ca(sk);
-
-	search_flow_reset(ca);
-#ifndef SEARCH_IN_SOCKET
-	ca->drain_pkts = 0;
-#endif
+	search_drain_end(inet_csk_ca(sk));
+	search_flow_reset(inet_csk_ca(sk));
 }
 
 static void tcp_search_cwnd_event(struct sock *sk, enum tcp_ca_event event)
@@ -218,11 +217,7 @@ static struct tcp_congestion_ops tcp_search_ops __read_mostly = {
 	.init		= tcp_search_init,
 	.release	= tcp_search_release,
 	.ssthresh	= tcp_search_ssthresh,
-#ifdef SEARCH_IN_SOCKET
-	.cong_avoid	= cubictcp_cong_avoid,
-#else
-	.cong_avoid	= search_drain_cong_avoid,
-#endif
+	.cong_avoid	= search_cong_avoid,
 	.set_state	= tcp_search_state,
 	.undo_cwnd	= tcp_reno_undo_cwnd,
 	.cwnd_event	= tcp_search_cwnd_event,

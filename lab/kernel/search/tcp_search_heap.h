@@ -12,6 +12,7 @@ struct tcp_search {
 	struct search_state *search;	/* NULL: plain CUBIC */
 	u32 drain_pkts;			/* window to drain to; 0: no drain goes on */
 	u16 drained_pkts;		/* delivered in the drain since its last grant */
+	bool busy;			/* there are bins, or a drain goes on */
 	bool reducing;			/* see slow_start.h */
 };
 
@@ -43,6 +44,7 @@ static void search_flow_init(struct tcp_search *ca)
 	struct search_params params;
 
 	ca->drain_pkts = 0;
+	ca->busy = false;
 	search_params_get(&params);
 	ca->search = kmalloc(search_state_bytes(&params), GFP_ATOMIC | __GFP_NOWARN);
 	if (!ca->search) {
@@ -70,8 +72,14 @@ static bool search_flow_started(const struct tcp_search *ca)
 	return ca->search && ca->search->bin_us;
 }
 
+static bool search_flow_busy(const struct tcp_search *ca)
+{
+	return ca->busy;
+}
+
 static void search_flow_reset(struct tcp_search *ca)
 {
+	ca->busy = ca->drain_pkts;
 	if (ca->search)
 		search_reset(ca->search);
 }
@@ -84,6 +92,7 @@ static bool search_flow_due(const struct tcp_search *ca, u64 now_us)
 static enum search_verdict search_flow_on_ack(struct tcp_search *ca, const struct search_ack *ack,
 					      struct search_decision *decision)
 {
+	ca->busy = true;
 	return search_on_ack(ca->search, ack, decision);
 }
 

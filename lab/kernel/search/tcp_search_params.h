@@ -71,13 +71,15 @@ static const struct kernel_param_ops bounded_param_ops = {
 	module_param_cb(name, &bounded_param_ops, &name##_param, mode);	\
 	__MODULE_PARM_TYPE(name, "uint")
 
-/* What a version without memory of its own for a flow cannot change, or do. */
+/* What a version cannot change while flows live in their sockets, and what it cannot do. */
 #ifdef SEARCH_IN_SOCKET
 #define SEARCH_BINS_MODE 0444
-#undef SEARCH_ON_EXIT_MAX
-#define SEARCH_ON_EXIT_MAX SEARCH_ROLL_BACK
 #else
 #define SEARCH_BINS_MODE 0644
+#endif
+#ifndef SEARCH_DRAINS
+#undef SEARCH_ON_EXIT_MAX
+#define SEARCH_ON_EXIT_MAX SEARCH_ROLL_BACK
 #endif
 
 BOUNDED_PARAM(window_factor_tenths, WINDOW_FACTOR_TENTHS, 0644);
@@ -116,6 +118,6 @@ MODULE_PARM_DESC(app_limited,
 
 BOUNDED_PARAM(on_exit, ON_EXIT, 0644);
 MODULE_PARM_DESC(on_exit,
-		 "on exit: 0 keep cwnd, 1 take back two initial RTTs' bytes, 2 drain to one initial RTT's bytes");
+		 "on exit: 0 keep cwnd, 1 take back two initial RTTs' bytes, 2 drain to one's (search4 only)");
 
 #endif /* TCP_SEARCH_PARAMS_H */

@@ -49,6 +49,11 @@ static bool search_flow_started(const struct tcp_search *ca)
 	return ca->search.bin_us;
 }
 
+static bool search_flow_busy(const struct tcp_search *ca)
+{
+	return ca->search.bin_us;
+}
+
 static void search_flow_reset(struct tcp_search *ca)
 {
 	search_compact_reset(&ca->search);
