@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import typer
 from typer.testing import CliRunner
 
 from lab.errors import UserError
@@ -93,7 +94,9 @@ def test_half_a_million_lines_take_less_than_a_second(tmp_path: Path) -> None:
 
 def test_the_command_words_and_stores_a_recording(tmp_path: Path) -> None:
     file, out = written(tmp_path, "12\n11\n13\n"), tmp_path / "out.parquet"
-    result = CliRunner().invoke(traces_app, [str(file), "--out", str(out)])  # the only command yet: no name before it
+    app = typer.Typer()
+    app.add_typer(traces_app, name="traces")
+    result = CliRunner().invoke(app, ["traces", "import", str(file), "--out", str(out)])
     assert result.exit_code == 0, result.output
     assert "some.txt: leocc, series, 3 rows, 0.020 s" in result.output
     assert recording.read(out).frame["delay_ms"].to_list() == [12, 11, 13]

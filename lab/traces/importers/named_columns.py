@@ -60,12 +60,19 @@ def read(
         return Recording(frame, "samples", meaning, "columns", path.name, tuple(notes))
     if labels:
         raise field_error(path, "labels", ",".join(labels), "left out: a series has numbers only")
-    t_s = counted(table, clock.name, clock.unit) if clock.scale else dated(table, clock.name, clock.form)
-    frame, more = ordered(table, clock.name, t_s, found, sort, same_time)
-    if holes == "missing" and any(name.startswith("rate_") for name in frame.columns):
-        frame, late = with_holes(frame)
-        more += late
+    frame, more = _on_clock(table, clock, found, sort, same_time, holes)
     return Recording(frame, "series", meaning, "columns", path.name, (*notes, *more))
+
+
+def _on_clock(
+    table: Table, clock: Named, found: list[pl.Series], sort: bool, same_time: Choice, holes: str
+) -> tuple[pl.DataFrame, list[str]]:
+    t_s = counted(table, clock.name, clock.unit) if clock.scale else dated(table, clock.name, clock.form)
+    frame, notes = ordered(table, clock.name, t_s, found, sort, same_time)
+    if holes == "hold" or not any(name.startswith("rate_") for name in frame.columns):
+        return frame, notes
+    frame, late = with_holes(frame)
+    return frame, [*notes, *late]
 
 
 def _told(meaning: Meaning | None, zeros: str) -> str:
