@@ -5,17 +5,17 @@ The kernel stamps what comes in (SO_TIMESTAMPNS), so that it may be read late an
 datagram would cost more than the datagram. All times are CLOCK_REALTIME nanoseconds of the end that read them.
 """
 
-import errno
+import select
 import socket
 import struct
 import threading
 import time
+from collections.abc import Iterator
 from typing import NamedTuple
 
-from lab.node.tools import NodeError
+from lab.node.batches import LOST, SO_RXQ_OVFL, SO_TIMESTAMPNS, Batch
 
-# include/uapi/asm-generic/socket.h, include/uapi/linux/in.h
-SO_RCVBUFFORCE, SO_TIMESTAMPNS, SO_RXQ_OVFL = 33, 35, 40
+SO_RCVBUFFORCE = 33  # include/uapi/asm-generic/socket.h; the next line's: linux/in.h, linux/in6.h
 IP_MTU_DISCOVER, IPV6_MTU_DISCOVER, IP_PMTUDISC_DO = 10, 23, 2
 
 FILLER = struct.Struct("!8sBxxxI")  # token, phase, number; then padding
@@ -26,6 +26,7 @@ ROUND_TRIP = struct.Struct("<IQQQQ")  # as stored: number; sent, arrived there, 
 BUFFER_BYTES = 64 << 20
 SKB_BYTES = 4352  # at most what the kernel counts for a datagram of one Ethernet frame
 TICK_S = 0.001  # between bursts of fillers: a shorter sleep is not kept on every machine
+BATCH, PROBES = 256, 32  # datagrams a system call
 LONGEST_PAUSE_S = 0.02  # between two readings of the buffer
 
 
@@ -62,28 +63,19 @@ def open_udp(family: int, port: int) -> socket.socket:
 
 
 def fill(udp: socket.socket, token: bytes, phase: Phase, rate_mbps: float, packet_bytes: int) -> int:
-    """Send numbered datagrams at a rate until the phase's seconds are over; returns how many the kernel took."""
-    payload = bytearray(packet_bytes - headers_bytes(udp))
+    """Send numbered datagrams at a rate until the phase's seconds are over; returns how many the kernel was given."""
+    batch = Batch(BATCH, packet_bytes - headers_bytes(udp))
     interval_ns = (packet_bytes + 14) * 8e3 / rate_mbps  # rates count Ethernet headers, as tc does
     begun_ns, sent = time.monotonic_ns(), 0
     while (gone_ns := time.monotonic_ns() - begun_ns) < phase.seconds * 1e9:
-        for number in range(sent, int(gone_ns / interval_ns) + 1):
-            FILLER.pack_into(payload, 0, token, phase.number, number)
-            send(udp, payload)
-        sent = max(sent, int(gone_ns / interval_ns) + 1)
-        time.sleep(max(TICK_S - (time.monotonic_ns() - begun_ns - gone_ns) / 1e9, 0))
+        due = min(int(gone_ns / interval_ns) + 1 - sent, BATCH)
+        for number in range(due):
+            FILLER.pack_into(batch.data, number * batch.size_bytes, token, phase.number, sent + number)
+        batch.send(udp, due)
+        sent += due
+        if due < BATCH:
+            time.sleep(max(TICK_S - (time.monotonic_ns() - begun_ns - gone_ns) / 1e9, 0))
     return sent
-
-
-def send(udp: socket.socket, payload: bytes | bytearray) -> None:
-    """Send; what a full queue refuses is lost as on any hop after it."""
-    try:
-        udp.send(payload)
-    except OSError as error:
-        if error.errno == errno.EMSGSIZE:
-            raise NodeError("packet_bytes: must be at most what the path carries unfragmented") from None
-        if error.errno not in (errno.ENOBUFS, errno.ECONNREFUSED):  # the latter: the other end stopped listening
-            raise
 
 
 def headers_bytes(udp: socket.socket) -> int:
@@ -93,20 +85,21 @@ def headers_bytes(udp: socket.socket) -> int:
 
 def collect(udp: socket.socket, token: bytes, phase: Phase, rate_mbps: float) -> Arrived:
     """Receive a phase's fillers until its seconds are over and silence has come."""
-    records, buffer, overflowed = bytearray(), bytearray(65536), 0
+    records, batch, overflowed = bytearray(), Batch(BATCH, FILLER.size), 0  # the padding is not wanted
     room_pkts = udp.getsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF) / SKB_BYTES
     pause_s = min(LONGEST_PAUSE_S, room_pkts / 4 * 12e-3 / rate_mbps)  # a quarter of the buffer, at 12,000 bits each
     begun_s = last_s = time.monotonic()
     while not _over(phase, begun_s, last_s):
         time.sleep(pause_s)
-        while (taken := _receive(udp, buffer)) is not None:
-            length_bytes, arrived_ns, dropped = taken
-            overflowed = max(overflowed, dropped)
-            if length_bytes >= FILLER.size:
-                said, index, number = FILLER.unpack_from(buffer)
-                if said == token and index == phase.number:
+        while count := batch.receive(udp):
+            last_s = time.monotonic()
+            for at, length, arrived_ns, dropped in batch.received(count):
+                said, index, number = FILLER.unpack_from(batch.data, at)
+                if length == FILLER.size and said == token and index == phase.number:
                     records += ARRIVAL.pack(arrived_ns, number)
-                    last_s = time.monotonic()
+                    overflowed = max(overflowed, dropped)
+            if count < BATCH:
+                break
     return Arrived(bytes(records), overflowed)
 
 
@@ -116,45 +109,23 @@ def _over(phase: Phase, begun_s: float, last_s: float) -> bool:
     return silent or now_s - begun_s > phase.seconds + phase.drain_s
 
 
-def _receive(udp: socket.socket, buffer: bytearray) -> tuple[int, int, int] | None:
-    """Take one datagram without waiting: its length, when it arrived, the socket's drops so far; null without one."""
+def send(udp: socket.socket, payload: bytes) -> None:
+    """Send one datagram; what a full queue refuses is lost as on any hop after it."""
     try:
-        length, ancillary, _, _ = udp.recvmsg_into([buffer], 128, socket.MSG_DONTWAIT)
-    except (BlockingIOError, ConnectionRefusedError, InterruptedError):
-        return None
-    arrived_ns, dropped = 0, 0
-    for _, kind, data in ancillary:
-        if kind == SO_TIMESTAMPNS:
-            seconds, nanoseconds = struct.unpack("qq", data)
-            arrived_ns = seconds * 10**9 + nanoseconds
-        elif kind == SO_RXQ_OVFL:
-            (dropped,) = struct.unpack("I", data)
-    return length, arrived_ns or time.time_ns(), dropped
+        udp.send(payload)
+    except OSError as error:
+        if error.errno not in LOST:
+            raise
 
 
 def echo(udp: socket.socket, token: bytes, stop: threading.Event) -> None:
     """Send every probe back with the times of its arrival and departure, until told to stop."""
-    buffer = bytearray(2048)
+    batch, waiting = Batch(PROBES, PROBE.size), select.poll()
+    waiting.register(udp, select.POLLIN)
     while not stop.is_set():
-        if not _readable(udp):
-            continue
-        while (taken := _receive(udp, buffer)) is not None:
-            if taken[0] != PROBE.size or bytes(buffer[:8]) != token:
-                continue
-            _, index, number, sent_ns, _, _ = PROBE.unpack_from(buffer)
-            send(udp, PROBE.pack(token, index, number, sent_ns, taken[1], time.time_ns()))
-
-
-def _readable(udp: socket.socket, patience_s: float = 0.1) -> bool:
-    """Wait a little for a datagram."""
-    udp.settimeout(patience_s)
-    try:
-        udp.recv(1, socket.MSG_PEEK)
-    except (TimeoutError, ConnectionRefusedError):
-        return False
-    finally:
-        udp.settimeout(None)
-    return True
+        waiting.poll(100)
+        for index, number, sent_ns, _, _, arrived_ns in _probes(batch, udp, token):
+            send(udp, PROBE.pack(token, index, number, sent_ns, arrived_ns, time.time_ns()))
 
 
 def send_probes(udp: socket.socket, token: bytes, phase: Phase, interval_s: float) -> int:
@@ -170,14 +141,21 @@ def send_probes(udp: socket.socket, token: bytes, phase: Phase, interval_s: floa
 
 def collect_probes(udp: socket.socket, token: bytes, phase: Phase) -> bytes:
     """Receive a phase's echoes until its seconds are over and silence has come."""
-    records, buffer = bytearray(), bytearray(2048)
+    records, batch = bytearray(), Batch(PROBES, PROBE.size)
     begun_s = last_s = time.monotonic()
     while not _over(phase, begun_s, last_s):
         time.sleep(LONGEST_PAUSE_S)
-        while (taken := _receive(udp, buffer)) is not None:
-            if taken[0] == PROBE.size and bytes(buffer[:8]) == token:
-                _, index, number, sent_ns, there_ns, left_ns = PROBE.unpack_from(buffer)
-                if index == phase.number:
-                    records += ROUND_TRIP.pack(number, sent_ns, there_ns, left_ns, taken[1])
-                    last_s = time.monotonic()
+        for index, number, *times_ns in _probes(batch, udp, token):
+            if index == phase.number:
+                records += ROUND_TRIP.pack(number, *times_ns)
+                last_s = time.monotonic()
     return bytes(records)
+
+
+def _probes(batch: Batch, udp: socket.socket, token: bytes) -> Iterator[tuple[int, int, int, int, int, int]]:
+    """Take the probes that are there: phase, number, the three times they carry, and when they arrived."""
+    for at, length, arrived_ns, _ in batch.received(batch.receive(udp)):
+        said, *told = PROBE.unpack_from(batch.data, at)
+        if length == PROBE.size and said == token:
+            index, number, sent_ns, there_ns, left_ns = told
+            yield index, number, sent_ns, there_ns, left_ns, arrived_ns

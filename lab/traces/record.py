@@ -22,6 +22,7 @@ SATURATED = 0.98  # of what was sent: where more came through, the link was not 
 OPPORTUNITY_BYTES = 1500
 NEAREST_PCT = 10  # of the probes, those with the shortest round trips, tell the offset of the two clocks
 ETHERNET_BYTES = 14
+PROBE_FRAME_BYTES = 82  # payload 40, UDP 8, IP 20, Ethernet 14
 Times = npt.NDArray[np.int64]
 
 
@@ -63,6 +64,11 @@ class Phase:
         came = self.fillers(way)
         first = came[np.sort(np.unique(came["number"], return_index=True)[1])]["arrived_ns"].astype(np.int64)
         return np.sort(first - self.meta["start_ns"] - (self._offset_ns() if way == "up" else 0))
+
+    def probe_arrivals_ns(self, way: str) -> Times:
+        """Return when probes, or their echoes, came, in the client's time since the phase's start."""
+        came: Times = self.probes["back_ns" if way == "down" else "there_ns"].astype(np.int64)
+        return came - self.meta["start_ns"] - (self._offset_ns() if way == "up" else 0)
 
     def rtts_ms(self) -> npt.NDArray[np.float64]:
         """Return the path's round trips: without what the server took to answer."""
@@ -131,16 +137,22 @@ def opportunities(phase: Phase, way: str) -> Recording:
 
 
 def _rates_mbps(phase: Phase, way: str, count: int) -> pl.Series:
-    """Count arrivals in each interval; null where fillers had not begun to come, or came no more."""
-    step_ns = round(phase.step_s * 1e9)
-    bins = phase.arrivals_ns(way) // step_ns
-    bins = bins[(bins >= 0) & (bins < count)]
+    """Count what came in each interval, probes too; null where fillers had not begun to come, or came no more."""
+    fillers = _counted(phase.arrivals_ns(way), phase, count)
+    numbers = np.flatnonzero(fillers)
     rates = np.full(count, np.nan)
-    if bins.size:  # the first and the last interval are filled in part
-        known = slice(int(bins[0]) + 1, int(bins[-1]))
-        bits = np.bincount(bins, minlength=count)[known] * (phase.asked["packet_bytes"] + ETHERNET_BYTES) * 8
-        rates[known] = bits / step_ns * 1e3
+    if numbers.size:  # the first and the last interval are filled in part
+        known = slice(int(numbers[0]) + 1, int(numbers[-1]))
+        frames_bytes = fillers * (phase.asked["packet_bytes"] + ETHERNET_BYTES)
+        frames_bytes += _counted(phase.probe_arrivals_ns(way), phase, count) * PROBE_FRAME_BYTES
+        rates[known] = frames_bytes[known] * 8 / phase.step_s / 1e6
     return pl.Series(rates, nan_to_null=True)
+
+
+def _counted(arrivals_ns: Times, phase: Phase, count: int) -> Times:
+    """Count arrivals in each of the first so many intervals."""
+    bins = arrivals_ns // round(phase.step_s * 1e9)
+    return np.bincount(bins[(bins >= 0) & (bins < count)], minlength=count).astype(np.int64)
 
 
 def _share_through(phase: Phase, way: str) -> float:
