@@ -28,10 +28,10 @@ def ask(cca: Cca, kernel: Kernel, world: Path) -> Said | None:
     module = cca.module or BUILT_IN.get(cca.algorithm)
     if module is None:
         return None
-    plan = {"seed": 0, "memory_mb": MEMORY_MB, "flows": [], "describe": [module]}
+    plan = {"seed": 0, "memory_mb": MEMORY_MB, "flows": [], "describe": module}
     with tempfile.TemporaryDirectory(prefix="lab-") as folder:
         virtual.run_plan(plan, Path(folder), kernel, world)
-        said: Said = json.loads((Path(folder) / "node.json").read_text())[module]
+        said: Said = json.loads((Path(folder) / "node.json").read_text())
     return said | {"module": module}
 
 

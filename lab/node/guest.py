@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Init of the virtual-time kernel: mount, run the trial of /trial/plan.json (or tell of its modules), power off.
+"""Init of the virtual-time kernel: mount, run the trial of /trial/plan.json (or describe a module), power off.
 
 What goes wrong is told in one line in /trial/error.txt; without that file and with node.json the trial is whole.
 """
@@ -11,7 +11,7 @@ import sys
 import traceback
 from pathlib import Path
 
-from lab.node.modules import describe
+from lab.node.describe import describe
 from lab.node.tools import NodeError, run
 from lab.node.trial import Plan, run_trial
 
@@ -47,11 +47,11 @@ def main() -> None:
 
 
 def _execute(plan: Plan) -> None:
-    """Run a trial, or where there is no flow in it, describe modules."""
+    """Run a trial, or where there is no flow in it, describe a module."""
     if plan["flows"]:
         run_trial(plan, TRIAL)
     else:
-        describe(plan["describe"], TRIAL)
+        (TRIAL / "node.json").write_text(json.dumps(describe(plan["describe"])))
 
 
 def _mount(kind: str, target: str) -> None:

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the running kernel says of its modules: where each came from, what it is, its parameters as they now are."""
+"""What the running kernel says of a module: where it came from, what it is, its parameters as they now are."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +9,8 @@ from lab.node.tools import run
 SYS = Path("/sys/module")
 
 
-def describe(names: list[str], folder: Path) -> None:
-    """Load modules, and write what is known of each to node.json."""
-    (folder / "node.json").write_text(json.dumps({name: _described(name) for name in names}, indent=1))
-
-
-def _described(name: str) -> dict[str, Any]:
+def describe(name: str) -> dict[str, Any]:
+    """Load a module, and return what is known of it."""
     run("modprobe", name)
     fields = [line.split(":", 1) for line in run("modinfo", name).splitlines() if ":" in line]
     words = {key.strip(): value.strip() for key, value in fields}
