@@ -169,8 +169,11 @@ def test_until_the_exit_the_preload_changes_no_packet(both: tuple[Trial, Trial])
 
 
 def test_the_preload_changes_no_exit(both: tuple[Trial, Trial]) -> None:
-    with_, without = (trial.exits.drop("t_s") for trial in both)
+    """All but the clock's own step: an RTT sample is a difference of two times in whole microseconds."""
+    with_, without = (trial.exits.drop("t_s", "rtt_ms") for trial in both)
     assert with_.equals(without)
+    rtts_ms = [trial.exits["rtt_ms"] for trial in both]
+    assert (rtts_ms[0] - rtts_ms[1]).abs().max() < CLOCK_STEP_US / 1e3  # type: ignore[operator]
 
 
 def test_over_the_whole_trial_the_preload_changes_little(both: tuple[Trial, Trial]) -> None:
