@@ -61,7 +61,7 @@ TRACE_EVENT(slow_start_exit,
 		__entry->cause = cause;
 	),
 
-	TP_printk("sport=%hu dport=%hu family=%hu cause=%s cwnd_pkts=%u ssthresh_pkts=%u rtt_us=%u late_ns=%llu sock_cookie=%llx skaddr=%p",
+	TP_printk("sport=%u dport=%u family=%u cause=%s cwnd_pkts=%u ssthresh_pkts=%u rtt_us=%u late_ns=%llu sock_cookie=%llx skaddr=%p",
 		  __entry->sport, __entry->dport, __entry->family,
 		  __print_symbolic(__entry->cause,
 				   { SLOW_START_SEARCH, "search" },
