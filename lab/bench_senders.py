@@ -26,7 +26,7 @@ from lab.kernel.compile import Compile
 from lab.search_replay import replay_bins, version
 from lab.world import image
 
-BENCH = build.HERE / "bench"
+FOLDERS = ("search", "bench")  # of lab/kernel/
 VERSIONS = ("search", "search1", "search2", "search31", "search4")
 REFERENCE = "cubic"
 PROGRAMS = (REFERENCE, "tcp_cubic_plain", *(f"tcp_{name}" for name in VERSIONS))
@@ -55,12 +55,12 @@ def compiled(kernel: Kernel, scratch: Path) -> Path:
     builder = image.ensure("builder")
     folder = scratch / "senders"
     folder.mkdir()
-    for source in (build.HERE / "search", BENCH):
-        shutil.copytree(source, folder / source.name)
+    for name in FOLDERS:
+        shutil.copytree(build.HERE / name, folder / name)
     compile_ = Compile(builder.root, folder, lambda _steps: None, build.PLACE, kernel.linux.parent.parent)
     tree = ("make", "-C", "/build/obj", "ARCH=um")
-    for source in ("search", "bench"):
-        compile_.run(*tree, f"M={build.PLACE}/{source}", "KBUILD_MODPOST_WARN=1", "modules", words=source)
+    for name in FOLDERS:
+        compile_.run(*tree, f"M={build.PLACE}/{name}", "KBUILD_MODPOST_WARN=1", "modules", words=f"objects of {name}")
     compile_.run("make", "-s", "-C", f"{build.PLACE}/bench", "KERNEL=/build/obj", words="programs")
     return folder / "bench"
 
