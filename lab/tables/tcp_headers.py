@@ -20,10 +20,7 @@ def is_tcp(head: Bytes) -> NDArray[np.bool_]:
 
 def big_endian(head: Bytes, at: int, width: int) -> NDArray[np.int64]:
     """Read an unsigned field that lies at the same place in every row."""
-    value = np.zeros(len(head), dtype=np.int64)
-    for column in range(at, at + width):
-        value = (value << 8) | head[:, column]
-    return value
+    return np.ascontiguousarray(head[:, at : at + width]).view(f">u{width}")[:, 0].astype(np.int64)
 
 
 def segments(head: Bytes) -> dict[str, NDArray[np.int64]]:
