@@ -14,12 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lab.errors import UserError
-from lab.tables.raw import read_padded
+from lab.tables.raw import gather, map_file
 
 SECTION, INTERFACE, PACKET = 0x0A0D0D0A, 1, 6
 BYTE_ORDER = 0x1A2B3C4D
 ETHERNET = 1
 TSRESOL = 9  # option if_tsresol
+ROWS = 8192  # handled at a time
 PACKET_HEAD = 28  # bytes of an enhanced packet block before its data
 
 
@@ -35,19 +36,24 @@ class Frames:
 
 def read_pcapng(file: Path, snaplen_bytes: int) -> Frames:
     """Read a little-endian, single-section capture of Ethernet; UserError where it is cut short or something else."""
-    padding_bytes = PACKET_HEAD + snaplen_bytes
-    padded = read_padded(file, padding_bytes)
-    data = padded[:-padding_bytes]
+    data = map_file(file)
     if len(data) < 12 or struct.unpack_from("<I4xI", data[:12].tobytes()) != (SECTION, BYTE_ORDER):
         raise UserError(f"{file}: must be a pcapng capture as dumpcap writes it")
     starts, tick_ns = _walk(data, file)
-    words = _gather(padded, starts, PACKET_HEAD).view("<u4").astype(np.int64)
-    captured = words[:, 5].astype(np.uint32)
-    head = _gather(padded, starts + PACKET_HEAD, snaplen_bytes)
-    narrow = np.min_scalar_type(snaplen_bytes)  # compared as bytes where they fit: many at once
-    kept = np.minimum(captured, snaplen_bytes).astype(narrow)
-    head *= np.arange(snaplen_bytes, dtype=narrow) < kept[:, None]
-    return Frames(((words[:, 3] << 32) | words[:, 4]) * tick_ns, words[:, 6].astype(np.uint32), captured, head)
+    words = gather(data, starts, PACKET_HEAD).view("<u4")
+    ticks = (words[:, 3].astype(np.int64) << 32) | words[:, 4]
+    head = gather(data, starts + PACKET_HEAD, snaplen_bytes)
+    _clear_after(head, words[:, 5])
+    return Frames(ticks * tick_ns, words[:, 6], words[:, 5], head)
+
+
+def _clear_after(head: NDArray[np.uint8], captured_bytes: NDArray[np.uint32]) -> None:
+    """Put zeros where the bytes are no longer the frame's; some rows at a time, so that comparing needs no memory."""
+    width = head.shape[1]
+    narrow = np.min_scalar_type(width)  # bytes, where they suffice: many are compared at once
+    columns, kept = np.arange(width, dtype=narrow), np.minimum(captured_bytes, width).astype(narrow)
+    for at in range(0, len(head), ROWS):
+        head[at : at + ROWS] *= columns < kept[at : at + ROWS, None]
 
 
 def _walk(data: NDArray[np.uint8], file: Path) -> tuple[NDArray[np.int64], int]:
@@ -108,9 +114,3 @@ def _tick_ns(block: bytes, file: Path) -> int:
     if resolution not in (6, 9):
         raise UserError(f"{file}: if_tsresol={resolution}: must be 6 or 9 (micro- or nanoseconds)")
     return 1000 if resolution == 6 else 1
-
-
-def _gather(data: NDArray[np.uint8], starts: NDArray[np.int64], width: int) -> NDArray[np.uint8]:
-    """Copy `width` bytes from each start: a (starts, width) matrix."""
-    windows = np.lib.stride_tricks.sliding_window_view(data, width)
-    return np.ascontiguousarray(windows[starts])

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lab.errors import UserError
-from lab.tables.raw import read_padded
+from lab.tables.raw import gather, map_file
 
 PAGE_HEAD = 16  # u64 time stamp, u64 commit
 COMMIT_MASK = (1 << 27) - 1  # above it: flags for missed events
@@ -53,15 +53,14 @@ def read_events(raw: Path, formats: Path) -> Events:
     """Decode every event of a trace, by its name `system:event`; field `t_ns` is the trace clock."""
     known = {file.stem.replace(".", ":"): read_format(file.read_text()) for file in formats.glob("*.format")}
     page_bytes = int((formats / "page_bytes").read_text())
-    longest_bytes = max((kind.itemsize for _, kind in known.values()), default=0)
-    data = read_padded(raw, longest_bytes + 8)
-    pages = _pages(data[: -longest_bytes - 8], page_bytes, raw)
+    data = map_file(raw)
+    pages = _pages(data, page_bytes, raw)
     words = data[: len(data) // 4 * 4].view("<u4")
-    heads, firsts = _walk(words, pages)
+    heads, firsts = _walk(words, pages, raw)
     times_ns = _times_ns(words, heads, firsts, pages[:, 2])
     kinds = words[heads] & 31
     bodies = np.where(kinds == 0, 4 * heads + 8, 4 * heads + 4)[kinds < PADDING]
-    numbers = data[bodies] | data[bodies + 1].astype(np.uint16) << 8
+    numbers = gather(data, bodies, 2).view("<u2")[:, 0]
     timed = times_ns[kinds < PADDING]
     return {
         name: _records(data, bodies[numbers == number], timed[numbers == number], kind)
@@ -85,22 +84,26 @@ def _pages(data: NDArray[np.uint8], page_bytes: int, file: Path) -> NDArray[np.i
     return np.array(pages, dtype=np.int64).reshape(-1, 3)
 
 
-def _walk(words: NDArray[np.uint32], pages: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _walk(
+    words: NDArray[np.uint32], pages: NDArray[np.int64], file: Path
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Find where each record begins, as a word, and which record is the first of each page."""
     view = memoryview(words.data)  # much faster to read one by one than the array
     heads: list[int] = []
     firsts = []
     for at, end, _ in pages.tolist():
         firsts.append(len(heads))
-        while at < end:
+        while at < end - 1:  # a record is two words or more
             kind = view[at] & 31
             if kind == PADDING and view[at] == PADDING:
-                break  # nothing more on this page
+                break
             heads.append(at)
             if kind == 0 or kind == PADDING:
                 at += 1 + (view[at + 1] >> 2)
             else:
                 at += 2 if kind > PADDING else 1 + kind
+        if at != end and (at > end or view[at] != PADDING):  # padding: nothing more on this page
+            raise UserError(f"{file}: must be whole: a record passes the end of its page")
     return np.array(heads, dtype=np.int64), np.array(firsts, dtype=np.int64)
 
 
@@ -127,8 +130,7 @@ def _records(
     """Copy records out, each with its time behind it."""
     assert kind.fields is not None
     bare_bytes = kind.itemsize
-    rows = np.empty((len(starts), bare_bytes + 8), dtype=np.uint8)
-    rows[:, :bare_bytes] = np.lib.stride_tricks.sliding_window_view(data, bare_bytes)[starts]
+    rows = gather(data, starts, bare_bytes + 8)
     rows[:, bare_bytes:] = np.ascontiguousarray(times_ns, dtype="<i8").view(np.uint8).reshape(-1, 8)
     timed = {"t_ns": ("<i8", bare_bytes), **{name: kind.fields[name][:2] for name in kind.names or ()}}
     names, formats, offsets = list(timed), [form for form, _ in timed.values()], [at for _, at in timed.values()]
