@@ -31,7 +31,8 @@ def read_packets(file: Path, server_port: int, snaplen_bytes: int) -> Capture:
     """Decode a client's capture of iperf3: its first connection is the control connection, flow 0."""
     frames = read_pcapng(file, snaplen_bytes)
     tcp_rows = np.flatnonzero(tcp_headers.is_tcp(frames.head))
-    fields = tcp_headers.segments(frames.head[tcp_rows])
+    heads = frames.head if len(tcp_rows) == len(frames.head) else frames.head[tcp_rows]
+    fields = tcp_headers.segments(heads)
     _refuse_broken(tcp_rows[fields["len"] < 0], file)
     to_client = fields["src_port"] == server_port
     port = np.where(to_client, fields["dst_port"], fields["src_port"])
@@ -97,7 +98,6 @@ def _rows(
     """Lay the fields out by frame; what is not TCP keeps nulls."""
     tcp = pl.DataFrame(
         {
-            "row": tcp_rows,
             "to_client": to_client,
             **_relative(fields, to_client, port, ports),
             "len_bytes": fields["len"],
@@ -107,12 +107,20 @@ def _rows(
             "sack_edges": np.maximum(fields["sack_edges"], 0),
         }
     )
-    every = np.arange(len(frames.time_ns))
-    whole = pl.DataFrame({"row": every, "time_ns": frames.time_ns, "frame_bytes": frames.wire_bytes})
+    whole = pl.DataFrame({"time_ns": frames.time_ns, "frame_bytes": frames.wire_bytes})
     known = [
         pl.when(pl.col(name) >= 0).then(pl.col(name)).alias(name) for name in ("flow", "ack_bytes", "tsval", "tsecr")
     ]
-    return whole.join(tcp, on="row", how="left", maintain_order="left").with_columns(known).cast(NARROW)  # type: ignore[arg-type]
+    return whole.hstack(_spread(tcp, tcp_rows, whole.height)).with_columns(known).cast(NARROW)  # type: ignore[arg-type]
+
+
+def _spread(table: pl.DataFrame, rows: NDArray[np.intp], height: int) -> pl.DataFrame:
+    """Move a table's rows to their places among `height`; the others are null."""
+    if table.height == height:
+        return table
+    place = np.full(height, table.height)
+    place[rows] = np.arange(table.height)
+    return pl.concat([table, table.clear(1)]).select(pl.all().gather(place))
 
 
 def _relative(

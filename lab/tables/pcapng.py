@@ -14,11 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lab.errors import UserError
+from lab.tables.raw import gather, map_file
 
 SECTION, INTERFACE, PACKET = 0x0A0D0D0A, 1, 6
 BYTE_ORDER = 0x1A2B3C4D
 ETHERNET = 1
 TSRESOL = 9  # option if_tsresol
+ROWS = 8192  # handled at a time
 PACKET_HEAD = 28  # bytes of an enhanced packet block before its data
 
 
@@ -34,35 +36,69 @@ class Frames:
 
 def read_pcapng(file: Path, snaplen_bytes: int) -> Frames:
     """Read a little-endian, single-section capture of Ethernet; UserError where it is cut short or something else."""
-    try:
-        data = file.read_bytes()
-    except OSError as error:
-        raise UserError(f"{file}: {error.strerror}: must be a readable capture") from None
-    if len(data) < 12 or struct.unpack_from("<I4xI", data) != (SECTION, BYTE_ORDER):
+    data = map_file(file)
+    if len(data) < 12 or struct.unpack_from("<I4xI", data[:12].tobytes()) != (SECTION, BYTE_ORDER):
         raise UserError(f"{file}: must be a pcapng capture as dumpcap writes it")
     starts, tick_ns = _walk(data, file)
-    padded = np.frombuffer(data + bytes(snaplen_bytes + PACKET_HEAD), dtype=np.uint8)
-    words = _gather(padded, starts, PACKET_HEAD).view("<u4").astype(np.int64)
-    captured = words[:, 5].astype(np.uint32)
-    head = _gather(padded, starts + PACKET_HEAD, snaplen_bytes)
-    head[np.arange(snaplen_bytes) >= captured[:, None]] = 0
-    return Frames(((words[:, 3] << 32) | words[:, 4]) * tick_ns, words[:, 6].astype(np.uint32), captured, head)
+    words = gather(data, starts, PACKET_HEAD).view("<u4")
+    ticks = (words[:, 3].astype(np.int64) << 32) | words[:, 4]
+    head = gather(data, starts + PACKET_HEAD, snaplen_bytes)
+    _clear_after(head, words[:, 5])
+    return Frames(ticks * tick_ns, words[:, 6], words[:, 5], head)
 
 
-def _walk(data: bytes, file: Path) -> tuple[NDArray[np.int64], int]:
-    """Find where the packet blocks begin, and what one tick of their clock is in nanoseconds."""
-    starts, tick_ns, at, size = [], 1000, 0, len(data)
-    unpack = struct.Struct("<II").unpack_from
-    while at < size:
-        kind, length = unpack(data, at) if at + 8 <= size else (0, 0)
-        if length < 12 or at + length > size:
-            raise UserError(f"{file}: must be a whole capture: it ends inside a block at byte {at}")
-        if kind == PACKET:
-            starts.append(at)
-        elif kind == INTERFACE:
-            tick_ns = _tick_ns(data[at : at + length], file)
-        at += length
-    return np.array(starts, dtype=np.int64), tick_ns
+def _clear_after(head: NDArray[np.uint8], captured_bytes: NDArray[np.uint32]) -> None:
+    """Put zeros where the bytes are no longer the frame's; some rows at a time, so that comparing needs no memory."""
+    width = head.shape[1]
+    narrow = np.min_scalar_type(width)  # bytes, where they suffice: many are compared at once
+    columns, kept = np.arange(width, dtype=narrow), np.minimum(captured_bytes, width).astype(narrow)
+    for at in range(0, len(head), ROWS):
+        head[at : at + ROWS] *= columns < kept[at : at + ROWS, None]
+
+
+def _walk(data: NDArray[np.uint8], file: Path) -> tuple[NDArray[np.int64], int]:
+    """Find where the packet blocks begin, and what one tick of their clock is in nanoseconds.
+
+    Every block tells where the next one begins. Of packet blocks, which are all but a few, whole runs are followed.
+    """
+    words = data[: len(data) // 4 * 4].view("<u4")
+    runs = _Runs(words)
+    found, tick_ns, at = [np.empty(0, dtype=np.int64)], 1000, 0
+    while 4 * at < len(data):
+        run, after = runs.from_(at)
+        if not len(run):
+            kind, length = words[at : at + 2].tolist() if at + 2 <= len(words) else (0, 0)
+            after = at + length // 4
+            if length < 12 or length % 4 or after > len(words):
+                raise UserError(f"{file}: must be a whole capture: it ends inside a block at byte {4 * at}")
+            if kind == PACKET:
+                run = np.array([at])
+            elif kind == INTERFACE:
+                tick_ns = _tick_ns(data[4 * at : 4 * after].tobytes(), file)
+        found.append(4 * run)
+        at = after
+    return np.concatenate(found), tick_ns
+
+
+class _Runs:
+    """All that looks like a packet block (data may), and how far each leads: places and lengths in words."""
+
+    def __init__(self, words: NDArray[np.uint32]) -> None:
+        places = np.flatnonzero(words[: -PACKET_HEAD // 4] == PACKET)
+        lengths = words[places + 1].astype(np.int64)
+        after = places + lengths // 4
+        whole = (lengths >= PACKET_HEAD + 4) & (lengths % 4 == 0) & (after <= len(words))
+        whole[whole] = words[after[whole] - 1] == lengths[whole]  # a block ends with its length
+        self.places, self.after = places[whole], after[whole]
+        self.last = np.append(np.flatnonzero(self.after[:-1] != self.places[1:]), len(self.places) - 1)
+
+    def from_(self, at: int) -> tuple[NDArray[np.int64], int]:
+        """Return the packet blocks that follow one another from a word on, none where another block begins there."""
+        first = int(np.searchsorted(self.places, at))
+        if first == len(self.places) or self.places[first] != at:
+            return self.places[:0], at
+        last = self.last[np.searchsorted(self.last, first)]
+        return self.places[first : last + 1], int(self.after[last])
 
 
 def _tick_ns(block: bytes, file: Path) -> int:
@@ -78,9 +114,3 @@ def _tick_ns(block: bytes, file: Path) -> int:
     if resolution not in (6, 9):
         raise UserError(f"{file}: if_tsresol={resolution}: must be 6 or 9 (micro- or nanoseconds)")
     return 1000 if resolution == 6 else 1
-
-
-def _gather(data: NDArray[np.uint8], starts: NDArray[np.int64], width: int) -> NDArray[np.uint8]:
-    """Copy `width` bytes from each start: a (starts, width) matrix."""
-    windows = np.lib.stride_tricks.sliding_window_view(data, width)
-    return np.ascontiguousarray(windows[starts])

@@ -20,10 +20,7 @@ def is_tcp(head: Bytes) -> NDArray[np.bool_]:
 
 def big_endian(head: Bytes, at: int, width: int) -> NDArray[np.int64]:
     """Read an unsigned field that lies at the same place in every row."""
-    value = np.zeros(len(head), dtype=np.int64)
-    for column in range(at, at + width):
-        value = (value << 8) | head[:, column]
-    return value
+    return np.ascontiguousarray(head[:, at : at + width]).view(f">u{width}")[:, 0].astype(np.int64)
 
 
 def segments(head: Bytes) -> dict[str, NDArray[np.int64]]:
@@ -46,7 +43,7 @@ def segments(head: Bytes) -> dict[str, NDArray[np.int64]]:
 def _shifted(head: Bytes, starts: NDArray[np.int64]) -> Bytes:
     """Move every row so that its TCP header comes first; a plain slice where all begin at the same place."""
     if len(starts) and (starts == starts[0]).all():
-        return np.ascontiguousarray(head[:, starts[0] :])
+        return head[:, starts[0] :]
     width = head.shape[1] - ETHERNET_BYTES - 20
     columns = np.minimum(starts[:, None] + np.arange(width), head.shape[1] - 1)
     return np.take_along_axis(head, columns, axis=1)

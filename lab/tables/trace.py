@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lab.errors import UserError
+from lab.tables.raw import gather, map_file
 
 PAGE_HEAD = 16  # u64 time stamp, u64 commit
 COMMIT_MASK = (1 << 27) - 1  # above it: flags for missed events
@@ -52,52 +53,86 @@ def read_events(raw: Path, formats: Path) -> Events:
     """Decode every event of a trace, by its name `system:event`; field `t_ns` is the trace clock."""
     known = {file.stem.replace(".", ":"): read_format(file.read_text()) for file in formats.glob("*.format")}
     page_bytes = int((formats / "page_bytes").read_text())
-    data = raw.read_bytes()
-    found: dict[int, list[tuple[int, int]]] = {number: [] for number, _ in known.values()}
+    data = map_file(raw)
+    pages = _pages(data, page_bytes, raw)
+    words = data[: len(data) // 4 * 4].view("<u4")
+    heads, firsts = _walk(words, pages, raw)
+    times_ns = _times_ns(words, heads, firsts, pages[:, 2])
+    kinds = words[heads] & 31
+    bodies = np.where(kinds == 0, 4 * heads + 8, 4 * heads + 4)[kinds < PADDING]
+    numbers = gather(data, bodies, 2).view("<u2")[:, 0]
+    timed = times_ns[kinds < PADDING]
+    return {
+        name: _records(data, bodies[numbers == number], timed[numbers == number], kind)
+        for name, (number, kind) in known.items()
+    }
+
+
+def _pages(data: NDArray[np.uint8], page_bytes: int, file: Path) -> NDArray[np.int64]:
+    """List, a row a page, its first record's word, the word after its last one, and the time it starts from."""
+    pages = []
     for start in range(0, len(data), page_bytes):
-        _walk_page(data, start, raw, found)
-    return {name: _records(data, found[number], kind) for name, (number, kind) in known.items()}
+        if start + PAGE_HEAD > len(data):
+            raise UserError(f"{file}: must be whole: it ends inside a page")
+        now_ns, commit = struct.unpack_from("<QQ", data[start : start + PAGE_HEAD].tobytes())
+        if commit & MISSED:
+            raise UserError(f"{file}: must hold every event: the kernel overwrote some")
+        begin, end = start + PAGE_HEAD, start + PAGE_HEAD + (commit & COMMIT_MASK)
+        if end > len(data):
+            raise UserError(f"{file}: must be whole: it ends inside a page")
+        pages.append((begin // 4, end // 4, now_ns))
+    return np.array(pages, dtype=np.int64).reshape(-1, 3)
 
 
-def _walk_page(data: bytes, start: int, file: Path, found: dict[int, list[tuple[int, int]]]) -> None:
-    """Note when and where each event of a page lies."""
-    if start + PAGE_HEAD > len(data):
-        raise UserError(f"{file}: must be whole: it ends inside a page")
-    now, commit = struct.unpack_from("<QQ", data, start)
-    if commit & MISSED:
-        raise UserError(f"{file}: must hold every event: the kernel overwrote some")
-    at, end = start + PAGE_HEAD, start + PAGE_HEAD + (commit & COMMIT_MASK)
-    if end > len(data):
-        raise UserError(f"{file}: must be whole: it ends inside a page")
-    two = struct.Struct("<II").unpack_from
-    while at < end:
-        word, first = two(data, at) if at + 8 <= end else (*struct.unpack_from("<I", data, at), 0)
-        kind, delta = word & 31, word >> 5
-        if kind >= TIME_EXTEND:
-            now = now + delta + (first << 27) if kind == TIME_EXTEND else delta + (first << 27)
-            at += 8
-            continue
-        if kind == PADDING:
-            if not delta:
-                return
-            at += 4 + first
-            continue
-        now += delta
-        body, size = (at + 8, 4 + first) if kind == 0 else (at + 4, 4 + 4 * kind)
-        number = data[body] | data[body + 1] << 8
-        if number in found:
-            found[number].append((now, body))
-        at += size
+def _walk(
+    words: NDArray[np.uint32], pages: NDArray[np.int64], file: Path
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Find where each record begins, as a word, and which record is the first of each page."""
+    view = memoryview(words.data)  # much faster to read one by one than the array
+    heads: list[int] = []
+    firsts = []
+    for at, end, _ in pages.tolist():
+        firsts.append(len(heads))
+        while at < end - 1:  # a record is two words or more
+            kind = view[at] & 31
+            if kind == PADDING and view[at] == PADDING:
+                break
+            heads.append(at)
+            if kind == 0 or kind == PADDING:
+                at += 1 + (view[at + 1] >> 2)
+            else:
+                at += 2 if kind > PADDING else 1 + kind
+        if at != end and (at > end or view[at] != PADDING):  # padding: nothing more on this page
+            raise UserError(f"{file}: must be whole: a record passes the end of its page")
+    return np.array(heads, dtype=np.int64), np.array(firsts, dtype=np.int64)
 
 
-def _records(data: bytes, places: list[tuple[int, int]], kind: np.dtype[np.void]) -> NDArray[np.void]:
-    times = np.array([now for now, _ in places], dtype=np.int64)
-    starts = np.array([body for _, body in places], dtype=np.int64)
-    padded = np.frombuffer(data + bytes(kind.itemsize), dtype=np.uint8)
-    windows = np.lib.stride_tricks.sliding_window_view(padded, kind.itemsize)
-    bare = np.ascontiguousarray(windows[starts]).view(kind).reshape(-1)
-    timed = np.empty(len(bare), dtype=[("t_ns", "<i8"), *((name, kind.fields[name][0]) for name in kind.names or ())])  # type: ignore[index]
-    timed["t_ns"] = times
-    for name in kind.names or ():
-        timed[name] = bare[name]
-    return timed
+def _times_ns(
+    words: NDArray[np.uint32], heads: NDArray[np.int64], firsts: NDArray[np.int64], page_ns: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Tell when each record was written: by steps from the page's time or from the last absolute time stamp."""
+    head, long = words[heads].astype(np.int64), words[heads + 1].astype(np.int64) << 27
+    kind, delta = head & 31, head >> 5
+    steps = np.select([kind < PADDING, kind == TIME_EXTEND], [delta, delta + long], 0)
+    elapsed = np.cumsum(steps)
+    stamps = np.flatnonzero(kind == TIME_STAMP)
+    known = np.concatenate([firsts, stamps])
+    page_base_ns = page_ns - np.concatenate([[0], elapsed])[firsts]
+    base_ns = np.concatenate([page_base_ns, (delta + long - elapsed)[stamps]])
+    order = np.argsort(known, kind="stable")  # a stamp that begins a page overrules its time
+    latest = np.searchsorted(known[order], np.arange(len(heads)), side="right") - 1
+    return np.asarray(base_ns[order][latest] + elapsed)
+
+
+def _records(
+    data: NDArray[np.uint8], starts: NDArray[np.int64], times_ns: NDArray[np.int64], kind: np.dtype[np.void]
+) -> NDArray[np.void]:
+    """Copy records out, each with its time behind it."""
+    assert kind.fields is not None
+    bare_bytes = kind.itemsize
+    rows = gather(data, starts, bare_bytes + 8)
+    rows[:, bare_bytes:] = np.ascontiguousarray(times_ns, dtype="<i8").view(np.uint8).reshape(-1, 8)
+    timed = {"t_ns": ("<i8", bare_bytes), **{name: kind.fields[name][:2] for name in kind.names or ()}}
+    names, formats, offsets = list(timed), [form for form, _ in timed.values()], [at for _, at in timed.values()]
+    whole = np.dtype({"names": names, "formats": formats, "offsets": offsets, "itemsize": bare_bytes + 8})
+    return rows.view(whole)[:, 0]
