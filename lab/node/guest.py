@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Init of the virtual-time kernel: mount, run the trial of /trial/plan.json, power off.
+"""Init of the virtual-time kernel: mount, do what /trial/plan.json asks (a trial, or one function), power off.
 
-What goes wrong is told in one line in /trial/error.txt; without that file and with node.json the trial is whole.
+What goes wrong is told in one line in /trial/error.txt; without that file and with node.json (of a function:
+answer.json, what it returned) all is done.
 """
 
 import ctypes
+import importlib
 import json
 import os
 import sys
 import traceback
 from pathlib import Path
+from typing import Any
 
 from lab.node.tools import NodeError, run
 from lab.node.trial import run_trial
@@ -33,7 +36,8 @@ def main() -> None:
         for kind, target in MOUNTS:
             _mount(kind, target)
         run("ip", "link", "set", "dev", "lo", "up")
-        run_trial(json.loads((TRIAL / "plan.json").read_text()), TRIAL)
+        plan = json.loads((TRIAL / "plan.json").read_text())
+        _call(**plan["call"]) if "call" in plan else run_trial(plan, TRIAL)
     except NodeError as error:
         (TRIAL / "error.txt").write_text(f"{error}\n")
     except OSError as error:  # a full disk, above all
@@ -43,6 +47,11 @@ def main() -> None:
         (TRIAL / "traceback.txt").write_text(traceback.format_exc())
     os.sync()
     LIBC.reboot(LINUX_REBOOT_CMD_POWER_OFF)
+
+
+def _call(module: str, function: str, arguments: dict[str, Any]) -> None:
+    answer = getattr(importlib.import_module(module), function)(**arguments)
+    (TRIAL / "answer.json").write_text(json.dumps(answer))
 
 
 def _mount(kind: str, target: str) -> None:
