@@ -15,7 +15,7 @@ from lab.kernel.recipe import Recipe, Source
 from lab.world import image
 
 HERE = Path(__file__).parent
-MODULES = (HERE / "search",)  # a folder with a Kbuild file each
+MODULES = (HERE / "search", HERE / "virtual")  # a folder with a Kbuild file each
 PRELOAD = HERE / "fewer_wakeups.c"
 PLACE = "/tmp/modules"  # where they are built
 COMPILER_PACKAGES = ("gcc", "gcc-14", "binutils", "libc6-dev")
@@ -90,8 +90,9 @@ def _build_kernel(compile_: Compile, recipe: Recipe, source: Source) -> None:
 def _build_modules(compile_: Compile, kernel: Path) -> None:
     release = json.loads((kernel / "built.json").read_text())["release"]
     shutil.copytree(kernel / "lib/modules", compile_.folder / "lib/modules", symlinks=True)
-    for folder in MODULES:
+    for folder in MODULES:  # before the first command: it gives the whole folder to the user that builds
         shutil.copytree(folder, compile_.folder / folder.name)
+    for folder in MODULES:
         place = f"{PLACE}/{folder.name}"
         compile_.run("make", "-C", "/build/obj", "ARCH=um", f"M={place}", "modules", words=f"modules of {folder.name}")
         for module in (compile_.folder / folder.name).glob("*.ko"):

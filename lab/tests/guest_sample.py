@@ -3,6 +3,7 @@
 
 import os
 import time
+from pathlib import Path
 from typing import Any
 
 from lab.node.tools import NodeError, run
@@ -13,7 +14,7 @@ def looked_around(path: str) -> dict[str, Any]:
     run("modprobe", "tcp_cubic_plain")
     begun_s = time.monotonic()
     time.sleep(3600)
-    return {"uid": os.geteuid(), "hour_s": time.monotonic() - begun_s, "entries": os.listdir(path)}
+    return {"uid": os.geteuid(), "hour_s": time.monotonic() - begun_s, "entries": [file.name for file in Path(path).iterdir()]}
 
 
 def failed() -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A function of ours runs as root in a kernel booted for it, and its answer, its errors and the kernel's log come back."""
+"""A function of ours runs as root in a kernel booted for it; its answer, its errors and the kernel's log come back."""
 
 from collections.abc import Callable
 from pathlib import Path
