@@ -34,14 +34,15 @@ def main() -> None:
     os.environ["PATH"] = "/usr/sbin:/usr/bin"
     try:
         for kind, target in MOUNTS:
-            _mount(kind, target)
+            mount(kind, target)
         run("ip", "link", "set", "dev", "lo", "up")
         plan = json.loads((TRIAL / "plan.json").read_text())
         _call(**plan["call"]) if "call" in plan else run_trial(plan, TRIAL)
     except NodeError as error:
         (TRIAL / "error.txt").write_text(f"{error}\n")
     except OSError as error:  # a full disk, above all
-        (TRIAL / "error.txt").write_text(f"node: {error.filename or TRIAL}: {error.strerror}\n")
+        (TRIAL / "error.txt").write_text(f"node: {error.filename or TRIAL}: {error.strerror or repr(error)}\n")
+        (TRIAL / "traceback.txt").write_text(traceback.format_exc())
     except BaseException:  # nobody else is there to tell of it
         (TRIAL / "error.txt").write_text(f"bug in the node's code: {sys.exc_info()[1]!r}\n")
         (TRIAL / "traceback.txt").write_text(traceback.format_exc())
@@ -54,7 +55,7 @@ def _call(module: str, function: str, arguments: dict[str, Any]) -> None:
     (TRIAL / "answer.json").write_text(json.dumps(answer))
 
 
-def _mount(kind: str, target: str) -> None:
+def mount(kind: str, target: str) -> None:
     """Mount without mount(8): that is setuid, to a user who is not root where another user made the world image."""
     if LIBC.mount(kind.encode(), target.encode(), kind.encode(), 0, None):
         raise NodeError(f"mount {target}: {os.strerror(ctypes.get_errno())}")

@@ -14,7 +14,8 @@ def looked_around(path: str) -> dict[str, Any]:
     run("modprobe", "tcp_cubic_plain")
     begun_s = time.monotonic()
     time.sleep(3600)
-    return {"uid": os.geteuid(), "hour_s": time.monotonic() - begun_s, "entries": [file.name for file in Path(path).iterdir()]}
+    entries = [file.name for file in Path(path).iterdir()]
+    return {"uid": os.geteuid(), "hour_s": time.monotonic() - begun_s, "entries": entries}
 
 
 def failed() -> None:
