@@ -90,17 +90,23 @@ def _build_kernel(compile_: Compile, recipe: Recipe, source: Source) -> None:
 def _build_modules(compile_: Compile, kernel: Path) -> None:
     release = json.loads((kernel / "built.json").read_text())["release"]
     shutil.copytree(kernel / "lib/modules", compile_.folder / "lib/modules", symlinks=True)
-    for folder in MODULES:  # before the first command: it gives the whole folder to the user that builds
-        shutil.copytree(folder, compile_.folder / folder.name)
+    make_modules(compile_)
     for folder in MODULES:
-        place = f"{PLACE}/{folder.name}"
-        compile_.run("make", "-C", "/build/obj", "ARCH=um", f"M={place}", "modules", words=f"modules of {folder.name}")
         for module in (compile_.folder / folder.name).glob("*.ko"):
             shutil.copy(module, compile_.folder / "lib/modules" / release)
     compile_.run("depmod", "-b", PLACE, release)
     compile_.run("make", "-s", "-C", f"{PLACE}/search", f"OUT={PLACE}")
     shutil.copy(PRELOAD, compile_.folder)
     compile_.run("gcc", "-shared", "-fPIC", "-O2", "-Wall", "-Wextra", "-o", "fewer_wakeups.so", PRELOAD.name)
+
+
+def make_modules(compile_: Compile, *words: str) -> None:
+    """Copy every module folder and make its modules there; `words` are further ones for make."""
+    for folder in MODULES:  # before the first command: it gives the whole folder to the user that builds
+        shutil.copytree(folder, compile_.folder / folder.name)
+    for folder in MODULES:
+        argv = ["make", "-C", "/build/obj", "ARCH=um", f"M={PLACE}/{folder.name}", *words, "modules"]
+        compile_.run(*argv, words=f"modules of {folder.name}")
 
 
 def _described(kernel: Path, modules: Path) -> Kernel:

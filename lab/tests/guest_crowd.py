@@ -19,4 +19,5 @@ def crowd(link: dict[str, Any], algorithms: list[str], flows: int) -> dict[str, 
             with listening(server, algorithms[number % len(algorithms)]) as sock:
                 opened.append(connect(link, sock, receiving(client), SIZE_BYTES))
         finish(opened, 600)
-    return {"got_bytes": sum(flow.got_bytes for flow in opened), "most_cwnd_pkts": max(f.most_cwnd_pkts for f in opened)}
+    most_cwnd_pkts = max(flow.most_cwnd_pkts for flow in opened)
+    return {"got_bytes": sum(flow.got_bytes for flow in opened), "most_cwnd_pkts": most_cwnd_pkts}

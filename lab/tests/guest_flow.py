@@ -174,7 +174,8 @@ def _forget(poll: "select.epoll", work: Work, flow: Flow) -> None:
     """Stop watching an end that has nothing more to do."""
     ends = ((flow.sender, flow.sent_bytes), (flow.receiver, flow.got_bytes))
     for sock, moved_bytes in ends:
-        if moved_bytes == flow.size_bytes and work.pop(sock.fileno(), None):
+        if moved_bytes == flow.size_bytes and sock.fileno() in work:
+            del work[sock.fileno()]
             poll.unregister(sock)
 
 

@@ -39,7 +39,8 @@ def each_sender(
             flow = one(link, algorithm)
             facts[algorithm] = {"most_cwnd_pkts": flow.most_cwnd_pkts, "got_bytes": flow.got_bytes}
             for node, old in before.items():
-                facts[algorithm] |= {f"{node}.{name}": new - old[name] for name, new in counters(node).items() if new != old[name]}
+                grown = {name: new - old[name] for name, new in counters(node).items()}
+                facts[algorithm] |= {f"{node}.{name}": by for name, by in grown.items() if by}
     return facts
 
 

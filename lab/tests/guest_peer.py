@@ -19,14 +19,15 @@ SYN_OPTIONS = struct.pack("!BBHBBBB", 2, 4, MSS_BYTES, 4, 2, 1, 1)  # MSS, SACK 
 
 def checksum(data: bytes) -> int:
     """RFC 1071."""
-    total = sum(struct.unpack(f"!{len(data) // 2}H", data[: len(data) // 2 * 2])) + (data[-1] << 8) * (len(data) % 2)
+    data += bytes(len(data) % 2)
+    total: int = sum(struct.unpack(f"!{len(data) // 2}H", data))
     while total >> 16:
         total = (total & 0xFFFF) + (total >> 16)
     return ~total & 0xFFFF
 
 
 class Peer:
-    """One connection: every segment that came, by its first byte's offset, and how much of all is there in one piece."""
+    """One connection: every segment that came by its first byte's offset, and how much of all is in one piece."""
 
     def __init__(self, link: dict[str, Any]) -> None:
         node = link["ends"][1]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What stress tests share: every sender of the lab, the small link, and a call in the guest that no splat may follow."""
+"""What stress tests share: every sender, a small link and a slow one, calls in the guest that no splat may follow."""
 
 from collections.abc import Callable
 from pathlib import Path

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Every sender gets its flow through, whole, on paths that hold every hardship TCP knows; the kernel complains of none."""
+"""Every sender gets its flow through, whole, whatever the path does to it, and the kernel complains of nothing."""
 
 from collections.abc import Callable
 

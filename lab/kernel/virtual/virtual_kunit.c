@@ -24,7 +24,7 @@ static void virtual_expect_slept(struct kunit *test, u64 asked_us)
 	u64 begun_ns = ktime_get_ns();
 	u64 slept_ns;
 
-	usleep_range(asked_us, asked_us);
+	usleep_range(asked_us, asked_us + 1);
 	slept_ns = ktime_get_ns() - begun_ns;
 	KUNIT_EXPECT_GE(test, slept_ns, asked_us * NSEC_PER_USEC);
 	KUNIT_EXPECT_LE(test, slept_ns, (asked_us + SLACK_US) * NSEC_PER_USEC);
