@@ -15,6 +15,7 @@ from lab.schema.profile import Frames, Noise, Profile
 from lab.schema.scenario import Scenario
 from lab.schema.sysctls import load_sysctls
 from lab.schema.topology import Topology
+from lab.tables.exits import EXIT_EVENT
 
 PORT = 5201
 MSS_BYTES = 1448  # MTU 1500 less IP (20), TCP (20) and timestamps (12)
@@ -31,7 +32,8 @@ EVENTS = {
     "tcp:tcp_retransmit_skb": "sport == {port}",
     "tcp:tcp_cong_state_set": "sport == {port}",
 }
-SEARCH_EVENTS = {"search:search_bin": "sport == {port}", "search:search_exit": "sport == {port}"}
+EXIT_EVENTS = {EXIT_EVENT: "sport == {port}"}
+SEARCH_EVENTS = {"search:search_bin": "sport == {port}"}
 
 
 @dataclass(frozen=True)
@@ -174,7 +176,8 @@ def _interface_of(topology: Topology, node: str) -> list[str]:
 
 
 def _events(cca: Cca) -> dict[str, str]:
-    events = EVENTS | (SEARCH_EVENTS if cca.slow_start_exit == "search" else {})
+    events = EVENTS | (EXIT_EVENTS if cca.tells_exit else {})
+    events |= SEARCH_EVENTS if cca.slow_start_exit == "search" else {}
     return {name: condition.format(port=PORT) for name, condition in events.items()}
 
 

@@ -12,8 +12,13 @@ import polars as pl
 
 from lab.errors import UserError
 
-TOO_FEW_BINS, RTT_TOO_LONG, NO_PREVIOUS, STAY, EXIT = range(1, 6)  # enum search_verdict
+# enum search_verdict
+TOO_FEW_BINS, RTT_TOO_LONG, NO_PREVIOUS, AFTER_SILENCE, NOT_FILLED, RTT_FELL, STAY, EXIT = range(1, 9)
 COMPARED = (STAY, EXIT)
+TWICE_DELIVERED, SENT, SENT_HELD = range(3)  # enum search_expected
+WHOLE_BINS, FRACTION, NEAREST_BIN = range(3)  # enum search_interpolation
+KEEP_CWND, ROLL_BACK, DRAIN = range(3)  # enum search_on_exit
+ROOM_BINS = 1 << 14  # of a call: memory does not grow with the stream
 
 # struct search_replayed_bin
 BIN = np.dtype(
@@ -22,6 +27,9 @@ BIN = np.dtype(
         ("bin", "i8"),
         ("curr_delv_bytes", "u8"),
         ("prev_delv_bytes", "u8"),
+        ("expected_bytes", "u8"),
+        ("last_rtt_bytes", "u8"),
+        ("last_two_rtt_bytes", "u8"),
         ("norm_permille", "i8"),
         ("rtt_us", "u4"),
         ("bin_us", "u4"),
@@ -33,15 +41,30 @@ BIN = np.dtype(
 
 @dataclass(frozen=True)
 class SearchParams:
-    """The parameters of the kernel module, by its names; the thesis's values unless said otherwise."""
+    """struct search_params, by the names of the modules' parameters; the thesis's values unless said otherwise."""
 
     window_factor_tenths: int = 35
     bins: int = 10
     extra_bins: int = 15
     threshold_pct: int = 35
+    expected: int = TWICE_DELIVERED
+    interpolation: int = FRACTION
+    missed_bins_max: int = 0
+    long_rtt: int = 0
+    restart_rtt_pct: int = 0
+    app_limited: int = 0  # for the module, which tells the core what it saw
+    on_exit: int = KEEP_CWND
 
 
 THESIS = SearchParams()
+
+
+@dataclass(frozen=True)
+class Version:
+    """A version's published parameters, and whether a flow's state lies packed in its socket."""
+
+    params: SearchParams
+    compact: bool = False
 
 
 class _Params(ctypes.Structure):
@@ -51,28 +74,56 @@ class _Params(ctypes.Structure):
 class _Stream(ctypes.Structure):
     _fields_ = [
         ("acks", ctypes.c_uint64),
+        ("next", ctypes.c_uint64),
         ("t_us", ctypes.c_void_p),
         ("rtt_us", ctypes.c_void_p),
         ("delivered_bytes", ctypes.c_void_p),
+        ("sent_bytes", ctypes.c_void_p),
+        ("limited", ctypes.c_void_p),
         ("reset", ctypes.c_void_p),
     ]
 
 
+class _Decision(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_uint32 if BIN[name].itemsize == 4 else ctypes.c_uint64) for name in BIN.names[1:]]  # type: ignore[index]
+
+
+Pointer = ctypes.POINTER
+
+
 def _load(library: Path) -> ctypes.CDLL:
     loaded = ctypes.CDLL(str(library))
-    loaded.search_params_valid.argtypes = [ctypes.POINTER(_Params)]
-    loaded.search_params_valid.restype = ctypes.c_bool
-    loaded.search_state_bytes.argtypes = [ctypes.POINTER(_Params)]
-    loaded.search_state_bytes.restype = ctypes.c_size_t
+    loaded.search_version.argtypes = [ctypes.c_char_p, Pointer(_Params), Pointer(ctypes.c_bool)]
+    loaded.search_version.restype = ctypes.c_bool
+    loaded.search_replay_bytes.argtypes = [Pointer(_Params), ctypes.c_bool]
+    loaded.search_replay_bytes.restype = ctypes.c_size_t
+    loaded.search_exit_pkts.argtypes = [Pointer(_Params), Pointer(_Decision), ctypes.c_uint32, ctypes.c_uint32]
+    loaded.search_exit_pkts.restype = ctypes.c_uint32
     loaded.search_replay.argtypes = [
-        ctypes.POINTER(_Params),
-        ctypes.c_void_p,
-        ctypes.POINTER(_Stream),
+        Pointer(_Params),
         ctypes.c_bool,
         ctypes.c_void_p,
+        Pointer(_Stream),
+        ctypes.c_bool,
+        ctypes.c_void_p,
+        ctypes.c_uint64,
     ]
     loaded.search_replay.restype = ctypes.c_uint64
     return loaded
+
+
+def version(library: Path, name: str) -> Version:
+    """A version as it was published, by its congestion control's name: search1, search2, search31, search4, search."""
+    params, compact = _Params(), ctypes.c_bool()
+    if not _load(library).search_version(name.encode(), params, compact):
+        raise UserError(f"SEARCH version {name!r}: must be one of lab/kernel/search/search_versions.h")
+    return Version(SearchParams(*(getattr(params, name) for name in SearchParams.__dataclass_fields__)), compact.value)
+
+
+def exit_pkts(library: Path, params: SearchParams, row: Any, cwnd_pkts: int, mss_bytes: int) -> int:
+    """The window with which an exit (a row of dtype BIN) leaves slow start."""
+    decision = _Decision(*(int(row[field]) for field in (BIN.names or ())[1:]))
+    return int(_load(library).search_exit_pkts(_Params(*astuple(params)), decision, cwnd_pkts, mss_bytes))
 
 
 def _column(values: npt.ArrayLike, dtype: type[np.generic], acks: int) -> npt.NDArray[Any]:
@@ -89,26 +140,42 @@ def replay_bins(
     delivered_bytes: npt.ArrayLike,
     params: SearchParams = THESIS,
     *,
+    sent_bytes: npt.ArrayLike | None = None,
+    limited: npt.ArrayLike | None = None,
     reset: npt.ArrayLike | None = None,
+    compact: bool = False,
     stop_at_exit: bool = True,
 ) -> npt.NDArray[Any]:
-    """Every bin decision, as the core's own integers (dtype BIN)."""
+    """Every bin decision, as the core's own integers (dtype BIN).
+
+    compact: with the packed state of search31. limited: nonzero where the sender did not fill its window.
+    Arrays of the core's own types (u8, i4, u8, u8, u1, u1) are read in place.
+    """
+    if params.expected != TWICE_DELIVERED and sent_bytes is None:
+        raise ValueError("sent_bytes=None: must be given to versions that expect what was sent")
     loaded = _load(library)
     c_params = _Params(*astuple(params))
-    if not loaded.search_params_valid(c_params):
+    state_bytes = loaded.search_replay_bytes(c_params, compact)
+    if not state_bytes:
         raise UserError(f"{params}: must be within the ranges of lab/kernel/search/search_core.h")
     acks = len(np.atleast_1d(np.asarray(t_us)))
     columns = [
         _column(t_us, np.uint64, acks),
         _column(rtt_us, np.int32, acks),
         _column(delivered_bytes, np.uint64, acks),
-        _column(reset if reset is not None else np.zeros(acks), np.uint8, acks),
+        None if sent_bytes is None else _column(sent_bytes, np.uint64, acks),
+        None if limited is None else _column(limited, np.uint8, acks),
+        None if reset is None else _column(reset, np.uint8, acks),
     ]
-    memory = np.zeros(loaded.search_state_bytes(c_params), dtype=np.uint8)
-    bins = np.zeros(acks, dtype=BIN)
-    stream = _Stream(acks, *(column.ctypes.data for column in columns))
-    count = loaded.search_replay(c_params, memory.ctypes.data, stream, stop_at_exit, bins.ctypes.data)
-    return bins[:count]
+    stream = _Stream(acks, 0, *(None if column is None else column.ctypes.data for column in columns))
+    memory = np.zeros(-(-state_bytes // 8), dtype=np.uint64)
+    parts = [np.zeros(0, dtype=BIN)]
+    while stream.next < acks:
+        bins = np.zeros(min(acks, ROOM_BINS), dtype=BIN)
+        place, room = bins.ctypes.data, len(bins)
+        count = loaded.search_replay(c_params, compact, memory.ctypes.data, stream, stop_at_exit, place, room)
+        parts.append(bins[:count])
+    return np.concatenate(parts)
 
 
 def replay(
@@ -118,7 +185,10 @@ def replay(
     delivered_bytes: npt.ArrayLike,
     params: SearchParams = THESIS,
     *,
+    sent_bytes: npt.ArrayLike | None = None,
+    limited: npt.ArrayLike | None = None,
     reset: npt.ArrayLike | None = None,
+    compact: bool = False,
     stop_at_exit: bool = True,
 ) -> pl.DataFrame:
     """One row per bin decision, with the columns of bins.parquet that an ACK stream can tell.
@@ -128,7 +198,18 @@ def replay(
     stop_at_exit=False goes on after the exit, for curves; `exit` stays true for the first only, since a
     sender that has left slow start cannot leave it again before a reset.
     """
-    bins = replay_bins(library, t_us, rtt_us, delivered_bytes, params, reset=reset, stop_at_exit=stop_at_exit)
+    bins = replay_bins(
+        library,
+        t_us,
+        rtt_us,
+        delivered_bytes,
+        params,
+        sent_bytes=sent_bytes,
+        limited=limited,
+        reset=reset,
+        compact=compact,
+        stop_at_exit=stop_at_exit,
+    )
     t_s = np.atleast_1d(np.asarray(t_us, dtype=np.uint64))[bins["ack"]] / 1e6
     start = np.cumsum(np.asarray(reset) != 0)[bins["ack"]] if reset is not None else np.zeros(len(bins))
     return _table(bins, t_s, start)

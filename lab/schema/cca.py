@@ -19,6 +19,7 @@ class Cca(Strict):
     algorithm: Annotated[str, Field(pattern=r"^[a-z0-9_]{1,15}$")]  # the kernel's TCP_CA_NAME_MAX is 16
     module: str | None = None
     params: dict[str, int] = {}
+    tells_exit: bool = False
     slow_start_exit: Annotated[str, Field(pattern="^(search|hystart|bbr|loss)$")]
     colour: Colour
     marker: str

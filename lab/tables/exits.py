@@ -6,6 +6,8 @@ import polars as pl
 from lab.tables.acks import Clock, finite
 from lab.tables.trace import Events
 
+EXIT_EVENT = "slow_start:slow_start_exit"
+CAUSES = ("search", "hystartpp", "loss", "timeout", "other")  # enum slow_start_cause, lab/kernel/search/slow_start.h
 EXIT_SCHEMA = {
     "t_s": pl.Float64,
     "flow": pl.UInt8,
@@ -60,35 +62,37 @@ def bin_table(events: Events, clock: Clock) -> pl.DataFrame:
 def exit_table(events: Events, clock: Clock, acks: pl.DataFrame, states: pl.DataFrame, cause: str) -> pl.DataFrame:
     """One row a flow that left slow start; `cause` is what ends this sender's slow start when no loss does.
 
-    SEARCH tells its exit itself. Of the others tcp_probe tells it: it shows the socket before each ACK, so that the
-    exit belongs to the ACK before the first one that finds a finite ssthresh.
+    The lab's own senders tell their exits, whatever the cause. Of the others tcp_probe tells it: it shows the socket
+    before each ACK, so that the exit belongs to the ACK before the first one that finds a finite ssthresh.
     """
-    told = _told(events, clock)
-    rows = []
-    for (flow,), part in acks.group_by("flow", maintain_order=True):
-        first = _first_finite(part)
-        own = told.filter(pl.col("flow") == flow).head(1)
-        if first is None and own.is_empty():
-            continue
-        lost = _first_loss_state(states, int(flow))
-        rows.append(own if _is_first(own, lost) else _derived(part, int(first or 0), lost, cause))
-    return pl.concat(rows) if rows else pl.DataFrame(schema=EXIT_SCHEMA)
+    if EXIT_EVENT in events:
+        return told_exits(events, clock).unique("flow", keep="first", maintain_order=True)
+    return derived_exits(acks, states, cause)
 
 
-def _told(events: Events, clock: Clock) -> pl.DataFrame:
-    exits = events.get("search:search_exit")
-    if exits is None:
-        return pl.DataFrame(schema=EXIT_SCHEMA)
+def told_exits(events: Events, clock: Clock) -> pl.DataFrame:
+    """slow_start:slow_start_exit, one row an exit: a flow may leave slow start more than once."""
+    exits = events[EXIT_EVENT]
     return pl.DataFrame(
         clock.base(exits)
         | {
-            "cwnd_pkts": exits["cwnd"],
-            "ssthresh_pkts": exits["ssthresh"],
-            "rtt_ms": exits["rtt_us"] / 1e3,
-            "cause": ["search"] * len(exits),
+            "cwnd_pkts": exits["cwnd_pkts"],
+            "ssthresh_pkts": exits["ssthresh_pkts"],
+            "rtt_ms": pl.Series(exits["rtt_us"], dtype=pl.Float64).replace(0, None) / 1e3,
+            "cause": [CAUSES[number] for number in exits["cause"]],
         },
         schema_overrides=EXIT_SCHEMA,
-    )
+    ).filter(pl.col("flow") > 0)
+
+
+def derived_exits(acks: pl.DataFrame, states: pl.DataFrame, cause: str) -> pl.DataFrame:
+    """The first exit of each flow, from what its socket held at each ACK."""
+    rows = []
+    for (flow,), part in acks.group_by("flow", maintain_order=True):
+        first = _first_finite(part)
+        if first is not None:
+            rows.append(_derived(part, first, _first_loss_state(states, int(flow)), cause))
+    return pl.concat(rows) if rows else pl.DataFrame(schema=EXIT_SCHEMA)
 
 
 def _first_finite(acks: pl.DataFrame) -> int | None:
@@ -100,10 +104,6 @@ def _first_loss_state(states: pl.DataFrame, flow: int) -> float:
     """Return when the flow first repaired a loss, or infinity."""
     lost = states.filter((pl.col("flow") == flow) & pl.col("state").is_in(["recovery", "loss"]))
     return float(lost["t_s"][0]) if len(lost) else float("inf")
-
-
-def _is_first(own: pl.DataFrame, lost_s: float) -> bool:
-    return not own.is_empty() and float(own["t_s"][0]) <= lost_s
 
 
 def _derived(acks: pl.DataFrame, first: int, lost_s: float, cause: str) -> pl.DataFrame:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Made-up ACK streams for the tests of SEARCH, and what the core decides on them."""
 
+from dataclasses import replace
 from math import log
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -8,7 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from lab.search_replay import COMPARED, THESIS, SearchParams, replay_bins
+from lab.search_replay import COMPARED, THESIS, SearchParams, replay_bins, version
+
+VERSIONS = ("search1", "search2", "search31", "search4", "search")
 
 Bins = npt.NDArray[Any]
 RTT_US = 1000
@@ -32,6 +35,17 @@ class Acks(NamedTuple):
 
 def decide(library: Path, acks: Acks, params: SearchParams = THESIS, **options: Any) -> Bins:
     return replay_bins(library, *acks, params, **({"stop_at_exit": False} | options))
+
+
+def decide_as(library: Path, name: str, acks: Acks, **options: Any) -> Bins:
+    """What a version decides; fields of its parameters may be among the options.
+
+    A flow in slow start has sent twice what was delivered, so that all versions expect the same.
+    """
+    published = version(library, name)
+    changes = {field: options.pop(field) for field in list(options) if field in SearchParams.__dataclass_fields__}
+    given = {"sent_bytes": 2 * acks.delivered_bytes, "compact": published.compact} | options
+    return decide(library, acks, replace(published.params, **changes), **given)
 
 
 def compared(bins: Bins) -> Bins:

@@ -10,7 +10,8 @@ import pytest
 
 from lab.store.trial import Trial
 from lab.tables.acks import Clock
-from lab.tables.exits import BIN_SCHEMA, EXIT_SCHEMA, bin_table, exit_table
+from lab.tables.exits import BIN_SCHEMA, CAUSES, EXIT_EVENT, EXIT_SCHEMA, bin_table, derived_exits, exit_table
+from lab.tests.conftest import SMALL, Bench, experiment_on
 from lab.trial import decode
 
 DRAFT = Path(__file__).parent / "data" / "draft"
@@ -66,22 +67,54 @@ def test_a_flow_that_never_leaves_slow_start_has_no_row() -> None:
     assert found.schema == pl.Schema(EXIT_SCHEMA)
 
 
-def told(t_s: float) -> dict[str, np.ndarray]:
-    kind = [("t_ns", "<i8"), ("dport", "<u2"), ("cwnd", "<u4"), ("ssthresh", "<u4"), ("rtt_us", "<u4")]
-    return {"search:search_exit": np.array([(round(t_s * 1e9), 40001, 77, 66, 123_000)], dtype=kind)}
+def told(*exits: tuple[float, str], dport: int = 40001) -> dict[str, np.ndarray]:
+    """What a sender's module tells: (time, cause) of each exit."""
+    kind = [("t_ns", "<i8"), ("dport", "<u2"), ("cwnd_pkts", "<u4"), ("ssthresh_pkts", "<u4"), ("rtt_us", "<u4")]
+    rows = [(round(t_s * 1e9), dport, 77, 66, 123_000, CAUSES.index(cause)) for t_s, cause in exits]
+    return {EXIT_EVENT: np.array(rows, dtype=[*kind, ("cause", "u1")])}
 
 
-def test_search_tells_its_own_exit() -> None:
-    found = exit_table(told(0.15), CLOCK, acks([None, None, 66]), STATES, "search")
+def test_a_sender_that_tells_its_exit_is_believed() -> None:
+    found = exit_table(told((0.15, "search")), CLOCK, acks([None, None, 66]), STATES, "search")
     assert found.to_dicts() == [
         {"t_s": 0.15, "flow": 1, "cwnd_pkts": 77, "ssthresh_pkts": 66, "rtt_ms": 123.0, "cause": "search"}
     ]
 
 
-def test_a_loss_before_searchs_own_exit_is_the_exit() -> None:
-    found = exit_table(told(0.9), CLOCK, acks([None, None, 66]), states(0.15, "recovery"), "search")
+@pytest.mark.parametrize("cause", CAUSES)
+def test_every_cause_has_its_name(cause: str) -> None:
+    assert exit_table(told((0.15, cause)), CLOCK, acks([]), STATES, "search")["cause"].to_list() == [cause]
+
+
+def test_the_first_exit_told_is_the_exit() -> None:
+    found = exit_table(told((0.15, "loss"), (0.9, "search")), CLOCK, acks([None, None, 66]), STATES, "search")
     assert found["cause"].to_list() == ["loss"]
-    assert found["t_s"].to_list() == [0.1]
+
+
+def test_a_sender_that_tells_exits_and_told_none_stayed_in_slow_start() -> None:
+    found = exit_table(told(), CLOCK, acks([None, None]), STATES, "search")
+    assert found.is_empty()
+    assert found.schema == pl.Schema(EXIT_SCHEMA)
+
+
+def test_an_exit_of_the_control_connection_is_none_of_the_flows() -> None:
+    assert exit_table(told((0.15, "loss"), dport=40000), CLOCK, acks([None]), STATES, "search").is_empty()
+
+
+def test_an_exit_before_any_round_trip_was_measured_has_no_rtt() -> None:
+    exits = told((0.15, "timeout"))
+    exits[EXIT_EVENT]["rtt_us"] = 0
+    assert exit_table(exits, CLOCK, acks([None]), STATES, "search")["rtt_ms"].to_list() == [None]
+
+
+@pytest.mark.parametrize("cca", ["cubic_plain", "search"])
+def test_what_a_module_tells_is_what_tcp_probe_shows(bench: Bench, cca: str) -> None:
+    trial = bench.run(experiment_on(SMALL, cca), cca, "small")
+    (seen,) = derived_exits(trial.acks, trial.ca_states, cca).to_dicts()
+    (row,) = trial.exits.to_dicts()
+    assert (row["cause"], row["ssthresh_pkts"]) == (seen["cause"], seen["ssthresh_pkts"])
+    assert seen["t_s"] <= row["t_s"] < seen["t_s"] + 0.001  # a microsecond or less, in virtual time
+    assert seen["cwnd_pkts"] <= row["cwnd_pkts"] <= seen["cwnd_pkts"] + 2
 
 
 def test_bins_of_a_real_search_download_follow_each_other() -> None:

@@ -1,25 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * SEARCH 2.0: Slow start Exit At Right CHokepoint.
+ * SEARCH: Slow start Exit At Right CHokepoint.
  *
  * In slow start a sender doubles what it sends each RTT.  While the path has
  * room, delivery doubles too: a window of delivered bytes holds twice what the
  * window one RTT earlier held.  Once the bottleneck is full, delivery goes on at
  * its rate and the queue takes the rest.  So SEARCH compares delivered bytes now
- * (curr) with twice those of one RTT ago (what was sent since), and leaves slow
- * start when they fall short by a threshold:
+ * (curr) with those expected, and leaves slow start when they fall short by a
+ * threshold.  In SEARCH 2.0:
  *
  *	norm = (2 prev - curr) / (2 prev) >= 35 %
  *
  * norm is 0 below capacity and grows to 0.5 long after.  The window, 3.5 initial
  * RTTs, smooths over the RTT cycles of satellite and radio links; it slides in
- * bins of a tenth of its length, and all work is done when a bin ends.
+ * bins of a tenth of its length, and all work is done when a bin ends.  What was
+ * expected (twice the bytes delivered one RTT ago, or the bytes sent then), and what
+ * else differs between versions, is in search_versions.h.
  *
  * Source: M. Ataei Kachooei, "Improving TCP Slow Start Performance in Wireless
  * Networks with SEARCH", Worcester Polytechnic Institute, December 2024: section
  * 4.4.1, Algorithm 1 ("line n" below).  Parameters: section 4.5.
  *
- * Differences from the paper
+ * Differences from the paper, which hold for every version
  *
  * Where Algorithm 1 is silent, contradicts itself or reads memory it must not:
  *
@@ -36,11 +38,12 @@
  *     of a u32 every 71.6 minutes neither stalls nor skips.
  *  6. Missed bins (lines 25-27).  The paper's loop starts at curr_idx and so wipes
  *     the newest full bin (and writes bin[-1] at first).  What was missed is
- *     curr_idx + 1 to curr_idx + passed_bins - 1.  They are zero, as in the paper.
- *  7. Long gaps.  A gap longer than the ring clears each slot once, whatever the
- *     number of bins passed.
- *  8. sum_bins (lines 35-36).  bin[idx1] and bin[idx2] lack the modulo that line
- *     33 has.  With fraction 0 the sum is that of the W bins idx1 + 1 to idx2.
+ *     curr_idx + 1 to curr_idx + passed_bins - 1.  They are empty, as in the paper:
+ *     the cumulative count at their end is that of the newest full bin.
+ *  7. Long gaps.  A gap longer than the ring fills each slot once.
+ *  8. sum_bins (lines 31-37).  bin[idx1] and bin[idx2] lack the modulo that line 33
+ *     has.  With fraction 0 the sum is that of the W bins idx1 + 1 to idx2: here the
+ *     difference of two cumulative counts.
  *  9. Fraction (lines 15, 35, 36).  A real fraction, not an integer quotient (which
  *     is 0 or 1).  It moves the earlier window further into the past: weight
  *     fraction for the bin before its W bins, 1 - fraction for its last.
@@ -49,164 +52,260 @@
  *     the newest bin.  The limit is the ring itself: every bin read must be in it.
  *     So 14 bins back for 15 extra bins, and 15 only when the fraction is 0.
  * 11. Nothing delivered one RTT ago (line 17) has no norm: no decision.
- * 12. Delivery that more than doubled (curr > 2 prev) has a negative norm and
- *     never exits; unsigned arithmetic would make it a huge one.
+ * 12. Delivery above what was expected has a negative norm and never exits;
+ *     unsigned arithmetic would make it a huge one.
  * 13. Threshold (line 18).  prev is rounded down to a byte, norm to a thousandth.
  *     The latter changes no verdict: a number reaches a whole number of percent
  *     if and only if its rounding down to thousandths does.
  *
- * Products are exact while a bin's bytes times its microseconds stay below 2^64
- * and a window's bytes below 2^54: 80 TB in a bin of 210 ms.
+ * Products are exact while a bin's bytes times its microseconds stay below 2^64 and a
+ * window's bytes below 2^53: 40 TB in a bin of 210 ms.
  */
 #include "search_core.h"
-
-static bool search_within(u32 value, u32 min, u32 max)
-{
-	return value >= min && value <= max;
-}
-
-bool search_params_valid(const struct search_params *params)
-{
-	return search_within(params->window_factor_tenths, SEARCH_WINDOW_FACTOR_TENTHS_MIN,
-			     SEARCH_WINDOW_FACTOR_TENTHS_MAX) &&
-	       search_within(params->bins, SEARCH_BINS_MIN, SEARCH_BINS_MAX) &&
-	       search_within(params->extra_bins, SEARCH_EXTRA_BINS_MIN, SEARCH_EXTRA_BINS_MAX) &&
-	       search_within(params->threshold_pct, SEARCH_THRESHOLD_PCT_MIN,
-			     SEARCH_THRESHOLD_PCT_MAX);
-}
-
-static u32 search_slots(const struct search_params *params)
-{
-	return params->bins + params->extra_bins;
-}
-
-size_t search_state_bytes(const struct search_params *params)
-{
-	return sizeof(struct search_state) + search_slots(params) * sizeof(u64);
-}
+#include "search_ring.h"
 
 void search_setup(struct search_state *state, const struct search_params *params)
 {
-	state->params = *params;
-	search_reset(state);
+	*state = (struct search_state) {
+		.params = *params,
+		.delivered.slots = search_delivered_slots(params),
+		.sent.slots = search_sent_slots(params),
+	};
 }
+search_export(search_setup);
 
 void search_reset(struct search_state *state)
 {
 	state->bin_us = 0;
 }
+search_export(search_reset);
 
-/* Bins need no clearing: closed_bins keeps search_compare() from reading old ones. */
-static void search_start(struct search_state *state, u64 now_us, u32 rtt_us, u64 delivered_bytes)
+static u64 *search_sent_counts(struct search_state *state)
 {
-	const struct search_params *params = &state->params;
-	u32 bin_us = div_u64((u64)rtt_us * params->window_factor_tenths, 10 * params->bins);
-
-	state->bin_us = bin_us ? bin_us : 1;
-	state->bin_end_us = now_us + state->bin_us;
-	state->delivered_bytes = delivered_bytes;
-	state->closed_bins = 0;
-	state->newest = search_slots(params) - 1;	/* so that bin k lies in slot k % slots */
+	return state->counts + state->delivered.slots;
 }
 
-static void search_close_bins(struct search_state *state, u64 now_us, u64 delivered_bytes)
+/* Slots need no clearing: closed_bins keeps search_compare() from reading old ones. */
+static void search_start(struct search_state *state, const struct search_ack *ack, u32 bin_us)
 {
-	u32 slots = search_slots(&state->params);
-	u64 passed = div_u64(now_us - state->bin_end_us, state->bin_us) + 1;
-	u32 missed = passed > slots ? slots : passed - 1;
-	u32 step, i;
+	state->bin_us = bin_us;
+	state->bin_end_us = ack->now_us + bin_us;
+	state->closed_bins = 0;
+	state->long_rtts = 0;
+	search_push(&state->delivered, state->counts, ack->delivered_bytes);
+	if (state->sent.slots)
+		search_push(&state->sent, search_sent_counts(state), ack->sent_bytes);
+}
 
-	for (i = 1; i <= missed; i++)
-		state->bin_bytes[(state->newest + i) % slots] = 0;
+/* How far the count of sent bytes goes on in a bin that delivered @delivered_bytes. */
+static u64 search_newly_sent(struct search_state *state, u64 sent_bytes, u64 delivered_bytes)
+{
+	u64 sent = sent_bytes - search_count(&state->sent, search_sent_counts(state), 0);
 
-	div_u64_rem(passed, slots, &step);
-	state->newest = (state->newest + step) % slots;
-	state->bin_bytes[state->newest] = delivered_bytes - state->delivered_bytes;
+	if (state->params.expected == SEARCH_SENT_HELD && sent > 2 * delivered_bytes)
+		return 2 * delivered_bytes;
 
-	state->delivered_bytes = delivered_bytes;
+	return sent;
+}
+
+static void search_close_sent(struct search_state *state, const struct search_ack *ack, u64 missed)
+{
+	u64 *counts = search_sent_counts(state);
+	u64 before = search_count(&state->sent, counts, 0);
+	u64 delivered = ack->delivered_bytes - search_count(&state->delivered, state->counts, 0);
+
+	search_push_missed(&state->sent, counts, missed);
+	search_push(&state->sent, counts,
+		    before + search_newly_sent(state, ack->sent_bytes, delivered));
+}
+
+static void search_close_bins(struct search_state *state, const struct search_ack *ack, u64 passed)
+{
+	if (state->sent.slots)
+		search_close_sent(state, ack, passed - 1);
+	search_push_missed(&state->delivered, state->counts, passed - 1);
+	search_push(&state->delivered, state->counts, ack->delivered_bytes);
 	state->bin_end_us += passed * state->bin_us;
 	state->closed_bins += passed;
 }
 
-/* The bin that closed @back bins before the newest. */
-static u64 search_bin_bytes(const struct search_state *state, u32 back)
-{
-	u32 slots = search_slots(&state->params);
-
-	return state->bin_bytes[(state->newest + slots - back) % slots];
-}
-
-/*
- * Bytes of the window that ended @back bins and @rest_us before the newest bin's
- * end, taking delivery within a bin as even.  Touches bins + 1 bins (bins, if
- * @rest_us is 0), of which back + bins is the oldest.
- */
-static u64 search_window_bytes(const struct search_state *state, u32 back, u32 rest_us)
+static u64 search_previous_bytes(struct search_state *state, u32 back, u32 rest_us)
 {
 	u32 bins = state->params.bins;
-	u64 first = search_bin_bytes(state, back + bins);
-	u64 last = search_bin_bytes(state, back);
-	u64 sum = 0;
-	u32 i;
 
-	for (i = 1; i < bins; i++)
-		sum += search_bin_bytes(state, back + i);
+	if (state->sent.slots)
+		return search_window_bytes(&state->sent, search_sent_counts(state), bins,
+					   state->bin_us, back, rest_us);
 
-	return sum + div_u64(first * rest_us + last * (state->bin_us - rest_us), state->bin_us);
+	return search_window_bytes(&state->delivered, state->counts, bins, state->bin_us, back,
+				   rest_us);
 }
 
-/* 1 - curr / (2 prev) in thousandths, rounded down whatever its sign. */
-static s64 search_norm_permille(u64 curr_bytes, u64 prev_bytes)
+/* 1 - curr / expected in thousandths, rounded down whatever its sign. */
+static s64 search_norm_permille(u64 curr_bytes, u64 expected_bytes)
 {
-	u64 expected = 2 * prev_bytes;
+	if (curr_bytes <= expected_bytes)
+		return div64_u64(1000 * (expected_bytes - curr_bytes), expected_bytes);
 
-	if (curr_bytes <= expected)
-		return div64_u64(1000 * (expected - curr_bytes), expected);
-
-	return -(s64)div64_u64(1000 * (curr_bytes - expected) + expected - 1, expected);
+	return -(s64)div64_u64(1000 * (curr_bytes - expected_bytes) + expected_bytes - 1,
+			       expected_bytes);
 }
 
-static enum search_verdict search_compare(const struct search_state *state,
+/* How long ago the earlier window ended. */
+struct search_look_back {
+	u32 bins;
+	u32 rest_us;
+};
+
+static struct search_look_back search_look_back(const struct search_state *state, u32 rtt_us)
+{
+	u32 bin_us = state->bin_us;
+	struct search_look_back look = { .bins = rtt_us / bin_us };
+
+	if (state->params.interpolation == SEARCH_FRACTION)
+		look.rest_us = rtt_us % bin_us;
+	else if (state->params.interpolation == SEARCH_NEAREST_BIN)
+		look.bins = rtt_us < bin_us ? 1 : div_u64((u64)rtt_us + bin_us / 2, bin_us);
+
+	return look;
+}
+
+static bool search_in_ring(const struct search_state *state, const struct search_look_back *look)
+{
+	return look->bins + !!look->rest_us <= state->params.extra_bins;
+}
+
+/* What an exit may go back to. */
+static void search_delivered_lately(const struct search_state *state,
+				    struct search_decision *decision)
+{
+	u32 bins_x10 = 10 * state->params.bins;
+	u32 factor = state->params.window_factor_tenths;
+
+	decision->last_rtt_bytes = search_last_bytes(&state->delivered, state->counts,
+						     (bins_x10 + factor - 1) / factor);
+	decision->last_two_rtt_bytes = search_last_bytes(&state->delivered, state->counts,
+							 2 * bins_x10 / factor);
+}
+
+static enum search_verdict search_compare(struct search_state *state,
 					  struct search_decision *decision)
 {
 	const struct search_params *params = &state->params;
-	u32 back = decision->rtt_us / state->bin_us;
-	u32 rest_us = decision->rtt_us % state->bin_us;
+	struct search_look_back look = search_look_back(state, decision->rtt_us);
 
-	if (state->closed_bins <= (u64)params->bins + back)
+	if (params->long_rtt && !search_in_ring(state, &look))
+		return SEARCH_RTT_TOO_LONG;
+	if (state->closed_bins <= (u64)params->bins + look.bins)
 		return SEARCH_TOO_FEW_BINS;
-	if (back + params->bins + !!rest_us > search_slots(params))
+	if (!search_in_ring(state, &look))
 		return SEARCH_RTT_TOO_LONG;
 
-	decision->prev_delv_bytes = search_window_bytes(state, back, rest_us);
-	if (!decision->prev_delv_bytes)
+	decision->prev_delv_bytes = search_previous_bytes(state, look.bins, look.rest_us);
+	decision->expected_bytes = (state->sent.slots ? 1 : 2) * decision->prev_delv_bytes;
+	/* Whole bins and an RTT shorter than one: the window would be its own predecessor. */
+	if (!decision->expected_bytes || !(look.bins || look.rest_us)) {
+		decision->prev_delv_bytes = 0;
+		decision->expected_bytes = 0;
 		return SEARCH_NO_PREVIOUS;
+	}
 
-	decision->curr_delv_bytes = search_window_bytes(state, 0, 0);
+	decision->curr_delv_bytes = search_window_bytes(&state->delivered, state->counts,
+							params->bins, state->bin_us, 0, 0);
 	decision->norm_permille = search_norm_permille(decision->curr_delv_bytes,
-						       decision->prev_delv_bytes);
-	if (decision->norm_permille >= 10 * (s64)params->threshold_pct)
-		return SEARCH_EXIT;
+						       decision->expected_bytes);
+	if (decision->norm_permille < 10 * (s64)params->threshold_pct)
+		return SEARCH_STAY;
 
-	return SEARCH_STAY;
+	search_delivered_lately(state, decision);
+	return SEARCH_EXIT;
 }
 
-enum search_verdict search_on_ack(struct search_state *state, u64 now_us, u32 rtt_us,
-				  u64 delivered_bytes, struct search_decision *decision)
+/*
+ * RTTs that look back further than the ring are, unless they pass soon, those of a
+ * buffer of many RTTs, or the initial one was far too short.  Two bins become one then,
+ * and those that remain are counted from 0 again.
+ */
+static void search_widen_bins(struct search_state *state)
 {
+	u64 kept = state->delivered.slots - 1;
+
+	search_halve(&state->delivered, state->counts);
+	if (state->sent.slots)
+		search_halve(&state->sent, search_sent_counts(state));
+	state->bin_end_us += state->bin_us;
+	state->bin_us *= 2;
+	state->closed_bins = (state->closed_bins < kept ? state->closed_bins : kept) / 2;
+	state->long_rtts = 0;
+}
+
+static void search_mind_long_rtt(struct search_state *state, enum search_verdict verdict)
+{
+	if (!state->params.long_rtt || verdict != SEARCH_RTT_TOO_LONG)
+		state->long_rtts = 0;
+	else if (++state->long_rtts >= state->params.long_rtt)
+		search_widen_bins(state);
+}
+
+/* Why the bins so far are of no use and a new start is due; SEARCH_BIN_OPEN: they are. */
+static enum search_verdict search_stale(const struct search_state *state,
+					const struct search_ack *ack, u64 passed)
+{
+	const struct search_params *params = &state->params;
+
+	if (params->missed_bins_max && passed > params->missed_bins_max)
+		return SEARCH_AFTER_SILENCE;
+	if (ack->limited)
+		return SEARCH_NOT_FILLED;
+	if (search_bin_length_us(params, ack->rtt_us) * 100ULL <
+	    (u64)state->bin_us * params->restart_rtt_pct)
+		return SEARCH_RTT_FELL;
+
+	return SEARCH_BIN_OPEN;
+}
+
+/*
+ * A new start keeps the bin's length where the initial RTT is still to be believed:
+ * not after it proved too long, nor after a silence longer than the whole window.
+ */
+static void search_start_anew(struct search_state *state, const struct search_ack *ack,
+			      enum search_verdict why, u64 passed)
+{
+	u32 bin_us = state->bin_us;
+
+	if (why == SEARCH_RTT_FELL || (why == SEARCH_AFTER_SILENCE && passed > state->params.bins))
+		bin_us = search_bin_length_us(&state->params, ack->rtt_us);
+
+	search_start(state, ack, bin_us);
+}
+
+enum search_verdict search_on_ack(struct search_state *state, const struct search_ack *ack,
+				  struct search_decision *decision)
+{
+	enum search_verdict stale;
+	u64 passed;
+
+	if (!search_due(state, ack->now_us))
+		return SEARCH_BIN_OPEN;
 	if (!state->bin_us) {
-		search_start(state, now_us, rtt_us, delivered_bytes);
+		search_start(state, ack, search_bin_length_us(&state->params, ack->rtt_us));
 		return SEARCH_BIN_OPEN;
 	}
-	if ((s64)(now_us - state->bin_end_us) <= 0)
-		return SEARCH_BIN_OPEN;
 
-	search_close_bins(state, now_us, delivered_bytes);
+	passed = div_u64(ack->now_us - state->bin_end_us, state->bin_us) + 1;
 	*decision = (struct search_decision) {
-		.bin = state->closed_bins - 1,
-		.rtt_us = rtt_us,
+		.bin = state->closed_bins + passed - 1,
+		.rtt_us = ack->rtt_us,
 		.bin_us = state->bin_us,
 	};
+	stale = search_stale(state, ack, passed);
+	if (stale != SEARCH_BIN_OPEN) {
+		search_start_anew(state, ack, stale, passed);
+		return decision->verdict = stale;
+	}
+	search_close_bins(state, ack, passed);
 	decision->verdict = search_compare(state, decision);
+	search_mind_long_rtt(state, decision->verdict);
 	return decision->verdict;
 }
+search_export(search_on_ack);

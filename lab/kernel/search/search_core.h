@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * SEARCH 2.0 as a pure function of what it is told: time, round-trip times and
- * delivered bytes go in, a verdict comes out.  No clock, no socket, no memory
- * allocation, integers only.  The story is in search_core.c.
+ * SEARCH, in every version, as a pure function of what it is told: time, round-trip
+ * times, delivered and sent bytes go in, a verdict comes out.  No clock, no socket,
+ * no memory allocation, integers only.  The story is in search_core.c, what makes a
+ * version is in search_versions.h.
  *
  *	state = <search_state_bytes(&params) bytes of memory>;
  *	search_setup(state, &params);
  *	on each ACK of a slow start that carries an RTT sample:
- *		if (search_on_ack(state, now, rtt, delivered, &decision) == SEARCH_EXIT)
- *			ssthresh = cwnd;
+ *		if (search_on_ack(state, &ack, &decision) == SEARCH_EXIT)
+ *			ssthresh = search_exit_pkts(&params, &decision, cwnd, mss);
  *	when that slow start is over or interrupted:
  *		search_reset(state);
  */
@@ -28,43 +29,117 @@
 #define SEARCH_EXTRA_BINS_MAX		200
 #define SEARCH_THRESHOLD_PCT_MIN	1
 #define SEARCH_THRESHOLD_PCT_MAX	100
+#define SEARCH_INTERPOLATION_MIN	0
+#define SEARCH_INTERPOLATION_MAX	2
+#define SEARCH_MISSED_BINS_MAX_MIN	0
+#define SEARCH_MISSED_BINS_MAX_MAX	65535
+#define SEARCH_LONG_RTT_MIN		0
+#define SEARCH_LONG_RTT_MAX		15
+#define SEARCH_RESTART_RTT_PCT_MIN	0
+#define SEARCH_RESTART_RTT_PCT_MAX	99
+#define SEARCH_APP_LIMITED_MIN		0
+#define SEARCH_APP_LIMITED_MAX		3
+#define SEARCH_ON_EXIT_MIN		0
+#define SEARCH_ON_EXIT_MAX		2
 
-struct search_params {
-	u32 window_factor_tenths; /* window, in tenths of the initial RTT; thesis: 35 */
-	u32 bins;		/* bins in a window (W); thesis: 10 */
-	u32 extra_bins;		/* bins kept for looking one RTT back; thesis: 15 */
-	u32 threshold_pct;	/* normalized difference at which to exit; thesis: 35 */
+#define SEARCH_LEAST_CWND_PKTS		10	/* no exit takes cwnd below an initial window */
+
+/* What the delivered bytes are held against. */
+enum search_expected {
+	SEARCH_TWICE_DELIVERED,	/* twice what was delivered one RTT ago */
+	SEARCH_SENT,		/* what was sent one RTT ago */
+	SEARCH_SENT_HELD,	/* the same, at most twice what a bin delivered: the rest is
+				 * held back for the next bin
+				 */
 };
 
-/* The ring holds delivered bytes per bin as u64: no rate, RTT or gap can make
- * one wrap, so no bin needs a saturation rule or a shared scale.  The price is
- * 100 bytes a flow against u32, in memory that is not part of the socket.
+/* Where a window that ended one RTT ago lies among the bins. */
+enum search_interpolation {
+	SEARCH_WHOLE_BINS,	/* RTT in bins, rounded down */
+	SEARCH_FRACTION,	/* between two bins, moved into the past */
+	SEARCH_NEAREST_BIN,	/* RTT in bins, rounded, at least 1 */
+};
+
+/* When the sender counts as limited by something else than its window: bins start anew. */
+enum search_app_limited {
+	SEARCH_LIMITED_NEVER,
+	SEARCH_LIMITED_SOCKET,	/* the application has left the pipe unfilled this RTT */
+	SEARCH_LIMITED_SAMPLE,	/* the newest rate sample says so */
+	SEARCH_LIMITED_WINDOW,	/* cwnd is not what limits, but application or receiver */
+};
+
+/* With which window slow start ends. */
+enum search_on_exit {
+	SEARCH_KEEP_CWND,
+	SEARCH_ROLL_BACK,	/* at once without what the last two initial RTTs delivered */
+	SEARCH_DRAIN,		/* with what the last initial RTT delivered, as the queue drains */
+};
+
+struct search_params {
+	u32 window_factor_tenths; /* window, in tenths of the initial RTT */
+	u32 bins;		/* bins in a window (W) */
+	u32 extra_bins;		/* bins kept for looking one RTT back */
+	u32 threshold_pct;	/* normalized difference at which to exit */
+	u32 expected;		/* enum search_expected: the version's, not for users */
+	u32 interpolation;	/* enum search_interpolation */
+	u32 missed_bins_max;	/* a bin end later than this many bins starts anew; 0: never */
+	u32 long_rtt;		/* look-backs in a row, longer than the ring, that widen bins; 0: never */
+	u32 restart_rtt_pct;	/* RTT below this share of the initial one starts anew; 0: never */
+	u32 app_limited;	/* enum search_app_limited: for who calls */
+	u32 on_exit;		/* enum search_on_exit */
+};
+
+/* Counts in a ring: how much there was at the end of each bin, and at the start. */
+struct search_ring {
+	u32 slots;
+	u32 newest;
+};
+
+/* Counts are cumulative and u64: no rate, RTT or gap can make one wrap, so none needs
+ * a saturation rule or a scale.  search_compact.h tells of a state that has neither
+ * the room nor these liberties.
  */
 struct search_state {
 	struct search_params params;
 	u64 bin_end_us;		/* when the open bin ends */
-	u64 delivered_bytes;	/* cumulative count when the newest bin closed */
 	u64 closed_bins;	/* since the start; the newest has index closed_bins - 1 */
 	u32 bin_us;		/* length of a bin; 0: not started */
-	u32 newest;		/* the newest closed bin's slot in bin_bytes[] */
-	u64 bin_bytes[];	/* ring of params.bins + params.extra_bins slots */
+	u32 long_rtts;		/* bins in a row that looked back further than the ring */
+	struct search_ring delivered;
+	struct search_ring sent; /* no slots unless sent bytes are what is expected */
+	u64 counts[];		/* those of delivered, then those of sent */
+};
+
+/* What one ACK tells. */
+struct search_ack {
+	u64 now_us;		/* any clock that runs steadily; only differences count */
+	u64 delivered_bytes;	/* cumulative, this ACK included; only differences count */
+	u64 sent_bytes;		/* cumulative; as above, for versions that expect it */
+	u32 rtt_us;		/* this ACK's RTT sample, 1 to 2^31 - 1 */
+	u32 limited;		/* nonzero: something else than its window limits the sender */
 };
 
 enum search_verdict {
 	SEARCH_BIN_OPEN,	/* no bin ended: nothing was decided */
 	SEARCH_TOO_FEW_BINS,	/* the window one RTT ago began before the first bin */
 	SEARCH_RTT_TOO_LONG,	/* the window one RTT ago has left the ring */
-	SEARCH_NO_PREVIOUS,	/* nothing was delivered in the window one RTT ago */
+	SEARCH_NO_PREVIOUS,	/* there was nothing in the window one RTT ago */
+	SEARCH_AFTER_SILENCE,	/* started anew: too many bins passed without an ACK */
+	SEARCH_NOT_FILLED,	/* started anew: the sender did not fill its window */
+	SEARCH_RTT_FELL,	/* started anew: the initial RTT was far too long */
 	SEARCH_STAY,		/* compared: delivery still grows */
 	SEARCH_EXIT,		/* compared: delivery no longer doubles */
 };
 
-/* One bin decision.  The byte counts and norm are 0 unless windows were compared. */
+/* One bin decision.  Byte counts and norm are 0 unless windows were compared. */
 struct search_decision {
 	s64 bin;		/* index of the bin that closed, from 0 */
 	u64 curr_delv_bytes;	/* delivered in the window that ends now */
-	u64 prev_delv_bytes;	/* delivered in the window that ended one RTT ago */
-	s64 norm_permille;	/* 1 - curr / (2 prev), rounded down; may be negative */
+	u64 prev_delv_bytes;	/* delivered (or sent) in the window that ended one RTT ago */
+	u64 expected_bytes;	/* what should have been delivered in the window that ends now */
+	u64 last_rtt_bytes;	/* on exit: delivered in the last initial RTT, bins rounded up */
+	u64 last_two_rtt_bytes;	/* on exit: in the last two, bins rounded down */
+	s64 norm_permille;	/* 1 - curr / expected, rounded down; may be negative */
 	u32 rtt_us;
 	u32 bin_us;
 	u32 verdict;		/* enum search_verdict */
@@ -76,7 +151,19 @@ static inline bool search_compared(u32 verdict)
 	return verdict >= SEARCH_STAY;
 }
 
+/* Whether an ACK at @now_us is one for search_on_ack(); the others change nothing. */
+static inline bool search_due(const struct search_state *state, u64 now_us)
+{
+	return !state->bin_us || (s64)(now_us - state->bin_end_us) > 0;
+}
+
 bool search_params_valid(const struct search_params *params);
+
+u32 search_bin_length_us(const struct search_params *params, u32 rtt_us);
+
+/* Counts in the rings of a flow. */
+u32 search_delivered_slots(const struct search_params *params);
+u32 search_sent_slots(const struct search_params *params);
 
 /* Memory that a flow's state takes, in bytes. */
 size_t search_state_bytes(const struct search_params *params);
@@ -88,15 +175,14 @@ void search_setup(struct search_state *state, const struct search_params *params
 void search_reset(struct search_state *state);
 
 /*
- * Account one ACK.
- * @now_us: any clock that runs steadily; only differences count
- * @rtt_us: this ACK's RTT sample, below 2^31
- * @delivered_bytes: cumulative, this ACK included; only differences count
- * @decision: filled in unless the verdict is SEARCH_BIN_OPEN
- *
+ * Account one ACK; @decision is filled in unless the verdict is SEARCH_BIN_OPEN.
  * Does not latch: called on after an exit, it goes on comparing.
  */
-enum search_verdict search_on_ack(struct search_state *state, u64 now_us, u32 rtt_us,
-				  u64 delivered_bytes, struct search_decision *decision);
+enum search_verdict search_on_ack(struct search_state *state, const struct search_ack *ack,
+				  struct search_decision *decision);
+
+/* The window with which to leave slow start, for a flow that has @cwnd_pkts. */
+u32 search_exit_pkts(const struct search_params *params, const struct search_decision *decision,
+		     u32 cwnd_pkts, u32 mss_bytes);
 
 #endif /* SEARCH_CORE_H */

@@ -5,8 +5,11 @@
 
 #ifdef __KERNEL__
 
+#include <linux/export.h>
 #include <linux/math64.h>
 #include <linux/types.h>
+
+#define search_export EXPORT_SYMBOL_GPL
 
 #else
 
@@ -15,16 +18,13 @@
 #include <stdint.h>
 
 typedef uint8_t u8;
+typedef uint16_t u16;
 typedef int32_t s32;
 typedef uint32_t u32;
 typedef int64_t s64;
 typedef uint64_t u64;
 
-static inline u64 div_u64_rem(u64 dividend, u32 divisor, u32 *remainder)
-{
-	*remainder = dividend % divisor;
-	return dividend / divisor;
-}
+#define search_export(name) _Static_assert(true, #name)
 
 static inline u64 div_u64(u64 dividend, u32 divisor)
 {

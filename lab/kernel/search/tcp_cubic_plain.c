@@ -9,11 +9,35 @@
 #define KERNEL_CUBIC_OPS cubic_plain
 #include "kernel_cubic.h"
 
+#include "slow_start.h"
+
+/* What a flow keeps in its socket.  CUBIC's part first: inet_csk_ca() is its, too. */
+struct cubic_plain {
+	struct bictcp cubic;
+	bool reducing;		/* see slow_start.h */
+};
+
+static u32 cubic_plain_ssthresh(struct sock *sk)
+{
+	struct cubic_plain *ca = inet_csk_ca(sk);
+
+	slow_start_reducing(sk, &ca->reducing);
+	return cubictcp_recalc_ssthresh(sk);
+}
+
+static void cubic_plain_state(struct sock *sk, u8 new_state)
+{
+	struct cubic_plain *ca = inet_csk_ca(sk);
+
+	slow_start_reduced(sk, new_state, &ca->reducing);
+	cubictcp_state(sk, new_state);
+}
+
 static struct tcp_congestion_ops cubic_plain __read_mostly = {
 	.init		= cubictcp_init,
-	.ssthresh	= cubictcp_recalc_ssthresh,
+	.ssthresh	= cubic_plain_ssthresh,
 	.cong_avoid	= cubictcp_cong_avoid,
-	.set_state	= cubictcp_state,
+	.set_state	= cubic_plain_state,
 	.undo_cwnd	= tcp_reno_undo_cwnd,
 	.cwnd_event	= cubictcp_cwnd_event,
 	.pkts_acked	= cubictcp_acked,
@@ -21,7 +45,15 @@ static struct tcp_congestion_ops cubic_plain __read_mostly = {
 	.name		= "cubic_plain",
 };
 
-module_init(kernel_cubic_register);
+static int __init cubic_plain_module_init(void)
+{
+	BUILD_BUG_ON(sizeof(struct cubic_plain) > ICSK_CA_PRIV_SIZE);
+	BUILD_BUG_ON(offsetof(struct cubic_plain, cubic));
+
+	return kernel_cubic_register();
+}
+
+module_init(cubic_plain_module_init);
 module_exit(kernel_cubic_unregister);
 
 MODULE_LICENSE("GPL");

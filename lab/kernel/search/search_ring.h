@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A ring of cumulative counts, one for the end of each bin; in front of the first, one
+ * for the start.  What bins hold is the difference of two counts, wherever they wrap.
+ */
+#ifndef SEARCH_RING_H
+#define SEARCH_RING_H
+
+#include "search_core.h"
+
+static inline void search_push(struct search_ring *ring, u64 *counts, u64 count)
+{
+	ring->newest = ring->newest + 1 < ring->slots ? ring->newest + 1 : 0;
+	counts[ring->newest] = count;
+}
+
+/* Where the count @back bins before the newest lies. */
+static inline u32 search_slot(const struct search_ring *ring, u32 back)
+{
+	return ring->newest >= back ? ring->newest - back : ring->newest + ring->slots - back;
+}
+
+static inline u64 search_count(const struct search_ring *ring, const u64 *counts, u32 back)
+{
+	return counts[search_slot(ring, back)];
+}
+
+static inline void search_push_missed(struct search_ring *ring, u64 *counts, u64 missed)
+{
+	u32 i;
+
+	for (i = 0; i < ring->slots && i < missed; i++)
+		search_push(ring, counts, counts[ring->newest]);
+}
+
+/* Keep each second count, the newest among them. */
+static inline void search_halve(const struct search_ring *ring, u64 *counts)
+{
+	u32 back;
+
+	for (back = 1; 2 * back < ring->slots; back++)
+		counts[search_slot(ring, back)] = search_count(ring, counts, 2 * back);
+}
+
+/* Bytes of the last @bins bins; of all that the ring holds, where that is less. */
+static inline u64 search_last_bytes(const struct search_ring *ring, const u64 *counts, u32 bins)
+{
+	u32 back = bins < ring->slots - 1 ? bins : ring->slots - 1;
+
+	return search_count(ring, counts, 0) - search_count(ring, counts, back);
+}
+
+/*
+ * Bytes of the window that ended @back bins and @rest_us before the newest bin's
+ * end, taking what happened within a bin as even.  Touches bins + 1 bins (bins, if
+ * @rest_us is 0), of which back + bins is the oldest.
+ */
+static inline u64 search_window_bytes(const struct search_ring *ring, const u64 *counts, u32 bins,
+				      u32 bin_us, u32 back, u32 rest_us)
+{
+	u64 start = search_count(ring, counts, back + bins);
+	u64 end = search_count(ring, counts, back);
+	u64 before_end, first, last;
+
+	if (!rest_us)
+		return end - start;
+
+	before_end = search_count(ring, counts, back + 1);
+	first = start - search_count(ring, counts, back + bins + 1);
+	last = end - before_end;
+	return before_end - start +
+	       div_u64(first * rest_us + last * (bin_us - rest_us), bin_us);
+}
+
+#endif /* SEARCH_RING_H */

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Real trials of SEARCH's versions with all that their modules can tell: every ACK, every bin, the exit."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from lab import virtual
+from lab.kernel.build import Kernel
+from lab.plan import Experiment, make_plan
+from lab.schema.cca import Cca
+from lab.schema.profile import Profile
+from lab.tables.exits import EXIT_EVENT
+from lab.tables.trace import Events, read_events
+from lab.tests.conftest import experiment_on
+from lab.world.image import Image
+
+VERSIONS = ("search1", "search2", "search31", "search4", "search")
+ACK, BIN = "search:search_ack", "search:search_bin"
+
+
+def sender(version: str, **params: int) -> Cca:
+    return Cca(
+        name=version,
+        label=version,
+        algorithm=version,
+        module=f"tcp_{version}",
+        params=params,
+        tells_exit=True,
+        slow_start_exit="search",
+        colour="#000000",
+        marker="o",
+        linestyle="-",
+    )
+
+
+def plan_of(profile: Profile, cca: Cca, duration_s: int = 4) -> dict[str, Any]:
+    experiment: Experiment = experiment_on(profile, "cubic", duration_s=duration_s)
+    plan = make_plan(replace(experiment, ccas={cca.name: cca}), cca, 1)
+    plan["trace"]["events"] = dict.fromkeys((ACK, BIN, EXIT_EVENT, "tcp:tcp_probe"), "sport == 5201")
+    return plan
+
+
+def run(plan: dict[str, Any], folder: Path, kernel: Kernel, world: Image) -> Events:
+    """Run a plan and give back what was traced, from a folder that dumpcap may write in: pytest's own are closed."""
+    folder = folder / "trial"
+    folder.mkdir()
+    virtual.run_plan(plan, folder, kernel, world.root)
+    return read_events(folder / "trace.raw", folder / "formats")

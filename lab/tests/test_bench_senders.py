@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What SEARCH costs stays within its bounds."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from lab.bench_senders import REFERENCE, VERSIONS, Counts, compiled, instructions, replay_rate
+from lab.kernel.build import Kernel
+
+
+@pytest.fixture(scope="module")
+def counts(kernel: Kernel, tmp_path_factory: pytest.TempPathFactory) -> Counts:
+    if not shutil.which("valgrind"):
+        pytest.skip("valgrind is not there, which counts instructions")
+    return instructions(compiled(kernel, tmp_path_factory.mktemp("senders")))
+
+
+@pytest.mark.parametrize("name", VERSIONS)
+def test_an_ack_in_slow_start_costs_at_most_a_quarter_more_than_cubic_s(counts: Counts, name: str) -> None:
+    assert counts[f"tcp_{name}"]["slow-start"] <= 1.25 * counts[REFERENCE]["slow-start"]
+
+
+@pytest.mark.parametrize("name", VERSIONS)
+def test_an_ack_after_slow_start_costs_a_dozen_instructions_more_than_cubic_s(counts: Counts, name: str) -> None:
+    assert counts[f"tcp_{name}"]["after"] <= 12 + counts[REFERENCE]["after"]
+
+
+def test_what_is_counted_is_the_hooks_and_not_the_counting(counts: Counts) -> None:
+    assert 30 < counts["tcp_cubic_plain"]["slow-start"] < counts[REFERENCE]["slow-start"] < 300
+
+
+@pytest.mark.parametrize("name", VERSIONS)
+def test_ten_million_acks_a_second_are_replayed_from_python(search_library: Path, name: str) -> None:
+    assert replay_rate(search_library, name, 2_000_000) > 10e6

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The core in user space, fed the ACKs of a real trial, decides in every bin what the kernel module decided there."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from lab.kernel.build import Kernel
+from lab.schema.profile import Profile
+from lab.search_replay import AFTER_SILENCE, EXIT, STAY, replay_bins, version
+from lab.tables.trace import Events
+from lab.tests.conftest import SMALL
+from lab.tests.search_trials import ACK, BIN, VERSIONS, plan_of, run, sender
+from lab.world.image import Image
+
+TOLD = {
+    "bin": "bin",
+    "curr_delv": "curr_delv_bytes",
+    "prev_delv": "prev_delv_bytes",
+    "expected": "expected_bytes",
+    "norm_permille": "norm_permille",
+    "rtt_us": "rtt_us",
+    "bin_us": "bin_us",
+    "verdict": "verdict",
+}
+DEEP = SMALL.model_copy(
+    update={"down": SMALL.down.model_copy(update={"buffer_bytes": 2_000_000})}
+)  # no loss before an exit
+LOSSY = SMALL.model_copy(
+    update={"down": SMALL.down.model_copy(update={"buffer_bytes": 60_000, "loss_pct": 0.05})}
+)  # many slow starts: timeouts and recoveries
+
+
+def data_flow(events: Events, name: str) -> NDArray[np.void]:
+    """The download's own events: iperf3's control connection acknowledges a few hundred bytes only."""
+    acks = events[ACK]
+    ports, counts = np.unique(acks["dport"], return_counts=True)
+    flow: NDArray[np.void] = events[name][events[name]["dport"] == ports[counts.argmax()]]
+    return flow
+
+
+@pytest.fixture(scope="module", params=VERSIONS)
+def trial(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, kernel: Kernel, world: Image
+) -> tuple[str, Events]:
+    plan = plan_of(DEEP, sender(request.param))
+    return request.param, run(plan, tmp_path_factory.mktemp(request.param), kernel, world)
+
+
+def assert_same_decisions(name: str, events: Events, library: Path) -> None:
+    acks, bins = data_flow(events, ACK), data_flow(events, BIN)
+    published = version(library, name)
+    replayed = replay_bins(
+        library,
+        acks["now_us"],
+        acks["rtt_us"],
+        acks["delivered"],
+        published.params,
+        sent_bytes=acks["sent"],
+        limited=acks["limited"],
+        reset=acks["starts"],
+        compact=published.compact,
+        stop_at_exit=False,
+    )
+    for theirs, ours in TOLD.items():
+        assert np.array_equal(bins[theirs].astype(np.int64), replayed[ours].astype(np.int64)), theirs
+
+
+def test_every_bin_of_a_download_is_decided_alike(trial: tuple[str, Events], search_library: Path) -> None:
+    name, events = trial
+    assert_same_decisions(name, events, search_library)
+
+
+def test_the_download_held_decisions_of_both_kinds(trial: tuple[str, Events]) -> None:
+    verdicts = data_flow(trial[1], BIN)["verdict"]
+    assert STAY in verdicts
+    assert list(verdicts).count(EXIT) == 1
+
+
+@pytest.mark.parametrize("name", ["search2", "search31", "search4"])
+def test_every_bin_is_decided_alike_where_slow_start_comes_again(
+    name: str, tmp_path: Path, kernel: Kernel, world: Image, search_library: Path
+) -> None:
+    profile: Profile = LOSSY
+    assert_same_decisions(name, run(plan_of(profile, sender(name), 6), tmp_path, kernel, world), search_library)
+
+
+def test_a_parameter_of_the_module_reaches_the_core(tmp_path: Path, kernel: Kernel, world: Image) -> None:
+    events = run(plan_of(SMALL, sender("search2", missed_bins_max=1)), tmp_path, kernel, world)
+    assert AFTER_SILENCE in data_flow(events, BIN)["verdict"]
