@@ -15,6 +15,7 @@ from rich.table import Table
 from lab import paths, pool, sandbox
 from lab.conduct import prepare
 from lab.experiment import load_experiment
+from lab.kernel.recipe import Recipe
 from lab.plan import PORT, SNAPLEN_BYTES
 from lab.tables.packets import read_packets
 from lab.trial import Job, run_trial
@@ -37,7 +38,7 @@ FIELDS = (
 
 def measure(seconds: int, console: Console) -> None:
     """Time one GEO trial, two at once, and packets to Parquet against tshark's fields to /dev/null."""
-    kernel, world = prepare(None, console)
+    kernel, world = prepare(Recipe(), console)
     experiment = load_experiment("geo", {"duration_s": seconds})
     with tempfile.TemporaryDirectory(prefix="search-lab-bench-") as scratch:
 

@@ -38,6 +38,7 @@ def open_run(experiment: Experiment, kernel: Kernel, world: Image, resume: bool)
             if asked["digests"][part] != digest:
                 now = asked["digests"][part]
                 raise UserError(f"{run.path}: {part}={digest}: must be {now}, as it is now: run without --resume")
+        _require_same_kernel(run, kernel)
         return run.path
     path = folder / datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H-%M-%SZ")
     try:
@@ -54,6 +55,13 @@ def _unfinished(folder: Path) -> Run:
     if not left:
         raise UserError(f"{folder}: no unfinished run to resume: run without --resume")
     return left[-1]
+
+
+def _require_same_kernel(run: Run, kernel: Kernel) -> None:
+    before, now = (described["kernel_digest"] for described in (run.meta["kernel"], kernel.described))
+    if before != now:
+        source = run.meta["kernel"]["kernel_source"]
+        raise UserError(f"{run.path}: kernel={before}: must be {now}: it began on {source}: run without --resume")
 
 
 def _circumstances(experiment: Experiment, kernel: Kernel, world: Image) -> dict[str, Any]:

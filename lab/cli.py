@@ -23,6 +23,8 @@ app.add_typer(traces_app, name="traces")
 app.add_typer(cca_command.app, name="cca")
 console = Console(highlight=False)
 
+KernelVersion = Annotated[str, typer.Option("--kernel", help="Debian's kernel to build: 6.12 or 6.1.")]
+KernelSource = Annotated[Path | None, typer.Option("--source", help="A tarball instead, configured like --kernel.")]
 ScenarioName = Annotated[str, typer.Argument(help="A scenario's name (see `lab list`) or the path of a .yml file.")]
 
 
@@ -61,12 +63,15 @@ def run(
     seed: Annotated[int | None, typer.Option(help="Seed, instead of the scenario's.")] = None,
     jobs: Annotated[int | None, typer.Option(min=1, help="Trials at once; one a core unless said otherwise.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the last unfinished run.")] = False,
-    source: Annotated[Path | None, typer.Option(help="A kernel source tarball instead of Debian's package.")] = None,
+    kernel: KernelVersion = "6.12",
+    source: KernelSource = None,
 ) -> None:
     """Run a scenario, report it, and show the result.   Example: `lab run geo --trials 2`"""
     from lab.conduct import conduct
+    from lab.kernel.recipe import Recipe
 
-    conduct(scenario, {"trials": trials, "duration_s": duration, "seed": seed}, jobs, resume, source, console)
+    overrides = {"trials": trials, "duration_s": duration, "seed": seed}
+    conduct(scenario, overrides, jobs, resume, Recipe(kernel, source), console)
 
 
 @app.command()
@@ -96,14 +101,17 @@ def clean(
 
 @kernel_app.command()
 def build(
-    source: Annotated[Path | None, typer.Option(help="A kernel source tarball instead of Debian's package.")] = None,
+    kernel: KernelVersion = "6.12",
+    source: KernelSource = None,
+    sanitize: Annotated[bool, typer.Option("--sanitize", help="With the checks that find bugs: slow.")] = False,
 ) -> None:
     """Build the virtual-time kernel and the sender modules, unless they are cached.   Example: `lab kernel build`"""
     from lab.conduct import prepare
+    from lab.kernel.recipe import Recipe
 
-    kernel, world = prepare(source, console)
+    built, world = prepare(Recipe(kernel, source, sanitize), console)
     console.print(
-        f"kernel   {kernel.linux}\nmodules  {kernel.modules}\nworld    {world.root}", soft_wrap=True, markup=False
+        f"kernel   {built.linux}\nmodules  {built.modules}\nworld    {world.root}", soft_wrap=True, markup=False
     )
 
 

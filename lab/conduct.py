@@ -16,6 +16,7 @@ from lab import campaign, paths, sandbox
 from lab.experiment import load_experiment
 from lab.kernel import build
 from lab.kernel.build import Kernel
+from lab.kernel.recipe import Recipe
 from lab.plan import Experiment
 from lab.store.run import Run
 from lab.world import image
@@ -27,14 +28,14 @@ VIRTUAL_S_PER_S = 3.5  # of one core, with capture and tables: `lab bench` measu
 
 
 def conduct(
-    name: str, overrides: dict[str, Any], jobs: int | None, resume: bool, source: Path | None, console: Console
+    name: str, overrides: dict[str, Any], jobs: int | None, resume: bool, recipe: Recipe, console: Console
 ) -> None:
     """Run a scenario from beginning to end."""
     experiment = load_experiment(name, overrides)
     workers = jobs or len(os.sched_getaffinity(0))
     sandbox.require()
-    _announce(experiment, workers, source, console)
-    kernel, world = prepare(source, console)
+    _announce(experiment, workers, recipe, console)
+    kernel, world = prepare(recipe, console)
     campaign.require_space(experiment, workers)
     folder = campaign.open_run(experiment, kernel, world, resume)
     with campaign.holding(folder):
@@ -48,14 +49,15 @@ def conduct(
     report(folder, kernel, console)
 
 
-def _announce(experiment: Experiment, workers: int, source: Path | None, console: Console) -> None:
+def _announce(experiment: Experiment, workers: int, recipe: Recipe, console: Console) -> None:
     """Say what will be done, where, and how long it should take."""
     scenario = experiment.scenario
     count = scenario.trials * len(scenario.ccas)
-    cached = build.find(source) is not None and image.find("world") is not None
+    cached = build.find(recipe) is not None and image.find("world") is not None
     minutes = count * scenario.duration_s / VIRTUAL_S_PER_S / workers / 60 + (0 if cached else BUILD_MINUTES)
     lines = [
-        "backend virtual, engine netns: User Mode Linux in virtual time, the default that needs no VM and no root",
+        f"backend virtual, engine netns: {recipe.label} as User Mode Linux in virtual time, the default that needs no "
+        "VM and no root",
         scenario.question,
         f"{count} trials of {scenario.duration_s} s, {scenario.trials} of each sender ({', '.join(scenario.ccas)}), "
         f"on link {scenario.profile}, {workers} at once",
@@ -66,9 +68,9 @@ def _announce(experiment: Experiment, workers: int, source: Path | None, console
     console.print("\n".join(lines), soft_wrap=True, markup=False)
 
 
-def prepare(source: Path | None, console: Console) -> tuple[Kernel, Image]:
+def prepare(recipe: Recipe, console: Console) -> tuple[Kernel, Image]:
     """Return the kernel and the world, building what is not cached."""
-    kernel, world = build.find(source), image.find("world")
+    kernel, world = build.find(recipe), image.find("world")
     if kernel and world:
         return kernel, world
     with _bar(console, "steps") as progress:
@@ -77,7 +79,7 @@ def prepare(source: Path | None, console: Console) -> tuple[Kernel, Image]:
         progress.update(task, description="build image")
         image.ensure("builder")
         progress.update(task, description="kernel", total=BUILD_STEPS)
-        kernel = build.ensure(source, lambda steps: progress.update(task, completed=min(steps, BUILD_STEPS)))
+        kernel = build.ensure(recipe, lambda steps: progress.update(task, completed=min(steps, BUILD_STEPS)))
         progress.update(task, completed=BUILD_STEPS)
     for package, drift in world.drifted.items():
         console.print(f"world: {package}: {drift}: the archive no longer has the pinned version", markup=False)

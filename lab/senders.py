@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What is to be known of a sender: its stanza, and what the kernel that will run it says of its module."""
 
-import json
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,6 +8,7 @@ from typing import Any
 
 from lab import virtual
 from lab.kernel.build import Kernel
+from lab.node.modules import describe
 from lab.schema.cca import RULES, Cca
 
 SOCKET_BYTES = 104  # ICSK_CA_PRIV_SIZE, include/net/inet_connection_sock.h: every socket has them
@@ -28,10 +28,8 @@ def ask(cca: Cca, kernel: Kernel, world: Path) -> Said | None:
     module = cca.module or BUILT_IN.get(cca.algorithm)
     if module is None:
         return None
-    plan = {"seed": 0, "memory_mb": MEMORY_MB, "flows": [], "work": "describe", "describe": [module]}
     with tempfile.TemporaryDirectory(prefix="lab-") as folder:
-        virtual.run_plan(plan, Path(folder), kernel, world)
-        said: Said = json.loads((Path(folder) / "node.json").read_text())[module]
+        said: Said = virtual.call(describe, {"name": module}, Path(folder), kernel, world, memory_mb=MEMORY_MB).answer
     return said | {"module": module}
 
 

@@ -84,19 +84,24 @@ class Compile:
             read_only={tarball: "/lab/tarball"},
         )
 
-    def configure(self, config: Path) -> None:
+    def patch(self, file: Path) -> None:
+        """Apply a patch to src/."""
+        bound = f"/lab/{file.name}"
+        argv = ["patch", "-s", "-p1", "-d", "src", "-i", bound]
+        self.run(*argv, read_only={file: bound}, words=f"patch {file.name}")
+
+    def configure(self, fragments: list[Path]) -> None:
         """Make the configuration, and refuse it where a line of ours did not hold."""
         self.run("mkdir", "obj")
         self.make("tinyconfig")
-        self.run(
-            "sh",
-            "-c",
-            f"cd src && scripts/kconfig/merge_config.sh -m -O /build/obj /build/obj/.config /build/{config.name}",
-        )
+        names = {file: f"/lab/{file.name}" for file in fragments}
+        merge = "cd src && scripts/kconfig/merge_config.sh -m -O /build/obj /build/obj/.config"
+        self.run("sh", "-c", " ".join([merge, *names.values()]), read_only=names, words="merge_config.sh")
         self.make("olddefconfig")
-        for line in refused(config.read_text(), (self.folder / "obj/.config").read_text()):
+        got = (self.folder / "obj/.config").read_text()
+        for file, line in refused({file.name: file.read_text() for file in fragments}, got):
             raise UserError(
-                f"{config.name}: {line}: must be an option that this kernel source has and its other options allow"
+                f"{file}: {line}: must be an option that this kernel source has and its other options allow"
             )
 
     def make(self, *targets: str) -> None:
@@ -122,9 +127,20 @@ class Compile:
         return (found or lines or ["failed"])[0].strip()
 
 
-def refused(asked: str, got: str) -> list[str]:
-    """List the lines of a configuration that did not hold; an option that does not exist is off."""
+def refused(asked: dict[str, str], got: str) -> list[tuple[str, str]]:
+    """List the lines of configurations (by file) that did not hold; an option that does not exist is off.
+
+    Where two files ask for the same option, the later one does.
+    """
     kept = set(got.splitlines())
     on = {line.split("=")[0] for line in kept if line.startswith("CONFIG_")}
-    lines = [line for line in asked.splitlines() if re.match(r"CONFIG_|# CONFIG_\w+ is not set$", line)]
-    return [line for line in lines if (line not in kept if line.startswith("CONFIG_") else line.split()[1] in on)]
+    wanted: dict[str, tuple[str, str]] = {}
+    for file, text in asked.items():
+        for line in text.splitlines():
+            if found := re.match(r"(?:# )?(CONFIG_\w+)(?:=| is not set$)", line):
+                wanted[found[1]] = (file, line)
+    return [
+        (file, line)
+        for option, (file, line) in wanted.items()
+        if (option in on if line.startswith("#") else line not in kept)
+    ]

@@ -1,25 +1,25 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Init of the virtual-time kernel: mount, do the work of /trial/plan.json (a trial, else what it names), power off.
+"""Init of the virtual-time kernel: mount, do what /trial/plan.json asks (a trial, a recording, or one function), power off.
 
-What goes wrong is told in one line in /trial/error.txt; without that file and with node.json the trial is whole.
+What goes wrong is told in one line in /trial/error.txt; without that file and with node.json (of a function:
+answer.json, what it returned) all is done.
 """
 
 import ctypes
+import importlib
 import json
 import os
 import sys
 import traceback
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from lab.node.modules import describe
 from lab.node.record_path import record_path
 from lab.node.tools import NodeError, run
 from lab.node.trial import run_trial
 
 TRIAL = Path("/trial")
-WORK = {"trial": run_trial, "record": record_path, "describe": describe}
+WORK = {"trial": run_trial, "record": record_path}
 MOUNTS = (
     ("proc", "/proc"),
     ("sysfs", "/sys"),
@@ -31,23 +31,19 @@ LINUX_REBOOT_CMD_POWER_OFF = 0x4321FEDC
 LIBC = ctypes.CDLL(None, use_errno=True)
 
 
-def asked(plan: dict[str, Any], folder: Path) -> None:
-    """Do what a plan asks for: a trial, where it says nothing else."""
-    WORK[plan.get("work", "trial")](plan, folder)
-
-
-def main(work: Callable[[dict[str, Any], Path], None] = asked) -> None:
+def main() -> None:
     """Never return: the kernel panics when init does."""
     os.environ["PATH"] = "/usr/sbin:/usr/bin"
     try:
         for kind, target in MOUNTS:
-            _mount(kind, target)
+            mount(kind, target)
         run("ip", "link", "set", "dev", "lo", "up")
-        work(json.loads((TRIAL / "plan.json").read_text()), TRIAL)
+        _do(json.loads((TRIAL / "plan.json").read_text()))
     except NodeError as error:
         (TRIAL / "error.txt").write_text(f"{error}\n")
     except OSError as error:  # a full disk, above all
-        (TRIAL / "error.txt").write_text(f"node: {error.filename or TRIAL}: {error.strerror}\n")
+        (TRIAL / "error.txt").write_text(f"node: {error.filename or TRIAL}: {error.strerror or repr(error)}\n")
+        (TRIAL / "traceback.txt").write_text(traceback.format_exc())
     except BaseException:  # nobody else is there to tell of it
         (TRIAL / "error.txt").write_text(f"bug in the node's code: {sys.exc_info()[1]!r}\n")
         (TRIAL / "traceback.txt").write_text(traceback.format_exc())
@@ -55,7 +51,19 @@ def main(work: Callable[[dict[str, Any], Path], None] = asked) -> None:
     LIBC.reboot(LINUX_REBOOT_CMD_POWER_OFF)
 
 
-def _mount(kind: str, target: str) -> None:
+def _do(plan: dict[str, Any]) -> None:
+    if "call" in plan:
+        _call(**plan["call"])
+    else:
+        WORK[plan.get("work", "trial")](plan, TRIAL)
+
+
+def _call(module: str, function: str, arguments: dict[str, Any]) -> None:
+    answer = getattr(importlib.import_module(module), function)(**arguments)
+    (TRIAL / "answer.json").write_text(json.dumps(answer))
+
+
+def mount(kind: str, target: str) -> None:
     """Mount without mount(8): that is setuid, to a user who is not root where another user made the world image."""
     if LIBC.mount(kind.encode(), target.encode(), kind.encode(), 0, None):
         raise NodeError(f"mount {target}: {os.strerror(ctypes.get_errno())}")

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The running kernel's modules: loading one, and what it says of itself and its parameters as they now are."""
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +19,8 @@ def load(name: str, params: dict[str, Any] | None = None) -> None:
         raise NodeError(f"{error}; kernel: {[*said, *rules][-1] if said else 'silent'}") from None
 
 
-def describe(plan: dict[str, Any], folder: Path) -> None:
-    """Load the modules that a plan names, and write what is known of each to node.json."""
-    (folder / "node.json").write_text(json.dumps({name: _described(name) for name in plan["describe"]}, indent=1))
-
-
-def _described(name: str) -> dict[str, Any]:
+def describe(name: str) -> dict[str, Any]:
+    """Load a module, and return what is known of it."""
     run("modprobe", name)
     fields = [line.split(":", 1) for line in run("modinfo", name).splitlines() if ":" in line]
     words = {key.strip(): value.strip() for key, value in fields}

@@ -177,8 +177,7 @@ def measure(host: str, port: int, asked: Asked, folder: Path) -> Said:
         with _udp_pair(connection.family, 0) as (fillers, probes):
             server = _call(line, (fillers, probes), token, connection.getpeername(), port)
             phases = [
-                _measure_phase(line, asked, index, token, fillers, probes, folder)
-                for index in range(len(asked.phases))
+                _measure_phase(line, asked, index, token, fillers, probes, folder) for index in range(len(asked.phases))
             ]
     record = {"version": VERSION, "asked": asked._asdict(), "client": _about(), "server": server, "phases": phases}
     (folder / "record.json").write_text(json.dumps(record, indent=1))

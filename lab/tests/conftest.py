@@ -1,12 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What tests share: the built kernel, the world image, and one small real experiment."""
+"""What tests share: the built kernel, the world image, and one small real experiment.
 
+LAB_TEST_KERNEL=6.1 or =sanitize runs them on that kernel instead of the default one.
+"""
+
+import os
 from pathlib import Path
 
 import pytest
 
 from lab.kernel import build
 from lab.kernel.build import Kernel
+from lab.kernel.recipe import DEFAULT, Recipe
 from lab.plan import Experiment
 from lab.schema.cca import load_ccas
 from lab.schema.profile import Profile
@@ -43,6 +48,12 @@ def experiment_on(profile: Profile, *ccas: str, duration_s: int = 4, trials: int
     return Experiment("test", scenario, profile, load_topology("path", "test"), {cca: known[cca] for cca in ccas})
 
 
+def recipe_under_test() -> Recipe:
+    """Which kernel the tests run on."""
+    asked = os.environ.get("LAB_TEST_KERNEL") or DEFAULT
+    return Recipe(sanitize=True) if asked == "sanitize" else Recipe(asked)
+
+
 class Bench:
     """Runs real trials in a folder of the test session."""
 
@@ -61,7 +72,7 @@ class Bench:
 
 @pytest.fixture(scope="session")
 def kernel() -> Kernel:
-    return build.ensure()
+    return build.ensure(recipe_under_test())
 
 
 @pytest.fixture(scope="session")

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Tests of one link: boot a kernel, send packets at given times over a given qdisc, and see when they arrive."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,14 +8,14 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-import pytest
 
 from lab import virtual
+from lab.tests import link_guest
 from lab.tests.conftest import Bench
 
 Spec = dict[str, Any]
 FULL_BYTES = 1514
-SEED, MEMORY_MB = 1, 512
+MEMORY_MB = 512
 
 
 @dataclass(frozen=True)
@@ -45,7 +44,6 @@ def at_pace(rate_mbps: float, from_s: float, to_s: float, frame_bytes: int = FUL
 
 def cross(
     bench: Bench,
-    monkeypatch: pytest.MonkeyPatch,
     name: str,
     spec: Spec,
     packets: np.ndarray,
@@ -62,20 +60,19 @@ def cross(
     for file, rows in (("series.tsv", series), ("delays.tsv", still)):
         (folder / file).write_text("".join("\t".join(map(str, row)) + "\n" for row in rows or ()))
     plan = {"spec": spec, "series": bool(series), "delays": bool(delays), "steps": steps, "duration_s": duration_s}
-    run(plan, folder, bench, monkeypatch)
-    return _arrivals(folder, packets)
+    called = virtual.call(
+        link_guest.cross,
+        {"plan": plan},
+        folder,
+        bench.kernel,
+        bench.world.root,
+        memory_mb=MEMORY_MB,
+        patience_s=round(60 * (2 + duration_s)),
+    )
+    return _arrivals(folder, packets, called.answer)
 
 
-def run(plan: dict[str, Any], folder: Path, bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Boot the kernel with the guest's part of this bench as its init."""
-    uml = virtual._uml
-    monkeypatch.setattr(virtual, "_uml", lambda plan: [*uml(plan)[:-1], "lab.tests.link_guest"])
-    asked = {"seed": SEED, "memory_mb": MEMORY_MB, "flows": [{"duration_s": plan["duration_s"]}]}
-    virtual.run_plan(asked | plan, folder, bench.kernel, bench.world.root)
-
-
-def _arrivals(folder: Path, packets: np.ndarray) -> Arrivals:
-    record = json.loads((folder / "node.json").read_text())
+def _arrivals(folder: Path, packets: np.ndarray, record: dict[str, Any]) -> Arrivals:
     log = np.fromfile(folder / "received.bin", dtype="<u8").reshape(-1, 3).astype(np.int64)
     got = pl.DataFrame(
         {

@@ -26,9 +26,7 @@ def test_every_real_file_is_named_with_its_size_and_checksum() -> None:
     for collection, origin in {each.collection: each.origin for each in datasets().values()}.items():
         named_ones |= {f"{collection}/{name}": (doc.bytes, doc.sha256) for name, doc in origin.documents.items()}
     files = {str(file.relative_to(REAL)): file.read_bytes() for file in REAL.rglob("*") if file.is_file()}
-    assert named_ones == {
-        name: (len(content), sha256(content)) for name, content in files.items() if name not in OURS
-    }
+    assert named_ones == {name: (len(content), sha256(content)) for name, content in files.items() if name not in OURS}
 
 
 def test_a_recording_says_where_it_comes_from_and_what_its_numbers_mean() -> None:

@@ -53,9 +53,7 @@ def test_a_link_that_goes_silent_ends_slow_start_by_timeout(bench: Bench, tmp_pa
 
 
 @pytest.mark.parametrize("cca", [TELLER, WATCHED])
-def test_a_full_local_queue_ends_slow_start_by_neither_loss_nor_rule(
-    bench: Bench, tmp_path: Path, cca: str
-) -> None:
+def test_a_full_local_queue_ends_slow_start_by_neither_loss_nor_rule(bench: Bench, tmp_path: Path, cca: str) -> None:
     tables = download(bench, tmp_path, cca, full_local_queue)
     (row,) = tables["exits"].to_dicts()
     first = tables["ca_states"].filter((pl.col("flow") == 1) & pl.col("state").is_in(["cwr", "recovery", "loss"]))

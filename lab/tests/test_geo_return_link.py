@@ -38,6 +38,7 @@ RATE_MBPS, BUSY = 144.0, 0.95
 def download(request: pytest.FixtureRequest, bench: Bench) -> Trial:
     """A download whose acknowledgements queue at the satellite's terminal, ahead of their delay."""
     with pytest.MonkeyPatch.context() as patch:
+
         def planned(*asked):  # type: ignore[no-untyped-def]
             plan = make_plan(*asked)
             plan["shapes"][2] |= {"node": "gateway", "dev": "eth1"}

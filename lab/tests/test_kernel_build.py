@@ -9,9 +9,10 @@ import pytest
 from lab.errors import UserError
 from lab.kernel import build
 from lab.kernel.compile import refused
+from lab.kernel.recipe import Recipe
 from lab.world import image
 
-MERGE = '#!/bin/sh\n# merge_config.sh -m -O DIR BASE FRAGMENT\ncp "$5" "$3/.config"\n'
+MERGE = '#!/bin/sh\n# merge_config.sh -m -O DIR BASE FRAGMENT...\nOUT=$3; shift 4; cat "$@" >"$OUT/.config"\n'
 MAKEFILE = """
 tinyconfig: ; @touch $(O)/.config
 olddefconfig: ; @{olddefconfig}
@@ -59,7 +60,7 @@ def broken_kernel(folder: Path, olddefconfig: str = "true") -> Path:
 
 def failure(source: Path) -> str:
     with pytest.raises(UserError) as failed:
-        build.ensure(source)
+        build.ensure(Recipe(tarball=source))
     assert "\n" not in str(failed.value)
     return str(failed.value)
 
@@ -67,7 +68,7 @@ def failure(source: Path) -> str:
 def test_the_first_error_of_the_compiler_and_the_log_are_told(
     tmp_path: Path, own_cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(build, "_patches", list)
+    monkeypatch.setattr(Recipe, "patches", [])
     told = failure(broken_kernel(tmp_path))
     (log,) = own_cache.glob("kernel-*.log")
     assert told.startswith("build: make all: broken.c:1:13: error: ")
@@ -78,7 +79,7 @@ def test_the_first_error_of_the_compiler_and_the_log_are_told(
 
 def test_a_patch_that_does_not_apply_is_told_with_the_log(tmp_path: Path, own_cache: Path) -> None:
     told = failure(broken_kernel(tmp_path))
-    assert told.startswith("build: patch: ")
+    assert told.startswith("build: patch 0001-um-")
     assert str(own_cache) in told
 
 
@@ -86,7 +87,7 @@ def test_an_option_that_the_source_does_not_keep_is_named(
     tmp_path: Path, own_cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert own_cache
-    monkeypatch.setattr(build, "_patches", list)
+    monkeypatch.setattr(Recipe, "patches", [])
     told = failure(broken_kernel(tmp_path, olddefconfig="sed -i /CONFIG_VETH/d $(O)/.config"))
     assert told.startswith("virtual.config: CONFIG_VETH=y: must be an option that this kernel source has")
 
@@ -102,34 +103,43 @@ def test_a_tarball_that_is_none_is_told_with_the_log(tmp_path: Path, own_cache: 
 def test_a_failed_build_leaves_no_kernel_and_no_draft(
     tmp_path: Path, own_cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(build, "_patches", list)
+    monkeypatch.setattr(Recipe, "patches", [])
     source = broken_kernel(tmp_path)
     failure(source)
-    assert build.find(source) is None
+    assert build.find(Recipe(tarball=source)) is None
     assert not [folder for folder in own_cache.iterdir() if folder.is_dir() and not folder.is_symlink()]
 
 
 def test_the_kernel_is_cached_by_all_that_it_is_made_from(tmp_path: Path, builder: image.Image) -> None:
     file = tmp_path / "linux.tar"
-    file.write_text("one")
-    first = build._folders(builder, build.source_of(builder, file))
-    file.write_text("two")
-    second = build._folders(builder, build.source_of(builder, file))
-    assert first[0] != second[0]
-    assert first[1] != second[1]
+    folders: set[Path] = set()
+    for content in ("one", "two"):
+        file.write_text(content)
+        for recipe in (Recipe(tarball=file), Recipe("6.1", file), Recipe(tarball=file, sanitize=True)):
+            folders.update(build._folders(builder, recipe, recipe.source()))
+    assert len(folders) == 2 * 3 * 2
 
 
 @pytest.mark.parametrize(
     ("asked", "got", "words"),
     [
-        ("CONFIG_A=y\n", "CONFIG_A=y\n", []),
-        ("CONFIG_A=y\n", "# CONFIG_A is not set\n", ["CONFIG_A=y"]),
-        ("CONFIG_A=m\n", "CONFIG_A=y\n", ["CONFIG_A=m"]),
-        ("CONFIG_A=y\n", "", ["CONFIG_A=y"]),
-        ("# CONFIG_A is not set\n", "", []),
-        ("# CONFIG_A is not set\n", "CONFIG_A=y\n", ["# CONFIG_A is not set"]),
-        ("# about CONFIG_A and more\n", "CONFIG_A=y\n", []),
+        (["CONFIG_A=y\n"], "CONFIG_A=y\n", []),
+        (["CONFIG_A=y\n"], "# CONFIG_A is not set\n", [("0", "CONFIG_A=y")]),
+        (["CONFIG_A=m\n"], "CONFIG_A=y\n", [("0", "CONFIG_A=m")]),
+        (["CONFIG_A=y\n"], "", [("0", "CONFIG_A=y")]),
+        (["# CONFIG_A is not set\n"], "", []),
+        (["# CONFIG_A is not set\n"], "CONFIG_A=y\n", [("0", "# CONFIG_A is not set")]),
+        (["# about CONFIG_A and more\n"], "CONFIG_A=y\n", []),
+        (["CONFIG_A=y\n", "# CONFIG_A is not set\n"], "", []),
+        (["# CONFIG_A is not set\n", "CONFIG_A=y\n"], "", [("1", "CONFIG_A=y")]),
     ],
 )
-def test_a_line_of_the_configuration_holds_or_is_refused(asked: str, got: str, words: list[str]) -> None:
-    assert refused(asked, got) == words
+def test_a_line_of_the_configurations_holds_or_is_refused(
+    asked: list[str], got: str, words: list[tuple[str, str]]
+) -> None:
+    assert refused({str(number): text for number, text in enumerate(asked)}, got) == words
+
+
+def test_a_version_that_is_not_packaged_is_refused() -> None:
+    with pytest.raises(UserError, match=r"^command line: kernel=5\.4: must be one of 6\.12, 6\.1$"):
+        Recipe("5.4")

@@ -29,9 +29,9 @@ def delays_s(link: Arrivals) -> np.ndarray:
     return (link.received["received_s"] - link.received["sent_s"]).to_numpy()
 
 
-def test_a_delay_step_is_for_the_packets_that_come_after_it(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_delay_step_is_for_the_packets_that_come_after_it(bench: Bench) -> None:
     steps = [(0, 30_000, 0.0), (1_000_000, 80_000, 0.0)]
-    link = cross(bench, monkeypatch, "delay-step", DELAY_LINE, at_pace(2, 0, 2), 2.5, delays=steps)
+    link = cross(bench, "delay-step", DELAY_LINE, at_pace(2, 0, 2), 2.5, delays=steps)
     sent_s = link.received["sent_s"].to_numpy()
     asked_s = np.where(sent_s < 1.0, 0.03, 0.08)
     error_s = np.abs(delays_s(link) - asked_s)
@@ -39,10 +39,10 @@ def test_a_delay_step_is_for_the_packets_that_come_after_it(bench: Bench, monkey
     assert max(link.record["late_us"]) < LATE_TOLERANCE_US
 
 
-def test_a_delay_that_falls_reorders_nothing(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_delay_that_falls_reorders_nothing(bench: Bench) -> None:
     ramp = [(10_000 * step, 200_000 - 1_000 * step, 0.0) for step in range(180)]  # 1 ms less every 10 ms
     first = DELAY_LINE | {"delay_us": 200_000}
-    link = cross(bench, monkeypatch, "delay-ramp", first, at_pace(5, 0, 1.8), 2.2, delays=ramp)
+    link = cross(bench, "delay-ramp", first, at_pace(5, 0, 1.8), 2.2, delays=ramp)
     assert link.order.is_sorted()
     assert len(link.received) == len(link.packets)
     sent_s = link.received["sent_s"].to_numpy()
@@ -51,17 +51,17 @@ def test_a_delay_that_falls_reorders_nothing(bench: Bench, monkeypatch: pytest.M
     assert np.quantile(error_s, 0.99) < TOLERANCE_S
 
 
-def test_a_delay_that_falls_at_once_reorders_nothing(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_delay_that_falls_at_once_reorders_nothing(bench: Bench) -> None:
     steps = [(0, 200_000, 0.0), (1_000_000, 20_000, 0.0)]
-    link = cross(bench, monkeypatch, "delay-fall", DELAY_LINE, at_pace(5, 0, 2), 2.5, delays=steps)
+    link = cross(bench, "delay-fall", DELAY_LINE, at_pace(5, 0, 2), 2.5, delays=steps)
     assert link.order.is_sorted()
     assert len(link.received) == len(link.packets)
 
 
-def test_loss_restated_100_times_a_second_stays_random(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_loss_restated_100_times_a_second_stays_random(bench: Bench) -> None:
     loss_pct = 5.0
     steps = [(10_000 * step, 1_000, loss_pct) for step in range(300)]
-    link = cross(bench, monkeypatch, "loss-steps", DELAY_LINE, at_pace(10, 0, 3, 500), 3.2, delays=steps)
+    link = cross(bench, "loss-steps", DELAY_LINE, at_pace(10, 0, 3, 500), 3.2, delays=steps)
     lost = link.packets["received_s"].is_null().to_numpy()
     sd = (0.05 * 0.95 / len(lost)) ** 0.5
     assert lost.mean() == pytest.approx(0.05, abs=4 * sd)

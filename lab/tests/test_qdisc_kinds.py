@@ -59,11 +59,9 @@ def kind_of(spec: Spec) -> str:
 
 
 @pytest.mark.parametrize("child", QUEUES, ids=kind_of)
-def test_every_queue_works_below_a_replayed_link(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch, child: Spec
-) -> None:
+def test_every_queue_works_below_a_replayed_link(bench: Bench, child: Spec) -> None:
     spec = LINK | {"child": child, "start_bps": 10 * MBPS}
-    link = cross(bench, monkeypatch, f"child-{child['kind']}", spec, at_pace(15, 0, 2), 2.5)
+    link = cross(bench, f"child-{child['kind']}", spec, at_pace(15, 0, 2), 2.5)
     assert_read_back(link.record["got"]["child"], child)
     shaped = [entry for entry in link.record["shown"] if entry.get("parent") == "1:1"]
     assert [entry["kind"] for entry in shaped] == [child["kind"]]
@@ -74,8 +72,8 @@ def test_every_queue_works_below_a_replayed_link(
 
 
 @pytest.mark.parametrize("root", ROOTS, ids=kind_of)
-def test_every_kind_is_made_as_asked_on_its_own(bench: Bench, monkeypatch: pytest.MonkeyPatch, root: Spec) -> None:
-    link = cross(bench, monkeypatch, f"root-{root['kind']}", root, at_pace(1, 0, 0.05), 0.3)
+def test_every_kind_is_made_as_asked_on_its_own(bench: Bench, root: Spec) -> None:
+    link = cross(bench, f"root-{root['kind']}", root, at_pace(1, 0, 0.05), 0.3)
     assert_read_back(link.record["got"], root)
     assert len(link.received) == len(link.packets)
     assert link.record["shown"][0]["kind"] == root["kind"]  # tc prints valid JSON whatever the kind
@@ -101,11 +99,11 @@ def assert_read_back(got: dict[str, Any], asked: Spec) -> None:
     ],
 )
 def test_what_the_kernel_refuses_is_told_in_its_words(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch, spec: Spec, words: str, request: pytest.FixtureRequest
+    bench: Bench, spec: Spec, words: str, request: pytest.FixtureRequest
 ) -> None:
     name = f"refused-{abs(hash(request.node.name))}"
     with pytest.raises(TrialError) as refused:
-        cross(bench, monkeypatch, name, spec, at_pace(1, 0, 0.05), 0.3)
+        cross(bench, name, spec, at_pace(1, 0, 0.05), 0.3)
     assert str(refused.value).startswith(words)
     assert "\n" not in str(refused.value)
 

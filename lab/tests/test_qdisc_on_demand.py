@@ -66,67 +66,61 @@ def modelled(spec: Spec, link: Arrivals) -> list[float]:
     return left
 
 
-def run(bench: Bench, monkeypatch: pytest.MonkeyPatch, name: str, spec: Spec, packets: np.ndarray) -> Arrivals:
-    return cross(bench, monkeypatch, f"on-demand-{name}", spec, packets, 4.0)
+def run(bench: Bench, name: str, spec: Spec, packets: np.ndarray) -> Arrivals:
+    return cross(bench, f"on-demand-{name}", spec, packets, 4.0)
 
 
-def test_at_first_a_frame_holds_the_guaranteed_packet_and_then_what_was_asked(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    link = run(bench, monkeypatch, "first", GEO, burst((0, 20)))
+def test_at_first_a_frame_holds_the_guaranteed_packet_and_then_what_was_asked(bench: Bench) -> None:
+    link = run(bench, "first", GEO, burst((0, 20)))
     assert frames(link) == {0: 1, 1: 1, 2: 1, 3: 1, 4: 1, 5: 15}  # 19 asked for in frame 0, granted 200 ms later
     assert link.statistics["requested_bytes"] == 19 * ACK_BYTES
     assert link.statistics["guaranteed_sent_pkts"] == 6
     assert link.statistics["lapsed_bytes"] == 5 * ACK_BYTES  # that the guaranteed packets had left before
 
 
-def test_a_grant_that_comes_too_late_lapses(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    link = run(bench, monkeypatch, "lapse", GEO, burst((0, 3), (500, 3)))
+def test_a_grant_that_comes_too_late_lapses(bench: Bench) -> None:
+    link = run(bench, "lapse", GEO, burst((0, 3), (500, 3)))
     assert set(frames(link).values()) == {1}
     assert link.statistics["granted_bytes"] == link.statistics["lapsed_bytes"] == 4 * ACK_BYTES
 
 
-def test_what_the_cap_cuts_off_is_granted_later_when_it_was_asked_for_once(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    link = run(bench, monkeypatch, "cap", GEO | {"cap_bytes": 4 * ACK_BYTES}, burst((0, 30)))
+def test_what_the_cap_cuts_off_is_granted_later_when_it_was_asked_for_once(bench: Bench) -> None:
+    link = run(bench, "cap", GEO | {"cap_bytes": 4 * ACK_BYTES}, burst((0, 30)))
     assert frames(link) == {0: 1, 1: 1, 2: 1, 3: 1, 4: 1, 5: 5, 6: 5, 7: 5, 8: 5, 9: 5}
 
 
-def test_a_backlog_told_in_every_frame_is_granted_many_times(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    link = run(bench, monkeypatch, "backlog", GEO | {"report": "backlog"}, burst((0, 20)))
+def test_a_backlog_told_in_every_frame_is_granted_many_times(bench: Bench) -> None:
+    link = run(bench, "backlog", GEO | {"report": "backlog"}, burst((0, 20)))
     assert frames(link) == {0: 1, 1: 1, 2: 1, 3: 1, 4: 1, 5: 15}
     assert link.statistics["requested_bytes"] == (19 + 18 + 17 + 16 + 15) * ACK_BYTES
     assert link.statistics["lapsed_bytes"] == link.statistics["granted_bytes"] - 14 * ACK_BYTES
 
 
-def test_a_packet_larger_than_a_grant_goes_in_pieces(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_packet_larger_than_a_grant_goes_in_pieces(bench: Bench) -> None:
     spec = GEO | {"guaranteed_pkts": 0, "cap_bytes": 500}
-    link = run(bench, monkeypatch, "pieces", spec, burst((0, 1), frame_bytes=1514))
+    link = run(bench, "pieces", spec, burst((0, 1), frame_bytes=1514))
     assert frames(link) == {8: 1}  # asked for in frame 0; 500, 500, 500 and 14 bytes from frame 5 on
 
 
-def test_ltes_uplink_carries_what_its_grants_do(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    link = run(bench, monkeypatch, "lte", LTE | {"cap_bytes": 10 * ACK_BYTES}, burst((1, 25)))
+def test_ltes_uplink_carries_what_its_grants_do(bench: Bench) -> None:
+    link = run(bench, "lte", LTE | {"cap_bytes": 10 * ACK_BYTES}, burst((1, 25)))
     assert frames(link) == {2: 10, 3: 10, 4: 5}  # asked for in frame 0, granted in the first 8 ms after it
 
 
 @pytest.mark.parametrize("report", ["new", "backlog"])
 @pytest.mark.parametrize("kind", ["geo", "lte"])
-def test_random_traffic_leaves_when_the_model_says(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch, kind: str, report: str
-) -> None:
+def test_random_traffic_leaves_when_the_model_says(bench: Bench, kind: str, report: str) -> None:
     rng = np.random.default_rng(7)
     spec = (GEO | {"cap_bytes": 6000} if kind == "geo" else LTE | {"cap_bytes": 1500}) | {"report": report}
     times = np.sort(rng.integers(0, 1_500_000_000, 800)).astype(np.uint64)
     packets = np.column_stack([times, rng.integers(66, 700, 800).astype(np.uint64)])
-    link = run(bench, monkeypatch, f"{kind}-{report}", spec, packets)
+    link = run(bench, f"{kind}-{report}", spec, packets)
     got = link.packets["received_s"].to_list()
     assert got == pytest.approx(modelled(spec, link), abs=TOLERANCE_S)
     assert link.order.is_sorted()
 
 
-def test_the_queue_holds_its_limit_and_no_more(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    link = run(bench, monkeypatch, "limit", GEO | {"limit_bytes": 10 * ACK_BYTES}, burst((0, 30)))
+def test_the_queue_holds_its_limit_and_no_more(bench: Bench) -> None:
+    link = run(bench, "limit", GEO | {"limit_bytes": 10 * ACK_BYTES}, burst((0, 30)))
     assert len(link.received) == 10
     assert link.record["shown"][0]["drops"] == 20

@@ -82,18 +82,18 @@ def test_nothing_is_reordered(replayed: tuple[list[tuple[int, int]], Arrivals]) 
     assert replayed[1].order.is_sorted()
 
 
-def test_a_stall_is_real_and_ends_promptly(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stall_is_real_and_ends_promptly(bench: Bench) -> None:
     packets = np.array([[100_000_000, 1514], [500_000_000, 1514]], dtype=np.uint64)  # before the stall, and within
     steps = [(0, 10 * MBPS), (200_000, 0), (900_000, 10 * MBPS), (END_US, "end")]
-    link = cross(bench, monkeypatch, "one-in-a-stall", LINK, packets, 1.5, series=steps)
+    link = cross(bench, "one-in-a-stall", LINK, packets, 1.5, series=steps)
     before_s, within_s = link.packets["received_s"].to_list()
     assert before_s == pytest.approx(0.1 + 1514 * 8 / 10e6, abs=100e-6)
     assert within_s == pytest.approx(0.9 + 1514 * 8 / 10e6, abs=5e-6)
 
 
-def test_an_idle_link_saves_nothing(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_idle_link_saves_nothing(bench: Bench) -> None:
     packets = np.array([[1_000_000_000, 1514]] * 10, dtype=np.uint64)
-    link = cross(bench, monkeypatch, "idle", LINK, packets, 1.5, series=[(0, 10 * MBPS), (END_US, "end")])
+    link = cross(bench, "idle", LINK, packets, 1.5, series=[(0, 10 * MBPS), (END_US, "end")])
     gaps_s = np.diff(link.packets["received_s"].to_numpy())
     assert gaps_s == pytest.approx(1514 * 8 / 10e6, abs=2e-6)
     assert link.packets["received_s"][0] == pytest.approx(1.0 + 1514 * 8 / 10e6, abs=100e-6)
@@ -103,12 +103,10 @@ OPPORTUNITY_BYTES, IP_BYTES = 1500, -14
 OPPORTUNITIES: Spec = LINK | {"mode": "opportunities", "overhead_bytes": IP_BYTES, "start_bps": 10 * MBPS}
 
 
-def test_packets_pass_at_the_opportunities_and_as_many_as_they_hold(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_packets_pass_at_the_opportunities_and_as_many_as_they_hold(bench: Bench) -> None:
     at_ms = {7: 1, 8: 3, 20: 1, 21: 1, 500: 40, 501: 2, 900: 5}
     steps = [(0, 0), *((ms * 1000, OPPORTUNITY_BYTES * count) for ms, count in at_ms.items()), (END_US, "end")]
-    link = cross(bench, monkeypatch, "opportunities", OPPORTUNITIES, at_pace(50, 0, 0.1), 1.5, series=steps)
+    link = cross(bench, "opportunities", OPPORTUNITIES, at_pace(50, 0, 0.1), 1.5, series=steps)
     got_s = link.received["received_s"].to_numpy()
     passed_ms, counts = np.unique(np.round(got_s * 1e3).astype(int), return_counts=True)
     assert dict(zip(passed_ms.tolist(), counts.tolist(), strict=True)) == at_ms
@@ -116,27 +114,25 @@ def test_packets_pass_at_the_opportunities_and_as_many_as_they_hold(
     assert link.statistics["capacity_bytes"] == OPPORTUNITY_BYTES * sum(at_ms.values())
 
 
-def test_a_packet_waits_for_as_many_opportunities_as_it_needs(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_packet_waits_for_as_many_opportunities_as_it_needs(bench: Bench) -> None:
     steps = [(0, 0), *((ms * 1000, 700) for ms in (10, 20, 30, 40, 50, 60)), (END_US, "end")]
     packets = np.array([[1_000_000, 1514]] * 2, dtype=np.uint64)
-    link = cross(bench, monkeypatch, "in-pieces", OPPORTUNITIES, packets, 0.5, series=steps)
+    link = cross(bench, "in-pieces", OPPORTUNITIES, packets, 0.5, series=steps)
     # 1500 bytes are two opportunities and 100 bytes of the third; the second packet ends in the fifth
     assert link.packets["received_s"].to_list() == [pytest.approx(0.03, abs=5e-6), pytest.approx(0.05, abs=5e-6)]
 
 
-def test_an_opportunity_with_an_empty_queue_is_lost(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_opportunity_with_an_empty_queue_is_lost(bench: Bench) -> None:
     steps = [(0, 0), (10_000, 15_000), (40_000, 1500), (90_000, 1500), (END_US, "end")]
     packets = np.array([[20_000_000, 1514]] * 2, dtype=np.uint64)
-    link = cross(bench, monkeypatch, "lost", OPPORTUNITIES, packets, 0.5, series=steps)
+    link = cross(bench, "lost", OPPORTUNITIES, packets, 0.5, series=steps)
     assert link.packets["received_s"].to_list() == [pytest.approx(0.04, abs=5e-6), pytest.approx(0.09, abs=5e-6)]
 
 
-def test_a_series_longer_than_the_kernel_holds_is_fed_while_it_plays(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_series_longer_than_the_kernel_holds_is_fed_while_it_plays(bench: Bench) -> None:
     steps = [(1000 * step, 10 * MBPS + step) for step in range(30_000)]  # 1 ms: a chunk is 2 s
     packets = at_pace(0.1, 0, 29)
-    link = cross(bench, monkeypatch, "long", LINK, packets, 29.9, series=[*steps, (30_000_000, "end")])
+    link = cross(bench, "long", LINK, packets, 29.9, series=[*steps, (30_000_000, "end")])
     assert link.statistics["underruns"] == 0
     assert link.statistics["consumed_steps"] == pytest.approx(29_900, abs=5)  # asked a little later
     carried = sum(rate for _, rate in steps[:29_900]) / 8 / 1e3
@@ -154,10 +150,10 @@ def test_a_series_longer_than_the_kernel_holds_is_fed_while_it_plays(
     ],
 )
 def test_a_series_that_cannot_be_replayed_is_refused(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch, name: str, steps: list[tuple[int, object]], words: str
+    bench: Bench, name: str, steps: list[tuple[int, object]], words: str
 ) -> None:
     with pytest.raises(TrialError, match=words) as refused:
-        cross(bench, monkeypatch, name, LINK, at_pace(1, 0, 0.1), 1.0, series=steps)
+        cross(bench, name, LINK, at_pace(1, 0, 0.1), 1.0, series=steps)
     assert "\n" not in str(refused.value)
 
 

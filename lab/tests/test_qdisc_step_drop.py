@@ -19,11 +19,11 @@ SMALLEST_BYTES, FULL_BYTES = 60, 1514
 MASK = 2**64 - 1
 
 
-def fill(bench: Bench, monkeypatch: pytest.MonkeyPatch, name: str, child: Spec, count: int, size: int) -> Arrivals:
+def fill(bench: Bench, name: str, child: Spec, count: int, size: int) -> Arrivals:
     """Send packets into a queue behind a link that is stalled, so that all that is not dropped stays."""
     stalled = {"kind": "replay", "mode": "rate", "limit_bytes": 1, "overhead_bytes": 0, "start_bps": 0, "child": child}
     packets = np.column_stack([np.arange(count) * 10_000, np.full(count, size)]).astype(np.uint64)
-    return cross(bench, monkeypatch, f"step-drop-{name}", stalled, packets, count * 1e-5 + 0.2)
+    return cross(bench, f"step-drop-{name}", stalled, packets, count * 1e-5 + 0.2)
 
 
 def counted(link: Arrivals) -> dict[str, int]:
@@ -42,8 +42,8 @@ def chosen(seed: int, count: int, share: float) -> int:
     return found
 
 
-def test_the_share_that_is_dropped_is_the_stated_one(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    link = fill(bench, monkeypatch, "share", GATEWAY | {"threshold_bytes": 0}, 160_000, SMALLEST_BYTES)
+def test_the_share_that_is_dropped_is_the_stated_one(bench: Bench) -> None:
+    link = fill(bench, "share", GATEWAY | {"threshold_bytes": 0}, 160_000, SMALLEST_BYTES)
     counts = counted(link)
     assert counts["exposed_pkts"] == 160_000 - 1  # all but the one that found the queue empty
     share_pct = 100 * counts["chosen_pkts"] / counts["exposed_pkts"]
@@ -52,11 +52,9 @@ def test_the_share_that_is_dropped_is_the_stated_one(bench: Bench, monkeypatch: 
     assert counts["overflow_pkts"] == 0
 
 
-def test_the_gateway_of_the_thesis_drops_above_half_and_at_its_limit(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_gateway_of_the_thesis_drops_above_half_and_at_its_limit(bench: Bench) -> None:
     count = 30_000
-    link = fill(bench, monkeypatch, "gateway", GATEWAY, count, FULL_BYTES)
+    link = fill(bench, "gateway", GATEWAY, count, FULL_BYTES)
     counts = counted(link)
     below, room = 18_000_000 // FULL_BYTES + 1, 36_000_000 // FULL_BYTES
     assert counts["exposed_pkts"] == count - below - counts["overflow_pkts"]
@@ -65,14 +63,12 @@ def test_the_gateway_of_the_thesis_drops_above_half_and_at_its_limit(
     assert counts["chosen_pkts"] / counts["exposed_pkts"] == pytest.approx(0.25, abs=0.0125)
 
 
-def test_the_same_seed_drops_the_same_packets_and_another_does_not(
-    bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_same_seed_drops_the_same_packets_and_another_does_not(bench: Bench) -> None:
     small = GATEWAY | {"threshold_bytes": 3000, "limit_bytes": 10**6}
     sent = np.column_stack([np.arange(500) * 100_000, np.full(500, FULL_BYTES)]).astype(np.uint64)
     link = {"kind": "replay", "mode": "rate", "limit_bytes": 1, "overhead_bytes": 0, "start_bps": 50_000_000}
     lost = [
-        cross(bench, monkeypatch, f"seed-{name}", link | {"child": small | {"seed": seed}}, sent, 1.0)
+        cross(bench, f"seed-{name}", link | {"child": small | {"seed": seed}}, sent, 1.0)
         .packets["received_s"]
         .is_null()
         .to_list()

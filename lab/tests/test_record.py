@@ -232,7 +232,10 @@ SERVER_AHEAD_NS = 5_000_000_000
 
 
 def hand_made(
-    folder: Path, down: list[tuple[float, int]] = (), up: list[tuple[float, int]] = (), **changes: Any  # type: ignore[assignment]
+    folder: Path,
+    down: list[tuple[float, int]] = (),
+    up: list[tuple[float, int]] = (),
+    **changes: Any,  # type: ignore[assignment]
 ) -> Phase:
     """A phase of 100 probes, each 30 ms there and back, of (arrival in s, number) fillers, and a server 5 s ahead."""
     trips = np.zeros(100, ROUND_TRIP)

@@ -81,9 +81,7 @@ def spectrum(recording: Recording, window_s: float | None = None) -> Spectrum:
     seen = frequency_hz >= LEAST_CYCLES / (samples * step_s)
     table = pl.DataFrame({"frequency_hz": frequency_hz[seen], "amplitude_ms": amplitude_ms[seen]})
     peaks = _peaks(table, min_rtt_ms)
-    return Spectrum(
-        table, peaks, min_rtt_ms, step_s, samples * step_s, windows, (*notes, *clock_notes, *kept_notes)
-    )
+    return Spectrum(table, peaks, min_rtt_ms, step_s, samples * step_s, windows, (*notes, *clock_notes, *kept_notes))
 
 
 def _round_trips(recording: Recording) -> tuple[Floats, Floats, list[str]]:

@@ -14,6 +14,7 @@ from lab.errors import UserError
 from lab.world import archive
 
 SUITE = "trixie"
+SUITES = {"source-6.1": "bookworm"}  # of the images that are not Debian 13's
 HERE = Path(__file__).parent
 OPTIONS = [
     "--variant=apt",
@@ -52,9 +53,14 @@ def locked(name: str) -> dict[str, str]:
     return dict(line.split("=", 1) for line in lines if line and not line.startswith("#"))
 
 
+def suite(name: str) -> str:
+    """Name the Debian release of an image."""
+    return SUITES.get(name, SUITE)
+
+
 def digest(name: str) -> str:
     """Digest of everything an image is made from."""
-    content = repr((SUITE, OPTIONS, MOUNT_POINTS, listed(name), sorted(locked(name).items())))
+    content = repr((suite(name), OPTIONS, MOUNT_POINTS, listed(name), sorted(locked(name).items())))
     return hashlib.sha256(content.encode()).hexdigest()[:16]
 
 
@@ -83,8 +89,8 @@ def _make(name: str, root: Path) -> None:
     pins.write_text("".join(_pin(package, version) for package, version in locked(name).items()))
     hook = f'--setup-hook=mkdir -p "$1/etc/apt/preferences.d" && cp {pins} "$1/etc/apt/preferences.d/lab"'
     include = f"--include={','.join(listed(name))}"
-    argv = [*_alone(), "mmdebstrap", *OPTIONS, hook, include, SUITE, str(tar), *archive.arguments()]
-    _run(argv, archive.sources(SUITE), scratch / "mmdebstrap.log")
+    argv = [*_alone(), "mmdebstrap", *OPTIONS, hook, include, suite(name), str(tar), *archive.arguments()]
+    _run(argv, archive.sources(suite(name)), scratch / "mmdebstrap.log")
     root.mkdir()
     unpack = ["tar", "-x", "-f", str(tar), "-C", str(root), "--no-same-owner", "--exclude=./dev/*"]
     _run(unpack, None, scratch / "tar.log")

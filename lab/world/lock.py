@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`python -m lab.world.lock`: pin every package of both images to what the archive holds today."""
+"""`python -m lab.world.lock`: pin every package of all images to what the archive holds today."""
 
 from lab.world import image
 
@@ -19,5 +19,5 @@ def lock(name: str) -> int:
 
 
 if __name__ == "__main__":
-    for name in ("world", "builder"):
+    for name in ("world", "builder", "source-6.1"):
         print(f"{name}: {lock(name)} packages pinned")

@@ -32,14 +32,15 @@ def _made_words(spec: Spec) -> list[str]:
 
 def _got(options: dict[str, Any]) -> Spec:
     slot = options.get("slot") or {}
-    return {
+    # before 6.6 netem has no seed: it draws from the kernel's pool, which the trial's seed fills
+    seed = {"seed": options["seed"]} if "seed" in options else {}
+    return seed | {
         "limit_pkts": options["limit"],
         "delay_us": options.get("delay", {}).get("delay", 0) * 1e6,
         "loss_pct": options.get("loss-random", {}).get("loss", 0) * 100,
         "rate_bps": options.get("rate", {}).get("rate", 0) * 8,
         "slot_us": slot.get("min-delay", 0) * 1e6,
         "slot_pkts": slot.get("packets", 0),
-        "seed": options["seed"],
     }
 
 

@@ -6,9 +6,7 @@ from lab.node.qdiscs.words import Settings, State, options
 
 PPM_PER_PCT = 10_000
 SETTINGS: Settings = {"limit_bytes": (2, "I"), "threshold_bytes": (3, "I"), "drop_ppm": (4, "I"), "seed": (5, "Q")}
-STATE = State(
-    "I limit_bytes I threshold_bytes I drop_ppm 4x pad Q seed Q exposed_pkts Q chosen_pkts Q overflow_pkts"
-)
+STATE = State("I limit_bytes I threshold_bytes I drop_ppm 4x pad Q seed Q exposed_pkts Q chosen_pkts Q overflow_pkts")
 
 
 def _options(spec: Spec) -> bytes:

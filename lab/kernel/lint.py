@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`python -m lab.kernel.lint`: what checkpatch, sparse and gcc's W=1 say of the modules."""
+
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from lab.kernel import build
+from lab.kernel.build import Kernel
+from lab.kernel.compile import Compile
+from lab.kernel.recipe import Recipe
+from lab.world import image
+
+SPARSE = "C=2"  # check every file, compiled anew or not
+WARNING = re.compile(r"^\S+\.[ch]:\d+.*(?:warning|error):")
+CHECKPATCH = "--no-tree --terse --no-summary --file".split()
+
+
+def checkpatch(kernel: Kernel) -> list[str]:
+    """Return its warnings and errors, a line each; Perl is the machine's own (git brings it)."""
+    script = kernel.linux.parents[1] / "src/scripts/checkpatch.pl"
+    files = [file for folder in build.MODULES for file in sorted(folder.glob("*.[ch]"))] + [build.PRELOAD]
+    with tempfile.TemporaryDirectory() as folder:  # it writes a list of names where it runs
+        argv = ["perl", str(script), f"--root={script.parents[1]}", *CHECKPATCH, *map(str, files)]
+        done = subprocess.run(argv, cwd=folder, capture_output=True, text=True, check=False)
+    return done.stderr.splitlines() + done.stdout.splitlines()
+
+
+def compilers(kernel: Kernel) -> list[str]:
+    """Return what gcc with W=1, and sparse where the builder has it, say of the modules' own files."""
+    builder = image.ensure("builder")
+    sparse = [SPARSE] if (builder.root / "usr/bin/sparse").exists() else []
+    with tempfile.TemporaryDirectory(dir=kernel.linux.parents[2]) as folder:
+        compile_ = Compile(builder.root, Path(folder), lambda _steps: None, build.PLACE, kernel.linux.parents[1])
+        build.make_modules(compile_, "W=1", *sparse)
+        lines = compile_.log.read_text().splitlines()
+        compile_.log.unlink()
+    return [line for line in lines if WARNING.match(line) and line.startswith(build.PLACE)]
+
+
+def main() -> None:
+    """Print every complaint, and fail where there is one."""
+    kernel = build.ensure(Recipe())
+    complaints = checkpatch(kernel) + compilers(kernel)
+    print("\n".join(complaints) or "C: clean")
+    sys.exit(1 if complaints else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Which virtual-time kernel is wanted, and what it is made from."""
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+
+from lab.errors import UserError
+from lab.world import image
+
+HERE = Path(__file__).parent
+DEFAULT = "6.12"
+
+
+@dataclass(frozen=True)
+class Version:
+    """A Linux that Debian packages as source: which image holds it, and its configurations."""
+
+    image: str
+    configs: tuple[str, ...]
+
+
+VERSIONS = {"6.12": Version("builder", ("virtual",)), "6.1": Version("source-6.1", ("virtual", "6.1"))}
+
+
+@dataclass(frozen=True)
+class Source:
+    """A kernel source tarball, and what names it."""
+
+    tarball: Path
+    name: str
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """One of Debian's kernels, or a tarball configured like it; `sanitize` is with every check that finds a bug."""
+
+    version: str = DEFAULT
+    tarball: Path | None = None
+    sanitize: bool = False
+
+    def __post_init__(self) -> None:
+        if self.version not in VERSIONS:
+            raise UserError(f"command line: kernel={self.version}: must be one of {', '.join(VERSIONS)}")
+
+    @property
+    def label(self) -> str:
+        return self.tarball.name if self.tarball else f"Linux {self.version}"
+
+    @property
+    def fragments(self) -> list[Path]:
+        """Configurations, of which a later one overrules an earlier."""
+        names = [*VERSIONS[self.version].configs, *(["sanitize"] if self.sanitize else [])]
+        return [HERE / f"{name}.config" for name in names]
+
+    @property
+    def patches(self) -> list[Path]:
+        """Every patch; all of them apply to each version."""
+        return sorted((HERE / "patches").glob("*.patch"))
+
+    def find_source(self) -> Source | None:
+        """Return the source, if its image is made."""
+        return self._user_source() if self.tarball else self._packaged(image.find(VERSIONS[self.version].image))
+
+    def source(self) -> Source:
+        """Return the source, making its image where it is not."""
+        found = self._user_source() if self.tarball else self._packaged(image.ensure(VERSIONS[self.version].image))
+        assert found
+        return found
+
+    def _packaged(self, held: image.Image | None) -> Source | None:
+        package = f"linux-source-{self.version}"
+        return Source(held.root / f"usr/src/{package}.tar.xz", f"{package} {held.versions[package]}") if held else None
+
+    def _user_source(self) -> Source:
+        assert self.tarball
+        if not self.tarball.is_file():
+            raise UserError(f"command line: source={self.tarball}: must be a kernel source tarball")
+        digest = hashlib.file_digest(self.tarball.open("rb"), "sha256").hexdigest()
+        return Source(self.tarball, f"{self.tarball.name} sha256:{digest}")

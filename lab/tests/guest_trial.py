@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""In the guest: a whole trial, as a run of the lab has it."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from lab.node.trial import run_trial
+
+
+def trial(plan: dict[str, Any]) -> float:
+    """Execute a plan beside the test's other files; returns the throughput that iperf3 tells, in Mb/s."""
+    run_trial(plan, Path("/trial"))
+    record = json.loads(Path("/trial/node.json").read_text())
+    return float(record["iperf3"]["end"]["sum_received"]["bits_per_second"]) / 1e6

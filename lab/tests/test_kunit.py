@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The modules' own tests pass inside the virtual kernel, and a test that fails, or does not run, is noticed."""
+
+from pathlib import Path
+
+import pytest
+
+from lab import virtual
+from lab.kernel.build import Kernel
+from lab.tests import guest_kunit
+from lab.tests.ktap import Case, read_ktap
+from lab.virtual import Called
+from lab.world.image import Image
+
+DATA = Path(__file__).parent / "data"
+
+
+@pytest.fixture(scope="module")
+def loaded(tmp_path_factory: pytest.TempPathFactory, kernel: Kernel, world: Image) -> Called:
+    return virtual.call(guest_kunit.load_suites, {}, tmp_path_factory.mktemp("kunit"), kernel, world.root)
+
+
+def test_every_suite_of_the_modules_ran(loaded: Called) -> None:
+    told = {line.split()[-1] for line in loaded.log.splitlines() if line.strip().startswith("# module: ")}
+    assert loaded.answer
+    assert told == set(loaded.answer)
+
+
+def test_every_case_passed(loaded: Called) -> None:
+    cases = read_ktap(loaded.log)
+    assert len(cases) >= len(loaded.answer)
+    assert [case for case in cases if not case.ok] == [], "".join(loaded.log.partition("KTAP version")[1:])
+
+
+def test_a_failed_case_of_a_real_log_is_found() -> None:
+    assert read_ktap((DATA / "kunit-failed.log").read_text()) == [
+        Case("draft", "draft_passes", True, False),
+        Case("draft", "draft_fails", False, False),
+        Case("draft", "draft_is_skipped", True, True),
+        Case("second", "second_passes", True, False),
+    ]
+
+
+def test_a_case_that_never_ended_is_a_failed_one() -> None:
+    log = (DATA / "kunit-failed.log").read_text()
+    cut = log[: log.index("    ok 3 draft_is_skipped")]
+    assert read_ktap(cut)[-1] == Case("draft", "(no result)", False, False)
+
+
+def test_a_log_without_suites_has_no_cases() -> None:
+    assert read_ktap("ok 1 of something else\nnot ok\n") == []

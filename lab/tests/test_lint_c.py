@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The C of the modules is clean for the kernel's own checkers."""
+
+from pathlib import Path
+
+import pytest
+
+from lab.kernel import build, lint
+from lab.kernel.build import Kernel
+
+BAD = """// SPDX-License-Identifier: GPL-2.0-or-later
+#include <linux/module.h>
+#include <linux/uaccess.h>
+
+static int __init bad_init(void)
+{
+	int unused;
+	char __user *p = NULL;
+	char *q = p;
+
+	unused = 1;
+	return q != NULL;
+}
+module_init(bad_init);
+
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("A module that every checker dislikes");
+"""
+
+
+def test_checkpatch_has_no_complaint(kernel: Kernel) -> None:
+    assert lint.checkpatch(kernel) == []
+
+
+def test_gcc_with_all_of_the_kernels_warnings_and_sparse_have_no_complaint(kernel: Kernel) -> None:
+    assert lint.compilers(kernel) == []
+
+
+def test_a_complaint_of_each_checker_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kernel: Kernel) -> None:
+    folder = tmp_path / "bad"
+    folder.mkdir()
+    (folder / "Kbuild").write_text("obj-m := bad.o\n")
+    (folder / "bad.c").write_text(BAD.replace("= p;", "= p; "))
+    monkeypatch.setattr(build, "MODULES", (folder,))
+    assert any("trailing whitespace" in line for line in lint.checkpatch(kernel))
+    said = "\n".join(lint.compilers(kernel))
+    assert "set but not used" in said  # gcc with W=1
+    assert "different address spaces" in said  # sparse
