@@ -23,10 +23,11 @@ def list_() -> None:
 def show(name: Annotated[str, typer.Argument(help="A sender's name (see `lab cca list`).")]) -> None:
     """Tell all of one sender, its parameters as the kernel has them.   Example: `lab cca show hystartpp`"""
     from lab.conduct import prepare
+    from lab.kernel.recipe import Recipe
     from lab.schema.cca import load_cca
     from lab.senders import ask, lines
 
     cca = load_cca(name, "command line", "name")
-    kernel, world = prepare(None, console)
+    kernel, world = prepare(Recipe(), console)
     said = ask(cca, kernel, world.root)
     console.print("\n".join(lines(cca, said, kernel.described["kernel_source"])), soft_wrap=True, markup=False)

@@ -97,7 +97,9 @@ def _capture(counts: dict[str, int]) -> Check:
 def _elsewhere(plan: dict[str, Any], counters: dict[str, Any]) -> Check:
     """Drops that are neither the bottleneck's nor a loss that was asked for."""
     intended = {
-        f"{s['node']}:{s['dev']}" for s in plan["shapes"] if s["part"] == "bottleneck" or s["spec"].get("loss_pct")
+        f"{s['node']}:{s['dev']}"
+        for s in plan["shapes"]
+        if s["part"] in ("bottleneck", "bottleneck-up") or s["spec"].get("loss_pct")
     }
     dropped = sum(
         c["rx_dropped_pkts"] + (0 if end in intended else c["tx_dropped_pkts"] + c["qdisc_dropped_pkts"])

@@ -42,7 +42,7 @@ def lines(cca: Cca, said: Said | None, kernel_source: str) -> Iterator[str]:
         "source": _source(said, kernel_source),
         "slow start": f"ends upon {RULES[cca.slow_start_exit]}" + _or_loss(cca),
         "exit": "told by the sender itself" if cca.tells_exit else "told by tcp_slow_start_watch",
-        "memory": _memory(cca),
+        "memory": _memory(cca, said),
         "needs": ", ".join(_needs(cca)) or "nothing else",
     }
     for name, value in facts.items():
@@ -73,7 +73,13 @@ def _source(said: Said | None, kernel_source: str) -> str:
     return "lab/kernel/search/" if ours else f"net/ipv4/{said['module']}.c of {kernel_source}"
 
 
-def _memory(cca: Cca) -> str:
+def _memory(cca: Cca, said: Said | None) -> str:
+    """Say what a flow takes: SEARCH's modules know, since it depends on their parameters."""
+    told = {parameter["name"]: parameter["value"] for parameter in said["parameters"]} if said else {}
+    if "flow_bytes" in told:
+        return (
+            f"a flow has {told['flow_bytes']} bytes, CUBIC's included, of which its socket holds up to {SOCKET_BYTES}"
+        )
     beyond = f"{cca.allocates_bytes} bytes allocated" if cca.allocates_bytes else "nothing allocated"
     return f"a flow has {SOCKET_BYTES} bytes of its socket, and {beyond}"
 

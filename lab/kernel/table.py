@@ -3,7 +3,7 @@
 
 import tempfile
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from lab.kernel import build
 from lab.kernel.recipe import VERSIONS, Recipe
@@ -22,17 +22,29 @@ HEADINGS = ("kernel", "link", "t_s", "cwnd_pkts", "bdp_pkts", "rtt_ms", "cause")
 DURATION_S = 5
 
 
-def _link(rate_mbps: float, rtt_ms: float, buffer_bytes: int) -> Profile:
+class Link(NamedTuple):
+    """A profile, and what its path holds without a queue."""
+
+    profile: Profile
+    bdp_pkts: int
+
+
+def _clean(rate_mbps: float, rtt_ms: float, buffer_bytes: int) -> Link:
     down = {"rate_mbps": rate_mbps, "delay_ms": rtt_ms / 2, "buffer_bytes": buffer_bytes}
     words = {"title": "a clean link", "down": down, "up": {"delay_ms": rtt_ms / 2}}
-    return Profile.model_validate(words | {"recorded": [], "modelled": ["everything"]})
+    profile = Profile.model_validate(words | {"recorded": [], "modelled": ["everything"]})
+    return Link(profile, _bdp_pkts(rate_mbps, rtt_ms))
+
+
+def _bdp_pkts(rate_mbps: float, rtt_ms: float) -> int:
+    return round(rate_mbps * rtt_ms * 1e3 / 8 / MSS_BYTES)
 
 
 LINKS = {
-    "20 Mb/s, 100 ms": _link(20, 100, 500_000),
-    "100 Mb/s, 20 ms": _link(100, 20, 500_000),
-    "50 Mb/s, 300 ms": _link(50, 300, 4_000_000),
-    "GEO (geo-viasat)": load_profile("geo-viasat", "command line"),
+    "20 Mb/s, 100 ms": _clean(20, 100, 500_000),
+    "100 Mb/s, 20 ms": _clean(100, 20, 500_000),
+    "50 Mb/s, 300 ms": _clean(50, 300, 4_000_000),
+    "GEO (geo-viasat)": Link(load_profile("geo-viasat", "command line"), _bdp_pkts(144, 600)),
 }
 
 
@@ -41,11 +53,11 @@ def cubic_exits(versions: list[str], folder: Path, world: Image) -> list[Row]:
     rows = []
     for version in versions:
         kernel = build.ensure(Recipe(version))
-        for number, (name, profile) in enumerate(LINKS.items()):
-            experiment = _experiment(profile)
+        for number, (name, link) in enumerate(LINKS.items()):
+            experiment = _experiment(link.profile)
             job = Job(experiment, "cubic", 1, folder / f"{version}-{number}", kernel, world.root)
             run_trial(job)
-            rows.append({"kernel": version, "link": name} | _exit(Trial(job.folder), profile))
+            rows.append({"kernel": version, "link": name} | _exit(Trial(job.folder)) | {"bdp_pkts": link.bdp_pkts})
     return rows
 
 
@@ -55,12 +67,11 @@ def _experiment(profile: Profile) -> Experiment:
     return Experiment("kernels", scenario, profile, load_topology("path", "test"), {"cubic": load_ccas()["cubic"]})
 
 
-def _exit(trial: Trial, profile: Profile) -> Row:
+def _exit(trial: Trial) -> Row:
     """Take a trial's first exit; all null where the flow never left slow start."""
     rows = trial.exits.head(1).to_dicts()
-    bdp_pkts = profile.down.rate_mbps * 1e3 / 8 * profile.base_rtt_ms / MSS_BYTES
     exit_ = rows[0] if rows else dict.fromkeys(("t_s", "cwnd_pkts", "rtt_ms", "cause"))
-    return {"valid": trial.valid, "bdp_pkts": round(bdp_pkts)} | exit_
+    return {"valid": trial.valid} | exit_
 
 
 def shown(rows: list[Row]) -> str:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Init of the virtual-time kernel: mount, do what /trial/plan.json asks (a trial, a recording, or one function), power off.
+"""Init of the virtual-time kernel: mount, do what /trial/plan.json asks, power off.
 
-What goes wrong is told in one line in /trial/error.txt; without that file and with node.json (of a function:
-answer.json, what it returned) all is done.
+It asks for a trial, a recording, or one function. What goes wrong is told in one line in /trial/error.txt; without that
+file and with node.json (of a function: answer.json, what it returned) all is done.
 """
 
 import ctypes

@@ -9,6 +9,7 @@ from typing import Any
 from lab.node import qdisc, replay
 
 Shape = dict[str, Any]
+AHEAD_NS = 20_000_000  # a series is told before it begins: its qdisc refuses a start that has passed
 
 
 def shaped(shapes: list[Shape]) -> list[Shape]:

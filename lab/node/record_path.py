@@ -21,7 +21,7 @@ def record_path(plan: dict[str, Any], folder: Path) -> None:
         server = Forked(record["server"], recorder.serve, recorder.PORT, None, 1)
         time.sleep(0.5)  # until it listens
         clocks = {"monotonic_ns": time.monotonic_ns(), "realtime_ns": time.time_ns()}
-        start_ns = clocks["monotonic_ns"]
+        start_ns = clocks["monotonic_ns"] + link.AHEAD_NS
         changes = stack.enter_context(link.following(plan["shapes"], folder, start_ns))
         address = plan["addresses"][record["server"]]
         Forked(record["client"], _measure, address, record["asked"], str(folder / "raw")).answer()

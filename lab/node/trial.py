@@ -51,7 +51,7 @@ def _traffic(plan: Plan, folder: Path) -> dict[str, Any]:
         stack.enter_context(_sampling(plan["sampler"], folder / "qdisc.raw"))
         clocks = {"monotonic_ns": time.monotonic_ns(), "realtime_ns": time.time_ns()}
         time.sleep(plan["start_phase_s"])
-        start_ns = time.monotonic_ns()
+        start_ns = time.monotonic_ns() + link.AHEAD_NS
         changes = stack.enter_context(link.following(plan["shapes"], folder, start_ns))
         iperf3 = flow.download(download, plan["addresses"][download["sender"]], preload)
     return {"clocks": clocks, "start_ns": start_ns, "capture": counts, "changes": changes, "iperf3": iperf3}

@@ -7,7 +7,7 @@ from typing import Any
 
 from lab import virtual
 from lab.kernel.build import Kernel
-from lab.plan import Experiment, make_plan
+from lab.plan import Experiment, draw, make_plan
 from lab.schema.cca import Cca
 from lab.schema.profile import Profile
 from lab.tables.exits import EXIT_EVENT
@@ -36,7 +36,7 @@ def sender(version: str, **params: int) -> Cca:
 
 def plan_of(profile: Profile, cca: Cca, duration_s: int = 4) -> dict[str, Any]:
     experiment: Experiment = experiment_on(profile, "cubic", duration_s=duration_s)
-    plan = make_plan(replace(experiment, ccas={cca.name: cca}), cca, 1)
+    plan = make_plan(replace(experiment, ccas={cca.name: cca}), cca, draw(experiment, 1))
     plan["trace"]["events"] = dict.fromkeys((ACK, BIN, EXIT_EVENT, "tcp:tcp_probe"), "sport == 5201")
     return plan
 

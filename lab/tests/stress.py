@@ -7,7 +7,7 @@ from typing import Any
 
 from lab import virtual
 from lab.kernel.build import Kernel
-from lab.plan import make_plan
+from lab.plan import draw, make_plan
 from lab.schema.cca import load_ccas
 from lab.schema.profile import Profile
 from lab.tests import guest_checked
@@ -27,7 +27,7 @@ def algorithms() -> list[str]:
 def link(profile: Profile = SMALL) -> dict[str, Any]:
     """Word a link, with every sender's module."""
     experiment = experiment_on(profile, "cubic")
-    plan = make_plan(experiment, experiment.ccas["cubic"], 1)
+    plan = make_plan(experiment, experiment.ccas["cubic"], draw(experiment, 1))
     modules = [cca.module for cca in load_ccas().values() if cca.module]
     return {name: plan[name] for name in NEEDED} | {"modules": list(dict.fromkeys(modules))}
 

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from lab import virtual
-from lab.plan import make_plan
+from lab.plan import draw, make_plan
 from lab.tests.conftest import SMALL, Bench, experiment_on
 from lab.trial import decode
 
@@ -21,7 +21,7 @@ Change = Callable[[dict[str, Any]], None]
 def download(bench: Bench, folder: Path, cca: str, change: Change) -> dict[str, pl.DataFrame]:
     """Run the small plan with a change of the test's own, and decode it."""
     experiment = experiment_on(SMALL, cca)
-    plan = make_plan(experiment, experiment.ccas[cca], 1)
+    plan = make_plan(experiment, experiment.ccas[cca], draw(experiment, 1))
     change(plan)
     folder /= "trial"
     folder.mkdir()

@@ -52,10 +52,8 @@ def departures_s(arrivals_s: np.ndarray, frame_bytes: np.ndarray, steps: Sequenc
 def replayed(request: pytest.FixtureRequest, bench: Bench) -> tuple[list[tuple[int, int]], Arrivals]:
     """More packets than the series can carry, and so never an idle link."""
     steps = SERIES[request.param]
-    with pytest.MonkeyPatch.context() as patch:
-        packets = at_pace(25, 0, 1.9, SMALL_BYTES)
-        name = request.param.replace(" ", "-")
-        return steps, cross(bench, patch, name, LINK, packets, 2.2, series=[*steps, (END_US, "end")])
+    packets = at_pace(25, 0, 1.9, SMALL_BYTES)
+    return steps, cross(bench, request.param.replace(" ", "-"), LINK, packets, 2.2, series=[*steps, (END_US, "end")])
 
 
 def test_every_packet_departs_at_the_instant_of_the_model(replayed: tuple[list[tuple[int, int]], Arrivals]) -> None:

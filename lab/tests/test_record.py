@@ -6,7 +6,7 @@ import os
 import socket
 import subprocess
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -233,9 +233,9 @@ SERVER_AHEAD_NS = 5_000_000_000
 
 def hand_made(
     folder: Path,
-    down: list[tuple[float, int]] = (),
-    up: list[tuple[float, int]] = (),
-    **changes: Any,  # type: ignore[assignment]
+    down: Sequence[tuple[float, int]] = (),
+    up: Sequence[tuple[float, int]] = (),
+    **changes: Any,
 ) -> Phase:
     """A phase of 100 probes, each 30 ms there and back, of (arrival in s, number) fillers, and a server 5 s ahead."""
     trips = np.zeros(100, ROUND_TRIP)

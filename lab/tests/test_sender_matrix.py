@@ -4,7 +4,7 @@
 import pytest
 
 from lab.kernel.build import Kernel
-from lab.plan import make_plan
+from lab.plan import draw, make_plan
 from lab.schema.cca import load_ccas
 from lab.tests import guest_trial
 from lab.tests.conftest import SMALL, experiment_on, recipe_under_test
@@ -24,5 +24,5 @@ def guest(tmp_path_factory: pytest.TempPathFactory, kernel: Kernel, world: Image
 @pytest.mark.parametrize("sender", load_ccas())
 def test_a_trial_of_each_sender_leaves_the_kernel_silent(guest: Guest, sender: str) -> None:
     experiment = experiment_on(SMALL, sender)
-    plan = make_plan(experiment, experiment.ccas[sender], 1) | {"preload": None}
+    plan = make_plan(experiment, experiment.ccas[sender], draw(experiment, 1)) | {"preload": None}
     assert 1 < guest.call(guest_trial.trial, plan=plan) < SMALL.down.rate_mbps

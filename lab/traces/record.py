@@ -62,13 +62,13 @@ class Phase:
     def arrivals_ns(self, way: str) -> Times:
         """Return when fillers came, in the client's time since the phase's start; of copies, the first."""
         came = self.fillers(way)
-        first = came[np.sort(np.unique(came["number"], return_index=True)[1])]["arrived_ns"].astype(np.int64)
-        return np.sort(first - self.meta["start_ns"] - (self._offset_ns() if way == "up" else 0))
+        first: Times = came[np.sort(np.unique(came["number"], return_index=True)[1])]["arrived_ns"].astype(np.int64)
+        return np.sort(first - self._start_ns(way))
 
     def probe_arrivals_ns(self, way: str) -> Times:
         """Return when probes, or their echoes, came, in the client's time since the phase's start."""
         came: Times = self.probes["back_ns" if way == "down" else "there_ns"].astype(np.int64)
-        return came - self.meta["start_ns"] - (self._offset_ns() if way == "up" else 0)
+        return came - self._start_ns(way)
 
     def rtts_ms(self) -> npt.NDArray[np.float64]:
         """Return the path's round trips: without what the server took to answer."""
@@ -78,6 +78,10 @@ class Phase:
         if rtts_ms.size and rtts_ms.min() < 0:
             raise field_error(self.folder, "rtt_ms", f"{rtts_ms.min():.3f}", "above 0: a clock was set meanwhile")
         return rtts_ms
+
+    def _start_ns(self, way: str) -> int:
+        """Return the phase's start on the clock of the end that this way leads to."""
+        return int(self.meta["start_ns"]) + (self._offset_ns() if way == "up" else 0)
 
     def _offset_ns(self) -> int:
         """Estimate the server's clock less the client's, as NTP does, over the probes that waited least."""
