@@ -80,15 +80,15 @@ class Panel:
 
 def panels(recording: Recording) -> list[Panel]:
     """Return the panels of a recording: those of its columns that have a value."""
-    if recording.kind == "opportunities":
-        binned = binned_mbps(recording, BIN_MS).rename({"rate_mbps": "value"})
-        return [Panel(f"capacity in {BIN_MS:g} ms", "Mb/s", binned)]
     clock = ["t_s"] if "t_s" in recording.frame else []
     found = [
         Panel(name, unit, recording.frame.select(*clock, pl.col(column).alias("value")))
         for column, (name, unit) in NAMES.items()
         if column in recording.frame and recording.frame[column].count()
     ]
+    if recording.kind == "opportunities":
+        binned = binned_mbps(recording, BIN_MS).rename({"rate_mbps": "value"})
+        found.insert(0, Panel(f"capacity in {BIN_MS:g} ms", "Mb/s", binned))
     return [*found, *([_lost(recording.frame)] if "lost" in recording.frame else [])]
 
 
