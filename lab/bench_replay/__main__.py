@@ -63,12 +63,12 @@ def runner(where: str) -> Run:
 
 
 @contextmanager
-def every_core_busy() -> Iterator[None]:
+def every_core_busy() -> Iterator["list[subprocess.Popen[bytes]]"]:
     """Let a program that never rests run on each core while the block runs."""
     restless = [sys.executable, "-c", "while True: pass"]
     programs = [subprocess.Popen(restless) for _ in range(os.cpu_count() or 1)]
     try:
-        yield
+        yield programs
     finally:
         for program in programs:
             program.kill()
