@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lab.links.models import MODELS, Cycle, Jitter, Level, Levels, Lognormal, Schedule, Sum
+from lab.links.models import MODELS, Cycle, Jitter, Level, Levels, Lognormal, Schedule, Sum, Uniform
 from lab.links.steps import Steps, added, mean, merged, peak, rows
 
 times = st.lists(st.integers(1, 10_000), unique=True, max_size=30).map(sorted)
@@ -17,6 +17,7 @@ SEEDS = st.integers(0, 2**32 - 1)
 STALLS = [Level(from_s=0.0, value=3.0), Level(from_s=1.0, value=0.0)]
 MODELLED = [
     Lognormal(model="lognormal", mean=100, sd=96, least=5, source="test"),
+    Uniform(model="uniform", least=514, most=594, source="test"),
     Levels(model="levels", period_s=0.7, mean=20, sd=3, source="test"),
     Cycle(model="cycle", mean=50, amplitude=10, period_s=0.3, source="test"),
     Cycle(model="cycle", mean=50, amplitude=10, period_s=0.3, shape="square", source="test"),
