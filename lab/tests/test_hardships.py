@@ -7,14 +7,13 @@ import pytest
 
 from lab.kernel.build import Kernel
 from lab.tests import guest_hardships
-from lab.tests.conftest import SMALL
 from lab.tests.guest_hardships import LEAST_MSS_BYTES, SIZE_BYTES, Facts
 from lab.tests.stress import Guest, algorithms, link
 from lab.world.image import Image
 
 LEAST_CWND_PKTS = 10  # what every flow begins with (RFC 6928): none was stuck below it for its whole life
 PACKET_BYTES = 1514
-HELD_BYTES = SMALL.down.rate_mbps * 1e6 / 8 * 0.1 + SMALL.down.buffer_bytes  # by the path, its queue full
+HELD_BYTES = 20e6 / 8 * 0.1 + 500_000  # by the small path, its queue full
 A_ROUND_MULTIPLIES = 2  # the window in slow start, at most,
 HYBLA_MULTIPLIES = 2**4  # and Hybla's by 2^(least RTT / 25 ms) (tcp_hybla.c)
 
