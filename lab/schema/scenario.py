@@ -66,8 +66,8 @@ class Claims(Strict):
     values: Annotated[
         dict[Metric, Number | Annotated[list[Number], Field(min_length=2, max_length=2)]], Field(min_length=1)
     ]
+    replayed: str | None = None  # of a SEARCH version, replayed over the downloads of `cca`
     trials: Annotated[int, Field(ge=1)] | None = None
-    against: str | None = None  # of metrics that compare: the other sender
     not_judged: str | None = None  # why this link cannot judge the row
     known: str | None = None  # what is known of why it differs
 
@@ -91,6 +91,7 @@ class Scenario(Strict):
         None  # the download ends with this many bytes, at the latest after duration_s
     )
     rival: str | None = None  # the sender of a second download, from a server of its own, at the same time
+    replayed: list[str] = []  # SEARCH versions, replayed over the downloads without HyStart
     tolerance: Tolerance = Tolerance()
     claims: list[Claims] = []
 
