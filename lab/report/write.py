@@ -8,11 +8,12 @@ from pathlib import Path
 import polars as pl
 
 from analysis.figures.save import png, svg
+from lab.errors import UserError
 from lab.report import figures, latex, markdown, page, text, trust
 from lab.report.figures import Named
 from lab.report.files import write_whole
 from lab.report.headline import headline
-from lab.report.outcome import outcomes
+from lab.report.judged import judged as judge
 from lab.report.provenance import provenance
 from lab.report.summary import summarise
 from lab.report.table import Table, tables
@@ -47,7 +48,10 @@ class Report:
 def write_report(run_dir: Path, replay_library: Path | None) -> Report:
     """Judge every trial, aggregate, draw, and write all forms; an older report is replaced file by file."""
     run = Run(run_dir)
-    judged = outcomes(run.trials)
+    found = judge(run)
+    if found.faults:
+        raise UserError(found.faults[0])
+    judged = found.outcomes
     ccas, scenario = run.meta["ccas"], run.meta["scenario"]
     summary = summarise(judged, [stanza["name"] for stanza in ccas])
     answer = headline(summary, ccas, scenario.get("heuristic", DEFAULT_HEURISTIC))
