@@ -7,7 +7,7 @@ from pathlib import Path
 
 import polars as pl
 
-from analysis.figures.save import png, svg
+from analysis.figures.save import pdf, png, svg
 from lab.browser.pack import browsed
 from lab.errors import UserError
 from lab.report import figures, latex, markdown, page, text, trust
@@ -82,6 +82,7 @@ def _draw(run: Run, judged: pl.DataFrame, replay_library: Path | None) -> tuple[
         pictures[named] = picture(named.name, vector, named.drawing.alt, named.drawing.caption)
         written.append(write_whole(folder / f"{named.name}.svg", vector))
         written.append(write_whole(folder / f"{named.name}.png", png(named.drawing.figure)))
+        written.append(write_whole(folder / f"{named.name}.pdf", pdf(named.drawing.figure)))
     return pictures, tuple(written)
 
 
