@@ -126,6 +126,11 @@ def run_missing(jobs: list[Job], folder: Path, workers: int, scheduler: str | No
         clear_drafts(folder)
 
 
+def run_jobs(jobs: list[Job], workers: int, scheduler: str | None = None) -> Iterator[pool.Outcome]:
+    """Run trials of any runs."""
+    yield from pool.run_all(jobs, workers, scheduler)
+
+
 @contextmanager
 def timed(folder: Path) -> Iterator[None]:
     """Add the wall time of the block to the run's; a killed command's own is lost."""
@@ -133,8 +138,19 @@ def timed(folder: Path) -> Iterator[None]:
     try:
         yield
     finally:
-        meta = Run(folder).meta
-        _write(folder, meta | {"wall_s": meta.get("wall_s", 0.0) + time.monotonic() - begun_s})
+        add_wall_s(folder, time.monotonic() - begun_s)
+
+
+def add_wall_s(folder: Path, wall_s: float) -> None:
+    """Keep how long a run took in all."""
+    meta = Run(folder).meta
+    _write(folder, meta | {"wall_s": meta.get("wall_s", 0.0) + wall_s})
+
+
+def same(run: Run, experiment: Experiment, kernel: Kernel) -> bool:
+    """Tell whether a run asked for exactly this, on this kernel."""
+    as_asked = run.meta["digests"] == record(experiment)["digests"]
+    return bool(as_asked and run.meta["kernel"]["kernel_digest"] == kernel.described["kernel_digest"])
 
 
 def clear_drafts(folder: Path) -> list[Path]:

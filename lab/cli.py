@@ -79,6 +79,39 @@ def run(
 
 
 @app.command()
+def reproduce(
+    scenarios: Annotated[list[str] | None, typer.Argument(help="Which ones; all unless said otherwise.")] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="A tenth of the trials.")] = False,
+    jobs: Annotated[int | None, typer.Option(min=1, help="Trials at once; one a core unless said otherwise.")] = None,
+    scheduler: Scheduler = None,
+    no_pcap: NoPcap = False,
+) -> None:
+    """Run what is missing of every experiment of the sources, and judge it.   Example: `lab reproduce --quick`"""
+    from lab.conduct import how
+    from lab.evaluation.command import evaluate as write
+    from lab.reproduce import reproduce as run_all
+
+    faults = run_all(scenarios or [], quick, how(jobs, scheduler, not no_pcap), console)
+    write(console, faults)
+
+
+@app.command()
+def evaluate() -> None:
+    """Make the tables of results/evaluation/ from the stored runs.   Example: `lab evaluate`"""
+    from lab.evaluation.command import evaluate as write
+
+    write(console, [])
+
+
+@app.command()
+def verify() -> None:
+    """Hold every claim of the sources against the stored runs.   Example: `lab verify`"""
+    from lab.evaluation.command import verify as show
+
+    show(console)
+
+
+@app.command()
 def report(
     folder: Annotated[Path | None, typer.Argument(help="A run's folder; else the latest run of geo.")] = None,
 ) -> None:
