@@ -96,10 +96,17 @@ def reproduce(
 
 
 @app.command()
-def evaluate() -> None:
+def evaluate(
+    check: Annotated[bool, typer.Option("--check", help="Run some points of the sensitivity maps for real.")] = False,
+    jobs: Annotated[int | None, typer.Option(min=1, help="Trials at once; one a core unless said otherwise.")] = None,
+) -> None:
     """Make the tables of results/evaluation/ from the stored runs.   Example: `lab evaluate`"""
+    from lab.conduct import how
+    from lab.evaluation.command import check_sensitivity
     from lab.evaluation.command import evaluate as write
 
+    if check:
+        check_sensitivity(console, how(jobs).workers)
     write(console, [])
 
 

@@ -7,9 +7,14 @@ from rich.console import Console
 from rich.table import Table
 
 from lab import paths
+from lab.conduct import prepare
+from lab.errors import UserError
+from lab.evaluation.checks import run_checks
 from lab.evaluation.verdict import AGREES, DIFFERS, OPEN
-from lab.evaluation.write import write_all
+from lab.evaluation.write import FOLDER, MAPPED, write_all
 from lab.kernel.build import find
+from lab.kernel.recipe import Recipe
+from lab.report.stored import first_stored
 
 STYLES = {AGREES: "green", DIFFERS: "red", OPEN: "dim"}
 
@@ -25,6 +30,19 @@ def evaluate(console: Console, faults: list[str]) -> None:
         console.print(line, soft_wrap=True, markup=False)
     if faults or unread:
         raise typer.Exit(1)
+
+
+def check_sensitivity(console: Console, workers: int) -> None:
+    """Run points of the maps for real, on the links of the first scenario that has been mapped."""
+    kernel, world = prepare(Recipe(), console)
+    one = first_stored(paths.results(), MAPPED)
+    if one is None:
+        raise UserError(f"{paths.results()}: must hold a run of one of {', '.join(MAPPED)}: make reproduce")
+    folder = paths.results() / FOLDER
+    folder.mkdir(parents=True, exist_ok=True)
+    table = run_checks(one, folder / "checks", kernel, world.root, workers)
+    table.write_parquet(folder / "sensitivity_checks.parquet", compression="zstd")
+    console.print(table)
 
 
 def verify(console: Console) -> None:

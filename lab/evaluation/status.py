@@ -66,12 +66,20 @@ def _newest(folder: Path) -> Path | None:
 
 def _of_run(run: Run, scenario: Scenario, results: Path) -> dict[str, Any]:
     trials = run.trials
-    then, now = run.meta["digests"]["scenario"], digest(scenario.model_dump())
     return {
         "run": str(run.path.relative_to(results.resolve())),
         "state": COMPLETE if run.complete else UNFINISHED,
         "stored": len(trials),
         "valid": sum(trial.valid for trial in trials),
         "minutes": run.meta["wall_s"] / 60 if "wall_s" in run.meta else None,
-        "note": None if then == now else f"run of scenario {then}, the file is now {now}",
+        "note": _note(run.meta["scenario"], scenario.model_dump()),
     }
+
+
+def _note(then: dict[str, Any], now: dict[str, Any]) -> str | None:
+    """Say where a run asked for something else than the file does now."""
+    if digest(then) == digest(now):
+        return None
+    if digest(then | {"trials": 0}) == digest(now | {"trials": 0}):
+        return f"{then['trials']} of {now['trials']} trials of each sender"
+    return f"run of scenario {digest(then)}, the file is now {digest(now)}"

@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 
 from lab.evaluation import claims, compare, constants, judge, sensitivity
+from lab.evaluation import flows as competing
 from lab.evaluation.replayed import BASE
 from lab.evaluation.status import status
 from lab.inventory import scenarios
@@ -16,7 +17,7 @@ from lab.report.stored import Stored, stored
 from lab.schema.scenario import load_scenario
 
 FOLDER = "evaluation"
-MAPPED = ("thesis-geo", "thesis-leo", "thesis-lte")  # thesis 4.5: the links of figures 4.10 to 4.12 and 4.15
+MAPPED = ("thesis-leo", "thesis-geo", "thesis-lte")  # thesis 4.5: the links of figures 4.10 to 4.12 and 4.15
 Step = Callable[[str], None]
 
 
@@ -44,7 +45,7 @@ def write_all(results: Path, library: Path | None, say: Step = lambda _: None) -
     _keep(folder, "versions", versions)
     _keep(folder, "sensitivity", _replayed(runs, library, sensitivity.maps, MAPPED))
     say("claims")
-    flows = pl.DataFrame()
+    flows = _together(competing.flows(one) for one in runs)
     _keep(folder, "flows", flows)
     table = _claims(runs, {"versions": versions, "flows": flows})
     _keep(folder, "claims", table)
