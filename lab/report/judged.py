@@ -7,10 +7,12 @@ when any of that changes, and only then.
 """
 
 import hashlib
+import io
 import multiprocessing
 import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass
 from functools import cache
@@ -83,10 +85,11 @@ def _kept(file: Path, schema: dict[str, Any]) -> pl.DataFrame:
 
 
 def _keep(file: Path, table: pl.DataFrame) -> None:
-    draft = file.with_name(f".{file.name}")
-    table.write_parquet(draft, compression="zstd")
-    write_whole(file, draft.read_bytes())
-    draft.unlink()
+    """Keep it for the next time; a folder that cannot be written costs that time, and no result."""
+    content = io.BytesIO()
+    table.write_parquet(content, compression="zstd")
+    with suppress(OSError):
+        write_whole(file, content.getvalue())
 
 
 def _merged(run: Run, known: pl.DataFrame, fresh: pl.DataFrame, keys: set[str]) -> pl.DataFrame:
