@@ -4,7 +4,7 @@ SCENARIO ?= geo
 lab := scripts/lab
 options := $(if $(TRIALS),--trials $(TRIALS)) $(if $(DURATION),--duration $(DURATION)) $(if $(JOBS),--jobs $(JOBS))
 
-.PHONY: experiment test setup report bench bench-senders check doctor lint lock clean
+.PHONY: experiment test setup report bench bench-senders bench-replay check doctor lint lock clean
 
 experiment: setup ; @$(lab) run $(SCENARIO) $(options)
 test: setup lint ; @$(lab) kernel build && scripts/python -m pytest -n auto --dist loadfile
@@ -12,6 +12,7 @@ setup: ; @scripts/setup
 report: setup ; @$(lab) report results/$(SCENARIO)/latest
 bench: setup ; @$(lab) bench
 bench-senders: setup ; @scripts/python -m lab.bench_senders
+bench-replay: setup ; @scripts/python -m lab.bench_replay $(BENCH)
 check: setup ; @$(lab) check
 doctor: setup ; @$(lab) doctor
 lint: setup ; @scripts/python -m ruff check . && scripts/python -m mypy

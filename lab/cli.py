@@ -25,6 +25,8 @@ console = Console(highlight=False)
 
 KernelVersion = Annotated[str, typer.Option("--kernel", help="Debian's kernel to build: 6.12 or 6.1.")]
 KernelSource = Annotated[Path | None, typer.Option("--source", help="A tarball instead, configured like --kernel.")]
+Scheduler = Annotated[str | None, typer.Option(help="A dask scheduler's address, instead of this machine's cores.")]
+NoPcap = Annotated[bool, typer.Option("--no-pcap", help="Keep the tables only, not the captures they came from.")]
 ScenarioName = Annotated[str, typer.Argument(help="A scenario's name (see `lab list`) or the path of a .yml file.")]
 
 
@@ -63,15 +65,17 @@ def run(
     seed: Annotated[int | None, typer.Option(help="Seed, instead of the scenario's.")] = None,
     jobs: Annotated[int | None, typer.Option(min=1, help="Trials at once; one a core unless said otherwise.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the last unfinished run.")] = False,
+    scheduler: Scheduler = None,
+    no_pcap: NoPcap = False,
     kernel: KernelVersion = "6.12",
     source: KernelSource = None,
 ) -> None:
     """Run a scenario, report it, and show the result.   Example: `lab run geo --trials 2`"""
-    from lab.conduct import conduct
+    from lab.conduct import conduct, how
     from lab.kernel.recipe import Recipe
 
     overrides = {"trials": trials, "duration_s": duration, "seed": seed}
-    conduct(scenario, overrides, jobs, resume, Recipe(kernel, source), console)
+    conduct(scenario, overrides, how(jobs, scheduler, not no_pcap), resume, Recipe(kernel, source), console)
 
 
 @app.command()

@@ -27,6 +27,7 @@ TRACE_EVENT_BYTES = 160
 SAMPLES_PER_RTT = 60
 LEAST_SAMPLE_MS, MOST_SAMPLE_MS = 1.0, 10.0
 PROBES = 12
+PROBE_FRAME_BYTES = 54  # Ethernet (14), IP (20), UDP (8) and 12 of its own (lab/node/probe.py)
 WATCH_MODULE = "tcp_slow_start_watch"
 FQ = {"kind": "fq", "limit_pkts": 10_000, "flow_limit_pkts": 100}  # the kernel's own defaults, stated
 
@@ -69,6 +70,7 @@ def make_plan(experiment: Experiment, cca: Cca, drawn: Draw) -> dict[str, Any]:
     """Word a trial of a sender over a drawn link."""
     scenario, profile, topology, link = experiment.scenario, experiment.profile, experiment.topology, drawn.link
     sender, receiver = topology.part("sender"), topology.part("receiver")
+    shaped = shapes(profile, link, topology, drawn.seed)
     return {
         "seed": drawn.seed,
         "topology": topology.engine_view(),
@@ -81,10 +83,10 @@ def make_plan(experiment: Experiment, cca: Cca, drawn: Draw) -> dict[str, Any]:
             "rate_mbps": link.mean_rate_mbps,
             "buffer_bytes": link.down.buffer_bytes,
         },
-        "shapes": shapes(profile, link, topology, drawn.seed),
+        "shapes": shaped,
         "egress": _egress(topology, sender[0], cca),
         "start_phase_s": link.start_phase_s,
-        "probes": _probes(profile, link, sender[0], receiver[0]),
+        "probes": _probes(profile, link, shaped, sender[0], receiver[0]),
         "capture": {"interface": _interface_of(topology, receiver[0]), "snaplen_bytes": SNAPLEN_BYTES},
         "trace": {"events": _events(cca), "buffer_kb": _trace_kb(link, scenario.duration_s)},
         "sampler": {"interface": list(topology.part("bottleneck")), "interval_us": sample_us(link)},
@@ -131,14 +133,20 @@ def _egress(topology: Topology, node: str, cca: Cca) -> list[dict[str, Any]]:
     return [{"part": "egress", "node": host, "dev": dev, "spec": FQ, "steps": None}]
 
 
-def _probes(profile: Profile, link: Link, sender: str, receiver: str) -> list[dict[str, Any]]:
+def _probes(
+    profile: Profile, link: Link, shaped: list[dict[str, Any]], sender: str, receiver: str
+) -> list[dict[str, Any]]:
     """An idle path is measured slowly enough that a frame of one packet never holds two.
 
-    The steps of a link begin with the download: before it, the first values hold.
+    The steps of a link begin with the download: before it the first delays hold, and the mean rate.
     """
+    carried_ms = {shape["part"]: _carried_ms(shape["spec"]) for shape in shaped}
     frames_ms = {"down": _frame_ms(profile.down), "up": _frame_ms(profile.up)}
     interval_ms = max(1.37 * max(frames_ms.values()), 10.0)
-    ways = (("down", sender, receiver, link.down), ("up", receiver, sender, link.up))
+    ways = (
+        ("down", sender, receiver, link.down, "bottleneck"),
+        ("up", receiver, sender, link.up, "bottleneck-up"),
+    )
     return [
         {
             "way": way,
@@ -146,11 +154,16 @@ def _probes(profile: Profile, link: Link, sender: str, receiver: str) -> list[di
             "to": end,
             "count": PROBES,
             "interval_ms": interval_ms,
-            "delay_ms": first(drawn.delay_ms),
+            "delay_ms": first(drawn.delay_ms) + carried_ms.get(part, 0.0),
             "frame_ms": frames_ms[way],
         }
-        for way, start, end, drawn in ways
+        for way, start, end, drawn, part in ways
     ]
+
+
+def _carried_ms(spec: dict[str, Any]) -> float:
+    """Return for how long an idle bottleneck carries a probe: tbf's bucket lets it pass, a `replay` has none."""
+    return PROBE_FRAME_BYTES * 8e3 / spec["start_bps"] if spec["kind"] == "replay" else 0.0
 
 
 def _frame_ms(way: Way) -> float:

@@ -3,6 +3,7 @@
 
 import json
 import shutil
+import uuid
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -35,21 +36,32 @@ class Job:
     folder: Path
     kernel: Kernel
     world: Path
+    keep_capture: bool = True
 
 
 def run_trial(job: Job) -> dict[str, Any]:
     """Run a trial and store it; returns its trial.json."""
-    draft = job.folder.parent / f".{job.folder.name}.draft"
-    shutil.rmtree(draft, ignore_errors=True)
+    draft = (
+        job.folder.parent / f".{job.folder.name}.{uuid.uuid4().hex[:8]}.draft"
+    )  # a lost worker may still write its own
     draft.mkdir(parents=True)
     try:
         plan = prepare(job, draft)
         virtual.run_plan(plan, draft, job.kernel, job.world)
         meta = store(job, plan, draft)
-        draft.replace(job.folder)
+        _publish(draft, job.folder)
     finally:
         shutil.rmtree(draft, ignore_errors=True)
     return meta
+
+
+def _publish(draft: Path, folder: Path) -> None:
+    """Give a whole draft its name; where another worker was first, its trial is the same."""
+    try:
+        draft.replace(folder)
+    except OSError:
+        if not (folder / "trial.json").exists():
+            raise
 
 
 def prepare(job: Job, folder: Path) -> dict[str, Any]:
@@ -67,7 +79,7 @@ def store(job: Job, plan: dict[str, Any], folder: Path) -> dict[str, Any]:
         tables[name].write_parquet(folder / f"{name}.parquet", compression="zstd")
     meta = _meta(job, plan, node, certify(plan, node, tables))
     (folder / "trial.json").write_text(json.dumps(meta, indent=1))
-    for name in RAW:
+    for name in RAW if job.keep_capture else (*RAW, "client.pcapng"):
         path = folder / name
         shutil.rmtree(path) if path.is_dir() else path.unlink()
     return meta

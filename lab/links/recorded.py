@@ -127,8 +127,8 @@ def draw_phases(series: list[Recorded], duration_s: float, rng: np.random.Genera
     room_s: dict[str, float] = {}
     for one in series:
         if one.length_s < duration_s and not one.asked.loop:
-            rule = f"as long as the trial ({duration_s:g} s; it has {one.length_s:.6g} s), or used with `loop: true`"
-            raise field_error(profile, "series", one.asked.name, rule)
+            needed = f"as long as the trial until all is closed ({duration_s:g} s; it has {one.length_s:.6g} s)"
+            raise field_error(profile, "series", one.asked.name, f"{needed}, or used with `loop: true`")
         room = one.length_s if one.asked.loop else one.length_s - duration_s
         room_s[one.asked.group] = min(room_s.get(one.asked.group, room), room)
     return {group: float(rng.uniform(0, room)) for group, room in sorted(room_s.items())}
