@@ -44,7 +44,7 @@ class Artefacts:
             footnote(drawing.figure, provenance(sources[0].run.meta["profile"]))
         files = self._write({f"{name}.svg": svg(drawing.figure), f"{name}.pdf": pdf(drawing.figure)})
         self._list(name, seed, "figure", caption=_from(drawing.caption, sources), alt=drawing.alt, files=files)
-        return Image(png(drawing.figure), alt=drawing.alt)
+        return Image(png(drawing.figure), alt=drawing.alt)  # type: ignore[no-untyped-call]
 
     def table(self, seed: str, table: Table) -> Markdown:
         """Keep a table as CSV, LaTeX and Markdown."""
@@ -59,7 +59,7 @@ class Artefacts:
             f"{table.name}.md": text,
         }
         self._list(table.name, seed, "table", table=asdict(table), files=self._write(contents))
-        return Markdown(text)
+        return Markdown(text)  # type: ignore[no-untyped-call]
 
     def data(self, name: str, seed: str, frame: pl.DataFrame) -> None:
         """Keep a table of numbers as CSV and Parquet, as a download beside its figure."""
@@ -71,12 +71,12 @@ class Artefacts:
     def pending(self, name: str, seed: str, why: str) -> Markdown:
         """Say what cannot be shown yet, and why."""
         self._list(name, seed, "pending", why=why)
-        return Markdown(f"*Pending: {seed}: {why}.*")
+        return Markdown(f"*Pending: {seed}: {why}.*")  # type: ignore[no-untyped-call]
 
     def left_out(self, name: str, seed: str, why: str) -> Markdown:
         """Say what no emulator can show, and why."""
         self._list(name, seed, "left out", why=why)
-        return Markdown(f"*Left out: {seed}: {why}.*")
+        return Markdown(f"*Left out: {seed}: {why}.*")  # type: ignore[no-untyped-call]
 
     def _list(self, name: str, seed: str, kind: str, **rest: Any) -> None:
         self.listed.append({"name": name, "seed": seed, "kind": kind} | rest)

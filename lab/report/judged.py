@@ -12,6 +12,7 @@ import multiprocessing
 import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass
@@ -105,8 +106,12 @@ def _judge_all(folders: Sequence[Path], workers: int | None) -> Iterator[Found]:
         yield from map(_judge, folders)
         return
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(processes, context, _alone) as pool:
-        yield from pool.map(_judge, folders, chunksize=4)
+    try:
+        with ProcessPoolExecutor(processes, context, _alone) as pool:
+            found = list(pool.map(_judge, folders, chunksize=4))
+    except BrokenProcessPool:  # a worker was killed, or cannot be started from where this was called
+        found = list(map(_judge, folders))
+    yield from found
 
 
 def _alone() -> None:
