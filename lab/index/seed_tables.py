@@ -63,6 +63,8 @@ def _group(stored: Stored, claim: Mapping[str, Any], shown: Sequence[str], judge
     if claim.get("replayed"):
         return Group(claim["row"], (theirs, _replayed(stored, claim, shown, judged)))
     rule = stored.run.meta["scenario"].get("heuristic", "latency_offset")
+    if not any(metric in SHARES or metric == "capacity_s" for metric in shown):
+        return Group(claim["row"], (theirs, Row(("here", *_ours(stored, claim["cca"], rule, shown)))))
     ours = [
         Row((f"here, by {HEURISTICS[name]}", *_ours(stored, claim["cca"], name, shown)))
         for name in dict.fromkeys((rule, TRUTH))
