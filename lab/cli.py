@@ -8,6 +8,7 @@ import typer
 from rich.console import Console
 
 from lab import cca_command
+from lab.box import cli as box_command
 from lab.traces.cli import traces_app
 
 app = typer.Typer(
@@ -21,6 +22,7 @@ kernel_app = typer.Typer(no_args_is_help=True, help="The virtual-time kernel and
 app.add_typer(kernel_app, name="kernel")
 app.add_typer(traces_app, name="traces")
 app.add_typer(cca_command.app, name="cca")
+app.add_typer(box_command.app, name="box")
 console = Console(highlight=False)
 
 KernelVersion = Annotated[str, typer.Option("--kernel", help="Debian's kernel to build: 6.12 or 6.1.")]

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`lab box`: the disk that the VM starts from."""
+
+import json
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+app = typer.Typer(no_args_is_help=True, help="The VM's box, made from Debian packages alone.")
+console = Console(highlight=False)
+
+
+@app.command()
+def build() -> None:
+    """Make the box unless it is made, and show its checksum.   Example: `lab box build`"""
+    from lab.box import build as box
+    from lab.world import image
+
+    made = box.ensure()
+    console.print(f"box     {made.file}", soft_wrap=True, markup=False)
+    console.print(f"sha256  {made.sha256}\nbytes   {made.file.stat().st_size}", markup=False)
+    for package, drift in image.drifted(box.IMAGE, made.versions).items():
+        console.print(f"box: {package}: {drift}: the archive no longer has the pinned version", markup=False)
+
+
+@app.command(hidden=True)
+def tell(
+    make: Annotated[bool, typer.Option("--make/--no-make", help="Make the box if it is missing.")] = False,
+) -> None:
+    """Tell the Vagrantfile what it needs, as JSON."""
+    from lab.box import acceleration
+    from lab.box import build as box
+
+    made = box.ensure() if make else box.find()
+    accel, why = acceleration.chosen(made.file) if made else ("qemu", "")
+    told = {"name": f"search-lab-{box.digest()}", "accel": accel, "why": why}
+    print(json.dumps(told | ({"file": str(made.file), "sha256": made.sha256} if made else {})))
