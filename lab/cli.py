@@ -67,13 +67,18 @@ def run(
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the last unfinished run.")] = False,
     kernel: KernelVersion = "6.12",
     source: KernelSource = None,
+    backend: Annotated[
+        str | None, typer.Option(help="virtual, host or vm; vm where the VM is up, else virtual.")
+    ] = None,
+    engine: Annotated[str | None, typer.Option(help="netns, containerlab or mininet.")] = None,
 ) -> None:
     """Run a scenario, report it, and show the result.   Example: `lab run geo --trials 2`"""
+    from lab.backends.choose import choose
     from lab.conduct import conduct
     from lab.kernel.recipe import Recipe
 
     overrides = {"trials": trials, "duration_s": duration, "seed": seed}
-    conduct(scenario, overrides, jobs, resume, Recipe(kernel, source), console)
+    conduct(scenario, overrides, jobs, resume, Recipe(kernel, source), console, choose(backend, engine))
 
 
 @app.command()

@@ -5,6 +5,7 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,9 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from lab import campaign, paths, sandbox
+from lab.backends import choose, real
+from lab.backends.choose import Choice
+from lab.backends.place import Place
 from lab.experiment import load_experiment
 from lab.kernel import build
 from lab.kernel.build import Kernel
@@ -28,10 +32,19 @@ VIRTUAL_S_PER_S = 3.5  # of one core, with capture and tables: `lab bench` measu
 
 
 def conduct(
-    name: str, overrides: dict[str, Any], jobs: int | None, resume: bool, recipe: Recipe, console: Console
+    name: str,
+    overrides: dict[str, Any],
+    jobs: int | None,
+    resume: bool,
+    recipe: Recipe,
+    console: Console,
+    choice: Choice | None = None,
 ) -> None:
-    """Run a scenario from beginning to end."""
+    """Run a scenario from beginning to end, in the virtual kernel unless another place is chosen."""
     experiment = load_experiment(name, overrides)
+    if choice and choice.backend != "virtual":
+        _conduct_real(experiment, choice, resume, console)
+        return
     workers = jobs or len(os.sched_getaffinity(0))
     sandbox.require()
     _announce(experiment, workers, recipe, console)
@@ -42,11 +55,32 @@ def conduct(
         failures = _run(experiment, folder, kernel, world, workers, console)
         if not failures:
             campaign.finish(folder)
+    _conclude(folder, failures, kernel, console)
+
+
+def _conclude(folder: Path, failures: list[str], kernel: Kernel | None, console: Console) -> None:
+    """Report a run, or tell why it is not whole."""
     if failures:
         console.print(f"{len(failures)} trials gave no result: {failures[0]}", soft_wrap=True, markup=False)
         console.print(f"the others are stored in {folder}: go on with --resume", soft_wrap=True, markup=False)
         raise typer.Exit(1)
     report(folder, kernel, console)
+
+
+def _conduct_real(experiment: Experiment, choice: Choice, resume: bool, console: Console) -> None:
+    """Run a scenario in real time, one trial after the other."""
+    console.print(f"{choice.line}: real time, one trial at a time; {choice.why}", soft_wrap=True, markup=False)
+    place = choose.place(choice)
+    with real.alone(place):
+        seen = real.look(place, experiment)
+        console.print(f"{seen.kernel.described['kernel_source']} on {seen.kernel.described['cpu']}", markup=False)
+        campaign.require_space(experiment, 1)
+        folder = campaign.open_run(experiment, seen.kernel, seen.world, resume, place)
+        with campaign.holding(folder):
+            failures = _run(experiment, folder, seen.kernel, seen.world, 1, console, place)
+            if not failures:
+                campaign.finish(folder)
+    _conclude(folder, failures, build.find(), console)
 
 
 def _announce(experiment: Experiment, workers: int, recipe: Recipe, console: Console) -> None:
@@ -87,10 +121,16 @@ def prepare(recipe: Recipe, console: Console) -> tuple[Kernel, Image]:
 
 
 def _run(
-    experiment: Experiment, folder: Path, kernel: Kernel, world: Image, workers: int, console: Console
+    experiment: Experiment,
+    folder: Path,
+    kernel: Kernel,
+    world: Image,
+    workers: int,
+    console: Console,
+    place: Place | None = None,
 ) -> list[str]:
     """Run what is missing; returns why trials failed."""
-    jobs = campaign.missing(experiment, folder, kernel, world)
+    jobs = [replace(job, place=place) for job in campaign.missing(experiment, folder, kernel, world)]
     if not jobs:
         return []
     failures: list[str] = []

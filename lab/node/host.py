@@ -10,6 +10,7 @@ import json
 import os
 import signal
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -22,26 +23,41 @@ from lab.node.tools import NodeError
 from lab.node.trial import run_trial
 
 STATE = Path("/run/search-lab")
+ENDINGS = (signal.SIGTERM, signal.SIGHUP)
 
 
 def main(argv: list[str]) -> None:
     """Run the trial of a folder, or clear what a killed one left."""
     os.environ["PATH"] = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, lambda *_: sys.exit(1))  # so that blocks end as they should
+    for number in ENDINGS:
+        signal.signal(number, _end)
     if argv == ["--clean"]:
         _clean()
         return
+    threading.Thread(target=_end_with_input, daemon=True).start()
     folder = Path(argv[0])
     with telling(folder):
         _trial(json.loads((folder / "plan.json").read_text()), folder)
+
+
+def _end(*_: object) -> None:
+    """Let every block end as it should, once."""
+    for number in ENDINGS:
+        signal.signal(number, signal.SIG_IGN)
+    sys.exit(1)
+
+
+def _end_with_input() -> None:
+    """Who asked for the trial holds our standard input open; when it closes, he is gone, and this ends cleanly too."""
+    sys.stdin.buffer.read()
+    os.kill(os.getpid(), signal.SIGTERM)
 
 
 def _trial(plan: dict[str, Any], folder: Path) -> None:
     if os.geteuid():
         raise NodeError(f"host: uid={os.geteuid()}: must be 0: namespaces and qdiscs are made by root")
     STATE.mkdir(exist_ok=True)
-    with held_alone(STATE / "lock", f"{folder.parent.parent.name or folder} (process {os.getpid()})"):
+    with held_alone(STATE / "lock", plan["holder"]):
         leftovers.clear(STATE)
         with leftovers.claimed(STATE, plan), _as_before(plan):
             run_trial(plan, folder)

@@ -9,6 +9,7 @@ import runpy
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from lab.node.engines.named import named
@@ -18,10 +19,7 @@ from lab.node.tools import NodeError
 @contextmanager
 def hosts_up(plan: dict[str, Any], folder: Path) -> Iterator[None]:
     """Start the Mininet network of a plan."""
-    try:
-        network = importlib.import_module("mininet.net")
-    except ImportError:
-        raise NodeError("mininet: not installed for this Python: run 'make provision'") from None
+    network = require()
     (make,) = runpy.run_path(str(folder / "topology/mininet.py"))["topos"].values()
     net = network.Mininet(topo=make(), controller=None, build=False)
     try:
@@ -30,3 +28,11 @@ def hosts_up(plan: dict[str, Any], folder: Path) -> Iterator[None]:
             yield
     finally:
         net.stop()
+
+
+def require() -> ModuleType:
+    """Return Mininet's own module; NodeError where there is none."""
+    try:
+        return importlib.import_module("mininet.net")
+    except ImportError:
+        raise NodeError("mininet: not installed for this Python: run 'make provision'") from None
