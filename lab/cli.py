@@ -23,6 +23,7 @@ app.add_typer(kernel_app, name="kernel")
 app.add_typer(traces_app, name="traces")
 app.add_typer(cca_command.app, name="cca")
 app.add_typer(box_command.app, name="box")
+app.add_typer(box_command.image_app, name="image")
 console = Console(highlight=False)
 
 KernelVersion = Annotated[str, typer.Option("--kernel", help="Debian's kernel to build: 6.12 or 6.1.")]
