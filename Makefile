@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Each line calls the lab. SCENARIO=geo TRIALS=6 DURATION=30 JOBS=2 choose.
+# Each line calls the lab. SCENARIO=geo TRIALS=6 DURATION=30 JOBS=2 choose; so do BACKEND=virtual|host|vm and
+# ENGINE=netns|containerlab|mininet. RESUME=1 goes on with the last unfinished run. HOST=user@machine: for provision.
 SCENARIO ?= geo
 lab := scripts/lab
 options := $(if $(TRIALS),--trials $(TRIALS)) $(if $(DURATION),--duration $(DURATION)) $(if $(JOBS),--jobs $(JOBS))
+options += $(if $(BACKEND),--backend $(BACKEND)) $(if $(ENGINE),--engine $(ENGINE)) $(if $(RESUME),--resume)
 
 .PHONY: experiment test setup report bench bench-senders check doctor lint lock clean
+.PHONY: setup-vm box image vm provision agree notebook test-vm
 
 experiment: setup ; @$(lab) run $(SCENARIO) $(options)
 test: setup lint ; @$(lab) kernel build && scripts/python -m pytest -n auto --dist loadfile
@@ -15,5 +18,15 @@ bench-senders: setup ; @scripts/python -m lab.bench_senders
 check: setup ; @$(lab) check
 doctor: setup ; @$(lab) doctor
 lint: setup ; @scripts/python -m ruff check . && scripts/python -m mypy
+lint-ansible: setup ; @PATH=$(CURDIR)/.venv/bin:$$PATH ansible-lint --nocolor -q --profile production --offline ansible/
 lock: setup ; @scripts/lock
 clean: setup ; @$(lab) clean
+
+setup-vm: setup ; @scripts/setup-vm
+box: setup-vm ; @$(lab) box build
+image: setup ; @$(lab) image build
+vm: setup-vm ; @vagrant up
+provision: setup-vm ; @scripts/provision $(HOST)
+agree: setup ; @$(lab) agree
+notebook: setup-vm ; @scripts/notebook
+test-vm: setup-vm ; @scripts/test-vm

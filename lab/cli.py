@@ -95,6 +95,21 @@ def report(
 
 
 @app.command()
+def agree(
+    scenario: Annotated[str, typer.Argument(help="A scenario that was run in several places.")] = "engines-agree",
+) -> None:
+    """Compare the latest runs of a scenario, place by place.   Example: `lab agree engines-agree`"""
+    from lab import paths
+    from lab.report import agree as places
+    from lab.report.text import WIDTH_CHARS, shown
+    from lab.schema.scenario import load_scenario
+
+    name, asked = load_scenario(scenario)
+    table = places.table(places.latest(paths.results() / name, asked.heuristic))
+    console.print(shown((), (table,), WIDTH_CHARS), soft_wrap=True)
+
+
+@app.command()
 def clean(
     cache: Annotated[
         bool, typer.Option("--cache", help="Remove kernels and images too: the next run builds them.")

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from lab import paths
+from lab.backends import vagrant
 from lab.backends.host import Host
 from lab.backends.machine import Machine
 from lab.backends.place import holder
@@ -17,6 +18,7 @@ from lab.errors import UserError
 from lab.kernel import build
 from lab.kernel.build import Kernel
 from lab.node.exclusive import held_alone
+from lab.node.host import STATE
 from lab.node.tools import NodeError
 from lab.plan import WATCH_MODULE, Experiment
 from lab.world.image import Image
@@ -69,3 +71,13 @@ def alone(place: Host | Machine) -> Iterator[None]:
             yield
     except NodeError as error:
         raise UserError(str(error)) from None
+
+
+def leftovers() -> Iterator[str]:
+    """Remove what killed trials left on this machine, where there is something to look for, and in a VM that is up."""
+    config = vagrant.ssh_config()
+    places: list[Host | Machine] = [Host("netns")] if STATE.is_dir() else []
+    if config:
+        places.append(Machine("netns", vagrant.NAME, config))
+    for place in places:
+        yield from place.ask("lab.node.host", "--clean").splitlines()

@@ -32,7 +32,10 @@ def main(argv: list[str]) -> None:
     for number in ENDINGS:
         signal.signal(number, _end)
     if argv == ["--clean"]:
-        _clean()
+        try:
+            _clean()
+        except NodeError as error:
+            sys.exit(str(error))
         return
     threading.Thread(target=_end_with_input, daemon=True).start()
     folder = Path(argv[0])
