@@ -44,7 +44,7 @@ def drawn(profile: Profile, seed: int) -> Link:
 
 
 def test_the_profiles_that_were_asked_for_are_there() -> None:
-    assert sorted(EVERY) == sorted(ASKED)
+    assert set(ASKED) <= set(EVERY)
 
 
 @pytest.mark.parametrize("name", EVERY)
