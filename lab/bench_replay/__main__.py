@@ -46,7 +46,9 @@ def measure(
             for number, subject in enumerate(asked):
                 traces.append(replayed(run, subject, Path(scratch) / str(number), seconds))
                 console.print(line(traces[-1]), markup=False)
-            file = store(kernel, traces, cost.measure(run, Path(scratch)) if costs else {})
+            file = store(kernel, traces, {})
+            if costs:
+                store(kernel, traces, cost.measure(run, Path(scratch)))
     except (UserError, TrialError) as error:
         sys.exit(f"bench-replay: {error}")
     console.print(table())
