@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The core in user space, fed the ACKs of a real trial, decides in every bin what the kernel module decided there."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from lab.bench_versions import MENDED
 from lab.kernel.build import Kernel
-from lab.schema.profile import Profile
 from lab.search_replay import AFTER_SILENCE, EXIT, STAY, replay_bins, version
 from lab.tables.trace import Events
 from lab.tests.conftest import SMALL
@@ -49,15 +50,16 @@ def trial(
     return request.param, run(plan, tmp_path_factory.mktemp(request.param), kernel, world)
 
 
-def assert_same_decisions(name: str, events: Events, library: Path) -> None:
+def assert_same_decisions(name: str, events: Events, library: Path, **params: int) -> None:
     acks, bins = data_flow(events, ACK), data_flow(events, BIN)
     published = version(library, name)
+    assert len(bins) > 20
     replayed = replay_bins(
         library,
         acks["now_us"],
         acks["rtt_us"],
         acks["delivered"],
-        published.params,
+        replace(published.params, **params),
         sent_bytes=acks["sent"],
         limited=acks["limited"],
         reset=acks["starts"],
@@ -79,12 +81,13 @@ def test_the_download_held_decisions_of_both_kinds(trial: tuple[str, Events]) ->
     assert list(verdicts).count(EXIT) == 1
 
 
-@pytest.mark.parametrize("name", ["search2", "search31", "search4"])
+@pytest.mark.parametrize("params", [{}, MENDED], ids=["published", "mended"])
+@pytest.mark.parametrize("name", VERSIONS)
 def test_every_bin_is_decided_alike_where_slow_start_comes_again(
-    name: str, tmp_path: Path, kernel: Kernel, world: Image, search_library: Path
+    name: str, params: dict[str, int], tmp_path: Path, kernel: Kernel, world: Image, search_library: Path
 ) -> None:
-    profile: Profile = LOSSY
-    assert_same_decisions(name, run(plan_of(profile, sender(name), 6), tmp_path, kernel, world), search_library)
+    events = run(plan_of(LOSSY, sender(name, **params), 6), tmp_path, kernel, world)
+    assert_same_decisions(name, events, search_library, **params)
 
 
 def test_a_parameter_of_the_module_reaches_the_core(tmp_path: Path, kernel: Kernel, world: Image) -> None:
