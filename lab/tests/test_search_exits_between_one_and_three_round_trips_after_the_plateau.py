@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """SEARCH exits between one and three round trips after the plateau.
 
-The plateau is where the bottleneck's queue begins to stay (lab/heuristics/truth.py), told by the first ACK that can tell
-the sender of it: one round trip of the empty path later. Round trips are counted as the sender lives them, queue and
-all: what was in flight as one began is acknowledged as it ends.
+The plateau is where the bottleneck's queue begins to stay (lab/heuristics/truth.py), as of the first ACK that can tell
+the sender: one round trip of the empty path later. Round trips are counted as the sender lives them, queue and all:
+what was in flight as one began is acknowledged as it ends.
 """
 
 import polars as pl
@@ -12,7 +12,7 @@ import pytest
 from lab.heuristics.truth import capacity_s
 from lab.store.trial import Trial
 from lab.tests.conftest import Bench, experiment_on
-from lab.tests.deep_link import deep
+from lab.tests.exact_links import deep
 from lab.tests.search_acks import VERSIONS
 
 LINKS = [(20.0, 100.0), (100.0, 30.0)]  # Mb/s, ms
