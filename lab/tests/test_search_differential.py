@@ -30,7 +30,7 @@ TOLD = {
 DEEP = SMALL.model_copy(
     update={"down": SMALL.down.model_copy(update={"buffer_bytes": 2_000_000})}
 )  # no loss before an exit
-SILENT = silent(0.4, 1.4)  # a timeout, and slow start again
+SILENT = silent(0.8, 1.8)  # a timeout, and slow start again
 
 
 def data_flow(events: Events, name: str) -> NDArray[np.void]:
@@ -84,7 +84,7 @@ def test_the_download_held_decisions_of_both_kinds(trial: tuple[str, Events]) ->
 def test_every_bin_is_decided_alike_where_slow_start_comes_again(
     name: str, params: dict[str, int], tmp_path: Path, kernel: Kernel, world: Image, search_library: Path
 ) -> None:
-    events = run(plan_of(SILENT, sender(name, **params)), tmp_path, kernel, world)
+    events = run(plan_of(SILENT, sender(name, **params)), tmp_path, kernel, world, SILENT)
     assert data_flow(events, ACK)["starts"].sum() > 1
     assert_same_decisions(name, events, search_library, **params)
 
