@@ -12,7 +12,7 @@ from lab.errors import UserError
 from lab.experiment import load_experiment
 from lab.inventory import check_all
 from lab.schema import cca
-from lab.schema.load import load
+from lab.schema.load import load, names
 from lab.schema.profile import Profile
 from lab.schema.topology import Topology, load_topology
 
@@ -65,7 +65,8 @@ def test_a_missing_field_is_named(tmp_path: Path) -> None:
 
 
 def test_an_unknown_scenario_is_refused_with_the_known_ones() -> None:
-    assert refusal_of("gao") == "command line: scenario=gao: must be a known scenario: geo"
+    known = ", ".join(names(paths.SCENARIOS, "*.yml"))
+    assert refusal_of("gao") == f"command line: scenario=gao: must be a known scenario: {known}"
 
 
 def test_a_file_that_is_not_yaml_is_refused_with_its_line(tmp_path: Path) -> None:
