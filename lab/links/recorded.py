@@ -83,7 +83,7 @@ class Recorded:
             if self.holds:
                 yield shown_s, self._at(begin_s)
             inside = self.frame.filter((pl.col("t_s") > begin_s) & (pl.col("t_s") < end_s))
-            for batch in inside.collect_batches(chunk_size=ROWS_AT_ONCE, maintain_order=True):
+            for batch in inside.collect_batches(chunk_size=ROWS_AT_ONCE, maintain_order=True, engine="streaming"):
                 for t_s, value in batch.iter_rows():
                     yield shown_s + t_s - begin_s, value
             shown_s, begin_s = shown_s + end_s - begin_s, 0.0
@@ -180,7 +180,8 @@ def _cleaned(frame: pl.LazyFrame, series: Series) -> pl.LazyFrame:
 def _length_s(frame: pl.LazyFrame, profile: Path, field: str, series: Series) -> float:
     """Return how long the recording lasts: its last row as long as its rows usually do."""
     t_s = pl.col("t_s")
-    last, step, count = _collect(frame.select(t_s.last(), t_s.diff().median().alias("step"), pl.len())).row(0)
+    last, count = _collect(frame.select(t_s.last(), pl.len())).row(0)
+    step = _collect(frame.head(ROWS_AT_ONCE).select(t_s.diff().median())).item()  # a median of all would hold them all
     if count < 2:
         raise field_error(profile, field, series.name, "a recording of at least two rows")
     return float(last + step)
@@ -193,6 +194,6 @@ def _mean_over_time(length_s: float) -> pl.Expr:
 
 def _collect(frame: pl.LazyFrame) -> pl.DataFrame:
     try:
-        return frame.collect()
+        return frame.collect(engine="streaming")
     except (OSError, pl.exceptions.ComputeError) as error:
         raise UserError(f"recording: {error}: must be a readable recording: fetch or import it again") from None
