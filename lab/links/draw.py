@@ -11,14 +11,21 @@ import numpy as np
 from lab.errors import field_error
 from lab.links.models import Model
 from lab.links.recorded import Recorded, Series, draw_phases, load_opportunities, load_series
-from lab.links.steps import Quantity, Steps, added, least, mapped, mean
+from lab.links.steps import Quantity, Steps, added, first, least, mapped, mean
 from lab.links.values import DELAY_LIMIT_MS, RATE_LIMIT_MBPS
-from lab.schema.profile import Frames, Noise, Profile, Way
+from lab.schema.profile import Frames, Noise, OnDemand, Profile, Way
 
 HANDSHAKE_RTTS = 8  # iperf3's control connection comes before its data
 HANDSHAKE_S = 1.0
 CLOSING_S = 20.0  # iperf3 closes its connections behind all that is queued, which a slow link takes seconds to carry
-LIMITS = {"rate_mbps": RATE_LIMIT_MBPS, "delay_ms": DELAY_LIMIT_MS, "loss_pct": 100.0}
+CAP_LIMIT_BYTES = 2**31 - 1
+LIMITS = {
+    "rate_mbps": RATE_LIMIT_MBPS,
+    "delay_ms": DELAY_LIMIT_MS,
+    "loss_pct": 100.0,
+    "request_delay_ms": DELAY_LIMIT_MS,
+    "cap_bytes": CAP_LIMIT_BYTES,
+}
 COLUMNS = {
     "down.rate_mbps": ("rate_down_mbps", "rate_mbps"),
     "up.rate_mbps": ("rate_up_mbps", "rate_mbps"),
@@ -26,6 +33,15 @@ COLUMNS = {
     "loss_pct": ("loss_pct",),
     "rtt_ms": ("rtt_ms",),
 }
+
+
+@dataclass(frozen=True)
+class DrawnOnDemand:
+    """What of a link on demand differs between trials."""
+
+    frame_phase_ms: float
+    request_delay_ms: float
+    cap_bytes: int
 
 
 @dataclass(frozen=True)
@@ -39,7 +55,7 @@ class DrawnWay:
     loss_pct: Quantity
     buffer_bytes: int | None
     grants: list[tuple[float, int]]  # of its frames
-    frame_phase_ms: float  # of its frames on demand
+    on_demand: DrawnOnDemand | None
 
 
 @dataclass(frozen=True)
@@ -120,7 +136,15 @@ class _Drawing:
             self._quantity(way.loss_pct, f"{name}.loss_pct"),
             self._buffer_bytes(name, way),
             draw_grants(way.frames, self.profile.noise, self.rng) if way.frames and way.frames.grants else [],
-            float(self.rng.uniform(0, way.on_demand.frame_ms)) if way.on_demand else 0.0,
+            self._on_demand(way.on_demand, f"{name}.on_demand") if way.on_demand else None,
+        )
+
+    def _on_demand(self, asked: OnDemand, field: str) -> DrawnOnDemand:
+        phase_ms = float(self.rng.uniform(0, asked.frame_ms))
+        return DrawnOnDemand(
+            phase_ms,
+            first(self._quantity(asked.request_delay_ms, f"{field}.request_delay_ms")),
+            max(round(first(self._quantity(asked.cap_bytes, f"{field}.cap_bytes"))), 1),
         )
 
     def _quantity(self, value: float | Series | Model | None, field: str) -> Quantity:

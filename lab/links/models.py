@@ -57,6 +57,29 @@ class Lognormal(Model):
         return self.mean
 
 
+class Uniform(Model):
+    """One value a trial, anywhere between two bounds: where physics gives a range and nothing more."""
+
+    model: Literal["uniform"]
+    least: NotNegative
+    most: Positive
+
+    @model_validator(mode="after")
+    def _in_order(self) -> "Uniform":
+        if self.most <= self.least:
+            raise ValueError("a range with least below most")
+        return self
+
+    def draw(self, rng: np.random.Generator, duration_s: float) -> Quantity:  # noqa: ARG002
+        """Draw one value."""
+        return float(rng.uniform(self.least, self.most))
+
+    @property
+    def nominal(self) -> float:
+        """Return the middle."""
+        return (self.least + self.most) / 2
+
+
 class Levels(Model):
     """A new log-normal value every period, as where a scheduler assigns capacity anew; the phase is the trial's."""
 
@@ -193,9 +216,10 @@ class Sum(Model):
         return sum(term.nominal for term in self.of)
 
 
-Term = Annotated[Lognormal | Levels | Cycle | Jitter | Schedule, Field(discriminator="model")]
+Term = Annotated[Lognormal | Uniform | Levels | Cycle | Jitter | Schedule, Field(discriminator="model")]
 MODELS: dict[str, type[Model]] = {
     "lognormal": Lognormal,
+    "uniform": Uniform,
     "levels": Levels,
     "cycle": Cycle,
     "jitter": Jitter,
