@@ -4,11 +4,12 @@ SCENARIO ?= geo
 lab := scripts/lab
 options := $(if $(TRIALS),--trials $(TRIALS)) $(if $(DURATION),--duration $(DURATION)) $(if $(JOBS),--jobs $(JOBS))
 
-.PHONY: experiment test setup report bench bench-senders bench-replay check doctor lint lock clean
+.PHONY: experiment test setup page report bench bench-senders bench-replay check doctor lint lock clean
 
 experiment: setup ; @$(lab) run $(SCENARIO) $(options)
 test: setup lint ; @$(lab) kernel build && scripts/python -m pytest -n auto --dist loadfile
 setup: ; @scripts/setup
+page: setup ; @$(lab) page
 report: setup ; @$(lab) report results/$(SCENARIO)/latest
 bench: setup ; @$(lab) bench
 bench-senders: setup ; @scripts/python -m lab.bench_senders

@@ -91,6 +91,20 @@ def report(
 
 
 @app.command()
+def page(
+    folder: Annotated[Path | None, typer.Argument(help="The folder of all results, instead of the usual one.")] = None,
+) -> None:
+    """Make index.html of all stored scenarios: tables and figures of the seeds, every trial.   Example: `lab page`"""
+    from lab import paths
+    from lab.index.write import write_index
+    from lab.kernel.build import find
+
+    kernel = find()
+    made = write_index(folder or paths.results(), kernel.replay_library if kernel else None)
+    console.print(f"page      {made}", soft_wrap=True, markup=False)
+
+
+@app.command()
 def clean(
     cache: Annotated[
         bool, typer.Option("--cache", help="Remove kernels and images too: the next run builds them.")

@@ -91,5 +91,3 @@ def _rule(stored: Stored) -> str:
 
 def _valid(stored: Stored) -> int:
     return int(stored.judged.trials["valid"].sum())
-
-
