@@ -7,7 +7,7 @@ options := $(if $(TRIALS),--trials $(TRIALS)) $(if $(DURATION),--duration $(DURA
 .PHONY: experiment test setup page report bench bench-senders bench-replay check doctor lint lock clean
 
 experiment: setup ; @$(lab) run $(SCENARIO) $(options)
-test: setup lint ; @$(lab) kernel build && scripts/python -m pytest -n auto --dist loadfile
+test: setup lint ; @scripts/setup-browser && $(lab) kernel build && scripts/python -m pytest -n auto --dist loadfile
 setup: ; @scripts/setup
 page: setup ; @$(lab) page
 report: setup ; @$(lab) report results/$(SCENARIO)/latest

@@ -18,7 +18,7 @@ from lab.index import chapters, claims, heuristics, summary
 from lab.index.choice import shown_first
 from lab.index.evaluation import FOLDER as EVALUATION
 from lab.index.evaluation import evaluation
-from lab.index.notebooks import execute_all
+from lab.index.notebooks import NOTEBOOKS, execute_all
 from lab.index.page import Index, Link, ScenarioPart, render
 from lab.report.files import write_whole
 from lab.report.judged import OUTCOMES, TRIALS
@@ -30,14 +30,14 @@ PAGE = "index.html"
 RUN_FILES = ("summary.csv", "summary.tex", "outcomes.csv", OUTCOMES, TRIALS)
 
 
-def write_index(results: Path, replay_library: Path | None) -> Path:
+def write_index(results: Path, replay_library: Path | None, notebooks: Path = NOTEBOOKS) -> Path:
     """Make the page from what is stored; what is missing is shown as pending, what cannot be read is said."""
     results = results.resolve()
     results.mkdir(parents=True, exist_ok=True)
     runs, faults = stored(results)
     faults += _own_pages(runs, replay_library)
     tables = {name: _evaluated(results, name, faults) for name in ("claims", "status")}
-    done = execute_all(results, replay_library)
+    done = execute_all(results, replay_library, notebooks)
     links = summary.one_a_link(runs)
     index = Index(
         links=[Link(each.link, summary.sentence(each), _page(each)) for each in links],
