@@ -4,15 +4,16 @@ SCENARIO ?= geo
 lab := scripts/lab
 options := $(if $(TRIALS),--trials $(TRIALS)) $(if $(DURATION),--duration $(DURATION)) $(if $(JOBS),--jobs $(JOBS))
 
-.PHONY: experiment test setup reproduce verify evaluate bench-reproduce report bench bench-senders bench-replay check doctor lint lock clean
+.PHONY: experiment test setup reproduce verify evaluate page bench-reproduce report bench bench-senders bench-replay check doctor lint lock clean
 
 experiment: setup ; @$(lab) run $(SCENARIO) $(options)
-test: setup lint ; @$(lab) kernel build && scripts/python -m pytest -n auto --dist loadfile
+test: setup lint ; @scripts/setup-browser && $(lab) kernel build && scripts/python -m pytest -n auto --dist loadfile
 setup: ; @scripts/setup
 reproduce: setup ; @$(lab) reproduce $(if $(QUICK),--quick) $(if $(JOBS),--jobs $(JOBS)) $(if $(NO_PCAP),--no-pcap)
 verify: setup ; @$(lab) verify
 evaluate: setup ; @$(lab) evaluate
 bench-reproduce: setup ; @scripts/python -m lab.bench_reproduce
+page: setup ; @$(lab) page
 report: setup ; @$(lab) report results/$(SCENARIO)/latest
 bench: setup ; @$(lab) bench
 bench-senders: setup ; @scripts/python -m lab.bench_senders

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Round trip by round trip: what was sent, what arrived, and the doubling that ends (thesis 4.3 and 4.6, WiFi paper 3).
 
-The seeds draw this as theory; here the rounds are those of a real download: a round ends when all that was in flight at
-its beginning has been acknowledged.
+The seeds draw this as theory; here it is a real download. All rounds are as long as the round trip was when the link
+became full (or slow start was left): a round that grew with the queue would double for ever.
 """
 
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -31,9 +32,11 @@ class Rounds:
     delivered_bytes: Floats
 
     @classmethod
-    def of_streams(cls, streams: Streams, until_s: float) -> "Rounds":
-        """Count what was sent and delivered within each round."""
-        edges = np.array(streams.rounds_s(until_s))
+    def of_streams(cls, streams: Streams, full_s: float, rtt_s: float) -> "Rounds":
+        """Count what was sent and delivered within each round; one of them ends when the link was full."""
+        first_s, last_s = (float(streams.table["t_s"][index]) for index in (0, -1))
+        before, after = (full_s - first_s) / rtt_s, (last_s - full_s) / rtt_s
+        edges = full_s + rtt_s * np.arange(-np.ceil(before), np.floor(after) + 1)
         return cls(edges[1:], np.diff(streams.sent(edges)), np.diff(streams.delivered(edges)))
 
 
@@ -60,12 +63,17 @@ def figure(rounds: Rounds, moments: Moments) -> Figure:
     return drawn
 
 
-def draw(subject: Subject) -> Drawing:
-    """The figure of one trial."""
-    until_s = subject.moments.last_s() or float(subject.trial.meta["duration_s"])
-    rounds = Rounds.of_streams(Streams(subject.acks), 1.5 * until_s)
+def draw(subject: Subject) -> Drawing | None:
+    """The figure of one trial; none where too little was acknowledged."""
+    moments, acks = subject.moments, subject.acks.drop_nulls("srtt_ms")
+    full_s = next((t_s for t_s in (moments.true_capacity_s, moments.exit_s) if t_s is not None), None)
+    known = acks if full_s is None else acks.filter(pl.col("t_s") <= full_s)
+    if known.height < 3:
+        return None
+    rtt_s = float(known["srtt_ms"][-1]) / 1e3
+    rounds = Rounds.of_streams(Streams(acks), known["t_s"][-1] if full_s is None else full_s, rtt_s)
     what = (
-        "Bytes sent and delivered in each round trip, and delivered against twice the round before: "
+        f"Bytes sent and delivered in each round trip of {1e3 * rtt_s:.0f} ms, and against twice the round before: "
         "while the window doubles so do they; at capacity they stop"
     )
     grown = ", ".join(f"{value / 1e6:.2g}" for value in rounds.delivered_bytes[:MOST_ROUNDS])
@@ -87,7 +95,7 @@ def _mark(axis: Axes, rounds: Rounds, moments: Moments, shown: int) -> None:
     ):
         if t_s is None:
             continue
-        number = int(np.searchsorted(rounds.ends_s, t_s)) + 0.5
+        number = int(np.searchsorted(rounds.ends_s, t_s - 1e-6)) + 1.5
         if number <= shown:
             axis.axvline(number, color=colour, linestyle=dash, lw=1.6)
             place: dict[str, Any] = {"xycoords": ("data", "axes fraction"), "ha": "right", "va": "top", "rotation": 90}

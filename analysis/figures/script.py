@@ -36,7 +36,7 @@ def draw_together(name: str, draw: Callable[[Sequence[Subject]], Drawing]) -> No
     print(*save(drawing.figure, arguments.out_dir / name))
 
 
-def draw_runs(name: str, draw: Callable[[Sequence[Stored]], Drawing]) -> None:
+def draw_runs(name: str, draw: Callable[[Sequence[Stored]], Drawing | None]) -> None:
     """Draw one figure over the trials of several runs: RUN_DIR... OUT_DIR."""
     arguments = argparse.ArgumentParser(prog=f"python -m analysis.figures.{name}")
     arguments.add_argument("run_dir", type=Path, nargs="+", help="stored runs, such as results/thesis-geo/latest")
@@ -44,7 +44,8 @@ def draw_runs(name: str, draw: Callable[[Sequence[Stored]], Drawing]) -> None:
     given = arguments.parse_args()
     given.out_dir.mkdir(parents=True, exist_ok=True)
     drawing = draw([Stored.of(Run(folder)) for folder in given.run_dir])
-    print(*save(drawing.figure, given.out_dir / name))
+    if drawing is not None:
+        print(*save(drawing.figure, given.out_dir / name))
 
 
 def parser(name: str) -> argparse.ArgumentParser:

@@ -13,7 +13,7 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass
 class Streams:
-    """The ACKs of one flow: tcp_probe shows the socket before an ACK, so what the ACK changed is in the row after it."""
+    """The ACKs of one flow; tcp_probe shows the socket before an ACK: what the ACK changed is in the row after it."""
 
     acks: pl.DataFrame
 
@@ -32,20 +32,6 @@ class Streams:
     def sent(self, t_s: npt.ArrayLike) -> Floats:
         """Bytes sent until each time."""
         return self._held("sent_bytes", t_s)
-
-    def rounds_s(self, until_s: float) -> list[float]:
-        """When each round trip began: the next begins once all that was sent when this one began is delivered."""
-        table = self.table
-        if table.is_empty():
-            return []
-        times, delivered = table["t_s"].to_numpy(), table["delivered_bytes"].to_numpy()
-        begins = [float(times[0])]
-        while begins[-1] < until_s:
-            index = int(np.searchsorted(delivered, self.sent(begins[-1]), "left"))
-            if index >= len(times) or times[index] <= begins[-1]:
-                break
-            begins.append(float(times[index]))
-        return begins
 
     def _held(self, column: str, t_s: npt.ArrayLike) -> Floats:
         index = np.searchsorted(self.table["t_s"].to_numpy(), np.asarray(t_s), "right") - 1

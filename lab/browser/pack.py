@@ -6,6 +6,7 @@ import gzip
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from copy import copy
 from functools import cache
 from pathlib import Path
@@ -66,7 +67,8 @@ def _entry(trial: Trial, by_rule: Mapping[str, Mapping[str, Any]], group: str) -
 def _made(trial: Trial, moments: Mapping[str, float | None], last_s: float | None) -> bytes:
     content = {"made_by": _maker(), "moments": moments, **series(trial, last_s)}
     data = gzip.compress(json.dumps(content, separators=(",", ":")).encode(), mtime=0)
-    write_whole(trial.path / KEPT, data)
+    with suppress(OSError):  # kept for the next time only
+        write_whole(trial.path / KEPT, data)
     return data
 
 

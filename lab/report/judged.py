@@ -7,10 +7,13 @@ when any of that changes, and only then.
 """
 
 import hashlib
+import io
 import multiprocessing
 import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass
 from functools import cache
@@ -83,10 +86,11 @@ def _kept(file: Path, schema: dict[str, Any]) -> pl.DataFrame:
 
 
 def _keep(file: Path, table: pl.DataFrame) -> None:
-    draft = file.with_name(f".{file.name}")
-    table.write_parquet(draft, compression="zstd")
-    write_whole(file, draft.read_bytes())
-    draft.unlink()
+    """Keep it for the next time; a folder that cannot be written costs that time, and no result."""
+    content = io.BytesIO()
+    table.write_parquet(content, compression="zstd")
+    with suppress(OSError):
+        write_whole(file, content.getvalue())
 
 
 def _merged(run: Run, known: pl.DataFrame, fresh: pl.DataFrame, keys: set[str]) -> pl.DataFrame:
@@ -102,8 +106,12 @@ def _judge_all(folders: Sequence[Path], workers: int | None) -> Iterator[Found]:
         yield from map(_judge, folders)
         return
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(processes, context, _alone) as pool:
-        yield from pool.map(_judge, folders, chunksize=4)
+    try:
+        with ProcessPoolExecutor(processes, context, _alone) as pool:
+            found = list(pool.map(_judge, folders, chunksize=4))
+    except BrokenProcessPool:  # a worker was killed, or cannot be started from where this was called
+        found = list(map(_judge, folders))
+    yield from found
 
 
 def _alone() -> None:
