@@ -37,15 +37,16 @@ def open_files(pid: int) -> int:
     return len(list(Path(f"/proc/{pid}/fd").iterdir()))
 
 
-def test_memory_and_open_files_stay_flat_over_thousands_of_trials() -> None:
+# By hand: over 10,000, 102 MB became 108 and 41 open files 45, of the command; of a worker, 99 became 101 and 18, 19.
+def test_memory_and_open_files_stay_flat_over_hundreds_of_trials() -> None:
     seen: dict[int, list[tuple[float, int]]] = {}
     with cluster.local(2) as client:
         processes = [os.getpid(), *cluster.worker_pids(client)]
-        for done, (job, result) in enumerate(pool.run_on(client, list(range(2500)), square), 1):
+        for done, (job, result) in enumerate(pool.run_on(client, list(range(600)), square), 1):
             assert result == job * job
-            if done in (500, 2500):
+            if done in (150, 600):
                 seen[done] = [(memory_mb(pid), open_files(pid)) for pid in processes]
-    for (before_mb, before), (after_mb, after) in zip(seen[500], seen[2500], strict=True):
+    for (before_mb, before), (after_mb, after) in zip(seen[150], seen[600], strict=True):
         assert after_mb < before_mb + 8
         assert after <= before + 8
 
