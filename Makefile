@@ -1,10 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Each line calls the lab. SCENARIO=geo TRIALS=6 DURATION=30 JOBS=2 choose; QUICK=1 NO_PCAP=1 of reproduce.
+# Each line calls the lab. SCENARIO=geo TRIALS=6 DURATION=30 JOBS=2 choose; so do BACKEND=virtual|host|vm and
+# ENGINE=netns|containerlab|mininet. RESUME=1 goes on with the last unfinished run. HOST=user@machine: for provision.
+# QUICK=1 NO_PCAP=1: for reproduce.
 SCENARIO ?= geo
 lab := scripts/lab
 options := $(if $(TRIALS),--trials $(TRIALS)) $(if $(DURATION),--duration $(DURATION)) $(if $(JOBS),--jobs $(JOBS))
+options += $(if $(BACKEND),--backend $(BACKEND)) $(if $(ENGINE),--engine $(ENGINE)) $(if $(RESUME),--resume)
 
-.PHONY: experiment test setup reproduce verify evaluate page bench-reproduce report bench bench-senders bench-replay check doctor lint lock clean
+.PHONY: experiment test setup reproduce verify evaluate page report check doctor lint lock clean
+.PHONY: bench bench-senders bench-replay bench-reproduce
+.PHONY: setup-vm box image vm provision agree notebook test-vm
 
 experiment: setup ; @$(lab) run $(SCENARIO) $(options)
 test: setup lint ; @scripts/setup-browser && $(lab) kernel build && scripts/python -m pytest -n auto --dist loadfile
@@ -21,5 +26,15 @@ bench-replay: setup ; @scripts/python -m lab.bench_replay $(BENCH)
 check: setup ; @$(lab) check
 doctor: setup ; @$(lab) doctor
 lint: setup ; @scripts/python -m ruff check . && scripts/python -m mypy
+lint-ansible: setup ; @PATH=$(CURDIR)/.venv/bin:$$PATH ansible-lint --nocolor -q --profile production --offline ansible/
 lock: setup ; @scripts/lock
 clean: setup ; @$(lab) clean
+
+setup-vm: setup ; @scripts/setup-vm
+box: setup-vm ; @$(lab) box build
+image: setup ; @$(lab) image build
+vm: setup-vm ; @vagrant up
+provision: setup-vm ; @scripts/provision $(HOST)
+agree: setup ; @$(lab) agree
+notebook: setup-vm ; @scripts/notebook
+test-vm: setup-vm ; @scripts/test-vm

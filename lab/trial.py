@@ -10,7 +10,8 @@ from typing import Any
 
 import polars as pl
 
-from lab import virtual
+from lab.backends.place import Place, add_topology
+from lab.backends.virtual import Virtual
 from lab.certificate import certify
 from lab.kernel.build import Kernel
 from lab.links.shapes import write_steps
@@ -38,6 +39,12 @@ class Job:
     kernel: Kernel
     world: Path
     keep_capture: bool = True
+    place: Place | None = None  # else the virtual kernel
+
+    @property
+    def where(self) -> Place:
+        """Return where it runs."""
+        return self.place or Virtual(self.kernel, self.world)
 
 
 def run_trial(job: Job) -> dict[str, Any]:
@@ -48,7 +55,7 @@ def run_trial(job: Job) -> dict[str, Any]:
     draft.mkdir(parents=True)
     try:
         plan = prepare(job, draft)
-        virtual.run_plan(plan, draft, job.kernel, job.world)
+        job.where.run_plan(plan, draft)
         meta = store(job, plan, draft)
         _publish(draft, job.folder)
     finally:
@@ -69,7 +76,8 @@ def prepare(job: Job, folder: Path) -> dict[str, Any]:
     """Draw a trial's link, write its steps into the trial's folder, and word its plan."""
     drawn = draw(job.experiment, job.number)
     write_steps(job.experiment.profile, drawn.link, folder / "link")
-    return make_plan(job.experiment, job.experiment.ccas[job.cca], drawn)
+    add_topology(folder, job.where.engine, job.experiment.topology.name)
+    return job.where.worded(make_plan(job.experiment, job.experiment.ccas[job.cca], drawn))
 
 
 def store(job: Job, plan: dict[str, Any], folder: Path) -> dict[str, Any]:
@@ -85,6 +93,7 @@ def store(job: Job, plan: dict[str, Any], folder: Path) -> dict[str, Any]:
     for name in RAW if job.keep_capture else (*RAW, "client.pcapng"):
         path = folder / name
         shutil.rmtree(path) if path.is_dir() else path.unlink()
+    shutil.rmtree(folder / "topology", ignore_errors=True)
     return meta
 
 
@@ -136,6 +145,9 @@ def _meta(job: Job, plan: dict[str, Any], node: dict[str, Any], certificate: dic
         "capture": node["capture"],
         "changes": node["changes"],
         "kernel": node["kernel"],
+        "backend": job.where.backend,
+        "engine": job.where.engine,
+        **({"machine": node["machine"]} if "machine" in node else {}),
     }
 
 

@@ -30,8 +30,8 @@ def memory_table(senders: Sequence[str]) -> Table:
         )
         groups.append(Group(cca.label, (*theirs, ours)))
     notes = (
-        f"Every socket has {SOCKET_BYTES} bytes for its congestion control, used or not. Bytes of a flow: as the module "
-        "says with its default parameters, CUBIC's included; a dash where a sender does not say.",
+        f"Every socket has {SOCKET_BYTES} bytes for its congestion control, used or not. Bytes of a flow: as the "
+        "module says with its default parameters, CUBIC's included; a dash where a sender does not say.",
     )
     return Table(
         "static-memory", f"Static memory of a flow ({SOURCE}, static memory footprint).", HEADER, tuple(groups), notes

@@ -17,7 +17,7 @@ from lab.schema.load import Strict
 Number = Annotated[float, Field(strict=False)]
 Positive = Annotated[float, Field(gt=0, strict=False)]
 NotNegative = Annotated[float, Field(ge=0, strict=False)]
-STEPS_A_CYCLE = 40
+STEPS_A_CYCLE, LEAST_STEP_S = 40, 0.001  # finer steps cost a node more than they tell a sender
 
 
 class Model(Strict):
@@ -111,7 +111,8 @@ class Cycle(Model):
     def draw(self, rng: np.random.Generator, duration_s: float) -> Quantity:
         """Draw the phase."""
         phase = float(rng.uniform(0, 1))
-        steps_a_cycle = 2 if self.shape == "square" else STEPS_A_CYCLE
+        smooth = min(STEPS_A_CYCLE, max(math.floor(self.period_s / LEAST_STEP_S), 4))
+        steps_a_cycle = 2 if self.shape == "square" else smooth
 
         def rows() -> Iterator[Row]:
             first = math.floor(phase * steps_a_cycle)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Topologies: containerlab's own file, which every engine brings up; labels say which interface plays which part."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
@@ -18,6 +18,7 @@ class Node(Strict):
 
     kind: str
     image: str | None = None
+    network_mode: Annotated[Literal["none"] | None, Field(alias="network-mode")] = None  # no management network
     exec: list[str] = []
     labels: dict[str, str] = {}
 
