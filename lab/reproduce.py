@@ -70,7 +70,7 @@ def _asked(name: str, quick: bool) -> Experiment:
 
 
 def _part(holding: ExitStack, experiment: Experiment, asked: How, kernel: Kernel, world: Image) -> Part:
-    folder = _stored(experiment, kernel) or _opened(experiment, kernel, world)
+    folder = _stored(experiment, kernel) or _opened(experiment, asked, kernel, world)
     holding.enter_context(campaign.holding(folder))
     jobs = campaign.missing(experiment, folder, kernel, world, asked.keep_capture)
     if not jobs and not Run(folder).complete:
@@ -88,8 +88,8 @@ def _stored(experiment: Experiment, kernel: Kernel) -> Path | None:
     return None
 
 
-def _opened(experiment: Experiment, kernel: Kernel, world: Image) -> Path:
-    campaign.require_space(experiment, 1)
+def _opened(experiment: Experiment, asked: How, kernel: Kernel, world: Image) -> Path:
+    campaign.require_space(experiment, asked.workers, asked.keep_capture)
     return campaign.open_run(experiment, kernel, world, resume=False)
 
 
