@@ -54,8 +54,8 @@ def test_memory_and_open_files_stay_flat_over_hundreds_of_trials() -> None:
 def test_a_lost_worker_costs_its_trial_a_second_run_and_nothing_else(bench: Bench) -> None:
     experiment = experiment_on(SMALL, "cubic", trials=3, duration_s=2)
     jobs = [bench.job(experiment, "cubic", "lost-worker", number) for number in (1, 2, 3)]
-    with cluster.local(2) as client:
-        victim = cluster.worker_pids(client)[0]
+    with cluster.local(1) as client:
+        (victim,) = cluster.worker_pids(client)
         watcher = threading.Thread(target=_kill_once_at_work, args=(victim, jobs))
         watcher.start()
         ended = list(pool.run_on(client, jobs, pool.attempt))
@@ -67,7 +67,7 @@ def test_a_lost_worker_costs_its_trial_a_second_run_and_nothing_else(bench: Benc
 
 def _kill_once_at_work(victim: int, jobs: list[Job]) -> None:
     drafts = jobs[0].folder.parent
-    wait_for(lambda: len(list(drafts.glob(".*/client.pcapng"))) == 2, "two trials under way", 120)
+    wait_for(lambda: list(drafts.glob(".*/client.pcapng")), "trial under way", 180)
     os.kill(victim, signal.SIGKILL)
 
 
