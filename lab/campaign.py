@@ -27,6 +27,7 @@ from lab.trial import Job
 from lab.world.image import Image
 
 LOCK = ".lock"
+KEPT, KEPT_TABLES = 0.5, 0.06  # share of it that stays in a stored trial, with its capture and without
 BYTES_PER_PACKET = 200  # of the capture, its table and the trace while a trial is decoded
 
 
@@ -115,12 +116,12 @@ def missing(experiment: Experiment, folder: Path, kernel: Kernel, world: Image, 
     return [job for job in jobs if not (job.folder / "trial.json").exists()]
 
 
-def require_space(experiment: Experiment, workers: int) -> None:
+def require_space(experiment: Experiment, workers: int, keep_capture: bool = True) -> None:
     """Refuse to start what the disk cannot hold, were every trial still missing."""
     scenario = experiment.scenario
     trials = scenario.trials * len(scenario.ccas)
     packets = 1.5 * draw(experiment, 1).link.mean_rate_mbps * 1e6 / 8 / 1500 * scenario.duration_s
-    needed = packets * BYTES_PER_PACKET * (min(workers, trials) + 0.5 * trials)
+    needed = packets * BYTES_PER_PACKET * (min(workers, trials) + (KEPT if keep_capture else KEPT_TABLES) * trials)
     folder = next(folder for folder in (paths.results(), *paths.results().parents) if folder.exists())
     free = shutil.disk_usage(folder).free
     if free < needed:

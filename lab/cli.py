@@ -101,7 +101,7 @@ def reproduce(
     from lab.reproduce import reproduce as run_all
 
     faults = run_all(scenarios or [], quick, how(jobs, scheduler, not no_pcap), console)
-    write(console, faults)
+    write(console, faults, with_page=True)
 
 
 @app.command()
@@ -137,6 +137,20 @@ def report(
     from lab.kernel.build import find
 
     write(folder or paths.results() / "geo" / "latest", find(), console)
+
+
+@app.command()
+def page(
+    folder: Annotated[Path | None, typer.Argument(help="The folder of all results, instead of the usual one.")] = None,
+) -> None:
+    """Make index.html of all stored scenarios: tables and figures of the seeds, every trial.   Example: `lab page`"""
+    from lab import paths
+    from lab.index.write import write_index
+    from lab.kernel.build import find
+
+    kernel = find()
+    made = write_index(folder or paths.results(), kernel.replay_library if kernel else None)
+    console.print(f"page      {made}", soft_wrap=True, markup=False)
 
 
 @app.command()

@@ -101,7 +101,7 @@ def run(
     place: Place | None = None,
 ) -> tuple[Path, list[str]]:
     """Run what is missing of a scenario; returns the run's folder and why trials failed."""
-    campaign.require_space(experiment, asked.workers)
+    campaign.require_space(experiment, asked.workers, asked.keep_capture)
     folder = campaign.open_run(experiment, kernel, world, resume, place)
     with campaign.holding(folder):
         missing = campaign.missing(experiment, folder, kernel, world, asked.keep_capture)

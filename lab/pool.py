@@ -4,7 +4,9 @@
 A worker that is lost costs its trial's time and no more: dask runs the trial again elsewhere.
 """
 
+from asyncio import CancelledError
 from collections.abc import Callable, Iterator
+from concurrent import futures
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -35,7 +37,16 @@ def run_all(jobs: list[Job], workers: int, scheduler: str | None = None) -> Iter
 
 
 def run_on(client: Client, jobs: list[Any], work: Callable[[Any], Any]) -> Iterator[tuple[Any, Any]]:
-    """Yield (job, what work returned) as each ends."""
+    """Yield (job, what work returned) as each ends; UserError where the scheduler goes away."""
+    address = client.scheduler.address if client.scheduler else "?"
+    try:
+        yield from _as_they_end(client, jobs, work)
+    except (OSError, CancelledError, futures.CancelledError):  # whichever call finds nobody there
+        said = f"scheduler {address}: went away: the trials stored so far are whole; go on with --resume"
+        raise UserError(said) from None
+
+
+def _as_they_end(client: Client, jobs: list[Any], work: Callable[[Any], Any]) -> Iterator[tuple[Any, Any]]:
     left = iter(jobs)
     running: dict[Any, Any] = {}
 
@@ -50,20 +61,17 @@ def run_on(client: Client, jobs: list[Any], work: Callable[[Any], Any]) -> Itera
     ended = as_completed(list(hand_out()), loop=client.loop)
     for future in ended:
         job = running.pop(future.key)
-        yield job, _result(future, client)
+        yield job, _result(future)
         del future  # or the scheduler would keep its result
         for new in hand_out():
             ended.add(new)
 
 
-def _result(future: "Future[Any]", client: Client) -> Any:
+def _result(future: "Future[Any]") -> Any:
     """Return what a task returned; a task of ours raises nothing, so that an error is the cluster's."""
-    if future.status == "finished":
-        return future.result(timeout=cluster.ANSWER_S)
     if future.status == "error":
         return f"cluster: {str(future.exception()).splitlines()[0]}"
-    where = client.scheduler.address if client.scheduler else "gone"
-    raise UserError(f"scheduler {where}: went away: the trials stored so far are whole; go on with --resume")
+    return future.result(timeout=cluster.ANSWER_S)
 
 
 def attempt(job: Job) -> Result:

@@ -70,7 +70,7 @@ def _asked(name: str, quick: bool) -> Experiment:
 
 
 def _part(holding: ExitStack, experiment: Experiment, asked: How, kernel: Kernel, world: Image) -> Part:
-    folder = _stored(experiment, kernel) or _opened(experiment, kernel, world)
+    folder = _stored(experiment, kernel) or _opened(experiment, asked, kernel, world)
     holding.enter_context(campaign.holding(folder))
     jobs = campaign.missing(experiment, folder, kernel, world, asked.keep_capture)
     if not jobs and not Run(folder).complete:
@@ -88,8 +88,8 @@ def _stored(experiment: Experiment, kernel: Kernel) -> Path | None:
     return None
 
 
-def _opened(experiment: Experiment, kernel: Kernel, world: Image) -> Path:
-    campaign.require_space(experiment, 1)
+def _opened(experiment: Experiment, asked: How, kernel: Kernel, world: Image) -> Path:
+    campaign.require_space(experiment, asked.workers, asked.keep_capture)
     return campaign.open_run(experiment, kernel, world, resume=False)
 
 
@@ -111,8 +111,8 @@ def _run(parts: list[Part], asked: How, console: Console) -> None:
             now_s = time.monotonic()
             campaign.add_wall_s(part.folder, now_s - last_s)
             last_s = now_s
-            if not part.left and not part.failures:
-                campaign.finish(part.folder)
+            if not part.left:
+                _ended(part, console)
             progress.update(
                 task,
                 advance=_cost_s(job),
@@ -120,6 +120,14 @@ def _run(parts: list[Part], asked: How, console: Console) -> None:
                 description=f"{job.experiment.name}: {tally['valid']} valid, {tally['invalid']} invalid, "
                 f"{tally['failed']} failed, {tally['virtual_s'] / (now_s - begun_s):.1f} virtual s/s",
             )
+
+
+def _ended(part: Part, console: Console) -> None:
+    """Say that a run is through, and mark it complete where no trial of it is missing."""
+    if not part.failures:
+        campaign.finish(part.folder)
+    words = f", {len(part.failures)} without a result" if part.failures else ""
+    console.print(f"{part.folder.parent.name}: {len(part.jobs)} trials run{words}", soft_wrap=True, markup=False)
 
 
 def _tallied(part: Part, job: Job, outcome: Any) -> dict[str, int]:

@@ -5,6 +5,7 @@ A run is held to the claims and tolerances it was started with (run.json); a sce
 """
 
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 import polars as pl
@@ -108,8 +109,13 @@ def _row(
 
 
 def _sentence(metric: str, who: str, value: float, profile: str) -> str:
-    words = WORDS[metric].format(who=load_ccas()[who].label, value=f"{value:g}")
+    words = WORDS[metric].format(who=_labels()[who], value=f"{value:g}")
     return f"{words[0].upper()}{words[1:]} ({profile})."
+
+
+@cache
+def _labels() -> dict[str, str]:
+    return {name: cca.label for name, cca in load_ccas().items()}
 
 
 def _ours(

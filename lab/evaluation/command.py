@@ -12,6 +12,7 @@ from lab.errors import UserError
 from lab.evaluation.checks import run_checks
 from lab.evaluation.verdict import AGREES, DIFFERS, OPEN
 from lab.evaluation.write import FOLDER, MAPPED, write_all
+from lab.index.write import write_index
 from lab.kernel.build import find
 from lab.kernel.recipe import Recipe
 from lab.report.stored import first_stored
@@ -19,13 +20,16 @@ from lab.report.stored import first_stored
 STYLES = {AGREES: "green", DIFFERS: "red", OPEN: "dim"}
 
 
-def evaluate(console: Console, faults: list[str]) -> None:
-    """Write all tables and say where; what could not be read or run is a line each, and exit status 1."""
+def evaluate(console: Console, faults: list[str], with_page: bool = False) -> None:
+    """Write all tables, and the page of them; what could not be read or run is a line each, and exit status 1."""
     kernel = find()
     folder, unread = write_all(paths.results(), kernel.replay_library if kernel else None)
     console.print(f"tables    {folder}", soft_wrap=True, markup=False)
     if not kernel:
         console.print("nothing was replayed: build the kernel first: lab kernel build")
+    if with_page:
+        made = write_index(paths.results(), kernel.replay_library if kernel else None)
+        console.print(f"page      {made}", soft_wrap=True, markup=False)
     for line in (*faults, *unread):
         console.print(line, soft_wrap=True, markup=False)
     if faults or unread:

@@ -31,7 +31,9 @@ def flows(stored: Stored) -> pl.DataFrame:
     """Return two rows per valid trial of a scenario with a rival; none of others."""
     if not stored.run.meta["scenario"].get("rival"):
         return pl.DataFrame(schema=SCHEMA)
-    rows = [row for trial in stored.run.trials if trial.valid for row in _rows(stored.name, copy(trial))]
+    whole = set(stored.judged.trials.filter("valid").select("cca", "trial").iter_rows())
+    trials = [trial for trial in stored.run.trials if (trial.cca, trial.number) in whole]
+    rows = [row for trial in trials for row in _rows(stored.name, copy(trial))]
     return pl.DataFrame(rows, schema=SCHEMA)
 
 

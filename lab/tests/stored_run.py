@@ -95,13 +95,17 @@ def _trial(cca: str, number: int, path: model.Path, valid: bool, drops_pkts: int
 
 
 def _run() -> dict[str, Any]:
-    scenario = {"question": "Who leaves <slow start> at 100 % of the right_moment?", "ccas": list(SENDERS)}
+    scenario = {
+        "question": "Who leaves <slow start> at 100 % of the right_moment?",
+        "ccas": list(SENDERS),
+        "profile": "geo",
+    }
     stanzas = load_ccas()
     return {
         "format": FORMAT,
         "complete": True,
         "scenario": scenario | {"published": PUBLISHED},
-        "profile": {"recorded": ["ACK frames of 40 ms"], "modelled": ["tail drop"]},
+        "profile": {"title": "A link in theory", "recorded": ["ACK frames of 40 ms"], "modelled": ["tail drop"]},
         "ccas": [stanzas[name].model_dump() for name in SENDERS],
         "versions": {"kernel": "6.12.48", "iperf3": "3.18"},
     }
