@@ -29,7 +29,7 @@ def memory_table(senders: Sequence[str]) -> Table:
         theirs = [] if published is None else [Row((SOURCE, str(published), NONE, NONE), published=True)]
         groups.append(Group(cca.label, (*theirs, ours)))
     notes = (
-        f"Every socket has {SOCKET_BYTES} bytes for its congestion control, used or not. Bytes of a flow: as the module "
+        f"Every socket has {SOCKET_BYTES} bytes for its congestion control, used or not. Bytes of a flow: as a module "
         "says with its default parameters, CUBIC's included; a dash where a sender does not say.",
     )
     caption = f"Static memory of a flow ({SOURCE}, static memory footprint)."
