@@ -1,21 +1,53 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Each line calls the lab. SCENARIO=geo TRIALS=6 DURATION=30 JOBS=2 choose.
+# Each line calls the lab. SCENARIO=geo TRIALS=6 DURATION=30 JOBS=2 choose; so do BACKEND=virtual|host|vm and
+# ENGINE=netns|containerlab|mininet. RESUME=1 goes on with the last unfinished run. HOST=user@machine: for provision.
+# QUICK=1 NO_PCAP=1: for reproduce.
 SCENARIO ?= geo
 lab := scripts/lab
 options := $(if $(TRIALS),--trials $(TRIALS)) $(if $(DURATION),--duration $(DURATION)) $(if $(JOBS),--jobs $(JOBS))
+options += $(if $(BACKEND),--backend $(BACKEND)) $(if $(ENGINE),--engine $(ENGINE)) $(if $(RESUME),--resume)
 
+<<<<<<< HEAD
 .PHONY: experiment test setup page report bench bench-senders bench-replay check doctor lint lock clean
 
 experiment: setup ; @$(lab) run $(SCENARIO) $(options)
 test: setup lint ; @scripts/setup-browser && $(lab) kernel build && scripts/python -m pytest -n auto --dist loadfile
 setup: ; @scripts/setup
 page: setup ; @$(lab) page
+=======
+sanitized := $(patsubst %,lab/tests/test_%.py,kunit sender_matrix failslab hardships crowd modules)
+
+.PHONY: experiment test test-sanitize setup reproduce verify evaluate report check doctor lint lock clean
+.PHONY: bench bench-senders bench-versions bench-kernels bench-replay bench-reproduce
+.PHONY: setup-vm box image vm provision agree notebook test-vm
+
+experiment: setup ; @$(lab) run $(SCENARIO) $(options)
+test: setup lint ; @$(lab) kernel build && scripts/python -m pytest -n auto --dist loadfile
+test-sanitize: setup ; @$(lab) kernel build --sanitize && LAB_TEST_KERNEL=sanitize scripts/python -m pytest -n auto --dist loadfile $(sanitized)
+setup: ; @scripts/setup
+reproduce: setup ; @$(lab) reproduce $(if $(QUICK),--quick) $(if $(JOBS),--jobs $(JOBS)) $(if $(NO_PCAP),--no-pcap)
+verify: setup ; @$(lab) verify
+evaluate: setup ; @$(lab) evaluate
+bench-reproduce: setup ; @scripts/python -m lab.bench_reproduce
+>>>>>>> main
 report: setup ; @$(lab) report results/$(SCENARIO)/latest
 bench: setup ; @$(lab) bench
 bench-senders: setup ; @scripts/python -m lab.bench_senders
+bench-versions: setup ; @scripts/python -m lab.bench_versions $(BENCH)
+bench-kernels: setup ; @scripts/python -m lab.kernel.table
 bench-replay: setup ; @scripts/python -m lab.bench_replay $(BENCH)
 check: setup ; @$(lab) check
 doctor: setup ; @$(lab) doctor
 lint: setup ; @scripts/python -m ruff check . && scripts/python -m mypy
+lint-ansible: setup ; @PATH=$(CURDIR)/.venv/bin:$$PATH ansible-lint --nocolor -q --profile production --offline ansible/
 lock: setup ; @scripts/lock
 clean: setup ; @$(lab) clean
+
+setup-vm: setup ; @scripts/setup-vm
+box: setup-vm ; @$(lab) box build
+image: setup ; @$(lab) image build
+vm: setup-vm ; @vagrant up
+provision: setup-vm ; @scripts/provision $(HOST)
+agree: setup ; @$(lab) agree
+notebook: setup-vm ; @scripts/notebook
+test-vm: setup-vm ; @scripts/test-vm

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from lab import paths, pool
+from lab.backends.place import Place
 from lab.cache import held
 from lab.errors import UserError
 from lab.experiment import record
@@ -29,7 +30,7 @@ LOCK = ".lock"
 BYTES_PER_PACKET = 200  # of the capture, its table and the trace while a trial is decoded
 
 
-def open_run(experiment: Experiment, kernel: Kernel, world: Image, resume: bool) -> Path:
+def open_run(experiment: Experiment, kernel: Kernel, world: Image, resume: bool, place: Place | None = None) -> Path:
     """Make the folder of a new run, or find the one to go on with; UserError where its digests differ."""
     folder = paths.results() / experiment.name
     asked = record(experiment)
@@ -40,13 +41,14 @@ def open_run(experiment: Experiment, kernel: Kernel, world: Image, resume: bool)
                 now = asked["digests"][part]
                 raise UserError(f"{run.path}: {part}={digest}: must be {now}, as it is now: run without --resume")
         _require_same_kernel(run, kernel)
+        _require_same_place(run, place)
         return run.path
     path = folder / datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H-%M-%SZ")
     try:
         (path / "trials").mkdir(parents=True)
     except OSError as error:
         raise UserError(f"{path}: {error.strerror}") from None
-    _write(path, {"format": FORMAT, "complete": False, **asked, **_circumstances(experiment, kernel, world)})
+    _write(path, {"format": FORMAT, "complete": False, **asked, **_circumstances(experiment, kernel, world, place)})
     return path
 
 
@@ -65,15 +67,22 @@ def _require_same_kernel(run: Run, kernel: Kernel) -> None:
         raise UserError(f"{run.path}: kernel={before}: must be {now}: it began on {source}: run without --resume")
 
 
-def _circumstances(experiment: Experiment, kernel: Kernel, world: Image) -> dict[str, Any]:
+def _require_same_place(run: Run, place: Place | None) -> None:
+    now = {"backend": place.backend if place else "virtual", "engine": place.engine if place else "netns"}
+    for choice, value in now.items():
+        if run.meta[choice] != value:
+            raise UserError(f"{run.path}: {choice}={value}: must be {run.meta[choice]}, as it began on")
+
+
+def _circumstances(experiment: Experiment, kernel: Kernel, world: Image, place: Place | None) -> dict[str, Any]:
     """What else decides a result, or may explain one."""
     seed = experiment.scenario.seed
     return {
         "seeds": [trial_seed(seed, number) for number in range(1, experiment.scenario.trials + 1)],
         "command": sys.argv,
         "lab_version": _lab_version(),
-        "backend": "virtual",
-        "engine": "netns",
+        "backend": place.backend if place else "virtual",
+        "engine": place.engine if place else "netns",
         "kernel": kernel.described,
         "world": {"digest": world.digest, "packages": world.versions, "drifted": world.drifted},
         "host": {"machine": platform.machine(), "system": platform.platform(), "python": platform.python_version()},
@@ -126,6 +135,11 @@ def run_missing(jobs: list[Job], folder: Path, workers: int, scheduler: str | No
         clear_drafts(folder)
 
 
+def run_jobs(jobs: list[Job], workers: int, scheduler: str | None = None) -> Iterator[pool.Outcome]:
+    """Run trials of any runs."""
+    yield from pool.run_all(jobs, workers, scheduler)
+
+
 @contextmanager
 def timed(folder: Path) -> Iterator[None]:
     """Add the wall time of the block to the run's; a killed command's own is lost."""
@@ -133,8 +147,19 @@ def timed(folder: Path) -> Iterator[None]:
     try:
         yield
     finally:
-        meta = Run(folder).meta
-        _write(folder, meta | {"wall_s": meta.get("wall_s", 0.0) + time.monotonic() - begun_s})
+        add_wall_s(folder, time.monotonic() - begun_s)
+
+
+def add_wall_s(folder: Path, wall_s: float) -> None:
+    """Keep how long a run took in all."""
+    meta = Run(folder).meta
+    _write(folder, meta | {"wall_s": meta.get("wall_s", 0.0) + wall_s})
+
+
+def same(run: Run, experiment: Experiment, kernel: Kernel) -> bool:
+    """Tell whether a run asked for exactly this, on this kernel."""
+    as_asked = run.meta["digests"] == record(experiment)["digests"]
+    return bool(as_asked and run.meta["kernel"]["kernel_digest"] == kernel.described["kernel_digest"])
 
 
 def clear_drafts(folder: Path) -> list[Path]:

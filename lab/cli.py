@@ -8,6 +8,7 @@ import typer
 from rich.console import Console
 
 from lab import cca_command
+from lab.box import cli as box_command
 from lab.traces.cli import traces_app
 
 app = typer.Typer(
@@ -21,6 +22,8 @@ kernel_app = typer.Typer(no_args_is_help=True, help="The virtual-time kernel and
 app.add_typer(kernel_app, name="kernel")
 app.add_typer(traces_app, name="traces")
 app.add_typer(cca_command.app, name="cca")
+app.add_typer(box_command.app, name="box")
+app.add_typer(box_command.image_app, name="image")
 console = Console(highlight=False)
 
 KernelVersion = Annotated[str, typer.Option("--kernel", help="Debian's kernel to build: 6.12 or 6.1.")]
@@ -69,13 +72,59 @@ def run(
     no_pcap: NoPcap = False,
     kernel: KernelVersion = "6.12",
     source: KernelSource = None,
+    backend: Annotated[
+        str | None, typer.Option(help="virtual, host or vm; vm where the VM is up, else virtual.")
+    ] = None,
+    engine: Annotated[str | None, typer.Option(help="netns, containerlab or mininet.")] = None,
 ) -> None:
     """Run a scenario, report it, and show the result.   Example: `lab run geo --trials 2`"""
+    from lab.backends.choose import choose
     from lab.conduct import conduct, how
     from lab.kernel.recipe import Recipe
 
     overrides = {"trials": trials, "duration_s": duration, "seed": seed}
-    conduct(scenario, overrides, how(jobs, scheduler, not no_pcap), resume, Recipe(kernel, source), console)
+    asked = how(jobs, scheduler, not no_pcap, choose(backend, engine))
+    conduct(scenario, overrides, asked, resume, Recipe(kernel, source), console)
+
+
+@app.command()
+def reproduce(
+    scenarios: Annotated[list[str] | None, typer.Argument(help="Which ones; all unless said otherwise.")] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="A tenth of the trials.")] = False,
+    jobs: Annotated[int | None, typer.Option(min=1, help="Trials at once; one a core unless said otherwise.")] = None,
+    scheduler: Scheduler = None,
+    no_pcap: NoPcap = False,
+) -> None:
+    """Run what is missing of every experiment of the sources, and judge it.   Example: `lab reproduce --quick`"""
+    from lab.conduct import how
+    from lab.evaluation.command import evaluate as write
+    from lab.reproduce import reproduce as run_all
+
+    faults = run_all(scenarios or [], quick, how(jobs, scheduler, not no_pcap), console)
+    write(console, faults)
+
+
+@app.command()
+def evaluate(
+    check: Annotated[bool, typer.Option("--check", help="Run some points of the sensitivity maps for real.")] = False,
+    jobs: Annotated[int | None, typer.Option(min=1, help="Trials at once; one a core unless said otherwise.")] = None,
+) -> None:
+    """Make the tables of results/evaluation/ from the stored runs.   Example: `lab evaluate`"""
+    from lab.conduct import how
+    from lab.evaluation.command import check_sensitivity
+    from lab.evaluation.command import evaluate as write
+
+    if check:
+        check_sensitivity(console, how(jobs).workers)
+    write(console, [])
+
+
+@app.command()
+def verify() -> None:
+    """Hold every claim of the sources against the stored runs.   Example: `lab verify`"""
+    from lab.evaluation.command import verify as show
+
+    show(console)
 
 
 @app.command()
@@ -91,6 +140,7 @@ def report(
 
 
 @app.command()
+<<<<<<< HEAD
 def page(
     folder: Annotated[Path | None, typer.Argument(help="The folder of all results, instead of the usual one.")] = None,
 ) -> None:
@@ -102,6 +152,20 @@ def page(
     kernel = find()
     made = write_index(folder or paths.results(), kernel.replay_library if kernel else None)
     console.print(f"page      {made}", soft_wrap=True, markup=False)
+=======
+def agree(
+    scenario: Annotated[str, typer.Argument(help="A scenario that was run in several places.")] = "engines-agree",
+) -> None:
+    """Compare the latest runs of a scenario, place by place.   Example: `lab agree engines-agree`"""
+    from lab import paths
+    from lab.report import agree as places
+    from lab.report.text import WIDTH_CHARS, shown
+    from lab.schema.scenario import load_scenario
+
+    name, asked = load_scenario(scenario)
+    table = places.table(places.latest(paths.results() / name, asked.heuristic))
+    console.print(shown((), (table,), WIDTH_CHARS), soft_wrap=True)
+>>>>>>> main
 
 
 @app.command()

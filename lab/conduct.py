@@ -5,7 +5,7 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,9 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from lab import campaign, paths, sandbox
+from lab.backends import choose, real
+from lab.backends.choose import Choice
+from lab.backends.place import Place
 from lab.experiment import load_experiment
 from lab.kernel import build
 from lab.kernel.build import Kernel
@@ -58,20 +61,29 @@ class How:
     workers: int
     scheduler: str | None = None
     keep_capture: bool = True
+    choice: Choice | None = None  # else in the virtual kernel
 
 
-def how(jobs: int | None, scheduler: str | None = None, keep_capture: bool = True) -> How:
+def how(jobs: int | None, scheduler: str | None = None, keep_capture: bool = True, choice: Choice | None = None) -> How:
     """Take a worker for each core where nothing else is said."""
-    return How(jobs or len(os.sched_getaffinity(0)), scheduler, keep_capture)
+    return How(jobs or len(os.sched_getaffinity(0)), scheduler, keep_capture, choice)
 
 
 def conduct(name: str, overrides: dict[str, Any], asked: How, resume: bool, recipe: Recipe, console: Console) -> None:
     """Run a scenario from beginning to end, and report it."""
     experiment = load_experiment(name, overrides)
+    if asked.choice and asked.choice.backend != "virtual":
+        _conduct_real(experiment, asked, asked.choice, resume, console)
+        return
     sandbox.require()
     _announce(experiment, asked, recipe, console)
     kernel, world = prepare(recipe, console)
     folder, failures = run(experiment, asked, resume, kernel, world, console)
+    _conclude(folder, failures, kernel, console)
+
+
+def _conclude(folder: Path, failures: list[str], kernel: Kernel | None, console: Console) -> None:
+    """Report a run, or tell why it is not whole."""
     if failures:
         console.print(f"{len(failures)} trials gave no result: {failures[0]}", soft_wrap=True, markup=False)
         console.print(f"the others are stored in {folder}: go on with --resume", soft_wrap=True, markup=False)
@@ -80,18 +92,37 @@ def conduct(name: str, overrides: dict[str, Any], asked: How, resume: bool, reci
 
 
 def run(
-    experiment: Experiment, asked: How, resume: bool, kernel: Kernel, world: Image, console: Console
+    experiment: Experiment,
+    asked: How,
+    resume: bool,
+    kernel: Kernel,
+    world: Image,
+    console: Console,
+    place: Place | None = None,
 ) -> tuple[Path, list[str]]:
     """Run what is missing of a scenario; returns the run's folder and why trials failed."""
     campaign.require_space(experiment, asked.workers)
-    folder = campaign.open_run(experiment, kernel, world, resume)
+    folder = campaign.open_run(experiment, kernel, world, resume, place)
     with campaign.holding(folder):
-        jobs = campaign.missing(experiment, folder, kernel, world, asked.keep_capture)
+        missing = campaign.missing(experiment, folder, kernel, world, asked.keep_capture)
+        jobs = [replace(job, place=place) for job in missing]
         with campaign.timed(folder):
             failures = _run(jobs, folder, asked, console) if jobs else []
         if not failures:
             campaign.finish(folder)
     return folder, failures
+
+
+def _conduct_real(experiment: Experiment, asked: How, choice: Choice, resume: bool, console: Console) -> None:
+    """Run a scenario in real time, one trial after the other."""
+    console.print(f"{choice.line}: real time, one trial at a time; {choice.why}", soft_wrap=True, markup=False)
+    place = choose.place(choice)
+    with real.alone(place):
+        seen = real.look(place, experiment)
+        console.print(f"{seen.kernel.described['kernel_source']} on {seen.kernel.described['cpu']}", markup=False)
+        one = replace(asked, workers=1)
+        folder, failures = run(experiment, one, resume, seen.kernel, seen.world, console, place)
+    _conclude(folder, failures, build.find(), console)
 
 
 def _announce(experiment: Experiment, asked: How, recipe: Recipe, console: Console) -> None:

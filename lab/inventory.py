@@ -8,6 +8,7 @@ from lab.experiment import load_experiment
 from lab.links.caution import cautions
 from lab.schema.cca import load_ccas
 from lab.schema.load import names
+from lab.schema.mininet import require_same
 from lab.schema.profile import load_profile
 from lab.schema.scenario import load_scenario
 from lab.schema.sysctls import load_sysctls
@@ -51,7 +52,7 @@ def check_all() -> Iterator[str]:
     for name in profiles():
         yield from (f"caution: {words}" for words in cautions(name, load_profile(name, "lab check")))
     for name in topologies():
-        load_topology(name, "lab check")
+        require_same(load_topology(name, "lab check"))
     for name in scenarios():
         load_experiment(name)
     yield (

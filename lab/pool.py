@@ -31,7 +31,7 @@ def run_all(jobs: list[Job], workers: int, scheduler: str | None = None) -> Iter
     with where as client:
         if scheduler:
             cluster.same_files(client, [jobs[0].folder.parent, jobs[0].kernel.linux, jobs[0].world])
-        yield from run_on(client, jobs, _attempt)
+        yield from run_on(client, jobs, attempt)
 
 
 def run_on(client: Client, jobs: list[Any], work: Callable[[Any], Any]) -> Iterator[tuple[Any, Any]]:
@@ -66,7 +66,8 @@ def _result(future: "Future[Any]", client: Client) -> Any:
     raise UserError(f"scheduler {where}: went away: the trials stored so far are whole; go on with --resume")
 
 
-def _attempt(job: Job) -> Result:
+def attempt(job: Job) -> Result:
+    """Run a trial; what went wrong is its line."""
     return _worded(run_trial, job)
 
 

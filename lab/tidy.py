@@ -6,16 +6,18 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from lab import paths
+from lab.backends.real import leftovers as real_leftovers
 from lab.cache import held, lock_of
 from lab.campaign import LOCK, clear_drafts
 
 
-def tidy(with_cache: bool) -> Iterator[Path]:
+def tidy(with_cache: bool) -> Iterator[Path | str]:
     """Remove leftovers, and the whole cache where asked; yields what was removed. What is in use is left alone."""
     for run in paths.results().glob("*/[0-9]*/run.json"):
         with held(run.parent / LOCK, wait=False) as free:
             if free:
                 yield from clear_drafts(run.parent)
+    yield from real_leftovers()
     pattern = "*" if with_cache else ".*.draft"
     for found in sorted(paths.cache().glob(pattern)):
         yield from _remove(found)

@@ -8,6 +8,7 @@ from typing import Literal
 
 from lab.errors import UserError
 from lab.links.recorded import Recorded, Series, load_opportunities, load_series
+from lab.schema.dataset import Told
 from lab.traces import recording
 from lab.traces.datasets import Dataset, dataset, datasets
 from lab.traces.imported import imported_dataset
@@ -37,7 +38,7 @@ class Subject:
 
 def subjects(names: list[str]) -> list[Subject]:
     """Find what can be replayed of recordings, of all that were fetched without names."""
-    asked = [dataset(name) for name in names] or [one for one in datasets().values() if one.fetched]
+    asked = [dataset(name) for name in names] or [one for one in datasets().values() if one.fetched and not _again(one)]
     found = [(one, list(_columns(one))) for one in asked]
     for one, columns in found if names else ():
         if not columns:
@@ -45,6 +46,11 @@ def subjects(names: list[str]) -> list[Subject]:
     if not any(columns for _, columns in found):
         raise UserError("bench-replay: must have recordings: run 'lab traces fetch --all'")
     return [subject for _, columns in found for subject in columns]
+
+
+def _again(one: Dataset) -> bool:
+    """Tell whether a recording is a part of one that is replayed as a whole."""
+    return one.own.whole and one.part != Told()
 
 
 def _columns(one: Dataset) -> Iterator[Subject]:

@@ -29,8 +29,8 @@ def memory_table(senders: Sequence[str]) -> Table:
         theirs = [] if published is None else [Row((SOURCE, str(published), NONE, NONE), published=True)]
         groups.append(Group(cca.label, (*theirs, ours)))
     notes = (
-        f"Every socket has {SOCKET_BYTES} bytes for its congestion control, used or not. Bytes of a flow: as a module "
-        "says with its default parameters, CUBIC's included; a dash where a sender does not say.",
+        f"Every socket has {SOCKET_BYTES} bytes for its congestion control, used or not. Bytes of a flow: as the "
+        "module says with its default parameters, CUBIC's included; a dash where a sender does not say.",
     )
     caption = f"Static memory of a flow ({SOURCE}, static memory footprint)."
     return Table("static-memory", caption, HEADER, tuple(groups), notes)

@@ -11,14 +11,30 @@ import numpy as np
 from lab.errors import field_error
 from lab.links.models import Model
 from lab.links.recorded import Recorded, Series, draw_phases, load_opportunities, load_series
-from lab.links.steps import Quantity, Steps, added, least, mapped, mean
+from lab.links.steps import Quantity, Steps, added, first, least, mapped, mean
 from lab.links.values import DELAY_LIMIT_MS, RATE_LIMIT_MBPS
-from lab.schema.profile import Frames, Noise, Profile, Way
+from lab.schema.profile import (
+    MOST_BUFFER_BYTES,
+    MOST_FRAMES,
+    SMALLEST_BUFFER_BYTES,
+    Frames,
+    Noise,
+    OnDemand,
+    Profile,
+    Way,
+)
 
 HANDSHAKE_RTTS = 8  # iperf3's control connection comes before its data
 HANDSHAKE_S = 1.0
 CLOSING_S = 20.0  # iperf3 closes its connections behind all that is queued, which a slow link takes seconds to carry
-LIMITS = {"rate_mbps": RATE_LIMIT_MBPS, "delay_ms": DELAY_LIMIT_MS, "loss_pct": 100.0}
+CAP_LIMIT_BYTES = 2**31 - 1
+LIMITS = {
+    "rate_mbps": RATE_LIMIT_MBPS,
+    "delay_ms": DELAY_LIMIT_MS,
+    "loss_pct": 100.0,
+    "request_delay_ms": DELAY_LIMIT_MS,
+    "cap_bytes": CAP_LIMIT_BYTES,
+}
 COLUMNS = {
     "down.rate_mbps": ("rate_down_mbps", "rate_mbps"),
     "up.rate_mbps": ("rate_up_mbps", "rate_mbps"),
@@ -26,6 +42,15 @@ COLUMNS = {
     "loss_pct": ("loss_pct",),
     "rtt_ms": ("rtt_ms",),
 }
+
+
+@dataclass(frozen=True)
+class DrawnOnDemand:
+    """What of a link on demand differs between trials."""
+
+    frame_phase_ms: float
+    request_delay_ms: float
+    cap_bytes: int
 
 
 @dataclass(frozen=True)
@@ -39,7 +64,7 @@ class DrawnWay:
     loss_pct: Quantity
     buffer_bytes: int | None
     grants: list[tuple[float, int]]  # of its frames
-    frame_phase_ms: float  # of its frames on demand
+    on_demand: DrawnOnDemand | None
 
 
 @dataclass(frozen=True)
@@ -120,7 +145,18 @@ class _Drawing:
             self._quantity(way.loss_pct, f"{name}.loss_pct"),
             self._buffer_bytes(name, way),
             draw_grants(way.frames, self.profile.noise, self.rng) if way.frames and way.frames.grants else [],
-            float(self.rng.uniform(0, way.on_demand.frame_ms)) if way.on_demand else 0.0,
+            self._on_demand(way.on_demand, f"{name}.on_demand") if way.on_demand else None,
+        )
+
+    def _on_demand(self, asked: OnDemand, field: str) -> DrawnOnDemand:
+        phase_ms = float(self.rng.uniform(0, asked.frame_ms))
+        delay_ms = first(self._quantity(asked.request_delay_ms, f"{field}.request_delay_ms"))
+        if delay_ms > MOST_FRAMES * asked.frame_ms:
+            raise field_error(self.file, f"{field}.request_delay_ms", delay_ms, f"at most {MOST_FRAMES} frames")
+        return DrawnOnDemand(
+            phase_ms,
+            delay_ms,
+            max(round(first(self._quantity(asked.cap_bytes, f"{field}.cap_bytes"))), 1),
         )
 
     def _quantity(self, value: float | Series | Model | None, field: str) -> Quantity:
@@ -148,8 +184,12 @@ class _Drawing:
     def _buffer_bytes(self, name: str, way: Way) -> int | None:
         if way.buffer_bdps is None:
             return way.buffer_bytes
-        rate = self._nominal_rate_mbps(name, way)
-        return max(round(way.buffer_bdps * rate * 1e6 / 8 * self.nominal_rtt_ms / 1e3), 1514)
+        bdp_bytes = self._nominal_rate_mbps(name, way) * 1e6 / 8 * self.nominal_rtt_ms / 1e3
+        asked = max(round(way.buffer_bdps * bdp_bytes), SMALLEST_BUFFER_BYTES)
+        if asked > MOST_BUFFER_BYTES:
+            rule = f"one of at most {MOST_BUFFER_BYTES} bytes (it is of {asked:.4g})"
+            raise field_error(self.file, f"{name}.buffer_bdps", way.buffer_bdps, rule)
+        return asked
 
     def _nominal_rate_mbps(self, name: str, way: Way) -> float:
         if way.opportunities:

@@ -45,14 +45,14 @@ def write_steps(profile: Profile, link: Link, folder: Path) -> None:
 def bottleneck(way: Way, drawn: DrawnWay, seed: int) -> Spec:
     """Word a bottleneck with its buffer."""
     assert drawn.buffer_bytes
-    if way.on_demand:
+    if way.on_demand and drawn.on_demand:
         return {
             "kind": "on_demand",
             "frame_us": round(way.on_demand.frame_ms * 1e3),
-            "phase_us": round(drawn.frame_phase_ms * 1e3),
+            "phase_us": int(drawn.on_demand.frame_phase_ms * 1e3),  # less than a frame, always
             "guaranteed_pkts": way.on_demand.guaranteed_pkts,
-            "request_delay_us": round(way.on_demand.request_delay_ms * 1e3),
-            "cap_bytes": way.on_demand.cap_bytes,
+            "request_delay_us": round(drawn.on_demand.request_delay_ms * 1e3),
+            "cap_bytes": drawn.on_demand.cap_bytes,
             "report": way.on_demand.report,
             "limit_bytes": drawn.buffer_bytes,
         }

@@ -5,9 +5,10 @@ from typing import Annotated, Any
 
 from pydantic import Discriminator, Field, Tag
 
-from lab.links.models import MODELS, Cycle, Jitter, Levels, Lognormal, Schedule, Sum
+from lab.links.models import MODELS, Cycle, Jitter, Levels, Lognormal, Schedule, Sum, Uniform
 from lab.links.recorded import Series
 
+RATE_LEAST_MBPS = 0.001  # tc counts whole bytes a second; a link that stalls is a series
 RATE_LIMIT_MBPS = 10_000  # netem keeps the order at this rate; a bottleneck above it would not be one
 DELAY_LIMIT_MS = 60_000
 
@@ -29,6 +30,7 @@ class Unknown(Lognormal):
 Varying = (
     Annotated[Series, Tag("~series")]
     | Annotated[Lognormal, Tag("~lognormal")]
+    | Annotated[Uniform, Tag("~uniform")]
     | Annotated[Levels, Tag("~levels")]
     | Annotated[Cycle, Tag("~cycle")]
     | Annotated[Jitter, Tag("~jitter")]
@@ -36,9 +38,13 @@ Varying = (
     | Annotated[Sum, Tag("~sum")]
     | Annotated[Unknown, Tag("~unknown")]
 )
-RateNumber = Annotated[float, Field(gt=0, le=RATE_LIMIT_MBPS, strict=False)]
+RateNumber = Annotated[float, Field(ge=RATE_LEAST_MBPS, le=RATE_LIMIT_MBPS, strict=False)]
 DelayNumber = Annotated[float, Field(ge=0, le=DELAY_LIMIT_MS, strict=False)]
 PercentNumber = Annotated[float, Field(ge=0, le=100, strict=False)]
+Once = Annotated[Lognormal, Tag("~lognormal")] | Annotated[Uniform, Tag("~uniform")]
 Rate = Annotated[Varying | Annotated[RateNumber, Tag("~number")], Discriminator(_kind)]
 Delay = Annotated[Varying | Annotated[DelayNumber, Tag("~number")], Discriminator(_kind)]
 Percent = Annotated[Varying | Annotated[PercentNumber, Tag("~number")], Discriminator(_kind)]
+DelayOnce = Annotated[Once | Annotated[DelayNumber, Tag("~number")], Discriminator(_kind)]  # one value a trial
+BytesNumber = Annotated[int, Field(ge=1, lt=2**31)]
+BytesOnce = Annotated[Once | Annotated[BytesNumber, Tag("~number")], Discriminator(_kind)]

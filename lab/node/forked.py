@@ -37,7 +37,7 @@ class Forked:
         return json.loads(said)
 
     def stop(self) -> Any:
-        """End a function that runs until it is told to (SystemExit is raised in it)."""
+        """End a function that runs until it is told to; SystemExit is raised in it, and it may return something yet."""
         os.kill(self.pid, signal.SIGTERM)
         return self.answer()
 

@@ -9,12 +9,11 @@ import ctypes
 import importlib
 import json
 import os
-import sys
-import traceback
 from pathlib import Path
 from typing import Any
 
 from lab.node.record_path import record_path
+from lab.node.telling import telling
 from lab.node.tools import NodeError, run
 from lab.node.trial import run_trial
 
@@ -34,19 +33,11 @@ LIBC = ctypes.CDLL(None, use_errno=True)
 def main() -> None:
     """Never return: the kernel panics when init does."""
     os.environ["PATH"] = "/usr/sbin:/usr/bin"
-    try:
+    with telling(TRIAL):
         for kind, target in MOUNTS:
             mount(kind, target)
         run("ip", "link", "set", "dev", "lo", "up")
         _do(json.loads((TRIAL / "plan.json").read_text()))
-    except NodeError as error:
-        (TRIAL / "error.txt").write_text(f"{error}\n")
-    except OSError as error:  # a full disk, above all
-        (TRIAL / "error.txt").write_text(f"node: {error.filename or TRIAL}: {error.strerror or repr(error)}\n")
-        (TRIAL / "traceback.txt").write_text(traceback.format_exc())
-    except BaseException:  # nobody else is there to tell of it
-        (TRIAL / "error.txt").write_text(f"bug in the node's code: {sys.exc_info()[1]!r}\n")
-        (TRIAL / "traceback.txt").write_text(traceback.format_exc())
     os.sync()
     LIBC.reboot(LINUX_REBOOT_CMD_POWER_OFF)
 

@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The running kernel's modules: loading one, and what it says of itself and its parameters as they now are."""
 
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from lab.node.tools import NodeError, run
 
 SYS = Path("/sys/module")
+PATIENCE_S = 10  # the last sockets of a namespace go some time after it
 
 
 def load(name: str, params: dict[str, Any] | None = None) -> None:
@@ -17,6 +21,39 @@ def load(name: str, params: dict[str, Any] | None = None) -> None:
         said = [line for line in run("dmesg", "--notime").splitlines() if line.startswith(name)]
         rules = [line for line in said if "must be" in line]  # the module's own words come before the kernel's
         raise NodeError(f"{error}; kernel: {[*said, *rules][-1] if said else 'silent'}") from None
+    for key, value in (params or {}).items():
+        got = (SYS / name / "parameters" / key).read_text().strip()
+        if got != str(value):
+            raise NodeError(f"module {name}: {key}={got}: must be {value}: it was loaded before: unload it")
+
+
+def loaded(name: str) -> bool:
+    """Tell whether a module is there already."""
+    return (SYS / name).exists()
+
+
+def unload(names: list[str]) -> None:
+    """Unload modules; what uses one may take its time to go."""
+    for name in reversed(names):
+        for _ in range(PATIENCE_S * 10):
+            try:
+                run("modprobe", "--remove", name)
+                break
+            except NodeError as error:
+                refusal = error
+                time.sleep(0.1)
+        else:
+            raise refusal
+
+
+@contextmanager
+def given_back(names: list[str]) -> Iterator[None]:
+    """Unload after the block what of these modules it loaded."""
+    mine = [name for name in names if not loaded(name)]
+    try:
+        yield
+    finally:
+        unload([name for name in mine if loaded(name)])
 
 
 def describe(name: str) -> dict[str, Any]:

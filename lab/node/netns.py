@@ -4,7 +4,7 @@
 Commands go to the tools in batches: under User Mode Linux a process costs milliseconds, a line of a batch does not.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -25,16 +25,35 @@ def nodes_up(topology: Topology) -> Iterator[None]:
     The topology is a containerlab file's `topology:`, read as a dict: nodes with their `exec` lines, links with
     endpoints `node:interface` and an mtu.
     """
+    with namespaces_up(topology):
+        ready(topology)
+        yield
+
+
+@contextmanager
+def namespaces_up(topology: Topology) -> Iterator[None]:
+    """Build the nodes, wires and addresses."""
     try:
         run("ip", "-batch", "-", stdin="\n".join([*_namespaces(topology), *_wires(topology)]))
         for name, node in topology["nodes"].items():
-            _configure(name, interfaces(topology, name), node["exec"])
-        _pin_neighbours(topology)
+            devices = [f"ip link set dev {dev} up" for dev in ("lo", *interfaces(topology, name))]
+            run(*inside(name, "sh", "-e", "-c", "\n".join(devices + node["exec"])))
         yield
     finally:
-        existing = run("ip", "netns", "list").split()
-        left = [name for name in topology["nodes"] if name in existing]
-        run("ip", "-batch", "-", stdin="\n".join(f"netns delete {name}" for name in left))
+        unname(topology["nodes"])
+
+
+def unname(nodes: Iterable[str]) -> None:
+    """Take the names of namespaces away, and with them every namespace that nothing else holds."""
+    existing = run("ip", "netns", "list").split()
+    run("ip", "-batch", "-", stdin="\n".join(f"netns delete {name}" for name in nodes if name in existing))
+
+
+def ready(topology: Topology) -> None:
+    """Make nodes that are up, whoever built them, such that a trial can trust them."""
+    for name in topology["nodes"]:
+        _switch_offloads_off(name, interfaces(topology, name))
+    _pin_neighbours(topology)
 
 
 def endpoints(link: dict[str, Any]) -> list[tuple[str, str]]:
@@ -62,13 +81,11 @@ def _wires(topology: Topology) -> list[str]:
     return lines
 
 
-def _configure(name: str, devices: list[str], commands: list[str]) -> None:
-    """Bring a node's interfaces up, without offloads: a super-packet would be one decision of a queue for 64 kB."""
+def _switch_offloads_off(name: str, devices: list[str]) -> None:
+    """A super-packet would be one decision of a queue for 64 kB."""
     offloads = " ".join(f"{short} off" for short in OFFLOADS)
-    lines = ["ip link set dev lo up"]
-    for dev in devices:
-        lines += [f"ip link set dev {dev} up", f"ethtool -K {dev} {offloads}", f"ethtool -k {dev}"]
-    shown = run(*inside(name, "sh", "-e", "-c", "\n".join(lines + commands)))
+    lines = [line for dev in devices for line in (f"ethtool -K {dev} {offloads}", f"ethtool -k {dev}")]
+    shown = run(*inside(name, "sh", "-e", "-c", "\n".join(lines)))
     for feature in OFFLOADS.values():
         if shown.count(f"\n{feature}: off") != len(devices):
             raise NodeError(f"{name}: {feature}=on: must be off on every interface")

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Kernel settings of a node: written, then read back."""
 
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+
 from lab.node.tools import NodeError, inside, run, run_json
 
 Settings = dict[str, str]
@@ -10,10 +13,26 @@ def pin(node: str | None, settings: Settings) -> None:
     """Write settings in a node (None: in the first namespace) and refuse what did not take."""
     words = [f"{name}={value}" for name, value in settings.items()]
     run(*_there(node, "sysctl", "-q", "-w", *words))
-    got = run(*_there(node, "sysctl", "-n", *settings)).splitlines()
-    for (name, value), line in zip(settings.items(), got, strict=True):
-        if line.split() != value.split():
-            raise NodeError(f"{node or 'kernel'}: {name}={' '.join(line.split())}: must be {value}")
+    for name, got in read(node, settings).items():
+        if got != " ".join(settings[name].split()):
+            raise NodeError(f"{node or 'kernel'}: {name}={got}: must be {settings[name]}")
+
+
+def read(node: str | None, names: Iterable[str]) -> Settings:
+    """Read settings of a node, or of the first namespace."""
+    names = list(names)
+    got = run(*_there(node, "sysctl", "-n", *names)).splitlines()
+    return {name: " ".join(line.split()) for name, line in zip(names, got, strict=True)}
+
+
+@contextmanager
+def given_back(names: Iterable[str]) -> Iterator[None]:
+    """Give the first namespace its settings back after the block."""
+    before = read(None, names)
+    try:
+        yield
+    finally:
+        pin(None, before)
 
 
 def _there(node: str | None, *argv: str) -> list[str]:

@@ -4,12 +4,14 @@
 import json
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-from lab.node import capture, counters, flow, link, modules, netns, sysctl, trace
+from lab.node import capture, counters, engines, flow, link, modules, sysctl, trace
 from lab.node.forked import Forked
+from lab.node.machine import watch
 from lab.node.probe import probe
 from lab.node.sampler import sample
 
@@ -21,7 +23,7 @@ def run_trial(plan: Plan, folder: Path) -> None:
     for module in plan["modules"]:
         modules.load(module["name"], module["params"])
     sysctl.pin(None, plan["sysctls"]["kernel"])
-    with netns.nodes_up(plan["topology"]):
+    with engines.nodes_up(plan, folder):
         for node in plan["ends"]:
             sysctl.pin(node, plan["sysctls"]["ends"])
             sysctl.pin_route(node, plan["sysctls"]["route"])
@@ -39,11 +41,12 @@ def run_trial(plan: Plan, folder: Path) -> None:
 
 def _traffic(plan: Plan, folder: Path) -> dict[str, Any]:
     """Start everything that watches, then the flow, then the changes of the link."""
-    (download,) = plan["flows"]  # more than one flow: a later issue
+    download, *rivals = plan["flows"]
     preload = plan["preload"]
     node, dev = plan["capture"]["interface"]
     with ExitStack() as stack:
-        stack.enter_context(flow.server(download["sender"], download["port"]))
+        for each in plan["flows"]:
+            stack.enter_context(flow.server(each["sender"], each["port"]))
         counts = stack.enter_context(
             capture.capturing(node, dev, folder / "client.pcapng", plan["capture"]["snaplen_bytes"], preload)
         )
@@ -53,8 +56,27 @@ def _traffic(plan: Plan, folder: Path) -> dict[str, Any]:
         time.sleep(plan["start_phase_s"])
         start_ns = time.monotonic_ns() + link.AHEAD_NS
         changes = stack.enter_context(link.following(plan["shapes"], folder, start_ns))
-        iperf3 = flow.download(download, plan["addresses"][download["sender"]], preload)
-    return {"clocks": clocks, "start_ns": start_ns, "capture": counts, "changes": changes, "iperf3": iperf3}
+        machine = stack.enter_context(_watching(plan))
+        with ThreadPoolExecutor(max(len(rivals), 1)) as beside:
+            others = [beside.submit(flow.download, each, plan["addresses"][each["sender"]], preload) for each in rivals]
+            told = {"iperf3": flow.download(download, plan["addresses"][download["sender"]], preload)}
+            rivals_told = [other.result() for other in others]
+    record = {"clocks": clocks, "start_ns": start_ns, "capture": counts, "changes": changes, "rivals": rivals_told}
+    return record | told | ({"machine": machine} if machine else {})
+
+
+@contextmanager
+def _watching(plan: Plan) -> Iterator[dict[str, Any]]:
+    """Watch the machine while the block runs, where it may be too slow: in real time."""
+    found: dict[str, Any] = {}
+    if plan.get("clock") != "real":
+        yield found
+        return
+    process = Forked(plan["ends"][0], watch)
+    try:
+        yield found
+    finally:
+        found.update(process.stop())
 
 
 @contextmanager

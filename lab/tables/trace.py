@@ -50,7 +50,10 @@ def _kind(field: dict[str, str]) -> str:
 
 
 def read_events(raw: Path, formats: Path) -> Events:
-    """Decode every event of a trace, by its name `system:event`; field `t_ns` is the trace clock."""
+    """Decode every event of a trace, by its name `system:event`, in order of field `t_ns`: the trace clock.
+
+    The pages of several processors follow each other in the file.
+    """
     known = {file.stem.replace(".", ":"): read_format(file.read_text()) for file in formats.glob("*.format")}
     page_bytes = int((formats / "page_bytes").read_text())
     data = map_file(raw)
@@ -62,10 +65,12 @@ def read_events(raw: Path, formats: Path) -> Events:
     bodies = np.where(kinds == 0, 4 * heads + 8, 4 * heads + 4)[kinds < PADDING]
     numbers = gather(data, bodies, 2).view("<u2")[:, 0]
     timed = times_ns[kinds < PADDING]
-    return {
-        name: _records(data, bodies[numbers == number], timed[numbers == number], kind)
-        for name, (number, kind) in known.items()
-    }
+    found = {}
+    for name, (number, kind) in known.items():
+        of_this = np.flatnonzero(numbers == number)
+        in_time = of_this[np.argsort(timed[of_this], kind="stable")]
+        found[name] = _records(data, bodies[in_time], timed[in_time], kind)
+    return found
 
 
 def _pages(data: NDArray[np.uint8], page_bytes: int, file: Path) -> NDArray[np.int64]:

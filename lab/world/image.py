@@ -81,22 +81,28 @@ def ensure(name: str) -> Image:
 
 def _make(name: str, root: Path) -> None:
     """Packages are unpacked from mmdebstrap's tar by the invoking user, so that every mode gives the same tree."""
-    if not shutil.which("mmdebstrap"):
-        raise UserError("mmdebstrap: not installed: run 'make setup'")
     scratch = root.parent / "scratch"
     scratch.mkdir()
-    tar, pins = scratch / "root.tar", scratch / "pins"
-    pins.write_text("".join(_pin(package, version) for package, version in locked(name).items()))
-    hook = f'--setup-hook=mkdir -p "$1/etc/apt/preferences.d" && cp {pins} "$1/etc/apt/preferences.d/lab"'
-    include = f"--include={','.join(listed(name))}"
-    argv = [*_alone(), "mmdebstrap", *OPTIONS, hook, include, suite(name), str(tar), *archive.arguments()]
-    _run(argv, archive.sources(suite(name)), scratch / "mmdebstrap.log")
+    tar = scratch / "root.tar"
+    make_tar(name, tar)
     root.mkdir()
     unpack = ["tar", "-x", "-f", str(tar), "-C", str(root), "--no-same-owner", "--exclude=./dev/*"]
-    _run(unpack, None, scratch / "tar.log")
+    run_logged(unpack, None, scratch / "tar.log")
     shutil.rmtree(scratch)
     for point in MOUNT_POINTS:
         (root / point).mkdir(parents=True, exist_ok=True)
+
+
+def make_tar(name: str, tar: Path, *more: str) -> None:
+    """Let mmdebstrap install an image's packages, as pinned, `more` being further options of it; logs lie beside."""
+    if not shutil.which("mmdebstrap"):
+        raise UserError("mmdebstrap: not installed: run 'make setup'")
+    pins = tar.with_name("pins")
+    pins.write_text("".join(_pin(package, version) for package, version in locked(name).items()))
+    hook = f'--setup-hook=mkdir -p "$1/etc/apt/preferences.d" && cp {pins} "$1/etc/apt/preferences.d/lab"'
+    include = f"--include={','.join(listed(name))}"
+    argv = [*_alone(), "mmdebstrap", *OPTIONS, hook, include, *more, suite(name), str(tar), *archive.arguments()]
+    run_logged(argv, archive.sources(suite(name)), tar.with_name("mmdebstrap.log"))
 
 
 def _pin(package: str, version: str) -> str:
@@ -113,7 +119,8 @@ def _alone() -> list[str]:
     )
 
 
-def _run(argv: list[str], stdin: str | None, log: Path) -> None:
+def run_logged(argv: list[str], stdin: str | None, log: Path) -> None:
+    """Run a tool with its output in a log; UserError with the first error in it where the tool fails."""
     with log.open("w") as stream:
         done = subprocess.run(argv, input=stdin, stdout=stream, stderr=subprocess.STDOUT, text=True, check=False)
     if done.returncode:
@@ -126,20 +133,24 @@ def _run(argv: list[str], stdin: str | None, log: Path) -> None:
 
 
 def _described(name: str, folder: Path) -> Image:
-    versions = _installed(folder / "root")
+    versions = installed((folder / "root/var/lib/dpkg/status").read_text())
+    return Image(folder / "root", digest(name), versions, drifted(name, versions))
+
+
+def drifted(name: str, versions: dict[str, str]) -> dict[str, str]:
+    """Word which packages are not as they were pinned."""
     pins = locked(name)
-    drifted = {
+    return {
         package: f"{pins[package]} -> {version}"
         for package, version in versions.items()
         if package in pins and pins[package] != version
     }
-    return Image(folder / "root", digest(name), versions, drifted)
 
 
-def _installed(root: Path) -> dict[str, str]:
+def installed(dpkg_status: str) -> dict[str, str]:
     """Read dpkg's own record."""
     versions: dict[str, str] = {}
-    for stanza in (root / "var/lib/dpkg/status").read_text().split("\n\n"):
+    for stanza in dpkg_status.split("\n\n"):
         fields = dict(line.split(": ", 1) for line in stanza.splitlines() if ": " in line and not line.startswith(" "))
         if fields.get("Status") == "install ok installed":
             versions[fields["Package"]] = fields["Version"]

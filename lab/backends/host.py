@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Where the kernel runs, `host`: the running kernel, as root, in real time."""
+
+import json
+import os
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lab import paths
+from lab.backends.place import in_real_time, patience_s, require_records
+from lab.errors import UserError
+from lab.virtual import TrialError
+
+PYTHON = "/usr/bin/python3"  # the system's: Mininet is a package of it
+
+
+@dataclass(frozen=True)
+class Host:
+    """This machine."""
+
+    engine: str
+    backend: str = "host"
+
+    def worded(self, plan: dict[str, Any]) -> dict[str, Any]:
+        """Return a plan for real time."""
+        return in_real_time(plan, self.engine)
+
+    def run_plan(self, plan: dict[str, Any], folder: Path) -> None:
+        """Execute a plan; the node ends with this process, and cleans up, as its standard input does."""
+        (folder / "plan.json").write_text(json.dumps(plan))
+        said = attended(as_root("-m", "lab.node.host", str(folder)), patience_s(plan), "host")
+        if os.geteuid():
+            subprocess.run(["sudo", "-n", "chown", "-R", f"{os.geteuid()}:{os.getegid()}", str(folder)], check=False)
+        require_records(folder, "host", said)
+
+    def ask(self, *words: str) -> str:
+        """Run a module of lab.node as root and return what it printed."""
+        done = subprocess.run(as_root("-m", *words), capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise UserError(f"host: {(done.stderr.strip().splitlines() or ['no answer'])[-1]}")
+        return done.stdout
+
+
+def as_root(*words: str) -> list[str]:
+    """Word a command of the system's Python with the lab's node code, run by root."""
+    raised = [] if os.geteuid() == 0 else ["sudo", "-n"]
+    return [*raised, "env", f"PYTHONPATH={paths.REPO}", PYTHON, *words]
+
+
+def attended(command: list[str], limit_s: float, where: str) -> str:
+    """Run a node's command that ends when we do: we hold its standard input open. Returns what it printed."""
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        command, stdin=pipe, stdout=pipe, stderr=subprocess.STDOUT, text=True, start_new_session=True
+    ) as process:
+        assert process.stdin
+        assert process.stdout
+        try:
+            process.wait(limit_s)
+        except subprocess.TimeoutExpired:
+            raise TrialError(f"{where}: no end after {limit_s:.0f} s") from None
+        finally:
+            process.stdin.close()
+        return process.stdout.read()

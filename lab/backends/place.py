@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A place where plans are executed, and how: in the virtual kernel, on this machine's own, or on another machine's."""
+
+import getpass
+import os
+import platform
+import shutil
+import sys
+from pathlib import Path
+from typing import Any, Protocol
+
+from lab import paths
+from lab.virtual import TrialError
+
+ENGINES = ("netns", "containerlab", "mininet")
+REAL_TIME: dict[str, Any] = {"clock": "real", "preload": None}
+GRACE_S = 300  # beyond a download's own time: bringing containers up on a slow machine, and taking them down
+
+
+class Place(Protocol):
+    """What a trial needs of it."""
+
+    @property
+    def backend(self) -> str:
+        """Where the kernel runs."""
+
+    @property
+    def engine(self) -> str:
+        """What builds the network."""
+
+    def worded(self, plan: dict[str, Any]) -> dict[str, Any]:
+        """Return a plan as it is executed here."""
+
+    def run_plan(self, plan: dict[str, Any], folder: Path) -> None:
+        """Execute a plan and leave its raw records in a folder; TrialError where there are none."""
+
+
+def in_real_time(plan: dict[str, Any], engine: str) -> dict[str, Any]:
+    """Return a plan as a real kernel executes it, with an engine."""
+    return plan | REAL_TIME | {"engine": engine, "holder": holder()}
+
+
+def holder() -> str:
+    """Name this command, for whoever finds it in his way."""
+    words = " ".join([Path(sys.argv[0]).name, *sys.argv[1:]])
+    return f"'{words}' of {getpass.getuser()} on {platform.node()}, process {os.getpid()}"
+
+
+def add_topology(folder: Path, engine: str, name: str) -> None:
+    """Put a topology's files into a trial's folder, for the engines that bring up the files themselves."""
+    if engine != "netns":
+        shutil.copytree(paths.TOPOLOGIES / name, folder / "topology")
+
+
+def patience_s(plan: dict[str, Any]) -> float:
+    """Return after how long an execution is given up."""
+    return float(GRACE_S + 2 * plan["flows"][0]["duration_s"])
+
+
+def require_records(folder: Path, where: str, said: str) -> None:
+    """Raise what a node told, or that it left nothing."""
+    error = folder / "error.txt"
+    if error.exists():
+        raise TrialError(error.read_text().strip() or f"{folder.parent}: full: the node could not write even why")
+    if not (folder / "node.json").exists():
+        lines = said.strip().splitlines() or ["it said nothing"]
+        raise TrialError(f"{where}: no result: {lines[-1][:300]}")

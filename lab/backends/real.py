@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a run in real time knows of the machine it runs on, in the words that a run in the virtual kernel uses."""
+
+import hashlib
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lab import paths
+from lab.backends import vagrant
+from lab.backends.host import Host
+from lab.backends.machine import Machine
+from lab.backends.place import holder
+from lab.errors import UserError
+from lab.kernel import build
+from lab.kernel.build import Kernel
+from lab.node.exclusive import held_alone
+from lab.node.host import STATE
+from lab.node.tools import NodeError
+from lab.plan import WATCH_MODULE, Experiment
+from lab.world.image import Image
+
+
+@dataclass(frozen=True)
+class Seen:
+    """The kernel and the packages of a machine, and how many processors it has."""
+
+    kernel: Kernel
+    world: Image
+    processors: int
+
+
+def look(place: Host | Machine, experiment: Experiment) -> Seen:
+    """Ask a machine what it is; UserError where it lacks something that the experiment needs."""
+    senders = [cca.module for cca in experiment.ccas.values() if cca.module]
+    needed = sorted({WATCH_MODULE, *senders, "sch_netem", "sch_tbf", "sch_replay"})
+    facts = json.loads(place.ask("lab.node.facts", place.engine, *needed))
+    described = {
+        "kernel_source": f"Linux {facts['release']}",
+        "kernel_digest": facts["kernel"],
+        "modules_digest": _digest(facts["modules"]),
+        "cpu": f"{facts['processors']} of {facts['cpu']}",
+    }
+    packages = facts["packages"]
+    world = Image(Path("/"), _digest(packages), packages, {})
+    return Seen(_worded(described), world, facts["processors"])
+
+
+def _worded(described: dict[str, str]) -> Kernel:
+    """A kernel that is not ours to boot; the virtual one's library for replay serves the report where it is built."""
+    built = build.find()
+    nowhere = Path("/nonexistent")
+    library = built.replay_library if built else nowhere
+    return Kernel(nowhere, nowhere, library, nowhere, described)
+
+
+def _digest(found: Any) -> str:
+    return hashlib.sha256(json.dumps(found, sort_keys=True).encode()).hexdigest()[:16]
+
+
+@contextmanager
+def alone(place: Host | Machine) -> Iterator[None]:
+    """Refuse a second experiment on the same machine while the block runs; the refusal names who is there."""
+    name = "host" if isinstance(place, Host) else f"vm-{place.name.replace('/', '-')}"
+    paths.cache().mkdir(parents=True, exist_ok=True)
+    try:
+        with held_alone(paths.cache() / f"{name}.lock", holder()):
+            yield
+    except NodeError as error:
+        raise UserError(str(error)) from None
+
+
+def leftovers() -> Iterator[str]:
+    """Remove what killed trials left on this machine, where there is something to look for, and in a VM that is up."""
+    config = vagrant.ssh_config()
+    places: list[Host | Machine] = [Host("netns")] if STATE.is_dir() else []
+    if config:
+        places.append(Machine("netns", vagrant.NAME, config))
+    for place in places:
+        yield from place.ask("lab.node.host", "--clean").splitlines()

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Where the kernel runs, `virtual`: User Mode Linux in virtual time, as an ordinary process."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lab import virtual
+from lab.kernel.build import Kernel
+
+
+@dataclass(frozen=True)
+class Virtual:
+    """A kernel that boots for each trial."""
+
+    kernel: Kernel
+    world: Path
+    engine: str = "netns"
+    backend: str = "virtual"
+
+    def worded(self, plan: dict[str, Any]) -> dict[str, Any]:
+        """Return a plan as it is."""
+        return plan
+
+    def run_plan(self, plan: dict[str, Any], folder: Path) -> None:
+        """Boot a kernel that executes a plan."""
+        virtual.run_plan(plan, folder, self.kernel, self.world)

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Engine `containerlab`: every node is a container, brought up from its own file, which runs `exec` lines.
+
+The lab is deployed under a name of our own, so that a lab the user deployed from the same file is left alone.
+"""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from lab.node.engines.named import named
+from lab.node.tools import NodeError, run, run_json
+
+LAB = "search-lab"
+WORK = Path("/run/search-lab/containerlab")  # containerlab keeps inventories beside what it deploys
+
+
+@contextmanager
+def containers_up(plan: dict[str, Any], folder: Path) -> Iterator[None]:
+    """Deploy the containerlab file of a plan; NodeError where a container did not live to the end."""
+    (file,) = (folder / "topology").glob("*.clab.yml")
+    nodes = list(plan["topology"]["nodes"])
+    require()
+    try:
+        WORK.mkdir(parents=True, exist_ok=True)
+        copy = shutil.copy(file, WORK)
+        _containerlab("deploy", "--topo", str(copy), "--name", LAB)
+        processes = {node: _process(node) for node in nodes}
+        with named(processes):
+            yield
+            for node, process in processes.items():
+                if _process(node) != process:
+                    raise NodeError(f"containerlab: container {_container(node)} was killed during the trial")
+    finally:
+        destroy()
+
+
+def require() -> None:
+    """Refuse what cannot work, in one line."""
+    if not shutil.which("containerlab"):
+        raise NodeError("containerlab: not installed here: run 'make provision'")
+    try:
+        run("docker", "info", "--format", "{{.ServerVersion}}")
+    except (NodeError, FileNotFoundError):
+        raise NodeError("docker: no daemon answers: start it ('systemctl start docker')") from None
+
+
+def destroy() -> None:
+    """Remove containers, networks and files of a lab of ours, whatever is left of it."""
+    left = run("docker", "ps", "--all", "--quiet", "--filter", f"label=containerlab={LAB}").split()
+    if left:
+        run("docker", "rm", "--force", "--volumes", *left)
+    run("ip", "-batch", "-", stdin="\n".join(f"netns delete {name}" for name in _aliases()))
+    for network in run("docker", "network", "ls", "--quiet", "--filter", "label=containerlab").split():
+        if not run_json("docker", "network", "inspect", "--format", "{{json .Containers}}", network):
+            run("docker", "network", "rm", network)
+    Path(f"/etc/ssh/ssh_config.d/clab-{LAB}.conf").unlink(missing_ok=True)
+    _forget_names()
+    shutil.rmtree(WORK, ignore_errors=True)
+
+
+def _forget_names() -> None:
+    """Take the block that containerlab wrote out of /etc/hosts."""
+    hosts = Path("/etc/hosts")
+    head, begin, rest = hosts.read_text().partition(f"###### CLAB-{LAB}-START ######\n")
+    if begin:
+        hosts.write_text(head + rest.partition(f"###### CLAB-{LAB}-END ######\n")[2])
+
+
+def _aliases() -> list[str]:
+    """Name the namespaces as containerlab itself links them."""
+    return sorted(path.name for path in Path("/run/netns").glob(f"clab-{LAB}-*"))
+
+
+def _container(node: str) -> str:
+    return f"clab-{LAB}-{node}"
+
+
+def _process(node: str) -> int:
+    try:
+        return int(run("docker", "inspect", "--format", "{{.State.Pid}}", _container(node)))
+    except NodeError:
+        raise NodeError(f"containerlab: container {_container(node)} is gone") from None
+
+
+def _containerlab(*argv: str) -> None:
+    """Run containerlab, whose own last words tell what was wrong."""
+    environment = os.environ | {"CLAB_LABDIR_BASE": str(WORK), "CLAB_VERSION_CHECK": "disable"}
+    done = subprocess.run(
+        ["containerlab", *argv], capture_output=True, text=True, env=environment, cwd=WORK, check=False
+    )
+    if done.returncode:
+        said = (done.stderr or done.stdout).strip().splitlines() or ["it said nothing"]
+        raise NodeError(f"containerlab {argv[0]}: exit status {done.returncode}: {said[-1]}")

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Engine `mininet`: every node is a Mininet host, built from the topology's own mininet.py.
+
+Mininet is a Python package of Debian's, which the system's Python imports; there is neither a switch nor a controller.
+"""
+
+import importlib
+import runpy
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from lab.node.engines.named import named
+from lab.node.tools import NodeError
+
+
+@contextmanager
+def hosts_up(plan: dict[str, Any], folder: Path) -> Iterator[None]:
+    """Start the Mininet network of a plan."""
+    network = require()
+    (make,) = runpy.run_path(str(folder / "topology/mininet.py"))["topos"].values()
+    net = network.Mininet(topo=make(), controller=None, build=False)
+    try:
+        net.start()
+        with named({node: net[node].pid for node in plan["topology"]["nodes"]}):
+            yield
+    finally:
+        net.stop()
+
+
+def require() -> ModuleType:
+    """Return Mininet's own module; NodeError where there is none."""
+    try:
+        return importlib.import_module("mininet.net")
+    except ImportError:
+        raise NodeError("mininet: not installed for this Python: run 'make provision'") from None

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A trial on the running kernel, in real time, as root:   python3 -m lab.node.host FOLDER
+
+FOLDER holds plan.json and gets the raw records; what goes wrong is told in one line in its error.txt. One trial at a
+time: a lock names its holder. Whatever was changed in the first namespace is as before when it ends, and what a killed
+one left is cleared by the next, or by   python3 -m lab.node.host --clean
+"""
+
+import json
+import os
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+from lab.node import leftovers, modules, sysctl
+from lab.node.exclusive import held_alone
+from lab.node.telling import telling
+from lab.node.tools import NodeError
+from lab.node.trial import run_trial
+
+STATE = Path("/run/search-lab")
+ENDINGS = (signal.SIGTERM, signal.SIGHUP)
+
+
+def main(argv: list[str]) -> None:
+    """Run the trial of a folder, or clear what a killed one left."""
+    os.environ["PATH"] = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+    for number in ENDINGS:
+        signal.signal(number, _end)
+    if argv == ["--clean"]:
+        try:
+            _clean()
+        except NodeError as error:
+            sys.exit(str(error))
+        return
+    threading.Thread(target=_end_with_input, daemon=True).start()
+    folder = Path(argv[0])
+    with telling(folder):
+        _trial(json.loads((folder / "plan.json").read_text()), folder)
+
+
+def _end(*_: object) -> None:
+    """Let every block end as it should, once."""
+    for number in ENDINGS:
+        signal.signal(number, signal.SIG_IGN)
+    sys.exit(1)
+
+
+def _end_with_input() -> None:
+    """Who asked for the trial holds our standard input open; when it closes, he is gone, and this ends cleanly too."""
+    sys.stdin.buffer.read()
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+def _trial(plan: dict[str, Any], folder: Path) -> None:
+    if os.geteuid():
+        raise NodeError(f"host: uid={os.geteuid()}: must be 0: namespaces and qdiscs are made by root")
+    STATE.mkdir(exist_ok=True)
+    with held_alone(STATE / "lock", plan["holder"]):
+        leftovers.clear(STATE)
+        with leftovers.claimed(STATE, plan), _as_before(plan):
+            run_trial(plan, folder)
+
+
+def _clean() -> None:
+    if not STATE.is_dir():
+        return
+    with held_alone(STATE / "lock", f"lab clean (process {os.getpid()})"):
+        for removed in leftovers.clear(STATE):
+            print(removed)
+
+
+@contextmanager
+def _as_before(plan: dict[str, Any]) -> Iterator[None]:
+    """Give the kernel's settings back, and unload the modules that were not loaded."""
+    with ExitStack() as stack:
+        stack.enter_context(sysctl.given_back(plan["sysctls"]["kernel"]))
+        stack.enter_context(modules.given_back([module["name"] for module in plan["modules"]]))
+        yield
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a trial makes of the machine it runs on, written down first, so that it can be removed after a killed one."""
+
+import json
+import os
+import shutil
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from lab.node import modules, netns, sysctl, trace
+from lab.node.engines import containerlab
+from lab.node.tools import NodeError, run
+
+CLAIM = "claim.json"
+
+
+@contextmanager
+def claimed(state: Path, plan: dict[str, Any]) -> Iterator[None]:
+    """Say what the block will make; NodeError where somebody else's node has a name that it needs."""
+    nodes = list(plan["topology"]["nodes"])
+    taken = sorted(set(nodes) & set(run("ip", "netns", "list").split()))
+    if taken:
+        raise NodeError(f"ip netns: {taken[0]}: must not exist: it is not of this lab: delete or rename it")
+    before = {
+        "engine": plan.get("engine", "netns"),
+        "nodes": nodes,
+        "sysctls": sysctl.read(None, plan["sysctls"]["kernel"]),
+        "modules": [name for name in (m["name"] for m in plan["modules"]) if not modules.loaded(name)],
+    }
+    (state / CLAIM).write_text(json.dumps(before))
+    try:
+        yield
+    finally:
+        (state / CLAIM).unlink()
+
+
+def clear(state: Path) -> list[str]:
+    """Remove what a killed trial left; returns it, a line each. The caller holds the lock, so that nobody runs one."""
+    if not (state / CLAIM).exists():
+        return []
+    claim = json.loads((state / CLAIM).read_text())
+    removed = [f"network namespace {name}" for name in claim["nodes"] if name in run("ip", "netns", "list").split()]
+    removed += [f"process {process}" for name in claim["nodes"] for process in _end_processes(name)]
+    netns.unname(claim["nodes"])
+    if claim["engine"] == "containerlab" and shutil.which("docker"):
+        containerlab.destroy()
+        removed.append("containers of containerlab")
+    if trace.TRACEFS.exists():
+        trace.TRACEFS.rmdir()
+        removed.append("trace instance search-lab")
+    sysctl.pin(None, claim["sysctls"])
+    modules.unload(claim["modules"])
+    (state / CLAIM).unlink()
+    return removed
+
+
+def _end_processes(node: str) -> Iterator[int]:
+    """Kill what still runs in a node: iperf3, dumpcap, Mininet's shell."""
+    if node not in run("ip", "netns", "list").split():
+        return
+    for process in map(int, run("ip", "netns", "pids", node).split()):
+        if process != os.getpid():
+            os.kill(process, signal.SIGKILL)
+            yield process

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Do the places agree? The same scenario run in several of them, side by side, each against the first in percent."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from lab.errors import UserError
+from lab.report.table import NONE, Group, Row, Table
+from lab.store.run import Run
+
+QUANTITIES = {
+    "capacity_s": ("Capacity (s)", 2),
+    "exit_s": ("Exit (s)", 2),
+    "loss_s": ("First loss (s)", 2),
+    "throughput_mbps": ("Throughput (Mb/s)", 1),
+}
+FIRST = "virtual/netns"
+
+
+@dataclass(frozen=True)
+class Seen:
+    """The latest whole run of a place: the outcomes of its trials, one rule's rows."""
+
+    place: str
+    kernel: str
+    outcomes: pl.DataFrame
+
+
+def latest(folder: Path, heuristic: str) -> list[Seen]:
+    """Find the latest whole run of each place below results/<scenario>; the virtual kernel's first."""
+    found: dict[str, Seen] = {}
+    for file in sorted(folder.glob("[0-9]*/run.json")):
+        run = Run(file.parent)
+        if run.complete:
+            place = f"{run.meta['backend']}/{run.meta['engine']}"
+            rows = pl.read_csv(file.parent / "outcomes.csv").filter(pl.col("heuristic") == heuristic)
+            found[place] = Seen(place, run.meta["kernel"]["kernel_source"], rows)
+    if FIRST not in found:
+        raise UserError(f"{folder}: no whole run of {FIRST}, which the others are compared with: run it first")
+    return [found.pop(FIRST), *found.values()]
+
+
+def table(seen: list[Seen]) -> Table:
+    """Word the comparison: a group a sender, a line a place. Invalid trials count, and are left out of the means."""
+    senders = seen[0].outcomes["cca"].unique(maintain_order=True)
+    header = ("Place", "Valid trials", "Class", *(words for words, _ in QUANTITIES.values()))
+    groups = tuple(Group(sender, tuple(_row(sender, place, seen[0]) for place in seen)) for sender in senders)
+    kernels = "; ".join(f"{place.place}: {place.kernel}" for place in seen)
+    return Table("agree", f"The same trials in {len(seen)} places", header, groups, (f"Kernels: {kernels}.",))
+
+
+def _row(sender: str, place: Seen, first: Seen) -> Row:
+    mine, theirs = _of(place, sender), _of(first, sender)
+    valid = mine.filter(pl.col("valid"))
+    cells = [_cell(valid, theirs, name, digits, place is first) for name, (_, digits) in QUANTITIES.items()]
+    classes = ", ".join(sorted(set(valid["exit_class"].drop_nulls()))) or NONE
+    return Row((place.place, f"{valid.height} of {mine.height}", classes, *cells))
+
+
+def _of(place: Seen, sender: str) -> pl.DataFrame:
+    return place.outcomes.filter(pl.col("cca") == sender)
+
+
+def _cell(mine: pl.DataFrame, theirs: pl.DataFrame, name: str, digits: int, is_first: bool) -> str:
+    """Word a mean, and its difference from the first place's over the trials that are valid in both."""
+    mean = mine[name].mean()
+    if not isinstance(mean, float):
+        return NONE
+    both = mine.join(theirs.filter(pl.col("valid")), on="trial", suffix="_first").drop_nulls([name, f"{name}_first"])
+    if is_first or both.is_empty():
+        return f"{mean:.{digits}f}"
+    here, there = both[name].mean(), both[f"{name}_first"].mean()
+    assert isinstance(here, float)
+    assert isinstance(there, float)
+    return f"{mean:.{digits}f} ({100 * (here - there) / there:+.1f} %)"
