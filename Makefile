@@ -7,29 +7,21 @@ lab := scripts/lab
 options := $(if $(TRIALS),--trials $(TRIALS)) $(if $(DURATION),--duration $(DURATION)) $(if $(JOBS),--jobs $(JOBS))
 options += $(if $(BACKEND),--backend $(BACKEND)) $(if $(ENGINE),--engine $(ENGINE)) $(if $(RESUME),--resume)
 
-<<<<<<< HEAD
-.PHONY: experiment test setup page report bench bench-senders bench-replay check doctor lint lock clean
-
-experiment: setup ; @$(lab) run $(SCENARIO) $(options)
-test: setup lint ; @scripts/setup-browser && $(lab) kernel build && scripts/python -m pytest -n auto --dist loadfile
-setup: ; @scripts/setup
-page: setup ; @$(lab) page
-=======
 sanitized := $(patsubst %,lab/tests/test_%.py,kunit sender_matrix failslab hardships crowd modules)
 
-.PHONY: experiment test test-sanitize setup reproduce verify evaluate report check doctor lint lock clean
+.PHONY: experiment test test-sanitize setup reproduce verify evaluate page report check doctor lint lock clean
 .PHONY: bench bench-senders bench-versions bench-kernels bench-replay bench-reproduce
 .PHONY: setup-vm box image vm provision agree notebook test-vm
 
 experiment: setup ; @$(lab) run $(SCENARIO) $(options)
-test: setup lint ; @$(lab) kernel build && scripts/python -m pytest -n auto --dist loadfile
+test: setup lint ; @scripts/setup-browser && $(lab) kernel build && scripts/python -m pytest -n auto --dist loadfile
 test-sanitize: setup ; @$(lab) kernel build --sanitize && LAB_TEST_KERNEL=sanitize scripts/python -m pytest -n auto --dist loadfile $(sanitized)
 setup: ; @scripts/setup
 reproduce: setup ; @$(lab) reproduce $(if $(QUICK),--quick) $(if $(JOBS),--jobs $(JOBS)) $(if $(NO_PCAP),--no-pcap)
 verify: setup ; @$(lab) verify
 evaluate: setup ; @$(lab) evaluate
 bench-reproduce: setup ; @scripts/python -m lab.bench_reproduce
->>>>>>> main
+page: setup ; @$(lab) page
 report: setup ; @$(lab) report results/$(SCENARIO)/latest
 bench: setup ; @$(lab) bench
 bench-senders: setup ; @scripts/python -m lab.bench_senders

@@ -140,7 +140,6 @@ def report(
 
 
 @app.command()
-<<<<<<< HEAD
 def page(
     folder: Annotated[Path | None, typer.Argument(help="The folder of all results, instead of the usual one.")] = None,
 ) -> None:
@@ -152,7 +151,9 @@ def page(
     kernel = find()
     made = write_index(folder or paths.results(), kernel.replay_library if kernel else None)
     console.print(f"page      {made}", soft_wrap=True, markup=False)
-=======
+
+
+@app.command()
 def agree(
     scenario: Annotated[str, typer.Argument(help="A scenario that was run in several places.")] = "engines-agree",
 ) -> None:
@@ -165,7 +166,6 @@ def agree(
     name, asked = load_scenario(scenario)
     table = places.table(places.latest(paths.results() / name, asked.heuristic))
     console.print(shown((), (table,), WIDTH_CHARS), soft_wrap=True)
->>>>>>> main
 
 
 @app.command()
