@@ -43,7 +43,7 @@ class Stored:
             claim["values"] for claim in scenario.get("claims", []) if claim["cca"] == cca and not claim.get("replayed")
         ]
         rows += [row for row in scenario.get("published", []) if row["cca"] == cca]
-        given = next((row for row in rows if row.get("chokepoint_pct") is not None), {})
+        given: dict[str, Any] = next((row for row in rows if row.get("chokepoint_pct") is not None), {})
         first = {zone: given.get(f"{zone}_pct") for zone in map(str, ExitClass)}
         return {zone: value[0] if isinstance(value, list) else value for zone, value in first.items()}
 
