@@ -44,10 +44,9 @@ def shares(runs: Sequence[Stored]) -> list[Share]:
         summary = summarise(stored.judged.outcomes, [stanza["name"] for stanza in stored.ccas]).filter(
             heuristic="truth"
         )
-        published = {row["cca"]: row for row in stored.run.meta["scenario"].get("published", [])}
         for row in summary.iter_rows(named=True):
-            theirs = published.get(row["cca"], {})
-            ours_pct, theirs_pct = ({str(name): of.get(f"{name}_pct") for name in ExitClass} for of in (row, theirs))
+            ours_pct = {str(name): row[f"{name}_pct"] for name in ExitClass}
+            theirs_pct = stored.published_pct(row["cca"])
             rows.append(Share(stored.link, stored.label(row["cca"]), row["judged"], ours_pct, theirs_pct))
     return rows
 

@@ -25,14 +25,12 @@ def memory_table(senders: Sequence[str]) -> Table:
         said = ask(cca, kernel, world.root) if kernel and world else None
         told = {parameter["name"]: parameter["value"] for parameter in said["parameters"]} if said else {}
         ours = Row(("here", told.get("flow_bytes", NONE), f"up to {SOCKET_BYTES}", f"{cca.allocates_bytes}"))
-        theirs = (
-            [Row((SOURCE, str(PUBLISHED_BYTES[name]), NONE, NONE), published=True)] if name in PUBLISHED_BYTES else []
-        )
+        published = PUBLISHED_BYTES.get(name)
+        theirs = [] if published is None else [Row((SOURCE, str(published), NONE, NONE), published=True)]
         groups.append(Group(cca.label, (*theirs, ours)))
     notes = (
         f"Every socket has {SOCKET_BYTES} bytes for its congestion control, used or not. Bytes of a flow: as the "
         "module says with its default parameters, CUBIC's included; a dash where a sender does not say.",
     )
-    return Table(
-        "static-memory", f"Static memory of a flow ({SOURCE}, static memory footprint).", HEADER, tuple(groups), notes
-    )
+    caption = f"Static memory of a flow ({SOURCE}, static memory footprint)."
+    return Table("static-memory", caption, HEADER, tuple(groups), notes)

@@ -73,8 +73,18 @@ def _papermill(file: Path, executed: Path, given: Sequence[str]) -> str | None:
         )
     except subprocess.TimeoutExpired:
         return f"took longer than {LONGEST_S} s"
-    lines = [line for line in done.stderr.splitlines() if line.strip()]
-    return None if done.returncode == 0 else (lines[-1].strip() if lines else f"exit status {done.returncode}")
+    return None if done.returncode == 0 else _why(executed, done)
+
+
+def _why(executed: Path, done: subprocess.CompletedProcess[str]) -> str:
+    """The error that a cell ended with, else the last that papermill said."""
+    if executed.exists():
+        outputs = [output for cell in jupytext.read(executed).cells for output in cell.get("outputs", [])]
+        for output in outputs:
+            if output["output_type"] == "error":
+                return f"{output['ename']}: {output['evalue']}"
+    lines = [line.strip() for line in done.stderr.splitlines() if line.strip()]
+    return lines[-1] if lines else f"exit status {done.returncode}"
 
 
 def _question(cells: Sequence[Any]) -> str:

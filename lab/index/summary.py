@@ -60,21 +60,12 @@ def _rows(stored: Stored) -> list[Row]:
             f"{true['valid']} of {true['trials']}",
             *(share(true, name) for name in ("early", "chokepoint", "late")),
             share(ruled, "chokepoint"),
-            number(_published(stored, stanza["name"]), 1),
+            number(stored.published_pct(stanza["name"])["chokepoint"], 1),
             mean(true, "exit_s", 2),
             mean(true, "throughput_mbps", 1),
         )
         rows.append(Row(cells))
     return rows
-
-
-def _published(stored: Stored, cca: str) -> float | None:
-    """The source's share at the chokepoint, where it gives one."""
-    scenario = stored.run.meta["scenario"]
-    given = [claim["values"].get("chokepoint_pct") for claim in scenario.get("claims", []) if claim["cca"] == cca]
-    given += [row.get("chokepoint_pct") for row in scenario.get("published", []) if row["cca"] == cca]
-    known = [value[0] if isinstance(value, list) else value for value in given if value is not None]
-    return known[0] if known else None
 
 
 def _is(cca: str, heuristic: str) -> pl.Expr:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from lab.errors import UserError
+from lab.heuristics.classify import ExitClass
 from lab.report.judged import Judged, judged
 from lab.store.run import Run
 
@@ -34,6 +35,17 @@ class Stored:
     def label(self, cca: str) -> str:
         """How a sender is called."""
         return next(str(stanza["label"]) for stanza in self.ccas if stanza["name"] == cca)
+
+    def published_pct(self, cca: str) -> dict[str, float | None]:
+        """The shares of a sender's exits that a source gives for this scenario, by class; null where none does."""
+        scenario = self.run.meta["scenario"]
+        rows = [
+            claim["values"] for claim in scenario.get("claims", []) if claim["cca"] == cca and not claim.get("replayed")
+        ]
+        rows += [row for row in scenario.get("published", []) if row["cca"] == cca]
+        given: dict[str, Any] = next((row for row in rows if row.get("chokepoint_pct") is not None), {})
+        first = {zone: given.get(f"{zone}_pct") for zone in map(str, ExitClass)}
+        return {zone: value[0] if isinstance(value, list) else value for zone, value in first.items()}
 
     @property
     def link(self) -> str:

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The index of all scenarios: what stands where something is missing or cut short, and what is made only once."""
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from lab.heuristics.slow_start import first_exit
+from lab.index.evaluation import evaluation
+from lab.index.seed_tables import seed_table
+from lab.index.write import write_index
+from lab.report import judged as judging
+from lab.report.digest import OBJECT_BYTES, digest
+from lab.report.judged import OUTCOMES, judged
+from lab.report.stored import Stored, stored
+from lab.store.run import Run
+from lab.tests.stored_run import store_run
+
+CLAIM = {"source": "thesis, table 5.3", "row": "GEO, SEARCH", "cca": "search", "trials": 77}
+SHARES = {"early_pct": 3.9, "chokepoint_pct": 93.5, "late_pct": 2.6}
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> Path:
+    run = store_run(tmp_path / "results", trials=1)
+    (run.parent / "latest").symlink_to(run.name)
+    return tmp_path / "results"
+
+
+def _run(results: Path) -> Run:
+    return Run(results / "geo" / "latest")
+
+
+def test_a_trial_is_judged_once_and_again_when_it_changes(results: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = judged(_run(results)).outcomes
+    monkeypatch.setattr(judging, "_judge", lambda folder: f"{folder.name} was judged again")
+    assert judged(_run(results)).outcomes.equals(before)
+    file = results / "geo" / "latest" / "trials" / "cubic-001" / "trial.json"
+    file.write_text(file.read_text() + "\n")
+    again = judged(_run(results))
+    assert again.faults == ("cubic-001 was judged again",)
+    assert set(again.outcomes["cca"]) == {"search", "cubic_plain", "bbr"}
+
+
+def test_what_was_kept_and_cut_short_is_made_again(results: Path) -> None:
+    before = judged(_run(results)).outcomes
+    kept = results / "geo" / "latest" / OUTCOMES
+    kept.write_bytes(kept.read_bytes()[:100])
+    assert judged(_run(results)).outcomes.equals(before)
+
+
+def test_the_digest_tells_when_each_object_was_downloaded(results: Path) -> None:
+    trial = next(trial for trial in _run(results).trials if trial.cca == "search")
+    told = digest(trial)
+    first_s, arrived = told["download_s"][0], trial.packets.filter("to_client", pl.col("len_bytes") > 0)
+    by_then = arrived.filter(pl.col("t_s") <= first_s)["len_bytes"].sum()
+    assert OBJECT_BYTES <= by_then < OBJECT_BYTES + 20 * 1448
+    assert told["download_s"][-1] is None  # 20 MB do not fit into 4 s of 8 Mb/s
+    left = first_exit(trial.exits)
+    assert left is not None
+    assert told["initial_rtt_ms"] == pytest.approx(trial.meta["base_rtt_ms"], rel=0.05)
+    assert told["max_rtt_ms"] > told["initial_rtt_ms"]
+
+
+def test_a_truncated_table_is_one_line_on_the_page_and_the_other_trials_stand(results: Path, tmp_path: Path) -> None:
+    file = results / "geo" / "latest" / "trials" / "cubic-001" / "packets.parquet"
+    file.write_bytes(file.read_bytes()[:200])
+    page = write_index(results, None, tmp_path).read_text()
+    assert "cubic-001/packets.parquet: must be a whole Parquet table" in page
+    assert "SEARCH 2.0 left slow start at the right moment" in page
+
+
+def test_a_run_of_another_format_is_said_and_left_out(results: Path, tmp_path: Path) -> None:
+    other = store_run(tmp_path / "other", trials=1)
+    meta = json.loads((other / "run.json").read_text()) | {"format": 1}
+    (other / "run.json").write_text(json.dumps(meta))
+    (results / "old").mkdir()
+    (results / "old" / "latest").symlink_to(other)
+    found, faults = stored(results)
+    assert [each.name for each in found] == ["geo"]
+    assert len(faults) == 1
+    assert "format=1: must be" in faults[0]
+
+
+def test_an_empty_results_folder_has_a_page_on_which_everything_is_pending(tmp_path: Path) -> None:
+    page = write_index(tmp_path / "results", None, tmp_path).read_text()
+    assert "No scenario has been run yet" in page
+    assert "Pending: <code>lab evaluate</code> judges the claims." in page
+
+
+def test_a_table_of_the_evaluation_that_is_cut_short_is_said(results: Path, tmp_path: Path) -> None:
+    (results / "evaluation").mkdir()
+    (results / "evaluation" / "claims.parquet").write_bytes(b"PAR1")
+    assert "claims.parquet: must be a whole Parquet table" in write_index(results, None, tmp_path).read_text()
+    assert evaluation(results, "status") is None
+
+
+def test_a_published_row_has_ours_below_it_by_the_rule_of_the_papers_and_in_truth(results: Path) -> None:
+    file = results / "geo" / "latest" / "run.json"
+    meta = json.loads(file.read_text())
+    meta["scenario"]["claims"] = [CLAIM | {"values": SHARES}]
+    file.write_text(json.dumps(meta))
+    table = seed_table("thesis-5.3", "thesis, table 5.3", "Exits.", [Stored.of(_run(results))], None)
+    assert table is not None
+    (group,) = table.groups
+    assert [row.cells[0] for row in group.rows] == [
+        "thesis, table 5.3",
+        "here, by latency offset",
+        "here, by the true queue",
+    ]
+    assert group.rows[0].cells[1:] == ("77", "3.9", "93.5", "2.6")
+    assert [row.published for row in group.rows] == [True, False, False]
+    assert seed_table("x", "thesis, table 5.2", "None.", [Stored.of(_run(results))], None) is None
