@@ -149,6 +149,19 @@ def shown(table: pl.DataFrame, title: str) -> Table:
     return words
 
 
+def run(wanted: list[Job], console: Console) -> list[Job]:
+    """Run what is not stored; returns the jobs that are, and says why others have no result."""
+    missing = [job for job in wanted if not _stored(job)]
+    for done, (job, result) in enumerate(run_all(missing, len(os.sched_getaffinity(0))), 1):
+        why = f": {result}" if isinstance(result, str) else ""
+        console.print(f"{done}/{len(missing)} {job.folder.parent.name}/{job.folder.name}{why}", markup=False)
+    return [job for job in wanted if _stored(job)]
+
+
+def _stored(job: Job) -> bool:
+    return (job.folder / "trial.json").exists()
+
+
 def measure(
     trials: Annotated[int, typer.Option(min=1, help="Trials of each form on each link.")] = TRIALS,
     links: Annotated[str, typer.Option(help="Profiles, by commas.")] = ",".join(DURATIONS_S),
@@ -157,20 +170,16 @@ def measure(
     """Run what is missing, and print and store the tables."""
     folder = paths.results() / "bench" / "versions"
     kernel, world = build.ensure(), image.ensure("world").root
+    console = Console(width=160, highlight=False)
     wanted = jobs(forms.split(","), links.split(","), trials, folder, kernel, world)
-    console = Console(width=160)
-    missing = [job for job in wanted if not (job.folder / "trial.json").exists()]
-    for done, (job, result) in enumerate(run_all(missing, len(os.sched_getaffinity(0))), 1):
-        console.print(
-            f"{done}/{len(missing)} {job.folder.parent.name}/{job.folder.name}",
-            result if isinstance(result, str) else "",
-        )
-    rows = pl.DataFrame([row(Trial(job.folder), job.folder.parent.name) for job in wanted], infer_schema_length=None)
+    stored = run(wanted, console)
+    rows = pl.DataFrame([row(Trial(job.folder), job.folder.parent.name) for job in stored], infer_schema_length=None)
     rows.write_csv(folder / "trials.csv")
     table = by_link(rows)
-    for link in links.split(","):
+    for link in table["link"].unique(maintain_order=True):
         console.print(shown(table.filter(link=link).drop("link"), link))
     console.print(shown(over_links(table), "all links; throughput and retransmissions beside search2's"))
+    raise typer.Exit(len(stored) < len(wanted))
 
 
 if __name__ == "__main__":
