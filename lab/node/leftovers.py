@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from lab.node import modules, netns, sysctl, trace
+from lab.node import modules, netns, sockets, sysctl, trace
 from lab.node.engines import containerlab
 from lab.node.tools import NodeError, run
 
@@ -44,6 +44,7 @@ def clear(state: Path) -> list[str]:
     claim = json.loads((state / CLAIM).read_text())
     removed = [f"network namespace {name}" for name in claim["nodes"] if name in run("ip", "netns", "list").split()]
     removed += [f"process {process}" for name in claim["nodes"] for process in _end_processes(name)]
+    sockets.let_go([name for name in claim["nodes"] if name in run("ip", "netns", "list").split()])
     netns.unname(claim["nodes"])
     if claim["engine"] == "containerlab" and shutil.which("docker"):
         containerlab.destroy()
