@@ -7,7 +7,7 @@ options := $(if $(TRIALS),--trials $(TRIALS)) $(if $(DURATION),--duration $(DURA
 options += $(if $(BACKEND),--backend $(BACKEND)) $(if $(ENGINE),--engine $(ENGINE)) $(if $(RESUME),--resume)
 
 .PHONY: experiment test setup report bench bench-senders check doctor lint lock clean
-.PHONY: setup-vm box image vm provision agree notebook test-vm
+.PHONY: setup-vm box image vm provision agree notebook test-vm lint-ansible
 
 experiment: setup ; @$(lab) run $(SCENARIO) $(options)
 test: setup lint ; @$(lab) kernel build && scripts/python -m pytest -n auto --dist loadfile
