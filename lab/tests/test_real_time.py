@@ -101,12 +101,15 @@ def test_a_machine_that_cannot_be_reached_costs_a_trial_and_one_line(tmp_path: P
         Machine("netns", "away", config).ask("lab.node.facts", "netns")
 
 
-def stored(folder: Path, name: str, place: tuple[str, str], exits_s: list[float], valid: list[bool]) -> None:
+def stored(
+    folder: Path, name: str, place: tuple[str, str], exits_s: list[float], valid: list[bool], asked: str = "the same"
+) -> None:
     run = folder / name
     run.mkdir()
     meta = {
         "format": FORMAT,
         "complete": True,
+        "digests": {"scenario": asked},
         "backend": place[0],
         "engine": place[1],
         "kernel": {"kernel_source": f"Linux of {name}"},
@@ -132,6 +135,7 @@ def stored(folder: Path, name: str, place: tuple[str, str], exits_s: list[float]
 def test_places_are_compared_over_the_trials_that_are_valid_in_both(tmp_path: Path) -> None:
     stored(tmp_path, "2026-01-01", ("virtual", "netns"), [2.0, 4.0], [True, True])
     stored(tmp_path, "2026-01-02", ("vm", "mininet"), [2.2, 9.0], [True, False])
+    stored(tmp_path, "2026-01-03", ("vm", "netns"), [7.0], [True], asked="something else")
     (group,) = agree.table(agree.latest(tmp_path, "latency_offset")).groups
     first, second = (row.cells for row in group.rows)
     assert first == ("virtual/netns", "2 of 2", "chokepoint", "1.00", "3.00", "\N{EN DASH}", "9.5")
