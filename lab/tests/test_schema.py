@@ -49,7 +49,7 @@ def test_a_scenario_may_be_a_file_anywhere(tmp_path: Path) -> None:
         ({"ccas": ["search", "vegaz"]}, "mine.yml: ccas=vegaz: must be a known sender of lab/cca.yml: bbr, bic"),
         ({"ccas": ["cubic", "cubic"]}, "must be a list that names each sender once"),
         ({"profile": "mars"}, "mine.yml: profile=mars: must be a known profile of trace-profiles/: 5g-driving, "),
-        ({"topology": "ring"}, "mine.yml: topology=ring: must be a known topology: path"),
+        ({"topology": "ring"}, "mine.yml: topology=ring: must be a known topology: dumbbell, parking-lot, path"),
         ({"flavour": 1}, "mine.yml: flavour=1: must be left out: it is not a field"),
         ({"duration_s": "long"}, "mine.yml: duration_s=long: must be a valid integer"),
     ],
@@ -65,7 +65,7 @@ def test_a_missing_field_is_named(tmp_path: Path) -> None:
 
 
 def test_an_unknown_scenario_is_refused_with_the_known_ones() -> None:
-    assert refusal_of("gao") == "command line: scenario=gao: must be a known scenario: geo"
+    assert refusal_of("gao") == "command line: scenario=gao: must be a known scenario: engines-agree, geo"
 
 
 def test_a_file_that_is_not_yaml_is_refused_with_its_line(tmp_path: Path) -> None:
