@@ -1,20 +1,27 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Each line calls the lab. SCENARIO=geo TRIALS=6 DURATION=30 JOBS=2 choose; so do BACKEND=virtual|host|vm and
 # ENGINE=netns|containerlab|mininet. RESUME=1 goes on with the last unfinished run. HOST=user@machine: for provision.
+# QUICK=1 NO_PCAP=1: for reproduce.
 SCENARIO ?= geo
 lab := scripts/lab
 options := $(if $(TRIALS),--trials $(TRIALS)) $(if $(DURATION),--duration $(DURATION)) $(if $(JOBS),--jobs $(JOBS))
 options += $(if $(BACKEND),--backend $(BACKEND)) $(if $(ENGINE),--engine $(ENGINE)) $(if $(RESUME),--resume)
 
-.PHONY: experiment test setup report bench bench-senders check doctor lint lock clean
+.PHONY: experiment test setup reproduce verify evaluate report check doctor lint lock clean
+.PHONY: bench bench-senders bench-replay bench-reproduce
 .PHONY: setup-vm box image vm provision agree notebook test-vm lint-ansible
 
 experiment: setup ; @$(lab) run $(SCENARIO) $(options)
 test: setup lint ; @$(lab) kernel build && scripts/python -m pytest -n auto --dist loadfile
 setup: ; @scripts/setup
+reproduce: setup ; @$(lab) reproduce $(if $(QUICK),--quick) $(if $(JOBS),--jobs $(JOBS)) $(if $(NO_PCAP),--no-pcap)
+verify: setup ; @$(lab) verify
+evaluate: setup ; @$(lab) evaluate
+bench-reproduce: setup ; @scripts/python -m lab.bench_reproduce
 report: setup ; @$(lab) report results/$(SCENARIO)/latest
 bench: setup ; @$(lab) bench
 bench-senders: setup ; @scripts/python -m lab.bench_senders
+bench-replay: setup ; @scripts/python -m lab.bench_replay $(BENCH)
 check: setup ; @$(lab) check
 doctor: setup ; @$(lab) doctor
 lint: setup ; @scripts/python -m ruff check . && scripts/python -m mypy

@@ -8,6 +8,7 @@ import platform
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -104,10 +105,10 @@ def holding(folder: Path) -> Iterator[None]:
         yield
 
 
-def missing(experiment: Experiment, folder: Path, kernel: Kernel, world: Image) -> list[Job]:
+def missing(experiment: Experiment, folder: Path, kernel: Kernel, world: Image, keep_capture: bool = True) -> list[Job]:
     """List the trials that are not stored yet: senders take turns, as in the papers."""
     jobs = [
-        Job(experiment, cca, number, folder / "trials" / f"{cca}-{number:03d}", kernel, world.root)
+        Job(experiment, cca, number, folder / "trials" / f"{cca}-{number:03d}", kernel, world.root, keep_capture)
         for number in range(1, experiment.scenario.trials + 1)
         for cca in experiment.scenario.ccas
     ]
@@ -126,12 +127,39 @@ def require_space(experiment: Experiment, workers: int) -> None:
         raise UserError(f"{folder}: free_bytes={free}: must be {round(needed)} for {trials} trials")
 
 
-def run_missing(jobs: list[Job], folder: Path, workers: int) -> Iterator[pool.Outcome]:
+def run_missing(jobs: list[Job], folder: Path, workers: int, scheduler: str | None = None) -> Iterator[pool.Outcome]:
     """Run trials, and clear what an interruption leaves."""
     try:
-        yield from pool.run_all(jobs, workers)
+        yield from pool.run_all(jobs, workers, scheduler)
     finally:
         clear_drafts(folder)
+
+
+def run_jobs(jobs: list[Job], workers: int, scheduler: str | None = None) -> Iterator[pool.Outcome]:
+    """Run trials of any runs."""
+    yield from pool.run_all(jobs, workers, scheduler)
+
+
+@contextmanager
+def timed(folder: Path) -> Iterator[None]:
+    """Add the wall time of the block to the run's; a killed command's own is lost."""
+    begun_s = time.monotonic()
+    try:
+        yield
+    finally:
+        add_wall_s(folder, time.monotonic() - begun_s)
+
+
+def add_wall_s(folder: Path, wall_s: float) -> None:
+    """Keep how long a run took in all."""
+    meta = Run(folder).meta
+    _write(folder, meta | {"wall_s": meta.get("wall_s", 0.0) + wall_s})
+
+
+def same(run: Run, experiment: Experiment, kernel: Kernel) -> bool:
+    """Tell whether a run asked for exactly this, on this kernel."""
+    as_asked = run.meta["digests"] == record(experiment)["digests"]
+    return bool(as_asked and run.meta["kernel"]["kernel_digest"] == kernel.described["kernel_digest"])
 
 
 def clear_drafts(folder: Path) -> list[Path]:

@@ -28,6 +28,8 @@ console = Console(highlight=False)
 
 KernelVersion = Annotated[str, typer.Option("--kernel", help="Debian's kernel to build: 6.12 or 6.1.")]
 KernelSource = Annotated[Path | None, typer.Option("--source", help="A tarball instead, configured like --kernel.")]
+Scheduler = Annotated[str | None, typer.Option(help="A dask scheduler's address, instead of this machine's cores.")]
+NoPcap = Annotated[bool, typer.Option("--no-pcap", help="Keep the tables only, not the captures they came from.")]
 ScenarioName = Annotated[str, typer.Argument(help="A scenario's name (see `lab list`) or the path of a .yml file.")]
 
 
@@ -66,6 +68,8 @@ def run(
     seed: Annotated[int | None, typer.Option(help="Seed, instead of the scenario's.")] = None,
     jobs: Annotated[int | None, typer.Option(min=1, help="Trials at once; one a core unless said otherwise.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the last unfinished run.")] = False,
+    scheduler: Scheduler = None,
+    no_pcap: NoPcap = False,
     kernel: KernelVersion = "6.12",
     source: KernelSource = None,
     backend: Annotated[
@@ -75,11 +79,52 @@ def run(
 ) -> None:
     """Run a scenario, report it, and show the result.   Example: `lab run geo --trials 2`"""
     from lab.backends.choose import choose
-    from lab.conduct import conduct
+    from lab.conduct import conduct, how
     from lab.kernel.recipe import Recipe
 
     overrides = {"trials": trials, "duration_s": duration, "seed": seed}
-    conduct(scenario, overrides, jobs, resume, Recipe(kernel, source), console, choose(backend, engine))
+    asked = how(jobs, scheduler, not no_pcap, choose(backend, engine))
+    conduct(scenario, overrides, asked, resume, Recipe(kernel, source), console)
+
+
+@app.command()
+def reproduce(
+    scenarios: Annotated[list[str] | None, typer.Argument(help="Which ones; all unless said otherwise.")] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="A tenth of the trials.")] = False,
+    jobs: Annotated[int | None, typer.Option(min=1, help="Trials at once; one a core unless said otherwise.")] = None,
+    scheduler: Scheduler = None,
+    no_pcap: NoPcap = False,
+) -> None:
+    """Run what is missing of every experiment of the sources, and judge it.   Example: `lab reproduce --quick`"""
+    from lab.conduct import how
+    from lab.evaluation.command import evaluate as write
+    from lab.reproduce import reproduce as run_all
+
+    faults = run_all(scenarios or [], quick, how(jobs, scheduler, not no_pcap), console)
+    write(console, faults)
+
+
+@app.command()
+def evaluate(
+    check: Annotated[bool, typer.Option("--check", help="Run some points of the sensitivity maps for real.")] = False,
+    jobs: Annotated[int | None, typer.Option(min=1, help="Trials at once; one a core unless said otherwise.")] = None,
+) -> None:
+    """Make the tables of results/evaluation/ from the stored runs.   Example: `lab evaluate`"""
+    from lab.conduct import how
+    from lab.evaluation.command import check_sensitivity
+    from lab.evaluation.command import evaluate as write
+
+    if check:
+        check_sensitivity(console, how(jobs).workers)
+    write(console, [])
+
+
+@app.command()
+def verify() -> None:
+    """Hold every claim of the sources against the stored runs.   Example: `lab verify`"""
+    from lab.evaluation.command import verify as show
+
+    show(console)
 
 
 @app.command()

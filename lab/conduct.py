@@ -5,7 +5,7 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,9 @@ from lab.kernel import build
 from lab.kernel.build import Kernel
 from lab.kernel.recipe import Recipe
 from lab.plan import Experiment
+from lab.pool import Result
 from lab.store.run import Run
+from lab.trial import Job
 from lab.world import image
 from lab.world.image import Image
 
@@ -31,30 +33,52 @@ BUILD_MINUTES = 7
 VIRTUAL_S_PER_S = 3.5  # of one core, with capture and tables: `lab bench` measures it
 
 
-def conduct(
-    name: str,
-    overrides: dict[str, Any],
-    jobs: int | None,
-    resume: bool,
-    recipe: Recipe,
-    console: Console,
-    choice: Choice | None = None,
-) -> None:
-    """Run a scenario from beginning to end, in the virtual kernel unless another place is chosen."""
+class Tally:
+    """How many trials are done, and how fast."""
+
+    def __init__(self, duration_s: int) -> None:
+        self.duration_s, self.begun_s = duration_s, time.monotonic()
+        self.valid = self.invalid = self.failed = 0
+
+    def add(self, outcome: Result) -> None:
+        if isinstance(outcome, str):
+            self.failed += 1
+        elif outcome["certificate"]["valid"]:
+            self.valid += 1
+        else:
+            self.invalid += 1
+
+    def words(self) -> str:
+        speed = (self.valid + self.invalid) * self.duration_s / (time.monotonic() - self.begun_s)
+        failed = f", {self.failed} failed" if self.failed else ""
+        return f"{self.valid} valid, {self.invalid} invalid{failed}, {speed:.1f} virtual s/s"
+
+
+@dataclass(frozen=True)
+class How:
+    """How trials are run, none of which changes a result."""
+
+    workers: int
+    scheduler: str | None = None
+    keep_capture: bool = True
+    choice: Choice | None = None  # else in the virtual kernel
+
+
+def how(jobs: int | None, scheduler: str | None = None, keep_capture: bool = True, choice: Choice | None = None) -> How:
+    """Take a worker for each core where nothing else is said."""
+    return How(jobs or len(os.sched_getaffinity(0)), scheduler, keep_capture, choice)
+
+
+def conduct(name: str, overrides: dict[str, Any], asked: How, resume: bool, recipe: Recipe, console: Console) -> None:
+    """Run a scenario from beginning to end, and report it."""
     experiment = load_experiment(name, overrides)
-    if choice and choice.backend != "virtual":
-        _conduct_real(experiment, choice, resume, console)
+    if asked.choice and asked.choice.backend != "virtual":
+        _conduct_real(experiment, asked, asked.choice, resume, console)
         return
-    workers = jobs or len(os.sched_getaffinity(0))
     sandbox.require()
-    _announce(experiment, workers, recipe, console)
+    _announce(experiment, asked, recipe, console)
     kernel, world = prepare(recipe, console)
-    campaign.require_space(experiment, workers)
-    folder = campaign.open_run(experiment, kernel, world, resume)
-    with campaign.holding(folder):
-        failures = _run(experiment, folder, kernel, world, workers, console)
-        if not failures:
-            campaign.finish(folder)
+    folder, failures = run(experiment, asked, resume, kernel, world, console)
     _conclude(folder, failures, kernel, console)
 
 
@@ -67,34 +91,52 @@ def _conclude(folder: Path, failures: list[str], kernel: Kernel | None, console:
     report(folder, kernel, console)
 
 
-def _conduct_real(experiment: Experiment, choice: Choice, resume: bool, console: Console) -> None:
+def run(
+    experiment: Experiment,
+    asked: How,
+    resume: bool,
+    kernel: Kernel,
+    world: Image,
+    console: Console,
+    place: Place | None = None,
+) -> tuple[Path, list[str]]:
+    """Run what is missing of a scenario; returns the run's folder and why trials failed."""
+    campaign.require_space(experiment, asked.workers)
+    folder = campaign.open_run(experiment, kernel, world, resume, place)
+    with campaign.holding(folder):
+        missing = campaign.missing(experiment, folder, kernel, world, asked.keep_capture)
+        jobs = [replace(job, place=place) for job in missing]
+        with campaign.timed(folder):
+            failures = _run(jobs, folder, asked, console) if jobs else []
+        if not failures:
+            campaign.finish(folder)
+    return folder, failures
+
+
+def _conduct_real(experiment: Experiment, asked: How, choice: Choice, resume: bool, console: Console) -> None:
     """Run a scenario in real time, one trial after the other."""
     console.print(f"{choice.line}: real time, one trial at a time; {choice.why}", soft_wrap=True, markup=False)
     place = choose.place(choice)
     with real.alone(place):
         seen = real.look(place, experiment)
         console.print(f"{seen.kernel.described['kernel_source']} on {seen.kernel.described['cpu']}", markup=False)
-        campaign.require_space(experiment, 1)
-        folder = campaign.open_run(experiment, seen.kernel, seen.world, resume, place)
-        with campaign.holding(folder):
-            failures = _run(experiment, folder, seen.kernel, seen.world, 1, console, place)
-            if not failures:
-                campaign.finish(folder)
+        one = replace(asked, workers=1)
+        folder, failures = run(experiment, one, resume, seen.kernel, seen.world, console, place)
     _conclude(folder, failures, build.find(), console)
 
 
-def _announce(experiment: Experiment, workers: int, recipe: Recipe, console: Console) -> None:
+def _announce(experiment: Experiment, asked: How, recipe: Recipe, console: Console) -> None:
     """Say what will be done, where, and how long it should take."""
     scenario = experiment.scenario
     count = scenario.trials * len(scenario.ccas)
     cached = build.find(recipe) is not None and image.find("world") is not None
-    minutes = count * scenario.duration_s / VIRTUAL_S_PER_S / workers / 60 + (0 if cached else BUILD_MINUTES)
+    minutes = count * scenario.duration_s / VIRTUAL_S_PER_S / asked.workers / 60 + (0 if cached else BUILD_MINUTES)
     lines = [
         f"backend virtual, engine netns: {recipe.label} as User Mode Linux in virtual time, the default that needs no "
         "VM and no root",
         scenario.question,
         f"{count} trials of {scenario.duration_s} s, {scenario.trials} of each sender ({', '.join(scenario.ccas)}), "
-        f"on link {scenario.profile}, {workers} at once",
+        f"on link {scenario.profile}, {asked.scheduler or f'{asked.workers} at once'}",
         f"{'kernel and world are cached' if cached else 'builds kernel and world first, once'}; "
         f"about {max(round(minutes), 1)} min in all",
         f"results in {paths.results() / experiment.name}, cache in {paths.cache()}",
@@ -120,29 +162,17 @@ def prepare(recipe: Recipe, console: Console) -> tuple[Kernel, Image]:
     return kernel, world
 
 
-def _run(
-    experiment: Experiment,
-    folder: Path,
-    kernel: Kernel,
-    world: Image,
-    workers: int,
-    console: Console,
-    place: Place | None = None,
-) -> list[str]:
-    """Run what is missing; returns why trials failed."""
-    jobs = [replace(job, place=place) for job in campaign.missing(experiment, folder, kernel, world)]
-    if not jobs:
-        return []
+def _run(jobs: list[Job], folder: Path, asked: How, console: Console) -> list[str]:
+    """Run trials and show how far they are; returns why some failed."""
     failures: list[str] = []
-    started = time.monotonic()
+    tally = Tally(jobs[0].experiment.scenario.duration_s)
     with _bar(console, "trials") as progress:
         task = progress.add_task("trials", total=len(jobs))
-        for done, (job, outcome) in enumerate(campaign.run_missing(jobs, folder, workers), 1):
+        for job, outcome in campaign.run_missing(jobs, folder, asked.workers, asked.scheduler):
             if isinstance(outcome, str):
                 failures.append(f"{job.folder.name}: {outcome}")
-            virtual_s = done * experiment.scenario.duration_s
-            speed = virtual_s / (time.monotonic() - started)
-            progress.update(task, completed=done, description=f"trials, {virtual_s} virtual s ({speed:.1f} a second)")
+            tally.add(outcome)
+            progress.update(task, advance=1, description=tally.words())
     return failures
 
 

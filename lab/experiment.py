@@ -5,6 +5,7 @@ import hashlib
 import json
 from typing import Any
 
+from lab.errors import field_error
 from lab.plan import Experiment
 from lab.schema.cca import load_cca
 from lab.schema.load import Strict
@@ -19,9 +20,11 @@ def load_experiment(name: str, overrides: dict[str, Any] | None = None) -> Exper
     stem, scenario = load_scenario(name, overrides)
     asked_in = f"lab/scenarios/{stem}.yml" if not name.endswith(".yml") else name
     ccas = {cca: load_cca(cca, asked_in, "ccas") for cca in scenario.ccas}
-    return Experiment(
-        stem, scenario, load_profile(scenario.profile, asked_in), load_topology(scenario.topology, asked_in), ccas
-    )
+    rival = load_cca(scenario.rival, asked_in, "rival") if scenario.rival else None
+    topology = load_topology(scenario.topology, asked_in)
+    if rival and len(topology.rivals) != 2:
+        raise field_error(asked_in, "topology", scenario.topology, "one with lab.rival-sender and lab.rival-receiver")
+    return Experiment(stem, scenario, load_profile(scenario.profile, asked_in), topology, ccas, rival)
 
 
 def record(experiment: Experiment) -> dict[str, Any]:
@@ -33,7 +36,9 @@ def record(experiment: Experiment) -> dict[str, Any]:
         "sysctls": load_sysctls(),
     }
     ccas = [cca.model_dump() for cca in experiment.ccas.values()]
-    recorded = {name: part.model_dump() for name, part in parts.items()} | {"ccas": ccas}
+    recorded: dict[str, Any] = {name: part.model_dump() for name, part in parts.items()} | {"ccas": ccas}
+    if experiment.rival:
+        recorded["rival"] = experiment.rival.model_dump()
     return {"name": experiment.name, **recorded, "digests": {name: digest(part) for name, part in recorded.items()}}
 
 

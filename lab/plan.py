@@ -21,12 +21,14 @@ from lab.schema.topology import Topology
 from lab.tables.exits import EXIT_EVENT
 
 PORT = 5201
+RIVAL_PORT = 20_002  # of the second download's client, so that its connection is known in the trace
 MSS_BYTES = 1448  # MTU 1500 less IP (20), TCP (20) and timestamps (12)
 SNAPLEN_BYTES = 96  # Ethernet (14), IP (20) and the longest TCP header (60)
 TRACE_EVENT_BYTES = 160
 SAMPLES_PER_RTT = 60
 LEAST_SAMPLE_MS, MOST_SAMPLE_MS = 1.0, 10.0
 PROBES = 12
+PROBE_FRAME_BYTES = 54  # Ethernet (14), IP (20), UDP (8) and 12 of its own (lab/node/probe.py)
 WATCH_MODULE = "tcp_slow_start_watch"
 FQ = {"kind": "fq", "limit_pkts": 10_000, "flow_limit_pkts": 100}  # the kernel's own defaults, stated
 
@@ -48,6 +50,7 @@ class Experiment:
     profile: Profile
     topology: Topology
     ccas: dict[str, Cca]
+    rival: Cca | None = None  # the sender of a second download at the same time
 
 
 @dataclass(frozen=True)
@@ -69,34 +72,31 @@ def make_plan(experiment: Experiment, cca: Cca, drawn: Draw) -> dict[str, Any]:
     """Word a trial of a sender over a drawn link."""
     scenario, profile, topology, link = experiment.scenario, experiment.profile, experiment.topology, drawn.link
     sender, receiver = topology.part("sender"), topology.part("receiver")
+    shaped = shapes(profile, link, topology, drawn.seed)
+    ccas = [cca, *([experiment.rival] if experiment.rival else [])]
+    ends = [sender, receiver, *(topology.rivals if experiment.rival else ())]
     return {
         "seed": drawn.seed,
         "topology": topology.engine_view(),
-        "ends": [sender[0], receiver[0]],
-        "addresses": dict((sender, receiver)),
-        "modules": _modules(cca),
-        "sysctls": _sysctls(cca),
+        "ends": [node for node, _ in ends],
+        "addresses": dict(ends),
+        "modules": _modules(ccas),
+        "sysctls": _sysctls(ccas),
         "link": {
             "base_rtt_ms": link.base_rtt_ms,
             "rate_mbps": link.mean_rate_mbps,
             "buffer_bytes": link.down.buffer_bytes,
         },
-        "shapes": shapes(profile, link, topology, drawn.seed),
-        "egress": _egress(topology, sender[0], cca),
-        "start_phase_s": link.start_phase_s,
-        "probes": _probes(profile, link, sender[0], receiver[0]),
-        "capture": {"interface": _interface_of(topology, receiver[0]), "snaplen_bytes": SNAPLEN_BYTES},
-        "trace": {"events": _events(cca), "buffer_kb": _trace_kb(link, scenario.duration_s)},
-        "sampler": {"interface": list(topology.part("bottleneck")), "interval_us": sample_us(link)},
-        "flows": [
-            {
-                "sender": sender[0],
-                "receiver": receiver[0],
-                "port": PORT,
-                "algorithm": cca.algorithm,
-                "duration_s": scenario.duration_s,
-            }
+        "shapes": shaped,
+        "egress": [
+            shape for (node, _), which in zip(ends[::2], ccas, strict=True) for shape in _egress(topology, node, which)
         ],
+        "start_phase_s": link.start_phase_s,
+        "probes": _probes(profile, link, shaped, sender[0], receiver[0]),
+        "capture": {"interface": _interface_of(topology, receiver[0]), "snaplen_bytes": SNAPLEN_BYTES},
+        "trace": {"events": _events(ccas), "buffer_kb": _trace_kb(link, scenario.duration_s)},
+        "sampler": {"interface": list(topology.part("bottleneck")), "interval_us": sample_us(link)},
+        "flows": _flows(scenario, ends, ccas),
         "memory_mb": _memory_mb(link, scenario.duration_s),
     }
 
@@ -111,16 +111,27 @@ def sample_us(link: Link) -> int:
     return round(max(min(link.base_rtt_ms / SAMPLES_PER_RTT, MOST_SAMPLE_MS), LEAST_SAMPLE_MS) * 1e3)
 
 
-def _modules(cca: Cca) -> list[dict[str, Any]]:
-    """Name the sender's module, and the one that watches a sender which does not tell its exit from slow start."""
-    own = [{"name": cca.module, "params": cca.params}] if cca.module else []
-    watch = [{"name": WATCH_MODULE, "params": {"algorithms": cca.algorithm}}]
-    return own if cca.tells_exit else own + watch
+def _flows(scenario: Scenario, ends: list[tuple[str, str]], ccas: list[Cca]) -> list[dict[str, Any]]:
+    """Word the download, and the rival's beside it; each from a server of its own."""
+    asked: dict[str, Any] = {"port": PORT, "duration_s": scenario.duration_s}
+    if scenario.size_bytes:
+        asked["size_bytes"] = scenario.size_bytes
+    pairs = zip(ends[::2], ends[1::2], ccas, strict=True)
+    flows = [{"sender": a[0], "receiver": b[0], "algorithm": cca.algorithm, **asked} for a, b, cca in pairs]
+    return [flows[0], *(flow | {"client_port": RIVAL_PORT} for flow in flows[1:])]
 
 
-def _sysctls(cca: Cca) -> dict[str, dict[str, str]]:
+def _modules(ccas: list[Cca]) -> list[dict[str, Any]]:
+    """Name the senders' modules, and the one that watches those that do not tell their exit from slow start."""
+    own = {cca.module: {"name": cca.module, "params": cca.params} for cca in ccas if cca.module}
+    watched = ",".join(dict.fromkeys(cca.algorithm for cca in ccas if not cca.tells_exit))
+    watch = [{"name": WATCH_MODULE, "params": {"algorithms": watched}}] if watched else []
+    return [*own.values(), *watch]
+
+
+def _sysctls(ccas: list[Cca]) -> dict[str, dict[str, str]]:
     pinned = load_sysctls().values()
-    return pinned | {"ends": pinned["ends"] | cca.sysctls}
+    return pinned | {"ends": pinned["ends"] | {name: value for cca in ccas for name, value in cca.sysctls.items()}}
 
 
 def _egress(topology: Topology, node: str, cca: Cca) -> list[dict[str, Any]]:
@@ -131,14 +142,20 @@ def _egress(topology: Topology, node: str, cca: Cca) -> list[dict[str, Any]]:
     return [{"part": "egress", "node": host, "dev": dev, "spec": FQ, "steps": None}]
 
 
-def _probes(profile: Profile, link: Link, sender: str, receiver: str) -> list[dict[str, Any]]:
+def _probes(
+    profile: Profile, link: Link, shaped: list[dict[str, Any]], sender: str, receiver: str
+) -> list[dict[str, Any]]:
     """An idle path is measured slowly enough that a frame of one packet never holds two.
 
-    The steps of a link begin with the download: before it, the first values hold.
+    The steps of a link begin with the download: before it the first delays hold, and the mean rate.
     """
+    carried_ms = {shape["part"]: _carried_ms(shape["spec"]) for shape in shaped}
     frames_ms = {"down": _frame_ms(profile.down), "up": _frame_ms(profile.up)}
     interval_ms = max(1.37 * max(frames_ms.values()), 10.0)
-    ways = (("down", sender, receiver, link.down), ("up", receiver, sender, link.up))
+    ways = (
+        ("down", sender, receiver, link.down, "bottleneck"),
+        ("up", receiver, sender, link.up, "bottleneck-up"),
+    )
     return [
         {
             "way": way,
@@ -146,11 +163,16 @@ def _probes(profile: Profile, link: Link, sender: str, receiver: str) -> list[di
             "to": end,
             "count": PROBES,
             "interval_ms": interval_ms,
-            "delay_ms": first(drawn.delay_ms),
+            "delay_ms": first(drawn.delay_ms) + carried_ms.get(part, 0.0),
             "frame_ms": frames_ms[way],
         }
-        for way, start, end, drawn in ways
+        for way, start, end, drawn, part in ways
     ]
+
+
+def _carried_ms(spec: dict[str, Any]) -> float:
+    """Return for how long an idle bottleneck carries a probe: tbf's bucket lets it pass, a `replay` has none."""
+    return PROBE_FRAME_BYTES * 8e3 / spec["start_bps"] if spec["kind"] == "replay" else 0.0
 
 
 def _frame_ms(way: Way) -> float:
@@ -165,8 +187,8 @@ def _interface_of(topology: Topology, node: str) -> list[str]:
     return next(end for end in ends if end[0] == node)
 
 
-def _events(cca: Cca) -> dict[str, str]:
-    events = EVENTS | (SEARCH_EVENTS if cca.slow_start_exit == "search" else {})
+def _events(ccas: list[Cca]) -> dict[str, str]:
+    events = EVENTS | (SEARCH_EVENTS if any(cca.slow_start_exit == "search" for cca in ccas) else {})
     return {name: condition.format(port=PORT) for name, condition in events.items()}
 
 

@@ -1,80 +1,73 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Trials side by side: one worker process a core, each pinned to its own; none outlives the command."""
+"""Trials side by side, on a cluster: a few ahead of the workers, so that nothing grows with their number.
 
-import ctypes
-import multiprocessing
-import os
-import signal
+A worker that is lost costs its trial's time and no more: dask runs the trial again elsewhere.
+"""
+
 from collections.abc import Callable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
-from multiprocessing.sharedctypes import Synchronized
+from contextlib import AbstractContextManager
 from typing import Any
 
+from distributed import Client, Future, as_completed
 from polars.exceptions import PolarsError
 
+from lab import cluster
 from lab.errors import UserError
 from lab.trial import Job, run_trial
 from lab.virtual import TrialError
 
-PR_SET_PDEATHSIG = 1
-WAKE_S = 0.2
+AHEAD = 2  # trials handed out for each worker, so that none waits for its next one
 Result = dict[str, Any] | str  # trial.json, or why there is none
 Outcome = tuple[Job, Result]
 
 
-def run_all(jobs: list[Job], workers: int) -> Iterator[Outcome]:
-    """Yield each job as it ends."""
-    context = multiprocessing.get_context("spawn")
-    counter: Synchronized[int] = context.Value("i", 0)
-    with ProcessPoolExecutor(min(workers, len(jobs)) or 1, context, _begin, (counter,)) as pool:
-        with _deaf():
-            futures = {pool.submit(_attempt, job): job for job in jobs}
-        try:
-            for future in _as_they_end(set(futures)):
-                yield futures[future], future.result()
-        except BrokenProcessPool:
-            raise UserError("a worker was killed: the trials stored so far are whole; go on with --resume") from None
-        except BaseException:
-            for child in multiprocessing.active_children():
-                child.kill()
-            raise
+def run_all(jobs: list[Job], workers: int, scheduler: str | None = None) -> Iterator[Outcome]:
+    """Yield each job as it ends: on `workers` processes of this machine, or on those of a scheduler."""
+    if not jobs:
+        return
+    where: AbstractContextManager[Client] = (
+        cluster.remote(scheduler) if scheduler else cluster.local(min(workers, len(jobs)))
+    )
+    with where as client:
+        if scheduler:
+            cluster.same_files(client, [jobs[0].folder.parent, jobs[0].kernel.linux, jobs[0].world])
+        yield from run_on(client, jobs, attempt)
 
 
-def _as_they_end(futures: set[Future[Result]]) -> Iterator[Future[Result]]:
-    """Like as_completed, but awake now and then: polars has waits go on through a signal, and Ctrl-C would wait too."""
-    while futures:
-        done, futures = wait(futures, WAKE_S, FIRST_COMPLETED)
-        yield from done
+def run_on(client: Client, jobs: list[Any], work: Callable[[Any], Any]) -> Iterator[tuple[Any, Any]]:
+    """Yield (job, what work returned) as each ends."""
+    left = iter(jobs)
+    running: dict[Any, Any] = {}
+
+    def hand_out() -> Iterator["Future[Any]"]:
+        for job in left:
+            future = client.submit(work, job, pure=False)
+            running[future.key] = job
+            yield future
+            if len(running) >= AHEAD * max(len(client.nthreads()), 1):
+                return
+
+    ended = as_completed(list(hand_out()), loop=client.loop)
+    for future in ended:
+        job = running.pop(future.key)
+        yield job, _result(future, client)
+        del future  # or the scheduler would keep its result
+        for new in hand_out():
+            ended.add(new)
 
 
-@contextmanager
-def _deaf() -> Iterator[None]:
-    """Processes started here leave Ctrl-C to this one from their first instruction on; it is held back meanwhile."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+def _result(future: "Future[Any]", client: Client) -> Any:
+    """Return what a task returned; a task of ours raises nothing, so that an error is the cluster's."""
+    if future.status == "finished":
+        return future.result(timeout=cluster.ANSWER_S)
+    if future.status == "error":
+        return f"cluster: {str(future.exception()).splitlines()[0]}"
+    where = client.scheduler.address if client.scheduler else "gone"
+    raise UserError(f"scheduler {where}: went away: the trials stored so far are whole; go on with --resume")
 
 
-def _begin(counter: "Synchronized[int]") -> None:
-    """Take a core, leave Ctrl-C to the parent, and die with it."""
-    os.environ["POLARS_MAX_THREADS"] = "1"
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    parent = multiprocessing.parent_process()
-    if parent is None or os.getppid() != parent.pid:
-        os._exit(1)  # it died before this one could ask to die with it
-    with counter.get_lock():
-        mine, counter.value = counter.value, counter.value + 1
-    cores = sorted(os.sched_getaffinity(0))
-    os.sched_setaffinity(0, {cores[mine % len(cores)]})
-
-
-def _attempt(job: Job) -> Result:
+def attempt(job: Job) -> Result:
+    """Run a trial; what went wrong is its line."""
     return _worded(run_trial, job)
 
 

@@ -1,14 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Shares with their uncertainty, and means with their spread."""
+"""Shares, means and medians with their uncertainty; and senders compared on the same links."""
 
-from collections.abc import Iterable
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from statistics import fmean, stdev
-from typing import cast
+from typing import Any, cast
 
+import numpy as np
 import polars as pl
-from scipy.stats import binomtest
+from scipy.stats import binomtest, mannwhitneyu, wilcoxon
+from scipy.stats import bootstrap as resample
 
 CONFIDENCE = 0.95
+RESAMPLES = 2000
+RESAMPLING_SEED = 20241  # the same values give the same interval
+FEWEST_PAIRS = 6  # of five pairs that all agree, the two-sided p is still above 0.05
 
 
 def largest(series: pl.Series) -> float | None:
@@ -43,3 +50,86 @@ def mean_sd(values: Iterable[float | None]) -> tuple[float | None, float | None]
     """Mean and sample standard deviation of the values that exist: no mean of none, no spread of one."""
     known = [value for value in values if value is not None]
     return (fmean(known) if known else None), (stdev(known) if len(known) > 1 else None)
+
+
+def bootstrap(
+    values: Sequence[float | None], statistic: Callable[..., Any] = np.mean
+) -> tuple[float | None, float | None]:
+    """95 % interval of a statistic (it takes `axis`) by BCa resampling of the values that exist; none of fewer than 2.
+
+    Values that are all alike have no spread to resample: their interval is the value itself.
+    """
+    known = np.asarray([value for value in values if value is not None], dtype=float)
+    if len(known) < 2:
+        return None, None
+    if np.ptp(known) == 0:
+        return float(known[0]), float(known[0])
+    rng = np.random.default_rng(RESAMPLING_SEED)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a statistic that no resample changes: BCa is undefined, told by nan
+        found = resample((known,), statistic, n_resamples=RESAMPLES, confidence_level=CONFIDENCE, rng=rng)
+    low, high = map(float, found.confidence_interval)
+    return (low, high) if np.isfinite([low, high]).all() else _percentiles(known, statistic)
+
+
+def _percentiles(known: np.ndarray, statistic: Callable[..., Any]) -> tuple[float, float]:
+    """Interval from the plain percentiles of resampled statistics."""
+    rng = np.random.default_rng(RESAMPLING_SEED)
+    drawn = statistic(rng.choice(known, (RESAMPLES, len(known))), axis=1)
+    low, high = np.quantile(drawn, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
+    return float(low), float(high)
+
+
+@dataclass(frozen=True)
+class Paired:
+    """Two senders on the same links: the mean and median of first minus second, and how sure that is."""
+
+    pairs: int
+    difference: float | None
+    lo: float | None
+    hi: float | None
+    median_difference: float | None
+    p_value: float | None  # Wilcoxon's signed-rank test; none of fewer than 6 pairs, which can prove nothing
+    effect: float | None  # share of pairs in which the first is larger less the share in which it is smaller
+
+
+def paired(first: Sequence[float | None], second: Sequence[float | None]) -> Paired:
+    """Compare value by value, leaving out pairs of which one is missing."""
+    both = [(a, b) for a, b in zip(first, second, strict=True) if a is not None and b is not None]
+    if not both:
+        return Paired(0, None, None, None, None, None, None)
+    differences = np.subtract(*np.asarray(both, dtype=float).T)
+    low, high = bootstrap(list(differences))
+    return Paired(
+        len(both),
+        float(differences.mean()),
+        low,
+        high,
+        float(np.median(differences)),
+        _signed_rank(differences),
+        float(np.sign(differences).mean()),
+    )
+
+
+def _signed_rank(differences: np.ndarray) -> float | None:
+    """Wilcoxon's p value, zeros split by Pratt's method."""
+    if len(differences) < FEWEST_PAIRS:
+        return None
+    return 1.0 if not differences.any() else float(wilcoxon(differences, zero_method="pratt").pvalue)
+
+
+def cliffs_delta(first: Sequence[float | None], second: Sequence[float | None]) -> float | None:
+    """How often a value of the first exceeds one of the second, less how often it is below: -1 to 1."""
+    a, b = ([value for value in values if value is not None] for values in (first, second))
+    if not a or not b:
+        return None
+    larger = mannwhitneyu(a, b, method="asymptotic").statistic  # ties count half
+    return float(2 * larger / (len(a) * len(b)) - 1)
+
+
+def effect_word(delta: float | None) -> str | None:
+    """Word the size of a delta (thresholds of Romano and others, 2006)."""
+    if delta is None:
+        return None
+    words = ((0.147, "negligible"), (0.33, "small"), (0.474, "medium"))
+    return next((word for most, word in words if abs(delta) < most), "large")

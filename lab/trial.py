@@ -3,6 +3,7 @@
 
 import json
 import shutil
+import uuid
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from lab.backends.virtual import Virtual
 from lab.certificate import certify
 from lab.kernel.build import Kernel
 from lab.links.shapes import write_steps
-from lab.plan import MSS_BYTES, PORT, SNAPLEN_BYTES, Experiment, draw, make_plan
+from lab.plan import MSS_BYTES, PORT, RIVAL_PORT, SNAPLEN_BYTES, Experiment, draw, make_plan
 from lab.store.trial import FORMAT, TABLES
 from lab.tables.acks import Clock, ack_table, retransmit_table, state_table
 from lab.tables.exits import bin_table, exit_table
@@ -23,6 +24,7 @@ from lab.tables.packets import read_packets
 from lab.tables.qdisc import read_samples
 from lab.tables.trace import read_events
 
+RIVAL_FLOW = 2  # of the tables; its packets are not captured, its kernel is traced
 RAW = ("trace.raw", "qdisc.raw", "formats", "link", "node.json")
 
 
@@ -36,6 +38,7 @@ class Job:
     folder: Path
     kernel: Kernel
     world: Path
+    keep_capture: bool = True
     place: Place | None = None  # else the virtual kernel
 
     @property
@@ -46,17 +49,27 @@ class Job:
 
 def run_trial(job: Job) -> dict[str, Any]:
     """Run a trial and store it; returns its trial.json."""
-    draft = job.folder.parent / f".{job.folder.name}.draft"
-    shutil.rmtree(draft, ignore_errors=True)
+    draft = (
+        job.folder.parent / f".{job.folder.name}.{uuid.uuid4().hex[:8]}.draft"
+    )  # a lost worker may still write its own
     draft.mkdir(parents=True)
     try:
         plan = prepare(job, draft)
         job.where.run_plan(plan, draft)
         meta = store(job, plan, draft)
-        draft.replace(job.folder)
+        _publish(draft, job.folder)
     finally:
         shutil.rmtree(draft, ignore_errors=True)
     return meta
+
+
+def _publish(draft: Path, folder: Path) -> None:
+    """Give a whole draft its name; where another worker was first, its trial is the same."""
+    try:
+        draft.replace(folder)
+    except OSError:
+        if not (folder / "trial.json").exists():
+            raise
 
 
 def prepare(job: Job, folder: Path) -> dict[str, Any]:
@@ -70,24 +83,27 @@ def prepare(job: Job, folder: Path) -> dict[str, Any]:
 def store(job: Job, plan: dict[str, Any], folder: Path) -> dict[str, Any]:
     """Decode the raw records of a folder into tables and trial.json, and remove them."""
     node = json.loads((folder / "node.json").read_text())
-    tables = decode(folder, node, job.experiment.ccas[job.cca].slow_start_exit)
+    rival = job.experiment.rival
+    rules = [job.experiment.ccas[job.cca].slow_start_exit, *([rival.slow_start_exit] if rival else [])]
+    tables = decode(folder, node, *rules)
     for name in TABLES:
         tables[name].write_parquet(folder / f"{name}.parquet", compression="zstd")
     meta = _meta(job, plan, node, certify(plan, node, tables))
     (folder / "trial.json").write_text(json.dumps(meta, indent=1))
-    for name in RAW:
+    for name in RAW if job.keep_capture else (*RAW, "client.pcapng"):
         path = folder / name
         shutil.rmtree(path) if path.is_dir() else path.unlink()
     shutil.rmtree(folder / "topology", ignore_errors=True)
     return meta
 
 
-def decode(folder: Path, node: dict[str, Any], rule: str) -> dict[str, pl.DataFrame]:
-    """Decode the raw records of a trial; `rule` is what ends the sender's slow start when no loss does."""
+def decode(folder: Path, node: dict[str, Any], *rules: str) -> dict[str, pl.DataFrame]:
+    """Decode the raw records of a trial; `rules` are what ends each sender's slow start when no loss does."""
     capture = read_packets(folder / "client.pcapng", PORT, SNAPLEN_BYTES)
     start_ns = capture.start_ns - node["clocks"]["realtime_ns"] + node["clocks"]["monotonic_ns"]
     events = read_events(folder / "trace.raw", folder / "formats")
-    clock = Clock(start_ns, capture.client_ports)
+    clock = Clock(start_ns, capture.client_ports | ({RIVAL_PORT: RIVAL_FLOW} if len(rules) > 1 else {}))
+    exits = [exit_table(events, clock, rule).filter(pl.col("flow") == flow) for flow, rule in enumerate(rules, 1)]
     samples = read_samples(folder / "qdisc.raw")
     return {
         "packets": capture.packets,
@@ -95,14 +111,14 @@ def decode(folder: Path, node: dict[str, Any], rule: str) -> dict[str, pl.DataFr
         "ca_states": state_table(events, clock),
         "retransmits": retransmit_table(events, clock),
         "bins": bin_table(events, clock),
-        "exits": exit_table(events, clock, rule),
+        "exits": pl.concat(exits),
         "link": read_link(folder, node["applied"], (node["start_ns"] - start_ns) / 1e9),
         "qdisc": samples.select(((pl.col("t_ns") - start_ns) / 1e9).alias("t_s"), pl.exclude("t_ns")),
     }
 
 
 def _meta(job: Job, plan: dict[str, Any], node: dict[str, Any], certificate: dict[str, Any]) -> dict[str, Any]:
-    experiment, end = job.experiment, node["iperf3"]["end"]
+    experiment = job.experiment
     return {
         "format": FORMAT,
         "cca": job.cca,
@@ -114,11 +130,13 @@ def _meta(job: Job, plan: dict[str, Any], node: dict[str, Any], certificate: dic
         **plan["link"],
         "mss_bytes": MSS_BYTES,
         "flows": [
-            {
-                "flow": 1,
-                "throughput_mbps": end["sum_received"]["bits_per_second"] / 1e6,
-                "retransmits_pkts": end["sum_sent"]["retransmits"],
-            }
+            _flow(number, cca, told["end"])
+            for number, cca, told in zip(
+                (1, RIVAL_FLOW),
+                (job.cca, experiment.scenario.rival),
+                (node["iperf3"], *node.get("rivals", ())),
+                strict=False,
+            )
         ],
         "certificate": certificate,
         "applied": node["applied"],
@@ -130,4 +148,15 @@ def _meta(job: Job, plan: dict[str, Any], node: dict[str, Any], certificate: dic
         "backend": job.where.backend,
         "engine": job.where.engine,
         **({"machine": node["machine"]} if "machine" in node else {}),
+    }
+
+
+def _flow(number: int, cca: str | None, end: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "flow": number,
+        "cca": cca,
+        "throughput_mbps": end["sum_received"]["bits_per_second"] / 1e6,
+        "retransmits_pkts": end["sum_sent"]["retransmits"],
+        "bytes": end["sum_received"]["bytes"],
+        "seconds": end["sum_received"]["seconds"],
     }

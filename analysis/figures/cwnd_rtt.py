@@ -21,7 +21,7 @@ from analysis.figures.style import (
     panels,
 )
 from analysis.figures.subject import Subject
-from lab.stats import largest
+from lab.stats import largest, smallest
 
 
 @dataclass(frozen=True)
@@ -39,10 +39,19 @@ class Limits:
 
 
 @in_house_style
-def figure(acks: pl.DataFrame, qdisc: pl.DataFrame, limits: Limits, moments: Moments, sender: Sender) -> Figure:
-    """Three panels over the whole trial; the queue is what the bottleneck's own qdisc reports."""
+def figure(
+    acks: pl.DataFrame,
+    qdisc: pl.DataFrame,
+    limits: Limits,
+    moments: Moments,
+    sender: Sender,
+    until_s: float | None = None,
+) -> Figure:
+    """Three panels over the trial, or its beginning; the queue is what the bottleneck's own qdisc reports."""
     drawn, (cwnd_axis, rtt_axis, queue_axis) = panels(3, 6.4)
-    queue_axis.set_xlim(0, largest(qdisc["t_s"]) or 1.0)
+    queue_axis.set_xlim(0, until_s or largest(qdisc["t_s"]) or 1.0)
+    if until_s is not None:
+        acks, qdisc = (table.filter(pl.col("t_s") <= until_s) for table in (acks, qdisc))
     cwnd, rtt = envelope(acks, "cwnd_pkts"), envelope(acks, "srtt_ms")
     queue = envelope(qdisc.filter(pl.col("t_s") >= 0), "backlog_bytes")
     cwnd_axis.plot(cwnd["t_s"], cwnd["cwnd_pkts"], color=sender.colour)
@@ -64,6 +73,19 @@ def draw(subject: Subject) -> Drawing:
     peaks = (largest(subject.acks["cwnd_pkts"]) or 0, largest(subject.acks["srtt_ms"]) or 0)
     alt = f"{what} {subject.title} Peaks: window {peaks[0]:.0f} packets, smoothed RTT {peaks[1]:.0f} ms."
     return Drawing(drawn, f"{what} {subject.title}", alt)
+
+
+def draw_beginning(subject: Subject) -> Drawing:
+    """The same until a little after the true capacity: jitter before there is a queue (thesis, figure 4.1)."""
+    moments = subject.moments
+    full_s = moments.true_capacity_s or moments.last_s()
+    until_s = 1.05 * full_s if full_s else float(subject.trial.meta["duration_s"])
+    limits = Limits.of_path(subject.trial.meta)
+    drawn = figure(subject.acks, subject.trial.qdisc, limits, moments, subject.sender, until_s)
+    early = subject.acks.filter(pl.col("t_s") <= until_s)["srtt_ms"].drop_nulls()
+    swing = f"smoothed RTT from {smallest(early) or 0:.0f} to {largest(early) or 0:.0f} ms"
+    what = f"Window, smoothed RTT and queue until the link is full: {swing}"
+    return Drawing(drawn, f"{what}. {subject.title}", f"{what}. {subject.title}")
 
 
 def _label(axes: tuple[Axes, Axes, Axes]) -> None:

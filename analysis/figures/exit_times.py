@@ -19,7 +19,7 @@ from analysis.figures.save import save
 from analysis.figures.script import parser
 from analysis.figures.style import INK, WIDTH_IN, Drawing, Sender, footnote, in_house_style
 from lab.heuristics.classify import ExitClass
-from lab.report.outcome import outcomes
+from lab.report.judged import judged
 from lab.report.provenance import provenance
 from lab.store.run import Run
 
@@ -99,7 +99,7 @@ def main() -> None:
     run = Run(arguments.run_dir)
     senders = [Sender.from_stanza(stanza) for stanza in run.meta["ccas"]]
     arguments.out_dir.mkdir(parents=True, exist_ok=True)
-    drawing = draw(outcomes(run.trials), senders, duration_s(run))
+    drawing = draw(judged(run).outcomes, senders, duration_s(run))
     footnote(drawing.figure, provenance(run.meta["profile"]))
     print(*save(drawing.figure, arguments.out_dir / "exit_times"))
 

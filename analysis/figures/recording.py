@@ -55,9 +55,18 @@ def _series(axis: Axes, panel: Panel) -> None:
         low, middle, high = (spans[name].to_numpy() for name in ("low", "middle", "high"))
         axis.fill_between(spans["t_s"], low, high, color=colour, alpha=0.3, linewidth=0.4)
         axis.plot(spans["t_s"], middle, color=colour, linewidth=0.9, marker=".", markersize=1)
+        _say(axis, f"line: median of {float(spans['t_s'][0]) * 2:.2g} s, shade: least to largest", 0.0)
     axis.set_ylabel(panel.label.replace(" (", "\n("))
-    axis.set_ylim(bottom=0)
+    axis.set_ylim(0, panel.cut_at)
     axis.set_xlim(left=0)
+    if panel.cut_at:
+        _say(axis, f"cut: up to {panel.values[-1]:.4g} {panel.unit}", 1.0)
+
+
+def _say(axis: Axes, words: str, x: float) -> None:
+    """Put small words above an axis, at its left (0) or right (1) end."""
+    side = "left" if x == 0 else "right"
+    axis.text(x, 1.01, words, transform=axis.transAxes, ha=side, va="bottom", fontsize=7, color=INK)
 
 
 def _cumulative(axis: Axes, panel: Panel) -> None:

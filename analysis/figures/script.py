@@ -2,14 +2,15 @@
 """What makes each figure a command: python -m analysis.figures.NAME RUN_DIR OUT_DIR [--replay LIBRARY]."""
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from analysis.figures.save import save
 from analysis.figures.style import Drawing, footnote
 from analysis.figures.subject import Subject, subjects
-from lab.report.outcome import outcomes
+from lab.report.judged import judged
 from lab.report.provenance import provenance
+from lab.report.stored import Stored
 from lab.store.run import Run
 
 
@@ -18,11 +19,33 @@ def draw_subjects(name: str, draw: Callable[[Subject], Drawing | None]) -> None:
     arguments = parser(name).parse_args()
     run = Run(arguments.run_dir)
     arguments.out_dir.mkdir(parents=True, exist_ok=True)
-    for subject in subjects(run, outcomes(run.trials), arguments.replay):
+    for subject in subjects(run, judged(run).outcomes, arguments.replay):
         drawing = draw(subject)
         if drawing is not None:
             footnote(drawing.figure, provenance(run.meta["profile"]))
             print(*save(drawing.figure, arguments.out_dir / f"{name}-{subject.sender.name}"))
+
+
+def draw_together(name: str, draw: Callable[[Sequence[Subject]], Drawing]) -> None:
+    """Draw one figure of all senders' representative trials of RUN_DIR into OUT_DIR."""
+    arguments = parser(name).parse_args()
+    run = Run(arguments.run_dir)
+    arguments.out_dir.mkdir(parents=True, exist_ok=True)
+    drawing = draw(list(subjects(run, judged(run).outcomes, arguments.replay)))
+    footnote(drawing.figure, provenance(run.meta["profile"]))
+    print(*save(drawing.figure, arguments.out_dir / name))
+
+
+def draw_runs(name: str, draw: Callable[[Sequence[Stored]], Drawing | None]) -> None:
+    """Draw one figure over the trials of several runs: RUN_DIR... OUT_DIR."""
+    arguments = argparse.ArgumentParser(prog=f"python -m analysis.figures.{name}")
+    arguments.add_argument("run_dir", type=Path, nargs="+", help="stored runs, such as results/thesis-geo/latest")
+    arguments.add_argument("out_dir", type=Path, help="where the .svg and .png go")
+    given = arguments.parse_args()
+    given.out_dir.mkdir(parents=True, exist_ok=True)
+    drawing = draw([Stored.of(Run(folder)) for folder in given.run_dir])
+    if drawing is not None:
+        print(*save(drawing.figure, given.out_dir / name))
 
 
 def parser(name: str) -> argparse.ArgumentParser:

@@ -19,6 +19,7 @@ INK, GRID, FAINT = "#222222", "#dddddd", "#888888"
 CAPACITY, EXIT, LOSS = "#0072b2", "#007f5f", "#d55e00"
 FOOTNOTE_PT, FOOTNOTE_CHARS_AN_INCH = 6, 19  # at 6 pt
 WIDTH_IN = 7.6
+MARKED_UP_TO = 12
 LEFTWARDS_FROM = 0.75  # of the axis: a name that begins further right would leave the figure
 RC: Any = {
     "font.family": "DejaVu Sans",
@@ -109,6 +110,15 @@ def panels(count: int, height_in: float, heights: Sequence[float] | None = None)
     figure = Figure(figsize=(WIDTH_IN, height_in), layout="constrained")
     axes = figure.subplots(count, 1, sharex=True, squeeze=False, height_ratios=heights)
     return figure, list(axes[:, 0])
+
+
+def cumulative(axis: Axes, values: pl.Series, **look: Any) -> None:
+    """Draw a cumulative distribution in percent, from 0 up; few values are marked one by one."""
+    known = values.drop_nulls().sort()
+    share_pct = [100 * number / known.len() for number in range(known.len() + 1)]
+    few: dict[str, Any] = {"marker": "."} if known.len() <= MARKED_UP_TO else {}
+    axis.step([*known.head(1), *known], share_pct[: known.len() + 1], where="post", **few, **look)
+    axis.set_ylim(0, 102)
 
 
 def footnote(figure: Figure, sentences: Sequence[str]) -> None:

@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import polars as pl
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from analysis.figures.script import draw_subjects
@@ -15,6 +14,7 @@ from analysis.figures.style import (
     INK,
     Drawing,
     Sender,
+    cumulative,
     in_house_style,
     name_verticals,
     panels,
@@ -36,17 +36,16 @@ def figure(throughput: pl.DataFrame, rates_mbps: Rates, exit_s: float | None, se
     """Cumulative distributions of the intervals; the known rates (names of LOOKS) as vertical lines."""
     drawn, (axis,) = panels(1, 3.4)
     known = sorted((rate, name) for name, rate in rates_mbps.items() if rate is not None)
-    _cumulative(axis, throughput, color=sender.colour, linewidth=2, label="whole trial")
+    cumulative(axis, throughput["throughput_mbps"], color=sender.colour, linewidth=2, label="whole trial")
     if exit_s is not None:
         after = throughput.filter(pl.col("begin_s") >= exit_s)
-        _cumulative(axis, after, color=INK, linewidth=1, label="after slow start")
+        cumulative(axis, after["throughput_mbps"], color=INK, linewidth=1, label="after slow start")
     fastest_mbps = largest(throughput["throughput_mbps"]) or 0.0
     axis.set_xlim(0, 1.05 * max(fastest_mbps, *(rate for rate, _ in known), 1.0))
     for rate, name in known:
         axis.axvline(rate, color=LOOKS[name][0], linestyle=LOOKS[name][1], linewidth=1.5)
     name_verticals(axis, [(f"{name} {rate:.1f} Mb/s", rate, LOOKS[name][0]) for rate, name in known])
     axis.legend(loc="upper left")
-    axis.set_ylim(0, 102)
     axis.set_ylabel("intervals (%)")
     axis.set_xlabel("throughput in 15 ms intervals (Mb/s)")
     return drawn
@@ -59,12 +58,6 @@ def draw(subject: Subject) -> Drawing:
     name = f"{subject.sender.label}, trial {subject.trial.number}"
     caption = f"Throughput at the client in 15 ms intervals, cumulative. {name}: {words}."
     return Drawing(figure(subject.throughput, rates, subject.moments.exit_s, subject.sender), caption, caption)
-
-
-def _cumulative(axis: Axes, throughput: pl.DataFrame, **look: Any) -> None:
-    ordered = throughput["throughput_mbps"].sort()
-    share_pct = [100 * (number + 1) / ordered.len() for number in range(ordered.len())]
-    axis.step(ordered, share_pct, where="post", **look)
 
 
 def _rates_mbps(subject: Subject) -> tuple[float | None, float | None, float | None]:

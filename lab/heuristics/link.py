@@ -24,7 +24,7 @@ class Link:
 
     def bytes_between(self, begin_s: float, end_s: float) -> float:
         """Return what the bottleneck could send in a span."""
-        begin, end = self._sent(np.array([begin_s, end_s]))
+        begin, end = self.sent_bytes(np.array([begin_s, end_s]))
         return float(end - begin)
 
     def rate_mbps(self, begin_s: float, end_s: float) -> float:
@@ -34,7 +34,7 @@ class Link:
     def most_bytes_in(self, span_s: float) -> float:
         """Return the most that the bottleneck could send in a span that begins at one of its changes."""
         times, _, _ = self._curve
-        return float((self._sent(times + span_s) - self._sent(times)).max())
+        return float((self.sent_bytes(times + span_s) - self.sent_bytes(times)).max())
 
     def base_rtt_ms(self, t_s: float) -> float:
         """Return the round trip without a queue of a packet that is sent at a time."""
@@ -58,7 +58,8 @@ class Link:
         bytes_a_second = rates_mbps * 1e6 / 8
         return times, np.concatenate(([0.0], np.cumsum(np.diff(times) * bytes_a_second[:-1]))), bytes_a_second
 
-    def _sent(self, t_s: np.ndarray) -> np.ndarray:
+    def sent_bytes(self, t_s: np.ndarray) -> np.ndarray:
+        """Return what the bottleneck could have sent by each time, since its first change."""
         times, by_then, bytes_a_second = self._curve
         n = np.searchsorted(times, t_s, side="right") - 1
         before = (t_s - times[0]) * bytes_a_second[0]

@@ -45,7 +45,12 @@ def throughput(packets: pl.DataFrame, flow: int = 1) -> pl.DataFrame:
 
 def median_first_second_mbps(throughput: pl.DataFrame) -> float | None:
     """Median over the first second after the SYN (WiFi paper)."""
-    return median(throughput.filter(pl.col("end_s") <= FIRST_SECOND_S)["throughput_mbps"])
+    return median_first_mbps(throughput, FIRST_SECOND_S)
+
+
+def median_first_mbps(throughput: pl.DataFrame, span_s: float) -> float | None:
+    """Median over a span that begins with the SYN."""
+    return median(throughput.filter(pl.col("end_s") <= span_s)["throughput_mbps"])
 
 
 def median_after_mbps(throughput: pl.DataFrame, exit_s: float | None) -> float | None:

@@ -11,13 +11,21 @@ import numpy as np
 from lab.errors import field_error
 from lab.links.models import Model
 from lab.links.recorded import Recorded, Series, draw_phases, load_opportunities, load_series
-from lab.links.steps import Quantity, Steps, added, least, mapped, mean
+from lab.links.steps import Quantity, Steps, added, first, least, mapped, mean
 from lab.links.values import DELAY_LIMIT_MS, RATE_LIMIT_MBPS
-from lab.schema.profile import Frames, Noise, Profile, Way
+from lab.schema.profile import Frames, Noise, OnDemand, Profile, Way
 
 HANDSHAKE_RTTS = 8  # iperf3's control connection comes before its data
 HANDSHAKE_S = 1.0
-LIMITS = {"rate_mbps": RATE_LIMIT_MBPS, "delay_ms": DELAY_LIMIT_MS, "loss_pct": 100.0}
+CLOSING_S = 20.0  # iperf3 closes its connections behind all that is queued, which a slow link takes seconds to carry
+CAP_LIMIT_BYTES = 2**31 - 1
+LIMITS = {
+    "rate_mbps": RATE_LIMIT_MBPS,
+    "delay_ms": DELAY_LIMIT_MS,
+    "loss_pct": 100.0,
+    "request_delay_ms": DELAY_LIMIT_MS,
+    "cap_bytes": CAP_LIMIT_BYTES,
+}
 COLUMNS = {
     "down.rate_mbps": ("rate_down_mbps", "rate_mbps"),
     "up.rate_mbps": ("rate_up_mbps", "rate_mbps"),
@@ -28,16 +36,26 @@ COLUMNS = {
 
 
 @dataclass(frozen=True)
+class DrawnOnDemand:
+    """What of a link on demand differs between trials."""
+
+    frame_phase_ms: float
+    request_delay_ms: float
+    cap_bytes: int
+
+
+@dataclass(frozen=True)
 class DrawnWay:
     """One direction of a trial's link."""
 
     rate_mbps: Quantity | None
     opportunity_bytes: Steps | None
+    mean_rate_mbps: float | None  # over the trial; none without a bottleneck, or where the rate follows demand
     delay_ms: Quantity
     loss_pct: Quantity
     buffer_bytes: int | None
     grants: list[tuple[float, int]]  # of its frames
-    frame_phase_ms: float  # of its frames on demand
+    on_demand: DrawnOnDemand | None
 
 
 @dataclass(frozen=True)
@@ -48,20 +66,20 @@ class Link:
     up: DrawnWay
     base_rtt_ms: float  # of the path with empty queues, at its shortest
     start_phase_s: float
-    duration_s: float
+    series_s: float  # for how long its steps are known: until iperf3 has closed its connections
 
     @property
     def mean_rate_mbps(self) -> float:
         """Return what the bottleneck can carry over the trial, on average."""
-        return mean_rate_mbps(self.down, self.duration_s)
+        assert self.down.mean_rate_mbps is not None
+        return self.down.mean_rate_mbps
 
 
-def mean_rate_mbps(way: DrawnWay, duration_s: float) -> float:
-    """Return a direction's mean rate."""
-    if way.opportunity_bytes is not None:
-        return carried_mbps(way.opportunity_bytes, duration_s)
-    assert way.rate_mbps is not None
-    return mean(way.rate_mbps, duration_s)
+def mean_rate_mbps(rate: Quantity | None, opportunity_bytes: Steps | None, duration_s: float) -> float | None:
+    """Return a direction's mean rate; none where it has none."""
+    if opportunity_bytes is not None:
+        return carried_mbps(opportunity_bytes, duration_s)
+    return None if rate is None else mean(rate, duration_s)
 
 
 def carried_mbps(opportunity_bytes: Steps, duration_s: float) -> float:
@@ -89,7 +107,8 @@ class _Drawing:
     def __init__(self, profile: Profile, duration_s: float, rng: np.random.Generator) -> None:
         self.profile, self.file, self.rng = profile, profile.file, rng
         self.nominal_rtt_ms = nominal_rtt_ms(profile)
-        self.needed_s = duration_s + HANDSHAKE_S + HANDSHAKE_RTTS * self.nominal_rtt_ms / 1e3
+        self.trial_s = duration_s + HANDSHAKE_S + HANDSHAKE_RTTS * self.nominal_rtt_ms / 1e3
+        self.needed_s = self.trial_s + CLOSING_S
         self.recorded = {field: load(field) for field, load in self._series()}
         self.phases = draw_phases(list(self.recorded.values()), self.needed_s, rng, self.file)
         self.delays = self._delays()
@@ -112,11 +131,20 @@ class _Drawing:
         return DrawnWay(
             rate,
             opportunities,
+            mean_rate_mbps(rate, opportunities, self.trial_s),
             self.delays[name],
             self._quantity(way.loss_pct, f"{name}.loss_pct"),
             self._buffer_bytes(name, way),
             draw_grants(way.frames, self.profile.noise, self.rng) if way.frames and way.frames.grants else [],
-            float(self.rng.uniform(0, way.on_demand.frame_ms)) if way.on_demand else 0.0,
+            self._on_demand(way.on_demand, f"{name}.on_demand") if way.on_demand else None,
+        )
+
+    def _on_demand(self, asked: OnDemand, field: str) -> DrawnOnDemand:
+        phase_ms = float(self.rng.uniform(0, asked.frame_ms))
+        return DrawnOnDemand(
+            phase_ms,
+            first(self._quantity(asked.request_delay_ms, f"{field}.request_delay_ms")),
+            max(round(first(self._quantity(asked.cap_bytes, f"{field}.cap_bytes"))), 1),
         )
 
     def _quantity(self, value: float | Series | Model | None, field: str) -> Quantity:

@@ -17,7 +17,7 @@ from lab.schema.load import Strict
 Number = Annotated[float, Field(strict=False)]
 Positive = Annotated[float, Field(gt=0, strict=False)]
 NotNegative = Annotated[float, Field(ge=0, strict=False)]
-STEPS_A_CYCLE = 40
+STEPS_A_CYCLE, LEAST_STEP_S = 40, 0.001  # finer steps cost a node more than they tell a sender
 
 
 class Model(Strict):
@@ -57,6 +57,29 @@ class Lognormal(Model):
         return self.mean
 
 
+class Uniform(Model):
+    """One value a trial, anywhere between two bounds: where physics gives a range and nothing more."""
+
+    model: Literal["uniform"]
+    least: NotNegative
+    most: Positive
+
+    @model_validator(mode="after")
+    def _in_order(self) -> "Uniform":
+        if self.most <= self.least:
+            raise ValueError("a range with least below most")
+        return self
+
+    def draw(self, rng: np.random.Generator, duration_s: float) -> Quantity:  # noqa: ARG002
+        """Draw one value."""
+        return float(rng.uniform(self.least, self.most))
+
+    @property
+    def nominal(self) -> float:
+        """Return the middle."""
+        return (self.least + self.most) / 2
+
+
 class Levels(Model):
     """A new log-normal value every period, as where a scheduler assigns capacity anew; the phase is the trial's."""
 
@@ -88,7 +111,8 @@ class Cycle(Model):
     def draw(self, rng: np.random.Generator, duration_s: float) -> Quantity:
         """Draw the phase."""
         phase = float(rng.uniform(0, 1))
-        steps_a_cycle = 2 if self.shape == "square" else STEPS_A_CYCLE
+        smooth = min(STEPS_A_CYCLE, max(math.floor(self.period_s / LEAST_STEP_S), 4))
+        steps_a_cycle = 2 if self.shape == "square" else smooth
 
         def rows() -> Iterator[Row]:
             first = math.floor(phase * steps_a_cycle)
@@ -193,9 +217,10 @@ class Sum(Model):
         return sum(term.nominal for term in self.of)
 
 
-Term = Annotated[Lognormal | Levels | Cycle | Jitter | Schedule, Field(discriminator="model")]
+Term = Annotated[Lognormal | Uniform | Levels | Cycle | Jitter | Schedule, Field(discriminator="model")]
 MODELS: dict[str, type[Model]] = {
     "lognormal": Lognormal,
+    "uniform": Uniform,
     "levels": Levels,
     "cycle": Cycle,
     "jitter": Jitter,

@@ -20,6 +20,7 @@ from lab.traces.imported import imported, imported_dataset
 FRAME_BYTES = 1514  # what one opportunity carries: a packet of 1500 bytes in its Ethernet frame, as tc counts
 ROWS_AT_ONCE = 100_000
 ROUNDING_S = 1e-9
+BINNED = "rate_mbps"  # what opportunities become where they serve as a rate
 
 
 class Series(Strict):
@@ -102,12 +103,10 @@ def load_series(series: Series, columns: tuple[str, ...], profile: Path, field: 
     if scan.kind == "samples":
         raise field_error(profile, field, series.name, "a recording with a clock, not samples")
     frame = scan.frame
-    if scan.kind == "opportunities":
-        frame = _binned(frame, series.bin_ms)
-        known = ["rate_mbps"]
-    else:
-        known = [name for name in frame.collect_schema().names() if name != "t_s"]
+    known = [name for name in frame.collect_schema().names() if name not in ("t_s", "opportunities")]
+    known += [BINNED] if scan.kind == "opportunities" else []
     column = _column(series, columns, known, profile, field)
+    frame = _binned(frame, series.bin_ms) if column == BINNED else frame
     values = _cleaned(frame.select("t_s", pl.col(column).cast(pl.Float64).alias("value")), series)
     return Recorded(series, values, _length_s(values, profile, field, series), scan.meaning)
 
@@ -118,7 +117,7 @@ def load_opportunities(series: Series, profile: Path, field: str) -> Recorded:
     if scan.kind != "opportunities":
         raise field_error(profile, field, series.name, "a recording of delivery opportunities (mahimahi's format)")
     bytes_ = (pl.col("opportunities").cast(pl.Float64) * FRAME_BYTES * series.scale).alias("value")
-    values = scan.frame.select("t_s", bytes_)
+    values = scan.frame.select("t_s", bytes_).drop_nulls()
     return Recorded(series, values, _length_s(values, profile, field, series), scan.meaning, holds=False)
 
 
@@ -127,8 +126,8 @@ def draw_phases(series: list[Recorded], duration_s: float, rng: np.random.Genera
     room_s: dict[str, float] = {}
     for one in series:
         if one.length_s < duration_s and not one.asked.loop:
-            rule = f"as long as the trial ({duration_s:g} s; it has {one.length_s:.6g} s), or used with `loop: true`"
-            raise field_error(profile, "series", one.asked.name, rule)
+            needed = f"as long as the trial until all is closed ({duration_s:g} s; it has {one.length_s:.6g} s)"
+            raise field_error(profile, "series", one.asked.name, f"{needed}, or used with `loop: true`")
         room = one.length_s if one.asked.loop else one.length_s - duration_s
         room_s[one.asked.group] = min(room_s.get(one.asked.group, room), room)
     return {group: float(rng.uniform(0, room)) for group, room in sorted(room_s.items())}
@@ -160,7 +159,7 @@ def _binned(frame: pl.LazyFrame, bin_ms: float) -> pl.LazyFrame:
     last = int(_collect(counts.select(pl.col("bin").max())).item())
     every = pl.LazyFrame({"bin": pl.arange(0, last + 1, dtype=pl.Int64, eager=True)})
     return every.join(counts, on="bin", how="left", maintain_order="left").select(
-        (pl.col("bin") * bin_ms / 1e3).alias("t_s"), (pl.col("opportunities").fill_null(0) * mbps).alias("rate_mbps")
+        (pl.col("bin") * bin_ms / 1e3).alias("t_s"), (pl.col("opportunities").fill_null(0) * mbps).alias(BINNED)
     )
 
 

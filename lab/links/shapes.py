@@ -45,18 +45,19 @@ def write_steps(profile: Profile, link: Link, folder: Path) -> None:
 def bottleneck(way: Way, drawn: DrawnWay, seed: int) -> Spec:
     """Word a bottleneck with its buffer."""
     assert drawn.buffer_bytes
-    if way.on_demand:
+    if way.on_demand and drawn.on_demand:
         return {
             "kind": "on_demand",
             "frame_us": round(way.on_demand.frame_ms * 1e3),
-            "phase_us": round(drawn.frame_phase_ms * 1e3),
+            "phase_us": round(drawn.on_demand.frame_phase_ms * 1e3),
             "guaranteed_pkts": way.on_demand.guaranteed_pkts,
-            "request_delay_us": round(way.on_demand.request_delay_ms * 1e3),
-            "cap_bytes": way.on_demand.cap_bytes,
+            "request_delay_us": round(drawn.on_demand.request_delay_ms * 1e3),
+            "cap_bytes": drawn.on_demand.cap_bytes,
             "report": way.on_demand.report,
             "limit_bytes": drawn.buffer_bytes,
         }
-    start_bps = round(first(drawn.rate_mbps) * 1e6) if drawn.rate_mbps is not None else 0
+    assert drawn.mean_rate_mbps is not None
+    start_bps = round(drawn.mean_rate_mbps * 1e6)  # until its steps begin: the first of them may be a stall
     child = way.queue.spec(Bottleneck(drawn.buffer_bytes, start_bps, seed))
     replay = {"kind": "replay", "limit_bytes": drawn.buffer_bytes, "overhead_bytes": 0, "child": child}
     if drawn.opportunity_bytes is not None:
@@ -109,7 +110,7 @@ def _capacity(drawn: DrawnWay, link: Link) -> Lines | None:
     else:
         return None
     steps = ((_us(t_s), f"{value:.0f}") for t_s, value in rows(quantity))
-    return chain(steps, [(_us(link.duration_s), END)])
+    return chain(steps, [(_us(link.series_s), END)])
 
 
 def _later(opportunity_bytes: Quantity) -> Iterator[Row]:

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from pydantic import Discriminator, Field, Tag
 
-from lab.links.models import MODELS, Cycle, Jitter, Levels, Lognormal, Schedule, Sum
+from lab.links.models import MODELS, Cycle, Jitter, Levels, Lognormal, Schedule, Sum, Uniform
 from lab.links.recorded import Series
 
 RATE_LIMIT_MBPS = 10_000  # netem keeps the order at this rate; a bottleneck above it would not be one
@@ -29,6 +29,7 @@ class Unknown(Lognormal):
 Varying = (
     Annotated[Series, Tag("~series")]
     | Annotated[Lognormal, Tag("~lognormal")]
+    | Annotated[Uniform, Tag("~uniform")]
     | Annotated[Levels, Tag("~levels")]
     | Annotated[Cycle, Tag("~cycle")]
     | Annotated[Jitter, Tag("~jitter")]
@@ -39,6 +40,10 @@ Varying = (
 RateNumber = Annotated[float, Field(gt=0, le=RATE_LIMIT_MBPS, strict=False)]
 DelayNumber = Annotated[float, Field(ge=0, le=DELAY_LIMIT_MS, strict=False)]
 PercentNumber = Annotated[float, Field(ge=0, le=100, strict=False)]
+Once = Annotated[Lognormal, Tag("~lognormal")] | Annotated[Uniform, Tag("~uniform")]
 Rate = Annotated[Varying | Annotated[RateNumber, Tag("~number")], Discriminator(_kind)]
 Delay = Annotated[Varying | Annotated[DelayNumber, Tag("~number")], Discriminator(_kind)]
 Percent = Annotated[Varying | Annotated[PercentNumber, Tag("~number")], Discriminator(_kind)]
+DelayOnce = Annotated[Once | Annotated[DelayNumber, Tag("~number")], Discriminator(_kind)]  # one value a trial
+BytesNumber = Annotated[int, Field(ge=1, lt=2**31)]
+BytesOnce = Annotated[Once | Annotated[BytesNumber, Tag("~number")], Discriminator(_kind)]

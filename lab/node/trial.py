@@ -4,6 +4,7 @@
 import json
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -40,11 +41,12 @@ def run_trial(plan: Plan, folder: Path) -> None:
 
 def _traffic(plan: Plan, folder: Path) -> dict[str, Any]:
     """Start everything that watches, then the flow, then the changes of the link."""
-    (download,) = plan["flows"]  # more than one flow: a later issue
+    download, *rivals = plan["flows"]
     preload = plan["preload"]
     node, dev = plan["capture"]["interface"]
     with ExitStack() as stack:
-        stack.enter_context(flow.server(download["sender"], download["port"]))
+        for each in plan["flows"]:
+            stack.enter_context(flow.server(each["sender"], each["port"]))
         counts = stack.enter_context(
             capture.capturing(node, dev, folder / "client.pcapng", plan["capture"]["snaplen_bytes"], preload)
         )
@@ -55,9 +57,12 @@ def _traffic(plan: Plan, folder: Path) -> dict[str, Any]:
         start_ns = time.monotonic_ns() + link.AHEAD_NS
         changes = stack.enter_context(link.following(plan["shapes"], folder, start_ns))
         machine = stack.enter_context(_watching(plan))
-        iperf3 = flow.download(download, plan["addresses"][download["sender"]], preload)
-    record = {"clocks": clocks, "start_ns": start_ns, "capture": counts, "changes": changes, "iperf3": iperf3}
-    return record | ({"machine": machine} if machine else {})
+        with ThreadPoolExecutor(max(len(rivals), 1)) as beside:
+            others = [beside.submit(flow.download, each, plan["addresses"][each["sender"]], preload) for each in rivals]
+            told = {"iperf3": flow.download(download, plan["addresses"][download["sender"]], preload)}
+            rivals_told = [other.result() for other in others]
+    record = {"clocks": clocks, "start_ns": start_ns, "capture": counts, "changes": changes, "rivals": rivals_told}
+    return record | told | ({"machine": machine} if machine else {})
 
 
 @contextmanager

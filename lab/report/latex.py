@@ -39,7 +39,7 @@ def _lines(table: Table) -> Iterator[str]:
     yield f"% {table.caption}"
     yield rf"\begin{{tabular}}{{ll{'r' * (len(table.header) - 1)}}}"
     yield r"\toprule"
-    yield _line(("Sender", *table.header))
+    yield _line((table.group_header, *table.header))
     for group in table.groups:
         yield r"\midrule"
         for row in group.rows:

@@ -15,7 +15,7 @@ def render(title: str, headline: Sequence[str], tables: Sequence[Table]) -> str:
 
 
 def _lines(table: Table) -> Iterator[str]:
-    yield _line(("Sender", *table.header))
+    yield _line((table.group_header, *table.header))
     yield _line(("---", "---", *("---:" for _ in table.header[1:])))
     for group in table.groups:
         for row in group.rows:

@@ -47,6 +47,7 @@ class Table:
     header: tuple[str, ...]
     groups: tuple[Group, ...]
     notes: tuple[str, ...] = ()  # sentences below it
+    group_header: str = "Sender"
 
 
 def tables(

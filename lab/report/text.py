@@ -45,7 +45,7 @@ def _notes(table: Table, tables: Sequence[Table]) -> list[Text]:
 def _rich(table: Table, narrow: bool) -> RichTable:
     title = Text(table.caption)
     drawn = RichTable(title=title, title_justify="left", box=box.SIMPLE, pad_edge=False, padding=(0, 1, 0, 0))
-    drawn.add_column("Sender", style="bold", max_width=SENDER_CHARS if narrow else None)
+    drawn.add_column(table.group_header, style="bold", max_width=SENDER_CHARS if narrow else None)
     drawn.add_column(table.header[0], max_width=FROM_CHARS if narrow else None)
     for name in table.header[1:]:
         drawn.add_column(name.replace(" ", "\n") if narrow else name, justify="right", no_wrap=True)

@@ -7,15 +7,18 @@ from pathlib import Path
 
 import polars as pl
 
-from analysis.figures.save import png, svg
+from analysis.figures.save import pdf, png, svg
+from lab.browser.pack import browsed
+from lab.errors import UserError
 from lab.report import figures, latex, markdown, page, text, trust
 from lab.report.figures import Named
 from lab.report.files import write_whole
 from lab.report.headline import headline
-from lab.report.outcome import outcomes
+from lab.report.judged import judged as judge
 from lab.report.provenance import provenance
 from lab.report.summary import summarise
 from lab.report.table import Table, tables
+from lab.report.template import Picture, picture
 from lab.store.run import Run
 
 # The at-capacity rule that the papers use on this kind of path; a scenario of short paths names another.
@@ -47,7 +50,10 @@ class Report:
 def write_report(run_dir: Path, replay_library: Path | None) -> Report:
     """Judge every trial, aggregate, draw, and write all forms; an older report is replaced file by file."""
     run = Run(run_dir)
-    judged = outcomes(run.trials)
+    found = judge(run)
+    if found.faults:
+        raise UserError(found.faults[0])
+    judged = found.outcomes
     ccas, scenario = run.meta["ccas"], run.meta["scenario"]
     summary = summarise(judged, [stanza["name"] for stanza in ccas])
     answer = headline(summary, ccas, scenario.get("heuristic", DEFAULT_HEURISTIC))
@@ -66,18 +72,17 @@ def write_report(run_dir: Path, replay_library: Path | None) -> Report:
     return Report(answer, shown, paths)
 
 
-def _draw(
-    run: Run, judged: pl.DataFrame, replay_library: Path | None
-) -> tuple[dict[Named, page.Picture], tuple[Path, ...]]:
+def _draw(run: Run, judged: pl.DataFrame, replay_library: Path | None) -> tuple[dict[Named, Picture], tuple[Path, ...]]:
     """Write every figure as SVG and PNG, and keep its SVG for the page."""
     folder = run.path / "figures"
     folder.mkdir(exist_ok=True)
     pictures, written = {}, []
     for named in chain([figures.overview(run, judged)], figures.per_sender(run, judged, replay_library)):
         vector = svg(named.drawing.figure)
-        pictures[named] = page.picture(named.name, vector, named.drawing.alt, named.drawing.caption)
+        pictures[named] = picture(named.name, vector, named.drawing.alt, named.drawing.caption)
         written.append(write_whole(folder / f"{named.name}.svg", vector))
         written.append(write_whole(folder / f"{named.name}.png", png(named.drawing.figure)))
+        written.append(write_whole(folder / f"{named.name}.pdf", pdf(named.drawing.figure)))
     return pictures, tuple(written)
 
 
@@ -86,7 +91,7 @@ def _page(
     judged: pl.DataFrame,
     answer: tuple[str, ...],
     shown: tuple[Table, ...],
-    pictures: dict[Named, page.Picture],
+    pictures: dict[Named, Picture],
 ) -> page.Page:
     overview = next(picture for named, picture in pictures.items() if named.cca is None)
     return page.Page(
@@ -101,10 +106,11 @@ def _page(
         invalid=trust.invalid(run.trials),
         loss_disagreements=trust.loss_disagreements(judged),
         trials=len(run.trials),
+        browsed=browsed([(run, judged, run.path.resolve().parent.name)]),
     )
 
 
-def _sender(stanza: dict[str, str], pictures: dict[Named, page.Picture]) -> page.SenderPart:
+def _sender(stanza: dict[str, str], pictures: dict[Named, Picture]) -> page.SenderPart:
     own = {named: picture for named, picture in pictures.items() if named.cca == stanza["name"]}
     trial = next((named.trial for named in own), None)
     return page.SenderPart(stanza["label"], stanza["colour"], trial, list(own.values()))

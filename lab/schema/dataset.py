@@ -32,16 +32,24 @@ class Document(Strict):
     sha256: Sha256
 
 
-class File(Strict):
-    """One recording; what is not said here is said by its collection."""
+class Told(Strict):
+    """What is said of a recording; what is not, is said by its file or its collection."""
+
+    recorded: Annotated[list[Meaning], Field(min_length=1)] | None = None
+    holds: Text | None = None
+    length_s: Annotated[float, Field(gt=0, strict=False)] | None = None
+    options: dict[str, str | int | float] = {}  # of its importer; a file's name stands for that file of the collection
+
+
+class File(Told):
+    """One file: a recording, or several in parts, each with options of its own."""
 
     bytes: Bytes
     sha256: Sha256
     path: Inside | None = None
-    recorded: Annotated[list[Meaning], Field(min_length=1)] | None = None
-    holds: Text | None = None
-    length_s: Annotated[float, Field(gt=0, strict=False)] | None = None
     format: str | None = None
+    parts: dict[Inside, Told] = {}
+    whole: bool = True  # whether the file is a recording beside its parts
 
 
 class Collection(Strict):
@@ -56,6 +64,7 @@ class Collection(Strict):
     attribution: Text
     recorded: Annotated[list[Meaning], Field(min_length=1)] | None = None
     holds: Text | None = None
+    options: dict[str, str | int | float] = {}
     files: Annotated[dict[Inside, File], Field(min_length=1)]
     documents: dict[Inside, Document]
 
@@ -65,6 +74,8 @@ class Collection(Strict):
             for field in ("path", "recorded", "holds"):
                 if getattr(file, field) is None and getattr(self, field) is None:
                     raise ValueError(f"a collection that gives '{field}' for {name}")
+            if not (file.whole or file.parts):
+                raise ValueError(f"a collection that names the parts of {name}, which is none as a whole")
         return self
 
 

@@ -8,7 +8,7 @@ from pydantic import Field, PrivateAttr, model_validator
 
 from lab.links.models import NotNegative, Positive
 from lab.links.recorded import Series
-from lab.links.values import Delay, Percent, PercentNumber, Rate
+from lab.links.values import BytesOnce, Delay, DelayOnce, Percent, PercentNumber, Rate
 from lab.paths import PROFILES
 from lab.schema.load import Strict, choose, load, names
 from lab.schema.queue import Bfifo, Queue
@@ -43,8 +43,8 @@ class OnDemand(Strict):
 
     frame_ms: Positive
     guaranteed_pkts: Annotated[int, Field(ge=0, lt=2**31)]
-    request_delay_ms: NotNegative
-    cap_bytes: Annotated[int, Field(ge=1, lt=2**31)]
+    request_delay_ms: DelayOnce
+    cap_bytes: BytesOnce
     report: Literal["backlog", "new"]
 
 
@@ -124,14 +124,11 @@ class Profile(Strict):
 
 
 def load_profile(name: str, asked_in: str) -> Profile:
-    """Read the profile a scenario names."""
-    choose(
-        "profile of trace-profiles/",
-        name,
-        [n for n in names(PROFILES, "*.yml") if n != "datasets"],
-        asked_in,
-        "profile",
-    )
+    """Read the profile a scenario names, or the one at a path that ends in .yml."""
+    if Path(name).suffix == ".yml":
+        return read_profile(Path(name))
+    known = [n for n in names(PROFILES, "*.yml") if n != "datasets"]
+    choose("profile of trace-profiles/", name, known, asked_in, "profile")
     return read_profile(PROFILES / f"{name}.yml")
 
 

@@ -9,6 +9,7 @@ from lab.paths import TOPOLOGIES
 from lab.schema.load import Strict, choose, load, names
 
 ROLES = ("sender", "receiver")
+RIVALS = ("rival-sender", "rival-receiver")  # a second download beside the first: not every topology has them
 SHAPES = ("bottleneck", "delay-down", "bottleneck-up", "delay-up")
 
 
@@ -65,6 +66,11 @@ class Topology(Strict):
     def part(self, part: str) -> tuple[str, str]:
         """Return the (node, interface) that plays a part; for sender and receiver the address it is reached at."""
         return self.labelled(part)[0]
+
+    @property
+    def rivals(self) -> tuple[tuple[str, str], ...]:
+        """Return the (node, address) of a second server and its client; nothing where the topology has none."""
+        return tuple(pair for part in RIVALS for pair in self.labelled(part))
 
     def engine_view(self) -> dict[str, Any]:
         """Return what an engine needs to bring the nodes up."""

@@ -62,12 +62,15 @@ def ack_table(events: Events, clock: Clock, server_isn: dict[int, int]) -> pl.Da
             }
         )
     )
-    relative = [_relative(part, server_isn[flow]) for (flow,), part in table.group_by("flow", maintain_order=True)]
+    relative = [_relative(part, server_isn.get(flow)) for (flow,), part in table.group_by("flow", maintain_order=True)]
     table = pl.concat(relative) if relative else table
     return table.sort("t_s", maintain_order=True).with_columns(finite("ssthresh_pkts"))
 
 
-def _relative(flow: pl.DataFrame, isn: int) -> pl.DataFrame:
+def _relative(flow: pl.DataFrame, isn: int | None) -> pl.DataFrame:
+    """Count bytes from the SYN, or, of a flow that was not captured, from what its first ACK found to be sent."""
+    if isn is None:
+        isn = int(flow["snd_una_bytes"][0]) - 1
     return flow.with_columns(
         pl.Series(name, unwrap(flow[name].to_numpy(), isn)) for name in ("snd_una_bytes", "snd_nxt_bytes")
     )

@@ -8,6 +8,7 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from lab.kernel import build
 from lab.kernel.build import Kernel
@@ -21,6 +22,9 @@ from lab.store.trial import Trial
 from lab.trial import Job, run_trial
 from lab.world import image
 from lab.world.image import Image
+
+settings.register_profile("unhurried", deadline=None)  # a busy machine is no failure
+settings.load_profile("unhurried")
 
 SMALL = Profile.model_validate(
     {

@@ -9,13 +9,14 @@ import pytest
 import yaml
 
 from lab.errors import UserError
-from lab.schema.dataset import Collections
+from lab.schema.dataset import Collections, Told
 from lab.schema.load import load
 from lab.tests.recordings import sha256, stanza
 from lab.tests.traces_real import FOLDER as REAL
 from lab.tests.traces_real import needs_real
 from lab.traces import importers
 from lab.traces.datasets import dataset, datasets, named, path_of
+from lab.traces.fetch import chosen
 
 OURS = {"README.md", "MANIFEST.tsv", "SHA256SUMS"}
 
@@ -52,7 +53,8 @@ def test_a_recording_is_known_with_and_without_its_suffix() -> None:
 
 
 def test_every_recording_has_a_name_of_its_own() -> None:
-    assert max(Counter(each.folder for each in datasets().values()).values()) == 1
+    wholes = [each.folder for each in datasets().values() if each.part == Told()]
+    assert max(Counter(wholes).values()) == 1
 
 
 def test_a_name_that_nobody_knows_is_refused() -> None:
@@ -94,6 +96,20 @@ def test_what_is_wrong_is_named_with_its_rule(tmp_path: Path, changes: dict[str,
     assert "\n" not in str(refused.value)
 
 
+def test_a_file_of_several_links_is_known_by_its_parts() -> None:
+    car = [each for each in datasets() if each.startswith("5g-5gophers/car-driving-trace-1")]
+    assert car == [f"5g-5gophers/car-driving-trace-1/{carrier}" for carrier in ("Sprint", "TMobile", "Verizon")]
+    assert dataset(car[1]).options == {"carrier": "TMobile"}
+    with pytest.raises(UserError, match=r"^5g-5gophers/car-driving-trace-1: must be one of its parts: .*/Sprint, "):
+        dataset("5g-5gophers/car-driving-trace-1")
+
+
+def test_a_recording_of_two_files_needs_both() -> None:
+    pair = dataset("leo-leocc/delay_example/with-rate")
+    assert [file.file for file in pair.files] == ["delay_example.txt", "bw_example.txt"]
+    assert chosen([pair.name], everything=False) == pair.files
+
+
 def test_two_files_that_would_have_the_same_name_are_refused() -> None:
     both = Collections.model_validate({"mine": stanza({"a.txt": b"1", "a.csv": b"2"})})
     with pytest.raises(UserError, match=r"mine.files=a.csv: must be named apart from a.txt$"):
@@ -101,24 +117,21 @@ def test_two_files_that_would_have_the_same_name_are_refused() -> None:
 
 
 RATES = {"rate_down_mbps", "rate_up_mbps", "opportunities"}
-CHOICES: dict[str, dict[str, Any]] = {  # what an importer must be told where a file holds several links
-    "leo-fjordlink/2025-03-27-12-05-09-wan": {"router": "5G-D2-WAVELAB"},
-    "5g-5gophers/car-driving-trace-1": {"carrier": "TMobile"},
-    "5g-5gophers/car-driving-trace-2": {"carrier": "TMobile"},
-}
 
 
 @needs_real
 @pytest.mark.parametrize("name", sorted(datasets()))
 def test_what_is_said_of_a_recording_is_what_its_importer_finds(name: str) -> None:
     said = dataset(name)
-    found = importers.read(REAL / said.collection / said.file, said.own.format, **CHOICES.get(name, {}))
+    beside = {option: value for option, value in said.asked.items() if value in said.origin.files}
+    files = {option: REAL / said.collection / str(value) for option, value in beside.items()}
+    found = importers.read(REAL / said.collection / said.file, said.own.format, **said.asked | files)
     columns = set(found.frame.columns)
     rates = [meaning for meaning in said.recorded if meaning in ("capacity", "goodput", "usage", "rate")]
     assert rates == ([found.meaning or "rate"] if columns & RATES else [])
     assert ("rtt" in said.recorded) == ("rtt_ms" in columns)
     assert ("delay" in said.recorded) == ("delay_ms" in columns)
     assert ("loss" in said.recorded) == bool(columns & {"lost", "loss_pct"})
-    assert (said.own.length_s is None) == (found.kind == "samples")
-    if said.own.length_s:
-        assert found.frame["t_s"][-1] == pytest.approx(said.own.length_s, rel=0.02)
+    assert (said.length_s is None) == (found.kind == "samples")
+    if said.length_s:
+        assert found.frame["t_s"][-1] == pytest.approx(said.length_s, rel=0.02)

@@ -10,30 +10,34 @@ import polars as pl
 import pytest
 
 from lab import virtual
-from lab.plan import draw, make_plan
+from lab.schema.profile import Profile
 from lab.tests.conftest import SMALL, Bench, experiment_on
-from lab.trial import decode
+from lab.trial import Job, decode, prepare
 
 TELLER, WATCHED = "cubic_plain", "reno"
 Change = Callable[[dict[str, Any]], None]
 
 
-def download(bench: Bench, folder: Path, cca: str, change: Change) -> dict[str, pl.DataFrame]:
-    """Run the small plan with a change of the test's own, and decode it."""
-    experiment = experiment_on(SMALL, cca)
-    plan = make_plan(experiment, experiment.ccas[cca], draw(experiment, 1))
-    change(plan)
+def download(
+    bench: Bench, folder: Path, cca: str, profile: Profile = SMALL, change: Change | None = None
+) -> dict[str, pl.DataFrame]:
+    """Run the plan of a profile with a change of the test's own, and decode it."""
     folder /= "trial"
     folder.mkdir()
+    experiment = experiment_on(profile, cca)
+    plan = prepare(Job(experiment, cca, 1, folder, bench.kernel, bench.world.root), folder)
+    if change:
+        change(plan)
     virtual.run_plan(plan, folder, bench.kernel, bench.world.root)
     return decode(folder, json.loads((folder / "node.json").read_text()), experiment.ccas[cca].slow_start_exit)
 
 
-def silence(plan: dict[str, Any]) -> None:
-    """From 0.4 s to 1.4 s nothing reaches the client."""
-    (down,) = (shape for shape in plan["shapes"] if shape["part"] == "delay-down")
-    steps = [{"at_s": at_s, "spec": down["spec"] | {"loss_pct": loss}} for at_s, loss in ((0.4, 100.0), (1.4, 0.0))]
-    plan["changes"] = [{key: down[key] for key in ("part", "node", "dev")} | {"steps": steps}]
+def silent(from_s: float, to_s: float) -> Profile:
+    """Nothing reaches the client for a while."""
+    words = SMALL.model_dump(exclude_none=True)
+    steps = [{"from_s": 0.0, "value": 0}, {"from_s": from_s, "value": 100}, {"from_s": to_s, "value": 0}]
+    words["down"]["loss_pct"] = {"model": "schedule", "source": "this test", "steps": steps}
+    return Profile.model_validate(words)
 
 
 def full_local_queue(plan: dict[str, Any]) -> None:
@@ -44,7 +48,7 @@ def full_local_queue(plan: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("cca", [TELLER, WATCHED])
 def test_a_link_that_goes_silent_ends_slow_start_by_timeout(bench: Bench, tmp_path: Path, cca: str) -> None:
-    tables = download(bench, tmp_path, cca, silence)
+    tables = download(bench, tmp_path, cca, silent(0.4, 1.4))
     (row,) = tables["exits"].to_dicts()
     (expired,) = tables["ca_states"].filter((pl.col("flow") == 1) & (pl.col("state") == "loss"))["t_s"][:1]
     assert row["cause"] == "timeout"
@@ -54,7 +58,7 @@ def test_a_link_that_goes_silent_ends_slow_start_by_timeout(bench: Bench, tmp_pa
 
 @pytest.mark.parametrize("cca", [TELLER, WATCHED])
 def test_a_full_local_queue_ends_slow_start_by_neither_loss_nor_rule(bench: Bench, tmp_path: Path, cca: str) -> None:
-    tables = download(bench, tmp_path, cca, full_local_queue)
+    tables = download(bench, tmp_path, cca, change=full_local_queue)
     (row,) = tables["exits"].to_dicts()
     first = tables["ca_states"].filter((pl.col("flow") == 1) & pl.col("state").is_in(["cwr", "recovery", "loss"]))
     assert first["state"][0] == "cwr"

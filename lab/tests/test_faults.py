@@ -19,6 +19,7 @@ from lab.cli import app
 from lab.kernel.build import Kernel
 from lab.paths import REPO
 from lab.store.run import Run
+from lab.store.trial import FORMAT
 from lab.tests.command import lab, scenario_file
 from lab.tests.conftest import SMALL, Bench, experiment_on
 from lab.tests.stored_run import store_run
@@ -164,10 +165,10 @@ def stored(whole: Path, tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("file", "content", "words"),
     [
-        ("run.json", json.dumps({"format": 99}).encode(), "format=99: must be 1"),
-        ("run.json", b'{"format": 1, "comp', "must be whole JSON"),
+        ("run.json", json.dumps({"format": 99}).encode(), f"format=99: must be {FORMAT}"),
+        ("run.json", b'{"format": 2, "comp', "must be whole JSON"),
         ("run.json", b"[]", "must be a JSON object"),
-        ("trials/cubic-001/trial.json", json.dumps({"format": 2}).encode(), "format=2: must be 1"),
+        ("trials/cubic-001/trial.json", json.dumps({"format": 1}).encode(), f"format=1: must be {FORMAT}"),
         ("trials/cubic-001/trial.json", b"", "must be whole JSON"),
         ("trials/cubic-001/packets.parquet", None, "must be a whole Parquet table"),
         ("trials/cubic-001/acks.parquet", b"", "must be a whole Parquet table"),

@@ -4,29 +4,29 @@
 import polars as pl
 import pytest
 
-from lab import trial
-from lab.plan import MSS_BYTES, make_plan
+from lab.plan import MSS_BYTES
 from lab.schema.profile import Profile
 from lab.store.trial import Trial
 from lab.tests.conftest import Bench, experiment_on
 
 FRAME_S = 0.04
-RETURN_LINK = {
-    "kind": "on_demand",
-    "frame_us": 40_000,  # recorded: ACKs arrive in frames of 40 ms
-    "phase_us": 0,
-    "guaranteed_pkts": 1,  # recorded: exactly one ACK a frame at first
-    # Two hops of 2 x 38,500 km (slant range at middle latitudes) take 514 ms; the gateway grants in its next frame.
-    "request_delay_us": 560_000,
-    "cap_bytes": 25_000,  # a carrier of 5 MSym/s (thesis 5.1.1: 0.625 to 20) in QPSK 1/2: 5 Mb/s, 40 ms of it
-    "report": "backlog",
-    "limit_bytes": 500_000,  # 0.8 s at that rate
-}
 GEO = Profile.model_validate(
     {
-        "title": "the GEO link of the thesis with a return link on demand",
+        "title": "the GEO link of the thesis with a return link on demand, whose terminal reports all that it holds",
         "down": {"rate_mbps": 144.0, "delay_ms": 300.0, "buffer_bytes": 36_000_000},
-        "up": {"delay_ms": 300.0},
+        "up": {
+            "delay_ms": 300.0,
+            "on_demand": {
+                "frame_ms": 40.0,  # recorded: ACKs arrive in frames of 40 ms
+                "guaranteed_pkts": 1,  # recorded: exactly one ACK a frame at first
+                # Two hops of 2 x 38,500 km (slant range at middle latitudes) take 514 ms; the gateway grants in its
+                # next frame.
+                "request_delay_ms": 560.0,
+                "cap_bytes": 25_000,  # a carrier of 5 MSym/s (thesis 5.1.1: 0.625 to 20) in QPSK 1/2: 40 ms of 5 Mb/s
+                "report": "backlog",
+            },
+            "buffer_bytes": 500_000,  # 0.8 s at that rate
+        },
         "recorded": [],
         "modelled": ["everything"],
     }
@@ -37,18 +37,7 @@ RATE_MBPS, BUSY = 144.0, 0.95
 @pytest.fixture(scope="module", params=["cubic_plain", "cubic"])
 def download(request: pytest.FixtureRequest, bench: Bench) -> Trial:
     """A download whose acknowledgements queue at the satellite's terminal, ahead of their delay."""
-    with pytest.MonkeyPatch.context() as patch:
-
-        def planned(*asked):  # type: ignore[no-untyped-def]
-            plan = make_plan(*asked)
-            plan["shapes"][2] |= {"node": "gateway", "dev": "eth1"}
-            plan["shapes"] += [{"part": "return", "node": "satellite", "dev": "eth1", "spec": RETURN_LINK}]
-            for way in plan["probes"]:
-                way |= {"interval_ms": 55.0, "frame_ms": 40.0 if way["way"] == "up" else 0.0}
-            return plan
-
-        patch.setattr(trial, "make_plan", planned)
-        return bench.run(experiment_on(GEO, request.param, duration_s=11), request.param, "geo-return")
+    return bench.run(experiment_on(GEO, request.param, duration_s=11), request.param, "geo-return")
 
 
 def data_s(download: Trial) -> float:

@@ -21,7 +21,7 @@ def loaded(tmp_path_factory: pytest.TempPathFactory, kernel: Kernel, world: Imag
 
 
 def test_every_suite_of_the_modules_ran(loaded: Called) -> None:
-    told = {line.split()[-1] for line in loaded.log.splitlines() if line.strip().startswith("# module: ")}
+    told = {f"{case.suite.split('.')[0]}_kunit" for case in read_ktap(loaded.log)}  # 6.1 names no modules
     assert loaded.answer
     assert told == set(loaded.answer)
 
@@ -45,6 +45,28 @@ def test_a_case_that_never_ended_is_a_failed_one() -> None:
     log = (DATA / "kunit-failed.log").read_text()
     cut = log[: log.index("    ok 3 draft_is_skipped")]
     assert read_ktap(cut)[-1] == Case("draft", "(no result)", False, False)
+
+
+def test_each_parameter_of_a_real_log_s_case_is_a_case_and_so_is_what_they_are_of() -> None:
+    cases = read_ktap((DATA / "kunit-parameters.log").read_text())
+    inner = [case.name for case in cases if case.suite == "search.search_decides_as_in_user_space"]
+    assert (inner[0], len(inner)) == ("search1: flat delivery", 9)
+    assert [case.name for case in cases if case.suite == "search"] == [
+        "search_decides_as_in_user_space",
+        "search_state_fits_where_it_is_kept",
+    ]
+    assert all(case.ok for case in cases)
+
+
+def test_a_parameter_that_failed_is_a_failed_case() -> None:
+    log = (DATA / "kunit-parameters.log").read_text().replace("ok 9 too", "not ok 9 too")
+    assert [case.name for case in read_ktap(log) if not case.ok] == ["too few bins"]
+
+
+def test_a_crash_among_parameters_loses_what_was_planned_after_it() -> None:
+    log = (DATA / "kunit-parameters.log").read_text()
+    cut = log[: log.index("        ok 5 a clock")]
+    assert [case for case in read_ktap(cut) if not case.ok] == [Case("search", "(no result)", False, False)] * 2
 
 
 def test_a_log_without_suites_has_no_cases() -> None:

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from lab.errors import UserError
-from lab.links.draw import Link, draw_link
+from lab.links.draw import CLOSING_S, Link, draw_link
 from lab.links.shapes import shapes, write_steps
 from lab.links.steps import first, rows
 from lab.schema.profile import Profile, read_profile
@@ -86,7 +86,7 @@ def test_a_series_shorter_than_the_trial_is_refused_unless_it_loops(folder: Path
     looped = list(rows(drawn(profile(folder, ramp(loop=True)), duration_s=150).down.rate_mbps or 0.0))
     values = [value for _, value in looped]
     assert sum(later < earlier for earlier, later in pairwise(values)) in (2, 3)
-    assert looped[-1][0] == pytest.approx(drawn(profile(folder, ramp(loop=True)), duration_s=150).duration_s, abs=0.02)
+    assert looped[-1][0] == pytest.approx(drawn(profile(folder, ramp(loop=True)), duration_s=150).series_s, abs=0.02)
 
 
 def test_a_recorded_rtt_is_the_base_both_ways_and_its_variation_where_the_profile_puts_it(folder: Path) -> None:
@@ -106,7 +106,7 @@ def test_opportunities_keep_their_instants_and_bytes(folder: Path, tmp_path: Pat
     link = drawn(asked)
     write_steps(asked, link, tmp_path / "link")
     lines = [line.split("\t") for line in (tmp_path / "link/bottleneck.tsv").read_text().splitlines()]
-    assert (lines[0], lines[-1]) == (["0", "0"], [f"{link.duration_s * 1e6:.0f}", "end"])
+    assert (lines[0], lines[-1]) == (["0", "0"], [f"{link.series_s * 1e6:.0f}", "end"])
     assert {value for _, value in lines[1:-1]} == {str(2 * 1514)}
     t_us = pl.Series([int(line[0]) for line in lines[1:-1]])
     assert (t_us.diff().drop_nulls() - STEP_S * 1e6).abs().max() <= 1  # type: ignore[operator]
@@ -151,13 +151,27 @@ def test_what_no_qdisc_can_hold_or_nobody_knows_is_refused_when_the_profile_is_r
     assert "\n" not in str(refused.value)
 
 
-def test_a_value_of_a_series_that_no_qdisc_takes_is_refused_before_anything_starts(
-    folder: Path, tmp_path: Path
-) -> None:
-    asked = profile(folder, ramp(scale=1000.0))
-    link = drawn(asked)
-    with pytest.raises(UserError, match=r"mine\.yml: down\.rate_mbps=.*: must be from 0 to 10000 at every time"):
-        write_steps(asked, link, tmp_path / "link")
+def test_a_value_of_a_series_that_no_qdisc_takes_is_refused_before_anything_starts(folder: Path) -> None:
+    told = refusal(profile(folder, ramp(scale=1000.0)))
+    assert "mine.yml: down.rate_mbps=" in told
+    assert "must be from 0 to 10000 at every time" in told
+
+
+def test_a_series_lasts_until_iperf3_has_closed_its_connections(folder: Path, tmp_path: Path) -> None:
+    asked = profile(folder, ramp())
+    write_steps(asked, drawn(asked, duration_s=10.0), tmp_path / "link")
+    t_us, word = (tmp_path / "link/bottleneck.tsv").read_text().splitlines()[-1].split("\t")
+    assert word == "end"
+    assert int(t_us) / 1e6 > 10.0 + CLOSING_S
+
+
+def test_until_its_series_begins_a_link_carries_the_mean(folder: Path) -> None:
+    """The first value may be a stall, and delivery opportunities have no rate: probes would never come."""
+    for down in (ramp(), {"opportunities": {"file": "packets.parquet"}, "delay_ms": 10, "buffer_bytes": 50_000}):
+        asked = profile(folder, down)
+        link = drawn(asked)
+        spec = shapes(asked, link, load_topology("path", "test"), 1)[0]["spec"]
+        assert spec["start_bps"] == pytest.approx(link.mean_rate_mbps * 1e6, abs=1)
 
 
 def test_a_series_of_a_file_that_is_not_there_or_has_no_such_column_is_refused(folder: Path) -> None:

@@ -8,17 +8,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lab.links.models import MODELS, Cycle, Jitter, Level, Levels, Lognormal, Schedule, Sum
+from lab.links.models import MODELS, Cycle, Jitter, Level, Levels, Lognormal, Schedule, Sum, Uniform
 from lab.links.steps import Steps, added, mean, merged, peak, rows
 
 times = st.lists(st.integers(1, 10_000), unique=True, max_size=30).map(sorted)
 series = times.map(lambda found: Steps.of([(0.0, 1.0), *((t / 100, float(t % 7)) for t in found)]))
 SEEDS = st.integers(0, 2**32 - 1)
 STALLS = [Level(from_s=0.0, value=3.0), Level(from_s=1.0, value=0.0)]
+SINE = Cycle(model="cycle", mean=50, amplitude=10, period_s=0.3, source="test")
 MODELLED = [
     Lognormal(model="lognormal", mean=100, sd=96, least=5, source="test"),
+    Uniform(model="uniform", least=514, most=594, source="test"),
     Levels(model="levels", period_s=0.7, mean=20, sd=3, source="test"),
-    Cycle(model="cycle", mean=50, amplitude=10, period_s=0.3, source="test"),
+    SINE,
     Cycle(model="cycle", mean=50, amplitude=10, period_s=0.3, shape="square", source="test"),
     Cycle(model="cycle", mean=50, amplitude=10, period_s=0.3, shape="sawtooth", source="test"),
     Jitter(model="jitter", mean=5, sd=2, correlation_ms=50, source="test"),
@@ -62,7 +64,7 @@ def test_drawn_rates_have_the_published_mean_and_spread() -> None:
 
 
 def test_a_cycle_spans_twice_its_amplitude_around_its_mean() -> None:
-    shown = [value for _, value in rows(MODELLED[2].draw(np.random.default_rng(1), 3.0))]
+    shown = [value for _, value in rows(SINE.draw(np.random.default_rng(1), 3.0))]
     assert [min(shown), max(shown)] == pytest.approx([40, 60], abs=0.1)
 
 

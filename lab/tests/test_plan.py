@@ -5,14 +5,16 @@ import json
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from lab.experiment import load_experiment
 from lab.links.draw import draw_grants
-from lab.plan import draw, make_plan, trial_seed
+from lab.plan import PROBE_FRAME_BYTES, draw, make_plan, trial_seed
 from lab.schema.cca import load_ccas
-from lab.schema.profile import Frames, Grant, Noise
+from lab.schema.profile import Frames, Grant, Noise, Profile
+from lab.tests.conftest import experiment_on
 
 GEO = load_experiment("geo")
 CCAS = load_ccas()
@@ -40,9 +42,25 @@ def test_a_plan_is_plain_json() -> None:
     assert json.loads(json.dumps(plan)) == plan
 
 
-def test_only_the_bottleneck_has_a_rate_below_the_wires() -> None:
-    rates = {shape["part"]: shape["spec"]["rate_bps"] for shape in plan_of("cubic", 1)["shapes"]}
-    assert rates == {"bottleneck": 144e6, "delay-down": 10e9, "delay-up": 10e9}
+def test_only_the_bottlenecks_are_slower_than_the_wires() -> None:
+    specs = {shape["part"]: shape["spec"] for shape in plan_of("cubic", 1)["shapes"]}
+    assert specs["bottleneck"]["start_bps"] == 144e6
+    assert specs["bottleneck-up"]["kind"] == "on_demand"
+    assert {part: spec["rate_bps"] for part, spec in specs.items() if part.startswith("delay-")} == {
+        "delay-down": 10e9,
+        "delay-up": 10e9,
+    }
+
+
+def test_a_probe_waits_until_an_idle_link_has_carried_it() -> None:
+    """A slow link that replays takes time for a frame; tbf, whose bucket is full, takes none."""
+    slow = {"rate_mbps": 1.0, "delay_ms": 5.0, "buffer_bytes": 50_000}
+    replayed = slow | {"queue": {"kind": "pfifo", "limit_pkts": 100}}
+    for down, asked_ms in ((replayed, 5.0 + PROBE_FRAME_BYTES * 8 / 1e3), (slow, 5.0)):
+        profile: dict[str, Any] = {"title": "t", "down": down, "up": {"delay_ms": 5.0}, "recorded": [], "modelled": []}
+        experiment = experiment_on(Profile.model_validate(profile), "cubic")
+        plan = make_plan(experiment, experiment.ccas["cubic"], draw(experiment, 1))
+        assert [probe["delay_ms"] for probe in plan["probes"]] == [pytest.approx(asked_ms), 5.0]
 
 
 def test_seeds_differ_between_trials_and_between_scenarios() -> None:

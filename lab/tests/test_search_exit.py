@@ -90,8 +90,8 @@ def test_an_exit_by_loss_is_told_once_with_its_cause(tmp_path: Path, kernel: Ker
 @pytest.mark.parametrize(
     ("name", "wrong", "told"),
     [
-        ("search2", {"bins": 4}, "invalid for parameter `bins'"),
-        ("search2", {"on_exit": 2}, "invalid for parameter `on_exit'"),
+        ("search2", {"bins": 4}, "tcp_search2: bins=4: must be a whole number from 5 to 100"),
+        ("search2", {"on_exit": 2}, "tcp_search2: on_exit=2: must be a whole number from 0 to 1"),
         ("search31", {"bins": 12, "extra_bins": 13}, "bins=12 extra_bins=13: must be at most 24 in all"),
     ],
 )

@@ -40,7 +40,7 @@ def test_every_quantity_with_a_value_has_a_panel() -> None:
         }
     )
     shown = panels(Recording(frame, "series", "goodput", "test", "made", ()))
-    assert [panel.name for panel in shown] == ["rate down", "round trip", "probes lost in 0.01 s"]
+    assert [panel.name for panel in shown] == ["rate down, goodput", "round trip", "probes lost in 0.01 s"]
 
 
 def test_a_stretch_without_a_value_stays_empty() -> None:
@@ -64,6 +64,12 @@ def test_a_long_tail_is_cut_from_the_distribution_and_the_axis_says_so() -> None
     assert tailed.cumulative()["value"].max() == 10
     assert tailed.range_label == "ms, up to p99"
     assert panel_of([10.0, 11.0, 12.0]).range_label == "ms"
+
+
+def test_a_few_values_far_above_all_others_do_not_press_them_flat() -> None:
+    assert panel_of([10.0] * 500 + [1000.0]).cut_at == 20
+    assert panel_of([10.0] * 500 + [50.0]).cut_at is None  # a spike of five times is seen, and so are the others
+    assert panel_of([0.0] * 500 + [5.0]).cut_at is None
 
 
 def test_missing_values_are_told_in_words() -> None:
@@ -129,7 +135,7 @@ def test_what_is_neither_a_name_nor_a_file_is_refused(tmp_path: Path) -> None:
 def test_the_list_tells_what_is_recorded_how_long_and_what_is_fetched(tmp_path: Path) -> None:
     done = lab(tmp_path, "traces", "list", LAB_CACHE=str(tmp_path), COLUMNS="80")
     assert done.returncode == 0, done.stderr
-    assert "103 recordings, 0 of them fetched" in done.stdout
+    assert "119 recordings, 0 of them fetched" in done.stdout
     line = next(line for line in done.stdout.splitlines() if "TMobile-LTE-short.down" in line)
     assert line.split() == ["TMobile-LTE-short.down", "capacity", "140", "s"]
     assert max(map(len, done.stdout.splitlines())) <= WIDTH

@@ -11,7 +11,7 @@ from urllib.parse import quote
 from lab import paths
 from lab.cache import finished
 from lab.errors import UserError, field_error
-from lab.schema.dataset import Collection, Collections, File, Meaning
+from lab.schema.dataset import Collection, Collections, File, Meaning, Told
 from lab.schema.load import load, shown
 
 if TYPE_CHECKING:
@@ -24,13 +24,14 @@ SUFFIXES = (".iperf.txt", ".parquet.gzip", ".txt", ".log", ".csv", ".json", ".ou
 
 @dataclass(frozen=True)
 class Dataset:
-    """One recording with all that its collection says of it."""
+    """One recording, a file or a part of one, with all that its collection says of it."""
 
     name: str
     collection: str
     file: str
     origin: Collection
     own: File
+    part: Told
 
     @property
     def path(self) -> str:
@@ -45,22 +46,44 @@ class Dataset:
     @property
     def recorded(self) -> list[Meaning]:
         """Return what its numbers mean."""
-        return self.own.recorded or self.origin.recorded or []
+        return self.part.recorded or self.own.recorded or self.origin.recorded or []
 
     @property
     def holds(self) -> str:
         """Return in words what the file holds."""
-        return self.own.holds or self.origin.holds or ""
+        return self.part.holds or self.own.holds or self.origin.holds or ""
+
+    @property
+    def length_s(self) -> float | None:
+        """Return how long it is; none without a clock."""
+        return self.part.length_s or self.own.length_s
 
     @property
     def folder(self) -> Path:
-        """Return its folder in the lab's cache."""
-        return cache_folder() / self.name
+        """Return its file's folder in the lab's cache."""
+        return cache_folder() / self.collection / stem(self.file)
 
     @property
     def fetched(self) -> bool:
-        """Tell whether its file lies in the cache."""
-        return finished(self.folder)
+        """Tell whether all it needs lies in the cache."""
+        return all(finished(file.folder) for file in self.files)
+
+    @property
+    def files(self) -> list["Dataset"]:
+        """Return the files it needs, each as a whole: its own, and those that its options name."""
+        named = [self.file, *(value for value in self.asked.values() if value in self.origin.files)]
+        return [_whole(self.collection, str(name), self.origin) for name in named]
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """Return what its importer is told; UserError where that is a file which was not fetched."""
+        others = {file.file: file for file in self.files}
+        return {name: _found(others[value]) if value in others else value for name, value in self.asked.items()}
+
+    @property
+    def asked(self) -> dict[str, Any]:
+        """Return its importer's options as they are written."""
+        return {**self.origin.options, **self.own.options, **self.part.options}
 
 
 def cache_folder() -> Path:
@@ -78,11 +101,17 @@ def named(collections: dict[str, Collection], where: Path = DATASETS) -> dict[st
     found: dict[str, Dataset] = {}
     for collection, origin in collections.items():
         for file, own in origin.files.items():
-            name = f"{collection}/{stem(file)}"
-            if name in found:
-                raise field_error(shown(where), f"{collection}.files", file, f"named apart from {found[name].file}")
-            found[name] = Dataset(name, collection, file, origin, own)
+            whole = _whole(collection, file, origin)
+            parts = {f"{whole.name}/{part}": told for part, told in own.parts.items()}
+            for name, told in (({whole.name: whole.part} if own.whole else {}) | parts).items():
+                if name in found:
+                    raise field_error(shown(where), f"{collection}.files", file, f"named apart from {found[name].file}")
+                found[name] = Dataset(name, collection, file, origin, own, told)
     return found
+
+
+def _whole(collection: str, file: str, origin: Collection) -> Dataset:
+    return Dataset(f"{collection}/{stem(file)}", collection, file, origin, origin.files[file], Told())
 
 
 def stem(file: str) -> str:
@@ -101,7 +130,9 @@ def dataset(name: str) -> Dataset:
     known = datasets()
     found = known.get(name) or known.get(stem(name))
     if found is None:
-        raise UserError(f"{name}: must be a recording of {shown(DATASETS)}: 'lab traces list' names them")
+        parts = [each for each in known if each.startswith(f"{stem(name)}/")]
+        rule = f"one of its parts: {', '.join(parts)}" if parts else f"a recording of {shown(DATASETS)}"
+        raise UserError(f"{name}: must be {rule}: 'lab traces list' names them")
     return found
 
 
@@ -110,6 +141,10 @@ def path_of(name: str) -> Path:
     asked = dataset(name)
     if not asked.fetched:
         raise UserError(f"{asked.name}: not fetched yet: run 'lab traces fetch {asked.name}'")
+    return _found(asked)
+
+
+def _found(asked: Dataset) -> Path:
     return asked.folder / Path(asked.file).name
 
 
@@ -118,4 +153,4 @@ def recording_of(name: str, **options: Any) -> "Recording":
     from lab.traces.imported import read_once
 
     asked = dataset(name)
-    return read_once(path_of(name), asked.own.format, options)
+    return read_once(path_of(name), asked.own.format, asked.options | options)

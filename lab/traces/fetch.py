@@ -21,7 +21,7 @@ MOST_ARCHIVE_BYTES = 1_000_000_000
 
 
 def chosen(names: list[str], everything: bool) -> list[Dataset]:
-    """Return the recordings that are asked for: by name, by collection, or all."""
+    """Return the files of the recordings that are asked for: by name, by collection, or all."""
     known = datasets()
     if everything == bool(names):
         raise UserError("lab traces fetch: must be given names or --all: 'lab traces list' names them")
@@ -29,7 +29,7 @@ def chosen(names: list[str], everything: bool) -> list[Dataset]:
     for name in names or known:
         of_collection = {key: each for key, each in known.items() if each.collection == name.rstrip("/")}
         found |= of_collection or {dataset(name).name: dataset(name)}
-    return list(found.values())
+    return list({file.name: file for each in found.values() for file in each.files}.values())
 
 
 def fetch(asked: list[Dataset], mirror: Mirror | None) -> Iterator[str]:

@@ -25,8 +25,8 @@ def read_once(file: Path, form: str | None, options: dict[str, Any]) -> Recordin
 
 def imported_dataset(name: str) -> Path:
     """Return the stored recording of a fetched dataset, for reading it lazily."""
-    file = path_of(name)
-    return _store_once(file, dataset(name).own.format, {}, file.parent, "")
+    file, asked = path_of(name), dataset(name)
+    return _store_once(file, asked.own.format, asked.options, file.parent, "")
 
 
 def imported(file: Path, form: str | None) -> Path:

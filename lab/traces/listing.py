@@ -29,7 +29,7 @@ def listing() -> Group:
 def cells(row: Dataset) -> list[str]:
     """Word one recording: name, what is recorded, length, fetched or not."""
     name = row.name.removeprefix(f"{row.collection}/")
-    return [f"  {name}", ", ".join(row.recorded), _length(row.own.length_s), "fetched" if row.fetched else ""]
+    return [f"  {name}", ", ".join(row.recorded), _length(row.length_s), "fetched" if row.fetched else ""]
 
 
 def _length(length_s: float | None) -> str:

@@ -18,6 +18,7 @@ NAMES = {
 }
 BIN_MS = 100.0  # of delivery opportunities; a millisecond holds none or a few
 TAIL = 2.0  # times p99
+OUTLIERS = 6.0  # times p99: values beyond would press all others flat
 LOSS_BINS = 100  # of probes: a probe alone is lost or not
 
 
@@ -44,6 +45,12 @@ class Panel:
         """Tell whether the last hundredth of the values is longer than all before it; it is then not drawn."""
         values = self.values
         return bool(values[-1] > TAIL * (values.quantile(0.99) or values[-1]))
+
+    @property
+    def cut_at(self) -> float | None:
+        """Return where a drawing over time ends because of a few values far above all others; none: it does not."""
+        ninety_nine = self.values.quantile(0.99) or 0.0
+        return TAIL * ninety_nine if 0 < OUTLIERS * ninety_nine < self.values[-1] else None
 
     @property
     def range_label(self) -> str:
@@ -80,15 +87,20 @@ class Panel:
 
 def panels(recording: Recording) -> list[Panel]:
     """Return the panels of a recording: those of its columns that have a value."""
-    if recording.kind == "opportunities":
-        binned = binned_mbps(recording, BIN_MS).rename({"rate_mbps": "value"})
-        return [Panel(f"capacity in {BIN_MS:g} ms", "Mb/s", binned)]
     clock = ["t_s"] if "t_s" in recording.frame else []
+    meant = f", {recording.meaning}" if recording.meaning else ""
     found = [
-        Panel(name, unit, recording.frame.select(*clock, pl.col(column).alias("value")))
+        Panel(
+            name + meant * column.startswith("rate_"),
+            unit,
+            recording.frame.select(*clock, pl.col(column).alias("value")),
+        )
         for column, (name, unit) in NAMES.items()
         if column in recording.frame and recording.frame[column].count()
     ]
+    if recording.kind == "opportunities":
+        binned = binned_mbps(recording, BIN_MS).rename({"rate_mbps": "value"})
+        found.insert(0, Panel(f"capacity in {BIN_MS:g} ms", "Mb/s", binned))
     return [*found, *([_lost(recording.frame)] if "lost" in recording.frame else [])]
 
 

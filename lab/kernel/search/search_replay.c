@@ -47,7 +47,7 @@ const char *search_vector_that_fails(void)
 	u64 memory[SEARCH_VECTOR_MEMORY / sizeof(u64)];
 	size_t i;
 
-	for (i = 0; i < SEARCH_VECTORS; i++)
+	for (i = 0; i < ARRAY_SIZE(search_vectors); i++)
 		if (!search_vector_holds(&search_vectors[i], memory))
 			return search_vectors[i].name;
 

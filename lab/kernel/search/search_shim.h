@@ -6,6 +6,7 @@
 #ifdef __KERNEL__
 
 #include <linux/export.h>
+#include <linux/kernel.h>
 #include <linux/math64.h>
 #include <linux/types.h>
 
@@ -24,6 +25,7 @@ typedef uint32_t u32;
 typedef int64_t s64;
 typedef uint64_t u64;
 
+#define ARRAY_SIZE(array) (sizeof(array) / sizeof(*(array)))
 #define search_export(name) _Static_assert(true, #name)
 
 static inline u64 div_u64(u64 dividend, u32 divisor)

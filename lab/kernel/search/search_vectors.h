@@ -62,8 +62,6 @@ static const struct search_vector search_vectors[] = {
 	  .verdict = SEARCH_TOO_FEW_BINS },
 };
 
-#define SEARCH_VECTORS (sizeof(search_vectors) / sizeof(search_vectors[0]))
-
 /* Whether the last ACK of a vector decides as it should; @memory: SEARCH_VECTOR_MEMORY bytes. */
 static inline bool search_vector_holds(const struct search_vector *vector, void *memory)
 {

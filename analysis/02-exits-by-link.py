@@ -1,0 +1,76 @@
+# ---
+# jupyter:
+#   jupytext:
+#     formats: ipynb,py:percent
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# <!-- SPDX-License-Identifier: GPL-2.0-or-later -->
+# # Who leaves slow start at the chokepoint, on which link?
+#
+# Tables 5.1, 5.2 and 5.3 of the thesis, I and II of the WiFi paper, and the poster's, each published row above ours:
+# by the rule of the papers, and by the bottleneck's own queue.
+
+# %% tags=["parameters"]
+results_dir = "../results"  # runs of the scenarios
+out_dir = None  # where to write what the page shows; nowhere when None
+
+# %%
+from pathlib import Path
+
+from IPython.display import display
+
+from lab.index.artefacts import Artefacts
+from lab.index.evaluation import evaluation
+from lab.index.seed_tables import seed_table
+from lab.report.stored import stored
+
+runs, faults = stored(Path(results_dir))
+made = Artefacts.into(out_dir)
+claims = evaluation(Path(results_dir), "claims")
+faults
+
+# %% [markdown]
+# ## One table after the other
+#
+# A table shows the rows whose scenario has been run; one of which none has is pending.
+
+# %%
+tables = {
+    "thesis-table-5.1": (
+        "thesis, table 5.1",
+        "SEARCH over GEO, LEO and LTE: capacity, first loss, exit, and how often in time",
+    ),
+    "thesis-table-5.2": ("thesis, table 5.2", "SEARCH over WiFi: the same"),
+    "thesis-table-5.3": ("thesis, table 5.3", "Where SEARCH, HyStart and no HyStart leave slow start on each link"),
+    "wifi-table-1": ("WiFi paper, table I", "Throughput, exit bitrate and loss over WiFi of three signals"),
+    "wifi-table-2": ("WiFi paper, table II", "Where senders leave slow start over WiFi of three signals"),
+    "poster-table": (
+        "poster, table",
+        "SEARCH 1.0 and later over GEO and LEO: exits at the chokepoint, headroom until the first loss",
+    ),
+}
+for name, (source, caption) in tables.items():
+    table = seed_table(name, source, f"{caption} ({source}).", runs, claims)
+    display(made.table(source, table) if table else made.pending(name, source, "none of its scenarios has been run"))
+
+# %% [markdown]
+# ## What is left out
+#
+# A campus map and a radio are needed for these.
+
+# %%
+display(
+    made.left_out("thesis-5.7", "thesis, figure 5.7", "signal strength over the campus map: an emulator has no radio")
+)
+display(
+    made.left_out("thesis-5.8", "thesis, figure 5.8", "throughput against signal strength: an emulator has no radio")
+)
+display(made.left_out("thesis-2.2", "thesis, figure 2.2", "a drawing of orbits: nothing of it is measured"))

@@ -1,0 +1,93 @@
+# ---
+# jupyter:
+#   jupytext:
+#     formats: ipynb,py:percent
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# <!-- SPDX-License-Identifier: GPL-2.0-or-later -->
+# # When is a link at capacity, and when does SEARCH see it?
+#
+# The two rules of the papers, and SEARCH's own view: figures 5.4, 5.5 and 5.6 of the thesis and figure 4 of the WiFi
+# paper. Each shows the trial with the median exit time; the true capacity, which only an emulator knows, is marked.
+
+# %% tags=["parameters"]
+results_dir = "../results"  # runs of the scenarios
+geo = ["thesis-geo", "geo", "sample"]  # the first of these that has been run
+wifi = ["thesis-wifi-strong", "wifi-paper-high"]
+wifi_paper = ["wifi-paper-high", "wifi-paper-medium", "wifi-paper-low"]
+links = {
+    "GEO": ["thesis-geo", "geo", "sample"],
+    "LEO": ["thesis-leo"],
+    "4G LTE": ["thesis-lte"],
+    "WiFi": ["thesis-wifi-strong"],
+}
+out_dir = None  # where to write what the page shows; nowhere when None
+
+# %%
+from pathlib import Path
+
+from IPython.display import display
+
+from analysis.figures import cwnd_rtt, delivered_bytes, latency_offset, throughput_cdf, throughput_time
+from analysis.figures.subject import subjects
+from lab.index.artefacts import Artefacts
+from lab.report.stored import first_stored
+
+made = Artefacts.into(out_dir)
+wanted = {"geo": geo, "wifi": wifi, "wifi-paper": wifi_paper} | {f"link {name}": names for name, names in links.items()}
+runs = {name: first_stored(Path(results_dir), names) for name, names in wanted.items()}
+shown = {
+    name: next((subject for subject in subjects(run.run, run.judged.outcomes) if subject.sender.name == "search"), None)
+    for name, run in runs.items()
+    if run
+}
+
+# %% [markdown]
+# ## Long paths: the latency offset
+
+# %%
+display(
+    made.figure("thesis-5.4", "thesis, figure 5.4", latency_offset.draw(shown["geo"]), runs["geo"])
+    if shown.get("geo")
+    else made.pending("thesis-5.4", "thesis, figure 5.4", "no GEO run has a valid trial of SEARCH")
+)
+
+# %% [markdown]
+# ## Short paths: the median throughput
+
+# %%
+display(
+    made.figure("thesis-5.5", "thesis, figure 5.5", throughput_cdf.draw(shown["wifi"]), runs["wifi"])
+    if shown.get("wifi")
+    else made.pending("thesis-5.5", "thesis, figure 5.5", "no WiFi run has a valid trial of SEARCH")
+)
+
+# %%
+parts = {"a": throughput_time.draw, "b": throughput_cdf.draw, "cd": cwnd_rtt.draw_beginning}
+for part, draw in parts.items():
+    name, seed = f"wifi-4{part}", f"WiFi paper, figure 4 {', '.join(part)}"
+    display(
+        made.figure(name, seed, draw(shown["wifi-paper"]), runs["wifi-paper"])
+        if shown.get("wifi-paper")
+        else made.pending(name, seed, "no run of the WiFi paper's scenarios has a valid trial of SEARCH")
+    )
+
+# %% [markdown]
+# ## Bytes delivered and the normalized difference, link by link
+
+# %%
+for link in links:
+    name, seed, key = f"thesis-5.6-{link.split()[-1].lower()}", f"thesis, figure 5.6, {link}", f"link {link}"
+    display(
+        made.figure(name, seed, delivered_bytes.draw(shown[key]), runs[key])
+        if shown.get(key)
+        else made.pending(name, seed, "its scenario has no valid trial of SEARCH yet")
+    )

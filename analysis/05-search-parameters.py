@@ -1,0 +1,77 @@
+# ---
+# jupyter:
+#   jupytext:
+#     formats: ipynb,py:percent
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# <!-- SPDX-License-Identifier: GPL-2.0-or-later -->
+# # Which window, threshold and bins should SEARCH have?
+#
+# Figures 4.7 and 4.9 to 4.15 of the thesis. The maps replay the algorithm's core over the ACK streams of downloads
+# without HyStart; `lab evaluate` makes their tables, against the rule of the papers and against the true capacity.
+
+# %% tags=["parameters"]
+results_dir = "../results"  # runs of the scenarios, and evaluation/
+links = {"GEO": ["thesis-geo", "geo", "sample"], "LEO": ["thesis-leo"], "4G LTE": ["thesis-lte"]}
+out_dir = None  # where to write what the page shows; nowhere when None
+
+# %%
+from pathlib import Path
+
+from IPython.display import display
+
+from analysis.figures import norm_by_round, rtt_average, rtt_extremes, sensitivity
+from lab.index.artefacts import Artefacts
+from lab.index.evaluation import evaluation
+from lab.report.stored import first_stored
+
+made = Artefacts.into(out_dir)
+runs = [run for names in links.values() if (run := first_stored(Path(results_dir), names))]
+missing = [name for name, names in links.items() if not any(run.name in names for run in runs)]
+missing
+
+# %% [markdown]
+# ## The window: how round trips swing before the link is full
+
+# %%
+display(made.figure("thesis-4.7", "thesis, figure 4.7", rtt_average.draw(runs), *runs))
+
+# %% [markdown]
+# ## The threshold: theory, and what SEARCH recorded
+
+# %%
+display(made.figure("thesis-4.9", "thesis, figure 4.9", norm_by_round.draw(runs), *runs))
+
+# %% [markdown]
+# ## Maps: window and threshold, bins, extra bins
+
+# %%
+maps = evaluation(Path(results_dir), "sensitivity")
+kinds = {"4.10 and 4.11": "window-threshold", "4.12": "bins", "4.15": "extra-bins"}
+for figure, kind in kinds.items():
+    for link, names in links.items():
+        for judge in sensitivity.JUDGES:
+            name, seed = (
+                f"thesis-{kind}-{link.split()[-1].lower()}-{judge}",
+                f"thesis, figure {figure}, {link}, {sensitivity.JUDGES[judge]}",
+            )
+            drawing = None if maps is None else sensitivity.draw(maps, kind, judge, names[0], link)
+            display(
+                made.figure(name, seed, drawing)
+                if drawing
+                else made.pending(name, seed, "its sensitivity has not been evaluated")
+            )
+
+# %% [markdown]
+# ## Extra bins: how far round trips grow
+
+# %%
+display(made.figure("thesis-4.13", "thesis, figures 4.13 and 4.14", rtt_extremes.draw(runs), *runs))

@@ -1,0 +1,42 @@
+# ---
+# jupyter:
+#   jupytext:
+#     formats: ipynb,py:percent
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# <!-- SPDX-License-Identifier: GPL-2.0-or-later -->
+# # How do two downloads share a satellite link?
+#
+# The slides' CUBIC against CUBIC, BBR, Hybla and CUBIC without HyStart: two servers, simultaneous downloads. PCC is
+# not in the kernel, and is left out.
+
+# %% tags=["parameters"]
+results_dir = "../results"  # runs of the scenarios, and evaluation/
+out_dir = None  # where to write what the page shows; nowhere when None
+
+# %%
+from pathlib import Path
+
+from IPython.display import display
+
+from lab.index.artefacts import Artefacts
+from lab.index.competing import competing_table
+from lab.index.evaluation import evaluation
+
+made = Artefacts.into(out_dir)
+flows = evaluation(Path(results_dir), "flows")
+seed = "slides, TCP over satellite: throughput, RTT, retransmissions, fairness"
+display(
+    made.pending("competing-flows", seed, "no competing flows have been evaluated")
+    if flows is None or flows.is_empty()
+    else made.table(seed, competing_table(flows))
+)
+display(made.left_out("competing-pcc", "slides, CUBIC against PCC", "PCC is no part of the kernel under test"))

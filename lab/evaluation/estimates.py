@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Ours, to stand beside a published value: an estimate with its 95 % interval, and of how many trials."""
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from lab.report.stored import Stored
+from lab.report.summary import CLASSES
+from lab.stats import bootstrap, mean_sd, share_pct, wilson_pct
+
+SHARES = (*(f"{name}_pct" for name in CLASSES), "timely_pct")
+RATIOS = {"throughput_ratio": "throughput_mbps", "retransmits_ratio": "retransmits_pkts", "rtt_ratio": "rtt_ms"}
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What our trials say; nulls where none can."""
+
+    value: float | None
+    lo: float | None
+    hi: float | None
+    trials: int
+
+
+def estimate(stored: Stored, cca: str, metric: str, heuristic: str) -> Estimate:
+    """Estimate a metric of a sender, over its valid trials."""
+    rows = stored.judged.outcomes.filter(pl.col("valid") & (pl.col("cca") == cca) & (pl.col("heuristic") == heuristic))
+    return of_rows(rows, metric)
+
+
+def of_rows(rows: pl.DataFrame, metric: str) -> Estimate:
+    """Estimate a metric over rows with exit_class, exit_s, loss_s, and so on."""
+    if metric in SHARES:
+        return _share(rows["exit_class"].drop_nulls(), metric.removesuffix("_pct"))
+    values = rows["loss_s"] - rows["exit_s"] if metric == "headroom_s" else rows[metric]
+    return mean_of(values)
+
+
+def mean_of(values: pl.Series) -> Estimate:
+    """Mean of the values that exist."""
+    known = values.drop_nulls()
+    return Estimate(mean_sd(known)[0], *bootstrap(known.to_list()), known.len())
+
+
+def _share(classes: pl.Series, name: str) -> Estimate:
+    hits = int((classes != "early").sum() if name == "timely" else (classes == name).sum())
+    return Estimate(share_pct(hits, classes.len()), *wilson_pct(hits, classes.len()), classes.len())

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How far each scenario is: asked, stored, valid, and whether its file is still what the run was started with."""
+
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from lab.errors import UserError
+from lab.experiment import digest
+from lab.inventory import scenarios
+from lab.schema.scenario import Scenario, load_scenario
+from lab.store.run import Run
+
+PENDING, UNFINISHED, COMPLETE = "pending", "unfinished", "complete"
+SCHEMA: dict[str, Any] = {
+    "scenario": pl.String,
+    "question": pl.String,
+    "profile": pl.String,
+    "run": pl.String,
+    "state": pl.String,
+    "asked": pl.Int64,
+    "stored": pl.Int64,
+    "valid": pl.Int64,
+    "minutes": pl.Float64,
+    "virtual_minutes": pl.Float64,
+    "note": pl.String,
+}
+
+
+def status(results: Path) -> pl.DataFrame:
+    """Return a row per scenario of the lab."""
+    return pl.DataFrame([_row(results, name, load_scenario(name)[1]) for name in scenarios()], schema=SCHEMA)
+
+
+def _row(results: Path, name: str, scenario: Scenario) -> dict[str, Any]:
+    asked = scenario.trials * len(scenario.ccas)
+    row: dict[str, Any] = {
+        "scenario": name,
+        "question": scenario.question,
+        "profile": scenario.profile,
+        "run": None,
+        "state": PENDING,
+        "asked": asked,
+        "stored": 0,
+        "valid": 0,
+        "minutes": None,
+        "virtual_minutes": asked * scenario.duration_s / 60,
+        "note": None,
+    }
+    folder = _newest(results / name)
+    if folder is None:
+        return row
+    try:
+        return row | _of_run(Run(folder), scenario, results)
+    except UserError as error:
+        return row | {"note": str(error)}
+
+
+def _newest(folder: Path) -> Path | None:
+    if (folder / "latest" / "run.json").exists():
+        return (folder / "latest").resolve()
+    found = sorted(file.parent for file in folder.glob("[0-9]*/run.json"))
+    return found[-1] if found else None
+
+
+def _of_run(run: Run, scenario: Scenario, results: Path) -> dict[str, Any]:
+    trials = run.trials
+    return {
+        "run": str(run.path.relative_to(results.resolve())),
+        "state": COMPLETE if run.complete else UNFINISHED,
+        "stored": len(trials),
+        "valid": sum(trial.valid for trial in trials),
+        "minutes": run.meta["wall_s"] / 60 if "wall_s" in run.meta else None,
+        "note": _note(run.meta["scenario"], scenario.model_dump()),
+    }
+
+
+def _note(then: dict[str, Any], now: dict[str, Any]) -> str | None:
+    """Say where a run asked for something else than the file does now."""
+    if digest(then) == digest(now):
+        return None
+    if digest(then | {"trials": 0}) == digest(now | {"trials": 0}):
+        return f"{then['trials']} of {now['trials']} trials of each sender"
+    return f"run of scenario {digest(then)}, the file is now {digest(now)}"

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Make every table of the evaluation from the stored runs: results/evaluation/, as Parquet, the claims as CSV too."""
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from lab.evaluation import claims, compare, constants, judge, sensitivity
+from lab.evaluation import flows as competing
+from lab.evaluation.replayed import BASE
+from lab.evaluation.status import status
+from lab.inventory import scenarios
+from lab.report.files import write_whole
+from lab.report.stored import Stored, stored
+from lab.schema.scenario import load_scenario
+
+FOLDER = "evaluation"
+MAPPED = ("thesis-leo", "thesis-geo", "thesis-lte")  # thesis 4.5: the links of figures 4.10 to 4.12 and 4.15
+Step = Callable[[str], None]
+
+
+def write_all(results: Path, library: Path | None, say: Step = lambda _: None) -> tuple[Path, list[str]]:
+    """Write all tables; returns their folder, and a line for each run that cannot be read.
+
+    library: the compiled SEARCH core; without one nothing is replayed.
+    """
+    runs, faults = stored(results, scenarios())
+    folder = results / FOLDER
+    folder.mkdir(parents=True, exist_ok=True)
+    _keep(folder, "status", status(results))
+    _keep(folder, "outcomes", _outcomes(runs))
+    say("rules on trial")
+    truths = {one.name: judge.trials(one) for one in runs}
+    _keep(folder, "heuristics_trials", _together(truths.values()))
+    _keep(folder, "heuristics", judge.scores(_together(truths.values())) if runs else pl.DataFrame())
+    _keep(folder, "heuristics_constants", _together(constants.grid(one, truths[one.name]) for one in runs))
+    say("senders against each other")
+    _keep(folder, "means", pl.DataFrame([row for one in runs for row in compare.means(one)], infer_schema_length=None))
+    pairs = [row for one in runs for row in compare.differences(one)]
+    _keep(folder, "paired", pl.DataFrame(pairs, infer_schema_length=None))
+    say("sensitivity")
+    versions = _replayed(runs, library, sensitivity.versions, [one.name for one in runs])
+    _keep(folder, "versions", versions)
+    _keep(folder, "sensitivity", _replayed(runs, library, sensitivity.maps, MAPPED))
+    say("claims")
+    flows = _together(competing.flows(one) for one in runs)
+    _keep(folder, "flows", flows)
+    table = _claims(runs, {"versions": versions, "flows": flows})
+    _keep(folder, "claims", table)
+    write_whole(folder / "claims.csv", table.write_csv().encode())
+    return folder, faults
+
+
+def _claims(runs: list[Stored], more: dict[str, pl.DataFrame]) -> pl.DataFrame:
+    """Claims in the order of the scenarios; a run's own where there is one."""
+    known = {one.name: one for one in runs}
+    rows: list[dict[str, Any]] = []
+    for name in scenarios():
+        one = known.get(name)
+        _, of_file = load_scenario(name)
+        scenario = one.run.meta["scenario"] if one else of_file.model_dump()
+        rows += claims.rows(name, scenario, one, more)
+    return pl.DataFrame(rows, schema=claims.SCHEMA)
+
+
+def _replayed(
+    runs: list[Stored], library: Path | None, make: Callable[[Stored, Path], pl.DataFrame], names: Iterable[str]
+) -> pl.DataFrame:
+    wanted = [one for one in runs if one.name in set(names) and any(cca["name"] == BASE for cca in one.ccas)]
+    return _together(make(one, library) for one in wanted) if library else pl.DataFrame()
+
+
+def _outcomes(runs: list[Stored]) -> pl.DataFrame:
+    return _together(
+        one.judged.outcomes.select(pl.lit(one.name).alias("scenario"), pl.lit(one.run.path.name).alias("run"), pl.all())
+        for one in runs
+    )
+
+
+def _together(tables: Iterable[pl.DataFrame]) -> pl.DataFrame:
+    """One table of those that have rows."""
+    filled = [table for table in tables if table.height]
+    return pl.concat(filled, how="vertical_relaxed") if filled else pl.DataFrame()
+
+
+def _keep(folder: Path, name: str, table: pl.DataFrame) -> None:
+    draft = folder / f".{name}.parquet"
+    table.write_parquet(draft, compression="zstd")
+    draft.replace(folder / f"{name}.parquet")

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""results/index.html: every scenario, every table and figure of the seeds, and what notebooks made of them."""

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""One link between two nodes, and UDP packets over it, stamped by the receiver's kernel: what a link does, measured.
+
+In a folder: sent.bin, pairs of <u64 ns since the start><u64 frame bytes>, in order of time; what it leaves there:
+received.bin, <u64 number><u64 sent ns><u64 received ns> of each packet in order of arrival, monotonic. lab/crossing.py
+words the plan, and calls this in the virtual kernel; `python -m lab.node.crossing FOLDER` (root) runs it on this one.
+"""
+
+import json
+import resource
+import select
+import socket
+import struct
+import sys
+import time
+from array import array
+from collections.abc import Iterator
+from contextlib import ExitStack
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from lab.node import link, netns, qdisc, replay
+from lab.node.batches import Batch
+from lab.node.datagrams import BATCH, LONGEST_PAUSE_S, headers_bytes, open_udp
+from lab.node.forked import Forked
+from lab.node.tools import NodeError, run
+
+Plan = dict[str, Any]
+ADDRESS, PORT = "10.0.2.2", 7000
+ETHERNET_BYTES = 14
+STAMP = struct.Struct("=QQ")  # number, when it was sent
+LEAD_NS = 20_000_000  # from the last preparation to t = 0
+NODE, DEV = "router", "eth2"
+
+
+def _node(*commands: str) -> Plan:
+    return {"exec": list(commands)}
+
+
+TOPOLOGY: Plan = {
+    "nodes": {
+        "source": _node("ip address add 10.0.1.1/24 dev eth1", "ip route add default via 10.0.1.2"),
+        "router": _node(
+            "sysctl -q -w net.ipv4.ip_forward=1",
+            "ip address add 10.0.1.2/24 dev eth1",
+            "ip address add 10.0.2.1/24 dev eth2",
+        ),
+        "sink": _node(f"ip address add {ADDRESS}/24 dev eth1", "ip route add default via 10.0.2.1"),
+    },
+    "links": [
+        {"endpoints": ["source:eth1", "router:eth1"], "mtu": 1500},
+        {"endpoints": ["router:eth2", "sink:eth1"], "mtu": 1500},
+    ],
+}
+
+
+def receive(file: str, until_ns: int) -> int:
+    """Log every packet as (number, sent, received), all in monotonic nanoseconds; returns how many came."""
+    offset_ns = time.time_ns() - time.monotonic_ns()
+    log, batch, overflowed = array("Q"), Batch(BATCH, STAMP.size), 0  # the padding is not wanted
+    with open_udp(socket.AF_INET, PORT) as sink:
+        waiting = select.poll()
+        waiting.register(sink, select.POLLIN)
+        while (left_ns := until_ns - time.monotonic_ns()) > 0:
+            if waiting.poll(left_ns / 1e6):  # nothing wakes it up as long as nothing comes
+                time.sleep(min(LONGEST_PAUSE_S, max(until_ns - time.monotonic_ns(), 0) / 1e9))
+            while count := batch.receive(sink):
+                for at, _, arrived_ns, dropped in batch.received(count):
+                    log.extend((*STAMP.unpack_from(batch.data, at), arrived_ns - offset_ns))
+                    overflowed = max(overflowed, dropped)
+    if overflowed:
+        raise NodeError(f"receiver: {overflowed} packets found its socket full: must be 0 to measure a link")
+    with Path(file).open("wb") as stream:
+        log.tofile(stream)
+    return len(log) // 3
+
+
+def send(file: str, start_ns: int) -> None:
+    """Send what a file says; packets of one time and size go together."""
+    plan = array("Q")
+    plan.frombytes(Path(file).read_bytes())
+    number, batches = 0, dict[int, Batch]()
+    with open_udp(socket.AF_INET, 0) as source:
+        source.connect((ADDRESS, PORT))
+        for after_ns, frame_bytes, count in _together(plan):
+            if frame_bytes not in batches:
+                batches[frame_bytes] = Batch(BATCH, frame_bytes - ETHERNET_BYTES - headers_bytes(source))
+            if (wait_ns := start_ns + after_ns - time.monotonic_ns()) > 0:
+                time.sleep(wait_ns / 1e9)
+            _send(source, batches[frame_bytes], number, count)
+            number += count
+
+
+def _together(plan: "array[int]") -> Iterator[tuple[int, int, int]]:
+    """Yield time, size and number of the packets that go in one call."""
+    pairs = ((plan[at], plan[at + 1]) for at in range(0, len(plan), 2))
+    for (after_ns, frame_bytes), group in groupby(pairs):
+        left = sum(1 for _ in group)
+        while left:
+            yield after_ns, frame_bytes, min(left, BATCH)
+            left -= min(left, BATCH)
+
+
+def _send(source: socket.socket, batch: Batch, number: int, count: int) -> None:
+    for place in range(count):
+        STAMP.pack_into(batch.data, place * batch.size_bytes, number + place, time.monotonic_ns())
+    batch.send(source, count)
+
+
+def cross(plan: Plan, folder: str) -> dict[str, Any]:
+    """Apply the link, send over it while it follows its steps, and tell what was got."""
+    shape = {"part": "link", "node": NODE, "dev": DEV, "spec": plan["spec"], "steps": plan["file"]}
+    with netns.nodes_up(TOPOLOGY):
+        (applied,) = link.shaped([shape])
+        start_ns = time.monotonic_ns() + LEAD_NS
+        until_ns = start_ns + round(plan["duration_s"] * 1e9)
+        sink = Forked("sink", receive, f"{folder}/received.bin", until_ns)
+        source = Forked("source", send, f"{folder}/sent.bin", start_ns)
+        with ExitStack() as stack:
+            changes = stack.enter_context(link.following([shape], Path(folder), start_ns))
+            if plan["steps"]:
+                late = stack.enter_context(replay.replaying(NODE, DEV, plan["steps"], start_ns))
+                changes.append({"part": "link", "late_us": late})
+            source.answer()
+            received_pkts = sink.answer()
+            counted = qdisc.statistics(NODE, DEV, plan["spec"])
+        shown = json.loads(run("tc", "-n", NODE, "-s", "-j", "qdisc", "show", "dev", DEV))
+    return {
+        "got": applied["got"],
+        "start_ns": start_ns,
+        "late_us": [us for change in changes for us in change.get("late_us", [])],
+        "shown": shown,
+        "statistics": counted,
+        "received_pkts": received_pkts,
+        "memory_kb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss,
+        "kernel": Path("/proc/version").read_text().strip(),
+    }
+
+
+if __name__ == "__main__":
+    here = Path(sys.argv[1])
+    try:
+        answer = cross(json.loads((here / "crossing.json").read_text()), str(here))
+        (here / "answer.json").write_text(json.dumps(answer))
+    except (NodeError, OSError) as error:
+        sys.exit(str(error))

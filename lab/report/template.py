@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What every page is made of: one environment, one style, the parts that pages share, and figures laid inside."""
+
+import json
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+from lab.paths import LAB
+
+ROOMS = tuple(LAB / room for room in ("report", "browser", "index"))
+STYLES = ("report/page.css", "browser/browser.css")
+SCRIPT = "browser/browser.js"
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A figure ready for the page: its SVG inline, with the text for those who cannot see it."""
+
+    svg: Markup
+    caption: str
+
+
+def render(template: str, **given: Any) -> str:
+    """A page from one of the templates; style and script are ours and go in as they are."""
+    environment = Environment(
+        loader=FileSystemLoader(ROOMS), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters["embedded"] = _embedded
+    style = Markup("".join(_own(name) for name in STYLES))  # noqa: S704 - our own files
+    return environment.get_template(template).render(style=style, script=Markup(_own(SCRIPT)), **given)  # noqa: S704
+
+
+def picture(name: str, svg: str, alt: str, caption: str) -> Picture:
+    """Inline an SVG: its own names for its parts, and `alt` as the text that stands for it."""
+    body = re.sub(r"<metadata>.*?</metadata>", "", svg[svg.index("<svg") :], flags=re.DOTALL)
+    body = re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{name}-", body)
+    size = re.sub(r' (?:width|height)="[^"]*pt"', "", body[: body.index(">")])
+    opened = f'{size} role="img" aria-labelledby="{name}-alt"><title id="{name}-alt">{escape(alt)}</title>'
+    drawn = opened + body[body.index(">") + 1 :]
+    return Picture(Markup(drawn), caption)  # noqa: S704 - matplotlib escapes the text it draws, we the title
+
+
+def _own(name: str) -> str:
+    return (LAB / name).read_text(encoding="utf-8")
+
+
+def _embedded(value: Any) -> Markup:
+    """JSON inside a script element: nothing in it can end the element."""
+    text = json.dumps(value, separators=(",", ":")).replace("<", "\\u003c")
+    return Markup(text)  # noqa: S704
