@@ -14,6 +14,11 @@ from lab.node.exclusive import held_alone
 from lab.node.tools import NodeError
 
 
+@pytest.fixture(autouse=True)
+def nothing_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("LAB_BACKEND", raising=False)
+
+
 @pytest.fixture
 def up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(vagrant, "is_up", lambda: True)
@@ -54,6 +59,16 @@ def test_what_is_asked_for_wins() -> None:
 def test_what_does_not_go_together_is_refused(backend: str | None, engine: str | None, said: str) -> None:
     with pytest.raises(UserError, match=said):
         choose.choose(backend, engine)
+
+
+@pytest.mark.usefixtures("up")
+def test_the_environment_says_it_where_the_command_line_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LAB_BACKEND", "virtual")
+    assert choose.choose(None, None).why == "LAB_BACKEND says so"
+    assert choose.choose("host", None).why == "as asked"
+    monkeypatch.setenv("LAB_BACKEND", "cloud")
+    with pytest.raises(UserError, match="environment: backend=cloud: must be one of"):
+        choose.choose(None, None)
 
 
 @pytest.mark.usefixtures("down")
