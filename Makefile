@@ -7,12 +7,15 @@ lab := scripts/lab
 options := $(if $(TRIALS),--trials $(TRIALS)) $(if $(DURATION),--duration $(DURATION)) $(if $(JOBS),--jobs $(JOBS))
 options += $(if $(BACKEND),--backend $(BACKEND)) $(if $(ENGINE),--engine $(ENGINE)) $(if $(RESUME),--resume)
 
-.PHONY: experiment test setup reproduce verify evaluate report check doctor lint lock clean
-.PHONY: bench bench-senders bench-replay bench-reproduce
+sanitized := $(patsubst %,lab/tests/test_%.py,kunit sender_matrix failslab hardships crowd modules)
+
+.PHONY: experiment test test-sanitize setup reproduce verify evaluate report check doctor lint lock clean
+.PHONY: bench bench-senders bench-versions bench-kernels bench-replay bench-reproduce
 .PHONY: setup-vm box image vm provision agree notebook test-vm lint-ansible
 
 experiment: setup ; @$(lab) run $(SCENARIO) $(options)
 test: setup lint ; @$(lab) kernel build && scripts/python -m pytest -n auto --dist loadfile
+test-sanitize: setup ; @$(lab) kernel build --sanitize && LAB_TEST_KERNEL=sanitize scripts/python -m pytest -n auto --dist loadfile $(sanitized)
 setup: ; @scripts/setup
 reproduce: setup ; @$(lab) reproduce $(if $(QUICK),--quick) $(if $(JOBS),--jobs $(JOBS)) $(if $(NO_PCAP),--no-pcap)
 verify: setup ; @$(lab) verify
@@ -21,6 +24,8 @@ bench-reproduce: setup ; @scripts/python -m lab.bench_reproduce
 report: setup ; @$(lab) report results/$(SCENARIO)/latest
 bench: setup ; @$(lab) bench
 bench-senders: setup ; @scripts/python -m lab.bench_senders
+bench-versions: setup ; @scripts/python -m lab.bench_versions $(BENCH)
+bench-kernels: setup ; @scripts/python -m lab.kernel.table
 bench-replay: setup ; @scripts/python -m lab.bench_replay $(BENCH)
 check: setup ; @$(lab) check
 doctor: setup ; @$(lab) doctor

@@ -23,7 +23,9 @@ from lab.errors import UserError
 from lab.kernel import build
 from lab.kernel.build import Kernel
 from lab.kernel.compile import Compile
+from lab.schema.cca import load_ccas
 from lab.search_replay import replay_bins, version
+from lab.senders import SOCKET_BYTES, ask
 from lab.world import image
 
 FOLDERS = ("search", "bench")  # of lab/kernel/
@@ -41,12 +43,14 @@ def measure(console: Console) -> None:
     kernel = build.ensure()
     with tempfile.TemporaryDirectory(prefix="search-lab-bench-") as scratch:
         counts = instructions(compiled(kernel, Path(scratch)))
+    memory_bytes = flow_bytes(kernel)
     acks_per_s = {name: replay_rate(kernel.replay_library, name) for name in VERSIONS}
     _show_instructions(counts, console)
+    _show_memory(memory_bytes, console)
     _show_replay(acks_per_s, console)
     folder = paths.results() / "bench"
     folder.mkdir(parents=True, exist_ok=True)
-    figures = {"instructions_per_ack": counts, "replayed_acks_per_s": acks_per_s}
+    figures = {"instructions_per_ack": counts, "flow_bytes": memory_bytes, "replayed_acks_per_s": acks_per_s}
     (folder / "senders.json").write_text(json.dumps(figures, indent=1))
 
 
@@ -89,6 +93,14 @@ def _count(program: Path, phase: str) -> float:
     return int(collected[1]) / int(done.stdout)
 
 
+def flow_bytes(kernel: Kernel) -> dict[str, int]:
+    """Memory of a flow of each version, CUBIC's included, as its module tells."""
+    world, ccas = image.ensure("world").root, load_ccas()
+    said = {name: ask(ccas[name], kernel, world) for name in VERSIONS}
+    told = {name: {known["name"]: known["value"] for known in it["parameters"]} for name, it in said.items() if it}
+    return {name: int(parameters["flow_bytes"]) for name, parameters in told.items()}
+
+
 def replay_rate(library: Path, name: str, acks: int = ACKS) -> float:
     """ACKs a second of one replay, from Python arrays to Python arrays: a flow that doubles, then fills 1 Gb/s."""
     published = version(library, name)
@@ -115,6 +127,13 @@ def _show_instructions(counts: Counts, console: Console) -> None:
     for name, own in counts.items():
         ratios = [f"{own[phase] / counts[REFERENCE][phase]:.2f}" for phase in PHASES]
         table.add_row(name, f"{own['slow-start']:.1f}", ratios[0], "≤ 1.25", f"{own['after']:.1f}", ratios[1], "≤ 1.00")
+    console.print(table)
+
+
+def _show_memory(memory_bytes: dict[str, int], console: Console) -> None:
+    table = Table("version", "bytes a flow", "asked", title="memory")
+    for name, taken in memory_bytes.items():
+        table.add_row(name, str(taken), f"≤ {SOCKET_BYTES}, all in the socket" if name == "search31" else "told")
     console.print(table)
 
 

@@ -29,7 +29,7 @@ Run = Callable[[Record, Path], Record]  # plan and folder in, what the node tell
 Packets = npt.NDArray[np.uint64]
 FULL_BYTES = 1514
 MEMORY_MB = 512
-PATIENCE = 60  # wall seconds allowed for a second of the link
+PATIENCE, MOST_PATIENCE_S = 60, 3600  # wall seconds allowed for a second of the link, and in all
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ def in_virtual(kernel: Kernel, world: Path) -> Run:
 
     def run(plan: Record, folder: Path) -> Record:
         arguments = {"plan": plan, "folder": "/trial"}
-        patience_s = round(PATIENCE * (2 + plan["duration_s"]))
+        patience_s = round(min(PATIENCE * (2 + plan["duration_s"]), MOST_PATIENCE_S))
         called = virtual.call(
             crossing.cross, arguments, folder, kernel, world, memory_mb=MEMORY_MB, patience_s=patience_s
         )

@@ -46,7 +46,9 @@ def measure(
             for number, subject in enumerate(asked):
                 traces.append(replayed(run, subject, Path(scratch) / str(number), seconds))
                 console.print(line(traces[-1]), markup=False)
-            file = store(kernel, traces, cost.measure(run, Path(scratch)) if costs else {})
+            file = store(kernel, traces, {})
+            if costs:
+                store(kernel, traces, cost.measure(run, Path(scratch)))
     except (UserError, TrialError) as error:
         sys.exit(f"bench-replay: {error}")
     console.print(table())
@@ -63,12 +65,12 @@ def runner(where: str) -> Run:
 
 
 @contextmanager
-def every_core_busy() -> Iterator[None]:
+def every_core_busy() -> Iterator["list[subprocess.Popen[bytes]]"]:
     """Let a program that never rests run on each core while the block runs."""
     restless = [sys.executable, "-c", "while True: pass"]
     programs = [subprocess.Popen(restless) for _ in range(os.cpu_count() or 1)]
     try:
-        yield
+        yield programs
     finally:
         for program in programs:
             program.kill()

@@ -44,7 +44,8 @@ def capacity(run: Run, subject: Subject, folder: Path, most_s: float) -> Figures
     got = crossing.cross(run, folder, spec, ahead(link, seconds, LEAD_S, TICK_S), seconds + LEAD_S, FILE)
     received_s = np.sort(got.received["received_s"].to_numpy())
     errors = window_errors_pct(link, received_s, np.full(len(received_s), float(FRAME_BYTES)), seconds)
-    return _common(got, rows, seconds) | {"window_error_pct": errors.tolist()}
+    due = int(link.sent_bytes(np.array([seconds]))[0] // FRAME_BYTES) - 1  # the next may still wait in a stall
+    return _common(got, rows, seconds, due) | {"window_error_pct": errors.tolist()}
 
 
 def _capacity(recorded: Recorded, kind: str, most_s: float) -> tuple[Link, list[Row], float]:
@@ -77,15 +78,19 @@ def delay(run: Run, subject: Subject, folder: Path, most_s: float) -> Figures:
     got = crossing.cross(run, folder, spec, packets, seconds + max(ms for _, ms in rows) / 1e3 + LEAD_S, FILE)
     sent_s, received_s = (got.received[name].to_numpy() for name in ("sent_s", "received_s"))
     errors = delay_errors_ms(rows, sent_s, received_s, PROBE_BYTES * 8 / ORDER_BPS)
-    return _common(got, rows, seconds) | {"delay_error_ms": errors.tolist(), "late_us": got.record["late_us"]}
+    return _common(got, rows, seconds, len(packets)) | {
+        "delay_error_ms": errors.tolist(),
+        "late_us": got.record["late_us"],
+    }
 
 
-def _common(got: Arrivals, rows: list[Row], seconds: float) -> Figures:
+def _common(got: Arrivals, rows: list[Row], seconds: float, due: int) -> Figures:
+    """Tell what every replay tells; lost is what of the first so many packets never came."""
     return {
         "seconds": round(seconds, 3),
         "steps": len(rows),
         "packets": got.packets.height,
-        "lost_pkts": got.packets.height - got.received.height,
+        "lost_pkts": got.packets["received_s"].head(max(due, 0)).null_count(),
         "reordered_pkts": got.reordered_pkts,
         "kernel": got.record["kernel"].split(" (")[0],
     }

@@ -13,7 +13,16 @@ from lab.links.models import Model
 from lab.links.recorded import Recorded, Series, draw_phases, load_opportunities, load_series
 from lab.links.steps import Quantity, Steps, added, first, least, mapped, mean
 from lab.links.values import DELAY_LIMIT_MS, RATE_LIMIT_MBPS
-from lab.schema.profile import Frames, Noise, OnDemand, Profile, Way
+from lab.schema.profile import (
+    MOST_BUFFER_BYTES,
+    MOST_FRAMES,
+    SMALLEST_BUFFER_BYTES,
+    Frames,
+    Noise,
+    OnDemand,
+    Profile,
+    Way,
+)
 
 HANDSHAKE_RTTS = 8  # iperf3's control connection comes before its data
 HANDSHAKE_S = 1.0
@@ -141,9 +150,12 @@ class _Drawing:
 
     def _on_demand(self, asked: OnDemand, field: str) -> DrawnOnDemand:
         phase_ms = float(self.rng.uniform(0, asked.frame_ms))
+        delay_ms = first(self._quantity(asked.request_delay_ms, f"{field}.request_delay_ms"))
+        if delay_ms > MOST_FRAMES * asked.frame_ms:
+            raise field_error(self.file, f"{field}.request_delay_ms", delay_ms, f"at most {MOST_FRAMES} frames")
         return DrawnOnDemand(
             phase_ms,
-            first(self._quantity(asked.request_delay_ms, f"{field}.request_delay_ms")),
+            delay_ms,
             max(round(first(self._quantity(asked.cap_bytes, f"{field}.cap_bytes"))), 1),
         )
 
@@ -172,8 +184,12 @@ class _Drawing:
     def _buffer_bytes(self, name: str, way: Way) -> int | None:
         if way.buffer_bdps is None:
             return way.buffer_bytes
-        rate = self._nominal_rate_mbps(name, way)
-        return max(round(way.buffer_bdps * rate * 1e6 / 8 * self.nominal_rtt_ms / 1e3), 1514)
+        bdp_bytes = self._nominal_rate_mbps(name, way) * 1e6 / 8 * self.nominal_rtt_ms / 1e3
+        asked = max(round(way.buffer_bdps * bdp_bytes), SMALLEST_BUFFER_BYTES)
+        if asked > MOST_BUFFER_BYTES:
+            rule = f"one of at most {MOST_BUFFER_BYTES} bytes (it is of {asked:.4g})"
+            raise field_error(self.file, f"{name}.buffer_bdps", way.buffer_bdps, rule)
+        return asked
 
     def _nominal_rate_mbps(self, name: str, way: Way) -> float:
         if way.opportunities:

@@ -8,6 +8,7 @@ from pydantic import Discriminator, Field, Tag
 from lab.links.models import MODELS, Cycle, Jitter, Levels, Lognormal, Schedule, Sum, Uniform
 from lab.links.recorded import Series
 
+RATE_LEAST_MBPS = 0.001  # tc counts whole bytes a second; a link that stalls is a series
 RATE_LIMIT_MBPS = 10_000  # netem keeps the order at this rate; a bottleneck above it would not be one
 DELAY_LIMIT_MS = 60_000
 
@@ -37,7 +38,7 @@ Varying = (
     | Annotated[Sum, Tag("~sum")]
     | Annotated[Unknown, Tag("~unknown")]
 )
-RateNumber = Annotated[float, Field(gt=0, le=RATE_LIMIT_MBPS, strict=False)]
+RateNumber = Annotated[float, Field(ge=RATE_LEAST_MBPS, le=RATE_LIMIT_MBPS, strict=False)]
 DelayNumber = Annotated[float, Field(ge=0, le=DELAY_LIMIT_MS, strict=False)]
 PercentNumber = Annotated[float, Field(ge=0, le=100, strict=False)]
 Once = Annotated[Lognormal, Tag("~lognormal")] | Annotated[Uniform, Tag("~uniform")]

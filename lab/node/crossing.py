@@ -30,7 +30,7 @@ Plan = dict[str, Any]
 ADDRESS, PORT = "10.0.2.2", 7000
 ETHERNET_BYTES = 14
 STAMP = struct.Struct("=QQ")  # number, when it was sent
-LEAD_NS = 20_000_000  # from the last preparation to t = 0
+LEAD_NS = 500_000_000  # from the last preparation to t = 0: both ends are ready, on a busy machine too
 NODE, DEV = "router", "eth2"
 
 

@@ -11,23 +11,25 @@ from lab.links.recorded import Series
 from lab.links.values import BytesOnce, Delay, DelayOnce, Percent, PercentNumber, Rate
 from lab.paths import PROFILES
 from lab.schema.load import Strict, choose, load, names
-from lab.schema.queue import Bfifo, Queue
+from lab.schema.queue import Bfifo, Milliseconds, Queue
 
+MOST_FRAMES = 65_536  # that on_demand holds requests for
 SMALLEST_BUFFER_BYTES = 1514  # one Ethernet frame
-BufferBytes = Annotated[int, Field(ge=SMALLEST_BUFFER_BYTES, lt=2**32)]
+MOST_BUFFER_BYTES = 2**32 - 1  # a qdisc's limit has 32 bits
+BufferBytes = Annotated[int, Field(ge=SMALLEST_BUFFER_BYTES, le=MOST_BUFFER_BYTES)]
 
 
 class Grant(Strict):
     """From a time on, this many packets may leave in each frame."""
 
     from_s: NotNegative
-    packets: Annotated[int, Field(ge=1)]
+    packets: Annotated[int, Field(ge=1, lt=2**31)]
 
 
 class Frames(Strict):
     """A link that sends in frames (netem's slot): a WiFi aggregate, a grant of a scheduler."""
 
-    period_ms: Positive
+    period_ms: Milliseconds
     grants: Annotated[list[Grant], Field(min_length=1)] | None = None  # without: a frame takes all that waits
 
     @model_validator(mode="after")
@@ -41,7 +43,7 @@ class Frames(Strict):
 class OnDemand(Strict):
     """Capacity granted in frames for what was asked a while ago (lab/kernel/qdisc/sch_on_demand.c)."""
 
-    frame_ms: Positive
+    frame_ms: Milliseconds
     guaranteed_pkts: Annotated[int, Field(ge=0, lt=2**31)]
     request_delay_ms: DelayOnce
     cap_bytes: BytesOnce
@@ -89,7 +91,7 @@ class RecordedRtt(Strict):
 class Noise(Strict):
     """What is drawn anew from each trial's seed, beside the phases of series and models."""
 
-    start_phase_ms: NotNegative = 0.0
+    start_phase_ms: Annotated[float, Field(ge=0, le=60_000, strict=False)] = 0.0
     grant_time_sd_pct: PercentNumber = 0.0
     grant_packets_sd_pct: PercentNumber = 0.0
 

@@ -4,12 +4,12 @@
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
-from lab.links.models import Positive
 from lab.schema.load import Strict
 
 Packets = Annotated[int, Field(ge=1, lt=2**31)]
+Milliseconds = Annotated[float, Field(ge=0.001, le=60_000, strict=False)]  # tc counts microseconds, in 32 bits
 FRAME_BYTES = 1514
 Share = Annotated[float, Field(gt=0, le=1, strict=False)]
 
@@ -49,8 +49,8 @@ class Codel(Strict):
 
     kind: Literal["codel"]
     limit_pkts: Packets = 10_000
-    target_ms: Positive = 5.0
-    interval_ms: Positive = 100.0
+    target_ms: Milliseconds = 5.0
+    interval_ms: Milliseconds = 100.0
     ecn: bool = False
 
     def spec(self, at: Bottleneck) -> dict[str, Any]:  # noqa: ARG002
@@ -68,7 +68,7 @@ class FqCodel(Codel):
     """CoDel on a queue of each flow's own (RFC 8290)."""
 
     kind: Literal["fq_codel"]  # type: ignore[assignment]
-    flows: Packets = 1024
+    flows: Annotated[int, Field(ge=1, le=65_536)] = 1024
 
     def spec(self, at: Bottleneck) -> dict[str, Any]:
         """Word it for a node; the buffer is what all queues may hold."""
@@ -85,8 +85,8 @@ class Pie(Strict):
 
     kind: Literal["pie"]
     limit_pkts: Packets = 1_000
-    target_ms: Positive = 15.0
-    tupdate_ms: Positive = 15.0
+    target_ms: Milliseconds = 15.0
+    tupdate_ms: Milliseconds = 15.0
     alpha: Annotated[int, Field(ge=0, le=32)] = 2
     beta: Annotated[int, Field(ge=0, le=32)] = 20
     ecn: bool = False
@@ -114,6 +114,12 @@ class Red(Strict):
     probability: Share = 0.02
     ecn: bool = False
 
+    @model_validator(mode="after")
+    def _in_order(self) -> "Red":
+        if self.min_share >= self.max_share:
+            raise ValueError("a min_share below max_share")
+        return self
+
     def spec(self, at: Bottleneck) -> dict[str, Any]:
         """Word it for a node."""
         least, most = (round(share * at.buffer_bytes) for share in (self.min_share, self.max_share))
@@ -134,7 +140,7 @@ class Cake(Strict):
     """CAKE without its shaper: the bottleneck has its own."""
 
     kind: Literal["cake"]
-    rtt_ms: Positive = 100.0
+    rtt_ms: Milliseconds = 100.0
 
     def spec(self, at: Bottleneck) -> dict[str, Any]:
         """Word it for a node."""

@@ -20,7 +20,7 @@ from lab.tests.guest_flow import (
 )
 from lab.tests.guest_peer import Peer, reneged_on
 
-SIZE_BYTES = 700_000
+SIZE_BYTES, RENEGED_BYTES = 700_000, 100_000
 PATIENCE_S, SILENCE_S = 600.0, 100.0  # virtual
 TCP_MAXSEG, TCP_FASTOPEN = 2, 23
 LEAST_MSS_BYTES = 88
@@ -156,16 +156,15 @@ def switched(link: Link, algorithms: list[str]) -> dict[str, Any]:
 
 def reneging(link: Link, algorithms: list[str]) -> Facts:
     """The receiver drops what it had selectively acknowledged, as RFC 2018 allows."""
-    size_bytes = 100_000
 
     def one(link: Link, algorithm: str) -> Flow:
         with listening(link["ends"][0], algorithm) as sock:
             peer = Peer(link)
             peer.connect()
-            flow = Flow(sock.accept()[0], peer.wire, size_bytes)
+            flow = Flow(sock.accept()[0], peer.wire, RENEGED_BYTES)
             peer.wire.settimeout(SILENCE_S)
         flow.sender.setblocking(True)
-        flow.got_bytes = reneged_on(flow.sender, peer, size_bytes)
+        flow.got_bytes = reneged_on(flow.sender, peer, RENEGED_BYTES)
         flow.most_cwnd_pkts = flow.info()["cwnd_pkts"]
         flow.sender.close()
         peer.leave()

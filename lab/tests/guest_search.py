@@ -7,10 +7,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from lab.node.tools import NodeError
 from lab.tests.guest_flow import Flow, connect, finish, link_up, listening, pump, receiving
 
 INFINITE_PKTS = 0x7FFFFFFF
 BULK_BYTES, PATIENCE_S = 12_000_000, 60.0
+LOSING_BYTES, PAUSE_S, AGAIN_BYTES, AGAIN_S = 1_800_000, 1.5, 100_000, 0.45
+TRACING = Path("/sys/kernel/tracing")
 Send = tuple[int, float]  # bytes, and seconds until the next ones
 Case = tuple[str, dict[str, int]]  # a version, and parameters of its module
 Exit = dict[str, float] | None
@@ -76,3 +79,28 @@ def parameters(module: str, values: dict[str, int]) -> Iterator[None]:
     finally:
         for name, file in files.items():
             file.write_text(old[name])
+
+
+def slow_started_again(link: dict[str, Any], versions: list[str]) -> dict[str, dict[str, float]]:
+    """Lose packets, pause for longer than a timeout, and go on; returns what the bins' tracepoint then told."""
+    with link_up(link):
+        (TRACING / "events/search/search_bin/enable").write_text("1")
+        return {version: _again(link, version) for version in versions}
+
+
+def _again(link: dict[str, Any], version: str) -> dict[str, float]:
+    server, client = link["ends"]
+    with listening(server, version) as sock:
+        watch = Watch(connect(link, sock, receiving(client), 0))
+    watch.flow.size_bytes = LOSING_BYTES
+    pump([watch.flow], PATIENCE_S, watch.look)
+    if watch.exit is None:
+        raise NodeError(f"{version}: {LOSING_BYTES} bytes must end slow start")
+    epoch_at_most_s = time.monotonic() - watch.begun_s - watch.exit["t_s"]
+    time.sleep(PAUSE_S)
+    (TRACING / "trace").write_text("")
+    watch.send(AGAIN_BYTES, AGAIN_S)
+    info = watch.flow.info()
+    bins = (TRACING / "trace").read_text().count("search_bin:")
+    finish([watch.flow], PATIENCE_S)
+    return {"epoch_at_most_s": epoch_at_most_s, "bins": bins} | {k: info[k] for k in ("cwnd_pkts", "ssthresh_pkts")}

@@ -7,6 +7,7 @@ from typing import Any
 
 from lab import virtual
 from lab.kernel.build import Kernel
+from lab.links.shapes import write_steps
 from lab.plan import Experiment, draw, make_plan
 from lab.schema.cca import Cca
 from lab.schema.profile import Profile
@@ -41,9 +42,14 @@ def plan_of(profile: Profile, cca: Cca, duration_s: int = 4) -> dict[str, Any]:
     return plan
 
 
-def run(plan: dict[str, Any], folder: Path, kernel: Kernel, world: Image) -> Events:
-    """Run a plan and give back what was traced, from a folder that dumpcap may write in: pytest's own are closed."""
+def run(plan: dict[str, Any], folder: Path, kernel: Kernel, world: Image, changing: Profile | None = None) -> Events:
+    """Run a plan and give back what was traced, from a folder that dumpcap may write in: pytest's own are closed.
+
+    `changing` is the plan's profile where that has steps in time.
+    """
     folder = folder / "trial"
     folder.mkdir()
+    if changing:
+        write_steps(changing, draw(experiment_on(changing, "cubic"), 1).link, folder / "link")
     virtual.run_plan(plan, folder, kernel, world.root)
     return read_events(folder / "trace.raw", folder / "formats")

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from lab.bench_senders import REFERENCE, VERSIONS, Counts, compiled, instructions, replay_rate
+from lab.bench_senders import REFERENCE, VERSIONS, Counts, compiled, flow_bytes, instructions, replay_rate
 from lab.kernel.build import Kernel
+from lab.senders import SOCKET_BYTES
 
 
 @pytest.fixture(scope="module")
@@ -29,6 +30,12 @@ def test_an_ack_after_slow_start_costs_no_more_than_cubic_s(counts: Counts, name
 
 def test_what_is_counted_is_the_hooks_and_not_the_counting(counts: Counts) -> None:
     assert 30 < counts["tcp_cubic_plain"]["slow-start"] < counts[REFERENCE]["slow-start"] < 300
+
+
+def test_every_version_tells_what_memory_a_flow_takes_and_3_1_fits_into_the_socket(kernel: Kernel) -> None:
+    taken = flow_bytes(kernel)
+    assert tuple(taken) == VERSIONS
+    assert taken["search31"] <= SOCKET_BYTES < min(bytes_ for name, bytes_ in taken.items() if name != "search31")
 
 
 @pytest.mark.parametrize("name", VERSIONS)

@@ -12,6 +12,7 @@ import pytest
 from lab import virtual
 from lab.schema.profile import Profile
 from lab.tests.conftest import SMALL, Bench, experiment_on
+from lab.tests.exact_links import silent
 from lab.trial import Job, decode, prepare
 
 TELLER, WATCHED = "cubic_plain", "reno"
@@ -30,14 +31,6 @@ def download(
         change(plan)
     virtual.run_plan(plan, folder, bench.kernel, bench.world.root)
     return decode(folder, json.loads((folder / "node.json").read_text()), experiment.ccas[cca].slow_start_exit)
-
-
-def silent(from_s: float, to_s: float) -> Profile:
-    """Nothing reaches the client for a while."""
-    words = SMALL.model_dump(exclude_none=True)
-    steps = [{"from_s": 0.0, "value": 0}, {"from_s": from_s, "value": 100}, {"from_s": to_s, "value": 0}]
-    words["down"]["loss_pct"] = {"model": "schedule", "source": "this test", "steps": steps}
-    return Profile.model_validate(words)
 
 
 def full_local_queue(plan: dict[str, Any]) -> None:

@@ -36,7 +36,7 @@ RATE_MBPS, BUSY = 144.0, 0.95
 
 @pytest.fixture(scope="module", params=["cubic_plain", "cubic"])
 def download(request: pytest.FixtureRequest, bench: Bench) -> Trial:
-    """A download whose acknowledgements queue at the satellite's terminal, ahead of their delay."""
+    """A download whose acknowledgements queue for the return link."""
     return bench.run(experiment_on(GEO, request.param, duration_s=11), request.param, "geo-return")
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from lab.kernel.build import Kernel
 from lab.tests import guest_hardships
-from lab.tests.guest_hardships import LEAST_MSS_BYTES, SIZE_BYTES, Facts
+from lab.tests.guest_hardships import LEAST_MSS_BYTES, RENEGED_BYTES, SIZE_BYTES, Facts
 from lab.tests.stress import Guest, algorithms, link
 from lab.world.image import Image
 
@@ -58,6 +58,7 @@ def test_a_flow_survives_reordering(guest: Guest) -> None:
 def test_a_flow_survives_a_receiver_that_takes_back_what_it_selectively_acknowledged(guest: Guest) -> None:
     facts = suffered(guest, guest_hardships.reneging)
     assert without(facts, "server.TcpExtTCPSACKReneging") == []
+    assert {seen["got_bytes"] for seen in facts.values()} == {RENEGED_BYTES}
 
 
 def test_a_flow_survives_a_window_of_zero(guest: Guest) -> None:
@@ -75,12 +76,16 @@ def test_a_flow_survives_tiny_segments(guest: Guest) -> None:
 def test_a_flow_survives_congestion_marks_and_retransmits_for_none(guest: Guest) -> None:
     facts = suffered(guest, guest_hardships.marks)
     assert without(facts, "client.IpExtInCEPkts") == []
+    again = {sender: seen.get("server.TcpRetransSegs", 0) for sender, seen in facts.items()}
+    handshakes = {sender: seen.get("server.TcpExtTCPSynRetrans", 0) for sender, seen in facts.items()}
+    assert again == handshakes  # which carry no mark, and are lost instead
     assert {seen["got_bytes"] for seen in facts.values()} == {SIZE_BYTES}
 
 
 def test_a_flow_survives_that_its_data_goes_out_before_the_handshake_is_done(guest: Guest) -> None:
     facts = suffered(guest, guest_hardships.fast_open)
     assert without(facts, "server.TcpExtTCPFastOpenPassive") == []
+    assert {seen["got_bytes"] for seen in facts.values()} == {SIZE_BYTES}
 
 
 def test_a_flow_survives_every_change_of_its_congestion_control(guest: Guest) -> None:

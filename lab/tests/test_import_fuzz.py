@@ -76,6 +76,7 @@ REAL = {
     "5gophers": "5g-5gophers/car-driving-trace-1.csv",
     "5gophers-rtt": "5g-5gophers/rtt-data.csv",
     "leoviz": "leo-leoviz/GRPC_STATUS-2025-05-29-23-20-13.csv",
+    "uos-iperf": "leo-uos-road/iperf.csv",
     "uos-ping": "leo-uos-road/ping.csv",
     "errant": "mixed-errant-sample/speed_test_sample.csv",
     "fjordlink": "leo-fjordlink/2025-03-27-12-05-09-wan.parquet.gzip",

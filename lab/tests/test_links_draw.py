@@ -128,11 +128,29 @@ def test_a_buffer_in_bdps_is_that_of_the_nominal_rate_and_the_base_rtt(folder: P
 @pytest.mark.parametrize(
     ("down", "words"),
     [
-        (SIMPLE | {"rate_mbps": 0}, "down.rate_mbps=0: must be greater than 0"),
+        (SIMPLE | {"rate_mbps": 0}, "down.rate_mbps=0: must be greater than or equal to 0.001"),
         (SIMPLE | {"rate_mbps": float("nan")}, "down.rate_mbps=nan: must be"),
+        (SIMPLE | {"delay_ms": float("nan")}, "down.delay_ms=nan: must be"),
+        (SIMPLE | {"loss_pct": 101}, "down.loss_pct=101: must be less than or equal to 100"),
+        (SIMPLE | {"rate_mbps": 1e-9}, "down.rate_mbps=1e-09: must be greater than or equal to 0.001"),
+        (SIMPLE | {"frames": {"period_ms": 1e9}}, "down.frames.period_ms=1000000000.0: must be less than or equal to"),
+        (
+            SIMPLE | {"frames": {"period_ms": 5, "grants": [{"from_s": 0, "packets": 2**31}]}},
+            "packets=2147483648: must",
+        ),
+        (SIMPLE | {"queue": {"kind": "pfifo", "limit_pkts": 2**31}}, "limit_pkts=2147483648: must be less than"),
+        (
+            SIMPLE | {"queue": {"kind": "codel", "target_ms": 1e7}},
+            "target_ms=10000000.0: must be less than or equal to",
+        ),
+        (
+            SIMPLE | {"queue": {"kind": "fq_codel", "flows": 10**6}},
+            "flows=1000000: must be less than or equal to 65536",
+        ),
+        (SIMPLE | {"queue": {"kind": "red", "min_share": 0.5, "max_share": 0.4}}, "a min_share below max_share"),
         (SIMPLE | {"rate_mbps": 20_000}, "down.rate_mbps=20000: must be less than or equal to 10000"),
         (SIMPLE | {"delay_ms": 70_000}, "down.delay_ms=70000: must be less than or equal to 60000"),
-        (SIMPLE | {"buffer_bytes": 2**32}, f"down.buffer_bytes={2**32}: must be less than {2**32}"),
+        (SIMPLE | {"buffer_bytes": 2**32}, f"down.buffer_bytes={2**32}: must be less than or equal to {2**32 - 1}"),
         (SIMPLE | {"buffer_bdps": 1}, "must be a direction with either buffer_bytes or buffer_bdps"),
         (SIMPLE | {"rate_mbps": {"model": "lognormol", "mean": 1, "sd": 1, "source": "x"}}, "must be"),
         (SIMPLE | {"rate_mbps": {"model": "lognormal", "mean": 1, "sd": 1}}, "down.rate_mbps.source=: must be given"),
@@ -178,6 +196,22 @@ def test_a_series_of_a_file_that_is_not_there_or_has_no_such_column_is_refused(f
     absent = SIMPLE | {"rate_mbps": {"file": "absent.parquet"}}
     assert "down.rate_mbps.file=absent.parquet: must be a file beside" in refusal(profile(folder, absent))
     assert "column=rate_up_mbps: must be one of" in refusal(profile(folder, ramp(column="rate_up_mbps")))
+
+
+def test_a_buffer_in_bdps_that_no_qdisc_holds_is_refused(folder: Path) -> None:
+    asked = profile(folder, {"rate_mbps": 1000, "delay_ms": 10_000, "buffer_bdps": 10})
+    assert "mine.yml: down.buffer_bdps=10" in refusal(asked)
+    assert "must be one of at most 4294967295 bytes" in refusal(asked)
+
+
+def test_a_return_link_on_demand_that_no_qdisc_holds_is_refused(folder: Path) -> None:
+    fits = {"frame_ms": 40, "guaranteed_pkts": 1, "request_delay_ms": 560, "cap_bytes": 9000, "report": "new"}
+    for wrong in ({"frame_ms": 1e8}, {"request_delay_ms": 1e8}, {"cap_bytes": 2**31}, {"guaranteed_pkts": -1}):
+        up = {"on_demand": fits | wrong, "delay_ms": 300, "buffer_bytes": 100_000}
+        with pytest.raises(UserError, match=rf"mine\.yml: up\.on_demand\.{next(iter(wrong))}=.*: must be"):
+            profile(folder, SIMPLE, up)
+    up = {"on_demand": fits | {"frame_ms": 0.001}, "delay_ms": 300, "buffer_bytes": 100_000}
+    assert "up.on_demand.request_delay_ms=560.0: must be at most 65536 frames" in refusal(profile(folder, SIMPLE, up))
 
 
 def test_each_direction_gets_what_the_profile_says_and_nothing_else(folder: Path) -> None:

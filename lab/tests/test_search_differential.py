@@ -1,17 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The core in user space, fed the ACKs of a real trial, decides in every bin what the kernel module decided there."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from lab.bench_versions import MENDED
 from lab.kernel.build import Kernel
-from lab.schema.profile import Profile
 from lab.search_replay import AFTER_SILENCE, EXIT, STAY, replay_bins, version
 from lab.tables.trace import Events
 from lab.tests.conftest import SMALL
+from lab.tests.exact_links import silent
 from lab.tests.search_trials import ACK, BIN, VERSIONS, plan_of, run, sender
 from lab.world.image import Image
 
@@ -28,9 +30,7 @@ TOLD = {
 DEEP = SMALL.model_copy(
     update={"down": SMALL.down.model_copy(update={"buffer_bytes": 2_000_000})}
 )  # no loss before an exit
-LOSSY = SMALL.model_copy(
-    update={"down": SMALL.down.model_copy(update={"buffer_bytes": 60_000, "loss_pct": 0.05})}
-)  # many slow starts: timeouts and recoveries
+SILENT = silent(0.8, 1.8)  # a timeout, and slow start again
 
 
 def data_flow(events: Events, name: str) -> NDArray[np.void]:
@@ -49,7 +49,7 @@ def trial(
     return request.param, run(plan, tmp_path_factory.mktemp(request.param), kernel, world)
 
 
-def assert_same_decisions(name: str, events: Events, library: Path) -> None:
+def assert_same_decisions(name: str, events: Events, library: Path, **params: int) -> None:
     acks, bins = data_flow(events, ACK), data_flow(events, BIN)
     published = version(library, name)
     replayed = replay_bins(
@@ -57,7 +57,7 @@ def assert_same_decisions(name: str, events: Events, library: Path) -> None:
         acks["now_us"],
         acks["rtt_us"],
         acks["delivered"],
-        published.params,
+        replace(published.params, **params),
         sent_bytes=acks["sent"],
         limited=acks["limited"],
         reset=acks["starts"],
@@ -79,12 +79,14 @@ def test_the_download_held_decisions_of_both_kinds(trial: tuple[str, Events]) ->
     assert list(verdicts).count(EXIT) == 1
 
 
-@pytest.mark.parametrize("name", ["search2", "search31", "search4"])
+@pytest.mark.parametrize("params", [{}, MENDED], ids=["published", "mended"])
+@pytest.mark.parametrize("name", VERSIONS)
 def test_every_bin_is_decided_alike_where_slow_start_comes_again(
-    name: str, tmp_path: Path, kernel: Kernel, world: Image, search_library: Path
+    name: str, params: dict[str, int], tmp_path: Path, kernel: Kernel, world: Image, search_library: Path
 ) -> None:
-    profile: Profile = LOSSY
-    assert_same_decisions(name, run(plan_of(profile, sender(name), 6), tmp_path, kernel, world), search_library)
+    events = run(plan_of(SILENT, sender(name, **params)), tmp_path, kernel, world, SILENT)
+    assert data_flow(events, ACK)["starts"].sum() > 1
+    assert_same_decisions(name, events, search_library, **params)
 
 
 def test_a_parameter_of_the_module_reaches_the_core(tmp_path: Path, kernel: Kernel, world: Image) -> None:

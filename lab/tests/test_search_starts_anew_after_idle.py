@@ -5,7 +5,7 @@ import pytest
 
 from lab.kernel.build import Kernel
 from lab.tests import guest_search
-from lab.tests.deep_link import bdp_pkts, deep
+from lab.tests.exact_links import bdp_pkts, deep
 from lab.tests.guest_search import Case, Exit
 from lab.tests.search_acks import VERSIONS
 from lab.tests.stress import Guest, link
