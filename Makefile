@@ -11,7 +11,7 @@ sanitized := $(patsubst %,lab/tests/test_%.py,kunit sender_matrix failslab hards
 
 .PHONY: experiment test test-sanitize setup reproduce verify evaluate page report check doctor lint lock clean
 .PHONY: bench bench-senders bench-versions bench-kernels bench-replay bench-reproduce
-.PHONY: setup-vm box image vm provision agree notebook test-vm
+.PHONY: setup-vm box image vm provision agree notebook test-vm lint-ansible
 
 experiment: setup ; @$(lab) run $(SCENARIO) $(options)
 test: setup lint ; @scripts/setup-browser && $(lab) kernel build && scripts/python -m pytest -n auto --dist loadfile

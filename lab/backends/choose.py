@@ -31,11 +31,13 @@ class Choice:
 
 def choose(backend: str | None, engine: str | None) -> Choice:
     """Choose; UserError where what was asked for does not go together."""
+    said = os.environ.get("LAB_BACKEND") if backend is None else None
+    asked_in, backend = ("environment", said) if said else (ASKED_IN, backend)
     if backend is not None and backend not in BACKENDS:
-        raise field_error(ASKED_IN, "backend", backend, f"one of {', '.join(BACKENDS)}")
+        raise field_error(asked_in, "backend", backend, f"one of {', '.join(BACKENDS)}")
     if engine is not None and engine not in ENGINES:
         raise field_error(ASKED_IN, "engine", engine, f"one of {', '.join(ENGINES)}")
-    chosen, why = (backend, "as asked") if backend else _usual(engine)
+    chosen, why = (backend, "LAB_BACKEND says so" if said else "as asked") if backend else _usual(engine)
     if chosen == "virtual" and engine not in (None, "netns"):
         raise field_error(ASKED_IN, "engine", engine, "netns in the virtual kernel: use --backend vm or host")
     return Choice(chosen, engine or USUAL[chosen], why)

@@ -3,7 +3,9 @@
 
 import json
 import os
+import shutil
 import subprocess
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,11 +30,16 @@ class Host:
         return in_real_time(plan, self.engine)
 
     def run_plan(self, plan: dict[str, Any], folder: Path) -> None:
-        """Execute a plan; the node ends with this process, and cleans up, as its standard input does."""
+        """Execute a plan; the node ends, and cleans up, when its standard input does."""
         (folder / "plan.json").write_text(json.dumps(plan))
-        said = attended(as_root("-m", "lab.node.host", str(folder)), patience_s(plan), "host")
-        if os.geteuid():
-            subprocess.run(["sudo", "-n", "chown", "-R", f"{os.geteuid()}:{os.getegid()}", str(folder)], check=False)
+        with tempfile.TemporaryDirectory(prefix="search-lab-", dir="/var/tmp") as place:
+            work = Path(place) / "trial"  # dumpcap gives up root's right to enter any folder, such as a user's home
+            Path(place).chmod(0o755)
+            shutil.copytree(folder, work)
+            said = attended(as_root("-m", "lab.node.host", str(work)), patience_s(plan), "host")
+            if os.geteuid():
+                subprocess.run(["sudo", "-n", "chown", "-R", f"{os.geteuid()}:{os.getegid()}", place], check=False)
+            shutil.copytree(work, folder, dirs_exist_ok=True)
         require_records(folder, "host", said)
 
     def ask(self, *words: str) -> str:

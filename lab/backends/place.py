@@ -42,7 +42,7 @@ def in_real_time(plan: dict[str, Any], engine: str) -> dict[str, Any]:
 
 def holder() -> str:
     """Name this command, for whoever finds it in his way."""
-    words = " ".join([Path(sys.argv[0]).name, *sys.argv[1:]])
+    words = " ".join(["lab", *sys.argv[1:]])
     return f"'{words}' of {getpass.getuser()} on {platform.node()}, process {os.getpid()}"
 
 

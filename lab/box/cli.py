@@ -45,7 +45,7 @@ def parts() -> None:
 
     modules, packed = stock.ensure(), world_image.ensure()
     told = {
-        "modules": {"folder": str(modules.folder), "release": modules.release, "names": stock.names(modules)},
+        "modules": {"file": str(modules.packed), "release": modules.release, "names": stock.names(modules)},
         "containerlab": {"file": str(go_build.ensure()), "version": go_build.VERSION},
         "image": {"file": str(packed.file), "digest": packed.digest},
     }

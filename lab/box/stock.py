@@ -16,6 +16,7 @@ from lab.world import image
 IMAGE = "stock"
 SEARCH, QDISC = paths.LAB / "kernel/search", paths.LAB / "kernel/qdisc"
 PLACE = "/build"
+PACKED = "modules.tar"
 CUBIC = "net/ipv4/tcp_cubic.c"
 
 
@@ -25,6 +26,11 @@ class Stock:
 
     folder: Path
     release: str
+
+    @property
+    def packed(self) -> Path:
+        """Return all of them in one file: a slow machine takes seconds for each that it is brought."""
+        return self.folder.parent / PACKED
 
 
 def ensure() -> Stock:
@@ -51,7 +57,7 @@ def _release(root: image.Image) -> str:
 
 
 def _digest(root: image.Image, release: str) -> str:
-    digest = hashlib.sha256(f"{root.digest} {release}".encode())
+    digest = hashlib.sha256(f"{root.digest} {release} {PACKED}".encode())
     for file in sorted([*SEARCH.iterdir(), *QDISC.iterdir()]):
         digest.update(file.name.encode() + b"\0" + file.read_bytes())
     return digest.hexdigest()[:16]
@@ -68,6 +74,8 @@ def _build(compile_: Compile, release: str) -> None:
     (compile_.folder / "modules").mkdir()
     for module in compile_.folder.glob("*/*.ko"):
         shutil.copy(module, compile_.folder / "modules")
+    packed = ["tar", "-c", "-f", PACKED, "--owner=0", "--group=0", "--sort=name", "-C", "modules", "."]
+    compile_.run(*packed, words="packing the modules")
 
 
 def names(stock: Stock) -> list[str]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A lock that names its holder. It ends with its process, however that ends."""
+"""A lock that names its holder. It ends with its process, however that ends: no process forked from it holds it too."""
 
 import fcntl
 from collections.abc import Iterator
@@ -14,8 +14,8 @@ def held_alone(file: Path, holder: str) -> Iterator[None]:
     """Hold a lock while the block runs; NodeError that names who holds it."""
     with file.open("a+") as lock:
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+            fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except (BlockingIOError, PermissionError):
             lock.seek(0)
             raise NodeError(f"{file}: held by {lock.read().strip() or 'another command'}: wait for it") from None
         lock.truncate(0)

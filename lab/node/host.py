@@ -23,6 +23,7 @@ from lab.node.tools import NodeError
 from lab.node.trial import run_trial
 
 STATE = Path("/run/search-lab")
+SHIPPED = Path("/var/tmp")
 ENDINGS = (signal.SIGTERM, signal.SIGHUP)
 
 
@@ -70,7 +71,7 @@ def _clean() -> None:
     if not STATE.is_dir():
         return
     with held_alone(STATE / "lock", f"lab clean (process {os.getpid()})"):
-        for removed in leftovers.clear(STATE):
+        for removed in [*leftovers.clear(STATE), *leftovers.clear_folders(SHIPPED)]:
             print(removed)
 
 

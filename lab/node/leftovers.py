@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from lab.node import modules, netns, sysctl, trace
+from lab.node import modules, netns, sockets, sysctl, trace
 from lab.node.engines import containerlab
 from lab.node.tools import NodeError, run
 
@@ -44,6 +44,7 @@ def clear(state: Path) -> list[str]:
     claim = json.loads((state / CLAIM).read_text())
     removed = [f"network namespace {name}" for name in claim["nodes"] if name in run("ip", "netns", "list").split()]
     removed += [f"process {process}" for name in claim["nodes"] for process in _end_processes(name)]
+    sockets.let_go([name for name in claim["nodes"] if name in run("ip", "netns", "list").split()])
     netns.unname(claim["nodes"])
     if claim["engine"] == "containerlab" and shutil.which("docker"):
         containerlab.destroy()
@@ -55,6 +56,14 @@ def clear(state: Path) -> list[str]:
     modules.unload(claim["modules"])
     (state / CLAIM).unlink()
     return removed
+
+
+def clear_folders(place: Path) -> list[str]:
+    """Remove folders that plans were brought in, but for the one that this code came in; returns them, a line each."""
+    left = [folder for folder in sorted(place.glob("search-lab-*")) if folder not in Path(__file__).parents]
+    for folder in left:
+        shutil.rmtree(folder)
+    return [f"folder {folder}" for folder in left]
 
 
 def _end_processes(node: str) -> Iterator[int]:

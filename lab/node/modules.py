@@ -10,7 +10,7 @@ from typing import Any
 from lab.node.tools import NodeError, run
 
 SYS = Path("/sys/module")
-PATIENCE_S = 10  # the last sockets of a namespace go some time after it
+PATIENCE_S = 30  # the last sockets of a namespace go some time after it
 
 
 def load(name: str, params: dict[str, Any] | None = None) -> None:

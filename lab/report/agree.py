@@ -29,17 +29,25 @@ class Seen:
 
 
 def latest(folder: Path, heuristic: str) -> list[Seen]:
-    """Find the latest whole run of each place below results/<scenario>; the virtual kernel's first."""
-    found: dict[str, Seen] = {}
-    for file in sorted(folder.glob("[0-9]*/run.json")):
-        run = Run(file.parent)
-        if run.complete:
-            place = f"{run.meta['backend']}/{run.meta['engine']}"
-            rows = pl.read_csv(file.parent / "outcomes.csv").filter(pl.col("heuristic") == heuristic)
-            found[place] = Seen(place, run.meta["kernel"]["kernel_source"], rows)
-    if FIRST not in found:
+    """Find the latest whole run of each place below results/<scenario>, of those that were asked for the same.
+
+    The virtual kernel's comes first; UserError where it is missing.
+    """
+    runs = [run for run in (Run(file.parent) for file in sorted(folder.glob("[0-9]*/run.json"))) if run.complete]
+    first = next((run for run in reversed(runs) if _place(run) == FIRST), None)
+    if first is None:
         raise UserError(f"{folder}: no whole run of {FIRST}, which the others are compared with: run it first")
-    return [found.pop(FIRST), *found.values()]
+    same = {_place(run): run for run in runs if run.meta["digests"] == first.meta["digests"]}
+    return [_seen(run, heuristic) for run in (first, *(run for place, run in same.items() if place != FIRST))]
+
+
+def _place(run: Run) -> str:
+    return f"{run.meta['backend']}/{run.meta['engine']}"
+
+
+def _seen(run: Run, heuristic: str) -> Seen:
+    rows = pl.read_csv(run.path / "outcomes.csv").filter(pl.col("heuristic") == heuristic)
+    return Seen(_place(run), run.meta["kernel"]["kernel_source"], rows)
 
 
 def table(seen: list[Seen]) -> Table:

@@ -26,6 +26,8 @@ from lab.world.image import Image
 settings.register_profile("unhurried", deadline=None)  # a busy machine is no failure
 settings.load_profile("unhurried")
 
+os.environ.setdefault("LAB_BACKEND", "virtual")  # or a VM that is up would be given what a test runs
+
 SMALL = Profile.model_validate(
     {
         "title": "a small path for tests",

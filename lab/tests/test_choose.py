@@ -3,6 +3,7 @@
 
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,11 @@ from lab.backends import choose, vagrant
 from lab.errors import UserError
 from lab.node.exclusive import held_alone
 from lab.node.tools import NodeError
+
+
+@pytest.fixture(autouse=True)
+def nothing_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("LAB_BACKEND", raising=False)
 
 
 @pytest.fixture
@@ -55,32 +61,46 @@ def test_what_does_not_go_together_is_refused(backend: str | None, engine: str |
         choose.choose(backend, engine)
 
 
+@pytest.mark.usefixtures("up")
+def test_the_environment_says_it_where_the_command_line_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LAB_BACKEND", "virtual")
+    assert choose.choose(None, None).why == "LAB_BACKEND says so"
+    assert choose.choose("host", None).why == "as asked"
+    monkeypatch.setenv("LAB_BACKEND", "cloud")
+    with pytest.raises(UserError, match="environment: backend=cloud: must be one of"):
+        choose.choose(None, None)
+
+
 @pytest.mark.usefixtures("down")
 def test_a_vm_that_is_not_up_is_said_so() -> None:
     with pytest.raises(UserError, match="vm: not up: run 'vagrant up'"):
         choose.place(choose.choose("vm", None))
 
 
+@pytest.fixture
+def other(tmp_path: Path) -> Iterator["subprocess.Popen[str]"]:
+    """Another process that holds the lock."""
+    holding = "import sys, time; from pathlib import Path; from lab.node.exclusive import held_alone\n"
+    holding += "with held_alone(Path(sys.argv[1]), \"'lab run geo' of ann\"): print('held', flush=True); time.sleep(60)"
+    command = [sys.executable, "-c", holding, str(tmp_path / "lock")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout
+        assert process.stdout.readline() == "held\n"
+        yield process
+        process.kill()
+
+
+@pytest.mark.usefixtures("other")
 def test_a_second_holder_is_told_of_the_first(tmp_path: Path) -> None:
-    file = tmp_path / "lock"
     with (
-        held_alone(file, "'lab run geo' of ann"),
-        pytest.raises(NodeError, match="held by 'lab run geo' of ann"),
-        held_alone(file, "me"),
+        pytest.raises(NodeError, match="lock: held by 'lab run geo' of ann: wait for it"),
+        held_alone(tmp_path / "lock", "me"),
     ):
         pass
-    with held_alone(file, "me"):
-        assert file.read_text() == "me"
 
 
-def test_a_killed_holder_holds_nothing(tmp_path: Path) -> None:
-    file = tmp_path / "lock"
-    holding = "import sys, time; from pathlib import Path; from lab.node.exclusive import held_alone\n"
-    holding += "with held_alone(Path(sys.argv[1]), 'killed'): print('held', flush=True); time.sleep(60)"
-    with subprocess.Popen([sys.executable, "-c", holding, str(file)], stdout=subprocess.PIPE, text=True) as other:
-        assert other.stdout
-        assert other.stdout.readline() == "held\n"
-        other.kill()
-        other.wait()
-        with held_alone(file, "me"):
-            pass
+def test_a_killed_holder_holds_nothing(tmp_path: Path, other: "subprocess.Popen[str]") -> None:
+    other.kill()
+    other.wait()
+    with held_alone(tmp_path / "lock", "me"):
+        assert (tmp_path / "lock").read_text() == "me"

@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
-from lab.node import netns
+from lab.node import netns, sockets
 from lab.node.engines import containerlab, mininet
 
 Plan = dict[str, Any]
@@ -26,4 +26,8 @@ def nodes_up(plan: Plan, folder: Path) -> Iterator[None]:
     """Bring the nodes of a plan up with its engine (netns unless it names another); `folder` is the trial's."""
     with BUILDERS[plan.get("engine", "netns")](plan, folder):
         netns.ready(plan["topology"])
-        yield
+        try:
+            yield
+        finally:
+            if plan.get("clock") == "real":
+                sockets.let_go(plan["ends"])

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from lab.node.engines.named import named
-from lab.node.tools import NodeError, run, run_json
+from lab.node.tools import NodeError, run
 
 LAB = "search-lab"
 WORK = Path("/run/search-lab/containerlab")  # containerlab keeps inventories beside what it deploys
@@ -55,8 +55,8 @@ def destroy() -> None:
     if left:
         run("docker", "rm", "--force", "--volumes", *left)
     run("ip", "-batch", "-", stdin="\n".join(f"netns delete {name}" for name in _aliases()))
-    for network in run("docker", "network", "ls", "--quiet", "--filter", "label=containerlab").split():
-        if not run_json("docker", "network", "inspect", "--format", "{{json .Containers}}", network):
+    if not run("docker", "ps", "--all", "--quiet", "--filter", "label=containerlab").strip():  # nor a lab of the user's
+        for network in run("docker", "network", "ls", "--quiet", "--filter", "label=containerlab").split():
             run("docker", "network", "rm", network)
     Path(f"/etc/ssh/ssh_config.d/clab-{LAB}.conf").unlink(missing_ok=True)
     _forget_names()

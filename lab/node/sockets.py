@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""TCP connections that outlive their programs: they hold a namespace, and a sender's module, for minutes."""
+
+import time
+
+from lab.node.tools import inside, run
+
+PATIENCE_S = 15
+
+
+def let_go(nodes: list[str]) -> None:
+    """Give connections whose programs are gone the time to tell each other so, while the wires are there."""
+    for _ in range(PATIENCE_S * 10):
+        if not any(_connected(node) for node in nodes):
+            return
+        time.sleep(0.1)
+
+
+def _connected(node: str) -> bool:
+    """Ask for connections, but for those that are over and only remembered."""
+    return bool(run(*inside(node, "ss", "-Htan", "state", "connected", "exclude", "time-wait")).strip())

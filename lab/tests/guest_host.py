@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""In the guest: a trial of `lab.node.host`, as a machine in real time runs it, and what it leaves of the machine."""
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from lab.node import sysctl, trace
+from lab.node.tools import run
+
+FOLDER = Path("/tmp/host")
+HOST = [sys.executable, "-S", "-m", "lab.node.host"]
+TRAFFIC_S = 6.0
+
+
+def whole(plan: dict[str, Any]) -> dict[str, Any]:
+    """Run a trial to its end; returns the machine before and after it, and what the trial told."""
+    before = _machine(plan)
+    _begin(plan).wait()
+    return {"before": before, "after": _machine(plan), **_told()}
+
+
+def twice(plan: dict[str, Any]) -> dict[str, Any]:
+    """Begin a trial while another one runs; returns what the second told."""
+    first = _begin(plan)
+    time.sleep(TRAFFIC_S)
+    other = Path("/tmp/other")
+    other.mkdir()
+    (other / "plan.json").write_text(json.dumps(plan))
+    subprocess.run([*HOST, str(other)], stdin=subprocess.PIPE, check=False)
+    first.wait()
+    return {"error": (other / "error.txt").read_text().strip(), "first": _told()}
+
+
+def left_by(plan: dict[str, Any], how: str) -> dict[str, Any]:
+    """Kill a trial in its traffic, or let who asked for it go; returns the machine at each step."""
+    before = _machine(plan)
+    process = _begin(plan)
+    time.sleep(TRAFFIC_S)
+    during = _machine(plan)
+    if how == "killed":
+        process.kill()
+    else:
+        assert process.stdin
+        process.stdin.close()
+    process.wait()
+    ended = _machine(plan)
+    cleaned = subprocess.run([*HOST, "--clean"], capture_output=True, text=True, check=False)
+    return {
+        "before": before,
+        "during": during,
+        "ended": ended,
+        "cleaned": cleaned.stdout + cleaned.stderr,
+        "after": _machine(plan),
+    }
+
+
+def stranger(plan: dict[str, Any]) -> dict[str, Any]:
+    """Run a trial where somebody else has a namespace of that name; returns what it told, and what is there then."""
+    run("ip", "netns", "add", "client")
+    _begin(plan).wait()
+    return {**_told(), "after": _machine(plan)}
+
+
+def _begin(plan: dict[str, Any]) -> "subprocess.Popen[bytes]":
+    FOLDER.mkdir()
+    (FOLDER / "plan.json").write_text(json.dumps(plan))
+    return subprocess.Popen([*HOST, str(FOLDER)], stdin=subprocess.PIPE, preexec_fn=_deaf)
+
+
+def _deaf() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _told() -> dict[str, Any]:
+    error, node = FOLDER / "error.txt", FOLDER / "node.json"
+    return {
+        "error": error.read_text().strip() if error.exists() else None,
+        "machine": json.loads(node.read_text()).get("machine") if node.exists() else None,
+    }
+
+
+def _machine(plan: dict[str, Any]) -> dict[str, Any]:
+    """See what a trial may leave behind."""
+    modules = [line.split()[0] for line in Path("/proc/modules").read_text().splitlines()]
+    return {
+        "namespaces": run("ip", "netns", "list").split(),
+        "sysctls": sysctl.read(None, plan["sysctls"]["kernel"]),
+        "modules": sorted(set(modules) & {module["name"] for module in plan["modules"]}),
+        "tracing": trace.TRACEFS.exists(),
+        "processes": sorted(_names() & {"iperf3", "dumpcap"}),
+    }
+
+
+def _names() -> set[str]:
+    found = set()
+    for entry in Path("/proc").iterdir():
+        try:
+            status = (entry / "stat").read_text() if entry.name.isdigit() else ""
+        except OSError:  # it ended meanwhile
+            continue
+        if ") Z" not in status:
+            found.add(status.partition("(")[2].partition(")")[0])
+    return found
