@@ -38,7 +38,7 @@ class Browser:
 
     def ask(self, script: str, *arguments: Any) -> Any:
         """Run JavaScript on the page and return its answer."""
-        return self.driver.execute_script(script, *arguments)  # type: ignore[no-untyped-call]
+        return self.driver.execute_script(script, *arguments)
 
     def wait(self, script: str) -> Any:
         """Wait until JavaScript answers something true."""
