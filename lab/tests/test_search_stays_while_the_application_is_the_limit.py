@@ -19,7 +19,7 @@ MINDING = {
     "search2": ANYTHING_BUT_CWND,
     "search31": {},
     "search4": {},
-    "search": ANYTHING_BUT_CWND,
+    "search": {},
 }
 CASES = [*MINDING.items(), ("search2", {"app_limited": 0})]
 

@@ -80,7 +80,7 @@ def test_wider_bins_make_no_exit_while_delivery_doubles(
 def test_an_rtt_that_fell_gives_the_bins_of_its_own_length(search_library: Path, name: str) -> None:
     acks = slow_start(100_000, rounds=20, spacing=0.01, capacity_round=8)
     acks.rtt_us[0] = 300_000
-    late = decide_as(search_library, name, acks)
+    late = decide_as(search_library, name, acks, restart_rtt_pct=0)
     anew = decide_as(search_library, name, acks, restart_rtt_pct=50)
     assert RTT_FELL in anew["verdict"]
     assert set(anew["bin_us"][1:]) == {35_000}
