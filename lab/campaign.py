@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -148,7 +148,8 @@ def timed(folder: Path) -> Iterator[None]:
     try:
         yield
     finally:
-        add_wall_s(folder, time.monotonic() - begun_s)
+        with suppress(OSError):  # a full disk has been told by the trial that met it
+            add_wall_s(folder, time.monotonic() - begun_s)
 
 
 def add_wall_s(folder: Path, wall_s: float) -> None:

@@ -12,6 +12,7 @@ import signal
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import Any
 
@@ -111,6 +112,7 @@ def _end(client: Client, cluster: LocalCluster) -> None:
 @contextmanager
 def _deaf() -> Iterator[None]:
     """Threads and processes started here leave Ctrl-C to this thread from their first instruction on."""
+    resource_tracker.ensure_running()  # else multiprocessing starts it meanwhile, and lets SIGINT through again
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield

@@ -44,6 +44,7 @@ def _execute(file: Path, results: Path, replay_library: Path | None) -> Executed
     out = results / FOLDER / file.stem
     shutil.rmtree(out, ignore_errors=True)
     out.mkdir(parents=True)
+    shutil.copy(file, out)  # to be replaced by the executed one; where papermill fails before, this is what there is
     cells = jupytext.read(file).cells
     asked = next((cell.source for cell in cells if "parameters" in cell.metadata.get("tags", [])), "")
     known = {"results_dir": results, "out_dir": out, "replay_library": replay_library}
@@ -60,7 +61,19 @@ def _execute(file: Path, results: Path, replay_library: Path | None) -> Executed
 
 def _papermill(file: Path, executed: Path, given: Sequence[str]) -> str | None:
     """Why it failed, in a line; null when it did not."""
-    command = [sys.executable, "-m", "papermill", str(file), str(executed), "--cwd", str(REPO), "-k", "python3"]
+    command = [
+        sys.executable,
+        "-m",
+        "papermill",
+        str(file),
+        str(executed),
+        "--cwd",
+        str(REPO),
+        "-k",
+        "python3",
+        "--language",
+        "python",
+    ]
     environment = os.environ | {"PYTHONPATH": str(REPO), "PYTHONWARNINGS": "ignore"}
     try:
         done = subprocess.run(

@@ -74,6 +74,7 @@ def test_every_trial_is_stored_whole_and_valid(results: tuple[Path, str]) -> Non
             "trial.json",
             "plan.json",
             "client.pcapng",
+            "browser.json.gz",  # thinned for the page
             *(f"{table}.parquet" for table in TABLES),
         }
         assert trial.valid, trial.meta["certificate"]

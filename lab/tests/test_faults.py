@@ -212,7 +212,10 @@ def test_results_that_cannot_be_written_are_told_in_one_line(tmp_path: Path, ker
     assert "Not a directory" in refused(lab(tmp_path / "file" / "results", "run", str(scenario_file(tmp_path))))
 
 
-COMMANDS = ["list", "check", "doctor", "run", "report", "clean", "bench", "kernel build"]
+COMMANDS = [
+    *"list check doctor run reproduce evaluate verify report page agree clean bench".split(),
+    "kernel build",
+]
 
 
 @pytest.mark.parametrize("command", COMMANDS)

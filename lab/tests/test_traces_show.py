@@ -108,7 +108,7 @@ def test_the_command_draws_in_80_columns_and_writes_both_files(tmp_path: Path) -
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
     assert max(len(line) for line in lines if not line.startswith("/")) <= WIDTH
-    assert {Path(line).suffix for line in lines[-2:]} == {".svg", ".png"}
+    assert {Path(line).suffix for line in lines[-3:]} == {".svg", ".png", ".pdf"}
     assert all(Path(line).stat().st_size > 10_000 for line in lines[-2:])
     assert "usage, no capacity" in done.stdout
 
