@@ -12,7 +12,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from lab import paths, pool, sandbox
+from lab import cluster, paths, pool, sandbox
 from lab.conduct import prepare
 from lab.experiment import load_experiment
 from lab.kernel.recipe import Recipe
@@ -47,8 +47,10 @@ def measure(seconds: int, console: Console) -> None:
 
         run_trial(job("warm"))
         alone_s = _pinned(lambda: run_trial(job("alone")))
-        both_s = _timed(lambda: list(pool.run_all([job("left"), job("right")], 2)))
-        one_s = _timed(lambda: list(pool.run_all([job("single")], 1)))
+        with cluster.local(2) as workers:  # as in a long campaign: brought up once
+            list(pool.run_on(workers, [job("first"), job("second")], pool.attempt))
+            both_s = _timed(lambda: list(pool.run_on(workers, [job("left"), job("right")], pool.attempt)))
+            one_s = _timed(lambda: list(pool.run_on(workers, [job("single")], pool.attempt)))
         capture = job("alone").folder / "client.pcapng"
         tshark_s = _pinned(lambda: _tshark(world.root, capture))
         ours_s = _pinned(lambda: _to_parquet(capture))

@@ -22,6 +22,7 @@ from distributed import Client, LocalCluster, WorkerPlugin
 from lab.errors import UserError
 
 PR_SET_PDEATHSIG = 1
+logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what goes wrong is told by the trials, in a line each
 ANSWER_S = 10  # a scheduler that is there answers in milliseconds
 CLOSE_S = 2
 SETTINGS = {
