@@ -4,8 +4,9 @@
  * refused with -EINVAL and one line in the log, at load and in
  * /sys/module/<module>/parameters alike.
  *
- *	BOUNDED_PARAM(rounds, 1, 255, 5);
- *	... READ_ONCE(rounds.value) ...
+ *	static u32 rounds = 5;
+ *	BOUNDED_PARAM(rounds, &rounds, 1, 255, 0644);
+ *	... READ_ONCE(rounds) ...
  *
  * Define pr_fmt before including.
  */
@@ -19,7 +20,7 @@
 #include <linux/sysfs.h>
 
 struct bounded_param {
-	u32 value;
+	u32 *value;
 	u32 min;
 	u32 max;
 };
@@ -34,7 +35,7 @@ static int bounded_param_set(const char *text, const struct kernel_param *kp)
 		       (int)strcspn(text, "\n"), text, param->min, param->max);
 		return -EINVAL;
 	}
-	WRITE_ONCE(param->value, value);
+	WRITE_ONCE(*param->value, value);
 	return 0;
 }
 
@@ -42,7 +43,7 @@ static int bounded_param_get(char *buffer, const struct kernel_param *kp)
 {
 	const struct bounded_param *param = kp->arg;
 
-	return sysfs_emit(buffer, "%u\n", READ_ONCE(param->value));
+	return sysfs_emit(buffer, "%u\n", READ_ONCE(*param->value));
 }
 
 static const struct kernel_param_ops bounded_param_ops = {
@@ -50,13 +51,13 @@ static const struct kernel_param_ops bounded_param_ops = {
 	.get = bounded_param_get,
 };
 
-#define BOUNDED_PARAM(name, least, most, initial)			\
-	static struct bounded_param name __read_mostly = {		\
-		.value = initial,					\
+#define BOUNDED_PARAM(name, where, least, most, mode)			\
+	static struct bounded_param name##_param = {			\
+		.value = where,						\
 		.min = least,						\
 		.max = most,						\
 	};								\
-	module_param_cb(name, &bounded_param_ops, &name, 0644);		\
+	module_param_cb(name, &bounded_param_ops, &name##_param, mode);	\
 	__MODULE_PARM_TYPE(name, "uint")
 
 #endif /* BOUNDED_PARAM_H */

@@ -21,8 +21,9 @@
 #include "hystartpp_core.h"
 #include "slow_start.h"
 
-#define HYSTARTPP_PARAM(name, NAME, initial) \
-	BOUNDED_PARAM(name, HYSTARTPP_##NAME##_MIN, HYSTARTPP_##NAME##_MAX, initial)
+#define HYSTARTPP_PARAM(name, NAME, initial)				\
+	static u32 name __read_mostly = initial;			\
+	BOUNDED_PARAM(name, &name, HYSTARTPP_##NAME##_MIN, HYSTARTPP_##NAME##_MAX, 0644)
 
 HYSTARTPP_PARAM(min_rtt_thresh_us, MIN_RTT_THRESH_US, 4000);
 MODULE_PARM_DESC(min_rtt_thresh_us,
@@ -61,13 +62,13 @@ struct hystartpp {
 static struct hystartpp_params hystartpp_params(void)
 {
 	return (struct hystartpp_params) {
-		.min_rtt_thresh_us = READ_ONCE(min_rtt_thresh_us.value),
-		.max_rtt_thresh_us = READ_ONCE(max_rtt_thresh_us.value),
-		.min_rtt_divisor = READ_ONCE(min_rtt_divisor.value),
-		.n_rtt_sample = READ_ONCE(n_rtt_sample.value),
-		.css_growth_divisor = READ_ONCE(css_growth_divisor.value),
-		.css_rounds = READ_ONCE(css_rounds.value),
-		.l_pkts = READ_ONCE(l_pkts.value),
+		.min_rtt_thresh_us = READ_ONCE(min_rtt_thresh_us),
+		.max_rtt_thresh_us = READ_ONCE(max_rtt_thresh_us),
+		.min_rtt_divisor = READ_ONCE(min_rtt_divisor),
+		.n_rtt_sample = READ_ONCE(n_rtt_sample),
+		.css_growth_divisor = READ_ONCE(css_growth_divisor),
+		.css_rounds = READ_ONCE(css_rounds),
+		.l_pkts = READ_ONCE(l_pkts),
 	};
 }
 

@@ -9,12 +9,7 @@
 #ifndef TCP_SEARCH_PARAMS_H
 #define TCP_SEARCH_PARAMS_H
 
-#include <linux/kernel.h>
-#include <linux/moduleparam.h>
-#include <linux/printk.h>
-#include <linux/string.h>
-#include <linux/sysfs.h>
-
+#include "bounded_param.h"
 #include "search_versions.h"
 
 static struct search_params search_params_now __read_mostly = SEARCH_VERSION;
@@ -30,46 +25,8 @@ static void search_params_get(struct search_params *params)
 		to[i] = READ_ONCE(from[i]);
 }
 
-struct bounded_param {
-	u32 *value;
-	u32 min;
-	u32 max;
-};
-
-static int bounded_param_set(const char *text, const struct kernel_param *kp)
-{
-	const struct bounded_param *param = kp->arg;
-	u32 value;
-
-	if (kstrtou32(text, 10, &value) || value < param->min || value > param->max) {
-		pr_err("%s=%.*s: must be a whole number from %u to %u\n", kp->name,
-		       (int)strcspn(text, "\n"), text, param->min, param->max);
-		return -EINVAL;
-	}
-	WRITE_ONCE(*param->value, value);
-	return 0;
-}
-
-static int bounded_param_get(char *buffer, const struct kernel_param *kp)
-{
-	const struct bounded_param *param = kp->arg;
-
-	return sysfs_emit(buffer, "%u\n", READ_ONCE(*param->value));
-}
-
-static const struct kernel_param_ops bounded_param_ops = {
-	.set = bounded_param_set,
-	.get = bounded_param_get,
-};
-
-#define BOUNDED_PARAM(name, NAME, mode)					\
-	static struct bounded_param name##_param = {			\
-		.value = &search_params_now.name,			\
-		.min = SEARCH_##NAME##_MIN,				\
-		.max = SEARCH_##NAME##_MAX,				\
-	};								\
-	module_param_cb(name, &bounded_param_ops, &name##_param, mode);	\
-	__MODULE_PARM_TYPE(name, "uint")
+#define SEARCH_PARAM(name, NAME, mode)					\
+	BOUNDED_PARAM(name, &search_params_now.name, SEARCH_##NAME##_MIN, SEARCH_##NAME##_MAX, mode)
 
 /* What a version cannot change while flows live in their sockets, and what it cannot do. */
 #ifdef SEARCH_IN_SOCKET
@@ -82,41 +39,41 @@ static const struct kernel_param_ops bounded_param_ops = {
 #define SEARCH_ON_EXIT_MAX SEARCH_ROLL_BACK
 #endif
 
-BOUNDED_PARAM(window_factor_tenths, WINDOW_FACTOR_TENTHS, 0644);
+SEARCH_PARAM(window_factor_tenths, WINDOW_FACTOR_TENTHS, 0644);
 MODULE_PARM_DESC(window_factor_tenths,
 		 "window of delivered bytes, in tenths of the initial RTT (5 to 100)");
 
-BOUNDED_PARAM(bins, BINS, SEARCH_BINS_MODE);
+SEARCH_PARAM(bins, BINS, SEARCH_BINS_MODE);
 MODULE_PARM_DESC(bins, "bins in a window (5 to 100)");
 
-BOUNDED_PARAM(extra_bins, EXTRA_BINS, SEARCH_BINS_MODE);
+SEARCH_PARAM(extra_bins, EXTRA_BINS, SEARCH_BINS_MODE);
 MODULE_PARM_DESC(extra_bins, "bins kept for looking one RTT back (1 to 200)");
 
-BOUNDED_PARAM(threshold_pct, THRESHOLD_PCT, 0644);
+SEARCH_PARAM(threshold_pct, THRESHOLD_PCT, 0644);
 MODULE_PARM_DESC(threshold_pct,
 		 "normalized difference that ends slow start, in percent (1 to 100)");
 
-BOUNDED_PARAM(interpolation, INTERPOLATION, 0644);
+SEARCH_PARAM(interpolation, INTERPOLATION, 0644);
 MODULE_PARM_DESC(interpolation,
 		 "earlier window: 0 at whole bins rounded down, 1 between bins, 2 at the nearest bin");
 
-BOUNDED_PARAM(missed_bins_max, MISSED_BINS_MAX, 0644);
+SEARCH_PARAM(missed_bins_max, MISSED_BINS_MAX, 0644);
 MODULE_PARM_DESC(missed_bins_max,
 		 "bins without an ACK after which SEARCH starts anew (1 to 65535; 0: never)");
 
-BOUNDED_PARAM(long_rtt, LONG_RTT, 0644);
+SEARCH_PARAM(long_rtt, LONG_RTT, 0644);
 MODULE_PARM_DESC(long_rtt,
 		 "RTTs in a row, longer than the kept bins, that double a bin's length (1 to 15; 0: never)");
 
-BOUNDED_PARAM(restart_rtt_pct, RESTART_RTT_PCT, 0644);
+SEARCH_PARAM(restart_rtt_pct, RESTART_RTT_PCT, 0644);
 MODULE_PARM_DESC(restart_rtt_pct,
 		 "an RTT below this share of the initial one, in percent, starts SEARCH anew (0: never)");
 
-BOUNDED_PARAM(app_limited, APP_LIMITED, 0644);
+SEARCH_PARAM(app_limited, APP_LIMITED, 0644);
 MODULE_PARM_DESC(app_limited,
 		 "start anew while limited: 0 never, 1 by the application, 2 the same by rate sample, 3 by anything but cwnd");
 
-BOUNDED_PARAM(on_exit, ON_EXIT, 0644);
+SEARCH_PARAM(on_exit, ON_EXIT, 0644);
 MODULE_PARM_DESC(on_exit,
 		 "on exit: 0 keep cwnd, 1 take back two initial RTTs' bytes, 2 drain to one's (search4 only)");
 
