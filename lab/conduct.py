@@ -13,7 +13,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from lab import campaign, paths, sandbox
+from lab import campaign, guest_code, paths, sandbox
 from lab.backends import choose, real
 from lab.backends.choose import Choice
 from lab.backends.place import Place
@@ -147,8 +147,13 @@ def _announce(experiment: Experiment, asked: How, recipe: Recipe, console: Conso
 def prepare(recipe: Recipe, console: Console) -> tuple[Kernel, Image]:
     """Return the kernel and the world, building what is not cached."""
     kernel, world = build.find(recipe), image.find("world")
-    if kernel and world:
-        return kernel, world
+    if not (kernel and world):
+        kernel, world = _build(recipe, console)
+    guest_code.ensure(world.root)
+    return kernel, world
+
+
+def _build(recipe: Recipe, console: Console) -> tuple[Kernel, Image]:
     with _bar(console, "steps") as progress:
         task = progress.add_task("world image", total=None)
         world = image.ensure("world")

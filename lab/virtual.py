@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lab import paths, sandbox
+from lab import guest_code, sandbox
 from lab.kernel.build import Kernel
 
 EPOCH_NS = 1_700_000_000_000_000_000  # when every virtual trial begins: no result depends on today
@@ -73,7 +73,7 @@ def _boot(
     (folder / "plan.json").write_text(json.dumps(plan))
     sandbox.own_tree(folder)
     bound = {
-        paths.LAB: "/lab/lab",
+        guest_code.ensure(world): guest_code.PLACE,
         kernel.linux: "/lab/linux",
         kernel.preload: "/lab/fewer_wakeups.so",
         kernel.modules: "/usr/lib/modules",

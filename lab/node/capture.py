@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from lab.node.tools import NodeError, inside
+from lab.node.namespace import entered
+from lab.node.tools import NodeError
 
 FLUSH_S = 0.5  # the kernel hands a part-filled block of the ring over after 0.25 s (dumpcap's read timeout)
 RING_MB = 64  # some 400,000 headers: more than arrive between two wake-ups
@@ -40,8 +41,8 @@ def capturing(node: str, dev: str, file: Path, snaplen_bytes: int, preload: str 
     environment = os.environ | ({"LD_PRELOAD": preload} if preload else {})
     file.touch()
     file.chmod(0o666)  # dumpcap gives up the right to write what is not its own
-    with log.open("w") as stream:
-        process = subprocess.Popen(inside(node, *argv), stderr=stream, env=environment)
+    with log.open("w") as stream, entered(node):
+        process = subprocess.Popen(argv, stderr=stream, env=environment)
     try:
         _await_start(process, log)
         yield counts

@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Where packets were dropped: every interface, qdisc and TCP counter, read after the traffic."""
 
+from pathlib import Path
 from typing import Any
 
+from lab.node.namespace import entered
 from lab.node.netns import interfaces
-from lab.node.tools import inside, run, run_json
+from lab.node.tools import run_json
 
+HERE = Path("/proc/thread-self/net")  # of the namespace that this thread is in
+DEV = ("bytes", "packets", "errs", "drop", "fifo", "frame", "compressed", "multicast")  # net/core/net-procfs.c
 TCP_LOSSES = (
     "TcpExtTCPBacklogDrop",
     "TcpExtTCPRcvQDrop",
@@ -22,24 +26,40 @@ def read(topology: dict[str, Any], ends: list[str]) -> dict[str, Any]:
     """Return per `node:interface` the link's and qdisc's drops, per end the TCP counters that mean a loss."""
     found: dict[str, dict[str, int]] = {}
     for node in topology["nodes"]:
-        links = {link["ifname"]: link["stats64"] for link in run_json("ip", "-n", node, "-s", "-j", "link", "show")}
-        qdiscs = run_json("tc", "-n", node, "-s", "-j", "qdisc", "show")
+        with entered(node):
+            links = read_links((HERE / "dev").read_text())
+            qdiscs = run_json("tc", "-s", "-j", "qdisc", "show")
         for dev in interfaces(topology, node):
             dropped = sum(qdisc.get("drops", 0) for qdisc in qdiscs if qdisc["dev"] == dev and qdisc.get("root"))
-            found[f"{node}:{dev}"] = _interface(links[dev], dropped)
+            found[f"{node}:{dev}"] = links[dev] | {"qdisc_dropped_pkts": dropped}
     return {"interfaces": found, "tcp": {node: _tcp(node) for node in ends}}
 
 
-def _interface(link: dict[str, dict[str, int]], qdisc_dropped: int) -> dict[str, int]:
+def read_links(text: str) -> dict[str, dict[str, int]]:
+    """Read /proc/net/dev: what each interface dropped, and sent."""
+    lines = [line.split(":", 1) for line in text.splitlines() if ":" in line]
+    return {name.strip(): _link(list(map(int, numbers.split()))) for name, numbers in lines}
+
+
+def _link(numbers: list[int]) -> dict[str, int]:
+    received, sent = (dict(zip(DEV, half, strict=True)) for half in (numbers[:8], numbers[8:]))
     return {
-        "rx_dropped_pkts": link["rx"]["dropped"] + link["rx"]["errors"],
-        "tx_dropped_pkts": link["tx"]["dropped"] + link["tx"]["errors"],
-        "qdisc_dropped_pkts": qdisc_dropped,
-        "tx_pkts": link["tx"]["packets"],
+        "rx_dropped_pkts": received["drop"] + received["errs"],
+        "tx_dropped_pkts": sent["drop"] + sent["errs"],
+        "tx_pkts": sent["packets"],
     }
 
 
 def _tcp(node: str) -> dict[str, int]:
-    lines = run(*inside(node, "nstat", "-asz", *TCP_LOSSES)).splitlines()
-    values = {words[0]: int(words[1]) for words in map(str.split, lines) if len(words) == 3}
+    with entered(node):
+        values = protocol_counters((HERE / "netstat").read_text())
     return {name: values[name] for name in TCP_LOSSES if values.get(name)}
+
+
+def protocol_counters(text: str) -> dict[str, int]:
+    """Read /proc/net/netstat or snmp, where a line of names precedes each one of numbers; returns nstat's names."""
+    found: dict[str, int] = {}
+    lines = [line.split() for line in text.splitlines()]
+    for (kind, *names), (_, *numbers) in zip(lines[::2], lines[1::2], strict=True):
+        found |= {kind.removesuffix(":") + name: int(number) for name, number in zip(names, numbers, strict=True)}
+    return found

@@ -12,7 +12,7 @@ from typing import Any
 from lab.node.engines import containerlab, mininet
 from lab.node.tools import NodeError, run
 
-TOOLS = ("ip", "tc", "ethtool", "iperf3", "dumpcap", "nstat", "modprobe", "sysctl")
+TOOLS = ("ip", "tc", "ss", "iperf3", "dumpcap", "modprobe", "sysctl")
 REQUIRED = {"netns": lambda: None, "containerlab": containerlab.require, "mininet": mininet.require}
 
 

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from lab.node.tools import NodeError, inside
+from lab.node.namespace import entered
+from lab.node.tools import NodeError
 
 BLOCK_BYTES = 131072
 GRACE_S = 60  # closing the connection behind a full queue takes round trips of seconds
@@ -17,8 +18,9 @@ GRACE_S = 60  # closing the connection behind a full queue takes round trips of 
 @contextmanager
 def server(node: str, port: int) -> Iterator[None]:
     """Serve tests on a port while the block runs."""
-    argv = inside(node, "iperf3", "-s", "-p", str(port), "--forceflush")
-    process = subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    argv = ["iperf3", "-s", "-p", str(port), "--forceflush"]
+    with entered(node):
+        process = subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     try:
         _await_listening(process)
         yield
@@ -58,14 +60,15 @@ def download(flow: dict[str, Any], address: str, preload: str | None) -> dict[st
     ]
     environment = os.environ | ({"LD_PRELOAD": preload} if preload else {})
     try:
-        done = subprocess.run(
-            inside(flow["receiver"], *argv),
-            capture_output=True,
-            text=True,
-            env=environment,
-            timeout=flow["duration_s"] + GRACE_S,
-            check=False,
-        )
+        with entered(flow["receiver"]):
+            done = subprocess.run(
+                argv,
+                capture_output=True,
+                text=True,
+                env=environment,
+                timeout=flow["duration_s"] + GRACE_S,
+                check=False,
+            )
     except subprocess.TimeoutExpired:
         raise NodeError(f"iperf3: no end {GRACE_S} s after its {flow['duration_s']} s") from None
     return read_result(done.stdout)

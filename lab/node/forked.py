@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A function of ours that runs in a node, in a forked process: an interpreter of its own costs 0.1 s to start."""
 
-import ctypes
 import json
 import os
 import signal
@@ -9,10 +8,8 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from lab.node.namespace import enter
 from lab.node.tools import NodeError
-
-CLONE_NEWNET = 0x40000000
-LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 class Forked:
@@ -47,7 +44,7 @@ def _work(node: str, writing: int, work: Callable[..., Any], args: tuple[Any, ..
     signal.signal(signal.SIGTERM, lambda *_: sys.exit())
     code, said = 0, "null"
     try:
-        _enter(node)
+        enter(node)
         said = json.dumps(work(*args))
     except SystemExit:
         pass
@@ -56,9 +53,3 @@ def _work(node: str, writing: int, work: Callable[..., Any], args: tuple[Any, ..
     finally:
         os.write(writing, said.encode())
         os._exit(code)
-
-
-def _enter(node: str) -> None:
-    namespace = os.open(f"/run/netns/{node}", os.O_RDONLY)
-    if LIBC.setns(namespace, CLONE_NEWNET):
-        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()), node)

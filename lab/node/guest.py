@@ -12,13 +12,12 @@ import os
 from pathlib import Path
 from typing import Any
 
-from lab.node.record_path import record_path
+from lab.node import interface
 from lab.node.telling import telling
-from lab.node.tools import NodeError, run
-from lab.node.trial import run_trial
+from lab.node.tools import NodeError
 
 TRIAL = Path("/trial")
-WORK = {"trial": run_trial, "record": record_path}
+WORK = {"trial": ("lab.node.trial", "run_trial"), "record": ("lab.node.record_path", "record_path")}
 MOUNTS = (
     ("proc", "/proc"),
     ("sysfs", "/sys"),
@@ -36,7 +35,7 @@ def main() -> None:
     with telling(TRIAL):
         for kind, target in MOUNTS:
             mount(kind, target)
-        run("ip", "link", "set", "dev", "lo", "up")
+        interface.bring_up("lo")
         _do(json.loads((TRIAL / "plan.json").read_text()))
     os.sync()
     LIBC.reboot(LINUX_REBOOT_CMD_POWER_OFF)
@@ -46,7 +45,8 @@ def _do(plan: dict[str, Any]) -> None:
     if "call" in plan:
         _call(**plan["call"])
     else:
-        WORK[plan.get("work", "trial")](plan, TRIAL)
+        module, function = WORK[plan.get("work", "trial")]
+        getattr(importlib.import_module(module), function)(plan, TRIAL)
 
 
 def _call(module: str, function: str, arguments: dict[str, Any]) -> None:

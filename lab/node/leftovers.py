@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from lab.node import modules, netns, sockets, sysctl, trace
+from lab.node import modules, namespace, netns, sockets, sysctl, trace
 from lab.node.engines import containerlab
 from lab.node.tools import NodeError, run
 
@@ -21,7 +21,7 @@ CLAIM = "claim.json"
 def claimed(state: Path, plan: dict[str, Any]) -> Iterator[None]:
     """Say what the block will make; NodeError where somebody else's node has a name that it needs."""
     nodes = list(plan["topology"]["nodes"])
-    taken = sorted(set(nodes) & set(run("ip", "netns", "list").split()))
+    taken = sorted(set(nodes) & set(namespace.named()))
     if taken:
         raise NodeError(f"ip netns: {taken[0]}: must not exist: it is not of this lab: delete or rename it")
     before = {
@@ -42,9 +42,9 @@ def clear(state: Path) -> list[str]:
     if not (state / CLAIM).exists():
         return []
     claim = json.loads((state / CLAIM).read_text())
-    removed = [f"network namespace {name}" for name in claim["nodes"] if name in run("ip", "netns", "list").split()]
+    removed = [f"network namespace {name}" for name in claim["nodes"] if name in namespace.named()]
     removed += [f"process {process}" for name in claim["nodes"] for process in _end_processes(name)]
-    sockets.let_go([name for name in claim["nodes"] if name in run("ip", "netns", "list").split()])
+    sockets.let_go([name for name in claim["nodes"] if name in namespace.named()])
     netns.unname(claim["nodes"])
     if claim["engine"] == "containerlab" and shutil.which("docker"):
         containerlab.destroy()
@@ -68,7 +68,7 @@ def clear_folders(place: Path) -> list[str]:
 
 def _end_processes(node: str) -> Iterator[int]:
     """Kill what still runs in a node: iperf3, dumpcap, Mininet's shell."""
-    if node not in run("ip", "netns", "list").split():
+    if node not in namespace.named():
         return
     for process in map(int, run("ip", "netns", "pids", node).split()):
         if process != os.getpid():

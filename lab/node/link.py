@@ -6,7 +6,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-from lab.node import qdisc, replay
+from lab.node import modules, qdisc, replay
 
 Shape = dict[str, Any]
 AHEAD_NS = 20_000_000  # a series is told before it begins: its qdisc refuses a start that has passed
@@ -14,6 +14,7 @@ AHEAD_NS = 20_000_000  # a series is told before it begins: its qdisc refuses a 
 
 def shaped(shapes: list[Shape]) -> list[Shape]:
     """Apply every shape as it is before its first step; returns each with what the kernel says it now is."""
+    modules.load_all(name for shape in shapes for name in qdisc.modules_of(shape["spec"]))
     return [{**shape, "got": qdisc.apply(shape["node"], shape["dev"], shape["spec"])} for shape in shapes]
 
 

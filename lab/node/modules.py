@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The running kernel's modules: loading one, and what it says of itself and its parameters as they now are."""
 
+import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +18,8 @@ PATIENCE_S = 30  # the last sockets of a namespace go some time after it
 def load(name: str, params: dict[str, Any] | None = None) -> None:
     """Load a module; where the kernel refuses it, its log says why, and modprobe does not."""
     try:
-        run("modprobe", name, *(f"{key}={value}" for key, value in (params or {}).items()))
+        if not loaded(name):
+            run("modprobe", name, *(f"{key}={value}" for key, value in (params or {}).items()))
     except NodeError as error:
         said = [line for line in run("dmesg", "--notime").splitlines() if line.startswith(name)]
         rules = [line for line in said if "must be" in line]  # the module's own words come before the kernel's
@@ -27,9 +30,22 @@ def load(name: str, params: dict[str, Any] | None = None) -> None:
             raise NodeError(f"module {name}: {key}={got}: must be {value}: it was loaded before: unload it")
 
 
+def load_all(names: Iterable[str]) -> None:
+    """Load modules that need no parameters, in one go."""
+    missing = [name for name in dict.fromkeys(names) if not loaded(name)]
+    if missing:
+        run("modprobe", "--all", *missing)
+
+
 def loaded(name: str) -> bool:
-    """Tell whether a module is there already."""
-    return (SYS / name).exists()
+    """Tell whether a module is there already; one that is built in always is."""
+    return (SYS / name).exists() or name in _built_in()
+
+
+@cache
+def _built_in() -> frozenset[str]:
+    listed = Path(f"/lib/modules/{os.uname().release}/modules.builtin")
+    return frozenset(Path(line).stem for line in listed.read_text().split()) if listed.exists() else frozenset()
 
 
 def unload(names: list[str]) -> None:
@@ -58,7 +74,7 @@ def given_back(names: list[str]) -> Iterator[None]:
 
 def describe(name: str) -> dict[str, Any]:
     """Load a module, and return what is known of it."""
-    run("modprobe", name)
+    load_all([name])
     fields = [line.split(":", 1) for line in run("modinfo", name).splitlines() if ":" in line]
     words = {key.strip(): value.strip() for key, value in fields}
     told = dict(value.strip().split(":", 1) for key, value in fields if key.strip() == "parm")

@@ -6,9 +6,8 @@ import os
 import socket
 import struct
 from collections.abc import Iterator
-from contextlib import contextmanager
 
-from lab.node.forked import CLONE_NEWNET, LIBC
+from lab.node.namespace import entered
 from lab.node.tools import NodeError
 
 RTM_NEWQDISC, RTM_GETQDISC = 36, 38
@@ -46,7 +45,7 @@ class Qdiscs:
 
     def __init__(self, node: str, dev: str) -> None:
         self.where = f"{node}:{dev}"
-        with _inside(node):
+        with entered(node):
             self.socket = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0)
             self.ifindex = socket.if_nametoindex(dev)
         self.socket.setsockopt(SOL_NETLINK, NETLINK_EXT_ACK, 1)
@@ -113,17 +112,3 @@ def _said(flags: int, message: bytes) -> str:
     (asked_bytes,) = struct.unpack_from("I", message, 4)
     behind = 4 + (HEAD.size if flags & NLM_F_CAPPED else (asked_bytes + 3) // 4 * 4)
     return attributes(message[behind:]).get(NLMSGERR_ATTR_MSG, b"").rstrip(b"\0").decode()
-
-
-@contextmanager
-def _inside(node: str) -> Iterator[None]:
-    """Put this thread in a node's network namespace for a while."""
-    home, there = (os.open(path, os.O_RDONLY) for path in ("/proc/thread-self/ns/net", f"/run/netns/{node}"))
-    try:
-        if LIBC.setns(there, CLONE_NEWNET):
-            raise NodeError(f"{node}: its network namespace cannot be entered")
-        yield
-    finally:
-        LIBC.setns(home, CLONE_NEWNET)
-        os.close(home)
-        os.close(there)

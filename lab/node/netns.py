@@ -4,17 +4,17 @@
 Commands go to the tools in batches: under User Mode Linux a process costs milliseconds, a line of a batch does not.
 """
 
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from itertools import groupby
 from typing import Any
 
-from lab.node.tools import NodeError, inside, run, run_json
+from lab.node import interface, namespace
+from lab.node.namespace import entered
+from lab.node.tools import NodeError, run
 
-OFFLOADS = {
-    "tso": "tcp-segmentation-offload",
-    "gso": "generic-segmentation-offload",
-    "gro": "generic-receive-offload",
-}
+FOR_IP = re.compile(r"ip ([\w ./:]+)")  # a line that needs no shell
 Topology = dict[str, Any]
 
 
@@ -36,8 +36,8 @@ def namespaces_up(topology: Topology) -> Iterator[None]:
     try:
         run("ip", "-batch", "-", stdin="\n".join([*_namespaces(topology), *_wires(topology)]))
         for name, node in topology["nodes"].items():
-            devices = [f"ip link set dev {dev} up" for dev in ("lo", *interfaces(topology, name))]
-            run(*inside(name, "sh", "-e", "-c", "\n".join(devices + node["exec"])))
+            with entered(name):
+                _configure(["lo", *interfaces(topology, name)], node["exec"])
         yield
     finally:
         unname(topology["nodes"])
@@ -45,7 +45,7 @@ def namespaces_up(topology: Topology) -> Iterator[None]:
 
 def unname(nodes: Iterable[str]) -> None:
     """Take the names of namespaces away, and with them every namespace that nothing else holds."""
-    existing = run("ip", "netns", "list").split()
+    existing = namespace.named()
     run("ip", "-batch", "-", stdin="\n".join(f"netns delete {name}" for name in nodes if name in existing))
 
 
@@ -81,28 +81,31 @@ def _wires(topology: Topology) -> list[str]:
     return lines
 
 
+def _configure(devices: list[str], commands: list[str]) -> None:
+    """Set the devices of the node that this thread is in up, and execute the node's commands in their order."""
+    for dev in devices:
+        interface.bring_up(dev)
+    for for_ip, lines in groupby(commands, key=lambda line: bool(FOR_IP.fullmatch(line))):
+        if for_ip:
+            run("ip", "-batch", "-", stdin="".join(f"{line.removeprefix('ip ')}\n" for line in lines))
+        else:
+            run("sh", "-e", "-c", "\n".join(lines))
+
+
 def _switch_offloads_off(name: str, devices: list[str]) -> None:
     """A super-packet would be one decision of a queue for 64 kB."""
-    offloads = " ".join(f"{short} off" for short in OFFLOADS)
-    lines = [line for dev in devices for line in (f"ethtool -K {dev} {offloads}", f"ethtool -k {dev}")]
-    shown = run(*inside(name, "sh", "-e", "-c", "\n".join(lines)))
-    for feature in OFFLOADS.values():
-        if shown.count(f"\n{feature}: off") != len(devices):
-            raise NodeError(f"{name}: {feature}=on: must be off on every interface")
+    with entered(name):
+        for dev in devices:
+            for offload in interface.switch_offloads_off(dev):
+                raise NodeError(f"{name}:{dev}: {offload}=on: must be off on every interface")
 
 
 def _pin_neighbours(topology: Topology) -> None:
     """ARP would cross the delay, and lose what waits for it."""
-    shown = {
-        (name, link["ifname"]): link
-        for name in topology["nodes"]
-        for link in run_json("ip", "-n", name, "-j", "address", "show")
-    }
-    lines: dict[str, list[str]] = {name: [] for name in topology["nodes"]}
     for link in topology["links"]:
         near, far = endpoints(link)
-        for (node, dev), peer in ((near, shown[far]), (far, shown[near])):
-            address = next(a["local"] for a in peer["addr_info"] if a["family"] == "inet")
-            lines[node].append(f"neighbour replace {address} lladdr {peer['address']} dev {dev} nud permanent")
-    for node, batch in lines.items():
-        run("ip", "-n", node, "-batch", "-", stdin="\n".join(batch))
+        for (node, dev), (peer_node, peer_dev) in ((near, far), (far, near)):
+            with entered(peer_node):
+                address, hardware = interface.address(peer_dev), interface.hardware(peer_dev)
+            with entered(node):
+                interface.pin_neighbour(dev, address, hardware)

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Queueing disciplines: asked for in full, and read back from the kernel. What a spec holds: lab/node/qdiscs/."""
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from lab.node import modules
 from lab.node.netlink import TC_H_ROOT, Qdiscs
@@ -13,8 +12,7 @@ from lab.node.tools import NodeError, run, run_json
 ROUNDING = 1e-4  # tc prints floats
 
 
-@dataclass(frozen=True)
-class Place:
+class Place(NamedTuple):
     """Where a qdisc hangs, in tc's words and in netlink's."""
 
     words: str
@@ -37,9 +35,8 @@ def command(dev: str, spec: Spec, verb: str = "replace", place: Place = ROOT) ->
 
 def apply(node: str, dev: str, spec: Spec) -> Spec:
     """Apply a spec, and return what the kernel says it now is; NodeError where the two differ."""
+    modules.load_all(modules_of(spec))
     for part, place in _parts(spec):
-        if part["kind"] in MODULES:
-            modules.load(MODULES[part["kind"]])
         kind = KINDS[part["kind"]]
         if isinstance(kind, ByTc):
             run("tc", "-n", node, *command(dev, part, place=place).split())
@@ -47,6 +44,11 @@ def apply(node: str, dev: str, spec: Spec) -> Spec:
             with Qdiscs(node, dev) as qdiscs:
                 qdiscs.make(part["kind"], kind.options(part), place.parent, place.number)
     return read_back(node, dev, spec)
+
+
+def modules_of(spec: Spec) -> list[str]:
+    """Name the modules that a spec needs."""
+    return [MODULES[part["kind"]] for part, _ in _parts(spec) if part["kind"] in MODULES]
 
 
 def read_back(node: str, dev: str, spec: Spec) -> Spec:

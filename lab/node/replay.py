@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from lab.node import qdisc, series
-from lab.node.forked import LIBC
+from lab.node.namespace import LIBC
 from lab.node.netlink import Qdiscs
 from lab.node.qdiscs.kind import Spec
 from lab.node.qdiscs.replay import chunk

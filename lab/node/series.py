@@ -7,8 +7,8 @@ count from the series' start and rise; a capacity begins at 0.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from lab.node.tools import NodeError
 
@@ -16,8 +16,7 @@ END = "end"
 NS_PER_US = 1000
 
 
-@dataclass(frozen=True)
-class Chunk:
+class Chunk(NamedTuple):
     """Steps of (ns since the start, value); the last chunk knows the end."""
 
     steps: list[tuple[int, int]]

@@ -3,7 +3,8 @@
 
 import time
 
-from lab.node.tools import inside, run
+from lab.node.namespace import entered
+from lab.node.tools import run
 
 PATIENCE_S = 15
 
@@ -18,4 +19,5 @@ def let_go(nodes: list[str]) -> None:
 
 def _connected(node: str) -> bool:
     """Ask for connections, but for those that are over and only remembered."""
-    return bool(run(*inside(node, "ss", "-Htan", "state", "connected", "exclude", "time-wait")).strip())
+    with entered(node):
+        return bool(run("ss", "-Htan", "state", "connected", "exclude", "time-wait").strip())

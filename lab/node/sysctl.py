@@ -1,18 +1,23 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Kernel settings of a node: written, then read back."""
 
+import json
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
-from lab.node.tools import NodeError, inside, run, run_json
+from lab.node.namespace import entered
+from lab.node.tools import NodeError, run, run_json
 
+PROC = Path("/proc/sys")
 Settings = dict[str, str]
 
 
 def pin(node: str | None, settings: Settings) -> None:
     """Write settings in a node (None: in the first namespace) and refuse what did not take."""
-    words = [f"{name}={value}" for name, value in settings.items()]
-    run(*_there(node, "sysctl", "-q", "-w", *words))
+    with entered(node):
+        for name, value in settings.items():
+            _write(name, value)
     for name, got in read(node, settings).items():
         if got != " ".join(settings[name].split()):
             raise NodeError(f"{node or 'kernel'}: {name}={got}: must be {settings[name]}")
@@ -20,9 +25,8 @@ def pin(node: str | None, settings: Settings) -> None:
 
 def read(node: str | None, names: Iterable[str]) -> Settings:
     """Read settings of a node, or of the first namespace."""
-    names = list(names)
-    got = run(*_there(node, "sysctl", "-n", *names)).splitlines()
-    return {name: " ".join(line.split()) for name, line in zip(names, got, strict=True)}
+    with entered(node):
+        return {name: " ".join(_file(name).read_text().split()) for name in names}
 
 
 @contextmanager
@@ -35,16 +39,26 @@ def given_back(names: Iterable[str]) -> Iterator[None]:
         pin(None, before)
 
 
-def _there(node: str | None, *argv: str) -> list[str]:
-    return inside(node, *argv) if node else list(argv)
+def _file(name: str) -> Path:
+    file = PROC / name.replace(".", "/")
+    if not file.exists():
+        raise NodeError(f"kernel: {name}: must be one of this kernel's settings")
+    return file
+
+
+def _write(name: str, value: str) -> None:
+    try:
+        _file(name).write_text(value)
+    except OSError as error:
+        raise NodeError(f"kernel: {name}={value}: {error.strerror}") from None
 
 
 def pin_route(node: str, settings: Settings) -> None:
     """Write settings of a node's default route, and refuse what did not take."""
-    show = ("ip", "-n", node, "-j", "-d", "route", "show", "default")
-    (route,) = run_json(*show)
-    words = [word for pair in settings.items() for word in pair]
-    run("ip", "-n", node, "route", "replace", "default", "via", route["gateway"], "dev", route["dev"], *words)
-    (metrics,) = run_json(*show)[0]["metrics"]
+    (route,) = run_json("ip", "-n", node, "-j", "route", "show", "default")
+    words = " ".join(word for pair in settings.items() for word in pair)
+    lines = f"route replace default via {route['gateway']} dev {route['dev']} {words}\nroute show default\n"
+    (now,) = json.loads(run("ip", "-n", node, "-j", "-d", "-batch", "-", stdin=lines))
+    (metrics,) = now["metrics"]
     if metrics != {name: int(value) for name, value in settings.items()}:
         raise NodeError(f"{node}: default route={metrics}: must be {settings}")

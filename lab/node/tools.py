@@ -22,8 +22,3 @@ def run(*argv: str, stdin: str | None = None) -> str:
 def run_json(*argv: str) -> Any:
     """Run a tool that prints JSON and return what it said."""
     return json.loads(run(*argv) or "null")
-
-
-def inside(node: str, *argv: str) -> list[str]:
-    """Word a command so that it runs in a node's network namespace."""
-    return ["ip", "netns", "exec", node, *argv]

@@ -4,7 +4,6 @@
 import json
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from lab.node.forked import Forked
 from lab.node.machine import watch
 from lab.node.probe import probe
 from lab.node.sampler import sample
+from lab.node.task import Task
 
 Plan = dict[str, Any]
 
@@ -57,10 +57,9 @@ def _traffic(plan: Plan, folder: Path) -> dict[str, Any]:
         start_ns = time.monotonic_ns() + link.AHEAD_NS
         changes = stack.enter_context(link.following(plan["shapes"], folder, start_ns))
         machine = stack.enter_context(_watching(plan))
-        with ThreadPoolExecutor(max(len(rivals), 1)) as beside:
-            others = [beside.submit(flow.download, each, plan["addresses"][each["sender"]], preload) for each in rivals]
-            told = {"iperf3": flow.download(download, plan["addresses"][download["sender"]], preload)}
-            rivals_told = [other.result() for other in others]
+        others = [Task(flow.download, each, plan["addresses"][each["sender"]], preload) for each in rivals]
+        told = {"iperf3": flow.download(download, plan["addresses"][download["sender"]], preload)}
+        rivals_told = [other.result() for other in others]
     record = {"clocks": clocks, "start_ns": start_ns, "capture": counts, "changes": changes, "rivals": rivals_told}
     return record | told | ({"machine": machine} if machine else {})
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from lab import guest_code
 from lab.kernel import build
 from lab.kernel.build import Kernel
 from lab.kernel.recipe import DEFAULT, Recipe
@@ -77,7 +78,8 @@ class Bench:
 
 
 @pytest.fixture(scope="session")
-def kernel() -> Kernel:
+def kernel(world: Image) -> Kernel:
+    guest_code.ensure(world.root)
     return build.ensure(recipe_under_test())
 
 

@@ -2,7 +2,6 @@
 """In the guest: TCP flows between nodes, of known bytes that are checked on arrival, all in one process."""
 
 import hashlib
-import os
 import select
 import socket
 import struct
@@ -13,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from lab.node import netns, qdisc, sysctl
-from lab.node.forked import CLONE_NEWNET, LIBC
+from lab.node.counters import protocol_counters
+from lab.node.namespace import entered
 from lab.node.tools import NodeError, run
 
 PORT = 5201
@@ -43,23 +43,9 @@ def link_up(link: dict[str, Any], sysctls: dict[str, str] | None = None) -> Iter
         yield
 
 
-@contextmanager
-def inside(node: str) -> Iterator[None]:
-    """Be in a node's network namespace; a socket made there stays there."""
-    home = os.open("/proc/self/ns/net", os.O_RDONLY)
-    there = os.open(f"/run/netns/{node}", os.O_RDONLY)
-    LIBC.setns(there, CLONE_NEWNET)
-    try:
-        yield
-    finally:
-        LIBC.setns(home, CLONE_NEWNET)
-        os.close(home)
-        os.close(there)
-
-
 def listening(node: str, algorithm: str, options: Options | None = None, port: int = PORT) -> socket.socket:
     """Listen for flows whose sender is this node."""
-    with inside(node):
+    with entered(node):
         sock = socket.socket()
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         set_algorithm(sock, algorithm)
@@ -72,7 +58,7 @@ def listening(node: str, algorithm: str, options: Options | None = None, port: i
 
 def receiving(node: str, rcvbuf_bytes: int | None = None, options: Options | None = None) -> socket.socket:
     """Make the socket that will receive, not connected yet."""
-    with inside(node):
+    with entered(node):
         sock = socket.socket()
     if rcvbuf_bytes:
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, rcvbuf_bytes)
@@ -181,12 +167,7 @@ def _forget(poll: "select.epoll", work: Work, flow: Flow) -> None:
 
 def counters(node: str) -> dict[str, int]:
     """Read a node's TCP and IP counters, by the names of nstat."""
-    with inside(node):
-        text = Path("/proc/net/netstat").read_text() + Path("/proc/net/snmp").read_text()
-    found: dict[str, int] = {}
-    lines = text.splitlines()
-    for names, values in zip(lines[::2], lines[1::2], strict=True):
-        kind = names.split(":")[0]
-        pairs = zip(names.split()[1:], values.split()[1:], strict=True)
-        found |= {f"{kind}{name}": int(value) for name, value in pairs}
-    return found
+    with entered(node):
+        return protocol_counters(
+            "".join(Path(f"/proc/thread-self/net/{file}").read_text() for file in ("netstat", "snmp"))
+        )

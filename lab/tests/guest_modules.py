@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from lab.node.forked import LIBC
+from lab.node.namespace import LIBC
 from lab.node.tools import NodeError, run
 from lab.tests.guest_flow import Flow, connect, finish, link_up, listening, pump, receiving
 

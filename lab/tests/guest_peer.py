@@ -6,8 +6,9 @@ import socket
 import struct
 from typing import Any
 
+from lab.node.namespace import entered
 from lab.node.tools import run, run_json
-from lab.tests.guest_flow import BYTES, CHUNK, PORT, inside
+from lab.tests.guest_flow import BYTES, CHUNK, PORT
 
 ADDRESS = "10.0.3.9"  # beside the client's own address, so that its kernel answers nothing
 PORTS = itertools.count(40000)  # a connection each
@@ -36,7 +37,7 @@ class Peer:
         run("ip", "-n", "satellite", "neighbour", "replace", ADDRESS, "lladdr", own["address"], "dev", "eth2")
         self.macs = bytes.fromhex((router["address"] + own["address"]).replace(":", ""))
         self.server = link["addresses"][link["ends"][0]]
-        with inside(node):
+        with entered(node):
             self.wire = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(0x0800))
             self.wire.bind(("eth1", 0x0800))
         self.segments: dict[int, bytes] = {}

@@ -9,8 +9,9 @@ import pytest
 
 from lab.node import qdisc
 from lab.node.capture import read_counts
+from lab.node.counters import protocol_counters, read_links
 from lab.node.flow import read_result
-from lab.node.tools import NodeError, inside, run, run_json
+from lab.node.tools import NodeError, run, run_json
 
 DATA = Path(__file__).parent / "data"
 TBF = {"kind": "tbf", "rate_bps": 144e6, "burst_bytes": 1600, "limit_bytes": 36_000_000}
@@ -122,5 +123,12 @@ def test_a_tool_that_prints_nothing_is_no_json_but_none() -> None:
     assert run_json("true") is None
 
 
-def test_a_command_in_a_node_runs_in_its_namespace() -> None:
-    assert inside("client", "ip", "link") == ["ip", "netns", "exec", "client", "ip", "link"]
+def test_the_kernels_table_of_interfaces_gives_what_each_dropped_and_sent() -> None:
+    links = read_links((DATA / "proc-net-dev.txt").read_text())
+    assert links["eth1"] == {"rx_dropped_pkts": 3 + 1, "tx_dropped_pkts": 7, "tx_pkts": 1234}
+    assert links["lo"]["tx_pkts"] == 2
+
+
+def test_the_kernels_protocol_counters_have_nstats_names() -> None:
+    text = "TcpExt: SyncookiesSent TCPRcvQDrop\nTcpExt: 0 5\nIpExt: InNoRoutes\nIpExt: 2\n"
+    assert protocol_counters(text) == {"TcpExtSyncookiesSent": 0, "TcpExtTCPRcvQDrop": 5, "IpExtInNoRoutes": 2}

@@ -5,29 +5,34 @@ An engine brings a topology up and leaves every node a named network namespace (
 same code. It takes everything down again whatever happens.
 """
 
-from collections.abc import Callable, Iterator
+import importlib
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
 from lab.node import netns, sockets
-from lab.node.engines import containerlab, mininet
 
 Plan = dict[str, Any]
-BUILDERS: dict[str, Callable[[Plan, Path], AbstractContextManager[None]]] = {
-    "netns": lambda plan, _: netns.namespaces_up(plan["topology"]),
-    "containerlab": containerlab.containers_up,
-    "mininet": mininet.hosts_up,
-}
+BUILDERS = {"containerlab": "containers_up", "mininet": "hosts_up"}  # a module each, loaded where it is used
 
 
 @contextmanager
 def nodes_up(plan: Plan, folder: Path) -> Iterator[None]:
     """Bring the nodes of a plan up with its engine (netns unless it names another); `folder` is the trial's."""
-    with BUILDERS[plan.get("engine", "netns")](plan, folder):
+    with _built(plan, folder):
         netns.ready(plan["topology"])
         try:
             yield
         finally:
             if plan.get("clock") == "real":
                 sockets.let_go(plan["ends"])
+
+
+def _built(plan: Plan, folder: Path) -> AbstractContextManager[None]:
+    engine = plan.get("engine", "netns")
+    if engine == "netns":
+        return netns.namespaces_up(plan["topology"])
+    module = importlib.import_module(f"lab.node.engines.{engine}")
+    built: AbstractContextManager[None] = getattr(module, BUILDERS[engine])(plan, folder)
+    return built

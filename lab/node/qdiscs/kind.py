@@ -6,8 +6,7 @@ change leaves out (netem's limit to 1000, its loss and rate to 0).
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 Spec = dict[str, Any]
 
@@ -20,8 +19,7 @@ def _no_slack(_spec: Spec, _name: str) -> float:
     return 0.0
 
 
-@dataclass(frozen=True)
-class ByTc:
+class ByTc(NamedTuple):
     """A kind that tc knows."""
 
     words: Callable[[Spec], list[str]]
@@ -31,8 +29,7 @@ class ByTc:
     details: bool = False  # whether tc shows all of it with -d only (which spoils the numbers of other kinds)
 
 
-@dataclass(frozen=True)
-class ByNetlink:
+class ByNetlink(NamedTuple):
     """A kind of the lab's own (lab/kernel/qdisc/), which tc does not know."""
 
     options: Callable[[Spec], bytes]
