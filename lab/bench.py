@@ -17,6 +17,7 @@ from lab.conduct import prepare
 from lab.experiment import load_experiment
 from lab.kernel.recipe import Recipe
 from lab.plan import PORT, SNAPLEN_BYTES
+from lab.store.parquet import write_table
 from lab.tables.packets import read_packets
 from lab.trial import Job, run_trial
 
@@ -51,7 +52,7 @@ def measure(seconds: int, console: Console) -> None:
             list(pool.run_on(workers, [job("first"), job("second")], pool.attempt))
             both_s = _timed(lambda: list(pool.run_on(workers, [job("left"), job("right")], pool.attempt)))
             one_s = _timed(lambda: list(pool.run_on(workers, [job("single")], pool.attempt)))
-        capture = job("alone").folder / "client.pcapng"
+        capture = job("alone").folder / "client.pcapng.zst"
         tshark_s = _pinned(lambda: _tshark(world.root, capture))
         ours_s = _pinned(lambda: _to_parquet(capture))
     figures = {
@@ -84,16 +85,14 @@ def _tshark(world: Path, capture: Path) -> None:
     fields = [word for field in FIELDS for word in ("-e", field)]
     command = sandbox.command(
         world,
-        ["tshark", "-n", "-r", "/trial/client.pcapng", "-T", "fields", *fields],
+        ["tshark", "-n", "-r", "/trial/client.pcapng.zst", "-T", "fields", *fields],
         read_only={capture.parent: "/trial"},
     )
     subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
 
 
 def _to_parquet(capture: Path) -> None:
-    read_packets(capture, PORT, SNAPLEN_BYTES).packets.write_parquet(
-        capture.parent / "again.parquet", compression="zstd"
-    )
+    write_table(read_packets(capture, PORT, SNAPLEN_BYTES).packets, capture.parent / "again.parquet")
 
 
 def _show(figures: dict[str, float], asked: tuple[str, ...], console: Console) -> None:

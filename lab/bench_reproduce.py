@@ -87,7 +87,7 @@ def _row(client: Any, experiment: Experiment, folder: Path, kernel: Kernel, worl
     wall_s = (time.monotonic() - begun_s) / len(jobs)
     trials = scenario.trials * len(scenario.ccas)
     quick = ceil(scenario.trials / QUICK_SHARE) * len(scenario.ccas)
-    whole_bytes, capture_bytes = _bytes(folder, "*"), _bytes(folder, "*.pcapng")
+    whole_bytes, capture_bytes = _bytes(folder, "*"), _bytes(folder, "*.pcapng.zst")
     return {
         "scenario": experiment.name,
         "trials": trials,
@@ -108,7 +108,7 @@ def _bytes(folder: Path, pattern: str) -> int:
 
 def _reading(scratch: Path) -> float:
     """Rows a second of the largest capture that a GEO trial left."""
-    captures = sorted((scratch / "thesis-geo").glob("*/client.pcapng"), key=lambda file: file.stat().st_size)
+    captures = sorted((scratch / "thesis-geo").glob("*/client.pcapng.zst"), key=lambda file: file.stat().st_size)
     if not captures:
         return 0.0
     begun_s = time.monotonic()

@@ -27,7 +27,7 @@ from lab.trial import Job
 from lab.world.image import Image
 
 LOCK = ".lock"
-KEPT, KEPT_TABLES = 0.5, 0.06  # share of it that stays in a stored trial, with its capture and without
+KEPT, KEPT_TABLES = 0.08, 0.025  # share of it that stays in a stored trial, with its capture and without
 BYTES_PER_PACKET = 200  # of the capture, its table and the trace while a trial is decoded
 
 

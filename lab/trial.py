@@ -16,16 +16,19 @@ from lab.certificate import certify
 from lab.kernel.build import Kernel
 from lab.links.shapes import write_steps
 from lab.plan import MSS_BYTES, PORT, RIVAL_PORT, SNAPLEN_BYTES, Experiment, draw, make_plan
+from lab.store.parquet import write_table
 from lab.store.trial import FORMAT, TABLES
 from lab.tables.acks import Clock, ack_table, retransmit_table, state_table
 from lab.tables.exits import bin_table, exit_table
+from lab.tables.header_capture import keep_headers
 from lab.tables.link import read_link
 from lab.tables.packets import read_packets
 from lab.tables.qdisc import read_samples
 from lab.tables.trace import read_events
 
 RIVAL_FLOW = 2  # of the tables; its packets are not captured, its kernel is traced
-RAW = ("trace.raw", "qdisc.raw", "formats", "link", "node.json")
+CAPTURED = "client.pcapng"
+RAW = ("trace.raw", "qdisc.raw", "formats", "link", "node.json", CAPTURED)
 
 
 @dataclass(frozen=True)
@@ -87,10 +90,12 @@ def store(job: Job, plan: dict[str, Any], folder: Path) -> dict[str, Any]:
     rules = [job.experiment.ccas[job.cca].slow_start_exit, *([rival.slow_start_exit] if rival else [])]
     tables = decode(folder, node, *rules)
     for name in TABLES:
-        tables[name].write_parquet(folder / f"{name}.parquet", compression="zstd")
+        write_table(tables[name], folder / f"{name}.parquet")
     meta = _meta(job, plan, node, certify(plan, node, tables))
     (folder / "trial.json").write_text(json.dumps(meta, indent=1))
-    for name in RAW if job.keep_capture else (*RAW, "client.pcapng"):
+    if job.keep_capture:
+        keep_headers(folder / CAPTURED, folder / f"{CAPTURED}.zst", SNAPLEN_BYTES)
+    for name in RAW:
         path = folder / name
         shutil.rmtree(path) if path.is_dir() else path.unlink()
     shutil.rmtree(folder / "topology", ignore_errors=True)
@@ -99,7 +104,7 @@ def store(job: Job, plan: dict[str, Any], folder: Path) -> dict[str, Any]:
 
 def decode(folder: Path, node: dict[str, Any], *rules: str) -> dict[str, pl.DataFrame]:
     """Decode the raw records of a trial; `rules` are what ends each sender's slow start when no loss does."""
-    capture = read_packets(folder / "client.pcapng", PORT, SNAPLEN_BYTES)
+    capture = read_packets(folder / CAPTURED, PORT, SNAPLEN_BYTES)
     start_ns = capture.start_ns - node["clocks"]["realtime_ns"] + node["clocks"]["monotonic_ns"]
     events = read_events(folder / "trace.raw", folder / "formats")
     clock = Clock(start_ns, capture.client_ports | ({RIVAL_PORT: RIVAL_FLOW} if len(rules) > 1 else {}))

@@ -12,6 +12,7 @@ from pathlib import Path
 import polars as pl
 
 from lab.paths import REPO
+from lab.store.parquet import write_table
 from lab.store.run import Run
 from lab.store.trial import TABLES
 
@@ -39,8 +40,7 @@ def _keep_trial(source: Path, target: Path) -> None:
     target.mkdir(parents=True)
     shutil.copy(source / "trial.json", target)
     for name in TABLES:
-        table = pl.read_parquet(source / f"{name}.parquet")
-        table.write_parquet(target / f"{name}.parquet", compression="zstd", compression_level=STRONGEST)
+        write_table(pl.read_parquet(source / f"{name}.parquet"), target / f"{name}.parquet", STRONGEST)
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from lab.errors import UserError
@@ -36,15 +37,26 @@ class Frames:
 
 def read_pcapng(file: Path, snaplen_bytes: int) -> Frames:
     """Read a little-endian, single-section capture of Ethernet; UserError where it is cut short or something else."""
-    data = map_file(file)
+    data = _content(file)
     if len(data) < 12 or struct.unpack_from("<I4xI", data[:12].tobytes()) != (SECTION, BYTE_ORDER):
         raise UserError(f"{file}: must be a pcapng capture as dumpcap writes it")
-    starts, tick_ns = _walk(data, file)
+    starts, tick_ns = packet_blocks(data, file)
     words = gather(data, starts, PACKET_HEAD).view("<u4")
     ticks = (words[:, 3].astype(np.int64) << 32) | words[:, 4]
     head = gather(data, starts + PACKET_HEAD, snaplen_bytes)
     _clear_after(head, words[:, 5])
     return Frames(ticks * tick_ns, words[:, 6], words[:, 5], head)
+
+
+def _content(file: Path) -> NDArray[np.uint8]:
+    """Map a capture, or decompress one that is kept (`.zst`)."""
+    if file.suffix != ".zst":
+        return map_file(file)
+    try:
+        with pa.input_stream(str(file), compression="zstd") as stream:
+            return np.frombuffer(stream.read(), dtype=np.uint8)
+    except OSError:
+        raise UserError(f"{file}: must be a whole zstd-compressed capture") from None
 
 
 def _clear_after(head: NDArray[np.uint8], captured_bytes: NDArray[np.uint32]) -> None:
@@ -56,7 +68,7 @@ def _clear_after(head: NDArray[np.uint8], captured_bytes: NDArray[np.uint32]) ->
         head[at : at + ROWS] *= columns < kept[at : at + ROWS, None]
 
 
-def _walk(data: NDArray[np.uint8], file: Path) -> tuple[NDArray[np.int64], int]:
+def packet_blocks(data: NDArray[np.uint8], file: Path) -> tuple[NDArray[np.int64], int]:
     """Find where the packet blocks begin, and what one tick of their clock is in nanoseconds.
 
     Every block tells where the next one begins. Of packet blocks, which are all but a few, whole runs are followed.

@@ -23,6 +23,13 @@ def big_endian(head: Bytes, at: int, width: int) -> NDArray[np.int64]:
     return np.ascontiguousarray(head[:, at : at + width]).view(f">u{width}")[:, 0].astype(np.int64)
 
 
+def header_bytes(head: Bytes) -> NDArray[np.int64]:
+    """Tell where the payload of rows that are TCP begins."""
+    tcp_at = ETHERNET_BYTES + (head[:, ETHERNET_BYTES] & 0x0F).astype(np.int64) * 4
+    offset_at = np.minimum(tcp_at + 12, head.shape[1] - 1)
+    return tcp_at + (np.take_along_axis(head, offset_at[:, None], axis=1)[:, 0] >> 4).astype(np.int64) * 4
+
+
 def segments(head: Bytes) -> dict[str, NDArray[np.int64]]:
     """Decode rows that are TCP; -1 stands for an option that is not there."""
     ip_bytes = (head[:, ETHERNET_BYTES] & 0x0F).astype(np.int64) * 4

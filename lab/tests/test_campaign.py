@@ -108,6 +108,6 @@ def test_results_are_the_same_bit_for_bit_whatever_ran_where(tmp_path: Path, els
     there = lab(tmp_path / "there", "run", file, "--scheduler", elsewhere, "--no-pcap")
     assert there.returncode == 0, there.stderr
     own, other = (digests(Run(tmp_path / where / "mine" / "latest")) for where in ("here", "there"))
-    assert {name: digest for name, digest in own.items() if not name.endswith(".pcapng")} == other
+    assert {name: digest for name, digest in own.items() if not name.endswith(".pcapng.zst")} == other
     assert len(own) == len(other) + 2
     assert Run(tmp_path / "there" / "mine" / "latest").meta["wall_s"] > 0

@@ -55,7 +55,7 @@ def twice(request: pytest.FixtureRequest, bench: Bench) -> tuple[Trial, Trial]:
 
 
 def test_the_same_trial_gives_the_same_capture_byte_for_byte(twice: tuple[Trial, Trial]) -> None:
-    first, second = ((trial.path / "client.pcapng").read_bytes() for trial in twice)
+    first, second = ((trial.path / "client.pcapng.zst").read_bytes() for trial in twice)
     assert first == second
 
 
@@ -74,5 +74,5 @@ def test_another_seed_gives_other_packets(bench: Bench) -> None:
     captures = []
     for name, seed in (("first", 1), ("other-seed", 2)):
         trial = bench.run(experiment_on(LINKS["bbr"], "bbr", duration_s=3, seed=seed), "bbr", name)
-        captures.append((trial.path / "client.pcapng").read_bytes())
+        captures.append((trial.path / "client.pcapng.zst").read_bytes())
     assert captures[0] != captures[1]

@@ -73,7 +73,7 @@ def test_every_trial_is_stored_whole_and_valid(results: tuple[Path, str]) -> Non
         assert {file.name for file in trial.path.iterdir()} == {
             "trial.json",
             "plan.json",
-            "client.pcapng",
+            "client.pcapng.zst",
             "browser.json.gz",  # thinned for the page
             *(f"{table}.parquet" for table in TABLES),
         }

@@ -48,7 +48,9 @@ def lossy_trial(bench: Bench) -> Trial:
 @pytest.fixture(scope="module", params=["small_trial", "lossy_trial", "stored"])
 def both(request: pytest.FixtureRequest, world: Image) -> tuple[pl.DataFrame, pl.DataFrame]:
     """A capture as the lab reads it, and as tshark does."""
-    capture = CAPTURE if request.param == "stored" else request.getfixturevalue(request.param).path / "client.pcapng"
+    capture = (
+        CAPTURE if request.param == "stored" else request.getfixturevalue(request.param).path / "client.pcapng.zst"
+    )
     ours = read_packets(capture, PORT, SNAPLEN_BYTES)
     time_ns = (ours.packets["t_s"] * 1e9).round().cast(pl.Int64) + ours.start_ns
     return ours.packets.with_columns(time_ns.alias("time_ns")), dissect(world.root, capture, PORT)
@@ -83,7 +85,7 @@ def test_the_capture_holds_every_frame_that_crossed_the_clients_interface(small_
 
 
 def test_the_stored_table_is_the_decoded_capture(small_trial: Trial) -> None:
-    decoded = read_packets(small_trial.path / "client.pcapng", PORT, SNAPLEN_BYTES).packets
+    decoded = read_packets(small_trial.path / "client.pcapng.zst", PORT, SNAPLEN_BYTES).packets
     assert decoded.equals(small_trial.packets)
 
 

@@ -39,7 +39,7 @@ def test_nothing_runs_twice_and_a_run_of_other_trials_is_another_run(scenario: s
     first = Run(results / "latest")
     (trial,) = first.trials
     assert first.complete
-    assert not (trial.path / "client.pcapng").exists()
+    assert not (trial.path / "client.pcapng.zst").exists()
     stored = (trial.path / "trial.json").stat().st_mtime_ns
     assert "trials run" not in run(scenario, quick=True)[1]
     assert (trial.path / "trial.json").stat().st_mtime_ns == stored
