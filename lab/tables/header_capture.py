@@ -43,7 +43,8 @@ def _cut(blocks: Bytes) -> Bytes:
     out[:, 4:8] = lengths
     out[:, 20:24] = kept.astype("<u4").view(np.uint8).reshape(-1, 4)
     np.put_along_axis(out, PACKET_HEAD + padded[:, None] + np.arange(TAIL), lengths, axis=1)
-    return out[columns < (PACKET_HEAD + padded + TAIL).astype(np.int16)[:, None]]
+    inside = columns < (PACKET_HEAD + padded + TAIL).astype(np.int16)[:, None]
+    return np.asarray(out[inside])
 
 
 def _header_bytes(head: Bytes) -> NDArray[np.int64]:
