@@ -1,24 +1,25 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Recorded series of a profile: a column of a recording, from a point that the trial's seed draws."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 import numpy as np
-import polars as pl
 from pydantic import model_validator
 
-from lab.errors import UserError, field_error
+from lab.errors import field_error
+from lab.links import batches
+from lab.links.batches import Batches
 from lab.links.models import NotNegative, Positive
 from lab.links.steps import Row, Steps
 from lab.schema.load import Strict
 from lab.traces import recording
 from lab.traces.imported import imported, imported_dataset
+from lab.traces.recording import Scan
 
 FRAME_BYTES = 1514  # what one opportunity carries: a packet of 1500 bytes in its Ethernet frame, as tc counts
-ROWS_AT_ONCE = 100_000
 ROUNDING_S = 1e-9
 BINNED = "rate_mbps"  # what opportunities become where they serve as a rate
 
@@ -56,21 +57,25 @@ class Series(Strict):
 
 @dataclass(frozen=True)
 class Recorded:
-    """A series with its data at hand: rows of (t_s, value), read from disk as needed."""
+    """A series with its data at hand: values over time, read from disk as needed."""
 
     asked: Series
-    frame: pl.LazyFrame  # t_s and value, in order, without gaps
+    batches: Callable[[], Batches]  # from its beginning with each call; times rise from 0, nothing is missing
     length_s: float
     meaning: str | None
     holds: bool = True  # a value until the next one; an opportunity is for its instant only
 
     def nominal(self) -> float:
         """Return the mean over the recording's time."""
-        return float(_collect(self.frame.select(_mean_over_time(self.length_s))).item())
+        total, last_s, last = 0.0, 0.0, 0.0
+        for t_s, value in self.batches():
+            total += float(np.diff(t_s, prepend=last_s) @ np.concatenate([[last], value[:-1]]))
+            last_s, last = float(t_s[-1]), float(value[-1])
+        return (total + (self.length_s - last_s) * last) / self.length_s
 
     def least(self) -> float:
         """Return the smallest value."""
-        return float(_collect(self.frame.select(pl.col("value").min())).item())
+        return min(float(value.min()) for _, value in self.batches())
 
     def window(self, phase_s: float, duration_s: float) -> Steps:
         """Return the series from `phase_s` on for `duration_s`, going round where it ends."""
@@ -80,21 +85,27 @@ class Recorded:
         shown_s, begin_s = 0.0, phase_s
         while duration_s - shown_s > ROUNDING_S:
             end_s = min(self.length_s, begin_s + duration_s - shown_s)
-            if self.holds:
-                yield shown_s, self._at(begin_s)
-            inside = self.frame.filter((pl.col("t_s") > begin_s) & (pl.col("t_s") < end_s))
-            for batch in inside.collect_batches(chunk_size=ROWS_AT_ONCE, maintain_order=True, engine="streaming"):
-                for t_s, value in batch.iter_rows():
-                    yield shown_s + t_s - begin_s, value
+            for t_s, value in self._between(begin_s, end_s):
+                yield from zip((t_s + (shown_s - begin_s)).tolist(), value.tolist(), strict=True)
             shown_s, begin_s = shown_s + end_s - begin_s, 0.0
 
-    def _at(self, t_s: float) -> float:
-        """Return the value in force at a time; before the first row, that row's."""
-        before = _collect(self.frame.filter(pl.col("t_s") <= t_s).select("value").last())
-        return float(before.item() if before.height and before.item() is not None else self._first())
-
-    def _first(self) -> float:
-        return float(_collect(self.frame.select("value").first()).item())
+    def _between(self, begin_s: float, end_s: float) -> Batches:
+        """Cut a span out; first comes what holds as it begins: before the first row, that row's value."""
+        before: float | None = None
+        begun = not self.holds
+        for t_s, value in self.batches():
+            first, last = np.searchsorted(t_s, begin_s, "right"), np.searchsorted(t_s, end_s, "left")
+            before = float(value[first - 1]) if first else before
+            if first == len(t_s):
+                continue
+            if not begun:
+                yield np.array([begin_s]), np.array([value[first] if before is None else before])
+                begun = True
+            yield t_s[first:last], value[first:last]
+            if last < len(t_s):
+                return
+        if not begun:
+            yield np.array([begin_s]), np.array([before])
 
 
 def load_series(series: Series, columns: tuple[str, ...], profile: Path, field: str) -> Recorded:
@@ -102,13 +113,16 @@ def load_series(series: Series, columns: tuple[str, ...], profile: Path, field: 
     scan = recording.scan(_stored(series, profile, field))
     if scan.kind == "samples":
         raise field_error(profile, field, series.name, "a recording with a clock, not samples")
-    frame = scan.frame
-    known = [name for name in frame.collect_schema().names() if name not in ("t_s", "opportunities")]
+    known = [name for name in scan.frame.collect_schema().names() if name not in ("t_s", "opportunities")]
     known += [BINNED] if scan.kind == "opportunities" else []
     column = _column(series, columns, known, profile, field)
-    frame = _binned(frame, series.bin_ms) if column == BINNED else frame
-    values = _cleaned(frame.select("t_s", pl.col(column).cast(pl.Float64).alias("value")), series)
-    return Recorded(series, values, _length_s(values, profile, field, series), scan.meaning)
+
+    def values() -> Batches:
+        return _cleaned(
+            _binned(scan, series.bin_ms) if column == BINNED else batches.column(scan.batches(), column), series
+        )
+
+    return Recorded(series, values, _length_s(values(), profile, field, series), scan.meaning)
 
 
 def load_opportunities(series: Series, profile: Path, field: str) -> Recorded:
@@ -116,9 +130,12 @@ def load_opportunities(series: Series, profile: Path, field: str) -> Recorded:
     scan = recording.scan(_stored(series, profile, field))
     if scan.kind != "opportunities":
         raise field_error(profile, field, series.name, "a recording of delivery opportunities (mahimahi's format)")
-    bytes_ = (pl.col("opportunities").cast(pl.Float64) * FRAME_BYTES * series.scale).alias("value")
-    values = scan.frame.select("t_s", bytes_).drop_nulls()
-    return Recorded(series, values, _length_s(values, profile, field, series), scan.meaning, holds=False)
+    unit = FRAME_BYTES * series.scale
+
+    def values() -> Batches:
+        return ((t_s, count * unit) for t_s, count in batches.present(batches.column(scan.batches(), "opportunities")))
+
+    return Recorded(series, values, _length_s(values(), profile, field, series), scan.meaning, holds=False)
 
 
 def draw_phases(series: list[Recorded], duration_s: float, rng: np.random.Generator, profile: Path) -> dict[str, float]:
@@ -151,49 +168,23 @@ def _column(series: Series, fitting: tuple[str, ...], known: list[str], profile:
     raise field_error(profile, f"{field}.column", series.column or series.name, f"one of {', '.join(known)}")
 
 
-def _binned(frame: pl.LazyFrame, bin_ms: float) -> pl.LazyFrame:
-    """Count opportunities in bins, empty ones included, as a rate."""
-    mbps = 8 * FRAME_BYTES / bin_ms / 1e3
-    number = (pl.col("t_s") * 1e3 / bin_ms + 1e-9).floor().cast(pl.Int64).alias("bin")
-    counts = frame.group_by(number).agg(pl.col("opportunities").sum()).sort("bin")
-    last = int(_collect(counts.select(pl.col("bin").max())).item())
-    every = pl.LazyFrame({"bin": pl.arange(0, last + 1, dtype=pl.Int64, eager=True)})
-    return every.join(counts, on="bin", how="left", maintain_order="left").select(
-        (pl.col("bin") * bin_ms / 1e3).alias("t_s"), (pl.col("opportunities").fill_null(0) * mbps).alias(BINNED)
-    )
+def _binned(scan: Scan, bin_ms: float) -> Batches:
+    """Count opportunities in bins, as a rate in Mb/s."""
+    megabit = bin_ms * 1e3 / 8 / FRAME_BYTES  # that many opportunities a bin are 1 Mb/s
+    return batches.binned(batches.column(scan.batches(), "opportunities"), bin_ms / 1e3, megabit)
 
 
-def _cleaned(frame: pl.LazyFrame, series: Series) -> pl.LazyFrame:
-    """Hold the last value where one is missing; leave a gap at the beginning out."""
-    value = pl.col("value").fill_nan(None)
-    if series.zero == "missing":
-        value = pl.when(value != 0).then(value)
-    held = frame.with_columns((value * series.scale).fill_null(strategy="forward")).drop_nulls("value")
-    held = held.with_columns(pl.col("t_s") - pl.col("t_s").first())
-    if not series.under_load_s:
-        return held
-    clock = (pl.col("t_s") * 1e6).cast(pl.Int64).alias("t_us")
-    around = pl.col("value").rolling_min_by("t_us", window_size=f"{round(series.under_load_s * 1e6)}i")
-    return held.with_columns(clock).with_columns(around).drop("t_us")
+def _cleaned(values: Batches, series: Series) -> Batches:
+    """Fill gaps, scale, and take the queue out where the profile asks for it."""
+    whole = batches.held(values, series.zero == "missing", series.scale)
+    return batches.least_of(whole, series.under_load_s) if series.under_load_s else whole
 
 
-def _length_s(frame: pl.LazyFrame, profile: Path, field: str, series: Series) -> float:
+def _length_s(values: Batches, profile: Path, field: str, series: Series) -> float:
     """Return how long the recording lasts: its last row as long as its rows usually do."""
-    t_s = pl.col("t_s")
-    last, count = _collect(frame.select(t_s.last(), pl.len())).row(0)
-    step = _collect(frame.head(ROWS_AT_ONCE).select(t_s.diff().median())).item()  # a median of all would hold them all
-    if count < 2:
+    steps_s, last_s = np.empty(0), 0.0
+    for t_s, _ in values:
+        steps_s, last_s = steps_s if len(steps_s) else np.diff(t_s), float(t_s[-1])
+    if not len(steps_s):
         raise field_error(profile, field, series.name, "a recording of at least two rows")
-    return float(last + step)
-
-
-def _mean_over_time(length_s: float) -> pl.Expr:
-    held_s = pl.col("t_s").shift(-1).fill_null(length_s) - pl.col("t_s")
-    return (pl.col("value") * held_s).sum() / held_s.sum()
-
-
-def _collect(frame: pl.LazyFrame) -> pl.DataFrame:
-    try:
-        return frame.collect(engine="streaming")
-    except (OSError, pl.exceptions.ComputeError) as error:
-        raise UserError(f"recording: {error}: must be a readable recording: fetch or import it again") from None
+    return last_s + float(np.median(steps_s))

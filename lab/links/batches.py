@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Recorded values on their way to a link, some thousand rows at a time: a day takes no more memory than a minute.
+
+Each function takes and gives an iterator of numpy arrays (t_s, value), none empty, times rising throughout.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+Batches = Iterator[tuple[Array, Array]]
+ROUNDING = 1e-9  # of a bin: a time on its edge belongs to it
+
+
+def column(tables: Iterator[pl.DataFrame], name: str) -> Batches:
+    """Take a column of tables; what is missing becomes NaN."""
+    for table in tables:
+        yield table["t_s"].to_numpy(), table[name].cast(pl.Float64).fill_null(np.nan).to_numpy()
+
+
+def present(batches: Batches) -> Batches:
+    """Leave out rows without a value."""
+    for t_s, value in batches:
+        kept = ~np.isnan(value)
+        if kept.any():
+            yield t_s[kept], value[kept]
+
+
+def binned(batches: Batches, bin_s: float, unit: float) -> Batches:
+    """Sum values in bins, empty ones included, in a unit of so much; a bin is told once it is over."""
+    first, begun = 0, 0.0
+    for t_s, value in batches:
+        number = np.floor(t_s / bin_s + ROUNDING).astype(np.int64) - first
+        sums = np.bincount(number, weights=value).astype(np.float64)
+        sums[0] += begun
+        yield np.arange(first, first + len(sums) - 1, dtype=np.float64) * bin_s, sums[:-1] / unit
+        first, begun = first + len(sums) - 1, float(sums[-1])
+    yield np.array([first * bin_s]), np.array([begun / unit])
+
+
+def held(batches: Batches, zero_is_missing: bool, scale: float) -> Batches:
+    """Hold the last value where one is missing; leave a gap at the beginning out, and count time from its end."""
+    begin_s, last = None, np.nan
+    for t_s, value in batches:
+        known = ~np.isnan(value) & ~(zero_is_missing & (value == 0))
+        rows = np.maximum.accumulate(np.where(known, np.arange(1, len(value) + 1), 0))
+        filled = np.concatenate([[last], value * scale])[rows]
+        last = filled[-1]
+        kept = ~np.isnan(filled)
+        if not kept.any():
+            continue
+        begin_s = float(t_s[kept][0]) if begin_s is None else begin_s
+        yield t_s[kept] - begin_s, filled[kept]
+
+
+def least_of(batches: Batches, window_s: float) -> Batches:
+    """Replace each value by the least of those within `window_s` up to it."""
+    before = np.empty(0), np.empty(0)
+    for t_s, value in batches:
+        seen_s, seen = np.concatenate([before[0], t_s]), np.concatenate([before[1], value])
+        clock_us = pl.Series("t_us", np.round(seen_s * 1e6).astype(np.int64))
+        least = pl.Series("value", seen).rolling_min_by(clock_us, window_size=f"{round(window_s * 1e6)}i")
+        yield t_s, least.to_numpy()[len(before[0]) :]
+        recent = seen_s > t_s[-1] - window_s
+        before = seen_s[recent], seen[recent]
