@@ -18,6 +18,7 @@ import numpy.typing as npt
 import polars as pl
 
 from lab import paths, virtual
+from lab.backends.machine import Machine
 from lab.errors import UserError
 from lab.kernel.build import Kernel
 from lab.node import crossing
@@ -96,6 +97,20 @@ def here(plan: Record, folder: Path) -> Record:
         raise TrialError((done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[-1])
     answer: Record = json.loads((folder / "answer.json").read_text())
     return answer
+
+
+def on(machine: Machine) -> Run:
+    """Return how a link is measured on a machine that ssh reaches, in real time."""
+
+    def run(plan: Record, folder: Path) -> Record:
+        (folder / "crossing.json").write_text(json.dumps(plan))
+        said = machine.execute("lab.node.crossing", folder, 300 + 2 * plan["duration_s"])
+        if not (folder / "answer.json").exists():
+            raise TrialError(f"{machine.name}: {(said.strip().splitlines() or ['no answer'])[-1]}")
+        answer: Record = json.loads((folder / "answer.json").read_text())
+        return answer
+
+    return run
 
 
 def cross(

@@ -51,15 +51,20 @@ class Machine:
     def run_plan(self, plan: dict[str, Any], folder: Path) -> None:
         """Ship a plan, execute it there, and bring its raw records back."""
         (folder / "plan.json").write_text(json.dumps(plan))
+        said = self.execute("lab.node.host", folder, patience_s(plan))
+        require_records(folder, self.name, said)
+
+    def execute(self, module: str, folder: Path, limit_s: float) -> str:
+        """Ship a folder, run a module of lab.node on it as root, and bring it back; returns what was printed."""
         there = f"{PLACE}/search-lab-{uuid.uuid4().hex[:12]}"
         try:
             self._ship(folder, there)
-            node = f"cd {there} && sudo env PYTHONPATH={there} /usr/bin/python3 -m lab.node.host {there}/trial"
-            said = attended(self.ssh(node), patience_s(plan), self.name)
+            node = f"cd {there} && sudo env PYTHONPATH={there} /usr/bin/python3 -m {module} {there}/trial"
+            said = attended(self.ssh(node), limit_s, self.name)
             self._bring_back(there, folder)
         finally:
             subprocess.run(self.ssh(f"sudo rm -rf {there}"), capture_output=True, timeout=SHIP_S, check=False)
-        require_records(folder, self.name, said)
+        return said
 
     def ask(self, *words: str) -> str:
         """Run a module of lab.node as root there and return what it printed; UserError where it cannot be asked."""

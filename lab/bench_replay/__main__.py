@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The command: which kernel, which recordings, and how busy the machine is meanwhile."""
 
-import os
 import subprocess
 import sys
 import tempfile
@@ -14,6 +13,8 @@ import typer
 from rich.console import Console
 
 from lab import crossing
+from lab.backends.choose import Choice, place
+from lab.backends.machine import Machine
 from lab.bench_replay import cost
 from lab.bench_replay.replayed import replayed
 from lab.bench_replay.subjects import subjects
@@ -24,11 +25,13 @@ from lab.kernel import build
 from lab.virtual import TrialError
 from lab.world import image
 
+RESTLESS = """for core in $(seq "$(nproc)"); do while :; do :; done & busy="$busy $!"; done; cat; kill $busy"""
+
 
 def measure(
     names: Annotated[list[str] | None, typer.Argument(help="Recordings; without, all that were fetched.")] = None,
     where: Annotated[
-        str, typer.Option(help="virtual; or host: the running kernel, in real time, as root.")
+        str, typer.Option(help="virtual; in real time: vm, the one that is up; host: the running kernel, as root.")
     ] = "virtual",
     busy: Annotated[bool, typer.Option("--busy", help="Keep every core busy meanwhile.")] = False,
     seconds: Annotated[float, typer.Option(min=2, help="Of each recording, at most.")] = 60.0,
@@ -41,7 +44,7 @@ def measure(
         run, asked = runner(where), subjects(names or [])
         with tempfile.TemporaryDirectory(prefix="search-lab-bench-") as scratch, ExitStack() as stack:
             if busy:
-                stack.enter_context(every_core_busy())
+                stack.enter_context(every_core_busy(vm() if where == "vm" else None))
             traces = []
             for number, subject in enumerate(asked):
                 traces.append(replayed(run, subject, Path(scratch) / str(number), seconds))
@@ -59,22 +62,31 @@ def runner(where: str) -> Run:
     """Return how to run a link on a kernel."""
     if where == "virtual":
         return crossing.in_virtual(build.ensure(), image.ensure("world").root)
+    if where == "vm":
+        return crossing.on(vm())
     if where != "host":
-        raise field_error("bench-replay", "--where", where, "virtual or host")
+        raise field_error("bench-replay", "--where", where, "virtual, vm or host")
     return crossing.here
 
 
+def vm() -> Machine:
+    """Return the VM that is up, or the machine that LAB_MACHINE names; UserError where there is none."""
+    machine = place(Choice("vm", "netns", "as asked"))
+    assert isinstance(machine, Machine)
+    return machine
+
+
 @contextmanager
-def every_core_busy() -> Iterator["list[subprocess.Popen[bytes]]"]:
-    """Let a program that never rests run on each core while the block runs."""
-    restless = [sys.executable, "-c", "while True: pass"]
-    programs = [subprocess.Popen(restless) for _ in range(os.cpu_count() or 1)]
+def every_core_busy(machine: Machine | None = None) -> Iterator["subprocess.Popen[bytes]"]:
+    """Let a program that never rests run on each core, here or on a machine, while the block runs."""
+    command = machine.ssh(RESTLESS) if machine else ["sh", "-c", RESTLESS]
+    program = subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True)
+    assert program.stdin
     try:
-        yield programs
+        yield program
     finally:
-        for program in programs:
-            program.kill()
-            program.wait()
+        program.stdin.close()  # which is what it waits for
+        program.wait()
 
 
 if __name__ == "__main__":

@@ -32,12 +32,12 @@ def on_grid(rows: list[Row], step_s: float, duration_s: float) -> list[Row]:
 
 
 def ahead(link: Link, duration_s: float, lead_s: float, tick_s: float) -> npt.NDArray[np.uint64]:
-    """Word full frames that keep a link's queue filled, as many as it can carry: rows of (ns, bytes).
+    """Word full frames that keep a link's queue filled, one more than it can carry: rows of (ns, bytes).
 
-    Each is sent a lead before the link will have carried it, at a tick.
+    Each is sent a lead before the link could begin with it, at a tick: a frame that a stall interrupts had begun.
     """
     ticks_s = np.arange(0.0, duration_s, tick_s)
-    due = np.floor(link.sent_bytes(ticks_s + lead_s) / FRAME_BYTES).astype(np.int64)
+    due = np.floor(link.sent_bytes(ticks_s + lead_s) / FRAME_BYTES).astype(np.int64) + 1
     counts = np.diff(due, prepend=0)
     times_ns = np.repeat((ticks_s * 1e9).round().astype(np.uint64), counts)
     return np.column_stack([times_ns, np.full_like(times_ns, FRAME_BYTES)])

@@ -3,6 +3,8 @@
 
 import io
 import json
+import os
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ from lab.bench_replay.__main__ import every_core_busy, runner
 from lab.bench_replay.subjects import subjects
 from lab.bench_replay.table import line, spread, store, table
 from lab.errors import UserError
+from lab.tests.command import wait_for
 
 CAPACITY: dict[str, Any] = {
     "trace": "lte/one",
@@ -62,13 +65,23 @@ def test_a_trace_is_one_line() -> None:
 
 
 def test_what_is_no_kernel_or_no_recording_is_refused() -> None:
-    with pytest.raises(UserError, match=r"--where=moon: must be virtual or host$"):
+    with pytest.raises(UserError, match=r"--where=moon: must be virtual, vm or host$"):
         runner("moon")
     with pytest.raises(UserError, match="must be a recording of"):
         subjects(["moon/dust"])
 
 
+def session(leader: int) -> list[Path]:
+    """Find the processes of a session."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            if int((process / "stat").read_text().rpartition(")")[2].split()[3]) == leader:
+                found.append(process)
+    return found
+
+
 def test_a_busy_machine_is_left_idle_again() -> None:
-    with every_core_busy() as programs:
-        assert all(program.poll() is None for program in programs)
-    assert all(program.poll() is not None for program in programs)
+    with every_core_busy() as program:
+        wait_for(lambda: len(session(program.pid)) > len(os.sched_getaffinity(0)), "restless programs", 10)
+    wait_for(lambda: not session(program.pid), "their end", 10)
