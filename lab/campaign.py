@@ -22,7 +22,7 @@ from lab.experiment import record
 from lab.kernel.build import Kernel
 from lab.plan import Experiment, draw, trial_seed
 from lab.store.run import Run
-from lab.store.trial import FORMAT
+from lab.store.trial import FORMAT, Trial
 from lab.trial import Job
 from lab.world.image import Image
 
@@ -55,7 +55,7 @@ def open_run(experiment: Experiment, kernel: Kernel, world: Image, resume: bool,
 
 def _unfinished(folder: Path) -> Run:
     runs = [Run(file.parent) for file in sorted(folder.glob("[0-9]*/run.json"))]
-    left = [run for run in runs if not run.complete]
+    left = [run for run in runs if not run.complete or run.cut_short]
     if not left:
         raise UserError(f"{folder}: no unfinished run to resume: run without --resume")
     return left[-1]
@@ -107,13 +107,13 @@ def holding(folder: Path) -> Iterator[None]:
 
 
 def missing(experiment: Experiment, folder: Path, kernel: Kernel, world: Image, keep_capture: bool = True) -> list[Job]:
-    """List the trials that are not stored yet: senders take turns, as in the papers."""
+    """List the trials that are not stored, or no longer whole: senders take turns, as in the papers."""
     jobs = [
         Job(experiment, cca, number, folder / "trials" / f"{cca}-{number:03d}", kernel, world.root, keep_capture)
         for number in range(1, experiment.scenario.trials + 1)
         for cca in experiment.scenario.ccas
     ]
-    return [job for job in jobs if not (job.folder / "trial.json").exists()]
+    return [job for job in jobs if not Trial(job.folder).is_whole]
 
 
 def require_space(experiment: Experiment, workers: int, keep_capture: bool = True) -> None:

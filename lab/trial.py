@@ -17,7 +17,7 @@ from lab.kernel.build import Kernel
 from lab.links.shapes import write_steps
 from lab.plan import MSS_BYTES, PORT, RIVAL_PORT, SNAPLEN_BYTES, Experiment, draw, make_plan
 from lab.store.parquet import write_table
-from lab.store.trial import FORMAT, TABLES
+from lab.store.trial import FORMAT, TABLES, Trial
 from lab.tables.acks import Clock, ack_table, retransmit_table, state_table
 from lab.tables.exits import bin_table, exit_table
 from lab.tables.header_capture import keep_headers
@@ -68,10 +68,12 @@ def run_trial(job: Job) -> dict[str, Any]:
 
 def _publish(draft: Path, folder: Path) -> None:
     """Give a whole draft its name; where another worker was first, its trial is the same."""
+    if folder.exists() and not Trial(folder).is_whole:
+        shutil.rmtree(folder)  # of a disk that was full, or worse
     try:
         draft.replace(folder)
     except OSError:
-        if not (folder / "trial.json").exists():
+        if not Trial(folder).is_whole:
             raise
 
 

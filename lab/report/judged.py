@@ -49,10 +49,11 @@ class Judged:
 def judged(run: Run, workers: int | None = None) -> Judged:
     """Judge what has changed since the last time, keep it, and return all."""
     known = {name: _kept(run.path / name, schema) for name, schema in _tables().items()}
-    keys = {trial.path.name: _digest(trial) for trial in run.trials}
+    trials = run.trials
+    keys = {trial.path.name: _digest(trial) for trial in trials}
     had = set(known[OUTCOMES]["digest"]) & set(known[TRIALS]["digest"])
-    fresh, faults = [], []
-    new = [trial.path for trial in run.trials if keys[trial.path.name] not in had]
+    fresh, faults = [], run.faults
+    new = [trial.path for trial in trials if keys[trial.path.name] not in had]
     for path, found in zip(new, _judge_all(new, workers), strict=True):
         if isinstance(found, str):
             faults.append(found)

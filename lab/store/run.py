@@ -28,7 +28,29 @@ class Run:
 
     @property
     def trials(self) -> list[Trial]:
-        """Every whole trial, by sender in the scenario's order and number."""
+        """Every trial that was stored, by sender in the scenario's order and number; not those of `faults`."""
         order = self.meta["scenario"]["ccas"]
-        found = [Trial(file.parent) for file in (self.path / "trials").glob("[!.]*/trial.json")]
-        return sorted(found, key=lambda trial: (order.index(trial.cca), trial.number))
+        return sorted(self._found[0], key=lambda trial: (order.index(trial.cca), trial.number))
+
+    @property
+    def faults(self) -> list[str]:
+        """A line for each trial whose trial.json cannot be read."""
+        return self._found[1]
+
+    @property
+    def cut_short(self) -> bool:
+        """Tell whether a trial is no longer whole."""
+        return bool(self.faults) or not all(trial.is_whole for trial in self.trials)
+
+    @property
+    def _found(self) -> tuple[list[Trial], list[str]]:
+        trials, faults = [], []
+        for file in sorted((self.path / "trials").glob("[!.]*/trial.json")):
+            trial = Trial(file.parent)
+            try:
+                _ = trial.meta
+            except UserError as error:
+                faults.append(f"{error}: --resume runs the trial again")
+            else:
+                trials.append(trial)
+        return trials, faults

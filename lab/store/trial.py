@@ -2,6 +2,7 @@
 """One stored trial: its metadata, and its tables when they are asked for."""
 
 import json
+import os
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from lab.errors import UserError
 from lab.heuristics.link import Link
 
 FORMAT = 2
+MAGIC = b"PAR1"  # a Parquet file's last bytes
 TABLES = ("packets", "acks", "retransmits", "ca_states", "bins", "exits", "qdisc", "link")
 
 
@@ -70,12 +72,29 @@ class Trial:
     def link(self) -> Link:
         return Link(self._table("link"))
 
+    @property
+    def is_whole(self) -> bool:
+        """Tell whether trial.json can be read, and every table ends as it should."""
+        try:
+            return bool(self.meta) and all(_ends(self.path / f"{name}.parquet") for name in TABLES)
+        except UserError:
+            return False
+
     def _table(self, name: str) -> pl.DataFrame:
         file = self.path / f"{name}.parquet"
         try:
             return pl.read_parquet(file)
         except (OSError, pl.exceptions.PolarsError):
-            raise UserError(f"{file}: must be a whole Parquet table: run the trial again") from None
+            raise UserError(f"{file}: must be a whole Parquet table: --resume runs the trial again") from None
+
+
+def _ends(table: Path) -> bool:
+    try:
+        with table.open("rb") as stream:
+            stream.seek(-len(MAGIC), os.SEEK_END)
+            return stream.read() == MAGIC
+    except OSError:
+        return False
 
 
 def read_json(file: Path) -> dict[str, Any]:

@@ -44,6 +44,15 @@ def test_a_trial_is_judged_once_and_again_when_it_changes(results: Path, monkeyp
     assert set(again.outcomes["cca"]) == {"search", "cubic_plain", "bbr"}
 
 
+def test_a_trial_that_cannot_be_read_is_told_and_the_others_stand(results: Path) -> None:
+    whole = judged(_run(results)).trials.height
+    file = results / "geo" / "latest" / "trials" / "cubic-001" / "trial.json"
+    file.write_text("{")
+    left = judged(_run(results))
+    assert left.trials.height == whole - 1
+    assert left.faults == (f"{file}: must be whole JSON: --resume runs the trial again",)
+
+
 def test_what_was_kept_and_cut_short_is_made_again(results: Path) -> None:
     before = judged(_run(results)).outcomes
     kept = results / "geo" / "latest" / OUTCOMES

@@ -87,6 +87,20 @@ def test_resume_runs_the_missing_trials_only(unfinished: Path, tmp_path: Path) -
     assert [trial.number for trial in run.trials] == [1, 2]
 
 
+@pytest.mark.parametrize(("file", "left_bytes"), [("trial.json", 40), ("trial.json", 0), ("packets.parquet", 2000)])
+def test_resume_runs_a_trial_again_that_was_cut_short(
+    unfinished: Path, tmp_path: Path, file: str, left_bytes: int
+) -> None:
+    cut = next(unfinished.glob(f"mine/*/trials/c*-001/{file}"))
+    before = cut.read_bytes()
+    cut.write_bytes(before[:left_bytes])
+    done = lab(unfinished, "run", str(scenario_file(tmp_path)), "--resume")
+    assert done.returncode == 0, done.stderr
+    assert "2/2 trials" in done.stdout
+    assert cut.read_bytes() == before
+    assert len(Run(unfinished / "mine" / "latest").trials) == 2
+
+
 @pytest.mark.parametrize(("field", "value"), [("seed", 8), ("duration_s", 4)])
 def test_resume_refuses_a_scenario_that_has_changed(unfinished: Path, tmp_path: Path, field: str, value: int) -> None:
     done = lab(unfinished, "run", str(scenario_file(tmp_path, **{field: value})), "--resume")
