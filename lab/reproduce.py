@@ -31,7 +31,7 @@ from lab.world.image import Image
 
 EXAMPLE = "geo"  # make experiment's: the first chapter, not a table of the seeds
 QUICK_SHARE = 10
-BOOT_S = 12.0  # virtual seconds that a trial's start costs as much as: `make bench-reproduce` measures it
+BOOT_S = 8.0  # virtual seconds that a trial's start costs as much as: `make bench-reproduce` measures it
 
 
 @dataclass

@@ -12,7 +12,7 @@ from lab import guest_code, sandbox
 from lab.kernel.build import Kernel
 
 EPOCH_NS = 1_700_000_000_000_000_000  # when every virtual trial begins: no result depends on today
-PATIENCE = 60  # wall seconds allowed for a virtual second; a trial takes a fifth of one
+PATIENCE = 20  # wall seconds allowed for a virtual second; a trial takes a fifth of one
 
 
 class TrialError(Exception):

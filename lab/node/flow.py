@@ -50,12 +50,10 @@ def download(flow: dict[str, Any], address: str, preload: str | None) -> dict[st
         "-R",
         "-C",
         flow["algorithm"],
-        *(["-n", str(flow["size_bytes"])] if "size_bytes" in flow else ["-t", str(flow["duration_s"])]),
+        *_length(flow),
         *(["--cport", str(flow["client_port"])] if "client_port" in flow else []),
         "-l",
         str(BLOCK_BYTES),
-        "-i",
-        "0",
         "-J",
     ]
     environment = os.environ | ({"LD_PRELOAD": preload} if preload else {})
@@ -72,6 +70,17 @@ def download(flow: dict[str, Any], address: str, preload: str | None) -> dict[st
     except subprocess.TimeoutExpired:
         raise NodeError(f"iperf3: no end {GRACE_S} s after its {flow['duration_s']} s") from None
     return read_result(done.stdout)
+
+
+def _length(flow: dict[str, Any]) -> list[str]:
+    """Word how long a download is: in time, or in whole blocks, for the receiver sleeps until one is there.
+
+    Without an interval iperf3's client never looks whether it has all. Without `-b 0/1`, one block at a time, its
+    sender spins once it has written all, which takes no virtual time and never ends.
+    """
+    if "size_bytes" not in flow:
+        return ["-t", str(flow["duration_s"]), "-i", "0"]
+    return ["-n", str(-(-flow["size_bytes"] // BLOCK_BYTES) * BLOCK_BYTES), "-b", "0/1", "-i", "0.1"]
 
 
 def read_result(text: str) -> dict[str, Any]:

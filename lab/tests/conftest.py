@@ -40,7 +40,9 @@ SMALL = Profile.model_validate(
 )
 
 
-def experiment_on(profile: Profile, *ccas: str, duration_s: int = 4, trials: int = 1, seed: int = 1) -> Experiment:
+def experiment_on(
+    profile: Profile, *ccas: str, duration_s: int = 4, trials: int = 1, seed: int = 1, size_bytes: int | None = None
+) -> Experiment:
     """Word an experiment over a profile of the test's own."""
     scenario = Scenario(
         question="What does a test see?",
@@ -49,6 +51,7 @@ def experiment_on(profile: Profile, *ccas: str, duration_s: int = 4, trials: int
         ccas=list(ccas),
         trials=trials,
         duration_s=duration_s,
+        size_bytes=size_bytes,
         seed=seed,
     )
     known = load_ccas()
