@@ -2,14 +2,18 @@
 """Every kind of qdisc is made as asked, below a replayed link and on its own, read back, and refused in one line."""
 
 import struct
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+from lab import virtual
 from lab.node import netlink, qdisc
 from lab.node.qdiscs import KINDS
 from lab.node.qdiscs.kind import ByTc
 from lab.node.tools import NodeError
+from lab.tests import guest_qdiscs
 from lab.tests.conftest import Bench
 from lab.tests.link_bench import Spec, at_pace, cross
 from lab.tests.test_qdisc_delay import DELAY_LINE
@@ -50,12 +54,29 @@ QUEUES: list[Spec] = [
     {"kind": "cake", "flowmode": "triple-isolate", "rtt_us": 100_000, "memlimit_bytes": 4_000_000},
     GATEWAY | {"limit_bytes": 200_000, "threshold_bytes": 100_000},
 ]
+MANY = 60
 PACED: Spec = {"kind": "fq", "limit_pkts": 10_000, "flow_limit_pkts": 100}
 ROOTS: list[Spec] = [*QUEUES, PACED, TBF, DELAY_LINE, GEO, LINK]
 
 
 def kind_of(spec: Spec) -> str:
     return str(spec["kind"])
+
+
+def test_whatever_rate_and_buffer_a_trial_draws_is_read_back(bench: Bench, tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    rates, buffers = 10 ** rng.uniform(5, 9.5, MANY), 10 ** rng.uniform(4, 8, MANY)
+    delays, losses = 10 ** rng.uniform(0, 6, MANY), 10 ** rng.uniform(-3, 2, MANY)
+    specs = [
+        spec
+        for rate, buffer, delay, loss in zip(rates, buffers, delays, losses, strict=True)
+        for spec in (
+            TBF | {"rate_bps": round(rate), "limit_bytes": round(buffer)},
+            DELAY_LINE | {"delay_us": round(delay), "loss_pct": float(loss)},
+        )
+    ]
+    told = virtual.call(guest_qdiscs.refusals, {"specs": specs}, tmp_path, bench.kernel, bench.world.root)
+    assert told.answer == []
 
 
 @pytest.mark.parametrize("child", QUEUES, ids=kind_of)

@@ -6,6 +6,7 @@ from typing import Any
 from lab.node.qdiscs.kind import ByTc, Spec
 
 TICK_S = 64e-9  # tc keeps the burst as the time it takes (PSCHED_TICKS_PER_SEC)
+LATENCY_S = 1e-6  # tc shows it in whole microseconds
 
 
 def _words(spec: Spec) -> list[str]:
@@ -23,7 +24,8 @@ def _got(options: dict[str, Any]) -> Spec:
 
 
 def _slack(spec: Spec, name: str) -> float:
-    return 2 * TICK_S * spec["rate_bps"] / 8 + 1 if name in ("burst_bytes", "limit_bytes") else 0.0
+    rounded_s = {"burst_bytes": 2 * TICK_S, "limit_bytes": 2 * TICK_S + LATENCY_S}
+    return rounded_s[name] * spec["rate_bps"] / 8 + 1 if name in rounded_s else 0.0
 
 
 KIND = ByTc(_words, _got, slack=_slack)
