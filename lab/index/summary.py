@@ -24,9 +24,11 @@ HEADER = (
 
 
 def one_a_link(runs: Sequence[Stored]) -> list[Stored]:
-    """Of the runs over each profile, the one with most valid trials; in the order of the runs."""
+    """Of the runs over each profile, the one with most valid trials, in the order of the runs; none that is `aside`."""
     best: dict[str, Stored] = {}
     for stored in runs:
+        if stored.run.meta["scenario"].get("aside"):
+            continue
         profile = str(stored.run.meta["scenario"]["profile"])
         before = best.get(profile)
         if before is None or _valid(stored) > _valid(before):

@@ -94,6 +94,7 @@ class Scenario(Strict):
     replayed: list[str] = []  # SEARCH versions, replayed over the downloads without HyStart
     tolerance: Tolerance = Tolerance()
     claims: list[Claims] = []
+    aside: bool = False  # asks about the lab and not about a link: left out of what the first page sums up
 
     @field_validator("ccas")
     @classmethod

@@ -10,6 +10,7 @@ import pytest
 from lab.heuristics.slow_start import first_exit
 from lab.index.evaluation import evaluation
 from lab.index.seed_tables import seed_table
+from lab.index.summary import one_a_link
 from lab.index.write import write_index
 from lab.report import judged as judging
 from lab.report.digest import OBJECT_BYTES, digest
@@ -51,6 +52,14 @@ def test_a_trial_that_cannot_be_read_is_told_and_the_others_stand(results: Path)
     left = judged(_run(results))
     assert left.trials.height == whole - 1
     assert left.faults == (f"{file}: must be whole JSON: --resume runs the trial again",)
+
+
+def test_a_run_that_asks_about_the_lab_itself_is_not_summed_up(results: Path) -> None:
+    assert [each.name for each in one_a_link(stored(results)[0])] == ["geo"]
+    file = results / "geo" / "latest" / "run.json"
+    meta = json.loads(file.read_text())
+    file.write_text(json.dumps(meta | {"scenario": meta["scenario"] | {"aside": True}}))
+    assert one_a_link(stored(results)[0]) == []
 
 
 def test_what_was_kept_and_cut_short_is_made_again(results: Path) -> None:
