@@ -56,6 +56,14 @@ def ready(topology: Topology) -> None:
     _pin_neighbours(topology)
 
 
+def keep_order(topology: Topology) -> None:
+    """Let one processor receive everything (RPS): packets that two of them pass on may overtake each other."""
+    for name in topology["nodes"]:
+        for dev in interfaces(topology, name):
+            where = f"/sys/class/net/{dev}/queues/rx-0/rps_cpus"  # of the node, as `ip netns exec` mounts it
+            run("ip", "netns", "exec", name, "sh", "-e", "-c", f"[ ! -e {where} ] || echo 1 >{where}")
+
+
 def endpoints(link: dict[str, Any]) -> list[tuple[str, str]]:
     """Split the two `node:interface` ends of a link."""
     return [(node, dev) for node, dev in (end.split(":") for end in link["endpoints"])]

@@ -22,6 +22,8 @@ def nodes_up(plan: Plan, folder: Path) -> Iterator[None]:
     """Bring the nodes of a plan up with its engine (netns unless it names another); `folder` is the trial's."""
     with _built(plan, folder):
         netns.ready(plan["topology"])
+        if plan.get("clock") == "real":
+            netns.keep_order(plan["topology"])
         try:
             yield
         finally:
