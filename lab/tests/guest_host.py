@@ -31,7 +31,7 @@ def twice(plan: dict[str, Any]) -> dict[str, Any]:
     other = Path("/tmp/other")
     other.mkdir()
     (other / "plan.json").write_text(json.dumps(plan))
-    subprocess.run([*HOST, str(other)], stdin=subprocess.PIPE, check=False)
+    subprocess.Popen([*HOST, str(other)], stdin=subprocess.PIPE).wait()  # its input stays open: we are not gone
     first.wait()
     return {"error": (other / "error.txt").read_text().strip(), "first": _told()}
 
