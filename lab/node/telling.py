@@ -20,6 +20,8 @@ def telling(folder: Path) -> Iterator[None]:
     except OSError as error:  # a full disk, above all
         (folder / "error.txt").write_text(f"node: {error.filename or folder}: {error.strerror or repr(error)}\n")
         (folder / "traceback.txt").write_text(traceback.format_exc())
+    except SystemExit:  # who asked for it ended it, or is gone
+        (folder / "error.txt").write_text("node: ended before it was through\n")
     except BaseException:  # nobody else is there to tell of it
         (folder / "error.txt").write_text(f"bug in the node's code: {sys.exc_info()[1]!r}\n")
         (folder / "traceback.txt").write_text(traceback.format_exc())
