@@ -134,10 +134,17 @@ def _files(results: Path, name: str) -> list[tuple[str, str]]:
 
 def _heuristics(results: Path, runs: Sequence[Stored], faults: list[str]) -> bool:
     try:
-        return heuristics.write(results, {each.name: each.link for each in runs})
+        return heuristics.write(results, _titles(runs))
     except UserError as error:
         faults.append(str(error))
         return False
+
+
+def _titles(runs: Sequence[Stored]) -> dict[str, str]:
+    """Word each scenario's link, and its own name where others have the same link; none that is `aside`."""
+    shown = [each for each in runs if not each.run.meta["scenario"].get("aside")]
+    count = Counter(each.link for each in shown)
+    return {each.name: each.link if count[each.link] == 1 else f"{each.link} ({each.name})" for each in shown}
 
 
 def _downloads(results: Path) -> list[tuple[str, str]]:
