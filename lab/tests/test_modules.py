@@ -14,8 +14,8 @@ from lab.world.image import Image
 
 TIMES = 1000
 OURS = {cca.module: cca.algorithm for cca in load_ccas().values() if cca.module}
-# What a kernel that has not settled may grow by; one that checks itself keeps freed memory and stacks meanwhile, and its
-# kmemleak tells of what is lost. A module lost each time were 12 MB.
+# What a kernel that has not settled may grow by; one that checks itself keeps freed memory and stacks meanwhile, and
+# its kmemleak tells of what is lost. A module lost each time were 12 MB.
 GROWTH_KB = 4000 if recipe_under_test().sanitize else 1000
 
 
