@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 
 from lab import paths
 from lab.errors import UserError
@@ -123,7 +123,7 @@ def replay_rate(library: Path, name: str, acks: int = ACKS) -> float:
 
 def _show_instructions(counts: Counts, console: Console) -> None:
     columns = ("sender", "slow start", "times CUBIC", "asked", "after", "times CUBIC", "asked")
-    table = Table(*columns, title="instructions an ACK")
+    table = Table(Column(columns[0], no_wrap=True), *columns[1:], title="instructions an ACK")
     for name, own in counts.items():
         ratios = [f"{own[phase] / counts[REFERENCE][phase]:.2f}" for phase in PHASES]
         table.add_row(name, f"{own['slow-start']:.1f}", ratios[0], "≤ 1.25", f"{own['after']:.1f}", ratios[1], "≤ 1.00")
