@@ -16,9 +16,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from lab.node import interface
+from lab.node import interface, modules
 from lab.node.namespace import CLONE_NEWNET, LIBC
-from lab.node.tools import run
+from lab.node.tools import NodeError, run
 
 FLOWS = 32
 CHUNK = b"x" * 65536
@@ -37,10 +37,7 @@ AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 
 def switching(seconds: float) -> dict[str, Any]:
     """Switch every flow's sender at random for so long; returns counts and complaints."""
-    modules = Path(f"/lib/modules/{os.uname().release}").rglob("tcp_*.ko*")
-    for module in {file.name.split(".")[0] for file in modules} - {"tcp_diag", "tcp_slow_start_kunit"}:
-        with suppress(Exception):  # a probe, or a test, is none
-            run("modprobe", module)
+    mine = _loaded()
     LIBC.unshare(CLONE_NEWNET)
     interface.bring_up("lo")
     run(*LOSSY.split())
@@ -53,6 +50,8 @@ def switching(seconds: float) -> dict[str, Any]:
         os.kill(pid, 9)
         os.waitpid(pid, 0)
     acked_bytes = sum(_acked_bytes(near) for near, _ in pairs)
+    for one in (one for pair in pairs for one in pair):
+        one.close()
     said = [line for line in run("dmesg").splitlines()[before:] if any(word in line for word in COMPLAINTS)]
     return {
         "processors": os.cpu_count(),
@@ -60,7 +59,30 @@ def switching(seconds: float) -> dict[str, Any]:
         "switches": switches,
         "acked_bytes": acked_bytes,
         "complaints": said,
+        "left": _unloaded(mine),
     }
+
+
+def _loaded() -> list[str]:
+    """Load every module that may be a sender's; returns those that were not there before."""
+    files = Path(f"/lib/modules/{os.uname().release}").rglob("tcp_*.ko*")
+    found = {file.name.split(".")[0] for file in files} - {"tcp_diag", "tcp_slow_start_kunit"}
+    missing = sorted(name for name in found if not modules.loaded(name))
+    for name in missing:
+        with suppress(NodeError):  # a probe, or a test, is none
+            run("modprobe", name)
+    return missing
+
+
+def _unloaded(names: list[str]) -> list[str]:
+    """Unload modules, whichever needs which, as their last sockets go; returns what stays."""
+    until = time.monotonic() + modules.PATIENCE_S
+    while (left := [name for name in names if modules.loaded(name)]) and time.monotonic() < until:
+        for name in left:
+            with suppress(NodeError):
+                run("modprobe", "--remove", name)
+        time.sleep(0.2)
+    return left
 
 
 def _connected() -> Any:
@@ -112,4 +134,4 @@ def _acked_bytes(one: socket.socket) -> int:
 if __name__ == "__main__":
     found = switching(float(sys.argv[1]))
     print(json.dumps(found))
-    sys.exit(bool(found["complaints"]) or not found["acked_bytes"])
+    sys.exit(bool(found["complaints"] or found["left"]) or not found["acked_bytes"])
