@@ -80,7 +80,7 @@ def _as_before(plan: dict[str, Any]) -> Iterator[None]:
     """Give the kernel's settings back, and unload the modules that were not loaded."""
     with ExitStack() as stack:
         stack.enter_context(sysctl.given_back(plan["sysctls"]["kernel"]))
-        stack.enter_context(modules.given_back([module["name"] for module in plan["modules"]]))
+        stack.enter_context(modules.given_back(leftovers.needed(plan)))
         yield
 
 

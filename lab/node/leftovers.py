@@ -10,11 +10,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from lab.node import modules, namespace, netns, sockets, sysctl, trace
+from lab.node import link, modules, namespace, netns, sockets, sysctl, trace
 from lab.node.engines import containerlab
 from lab.node.tools import NodeError, run
 
 CLAIM = "claim.json"
+
+
+def needed(plan: dict[str, Any]) -> list[str]:
+    """Name every module that a plan loads: its sender's and its qdiscs'."""
+    return [*(module["name"] for module in plan["modules"]), *link.modules_of([*plan["shapes"], *plan["egress"]])]
 
 
 @contextmanager
@@ -28,7 +33,7 @@ def claimed(state: Path, plan: dict[str, Any]) -> Iterator[None]:
         "engine": plan.get("engine", "netns"),
         "nodes": nodes,
         "sysctls": sysctl.read(None, plan["sysctls"]["kernel"]),
-        "modules": [name for name in (m["name"] for m in plan["modules"]) if not modules.loaded(name)],
+        "modules": [name for name in needed(plan) if not modules.loaded(name)],
     }
     (state / CLAIM).write_text(json.dumps(before))
     try:

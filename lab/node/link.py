@@ -14,8 +14,13 @@ AHEAD_NS = 20_000_000  # a series is told before it begins: its qdisc refuses a 
 
 def shaped(shapes: list[Shape]) -> list[Shape]:
     """Apply every shape as it is before its first step; returns each with what the kernel says it now is."""
-    modules.load_all(name for shape in shapes for name in qdisc.modules_of(shape["spec"]))
+    modules.load_all(modules_of(shapes))
     return [{**shape, "got": qdisc.apply(shape["node"], shape["dev"], shape["spec"])} for shape in shapes]
+
+
+def modules_of(shapes: list[Shape]) -> list[str]:
+    """Name the modules that shapes need."""
+    return list(dict.fromkeys(name for shape in shapes for name in qdisc.modules_of(shape["spec"])))
 
 
 @contextmanager

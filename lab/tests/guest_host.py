@@ -90,7 +90,7 @@ def _machine(plan: dict[str, Any]) -> dict[str, Any]:
     return {
         "namespaces": run("ip", "netns", "list").split(),
         "sysctls": sysctl.read(None, plan["sysctls"]["kernel"]),
-        "modules": sorted(set(modules) & {module["name"] for module in plan["modules"]}),
+        "modules": sorted(modules),
         "tracing": trace.TRACEFS.exists(),
         "processes": sorted(_names() & {"iperf3", "dumpcap"}),
     }
