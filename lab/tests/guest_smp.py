@@ -19,18 +19,10 @@ from typing import Any
 from lab.node import interface, modules
 from lab.node.namespace import CLONE_NEWNET, LIBC
 from lab.node.tools import NodeError, run
+from lab.tests.splats import splats
 
 FLOWS = 32
 CHUNK = b"x" * 65536
-COMPLAINTS = (
-    "BUG:",
-    "WARNING:",
-    "Oops",
-    "general protection",
-    "refcount_t",
-    "list_add corruption",
-    "list_del corruption",
-)
 LOSSY = "tc qdisc add dev lo root netem delay 5ms loss 0.5%"
 AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 
@@ -42,7 +34,7 @@ def switching(seconds: float) -> dict[str, Any]:
     interface.bring_up("lo")
     run(*LOSSY.split())
     algorithms = AVAILABLE.read_text().split()
-    before = len(run("dmesg").splitlines())
+    run("dmesg", "--clear")
     pairs = list(_connected())
     movers = [_forked(_receive, [far for _, far in pairs]), _forked(_send, [near for near, _ in pairs])]
     switches = _switch([near for near, _ in pairs], algorithms, seconds)
@@ -52,13 +44,12 @@ def switching(seconds: float) -> dict[str, Any]:
     acked_bytes = sum(_acked_bytes(near) for near, _ in pairs)
     for one in (one for pair in pairs for one in pair):
         one.close()
-    said = [line for line in run("dmesg").splitlines()[before:] if any(word in line for word in COMPLAINTS)]
     return {
         "processors": os.cpu_count(),
         "algorithms": algorithms,
         "switches": switches,
         "acked_bytes": acked_bytes,
-        "complaints": said,
+        "complaints": splats(run("dmesg")),
         "left": _unloaded(mine),
     }
 
