@@ -9,5 +9,6 @@ class UserError(Exception):
 
 
 def field_error(file: Path | str, field: str, value: object, rule: str) -> UserError:
-    """Word a refused field as `<file>: <field>=<value>: must be <rule>`."""
-    return UserError(f"{file}: {field}={value}: must be {rule}")
+    """Word a refused field as `<file>: <field>=<value>: must be <rule>`, on one line whatever the value holds."""
+    shown = str(value)
+    return UserError(f"{file}: {field}={shown if shown.isprintable() else repr(shown)}: must be {rule}")

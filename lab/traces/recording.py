@@ -99,6 +99,7 @@ def read(path: Path) -> Recording:
     found = scan(path)
     with parquet_errors(path):
         frame = found.frame.collect()
+    check_columns(frame, found.kind, str(path))  # what is wrong is this file's, and not its source's
     return Recording(frame, found.kind, found.meaning, found.format, found.source, found.notes)
 
 
