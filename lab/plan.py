@@ -25,6 +25,7 @@ RIVAL_PORT = 20_002  # of the second download's client, so that its connection i
 MSS_BYTES = 1448  # MTU 1500 less IP (20), TCP (20) and timestamps (12)
 SNAPLEN_BYTES = 96  # Ethernet (14), IP (20) and the longest TCP header (60)
 TRACE_EVENT_BYTES = 160
+RING_S, RING_HEADER_BYTES, LEAST_RING_MB = 2.0, 192, 2  # a header with the kernel's own beside it
 SAMPLES_PER_RTT = 60
 LEAST_SAMPLE_MS, MOST_SAMPLE_MS = 1.0, 10.0
 PROBES = 12
@@ -93,7 +94,11 @@ def make_plan(experiment: Experiment, cca: Cca, drawn: Draw) -> dict[str, Any]:
         ],
         "start_phase_s": link.start_phase_s,
         "probes": _probes(profile, link, shaped, sender[0], receiver[0]),
-        "capture": {"interface": _interface_of(topology, receiver[0]), "snaplen_bytes": SNAPLEN_BYTES},
+        "capture": {
+            "interface": _interface_of(topology, receiver[0]),
+            "snaplen_bytes": SNAPLEN_BYTES,
+            "ring_mb": _ring_mb(link),
+        },
         "trace": {"events": _events(ccas), "buffer_kb": _trace_kb(link, scenario.duration_s)},
         "sampler": {"interface": list(topology.part("bottleneck")), "interval_us": sample_us(link)},
         "flows": _flows(scenario, ends, ccas),
@@ -198,10 +203,19 @@ def _trace_kb(link: Link, duration_s: int) -> int:
     return math.ceil(1.5 * segments * TRACE_EVENT_BYTES / 1024) + 1024
 
 
+def _peak_mbps(link: Link) -> float:
+    return peak(link.down.rate_mbps) if link.down.rate_mbps is not None else link.mean_rate_mbps
+
+
+def _ring_mb(link: Link) -> int:
+    """Room for the headers of some seconds, one back for each: dumpcap may be awakened so late. It is all touched."""
+    segments = RING_S * _peak_mbps(link) * 1e6 / 8 / MSS_BYTES
+    return math.ceil(2 * segments * RING_HEADER_BYTES / 1e6) + LEAST_RING_MB
+
+
 def _memory_mb(link: Link, duration_s: int) -> int:
     """Trace and capture rings, and what is in flight or queued many times over (overshoot, truesize, both ends)."""
-    rate_mbps = peak(link.down.rate_mbps) if link.down.rate_mbps is not None else link.mean_rate_mbps
-    in_flight_bytes = (link.down.buffer_bytes or 0) + rate_mbps * 1e6 / 8 * longest_rtt_ms(link) / 1e3
+    in_flight_bytes = (link.down.buffer_bytes or 0) + _peak_mbps(link) * 1e6 / 8 * longest_rtt_ms(link) / 1e3
     return math.ceil(512 + _trace_kb(link, duration_s) / 1024 + 16 * in_flight_bytes / 1e6)
 
 

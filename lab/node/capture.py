@@ -14,12 +14,13 @@ from lab.node.namespace import entered
 from lab.node.tools import NodeError
 
 FLUSH_S = 0.5  # the kernel hands a part-filled block of the ring over after 0.25 s (dumpcap's read timeout)
-RING_MB = 64  # some 400,000 headers: more than arrive between two wake-ups
 FINAL = re.compile(r"Packets received/dropped on interface '[^']+': (\d+)/(\d+) ")
 
 
 @contextmanager
-def capturing(node: str, dev: str, file: Path, snaplen_bytes: int, preload: str | None) -> Iterator[dict[str, int]]:
+def capturing(
+    node: str, dev: str, file: Path, snaplen_bytes: int, ring_mb: int, preload: str | None
+) -> Iterator[dict[str, int]]:
     """Capture while the block runs; afterwards the dict holds received_pkts and dropped_pkts."""
     counts: dict[str, int] = {}
     log = file.with_suffix(".log")
@@ -32,7 +33,7 @@ def capturing(node: str, dev: str, file: Path, snaplen_bytes: int, preload: str 
         "-s",
         str(snaplen_bytes),
         "-B",
-        str(RING_MB),
+        str(ring_mb),
         "-F",
         "pcapng",
         "-w",

@@ -10,11 +10,11 @@ from contextlib import contextmanager
 from itertools import groupby
 from typing import Any
 
-from lab.node import interface, namespace
+from lab.node import interface, namespace, sysctl
 from lab.node.namespace import entered
 from lab.node.tools import NodeError, run
 
-FOR_IP = re.compile(r"ip ([\w ./:]+)")  # a line that needs no shell
+PLAIN = (re.compile(r"ip [\w ./:]+"), re.compile(r"sysctl -q -w [\w.]+=\w+"))  # lines that need no shell
 Topology = dict[str, Any]
 
 
@@ -93,11 +93,19 @@ def _configure(devices: list[str], commands: list[str]) -> None:
     """Set the devices of the node that this thread is in up, and execute the node's commands in their order."""
     for dev in devices:
         interface.bring_up(dev)
-    for for_ip, lines in groupby(commands, key=lambda line: bool(FOR_IP.fullmatch(line))):
-        if for_ip:
+    for tool, lines in groupby(commands, key=_tool):
+        if tool == "ip":
             run("ip", "-batch", "-", stdin="".join(f"{line.removeprefix('ip ')}\n" for line in lines))
+        elif tool == "sysctl":
+            for line in lines:
+                sysctl.write(*line.split()[-1].split("="))
         else:
             run("sh", "-e", "-c", "\n".join(lines))
+
+
+def _tool(line: str) -> str:
+    """Name the tool of a line that needs no shell."""
+    return line.split()[0] if any(plain.fullmatch(line) for plain in PLAIN) else "sh"
 
 
 def _switch_offloads_off(name: str, devices: list[str]) -> None:

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Kernel settings of a node: written, then read back."""
 
-import json
+import socket
+import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from lab.node.namespace import entered
-from lab.node.tools import NodeError, run, run_json
+from lab.node.tools import NodeError, run_json
 
 PROC = Path("/proc/sys")
 Settings = dict[str, str]
@@ -17,7 +18,7 @@ def pin(node: str | None, settings: Settings) -> None:
     """Write settings in a node (None: in the first namespace) and refuse what did not take."""
     with entered(node):
         for name, value in settings.items():
-            _write(name, value)
+            write(name, value)
     for name, got in read(node, settings).items():
         if got != " ".join(settings[name].split()):
             raise NodeError(f"{node or 'kernel'}: {name}={got}: must be {settings[name]}")
@@ -46,7 +47,8 @@ def _file(name: str) -> Path:
     return file
 
 
-def _write(name: str, value: str) -> None:
+def write(name: str, value: str) -> None:
+    """Write a setting of the node that this thread is in."""
     try:
         _file(name).write_text(value)
     except OSError as error:
@@ -55,10 +57,18 @@ def _write(name: str, value: str) -> None:
 
 def pin_route(node: str, settings: Settings) -> None:
     """Write settings of a node's default route, and refuse what did not take."""
-    (route,) = run_json("ip", "-n", node, "-j", "route", "show", "default")
+    gateway, dev = _default_route(node)
     words = " ".join(word for pair in settings.items() for word in pair)
-    lines = f"route replace default via {route['gateway']} dev {route['dev']} {words}\nroute show default\n"
-    (now,) = json.loads(run("ip", "-n", node, "-j", "-d", "-batch", "-", stdin=lines))
+    lines = f"route replace default via {gateway} dev {dev} {words}\nroute show default\n"
+    (now,) = run_json("ip", "-n", node, "-j", "-d", "-batch", "-", stdin=lines)
     (metrics,) = now["metrics"]
     if metrics != {name: int(value) for name, value in settings.items()}:
         raise NodeError(f"{node}: default route={metrics}: must be {settings}")
+
+
+def _default_route(node: str) -> tuple[str, str]:
+    """Return a node's gateway and the interface towards it."""
+    with entered(node):
+        lines = Path("/proc/thread-self/net/route").read_text().splitlines()[1:]
+    (fields,) = (line.split() for line in lines if line.split()[1] == "00000000")
+    return socket.inet_ntoa(int(fields[2], 16).to_bytes(4, sys.byteorder)), fields[0]

@@ -19,6 +19,6 @@ def run(*argv: str, stdin: str | None = None) -> str:
     return done.stdout
 
 
-def run_json(*argv: str) -> Any:
+def run_json(*argv: str, stdin: str | None = None) -> Any:
     """Run a tool that prints JSON and return what it said."""
-    return json.loads(run(*argv) or "null")
+    return json.loads(run(*argv, stdin=stdin) or "null")

@@ -43,12 +43,13 @@ def _traffic(plan: Plan, folder: Path) -> dict[str, Any]:
     """Start everything that watches, then the flow, then the changes of the link."""
     download, *rivals = plan["flows"]
     preload = plan["preload"]
-    node, dev = plan["capture"]["interface"]
+    asked = plan["capture"]
+    node, dev = asked["interface"]
     with ExitStack() as stack:
         for each in plan["flows"]:
             stack.enter_context(flow.server(each["sender"], each["port"]))
         counts = stack.enter_context(
-            capture.capturing(node, dev, folder / "client.pcapng", plan["capture"]["snaplen_bytes"], preload)
+            capture.capturing(node, dev, folder / "client.pcapng", asked["snaplen_bytes"], asked["ring_mb"], preload)
         )
         stack.enter_context(trace.tracing(plan["trace"]["events"], folder, plan["trace"]["buffer_kb"]))
         stack.enter_context(_sampling(plan["sampler"], folder / "qdisc.raw"))

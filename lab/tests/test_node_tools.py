@@ -62,13 +62,13 @@ def test_what_is_no_result_of_iperf3_is_refused(text: str) -> None:
 
 def show(monkeypatch: pytest.MonkeyPatch, shown: Any) -> None:
     """Have the kernel answer what tc once printed."""
-    monkeypatch.setattr(qdisc, "run_json", lambda *_: shown)
+    monkeypatch.setattr(qdisc, "run_json", lambda *_, **__: shown)
 
 
 @pytest.mark.parametrize(("file", "spec"), [("tc-tbf", TBF), ("tc-netem", NETEM), ("tc-netem-plain", PLAIN)])
 def test_what_tc_shows_is_what_was_asked(monkeypatch: pytest.MonkeyPatch, file: str, spec: dict[str, Any]) -> None:
     show(monkeypatch, json.loads((DATA / f"{file}.json").read_text()))
-    got = qdisc.read_back("gateway", "eth2", spec)
+    got = qdisc.made("gateway", "eth2", spec)
     assert got == {name: pytest.approx(spec[name], rel=2e-3) for name in got}
 
 
@@ -94,13 +94,13 @@ def test_a_value_that_did_not_take_is_named(
 ) -> None:
     show(monkeypatch, json.loads((DATA / f"{file}.json").read_text()))
     with pytest.raises(NodeError, match=f"^gateway:eth2: {name}=.*: must be {asked}, as asked of {spec['kind']}$"):
-        qdisc.read_back("gateway", "eth2", spec | {name: asked})
+        qdisc.made("gateway", "eth2", spec | {name: asked})
 
 
 def test_a_qdisc_that_was_never_made_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     show(monkeypatch, json.loads((DATA / "tc-none.json").read_text()))
     with pytest.raises(NodeError, match=r"^gateway:eth2: qdisc=noqueue: must be tbf, as asked$"):
-        qdisc.read_back("gateway", "eth2", TBF)
+        qdisc.made("gateway", "eth2", TBF)
 
 
 @pytest.mark.parametrize("spec", [TBF, NETEM, PLAIN])
