@@ -6,14 +6,15 @@ from typing import Any
 import polars as pl
 
 from lab.heuristics.link import Link
+from lab.links.shapes import late_us
+from lab.node.series import WHOLE
 from lab.plan import MSS_BYTES
 
 Check = dict[str, Any]
 RATE_TOLERANCE_PCT = 0.5
 FRAME_BYTES = 1514
 DELAY_TOLERANCE_MS = 0.1
-LATE_TOLERANCE_US = 1000.0
-LATE_SHARE_PCT, LATE_LEAST_MS = 1.0, 1.0  # in real time
+LATE_TOLERANCE_PCT = 1.0  # of the departures from a delay line in real time
 BUSY_TOLERANCE_PCT = 95.0  # above it nobody knows what waited for a processor
 STEAL_TOLERANCE_PCT = 5.0
 WINDOW_LIMITED_TOLERANCE_PCT = 0.1
@@ -28,10 +29,10 @@ def certify(plan: dict[str, Any], node: dict[str, Any], tables: dict[str, pl.Dat
         *(_delay(probe, _late_ms(plan)) for probe in node["probes"]),
         _order(node["probes"], tables["packets"]),
         _capture(node["capture"]),
-        _elsewhere(plan, node["counters"]),
+        _elsewhere(plan, node),
         *_losses(plan, node),
         _receive_window(tables["acks"]),
-        _lateness(node["changes"], 1e3 * _late_ms(plan)),
+        *_lateness(plan, node["changes"]),
         *_machine(node, _late_ms(plan)),
         _duration(plan, node["iperf3"]),
     ]
@@ -74,7 +75,7 @@ def _rate(plan: dict[str, Any], tables: dict[str, pl.DataFrame]) -> Check:
 
 def _late_ms(plan: dict[str, Any]) -> float:
     """How late anything may be: in real time a share of the round trip, lest a slow machine be part of it."""
-    real_ms = max(LATE_SHARE_PCT / 100 * plan["link"]["base_rtt_ms"], LATE_LEAST_MS)
+    real_ms = late_us(plan["link"]["base_rtt_ms"]) / 1e3
     return real_ms if plan.get("clock") == "real" else DELAY_TOLERANCE_MS
 
 
@@ -104,13 +105,11 @@ def _capture(counts: dict[str, int]) -> Check:
     return _check("packets the capture dropped", 0, counts["dropped_pkts"], "packets", 0)
 
 
-def _elsewhere(plan: dict[str, Any], counters: dict[str, Any]) -> Check:
+def _elsewhere(plan: dict[str, Any], node: dict[str, Any]) -> Check:
     """Drops that are neither the bottleneck's nor a loss that was asked for."""
-    intended = {
-        f"{s['node']}:{s['dev']}"
-        for s in plan["shapes"]
-        if s["part"] in ("bottleneck", "bottleneck-up") or s["spec"].get("loss_pct")
-    }
+    counters = node["counters"]
+    intended = {f"{s['node']}:{s['dev']}" for s in plan["shapes"] if _may_drop(s)}
+    overflow = sum(c["played"].get("overflow_pkts", 0) for c in node["changes"])
     dropped = sum(
         c["rx_dropped_pkts"] + (0 if end in intended else c["tx_dropped_pkts"] + c["qdisc_dropped_pkts"])
         for end, c in counters["interfaces"].items()
@@ -118,24 +117,35 @@ def _elsewhere(plan: dict[str, Any], counters: dict[str, Any]) -> Check:
     return _check(
         "drops anywhere but at the bottleneck",
         0,
-        dropped + sum(sum(t.values()) for t in counters["tcp"].values()),
+        dropped + overflow + sum(sum(t.values()) for t in counters["tcp"].values()),
         "packets",
         0,
     )
 
 
+def _may_drop(shape: dict[str, Any]) -> bool:
+    """Tell what drops as it was asked to; a delay line that follows a series counts for itself what it should not."""
+    bottleneck = shape["part"] in ("bottleneck", "bottleneck-up")
+    return bottleneck or bool(shape["spec"].get("loss_pct")) or bool(shape["spec"]["kind"] == "delay_line")
+
+
 def _losses(plan: dict[str, Any], node: dict[str, Any]) -> list[Check]:
-    """Random loss asked for, against what netem dropped of what reached it."""
-    checks = []
+    """Random loss asked for, against what was dropped of what came: counted for netem, by a delay line itself."""
+    checks = [_followed_loss(c["part"], c["played"]) for c in node["changes"] if c["played"].get("loss_sum")]
     for shape in plan["shapes"]:
         asked = shape["spec"].get("loss_pct", 0)
-        if asked:
+        if asked and shape["spec"]["kind"] == "netem":
             counts = node["counters"]["interfaces"][f"{shape['node']}:{shape['dev']}"]
             offered = counts["tx_pkts"] + counts["qdisc_dropped_pkts"]
             sd = 100 * (asked / 100 * (1 - asked / 100) / max(offered, 1)) ** 0.5
             got = 100 * counts["qdisc_dropped_pkts"] / offered if offered else None
             checks.append(_check(f"random loss, {shape['part']}", asked, got, "%", LOSS_SDS * sd))
     return checks
+
+
+def _followed_loss(part: str, played: dict[str, Any]) -> Check:
+    asked = played["loss_sum"] / WHOLE
+    return _check(f"random loss, {part}", asked, played["lost_pkts"], "packets", LOSS_SDS * asked**0.5)
 
 
 def _receive_window(acks: pl.DataFrame) -> Check:
@@ -167,15 +177,16 @@ def _machine(node: dict[str, Any], late_ms: float) -> list[Check]:
     ]
 
 
-def _lateness(changes: list[dict[str, Any]], late_us: float) -> Check:
-    """How late the latest change of the link was: a machine that is too busy shows here."""
-    return _check(
-        "latest change of the link",
-        0,
-        max((us for part in changes for us in part.get("late_us", [])), default=0.0),
-        "us",
-        max(late_us, LATE_TOLERANCE_US),
-    )
+def _lateness(plan: dict[str, Any], changes: list[dict[str, Any]]) -> list[Check]:
+    """How late packets left the delay lines that follow a series: a machine that is too busy shows here."""
+    lines = [(c["part"], c["played"]) for c in changes if "late_pkts" in c["played"]]
+    if plan.get("clock") == "real":
+        shares = [(part, 100 * played["late_pkts"] / max(played["sent_pkts"], 1)) for part, played in lines]
+        return [_check(f"departures too late, {part}", 0, share, "%", LATE_TOLERANCE_PCT) for part, share in shares]
+    return [
+        _check(f"latest departure, {part}", 0, played["latest_ns"] / 1e6, "ms", DELAY_TOLERANCE_MS)
+        for part, played in lines
+    ]
 
 
 def _duration(plan: dict[str, Any], iperf3: dict[str, Any]) -> Check:

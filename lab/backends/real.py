@@ -36,7 +36,7 @@ class Seen:
 def look(place: Host | Machine, experiment: Experiment) -> Seen:
     """Ask a machine what it is; UserError where it lacks something that the experiment needs."""
     senders = [cca.module for cca in experiment.ccas.values() if cca.module]
-    needed = sorted({WATCH_MODULE, *senders, "sch_netem", "sch_tbf", "sch_replay"})
+    needed = sorted({WATCH_MODULE, *senders, "sch_netem", "sch_tbf", "sch_replay", "sch_delay_line"})
     facts = json.loads(place.ask("lab.node.facts", place.engine, *needed))
     described = {
         "kernel_source": f"Linux {facts['release']}",

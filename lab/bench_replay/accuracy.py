@@ -59,13 +59,8 @@ def window_errors_pct(link: Link, received_s: Floats, frame_bytes: Floats, durat
     return np.asarray(100 * np.abs(np.diff(excess)) / np.maximum(asked, FRAME_BYTES))
 
 
-def delay_errors_ms(rows: list[Row], sent_s: Floats, received_s: Floats, carried_s: float) -> Floats:
-    """Compare one-way delays with a series of delays in ms, kept in order: a packet never comes before another.
-
-    `carried_s` is how long the delay line's own rate takes for one packet. Packets in the order of sending.
-    """
+def delay_errors_ms(rows: list[Row], sent_s: Floats, received_s: Floats) -> Floats:
+    """Compare one-way delays, in the order of sending, with a series in ms: a packet never comes before another."""
     times, values = (np.array(column) for column in zip(*rows, strict=True))
     delay_s = values[np.maximum(np.searchsorted(times, sent_s, side="right") - 1, 0)] / 1e3
-    turn_s = np.arange(len(sent_s)) * carried_s
-    modelled_s = np.maximum.accumulate(sent_s + delay_s - turn_s) + turn_s + carried_s
-    return np.asarray(1e3 * np.abs(received_s - modelled_s))
+    return np.asarray(1e3 * np.abs(received_s - np.maximum.accumulate(sent_s + delay_s)))

@@ -12,7 +12,7 @@ from lab.bench_replay.subjects import Subject
 from lab.crossing import Arrivals, Run, Spec
 from lab.heuristics.link import Link
 from lab.links.recorded import FRAME_BYTES, Recorded
-from lab.links.shapes import DELAY_LINE_PKTS, END, ORDER_BPS
+from lab.links.shapes import DELAY_LINE_PKTS, END, LATE_LEAST_US
 from lab.links.steps import Row
 
 STEP_S = 0.01
@@ -69,18 +69,19 @@ def delay(run: Run, subject: Subject, folder: Path, most_s: float) -> Figures:
     seconds, base_ms = min(most_s, recorded.length_s), recorded.least() / 2 if subject.column == "rtt_ms" else 0.0
     recorded_rows = [(t_s, value - base_ms) for t_s, value in recorded.window(0.0, seconds).rows()]
     rows = on_grid(recorded_rows, STEP_S, seconds)
-    _write(folder, [(_us(t_s), f"{delay_ms * 1e3:.0f}", "0", "0") for t_s, delay_ms in rows])
-    spec: Spec = {"kind": "netem", "limit_pkts": DELAY_LINE_PKTS, "delay_us": round(rows[0][1] * 1e3), "loss_pct": 0.0}
-    spec |= {"rate_bps": ORDER_BPS, "slot_us": 0, "slot_pkts": 0, "seed": 1}
+    words = [(_us(t_s), f"{delay_ms * 1e3:.0f}", "0") for t_s, delay_ms in rows]
+    _write(folder, [*words, (_us(seconds + SPARE_S), END)])
+    spec: Spec = {"kind": "delay_line", "limit_pkts": DELAY_LINE_PKTS, "delay_us": round(rows[0][1] * 1e3), "seed": 1}
+    spec |= {"loss_pct": 0.0, "frame_us": 0, "frame_pkts": 0, "late_us": LATE_LEAST_US}
     gaps_s = np.random.default_rng(1).exponential(PROBE_S, round(seconds / PROBE_S))
     times_ns = (np.cumsum(gaps_s) * 1e9).astype(np.uint64)
     packets = np.column_stack([times_ns, np.full_like(times_ns, PROBE_BYTES)])
     got = crossing.cross(run, folder, spec, packets, seconds + max(ms for _, ms in rows) / 1e3 + LEAD_S, FILE)
     sent_s, received_s = (got.received[name].to_numpy() for name in ("sent_s", "received_s"))
-    errors = delay_errors_ms(rows, sent_s, received_s, PROBE_BYTES * 8 / ORDER_BPS)
+    errors = delay_errors_ms(rows, sent_s, received_s)
     return _common(got, rows, seconds, len(packets)) | {
         "delay_error_ms": errors.tolist(),
-        "late_us": got.record["late_us"],
+        "latest_us": [got.statistics["latest_ns"] / 1e3],
     }
 
 

@@ -17,7 +17,7 @@ SHARES = {"p50": 0.5, "p99": 0.99, "max": 1.0}
 SPREADS = {
     "bytes in 100 ms, error in %": ("window_error_pct", "≤ 0.5"),
     "one-way delay, error in ms": ("delay_error_ms", "≤ 0.05 at p99"),
-    "changes of a delay, late by us": ("late_us", ""),
+    "latest departure of each delay line, us": ("latest_us", ""),
 }
 COUNTS = {"packets reordered": "reordered_pkts", "packets lost": "lost_pkts"}
 

@@ -17,8 +17,6 @@ from lab.schema.profile import (
     MOST_BUFFER_BYTES,
     MOST_FRAMES,
     SMALLEST_BUFFER_BYTES,
-    Frames,
-    Noise,
     OnDemand,
     Profile,
     Way,
@@ -63,7 +61,6 @@ class DrawnWay:
     delay_ms: Quantity
     loss_pct: Quantity
     buffer_bytes: int | None
-    grants: list[tuple[float, int]]  # of its frames
     on_demand: DrawnOnDemand | None
 
 
@@ -144,7 +141,6 @@ class _Drawing:
             self.delays[name],
             self._quantity(way.loss_pct, f"{name}.loss_pct"),
             self._buffer_bytes(name, way),
-            draw_grants(way.frames, self.profile.noise, self.rng) if way.frames and way.frames.grants else [],
             self._on_demand(way.on_demand, f"{name}.on_demand") if way.on_demand else None,
         )
 
@@ -236,14 +232,3 @@ def checked(quantity: Quantity, most: float, file: Path, field: str) -> Quantity
         return value
 
     return mapped(quantity, one)
-
-
-def draw_grants(frames: Frames, noise: Noise, rng: np.random.Generator) -> list[tuple[float, int]]:
-    """Vary a schedule of grants: times by a common factor (whole frames, so that frames stay in step), sizes each."""
-    pace = math.exp(rng.normal(0, noise.grant_time_sd_pct / 100))
-    period_s = frames.period_ms / 1e3
-    drawn = {}
-    for grant in frames.grants or []:
-        size = grant.packets * math.exp(rng.normal(0, noise.grant_packets_sd_pct / 100))
-        drawn[round(grant.from_s * pace / period_s) * period_s] = max(round(size), 1)
-    return sorted(drawn.items())

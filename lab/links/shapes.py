@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """From a trial's link to qdiscs: what each interface gets, and the files of steps that it follows.
 
-A bottleneck that changes is `replay`, which holds its steps in the kernel; a constant one is tbf. The delay line is
-netem, its steps fed by a resident tc. The files of steps are those of lab/node/series.py.
+What is constant is tbf and netem; what changes is `replay` and `delay_line`, which hold their steps in the kernel. The
+files of steps are those of lab/node/series.py.
 """
 
 from collections.abc import Iterator
@@ -17,6 +17,7 @@ from lab.schema.queue import Bottleneck
 from lab.schema.topology import Topology
 
 ORDER_BPS = 10e9  # netem keeps packets in order only with a rate; this one delays a frame by 1.2 us
+LATE_SHARE, LATE_LEAST_US = 0.01, 1000  # of the round trip: a delay line that is later has not kept up
 DELAY_LINE_PKTS = 1_000_000  # a limit that is never reached: the buffer is the bottleneck's
 FULL_FRAME_BYTES = 1600  # TBF's burst: a larger one would let an idle link exceed its rate
 END = "end"
@@ -27,7 +28,10 @@ Lines = Iterator[tuple[str, ...]]
 def shapes(profile: Profile, link: Link, topology: Topology, seed: int) -> list[dict[str, Any]]:
     """Word what every shaped interface gets, and where its steps lie in the trial's folder."""
     ends = [(part, bottleneck(way, drawn, seed), _capacity(drawn, link)) for part, drawn, way in _ends(profile, link)]
-    lines = [(part, delay_line(way, drawn, seed), _delays(drawn)) for part, drawn, way in _delay_lines(profile, link)]
+    lines = [
+        (part, delay_line(way, drawn, seed, late_us(link.base_rtt_ms)), _delays(drawn, link))
+        for part, drawn, way in _delay_lines(profile, link)
+    ]
     return [_shape(topology, part, spec, steps is not None) for part, spec, steps in [*ends, *lines]]
 
 
@@ -35,7 +39,7 @@ def write_steps(profile: Profile, link: Link, folder: Path) -> None:
     """Write the files of steps (lab/node/series.py); UserError where a value is none that a qdisc takes."""
     folder.mkdir(exist_ok=True)
     files = [(part, _capacity(drawn, link)) for part, drawn, _ in _ends(profile, link)]
-    files += [(part, _delays(drawn)) for part, drawn, _ in _delay_lines(profile, link)]
+    files += [(part, _delays(drawn, link)) for part, drawn, _ in _delay_lines(profile, link)]
     for part, lines in files:
         if lines is not None:
             with (folder / f"{part}.tsv").open("w") as stream:
@@ -72,18 +76,23 @@ def bottleneck(way: Way, drawn: DrawnWay, seed: int) -> Spec:
     }
 
 
-def delay_line(way: Way, drawn: DrawnWay, seed: int) -> Spec:
+def delay_line(way: Way, drawn: DrawnWay, seed: int, late_us: int) -> Spec:
     """Word a delay line as it is before its first step."""
-    return {
-        "kind": "netem",
+    same = {
         "limit_pkts": DELAY_LINE_PKTS,
         "delay_us": round(first(drawn.delay_ms) * 1e3),
         "loss_pct": first(drawn.loss_pct),
-        "rate_bps": ORDER_BPS,
-        "slot_us": round(way.frames.period_ms * 1e3) if way.frames else 0,
-        "slot_pkts": drawn.grants[0][1] if drawn.grants else 0,
         "seed": seed,
     }
+    frame_us, frame_pkts = (round(way.frames.period_ms * 1e3), way.frames.packets or 0) if way.frames else (0, 0)
+    if _follows(drawn):
+        return same | {"kind": "delay_line", "frame_us": frame_us, "frame_pkts": frame_pkts, "late_us": late_us}
+    return same | {"kind": "netem", "rate_bps": ORDER_BPS, "slot_us": frame_us, "slot_pkts": frame_pkts}
+
+
+def late_us(base_rtt_ms: float) -> int:
+    """Return after how much a late departure changes what is measured: a share of the round trip."""
+    return max(round(LATE_SHARE * base_rtt_ms * 1e3), LATE_LEAST_US)
 
 
 def _ends(profile: Profile, link: Link) -> list[tuple[str, DrawnWay, Way]]:
@@ -118,16 +127,17 @@ def _later(opportunity_bytes: Quantity) -> Iterator[Row]:
     return ((t_s, value) for t_s, value in rows(opportunity_bytes) if t_s >= 1e-6)
 
 
-def _delays(drawn: DrawnWay) -> Lines | None:
-    """Steps of a delay line, all that may change restated in each; none where nothing does."""
-    slots: Quantity = Steps.of([(at_s, float(packets)) for at_s, packets in drawn.grants]) if drawn.grants else 0.0
-    if not (isinstance(drawn.delay_ms, Steps) or isinstance(drawn.loss_pct, Steps) or len(drawn.grants) > 1):
+def _follows(drawn: DrawnWay) -> bool:
+    return isinstance(drawn.delay_ms, Steps) or isinstance(drawn.loss_pct, Steps)
+
+
+def _delays(drawn: DrawnWay, link: Link) -> Lines | None:
+    """Steps of a delay line, delay and loss restated in each, and their end; none where nothing changes."""
+    if not _follows(drawn):
         return None
-    together = merged(drawn.delay_ms, drawn.loss_pct, slots)
-    return (
-        (_us(t_s), f"{delay_ms * 1e3:.0f}", f"{loss_pct:.6g}", f"{slot_pkts:.0f}")
-        for t_s, (delay_ms, loss_pct, slot_pkts) in together
-    )
+    together = merged(drawn.delay_ms, drawn.loss_pct)
+    steps = ((_us(t_s), f"{delay_ms * 1e3:.0f}", f"{loss_pct:.6g}") for t_s, (delay_ms, loss_pct) in together)
+    return chain(steps, [(_us(link.series_s), END)])
 
 
 def _us(t_s: float) -> str:

@@ -20,10 +20,11 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from lab.node import link, netns, qdisc, replay
+from lab.node import engines, link, qdisc
 from lab.node.batches import Batch
 from lab.node.datagrams import BATCH, LONGEST_PAUSE_S, headers_bytes, open_udp
 from lab.node.forked import Forked
+from lab.node.stepping import stepping
 from lab.node.tools import NodeError, run
 
 Plan = dict[str, Any]
@@ -32,6 +33,7 @@ ETHERNET_BYTES = 14
 STAMP = struct.Struct("=QQ")  # number, when it was sent
 LEAD_NS = 500_000_000  # from the last preparation to t = 0: both ends are ready, on a busy machine too
 NODE, DEV = "router", "eth2"
+ENDS = ["source", "sink"]
 
 
 def _node(*commands: str) -> Plan:
@@ -111,17 +113,15 @@ def _send(source: socket.socket, batch: Batch, number: int, count: int) -> None:
 def cross(plan: Plan, folder: str) -> dict[str, Any]:
     """Apply the link, send over it while it follows its steps, and tell what was got."""
     shape = {"part": "link", "node": NODE, "dev": DEV, "spec": plan["spec"], "steps": plan["file"]}
-    with netns.nodes_up(TOPOLOGY):
+    with engines.nodes_up(plan | {"topology": TOPOLOGY, "ends": ENDS}, Path(folder)):
         (applied,) = link.shaped([shape])
         start_ns = time.monotonic_ns() + LEAD_NS
         until_ns = start_ns + round(plan["duration_s"] * 1e9)
         sink = Forked("sink", receive, f"{folder}/received.bin", until_ns)
         source = Forked("source", send, f"{folder}/sent.bin", start_ns)
         with ExitStack() as stack:
-            changes = stack.enter_context(link.following([shape], Path(folder), start_ns))
-            if plan["steps"]:
-                late = stack.enter_context(replay.replaying(NODE, DEV, plan["steps"], start_ns))
-                changes.append({"part": "link", "late_us": late})
+            stack.enter_context(link.following([shape], Path(folder), start_ns))
+            late_us = stack.enter_context(stepping(NODE, DEV, plan["steps"], start_ns)) if plan["steps"] else []
             source.answer()
             received_pkts = sink.answer()
             counted = qdisc.statistics(NODE, DEV, plan["spec"])
@@ -129,7 +129,7 @@ def cross(plan: Plan, folder: str) -> dict[str, Any]:
     return {
         "got": applied["got"],
         "start_ns": start_ns,
-        "late_us": [us for change in changes for us in change.get("late_us", [])],
+        "late_us": late_us,
         "shown": shown,
         "statistics": counted,
         "received_pkts": received_pkts,

@@ -31,8 +31,5 @@ def following(shapes: list[Shape], folder: Path, start_ns: int) -> Iterator[list
 
 
 def _follow(stack: ExitStack, shape: Shape, steps: Path, start_ns: int) -> dict[str, Any]:
-    node, dev, spec = shape["node"], shape["dev"], shape["spec"]
-    if spec["kind"] == "replay":
-        return {"part": shape["part"], "played": stack.enter_context(replay.playing(node, dev, spec, steps, start_ns))}
-    late_us = stack.enter_context(replay.replaying(node, dev, replay.delay_steps(steps, spec), start_ns))
-    return {"part": shape["part"], "late_us": late_us}
+    played = stack.enter_context(replay.playing(shape["node"], shape["dev"], shape["spec"], steps, start_ns))
+    return {"part": shape["part"], "played": played}

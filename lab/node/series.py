@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Series in text files, read line by line so that a day's needs no more memory than a minute's.
 
-Capacity: `<t_us>\t<value>` a step (bit/s from then on, or bytes that may pass at that instant), and at last
-`<t_us>\tend`: how long the last step lasts. Delays: `<t_us>\t<delay_us>\t<loss_pct>\t<slot_pkts>` a step. Times
-count from the series' start and rise; a capacity begins at 0.
+A step is `<t_us>\t<value>...`, in force from then on: of a capacity one value (bit/s, or bytes that may pass at that
+instant), of a delay line two (`<delay_us>\t<loss_pct>`). Times count from the series' start, begin at 0 and rise. The
+last line is `<t_us>\tend`: how long the last step lasts.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,12 +14,13 @@ from lab.node.tools import NodeError
 
 END = "end"
 NS_PER_US = 1000
+WHOLE = 2**32  # of a share, as the kernel counts it
 
 
 class Chunk(NamedTuple):
-    """Steps of (ns since the start, value); the last chunk knows the end."""
+    """Steps of (ns since the start, values); the last chunk knows the end."""
 
-    steps: list[tuple[int, int]]
+    steps: list[tuple[int, ...]]
     end_ns: int | None
 
     @property
@@ -28,59 +29,74 @@ class Chunk(NamedTuple):
         return self.steps[0][0]
 
 
-def chunks(file: Path, size: int) -> Iterator[Chunk]:
-    """Read a capacity in chunks of so many steps; the kernel checks their order and their values."""
-    steps: list[tuple[int, int]] = []
-    for number, fields in _lines(file, 2):
-        t_ns = _whole(file, number, fields[0]) * NS_PER_US
-        if fields[1] == END:
+class Line(NamedTuple):
+    """The fields of one line, and where it stands."""
+
+    file: Path
+    number: int
+    fields: list[str]
+
+    def whole(self, at: int) -> int:
+        """Read a whole number."""
+        text = self.fields[at]
+        if not (text.isascii() and text.isdigit()):
+            raise self.wrong(f"hold whole numbers from 0 on, and not {text!r}")
+        return int(text)
+
+    def percent(self, at: int) -> float:
+        """Read a share in per cent."""
+        try:
+            value = float(self.fields[at])
+        except ValueError:
+            value = -1.0
+        if not 0 <= value <= 100:
+            raise self.wrong(f"hold a loss of 0 to 100 %, and not {self.fields[at]!r}")
+        return value
+
+    def of(self, count: int) -> "Line":
+        """Return the line where it has so many fields."""
+        if len(self.fields) != count:
+            raise self.wrong(f"have {count} fields, split by a tab")
+        return self
+
+    def wrong(self, rule: str) -> NodeError:
+        """Word what the line must be."""
+        return NodeError(f"{self.file.name}: line {self.number}: must {rule}")
+
+
+def capacity(line: Line) -> tuple[int, ...]:
+    """Read a capacity's value."""
+    return (line.of(2).whole(1),)
+
+
+def delay(line: Line) -> tuple[int, ...]:
+    """Read a delay line's delay in us, and its loss as a share of WHOLE."""
+    return line.of(3).whole(1), share(line.percent(2))
+
+
+def share(percent: float) -> int:
+    """Return a share in the kernel's 32 bits; the largest of them is all."""
+    return min(round(percent / 100 * WHOLE), WHOLE - 1)
+
+
+def chunks(file: Path, size: int, values: Callable[[Line], tuple[int, ...]]) -> Iterator[Chunk]:
+    """Read a series in chunks of so many steps; the kernel checks their order."""
+    steps: list[tuple[int, ...]] = []
+    for line in _lines(file):
+        if line.fields[1:] == [END]:
             if not steps:
-                raise _wrong(file, number, "begin with a step")
-            yield Chunk(steps, t_ns)
+                raise line.wrong("begin with a step")
+            yield Chunk(steps, line.whole(0) * NS_PER_US)
             return
         if len(steps) == size:
             yield Chunk(steps, None)
             steps = []
-        steps.append((t_ns, _whole(file, number, fields[1])))
+        told = values(line)
+        steps.append((line.whole(0) * NS_PER_US, *told))
     raise NodeError(f"{file.name}: must close with the line <t_us>\\t{END}")
 
 
-def delays(file: Path) -> Iterator[tuple[int, dict[str, float]]]:
-    """Read a delay line's steps: microseconds since the start, and what of netem's spec changes then."""
-    before_us = -1
-    for number, fields in _lines(file, 4):
-        t_us, delay_us = _whole(file, number, fields[0]), _whole(file, number, fields[1])
-        if t_us <= before_us:
-            raise _wrong(file, number, "follow the line before in time")
-        before_us = t_us
-        slot_pkts = _whole(file, number, fields[3])
-        yield t_us, {"delay_us": delay_us, "loss_pct": _percent(file, number, fields[2]), "slot_pkts": slot_pkts}
-
-
-def _lines(file: Path, count: int) -> Iterator[tuple[int, list[str]]]:
+def _lines(file: Path) -> Iterator[Line]:
     with file.open() as stream:
         for number, line in enumerate(stream, 1):
-            fields = line.rstrip("\n").split("\t")
-            if len(fields) != count:
-                raise _wrong(file, number, f"have {count} fields, split by a tab")
-            yield number, fields
-
-
-def _whole(file: Path, number: int, text: str) -> int:
-    if not (text.isascii() and text.isdigit()):
-        raise _wrong(file, number, f"hold whole numbers from 0 on, and not {text!r}")
-    return int(text)
-
-
-def _percent(file: Path, number: int, text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not 0 <= value <= 100:
-        raise _wrong(file, number, f"hold a loss of 0 to 100 %, and not {text!r}")
-    return value
-
-
-def _wrong(file: Path, number: int, rule: str) -> NodeError:
-    return NodeError(f"{file.name}: line {number}: must {rule}")
+            yield Line(file, number, line.rstrip("\n").split("\t"))

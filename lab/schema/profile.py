@@ -6,9 +6,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field, PrivateAttr, model_validator
 
-from lab.links.models import NotNegative, Positive
+from lab.links.models import Positive
 from lab.links.recorded import Series
-from lab.links.values import BytesOnce, Delay, DelayOnce, Percent, PercentNumber, Rate
+from lab.links.values import BytesOnce, Delay, DelayOnce, Percent, Rate
 from lab.paths import PROFILES
 from lab.schema.load import Strict, choose, load, names
 from lab.schema.queue import Bfifo, Milliseconds, Queue
@@ -19,25 +19,11 @@ MOST_BUFFER_BYTES = 2**32 - 1  # a qdisc's limit has 32 bits
 BufferBytes = Annotated[int, Field(ge=SMALLEST_BUFFER_BYTES, le=MOST_BUFFER_BYTES)]
 
 
-class Grant(Strict):
-    """From a time on, this many packets may leave in each frame."""
-
-    from_s: NotNegative
-    packets: Annotated[int, Field(ge=1, lt=2**31)]
-
-
 class Frames(Strict):
-    """A link that sends in frames (netem's slot): a WiFi aggregate, a grant of a scheduler."""
+    """A link that sends in frames (netem's slot): a WiFi aggregate, a scheduler's grant."""
 
     period_ms: Milliseconds
-    grants: Annotated[list[Grant], Field(min_length=1)] | None = None  # without: a frame takes all that waits
-
-    @model_validator(mode="after")
-    def _in_order(self) -> "Frames":
-        times = [grant.from_s for grant in self.grants or []]
-        if self.grants and (times[0] != 0 or sorted(set(times)) != times):
-            raise ValueError("grants that start at 0 s and follow each other")
-        return self
+    packets: Annotated[int, Field(ge=1, lt=2**31)] | None = None  # without: a frame takes all that waits
 
 
 class OnDemand(Strict):
@@ -92,8 +78,6 @@ class Noise(Strict):
     """What is drawn anew from each trial's seed, beside the phases of series and models."""
 
     start_phase_ms: Annotated[float, Field(ge=0, le=60_000, strict=False)] = 0.0
-    grant_time_sd_pct: PercentNumber = 0.0
-    grant_packets_sd_pct: PercentNumber = 0.0
 
 
 class Profile(Strict):

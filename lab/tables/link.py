@@ -14,10 +14,9 @@ QUANTITIES = {
     "bytes": ("opportunity_bytes", 1.0),
     "delay_us": ("delay_ms", 1e-3),
     "loss_pct": ("loss_pct", 1.0),
-    "slot_pkts": ("slot_pkts", 1.0),
 }
 CONSTANTS = {"tbf": ("rate_bps",), "replay": ("start_bps",), "netem": ("delay_us", "loss_pct"), "on_demand": ()}
-STEPS = {"rate": ("rate_bps",), "opportunities": ("bytes",), None: ("delay_us", "loss_pct", "slot_pkts")}
+STEPS = {"rate": ("rate_bps",), "opportunities": ("bytes",), None: ("delay_us", "loss_pct")}
 
 
 def read_link(folder: Path, applied: list[dict[str, Any]], offset_s: float) -> pl.DataFrame:

@@ -19,15 +19,12 @@ def cross(
     spec: Spec,
     packets: Packets,
     duration_s: float,
-    series: Sequence[tuple[int, object]] | None = None,
-    delays: Sequence[tuple[int, int, float]] | None = None,
+    series: Sequence[tuple[object, ...]] | None = None,
     steps: list[dict[str, Any]] | None = None,
 ) -> Arrivals:
-    """Send packets over a link; `series` feeds a replay qdisc, `delays` and `steps` change one that tc knows."""
+    """Send packets over a link; `series` feeds one of the lab's own kinds, `steps` change one that tc knows."""
     folder = bench.folder / f"link-{name}"
     folder.mkdir()
-    still = [(*step, 0) for step in delays or ()]  # no slots
-    rows: Sequence[tuple[object, ...]] = series or still
-    (folder / FILE).write_text("".join("\t".join(map(str, row)) + "\n" for row in rows))
+    (folder / FILE).write_text("".join("\t".join(map(str, row)) + "\n" for row in series or ()))
     run = crossing.in_virtual(bench.kernel, Path(bench.world.root))
-    return crossing.cross(run, folder, spec, packets, duration_s, FILE if rows else None, steps)
+    return crossing.cross(run, folder, spec, packets, duration_s, FILE if series else None, steps)

@@ -34,7 +34,7 @@ DELAY = {name: value for name, value in CAPACITY.items() if name != "window_erro
     "kind": "delay",
     "reordered_pkts": 3,
     "delay_error_ms": [0.001] * 99 + [4.0],
-    "late_us": [2.5],
+    "latest_us": [2.5],
 }
 
 

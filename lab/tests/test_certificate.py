@@ -105,8 +105,17 @@ def no_ack(_plan: Any, _node: Any, tables: dict[str, pl.DataFrame]) -> None:
     tables["acks"] = tables["acks"].clear()
 
 
-def late_change(_plan: Any, node: dict[str, Any], _tables: Any) -> None:
-    node["changes"] = [{"part": "delay-up", "late_us": [3.0, 1500.0]}]
+FOLLOWED = {"sent_pkts": 1000, "late_pkts": 10, "latest_ns": 90_000, "overflow_pkts": 0, "loss_sum": 0, "lost_pkts": 0}
+
+
+def followed(**counted: int) -> Callable[..., None]:
+    """A delay line that followed a series, and what it counted."""
+
+    def put_in(plan: Any, node: dict[str, Any], _tables: Any) -> None:
+        plan["clock"] = "real" if "late_pkts" in counted else "virtual"
+        node["changes"] = [{"part": "delay-up", "played": FOLLOWED | counted}]
+
+    return put_in
 
 
 def short_download(_plan: Any, node: dict[str, Any], _tables: Any) -> None:
@@ -131,7 +140,10 @@ CAUSES = [
     (too_much_loss, "random loss, delay-down"),
     (held_by_the_window, "ACKs at which the receive window was the limit"),
     (no_ack, "ACKs at which the receive window was the limit"),
-    (late_change, "latest change of the link"),
+    (followed(latest_ns=110_000), "latest departure, delay-up"),
+    (followed(late_pkts=11), "departures too late, delay-up"),
+    (followed(overflow_pkts=1), ELSEWHERE),
+    (followed(loss_sum=100 * 2**32, lost_pkts=141), "random loss, delay-up"),
     (short_download, "download lasted"),
 ]
 

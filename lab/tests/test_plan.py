@@ -4,16 +4,12 @@
 import json
 from typing import Any
 
-import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from lab.experiment import load_experiment
-from lab.links.draw import draw_grants
 from lab.plan import PROBE_FRAME_BYTES, draw, make_plan, trial_seed
 from lab.schema.cca import load_ccas
-from lab.schema.profile import Frames, Grant, Noise, Profile
+from lab.schema.profile import Profile
 from lab.tests.conftest import experiment_on
 
 GEO = load_experiment("geo")
@@ -65,23 +61,6 @@ def test_a_probe_waits_until_an_idle_link_has_carried_it() -> None:
 
 def test_seeds_differ_between_trials_and_between_scenarios() -> None:
     assert len({trial_seed(scenario, number) for scenario in range(5) for number in range(200)}) == 1000
-
-
-@given(st.integers(0, 2**32 - 1), st.floats(0, 50), st.floats(0, 50))
-def test_drawn_grants_stay_in_step_with_the_frames(seed: int, time_sd: float, packets_sd: float) -> None:
-    frames = Frames(period_ms=40.0, grants=[Grant(from_s=float(s), packets=3 * s + 1) for s in range(10)])
-    noise = Noise(grant_time_sd_pct=time_sd, grant_packets_sd_pct=packets_sd)
-    drawn = draw_grants(frames, noise, np.random.default_rng(seed))
-    times = [at_s for at_s, _ in drawn]
-    assert times[0] == 0
-    assert times == sorted(set(times))
-    assert all(abs(at_s / 0.04 - round(at_s / 0.04)) < 1e-6 for at_s in times)
-    assert all(packets >= 1 for _, packets in drawn)
-
-
-def test_without_noise_the_schedule_is_the_profiles_own() -> None:
-    frames = Frames(period_ms=40.0, grants=[Grant(from_s=0.0, packets=1), Grant(from_s=2.0, packets=7)])
-    assert draw_grants(frames, Noise(), np.random.default_rng(1)) == [(0.0, 1), (2.0, 7)]
 
 
 def test_a_sender_that_does_not_tell_its_exit_is_watched() -> None:

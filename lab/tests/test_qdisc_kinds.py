@@ -16,7 +16,7 @@ from lab.node.tools import NodeError
 from lab.tests import guest_qdiscs
 from lab.tests.conftest import Bench
 from lab.tests.link_bench import Spec, at_pace, cross
-from lab.tests.test_qdisc_delay import DELAY_LINE
+from lab.tests.test_qdisc_delay import DELAY_LINE, NETEM
 from lab.tests.test_qdisc_on_demand import GEO
 from lab.tests.test_qdisc_replay import LINK, MBPS
 from lab.tests.test_qdisc_step_drop import GATEWAY
@@ -56,7 +56,7 @@ QUEUES: list[Spec] = [
 ]
 MANY = 60
 PACED: Spec = {"kind": "fq", "limit_pkts": 10_000, "flow_limit_pkts": 100}
-ROOTS: list[Spec] = [*QUEUES, PACED, TBF, DELAY_LINE, GEO, LINK]
+ROOTS: list[Spec] = [*QUEUES, PACED, TBF, NETEM, DELAY_LINE, GEO, LINK]
 
 
 def kind_of(spec: Spec) -> str:
@@ -72,7 +72,7 @@ def test_whatever_rate_and_buffer_a_trial_draws_is_read_back(bench: Bench, tmp_p
         for rate, buffer, delay, loss in zip(rates, buffers, delays, losses, strict=True)
         for spec in (
             TBF | {"rate_bps": round(rate), "limit_bytes": round(buffer)},
-            DELAY_LINE | {"delay_us": round(delay), "loss_pct": float(loss)},
+            NETEM | {"delay_us": round(delay), "loss_pct": float(loss)},
         )
     ]
     told = virtual.call(guest_qdiscs.refusals, {"specs": specs}, tmp_path, bench.kernel, bench.world.root)
@@ -149,6 +149,6 @@ def test_every_kind_of_tc_states_a_limit(kind: str) -> None:
 
 def test_a_setting_that_did_not_take_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     shown = [{"kind": "codel", "options": {"limit": 1000, "target": 4999, "interval": 99999}}]
-    monkeypatch.setattr(qdisc, "run_json", lambda *_: shown)
+    monkeypatch.setattr(qdisc, "run_json", lambda *_, **__: shown)
     with pytest.raises(NodeError, match=r"^gateway:eth2: target_us=4999: must be 6000, as asked of codel$"):
-        qdisc.read_back("gateway", "eth2", CODEL | {"target_us": 6000})
+        qdisc.made("gateway", "eth2", CODEL | {"target_us": 6000})

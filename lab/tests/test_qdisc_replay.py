@@ -170,13 +170,13 @@ def test_a_file_that_is_no_series_is_refused_by_line(tmp_path: Path, text: str, 
     file = tmp_path / "series.tsv"
     file.write_text(text)
     with pytest.raises(NodeError, match=rf"^series\.tsv: {words}"):
-        list(series.chunks(file, 2))
+        list(series.chunks(file, 2, series.capacity))
 
 
 def test_chunks_hold_every_step_once(tmp_path: Path) -> None:
     file = tmp_path / "series.tsv"
     file.write_text("".join(f"{t}\t{t * 2}\n" for t in range(7)) + "9\tend\n")
-    chunks = list(series.chunks(file, 3))
+    chunks = list(series.chunks(file, 3, series.capacity))
     assert [len(chunk.steps) for chunk in chunks] == [3, 3, 1]
     assert [step for chunk in chunks for step in chunk.steps] == [(1000 * t, t * 2) for t in range(7)]
     assert [chunk.end_ns for chunk in chunks] == [None, None, 9000]

@@ -82,7 +82,7 @@ def test_delays_are_compared_with_a_line_that_keeps_the_order() -> None:
     rows = [(0.0, 100.0), (1.0, 20.0)]
     sent_s = np.arange(0.0, 2.0, 0.003)
     behind_s = np.maximum.accumulate(sent_s + np.where(sent_s < 1.0, 0.1, 0.02))
-    assert delay_errors_ms(rows, sent_s, behind_s, 0.0).max() < 1e-6
+    assert delay_errors_ms(rows, sent_s, behind_s).max() < 1e-6
     overtaking_s = sent_s + np.where(sent_s < 1.0, 0.1, 0.02)
-    assert delay_errors_ms(rows, sent_s, overtaking_s, 0.0).max() > 75
-    assert delay_errors_ms(rows, sent_s, behind_s + 1e-4, 0.0) == pytest.approx(0.1)
+    assert delay_errors_ms(rows, sent_s, overtaking_s).max() > 75
+    assert delay_errors_ms(rows, sent_s, behind_s + 1e-4) == pytest.approx(0.1)

@@ -95,12 +95,11 @@ def test_a_buffer_that_tbf_cannot_hold_is_refused(tmp_path: Path, buffer_bytes: 
         load(Profile, file)
 
 
-def test_grants_must_start_at_zero_and_follow_each_other(tmp_path: Path) -> None:
+def test_a_frame_must_hold_a_packet(tmp_path: Path) -> None:
     file = tmp_path / "link.yml"
-    grants = [{"from_s": 1.0, "packets": 1}]
-    up = VIASAT["up"] | {"frames": {"period_ms": 40, "grants": grants}}
+    up = VIASAT["up"] | {"frames": {"period_ms": 40, "packets": 0}}
     file.write_text(yaml.safe_dump(VIASAT | {"up": up}))
-    with pytest.raises(UserError, match="grants that start at 0 s"):
+    with pytest.raises(UserError, match=r"up\.frames\.packets=0: must be greater than or equal to 1"):
         load(Profile, file)
 
 

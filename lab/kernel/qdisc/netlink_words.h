@@ -12,18 +12,44 @@
 
 #include <linux/types.h>
 
-/* replay: told when it is made, */
+/* A series, told while the qdisc that follows it runs, in chunks; the same for each kind. */
 enum {
-	TCA_REPLAY_UNSPEC,
-	TCA_REPLAY_PAD,
-	TCA_REPLAY_MODE,		/* u32, enum replay_mode */
+	TCA_SERIES_UNSPEC,
+	TCA_SERIES_PAD,
+	TCA_SERIES_START_NS,		/* u64, absolute, once: t = 0 of the series */
+	TCA_SERIES_STEPS,		/* array of struct series_step, in order */
+	TCA_SERIES_END_NS,		/* u64, since the start, once: end of the last step */
+	__TCA_SERIES_MAX
+};
+
+struct series_step {
+	__u64 t_ns;	/* since the start */
+	union {
+		__u64 value;	/* replay: bit/s from then on, or bytes that may pass at that instant */
+		struct {	/* delay_line: from then on */
+			__u32 delay_us;
+			__u32 loss;	/* of 2^32 packets */
+		};
+	};
+};
+
+struct series_state {
+	__u64 start_ns;
+	__u64 end_ns;
+	__u64 consumed_steps;
+	__u64 past_end_ns;	/* for so long the series has been over */
+	__u32 held_steps;
+	__u32 room_steps;
+	__u32 underruns;	/* the last step held was consumed before an end was told */
+	__u32 pad;
+};
+
+/* replay: told when it is made; then its series. */
+enum {
+	TCA_REPLAY_MODE = __TCA_SERIES_MAX,	/* u32, enum replay_mode */
 	TCA_REPLAY_LIMIT_BYTES,		/* u32: of the child that it brings along */
 	TCA_REPLAY_OVERHEAD_BYTES,	/* s32: added to every frame's length */
 	TCA_REPLAY_START_BPS,		/* u64: the rate before the series begins */
-	/* while it runs, */
-	TCA_REPLAY_START_NS,		/* u64, absolute, once: t = 0 of the series */
-	TCA_REPLAY_STEPS,		/* array of struct replay_step, in order */
-	TCA_REPLAY_END_NS,		/* u64, since the start, once: end of the last step */
 	__TCA_REPLAY_MAX
 };
 
@@ -34,25 +60,46 @@ enum replay_mode {
 	REPLAY_OPPORTUNITIES,
 };
 
-struct replay_step {
-	__u64 t_ns;	/* since the start */
-	__u64 value;	/* bit/s from then on, or bytes that may pass at that instant */
-};
-
 struct replay_state {
 	__u32 mode;
 	__u32 limit_bytes;
 	__s32 overhead_bytes;
-	__u32 held_steps;
-	__u32 room_steps;
-	__u32 underruns;	/* the last step held was consumed before an end was told */
+	__u32 pad;
 	__u64 start_bps;
-	__u64 start_ns;
-	__u64 end_ns;
-	__u64 consumed_steps;
-	__u64 past_end_ns;	/* for so long the series has been over */
 	__u64 capacity_bytes;	/* what could have passed since the start */
 	__u64 rate_bps;		/* in force now */
+	struct series_state series;
+};
+
+/* delay_line: told when it is made; then its series. */
+enum {
+	TCA_DELAY_LINE_LIMIT_PKTS = __TCA_SERIES_MAX,	/* u32 */
+	TCA_DELAY_LINE_DELAY_US,	/* u32: before the series begins */
+	TCA_DELAY_LINE_LOSS,		/* u32, of 2^32: before the series begins */
+	TCA_DELAY_LINE_FRAME_US,	/* u32; 0: each packet leaves by itself */
+	TCA_DELAY_LINE_FRAME_PKTS,	/* u32: that a frame takes at most; 0: all */
+	TCA_DELAY_LINE_LATE_US,		/* u32: a departure so much after its time is counted */
+	TCA_DELAY_LINE_SEED,		/* u64 */
+	__TCA_DELAY_LINE_MAX
+};
+
+#define TCA_DELAY_LINE_MAX (__TCA_DELAY_LINE_MAX - 1)
+
+struct delay_line_state {
+	__u32 limit_pkts;
+	__u32 delay_us;
+	__u32 loss;
+	__u32 frame_us;
+	__u32 frame_pkts;
+	__u32 late_us;
+	__u64 seed;
+	__u64 loss_sum;		/* of 2^32 packets: what of those that came was to be lost */
+	__u64 lost_pkts;	/* of them, lost */
+	__u64 overflow_pkts;	/* dropped because the line was full */
+	__u64 sent_pkts;
+	__u64 late_pkts;	/* of those, sent more than late_us after their time */
+	__u64 latest_ns;	/* the largest lateness */
+	struct series_state series;
 };
 
 /* on_demand: all of it told when it is made. */

@@ -20,7 +20,7 @@ struct replay {
 };
 
 int replay_parse(struct nlattr *opt, struct nlattr **tb, struct netlink_ext_ack *extack);
-int replay_extend(struct replay_link *link, struct nlattr **tb, struct netlink_ext_ack *extack);
+int replay_extend(struct replay *q, struct nlattr **tb, struct netlink_ext_ack *extack);
 struct replay_state replay_state(const struct replay *q);
 
 #endif /* LAB_QDISC_REPLAY_H */

@@ -9,29 +9,19 @@
 #ifndef LAB_QDISC_REPLAY_LINK_H
 #define LAB_QDISC_REPLAY_LINK_H
 
-#include <linux/bits.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/time64.h>
-#include <linux/types.h>
 
-#include "netlink_words.h"
+#include "series.h"
 
-#define REPLAY_NEVER U64_MAX
 #define REPLAY_UNITS_PER_BYTE (8ULL * NSEC_PER_SEC)
 #define REPLAY_MOST_BPS (10ULL * 1000 * 1000 * 1000)	/* a second of it, in units, fits 64 bits */
 #define REPLAY_MOST_BYTES BIT(30)			/* so do these bytes */
-#define REPLAY_MOST_NS BIT_ULL(62)			/* two of them fit 64 bits */
-#define REPLAY_STEPS 8192U				/* 82 s of 10 ms steps; a power of two */
 
 struct replay_link {
-	struct replay_step *ring;	/* REPLAY_STEPS of them: what is held of the series */
-	u32 first;
-	u32 held;
+	struct series series;
 	bool opportunities;
-	u64 start_ns;			/* REPLAY_NEVER: not told yet */
-	u64 end_ns;			/* since the start; REPLAY_NEVER: not told yet */
-	u64 last_ns;			/* time of the last step that came, since the start */
 
 	u64 from_ns;			/* everything is accounted for up to here */
 	u64 rate_bps;
@@ -39,25 +29,16 @@ struct replay_link {
 	bool serving;
 	u64 need;			/* units that the packet in service still waits for */
 
-	u64 consumed_steps;
-	u32 underruns;
 	u64 capacity_bits;
 	u64 capacity_rest;		/* units, less than a bit */
 };
-
-static inline u64 replay_next_ns(const struct replay_link *link)
-{
-	if (!link->held || link->start_ns == REPLAY_NEVER)
-		return REPLAY_NEVER;
-	return link->start_ns + link->ring[link->first].t_ns;
-}
 
 /* Let time pass: what the link could carry meanwhile is counted once the series has begun. */
 static inline void replay_pass(struct replay_link *link, u64 until_ns)
 {
 	u64 rest_ns, seconds = div64_u64_rem(until_ns - link->from_ns, NSEC_PER_SEC, &rest_ns);
 
-	if (link->consumed_steps) {
+	if (link->series.consumed_steps) {
 		link->capacity_bits += link->rate_bps * seconds;
 		link->capacity_bits += div64_u64_rem(link->rate_bps * rest_ns + link->capacity_rest,
 						     NSEC_PER_SEC, &link->capacity_rest);
@@ -67,11 +48,8 @@ static inline void replay_pass(struct replay_link *link, u64 until_ns)
 
 static inline void replay_consume(struct replay_link *link)
 {
-	u64 value = link->ring[link->first].value;
+	u64 value = series_take(&link->series)->value;
 
-	link->first = (link->first + 1) % REPLAY_STEPS;
-	link->held--;
-	link->consumed_steps++;
 	if (link->opportunities) {
 		link->rate_bps = 0;
 		link->budget = value * REPLAY_UNITS_PER_BYTE;	/* what the last one left is lost */
@@ -79,8 +57,6 @@ static inline void replay_consume(struct replay_link *link)
 	} else {
 		link->rate_bps = value;
 	}
-	if (!link->held && link->end_ns == REPLAY_NEVER)
-		link->underruns++;
 }
 
 /* When the packet in service departs at the rate in force. */
@@ -89,7 +65,7 @@ static inline u64 replay_due_ns(const struct replay_link *link)
 	if (!link->need)
 		return link->from_ns;
 	if (!link->rate_bps)
-		return REPLAY_NEVER;
+		return SERIES_NEVER;
 	return link->from_ns + DIV64_U64_ROUND_UP(link->need, link->rate_bps);
 }
 
@@ -117,8 +93,8 @@ static inline bool replay_serve(struct replay_link *link, u64 until_ns)
 /* Serve the packet in service across as many steps as there are up to now. */
 static inline bool replay_advance(struct replay_link *link, u64 now_ns)
 {
-	while (!replay_serve(link, min(replay_next_ns(link), now_ns))) {
-		if (replay_next_ns(link) > now_ns)
+	while (!replay_serve(link, min(series_next_ns(&link->series), now_ns))) {
+		if (series_next_ns(&link->series) > now_ns)
 			return false;
 		replay_consume(link);
 	}
@@ -128,8 +104,8 @@ static inline bool replay_advance(struct replay_link *link, u64 now_ns)
 /* Let a link with nothing to carry come to now: it saves nothing. */
 static inline void replay_idle(struct replay_link *link, u64 now_ns)
 {
-	while (replay_next_ns(link) <= now_ns) {
-		replay_pass(link, replay_next_ns(link));
+	while (series_next_ns(&link->series) <= now_ns) {
+		replay_pass(link, series_next_ns(&link->series));
 		replay_consume(link);
 	}
 	replay_pass(link, now_ns);

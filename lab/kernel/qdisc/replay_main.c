@@ -12,11 +12,8 @@
  * what is left when the queue is empty is lost, so that a packet that comes at the instant
  * of an opportunity, or after, waits for another.
  *
- * Steps come in chunks while the link runs, and what is consumed makes room again: a day's
- * series needs the memory of some seconds.  A step that is out of order, or already past, is
- * refused: a link that was not what the series says must not go unnoticed.  For the same
- * reason it is counted how often the series ran out before its end was told, and for how
- * long it has been over.  Then the last rate holds, or nothing passes.
+ * Steps come in chunks while the link runs (series.h, series_netlink.h).  Where the series
+ * has run out, or is over, the last rate holds, or nothing passes.
  *
  * Why not tbf, changed at each step.  It fills its bucket at each change (every 10 ms, 20
  * Mb/s carry 3 % too much with a bucket of 1600 bytes, and 60 % with 15,000), sets no timer
@@ -31,9 +28,6 @@
  *
  * On a kernel whose timer is late a packet departs late, and the ones behind it catch up.
  */
-#include <linux/mm.h>
-#include <linux/slab.h>
-
 #include "compat.h"
 #include "replay.h"
 
@@ -86,8 +80,8 @@ static struct sk_buff *replay_dequeue(struct Qdisc *sch)
 	if (!link->serving)
 		replay_begin(link, max_t(s32, qdisc_pkt_len(skb) + q->overhead_bytes, 1));
 	if (!replay_advance(link, ktime_get_ns())) {
-		wake_ns = min(replay_due_ns(link), replay_next_ns(link));
-		if (wake_ns != REPLAY_NEVER)
+		wake_ns = min(replay_due_ns(link), series_next_ns(&link->series));
+		if (wake_ns != SERIES_NEVER)
 			qdisc_watchdog_schedule_ns(&q->watchdog, wake_ns);
 		qdisc_qstats_overlimit(sch);
 		return NULL;
@@ -126,7 +120,7 @@ static int replay_change(struct Qdisc *sch, struct nlattr *opt, struct netlink_e
 	}
 	sch_tree_lock(sch);
 	replay_settle(sch);
-	err = replay_extend(&q->link, tb, extack);
+	err = replay_extend(q, tb, extack);
 	if (sch->q.qlen)
 		qdisc_watchdog_schedule_ns(&q->watchdog, ktime_get_ns());
 	sch_tree_unlock(sch);
@@ -159,22 +153,19 @@ static int replay_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext
 		return -ERANGE;
 	}
 	q->link = (struct replay_link) {
-		.ring = kvmalloc_array(REPLAY_STEPS, sizeof(struct replay_step), GFP_KERNEL),
 		.opportunities = nla_get_u32(tb[TCA_REPLAY_MODE]) == REPLAY_OPPORTUNITIES,
-		.start_ns = REPLAY_NEVER,
-		.end_ns = REPLAY_NEVER,
-		.last_ns = REPLAY_NEVER,
 		.from_ns = ktime_get_ns(),
 		.rate_bps = q->start_bps,
 	};
-	if (!q->link.ring)
-		return -ENOMEM;
+	err = series_init(&q->link.series);
+	if (err)
+		return err;
 	child = fifo_create_dflt(sch, &bfifo_qdisc_ops, q->limit_bytes, extack);
 	if (IS_ERR(child))
 		return PTR_ERR(child);
 	qdisc_hash_add(child, true);
 	q->child = child;
-	return replay_extend(&q->link, tb, extack);
+	return replay_extend(q, tb, extack);
 }
 
 static void replay_destroy(struct Qdisc *sch)
@@ -183,7 +174,7 @@ static void replay_destroy(struct Qdisc *sch)
 
 	qdisc_watchdog_cancel(&q->watchdog);
 	qdisc_put(q->child);
-	kvfree(q->link.ring);
+	series_free(&q->link.series);
 }
 
 static int replay_dump_stats(struct Qdisc *sch, struct gnet_dump *dump)

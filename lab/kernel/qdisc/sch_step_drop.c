@@ -15,6 +15,7 @@
  */
 #include "compat.h"
 #include "netlink_words.h"
+#include "random.h"
 
 #define WHOLE_PPM 1000000U
 
@@ -23,20 +24,10 @@ struct step_drop {
 	u64 random_state;
 };
 
-/* SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, OOPSLA 2014). */
-static u64 step_drop_random(struct step_drop *q)
-{
-	u64 z = q->random_state += 0x9e3779b97f4a7c15ULL;
-
-	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-	z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-	return z ^ (z >> 31);
-}
-
 /* True for share_ppm of a million; 32 bits of the draw scale it, with an error of 2^-32. */
 static bool step_drop_chosen(struct step_drop *q)
 {
-	return ((step_drop_random(q) >> 32) * WHOLE_PPM) >> 32 < q->state.share_ppm;
+	return ((random_next(&q->random_state) >> 32) * WHOLE_PPM) >> 32 < q->state.share_ppm;
 }
 
 static int step_drop_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff **to_free)

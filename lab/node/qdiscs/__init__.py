@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The kinds of qdisc, one file each (or a file for two that differ by a word)."""
 
-from lab.node.qdiscs import cake, codel, fifo, fq, netem, on_demand, pie, red, replay, step_drop, tbf
+from lab.node.qdiscs import cake, codel, delay_line, fifo, fq, netem, on_demand, pie, red, replay, step_drop, tbf
 from lab.node.qdiscs.kind import ByNetlink, ByTc
 
 KINDS: dict[str, ByTc | ByNetlink] = {
@@ -16,6 +16,7 @@ KINDS: dict[str, ByTc | ByNetlink] = {
     "red": red.KIND,
     "cake": cake.KIND,
     "replay": replay.KIND,
+    "delay_line": delay_line.KIND,
     "on_demand": on_demand.KIND,
     "step_drop": step_drop.KIND,
 }

@@ -6,7 +6,10 @@ change leaves out (netem's limit to 1000, its loss and rate to 0).
 """
 
 from collections.abc import Callable
+from struct import Struct
 from typing import Any, NamedTuple
+
+from lab.node.series import Line
 
 Spec = dict[str, Any]
 
@@ -29,12 +32,20 @@ class ByTc(NamedTuple):
     details: bool = False  # whether tc shows all of it with -d only (which spoils the numbers of other kinds)
 
 
+class Followed(NamedTuple):
+    """How a kind is told the series that it follows (lab/node/series.py)."""
+
+    step: Struct  # ns since the start, then what `values` gives
+    values: Callable[[Line], tuple[int, ...]]  # of a line of the file
+
+
 class ByNetlink(NamedTuple):
     """A kind of the lab's own (lab/kernel/qdisc/), which tc does not know."""
 
     options: Callable[[Spec], bytes]
     got: Callable[[bytes], Spec]  # from the struct that it reports
     statistics: Callable[[bytes], dict[str, int | None]]
+    followed: Followed | None = None
 
 
 def microseconds_slack(_spec: Spec, name: str) -> float:

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Network emulator: the delay line, and random loss.
 
-Its seed is said once: a change that says it again begins the draws anew, and of 100 changes a second each would then
-lose the same packets after it, or none.
+Its seed is said once: a change that says it again begins the draws anew.
 """
 
 from typing import Any

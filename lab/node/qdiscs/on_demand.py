@@ -31,7 +31,7 @@ def _got(data: bytes) -> Spec:
 
 
 def _statistics(data: bytes) -> dict[str, int | None]:
-    return {name: value for name, value in STATE.numbers(data).items() if name not in SETTINGS}
+    return STATE.counted(data, SETTINGS)
 
 
 KIND = ByNetlink(_options, _got, _statistics)

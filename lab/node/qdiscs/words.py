@@ -2,11 +2,16 @@
 """What the lab's own qdiscs are told and report, as in lab/kernel/qdisc/netlink_words.h."""
 
 import struct
+from collections.abc import Sequence
 
 from lab.node.netlink import attribute
 
 Settings = dict[str, tuple[int, str]]  # name -> number of its attribute, struct code
 NOT_TOLD = 2**64 - 1
+START_NS, STEPS, END_NS, BEHIND_SERIES = 2, 3, 4, 5
+SERIES_STATE = (
+    " Q start_ns Q end_ns Q consumed_steps Q past_end_ns I held_steps I room_steps I underruns 4x pad"  # at the end
+)
 
 
 def options(settings: Settings, values: dict[str, int]) -> bytes:
@@ -14,6 +19,16 @@ def options(settings: Settings, values: dict[str, int]) -> bytes:
     return b"".join(
         attribute(number, struct.pack(f"={code}", values[name])) for name, (number, code) in settings.items()
     )
+
+
+def chunk(
+    step: struct.Struct, steps: Sequence[tuple[int, ...]], start_ns: int | None = None, end_ns: int | None = None
+) -> bytes:
+    """Word more of a series: steps of (ns since the start, values), its start when it is told, its end when it is."""
+    told = attribute(STEPS, b"".join(step.pack(*values) for values in steps)) if steps else b""
+    for number, value in ((START_NS, start_ns), (END_NS, end_ns)):
+        told += attribute(number, struct.pack("=Q", value)) if value is not None else b""
+    return told
 
 
 class State:
@@ -27,3 +42,8 @@ class State:
     def numbers(self, data: bytes) -> dict[str, int]:
         """Read all that was reported."""
         return dict(zip(self.names, self.layout.unpack(data), strict=True))
+
+    def counted(self, data: bytes, settings: Settings) -> dict[str, int | None]:
+        """Read what it counted: all but its settings; what it was not told yet is None."""
+        found = self.numbers(data).items()
+        return {name: None if value == NOT_TOLD else value for name, value in found if name not in settings}
