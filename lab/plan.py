@@ -19,18 +19,19 @@ from lab.schema.scenario import Scenario
 from lab.schema.sysctls import load_sysctls
 from lab.schema.topology import Topology
 from lab.tables.exits import EXIT_EVENT
+from lab.tables.qdisc import SAMPLE_EVENT
 
 PORT = 5201
 RIVAL_PORT = 20_002  # of the second download's client, so that its connection is known in the trace
 MSS_BYTES = 1448  # MTU 1500 less IP (20), TCP (20) and timestamps (12)
 SNAPLEN_BYTES = 96  # Ethernet (14), IP (20) and the longest TCP header (60)
-TRACE_EVENT_BYTES = 160
+TRACE_EVENT_BYTES, SAMPLE_BYTES = 160, 64
 RING_S, RING_HEADER_BYTES, LEAST_RING_MB = 2.0, 192, 2  # a header with the kernel's own beside it
 SAMPLES_PER_RTT = 60
 LEAST_SAMPLE_MS, MOST_SAMPLE_MS = 1.0, 10.0
 PROBES = 12
 PROBE_FRAME_BYTES = 54  # Ethernet (14), IP (20), UDP (8) and 12 of its own (lab/node/probe.py)
-WATCH_MODULE = "tcp_slow_start_watch"
+WATCH_MODULE, SAMPLER_MODULE = "tcp_slow_start_watch", "qdisc_sampler"
 FQ = {"kind": "fq", "limit_pkts": 10_000, "flow_limit_pkts": 100}  # the kernel's own defaults, stated
 
 EVENTS = {
@@ -38,6 +39,7 @@ EVENTS = {
     "tcp:tcp_retransmit_skb": "sport == {port}",
     "tcp:tcp_cong_state_set": "sport == {port}",
     EXIT_EVENT: "sport == {port}",
+    SAMPLE_EVENT: "",
 }
 SEARCH_EVENTS = {"search:search_bin": "sport == {port}"}
 
@@ -127,11 +129,11 @@ def _flows(scenario: Scenario, ends: list[tuple[str, str]], ccas: list[Cca]) -> 
 
 
 def _modules(ccas: list[Cca]) -> list[dict[str, Any]]:
-    """Name the senders' modules, and the one that watches those that do not tell their exit from slow start."""
+    """Name the senders' modules, the sampler's, and the one that watches senders that do not tell their exit."""
     own = {cca.module: {"name": cca.module, "params": cca.params} for cca in ccas if cca.module}
     watched = ",".join(dict.fromkeys(cca.algorithm for cca in ccas if not cca.tells_exit))
     watch = [{"name": WATCH_MODULE, "params": {"algorithms": watched}}] if watched else []
-    return [*own.values(), *watch]
+    return [*own.values(), *watch, {"name": SAMPLER_MODULE, "params": {}}]
 
 
 def _sysctls(ccas: list[Cca]) -> dict[str, dict[str, str]]:
@@ -198,9 +200,10 @@ def _events(ccas: list[Cca]) -> dict[str, str]:
 
 
 def _trace_kb(link: Link, duration_s: int) -> int:
-    """Room for an event a segment at full rate, and half as much again."""
+    """Room for an event a segment at full rate, for one a sample, and half as much again."""
     segments = link.mean_rate_mbps * 1e6 / 8 / MSS_BYTES * duration_s
-    return math.ceil(1.5 * segments * TRACE_EVENT_BYTES / 1024) + 1024
+    samples = link.series_s * 1e6 / sample_us(link)
+    return math.ceil(1.5 * (segments * TRACE_EVENT_BYTES + samples * SAMPLE_BYTES) / 1024) + 1024
 
 
 def _peak_mbps(link: Link) -> float:

@@ -23,12 +23,12 @@ from lab.tables.exits import bin_table, exit_table
 from lab.tables.header_capture import keep_headers
 from lab.tables.link import read_link
 from lab.tables.packets import read_packets
-from lab.tables.qdisc import read_samples
+from lab.tables.qdisc import qdisc_table
 from lab.tables.trace import read_events
 
 RIVAL_FLOW = 2  # of the tables; its packets are not captured, its kernel is traced
 CAPTURED = "client.pcapng"
-RAW = ("trace.raw", "qdisc.raw", "formats", "link", "node.json", CAPTURED)
+RAW = ("trace.raw", "formats", "link", "node.json", CAPTURED)
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,6 @@ def decode(folder: Path, node: dict[str, Any], *rules: str) -> dict[str, pl.Data
     events = read_events(folder / "trace.raw", folder / "formats")
     clock = Clock(start_ns, capture.client_ports | ({RIVAL_PORT: RIVAL_FLOW} if len(rules) > 1 else {}))
     exits = [exit_table(events, clock, rule).filter(pl.col("flow") == flow) for flow, rule in enumerate(rules, 1)]
-    samples = read_samples(folder / "qdisc.raw")
     return {
         "packets": capture.packets,
         "acks": ack_table(events, clock, capture.server_isn),
@@ -120,7 +119,7 @@ def decode(folder: Path, node: dict[str, Any], *rules: str) -> dict[str, pl.Data
         "bins": bin_table(events, clock),
         "exits": pl.concat(exits),
         "link": read_link(folder, node["applied"], (node["start_ns"] - start_ns) / 1e9),
-        "qdisc": samples.select(((pl.col("t_ns") - start_ns) / 1e9).alias("t_s"), pl.exclude("t_ns")),
+        "qdisc": qdisc_table(events, start_ns),
     }
 
 

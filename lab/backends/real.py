@@ -20,7 +20,7 @@ from lab.kernel.build import Kernel
 from lab.node.exclusive import held_alone
 from lab.node.host import STATE
 from lab.node.tools import NodeError
-from lab.plan import WATCH_MODULE, Experiment
+from lab.plan import SAMPLER_MODULE, WATCH_MODULE, Experiment
 from lab.world.image import Image
 
 
@@ -36,7 +36,7 @@ class Seen:
 def look(place: Host | Machine, experiment: Experiment) -> Seen:
     """Ask a machine what it is; UserError where it lacks something that the experiment needs."""
     senders = [cca.module for cca in experiment.ccas.values() if cca.module]
-    needed = sorted({WATCH_MODULE, *senders, "sch_netem", "sch_tbf", "sch_replay", "sch_delay_line"})
+    needed = sorted({WATCH_MODULE, SAMPLER_MODULE, *senders, "sch_netem", "sch_tbf", "sch_replay", "sch_delay_line"})
     facts = json.loads(place.ask("lab.node.facts", place.engine, *needed))
     described = {
         "kernel_source": f"Linux {facts['release']}",

@@ -1,31 +1,28 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Sample an interface's root qdisc over netlink: one question and one raw answer an interval.
+"""Samples of an interface's root qdisc, taken in the kernel (lab/kernel/qdisc/qdisc_sampler.c) into its trace."""
 
-The file holds records of <u64 monotonic ns><u32 length><netlink answer>; `lab.tables.qdisc` decodes them.
-"""
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 
-import socket
-import struct
-import time
+from lab.node.namespace import entered
+from lab.node.tools import NodeError
 
-RTM_GETQDISC, NLM_F_REQUEST, NLM_F_ECHO, TC_H_ROOT = 38, 1, 8, 0xFFFFFFFF
-
-
-def question(ifindex: int) -> bytes:
-    """Word RTM_GETQDISC for an interface's root qdisc (struct nlmsghdr, tcmsg); only an echo answers the asker."""
-    tcmsg = struct.pack("BxxxiIII", socket.AF_UNSPEC, ifindex, 0, TC_H_ROOT, 0)
-    return struct.pack("IHHII", 16 + len(tcmsg), RTM_GETQDISC, NLM_F_REQUEST | NLM_F_ECHO, 1, 0) + tcmsg
+MODULE = "qdisc_sampler"
+PARAMETERS = Path("/sys/module") / MODULE / "parameters"
 
 
-def sample(dev: str, interval_us: int, file: str) -> None:
-    """Sample for ever, on the absolute clock, so that errors never add up."""
-    ask = question(socket.if_nametoindex(dev))
-    with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 0) as netlink, open(file, "wb", buffering=1 << 16) as sink:
-        netlink.bind((0, 0))
-        due_ns = time.monotonic_ns()
-        while True:
-            netlink.send(ask)
-            answer = netlink.recv(4096)
-            sink.write(struct.pack("<QI", time.monotonic_ns(), len(answer)) + answer)
-            due_ns += interval_us * 1000
-            time.sleep(max(due_ns - time.monotonic_ns(), 0) / 1e9)
+@contextmanager
+def sampling(interface: Sequence[str], interval_us: int) -> Iterator[None]:
+    """Sample (node, interface) while the block runs; who traces the kernel finds them as qdisc_sampler:qdisc_sample."""
+    node, dev = interface
+    (PARAMETERS / "interval_us").write_text(str(interval_us))
+    try:
+        with entered(node):
+            (PARAMETERS / "dev").write_text(dev)
+    except OSError as error:
+        raise NodeError(f"{node}:{dev}: {error.strerror}: must be an interface, to be sampled") from None
+    try:
+        yield
+    finally:
+        (PARAMETERS / "dev").write_text("\n")

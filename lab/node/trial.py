@@ -12,7 +12,7 @@ from lab.node import capture, counters, engines, flow, link, modules, sysctl, tr
 from lab.node.forked import Forked
 from lab.node.machine import watch
 from lab.node.probe import probe
-from lab.node.sampler import sample
+from lab.node.sampler import sampling
 from lab.node.task import Task
 
 Plan = dict[str, Any]
@@ -20,6 +20,8 @@ Plan = dict[str, Any]
 
 def run_trial(plan: Plan, folder: Path) -> None:
     """Execute a plan and leave its raw records in a folder: capture, trace pages, qdisc samples, node.json."""
+    plain = [module["name"] for module in plan["modules"] if not module["params"]]
+    modules.load_all([*plain, *link.modules_of([*plan["shapes"], *plan["egress"]])])
     for module in plan["modules"]:
         modules.load(module["name"], module["params"])
     sysctl.pin(None, plan["sysctls"]["kernel"])
@@ -52,7 +54,7 @@ def _traffic(plan: Plan, folder: Path) -> dict[str, Any]:
             capture.capturing(node, dev, folder / "client.pcapng", asked["snaplen_bytes"], asked["ring_mb"], preload)
         )
         stack.enter_context(trace.tracing(plan["trace"]["events"], folder, plan["trace"]["buffer_kb"]))
-        stack.enter_context(_sampling(plan["sampler"], folder / "qdisc.raw"))
+        stack.enter_context(sampling(plan["sampler"]["interface"], plan["sampler"]["interval_us"]))
         clocks = {"monotonic_ns": time.monotonic_ns(), "realtime_ns": time.time_ns()}
         time.sleep(plan["start_phase_s"])
         start_ns = time.monotonic_ns() + link.AHEAD_NS
@@ -77,17 +79,6 @@ def _watching(plan: Plan) -> Iterator[dict[str, Any]]:
         yield found
     finally:
         found.update(process.stop())
-
-
-@contextmanager
-def _sampling(plan: Plan, file: Path) -> Iterator[None]:
-    """Sample the bottleneck's qdisc while the block runs."""
-    node, dev = plan["interface"]
-    process = Forked(node, sample, dev, plan["interval_us"], str(file))
-    try:
-        yield
-    finally:
-        process.stop()
 
 
 def _probe(plan: Plan) -> list[dict[str, Any]]:

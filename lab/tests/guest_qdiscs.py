@@ -1,8 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""In the virtual kernel: many specs applied one after the other, each read back."""
+"""In the virtual kernel: many specs applied one after the other, each read back; an interface that is sampled."""
 
-from lab.node import netns, qdisc
+import time
+from typing import Any
+
+from lab.node import modules, netns, qdisc
+from lab.node.namespace import entered
 from lab.node.qdiscs.kind import Spec
+from lab.node.sampler import MODULE, PARAMETERS, sampling
 from lab.node.tools import NodeError
 
 WIRE = {
@@ -21,3 +26,29 @@ def refusals(specs: list[Spec]) -> list[str]:
             except NodeError as error:
                 said.append(f"{spec}: {error}")
     return said
+
+
+def sampled() -> dict[str, Any]:
+    """Sample an interface until its namespace goes, as that of a trial that was killed."""
+    modules.load_all([MODULE])
+    told: dict[str, Any] = {}
+    with netns.namespaces_up(WIRE):
+        try:
+            with sampling(("tbf", "eth9"), 1000):
+                pass
+        except NodeError as error:
+            told["refused"] = str(error)
+        with entered("tbf"):
+            (PARAMETERS / "dev").write_text("eth1")
+        told["while_up"] = _sampled()
+    for _ in range(100):
+        if not _sampled():
+            break
+        time.sleep(0.1)
+    told["after_its_end"] = _sampled()
+    modules.unload([MODULE])
+    return told | {"loaded": modules.loaded(MODULE)}
+
+
+def _sampled() -> str:
+    return (PARAMETERS / "dev").read_text().strip()

@@ -64,9 +64,10 @@ def test_seeds_differ_between_trials_and_between_scenarios() -> None:
 
 
 def test_a_sender_that_does_not_tell_its_exit_is_watched() -> None:
-    assert plan_of("cubic")["modules"] == [{"name": "tcp_slow_start_watch", "params": {"algorithms": "cubic"}}]
-    assert [module["name"] for module in plan_of("bbr")["modules"]] == ["tcp_bbr", "tcp_slow_start_watch"]
-    assert [module["name"] for module in plan_of("search")["modules"]] == ["tcp_search"]
+    watch = {"name": "tcp_slow_start_watch", "params": {"algorithms": "cubic"}}
+    assert plan_of("cubic")["modules"] == [watch, {"name": "qdisc_sampler", "params": {}}]
+    assert [module["name"] for module in plan_of("bbr")["modules"]][:2] == ["tcp_bbr", "tcp_slow_start_watch"]
+    assert [module["name"] for module in plan_of("search")["modules"]] == ["tcp_search", "qdisc_sampler"]
 
 
 def test_a_sender_that_paces_gets_fq_where_it_sends_and_nobody_else_does() -> None:

@@ -1,27 +1,29 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The bottleneck's samples are decoded from the kernel's own netlink answers."""
+"""The bottleneck's samples are those that the kernel took, at the times that were asked."""
 
-import struct
+import json
 from pathlib import Path
 
+import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from lab.errors import UserError
-from lab.tables.qdisc import COLUMNS, read_samples
+from lab import virtual
+from lab.store.trial import Trial
+from lab.tables.qdisc import COLUMNS, qdisc_table
+from lab.tables.trace import read_events
+from lab.tests import guest_qdiscs
+from lab.tests.conftest import Bench
 
-FILE = Path(__file__).parent / "data/draft/qdisc.raw"
-RAW = FILE.read_bytes()
-SAMPLES = read_samples(FILE)
-RECORD_BYTES = len(RAW) // SAMPLES.height
+DRAFT = Path(__file__).parent / "data/draft"
+INTERVAL_S = json.loads((DRAFT / "plan.json").read_text())["sampler"]["interval_us"] / 1e6
+SAMPLES = qdisc_table(read_events(DRAFT / "trace.raw", DRAFT / "formats"), 0)
 BUFFER_BYTES = 20_000
 
 
 def test_every_sample_is_there_with_every_counter() -> None:
-    assert SAMPLES.columns == list(COLUMNS)
-    assert SAMPLES.height == 87
+    assert SAMPLES.columns == ["t_s", *COLUMNS]
     assert SAMPLES.null_count().sum_horizontal().item() == 0
+    assert SAMPLES["t_s"].diff().drop_nulls().to_numpy() == pytest.approx(INTERVAL_S, abs=5e-6)
 
 
 def test_what_is_queued_stays_within_the_buffer_and_is_made_of_packets() -> None:
@@ -31,23 +33,22 @@ def test_what_is_queued_stays_within_the_buffer_and_is_made_of_packets() -> None
 
 
 def test_counters_only_grow() -> None:
-    for name in ("t_ns", "sent_bytes", "sent_pkts", "drops_pkts"):
+    for name in ("sent_bytes", "sent_pkts", "drops_pkts"):
         assert (SAMPLES[name].diff().drop_nulls() >= 0).all()
     assert SAMPLES["drops_pkts"][-1] == 32
 
 
-@given(st.integers(0, len(RAW)))
-@settings(max_examples=50)
-def test_a_sampler_that_was_stopped_while_writing_loses_its_last_sample_only(
-    tmp_path_factory: pytest.TempPathFactory, cut: int
-) -> None:
-    file = tmp_path_factory.getbasetemp() / "qdisc.raw"
-    file.write_bytes(RAW[:cut])
-    assert read_samples(file).equals(SAMPLES.head(cut // RECORD_BYTES))
+def test_a_trial_is_sampled_from_before_its_first_packet_until_it_is_over(small_trial: Trial) -> None:
+    t_s = small_trial.qdisc["t_s"].to_numpy()
+    assert t_s[0] < 0
+    steps_s = np.diff(t_s)
+    assert t_s[-1] > small_trial.acks["t_s"].max() - 2 * steps_s[0]
+    assert steps_s == pytest.approx(np.median(steps_s), abs=20e-6)
 
 
-def test_the_kernels_error_is_not_taken_for_a_sample(tmp_path: Path) -> None:
-    error = struct.pack("<IHHIIi", 36, 2, 0, 1, 0, -19) + bytes(16)
-    (tmp_path / "qdisc.raw").write_bytes(struct.pack("<QI", 1, len(error)) + error)
-    with pytest.raises(UserError, match=r"qdisc\.raw: must hold samples of a qdisc"):
-        read_samples(tmp_path / "qdisc.raw")
+def test_a_sampler_ends_with_its_interface_and_needs_one(bench: Bench, tmp_path: Path) -> None:
+    told = virtual.call(guest_qdiscs.sampled, {}, tmp_path, bench.kernel, bench.world.root).answer
+    assert told["refused"] == "tbf:eth9: No such device: must be an interface, to be sampled"
+    assert told["while_up"] == "eth1"
+    assert told["after_its_end"] == ""
+    assert not told["loaded"]

@@ -41,6 +41,7 @@ def test_every_event_that_was_asked_for_is_there() -> None:
         "tcp:tcp_cong_state_set": 10,
         "slow_start:slow_start_exit": 1,
         "search:search_bin": 11,
+        "qdisc_sampler:qdisc_sample": 87,
     }
 
 
