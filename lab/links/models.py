@@ -113,12 +113,12 @@ class Cycle(Model):
         phase = float(rng.uniform(0, 1))
         smooth = min(STEPS_A_CYCLE, max(math.floor(self.period_s / LEAST_STEP_S), 4))
         steps_a_cycle = 2 if self.shape == "square" else smooth
+        turn = [self.mean + self.amplitude * self._wave(n / steps_a_cycle) for n in range(steps_a_cycle)]
 
         def rows() -> Iterator[Row]:
             first = math.floor(phase * steps_a_cycle)
             for n in range(first, first + math.ceil(duration_s / self.period_s * steps_a_cycle) + 1):
-                t_s = (n / steps_a_cycle - phase) * self.period_s
-                yield max(t_s, 0.0), self.mean + self.amplitude * self._wave(n / steps_a_cycle % 1)
+                yield max((n / steps_a_cycle - phase) * self.period_s, 0.0), turn[n % steps_a_cycle]
 
         return Steps(rows)
 
