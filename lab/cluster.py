@@ -30,6 +30,7 @@ SETTINGS = {
     "distributed.admin.low-level-log-length": 100,
     "distributed.worker.daemon": True,
     "distributed.worker.profile.enabled": False,  # a sampler of stacks takes time from the trials
+    "distributed.admin.tick.interval": "1s",  # nor must 50 looks a second at the loops of scheduler and workers
     "distributed.worker.memory.target": False,  # nothing of a trial is kept in a worker: no spilling, no pausing
     "distributed.worker.memory.spill": False,
     "distributed.worker.memory.pause": False,

@@ -28,6 +28,7 @@ from lab.trial import Job
 from lab.world import image
 from lab.world.image import Image
 
+REFRESHES = 2  # a second, of a bar: ten of them took a twentieth of a core from the trials
 BUILD_STEPS = 1035  # lines of compiler output of the virtual kernel: only the bar depends on it
 BUILD_MINUTES = 7
 VIRTUAL_S_PER_S = 3.5  # of one core, with capture and tables: `lab bench` measures it
@@ -192,6 +193,7 @@ def _bar(console: Console, unit: str) -> Iterator[Progress]:
         TextColumn("ETA"),
         TimeRemainingColumn(),
         console=console,
+        refresh_per_second=REFRESHES,
     ) as progress:
         yield progress
 

@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from lab import campaign, paths, sandbox
-from lab.conduct import How, prepare
+from lab.conduct import REFRESHES, How, prepare
 from lab.errors import UserError
 from lab.experiment import load_experiment
 from lab.inventory import scenarios
@@ -152,4 +152,5 @@ def _bar(console: Console) -> Progress:
         TextColumn("ETA"),
         TimeRemainingColumn(),
         console=console,
+        refresh_per_second=REFRESHES,
     )

@@ -11,6 +11,7 @@ from lab.evaluation import claims, compare, constants, judge, sensitivity
 from lab.evaluation import flows as competing
 from lab.evaluation.replayed import BASE
 from lab.evaluation.status import status
+from lab.evaluation.together import side_by_side, together
 from lab.inventory import scenarios
 from lab.report.files import write_whole
 from lab.report.stored import Stored, stored
@@ -33,9 +34,13 @@ def write_all(results: Path, library: Path | None, say: Step = lambda _: None) -
     _keep(folder, "outcomes", _outcomes(runs))
     say("rules on trial")
     truths = {one.name: judge.trials(one) for one in runs}
-    _keep(folder, "heuristics_trials", _together(truths.values()))
-    _keep(folder, "heuristics", judge.scores(_together(truths.values())) if runs else pl.DataFrame())
-    _keep(folder, "heuristics_constants", _together(constants.grid(one, truths[one.name]) for one in runs))
+    _keep(folder, "heuristics_trials", together(truths.values()))
+    _keep(folder, "heuristics", judge.scores(together(truths.values())) if runs else pl.DataFrame())
+    _keep(
+        folder,
+        "heuristics_constants",
+        together(side_by_side([(constants.grid, (one, truths[one.name])) for one in runs])),
+    )
     say("senders against each other")
     _keep(folder, "means", pl.DataFrame([row for one in runs for row in compare.means(one)], infer_schema_length=None))
     pairs = [row for one in runs for row in compare.differences(one)]
@@ -45,7 +50,7 @@ def write_all(results: Path, library: Path | None, say: Step = lambda _: None) -
     _keep(folder, "versions", versions)
     _keep(folder, "sensitivity", _replayed(runs, library, sensitivity.maps, MAPPED))
     say("claims")
-    flows = _together(competing.flows(one) for one in runs)
+    flows = together(competing.flows(one) for one in runs)
     _keep(folder, "flows", flows)
     table = _claims(runs, {"versions": versions, "flows": flows})
     _keep(folder, "claims", table)
@@ -69,20 +74,14 @@ def _replayed(
     runs: list[Stored], library: Path | None, make: Callable[[Stored, Path], pl.DataFrame], names: Iterable[str]
 ) -> pl.DataFrame:
     wanted = [one for one in runs if one.name in set(names) and any(cca["name"] == BASE for cca in one.ccas)]
-    return _together(make(one, library) for one in wanted) if library else pl.DataFrame()
+    return together(side_by_side([(make, (one, library)) for one in wanted])) if library else pl.DataFrame()
 
 
 def _outcomes(runs: list[Stored]) -> pl.DataFrame:
-    return _together(
+    return together(
         one.judged.outcomes.select(pl.lit(one.name).alias("scenario"), pl.lit(one.run.path.name).alias("run"), pl.all())
         for one in runs
     )
-
-
-def _together(tables: Iterable[pl.DataFrame]) -> pl.DataFrame:
-    """One table of those that have rows."""
-    filled = [table for table in tables if table.height]
-    return pl.concat(filled, how="vertical_relaxed") if filled else pl.DataFrame()
 
 
 def _keep(folder: Path, name: str, table: pl.DataFrame) -> None:
