@@ -49,17 +49,15 @@ def capacity(run: Run, subject: Subject, folder: Path, most_s: float) -> Figures
 
 
 def _capacity(recorded: Recorded, kind: str, most_s: float) -> tuple[Link, list[Row], float]:
-    """Cut a capacity where it ends, or has carried enough packets."""
+    """Cut a capacity where it ends, or has carried enough packets; a stall comes first, for the queue to be filled."""
     rows = list(recorded.window(0.0, min(most_s, recorded.length_s)).rows())
-    if kind == "opportunities":
-        rows = [(0.0, 0.0), *(row for row in rows if row[0] >= 1e-6)]
-        link = series(rows, OPPORTUNITIES)
-    else:
+    if kind == "rate":
         rows = on_grid(rows, STEP_S, min(most_s, recorded.length_s))
-        link = series(rows, RATE)
+    rows = [(0.0, 0.0), *((t_s + LEAD_S, value) for t_s, value in rows)]
+    link = series(rows, RATE if kind == "rate" else OPPORTUNITIES)
     times_s = np.array([t_s for t_s, _ in rows])
     enough = int(np.searchsorted(link.sent_bytes(times_s), MOST_PACKETS * FRAME_BYTES))
-    seconds = min(float(times_s[min(enough, len(times_s) - 1)]), most_s)
+    seconds = float(times_s[min(enough, len(times_s) - 1)])
     return link, [row for row in rows if row[0] <= seconds + LEAD_S], seconds
 
 
