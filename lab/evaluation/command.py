@@ -46,7 +46,24 @@ def check_sensitivity(console: Console, workers: int) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     table = run_checks(one, folder / "checks", kernel, world.root, workers)
     table.write_parquet(folder / "sensitivity_checks.parquet", compression="zstd")
-    console.print(table)
+    console.print(_checks(table))
+
+
+def _checks(points: pl.DataFrame) -> Table:
+    table = Table(
+        "scenario", "window, RTTs", "threshold", "bins", "trial", "replayed, s", "kernel later by, ms", "class"
+    )
+    for row in points.iter_rows(named=True):
+        parameters = (f"{row['window_rtts']:g}", f"{row['threshold']:g}", str(row["bins"]), str(row["trial"]))
+        times = (_number(row["replayed_exit_s"], ".3f"), _number(row["difference_ms"], ".3f"))
+        same = row["replayed_class"] == row["kernel_class"]
+        classes = str(row["kernel_class"]) if same else f"{row['replayed_class']}, in the kernel {row['kernel_class']}"
+        table.add_row(row["scenario"], *parameters, *times, classes)
+    return table
+
+
+def _number(value: float | None, form: str) -> str:
+    return "" if value is None else f"{value:{form}}"
 
 
 def verify(console: Console) -> None:
