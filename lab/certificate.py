@@ -108,7 +108,8 @@ def _capture(counts: dict[str, int]) -> Check:
 def _elsewhere(plan: dict[str, Any], node: dict[str, Any]) -> Check:
     """Drops that are neither the bottleneck's nor a loss that was asked for."""
     counters = node["counters"]
-    intended = {f"{s['node']}:{s['dev']}" for s in plan["shapes"] if _may_drop(s)}
+    lossy = {c["part"] for c in node["changes"] if c["played"].get("loss_sum")}
+    intended = {f"{s['node']}:{s['dev']}" for s in plan["shapes"] if s["part"] in lossy or _may_drop(s)}
     overflow = sum(c["played"].get("overflow_pkts", 0) for c in node["changes"])
     dropped = sum(
         c["rx_dropped_pkts"] + (0 if end in intended else c["tx_dropped_pkts"] + c["qdisc_dropped_pkts"])
@@ -124,9 +125,8 @@ def _elsewhere(plan: dict[str, Any], node: dict[str, Any]) -> Check:
 
 
 def _may_drop(shape: dict[str, Any]) -> bool:
-    """Tell what drops as it was asked to; a delay line that follows a series counts for itself what it should not."""
-    bottleneck = shape["part"] in ("bottleneck", "bottleneck-up")
-    return bottleneck or bool(shape["spec"].get("loss_pct")) or bool(shape["spec"]["kind"] == "delay_line")
+    """Tell what drops as it was asked to from the start."""
+    return shape["part"] in ("bottleneck", "bottleneck-up") or bool(shape["spec"].get("loss_pct"))
 
 
 def _losses(plan: dict[str, Any], node: dict[str, Any]) -> list[Check]:

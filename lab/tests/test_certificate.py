@@ -122,6 +122,13 @@ def short_download(_plan: Any, node: dict[str, Any], _tables: Any) -> None:
     node["iperf3"]["end"]["sum_received"]["seconds"] = 1.2
 
 
+def drop_of_a_line_without_loss(plan: Any, node: dict[str, Any], _tables: Any) -> None:
+    (line,) = (shape for shape in plan["shapes"] if shape["part"] == "delay-up")
+    line["spec"]["kind"] = "delay_line"
+    node["changes"] = [{"part": "delay-up", "played": FOLLOWED}]
+    node["counters"]["interfaces"][f"{line['node']}:{line['dev']}"]["qdisc_dropped_pkts"] += 1
+
+
 ELSEWHERE = "drops anywhere but at the bottleneck"
 CAUSES = [
     (slower, "rate while the bottleneck had a queue"),
@@ -143,6 +150,7 @@ CAUSES = [
     (followed(latest_ns=110_000), "latest departure, delay-up"),
     (followed(late_pkts=11), "departures too late, delay-up"),
     (followed(overflow_pkts=1), ELSEWHERE),
+    (drop_of_a_line_without_loss, ELSEWHERE),
     (followed(loss_sum=100 * 2**32, lost_pkts=141), "random loss, delay-up"),
     (short_download, "download lasted"),
 ]
