@@ -80,11 +80,11 @@ def _late_ms(plan: dict[str, Any]) -> float:
 
 
 def _delay(probe: dict[str, Any], late_ms: float) -> Check:
-    """Every probe of the idle path; a link with frames may hold one back for as long as a frame."""
+    """Every probe of the idle path; where capacity is granted, one may wait for its grant: as long as a frame."""
     delays_ms = [delay_us / 1e3 for _, delay_us in probe["arrived"]]
-    asked, frame_ms = probe["delay_ms"], probe["frame_ms"]
+    asked, grant_ms = probe["delay_ms"], probe["grant_ms"]
     worst = max(delays_ms, key=lambda got: abs(got - asked), default=None)
-    check = _check(f"one-way delay {probe['way']}, worst probe", asked, worst, "ms", late_ms + frame_ms)
+    check = _check(f"one-way delay {probe['way']}, worst probe", asked, worst, "ms", late_ms + grant_ms)
     early = min(delays_ms, default=asked) < asked - DELAY_TOLERANCE_MS
     return check | {"ok": check["ok"] and not early}
 

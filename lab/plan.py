@@ -152,16 +152,15 @@ def _egress(topology: Topology, node: str, cca: Cca) -> list[dict[str, Any]]:
 def _probes(
     profile: Profile, link: Link, shaped: list[dict[str, Any]], sender: str, receiver: str
 ) -> list[dict[str, Any]]:
-    """An idle path is measured slowly enough that a frame of one packet never holds two.
+    """An idle path is measured slowly enough that no probe waits for the frame of the one before.
 
     The steps of a link begin with the download: before it the first delays hold, and the mean rate.
     """
     carried_ms = {shape["part"]: _carried_ms(shape["spec"]) for shape in shaped}
-    frames_ms = {"down": _frame_ms(profile.down), "up": _frame_ms(profile.up)}
-    interval_ms = max(1.37 * max(frames_ms.values()), 10.0)
+    interval_ms = max(1.37 * max(_frame_ms(profile.down), _frame_ms(profile.up)), 10.0)
     ways = (
-        ("down", sender, receiver, link.down, "bottleneck"),
-        ("up", receiver, sender, link.up, "bottleneck-up"),
+        ("down", sender, receiver, link.down, profile.down, "bottleneck"),
+        ("up", receiver, sender, link.up, profile.up, "bottleneck-up"),
     )
     return [
         {
@@ -171,9 +170,9 @@ def _probes(
             "count": PROBES,
             "interval_ms": interval_ms,
             "delay_ms": first(drawn.delay_ms) + carried_ms.get(part, 0.0),
-            "frame_ms": frames_ms[way],
+            "grant_ms": model.on_demand.frame_ms if model.on_demand else 0.0,
         }
-        for way, start, end, drawn, part in ways
+        for way, start, end, drawn, model, part in ways
     ]
 
 
@@ -183,10 +182,8 @@ def _carried_ms(spec: dict[str, Any]) -> float:
 
 
 def _frame_ms(way: Way) -> float:
-    """Return for how long a direction may hold an idle packet back."""
-    if way.on_demand:
-        return way.on_demand.frame_ms
-    return way.frames.period_ms if way.frames else 0.0
+    """Return how far apart packets must be lest one wait for another."""
+    return max(way.on_demand.frame_ms if way.on_demand else 0.0, way.frames.period_ms if way.frames else 0.0)
 
 
 def _interface_of(topology: Topology, node: str) -> list[str]:

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """From a trial's link to qdiscs: what each interface gets, and the files of steps that it follows.
 
-What is constant is tbf and netem; what changes is `replay` and `delay_line`, which hold their steps in the kernel. The
-files of steps are those of lab/node/series.py.
+What is constant is tbf and netem; what changes is `replay` and `delay_line`, which hold their steps in the kernel. A
+delay line with frames is `delay_line` too, of one step where nothing changes. The files of steps are those of
+lab/node/series.py.
 """
 
 from collections.abc import Iterator
@@ -29,7 +30,7 @@ def shapes(profile: Profile, link: Link, topology: Topology, seed: int) -> list[
     """Word what every shaped interface gets, and where its steps lie in the trial's folder."""
     ends = [(part, bottleneck(way, drawn, seed), _capacity(drawn, link)) for part, drawn, way in _ends(profile, link)]
     lines = [
-        (part, delay_line(way, drawn, seed, late_us(link.base_rtt_ms)), _delays(drawn, link))
+        (part, delay_line(way, drawn, seed, late_us(link.base_rtt_ms)), _delays(way, drawn, link))
         for part, drawn, way in _delay_lines(profile, link)
     ]
     return [_shape(topology, part, spec, steps is not None) for part, spec, steps in [*ends, *lines]]
@@ -39,7 +40,7 @@ def write_steps(profile: Profile, link: Link, folder: Path) -> None:
     """Write the files of steps (lab/node/series.py); UserError where a value is none that a qdisc takes."""
     folder.mkdir(exist_ok=True)
     files = [(part, _capacity(drawn, link)) for part, drawn, _ in _ends(profile, link)]
-    files += [(part, _delays(drawn, link)) for part, drawn, _ in _delay_lines(profile, link)]
+    files += [(part, _delays(way, drawn, link)) for part, drawn, way in _delay_lines(profile, link)]
     for part, lines in files:
         if lines is not None:
             with (folder / f"{part}.tsv").open("w") as stream:
@@ -84,10 +85,10 @@ def delay_line(way: Way, drawn: DrawnWay, seed: int, late_us: int) -> Spec:
         "loss_pct": first(drawn.loss_pct),
         "seed": seed,
     }
+    if not _follows(way, drawn):
+        return same | {"kind": "netem", "rate_bps": ORDER_BPS}
     frame_us, frame_pkts = (round(way.frames.period_ms * 1e3), way.frames.packets or 0) if way.frames else (0, 0)
-    if _follows(drawn):
-        return same | {"kind": "delay_line", "frame_us": frame_us, "frame_pkts": frame_pkts, "late_us": late_us}
-    return same | {"kind": "netem", "rate_bps": ORDER_BPS, "slot_us": frame_us, "slot_pkts": frame_pkts}
+    return same | {"kind": "delay_line", "frame_us": frame_us, "frame_pkts": frame_pkts, "late_us": late_us}
 
 
 def late_us(base_rtt_ms: float) -> int:
@@ -127,13 +128,14 @@ def _later(opportunity_bytes: Quantity) -> Iterator[Row]:
     return ((t_s, value) for t_s, value in rows(opportunity_bytes) if t_s >= 1e-6)
 
 
-def _follows(drawn: DrawnWay) -> bool:
-    return isinstance(drawn.delay_ms, Steps) or isinstance(drawn.loss_pct, Steps)
+def _follows(way: Way, drawn: DrawnWay) -> bool:
+    """Tell whether a line is `delay_line`: netem's slots begin whenever its queue is looked at."""
+    return bool(way.frames) or isinstance(drawn.delay_ms, Steps) or isinstance(drawn.loss_pct, Steps)
 
 
-def _delays(drawn: DrawnWay, link: Link) -> Lines | None:
-    """Steps of a delay line, delay and loss restated in each, and their end; none where nothing changes."""
-    if not _follows(drawn):
+def _delays(way: Way, drawn: DrawnWay, link: Link) -> Lines | None:
+    """Steps of a `delay_line`, delay and loss restated in each, and their end; none for netem."""
+    if not _follows(way, drawn):
         return None
     together = merged(drawn.delay_ms, drawn.loss_pct)
     steps = ((_us(t_s), f"{delay_ms * 1e3:.0f}", f"{loss_pct:.6g}") for t_s, (delay_ms, loss_pct) in together)

@@ -20,7 +20,7 @@ BufferBytes = Annotated[int, Field(ge=SMALLEST_BUFFER_BYTES, le=MOST_BUFFER_BYTE
 
 
 class Frames(Strict):
-    """A link that sends in frames (netem's slot): a WiFi aggregate, a scheduler's grant."""
+    """A link that sends in frames (lab/kernel/qdisc/sch_delay_line.c): WiFi's aggregates, a scheduler's grants."""
 
     period_ms: Milliseconds
     packets: Annotated[int, Field(ge=1, lt=2**31)] | None = None  # without: a frame takes all that waits

@@ -127,7 +127,7 @@ PERIOD_MS, FRAME_PKTS = 40.0, 3
 STILL = {"model": "schedule", "source": "tests", "steps": [{"from_s": 0.0, "value": 20.0}]}
 
 
-@pytest.fixture(scope="module", params=[20.0, STILL], ids=["netem", "delay_line"])
+@pytest.fixture(scope="module", params=[20.0, STILL], ids=["number", "series"])
 def framed(request: pytest.FixtureRequest, bench: Bench) -> Trial:
     """A return link that lets few packets go in each frame; its delay is the same as a number and as a series."""
     up = {"delay_ms": request.param, "frames": {"period_ms": PERIOD_MS, "packets": FRAME_PKTS}}
@@ -158,8 +158,8 @@ def test_frames_keep_the_order(framed: Trial) -> None:
     assert framed.valid, framed.meta["certificate"]
 
 
-def test_a_frame_holds_a_packet_back_for_a_period_at_most(framed: Trial) -> None:
+def test_frames_hold_nothing_back_on_an_idle_link(framed: Trial) -> None:
     up = framed.meta["probes"][1]
     delays_ms = [delay_us / 1e3 for _, delay_us in up["arrived"]]
     assert min(delays_ms) >= 20.0 - DELAY_TOLERANCE_MS
-    assert max(delays_ms) <= 20.0 + PERIOD_MS + DELAY_TOLERANCE_MS
+    assert max(delays_ms) <= 20.0 + DELAY_TOLERANCE_MS

@@ -60,7 +60,7 @@ def late_probe(way: int) -> Callable[..., None]:
 
 
 def early_probe(_plan: Any, node: dict[str, Any], _tables: Any) -> None:
-    node["probes"][1]["frame_ms"] = 40.0  # a frame excuses a probe that is late, never one that is early
+    node["probes"][1]["grant_ms"] = 40.0  # waiting for a grant excuses a probe that is late, never one that is early
     node["probes"][1]["arrived"][0][1] -= 150
 
 

@@ -21,11 +21,9 @@ NETEM = {
     "delay_us": 300_000,
     "loss_pct": 0.5,
     "rate_bps": 10e9,
-    "slot_us": 40_000,
-    "slot_pkts": 3,
     "seed": 7,
 }
-PLAIN = NETEM | {"delay_us": 0, "loss_pct": 0.0, "slot_us": 0, "slot_pkts": 0}
+PLAIN = NETEM | {"delay_us": 0, "loss_pct": 0.0}
 
 
 def test_dumpcaps_closing_line_gives_what_it_received_and_dropped() -> None:
@@ -82,11 +80,8 @@ def test_what_tc_shows_is_what_was_asked(monkeypatch: pytest.MonkeyPatch, file: 
         ("tc-netem", NETEM, "delay_us", 300_100),
         ("tc-netem", NETEM, "loss_pct", 0.6),
         ("tc-netem", NETEM, "rate_bps", 0),
-        ("tc-netem", NETEM, "slot_us", 20_000),
-        ("tc-netem", NETEM, "slot_pkts", 4),
         ("tc-netem", NETEM, "seed", 8),
         ("tc-netem-plain", PLAIN, "delay_us", 10),
-        ("tc-netem-plain", PLAIN, "slot_pkts", 3),
     ],
 )
 def test_a_value_that_did_not_take_is_named(
@@ -109,7 +104,6 @@ def test_every_value_is_stated_in_full(spec: dict[str, Any]) -> None:
     stated = {"tbf": {"rate", "burst", "limit"}, "netem": {"limit", "delay", "loss", "rate", "seed"}}[spec["kind"]]
     assert stated <= set(words)
     assert words[:7] == ["qdisc", "replace", "dev", "eth2", "root", "handle", "1:"]
-    assert ("slot" in words) == bool(spec.get("slot_us"))
 
 
 def test_a_tool_that_fails_is_told_in_one_line() -> None:

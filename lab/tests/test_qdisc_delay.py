@@ -27,8 +27,6 @@ NETEM: Spec = {
     "delay_us": 30_000,
     "loss_pct": 0.0,
     "rate_bps": 10e9,
-    "slot_us": 0,
-    "slot_pkts": 0,
     "seed": 7,
 }
 TOLERANCE_S = 20e-6
@@ -96,10 +94,14 @@ def test_it_delays_as_netem_does_where_nothing_changes(bench: Bench) -> None:
 
 @pytest.mark.parametrize(
     ("frame_pkts", "asked_ms"),
-    [(0, [138] * 14 + [147] * 7 + [169] * 14), (10, [138] * 10 + [146] * 10 + [154] + [169] * 10 + [177] * 4)],
+    [
+        (0, [130] * 7 + [138] * 7 + [146] * 7 + [161] * 7 + [169] * 7),
+        (4, [130] * 4 + [138] * 4 + [146] * 4 + [154] * 4 + [162] * 4 + [170] * 4 + [178] * 4 + [186] * 4 + [194] * 3),
+    ],
 )
-def test_frames_open_with_a_packet_and_end_a_period_later(bench: Bench, frame_pkts: int, asked_ms: list[int]) -> None:
-    """So netem's slots, but that they begin when its queue is looked at: up to a period before."""
+def test_an_idle_line_delivers_at_once_and_then_a_frame_a_period(
+    bench: Bench, frame_pkts: int, asked_ms: list[int]
+) -> None:
     spec = DELAY_LINE | {"frame_us": 8_000, "frame_pkts": frame_pkts}
     link = cross(bench, f"frames-{frame_pkts}", spec, BURSTS, 1.0)
     assert link.packets["received_s"].to_numpy() == pytest.approx(np.array(asked_ms) / 1e3, abs=SLACK_S)

@@ -3,10 +3,13 @@
  * "delay_line": a path whose delay and random loss follow a recorded series.
  *
  * A packet is delayed by what the series says as it comes, and never leaves before one that
- * came earlier: where the delay falls, what comes after waits for what is on its way.  With
- * frames, the first packet that is through opens one; all that come through before its end
- * leave at its end together (a WiFi aggregate), or as many as it takes.  Loss is drawn as a packet comes, from a
- * generator of this qdisc's own.
+ * came earlier: where the delay falls, what comes after waits for what is on its way.  Loss
+ * is drawn as a packet comes, from a generator of this qdisc's own.
+ *
+ * With frames the line delivers at most once a period, as WiFi does whose medium is busy
+ * with one aggregate while the next gathers: what comes through an idle line leaves at once,
+ * what comes within a period after it leaves together at that period's end, or as much of
+ * it as a frame takes.
  *
  * The series is held here and comes in chunks while the line runs (series.h,
  * series_netlink.h).  Before it begins the values hold that were told when the line was
@@ -32,9 +35,9 @@ struct delay_line {
 	u64 random_state;
 	u64 delay_ns;		/* in force now, */
 	u32 loss;		/* of 2^32 */
-	u64 last_due_ns;
-	u64 frame_end_ns;	/* of the last frame, */
-	u32 frame_pkts;		/* and what is in it */
+	u64 last_due_ns;	/* when the last frame leaves, */
+	u64 next_frame_ns;	/* when the next may, */
+	u32 frame_pkts;		/* and how many packets are in the last */
 };
 
 struct delay_line_packet {
@@ -70,15 +73,15 @@ static bool delay_line_loses(struct delay_line *q)
 static u64 delay_line_due_ns(struct delay_line *q, u64 now_ns)
 {
 	u64 frame_ns = (u64)q->state.frame_us * NSEC_PER_USEC;
-	u64 due_ns = max(now_ns + q->delay_ns, q->last_due_ns);
+	u64 due_ns = now_ns + q->delay_ns;
 	bool full = q->state.frame_pkts && q->frame_pkts == q->state.frame_pkts;
 
-	if (frame_ns && (due_ns > q->frame_end_ns || full)) {
-		q->frame_end_ns = max(due_ns, q->frame_end_ns) + frame_ns;
+	if (due_ns > q->last_due_ns || full) {
+		q->last_due_ns = max(due_ns, q->next_frame_ns);
+		q->next_frame_ns = q->last_due_ns + frame_ns;
 		q->frame_pkts = 0;
 	}
 	q->frame_pkts++;
-	q->last_due_ns = max(due_ns, q->frame_end_ns);
 	return q->last_due_ns;
 }
 

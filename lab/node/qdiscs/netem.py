@@ -10,7 +10,7 @@ from lab.node.qdiscs.kind import ByTc, Spec
 
 
 def _words(spec: Spec) -> list[str]:
-    words = [
+    return [
         "limit",
         str(spec["limit_pkts"]),
         "delay",
@@ -20,9 +20,6 @@ def _words(spec: Spec) -> list[str]:
         "rate",
         f"{round(spec['rate_bps'])}bit",
     ]
-    if spec["slot_us"]:
-        words += ["slot", f"{spec['slot_us']}us", f"{spec['slot_us']}us", "packets", str(spec["slot_pkts"])]
-    return words
 
 
 def _made_words(spec: Spec) -> list[str]:
@@ -30,7 +27,6 @@ def _made_words(spec: Spec) -> list[str]:
 
 
 def _got(options: dict[str, Any]) -> Spec:
-    slot = options.get("slot") or {}
     # before 6.6 netem has no seed: it draws from the kernel's pool, which the trial's seed fills
     seed = {"seed": options["seed"]} if "seed" in options else {}
     return seed | {
@@ -38,8 +34,6 @@ def _got(options: dict[str, Any]) -> Spec:
         "delay_us": options.get("delay", {}).get("delay", 0) * 1e6,
         "loss_pct": options.get("loss-random", {}).get("loss", 0) * 100,
         "rate_bps": options.get("rate", {}).get("rate", 0) * 8,
-        "slot_us": slot.get("min-delay", 0) * 1e6,
-        "slot_pkts": slot.get("packets", 0),
     }
 
 
