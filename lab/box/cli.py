@@ -52,6 +52,14 @@ def parts() -> None:
     print(json.dumps(told))
 
 
+@app.command(hidden=True)
+def notebook() -> None:
+    """Install JupyterLab for the VM's Python, unless it is installed, and tell Ansible where it lies, as JSON."""
+    from lab.box import notebook
+
+    print(json.dumps({"file": str(notebook.ensure()), "python": notebook.PYTHON}))
+
+
 image_app = typer.Typer(no_args_is_help=True, help="The container image of containerlab's nodes.")
 
 
