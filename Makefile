@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Each line calls the lab. SCENARIO=geo TRIALS=6 DURATION=30 JOBS=2 choose; so do BACKEND=virtual|host|vm and
-# ENGINE=netns|containerlab|mininet. RESUME=1 goes on with the last unfinished run. HOST=user@machine: for provision.
+# ENGINE=netns|containerlab|mininet|pair. RESUME=1 goes on with the last unfinished run. HOST=user@machine: for provision.
 # QUICK=1 NO_PCAP=1: for reproduce.
 SCENARIO ?= geo
 lab := scripts/lab

@@ -163,17 +163,25 @@ def _receive_window(acks: pl.DataFrame) -> Check:
 
 
 def _machine(node: dict[str, Any], late_ms: float) -> list[Check]:
-    """In real time: whether the machine kept up, seen every second of the download."""
-    if "machine" not in node:
-        return []
-    seconds, late_us = node["machine"]["seconds"], node["machine"]["late_us"]
+    """In real time: whether the machines kept up, seen every second of the download, and what their wire adds."""
+    checks = _kept_up(node["machine"], "", late_ms) if "machine" in node else []
+    if "far" in node:
+        worst_us = max(node["far"]["wire_us"], default=None)
+        wire_ms = None if worst_us is None else worst_us / 1e3
+        checks.append(_check("round trip between the machines, worst", 0, wire_ms, "ms", late_ms))
+        checks += _kept_up(node["far"]["machine"], " of the client's machine", late_ms)
+    return checks
+
+
+def _kept_up(machine: dict[str, Any], which: str, late_ms: float) -> list[Check]:
+    seconds, late_us = machine["seconds"], machine["late_us"]
     busy = max((second["busy_pct"] for second in seconds), default=None)
     stolen = max((second["steal_pct"] for second in seconds), default=None)
     late = None if late_us["p99"] is None else late_us["p99"] / 1e3
     return [
-        _check("processors taken in the busiest second", 0, busy, "%", BUSY_TOLERANCE_PCT),
-        _check("processors taken by other machines, worst second", 0, stolen, "%", STEAL_TOLERANCE_PCT),
-        _check("late wake-ups, 99th percentile", 0, late, "ms", late_ms),
+        _check(f"processors{which} taken in the busiest second", 0, busy, "%", BUSY_TOLERANCE_PCT),
+        _check(f"processors{which} taken by other machines, worst second", 0, stolen, "%", STEAL_TOLERANCE_PCT),
+        _check(f"late wake-ups{which}, 99th percentile", 0, late, "ms", late_ms),
     ]
 
 

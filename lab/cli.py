@@ -75,7 +75,9 @@ def run(
     backend: Annotated[
         str | None, typer.Option(help="virtual, host or vm; vm where the VM is up, else virtual.")
     ] = None,
-    engine: Annotated[str | None, typer.Option(help="netns, containerlab or mininet.")] = None,
+    engine: Annotated[
+        str | None, typer.Option(help="netns, containerlab, mininet, or pair: the client on a second VM.")
+    ] = None,
 ) -> None:
     """Run a scenario, report it, and show the result.   Example: `lab run geo --trials 2`"""
     from lab.backends.choose import choose

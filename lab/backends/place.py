@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from lab import paths
 from lab.virtual import TrialError
 
-ENGINES = ("netns", "containerlab", "mininet")
+ENGINES = ("netns", "containerlab", "mininet", "pair")
 REAL_TIME: dict[str, Any] = {"clock": "real", "preload": None}
 GRACE_S = 300  # beyond a download's own time: bringing containers up on a slow machine, and taking them down
 
@@ -60,7 +60,7 @@ def holder() -> str:
 
 def add_topology(folder: Path, engine: str, name: str) -> None:
     """Put a topology's files into a trial's folder, for the engines that bring up the files themselves."""
-    if engine != "netns":
+    if engine in ("containerlab", "mininet"):
         shutil.copytree(paths.TOPOLOGIES / name, folder / "topology")
 
 

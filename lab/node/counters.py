@@ -32,7 +32,7 @@ def read(topology: dict[str, Any], ends: list[str]) -> dict[str, Any]:
         for dev in interfaces(topology, node):
             dropped = sum(qdisc.get("drops", 0) for qdisc in qdiscs if qdisc["dev"] == dev and qdisc.get("root"))
             found[f"{node}:{dev}"] = links[dev] | {"qdisc_dropped_pkts": dropped}
-    return {"interfaces": found, "tcp": {node: _tcp(node) for node in ends}}
+    return {"interfaces": found, "tcp": {node: tcp_losses(node) for node in ends}}
 
 
 def read_links(text: str) -> dict[str, dict[str, int]]:
@@ -50,7 +50,8 @@ def _link(numbers: list[int]) -> dict[str, int]:
     }
 
 
-def _tcp(node: str) -> dict[str, int]:
+def tcp_losses(node: str) -> dict[str, int]:
+    """Read a node's TCP counters that mean a loss, and are not 0."""
     with entered(node):
         values = protocol_counters((HERE / "netstat").read_text())
     return {name: values[name] for name in TCP_LOSSES if values.get(name)}

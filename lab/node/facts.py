@@ -9,11 +9,16 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from lab.node.engines import containerlab, mininet
+from lab.node.engines import containerlab, mininet, pair
 from lab.node.tools import NodeError, run
 
 TOOLS = ("ip", "tc", "ss", "iperf3", "dumpcap", "modprobe", "sysctl")
-REQUIRED = {"netns": lambda: None, "containerlab": containerlab.require, "mininet": mininet.require}
+REQUIRED = {
+    "netns": lambda: None,
+    "containerlab": containerlab.require,
+    "mininet": mininet.require,
+    "pair": pair.require,
+}
 
 
 def facts(engine: str, modules: list[str]) -> dict[str, Any]:

@@ -39,9 +39,9 @@ def _await_listening(process: "subprocess.Popen[str]") -> None:
     raise NodeError(f"iperf3: server does not listen: {said.strip()[-200:]!r}")
 
 
-def download(flow: dict[str, Any], address: str, preload: str | None) -> dict[str, Any]:
-    """Download for the flow's duration and return iperf3's own result."""
-    argv = [
+def client(flow: dict[str, Any], address: str) -> list[str]:
+    """Word the client's command."""
+    return [
         "iperf3",
         "-c",
         address,
@@ -56,15 +56,24 @@ def download(flow: dict[str, Any], address: str, preload: str | None) -> dict[st
         str(BLOCK_BYTES),
         "-J",
     ]
+
+
+def limit_s(flow: dict[str, Any]) -> float:
+    """Return after how long a client is given up."""
+    return float(flow["duration_s"] + GRACE_S)
+
+
+def download(flow: dict[str, Any], address: str, preload: str | None) -> dict[str, Any]:
+    """Download for the flow's duration and return iperf3's own result."""
     environment = os.environ | ({"LD_PRELOAD": preload} if preload else {})
     try:
         with entered(flow["receiver"]):
             done = subprocess.run(
-                argv,
+                client(flow, address),
                 capture_output=True,
                 text=True,
                 env=environment,
-                timeout=flow["duration_s"] + GRACE_S,
+                timeout=limit_s(flow),
                 check=False,
             )
     except subprocess.TimeoutExpired:

@@ -46,6 +46,18 @@ def entered(node: str | None) -> Iterator[None]:
         _switch(home, "home")
 
 
+@contextmanager
+def apart() -> Iterator[None]:
+    """Put this thread in a new namespace while the block runs, where no interface has a name yet."""
+    home = os.open("/proc/thread-self/ns/net", os.O_RDONLY)
+    try:
+        if LIBC.unshare(CLONE_NEWNET):
+            raise NodeError(f"a network namespace cannot be made: {os.strerror(ctypes.get_errno())}")
+        yield
+    finally:
+        _switch(home, "home")
+
+
 def _switch(namespace: int, name: str) -> None:
     refused = LIBC.setns(namespace, CLONE_NEWNET)
     os.close(namespace)

@@ -34,7 +34,8 @@ def nodes_up(topology: Topology) -> Iterator[None]:
 def namespaces_up(topology: Topology) -> Iterator[None]:
     """Build the nodes, wires and addresses."""
     try:
-        run("ip", "-batch", "-", stdin="\n".join([*_namespaces(topology), *_wires(topology)]))
+        with namespace.apart():  # the kernel refuses a name that this machine's own interfaces have, wherever it is for
+            run("ip", "-batch", "-", stdin="\n".join([*_namespaces(topology), *_wires(topology)]))
         for name, node in topology["nodes"].items():
             with entered(name):
                 _configure(["lo", *interfaces(topology, name)], node["exec"])

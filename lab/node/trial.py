@@ -25,25 +25,27 @@ def run_trial(plan: Plan, folder: Path) -> None:
     for module in plan["modules"]:
         modules.load(module["name"], module["params"])
     sysctl.pin(None, plan["sysctls"]["kernel"])
-    with engines.nodes_up(plan, folder):
+    with engines.nodes_up(plan, folder) as far:
         for node in plan["ends"]:
             sysctl.pin(node, plan["sysctls"]["ends"])
             sysctl.pin_route(node, plan["sysctls"]["route"])
         applied = link.shaped([*plan["shapes"], *plan["egress"]])
         probes = _probe(plan)
-        record = _traffic(plan, folder)
+        wire_us = far.wire_us() if far else None
+        record = _traffic(plan, folder, far)
         record |= {
             "applied": applied,
             "probes": probes,
-            "counters": counters.read(plan["topology"], plan["ends"]),
+            "counters": _counters(plan, far),
             "kernel": Path("/proc/version").read_text().strip(),
         }
+        if far:
+            record["far"] |= {"wire_us": wire_us}
     (folder / "node.json").write_text(json.dumps(record, indent=1))
 
 
-def _traffic(plan: Plan, folder: Path) -> dict[str, Any]:
+def _traffic(plan: Plan, folder: Path, far: Any) -> dict[str, Any]:
     """Start everything that watches, then the flow, then the changes of the link."""
-    download, *rivals = plan["flows"]
     preload = plan["preload"]
     asked = plan["capture"]
     node, dev = asked["interface"]
@@ -60,11 +62,29 @@ def _traffic(plan: Plan, folder: Path) -> dict[str, Any]:
         start_ns = time.monotonic_ns() + link.AHEAD_NS
         changes = stack.enter_context(link.following(plan["shapes"], folder, start_ns))
         machine = stack.enter_context(_watching(plan))
-        others = [Task(flow.download, each, plan["addresses"][each["sender"]], preload) for each in rivals]
-        told = {"iperf3": flow.download(download, plan["addresses"][download["sender"]], preload)}
+        others = [Task(flow.download, each, plan["addresses"][each["sender"]], preload) for each in plan["flows"][1:]]
+        told = _downloaded(plan, far)
         rivals_told = [other.result() for other in others]
     record = {"clocks": clocks, "start_ns": start_ns, "capture": counts, "changes": changes, "rivals": rivals_told}
     return record | told | ({"machine": machine} if machine else {})
+
+
+def _downloaded(plan: Plan, far: Any) -> dict[str, Any]:
+    """Download, here or from the far machine, whose processors are told beside it."""
+    download = plan["flows"][0]
+    address = plan["addresses"][download["sender"]]
+    if far is None:
+        return {"iperf3": flow.download(download, address, plan["preload"])}
+    done = far.ask("run", argv=flow.client(download, address), limit_s=flow.limit_s(download))
+    return {"iperf3": flow.read_result(done["said"]), "far": {"machine": done["machine"]}}
+
+
+def _counters(plan: Plan, far: Any) -> dict[str, Any]:
+    """Read every counter; where the client's TCP is far, it is asked for its own."""
+    found = counters.read(plan["topology"], plan["ends"])
+    if far:
+        found["tcp"][plan["flows"][0]["receiver"]] = far.ask("losses")
+    return found
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 
 import copy
 import json
+import os
 import signal
 import struct
 from pathlib import Path
@@ -15,7 +16,9 @@ import pytest
 from lab.backends.machine import Machine
 from lab.certificate import certify
 from lab.errors import UserError
+from lab.node.engines import pair
 from lab.node.machine import watch
+from lab.node.tools import NodeError
 from lab.report import agree
 from lab.store.trial import FORMAT
 from lab.tables.trace import read_events
@@ -50,6 +53,31 @@ def test_a_machine_that_keeps_up_passes() -> None:
 def test_a_machine_that_falls_behind_makes_the_trial_invalid(check: str) -> None:
     told = verdict(BEHIND[check])
     assert [name for name, ok in told.items() if not ok] == [check]
+
+
+def far_verdict(machine: dict[str, Any], wire_us: list[float]) -> list[str]:
+    node = copy.deepcopy(NODE) | {"machine": CALM, "far": {"wire_us": wire_us, "machine": CALM | machine}}
+    certificate = certify(PLAN | {"clock": "real"}, node, TABLES)
+    return [check["name"] for check in certificate["checks"] if not check["ok"]]
+
+
+def test_the_clients_own_machine_and_the_wire_to_it_are_judged_too() -> None:
+    assert far_verdict({}, [300.0, 900.0]) == []
+    assert far_verdict({}, [300.0, 5000.0]) == ["round trip between the machines, worst"]
+    assert far_verdict({}, []) == ["round trip between the machines, worst"]
+    busy = {"seconds": [{"busy_pct": 99.0, "steal_pct": 0.0}]}
+    assert far_verdict(busy, [300.0]) == ["processors of the client's machine taken in the busiest second"]
+
+
+def test_a_second_machine_that_cannot_be_reached_is_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    with pytest.raises(NodeError, match=r"^search-lab-client: not known here: run 'LAB_VMS=2 vagrant up'$"):
+        pair.require()
+    ssh = tmp_path / "ssh"
+    ssh.write_text("#!/bin/sh\nexit 255\n")
+    ssh.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    with pytest.raises(NodeError, match=r"^search-lab-client: cannot be reached, or went away$"):
+        pair.Far("client", "10.0.3.3").ask("losses")
 
 
 def test_real_time_may_be_late_by_a_share_of_the_round_trip_and_virtual_time_may_not() -> None:

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The client's end on a kernel of its own, on a second machine, as root:   python3 -m lab.node.far_end
+
+A request is a JSON line on standard input, [name, arguments]; each gets a line back, with its answer or its error. When
+the input closes, because the trial is over or was killed, what was made here is taken down.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Any
+
+from lab.node import counters, interface, modules, netns, sockets, sysctl
+from lab.node.exclusive import held_alone
+from lab.node.forked import Forked
+from lab.node.machine import watch
+from lab.node.namespace import entered, named
+from lab.node.tools import NodeError, run, run_json
+
+NODE, DEV = "search-lab-far", "near"
+STATE = Path("/run/search-lab")
+
+
+def main() -> None:
+    """Serve one trial."""
+    os.environ["PATH"] = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    lines: SimpleQueue[str] = SimpleQueue()
+    threading.Thread(target=_read, args=(lines,), daemon=True).start()
+    with ExitStack() as stack:
+        known: dict[str, Callable[..., Any]] = {"up": partial(_up, stack), "run": _run, "losses": _losses}
+        while True:
+            name, asked = json.loads(lines.get())
+            print(json.dumps(_answer(known[name], asked)), flush=True)
+
+
+def _read(lines: "SimpleQueue[str]") -> None:
+    """Pass requests on; who asks is gone when there are no more, whatever is under way."""
+    for line in sys.stdin:
+        lines.put(line)
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+def _answer(work: Callable[..., Any], asked: dict[str, Any]) -> dict[str, Any]:
+    try:
+        return {"answer": work(**asked)}
+    except (NodeError, OSError, subprocess.SubprocessError) as error:
+        return {"error": str(error)}
+
+
+def _up(
+    stack: ExitStack, holder: str, address: str, gateway: str, senders: list[dict[str, Any]], sysctls: dict[str, Any]
+) -> None:
+    """Build the client on the wire that this request came over, beside this machine's own address on it.
+
+    iperf3's client sets the sender that it asks for on its own end too, so that the modules must be here.
+    """
+    STATE.mkdir(exist_ok=True)
+    stack.enter_context(held_alone(STATE / "far.lock", holder))
+    _down()  # what a killed one left
+    stack.enter_context(modules.given_back([module["name"] for module in senders]))
+    for module in senders:
+        modules.load(module["name"], module["params"])
+    stack.callback(_down)
+    stack.enter_context(sysctl.given_back(sysctls["kernel"]))
+    sysctl.pin(None, sysctls["kernel"])
+    run("ip", "-batch", "-", stdin=f"netns add {NODE}\n{joined(_wire(), NODE, DEV)}\n")
+    attach(_wire(), NODE, DEV)
+    routes = [
+        f"address add {address}/32 dev {DEV}",
+        f"route add {gateway} dev {DEV}",
+        f"route add default via {gateway}",
+    ]
+    run("ip", "-n", NODE, "-batch", "-", stdin="\n".join(routes))
+    sysctl.pin(NODE, sysctls["ends"])
+    sysctl.pin_route(NODE, sysctls["route"])
+
+
+def _down() -> None:
+    if NODE in named():
+        for process in map(int, run("ip", "netns", "pids", NODE).split()):
+            os.kill(process, signal.SIGKILL)
+        sockets.let_go([NODE])
+        netns.unname([NODE])
+
+
+def joined(wire: str, node: str, dev: str) -> str:
+    """Word for `ip` an interface of a node that lies on a wire of its machine."""
+    return f"link add link {wire} name {dev} netns {node} type macvlan mode bridge"
+
+
+def attach(wire: str, node: str, dev: str) -> None:
+    """Set it up over a wire without offloads, which nothing else uses.
+
+    A macvlan always says that it can segment (ALWAYS_ON_OFFLOADS in macvlan.c); the wire then does, in software.
+    """
+    on = interface.switch_offloads_off(wire)
+    with entered(node):
+        interface.bring_up("lo")
+        interface.bring_up(dev)
+    if on:
+        raise NodeError(f"{wire}: {on[0]}=on: must be off")
+
+
+def _wire() -> str:
+    """Name the interface over which ssh reached this machine."""
+    own = os.environ["SSH_CONNECTION"].split()[2]
+    (found,) = run_json("ip", "-j", "address", "show", "to", own)
+    return str(found["ifname"])
+
+
+def _run(argv: list[str], limit_s: float) -> dict[str, Any]:
+    """Run a tool in the node, and tell what it printed and how busy this machine was."""
+    watching = Forked(NODE, watch)
+    try:
+        with entered(NODE):
+            done = subprocess.run(argv, capture_output=True, text=True, timeout=limit_s, check=False)
+    finally:
+        machine = watching.stop()
+    return {"said": done.stdout, "machine": machine}
+
+
+def _losses() -> dict[str, int]:
+    return counters.tcp_losses(NODE)
+
+
+if __name__ == "__main__":
+    main()
