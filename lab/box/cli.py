@@ -60,6 +60,17 @@ def notebook() -> None:
     print(json.dumps({"file": str(notebook.ensure()), "python": notebook.PYTHON}))
 
 
+@app.command(hidden=True)
+def kernel(
+    here: Annotated[bool, typer.Option("--here/--there", help="Build it, or pack what builds it there.")] = True,
+) -> None:
+    """Make the kernel that `kernel_mode=build` asks for, and tell Ansible where it lies, as JSON."""
+    from lab.box import kernel_build
+
+    made = kernel_build.package() if here else kernel_build.recipe()
+    print(json.dumps({"file": str(made.file), "suffix": made.suffix}))
+
+
 image_app = typer.Typer(no_args_is_help=True, help="The container image of containerlab's nodes.")
 
 

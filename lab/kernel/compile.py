@@ -9,6 +9,7 @@ from pathlib import Path
 
 from lab import paths, sandbox
 from lab.errors import UserError
+from lab.kernel.refused import RULE, refused
 
 # Sources that User Mode Linux never compiles; their Kconfig files stay. A third of the unpacking time.
 NOT_NEEDED = (
@@ -100,9 +101,7 @@ class Compile:
         self.make("olddefconfig")
         got = (self.folder / "obj/.config").read_text()
         for file, line in refused({file.name: file.read_text() for file in fragments}, got):
-            raise UserError(
-                f"{file}: {line}: must be an option that this kernel source has and its other options allow"
-            )
+            raise UserError(f"{file}: {line}: {RULE}")
 
     def make(self, *targets: str) -> None:
         """Run the kernel's own make."""
@@ -125,22 +124,3 @@ class Compile:
         lines = self.log.read_text().splitlines()
         found = [line for line in lines if ERROR.search(line)]
         return (found or lines or ["failed"])[0].strip()
-
-
-def refused(asked: dict[str, str], got: str) -> list[tuple[str, str]]:
-    """List the lines of configurations (by file) that did not hold; an option that does not exist is off.
-
-    Where two files ask for the same option, the later one does.
-    """
-    kept = set(got.splitlines())
-    on = {line.split("=")[0] for line in kept if line.startswith("CONFIG_")}
-    wanted: dict[str, tuple[str, str]] = {}
-    for file, text in asked.items():
-        for line in text.splitlines():
-            if found := re.match(r"(?:# )?(CONFIG_\w+)(?:=| is not set$)", line):
-                wanted[found[1]] = (file, line)
-    return [
-        (file, line)
-        for option, (file, line) in wanted.items()
-        if (option in on if line.startswith("#") else line not in kept)
-    ]

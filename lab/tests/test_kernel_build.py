@@ -8,8 +8,8 @@ import pytest
 
 from lab.errors import UserError
 from lab.kernel import build
-from lab.kernel.compile import refused
 from lab.kernel.recipe import Recipe
+from lab.kernel.refused import refused
 from lab.world import image
 
 MERGE = '#!/bin/sh\n# merge_config.sh -m -O DIR BASE FRAGMENT...\nOUT=$3; shift 4; cat "$@" >"$OUT/.config"\n'
