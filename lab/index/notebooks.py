@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import jupytext
@@ -48,44 +49,23 @@ def _execute(file: Path, results: Path, replay_library: Path | None) -> Executed
     cells = jupytext.read(file).cells
     asked = next((cell.source for cell in cells if "parameters" in cell.metadata.get("tags", [])), "")
     known = {"results_dir": results, "out_dir": out, "replay_library": replay_library}
-    given = [
-        word
-        for name, value in known.items()
-        if value is not None and f"{name} =" in asked
-        for word in ("-r", name, str(value))
-    ]
+    given = {name: str(value) for name, value in known.items() if value is not None and f"{name} =" in asked}
     fault = _papermill(file, out / file.name, given)
     manifest = out / MANIFEST
     return Executed(file.stem, _question(cells), json.loads(manifest.read_text()) if manifest.exists() else [], fault)
 
 
-def _papermill(file: Path, executed: Path, given: Sequence[str]) -> str | None:
+def _papermill(file: Path, executed: Path, given: dict[str, str]) -> str | None:
     """Why it failed, in a line; null when it did not."""
-    command = [
-        sys.executable,
-        "-m",
-        "papermill",
-        str(file),
-        str(executed),
-        "--cwd",
-        str(REPO),
-        "-k",
-        "python3",
-        "--language",
-        "python",
-    ]
     environment = os.environ | {"PYTHONPATH": str(REPO), "PYTHONWARNINGS": "ignore"}
-    try:
-        done = subprocess.run(
-            [*command, "--no-progress-bar", *given],
-            capture_output=True,
-            text=True,
-            timeout=LONGEST_S,
-            env=environment,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        return f"took longer than {LONGEST_S} s"
+    with TemporaryDirectory(prefix="notebook-") as sockets:
+        command = [sys.executable, "-m", "lab.index.execute", str(file), str(executed), sockets, json.dumps(given)]
+        try:
+            done = subprocess.run(
+                command, capture_output=True, text=True, timeout=LONGEST_S, env=environment, check=False
+            )
+        except subprocess.TimeoutExpired:
+            return f"took longer than {LONGEST_S} s"
     return None if done.returncode == 0 else _why(executed, done)
 
 

@@ -3,11 +3,12 @@
 
 import ast
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import jupytext
-import papermill
 import pytest
 
+from lab.index.execute import execute
 from lab.paths import REPO
 from lab.report.write import write_report
 from lab.tests.stored_run import store_run
@@ -38,14 +39,9 @@ def test_the_notebook_defines_nothing_and_is_kept_without_outputs(notebook: Path
 
 def test_executed_from_top_to_bottom_it_writes_the_summary_and_figures_of_the_report(tmp_path: Path) -> None:
     run, out = store_run(tmp_path / "results", trials=1), tmp_path / "out"
-    papermill.execute_notebook(
-        REPO / "analysis" / "01-geo-exit.ipynb",
-        tmp_path / "executed.ipynb",
-        {"run_dir": str(run), "out_dir": str(out)},
-        cwd=REPO,
-        progress_bar=False,
-        kernel_name="python3",
-    )
+    notebook = REPO / "analysis" / "01-geo-exit.ipynb"
+    with TemporaryDirectory() as sockets:
+        execute(notebook, tmp_path / "executed.ipynb", Path(sockets), {"run_dir": str(run), "out_dir": str(out)})
     paths = write_report(run, None).paths
     for made in (paths.summary_csv, *paths.figures):
         assert (out / made.name).read_bytes() == made.read_bytes(), made.name

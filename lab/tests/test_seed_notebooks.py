@@ -4,6 +4,7 @@
 import shutil
 from pathlib import Path
 
+import jupytext
 import pytest
 
 from lab.index.notebooks import Executed, execute_all
@@ -27,6 +28,21 @@ def test_none_of_them_fails(executed: list[Executed]) -> None:
     assert {each.name: each.fault for each in executed if each.fault} == {}
     assert len(executed) == 7
     assert all(each.question.endswith("?") for each in executed)
+
+
+def test_notebooks_side_by_side_have_no_port_to_fight_for(tmp_path: Path) -> None:
+    asks = """
+# It hands over by Artefacts.into(None).
+import json, ipykernel
+print(json.load(open(ipykernel.get_connection_file()))["transport"])
+"""
+    notebooks, results = tmp_path / "asking", tmp_path / "results"
+    notebooks.mkdir()
+    for name in ("01-here", "02-there"):
+        jupytext.write(jupytext.reads(asks, "py:percent"), notebooks / f"{name}.ipynb")
+    assert [each.fault for each in execute_all(results, None, notebooks)] == [None, None]
+    for done in sorted(results.rglob("*.ipynb")):
+        assert jupytext.read(done).cells[-1].outputs[0].text == "ipc\n"
 
 
 def test_each_figure_of_one_link_is_drawn_from_the_sample_with_no_run_at_all(executed: list[Executed]) -> None:
