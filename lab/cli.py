@@ -162,12 +162,12 @@ def agree(
     """Compare the latest runs of a scenario, place by place.   Example: `lab agree engines-agree`"""
     from lab import paths
     from lab.report import agree as places
-    from lab.report.text import WIDTH_CHARS, shown
+    from lab.report.text import shown
     from lab.schema.scenario import load_scenario
 
     name, asked = load_scenario(scenario)
     table = places.table(places.latest(paths.results() / name, asked.heuristic))
-    console.print(shown((), (table,), WIDTH_CHARS), soft_wrap=True)
+    console.print(shown((), (table,), console.width))
 
 
 @app.command()

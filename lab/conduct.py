@@ -122,7 +122,12 @@ def _conduct_real(experiment: Experiment, asked: How, choice: Choice, resume: bo
         seen = real.look(place, experiment)
         console.print(f"{seen.kernel.described['kernel_source']} on {seen.kernel.described['cpu']}", markup=False)
         one = replace(asked, workers=1)
-        folder, failures = run(experiment, one, resume, seen.kernel, seen.world, console, place)
+        try:
+            folder, failures = run(experiment, one, resume, seen.kernel, seen.world, console, place)
+        except KeyboardInterrupt:
+            console.print("taking down what the trial made; a second Ctrl-C leaves it to 'lab clean'", markup=False)
+            real.settle(place)
+            raise
     _conclude(folder, failures, build.find(), console)
 
 

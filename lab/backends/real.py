@@ -3,6 +3,7 @@
 
 import hashlib
 import json
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -22,6 +23,8 @@ from lab.node.host import STATE
 from lab.node.tools import NodeError
 from lab.plan import SAMPLER_MODULE, WATCH_MODULE, Experiment
 from lab.world.image import Image
+
+SETTLE_S = 60
 
 
 @dataclass(frozen=True)
@@ -71,6 +74,22 @@ def alone(place: Host | Machine) -> Iterator[None]:
             yield
     except NodeError as error:
         raise UserError(str(error)) from None
+
+
+def settle(place: Host | Machine) -> None:
+    """Wait until a trial whose command was interrupted is taken down there, and remove what it was brought in.
+
+    UserError where that cannot be seen.
+    """
+    limit_s = time.monotonic() + SETTLE_S
+    while True:
+        try:
+            place.ask("lab.node.host", "--clean")
+            return
+        except UserError:  # it is still at it, and holds the lock
+            if time.monotonic() > limit_s:
+                raise
+        time.sleep(1)
 
 
 def leftovers() -> Iterator[str]:

@@ -38,7 +38,7 @@ def latest(folder: Path, heuristic: str) -> list[Seen]:
     if first is None:
         raise UserError(f"{folder}: no whole run of {FIRST}, which the others are compared with: run it first")
     same = {_place(run): run for run in runs if run.meta["digests"] == first.meta["digests"]}
-    return [_seen(run, heuristic) for run in (first, *(run for place, run in same.items() if place != FIRST))]
+    return [_seen(run, heuristic) for run in (first, *(same[place] for place in sorted(same) if place != FIRST))]
 
 
 def _place(run: Run) -> str:
@@ -55,8 +55,9 @@ def table(seen: list[Seen]) -> Table:
     senders = seen[0].outcomes["cca"].unique(maintain_order=True)
     header = ("Place", "Valid trials", "Class", *(words for words, _ in QUANTITIES.values()))
     groups = tuple(Group(sender, tuple(_row(sender, place, seen[0]) for place in seen)) for sender in senders)
-    kernels = "; ".join(f"{place.place}: {place.kernel}" for place in seen)
-    return Table("agree", f"The same trials in {len(seen)} places", header, groups, (f"Kernels: {kernels}.",))
+    kernels = dict.fromkeys(place.kernel for place in seen)
+    notes = (f"{kernel}: {', '.join(each.place for each in seen if each.kernel == kernel)}." for kernel in kernels)
+    return Table("agree", f"The same trials in {len(seen)} places", header, groups, tuple(notes))
 
 
 def _row(sender: str, place: Seen, first: Seen) -> Row:
@@ -72,7 +73,7 @@ def _of(place: Seen, sender: str) -> pl.DataFrame:
 
 
 def _cell(mine: pl.DataFrame, theirs: pl.DataFrame, name: str, digits: int, is_first: bool) -> str:
-    """Word a mean, and its difference from the first place's over the trials that are valid in both."""
+    """Word a mean, and below it its difference from the first place's over the trials that are valid in both."""
     mean = mine[name].mean()
     if not isinstance(mean, float):
         return NONE
@@ -82,4 +83,4 @@ def _cell(mine: pl.DataFrame, theirs: pl.DataFrame, name: str, digits: int, is_f
     here, there = both[name].mean(), both[f"{name}_first"].mean()
     assert isinstance(here, float)
     assert isinstance(there, float)
-    return f"{mean:.{digits}f} ({100 * (here - there) / there:+.1f} %)"
+    return f"{mean:.{digits}f}\n{100 * (here - there) / there:+.1f} %"

@@ -27,8 +27,10 @@ def shown(headline: Sequence[str], tables: Sequence[Table], width: int) -> Rende
     """What a rich console of that width prints: the headline, then the tables."""
     narrow = width < NARROW_CHARS
     said = [Text(f"{sentence}\n") for sentence in headline]
+    cells = [cell for table in tables for group in table.groups for row in group.rows for cell in row.cells[1:]]
+    left_out = narrow and any(_short(cell) != cell for cell in cells)
     hint = (
-        [Text(f"Intervals and spreads: on the page, or in a terminal of {NARROW_CHARS} columns.\n")] if narrow else []
+        [Text(f"Intervals and spreads: on the page, or in a terminal of {NARROW_CHARS} columns.\n")] if left_out else []
     )
     parts: list[RichTable | Text] = []
     for table in tables:
@@ -45,8 +47,8 @@ def _notes(table: Table, tables: Sequence[Table]) -> list[Text]:
 def _rich(table: Table, narrow: bool) -> RichTable:
     title = Text(table.caption)
     drawn = RichTable(title=title, title_justify="left", box=box.SIMPLE, pad_edge=False, padding=(0, 1, 0, 0))
-    drawn.add_column(table.group_header, style="bold", max_width=SENDER_CHARS if narrow else None)
-    drawn.add_column(table.header[0], max_width=FROM_CHARS if narrow else None)
+    drawn.add_column(table.group_header, style="bold", overflow="fold", max_width=SENDER_CHARS if narrow else None)
+    drawn.add_column(table.header[0], overflow="fold", max_width=FROM_CHARS if narrow else None)
     for name in table.header[1:]:
         drawn.add_column(name.replace(" ", "\n") if narrow else name, justify="right", no_wrap=True)
     for group in table.groups:

@@ -6,13 +6,17 @@ import json
 import os
 import signal
 import struct
+import time
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
+from rich.console import Console
 
+from lab.backends import real
 from lab.backends.machine import Machine
 from lab.certificate import certify
 from lab.errors import UserError
@@ -20,6 +24,7 @@ from lab.node.engines import pair
 from lab.node.machine import watch
 from lab.node.tools import NodeError
 from lab.report import agree
+from lab.report.text import shown
 from lab.store.trial import FORMAT
 from lab.tables.trace import read_events
 from lab.tests.test_certificate import NODE, PLAN, TABLES
@@ -160,6 +165,32 @@ def stored(
     ).write_csv(run / "outcomes.csv")
 
 
+class TakingDown:
+    """A machine that refuses to clean up for a while, since the interrupted trial holds its lock."""
+
+    def __init__(self, refusals: int) -> None:
+        self.refusals, self.asked = refusals, 0
+
+    def ask(self, *_: str) -> str:
+        self.asked += 1
+        if self.asked <= self.refusals:
+            raise UserError("held by a run")
+        return ""
+
+
+def test_an_interrupted_command_waits_until_its_trial_is_taken_down(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(time, "sleep", lambda _: None)
+    machine = TakingDown(refusals=3)
+    real.settle(machine)  # type: ignore[arg-type]
+    assert machine.asked == 4
+
+
+def test_it_does_not_wait_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(real, "SETTLE_S", -1)
+    with pytest.raises(UserError, match="held by a run"):
+        real.settle(TakingDown(refusals=99))  # type: ignore[arg-type]
+
+
 def test_places_are_compared_over_the_trials_that_are_valid_in_both(tmp_path: Path) -> None:
     stored(tmp_path, "2026-01-01", ("virtual", "netns"), [2.0, 4.0], [True, True])
     stored(tmp_path, "2026-01-02", ("vm", "mininet"), [2.2, 9.0], [True, False])
@@ -168,7 +199,17 @@ def test_places_are_compared_over_the_trials_that_are_valid_in_both(tmp_path: Pa
     first, second = (row.cells for row in group.rows)
     assert first == ("virtual/netns", "2 of 2", "chokepoint", "1.00", "3.00", "\N{EN DASH}", "9.5")
     assert second[:2] == ("vm/mininet", "1 of 2")
-    assert second[4] == "2.20 (+10.0 %)"
+    assert second[4] == "2.20\n+10.0 %"
+
+
+def test_a_terminal_of_80_columns_loses_nothing_of_the_comparison(tmp_path: Path) -> None:
+    stored(tmp_path, "2026-01-01", ("virtual", "netns"), [12.0], [True])
+    stored(tmp_path, "2026-01-02", ("vm", "containerlab"), [13.2], [True])
+    text = StringIO()
+    Console(file=text, width=80).print(shown((), (agree.table(agree.latest(tmp_path, "latency_offset")),), 80))
+    words = "".join(text.getvalue().split())
+    assert all(said in words for said in ("virtual", "vm/", "13.20", "+10.0%", "chokepoint"))
+    assert "\N{HORIZONTAL ELLIPSIS}" not in words
 
 
 def test_without_a_virtual_run_there_is_nothing_to_compare_with(tmp_path: Path) -> None:
