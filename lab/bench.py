@@ -4,7 +4,6 @@
 import json
 import os
 import subprocess
-import tempfile
 import time
 from collections.abc import Callable
 from functools import partial
@@ -19,6 +18,7 @@ from lab.conduct import prepare
 from lab.experiment import load_experiment
 from lab.kernel.recipe import Recipe
 from lab.plan import PORT, SNAPLEN_BYTES
+from lab.scratch import scratch_folder
 from lab.store.parquet import write_table
 from lab.tables.packets import read_packets
 from lab.trial import Job, run_trial
@@ -44,10 +44,10 @@ def measure(seconds: int, console: Console) -> None:
     """Time one GEO trial, two at once (medians), and packets to Parquet against tshark's fields to /dev/null."""
     kernel, world = prepare(Recipe(), console)
     experiment = load_experiment("geo", {"duration_s": seconds})
-    with tempfile.TemporaryDirectory(prefix="search-lab-bench-") as scratch:
+    with scratch_folder() as scratch:
 
         def job(name: str) -> Job:
-            return Job(experiment, "search", 1, Path(scratch) / name / "search-001", kernel, world.root)
+            return Job(experiment, "search", 1, scratch / name / "search-001", kernel, world.root)
 
         def trial_s(workers: int) -> float:
             """Wall seconds that a trial takes where that many run at once, as in a campaign."""

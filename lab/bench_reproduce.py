@@ -7,7 +7,6 @@ Printed, and written to results/bench/reproduce.json.
 
 import json
 import os
-import tempfile
 import time
 from collections.abc import Iterator
 from math import ceil
@@ -26,6 +25,7 @@ from lab.kernel.build import Kernel
 from lab.kernel.recipe import Recipe
 from lab.plan import PORT, SNAPLEN_BYTES, Experiment
 from lab.reproduce import EXAMPLE, QUICK_SHARE
+from lab.scratch import scratch_folder
 from lab.tables.packets import read_packets
 from lab.trial import Job
 from lab.world.image import Image
@@ -39,10 +39,10 @@ def measure(console: Console) -> None:
     kernel, world = prepare(Recipe(), console)
     cores = len(os.sched_getaffinity(0))
     begun_s = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="search-lab-bench-") as scratch, cluster.local(cores) as client:
+    with scratch_folder() as scratch, cluster.local(cores) as client:
         up_s = time.monotonic() - begun_s
-        rows = list(_rows(client, Path(scratch), kernel, world, console))
-        read_rows_s = _reading(Path(scratch))
+        rows = list(_rows(client, scratch, kernel, world, console))
+        read_rows_s = _reading(scratch)
     _show(rows, console)
     whole = {
         "cores": cores,

@@ -10,7 +10,6 @@ import json
 import re
 import shutil
 import subprocess
-import tempfile
 import time
 from pathlib import Path
 
@@ -24,6 +23,7 @@ from lab.kernel import build
 from lab.kernel.build import Kernel
 from lab.kernel.compile import Compile
 from lab.schema.cca import load_ccas
+from lab.scratch import scratch_folder
 from lab.search_replay import replay_bins, version
 from lab.senders import SOCKET_BYTES, ask
 from lab.world import image
@@ -41,8 +41,8 @@ Counts = dict[str, dict[str, float]]
 def measure(console: Console) -> None:
     """Measure, print and store all figures."""
     kernel = build.ensure()
-    with tempfile.TemporaryDirectory(prefix="search-lab-bench-") as scratch:
-        counts = instructions(compiled(kernel, Path(scratch)))
+    with scratch_folder() as scratch:
+        counts = instructions(compiled(kernel, scratch))
     memory_bytes = flow_bytes(kernel)
     acks_per_s = {name: replay_rate(kernel.replay_library, name) for name in VERSIONS}
     _show_instructions(counts, console)

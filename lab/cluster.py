@@ -9,7 +9,6 @@ import ctypes
 import logging
 import os
 import signal
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from multiprocessing import resource_tracker
@@ -20,6 +19,7 @@ import dask
 from distributed import Client, LocalCluster, WorkerPlugin
 
 from lab.errors import UserError
+from lab.scratch import scratch_folder
 
 PR_SET_PDEATHSIG = 1
 logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what goes wrong is told by the trials, in a line each
@@ -57,14 +57,14 @@ class Pinned(WorkerPlugin):
 @contextmanager
 def local(workers: int) -> Iterator[Client]:
     """Bring up this many workers on this machine while the block runs."""
-    with tempfile.TemporaryDirectory(prefix="lab-workers-") as folder, dask.config.set(SETTINGS):
+    with scratch_folder() as folder, dask.config.set(SETTINGS):
         with _deaf():
             cluster = LocalCluster(
                 n_workers=workers,
                 threads_per_worker=1,
                 host="127.0.0.1",
                 dashboard_address="127.0.0.1:0",
-                local_directory=folder,
+                local_directory=str(folder),
                 silence_logs=logging.CRITICAL,
                 env={"POLARS_MAX_THREADS": "1"},
                 memory_limit=0,

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What is to be known of a sender: its stanza, and what the kernel that will run it says of its module."""
 
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ from lab import virtual
 from lab.kernel.build import Kernel
 from lab.node.modules import describe
 from lab.schema.cca import RULES, Cca
+from lab.scratch import scratch_folder
 
 SOCKET_BYTES = 104  # ICSK_CA_PRIV_SIZE, include/net/inet_connection_sock.h: every socket has them
 BUILT_IN = {"cubic": "tcp_cubic"}  # Reno has no module at all: net/ipv4/tcp_cong.c
@@ -28,8 +28,8 @@ def ask(cca: Cca, kernel: Kernel, world: Path) -> Said | None:
     module = cca.module or BUILT_IN.get(cca.algorithm)
     if module is None:
         return None
-    with tempfile.TemporaryDirectory(prefix="lab-") as folder:
-        said: Said = virtual.call(describe, {"name": module}, Path(folder), kernel, world, memory_mb=MEMORY_MB).answer
+    with scratch_folder() as folder:
+        said: Said = virtual.call(describe, {"name": module}, folder, kernel, world, memory_mb=MEMORY_MB).answer
     return said | {"module": module}
 
 

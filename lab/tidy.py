@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Clearing away what killed commands left: drafts of trials and of builds."""
+"""Clearing away what killed commands left: drafts of trials and of builds, scratch folders, nodes."""
 
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from lab import paths
+from lab import paths, scratch
 from lab.backends.real import leftovers as real_leftovers
 from lab.cache import held, lock_of
 from lab.campaign import LOCK, clear_drafts
@@ -18,6 +18,7 @@ def tidy(with_cache: bool) -> Iterator[Path | str]:
             if free:
                 yield from clear_drafts(run.parent)
     yield from real_leftovers()
+    yield from scratch.clear()
     pattern = "*" if with_cache else ".*.draft"
     for found in sorted(paths.cache().glob(pattern)):
         yield from _remove(found)

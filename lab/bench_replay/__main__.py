@@ -3,10 +3,8 @@
 
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -22,6 +20,7 @@ from lab.bench_replay.table import line, store, table
 from lab.crossing import Run
 from lab.errors import UserError, field_error
 from lab.kernel import build
+from lab.scratch import scratch_folder
 from lab.virtual import TrialError
 from lab.world import image
 
@@ -42,16 +41,16 @@ def measure(
     kernel = f"{where}, busy" if busy else where
     try:
         run, asked = runner(where), subjects(names or [])
-        with tempfile.TemporaryDirectory(prefix="search-lab-bench-") as scratch, ExitStack() as stack:
+        with scratch_folder() as scratch, ExitStack() as stack:
             if busy:
                 stack.enter_context(every_core_busy(vm() if where == "vm" else None))
             traces = []
             for number, subject in enumerate(asked):
-                traces.append(replayed(run, subject, Path(scratch) / str(number), seconds))
+                traces.append(replayed(run, subject, scratch / str(number), seconds))
                 console.print(line(traces[-1]), markup=False)
             file = store(kernel, traces, {})
             if costs:
-                store(kernel, traces, cost.measure(run, Path(scratch)))
+                store(kernel, traces, cost.measure(run, scratch))
     except (UserError, TrialError) as error:
         sys.exit(f"bench-replay: {error}")
     console.print(table())

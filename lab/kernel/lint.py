@@ -4,13 +4,12 @@
 import re
 import subprocess
 import sys
-import tempfile
-from pathlib import Path
 
 from lab.kernel import build
 from lab.kernel.build import Kernel
 from lab.kernel.compile import Compile
 from lab.kernel.recipe import Recipe
+from lab.scratch import scratch_folder
 from lab.world import image
 
 SPARSE = "C=2"  # check every file, compiled anew or not
@@ -22,7 +21,7 @@ def checkpatch(kernel: Kernel) -> list[str]:
     """Return its warnings and errors, a line each; Perl is the machine's own (git brings it)."""
     script = kernel.linux.parents[1] / "src/scripts/checkpatch.pl"
     files = [file for folder in build.MODULES for file in sorted(folder.glob("*.[ch]"))] + [build.PRELOAD]
-    with tempfile.TemporaryDirectory() as folder:  # it writes a list of names where it runs
+    with scratch_folder() as folder:  # it writes a list of names where it runs
         argv = ["perl", str(script), f"--root={script.parents[1]}", *CHECKPATCH, *map(str, files)]
         done = subprocess.run(argv, cwd=folder, capture_output=True, text=True, check=False)
     return done.stderr.splitlines() + done.stdout.splitlines()
@@ -32,8 +31,8 @@ def compilers(kernel: Kernel) -> list[str]:
     """Return what gcc with W=1, and sparse where the builder has it, say of the modules' own files."""
     builder = image.ensure("builder")
     sparse = [SPARSE] if (builder.root / "usr/bin/sparse").exists() else []
-    with tempfile.TemporaryDirectory(dir=kernel.linux.parents[2]) as folder:
-        compile_ = Compile(builder.root, Path(folder), lambda _steps: None, build.PLACE, kernel.linux.parents[1])
+    with scratch_folder() as folder:
+        compile_ = Compile(builder.root, folder, lambda _steps: None, build.PLACE, kernel.linux.parents[1])
         build.make_modules(compile_, "W=1", *sparse)
         lines = compile_.log.read_text().splitlines()
         compile_.log.unlink()

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`python -m lab.kernel.table`: where CUBIC with HyStart leaves slow start on each kernel that Debian packages."""
 
-import tempfile
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,6 +11,7 @@ from lab.schema.cca import load_ccas
 from lab.schema.profile import Profile, load_profile
 from lab.schema.scenario import Scenario
 from lab.schema.topology import load_topology
+from lab.scratch import scratch_folder
 from lab.store.trial import Trial
 from lab.trial import Job, run_trial
 from lab.world import image
@@ -86,5 +86,5 @@ def _cell(value: Any) -> str:
 
 
 if __name__ == "__main__":
-    with tempfile.TemporaryDirectory() as scratch:
-        print(shown(cubic_exits(list(VERSIONS), Path(scratch), image.ensure("world"))))
+    with scratch_folder() as scratch:
+        print(shown(cubic_exits(list(VERSIONS), scratch, image.ensure("world"))))

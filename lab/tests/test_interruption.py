@@ -10,6 +10,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from lab import paths
 from lab.store.run import Run
 from lab.store.trial import TABLES
 from lab.tests import command
@@ -153,5 +154,6 @@ def test_a_killed_run_leaves_nothing_that_looks_whole_and_clean_removes_it(kille
     done = lab(killed, "clean")
     assert (done.returncode, done.stderr) == (0, "")
     assert all(f"removed {draft}\n" in done.stdout for draft in left)
+    assert f"removed {paths.cache()}/scratch-" in done.stdout  # the workers'
     assert drafts(killed) == []
     assert (run_folder(killed) / "run.json").exists()

@@ -2,7 +2,6 @@
 """Getting recordings into the cache: verified, whole or not there, with their licence told."""
 
 import hashlib
-import tempfile
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator
@@ -13,6 +12,7 @@ from pathlib import Path, PurePosixPath
 from lab.cache import finished, publish
 from lab.errors import UserError
 from lab.schema.dataset import Collection, Document, File
+from lab.scratch import scratch_folder
 from lab.traces.candidates import Candidate, Mirror, in_archive
 from lab.traces.datasets import Dataset, cache_folder, dataset, datasets, url_of
 from lab.traces.download import Refused, copy, downloading
@@ -35,9 +35,9 @@ def chosen(names: list[str], everything: bool) -> list[Dataset]:
 def fetch(asked: list[Dataset], mirror: Mirror | None) -> Iterator[str]:
     """Fetch recordings, and say of each what happened; UserError at the end where some could not be had."""
     refused: list[Refused] = []
-    with tempfile.TemporaryDirectory(prefix="search-lab-traces-") as scratch:
+    with scratch_folder() as scratch:
         for collection, members in groupby(asked, key=lambda each: each.collection):
-            yield from _fetch_collection(collection, list(members), mirror, Path(scratch), refused)
+            yield from _fetch_collection(collection, list(members), mirror, scratch, refused)
     if refused and len(asked) > 1:
         raise UserError(f"{len(refused)} of {len(asked)} recordings were not fetched; the last: {refused[-1]}")
     if refused:
