@@ -28,7 +28,7 @@ def scratch_folder() -> Iterator[Path]:
 
 def clear() -> Iterator[Path]:
     """Remove what killed commands left; yields each folder that was removed."""
-    for folder in sorted(paths.cache().glob(f"{PREFIX}*")):
+    for folder in sorted(paths.cache().glob(f"{PREFIX}*/")):
         with held(lock_of(folder), wait=False) as free:
             if free:
                 _remove(folder)
