@@ -75,5 +75,5 @@ def require_records(folder: Path, where: str, said: str) -> None:
     if error.exists():
         raise TrialError(error.read_text().strip() or f"{folder.parent}: full: the node could not write even why")
     if not (folder / "node.json").exists():
-        lines = said.strip().splitlines() or ["it said nothing"]
+        lines = said.strip().splitlines() or ["it was killed, or went away"]
         raise TrialError(f"{where}: no result: {lines[-1][:300]}")

@@ -13,12 +13,20 @@ RIVALS = ("rival-sender", "rival-receiver")  # a second download beside the firs
 SHAPES = ("bottleneck", "delay-down", "bottleneck-up", "delay-up")
 
 
-class Node(Strict):
+class Container(Strict):
+    """What containerlab makes a node of."""
+
+    kind: str | None = None
+    image: str | None = None
+    image_pull_policy: Annotated[
+        Literal["Never", "IfNotPresent", "Always"] | None, Field(alias="image-pull-policy")
+    ] = None
+    network_mode: Annotated[Literal["none"] | None, Field(alias="network-mode")] = None  # no management network
+
+
+class Node(Container):
     """A host or router; `exec` runs inside it once its links are up."""
 
-    kind: str
-    image: str | None = None
-    network_mode: Annotated[Literal["none"] | None, Field(alias="network-mode")] = None  # no management network
     exec: list[str] = []
     labels: dict[str, str] = {}
 
@@ -31,8 +39,9 @@ class Link(Strict):
 
 
 class Graph(Strict):
-    """Nodes and links."""
+    """Nodes and links; `defaults` hold for every node that does not say otherwise."""
 
+    defaults: Container = Container()
     nodes: dict[str, Node]
     links: list[Link]
 
@@ -42,6 +51,13 @@ class Graph(Strict):
             for end in link.endpoints:
                 if end.count(":") != 1 or end.split(":")[0] not in self.nodes:
                     raise ValueError(f"node:interface of a known node, not {end}")
+        return self
+
+    @model_validator(mode="after")
+    def _nodes_have_a_kind(self) -> "Graph":
+        for name, node in self.nodes.items():
+            if not (node.kind or self.defaults.kind):
+                raise ValueError(f"a kind for node {name}, of its own or by default")
         return self
 
 

@@ -45,10 +45,12 @@ def test_a_wire_that_only_one_file_has_is_named(monkeypatch: pytest.MonkeyPatch)
         mininet.require_same(topology)
 
 
-def test_containers_have_no_second_way_out() -> None:
+def test_containers_have_no_second_way_out_and_no_registry_is_asked_for_their_image() -> None:
     for name in inventory.topologies():
-        for node in load_topology(name, "test").topology.nodes.values():
-            assert node.network_mode == "none"
+        graph = load_topology(name, "test").topology
+        for node in graph.nodes.values():
+            assert (node.network_mode or graph.defaults.network_mode) == "none"
+            assert (node.image_pull_policy or graph.defaults.image_pull_policy) == "Never"
 
 
 def test_the_senders_of_a_dumbbell_are_as_many_as_asked_for() -> None:

@@ -44,7 +44,7 @@ def require() -> None:
     if not shutil.which("containerlab"):
         raise NodeError("containerlab: not installed here: run 'make provision'")
     try:
-        run("docker", "info", "--format", "{{.ServerVersion}}")
+        run("docker", "version", "--format", "{{.Server.Version}}")  # `docker info` succeeds without a daemon
     except (NodeError, FileNotFoundError):
         raise NodeError("docker: no daemon answers: start it ('systemctl start docker')") from None
 
@@ -95,4 +95,5 @@ def _containerlab(*argv: str) -> None:
     )
     if done.returncode:
         said = (done.stderr or done.stdout).strip().splitlines() or ["it said nothing"]
-        raise NodeError(f"containerlab {argv[0]}: exit status {done.returncode}: {said[-1]}")
+        mend = ": run 'make provision'" if "not found locally" in said[-1] else ""
+        raise NodeError(f"containerlab {argv[0]}: exit status {done.returncode}: {said[-1]}{mend}")
