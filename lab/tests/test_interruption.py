@@ -5,12 +5,13 @@ import os
 import shutil
 import signal
 import subprocess
+import tempfile
 from pathlib import Path
 
 import polars as pl
 import pytest
 
-from lab import paths
+from lab import scratch
 from lab.store.run import Run
 from lab.store.trial import TABLES
 from lab.tests import command
@@ -154,6 +155,6 @@ def test_a_killed_run_leaves_nothing_that_looks_whole_and_clean_removes_it(kille
     done = lab(killed, "clean")
     assert (done.returncode, done.stderr) == (0, "")
     assert all(f"removed {draft}\n" in done.stdout for draft in left)
-    assert f"removed {paths.cache()}/scratch-" in done.stdout  # the workers'
+    assert f"removed {tempfile.gettempdir()}/{scratch.PREFIX}" in done.stdout  # the workers'
     assert drafts(killed) == []
     assert (run_folder(killed) / "run.json").exists()

@@ -3,6 +3,7 @@
 
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -13,33 +14,34 @@ USE = """
 import sys
 from lab.scratch import scratch_folder
 with scratch_folder() as folder:
-    (folder / "work").touch()
+    (folder / "own").touch()
     print(folder, flush=True)
     sys.stdin.read()
 """
 
 
 @pytest.fixture(autouse=True)
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("LAB_CACHE", str(tmp_path / "cache"))
-    return tmp_path / "cache"
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    return tmp_path
 
 
-def test_a_scratch_folder_ends_with_its_block_without_a_trace(cache: Path) -> None:
+def test_a_scratch_folder_ends_with_its_block_without_a_trace(temporary: Path) -> None:
     with scratch_folder() as folder:
-        (folder / "work").touch()
-    assert list(cache.iterdir()) == []
+        (folder / "own").touch()
+        assert list(clear()) == []
+        assert (folder / "own").exists()
+    assert list(temporary.iterdir()) == []
 
 
-def test_what_a_killed_command_left_is_cleared_and_what_is_in_use_is_not(cache: Path) -> None:
+def test_what_a_killed_command_left_is_cleared_and_what_is_in_use_is_not(temporary: Path) -> None:
     pipe = subprocess.PIPE
     with subprocess.Popen([sys.executable, "-c", USE], stdin=pipe, stdout=pipe, text=True) as process:
         assert process.stdout
         used = Path(process.stdout.readline().strip())
         assert list(clear()) == []
-        assert (used / "work").exists()
+        assert (used / "own").exists()
         process.kill()
-    log = cache / f"{used.name}.log"  # of a build
-    log.touch()
-    assert list(clear()) == [used]
-    assert list(cache.iterdir()) == [log]
+    assert list(clear()) == [used.parent]
+    assert list(temporary.iterdir()) == []
