@@ -149,6 +149,9 @@ class _Drawing:
         delay_ms = first(self._quantity(asked.request_delay_ms, f"{field}.request_delay_ms"))
         if delay_ms > MOST_FRAMES * asked.frame_ms:
             raise field_error(self.file, f"{field}.request_delay_ms", delay_ms, f"at most {MOST_FRAMES} frames")
+        if delay_ms > self.trial_s * 1e3:
+            rule = f"shorter than the trial ({self.trial_s:.6g} s): no request would be granted in it"
+            raise field_error(self.file, f"{field}.request_delay_ms", delay_ms, rule)
         return DrawnOnDemand(
             phase_ms,
             delay_ms,
