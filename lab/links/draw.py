@@ -24,7 +24,7 @@ from lab.schema.profile import (
 
 HANDSHAKE_RTTS = 8  # iperf3's control connection comes before its data
 HANDSHAKE_S = 1.0
-CLOSING_S = 20.0  # iperf3 closes its connections behind all that is queued, which a slow link takes seconds to carry
+CLOSING_S = 10.0  # 3 s to close and stop iperf3 (node/download.py); 7 s in which a handshake loses three packets
 CAP_LIMIT_BYTES = 2**31 - 1
 LIMITS = {
     "rate_mbps": RATE_LIMIT_MBPS,
@@ -72,7 +72,7 @@ class Link:
     up: DrawnWay
     base_rtt_ms: float  # of the path with empty queues, at its shortest
     start_phase_s: float
-    series_s: float  # for how long its steps are known: until iperf3 has closed its connections
+    series_s: float  # for how long its steps are known: until iperf3 has been stopped
 
     @property
     def mean_rate_mbps(self) -> float:

@@ -172,7 +172,7 @@ def test_a_value_of_a_series_that_no_qdisc_takes_is_refused_before_anything_star
     assert "must be from 0 to 10000 at every time" in told
 
 
-def test_a_series_lasts_until_iperf3_has_closed_its_connections(folder: Path, tmp_path: Path) -> None:
+def test_a_series_lasts_until_iperf3_has_been_stopped(folder: Path, tmp_path: Path) -> None:
     asked = profile(folder, ramp())
     write_steps(asked, drawn(asked, duration_s=10.0), tmp_path / "link")
     t_us, word = (tmp_path / "link/bottleneck.tsv").read_text().splitlines()[-1].split("\t")
