@@ -17,7 +17,7 @@ from lab.heuristics import latency_offset, loss, median_throughput, truth
 from lab.heuristics.classify import ExitClass, by_bitrate, by_time
 from lab.heuristics.rtt import min_rtt_ms
 from lab.heuristics.slow_start import SlowStartExit, first_exit
-from lab.stats import largest
+from lab.stats import largest, smallest
 from lab.store.trial import Trial
 
 FLOW = 1
@@ -32,6 +32,7 @@ SCHEMA: dict[str, Any] = {
     "loss_s": pl.Float64,
     "exit_s": pl.Float64,
     "exit_cause": pl.String,
+    "data_s": pl.Float64,
     "exit_bitrate_mbps": pl.Float64,
     "median_mbps": pl.Float64,
     "min_rtt_ms": pl.Float64,
@@ -96,11 +97,17 @@ def _common(seen: _Seen) -> dict[str, Any]:
         "loss_agrees": _loss_agrees(seen.trial, seen.loss_s),
         "exit_s": seen.exit_s,
         "exit_cause": seen.left.cause if seen.left else None,
+        "data_s": _data_s(seen.trial.packets),
         "exit_bitrate_mbps": seen.exit_bitrate_mbps,
         "min_rtt_ms": seen.min_rtt_ms,
         "throughput_mbps": flow.get("throughput_mbps"),
         "retransmits_pkts": flow.get("retransmits_pkts"),
     }
+
+
+def _data_s(packets: pl.DataFrame) -> float | None:
+    """When the first data segment arrived at the client."""
+    return smallest(packets.filter("to_client", pl.col("len_bytes") > 0, pl.col("flow") == FLOW)["t_s"])
 
 
 def _loss_agrees(trial: Trial, loss_s: float | None) -> bool:

@@ -41,12 +41,14 @@ PUBLISHED = [
 ]
 
 
-def store_run(folder: Path, trials: int = 3, library: Path | None = None) -> Path:
+def store_run(
+    folder: Path, trials: int = 3, library: Path | None = None, name: str = "geo", link: model.Path = LINK
+) -> Path:
     """Store a run of `trials` per sender below `folder`; the last trial of bbr is invalid."""
-    run = folder / "geo" / "20260101T000000Z"
+    run = folder / name / "20260101T000000Z"
     for cca, sender in SENDERS.items():
         for number in range(1, trials + 1):
-            path = model.Path(**{**vars(LINK), **sender, "base_rtt_ms": LINK.base_rtt_ms + number})
+            path = model.Path(**{**vars(link), **sender, "base_rtt_ms": link.base_rtt_ms + number})
             valid = (cca, number) != ("bbr", trials)
             _store_trial(run / "trials" / f"{cca}-{number:03d}", cca, number, path, valid, library)
     (run / "run.json").write_text(json.dumps(_run()))
