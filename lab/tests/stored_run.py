@@ -21,6 +21,11 @@ SENDERS = {
     "cubic_plain": {},
     "bbr": {"exit_cwnd_pkts": 290, "cause": "bbr"},
 }
+LISTS = {
+    "recorded": ["ACK frames of 40 ms"],
+    "published": ["144 Mb/s (thesis, section 5.1.1)"],
+    "assumed": ["tail drop"],
+}
 PUBLISHED = [
     {
         "cca": "search",
@@ -107,7 +112,7 @@ def _run() -> dict[str, Any]:
         "format": FORMAT,
         "complete": True,
         "scenario": scenario | {"published": PUBLISHED},
-        "profile": {"title": "A link in theory", "recorded": ["ACK frames of 40 ms"], "modelled": ["tail drop"]},
+        "profile": {"title": "A link in theory", **LISTS},
         "ccas": [stanzas[name].model_dump() for name in SENDERS],
         "versions": {"kernel": "6.12.48", "iperf3": "3.18"},
     }

@@ -28,7 +28,7 @@ GEO = Profile.model_validate(
             "buffer_bytes": 500_000,  # 0.8 s at that rate
         },
         "recorded": [],
-        "modelled": ["everything"],
+        "assumed": ["everything"],
     }
 )
 RATE_MBPS, BUSY = 144.0, 0.95
