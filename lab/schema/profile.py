@@ -90,15 +90,16 @@ class Noise(Strict):
 
 
 class Profile(Strict):
-    """One link, with the honest list of what was recorded and what was modelled."""
+    """One link, with three lists of where its figures come from, each entry with its source."""
 
     title: Annotated[str, Field(min_length=1)]
     rtt_ms: RecordedRtt | None = None
     down: Way
     up: Way
     noise: Noise = Noise()
-    recorded: list[str]
-    modelled: list[str]
+    recorded: list[str]  # on a real link
+    published: list[str] = []  # figures of papers
+    assumed: list[str]  # the rest: a choice, with its reason
     _file: Path = PrivateAttr(default=Path("profile"))
 
     @model_validator(mode="after")

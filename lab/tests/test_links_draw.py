@@ -39,7 +39,7 @@ def profile(folder: Path, down: dict[str, Any], up: dict[str, Any] | None = None
     """Read a profile that lies beside the recordings."""
     file = folder / "mine.yml"
     ends = {"up": {"delay_ms": 10} if up is None else up}
-    file.write_text(yaml.safe_dump({"title": "t", "down": down, **ends, "recorded": [], "modelled": [], **more}))
+    file.write_text(yaml.safe_dump({"title": "t", "down": down, **ends, "recorded": [], "assumed": [], **more}))
     return read_profile(file)
 
 

@@ -48,14 +48,14 @@ class Terminal:
     def __init__(self, spec: Spec) -> None:
         self.kind, self.arrived_bytes, self.rate_bytes = spec["report"], 0, 0
         self.period_frames = -(-spec["period_us"] // spec["frame_us"])
-        self.frames = self.granted = self.given = 0
+        self.frames, self.granted, self.given = 0, 0, 0
 
     def share(self, reported_bytes: int) -> int:
         """Of a rate (bytes in a period): its share, such that shares add up to the whole."""
         if self.kind != "rate":
             return reported_bytes
         self.granted += reported_bytes
-        share = self.granted // self.period_frames - self.given
+        share: int = self.granted // self.period_frames - self.given
         self.given += share
         return share
 
