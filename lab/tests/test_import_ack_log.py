@@ -73,6 +73,11 @@ def test_order_wraps_blanks_and_line_ends_change_nothing(
     assert other.drop("t_s").equals(plain.drop("t_s"))
 
 
+def test_a_clock_that_counts_from_the_first_ack_is_negative_after_its_wrap(tmp_path: Path) -> None:
+    rows = ["now_us,bytes_acked,mss,rtt_us", "0,1308,1308,600000", "7,2616,1308,600000", "-4294967287,3924,1308,600000"]
+    assert frame_of(tmp_path, "\n".join(rows))["t_s"].to_list() == pytest.approx([0, 0.6, 0.600007, 0.600009])
+
+
 def test_columns_that_nobody_knows_are_left_out(tmp_path: Path) -> None:
     lines = text(made().acks).splitlines()
     more = "\n".join([f"{lines[0]},note", *(f"{line},x" for line in lines[1:])]) + "\n"

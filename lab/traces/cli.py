@@ -23,7 +23,7 @@ Figures = Annotated[Path | None, typer.Option(help="Folder for the SVG and PNG; 
 @traces_app.command()
 def fetch(
     names: Annotated[list[str] | None, typer.Argument(help="Recordings, or whole collections.")] = None,
-    everything: Annotated[bool, typer.Option("--all", help="Every recording.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Every recording that has a licence.")] = False,
     mirror: Mirror = None,
 ) -> None:
     """Get recordings from their origin, verified; shows each licence.   Example: `lab traces fetch lte-mahimahi`"""

@@ -24,8 +24,11 @@ def whole(table: Table, name: str, low: int = 0, high: float = LARGEST) -> Count
 
 
 def clock_us(table: Table, name: str) -> Counts:
-    """Read a clock in us, from 0; one of 32 bits goes on after its wrap, any other step back is refused."""
-    steps = np.diff(whole(table, name))
+    """Read a clock in us, from 0; one of 32 bits goes on after its wrap, any other step back is refused.
+
+    Numbers may be negative: those of a log that counts from its first ACK are, after the wrap.
+    """
+    steps = np.diff(whole(table, name, -WRAP))
     wrapped = (steps < 0) & (steps + WRAP <= LONGEST_GAP_US)
     if len(back := np.flatnonzero((steps < 0) & ~wrapped)):
         raise _error(table, name, int(back[0]) + 1, "no earlier than in the line before, but for a wrap at 2^32")
