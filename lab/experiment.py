@@ -14,6 +14,8 @@ from lab.schema.scenario import load_scenario
 from lab.schema.sysctls import load_sysctls
 from lab.schema.topology import load_topology
 
+EXPLANATIONS = ("counterfactuals", "open")
+
 
 def load_experiment(name: str, overrides: dict[str, Any] | None = None) -> Experiment:
     """Read a scenario by name or path, with the profile, topology and senders that it names."""
@@ -39,7 +41,14 @@ def record(experiment: Experiment) -> dict[str, Any]:
     recorded: dict[str, Any] = {name: part.model_dump() for name, part in parts.items()} | {"ccas": ccas}
     if experiment.rival:
         recorded["rival"] = experiment.rival.model_dump()
-    return {"name": experiment.name, **recorded, "digests": {name: digest(part) for name, part in recorded.items()}}
+    digests = {name: digest(part) for name, part in (recorded | {"scenario": asked(recorded["scenario"])}).items()}
+    return {"name": experiment.name, **recorded, "digests": digests}
+
+
+def asked(scenario: dict[str, Any]) -> dict[str, Any]:
+    """Return a scenario without what explains its results: an explanation comes after the run, and changes no trial."""
+    rows = [{key: row[key] for key in row if key not in EXPLANATIONS} for row in scenario.get("claims", [])]
+    return scenario | {"claims": rows}
 
 
 def digest(part: Any) -> str:

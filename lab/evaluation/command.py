@@ -1,23 +1,35 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`lab evaluate` and `lab verify`: the tables made, and the claims shown."""
 
+from collections.abc import Iterator
+from typing import Any
+
 import polars as pl
 import typer
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from lab import paths
 from lab.conduct import prepare
 from lab.errors import UserError
+from lab.evaluation import verdict as verdicts
 from lab.evaluation.checks import run_checks
-from lab.evaluation.verdict import AGREES, DIFFERS, OPEN
 from lab.evaluation.write import FOLDER, MAPPED, write_all
 from lab.index.write import write_index
 from lab.kernel.build import find
 from lab.kernel.recipe import Recipe
+from lab.report.clock import CLOCKS
 from lab.report.stored import first_stored
 
-STYLES = {AGREES: "green", DIFFERS: "red", OPEN: "dim"}
+STYLES = {
+    verdicts.AGREES: "green",
+    verdicts.EXPLAINED: "cyan",
+    verdicts.PARTLY: "yellow",
+    verdicts.UNEXPLAINED: "red",
+    verdicts.OPEN: "magenta",
+    verdicts.UNJUDGED: "dim",
+}
 
 
 def evaluate(console: Console, faults: list[str], with_page: bool = False) -> None:
@@ -67,13 +79,16 @@ def _number(value: float | None, form: str) -> str:
 
 
 def verify(console: Console) -> None:
-    """Make the tables anew and show every claim; a claim that differs is a result, no failure."""
+    """Make the tables anew and show every claim; one that differs is a result, no failure."""
     kernel = find()
     folder, unread = write_all(paths.results(), kernel.replay_library if kernel else None)
     claims = pl.read_parquet(folder / "claims.parquet")
     console.print(_table(claims))
-    counts = {name: claims.filter(pl.col("verdict") == name).height for name in STYLES}
-    console.print("; ".join(f"{count} {name}" for name, count in counts.items()))
+    for line in reasons(claims):
+        console.print(line, soft_wrap=True, markup=False)
+    console.print(counted(claims), soft_wrap=True, markup=False)
+    for line in clocks(claims):
+        console.print(line, soft_wrap=True, markup=False)
     console.print(f"claims    {folder / 'claims.csv'}", soft_wrap=True, markup=False)
     for line in unread:
         console.print(line, soft_wrap=True, markup=False)
@@ -81,19 +96,57 @@ def verify(console: Console) -> None:
         raise typer.Exit(1)
 
 
+def reasons(claims: pl.DataFrame) -> Iterator[str]:
+    """Say of each row that differs why, as far as its runs tell: rows of one scenario with one reason together."""
+    differing = claims.filter(~pl.col("verdict").is_in([verdicts.AGREES, verdicts.UNJUDGED]))
+    for (verdict, scenario, why), rows in differing.group_by(["verdict", "scenario", "why"], maintain_order=True):
+        of = ", ".join(f"{row['row']} {row['metric']}" for row in rows.iter_rows(named=True))
+        yield f"{verdict}: {scenario}: {of}: {why}"
+
+
+def counted(claims: pl.DataFrame) -> str:
+    """Count the rows of each verdict."""
+    found = dict(claims["verdict"].value_counts().iter_rows())
+    return "; ".join(f"{found.get(name, 0)} {words}" for name, words in verdicts.COUNTED.items())
+
+
+def clocks(claims: pl.DataFrame) -> Iterator[str]:
+    """Say what the times of each source count from."""
+    timed = claims.filter(pl.col("clock").is_not_null())
+    for (clock,), of_clock in timed.group_by(["clock"], maintain_order=True):
+        sources = ", ".join(of_clock["document"].unique(maintain_order=True))
+        yield f"times count from {CLOCKS[str(clock)]} in: {sources}; in [brackets]: ours from the SYN"
+
+
 def _table(claims: pl.DataFrame) -> Table:
-    table = Table("source", "row", "claim", "published", "ours (95 %)", "trials", "verdict")
+    table = Table("source", "row", "claim", "compared with", "published", "ours (95 %)", "counterfactual", "verdict")
     for row in claims.iter_rows(named=True):
-        verdict = f"[{STYLES[row['verdict']]}]{row['verdict']}[/]"
-        source = f"{row['document']}, {row['place']}"
+        style = STYLES[row["verdict"]]
         table.add_row(
-            source, row["row"], row["metric"], f"{row['published']:g}", _ours(row), str(row["trials"]), verdict
+            *map(Text, (f"{row['document']}, {row['place']}", row["row"], row["metric"], row["form"])),
+            *map(Text, (f"{row['published']:g}", ours(row), counterfactual(row))),
+            Text(row["verdict"], style=style),
         )
     return table
 
 
-def _ours(row: dict[str, float | None]) -> str:
+def ours(row: dict[str, Any]) -> str:
+    """Ours with its interval and trials, on the source's clock; and on the SYN's."""
     if row["ours"] is None:
         return ""
-    interval = f" ({row['lo']:.3g} to {row['hi']:.3g})" if row["lo"] is not None else ""
-    return f"{row['ours']:.3g}{interval}"
+    from_syn = "" if row["ours_from_syn"] is None else f" [{row['ours_from_syn']:.3g}]"
+    return f"{interval(row['ours'], row['lo'], row['hi'])} of {row['trials']}{from_syn}"
+
+
+def counterfactual(row: dict[str, Any]) -> str:
+    """What the counterfactual changes, and gives."""
+    if row["counterfactual"] is None:
+        return ""
+    value = row["counterfactual_value"]
+    found = "not run" if value is None else interval(value, row["counterfactual_lo"], row["counterfactual_hi"])
+    return f"{row['counterfactual']}: {found}"
+
+
+def interval(value: float, lo: float | None, hi: float | None) -> str:
+    """An estimate with its interval where it has one."""
+    return f"{value:.3g}" if lo is None or hi is None else f"{value:.3g} ({lo:.3g} to {hi:.3g})"

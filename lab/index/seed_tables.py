@@ -113,7 +113,7 @@ def _replayed(stored: Stored, claim: Mapping[str, Any], shown: Sequence[str], ju
     name = f"here, {claim['replayed']} replayed"
     if judged is None:
         return Row((f"{name} (pending)", *([number(None, 0)] * (len(shown) + 1))))
-    rows = judged.filter(pl.col("scenario") == stored.name, pl.col("id").str.contains(claim["replayed"], literal=True))
+    rows = judged.filter(scenario=stored.name, row=claim["row"], cca=claim["replayed"])
     ours = {row["metric"]: row for row in rows.iter_rows(named=True)}
     trials = max((row["trials"] for row in ours.values()), default=None)
     found = [

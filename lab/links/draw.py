@@ -24,7 +24,7 @@ from lab.schema.profile import (
 
 HANDSHAKE_RTTS = 8  # iperf3's control connection comes before its data
 HANDSHAKE_S = 1.0
-CLOSING_S = 20.0  # iperf3 closes its connections behind all that is queued, which a slow link takes seconds to carry
+CLOSING_S = 10.0  # 3 s to close and stop iperf3 (node/download.py); 7 s in which a handshake loses three packets
 CAP_LIMIT_BYTES = 2**31 - 1
 LIMITS = {
     "rate_mbps": RATE_LIMIT_MBPS,
@@ -73,7 +73,7 @@ class Link:
     up: DrawnWay
     base_rtt_ms: float  # of the path with empty queues, at its shortest
     start_phase_s: float
-    series_s: float  # for how long its steps are known: until iperf3 has closed its connections
+    series_s: float  # for how long its steps are known: until iperf3 has been stopped
 
     @property
     def mean_rate_mbps(self) -> float:
@@ -150,6 +150,9 @@ class _Drawing:
         delay_ms = first(self._quantity(asked.request_delay_ms, f"{field}.request_delay_ms"))
         if delay_ms > MOST_FRAMES * asked.frame_ms:
             raise field_error(self.file, f"{field}.request_delay_ms", delay_ms, f"at most {MOST_FRAMES} frames")
+        if delay_ms > self.trial_s * 1e3:
+            rule = f"shorter than the trial ({self.trial_s:.6g} s): no request would be granted in it"
+            raise field_error(self.file, f"{field}.request_delay_ms", delay_ms, rule)
         return DrawnOnDemand(
             phase_ms,
             delay_ms,

@@ -59,6 +59,7 @@ def bottleneck(way: Way, drawn: DrawnWay, seed: int) -> Spec:
             "request_delay_us": round(drawn.on_demand.request_delay_ms * 1e3),
             "cap_bytes": drawn.on_demand.cap_bytes,
             "report": way.on_demand.report,
+            "period_us": round((way.on_demand.period_ms or 0) * 1e3),
             "limit_bytes": drawn.buffer_bytes,
         }
     assert drawn.mean_rate_mbps is not None

@@ -3,7 +3,8 @@
 
 Invalid trials count in `trials` and nowhere else. Shares are of the valid trials that have a class
 (`judged`): a sender that never left slow start has none. A mean is over the valid trials in which the event
-happened, and `capacity_trials`, `loss_trials` and `exit_trials` say how many those are.
+happened, and `capacity_trials`, `loss_trials` and `exit_trials` say how many those are. Times count from the data
+connection's SYN; the first data segment arrives at the client at `data_s` on that clock, on average.
 """
 
 from collections.abc import Sequence
@@ -25,6 +26,7 @@ SCHEMA: dict[str, Any] = (
     | {f"{name}_{bound}_pct": pl.Float64 for name in CLASSES for bound in ("lo", "hi")}
     | {"judged": pl.Int64}
     | {f"{event}_trials": pl.Int64 for event in EVENTS}
+    | {"data_s": pl.Float64}
 )
 
 
@@ -39,7 +41,7 @@ def _row(outcomes: pl.DataFrame, cca: str, heuristic: str) -> dict[str, Any]:
     valid = trials.filter("valid")
     counts = {"cca": cca, "heuristic": heuristic, "trials": trials.height, "valid": valid.height}
     happened = {f"{event}_trials": valid.height - valid[f"{event}_s"].null_count() for event in EVENTS}
-    return counts | _shares(valid) | _means(valid) | happened
+    return counts | _shares(valid) | _means(valid) | happened | {"data_s": mean_sd(valid["data_s"])[0]}
 
 
 def _shares(valid: pl.DataFrame) -> dict[str, Any]:

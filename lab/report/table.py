@@ -11,6 +11,8 @@ from typing import Any
 
 import polars as pl
 
+from lab.stats import mean_sd
+
 NONE = "\N{EN DASH}"
 HEURISTICS = {
     "latency_offset": "latency offset",
@@ -58,6 +60,7 @@ def tables(
 ) -> tuple[Table, Table]:
     """Both tables, senders in the scenario's order, published values beside ours, the notes below each."""
     classes, times = [], []
+    clock = _clock(summary)
     for stanza in ccas:
         ours = summary.filter(cca=stanza["name"]).to_dicts()
         theirs = [row for row in published if row["cca"] == stanza["name"]]
@@ -65,7 +68,7 @@ def tables(
         times.append(Group(stanza["label"], _time_rows(ours, theirs)))
     return (
         Table("classes", CLASS_CAPTION, CLASS_HEADER, tuple(classes), notes),
-        Table("times", TIME_CAPTION, TIME_HEADER, tuple(times), notes),
+        Table("times", TIME_CAPTION + clock, TIME_HEADER, tuple(times), notes),
     )
 
 
@@ -73,7 +76,16 @@ CLASS_CAPTION = (
     "Where senders leave slow start: before the capacity (early), after it and before any loss (chokepoint), "
     "or upon loss (late). Percent of the judged trials with 95 % Wilson interval; capacity as mean (sd)."
 )
-TIME_CAPTION = "When senders leave slow start and what it costs, as mean (sd) over the valid trials."
+TIME_CAPTION = (
+    "When senders leave slow start and what it costs, as mean (sd) over the valid trials. Times of this run count from "
+    "the SYN of the data connection."
+)
+
+
+def _clock(summary: pl.DataFrame) -> str:
+    """Say when data begin on the run's clock, for sources that count from there."""
+    data_s = mean_sd(summary["data_s"])[0]
+    return "" if data_s is None else f" The first data segment reaches the client {data_s:.2f} s later, on average."
 
 
 def _class_rows(ours: Sequence[Mapping[str, Any]], theirs: Sequence[Mapping[str, Any]]) -> tuple[Row, ...]:

@@ -28,13 +28,22 @@ class Frames(Strict):
 
 
 class OnDemand(Strict):
-    """Capacity granted in frames for what was asked a while ago (lab/kernel/qdisc/sch_on_demand.c)."""
+    """Capacity granted in frames for an earlier report of demand (lab/kernel/qdisc/sch_on_demand.c)."""
 
     frame_ms: Milliseconds
     guaranteed_pkts: Annotated[int, Field(ge=0, lt=2**31)]
     request_delay_ms: DelayOnce
     cap_bytes: BytesOnce
-    report: Literal["backlog", "new"]
+    report: Literal["backlog", "new", "rate"]
+    period_ms: Milliseconds | None = None  # between reports of a rate
+
+    @model_validator(mode="after")
+    def _period_of_a_rate(self) -> "OnDemand":
+        if (self.report == "rate") != (self.period_ms is not None):
+            raise ValueError("a link on demand with period_ms where its report is a rate, and only there")
+        if self.period_ms and self.period_ms > MOST_FRAMES * self.frame_ms:
+            raise ValueError(f"a link on demand with period_ms of at most {MOST_FRAMES} frames")
+        return self
 
 
 class Way(Strict):
@@ -82,15 +91,16 @@ class Noise(Strict):
 
 
 class Profile(Strict):
-    """One link, with the honest list of what was recorded and what was modelled."""
+    """One link, with three lists of where its figures come from, each entry with its source."""
 
     title: Annotated[str, Field(min_length=1)]
     rtt_ms: RecordedRtt | None = None
     down: Way
     up: Way
     noise: Noise = Noise()
-    recorded: list[str]
-    modelled: list[str]
+    recorded: list[str]  # on a real link
+    published: list[str] = []  # figures of papers
+    assumed: list[str]  # the rest: a choice, with its reason
     _file: Path = PrivateAttr(default=Path("profile"))
 
     @model_validator(mode="after")

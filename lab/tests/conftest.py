@@ -35,7 +35,7 @@ SMALL = Profile.model_validate(
         "down": {"rate_mbps": 20.0, "delay_ms": 50.0, "buffer_bytes": 500_000},
         "up": {"delay_ms": 50.0},
         "recorded": [],
-        "modelled": ["everything"],
+        "assumed": ["everything"],
     }
 )
 

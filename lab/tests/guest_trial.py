@@ -9,7 +9,8 @@ from lab.node.trial import run_trial
 
 
 def trial(plan: dict[str, Any]) -> float:
-    """Execute a plan beside the test's other files; returns the throughput that iperf3 tells, in Mb/s."""
+    """Execute a plan beside the test's other files; returns the throughput that iperf3 reports, in Mb/s."""
     run_trial(plan, Path("/trial"))
     record = json.loads(Path("/trial/node.json").read_text())
-    return float(record["iperf3"]["end"]["sum_received"]["bits_per_second"]) / 1e6
+    (download,) = record["downloads"]
+    return float(download["iperf3"]["end"]["sum_received"]["bits_per_second"]) / 1e6

@@ -39,7 +39,7 @@ def profile(folder: Path, down: dict[str, Any], up: dict[str, Any] | None = None
     """Read a profile that lies beside the recordings."""
     file = folder / "mine.yml"
     ends = {"up": {"delay_ms": 10} if up is None else up}
-    file.write_text(yaml.safe_dump({"title": "t", "down": down, **ends, "recorded": [], "modelled": [], **more}))
+    file.write_text(yaml.safe_dump({"title": "t", "down": down, **ends, "recorded": [], "assumed": [], **more}))
     return read_profile(file)
 
 
@@ -172,7 +172,7 @@ def test_a_value_of_a_series_that_no_qdisc_takes_is_refused_before_anything_star
     assert "must be from 0 to 10000 at every time" in told
 
 
-def test_a_series_lasts_until_iperf3_has_closed_its_connections(folder: Path, tmp_path: Path) -> None:
+def test_a_series_lasts_until_iperf3_has_been_stopped(folder: Path, tmp_path: Path) -> None:
     asked = profile(folder, ramp())
     write_steps(asked, drawn(asked, duration_s=10.0), tmp_path / "link")
     t_us, word = (tmp_path / "link/bottleneck.tsv").read_text().splitlines()[-1].split("\t")
@@ -209,6 +209,25 @@ def test_a_return_link_on_demand_that_no_qdisc_holds_is_refused(folder: Path) ->
             profile(folder, SIMPLE, up)
     up = {"on_demand": fits | {"frame_ms": 0.001}, "delay_ms": 300, "buffer_bytes": 100_000}
     assert "up.on_demand.request_delay_ms=560.0: must be at most 65536 frames" in refusal(profile(folder, SIMPLE, up))
+    up = {"on_demand": fits | {"request_delay_ms": 50_000}, "delay_ms": 300, "buffer_bytes": 100_000}
+    told = refusal(profile(folder, SIMPLE, up))
+    assert "up.on_demand.request_delay_ms=50000.0: must be shorter than the trial" in told
+
+
+def test_a_rate_is_reported_once_in_a_period_and_nothing_else_is(folder: Path) -> None:
+    fits = {"frame_ms": 40, "guaranteed_pkts": 1, "request_delay_ms": 560, "cap_bytes": 9000, "report": "rate"}
+    for wrong, rule in (
+        ({}, "period_ms where its report is a rate"),
+        ({"period_ms": 0}, "greater than or equal to 0.001"),
+        ({"report": "new", "period_ms": 1200}, "period_ms where its report is a rate"),
+        ({"frame_ms": 0.001, "period_ms": 1200}, "period_ms of at most 65536 frames"),
+    ):
+        up = {"on_demand": fits | wrong, "delay_ms": 300, "buffer_bytes": 100_000}
+        with pytest.raises(UserError, match=rf"mine\.yml: up\.on_demand.*: must be .*{rule}"):
+            profile(folder, SIMPLE, up)
+    asked = profile(folder, SIMPLE, {"on_demand": fits | {"period_ms": 1200}, "delay_ms": 300, "buffer_bytes": 100_000})
+    spec = shapes(asked, drawn(asked), load_topology("path", "test"), 1)[1]["spec"]
+    assert (spec["report"], spec["period_us"]) == ("rate", 1_200_000)
 
 
 def test_each_direction_gets_what_the_profile_says_and_nothing_else(folder: Path) -> None:
