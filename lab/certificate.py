@@ -8,7 +8,7 @@ import polars as pl
 from lab.heuristics.link import Link
 from lab.links.shapes import late_us
 from lab.node.series import WHOLE
-from lab.plan import MSS_BYTES
+from lab.stats import largest
 
 Check = dict[str, Any]
 RATE_TOLERANCE_PCT = 0.5
@@ -29,10 +29,11 @@ def certify(plan: dict[str, Any], node: dict[str, Any], tables: dict[str, pl.Dat
         _rate(plan, tables),
         *(_delay(probe, _late_ms(plan)) for probe in node["probes"]),
         _order(node["probes"], tables["packets"]),
+        _segments(plan["mss_bytes"], tables["packets"]),
         _capture(node["capture"]),
         _elsewhere(plan, node),
         *_losses(plan, node),
-        _receive_window(tables["acks"]),
+        _receive_window(tables["acks"], plan["mss_bytes"]),
         *_lateness(plan, node["changes"]),
         *_machine(node, _late_ms(plan)),
         _duration(plan, node["downloads"][0]),
@@ -102,6 +103,12 @@ def _order(probes: list[dict[str, Any]], packets: pl.DataFrame) -> Check:
     return _check("packets out of order", 0, probed + int((step < 0).sum()), "packets", 0)
 
 
+def _segments(mss_bytes: int, packets: pl.DataFrame) -> Check:
+    """The largest data segment: what the MTU and the headers leave, of both ends."""
+    data = packets.filter(pl.col("to_client") & (pl.col("flow") == 1))
+    return _check("largest data segment", mss_bytes, largest(data["len_bytes"]), "bytes", 0)
+
+
 def _capture(counts: dict[str, int]) -> Check:
     return _check("packets the capture dropped", 0, counts["dropped_pkts"], "packets", 0)
 
@@ -149,10 +156,10 @@ def _followed_loss(part: str, played: dict[str, Any]) -> Check:
     return _check(f"random loss, {part}", asked, played["lost_pkts"], "packets", LOSS_SDS * asked**0.5)
 
 
-def _receive_window(acks: pl.DataFrame) -> Check:
+def _receive_window(acks: pl.DataFrame, mss_bytes: int) -> Check:
     """Share of ACKs that found the sender held by the client's window."""
     held = acks.select(
-        (pl.col("snd_nxt_bytes") - pl.col("snd_una_bytes") + MSS_BYTES > pl.col("snd_wnd_bytes")).mean()
+        (pl.col("snd_nxt_bytes") - pl.col("snd_una_bytes") + mss_bytes > pl.col("snd_wnd_bytes")).mean()
     ).item()
     return _check(
         "ACKs at which the receive window was the limit",

@@ -15,7 +15,7 @@ from lab.backends.virtual import Virtual
 from lab.certificate import certify
 from lab.kernel.build import Kernel
 from lab.links.shapes import write_steps
-from lab.plan import MSS_BYTES, PORT, RIVAL_PORT, SNAPLEN_BYTES, Experiment, draw, make_plan
+from lab.plan import PORT, RIVAL_PORT, SNAPLEN_BYTES, Experiment, draw, make_plan
 from lab.store.parquet import write_table
 from lab.store.trial import FORMAT, TABLES, Trial
 from lab.tables import downloads
@@ -142,7 +142,7 @@ def _meta(
         "profile": experiment.scenario.profile,
         "duration_s": experiment.scenario.duration_s,
         **plan["link"],
-        "mss_bytes": MSS_BYTES,
+        "mss_bytes": plan["mss_bytes"],
         "flows": [
             {"flow": flow["flow"], "cca": cca} | flow
             for flow, cca in zip(measured, (job.cca, experiment.scenario.rival), strict=False)

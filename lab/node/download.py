@@ -34,8 +34,8 @@ class AnyClient(Protocol):
 class Download:
     """One download under way."""
 
-    def __init__(self, asked: dict[str, Any], client: AnyClient, arrival: Arrival) -> None:
-        self.asked, self.client, self.arrival = asked, client, arrival
+    def __init__(self, request: dict[str, Any], client: AnyClient, arrival: Arrival) -> None:
+        self.request, self.client, self.arrival = request, client, arrival
 
     def measure(self) -> dict[str, Any]:
         """Wait for the end, and stop the client.
@@ -44,13 +44,13 @@ class Download:
         between the two, and iperf3's result, or why there is none.
         """
         data_ns = self._first_data()
-        sent_again_pkts = counters.sent_again_pkts(self.asked["sender"])
-        end_ns = data_ns + round(self.asked["duration_s"] * 1e9)
+        sent_again_pkts = counters.sent_again_pkts(self.request["sender"])
+        end_ns = data_ns + round(self.request["duration_s"] * 1e9)
         early = self.client.ended(max(end_ns - time.monotonic_ns(), 0) / 1e9)
         record = {
             "data_ns": data_ns,
             "until_ns": time.monotonic_ns(),
-            "retransmits_pkts": counters.sent_again_pkts(self.asked["sender"]) - sent_again_pkts,
+            "retransmits_pkts": counters.sent_again_pkts(self.request["sender"]) - sent_again_pkts,
         }
         finished = early or self.client.ended(CLOSING_S)
         return record | _result(self.client.stop(), early=early, finished=finished)
@@ -82,15 +82,15 @@ def _result(printed: str, *, early: bool, finished: bool) -> dict[str, Any]:
 
 
 @contextmanager
-def begun(plan: dict[str, Any], asked: dict[str, Any], far: Any = None) -> Iterator[Download]:
+def begun(plan: dict[str, Any], request: dict[str, Any], far: Any = None) -> Iterator[Download]:
     """Begin one of a plan's downloads; its client does not outlive the block. `far` runs it where its TCP is afar."""
-    node = asked["receiver"]
-    argv = flow.client(asked, plan["addresses"][asked["sender"]])
-    arrival = Arrival(node, interfaces(plan["topology"], node)[0], asked["port"])
+    node = request["receiver"]
+    argv = flow.client(request, plan["addresses"][request["sender"]])
+    arrival = Arrival(node, interfaces(plan["topology"], node)[0], request["port"])
     try:
         client = far.client(argv) if far else flow.Client(argv, node, plan["preload"])
         try:
-            yield Download(asked, client, arrival)
+            yield Download(request, client, arrival)
         finally:
             client.stop()
     finally:

@@ -36,7 +36,7 @@ def main() -> None:
     lines: SimpleQueue[str] = SimpleQueue()
     threading.Thread(target=_read, args=(lines,), daemon=True).start()
     with ExitStack() as stack:
-        running = _Running()
+        running = Running()
         known: dict[str, Callable[..., Any]] = {
             "up": partial(_up, stack),
             "start": running.start,
@@ -124,7 +124,7 @@ def _wire() -> str:
     return str(found["ifname"])
 
 
-class _Running:
+class Running:
     """iperf3's client in the node, and how busy this machine is meanwhile."""
 
     def start(self, argv: list[str]) -> None:

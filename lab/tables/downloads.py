@@ -2,7 +2,8 @@
 """What a trial's downloads transferred, by our own records, and where its tables end.
 
 A download's time begins with the first data segment that arrives at its client (`data_s`) and ends `duration_s` later,
-or once `size_bytes` have arrived. Bytes are unique payload: what came twice counts once, what came out of order counts.
+or once the client has acknowledged `size_bytes`. Bytes are unique payload: what came twice counts once, what came out
+of order counts.
 """
 
 import statistics
@@ -16,6 +17,7 @@ from lab.stats import largest, smallest
 
 Numbers = NDArray[np.int64]
 CONTROL, FLOW, RIVAL = 0, 1, 2  # flows of the tables
+EXTENT = ("seq_bytes", "len_bytes")
 BY_FLOW = ("packets", "acks", "retransmits", "ca_states", "bins", "exits")
 
 
@@ -23,9 +25,9 @@ def measure(plan: dict[str, Any], node: dict[str, Any], tables: dict[str, pl.Dat
     """Return of each download flow, data_s, end_s (both on the tables' clock), bytes, seconds and retransmits."""
     first, *rivals = node["downloads"]
     measured = [_captured(plan["flows"][0], tables["packets"]) | _counted(first)]
-    for asked, record in zip(plan["flows"][1:], rivals, strict=True):
+    for request, record in zip(plan["flows"][1:], rivals, strict=True):
         data_s = measured[0]["data_s"] + (record["data_ns"] - first["data_ns"]) / 1e9
-        measured.append(_traced(asked, tables["acks"], data_s, _up_delay_s(node["probes"])) | _counted(record))
+        measured.append(_traced(request, tables["acks"], data_s, _up_delay_s(node["probes"])) | _counted(record))
     return measured
 
 
@@ -58,38 +60,24 @@ def _data(packets: pl.DataFrame, flow: int) -> pl.DataFrame:
     return packets.filter(pl.col("to_client") & (pl.col("len_bytes") > 0) & (pl.col("flow") == flow))
 
 
-def _captured(asked: dict[str, Any], packets: pl.DataFrame) -> dict[str, Any]:
+def _captured(request: dict[str, Any], packets: pl.DataFrame) -> dict[str, Any]:
     """Measure a download whose packets were captured."""
     data = _data(packets, FLOW)
-    t_s, first = data["t_s"].to_numpy(), data["seq_bytes"].to_numpy().astype(np.int64)
-    length = data["len_bytes"].to_numpy().astype(np.int64)
-    data_s = float(t_s[0])
-    count = int(np.searchsorted(t_s, data_s + asked["duration_s"], side="right"))
-    whole = _enough(first[:count], length[:count], asked["size_bytes"]) if "size_bytes" in asked else None
-    end_s = data_s + asked["duration_s"] if whole is None else float(t_s[whole - 1])
-    count = count if whole is None else whole
-    return _download(FLOW, data_s, end_s, unique_bytes(first[:count], length[:count]))
+    data_s = float(data["t_s"][0])
+    had = packets.filter((pl.col("flow") == FLOW) & (pl.col("ack_bytes") > request.get("size_bytes", np.inf)))
+    end_s = min([data_s + request["duration_s"], *had.filter(~pl.col("to_client"))["t_s"].head(1)])
+    first, length = (data.filter(pl.col("t_s") <= end_s)[name].cast(pl.Int64).to_numpy() for name in EXTENT)
+    return _download(FLOW, data_s, end_s, unique_bytes(first, length))
 
 
-def _enough(first: Numbers, length: Numbers, size_bytes: int) -> int | None:
-    """Return how many segments it takes until a size has arrived; None where all are not enough."""
-    if unique_bytes(first, length) < size_bytes:
-        return None
-    low, high = 1, len(first)
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if unique_bytes(first[:middle], length[:middle]) >= size_bytes else (middle + 1, high)
-    return low
-
-
-def _traced(asked: dict[str, Any], acks: pl.DataFrame, data_s: float, up_delay_s: float) -> dict[str, Any]:
+def _traced(request: dict[str, Any], acks: pl.DataFrame, data_s: float, up_delay_s: float) -> dict[str, Any]:
     """Measure a download of which only the sender's kernel was traced: what had been acknowledged to it.
 
     An ACK reaches the sender one delay of the return path after it was sent.
     """
     own = acks.filter(pl.col("flow") == RIVAL).with_columns(pl.col("t_s") - up_delay_s, pl.col("snd_una_bytes") - 1)
-    enough = own.filter(pl.col("snd_una_bytes") >= asked.get("size_bytes", np.inf))["t_s"].to_list()
-    end_s = min([data_s + asked["duration_s"], *enough[:1]])
+    enough = own.filter(pl.col("snd_una_bytes") >= request.get("size_bytes", np.inf))["t_s"].to_list()
+    end_s = min([data_s + request["duration_s"], *enough[:1]])
     return _download(RIVAL, data_s, end_s, round(largest(own.filter(pl.col("t_s") <= end_s)["snd_una_bytes"]) or 0))
 
 

@@ -39,19 +39,21 @@ def test_each_byte_counts_once_whatever_order_and_overlap_it_came_in(segments: l
     assert counted(segments) == len(whole_bytes(segments))
 
 
-@given(SEGMENTS, st.integers(0, 400))
-def test_a_size_has_arrived_with_the_first_segment_that_completes_it(
-    segments: list[tuple[int, int]], size_bytes: int
-) -> None:
-    data = [packet(0.1 * number, True, seq_bytes=a, len_bytes=n) for number, (a, n) in enumerate(segments)]
-    asked = PLAN["flows"][0] | {"duration_s": 100, "size_bytes": max(size_bytes, 1)}
-    (found,) = downloads.measure(PLAN | {"flows": [asked]}, NODE, TABLES | {"packets": pl.DataFrame(data, PACKETS)})
-    until = round(found["seconds"] / 0.1) + 1
-    if found["bytes"] >= asked["size_bytes"]:
-        assert len(whole_bytes(segments[: until - 1])) < asked["size_bytes"] <= len(whole_bytes(segments[:until]))
+@given(st.lists(st.integers(1, 80), min_size=1, max_size=40), st.integers(1, 2000))
+def test_a_size_is_there_with_the_first_ack_that_covers_it(lengths: list[int], size_bytes: int) -> None:
+    """One ACK 10 ms after each segment; sequence numbers begin at 1."""
+    rows, first = [], 1
+    for number, length in enumerate(lengths):
+        rows.append(packet(0.1 * number, True, seq_bytes=first, len_bytes=length, ack_bytes=5000))
+        first += length
+        rows.append(packet(0.1 * number + 0.01, False, ack_bytes=first, len_bytes=0))
+    asked = PLAN["flows"][0] | {"duration_s": 100, "size_bytes": size_bytes}
+    (found,) = downloads.measure(PLAN | {"flows": [asked]}, NODE, TABLES | {"packets": pl.DataFrame(rows, PACKETS)})
+    if sum(lengths) < size_bytes:
+        assert (found["seconds"], found["bytes"]) == (pytest.approx(100), sum(lengths))
     else:
-        assert found["seconds"] == pytest.approx(100)
-        assert found["bytes"] == len(whole_bytes(segments))
+        count = round((found["seconds"] - 0.01) / 0.1) + 1
+        assert sum(lengths[: count - 1]) < size_bytes <= sum(lengths[:count]) == found["bytes"]
 
 
 def test_it_lasts_from_the_first_data_segment_for_its_time_and_agrees_with_iperf3() -> None:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A trial ends at its time whatever the queue holds, with its measurements whole; nothing is left running."""
 
+import dataclasses
 import json
 import struct
 from pathlib import Path
@@ -17,10 +18,12 @@ from lab.node.arrival import Arrival
 from lab.node.download import CLOSING_S
 from lab.node.flow import BLOCK_BYTES
 from lab.plan import draw, make_plan
+from lab.schema.cca import load_ccas
 from lab.schema.profile import Profile
+from lab.schema.topology import load_topology
 from lab.stats import largest
 from lab.store.trial import TABLES, Trial
-from lab.tests import guest_host
+from lab.tests import guest_host, guest_trial
 from lab.tests.conftest import SMALL, Bench, experiment_on
 from lab.virtual import TrialError
 from lab.world.image import Image
@@ -121,6 +124,26 @@ def test_a_server_that_is_not_there_is_one_line(bench: Bench) -> None:
     plan["probes"] = []
     with pytest.raises(TrialError, match=r"^iperf3: .*[Cc]onnection refused$"):
         virtual.run_plan(plan | {"shapes": []}, job.folder, bench.kernel, bench.world.root)
+
+
+def test_a_client_on_a_second_machine_ends_when_it_must(tmp_path: Path, kernel: Kernel, world: Image) -> None:
+    told = virtual.call(guest_trial.far_client, {}, tmp_path, kernel, world.root).answer
+    assert (told["ended"], told["printed"], told["left"]) == (False, "began\n", [])
+    assert told["machine"]["wake_ups"] > 0
+
+
+def test_of_two_downloads_each_is_measured_and_agrees_with_iperf3(bench: Bench) -> None:
+    """The rival's bytes are those acknowledged to its sender, and iperf3's those read in whole blocks."""
+    alone = experiment_on(SMALL, "cubic", rival="cubic_plain")
+    both = dataclasses.replace(alone, topology=load_topology("dumbbell", "test"), rival=load_ccas()["cubic_plain"])
+    trial = bench.run(both, "cubic", "rivals")
+    assert trial.valid, trial.meta["certificate"]
+    assert [flow["cca"] for flow in trial.meta["flows"]] == ["cubic", "cubic_plain"]
+    for flow in trial.meta["flows"]:
+        late_bytes = 500_000 + 20e6 / 8 * 0.1  # what a full queue and path hold
+        assert abs(flow["bytes"] - flow["iperf3"]["bytes"]) < BLOCK_BYTES + late_bytes
+        assert flow["seconds"] == pytest.approx(4)
+    assert sum(flow["throughput_mbps"] for flow in trial.meta["flows"]) == pytest.approx(20 * 1448 / 1514, rel=0.15)
 
 
 SERVER, CONTROL, DATA = 5201, 40000, 40001
