@@ -32,6 +32,7 @@ LIMITS = {
     "loss_pct": 100.0,
     "request_delay_ms": DELAY_LIMIT_MS,
     "cap_bytes": CAP_LIMIT_BYTES,
+    "buffer_bytes": MOST_BUFFER_BYTES,
 }
 COLUMNS = {
     "down.rate_mbps": ("rate_down_mbps", "rate_mbps"),
@@ -181,14 +182,24 @@ class _Drawing:
         }
 
     def _buffer_bytes(self, name: str, way: Way) -> int | None:
+        if way.buffer_bytes is not None:
+            return self._given_buffer_bytes(f"{name}.buffer_bytes", way.buffer_bytes)
         if way.buffer_bdps is None:
-            return way.buffer_bytes
+            return None
         bdp_bytes = self._nominal_rate_mbps(name, way) * 1e6 / 8 * self.nominal_rtt_ms / 1e3
         asked = max(round(way.buffer_bdps * bdp_bytes), SMALLEST_BUFFER_BYTES)
         if asked > MOST_BUFFER_BYTES:
             rule = f"one of at most {MOST_BUFFER_BYTES} bytes (it is of {asked:.4g})"
             raise field_error(self.file, f"{name}.buffer_bdps", way.buffer_bdps, rule)
         return asked
+
+    def _given_buffer_bytes(self, field: str, given: int | Model) -> int:
+        """Draw the buffer of this trial where it is a model; a constant takes nothing from the generator."""
+        size_bytes = round(first(self._quantity(given, field)))
+        if size_bytes < SMALLEST_BUFFER_BYTES:
+            rule = f"at least one frame of {SMALLEST_BUFFER_BYTES} bytes at every draw: state `least`"
+            raise field_error(self.file, field, size_bytes, rule)
+        return size_bytes
 
     def _nominal_rate_mbps(self, name: str, way: Way) -> float:
         if way.opportunities:

@@ -16,7 +16,7 @@ from typing import Any
 
 import polars as pl
 
-from lab.heuristics import latency_offset, loss, median_throughput, truth
+from lab.heuristics import latency_offset, loss, median_throughput, truth, window_rate
 from lab.heuristics.classify import ExitClass, by_bitrate, by_time
 from lab.heuristics.rtt import min_rtt_ms
 from lab.heuristics.slow_start import SlowStartExit, first_exit
@@ -130,11 +130,11 @@ def _by_medians(seen: _Seen) -> dict[str, Judgement]:
         "median_throughput_1s": median_throughput.median_first_second_mbps(throughput),
         "median_throughput_after": median_throughput.median_after_mbps(throughput, seen.exit_s),
     }
-    return {name: _by_median(seen, throughput, median_mbps) for name, median_mbps in medians_mbps.items()}
+    return {name: _by_median(seen, median_mbps) for name, median_mbps in medians_mbps.items()}
 
 
-def _by_median(seen: _Seen, throughput: pl.DataFrame, median_mbps: float | None) -> Judgement:
-    reached_s = median_throughput.first_reached_s(throughput, median_mbps)
+def _by_median(seen: _Seen, median_mbps: float | None) -> Judgement:
+    reached_s = window_rate.first_reached_s(seen.trial.acks, seen.trial.meta["mss_bytes"], median_mbps, FLOW)
     exit_class = by_bitrate(seen.left, seen.exit_bitrate_mbps, median_mbps, seen.loss_s)
     return Judgement(reached_s, exit_class, median_mbps)
 

@@ -4,11 +4,11 @@
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field, PrivateAttr, model_validator
+from pydantic import Discriminator, Field, PrivateAttr, Tag, model_validator
 
 from lab.links.models import Positive
 from lab.links.recorded import Series
-from lab.links.values import BytesOnce, Delay, DelayOnce, Percent, Rate
+from lab.links.values import BytesOnce, Delay, DelayOnce, Once, Percent, Rate, kind
 from lab.paths import PROFILES
 from lab.schema.load import Strict, choose, load, names
 from lab.schema.queue import Bfifo, Milliseconds, Queue
@@ -16,7 +16,8 @@ from lab.schema.queue import Bfifo, Milliseconds, Queue
 MOST_FRAMES = 65_536  # that on_demand holds requests for
 SMALLEST_BUFFER_BYTES = 1514  # one Ethernet frame
 MOST_BUFFER_BYTES = 2**32 - 1  # a qdisc's limit has 32 bits
-BufferBytes = Annotated[int, Field(ge=SMALLEST_BUFFER_BYTES, le=MOST_BUFFER_BYTES)]
+BufferNumber = Annotated[int, Field(ge=SMALLEST_BUFFER_BYTES, le=MOST_BUFFER_BYTES)]
+BufferBytes = Annotated[Once | Annotated[BufferNumber, Tag("~number")], Discriminator(kind)]  # one value per trial
 
 
 class Frames(Strict):

@@ -263,3 +263,38 @@ def test_another_queue_than_a_fifo_is_put_below_the_shaper(folder: Path) -> None
         "drop_pct": 25,
         "seed": 7,
     }
+
+
+BUFFERS = {"model": "lognormal", "mean": 100_000, "sd": 80_000, "least": 1514, "source": "test"}
+
+
+def test_a_buffer_drawn_for_each_trial_differs_between_seeds_and_follows_its_model(folder: Path) -> None:
+    asked = profile(folder, {**SIMPLE, "buffer_bytes": BUFFERS})
+    sizes = [drawn(asked, seed).down.buffer_bytes or 0 for seed in range(300)]
+    assert sizes[0] == drawn(asked, 0).down.buffer_bytes
+    assert len(set(sizes)) > 290  # of 300: two may round to the same byte
+    assert min(sizes) >= 1514
+    assert np.mean(sizes) == pytest.approx(100_000, rel=0.15)
+
+
+def test_a_drawn_buffer_leaves_the_rate_and_the_delays_of_its_trial_as_they_were(folder: Path) -> None:
+    uniform = {"model": "uniform", "least": 5, "most": 50, "source": "test"}
+    down = {"rate_mbps": uniform, "delay_ms": uniform, "buffer_bytes": 50_000}
+    with_constant, with_model = (
+        drawn(profile(folder, {**down, "buffer_bytes": size}), seed=7) for size in (50_000, BUFFERS)
+    )
+    assert (with_constant.down.rate_mbps, with_constant.base_rtt_ms) == (
+        with_model.down.rate_mbps,
+        with_model.base_rtt_ms,
+    )
+
+
+def test_a_drawn_buffer_smaller_than_a_frame_is_refused(folder: Path) -> None:
+    tiny = {"model": "uniform", "least": 100, "most": 1000, "source": "test"}
+    assert "down.buffer_bytes=" in (told := refusal(profile(folder, {**SIMPLE, "buffer_bytes": tiny})))
+    assert "must be at least one frame of 1514 bytes" in told
+
+
+def test_a_buffer_of_an_unknown_model_is_refused(folder: Path) -> None:
+    with pytest.raises(UserError, match="buffer_bytes"):
+        profile(folder, {**SIMPLE, "buffer_bytes": {"model": "levels", "mean": 1e5, "sd": 1, "period_s": 1}})
