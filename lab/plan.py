@@ -34,6 +34,8 @@ PROBES = 12
 PROBE_FRAME_BYTES = 54  # Ethernet (14), IP (20), UDP (8) and 12 of its own (lab/node/probe.py)
 WATCH_MODULE, SAMPLER_MODULE = "tcp_slow_start_watch", "qdisc_sampler"
 FQ = {"kind": "fq", "limit_pkts": 10_000, "flow_limit_pkts": 100}  # the kernel's own defaults, stated
+# Retransmissions pass TCP's own limit of what it queues locally (TSQ): with 100 a burst of them was dropped right here.
+PACED = FQ | {"flow_limit_pkts": 10_000}
 FQ_RATIOS = {
     "net.ipv4.tcp_pacing_ss_ratio": "200",  # % of cwnd / srtt in slow start, and after it: the kernel's own, stated
     "net.ipv4.tcp_pacing_ca_ratio": "120",
@@ -101,7 +103,7 @@ def make_plan(experiment: Experiment, cca: Cca, drawn: Draw) -> dict[str, Any]:
         "egress": [
             shape
             for (node, _), which in zip(ends[::2], ccas, strict=True)
-            for shape in _egress(topology, node, scenario.pacing or which.qdisc)
+            for shape in _egress(topology, node, PACED if scenario.pacing else FQ if which.qdisc else None)
         ],
         "start_phase_s": link.start_phase_s,
         "probes": _probes(profile, link, shaped, sender[0], receiver[0]),
@@ -164,12 +166,12 @@ def _sysctls(scenario: Scenario, ccas: list[Cca]) -> dict[str, dict[str, str]]:
     }
 
 
-def _egress(topology: Topology, node: str, kind: str | None) -> list[dict[str, Any]]:
+def _egress(topology: Topology, node: str, spec: dict[str, Any] | None) -> list[dict[str, Any]]:
     """Build the qdisc of a sender's host; none: the kernel's default."""
-    if not kind:
+    if not spec:
         return []
     host, dev = _interface_of(topology, node)
-    return [{"part": "egress", "node": host, "dev": dev, "spec": FQ, "steps": None}]
+    return [{"part": "egress", "node": host, "dev": dev, "spec": spec, "steps": None}]
 
 
 def _probes(

@@ -6,7 +6,7 @@ import pytest
 
 from lab.node import sysctl
 from lab.node.tools import NodeError
-from lab.plan import FQ, FQ_RATIOS, draw, make_plan, mss_bytes
+from lab.plan import FQ_RATIOS, PACED, draw, make_plan, mss_bytes
 from lab.stats import largest
 from lab.store.trial import Trial
 from lab.tests.conftest import SMALL, Bench, experiment_on
@@ -53,7 +53,7 @@ def test_the_paced_senders_host_has_the_qdisc_that_paces(both: tuple[Trial, Tria
     paced, plain = both
     (shape,) = (shape for shape in paced.meta["applied"] if shape["part"] == "egress")
     assert (shape["node"], shape["spec"]["kind"]) == ("server", "fq")
-    assert shape["got"] == {name: value for name, value in FQ.items() if name != "kind"}
+    assert shape["got"] == {name: value for name, value in PACED.items() if name != "kind"}
     assert [shape["part"] for shape in plain.meta["applied"] if shape["part"] == "egress"] == []
     assert paced.valid, paced.meta["certificate"]
 
