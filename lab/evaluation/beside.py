@@ -49,7 +49,7 @@ class Beside:
 
 
 def beside(folder: Path, names: Sequence[str]) -> Beside:
-    """Read a run and recordings, by their names or as files; without names, all logs of ACKs that were fetched."""
+    """Read a run and recordings: by name, by collection or as files; without names, all logs of ACKs that are there."""
     run = Run(folder)
     senders = run.meta["scenario"]["ccas"]
     sender = str(LIKE_RECORDED if LIKE_RECORDED in senders else senders[0])
@@ -62,7 +62,7 @@ def beside(folder: Path, names: Sequence[str]) -> Beside:
         sender=sender,
         trials=tuple(download for _, download in known),
         truths=tuple(_truth(trial, download) for trial, download in known),
-        recorded=tuple(_recorded(name) for name in names or _fetched()),
+        recorded=tuple(_recorded(name) for name in _members(names) or _fetched()),
     )
 
 
@@ -92,6 +92,14 @@ def _fetched() -> list[str]:
     if not found:
         raise UserError(f"recordings: must be given, or fetched: {fetch_command()}")
     return found
+
+
+def _members(names: Sequence[str]) -> list[str]:
+    """Put a collection's recordings in its place."""
+    of: dict[str, list[str]] = {}
+    for name, one in logs().items():
+        of.setdefault(one.collection, []).append(name)
+    return [each for name in names for each in of.get(name.rstrip("/"), [name])]
 
 
 def _recorded(name: str) -> Download:

@@ -14,6 +14,7 @@ from lab.evaluation.rates import BIN_S, FIRST_S, FROM_S, LAGS_S, MARKS_PKTS, Rat
 from lab.evaluation.recorded import HIGH_PCT, LOW_PCT, QUANTITIES, inside, rms_s
 
 Row = tuple[str, ...]
+EMULATED = "emulated"  # how the rows of trials begin
 
 
 @dataclass(frozen=True)
@@ -60,8 +61,8 @@ def _marks(both: Beside) -> Sheet:
 
     rows = [(str(row["name"]), *_said_all([row[name] for name in columns], forms)) for row in theirs.to_dicts()]
     rows.append(("recorded, median", *quantile(theirs, 0.5)))
-    rows.append(("emulated, median", *quantile(ours, 0.5)))
-    rows += [(f"emulated, p{share}", *quantile(ours, share / 100)) for share in (LOW_PCT, HIGH_PCT)]
+    rows.append((f"{EMULATED}, median", *quantile(ours, 0.5)))
+    rows += [(f"{EMULATED}, p{share}", *quantile(ours, share / 100)) for share in (LOW_PCT, HIGH_PCT)]
     apart = rms_s(ours, theirs)
     note = (
         f"Seconds after the first data segment at which so many segments were acknowledged; RTT: median over the first "
@@ -86,7 +87,7 @@ def _drops(both: Beside) -> Sheet:
     cells = [_drop_cells(each, truth) for each, truth in zip(both.trials, both.truths, strict=True)]
     for name, share in (("median", 0.5), (f"p{LOW_PCT}", LOW_PCT / 100), (f"p{HIGH_PCT}", HIGH_PCT / 100)):
         summed = [_quantile(pl.Series(column, dtype=pl.Float64), share) for column in zip(*cells, strict=True)]
-        rows.append((f"emulated, {name}", *_said_all(summed, DROP_FORMS)))
+        rows.append((f"{EMULATED}, {name}", *_said_all(summed, DROP_FORMS)))
     whole = sum(each.loss_s is None for each in both.trials)
     note = f"{DROP_NOTE} {whole} of {len(both.trials)} trials lost nothing."
     return Sheet("First loss", (*header, "dropped (%)", "of segments"), rows, note)
@@ -106,7 +107,7 @@ def _rates(both: Beside) -> Sheet:
     rows = [_rate_row(each.name, rate(each)) for each in both.recorded]
     ours = [found for each in both.trials if (found := rate(each)) is not None]
     if ours:
-        rows.append(("emulated, median", *_rate_cells(ours)))
+        rows.append((f"{EMULATED}, median", *_rate_cells(ours)))
     theirs = [found for each in both.recorded if (found := rate(each)) is not None]
     note = (
         f"IP bits that arrived, in bins of {BIN_S:g} s from {FROM_S:g} s to the first loss; ln sd and correlation of "

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from lab.index.recorded import RecordedPart
 from lab.report import template
 from lab.report.table import Table
 from lab.report.template import Picture
@@ -64,6 +65,7 @@ class Index:
     chapters: Sequence[Chapter]
     claims: Sequence[Mapping[str, Any]] | None  # null: not judged yet
     verdicts: Mapping[str, int]
+    recorded: RecordedPart
     heuristics: bool
     browsed: Mapping[str, Any]
     faults: Sequence[str]

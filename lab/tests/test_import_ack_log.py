@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lab.errors import UserError
-from lab.tests.ack_logs import FORMS, MSS, WRAP, Download, Gateway, download, text, written
+from lab.tests.ack_logs import FORMS, MSS, WRAP, Ack, Download, Gateway, download, text, written
 from lab.tests.command import lab
 from lab.tests.test_import_fuzz import CHANGES, FUZZED, changed, judge
 from lab.traces import importers
@@ -98,6 +98,15 @@ def test_an_ack_without_a_round_trip_has_none(tmp_path: Path, unknown: str) -> N
     assert frame_of(tmp_path, "\n".join(rows))["rtt_ms"].to_list() == [None, 600.0, None]
 
 
+@pytest.mark.parametrize("form", ["with snd_una", "without snd_una"])
+def test_an_ack_before_the_first_of_data_is_left_out(tmp_path: Path, form: str) -> None:
+    handshake = Ack(t_s=0.0, rtt_s=0.6, acked=0, nxt=0, delivered=0, lost=0, retrans=0)
+    plain = importers.read(written(tmp_path, text(made().acks, form)))
+    found = importers.read(written(tmp_path, text([handshake, *made().acks], form)))
+    assert found.frame.equals(plain.frame)
+    assert found.notes[0] == "1 ACKs came before the first of data: left out."
+
+
 def test_a_log_that_begins_amidst_a_download_counts_from_its_first_ack(tmp_path: Path) -> None:
     found = importers.read(written(tmp_path, text(made().acks[300:], "without snd_una")))
     assert found.frame["t_s"][0] == 0
@@ -131,6 +140,7 @@ BAD = {
     HEAD + "5,2616,0,9,0,9,1\n": "line 2: mss=0: must be a number at least 88 and at most 65495",
     HEAD + "5,2616,1308,9,0,4294967296,1\n": "line 2: snd_nxt=4294967296: must be a number at least 0 and at most",
     HEAD + "5,2616,1308,9,0,9\n": "line 2: columns=6: must be 7, as in the other lines",
+    HEAD + "5,0,1308,9,0,9,1\n": "line 2: acked=0: must be above 0 in the last line: no data was acknowledged",
     "": "content: must be something: the file is empty",
 }
 

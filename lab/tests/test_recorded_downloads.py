@@ -21,6 +21,7 @@ from lab.evaluation.recorded import QUANTITIES, bands, inside, marks, rms_s, val
 from lab.store.run import Run
 from lab.tests import ack_logs
 from lab.tests.ack_logs import IP_BYTES, MSS, Gateway, text, written
+from lab.tests.command import lab
 from lab.tests.stored_run import store_run
 from lab.traces import importers
 from lab.traces.datasets import dataset, recording_of
@@ -185,10 +186,6 @@ def test_the_marks_of_a_download(made: Download) -> None:
     for count in (50, 200, 500, 1000):
         assert row[f"acked_{count}_s"] == pytest.approx(next(a.t_s for a in acks if a.acked >= count), abs=1e-5)
     assert rms_s(marks([made]), marks([shifted(made, 0.5)])) == pytest.approx(0.5)
-    assert row["min_rtt_ms"] == made.min_rtt_ms
-
-
-def test_a_mark_that_was_not_reached_is_missing(made: Download) -> None:
     assert acked_after_s(made, 10**6) is None
 
 
@@ -237,6 +234,23 @@ def test_the_tables_have_a_row_for_each_recording(tmp_path: Path) -> None:
     for sheet in sheets(both):
         assert [row[0] for row in sheet.rows][: len(files)] == [file.stem for file in files]
         assert {len(row) for row in sheet.rows} == {len(sheet.header)}
+
+
+def test_a_collection_stands_for_its_recordings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LAB_CACHE", str(tmp_path / "cache"))
+    run = store_run(tmp_path, trials=1)
+    with pytest.raises(UserError, match="geo-viasat-logs-first/input-1: not fetched yet: run 'lab traces fetch geo-v"):
+        beside(run, ["geo-viasat-logs-first"])
+    with pytest.raises(UserError, match="recordings: must be given, or fetched: lab traces fetch geo-viasat-logs geo-"):
+        beside(run, [])
+
+
+def test_the_command_prints_the_tables_and_writes_the_figure(tmp_path: Path) -> None:
+    run, log = store_run(tmp_path, trials=2), written(tmp_path, text(model().acks))
+    done = lab(tmp_path, "traces", "compare", str(run), str(log), "--out", str(tmp_path / "figures"))
+    assert done.returncode == 0, done.stderr
+    assert "Share of time inside the band of 2 trials of cubic_plain" in done.stdout
+    assert sorted(file.suffix for file in (tmp_path / "figures").iterdir()) == [".pdf", ".png", ".svg"]
 
 
 def test_a_log_without_its_beginning_is_refused(tmp_path: Path) -> None:

@@ -49,9 +49,7 @@ def read(path: Path, *, mss_bytes: int | None = None, initial_window_pkts: int =
     """Read a log; `mss_bytes` where it names none, `initial_window_pkts` where it does not say what was in flight."""
     if initial_window_pkts < 1 or (mss_bytes is not None and not LEAST_MSS <= mss_bytes <= MOST_MSS):
         raise field_error(path, "mss_bytes", mss_bytes, f"{LEAST_MSS} to {MOST_MSS}, and initial_window_pkts 1 or more")
-    table = read_table(path)
-    if CLOCK not in table.frame.columns:
-        raise _lacking(table, (CLOCK,))
+    table, early = _from_first_data(read_table(path))
     t_us, acked = clock_us(table, CLOCK), _acked(table)
     mss, mss_notes = _mss(table, acked, mss_bytes)
     flight, flight_note = _inflight(table, acked, mss, initial_window_pkts)
@@ -64,7 +62,22 @@ def read(path: Path, *, mss_bytes: int | None = None, initial_window_pkts: int =
         pl.Series("mss_bytes", np.full(len(acked), mss), pl.UInt32),
     ]
     frame, notes = _on_clock(pl.DataFrame([pl.Series("t_s", t_us / 1e6), *columns]), initial_window_pkts * mss)
-    return Recording(frame, "series", None, "ack-log", path.name, (*mss_notes, flight_note, *notes, *_limited(table)))
+    said = (*early, *mss_notes, flight_note, *notes, *_limited(table))
+    return Recording(frame, "series", None, "ack-log", path.name, said)
+
+
+def _from_first_data(table: Table) -> tuple[Table, list[str]]:
+    """Leave out what came before the first ACK of data, such as the handshake's."""
+    if CLOCK not in table.frame.columns:
+        raise _lacking(table, (CLOCK,))
+    acked = _acked(table)
+    if not acked[-1]:
+        raise table.error(len(acked) - 1, "acked", 0, "above 0 in the last line: no data was acknowledged")
+    before = int(np.flatnonzero(acked)[0])
+    if not before:
+        return table, []
+    kept = table.only(pl.Series(np.arange(len(acked)) >= before))
+    return kept, [f"{before} ACKs came before the first of data: left out."]
 
 
 def _acked(table: Table) -> Counts:
@@ -85,7 +98,9 @@ def _rtt(table: Table) -> pl.Series:
     known, rtt_ms = ~np.isin(values, (0, *NO_SAMPLE)), values * RTTS[name]
     if len(odd := np.flatnonzero(known & ((rtt_ms < 0) | (rtt_ms > SLOWEST_MS)))):
         row = int(odd[0])
-        raise table.error(row, name, table.text(name)[row], f"0 to {SLOWEST_MS / RTTS[name]:g}, or -1 for no sample")
+        raise table.error(
+            table.row_of(row), name, table.text(name)[row], f"0 to {SLOWEST_MS / RTTS[name]:g}, or -1 for no sample"
+        )
     return pl.Series("rtt_ms", np.where(known, rtt_ms, np.nan)).fill_nan(None)
 
 
