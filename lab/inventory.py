@@ -55,7 +55,8 @@ def lines() -> Iterator[str]:
     """Word the inventory, a line each."""
     for name in scenarios():
         _, scenario = load_scenario(name)
-        yield f"scenario  {name:14} {scenario.question}"
+        base = f"(counterfactual of {scenario.counterfactual_of}) " if scenario.counterfactual_of else ""
+        yield f"scenario  {name:14} {base}{scenario.question}"
     for name in profiles():
         yield f"profile   {name:14} {load_profile(name, 'lab list').title}"
     for name in topologies():

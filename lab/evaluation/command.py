@@ -30,6 +30,8 @@ STYLES = {
     verdicts.OPEN: "magenta",
     verdicts.UNJUDGED: "dim",
 }
+Cells = tuple[str, str, str, str, Text]
+WIDTHS_CHARS = (17, 9, 42, 40, 26)  # a name of a value, published, ours, the counterfactual's, the verdict
 
 
 def evaluate(console: Console, faults: list[str], with_page: bool = False) -> None:
@@ -83,7 +85,7 @@ def verify(console: Console) -> None:
     kernel = find()
     folder, unread = write_all(paths.results(), kernel.replay_library if kernel else None)
     claims = pl.read_parquet(folder / "claims.parquet")
-    console.print(_table(claims))
+    _print(claims, console)
     for line in reasons(claims):
         console.print(line, soft_wrap=True, markup=False)
     console.print(counted(claims), soft_wrap=True, markup=False)
@@ -118,15 +120,28 @@ def clocks(claims: pl.DataFrame) -> Iterator[str]:
         yield f"times count from {CLOCKS[str(clock)]} in: {sources}; in [brackets]: ours from the SYN"
 
 
-def _table(claims: pl.DataFrame) -> Table:
-    table = Table("source", "row", "claim", "compared with", "published", "ours (95 %)", "counterfactual", "verdict")
-    for row in claims.iter_rows(named=True):
-        style = STYLES[row["verdict"]]
-        table.add_row(
-            *map(Text, (f"{row['document']}, {row['place']}", row["row"], row["metric"], row["form"])),
-            *map(Text, (f"{row['published']:g}", ours(row), counterfactual(row))),
-            Text(row["verdict"], style=style),
-        )
+def _print(claims: pl.DataFrame, console: Console) -> None:
+    """Print a heading for each row of a source's table, with the sender that ours is measured with, and its values."""
+    console.print(_aligned([("", "published", "ours (95 %)", "counterfactual", Text("verdict"))]), style="bold")
+    for (*about, form, name), rows in claims.group_by(
+        ["document", "place", "row", "form", "scenario"], maintain_order=True
+    ):
+        heading = f"{', '.join(map(str, about))}: {form} ({name})"
+        console.print(heading, style="underline", soft_wrap=True, markup=False, highlight=False)
+        console.print(_aligned([_cells(row) for row in rows.iter_rows(named=True)]))
+
+
+def _cells(row: dict[str, Any]) -> Cells:
+    verdict = Text(row["verdict"], style=STYLES[row["verdict"]])
+    return row["metric"], f"{row['published']:g}", ours(row), counterfactual(row), verdict
+
+
+def _aligned(rows: list[Cells]) -> Table:
+    table = Table.grid(padding=(0, 2, 0, 0))
+    for width in WIDTHS_CHARS:
+        table.add_column(width=width)
+    for *cells, verdict in rows:
+        table.add_row(*map(Text, cells), verdict)
     return table
 
 
@@ -134,7 +149,7 @@ def ours(row: dict[str, Any]) -> str:
     """Ours with its interval and trials, on the source's clock; and on the SYN's."""
     if row["ours"] is None:
         return ""
-    from_syn = "" if row["ours_from_syn"] is None else f" [{row['ours_from_syn']:.3g}]"
+    from_syn = "" if row["ours_from_syn"] is None else f" [{_short(row['ours_from_syn'])}]"
     return f"{interval(row['ours'], row['lo'], row['hi'])} of {row['trials']}{from_syn}"
 
 
@@ -149,4 +164,9 @@ def counterfactual(row: dict[str, Any]) -> str:
 
 def interval(value: float, lo: float | None, hi: float | None) -> str:
     """An estimate with its interval where it has one."""
-    return f"{value:.3g}" if lo is None or hi is None else f"{value:.3g} ({lo:.3g} to {hi:.3g})"
+    return _short(value) if lo is None or hi is None else f"{_short(value)} ({_short(lo)} to {_short(hi)})"
+
+
+def _short(value: float) -> str:
+    """Three digits, and all that stand before the point."""
+    return f"{value:.0f}" if abs(value) >= 1000 else f"{value:.3g}"

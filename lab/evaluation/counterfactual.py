@@ -8,9 +8,8 @@ from typing import Any
 from lab.evaluation.estimates import Estimate
 from lab.evaluation.ours import NOTHING, Measured
 from lab.evaluation.verdict import EXPLAINED, OPEN, PARTLY, UNEXPLAINED, Explained, explained
+from lab.schema.scenario import BESIDES, FIXED
 
-# What a counterfactual may differ in without being another experiment: these say nothing of the link or the sender.
-UNTOLD = {"question", "published", "claims", "tolerance", "counterfactual_of", "aside", "ccas", "trials"}
 BEST_FIRST = (EXPLAINED, PARTLY, UNEXPLAINED)
 
 
@@ -79,9 +78,10 @@ def _test(row: Row, one: Mapping[str, Any], run: Measured | None) -> Tested:
         return Tested(*about, None, NOTHING, Explained(UNEXPLAINED, None, f"it is no counterfactual of {row.name}"))
     theirs = run.estimate(row.claims, row.metric, row.clock)
     says = explained(row.published, row.tolerance, row.ours, theirs)
-    return Tested(*about, _changes(row.scenario, meta), theirs, says)
+    return Tested(*about, changes(row.scenario, meta), theirs, says)
 
 
-def _changes(base: Mapping[str, Any], other: Mapping[str, Any]) -> str:
+def changes(base: Mapping[str, Any], other: Mapping[str, Any]) -> str:
     """List the fields that differ, with the counterfactual's values."""
-    return ", ".join(f"{key} {other[key]}" for key in other if key not in UNTOLD and other[key] != base.get(key))
+    told = [key for key in other if key not in (*FIXED, *BESIDES) and other[key] != base.get(key)]
+    return ", ".join(f"{key} {other[key]}" for key in told)

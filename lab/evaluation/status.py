@@ -7,6 +7,7 @@ from typing import Any
 import polars as pl
 
 from lab.errors import UserError
+from lab.evaluation.counterfactual import changes
 from lab.experiment import asked as as_asked
 from lab.experiment import digest
 from lab.inventory import scenarios
@@ -19,6 +20,7 @@ SCHEMA: dict[str, Any] = {
     "question": pl.String,
     "profile": pl.String,
     "counterfactual_of": pl.String,
+    "changes": pl.String,
     "run": pl.String,
     "state": pl.String,
     "asked": pl.Int64,
@@ -42,6 +44,7 @@ def _row(results: Path, name: str, scenario: Scenario) -> dict[str, Any]:
         "question": scenario.question,
         "profile": scenario.profile,
         "counterfactual_of": scenario.counterfactual_of,
+        "changes": _changes(scenario),
         "run": None,
         "state": PENDING,
         "asked": asked,
@@ -58,6 +61,12 @@ def _row(results: Path, name: str, scenario: Scenario) -> dict[str, Any]:
         return row | _of_run(Run(folder), scenario, results)
     except UserError as error:
         return row | {"note": str(error)}
+
+
+def _changes(scenario: Scenario) -> str | None:
+    """List what a counterfactual changes."""
+    base = scenario.counterfactual_of
+    return changes(load_scenario(base)[1].model_dump(), scenario.model_dump()) if base else None
 
 
 def _newest(folder: Path) -> Path | None:

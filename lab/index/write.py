@@ -47,7 +47,6 @@ def write_index(results: Path, replay_library: Path | None, notebooks: Path = NO
         scenarios=_scenarios(results, runs, tables["status"]),
         chapters=[chapters.chapter(results, each) for each in done],
         claims=claims.shown(tables["claims"]),
-        verdicts=Counter(tables["claims"]["verdict"].to_list()) if tables["claims"] is not None else {},
         recorded=recorded(results, faults),
         heuristics=_heuristics(results, runs, faults),
         browsed=browsed((each.run, shown_first(each.judged.outcomes), each.name) for each in runs),
@@ -115,9 +114,9 @@ def _scenarios(results: Path, runs: Sequence[Stored], status: pl.DataFrame | Non
     for name in dict.fromkeys((*known, *by_name)):
         each, row = by_name.get(name), known.get(name, {})
         question = str(each.run.meta["scenario"]["question"]) if each else str(row.get("question") or "")
-        parts.append(
-            ScenarioPart(name, question, _state(each, row), _page(each) if each else None, _files(results, name))
-        )
+        base = each.counterfactual_of if each else row.get("counterfactual_of")
+        found = (_state(each, row), _page(each) if each else None, _files(results, name))
+        parts.append(ScenarioPart(name, question, *found, str(base) if base else None, str(row.get("changes") or "")))
     return parts
 
 

@@ -10,6 +10,11 @@ TIMES = ("capacity_s", "loss_s", "exit_s")  # seconds since the start; a differe
 CLOCKS = {"data": "the first data segment", "syn": "the SYN"}
 
 
+def from_data(name: str) -> str:
+    """Name the column of a time that counts from the first data segment."""
+    return f"{name.removesuffix('_s')}_from_data_s"
+
+
 def on_clock(outcomes: pl.DataFrame, clock: str) -> pl.DataFrame:
     """Return outcomes with their times on a source's clock; null where a trial lacks the start of its data."""
     if clock == "syn":

@@ -3,8 +3,8 @@
 
 Invalid trials count in `trials` and nowhere else. Shares are of the valid trials that have a class
 (`judged`): a sender that never left slow start has none. A mean is over the valid trials in which the event
-happened, and `capacity_trials`, `loss_trials` and `exit_trials` say how many those are. Times count from the data
-connection's SYN; the first data segment arrives at the client at `data_s` on that clock, on average.
+happened, and `capacity_trials`, `loss_trials` and `exit_trials` say how many those are. Times count from the SYN;
+those `_from_data_s` from the first data segment that reaches the client (`data_s`), as the sources' do.
 """
 
 from collections.abc import Sequence
@@ -13,6 +13,7 @@ from typing import Any
 import polars as pl
 
 from lab.heuristics.classify import ExitClass
+from lab.report.clock import TIMES, from_data, on_clock
 from lab.report.outcome import HEURISTICS
 from lab.stats import mean_sd, share_pct, wilson_pct
 
@@ -26,7 +27,7 @@ SCHEMA: dict[str, Any] = (
     | {f"{name}_{bound}_pct": pl.Float64 for name in CLASSES for bound in ("lo", "hi")}
     | {"judged": pl.Int64}
     | {f"{event}_trials": pl.Int64 for event in EVENTS}
-    | {"data_s": pl.Float64}
+    | {name + suffix: pl.Float64 for name in ("data_s", *map(from_data, TIMES)) for suffix in ("", "_sd")}
 )
 
 
@@ -41,7 +42,7 @@ def _row(outcomes: pl.DataFrame, cca: str, heuristic: str) -> dict[str, Any]:
     valid = trials.filter("valid")
     counts = {"cca": cca, "heuristic": heuristic, "trials": trials.height, "valid": valid.height}
     happened = {f"{event}_trials": valid.height - valid[f"{event}_s"].null_count() for event in EVENTS}
-    return counts | _shares(valid) | _means(valid) | happened | {"data_s": mean_sd(valid["data_s"])[0]}
+    return counts | _shares(valid) | _means(valid) | happened
 
 
 def _shares(valid: pl.DataFrame) -> dict[str, Any]:
@@ -56,6 +57,9 @@ def _shares(valid: pl.DataFrame) -> dict[str, Any]:
 
 def _means(valid: pl.DataFrame) -> dict[str, Any]:
     means: dict[str, Any] = {}
-    for name in MEANS:
+    for name in (*MEANS, "data_s"):
         means[name], means[f"{name}_sd"] = mean_sd(valid[name])
+    shifted = on_clock(valid, "data")
+    for name in TIMES:
+        means[from_data(name)], means[f"{from_data(name)}_sd"] = mean_sd(shifted[name])
     return means

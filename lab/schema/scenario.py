@@ -138,6 +138,8 @@ class Scenario(Strict):
 
 # A counterfactual is held to the claims of its base, by their tolerance: a file of its own cannot move them.
 FIXED = ("claims", "tolerance", "published")
+# What may differ as well, and makes no counterfactual alone: it says nothing of the link or the senders.
+BESIDES = ("question", "ccas", "trials", "aside", "counterfactual_of")
 
 
 def load_scenario(name: str, overrides: dict[str, Any] | None = None) -> tuple[str, Scenario]:
@@ -168,7 +170,7 @@ def _read(file: Path) -> Scenario:
         if field in content:
             raise field_error(shown(file), field, "...", f"left out: a counterfactual is held to those of {base_name}")
     inherited = base.model_dump(exclude=set(FIXED))
-    if not {key for key, value in content.items() if value != inherited.get(key)} - {"counterfactual_of"}:
+    if not {key for key, value in content.items() if value != inherited.get(key)} - set(BESIDES):
         raise field_error(shown(file), "counterfactual_of", base_name, "followed by what differs from it")
     return parse(Scenario, inherited | content, file)
 

@@ -117,6 +117,7 @@ def test_a_counterfactual_by_its_path_finds_its_base_beside_it(tmp_path: Path) -
         ({"counterfactual_of": "nobody", "seed": 3}, "counterfactual_of=nobody: must be a known scenario: "),
         ({"counterfactual_of": "mine"}, "counterfactual_of=mine: must be followed by what differs from it"),
         ({"counterfactual_of": "mine", "seed": 1}, "counterfactual_of=mine: must be followed by what differs from it"),
+        ({"counterfactual_of": "mine", "trials": 5}, "counterfactual_of=mine: must be followed by what differs from"),
         (FASTER | {"claims": []}, "claims=...: must be left out: a counterfactual is held to those of mine"),
         (FASTER | {"tolerance": {}}, "tolerance=...: must be left out: a counterfactual is held to those of mine"),
         ({"counterfactual_of": "faster", "seed": 3}, "counterfactual_of=faster: must be a scenario that is no counter"),
