@@ -143,7 +143,7 @@ def _delays(way: Way, drawn: DrawnWay, link: Link) -> Lines | None:
 
 
 def _ended(steps: Lines, link: Link) -> Lines:
-    """Close a series: the kernel refuses an end that does not lie behind the last step, and a model may give one more."""
+    """Close a series: the kernel refuses steps at its end or behind it, which a model may give."""
     end = _us(link.series_s)
     return chain(takewhile(lambda step: int(step[0]) < int(end), steps), [(end, END)])
 
