@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """When the congestion window reached a rate: cwnd * MSS / RTT, as the exit bitrate is computed.
 
-Thesis, section 5.3.2: "'capacity' is the time for the congestion window to hit the link's capacity"; section 5.2.2 makes
-a rate of the window by dividing it by the RTT. The window is that after an ACK, the RTT that ACK's sample. The handshake
-delivers no data and does not count: the first window can reach a slow link's rate with the first ACK of data.
+Thesis, section 5.3.2: "'capacity' is the time for the congestion window to hit the link's capacity"; section 5.2.2
+makes a rate of the window by dividing it by the RTT. The window is that after an ACK, the RTT that ACK's sample. The
+handshake delivers no data and does not count: the first window can reach a slow link's rate with the first ACK of data.
 
-Times that the sources publish confirm the reading: 0.01 s with a standard deviation of 0.004 s (thesis, table 5.2) cannot
-come from the throughput in intervals of 15 ms, of which the first ends at 0.015 s.
+Times that the sources publish confirm the reading: 0.01 s with a standard deviation of 0.004 s (thesis, table 5.2)
+cannot come from the throughput in intervals of 15 ms, of which the first ends at 0.015 s.
 """
 
 import polars as pl

@@ -12,7 +12,7 @@ SEGMENT_MBPS = MSS_BYTES * 8 / 10 / 1000  # one segment in each RTT of 10 ms
 
 
 def probed(*rows: tuple[float, int, float, int]) -> pl.DataFrame:
-    """Rows of acks.parquet: time, window and smoothed RTT as an ACK finds them, and the segments acknowledged by then."""
+    """Rows of acks.parquet: time, window and smoothed RTT as an ACK finds them, and segments acknowledged by then."""
     names = ("t_s", "cwnd_pkts", "srtt_ms")
     known = [dict(zip(names, row[:3], strict=True)) | {"snd_una_bytes": MSS_BYTES * row[3] + 1} for row in rows]
     return pl.DataFrame([{"flow": 1} | row for row in known], schema=ACKS)

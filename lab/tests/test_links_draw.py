@@ -298,3 +298,18 @@ def test_a_drawn_buffer_smaller_than_a_frame_is_refused(folder: Path) -> None:
 def test_a_buffer_of_an_unknown_model_is_refused(folder: Path) -> None:
     with pytest.raises(UserError, match="buffer_bytes"):
         profile(folder, {**SIMPLE, "buffer_bytes": {"model": "levels", "mean": 1e5, "sd": 1, "period_s": 1}})
+
+
+CYCLE = {"model": "cycle", "mean": 20, "amplitude": 2, "period_s": 0.1, "source": "test"}
+SCHEDULE = {"model": "schedule", "steps": [{"from_s": 0, "value": 5}, {"from_s": 60, "value": 6}], "source": "test"}
+
+
+@pytest.mark.parametrize("model", [CYCLE, SCHEDULE], ids=["a cycle", "a schedule longer than the trial"])
+def test_no_step_of_a_series_lies_at_its_end_or_behind_it(folder: Path, tmp_path: Path, model: dict[str, Any]) -> None:
+    asked = profile(folder, SIMPLE, {"delay_ms": model})
+    for seed in range(30):
+        link = drawn(asked, seed, duration_s=2.0 + seed / 1000)
+        write_steps(asked, link, tmp_path / "link")
+        *steps, end = ((tmp_path / "link/delay-up.tsv").read_text()).splitlines()
+        assert end.split("\t") == [f"{link.series_s * 1e6:.0f}", "end"]
+        assert int(steps[-1].split("\t")[0]) < link.series_s * 1e6
