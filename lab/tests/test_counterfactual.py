@@ -293,3 +293,12 @@ def test_verify_counts_every_status_and_shows_what_the_counterfactual_gave(
     assert "times count from the first data segment in: paper" in said
     for name in ("means", "heuristics", "outcomes"):
         assert set(pl.read_parquet(runs / "evaluation" / f"{name}.parquet")["scenario"]) == {"mine"}
+
+
+def test_a_run_of_fewer_trials_is_a_run_of_the_same_scenario(folder: Path) -> None:
+    write(folder, "mine", BASE | {"claims": [explained()]})
+    write(folder, "faster", FASTER)
+    for name in ("mine", "faster"):
+        whole, few = (asked(load_scenario(name, changes)[1].model_dump()) for changes in ({}, {"trials": 2}))
+        assert (few["trials"], whole["trials"]) == (2, TRIALS)
+        assert digest(few | {"trials": TRIALS}) == digest(whole)

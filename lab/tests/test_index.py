@@ -181,7 +181,7 @@ def test_a_counterfactual_stands_among_the_scenarios_as_what_it_is_and_is_not_co
     other = ScenarioPart("leo-100", "Does it leave?", "77 valid", "x.html", (), base="leo", changes="profile fast")
     page = page_of(scenarios=(own, other))
     assert "1 of 1 scenarios have been run" in page
-    assert "Counterfactual of leo: what if profile fast?" in page
+    assert "Counterfactual of leo: with profile fast" in page
 
 
 def test_ours_in_a_table_of_a_source_count_from_the_data_as_the_source_does(results: Path) -> None:
