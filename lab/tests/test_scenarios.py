@@ -10,12 +10,12 @@ from lab.schema.scenario import Scenario, load_scenario
 
 # thesis 5.3.2 and 5.3.3, WiFi paper III.D, poster
 ASKED: dict[str, dict[str, Any]] = {
-    "thesis-geo": {"trials": 77, "ccas": ["search", "cubic", "cubic_plain"]},
-    "thesis-leo": {"trials": 77, "ccas": ["search", "cubic", "cubic_plain"]},
-    "thesis-lte": {"trials": 55, "ccas": ["search", "cubic", "cubic_plain"]},
-    "thesis-wifi-strong": {"trials": 200, "ccas": ["cubic", "cubic_plain", "bbr", "search"], "pause_s": 7},
+    "thesis-geo": {"trials": 77, "ccas": ["search2", "cubic", "cubic_plain"]},
+    "thesis-leo": {"trials": 77, "ccas": ["search2", "cubic", "cubic_plain"]},
+    "thesis-lte": {"trials": 55, "ccas": ["search2", "cubic", "cubic_plain"]},
+    "thesis-wifi-strong": {"trials": 200, "ccas": ["cubic", "cubic_plain", "bbr", "search2"], "pause_s": 7},
     "thesis-wifi-weak": {"trials": 200, "duration_s": 3, "round_pause_s": 360},
-    "wifi-paper-high": {"trials": 100, "ccas": ["search", "cubic_plain", "cubic"], "pause_s": 5, "round_pause_s": 10},
+    "wifi-paper-high": {"trials": 100, "ccas": ["search2", "cubic_plain", "cubic"], "pause_s": 5, "round_pause_s": 10},
     "wifi-paper-medium": {"trials": 100, "duration_s": 3},
     "wifi-paper-low": {"trials": 100, "duration_s": 3},
     "poster-geo": {"trials": 213},
