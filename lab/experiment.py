@@ -14,6 +14,8 @@ from lab.schema.scenario import load_scenario
 from lab.schema.sysctls import load_sysctls
 from lab.schema.topology import load_topology
 
+EXPLANATIONS = ("counterfactuals", "open")
+
 
 def load_experiment(name: str, overrides: dict[str, Any] | None = None) -> Experiment:
     """Read a scenario by name or path, with the profile, topology and senders that it names."""
@@ -24,6 +26,9 @@ def load_experiment(name: str, overrides: dict[str, Any] | None = None) -> Exper
     topology = load_topology(scenario.topology, asked_in)
     if rival and len(topology.rivals) != 2:
         raise field_error(asked_in, "topology", scenario.topology, "one with lab.rival-sender and lab.rival-receiver")
+    if scenario.mtu_bytes and scenario.mtu_bytes > topology.mtu_bytes:
+        rule = f"at most {topology.mtu_bytes}, the MTU of topology {scenario.topology}"
+        raise field_error(asked_in, "mtu_bytes", scenario.mtu_bytes, rule)
     return Experiment(stem, scenario, load_profile(scenario.profile, asked_in), topology, ccas, rival)
 
 
@@ -39,7 +44,14 @@ def record(experiment: Experiment) -> dict[str, Any]:
     recorded: dict[str, Any] = {name: part.model_dump() for name, part in parts.items()} | {"ccas": ccas}
     if experiment.rival:
         recorded["rival"] = experiment.rival.model_dump()
-    return {"name": experiment.name, **recorded, "digests": {name: digest(part) for name, part in recorded.items()}}
+    digests = {name: digest(part) for name, part in (recorded | {"scenario": asked(recorded["scenario"])}).items()}
+    return {"name": experiment.name, **recorded, "digests": digests}
+
+
+def asked(scenario: dict[str, Any]) -> dict[str, Any]:
+    """Return a scenario without what explains its results: an explanation comes after the run, and changes no trial."""
+    rows = [{key: row[key] for key in row if key not in EXPLANATIONS} for row in scenario.get("claims", [])]
+    return scenario | {"claims": rows}
 
 
 def digest(part: Any) -> str:

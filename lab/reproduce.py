@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Every experiment of the seeds by one command: what is stored already is not run again, and one cluster runs the rest.
 
-QUICK runs a tenth of the trials. A run is gone on with only where nothing of what it asked for has changed; where
-something has, a new run begins, and the old one stays as it is.
+Counterfactuals come last: they explain what the others gave. QUICK runs a tenth of the trials. A run is gone on with
+only where nothing of what it asked for has changed; where something has, a new run begins, and the old one stays.
 """
 
 import time
@@ -127,7 +127,9 @@ def _ended(part: Part, console: Console) -> None:
     if not part.failures:
         campaign.finish(part.folder)
     words = f", {len(part.failures)} without a result" if part.failures else ""
-    console.print(f"{part.folder.parent.name}: {len(part.jobs)} trials run{words}", soft_wrap=True, markup=False)
+    name, base = part.folder.parent.name, part.jobs[0].experiment.scenario.counterfactual_of
+    named = f"{name} (counterfactual of {base})" if base else name
+    console.print(f"{named}: {len(part.jobs)} trials run{words}", soft_wrap=True, markup=False)
 
 
 def _tallied(part: Part, job: Job, outcome: Any) -> dict[str, int]:

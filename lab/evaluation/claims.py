@@ -1,19 +1,22 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The claims of the sources, one row a published value: ours beside it, and whether it agrees.
+"""The claims of the sources, one row a published value: ours, whether it agrees, and where not, what a run explains.
 
 A run is held to the claims and tolerances it was started with (run.json); a scenario that has not run, to its file.
+Explanations are of the file as it is now: they come after the run, and only name runs.
 """
 
-from collections.abc import Iterator
-from functools import cache
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import polars as pl
 
-from lab.evaluation.estimates import RATIOS, SHARES, Estimate, estimate, of_rows
-from lab.evaluation.verdict import OPEN, tolerance_of, verdict
+from lab.evaluation.counterfactual import Row, Tested, status
+from lab.evaluation.estimates import SHARES, Estimate
+from lab.evaluation.ours import NOTHING, Measured
+from lab.evaluation.verdict import DIFFERS, UNJUDGED, tolerance_of, verdict
+from lab.evaluation.wording import form, sentence, unit
+from lab.report.clock import TIMES
 from lab.report.stored import Stored
-from lab.schema.cca import load_ccas
 
 SCHEMA: dict[str, Any] = {
     "id": pl.String,
@@ -23,9 +26,11 @@ SCHEMA: dict[str, Any] = {
     "row": pl.String,
     "scenario": pl.String,
     "cca": pl.String,
+    "form": pl.String,
     "metric": pl.String,
     "heuristic": pl.String,
     "unit": pl.String,
+    "clock": pl.String,
     "minutes": pl.Float64,
     "published": pl.Float64,
     "published_sd": pl.Float64,
@@ -34,107 +39,122 @@ SCHEMA: dict[str, Any] = {
     "ours": pl.Float64,
     "lo": pl.Float64,
     "hi": pl.Float64,
+    "ours_from_syn": pl.Float64,
     "trials": pl.Int64,
     "verdict": pl.String,
+    "counterfactual": pl.String,
+    "changes": pl.String,
+    "because": pl.String,
+    "counterfactual_value": pl.Float64,
+    "counterfactual_lo": pl.Float64,
+    "counterfactual_hi": pl.Float64,
+    "counterfactual_trials": pl.Int64,
+    "closed_pct": pl.Float64,
     "why": pl.String,
 }
-WORDS = {
-    "early_pct": "{who} leaves slow start before the link is full in {value} % of downloads",
-    "chokepoint_pct": "{who} leaves slow start after the link is full and before a loss in {value} % of downloads",
-    "late_pct": "{who} leaves slow start only upon a loss in {value} % of downloads",
-    "timely_pct": "{who} leaves slow start no earlier than the link is full in {value} % of downloads",
-    "capacity_s": "with {who}, the link is full after {value} s",
-    "loss_s": "with {who}, the first loss comes after {value} s",
-    "exit_s": "{who} leaves slow start after {value} s",
-    "headroom_s": "{who} leaves slow start {value} s before the first loss",
-    "throughput_mbps": "{who} downloads at {value} Mb/s",
-    "median_mbps": "the median throughput of {who} is {value} Mb/s",
-    "exit_bitrate_mbps": "{who} leaves slow start at {value} Mb/s",
-    "retransmits_pkts": "{who} loses {value} packets",
-    "throughput_ratio": "beside {who}, the rival gets {value} times its throughput",
-    "retransmits_ratio": "beside {who}, the rival has {value} times its retransmissions",
-    "rtt_ratio": "beside {who}, the rival sees {value} times its round trip",
-}
-UNITS = {"pct": "%", "s": "s", "mbps": "Mb/s", "pkts": "packets", "ratio": "times"}
 Rows = Iterator[dict[str, Any]]
 
 
-def rows(name: str, scenario: dict[str, Any], stored: Stored | None, more: dict[str, pl.DataFrame]) -> Rows:
-    """Yield a row per published value of a scenario; `more` holds the tables `versions` and `flows`."""
+def rows(
+    name: str,
+    scenario: Mapping[str, Any],
+    stored: Stored | None,
+    more: Mapping[str, pl.DataFrame],
+    counterfactuals: Mapping[str, Stored] | None = None,
+) -> Rows:
+    """Yield a row per published value of a scenario; `more` holds the tables `versions` and `flows` of all runs."""
+    ours = Measured(stored, more) if stored else None
+    tests = {key: Measured(run, more) for key, run in (counterfactuals or {}).items()}
     for claims in scenario.get("claims", []):
         for metric, published in claims["values"].items():
-            yield _row(name, scenario, claims, metric, published, stored, more)
+            yield _row(name, scenario, claims, metric, published, ours, tests)
+
+
+def explained_by(scenario: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the scenario of a run with the explanations that its file has now."""
+    known = {_key(row): {key: row[key] for key in ("counterfactuals", "open")} for row in now["claims"]}
+    bare: dict[str, Any] = {"counterfactuals": [], "open": None}
+    return dict(scenario) | {"claims": [row | known.get(_key(row), bare) for row in scenario.get("claims", [])]}
+
+
+def _key(row: Mapping[str, Any]) -> tuple[Any, ...]:
+    return row["source"], row["row"], row["cca"], row.get("replayed")
 
 
 def _row(
     name: str,
-    scenario: dict[str, Any],
-    claims: dict[str, Any],
+    scenario: Mapping[str, Any],
+    claims: Mapping[str, Any],
     metric: str,
     published: float | list[float],
-    stored: Stored | None,
-    more: dict[str, pl.DataFrame],
+    ours: Measured | None,
+    tests: Mapping[str, Measured],
 ) -> dict[str, Any]:
     value, sd = published if isinstance(published, list) else (published, None)
-    tolerance = tolerance_of(scenario["tolerance"], metric, value)
-    ours = _ours(name, scenario, claims, metric, stored, more) if stored else Estimate(None, None, None, 0)
-    says, why = verdict(value, tolerance, ours) if stored else (OPEN, "not run yet")
-    if claims["not_judged"]:
-        says, why = OPEN, claims["not_judged"]
-    document, place = claims["source"].split(", ", 1)
-    who = claims["replayed"] or claims["cca"]
+    clock = claims.get("clock", "data") if metric in TIMES else None
+    found = ours.estimate(claims, metric, clock) if ours else NOTHING
+    row = Row(name, scenario, claims, metric, clock, value, tolerance_of(scenario["tolerance"], metric, value), found)
+    says, why, test = _judged(row, ours, tests)
     return {
-        "id": "/".join((name, place, claims["row"], metric)),
-        "claim": _sentence(metric, who, value, scenario["profile"]),
-        "document": document,
-        "place": place,
-        "row": claims["row"],
-        "scenario": name,
-        "cca": who,
-        "metric": metric,
-        "heuristic": scenario["heuristic"] if metric in SHARES or metric == "capacity_s" else None,
-        "unit": UNITS[metric.rsplit("_", 1)[1]],
-        "minutes": stored.run.meta["wall_s"] / 60 if stored and "wall_s" in stored.run.meta else None,
-        "published": value,
-        "published_sd": sd,
-        "published_trials": claims["trials"],
-        "tolerance": tolerance,
-        "ours": ours.value,
-        "lo": ours.lo,
-        "hi": ours.hi,
-        "trials": ours.trials,
+        **_about(row, sd),
+        "minutes": ours.stored.run.meta["wall_s"] / 60 if ours and "wall_s" in ours.stored.run.meta else None,
+        "ours": found.value,
+        "lo": found.lo,
+        "hi": found.hi,
+        "ours_from_syn": ours.estimate(claims, metric, "syn").value if ours and clock else None,
+        "trials": found.trials,
         "verdict": says,
-        "why": why or claims["known"],
+        **_test(test),
+        "why": why,
     }
 
 
-def _sentence(metric: str, who: str, value: float, profile: str) -> str:
-    words = WORDS[metric].format(who=_labels()[who], value=f"{value:g}")
-    return f"{words[0].upper()}{words[1:]} ({profile})."
+def _about(row: Row, published_sd: float | None) -> dict[str, Any]:
+    """Word what is claimed, and of whom."""
+    claims, metric = row.claims, row.metric
+    document, place = claims["source"].split(", ", 1)
+    who = claims.get("replayed") or claims["cca"]
+    return {
+        "id": "/".join((row.name, place, claims["row"], metric)),
+        "claim": sentence(metric, who, row.published, row.scenario["profile"]),
+        "document": document,
+        "place": place,
+        "row": claims["row"],
+        "scenario": row.name,
+        "cca": who,
+        "form": form(claims),
+        "metric": metric,
+        "heuristic": row.scenario["heuristic"] if metric in SHARES or metric == "capacity_s" else None,
+        "unit": unit(metric),
+        "clock": row.clock,
+        "published": row.published,
+        "published_sd": published_sd,
+        "published_trials": claims["trials"],
+        "tolerance": row.tolerance,
+    }
 
 
-@cache
-def _labels() -> dict[str, str]:
-    return {name: cca.label for name, cca in load_ccas().items()}
+def _judged(row: Row, ours: Measured | None, tests: Mapping[str, Measured]) -> tuple[str, str | None, Tested | None]:
+    """Judge a row, and where it differs its explanations."""
+    if row.claims["not_judged"]:
+        return UNJUDGED, row.claims["not_judged"], None
+    if ours is None:
+        return UNJUDGED, "not run yet", None
+    if row.clock == "data" and not ours.has_starts():
+        return UNJUDGED, "no stored trial records when its data began: it needs a new run", None
+    says, why = verdict(row.published, row.tolerance, row.ours)
+    return status(row, tests) if says == DIFFERS else (says, why, None)
 
 
-def _ours(
-    name: str,
-    scenario: dict[str, Any],
-    claims: dict[str, Any],
-    metric: str,
-    stored: Stored,
-    more: dict[str, pl.DataFrame],
-) -> Estimate:
-    if metric in RATIOS:
-        flows = more["flows"]
-        if flows.is_empty():
-            return Estimate(None, None, None, 0)
-        return of_rows(flows.filter(pl.col("scenario") == name).unique("trial", maintain_order=True), metric)
-    if claims["replayed"]:
-        versions = more["versions"]
-        if versions.is_empty():
-            return Estimate(None, None, None, 0)
-        which = (pl.col("scenario") == name) & (pl.col("version") == claims["replayed"])
-        return of_rows(versions.filter(which & (pl.col("judge") == "heuristic")), metric)
-    return estimate(stored, claims["cca"], metric, scenario["heuristic"])
+def _test(test: Tested | None) -> dict[str, Any]:
+    theirs: Estimate = test.theirs if test else NOTHING
+    return {
+        "counterfactual": test.scenario if test else None,
+        "changes": test.changes if test else None,
+        "because": test.because if test else None,
+        "counterfactual_value": theirs.value,
+        "counterfactual_lo": theirs.lo,
+        "counterfactual_hi": theirs.hi,
+        "counterfactual_trials": theirs.trials if test else None,
+        "closed_pct": test.says.closed_pct if test else None,
+    }

@@ -1,23 +1,37 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`lab evaluate` and `lab verify`: the tables made, and the claims shown."""
 
+from collections.abc import Iterator
+from typing import Any
+
 import polars as pl
 import typer
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from lab import paths
 from lab.conduct import prepare
 from lab.errors import UserError
+from lab.evaluation import verdict as verdicts
 from lab.evaluation.checks import run_checks
-from lab.evaluation.verdict import AGREES, DIFFERS, OPEN
 from lab.evaluation.write import FOLDER, MAPPED, write_all
 from lab.index.write import write_index
 from lab.kernel.build import find
 from lab.kernel.recipe import Recipe
+from lab.report.clock import CLOCKS
 from lab.report.stored import first_stored
 
-STYLES = {AGREES: "green", DIFFERS: "red", OPEN: "dim"}
+STYLES = {
+    verdicts.AGREES: "green",
+    verdicts.EXPLAINED: "cyan",
+    verdicts.PARTLY: "yellow",
+    verdicts.UNEXPLAINED: "red",
+    verdicts.OPEN: "magenta",
+    verdicts.UNJUDGED: "dim",
+}
+Cells = tuple[str, str, str, str, Text]
+WIDTHS_CHARS = (17, 9, 42, 40, 26)  # a name of a value, published, ours, the counterfactual's, the verdict
 
 
 def evaluate(console: Console, faults: list[str], with_page: bool = False) -> None:
@@ -67,13 +81,16 @@ def _number(value: float | None, form: str) -> str:
 
 
 def verify(console: Console) -> None:
-    """Make the tables anew and show every claim; a claim that differs is a result, no failure."""
+    """Make the tables anew and show every claim; one that differs is a result, no failure."""
     kernel = find()
     folder, unread = write_all(paths.results(), kernel.replay_library if kernel else None)
     claims = pl.read_parquet(folder / "claims.parquet")
-    console.print(_table(claims))
-    counts = {name: claims.filter(pl.col("verdict") == name).height for name in STYLES}
-    console.print("; ".join(f"{count} {name}" for name, count in counts.items()))
+    _print(claims, console)
+    for line in reasons(claims):
+        console.print(line, soft_wrap=True, markup=False)
+    console.print(counted(claims), soft_wrap=True, markup=False)
+    for line in clocks(claims):
+        console.print(line, soft_wrap=True, markup=False)
     console.print(f"claims    {folder / 'claims.csv'}", soft_wrap=True, markup=False)
     for line in unread:
         console.print(line, soft_wrap=True, markup=False)
@@ -81,19 +98,75 @@ def verify(console: Console) -> None:
         raise typer.Exit(1)
 
 
-def _table(claims: pl.DataFrame) -> Table:
-    table = Table("source", "row", "claim", "published", "ours (95 %)", "trials", "verdict")
-    for row in claims.iter_rows(named=True):
-        verdict = f"[{STYLES[row['verdict']]}]{row['verdict']}[/]"
-        source = f"{row['document']}, {row['place']}"
-        table.add_row(
-            source, row["row"], row["metric"], f"{row['published']:g}", _ours(row), str(row["trials"]), verdict
-        )
+def reasons(claims: pl.DataFrame) -> Iterator[str]:
+    """Say of each row that differs why, as far as its runs tell: rows of one scenario with one reason together."""
+    differing = claims.filter(~pl.col("verdict").is_in([verdicts.AGREES, verdicts.UNJUDGED]))
+    for (verdict, scenario, why), rows in differing.group_by(["verdict", "scenario", "why"], maintain_order=True):
+        of = ", ".join(f"{row['row']} {row['metric']}" for row in rows.iter_rows(named=True))
+        yield f"{verdict}: {scenario}: {of}: {why}"
+
+
+def counted(claims: pl.DataFrame) -> str:
+    """Count the rows of each verdict."""
+    found = dict(claims["verdict"].value_counts().iter_rows())
+    return "; ".join(f"{found.get(name, 0)} {words}" for name, words in verdicts.COUNTED.items())
+
+
+def clocks(claims: pl.DataFrame) -> Iterator[str]:
+    """Say what the times of each source count from."""
+    timed = claims.filter(pl.col("clock").is_not_null())
+    for (clock,), of_clock in timed.group_by(["clock"], maintain_order=True):
+        sources = ", ".join(of_clock["document"].unique(maintain_order=True))
+        yield f"times count from {CLOCKS[str(clock)]} in: {sources}; in [brackets]: ours from the SYN"
+
+
+def _print(claims: pl.DataFrame, console: Console) -> None:
+    """Print a heading for each row of a source's table, with the sender that ours is measured with, and its values."""
+    console.print(_aligned([("", "published", "ours (95 %)", "counterfactual", Text("verdict"))]), style="bold")
+    for (*about, form, name), rows in claims.group_by(
+        ["document", "place", "row", "form", "scenario"], maintain_order=True
+    ):
+        heading = f"{', '.join(map(str, about))}: {form} ({name})"
+        console.print(heading, style="underline", soft_wrap=True, markup=False, highlight=False)
+        console.print(_aligned([_cells(row) for row in rows.iter_rows(named=True)]))
+
+
+def _cells(row: dict[str, Any]) -> Cells:
+    verdict = Text(row["verdict"], style=STYLES[row["verdict"]])
+    return row["metric"], f"{row['published']:g}", ours(row), counterfactual(row), verdict
+
+
+def _aligned(rows: list[Cells]) -> Table:
+    table = Table.grid(padding=(0, 2, 0, 0))
+    for width in WIDTHS_CHARS:
+        table.add_column(width=width)
+    for *cells, verdict in rows:
+        table.add_row(*map(Text, cells), verdict)
     return table
 
 
-def _ours(row: dict[str, float | None]) -> str:
+def ours(row: dict[str, Any]) -> str:
+    """Ours with its interval and trials, on the source's clock; and on the SYN's."""
     if row["ours"] is None:
         return ""
-    interval = f" ({row['lo']:.3g} to {row['hi']:.3g})" if row["lo"] is not None else ""
-    return f"{row['ours']:.3g}{interval}"
+    from_syn = "" if row["ours_from_syn"] is None else f" [{_short(row['ours_from_syn'])}]"
+    return f"{interval(row['ours'], row['lo'], row['hi'])} of {row['trials']}{from_syn}"
+
+
+def counterfactual(row: dict[str, Any]) -> str:
+    """What the counterfactual changes, and gives."""
+    if row["counterfactual"] is None:
+        return ""
+    value = row["counterfactual_value"]
+    found = "not run" if value is None else interval(value, row["counterfactual_lo"], row["counterfactual_hi"])
+    return f"{row['counterfactual']}: {found}"
+
+
+def interval(value: float, lo: float | None, hi: float | None) -> str:
+    """An estimate with its interval where it has one."""
+    return _short(value) if lo is None or hi is None else f"{_short(value)} ({_short(lo)} to {_short(hi)})"
+
+
+def _short(value: float) -> str:
+    """Three digits, and all that stand before the point."""
+    return f"{value:.0f}" if abs(value) >= 1000 else f"{value:.3g}"

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from lab.report.stored import Stored
 from lab.report.summary import CLASSES
 from lab.stats import bootstrap, mean_sd, share_pct, wilson_pct
 
@@ -21,12 +20,6 @@ class Estimate:
     lo: float | None
     hi: float | None
     trials: int
-
-
-def estimate(stored: Stored, cca: str, metric: str, heuristic: str) -> Estimate:
-    """Estimate a metric of a sender, over its valid trials."""
-    rows = stored.judged.outcomes.filter(pl.col("valid") & (pl.col("cca") == cca) & (pl.col("heuristic") == heuristic))
-    return of_rows(rows, metric)
 
 
 def of_rows(rows: pl.DataFrame, metric: str) -> Estimate:

@@ -38,6 +38,7 @@ class Download:
     cwnd_pkts: np.ndarray
     own: SlowStartExit | None
     loss_s: float | None
+    data_s: float | None
     capacity_s: dict[str, float | None]  # by judge
     rates: pl.DataFrame | None  # where the scenario's rule is a median after slow start
     mss_bytes: int
@@ -73,6 +74,7 @@ def download(trial: Trial, rule: str, by_rule: dict[str, Any], truth: dict[str, 
         sent["cwnd"].gather(at).to_numpy(),
         own,
         by_rule["loss_s"],
+        by_rule["data_s"],
         {"heuristic": by_rule["capacity_s"], "truth": truth["capacity_s"]},
         throughput(trial.packets, FLOW) if rule.startswith("median") else None,
         int(trial.meta["mss_bytes"]),

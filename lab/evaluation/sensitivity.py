@@ -78,6 +78,7 @@ def _version(scenario: str, name: str, one: Download, left: SlowStartExit | None
         "cause": left.cause if left else None,
         "capacity_s": one.capacity_s[judge],
         "loss_s": one.loss_s,
+        "data_s": one.data_s,
         "exit_class": class_of(one, left, judge),
     }
 

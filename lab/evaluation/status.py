@@ -7,6 +7,8 @@ from typing import Any
 import polars as pl
 
 from lab.errors import UserError
+from lab.evaluation.counterfactual import changes
+from lab.experiment import asked as as_asked
 from lab.experiment import digest
 from lab.inventory import scenarios
 from lab.schema.scenario import Scenario, load_scenario
@@ -17,6 +19,8 @@ SCHEMA: dict[str, Any] = {
     "scenario": pl.String,
     "question": pl.String,
     "profile": pl.String,
+    "counterfactual_of": pl.String,
+    "changes": pl.String,
     "run": pl.String,
     "state": pl.String,
     "asked": pl.Int64,
@@ -39,6 +43,8 @@ def _row(results: Path, name: str, scenario: Scenario) -> dict[str, Any]:
         "scenario": name,
         "question": scenario.question,
         "profile": scenario.profile,
+        "counterfactual_of": scenario.counterfactual_of,
+        "changes": _changes(scenario),
         "run": None,
         "state": PENDING,
         "asked": asked,
@@ -55,6 +61,12 @@ def _row(results: Path, name: str, scenario: Scenario) -> dict[str, Any]:
         return row | _of_run(Run(folder), scenario, results)
     except UserError as error:
         return row | {"note": str(error)}
+
+
+def _changes(scenario: Scenario) -> str | None:
+    """List what a counterfactual changes."""
+    base = scenario.counterfactual_of
+    return changes(load_scenario(base)[1].model_dump(), scenario.model_dump()) if base else None
 
 
 def _newest(folder: Path) -> Path | None:
@@ -78,6 +90,7 @@ def _of_run(run: Run, scenario: Scenario, results: Path) -> dict[str, Any]:
 
 def _note(then: dict[str, Any], now: dict[str, Any]) -> str | None:
     """Say where a run asked for something else than the file does now."""
+    then, now = as_asked(then), as_asked(now)
     if digest(then) == digest(now):
         return None
     if digest(then | {"trials": 0}) == digest(now | {"trials": 0}):

@@ -27,7 +27,9 @@ def write_all(results: Path, library: Path | None, say: Step = lambda _: None) -
 
     library: the compiled SEARCH core; without one nothing is replayed.
     """
-    runs, faults = stored(results, scenarios())
+    every, faults = stored(results)
+    # What only explains the others has no place among them: its trials are read for the claims alone.
+    runs = [one for one in every if not one.counterfactual_of]
     folder = results / FOLDER
     folder.mkdir(parents=True, exist_ok=True)
     _keep(folder, "status", status(results))
@@ -46,28 +48,42 @@ def write_all(results: Path, library: Path | None, say: Step = lambda _: None) -
     pairs = [row for one in runs for row in compare.differences(one)]
     _keep(folder, "paired", pl.DataFrame(pairs, infer_schema_length=None))
     say("sensitivity")
-    versions = _replayed(runs, library, sensitivity.versions, [one.name for one in runs])
-    _keep(folder, "versions", versions)
+    versions = _replayed(every, library, sensitivity.versions, [one.name for one in every])
+    _keep(folder, "versions", _of(runs, versions))
     _keep(folder, "sensitivity", _replayed(runs, library, sensitivity.maps, MAPPED))
     say("claims")
-    flows = together(competing.flows(one) for one in runs)
-    _keep(folder, "flows", flows)
-    table = _claims(runs, {"versions": versions, "flows": flows})
+    flows = together(competing.flows(one) for one in every)
+    _keep(folder, "flows", _of(runs, flows))
+    table = claimed(every, {"versions": versions, "flows": flows})
     _keep(folder, "claims", table)
     write_whole(folder / "claims.csv", table.write_csv().encode())
     return folder, faults
 
 
-def _claims(runs: list[Stored], more: dict[str, pl.DataFrame]) -> pl.DataFrame:
-    """Claims in the order of the scenarios; a run's own where there is one."""
-    known = {one.name: one for one in runs}
+def claimed(every: list[Stored], more: dict[str, pl.DataFrame]) -> pl.DataFrame:
+    """Claims in the order of the scenarios, then of runs of other files; a run's own where there is one."""
+    known = {one.name: one for one in every}
+    own = scenarios()
     rows: list[dict[str, Any]] = []
-    for name in scenarios():
+    for name in [*own, *(name for name in known if name not in own)]:
         one = known.get(name)
-        _, of_file = load_scenario(name)
-        scenario = one.run.meta["scenario"] if one else of_file.model_dump()
-        rows += claims.rows(name, scenario, one, more)
+        scenario = _scenario(name, one, in_lab=name in own)
+        if not scenario.get("counterfactual_of"):
+            rows += claims.rows(name, scenario, one, more, known)
     return pl.DataFrame(rows, schema=claims.SCHEMA)
+
+
+def _scenario(name: str, one: Stored | None, *, in_lab: bool) -> dict[str, Any]:
+    """Return what a run was started with, with the explanations of its file where that is one of the lab's."""
+    if one and not in_lab:
+        return dict(one.run.meta["scenario"])
+    now = load_scenario(name)[1].model_dump()
+    return claims.explained_by(one.run.meta["scenario"], now) if one else now
+
+
+def _of(runs: list[Stored], table: pl.DataFrame) -> pl.DataFrame:
+    """Keep the rows of some runs."""
+    return table if table.is_empty() else table.filter(pl.col("scenario").is_in([one.name for one in runs]))
 
 
 def _replayed(

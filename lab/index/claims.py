@@ -1,32 +1,124 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Rows of evaluation/claims.parquet as the page words them."""
+"""Rows of evaluation/claims.parquet as the page shows them: counted by source, then verdict by verdict."""
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
 
+from lab.evaluation.verdict import AGREES, COUNTED, EXPLAINED, MOST_PCT, OPEN, PARTLY, UNEXPLAINED, UNJUDGED
+from lab.report.clock import CLOCKS
 from lab.report.table import NONE
 
-MARKS = {"agrees": "agrees", "differs": "differs"}
+# What a reader looks for first stands first.
+ORDER = (EXPLAINED, PARTLY, UNEXPLAINED, OPEN, AGREES, UNJUDGED)
+MARKS = {
+    AGREES: "agrees",
+    EXPLAINED: "explained",
+    PARTLY: "partly",
+    UNEXPLAINED: "unexplained",
+    OPEN: "open",
+    UNJUDGED: "unjudged",
+}
+MEANINGS = {
+    AGREES: "ours lies within the tolerance, which was stated before the run",
+    EXPLAINED: "a run with one thing changed lies apart from ours, closes more than "
+    f"{MOST_PCT:g} % of the way to the published value, and reaches into the tolerance",
+    PARTLY: "such a run moves closer, and not so far",
+    UNEXPLAINED: "no run tests why, or the run that does so did not move it",
+    OPEN: "the same, and the scenario states what was tried",
+    UNJUDGED: "not run yet, too few trials, or an interval that leaves it open",
+}
+Claim = Mapping[str, Any]
 
 
-def shown(table: pl.DataFrame | None) -> list[dict[str, Any]] | None:
-    """A row a claim; null where they have not been judged."""
-    return None if table is None else [_row(row) for row in table.iter_rows(named=True)]
+@dataclass(frozen=True)
+class Verdict:
+    """All claims of one verdict."""
+
+    name: str
+    mark: str
+    meaning: str
+    claims: Sequence[Claim]
 
 
-def _row(row: dict[str, Any]) -> dict[str, Any]:
-    interval = "" if row["lo"] is None or row["hi"] is None else f" [{row['lo']:.4g} to {row['hi']:.4g}]"
+@dataclass(frozen=True)
+class Source:
+    """How many values of one table of a source have each verdict, in the order of COUNTED."""
+
+    name: str
+    counts: Sequence[int]
+
+
+@dataclass(frozen=True)
+class Claims:
+    """All that the page shows of the claims."""
+
+    header: Sequence[str]
+    sources: Sequence[Source]
+    verdicts: Sequence[Verdict]
+    clocks: Sequence[str]
+
+
+def shown(table: pl.DataFrame | None) -> Claims | None:
+    """All claims as the page shows them; null where they have not been judged."""
+    if table is None:
+        return None
+    verdicts = [_verdict(name, table.filter(verdict=name)) for name in ORDER]
+    return Claims(tuple(COUNTED.values()), _sources(table), [one for one in verdicts if one.claims], _clocks(table))
+
+
+def _sources(table: pl.DataFrame) -> list[Source]:
+    sources = [
+        Source(f"{document}, {place}", _counts(rows))
+        for (document, place), rows in table.group_by(["document", "place"], maintain_order=True)
+    ]
+    return [*sources, Source("all", _counts(table))]
+
+
+def _counts(rows: pl.DataFrame) -> list[int]:
+    return [rows.filter(verdict=name).height for name in COUNTED]
+
+
+def _clocks(table: pl.DataFrame) -> list[str]:
+    timed = table.filter(pl.col("clock").is_not_null())
+    return [
+        f"Times of {', '.join(rows['document'].unique(maintain_order=True))} count from {CLOCKS[str(clock)]}, "
+        "and so do ours beside them; ours from the SYN stand below."
+        for (clock,), rows in timed.group_by(["clock"], maintain_order=True)
+    ]
+
+
+def _verdict(name: str, rows: pl.DataFrame) -> Verdict:
+    return Verdict(name, MARKS[name], MEANINGS[name], [_claim(row) for row in rows.iter_rows(named=True)])
+
+
+def _claim(row: Mapping[str, Any]) -> dict[str, Any]:
     spread = "" if row["published_sd"] is None else f" ({row['published_sd']:.4g})"
-    ours = NONE if row["ours"] is None else f"{row['ours']:.4g}{interval}"
+    from_syn = "" if row["ours_from_syn"] is None else f"{row['ours_from_syn']:.4g} s from the SYN"
+    closed = "" if row["closed_pct"] is None else f"{row['closed_pct']:.0f} % of the way"
     return {
         "claim": row["claim"],
-        "source": f"{row['document']}, {row['place']}",
+        "source": f"{row['document']}, {row['place']}: {row['row']}",
+        "form": row["form"],
         "scenario": row["scenario"],
         "published": f"{row['published']:.4g}{spread} {row['unit']}",
-        "ours": f"{ours} {row['unit']}" if row["ours"] is not None else ours,
         "tolerance": f"{row['tolerance']:.4g}",
-        "verdict": row["verdict"],
-        "mark": MARKS.get(row["verdict"], "open"),
+        "ours": _estimate(row, "ours", "lo", "hi"),
+        "trials": row["trials"],
+        "from_syn": from_syn,
+        "counterfactual": row["counterfactual"],
+        "changes": row["changes"] or "not run",
+        "theirs": _estimate(row, *(f"counterfactual_{name}" for name in ("value", "lo", "hi"))),
+        "closed": closed,
         "why": row["why"] or "",
     }
+
+
+def _estimate(row: Mapping[str, Any], value: str, lo: str, hi: str) -> str:
+    """An estimate with its interval and unit."""
+    if row[value] is None:
+        return NONE
+    interval = "" if row[lo] is None or row[hi] is None else f" [{row[lo]:.4g} to {row[hi]:.4g}]"
+    return f"{row[value]:.4g}{interval} {row['unit']}"

@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from lab.index.claims import Claims
+from lab.index.recorded import RecordedPart
 from lab.report import template
 from lab.report.table import Table
 from lab.report.template import Picture
@@ -28,6 +30,8 @@ class ScenarioPart:
     state: str
     page: str | None
     files: Sequence[tuple[str, str]]  # name, path
+    base: str | None = None  # of a counterfactual: the scenario that it repeats
+    changes: str = ""  # of a counterfactual: what it changes
 
 
 @dataclass(frozen=True)
@@ -62,8 +66,8 @@ class Index:
     summary: Table | None
     scenarios: Sequence[ScenarioPart]
     chapters: Sequence[Chapter]
-    claims: Sequence[Mapping[str, Any]] | None  # null: not judged yet
-    verdicts: Mapping[str, int]
+    recorded: RecordedPart
+    claims: Claims | None  # null: not judged yet
     heuristics: bool
     browsed: Mapping[str, Any]
     faults: Sequence[str]

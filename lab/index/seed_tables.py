@@ -9,8 +9,10 @@ from typing import Any
 
 import polars as pl
 
+from lab.report.clock import CLOCKS, TIMES, on_clock
 from lab.report.stored import Stored
 from lab.report.table import HEURISTICS, Group, Row, Table, mean, number, share
+from lab.schema.cca import load_ccas
 from lab.stats import mean_sd, share_pct, wilson_pct
 
 METRICS = {
@@ -50,12 +52,31 @@ def seed_table(
         return None
     groups = [_group(stored, claim, shown, judged) for stored, claim in claims]
     links = dict.fromkeys(f"{stored.name}: {stored.link}." for stored, _ in claims)
+    clocks = dict.fromkeys(f"Times count from {CLOCKS[_clock(claim)]}, ours and the source's." for _, claim in claims)
+    forms = dict.fromkeys(_form(stored, claim) for stored, claim in claims)
+    compared = f"Compared with: {', '.join(forms)}."
     header = ("From", "Trials", *(METRICS[metric][0] for metric in shown))
-    return Table(name, caption, header, tuple(groups), tuple(links), "Row")
+    timed = tuple(clocks) if any(metric in TIMES for metric in shown) else ()
+    return Table(name, caption, header, tuple(groups), (*links, compared, *timed), "Row")
 
 
 def _claims(stored: Stored) -> list[dict[str, Any]]:
     return list(stored.run.meta["scenario"].get("claims", []))
+
+
+def _form(stored: Stored, claim: Mapping[str, Any]) -> str:
+    """Name the form of the sender that a row is compared with."""
+    own = stored.label(claim["cca"])
+    return f"{_label(claim['replayed'])}, replayed over {own}" if claim.get("replayed") else own
+
+
+def _label(version: str) -> str:
+    known = load_ccas()
+    return known[version].label if version in known else version
+
+
+def _clock(claim: Mapping[str, Any]) -> str:
+    return str(claim.get("clock", "data"))
 
 
 def _group(stored: Stored, claim: Mapping[str, Any], shown: Sequence[str], judged: pl.DataFrame | None) -> Group:
@@ -64,9 +85,9 @@ def _group(stored: Stored, claim: Mapping[str, Any], shown: Sequence[str], judge
         return Group(claim["row"], (theirs, _replayed(stored, claim, shown, judged)))
     rule = stored.run.meta["scenario"].get("heuristic", "latency_offset")
     if not any(metric in SHARES or metric == "capacity_s" for metric in shown):
-        return Group(claim["row"], (theirs, Row(("here", *_ours(stored, claim["cca"], rule, shown)))))
+        return Group(claim["row"], (theirs, Row(("here", *_ours(stored, claim, rule, shown)))))
     ours = [
-        Row((f"here, by {HEURISTICS[name]}", *_ours(stored, claim["cca"], name, shown)))
+        Row((f"here, by {HEURISTICS[name]}", *_ours(stored, claim, name, shown)))
         for name in dict.fromkeys((rule, TRUTH))
     ]
     return Group(claim["row"], (theirs, *ours))
@@ -80,10 +101,10 @@ def _published(claim: Mapping[str, Any]) -> Values:
     return told
 
 
-def _ours(stored: Stored, cca: str, heuristic: str, shown: Sequence[str]) -> Iterator[str]:
-    rows = stored.judged.outcomes.filter("valid", cca=cca, heuristic=heuristic)
+def _ours(stored: Stored, claim: Mapping[str, Any], heuristic: str, shown: Sequence[str]) -> Iterator[str]:
+    rows = stored.judged.outcomes.filter("valid", cca=claim["cca"], heuristic=heuristic)
     yield str(rows.height)
-    yield from _cells(measured(rows), shown)
+    yield from _cells(measured(on_clock(rows, _clock(claim))), shown)
 
 
 def measured(rows: pl.DataFrame) -> Values:
@@ -110,10 +131,10 @@ def _cells(values: Values, shown: Sequence[str]) -> list[str]:
 
 def _replayed(stored: Stored, claim: Mapping[str, Any], shown: Sequence[str], judged: pl.DataFrame | None) -> Row:
     """Ours of a version that was replayed: judged with the claims, or not yet."""
-    name = f"here, {claim['replayed']} replayed"
+    name = f"here, {_label(claim['replayed'])} replayed"
     if judged is None:
         return Row((f"{name} (pending)", *([number(None, 0)] * (len(shown) + 1))))
-    rows = judged.filter(pl.col("scenario") == stored.name, pl.col("cca") == claim["replayed"])
+    rows = judged.filter(scenario=stored.name, row=claim["row"], cca=claim["replayed"])
     ours = {row["metric"]: row for row in rows.iter_rows(named=True)}
     trials = max((row["trials"] for row in ours.values()), default=None)
     found = [

@@ -24,10 +24,13 @@ HEADER = (
 
 
 def one_a_link(runs: Sequence[Stored]) -> list[Stored]:
-    """Of the runs over each profile, the one with most valid trials, in the order of the runs; none that is `aside`."""
+    """Of the runs over each profile, the one with most valid trials, in the order of the runs.
+
+    None that is `aside`, and no counterfactual: its link is not the one that a source measured.
+    """
     best: dict[str, Stored] = {}
     for stored in runs:
-        if stored.run.meta["scenario"].get("aside"):
+        if stored.run.meta["scenario"].get("aside") or stored.counterfactual_of:
             continue
         profile = str(stored.run.meta["scenario"]["profile"])
         before = best.get(profile)

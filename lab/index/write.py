@@ -20,6 +20,7 @@ from lab.index.evaluation import FOLDER as EVALUATION
 from lab.index.evaluation import evaluation
 from lab.index.notebooks import NOTEBOOKS, execute_all
 from lab.index.page import Index, Link, ScenarioPart, render
+from lab.index.recorded import recorded
 from lab.report.files import write_whole
 from lab.report.judged import OUTCOMES, TRIALS
 from lab.report.stored import LATEST, Stored, stored
@@ -46,7 +47,7 @@ def write_index(results: Path, replay_library: Path | None, notebooks: Path = NO
         scenarios=_scenarios(results, runs, tables["status"]),
         chapters=[chapters.chapter(results, each) for each in done],
         claims=claims.shown(tables["claims"]),
-        verdicts=Counter(tables["claims"]["verdict"].to_list()) if tables["claims"] is not None else {},
+        recorded=recorded(results, faults),
         heuristics=_heuristics(results, runs, faults),
         browsed=browsed((each.run, shown_first(each.judged.outcomes), each.name) for each in runs),
         faults=[*faults, *(fault for each in runs for fault in each.judged.faults)],
@@ -113,9 +114,9 @@ def _scenarios(results: Path, runs: Sequence[Stored], status: pl.DataFrame | Non
     for name in dict.fromkeys((*known, *by_name)):
         each, row = by_name.get(name), known.get(name, {})
         question = str(each.run.meta["scenario"]["question"]) if each else str(row.get("question") or "")
-        parts.append(
-            ScenarioPart(name, question, _state(each, row), _page(each) if each else None, _files(results, name))
-        )
+        base = each.counterfactual_of if each else row.get("counterfactual_of")
+        found = (_state(each, row), _page(each) if each else None, _files(results, name))
+        parts.append(ScenarioPart(name, question, *found, str(base) if base else None, str(row.get("changes") or "")))
     return parts
 
 
@@ -141,8 +142,9 @@ def _heuristics(results: Path, runs: Sequence[Stored], faults: list[str]) -> boo
 
 
 def _titles(runs: Sequence[Stored]) -> dict[str, str]:
-    """Word each scenario's link, and its own name where others have the same link; none that is `aside`."""
-    shown = [each for each in runs if not each.run.meta["scenario"].get("aside")]
+    """Word each scenario's link, and its own name where others have the same link; none that is not summed up."""
+    aside = {each.name for each in runs if each.run.meta["scenario"].get("aside") or each.counterfactual_of}
+    shown = [each for each in runs if each.name not in aside]
     count = Counter(each.link for each in shown)
     return {each.name: each.link if count[each.link] == 1 else f"{each.link} ({each.name})" for each in shown}
 

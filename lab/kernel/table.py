@@ -32,7 +32,7 @@ class Link(NamedTuple):
 def _clean(rate_mbps: float, rtt_ms: float, buffer_bytes: int) -> Link:
     down = {"rate_mbps": rate_mbps, "delay_ms": rtt_ms / 2, "buffer_bytes": buffer_bytes}
     words = {"title": "a clean link", "down": down, "up": {"delay_ms": rtt_ms / 2}}
-    profile = Profile.model_validate(words | {"recorded": [], "modelled": ["everything"]})
+    profile = Profile.model_validate(words | {"recorded": [], "assumed": ["everything"]})
     return Link(profile, _bdp_pkts(rate_mbps, rtt_ms))
 
 

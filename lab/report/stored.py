@@ -32,6 +32,12 @@ class Stored:
         """The stanzas of its senders, in the scenario's order."""
         return list(self.run.meta["ccas"])
 
+    @property
+    def counterfactual_of(self) -> str | None:
+        """The scenario that this run repeats with something changed; null where it is one of its own."""
+        base: str | None = self.run.meta["scenario"].get("counterfactual_of")
+        return base
+
     def label(self, cca: str) -> str:
         """How a sender is called."""
         return next(str(stanza["label"]) for stanza in self.ccas if stanza["name"] == cca)

@@ -3,7 +3,8 @@
 
 Invalid trials count in `trials` and nowhere else. Shares are of the valid trials that have a class
 (`judged`): a sender that never left slow start has none. A mean is over the valid trials in which the event
-happened, and `capacity_trials`, `loss_trials` and `exit_trials` say how many those are.
+happened, and `capacity_trials`, `loss_trials` and `exit_trials` say how many those are. Times count from the SYN;
+those `_from_data_s` from the first data segment that reaches the client (`data_s`), as the sources' do.
 """
 
 from collections.abc import Sequence
@@ -12,6 +13,7 @@ from typing import Any
 import polars as pl
 
 from lab.heuristics.classify import ExitClass
+from lab.report.clock import TIMES, from_data, on_clock
 from lab.report.outcome import HEURISTICS
 from lab.stats import mean_sd, share_pct, wilson_pct
 
@@ -25,6 +27,7 @@ SCHEMA: dict[str, Any] = (
     | {f"{name}_{bound}_pct": pl.Float64 for name in CLASSES for bound in ("lo", "hi")}
     | {"judged": pl.Int64}
     | {f"{event}_trials": pl.Int64 for event in EVENTS}
+    | {name + suffix: pl.Float64 for name in ("data_s", *map(from_data, TIMES)) for suffix in ("", "_sd")}
 )
 
 
@@ -54,6 +57,9 @@ def _shares(valid: pl.DataFrame) -> dict[str, Any]:
 
 def _means(valid: pl.DataFrame) -> dict[str, Any]:
     means: dict[str, Any] = {}
-    for name in MEANS:
+    for name in (*MEANS, "data_s"):
         means[name], means[f"{name}_sd"] = mean_sd(valid[name])
+    shifted = on_clock(valid, "data")
+    for name in TIMES:
+        means[from_data(name)], means[f"{from_data(name)}_sd"] = mean_sd(shifted[name])
     return means

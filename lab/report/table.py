@@ -11,6 +11,8 @@ from typing import Any
 
 import polars as pl
 
+from lab.report.clock import from_data
+
 NONE = "\N{EN DASH}"
 HEURISTICS = {
     "latency_offset": "latency offset",
@@ -18,7 +20,7 @@ HEURISTICS = {
     "median_throughput_after": "median, after slow start",
     "truth": "the true queue",
 }
-CLASS_HEADER = ("Judged by", "Valid trials", "Early (%)", "Chokepoint (%)", "Late (%)", "Capacity (s)")
+CLASS_HEADER = ("Judged by", "Valid trials", "Early (%)", "Chokepoint (%)", "Late (%)", "Capacity (s)", "from data (s)")
 TIME_HEADER = ("From", "Exit (s)", "First loss (s)", "Throughput (Mb/s)", "Retransmits (pkts)")
 
 
@@ -71,25 +73,41 @@ def tables(
 
 CLASS_CAPTION = (
     "Where senders leave slow start: before the capacity (early), after it and before any loss (chokepoint), "
-    "or upon loss (late). Percent of the judged trials with 95 % Wilson interval; capacity as mean (sd)."
+    "or upon loss (late). Percent of the judged trials with 95 % Wilson interval; capacity as mean (sd), from the SYN "
+    "and from the first data segment."
 )
-TIME_CAPTION = "When senders leave slow start and what it costs, as mean (sd) over the valid trials."
+TIME_CAPTION = (
+    "When senders leave slow start and what it costs, as mean (sd) over the valid trials. Ours count from the SYN, "
+    "and again from the first data segment, as published ones do unless their row says otherwise."
+)
 
 
 def _class_rows(ours: Sequence[Mapping[str, Any]], theirs: Sequence[Mapping[str, Any]]) -> tuple[Row, ...]:
     judged_by = ((HEURISTICS[row["heuristic"]], row) for row in ours)
-    rows = [Row((name, _trials(row), *_classes(row), _capacity(row))) for name, row in judged_by]
+    rows = [Row((name, _trials(row), *_classes(row), *_capacities(row))) for name, row in judged_by]
     for row in theirs:
-        cells = (row["source"], number(row.get("trials"), 0), *_classes(row), mean(row, "capacity_s", 1))
-        rows.append(Row(cells, published=True))
+        given, none = mean(row, "capacity_s", 1), number(None, 0)
+        capacities = (given, none) if row.get("clock") == "syn" else (none, given)
+        rows.append(Row((row["source"], number(row.get("trials"), 0), *_classes(row), *capacities), published=True))
     return tuple(rows)
 
 
 def _time_rows(ours: Sequence[Mapping[str, Any]], theirs: Sequence[Mapping[str, Any]]) -> tuple[Row, ...]:
     # Exit, loss and costs are the same whatever the heuristic: any of the rows has them.
     rows = [Row(("this run", *_times(row))) for row in ours[:1]]
-    timed = (row for row in theirs if any(row.get(name) is not None for name in ("exit_s", "loss_s")))
-    return (*rows, *(Row((row["source"], *_times(row)), published=True) for row in timed))
+    timed = [row for row in theirs if any(row.get(name) is not None for name in ("exit_s", "loss_s"))]
+    if any(row.get("clock") != "syn" for row in timed):
+        rows += [Row(("this run, from the data", *_times(_shifted(row)))) for row in ours[:1]]
+    return (*rows, *(Row((_clocked(row), *_times(row)), published=True) for row in timed))
+
+
+def _shifted(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the times of a sender that count from the first data segment; costs stand in the row above."""
+    return {name + end: row[from_data(name) + end] for name in ("exit_s", "loss_s") for end in ("", "_sd")}
+
+
+def _clocked(row: Mapping[str, Any]) -> str:
+    return f"{row['source']}, from the SYN" if row.get("clock") == "syn" else str(row["source"])
 
 
 def _classes(row: Mapping[str, Any]) -> tuple[str, ...]:
@@ -107,10 +125,10 @@ def _trials(row: Mapping[str, Any]) -> str:
     return f"{row['valid']} of {row['trials']}{judged}"
 
 
-def _capacity(row: Mapping[str, Any]) -> str:
-    """The mean, and in how many trials the capacity was found, where not in all."""
+def _capacities(row: Mapping[str, Any]) -> tuple[str, str]:
+    """The mean on both clocks, and in how many trials the capacity was found, where not in all."""
     found = "" if row["capacity_trials"] in (0, row["valid"]) else f" in {row['capacity_trials']}"
-    return mean(row, "capacity_s", 1) + found
+    return mean(row, "capacity_s", 1) + found, mean(row, from_data("capacity_s"), 1)
 
 
 def share(row: Mapping[str, Any], name: str) -> str:

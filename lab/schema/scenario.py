@@ -1,18 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Scenarios: what to measure."""
+"""Scenarios: what to measure, what the sources report of it, and which runs test why ours differs."""
 
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from lab.paths import SCENARIOS
-from lab.schema.load import Strict, choose, load, names, shown
+from lab import paths
+from lab.errors import field_error
+from lab.schema.load import Strict, choose, names, parse, read_yaml, shown
 
 Number = Annotated[float, Field(strict=False)]
+Text = Annotated[str, Field(min_length=1)]
 Heuristic = Literal["latency_offset", "median_throughput_1s", "median_throughput_after", "truth"]
 
-
+# What a source's times count from: the first data segment, or the SYN. Ours count from the SYN.
+Clock = Literal["data", "syn"]
 Metric = Literal[
     "early_pct",
     "chokepoint_pct",
@@ -38,6 +41,7 @@ class Published(Strict):
 
     cca: str
     source: str
+    clock: Clock = "data"
     trials: Annotated[int, Field(ge=1)] | None = None
     early_pct: Number | None = None
     chokepoint_pct: Number | None = None
@@ -57,6 +61,14 @@ class Tolerance(Strict):
     relative_pct: Annotated[Number, Field(gt=0)] = 25  # of everything else, of the published value
 
 
+class Counterfactual(Strict):
+    """An explanation with the run that tests it: a scenario that is `counterfactual_of` this one."""
+
+    scenario: Text
+    because: Text  # the explanation, as a reader sees it
+    moves: Annotated[list[Metric], Field(min_length=1)]  # what it predicts to move towards the published values
+
+
 class Claims(Strict):
     """One row of a published table: `values` by metric, a mean or [mean, standard deviation]."""
 
@@ -67,9 +79,19 @@ class Claims(Strict):
         dict[Metric, Number | Annotated[list[Number], Field(min_length=2, max_length=2)]], Field(min_length=1)
     ]
     replayed: str | None = None  # of a SEARCH version, replayed over the downloads of `cca`
+    clock: Clock = "data"
     trials: Annotated[int, Field(ge=1)] | None = None
-    not_judged: str | None = None  # why this link cannot judge the row
-    known: str | None = None  # what is known of why it differs
+    not_judged: Text | None = None  # why this link cannot judge the row
+    # Why ours differs. A text alone explains nothing: each explanation names the run that tests it.
+    counterfactuals: list[Counterfactual] = []
+    open: Text | None = None  # of a row that no run explains: what was tried, and seen
+
+    @model_validator(mode="after")
+    def _moves_something(self) -> "Claims":
+        for one in self.counterfactuals:
+            if not set(one.moves) & set(self.values):
+                raise ValueError(f"a counterfactual that moves one of the row's values: {', '.join(self.values)}")
+        return self
 
 
 class Scenario(Strict):
@@ -82,6 +104,7 @@ class Scenario(Strict):
     trials: Annotated[int, Field(ge=1, le=100_000)]
     duration_s: Annotated[int, Field(ge=1, le=3600)]
     seed: Annotated[int, Field(ge=0)]
+    counterfactual_of: str | None = None  # the scenario that this one repeats with something changed
     heuristic: Heuristic = "latency_offset"  # the at-capacity rule that the headline follows
     published: list[Published] = []
     # As the source had them. Nothing is waited here: each trial begins on a kernel and a link that nobody used before.
@@ -90,6 +113,8 @@ class Scenario(Strict):
     size_bytes: Annotated[int, Field(ge=1)] | None = (
         None  # the download ends with this many bytes, at the latest after duration_s
     )
+    mtu_bytes: Annotated[int, Field(ge=576)] | None = None  # of both ends' routes; none: that of the topology's wires
+    pacing: Literal["fq"] | None = None  # the qdisc of the senders' hosts that paces; none: as the sender needs
     rival: str | None = None  # the sender of a second download, from a server of its own, at the same time
     replayed: list[str] = []  # SEARCH versions, replayed over the downloads without HyStart
     tolerance: Tolerance = Tolerance()
@@ -111,15 +136,49 @@ class Scenario(Strict):
         return self
 
 
+# A counterfactual is held to the claims of its base, by their tolerance: a file of its own cannot move them.
+FIXED = ("claims", "tolerance", "published")
+# What may differ as well, and makes no counterfactual alone: it says nothing of the link or the senders.
+BESIDES = ("question", "ccas", "trials", "aside", "counterfactual_of")
+
+
 def load_scenario(name: str, overrides: dict[str, Any] | None = None) -> tuple[str, Scenario]:
     """Read a scenario by name or path; returns its name with it. Overrides that are None are ignored."""
     file = Path(name)
     if file.suffix != ".yml":
-        file = SCENARIOS / f"{choose('scenario', name, names(SCENARIOS, '*.yml'), 'command line', 'scenario')}.yml"
-    scenario = load(Scenario, file)
+        file = _known(name, "command line", "scenario")
+    scenario = _read(file)
     changes = {key: value for key, value in (overrides or {}).items() if value is not None}
     if changes:
-        from lab.schema.load import parse
-
         scenario = parse(Scenario, scenario.model_dump() | changes, Path(f"{shown(file)} (command line)"))
     return file.stem, scenario
+
+
+def _known(name: str, asked_in: str, field: str) -> Path:
+    known = names(paths.SCENARIOS, "*.yml")
+    return paths.SCENARIOS / f"{choose('scenario', name, known, asked_in, field)}.yml"
+
+
+def _read(file: Path) -> Scenario:
+    """Read one file; a counterfactual takes from its base what it does not change."""
+    content = read_yaml(file)
+    base_name = content.get("counterfactual_of") if isinstance(content, dict) else None
+    if base_name is None:
+        return parse(Scenario, content, file)
+    base = _base(str(base_name), file)
+    for field in FIXED:
+        if field in content:
+            raise field_error(shown(file), field, "...", f"left out: a counterfactual is held to those of {base_name}")
+    inherited = base.model_dump(exclude=set(FIXED))
+    if not {key for key, value in content.items() if value != inherited.get(key)} - set(BESIDES):
+        raise field_error(shown(file), "counterfactual_of", base_name, "followed by what differs from it")
+    return parse(Scenario, inherited | content, file)
+
+
+def _base(name: str, file: Path) -> Scenario:
+    """Read what a counterfactual repeats: a scenario beside it, or one of the lab's."""
+    beside = file.parent / f"{name}.yml"
+    found = beside if beside.exists() else _known(name, shown(file), "counterfactual_of")
+    if "counterfactual_of" in (read_yaml(found) or {}):
+        raise field_error(shown(file), "counterfactual_of", name, "a scenario that is no counterfactual itself")
+    return parse(Scenario, read_yaml(found), found)

@@ -14,7 +14,7 @@ def deep(rate_mbps: float, rtt_ms: float) -> Profile:
         "down": {"rate_mbps": rate_mbps, "delay_ms": rtt_ms / 2, "buffer_bdps": 8.0},
         "up": {"delay_ms": rtt_ms / 2},
         "recorded": [],
-        "modelled": ["everything"],
+        "assumed": ["everything"],
     }
     return Profile.model_validate(words)
 

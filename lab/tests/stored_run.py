@@ -21,6 +21,20 @@ SENDERS = {
     "cubic_plain": {},
     "bbr": {"exit_cwnd_pkts": 290, "cause": "bbr"},
 }
+LISTS = {
+    "recorded": ["ACK frames of 40 ms"],
+    "published": ["144 Mb/s (thesis, section 5.1.1)"],
+    "assumed": ["tail drop"],
+}
+LEVELS = {
+    "model": "levels",
+    "period_s": 1.7,
+    "mean": 70,
+    "ln_sd": 1.15,
+    "between_ln_sd": 0.6,
+    "most": 144,
+    "source": "IPCCC 2022",
+}
 PUBLISHED = [
     {
         "cca": "search",
@@ -41,12 +55,14 @@ PUBLISHED = [
 ]
 
 
-def store_run(folder: Path, trials: int = 3, library: Path | None = None) -> Path:
+def store_run(
+    folder: Path, trials: int = 3, library: Path | None = None, name: str = "geo", link: model.Path = LINK
+) -> Path:
     """Store a run of `trials` per sender below `folder`; the last trial of bbr is invalid."""
-    run = folder / "geo" / "20260101T000000Z"
+    run = folder / name / "20260101T000000Z"
     for cca, sender in SENDERS.items():
         for number in range(1, trials + 1):
-            path = model.Path(**{**vars(LINK), **sender, "base_rtt_ms": LINK.base_rtt_ms + number})
+            path = model.Path(**{**vars(link), **sender, "base_rtt_ms": link.base_rtt_ms + number})
             valid = (cca, number) != ("bbr", trials)
             _store_trial(run / "trials" / f"{cca}-{number:03d}", cca, number, path, valid, library)
     (run / "run.json").write_text(json.dumps(_run()))
@@ -105,7 +121,7 @@ def _run() -> dict[str, Any]:
         "format": FORMAT,
         "complete": True,
         "scenario": scenario | {"published": PUBLISHED},
-        "profile": {"title": "A link in theory", "recorded": ["ACK frames of 40 ms"], "modelled": ["tail drop"]},
+        "profile": {"title": "A link in theory", **LISTS, "down": {"rate_mbps": LEVELS}},
         "ccas": [stanzas[name].model_dump() for name in SENDERS],
         "versions": {"kernel": "6.12.48", "iperf3": "3.18"},
     }

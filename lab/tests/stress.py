@@ -38,7 +38,7 @@ SLOW = Profile.model_validate(
         "down": {"rate_mbps": 4.0, "delay_ms": 5.0, "buffer_bytes": 50_000},
         "up": {"delay_ms": 5.0},
         "recorded": [],
-        "modelled": ["everything"],
+        "assumed": ["everything"],
     }
 )
 

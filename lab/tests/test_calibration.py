@@ -18,7 +18,7 @@ PROBES = 12
 
 
 def link(down: dict[str, float], up: dict[str, object]) -> Profile:
-    words = {"title": "a link to measure", "down": down, "up": up, "recorded": [], "modelled": ["everything"]}
+    words = {"title": "a link to measure", "down": down, "up": up, "recorded": [], "assumed": ["everything"]}
     return Profile.model_validate(words)
 
 

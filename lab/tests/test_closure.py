@@ -96,7 +96,7 @@ def profile(kind: Recorded) -> Profile:
             "up": {},
             "rtt_ms": rtt,
             "recorded": [],
-            "modelled": [],
+            "assumed": [],
         }
     )
 

@@ -17,6 +17,7 @@ from lab.report.digest import OBJECT_BYTES, digest
 from lab.report.judged import OUTCOMES, judged
 from lab.report.stored import Stored, stored
 from lab.store.run import Run
+from lab.tests.ack_logs import Gateway, download, text, written
 from lab.tests.stored_run import store_run
 
 CLAIM = {"source": "thesis, table 5.3", "row": "GEO, SEARCH", "cca": "search", "trials": 77}
@@ -131,3 +132,24 @@ def test_a_published_row_has_ours_below_it_by_the_rule_of_the_papers_and_in_trut
     assert group.rows[0].cells[1:] == ("77", "3.9", "93.5", "2.6")
     assert [row.published for row in group.rows] == [True, False, False]
     assert seed_table("x", "thesis, table 5.2", "None.", [Stored.of(_run(results))], None) is None
+
+
+def test_the_page_names_the_commands_that_recorded_downloads_wait_for(
+    results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LAB_CACHE", str(tmp_path / "cache"))
+    page = write_index(results, None, tmp_path).read_text()
+    assert "<code>lab run geo-recorded</code>, then <code>lab traces fetch geo-viasat-logs" in page
+    assert not (results / "recorded_downloads.svg").exists()
+
+
+def test_the_page_shows_recorded_downloads_beside_emulated_ones(
+    results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (results / "geo").rename(results / "geo-recorded")
+    log = written(tmp_path, text(download(Gateway()).acks))
+    monkeypatch.setattr("lab.index.recorded.fetched", lambda: [str(log)])
+    page = write_index(results, None, tmp_path).read_text()
+    assert 'id="recorded-downloads' in page or "Recorded downloads (lines) beside 1 emulated" in page
+    assert "Share of time inside the band of 1 trials of cubic_plain (geo-recorded, " in page
+    assert (results / "recorded_downloads.pdf").exists()

@@ -53,7 +53,7 @@ def test_a_probe_waits_until_an_idle_link_has_carried_it() -> None:
     slow = {"rate_mbps": 1.0, "delay_ms": 5.0, "buffer_bytes": 50_000}
     replayed = slow | {"queue": {"kind": "pfifo", "limit_pkts": 100}}
     for down, asked_ms in ((replayed, 5.0 + PROBE_FRAME_BYTES * 8 / 1e3), (slow, 5.0)):
-        profile: dict[str, Any] = {"title": "t", "down": down, "up": {"delay_ms": 5.0}, "recorded": [], "modelled": []}
+        profile: dict[str, Any] = {"title": "t", "down": down, "up": {"delay_ms": 5.0}, "recorded": [], "assumed": []}
         experiment = experiment_on(Profile.model_validate(profile), "cubic")
         plan = make_plan(experiment, experiment.ccas["cubic"], draw(experiment, 1))
         assert [probe["delay_ms"] for probe in plan["probes"]] == [pytest.approx(asked_ms), 5.0]

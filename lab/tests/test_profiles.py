@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Every profile of the checkout can be drawn, says what of it is data, and gives a trial whose certificate holds."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -49,10 +50,16 @@ def test_the_profiles_that_were_asked_for_are_there() -> None:
 
 
 @pytest.mark.parametrize("name", EVERY)
-def test_a_profile_says_what_is_recorded_and_what_is_modelled(name: str) -> None:
+def test_a_profile_lists_what_is_recorded_what_published_and_what_assumed(name: str) -> None:
     profile = load_profile(name, "test")
-    assert bool(profile.recorded) == bool(list(series_of(profile)))
-    assert profile.modelled  # none is data alone: a buffer was never recorded
+    assert profile.recorded or not list(series_of(profile))
+    assert profile.assumed  # none is data alone
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_what_a_profile_calls_published_names_the_paper_and_the_place_in_it(name: str) -> None:
+    for entry in load_profile(name, "test").published:
+        assert re.search(r"\((thesis|WiFi paper|NetDev 0x18|poster|IPCCC 2022), .+\)", entry), entry
 
 
 @needs_real

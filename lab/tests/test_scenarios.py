@@ -10,12 +10,12 @@ from lab.schema.scenario import Scenario, load_scenario
 
 # thesis 5.3.2 and 5.3.3, WiFi paper III.D, poster
 ASKED: dict[str, dict[str, Any]] = {
-    "thesis-geo": {"trials": 77, "ccas": ["search2", "cubic", "cubic_plain"]},
-    "thesis-leo": {"trials": 77, "ccas": ["search2", "cubic", "cubic_plain"]},
-    "thesis-lte": {"trials": 55, "ccas": ["search2", "cubic", "cubic_plain"]},
-    "thesis-wifi-strong": {"trials": 200, "ccas": ["cubic", "cubic_plain", "bbr", "search2"], "pause_s": 7},
+    "thesis-geo": {"trials": 77, "ccas": ["search", "search2", "cubic", "cubic_plain"]},
+    "thesis-leo": {"trials": 77, "ccas": ["search", "search2", "cubic", "cubic_plain"]},
+    "thesis-lte": {"trials": 55, "ccas": ["search", "search2", "cubic", "cubic_plain"]},
+    "thesis-wifi-strong": {"trials": 200, "ccas": ["cubic", "cubic_plain", "bbr", "search2", "search"], "pause_s": 7},
     "thesis-wifi-weak": {"trials": 200, "duration_s": 3, "round_pause_s": 360},
-    "wifi-paper-high": {"trials": 100, "ccas": ["search2", "cubic_plain", "cubic"], "pause_s": 5, "round_pause_s": 10},
+    "wifi-paper-high": {"trials": 100, "ccas": ["search2", "cubic_plain", "cubic", "search"], "pause_s": 5},
     "wifi-paper-medium": {"trials": 100, "duration_s": 3},
     "wifi-paper-low": {"trials": 100, "duration_s": 3},
     "poster-geo": {"trials": 213},
@@ -62,6 +62,24 @@ def test_every_claim_has_a_sentence() -> None:
         made = list(rows(name, scenario.model_dump(), None, {}))
         assert len({row["id"] for row in made}) == len(made)
         assert all(row["claim"].endswith(f"({scenario.profile}).") and row["why"] for row in made)
+
+
+def test_a_source_that_replayed_search_is_compared_with_a_replay_and_one_that_ran_it_with_a_sender() -> None:
+    forms: dict[tuple[str, str], set[str]] = {}
+    for name in scenarios():
+        for claims in load_scenario(name)[1].claims:
+            if claims.replayed or claims.cca.startswith("search"):
+                forms.setdefault((name.split("-")[0], claims.source), set()).add(claims.replayed or claims.cca)
+                assert bool(claims.replayed) == (claims.source in ("thesis, table 5.1", "poster, table"))
+    assert forms == {
+        ("netdev", "NetDev 0x18, GEO case study"): {"search2"},
+        ("poster", "poster, table"): {"search1"},
+        ("thesis", "thesis, table 5.1"): {"search2"},
+        ("thesis", "thesis, table 5.2"): {"search2"},
+        ("thesis", "thesis, table 5.3"): {"search2"},
+        ("wifi", "WiFi paper, table I"): {"search2"},
+        ("wifi", "WiFi paper, table II"): {"search2"},
+    }
 
 
 def test_claims_of_a_sender_that_does_not_run_are_refused() -> None:
