@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Trials that are stored run only once; what each says, as one row per form."""
 
+import hashlib
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +15,7 @@ from lab.kernel.build import Kernel
 from lab.pool import run_all
 from lab.report.outcome import outcome
 from lab.schema.cca import Cca, load_ccas
+from lab.schema.profile import Profile
 from lab.store.trial import Trial
 from lab.trial import Job
 
@@ -24,11 +26,17 @@ Row = dict[str, Any]
 def jobs(link: str, senders: dict[str, Cca], trials: int, folder: Path, kernel: Kernel, world: Path) -> list[Job]:
     """Build every trial over a link."""
     built = experiment(link, senders, trials)
+    place = folder / f"{link}-{_digest(built.profile)}"
     return [
-        Job(built, name, number, folder / link / f"{name}-{number:03d}", kernel, world, keep_capture=False)
+        Job(built, name, number, place / f"{name}-{number:03d}", kernel, world, keep_capture=False)
         for number in range(1, trials + 1)
         for name in senders
     ]
+
+
+def _digest(profile: Profile) -> str:
+    """Trials over a profile that has changed since are no trials of this link."""
+    return hashlib.sha256(profile.model_dump_json().encode()).hexdigest()[:8]
 
 
 def run(wanted: list[Job], console: Console) -> list[Job]:
