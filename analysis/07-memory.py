@@ -20,7 +20,7 @@
 # kernel that was built is asked, and without one the table shows what `lab/cca.yml` says.
 
 # %% tags=["parameters"]
-senders = ["cubic", "search1", "search2", "search31", "search4", "search", "bbr"]
+senders = ["cubic", "search1", "search2", "search2_printed", "search31", "search4", "search", "bbr"]
 out_dir = None  # where to write what the page shows; nowhere when None
 
 # %%

@@ -24,12 +24,12 @@ from lab.kernel.build import Kernel
 from lab.kernel.compile import Compile
 from lab.schema.cca import load_ccas
 from lab.scratch import scratch_folder
-from lab.search_replay import replay_bins, version
+from lab.search_replay import replay_bins, version, versions
 from lab.senders import SOCKET_BYTES, ask
 from lab.world import image
 
 FOLDERS = ("search", "bench")  # of lab/kernel/
-VERSIONS = ("search", "search1", "search2", "search31", "search4")
+VERSIONS = versions()
 REFERENCE = "cubic"
 PROGRAMS = (REFERENCE, "tcp_cubic_plain", *(f"tcp_{name}" for name in VERSIONS))
 PHASES = ("slow-start", "after")

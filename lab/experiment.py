@@ -26,6 +26,9 @@ def load_experiment(name: str, overrides: dict[str, Any] | None = None) -> Exper
     topology = load_topology(scenario.topology, asked_in)
     if rival and len(topology.rivals) != 2:
         raise field_error(asked_in, "topology", scenario.topology, "one with lab.rival-sender and lab.rival-receiver")
+    if scenario.mtu_bytes and scenario.mtu_bytes > topology.mtu_bytes:
+        rule = f"at most {topology.mtu_bytes}, the MTU of topology {scenario.topology}"
+        raise field_error(asked_in, "mtu_bytes", scenario.mtu_bytes, rule)
     return Experiment(stem, scenario, load_profile(scenario.profile, asked_in), topology, ccas, rival)
 
 

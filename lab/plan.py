@@ -23,7 +23,8 @@ from lab.tables.qdisc import SAMPLE_EVENT
 
 PORT = 5201
 RIVAL_PORT = 20_002  # of the second download's client, so that its connection is known in the trace
-MSS_BYTES = 1448  # MTU 1500 less IP (20), TCP (20) and timestamps (12)
+HEADERS_BYTES = 52  # of a segment: IP (20), TCP (20) and timestamps (12)
+MSS_BYTES = 1448  # with the usual MTU of 1500; a trial's own is mss_bytes() of its experiment
 SNAPLEN_BYTES = 96  # Ethernet (14), IP (20) and the longest TCP header (60)
 TRACE_EVENT_BYTES, SAMPLE_BYTES = 160, 64
 RING_S, RING_HEADER_BYTES, LEAST_RING_MB = 2.0, 192, 2  # a header with the kernel's own beside it
@@ -33,6 +34,12 @@ PROBES = 12
 PROBE_FRAME_BYTES = 54  # Ethernet (14), IP (20), UDP (8) and 12 of its own (lab/node/probe.py)
 WATCH_MODULE, SAMPLER_MODULE = "tcp_slow_start_watch", "qdisc_sampler"
 FQ = {"kind": "fq", "limit_pkts": 10_000, "flow_limit_pkts": 100}  # the kernel's own defaults, stated
+# Retransmissions pass TCP's own limit of what it queues locally (TSQ): with 100 a burst of them was dropped right here.
+PACED = FQ | {"flow_limit_pkts": 10_000}
+FQ_RATIOS = {
+    "net.ipv4.tcp_pacing_ss_ratio": "200",  # % of cwnd / srtt in slow start, and after it: the kernel's own, stated
+    "net.ipv4.tcp_pacing_ca_ratio": "120",
+}
 
 EVENTS = {
     "tcp:tcp_probe": "sport == {port}",
@@ -78,13 +85,15 @@ def make_plan(experiment: Experiment, cca: Cca, drawn: Draw) -> dict[str, Any]:
     shaped = shapes(profile, link, topology, drawn.seed)
     ccas = [cca, *([experiment.rival] if experiment.rival else [])]
     ends = [sender, receiver, *(topology.rivals if experiment.rival else ())]
+    mss = mss_bytes(experiment)
     return {
         "seed": drawn.seed,
         "topology": topology.engine_view(),
         "ends": [node for node, _ in ends],
         "addresses": dict(ends),
         "modules": _modules(ccas),
-        "sysctls": _sysctls(ccas),
+        "sysctls": _sysctls(scenario, ccas),
+        "mss_bytes": mss,
         "link": {
             "base_rtt_ms": link.base_rtt_ms,
             "rate_mbps": link.mean_rate_mbps,
@@ -92,19 +101,21 @@ def make_plan(experiment: Experiment, cca: Cca, drawn: Draw) -> dict[str, Any]:
         },
         "shapes": shaped,
         "egress": [
-            shape for (node, _), which in zip(ends[::2], ccas, strict=True) for shape in _egress(topology, node, which)
+            shape
+            for (node, _), which in zip(ends[::2], ccas, strict=True)
+            for shape in _egress(topology, node, PACED if scenario.pacing else FQ if which.qdisc else None)
         ],
         "start_phase_s": link.start_phase_s,
         "probes": _probes(profile, link, shaped, sender[0], receiver[0]),
         "capture": {
             "interface": _interface_of(topology, receiver[0]),
             "snaplen_bytes": SNAPLEN_BYTES,
-            "ring_mb": _ring_mb(link),
+            "ring_mb": _ring_mb(link, mss),
         },
-        "trace": {"events": _events(ccas), "buffer_kb": _trace_kb(link, scenario.duration_s)},
+        "trace": {"events": _events(ccas), "buffer_kb": _trace_kb(link, scenario.duration_s, mss)},
         "sampler": {"interface": list(topology.part("bottleneck")), "interval_us": sample_us(link)},
         "flows": _flows(scenario, ends, ccas),
-        "memory_mb": _memory_mb(link, scenario.duration_s),
+        "memory_mb": _memory_mb(link, scenario.duration_s, mss),
     }
 
 
@@ -136,17 +147,31 @@ def _modules(ccas: list[Cca]) -> list[dict[str, Any]]:
     return [*own.values(), *watch, {"name": SAMPLER_MODULE, "params": {}}]
 
 
-def _sysctls(ccas: list[Cca]) -> dict[str, dict[str, str]]:
+def mss_bytes(experiment: Experiment) -> int:
+    """Return the bytes of a full segment: what the MTU leaves behind the headers."""
+    return (experiment.scenario.mtu_bytes or experiment.topology.mtu_bytes) - HEADERS_BYTES
+
+
+def _sysctls(scenario: Scenario, ccas: list[Cca]) -> dict[str, dict[str, str]]:
+    """Return every pinned setting.
+
+    An MTU of the scenario's is one of the ends' default routes: the kernel announces the MSS that follows from it
+    (RFC 9293, 3.7.1) and sends no larger segment, and every engine pins and reads back a route in the same way.
+    """
     pinned = load_sysctls().values()
-    return pinned | {"ends": pinned["ends"] | {name: value for cca in ccas for name, value in cca.sysctls.items()}}
+    own = {name: value for cca in ccas for name, value in cca.sysctls.items()}
+    return pinned | {
+        "ends": pinned["ends"] | (FQ_RATIOS if scenario.pacing else {}) | own,
+        "route": pinned["route"] | ({"mtu": str(scenario.mtu_bytes)} if scenario.mtu_bytes else {}),
+    }
 
 
-def _egress(topology: Topology, node: str, cca: Cca) -> list[dict[str, Any]]:
-    """Word the qdisc that the sender needs on its host; none: the kernel's default."""
-    if not cca.qdisc:
+def _egress(topology: Topology, node: str, spec: dict[str, Any] | None) -> list[dict[str, Any]]:
+    """Build the qdisc of a sender's host; none: the kernel's default."""
+    if not spec:
         return []
     host, dev = _interface_of(topology, node)
-    return [{"part": "egress", "node": host, "dev": dev, "spec": FQ, "steps": None}]
+    return [{"part": "egress", "node": host, "dev": dev, "spec": spec, "steps": None}]
 
 
 def _probes(
@@ -196,9 +221,9 @@ def _events(ccas: list[Cca]) -> dict[str, str]:
     return {name: condition.format(port=PORT) for name, condition in events.items()}
 
 
-def _trace_kb(link: Link, duration_s: int) -> int:
+def _trace_kb(link: Link, duration_s: int, mss: int) -> int:
     """Room for an event a segment at full rate, for one a sample, and half as much again."""
-    segments = link.mean_rate_mbps * 1e6 / 8 / MSS_BYTES * duration_s
+    segments = link.mean_rate_mbps * 1e6 / 8 / mss * duration_s
     samples = link.series_s * 1e6 / sample_us(link)
     return math.ceil(1.5 * (segments * TRACE_EVENT_BYTES + samples * SAMPLE_BYTES) / 1024) + 1024
 
@@ -207,16 +232,16 @@ def _peak_mbps(link: Link) -> float:
     return peak(link.down.rate_mbps) if link.down.rate_mbps is not None else link.mean_rate_mbps
 
 
-def _ring_mb(link: Link) -> int:
+def _ring_mb(link: Link, mss: int) -> int:
     """Room for the headers of some seconds, one back for each: dumpcap may be awakened so late. It is all touched."""
-    segments = RING_S * _peak_mbps(link) * 1e6 / 8 / MSS_BYTES
+    segments = RING_S * _peak_mbps(link) * 1e6 / 8 / mss
     return math.ceil(2 * segments * RING_HEADER_BYTES / 1e6) + LEAST_RING_MB
 
 
-def _memory_mb(link: Link, duration_s: int) -> int:
+def _memory_mb(link: Link, duration_s: int, mss: int) -> int:
     """Trace and capture rings, and what is in flight or queued many times over (overshoot, truesize, both ends)."""
     in_flight_bytes = (link.down.buffer_bytes or 0) + _peak_mbps(link) * 1e6 / 8 * longest_rtt_ms(link) / 1e3
-    return math.ceil(512 + _trace_kb(link, duration_s) / 1024 + 16 * in_flight_bytes / 1e6)
+    return math.ceil(512 + _trace_kb(link, duration_s, mss) / 1024 + 16 * in_flight_bytes / 1e6)
 
 
 def longest_rtt_ms(link: Link) -> float:

@@ -11,12 +11,15 @@ import numpy.typing as npt
 import polars as pl
 
 from lab.errors import UserError
+from lab.schema.cca import load_ccas
 
 # enum search_verdict
 TOO_FEW_BINS, RTT_TOO_LONG, NO_PREVIOUS, AFTER_SILENCE, NOT_FILLED, RTT_FELL, STAY, EXIT = range(1, 9)
 COMPARED = (STAY, EXIT)
 TWICE_DELIVERED, SENT, SENT_HELD = range(3)  # enum search_expected
-WHOLE_BINS, FRACTION, NEAREST_BIN = range(3)  # enum search_interpolation
+WHOLE_BINS, FRACTION, NEAREST_BIN, ENDED_BINS, PERCENT = range(5)  # enum search_interpolation
+HISTORY_NONE, HISTORY_WHOLE, HISTORY_RESET = range(3)  # enum search_history
+AGAIN_ANEW, AGAIN_GO_ON, AGAIN_NEVER = range(3)  # enum search_again
 KEEP_CWND, ROLL_BACK, DRAIN = range(3)  # enum search_on_exit
 ROOM_BINS = 1 << 14  # of a call: memory does not grow with the stream
 
@@ -41,7 +44,7 @@ BIN = np.dtype(
 
 @dataclass(frozen=True)
 class SearchParams:
-    """struct search_params, by the names of the modules' parameters; the thesis's values unless said otherwise."""
+    """struct search_params, by the names of the modules' parameters; the defaults are Algorithm 1 of the thesis."""
 
     window_factor_tenths: int = 35
     bins: int = 10
@@ -49,14 +52,21 @@ class SearchParams:
     threshold_pct: int = 35
     expected: int = TWICE_DELIVERED
     interpolation: int = FRACTION
+    skip_equal: int = 0
+    unchecked: int = 0
+    history: int = HISTORY_NONE
+    end_closes: int = 0
     missed_bins_max: int = 0
     long_rtt: int = 0
     restart_rtt_pct: int = 0
-    app_limited: int = 0  # for the module, which tells the core what it saw
+    app_limited: int = 0  # for the module, as are the three that follow
+    in_recovery: int = 0
+    again: int = AGAIN_ANEW
+    epoch_blind_ms: int = 0
     on_exit: int = KEEP_CWND
 
 
-THESIS = SearchParams()
+PRINTED = SearchParams()  # "search2_printed"; the experiments ran "search2"
 
 
 @dataclass(frozen=True)
@@ -93,8 +103,8 @@ Pointer = ctypes.POINTER
 
 def _load(library: Path) -> ctypes.CDLL:
     loaded = ctypes.CDLL(str(library))
-    loaded.search_version.argtypes = [ctypes.c_char_p, Pointer(_Params), Pointer(ctypes.c_bool)]
-    loaded.search_version.restype = ctypes.c_bool
+    loaded.search_version_named.argtypes = [ctypes.c_char_p, Pointer(_Params), Pointer(ctypes.c_bool)]
+    loaded.search_version_named.restype = ctypes.c_bool
     loaded.search_replay_bytes.argtypes = [Pointer(_Params), ctypes.c_bool]
     loaded.search_replay_bytes.restype = ctypes.c_size_t
     loaded.search_exit_pkts.argtypes = [Pointer(_Params), Pointer(_Decision), ctypes.c_uint32, ctypes.c_uint32]
@@ -112,10 +122,15 @@ def _load(library: Path) -> ctypes.CDLL:
     return loaded
 
 
+def versions() -> tuple[str, ...]:
+    """Names of SEARCH's versions: the senders of lab/cca.yml that leave slow start by it."""
+    return tuple(name for name, cca in load_ccas().items() if cca.slow_start_exit == "search")
+
+
 def version(library: Path, name: str) -> Version:
-    """A version as it was published, by its congestion control's name: search1, search2, search31, search4, search."""
+    """A version by its congestion control's name, as lab/kernel/search/search_versions.h has it."""
     params, compact = _Params(), ctypes.c_bool()
-    if not _load(library).search_version(name.encode(), params, compact):
+    if not _load(library).search_version_named(name.encode(), params, compact):
         raise UserError(f"SEARCH version {name!r}: must be one of lab/kernel/search/search_versions.h")
     return Version(SearchParams(*(getattr(params, name) for name in SearchParams.__dataclass_fields__)), compact.value)
 
@@ -138,7 +153,7 @@ def replay_bins(
     t_us: npt.ArrayLike,
     rtt_us: npt.ArrayLike,
     delivered_bytes: npt.ArrayLike,
-    params: SearchParams = THESIS,
+    params: SearchParams = PRINTED,
     *,
     sent_bytes: npt.ArrayLike | None = None,
     limited: npt.ArrayLike | None = None,
@@ -183,7 +198,7 @@ def replay(
     t_us: npt.ArrayLike,
     rtt_us: npt.ArrayLike,
     delivered_bytes: npt.ArrayLike,
-    params: SearchParams = THESIS,
+    params: SearchParams = PRINTED,
     *,
     sent_bytes: npt.ArrayLike | None = None,
     limited: npt.ArrayLike | None = None,

@@ -15,9 +15,10 @@ from lab.backends.virtual import Virtual
 from lab.certificate import certify
 from lab.kernel.build import Kernel
 from lab.links.shapes import write_steps
-from lab.plan import MSS_BYTES, PORT, RIVAL_PORT, SNAPLEN_BYTES, Experiment, draw, make_plan
+from lab.plan import PORT, RIVAL_PORT, SNAPLEN_BYTES, Experiment, draw, make_plan
 from lab.store.parquet import write_table
 from lab.store.trial import FORMAT, TABLES, Trial
+from lab.tables import downloads
 from lab.tables.acks import Clock, ack_table, retransmit_table, state_table
 from lab.tables.exits import bin_table, exit_table
 from lab.tables.header_capture import keep_headers
@@ -26,7 +27,6 @@ from lab.tables.packets import read_packets
 from lab.tables.qdisc import qdisc_table
 from lab.tables.trace import read_events
 
-RIVAL_FLOW = 2  # of the tables; its packets are not captured, its kernel is traced
 CAPTURED = "client.pcapng"
 RAW = ("trace.raw", "formats", "link", "node.json", CAPTURED)
 
@@ -91,9 +91,11 @@ def store(job: Job, plan: dict[str, Any], folder: Path) -> dict[str, Any]:
     rival = job.experiment.rival
     rules = [job.experiment.ccas[job.cca].slow_start_exit, *([rival.slow_start_exit] if rival else [])]
     tables = decode(folder, node, *rules)
+    measured = downloads.measure(plan, node, tables)
+    tables = downloads.cut(tables, measured)
     for name in TABLES:
         write_table(tables[name], folder / f"{name}.parquet")
-    meta = _meta(job, plan, node, certify(plan, node, tables))
+    meta = _meta(job, plan, node, measured, certify(plan, node, tables))
     (folder / "trial.json").write_text(json.dumps(meta, indent=1))
     if job.keep_capture:
         keep_headers(folder / CAPTURED, folder / f"{CAPTURED}.zst", SNAPLEN_BYTES)
@@ -109,7 +111,7 @@ def decode(folder: Path, node: dict[str, Any], *rules: str) -> dict[str, pl.Data
     capture = read_packets(folder / CAPTURED, PORT, SNAPLEN_BYTES)
     start_ns = capture.start_ns - node["clocks"]["realtime_ns"] + node["clocks"]["monotonic_ns"]
     events = read_events(folder / "trace.raw", folder / "formats")
-    clock = Clock(start_ns, capture.client_ports | ({RIVAL_PORT: RIVAL_FLOW} if len(rules) > 1 else {}))
+    clock = Clock(start_ns, capture.client_ports | ({RIVAL_PORT: downloads.RIVAL} if len(rules) > 1 else {}))
     exits = [exit_table(events, clock, rule).filter(pl.col("flow") == flow) for flow, rule in enumerate(rules, 1)]
     return {
         "packets": capture.packets,
@@ -123,7 +125,13 @@ def decode(folder: Path, node: dict[str, Any], *rules: str) -> dict[str, pl.Data
     }
 
 
-def _meta(job: Job, plan: dict[str, Any], node: dict[str, Any], certificate: dict[str, Any]) -> dict[str, Any]:
+def _meta(
+    job: Job,
+    plan: dict[str, Any],
+    node: dict[str, Any],
+    measured: list[dict[str, Any]],
+    certificate: dict[str, Any],
+) -> dict[str, Any]:
     experiment = job.experiment
     return {
         "format": FORMAT,
@@ -134,15 +142,10 @@ def _meta(job: Job, plan: dict[str, Any], node: dict[str, Any], certificate: dic
         "profile": experiment.scenario.profile,
         "duration_s": experiment.scenario.duration_s,
         **plan["link"],
-        "mss_bytes": MSS_BYTES,
+        "mss_bytes": plan["mss_bytes"],
         "flows": [
-            _flow(number, cca, told["end"])
-            for number, cca, told in zip(
-                (1, RIVAL_FLOW),
-                (job.cca, experiment.scenario.rival),
-                (node["iperf3"], *node.get("rivals", ())),
-                strict=False,
-            )
+            {"flow": flow["flow"], "cca": cca} | flow
+            for flow, cca in zip(measured, (job.cca, experiment.scenario.rival), strict=False)
         ],
         "certificate": certificate,
         "applied": node["applied"],
@@ -154,15 +157,4 @@ def _meta(job: Job, plan: dict[str, Any], node: dict[str, Any], certificate: dic
         "backend": job.where.backend,
         "engine": job.where.engine,
         **({"machine": node["machine"]} if "machine" in node else {}),
-    }
-
-
-def _flow(number: int, cca: str | None, end: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "flow": number,
-        "cca": cca,
-        "throughput_mbps": end["sum_received"]["bits_per_second"] / 1e6,
-        "retransmits_pkts": end["sum_sent"]["retransmits"],
-        "bytes": end["sum_received"]["bytes"],
-        "seconds": end["sum_received"]["seconds"],
     }

@@ -18,7 +18,10 @@ LOWEST_PCT = -100.0  # a faster return link lets more than the double arrive; be
 THRESHOLD_PCT = 35  # SEARCH's THRESH (thesis, algorithm 1, line 6)
 EXPECTED = "#56b4e9"
 AFTER = 1.15  # how far beyond the last moment the time axis goes
-REPLAYED = "the SEARCH core replayed over the ACKs of this sender, RTT samples recovered from its smoothed RTT"
+REPLAYED = (
+    "SEARCH 2.0, Algorithm 1 as printed, replayed over the ACKs of this sender, "
+    "RTT samples recovered from its smoothed RTT"
+)
 
 
 @in_house_style

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """How SEARCH's exits change with its parameters, against a rule or the truth (thesis, figures 4.10 to 4.12 and 4.15).
 
-Drawn from evaluation/sensitivity.parquet: shares of early, chokepoint and late exits of the core replayed over the ACK
-streams of downloads without HyStart.
+Drawn from evaluation/sensitivity.parquet: shares of early, chokepoint and late exits of the published 2.0 replayed over
+the ACK streams of downloads without HyStart.
 """
 
 import sys
@@ -62,7 +62,7 @@ def draw(sensitivity: pl.DataFrame, kind: str, judge: str, scenario: str, link: 
         f"{best['bins']} bins, {best['extra_bins']} extra"
     )
     said = f"most chokepoint exits ({best['chokepoint_pct'] or 0:.0f} %) with {at}"
-    what = f"Exits of the replayed SEARCH core by its parameters on {link}, {JUDGES[judge]}; dotted: its default"
+    what = f"Exits of the published SEARCH 2.0, replayed, by its parameters on {link}, {JUDGES[judge]}; dotted: default"
     return Drawing(figure(table, kind), f"{what}. {said[0].upper()}{said[1:]}.", f"{what}; {said}.")
 
 

@@ -75,7 +75,7 @@ class Subject:
 
 
 def replayed_bins(acks: pl.DataFrame, library: Path) -> pl.DataFrame:
-    """The SEARCH core's bins over the ACKs of another sender."""
+    """The bins of SEARCH 2.0, Algorithm 1 as printed, over the ACKs of another sender."""
     told = ack_stream(acks, FLOW)
     return replay(library, told["t_us"], told["rtt_us"], told["delivered_bytes"], stop_at_exit=False)
 

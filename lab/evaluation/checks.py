@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Points of the sensitivity maps run for real: SEARCH's module with those parameters, against the replay of them.
+"""Points of the sensitivity maps run for real: search2's module with those parameters, against the replay of them.
 
 Each runs on the links of the first downloads without HyStart, so that its exit should be the replayed one.
 """
@@ -12,6 +12,7 @@ from typing import Any
 import polars as pl
 
 from lab import pool
+from lab.evaluation import sensitivity
 from lab.evaluation.replayed import Download, class_of, downloads, exit_of, varied
 from lab.experiment import load_experiment
 from lab.heuristics import loss
@@ -19,11 +20,11 @@ from lab.heuristics.slow_start import SlowStartExit, first_exit
 from lab.kernel.build import Kernel
 from lab.report.outcome import FLOW
 from lab.report.stored import Stored
-from lab.search_replay import THESIS, Version
+from lab.search_replay import version
 from lab.store.trial import Trial
 from lab.trial import Job
 
-SENDER = "search2"  # the thesis's version
+SENDER = sensitivity.PUBLISHED
 POINTS: tuple[dict[str, int], ...] = (
     {},
     {"window_factor_tenths": 20, "threshold_pct": 20},
@@ -67,10 +68,10 @@ def _rows(name: str, jobs: list[Job], known: dict[int, Download], library: Path)
 
 
 def _row(name: str, trial: Trial, point: dict[str, int], one: Download, library: Path) -> dict[str, Any]:
-    version: Version = varied(THESIS, **point)
-    replayed, left = exit_of(library, one, version), first_exit(trial.exits, FLOW)
+    form = varied(version(library, SENDER).params, **point)
+    replayed, left = exit_of(library, one, form), first_exit(trial.exits, FLOW)
     real = replace(one, loss_s=loss.first_loss_s(trial.packets, FLOW))
-    params = version.params
+    params = form.params
     return {
         "scenario": name,
         "window_rtts": params.window_factor_tenths / 10,

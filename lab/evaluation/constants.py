@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from lab.heuristics import latency_offset, loss, median_throughput
+from lab.heuristics import latency_offset, loss, median_throughput, window_rate
 from lab.heuristics.classify import by_bitrate, by_time
 from lab.heuristics.rtt import min_rtt_ms
 from lab.heuristics.slow_start import first_exit
@@ -87,7 +87,7 @@ def _trial(trial: Trial, known: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
     bitrate = left.bitrate_mbps(trial.meta["mss_bytes"]) if left else None
     for span_s in SPANS_S:
         median_mbps = median_throughput.median_first_mbps(throughput, span_s)
-        found_s = median_throughput.first_reached_s(throughput, median_mbps)
+        found_s = window_rate.first_reached_s(trial.acks, trial.meta["mss_bytes"], median_mbps, FLOW)
         yield row(("median_throughput_1s", span_s, None), found_s, by_bitrate(left, bitrate, median_mbps, loss_s))
 
 

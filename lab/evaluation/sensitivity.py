@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Maps of SEARCH's parameters (thesis, figures 4.10 to 4.12 and 4.15): the class of its exit at each point.
 
-Each point is the core replayed over every download without HyStart, judged by the scenario's rule and by the truth.
+Each point is the published SEARCH 2.0 with other parameters, replayed over every download without HyStart, and judged
+by the scenario's rule and by the truth.
 """
 
 from collections import Counter
@@ -16,33 +17,34 @@ from lab.evaluation.replayed import JUDGES, Download, class_of, downloads, exit_
 from lab.heuristics.slow_start import SlowStartExit
 from lab.report.stored import Stored
 from lab.report.summary import CLASSES
-from lab.search_replay import THESIS, SearchParams, Version, version
+from lab.search_replay import SearchParams, Version, version
+from lab.search_replay import versions as all_versions
 from lab.stats import mean_sd, share_pct, wilson_pct
 
 WINDOWS_TENTHS = range(10, 81, 5)
 THRESHOLDS_PCT = range(5, 51, 5)
 BINS = (5, 6, 8, 10, 12, 15, 20, 25, 30, 35, 40)
 EXTRA_BINS = (0, 1, 3, 5, 8, 10, 12, 15, 20, 25, 30, 35, 40)
-VERSIONS = ("search1", "search2", "search31", "search4", "search")
+PUBLISHED = "search2"  # the code that the thesis's experiments ran
 Exits = list[SlowStartExit | None]
 
 
-def points() -> Iterator[tuple[str, SearchParams, bool]]:
+def points(published: SearchParams) -> Iterator[tuple[str, SearchParams, bool]]:
     """Yield (map, parameters, whether the core can ever compare)."""
     for window, threshold in product(WINDOWS_TENTHS, THRESHOLDS_PCT):
-        yield "window-threshold", varied(THESIS, window_factor_tenths=window, threshold_pct=threshold).params, True
+        yield "window-threshold", varied(published, window_factor_tenths=window, threshold_pct=threshold).params, True
     for bins in BINS:
-        yield "bins", varied(THESIS, bins=bins).params, True
+        yield "bins", varied(published, bins=bins).params, True
     for extra in EXTRA_BINS:
         # Without extra bins no window lies an RTT back, for an RTT is longer than a bin: the core never compares.
-        yield "extra-bins", varied(THESIS, extra_bins=max(extra, 1)).params, extra > 0
+        yield "extra-bins", varied(published, extra_bins=max(extra, 1)).params, extra > 0
 
 
 def maps(stored: Stored, library: Path) -> pl.DataFrame:
     """Return a row per point and judge; no rows without a download to replay over."""
     found = downloads(stored)
     rows = []
-    for name, params, compares in points() if found else ():
+    for name, params, compares in points(version(library, PUBLISHED).params) if found else ():
         exits = [exit_of(library, one, Version(params)) if compares else one.own for one in found]
         about = {
             "scenario": stored.name,
@@ -60,7 +62,7 @@ def versions(stored: Stored, library: Path) -> pl.DataFrame:
     """Return a row per download, version and judge: when that version would have left, and its class."""
     rows = []
     for one in downloads(stored):
-        for name in VERSIONS:
+        for name in all_versions():
             left = exit_of(library, one, version(library, name))
             rows += [_version(stored.name, name, one, left, judge) for judge in JUDGES]
     return pl.DataFrame(rows, infer_schema_length=None)

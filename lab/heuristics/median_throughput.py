@@ -11,12 +11,11 @@ of two ways:
   begin at the exit or later; null for a sender that never leaves slow start.
 
 Slow start reached the capacity before it was left if the exit bitrate, cwnd * MSS / RTT at the exit, is not
-below that median. The capacity time in tables is the end of the first interval whose throughput reaches the
-median.
+below that median. The capacity time in tables is when cwnd * MSS / RTT first reached the median (window_rate.py).
 
 On a GEO satellite the first second holds the handshake (600 ms) and the first few windows, so most of its
 intervals are empty and the first median is 0 Mb/s. Taken literally, as it is here, any exit is then above
-it: no exit is early and capacity is reached in the first interval. The paper meant the rule for WiFi; on
+it: no exit is early and capacity is reached with the first ACK. The paper meant the rule for WiFi; on
 GEO the row shows how it fails.
 """
 
@@ -56,14 +55,6 @@ def median_first_mbps(throughput: pl.DataFrame, span_s: float) -> float | None:
 def median_after_mbps(throughput: pl.DataFrame, exit_s: float | None) -> float | None:
     """Median after slow start (thesis); null when slow start was never left."""
     return None if exit_s is None else median(throughput.filter(pl.col("begin_s") >= exit_s)["throughput_mbps"])
-
-
-def first_reached_s(throughput: pl.DataFrame, median_mbps: float | None) -> float | None:
-    """End of the first interval whose throughput is the median or more."""
-    if median_mbps is None:
-        return None
-    reached = throughput.filter(pl.col("throughput_mbps") >= median_mbps)
-    return None if reached.is_empty() else float(reached.item(0, "end_s"))
 
 
 def exit_bitrate_mbps(cwnd_pkts: int, mss_bytes: int, rtt_ms: float) -> float:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lab.index.claims import Claims
+from lab.index.recorded import RecordedPart
 from lab.report import template
 from lab.report.table import Table
 from lab.report.template import Picture
@@ -65,6 +66,7 @@ class Index:
     summary: Table | None
     scenarios: Sequence[ScenarioPart]
     chapters: Sequence[Chapter]
+    recorded: RecordedPart
     claims: Claims | None  # null: not judged yet
     heuristics: bool
     browsed: Mapping[str, Any]

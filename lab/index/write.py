@@ -20,6 +20,7 @@ from lab.index.evaluation import FOLDER as EVALUATION
 from lab.index.evaluation import evaluation
 from lab.index.notebooks import NOTEBOOKS, execute_all
 from lab.index.page import Index, Link, ScenarioPart, render
+from lab.index.recorded import recorded
 from lab.report.files import write_whole
 from lab.report.judged import OUTCOMES, TRIALS
 from lab.report.stored import LATEST, Stored, stored
@@ -46,6 +47,7 @@ def write_index(results: Path, replay_library: Path | None, notebooks: Path = NO
         scenarios=_scenarios(results, runs, tables["status"]),
         chapters=[chapters.chapter(results, each) for each in done],
         claims=claims.shown(tables["claims"]),
+        recorded=recorded(results, faults),
         heuristics=_heuristics(results, runs, faults),
         browsed=browsed((each.run, shown_first(each.judged.outcomes), each.name) for each in runs),
         faults=[*faults, *(fault for each in runs for fault in each.judged.faults)],

@@ -24,7 +24,7 @@ from lab.schema.profile import (
 
 HANDSHAKE_RTTS = 8  # iperf3's control connection comes before its data
 HANDSHAKE_S = 1.0
-CLOSING_S = 20.0  # iperf3 closes its connections behind all that is queued, which a slow link takes seconds to carry
+CLOSING_S = 10.0  # 3 s to close and stop iperf3 (node/download.py); 7 s in which a handshake loses three packets
 CAP_LIMIT_BYTES = 2**31 - 1
 LIMITS = {
     "rate_mbps": RATE_LIMIT_MBPS,
@@ -32,6 +32,7 @@ LIMITS = {
     "loss_pct": 100.0,
     "request_delay_ms": DELAY_LIMIT_MS,
     "cap_bytes": CAP_LIMIT_BYTES,
+    "buffer_bytes": MOST_BUFFER_BYTES,
 }
 COLUMNS = {
     "down.rate_mbps": ("rate_down_mbps", "rate_mbps"),
@@ -72,7 +73,7 @@ class Link:
     up: DrawnWay
     base_rtt_ms: float  # of the path with empty queues, at its shortest
     start_phase_s: float
-    series_s: float  # for how long its steps are known: until iperf3 has closed its connections
+    series_s: float  # for how long its steps are known: until iperf3 has been stopped
 
     @property
     def mean_rate_mbps(self) -> float:
@@ -149,6 +150,9 @@ class _Drawing:
         delay_ms = first(self._quantity(asked.request_delay_ms, f"{field}.request_delay_ms"))
         if delay_ms > MOST_FRAMES * asked.frame_ms:
             raise field_error(self.file, f"{field}.request_delay_ms", delay_ms, f"at most {MOST_FRAMES} frames")
+        if delay_ms > self.trial_s * 1e3:
+            rule = f"shorter than the trial ({self.trial_s:.6g} s): no request would be granted in it"
+            raise field_error(self.file, f"{field}.request_delay_ms", delay_ms, rule)
         return DrawnOnDemand(
             phase_ms,
             delay_ms,
@@ -178,14 +182,24 @@ class _Drawing:
         }
 
     def _buffer_bytes(self, name: str, way: Way) -> int | None:
+        if way.buffer_bytes is not None:
+            return self._given_buffer_bytes(f"{name}.buffer_bytes", way.buffer_bytes)
         if way.buffer_bdps is None:
-            return way.buffer_bytes
+            return None
         bdp_bytes = self._nominal_rate_mbps(name, way) * 1e6 / 8 * self.nominal_rtt_ms / 1e3
         asked = max(round(way.buffer_bdps * bdp_bytes), SMALLEST_BUFFER_BYTES)
         if asked > MOST_BUFFER_BYTES:
             rule = f"one of at most {MOST_BUFFER_BYTES} bytes (it is of {asked:.4g})"
             raise field_error(self.file, f"{name}.buffer_bdps", way.buffer_bdps, rule)
         return asked
+
+    def _given_buffer_bytes(self, field: str, given: int | Model) -> int:
+        """Draw the buffer of this trial where it is a model; a constant takes nothing from the generator."""
+        size_bytes = round(first(self._quantity(given, field)))
+        if size_bytes < SMALLEST_BUFFER_BYTES:
+            rule = f"at least one frame of {SMALLEST_BUFFER_BYTES} bytes at every draw: state `least`"
+            raise field_error(self.file, field, size_bytes, rule)
+        return size_bytes
 
     def _nominal_rate_mbps(self, name: str, way: Way) -> float:
         if way.opportunities:

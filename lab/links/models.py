@@ -11,12 +11,15 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import Field, model_validator
 
+from lab.links import lognormal
 from lab.links.steps import Quantity, Row, Steps, added
 from lab.schema.load import Strict
 
 Number = Annotated[float, Field(strict=False)]
 Positive = Annotated[float, Field(gt=0, strict=False)]
 NotNegative = Annotated[float, Field(ge=0, strict=False)]
+LnSd = Annotated[float, Field(ge=0, le=5, strict=False)]  # of a logarithm: 5 is a spread over eight decades
+LEAST_SHARE = 0.001  # of a log-normal model's values within its bounds: what lies outside is drawn again
 STEPS_A_CYCLE, LEAST_STEP_S = 40, 0.001  # finer steps cost a node more than they tell a sender
 
 
@@ -44,10 +47,20 @@ class Lognormal(Model):
     least: NotNegative = 0.0
     most: Positive = math.inf
 
+    @model_validator(mode="after")
+    def _likely_enough(self) -> "Lognormal":
+        if lognormal.share_within(self.mean, self._ln_sd, self.least, self.most) < LEAST_SHARE:
+            raise ValueError(f"a log-normal model with at least {LEAST_SHARE:.1%} of its values from least to most")
+        return self
+
+    @property
+    def _ln_sd(self) -> float:
+        return lognormal.ln_sd_of(self.mean, self.sd)
+
     def draw(self, rng: np.random.Generator, duration_s: float) -> Quantity:  # noqa: ARG002
         """Draw again what lies outside the bounds."""
         while True:
-            value = lognormal(rng, self.mean, self.sd)
+            value = lognormal.sample(rng, self.mean, self._ln_sd)
             if self.least <= value <= self.most:
                 return value
 
@@ -81,22 +94,55 @@ class Uniform(Model):
 
 
 class Levels(Model):
-    """A new log-normal value every period, as where a scheduler assigns capacity anew; the phase is the trial's."""
+    """A new log-normal value every period, as where a scheduler shares capacity out again; the phase is the trial's.
+
+    Three numbers are stated apart: the mean, the spread of the levels of one trial (`sd` in the unit of the mean, or
+    `ln_sd` of the logarithm), and the spread of the trials' own means (`between_ln_sd`). What lies outside `least` and
+    `most` takes the bound's value, which changes the mean: `nominal` is the mean after clipping.
+    """
 
     model: Literal["levels"]
     period_s: Positive
     mean: Positive
-    sd: NotNegative
+    sd: NotNegative | None = None
+    ln_sd: LnSd | None = None
+    between_ln_sd: LnSd = 0.0
+    least: NotNegative = 0.0
+    most: Positive = math.inf
+
+    @model_validator(mode="after")
+    def _whole(self) -> "Levels":
+        if (self.sd is None) == (self.ln_sd is None):
+            raise ValueError("levels with either sd or ln_sd")
+        if self.most <= self.least:
+            raise ValueError(f"levels with least below most ({self.least:g} is not below {self.most:g})")
+        return self
+
+    @property
+    def within_ln_sd(self) -> float:
+        """Return the standard deviation of the logarithm of one trial's levels."""
+        return lognormal.ln_sd_of(self.mean, self.sd) if self.sd is not None else float(self.ln_sd or 0)
 
     def draw(self, rng: np.random.Generator, duration_s: float) -> Quantity:
-        """Draw the phase, then a level a period."""
+        """Draw the phase, the trial's mean where trials differ, then a level a period."""
         begins = np.arange(-rng.uniform(0, self.period_s), duration_s, self.period_s)
-        return Steps.of([(max(float(t_s), 0.0), lognormal(rng, self.mean, self.sd)) for t_s in begins])
+        mean = lognormal.sample(rng, self.mean, self.between_ln_sd) if self.between_ln_sd else self.mean
+        levels = [lognormal.sample(rng, mean, self.within_ln_sd) for _ in begins]
+        clipped = np.clip(levels, self.least, self.most).tolist()
+        return Steps.of([(max(float(t_s), 0.0), level) for t_s, level in zip(begins, clipped, strict=True)])
 
     @property
     def nominal(self) -> float:
-        """Return the mean."""
-        return self.mean
+        """Return the mean over all trials, after clipping."""
+        ln_sd = math.hypot(self.within_ln_sd, self.between_ln_sd)
+        return lognormal.clipped_mean(self.mean, ln_sd, self.least, self.most)
+
+    @property
+    def summary(self) -> str:
+        """Return the three numbers, and what clipping makes of the mean."""
+        clipped = f" ({self.nominal:.3g} after clipping)" if self.least or math.isfinite(self.most) else ""
+        spreads = f"ln-sd {self.within_ln_sd:.3g} within a trial and {self.between_ln_sd:.3g} between trials"
+        return f"a level every {self.period_s:g} s, mean {self.mean:g}{clipped}, {spreads}"
 
 
 class Cycle(Model):
@@ -228,9 +274,3 @@ MODELS: dict[str, type[Model]] = {
     "sum": Sum,
 }
 Sum.model_rebuild()
-
-
-def lognormal(rng: np.random.Generator, mean: float, sd: float) -> float:
-    """Draw a log-normal value of this mean and standard deviation."""
-    sigma2 = math.log1p((sd / mean) ** 2)
-    return float(math.exp(rng.normal(math.log(mean) - sigma2 / 2, math.sqrt(sigma2))))

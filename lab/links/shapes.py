@@ -7,7 +7,7 @@ lab/node/series.py.
 """
 
 from collections.abc import Iterator
-from itertools import chain
+from itertools import chain, takewhile
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +59,7 @@ def bottleneck(way: Way, drawn: DrawnWay, seed: int) -> Spec:
             "request_delay_us": round(drawn.on_demand.request_delay_ms * 1e3),
             "cap_bytes": drawn.on_demand.cap_bytes,
             "report": way.on_demand.report,
+            "period_us": round((way.on_demand.period_ms or 0) * 1e3),
             "limit_bytes": drawn.buffer_bytes,
         }
     assert drawn.mean_rate_mbps is not None
@@ -119,8 +120,7 @@ def _capacity(drawn: DrawnWay, link: Link) -> Lines | None:
         quantity = mapped(drawn.rate_mbps, lambda mbps: mbps * 1e6)
     else:
         return None
-    steps = ((_us(t_s), f"{value:.0f}") for t_s, value in rows(quantity))
-    return chain(steps, [(_us(link.series_s), END)])
+    return _ended(((_us(t_s), f"{value:.0f}") for t_s, value in rows(quantity)), link)
 
 
 def _later(opportunity_bytes: Quantity) -> Iterator[Row]:
@@ -139,7 +139,13 @@ def _delays(way: Way, drawn: DrawnWay, link: Link) -> Lines | None:
         return None
     together = merged(drawn.delay_ms, drawn.loss_pct)
     steps = ((_us(t_s), f"{delay_ms * 1e3:.0f}", f"{loss_pct:.6g}") for t_s, (delay_ms, loss_pct) in together)
-    return chain(steps, [(_us(link.series_s), END)])
+    return _ended(steps, link)
+
+
+def _ended(steps: Lines, link: Link) -> Lines:
+    """Close a series: the kernel refuses steps at its end or behind it, which a model may give."""
+    end = _us(link.series_s)
+    return chain(takewhile(lambda step: int(step[0]) < int(end), steps), [(end, END)])
 
 
 def _us(t_s: float) -> str:

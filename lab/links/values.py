@@ -13,7 +13,7 @@ RATE_LIMIT_MBPS = 10_000  # netem keeps the order at this rate; a bottleneck abo
 DELAY_LIMIT_MS = 60_000
 
 
-def _kind(value: Any) -> str:
+def kind(value: Any) -> str:
     """Tell the forms apart by what only one of them has; the tags' `~` keeps them out of error messages."""
     if isinstance(value, dict):
         model = value.get("model")
@@ -42,9 +42,9 @@ RateNumber = Annotated[float, Field(ge=RATE_LEAST_MBPS, le=RATE_LIMIT_MBPS, stri
 DelayNumber = Annotated[float, Field(ge=0, le=DELAY_LIMIT_MS, strict=False)]
 PercentNumber = Annotated[float, Field(ge=0, le=100, strict=False)]
 Once = Annotated[Lognormal, Tag("~lognormal")] | Annotated[Uniform, Tag("~uniform")]
-Rate = Annotated[Varying | Annotated[RateNumber, Tag("~number")], Discriminator(_kind)]
-Delay = Annotated[Varying | Annotated[DelayNumber, Tag("~number")], Discriminator(_kind)]
-Percent = Annotated[Varying | Annotated[PercentNumber, Tag("~number")], Discriminator(_kind)]
-DelayOnce = Annotated[Once | Annotated[DelayNumber, Tag("~number")], Discriminator(_kind)]  # one value a trial
+Rate = Annotated[Varying | Annotated[RateNumber, Tag("~number")], Discriminator(kind)]
+Delay = Annotated[Varying | Annotated[DelayNumber, Tag("~number")], Discriminator(kind)]
+Percent = Annotated[Varying | Annotated[PercentNumber, Tag("~number")], Discriminator(kind)]
+DelayOnce = Annotated[Once | Annotated[DelayNumber, Tag("~number")], Discriminator(kind)]  # one value a trial
 BytesNumber = Annotated[int, Field(ge=1, lt=2**31)]
-BytesOnce = Annotated[Once | Annotated[BytesNumber, Tag("~number")], Discriminator(_kind)]
+BytesOnce = Annotated[Once | Annotated[BytesNumber, Tag("~number")], Discriminator(kind)]

@@ -57,6 +57,12 @@ def tcp_losses(node: str) -> dict[str, int]:
     return {name: values[name] for name in TCP_LOSSES if values.get(name)}
 
 
+def sent_again_pkts(node: str) -> int:
+    """Read how many segments a node's TCP has retransmitted since its namespace was made."""
+    with entered(node):
+        return protocol_counters((HERE / "snmp").read_text())["TcpRetransSegs"]
+
+
 def protocol_counters(text: str) -> dict[str, int]:
     """Read /proc/net/netstat or snmp, where a line of names precedes each one of numbers; returns nstat's names."""
     found: dict[str, int] = {}

@@ -18,7 +18,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
 
-from lab.node import counters, interface, modules, netns, sockets, sysctl
+from lab.node import counters, flow, interface, modules, netns, sockets, sysctl
 from lab.node.exclusive import held_alone
 from lab.node.forked import Forked
 from lab.node.machine import watch
@@ -36,7 +36,14 @@ def main() -> None:
     lines: SimpleQueue[str] = SimpleQueue()
     threading.Thread(target=_read, args=(lines,), daemon=True).start()
     with ExitStack() as stack:
-        known: dict[str, Callable[..., Any]] = {"up": partial(_up, stack), "run": _run, "losses": _losses}
+        running = Running()
+        known: dict[str, Callable[..., Any]] = {
+            "up": partial(_up, stack),
+            "start": running.start,
+            "ended": running.ended,
+            "stop": running.stop,
+            "losses": _losses,
+        }
         while True:
             name, asked = json.loads(lines.get())
             print(json.dumps(_answer(known[name], asked)), flush=True)
@@ -117,15 +124,21 @@ def _wire() -> str:
     return str(found["ifname"])
 
 
-def _run(argv: list[str], limit_s: float) -> dict[str, Any]:
-    """Run a tool in the node, and tell what it printed and how busy this machine was."""
-    watching = Forked(NODE, watch)
-    try:
-        with entered(NODE):
-            done = subprocess.run(argv, capture_output=True, text=True, timeout=limit_s, check=False)
-    finally:
-        machine = watching.stop()
-    return {"said": done.stdout, "machine": machine}
+class Running:
+    """iperf3's client in the node, and how busy this machine is meanwhile."""
+
+    def start(self, argv: list[str]) -> None:
+        """Start it."""
+        self.watching = Forked(NODE, watch)
+        self.client = flow.Client(argv, NODE)
+
+    def ended(self, within_s: float) -> bool:
+        """Wait for its end, at most for some seconds."""
+        return self.client.ended(within_s)
+
+    def stop(self) -> dict[str, Any]:
+        """End it; returns what it printed, and how busy this machine was."""
+        return {"printed": self.client.stop(), "machine": self.watching.stop()}
 
 
 def _losses() -> dict[str, int]:

@@ -1,18 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""iperf3 in reverse mode, as the papers use it: the client asks, the server sends."""
+"""iperf3 in reverse mode, as the papers use it: the client requests, the server sends. Both end when they must."""
 
 import json
 import os
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
+from select import select
+from tempfile import TemporaryFile
 from typing import Any
 
 from lab.node.namespace import entered
 from lab.node.tools import NodeError
 
 BLOCK_BYTES = 131072
-GRACE_S = 60  # closing the connection behind a full queue takes round trips of seconds
+STOP_S = 1.0  # from SIGTERM to SIGKILL
 
 
 @contextmanager
@@ -25,8 +27,17 @@ def server(node: str, port: int) -> Iterator[None]:
         _await_listening(process)
         yield
     finally:
-        process.terminate()
-        process.communicate(timeout=10)
+        _stop(process)
+
+
+def _stop(process: "subprocess.Popen[str]") -> None:
+    """End a process for good."""
+    process.terminate()
+    try:
+        process.communicate(timeout=STOP_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.communicate()
 
 
 def _await_listening(process: "subprocess.Popen[str]") -> None:
@@ -39,8 +50,33 @@ def _await_listening(process: "subprocess.Popen[str]") -> None:
     raise NodeError(f"iperf3: server does not listen: {said.strip()[-200:]!r}")
 
 
+class Client:
+    """A client's process in a node of this machine, from its construction on."""
+
+    def __init__(self, argv: list[str], node: str, preload: str | None = None) -> None:
+        environment = os.environ | ({"LD_PRELOAD": preload} if preload else {})
+        self._output = TemporaryFile("w+")  # noqa: SIM115 (it lives as long as this does)
+        with entered(node):
+            self._process = subprocess.Popen(argv, stdout=self._output, env=environment)
+        self._end = os.fdopen(os.pidfd_open(self._process.pid))  # readable from the process's end on
+
+    def ended(self, within_s: float) -> bool:
+        """Wait for its end, at most for some seconds."""
+        return bool(select([self._end], [], [], within_s)[0])
+
+    def stop(self) -> str:
+        """End it, if it has not ended; returns what it printed."""
+        if not self.ended(0):
+            self._process.terminate()
+        if not self.ended(STOP_S):
+            self._process.kill()
+        self._process.wait()
+        self._output.seek(0)
+        return self._output.read()
+
+
 def client(flow: dict[str, Any], address: str) -> list[str]:
-    """Word the client's command."""
+    """Build the client's command."""
     return [
         "iperf3",
         "-c",
@@ -58,29 +94,6 @@ def client(flow: dict[str, Any], address: str) -> list[str]:
     ]
 
 
-def limit_s(flow: dict[str, Any]) -> float:
-    """Return after how long a client is given up."""
-    return float(flow["duration_s"] + GRACE_S)
-
-
-def download(flow: dict[str, Any], address: str, preload: str | None) -> dict[str, Any]:
-    """Download for the flow's duration and return iperf3's own result."""
-    environment = os.environ | ({"LD_PRELOAD": preload} if preload else {})
-    try:
-        with entered(flow["receiver"]):
-            done = subprocess.run(
-                client(flow, address),
-                capture_output=True,
-                text=True,
-                env=environment,
-                timeout=limit_s(flow),
-                check=False,
-            )
-    except subprocess.TimeoutExpired:
-        raise NodeError(f"iperf3: no end {GRACE_S} s after its {flow['duration_s']} s") from None
-    return read_result(done.stdout)
-
-
 def _length(flow: dict[str, Any]) -> list[str]:
     """Word how long a download is: in time, or in whole blocks, for the receiver sleeps until one is there.
 
@@ -93,7 +106,7 @@ def _length(flow: dict[str, Any]) -> list[str]:
 
 
 def read_result(text: str) -> dict[str, Any]:
-    """Take iperf3's JSON, or its own words where the test failed."""
+    """Return iperf3's JSON; NodeError with its own message where the test failed."""
     try:
         result: dict[str, Any] = json.loads(text)
     except ValueError:

@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-from lab.node import capture, counters, engines, flow, link, modules, sysctl, trace
+from lab.node import capture, counters, download, engines, flow, link, modules, sysctl, trace
 from lab.node.forked import Forked
 from lab.node.machine import watch
 from lab.node.probe import probe
@@ -46,15 +46,13 @@ def run_trial(plan: Plan, folder: Path) -> None:
 
 def _traffic(plan: Plan, folder: Path, far: Any) -> dict[str, Any]:
     """Start everything that watches, then the flow, then the changes of the link."""
-    preload = plan["preload"]
     asked = plan["capture"]
     node, dev = asked["interface"]
     with ExitStack() as stack:
         for each in plan["flows"]:
             stack.enter_context(flow.server(each["sender"], each["port"]))
-        counts = stack.enter_context(
-            capture.capturing(node, dev, folder / "client.pcapng", asked["snaplen_bytes"], asked["ring_mb"], preload)
-        )
+        size = asked["snaplen_bytes"], asked["ring_mb"]
+        counts = stack.enter_context(capture.capturing(node, dev, folder / "client.pcapng", *size, plan["preload"]))
         stack.enter_context(trace.tracing(plan["trace"]["events"], folder, plan["trace"]["buffer_kb"]))
         stack.enter_context(sampling(plan["sampler"]["interface"], plan["sampler"]["interval_us"]))
         clocks = {"monotonic_ns": time.monotonic_ns(), "realtime_ns": time.time_ns()}
@@ -62,21 +60,13 @@ def _traffic(plan: Plan, folder: Path, far: Any) -> dict[str, Any]:
         start_ns = time.monotonic_ns() + link.AHEAD_NS
         changes = stack.enter_context(link.following(plan["shapes"], folder, start_ns))
         machine = stack.enter_context(_watching(plan))
-        others = [Task(flow.download, each, plan["addresses"][each["sender"]], preload) for each in plan["flows"][1:]]
-        told = _downloaded(plan, far)
-        rivals_told = [other.result() for other in others]
-    record = {"clocks": clocks, "start_ns": start_ns, "capture": counts, "changes": changes, "rivals": rivals_told}
-    return record | told | ({"machine": machine} if machine else {})
-
-
-def _downloaded(plan: Plan, far: Any) -> dict[str, Any]:
-    """Download, here or from the far machine, whose processors are told beside it."""
-    download = plan["flows"][0]
-    address = plan["addresses"][download["sender"]]
-    if far is None:
-        return {"iperf3": flow.download(download, address, plan["preload"])}
-    done = far.ask("run", argv=flow.client(download, address), limit_s=flow.limit_s(download))
-    return {"iperf3": flow.read_result(done["said"]), "far": {"machine": done["machine"]}}
+        downloads = [stack.enter_context(download.begun(plan, each)) for each in plan["flows"][1:]]
+        first = stack.enter_context(download.begun(plan, plan["flows"][0], far))
+        others = [Task(other.measure) for other in downloads]
+        measured = [first.measure(), *(other.result() for other in others)]
+    record = {"clocks": clocks, "start_ns": start_ns, "capture": counts, "changes": changes, "downloads": measured}
+    far_record = {"far": {"machine": far.machine}} if far else {}
+    return record | far_record | ({"machine": machine} if machine else {})
 
 
 def _counters(plan: Plan, far: Any) -> dict[str, Any]:

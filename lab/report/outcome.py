@@ -3,6 +3,9 @@
 
 The exit, the first loss, throughput and retransmissions are the trial's; capacity and class depend on the
 heuristic. A value that does not exist (no exit, capacity never reached, nothing lost) is null.
+
+Every time counts from when the data connection's SYN left the client. Many sources count from the first data segment:
+`data_s` is when that arrived at the client, so that a time less `data_s` is on such a source's clock.
 """
 
 from collections.abc import Iterable
@@ -13,12 +16,13 @@ from typing import Any
 
 import polars as pl
 
-from lab.heuristics import latency_offset, loss, median_throughput, truth
+from lab.heuristics import latency_offset, loss, median_throughput, truth, window_rate
 from lab.heuristics.classify import ExitClass, by_bitrate, by_time
 from lab.heuristics.rtt import min_rtt_ms
 from lab.heuristics.slow_start import SlowStartExit, first_exit
-from lab.stats import largest, smallest
+from lab.stats import largest
 from lab.store.trial import Trial
+from lab.tables.downloads import first_data_s
 
 FLOW = 1
 HEURISTICS = ("latency_offset", "median_throughput_1s", "median_throughput_after", "truth")
@@ -26,13 +30,13 @@ SCHEMA: dict[str, Any] = {
     "cca": pl.String,
     "trial": pl.Int64,
     "valid": pl.Boolean,
+    "data_s": pl.Float64,
     "heuristic": pl.String,
     "exit_class": pl.String,
     "capacity_s": pl.Float64,
     "loss_s": pl.Float64,
     "exit_s": pl.Float64,
     "exit_cause": pl.String,
-    "data_s": pl.Float64,
     "exit_bitrate_mbps": pl.Float64,
     "median_mbps": pl.Float64,
     "min_rtt_ms": pl.Float64,
@@ -93,21 +97,16 @@ def _common(seen: _Seen) -> dict[str, Any]:
         "cca": seen.trial.cca,
         "trial": seen.trial.number,
         "valid": seen.trial.valid,
+        "data_s": first_data_s(seen.trial.packets, FLOW),
         "loss_s": seen.loss_s,
         "loss_agrees": _loss_agrees(seen.trial, seen.loss_s),
         "exit_s": seen.exit_s,
         "exit_cause": seen.left.cause if seen.left else None,
-        "data_s": _data_s(seen.trial.packets),
         "exit_bitrate_mbps": seen.exit_bitrate_mbps,
         "min_rtt_ms": seen.min_rtt_ms,
         "throughput_mbps": flow.get("throughput_mbps"),
         "retransmits_pkts": flow.get("retransmits_pkts"),
     }
-
-
-def _data_s(packets: pl.DataFrame) -> float | None:
-    """When the first data segment arrived at the client."""
-    return smallest(packets.filter("to_client", pl.col("len_bytes") > 0, pl.col("flow") == FLOW)["t_s"])
 
 
 def _loss_agrees(trial: Trial, loss_s: float | None) -> bool:
@@ -131,11 +130,11 @@ def _by_medians(seen: _Seen) -> dict[str, Judgement]:
         "median_throughput_1s": median_throughput.median_first_second_mbps(throughput),
         "median_throughput_after": median_throughput.median_after_mbps(throughput, seen.exit_s),
     }
-    return {name: _by_median(seen, throughput, median_mbps) for name, median_mbps in medians_mbps.items()}
+    return {name: _by_median(seen, median_mbps) for name, median_mbps in medians_mbps.items()}
 
 
-def _by_median(seen: _Seen, throughput: pl.DataFrame, median_mbps: float | None) -> Judgement:
-    reached_s = median_throughput.first_reached_s(throughput, median_mbps)
+def _by_median(seen: _Seen, median_mbps: float | None) -> Judgement:
+    reached_s = window_rate.first_reached_s(seen.trial.acks, seen.trial.meta["mss_bytes"], median_mbps, FLOW)
     exit_class = by_bitrate(seen.left, seen.exit_bitrate_mbps, median_mbps, seen.loss_s)
     return Judgement(reached_s, exit_class, median_mbps)
 

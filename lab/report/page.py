@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lab.report import template
+from lab.report.provenance import levels
 from lab.report.table import Table
 from lab.report.template import Picture
 
@@ -41,7 +42,8 @@ class Page:
 def render(page: Page) -> str:
     """The page as HTML."""
     facts = list(_facts({key: value for key, value in page.meta.items() if key not in ("ccas", "profile")}))
-    return template.render("page.html.j2", page=page, facts=facts, scenario=page.meta["scenario"])
+    drawn = list(levels(page.meta["profile"]))
+    return template.render("page.html.j2", page=page, facts=facts, levels=drawn, scenario=page.meta["scenario"])
 
 
 def _facts(value: Any, name: str = "") -> Iterator[tuple[str, str]]:

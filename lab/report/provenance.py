@@ -1,13 +1,26 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What of a link was recorded, what is published and what assumed: below every table and figure."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+from lab.links.models import Levels
 
-def provenance(profile: Mapping[str, Sequence[Any]]) -> tuple[str, ...]:
-    """Word a profile's three lists, a sentence each; one that is empty says so."""
-    return tuple(
-        f"{word} of the link: {'; '.join(map(str, profile.get(word.lower(), []))) or 'nothing'}."
-        for word in ("Recorded", "Published", "Assumed")
+
+def provenance(profile: Mapping[str, Any]) -> tuple[str, ...]:
+    """Build a sentence of each of a profile's three lists, and of its levels; a list that is empty says so."""
+    return (
+        *(
+            f"{word} of the link: {'; '.join(map(str, profile.get(word.lower(), []))) or 'nothing'}."
+            for word in ("Recorded", "Published", "Assumed")
+        ),
+        *levels(profile),
     )
+
+
+def levels(profile: Mapping[str, Any]) -> Iterator[str]:
+    """Name mean and spreads of each quantity that changes in levels, with the mean that is left after clipping."""
+    for way in ("down", "up"):
+        for field, value in (profile.get(way) or {}).items():
+            if isinstance(value, Mapping) and value.get("model") == "levels":
+                yield f"Levels of {way}.{field}: {Levels.model_validate(dict(value)).summary}."

@@ -8,7 +8,8 @@ from pydantic import AfterValidator, ConfigDict, Field, RootModel, model_validat
 
 from lab.schema.load import Strict
 
-Meaning = Literal["capacity", "goodput", "usage", "rate", "rtt", "delay", "loss"]
+Meaning = Literal["capacity", "goodput", "usage", "rate", "rtt", "delay", "loss", "acks"]
+NO_LICENCE = "none"
 
 
 def _inside(path: str) -> str:
@@ -67,6 +68,16 @@ class Collection(Strict):
     options: dict[str, str | int | float] = {}
     files: Annotated[dict[Inside, File], Field(min_length=1)]
     documents: dict[Inside, Document]
+
+    @property
+    def may_be_passed_on(self) -> bool:
+        """Tell whether a licence allows it."""
+        return self.licence != NO_LICENCE
+
+    @property
+    def terms(self) -> str:
+        """Return the licence, or what its lack means."""
+        return self.licence if self.may_be_passed_on else "no licence (for your own use, cannot be passed on)"
 
     @model_validator(mode="after")
     def _all_said(self) -> "Collection":

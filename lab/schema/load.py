@@ -66,7 +66,12 @@ def choose(kind: str, name: str, known: list[str], where: Path | str, field: str
 
 def _worded(file: Path, error: Any) -> UserError:
     field = ".".join(str(part) for part in error["loc"] if not str(part).startswith("~")) or "content"
-    rules = {"missing": "given", "extra_forbidden": "left out: it is not a field"}
+    tags = str(error.get("ctx", {}).get("expected_tags", "")).replace("'", "").replace("~", "")
+    rules = {
+        "missing": "given",
+        "extra_forbidden": "left out: it is not a field",
+        "union_tag_invalid": f"one of these forms: {tags}",
+    }
     rule = rules.get(error["type"]) or error["msg"].removeprefix("Input should be ").removeprefix("Value error, ")
     value = "" if error["type"] == "missing" else _short(error["input"])
     return field_error(shown(file), field, value, rule)

@@ -4,11 +4,11 @@
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field, PrivateAttr, model_validator
+from pydantic import Discriminator, Field, PrivateAttr, Tag, model_validator
 
 from lab.links.models import Positive
 from lab.links.recorded import Series
-from lab.links.values import BytesOnce, Delay, DelayOnce, Percent, Rate
+from lab.links.values import BytesOnce, Delay, DelayOnce, Once, Percent, Rate, kind
 from lab.paths import PROFILES
 from lab.schema.load import Strict, choose, load, names
 from lab.schema.queue import Bfifo, Milliseconds, Queue
@@ -16,7 +16,8 @@ from lab.schema.queue import Bfifo, Milliseconds, Queue
 MOST_FRAMES = 65_536  # that on_demand holds requests for
 SMALLEST_BUFFER_BYTES = 1514  # one Ethernet frame
 MOST_BUFFER_BYTES = 2**32 - 1  # a qdisc's limit has 32 bits
-BufferBytes = Annotated[int, Field(ge=SMALLEST_BUFFER_BYTES, le=MOST_BUFFER_BYTES)]
+BufferNumber = Annotated[int, Field(ge=SMALLEST_BUFFER_BYTES, le=MOST_BUFFER_BYTES)]
+BufferBytes = Annotated[Once | Annotated[BufferNumber, Tag("~number")], Discriminator(kind)]  # one value per trial
 
 
 class Frames(Strict):
@@ -27,13 +28,22 @@ class Frames(Strict):
 
 
 class OnDemand(Strict):
-    """Capacity granted in frames for what was asked a while ago (lab/kernel/qdisc/sch_on_demand.c)."""
+    """Capacity granted in frames for an earlier report of demand (lab/kernel/qdisc/sch_on_demand.c)."""
 
     frame_ms: Milliseconds
     guaranteed_pkts: Annotated[int, Field(ge=0, lt=2**31)]
     request_delay_ms: DelayOnce
     cap_bytes: BytesOnce
-    report: Literal["backlog", "new"]
+    report: Literal["backlog", "new", "rate"]
+    period_ms: Milliseconds | None = None  # between reports of a rate
+
+    @model_validator(mode="after")
+    def _period_of_a_rate(self) -> "OnDemand":
+        if (self.report == "rate") != (self.period_ms is not None):
+            raise ValueError("a link on demand with period_ms where its report is a rate, and only there")
+        if self.period_ms and self.period_ms > MOST_FRAMES * self.frame_ms:
+            raise ValueError(f"a link on demand with period_ms of at most {MOST_FRAMES} frames")
+        return self
 
 
 class Way(Strict):

@@ -113,6 +113,8 @@ class Scenario(Strict):
     size_bytes: Annotated[int, Field(ge=1)] | None = (
         None  # the download ends with this many bytes, at the latest after duration_s
     )
+    mtu_bytes: Annotated[int, Field(ge=576)] | None = None  # of both ends' routes; none: that of the topology's wires
+    pacing: Literal["fq"] | None = None  # the qdisc of the senders' hosts that paces; none: as the sender needs
     rival: str | None = None  # the sender of a second download, from a server of its own, at the same time
     replayed: list[str] = []  # SEARCH versions, replayed over the downloads without HyStart
     tolerance: Tolerance = Tolerance()

@@ -88,6 +88,11 @@ class Topology(Strict):
         """Return the (node, address) of a second server and its client; nothing where the topology has none."""
         return tuple(pair for part in RIVALS for pair in self.labelled(part))
 
+    @property
+    def mtu_bytes(self) -> int:
+        """Return the largest packet that every wire carries."""
+        return min(link.mtu for link in self.topology.links)
+
     def engine_view(self) -> dict[str, Any]:
         """Return what an engine needs to bring the nodes up."""
         return self.topology.model_dump(include={"nodes": {"__all__": {"exec"}}, "links": True})

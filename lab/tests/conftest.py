@@ -6,6 +6,7 @@ LAB_TEST_KERNEL=6.1 or =sanitize runs them on that kernel instead of the default
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -41,7 +42,12 @@ SMALL = Profile.model_validate(
 
 
 def experiment_on(
-    profile: Profile, *ccas: str, duration_s: int = 4, trials: int = 1, seed: int = 1, size_bytes: int | None = None
+    profile: Profile,
+    *ccas: str,
+    duration_s: int = 4,
+    trials: int = 1,
+    seed: int = 1,
+    **fields: Any,
 ) -> Experiment:
     """Word an experiment over a profile of the test's own."""
     scenario = Scenario(
@@ -51,8 +57,8 @@ def experiment_on(
         ccas=list(ccas),
         trials=trials,
         duration_s=duration_s,
-        size_bytes=size_bytes,
         seed=seed,
+        **fields,
     )
     known = load_ccas()
     return Experiment("test", scenario, profile, load_topology("path", "test"), {cca: known[cca] for cca in ccas})

@@ -9,9 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from lab.search_replay import COMPARED, THESIS, SearchParams, replay_bins, version
+from lab.search_replay import COMPARED, PRINTED, SearchParams, Version, replay_bins, version, versions
 
-VERSIONS = ("search1", "search2", "search31", "search4", "search")
+VERSIONS = versions()
+PUBLISHED = ("search2", "search31")  # with the habits of the published code
+PACKED = "packed"  # 3.1's state in its socket, without its habits
+SOUND = (*(name for name in VERSIONS if name not in PUBLISHED), PACKED)
 
 Bins = npt.NDArray[Any]
 RTT_US = 1000
@@ -33,8 +36,13 @@ class Acks(NamedTuple):
         return self.only(np.delete(np.arange(len(self.t_us)), which))
 
 
-def decide(library: Path, acks: Acks, params: SearchParams = THESIS, **options: Any) -> Bins:
+def decide(library: Path, acks: Acks, params: SearchParams = PRINTED, **options: Any) -> Bins:
     return replay_bins(library, *acks, params, **({"stop_at_exit": False} | options))
+
+
+def known(library: Path, name: str) -> Version:
+    """A version by its name, or the packed state."""
+    return Version(SearchParams(extra_bins=14), compact=True) if name == PACKED else version(library, name)
 
 
 def decide_as(library: Path, name: str, acks: Acks, **options: Any) -> Bins:
@@ -42,7 +50,7 @@ def decide_as(library: Path, name: str, acks: Acks, **options: Any) -> Bins:
 
     A flow in slow start has sent twice what was delivered, so that all versions expect the same.
     """
-    published = version(library, name)
+    published = known(library, name)
     changes = {field: options.pop(field) for field in list(options) if field in SearchParams.__dataclass_fields__}
     given = {"sent_bytes": 2 * acks.delivered_bytes, "compact": published.compact} | options
     return decide(library, acks, replace(published.params, **changes), **given)

@@ -11,12 +11,13 @@ from lab.links.shapes import write_steps
 from lab.plan import Experiment, draw, make_plan
 from lab.schema.cca import Cca
 from lab.schema.profile import Profile
+from lab.search_replay import versions
 from lab.tables.exits import EXIT_EVENT
 from lab.tables.trace import Events, read_events
 from lab.tests.conftest import experiment_on
 from lab.world.image import Image
 
-VERSIONS = ("search1", "search2", "search31", "search4", "search")
+VERSIONS = versions()
 ACK, BIN = "search:search_ack", "search:search_bin"
 
 

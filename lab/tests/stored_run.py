@@ -26,6 +26,15 @@ LISTS = {
     "published": ["144 Mb/s (thesis, section 5.1.1)"],
     "assumed": ["tail drop"],
 }
+LEVELS = {
+    "model": "levels",
+    "period_s": 1.7,
+    "mean": 70,
+    "ln_sd": 1.15,
+    "between_ln_sd": 0.6,
+    "most": 144,
+    "source": "IPCCC 2022",
+}
 PUBLISHED = [
     {
         "cca": "search",
@@ -117,7 +126,7 @@ def _run(senders: tuple[str, ...]) -> dict[str, Any]:
         "format": FORMAT,
         "complete": True,
         "scenario": scenario | {"published": PUBLISHED},
-        "profile": {"title": "A link in theory", **LISTS},
+        "profile": {"title": "A link in theory", **LISTS, "down": {"rate_mbps": LEVELS}},
         "ccas": [stanzas[name].model_dump() for name in senders],
         "versions": {"kernel": "6.12.48", "iperf3": "3.18"},
     }

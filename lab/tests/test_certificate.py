@@ -78,6 +78,10 @@ def overtaken_segment(_plan: Any, _node: Any, tables: dict[str, pl.DataFrame]) -
     tables["packets"] = pl.concat([tables["packets"], last.with_columns(pl.col("tsval") - 5)])
 
 
+def smaller_segments(plan: dict[str, Any], _node: Any, _tables: Any) -> None:
+    plan["mss_bytes"] = 1308
+
+
 def capture_drop(_plan: Any, node: dict[str, Any], _tables: Any) -> None:
     node["capture"]["dropped_pkts"] = 1
 
@@ -119,7 +123,7 @@ def followed(**counted: int) -> Callable[..., None]:
 
 
 def short_download(_plan: Any, node: dict[str, Any], _tables: Any) -> None:
-    node["iperf3"]["end"]["sum_received"]["seconds"] = 1.2
+    node["downloads"][0]["until_ns"] -= 800_000_000
 
 
 def drop_of_a_line_without_loss(plan: Any, node: dict[str, Any], _tables: Any) -> None:
@@ -139,6 +143,7 @@ CAUSES = [
     (no_probe, "one-way delay down, worst probe"),
     (overtaken_probe, "packets out of order"),
     (overtaken_segment, "packets out of order"),
+    (smaller_segments, "largest data segment"),
     (capture_drop, "packets the capture dropped"),
     (drop_at("server:eth1", "qdisc_dropped_pkts"), ELSEWHERE),
     (drop_at("client:eth1", "rx_dropped_pkts"), ELSEWHERE),

@@ -23,8 +23,9 @@ OURS = {"README.md", "MANIFEST.tsv", "SHA256SUMS"}
 
 @needs_real
 def test_every_real_file_is_named_with_its_size_and_checksum() -> None:
-    named_ones = {f"{each.collection}/{each.file}": (each.own.bytes, each.own.sha256) for each in datasets().values()}
-    for collection, origin in {each.collection: each.origin for each in datasets().values()}.items():
+    here = [each for each in datasets().values() if each.origin.may_be_passed_on]
+    named_ones = {f"{each.collection}/{each.file}": (each.own.bytes, each.own.sha256) for each in here}
+    for collection, origin in {each.collection: each.origin for each in here}.items():
         named_ones |= {f"{collection}/{name}": (doc.bytes, doc.sha256) for name, doc in origin.documents.items()}
     files = {str(file.relative_to(REAL)): file.read_bytes() for file in REAL.rglob("*") if file.is_file()}
     assert named_ones == {name: (len(content), sha256(content)) for name, content in files.items() if name not in OURS}
@@ -66,6 +67,13 @@ def test_a_recording_that_was_not_fetched_names_the_command(tmp_path: Path, monk
     monkeypatch.setenv("LAB_CACHE", str(tmp_path))
     with pytest.raises(UserError, match=r"run 'lab traces fetch leo-leocc/bw_example'$"):
         path_of("leo-leocc/bw_example")
+
+
+def test_what_has_no_licence_is_named_as_such() -> None:
+    logs = dataset("geo-viasat-logs/viasat-9").origin
+    assert logs.terms == "no licence (for your own use, cannot be passed on)"
+    assert not logs.may_be_passed_on
+    assert dataset("leo-leocc/bw_example").origin.terms == "MIT"
 
 
 GOOD = stanza({"a.txt": b"1 2 3"})
@@ -120,7 +128,7 @@ RATES = {"rate_down_mbps", "rate_up_mbps", "opportunities"}
 
 
 @needs_real
-@pytest.mark.parametrize("name", sorted(datasets()))
+@pytest.mark.parametrize("name", sorted(name for name, each in datasets().items() if each.origin.may_be_passed_on))
 def test_what_is_said_of_a_recording_is_what_its_importer_finds(name: str) -> None:
     said = dataset(name)
     beside = {option: value for option, value in said.asked.items() if value in said.origin.files}
@@ -131,6 +139,7 @@ def test_what_is_said_of_a_recording_is_what_its_importer_finds(name: str) -> No
     assert rates == ([found.meaning or "rate"] if columns & RATES else [])
     assert ("rtt" in said.recorded) == ("rtt_ms" in columns)
     assert ("delay" in said.recorded) == ("delay_ms" in columns)
+    assert ("acks" in said.recorded) == ("acked_bytes" in columns)
     assert ("loss" in said.recorded) == bool(columns & {"lost", "loss_pct"})
     assert (said.length_s is None) == (found.kind == "samples")
     if said.length_s:

@@ -18,7 +18,7 @@ from lab.heuristics import latency_offset
 from lab.heuristics.rtt import min_rtt_ms
 from lab.report.stored import Stored
 from lab.schema.scenario import load_scenario
-from lab.search_replay import THESIS
+from lab.search_replay import PRINTED, version
 from lab.store.run import Run
 from lab.tests.stored_run import store_run
 
@@ -98,7 +98,7 @@ def test_a_replay_over_a_download_without_hystart_leaves_before_its_loss(stored:
     found = downloads(stored)
     assert [one.trial for one in found] == [1, 2, 3]
     for one in found:
-        left = exit_of(search_library, one, varied(THESIS))
+        left = exit_of(search_library, one, version(search_library, "search2"))
         assert left
         assert one.own
         assert left.t_s < one.own.t_s
@@ -108,7 +108,7 @@ def test_a_replay_over_a_download_without_hystart_leaves_before_its_loss(stored:
 
 def test_a_higher_threshold_never_leaves_earlier(stored: Stored, search_library: Path) -> None:
     for one in downloads(stored):
-        exits = [exit_of(search_library, one, varied(THESIS, threshold_pct=percent)) for percent in range(5, 51, 5)]
+        exits = [exit_of(search_library, one, varied(PRINTED, threshold_pct=percent)) for percent in range(5, 51, 5)]
         times = [left.t_s for left in exits if left]
         assert times == sorted(times)
         assert times[0] < times[-1]

@@ -6,7 +6,6 @@ import pytest
 
 from lab.heuristics.median_throughput import (
     exit_bitrate_mbps,
-    first_reached_s,
     median_after_mbps,
     median_first_second_mbps,
     throughput,
@@ -45,7 +44,6 @@ def test_the_median_of_the_first_second_ends_there() -> None:
 def test_on_a_satellite_the_first_second_is_mostly_empty_and_its_median_is_zero() -> None:
     nearly_empty = intervals(*[0.0] * 50, *[8.0] * 16, *[120.0] * 1000)
     assert median_first_second_mbps(nearly_empty) == 0
-    assert first_reached_s(nearly_empty, 0.0) == pytest.approx(0.015)
 
 
 def test_the_median_after_slow_start_leaves_out_what_was_before_the_exit() -> None:
@@ -58,12 +56,6 @@ def test_a_sender_that_never_left_slow_start_has_no_median_after_it() -> None:
 
 def test_nothing_after_the_exit_has_no_median() -> None:
     assert median_after_mbps(intervals(1, 2, 3), exit_s=5.0) is None
-
-
-def test_the_capacity_time_is_the_end_of_the_first_interval_that_reaches_the_median() -> None:
-    assert first_reached_s(intervals(1, 59, 60, 61), 60.0) == pytest.approx(0.045)
-    assert first_reached_s(intervals(1, 2), 60.0) is None
-    assert first_reached_s(intervals(1, 2), None) is None
 
 
 def test_the_exit_bitrate_is_window_over_rtt() -> None:

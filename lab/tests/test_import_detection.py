@@ -50,7 +50,7 @@ def test_a_name_decides_nothing(tmp_path: Path) -> None:
 
 
 def test_a_format_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="format=tcpdump: must be one of 5gophers, 5gophers-rtt, columns"):
+    with pytest.raises(UserError, match="format=tcpdump: must be one of 5gophers, 5gophers-rtt, ack-log, columns"):
         importers.read(written(tmp_path, "1\n"), "tcpdump")
 
 

@@ -38,6 +38,7 @@ IPERF3 = (
     "[  5]   1.00-2.00   sec  89.6 MBytes  1.51 Gbits/sec    3    863 KBytes\n"
 )
 SMALL: dict[str, str] = {
+    "ack-log": "now_us,bytes_acked,mss,rtt_us,retrans\n5,1308,1308,717412,0\n39788,2616,1308,757195,1\n",
     "mahimahi": "0\n0\n3\n5000\n",
     "leocc": "12\n11\n13\n",
     "ping": HEAD + answer(1) + answer(2, "1500") + answer(4) + tail(5, 3, 4000),

@@ -13,6 +13,7 @@ from lab.heuristics.slow_start import first_exit
 from lab.index.claims import shown
 from lab.index.evaluation import evaluation
 from lab.index.page import Index, ScenarioPart, render
+from lab.index.recorded import RecordedPart
 from lab.index.seed_tables import seed_table
 from lab.index.summary import one_a_link
 from lab.index.write import write_index
@@ -21,6 +22,7 @@ from lab.report.digest import OBJECT_BYTES, digest
 from lab.report.judged import OUTCOMES, judged
 from lab.report.stored import Stored, stored
 from lab.store.run import Run
+from lab.tests.ack_logs import Gateway, download, text, written
 from lab.tests.stored_run import store_run
 
 CLAIM = {"source": "thesis, table 5.3", "row": "GEO, SEARCH", "cca": "search", "trials": 77}
@@ -91,7 +93,7 @@ def test_a_truncated_table_is_one_line_on_the_page_and_the_other_trials_stand(re
     file.write_bytes(file.read_bytes()[:200])
     page = write_index(results, None, tmp_path).read_text()
     assert "cubic-001/packets.parquet: must be a whole Parquet table" in page
-    assert "SEARCH 2.0, mended left slow start at the right moment" in page
+    assert "SEARCH 2.0 + fixes left slow start at the right moment" in page
 
 
 def test_a_run_of_another_format_is_said_and_left_out(results: Path, tmp_path: Path) -> None:
@@ -142,27 +144,21 @@ def claim(metric: str, verdict: str, **changes: object) -> dict[str, object]:
     nothing = dict.fromkeys(claims.SCHEMA)
     about = {"claim": f"A claim of {metric}.", "document": "thesis", "place": "table 5.1", "row": "LEO", "unit": "s"}
     measured = {"form": "SEARCH 2.0", "published": 0.4, "tolerance": 0.1, "ours": 0.1, "lo": 0.08, "hi": 0.12}
-    return (
-        nothing
-        | about
-        | measured
-        | {"scenario": "leo", "metric": metric, "verdict": verdict, "clock": "data"}
-        | changes
-    )
+    judged = {"scenario": "leo", "metric": metric, "verdict": verdict, "clock": "data"}
+    return nothing | about | measured | judged | changes
 
 
 def page_of(*rows: dict[str, object], scenarios: tuple[ScenarioPart, ...] = ()) -> str:
     table = pl.DataFrame(rows, schema=claims.SCHEMA, orient="row")
-    index = Index([], None, None, scenarios, [], shown(table), False, {"trials": []}, [], 0, 0, [])
-    return render(index)
+    none = RecordedPart()
+    return render(Index([], None, None, scenarios, [], none, shown(table), False, {"trials": []}, [], 0, 0, []))
 
 
 def test_the_page_shows_claim_ours_and_what_the_counterfactual_gave() -> None:
     theirs = {"counterfactual": "leo-100", "changes": "profile fast", "counterfactual_value": 0.38, "closed_pct": 93.0}
     interval = {"counterfactual_lo": 0.36, "counterfactual_hi": 0.41, "ours_from_syn": 0.15, "trials": 77}
-    page = page_of(
-        claim("capacity_s", EXPLAINED, why="the link is slow", **theirs, **interval), claim("x", UNEXPLAINED)
-    )
+    explained = claim("capacity_s", EXPLAINED, why="the link is slow", **theirs, **interval)
+    page = page_of(explained, claim("loss_s", UNEXPLAINED))
     for said in (
         "<strong>1 differ, explained by a run</strong>",
         "<strong>1 differ, not explained</strong>",
@@ -197,3 +193,24 @@ def test_ours_in_a_table_of_a_source_count_from_the_data_as_the_source_does(resu
         assert any("Compared with: SEARCH 2.0" in note for note in table.notes)
     data_s = Stored.of(_run(results)).judged.outcomes.filter(cca="search")["data_s"][0]
     assert found["syn"] - found["data"] == pytest.approx(data_s, abs=0.011)
+
+
+def test_the_page_names_the_commands_that_recorded_downloads_wait_for(
+    results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LAB_CACHE", str(tmp_path / "cache"))
+    page = write_index(results, None, tmp_path).read_text()
+    assert "<code>lab run geo-recorded</code>, then <code>lab traces fetch geo-viasat-logs" in page
+    assert not (results / "recorded_downloads.svg").exists()
+
+
+def test_the_page_shows_recorded_downloads_beside_emulated_ones(
+    results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (results / "geo").rename(results / "geo-recorded")
+    log = written(tmp_path, text(download(Gateway()).acks))
+    monkeypatch.setattr("lab.index.recorded.fetched", lambda: [str(log)])
+    page = write_index(results, None, tmp_path).read_text()
+    assert 'id="recorded-downloads' in page or "Recorded downloads (lines) beside 1 emulated" in page
+    assert "Share of time inside the band of 1 trials of cubic_plain (geo-recorded, " in page
+    assert (results / "recorded_downloads.pdf").exists()

@@ -172,7 +172,7 @@ def test_a_value_of_a_series_that_no_qdisc_takes_is_refused_before_anything_star
     assert "must be from 0 to 10000 at every time" in told
 
 
-def test_a_series_lasts_until_iperf3_has_closed_its_connections(folder: Path, tmp_path: Path) -> None:
+def test_a_series_lasts_until_iperf3_has_been_stopped(folder: Path, tmp_path: Path) -> None:
     asked = profile(folder, ramp())
     write_steps(asked, drawn(asked, duration_s=10.0), tmp_path / "link")
     t_us, word = (tmp_path / "link/bottleneck.tsv").read_text().splitlines()[-1].split("\t")
@@ -209,6 +209,25 @@ def test_a_return_link_on_demand_that_no_qdisc_holds_is_refused(folder: Path) ->
             profile(folder, SIMPLE, up)
     up = {"on_demand": fits | {"frame_ms": 0.001}, "delay_ms": 300, "buffer_bytes": 100_000}
     assert "up.on_demand.request_delay_ms=560.0: must be at most 65536 frames" in refusal(profile(folder, SIMPLE, up))
+    up = {"on_demand": fits | {"request_delay_ms": 50_000}, "delay_ms": 300, "buffer_bytes": 100_000}
+    told = refusal(profile(folder, SIMPLE, up))
+    assert "up.on_demand.request_delay_ms=50000.0: must be shorter than the trial" in told
+
+
+def test_a_rate_is_reported_once_in_a_period_and_nothing_else_is(folder: Path) -> None:
+    fits = {"frame_ms": 40, "guaranteed_pkts": 1, "request_delay_ms": 560, "cap_bytes": 9000, "report": "rate"}
+    for wrong, rule in (
+        ({}, "period_ms where its report is a rate"),
+        ({"period_ms": 0}, "greater than or equal to 0.001"),
+        ({"report": "new", "period_ms": 1200}, "period_ms where its report is a rate"),
+        ({"frame_ms": 0.001, "period_ms": 1200}, "period_ms of at most 65536 frames"),
+    ):
+        up = {"on_demand": fits | wrong, "delay_ms": 300, "buffer_bytes": 100_000}
+        with pytest.raises(UserError, match=rf"mine\.yml: up\.on_demand.*: must be .*{rule}"):
+            profile(folder, SIMPLE, up)
+    asked = profile(folder, SIMPLE, {"on_demand": fits | {"period_ms": 1200}, "delay_ms": 300, "buffer_bytes": 100_000})
+    spec = shapes(asked, drawn(asked), load_topology("path", "test"), 1)[1]["spec"]
+    assert (spec["report"], spec["period_us"]) == ("rate", 1_200_000)
 
 
 def test_each_direction_gets_what_the_profile_says_and_nothing_else(folder: Path) -> None:
@@ -244,3 +263,53 @@ def test_another_queue_than_a_fifo_is_put_below_the_shaper(folder: Path) -> None
         "drop_pct": 25,
         "seed": 7,
     }
+
+
+BUFFERS = {"model": "lognormal", "mean": 100_000, "sd": 80_000, "least": 1514, "source": "test"}
+
+
+def test_a_buffer_drawn_for_each_trial_differs_between_seeds_and_follows_its_model(folder: Path) -> None:
+    asked = profile(folder, {**SIMPLE, "buffer_bytes": BUFFERS})
+    sizes = [drawn(asked, seed).down.buffer_bytes or 0 for seed in range(300)]
+    assert sizes[0] == drawn(asked, 0).down.buffer_bytes
+    assert len(set(sizes)) > 290  # of 300: two may round to the same byte
+    assert min(sizes) >= 1514
+    assert np.mean(sizes) == pytest.approx(100_000, rel=0.15)
+
+
+def test_a_drawn_buffer_leaves_the_rate_and_the_delays_of_its_trial_as_they_were(folder: Path) -> None:
+    uniform = {"model": "uniform", "least": 5, "most": 50, "source": "test"}
+    down = {"rate_mbps": uniform, "delay_ms": uniform, "buffer_bytes": 50_000}
+    with_constant, with_model = (
+        drawn(profile(folder, {**down, "buffer_bytes": size}), seed=7) for size in (50_000, BUFFERS)
+    )
+    assert (with_constant.down.rate_mbps, with_constant.base_rtt_ms) == (
+        with_model.down.rate_mbps,
+        with_model.base_rtt_ms,
+    )
+
+
+def test_a_drawn_buffer_smaller_than_a_frame_is_refused(folder: Path) -> None:
+    tiny = {"model": "uniform", "least": 100, "most": 1000, "source": "test"}
+    assert "down.buffer_bytes=" in (told := refusal(profile(folder, {**SIMPLE, "buffer_bytes": tiny})))
+    assert "must be at least one frame of 1514 bytes" in told
+
+
+def test_a_buffer_of_an_unknown_model_is_refused(folder: Path) -> None:
+    with pytest.raises(UserError, match="buffer_bytes"):
+        profile(folder, {**SIMPLE, "buffer_bytes": {"model": "levels", "mean": 1e5, "sd": 1, "period_s": 1}})
+
+
+CYCLE = {"model": "cycle", "mean": 20, "amplitude": 2, "period_s": 0.1, "source": "test"}
+SCHEDULE = {"model": "schedule", "steps": [{"from_s": 0, "value": 5}, {"from_s": 60, "value": 6}], "source": "test"}
+
+
+@pytest.mark.parametrize("model", [CYCLE, SCHEDULE], ids=["a cycle", "a schedule longer than the trial"])
+def test_no_step_of_a_series_lies_at_its_end_or_behind_it(folder: Path, tmp_path: Path, model: dict[str, Any]) -> None:
+    asked = profile(folder, SIMPLE, {"delay_ms": model})
+    for seed in range(30):
+        link = drawn(asked, seed, duration_s=2.0 + seed / 1000)
+        write_steps(asked, link, tmp_path / "link")
+        *steps, end = ((tmp_path / "link/delay-up.tsv").read_text()).splitlines()
+        assert end.split("\t") == [f"{link.series_s * 1e6:.0f}", "end"]
+        assert int(steps[-1].split("\t")[0]) < link.series_s * 1e6

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from lab.links.models import MODELS, Cycle, Jitter, Level, Levels, Lognormal, Schedule, Sum, Uniform
 from lab.links.steps import Steps, added, mean, merged, peak, rows
@@ -20,6 +21,7 @@ MODELLED = [
     Lognormal(model="lognormal", mean=100, sd=96, least=5, source="test"),
     Uniform(model="uniform", least=514, most=594, source="test"),
     Levels(model="levels", period_s=0.7, mean=20, sd=3, source="test"),
+    Levels(model="levels", period_s=0.7, mean=20, ln_sd=1, between_ln_sd=0.6, least=5, most=40, source="test"),
     SINE,
     Cycle(model="cycle", mean=50, amplitude=10, period_s=0.3, shape="square", source="test"),
     Cycle(model="cycle", mean=50, amplitude=10, period_s=0.3, shape="sawtooth", source="test"),
@@ -61,6 +63,41 @@ def test_drawn_rates_have_the_published_mean_and_spread() -> None:
     drawn = np.array([next(rows(model.draw(rng, 3.0)))[1] for _ in range(20_000)])
     assert drawn.mean() == pytest.approx(152.9, rel=0.02)
     assert drawn.std() == pytest.approx(96.0, rel=0.05)
+
+
+def levels(seed: int, model: Levels, duration_s: float) -> np.ndarray:
+    return np.array([value for _, value in rows(model.draw(np.random.default_rng(seed), duration_s))])
+
+
+def test_levels_have_the_stated_mean_the_spread_within_a_trial_and_the_spread_between_trials() -> None:
+    model = Levels(model="levels", period_s=1.7, mean=70, ln_sd=1.15, between_ln_sd=0.6, source="test")
+    logs = [np.log(levels(seed, model, 600.0)) for seed in range(400)]
+    assert np.mean([trial.std() for trial in logs]) == pytest.approx(1.15, rel=0.02)
+    assert np.std([trial.mean() for trial in logs]) == pytest.approx(0.6, rel=0.1)
+    assert np.mean([trial.mean() for trial in logs]) == pytest.approx(np.log(70) - (1.15**2 + 0.6**2) / 2, abs=0.1)
+
+
+def test_levels_outside_the_bounds_take_the_bounds_value_and_the_stated_mean_is_that_of_what_is_left() -> None:
+    bounds = {"least": 5.0, "most": 144.0}
+    model = Levels(model="levels", period_s=1.7, mean=70, ln_sd=1.15, between_ln_sd=0.6, source="test", **bounds)
+    free = Levels(model="levels", period_s=1.7, mean=70, ln_sd=1.15, between_ln_sd=0.6, source="test")
+    drawn = [levels(seed, model, 200.0) for seed in range(3000)]
+    assert all(np.array_equal(trial, np.clip(levels(n, free, 200.0), 5, 144)) for n, trial in enumerate(drawn[:50]))
+    assert model.nominal == pytest.approx(np.mean(np.concatenate(drawn)), rel=0.03)
+    assert f"{model.nominal:.3g} after clipping" in model.summary
+    assert "after clipping" not in free.summary
+
+
+def test_levels_that_contradict_themselves_are_refused() -> None:
+    for wrong in ({"sd": 3.0, "ln_sd": 1.0}, {}, {"ln_sd": 1.0, "least": 5.0, "most": 5.0}, {"ln_sd": 9.0}):
+        with pytest.raises(ValidationError):
+            Levels(model="levels", period_s=1.0, mean=20, source="test", **wrong)
+
+
+def test_a_log_normal_model_whose_bounds_leave_next_to_nothing_is_refused() -> None:
+    for wrong in ({"sd": 0.0, "most": 50.0}, {"sd": 20.0, "least": 60.0, "most": 50.0}, {"sd": 1.0, "least": 200.0}):
+        with pytest.raises(ValidationError, match=r"at least 0\.1% of its values"):
+            Lognormal(model="lognormal", mean=100, source="test", **wrong)
 
 
 def test_a_cycle_spans_twice_its_amplitude_around_its_mean() -> None:

@@ -19,7 +19,9 @@ GEO: Spec = {
     "cap_bytes": 100_000,
     "report": "new",
     "limit_bytes": 1_000_000,
+    "period_us": 0,
 }
+RATE = {"report": "rate", "period_us": 400_000}
 LTE: Spec = GEO | {"frame_us": 5_000, "phase_us": 0, "guaranteed_pkts": 0, "request_delay_us": 8_000}
 TOLERANCE_S = 5e-6
 
@@ -40,16 +42,44 @@ def frames(link: Arrivals) -> dict[int, int]:
     return dict(zip(numbers.tolist(), counts.tolist(), strict=True))
 
 
+class Terminal:
+    """What a terminal reports in each frame, and what of a report one frame is granted."""
+
+    def __init__(self, spec: Spec) -> None:
+        self.kind, self.arrived_bytes, self.rate_bytes = spec["report"], 0, 0
+        self.period_frames = -(-spec["period_us"] // spec["frame_us"])
+        self.frames, self.granted, self.given = 0, 0, 0
+
+    def share(self, reported_bytes: int) -> int:
+        """Of a rate (bytes in a period): its share, such that shares add up to the whole."""
+        if self.kind != "rate":
+            return reported_bytes
+        self.granted += reported_bytes
+        share: int = self.granted // self.period_frames - self.given
+        self.given += share
+        return share
+
+    def report(self, waiting_bytes: int, known_bytes: int) -> int:
+        self.frames += 1
+        if self.kind != "rate":
+            return max(waiting_bytes - (known_bytes if self.kind == "new" else 0), 0)
+        if self.frames % self.period_frames == 0:
+            self.rate_bytes, self.arrived_bytes = self.arrived_bytes + waiting_bytes, 0
+        return self.rate_bytes
+
+
 def modelled(spec: Spec, link: Arrivals) -> list[float]:
     """Model the link frame by frame, and say when each packet leaves."""
     start_s, frame_s = link.record["start_ns"] / 1e9, spec["frame_us"] / 1e6
     arrivals = deque(zip(link.packets["sent_s"] + start_s, link.packets["frame_bytes"], strict=True))
     way = deque([0] * max(-(-spec["request_delay_us"] // spec["frame_us"]), 1))
     queue, left, owed, at_s = deque[int](), list[float](), 0, spec["phase_us"] / 1e6
+    terminal = Terminal(spec)
     while len(left) < len(link.packets):
         while arrivals and arrivals[0][0] < at_s:
             queue.append(arrivals.popleft()[1])
-        due = way.popleft() + owed
+            terminal.arrived_bytes += queue[-1]
+        due = terminal.share(way.popleft()) + owed
         granted = min(due, spec["cap_bytes"])
         owed = due - granted if spec["report"] == "new" else 0
         for _ in range(min(spec["guaranteed_pkts"], len(queue))):
@@ -60,8 +90,7 @@ def modelled(spec: Spec, link: Arrivals) -> list[float]:
             left.append(at_s - start_s)
         if queue:
             queue[0] -= granted
-        known = sum(way) + owed if spec["report"] == "new" else 0
-        way.append(max(sum(queue) - known, 0))
+        way.append(terminal.report(sum(queue), sum(way) + owed))
         at_s += frame_s
     return left
 
@@ -102,16 +131,41 @@ def test_a_packet_larger_than_a_grant_goes_in_pieces(bench: Bench) -> None:
     assert frames(link) == {8: 1}  # asked for in frame 0; 500, 500, 500 and 14 bytes from frame 5 on
 
 
+def test_a_rate_serves_what_arrived_and_what_waits_within_one_period(bench: Bench) -> None:
+    """Twenty packets arrive and wait: the report at the period's end counts them twice."""
+    spec = GEO | RATE | {"guaranteed_pkts": 0}
+    link = run(bench, "rate", spec, burst((0, 20)))
+    carried = frames(link)
+    first = min(carried)
+    assert carried == {first + n: 4 for n in range(5)}  # 40 packets' bytes in the 10 frames of a period
+    begins_us = link.record["start_ns"] / 1e3
+    reported_us = begins_us + min(link.received["received_s"]) * 1e6 - spec["request_delay_us"]
+    assert (reported_us - spec["phase_us"]) % spec["period_us"] == pytest.approx(9 * spec["frame_us"], abs=5)
+    # At the end of the next period nothing has arrived and nothing waits: its rate of 0 ends the grants.
+    assert link.statistics["requested_bytes"] == 40 * ACK_BYTES
+    assert link.statistics["granted_bytes"] == 40 * ACK_BYTES
+    assert link.statistics["lapsed_bytes"] == 20 * ACK_BYTES
+
+
+def test_a_rate_above_the_cap_is_cut_and_the_rest_is_not_owed(bench: Bench) -> None:
+    spec = GEO | RATE | {"guaranteed_pkts": 0, "cap_bytes": 2 * ACK_BYTES}
+    link = run(bench, "rate-cap", spec, burst((0, 20)))
+    assert set(frames(link).values()) == {2}
+    assert link.statistics["granted_bytes"] < link.statistics["requested_bytes"]
+
+
 def test_ltes_uplink_carries_what_its_grants_do(bench: Bench) -> None:
     link = run(bench, "lte", LTE | {"cap_bytes": 10 * ACK_BYTES}, burst((1, 25)))
     assert frames(link) == {2: 10, 3: 10, 4: 5}  # asked for in frame 0, granted in the first 8 ms after it
 
 
-@pytest.mark.parametrize("report", ["new", "backlog"])
+@pytest.mark.parametrize("report", ["new", "backlog", "rate"])
 @pytest.mark.parametrize("kind", ["geo", "lte"])
 def test_random_traffic_leaves_when_the_model_says(bench: Bench, kind: str, report: str) -> None:
     rng = np.random.default_rng(7)
     spec = (GEO | {"cap_bytes": 6000} if kind == "geo" else LTE | {"cap_bytes": 1500}) | {"report": report}
+    if report == "rate":
+        spec["period_us"] = 90_000 if kind == "geo" else 52_500  # of GEO's frames two and a quarter: three
     times = np.sort(rng.integers(0, 1_500_000_000, 800)).astype(np.uint64)
     packets = np.column_stack([times, rng.integers(66, 700, 800).astype(np.uint64)])
     link = run(bench, f"{kind}-{report}", spec, packets)

@@ -169,6 +169,11 @@ def test_invalid_trials_are_in_view_with_what_they_failed(page: str) -> None:
 
 
 def test_provenance_tells_recorded_published_and_assumed_apart_and_the_versions(page: str) -> None:
-    lists = ("ACK frames of 40 ms", "144 Mb/s (thesis, section 5.1.1)", "What is assumed", "tail drop")
-    for said in (*lists, "versions.kernel", "6.12.48"):
-        assert said in page
+    origins = ("ACK frames of 40 ms", "144 Mb/s (thesis, section 5.1.1)", "What is assumed", "tail drop")
+    for text in (*origins, "versions.kernel", "6.12.48"):
+        assert text in page
+
+
+def test_levels_are_shown_with_their_mean_after_clipping_and_both_spreads(page: str) -> None:
+    assert "Levels of down.rate_mbps: a level every 1.7 s, mean 70 (48.9 after clipping)" in page
+    assert "ln-sd 1.15 within a trial and 0.6 between trials" in page

@@ -52,6 +52,10 @@ def test_a_scenario_may_be_a_file_anywhere(tmp_path: Path) -> None:
         ({"topology": "ring"}, "mine.yml: topology=ring: must be a known topology: dumbbell, parking-lot, path"),
         ({"flavour": 1}, "mine.yml: flavour=1: must be left out: it is not a field"),
         ({"duration_s": "long"}, "mine.yml: duration_s=long: must be a valid integer"),
+        ({"mtu_bytes": 575}, "mine.yml: mtu_bytes=575: must be greater than or equal to 576"),
+        ({"mtu_bytes": 1501}, "mine.yml: mtu_bytes=1501: must be at most 1500, the MTU of topology path"),
+        ({"mtu_bytes": 1360.5}, "mine.yml: mtu_bytes=1360.5: must be a valid integer"),
+        ({"pacing": "cake"}, "mine.yml: pacing=cake: must be 'fq'"),
     ],
 )
 def test_a_wrong_field_is_named_with_its_rule(tmp_path: Path, changes: dict[str, Any], words: str) -> None:

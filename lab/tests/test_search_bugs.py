@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""No version has the bugs of SEARCH's public forms; each test names the one that it would fail on.
+"""No version but the published code has the bugs of SEARCH's public forms; each test names the one it would fail on.
 
 Sent-based versions are told that twice the delivered bytes were sent, so that one stream serves all.
 """
@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lab.search_replay import EXIT, RTT_TOO_LONG, STAY, exit_pkts, version
-from lab.tests.search_acks import BIN_US, RTT_US, VERSIONS, Acks, Bins, decide_as, one_ack_a_bin, slow_start
+from lab.search_replay import EXIT, RTT_TOO_LONG, STAY, exit_pkts
+from lab.tests.search_acks import BIN_US, RTT_US, SOUND, Acks, Bins, decide_as, known, one_ack_a_bin, slow_start
 
-every_version = pytest.mark.parametrize("name", VERSIONS)
-interpolating = pytest.mark.parametrize("name", [name for name in VERSIONS if name != "search1"])
+every_version = pytest.mark.parametrize("name", SOUND)
+interpolating = pytest.mark.parametrize("name", [name for name in SOUND if name != "search1"])
 MSS = 1448
 
 
@@ -67,7 +67,7 @@ def test_equal_bins_at_both_ends_are_no_reason_to_skip_the_check(search_library:
 
 
 @pytest.mark.parametrize(
-    ("name", "most_bins"), [("search1", 15), ("search2", 14), ("search31", 13), ("search4", 38), ("search", 14)]
+    ("name", "most_bins"), [("search1", 15), ("search2_printed", 14), ("packed", 13), ("search4", 38), ("search", 14)]
 )
 @pytest.mark.parametrize("bins", [60, 74, 75, 77])
 def test_a_look_back_reads_no_bin_that_was_overwritten(
@@ -109,7 +109,7 @@ def test_a_roll_back_counts_bytes_and_not_scaled_units(search_library: Path) -> 
     acks = slow_start(100_000, rounds=14, spacing=0.01, capacity_round=8)
     wide, packed = (
         int(decide_as(search_library, name, acks, stop_at_exit=True, on_exit=1)[-1]["last_two_rtt_bytes"])
-        for name in ("search2", "search31")
+        for name in ("search2_printed", "packed")
     )
     assert wide > 100 * 65536
     assert packed == pytest.approx(wide, rel=1e-3)
@@ -121,7 +121,7 @@ def test_no_exit_goes_below_the_least_window_or_above_the_present_one(
     search_library: Path, name: str, on_exit: int
 ) -> None:
     """2.5: the roll-back had no floor, and wrapped; 2.0 and 3.0 kept cwnd where it would have."""
-    params = version(search_library, name).params.__class__(on_exit=on_exit)
+    params = known(search_library, name).params.__class__(on_exit=on_exit)
     row = decide_as(search_library, name, one_ack_a_bin([10 * MSS] * 30), on_exit=min(on_exit, 1))[-1]
     assert row["verdict"] == EXIT
     left_with = [exit_pkts(search_library, params, row, cwnd, MSS) for cwnd in (4, 20, 1000)]

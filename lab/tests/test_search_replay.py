@@ -16,9 +16,9 @@ from lab.errors import UserError
 from lab.search_replay import (
     EXIT,
     NO_PREVIOUS,
+    PRINTED,
     RTT_TOO_LONG,
     STAY,
-    THESIS,
     TOO_FEW_BINS,
     SearchParams,
     replay,
@@ -84,7 +84,7 @@ PARAMS = st.builds(
 )
 
 
-@given(acks=ack_streams(), params=st.one_of(st.just(THESIS), PARAMS))
+@given(acks=ack_streams(), params=st.one_of(st.just(PRINTED), PARAMS))
 @settings(max_examples=500, deadline=None)
 def test_the_core_decides_as_algorithm_1_with_an_endless_array(
     search_library: Path, acks: Acks, params: SearchParams

@@ -16,7 +16,7 @@ SIPS = [(30_000, 0.08)] * 60  # 3 Mb/s: a seventh of the link, some 26 packets a
 ANYTHING_BUT_CWND = {"app_limited": 3}
 MINDING = {
     "search1": ANYTHING_BUT_CWND,
-    "search2": ANYTHING_BUT_CWND,
+    "search2_printed": ANYTHING_BUT_CWND,
     "search31": {},
     "search4": {},
     "search": {},

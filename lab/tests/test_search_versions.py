@@ -10,10 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lab.errors import UserError
-from lab.search_replay import DRAIN, EXIT, SENT, SearchParams, replay_bins, version
+from lab.search_replay import DRAIN, ENDED_BINS, EXIT, PERCENT, SENT, SearchParams, replay_bins, version
 from lab.tests.search_acks import (
     DECISION,
+    PACKED,
     RTT_US,
+    SOUND,
     VERSIONS,
     Acks,
     compared,
@@ -22,7 +24,8 @@ from lab.tests.search_acks import (
     slow_start,
 )
 
-every_version = pytest.mark.parametrize("name", VERSIONS)
+every_version = pytest.mark.parametrize("name", [*VERSIONS, PACKED])
+every_sound_version = pytest.mark.parametrize("name", SOUND)  # the published code counts a flow's history
 UNHURRIED = settings(deadline=None, max_examples=50)  # a busy machine is no failure
 
 
@@ -65,7 +68,7 @@ def test_scaling_bytes_changes_no_decision(search_library: Path, name: str, scal
     large = small._replace(delivered_bytes=small.delivered_bytes << np.uint64(scale))
     before, after = decide_as(search_library, name, small), decide_as(search_library, name, large)
     assert (before[["ack", "bin", "bin_us"]] == after[["ack", "bin", "bin_us"]]).all()
-    assert np.abs(before["norm_permille"] - after["norm_permille"]).max() <= (name == "search31")
+    assert np.abs(before["norm_permille"] - after["norm_permille"]).max() <= (name in ("search31", PACKED))
 
 
 @every_version
@@ -79,14 +82,14 @@ def test_scaling_time_and_rtt_together_gives_the_same_bins(
     assert (decide_as(search_library, name, fast)[DECISION] == decide_as(search_library, name, slow)[DECISION]).all()
 
 
-@every_version
+@every_sound_version
 @UNHURRIED
 @given(clock=st.integers(0, 2**63), count=st.integers(0, 2**30), scale=st.integers(0, 30))
 def test_the_origins_of_clock_and_byte_count_do_not_matter(
     search_library: Path, name: str, clock: int, count: int, scale: int
 ) -> None:
     acks = slow_start(10_000, rounds=12, spacing=0.02, capacity_round=8)
-    origin = np.uint64(count << scale if name != "search31" else count << 16)  # whole units of the packed counts
+    origin = np.uint64(count << scale if name != PACKED else count << 16)  # whole units of the packed counts
     moved = acks._replace(t_us=acks.t_us + np.uint64(clock), delivered_bytes=acks.delivered_bytes + origin)
     assert (decide_as(search_library, name, acks)[DECISION] == decide_as(search_library, name, moved)[DECISION]).all()
 
@@ -129,14 +132,16 @@ def test_the_packed_state_decides_as_the_unpacked_one_but_for_its_units(
 
 def test_the_packed_state_counts_terabytes(search_library: Path) -> None:
     acks = one_ack_a_bin([10**9 * 2 ** (k // 3) for k in range(40)])  # up to 8 TB a bin
-    wide, packed = (decide_as(search_library, name, acks) for name in ("search2", "search31"))
+    wide, packed = (decide_as(search_library, name, acks) for name in ("search2_printed", PACKED))
     assert (wide["verdict"] == packed["verdict"]).all()
     assert int(packed["prev_delv_bytes"][-1]) == pytest.approx(int(wide["prev_delv_bytes"][-1]), rel=1e-4)
 
 
 def test_versions_are_what_their_publications_say(search_library: Path) -> None:
     known = {name: version(search_library, name) for name in VERSIONS}
-    assert known["search2"].params == SearchParams()
+    assert known["search2_printed"].params == SearchParams()
+    assert known["search2"].params.interpolation == ENDED_BINS
+    assert known["search31"].params.interpolation == PERCENT
     assert known["search4"].params.expected == SENT
     assert known["search4"].params.on_exit == DRAIN
     assert [name for name in VERSIONS if known[name].compact] == ["search31"]
@@ -153,10 +158,13 @@ def test_a_version_that_expects_sent_bytes_must_be_told_them(search_library: Pat
         replay_bins(search_library, [1], [1], [1], SearchParams(expected=SENT))
 
 
-@pytest.mark.parametrize("wrong", [{"extra_bins": 15}, {"expected": SENT}, {"on_exit": DRAIN}])
+@pytest.mark.parametrize(
+    "wrong", [{"extra_bins": 15}, {"expected": SENT}, {"on_exit": DRAIN}, {"history": 2}, {"again": 2}]
+)
 def test_what_the_packed_state_has_no_room_for_is_refused(search_library: Path, wrong: dict[str, int]) -> None:
+    params = SearchParams(**({"extra_bins": 14} | wrong))
     with pytest.raises(UserError, match="must be within"):
-        replay_bins(search_library, [1], [1], [1], SearchParams(**wrong), sent_bytes=[1], compact=True)
+        replay_bins(search_library, [1], [1], [1], params, sent_bytes=[1], compact=True)
 
 
 def test_a_burst_of_sent_bytes_counts_as_slow_start_s_own(search_library: Path) -> None:

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lab.search_replay import AFTER_SILENCE, EXIT, NOT_FILLED, RTT_FELL, STAY
-from lab.tests.search_acks import BIN_US, RTT_US, VERSIONS, Acks, Bins, compared, decide_as, one_ack_a_bin, slow_start
+from lab.tests.search_acks import BIN_US, RTT_US, SOUND, Acks, Bins, compared, decide_as, one_ack_a_bin, slow_start
 
-every_version = pytest.mark.parametrize("name", VERSIONS)
+every_version = pytest.mark.parametrize("name", SOUND)
 UNHURRIED = settings(deadline=None, max_examples=50)
 
 
@@ -31,7 +31,7 @@ def swollen(factor: float, spacing: float = 0.01) -> Acks:
     return acks
 
 
-@pytest.mark.parametrize("name", ["search2", "search31"])
+@pytest.mark.parametrize("name", ["search2_printed", "packed"])
 @pytest.mark.parametrize("factor", [5.5, 8.0, 20.0])
 def test_a_look_back_that_stays_longer_than_the_ring_widens_the_bins(
     search_library: Path, name: str, factor: float
@@ -44,14 +44,14 @@ def test_a_look_back_that_stays_longer_than_the_ring_widens_the_bins(
     assert 8 + factor / 2 < left < 8 + 3 * factor
 
 
-@pytest.mark.parametrize("name", ["search2", "search31"])
+@pytest.mark.parametrize("name", ["search2_printed", "packed"])
 def test_a_few_long_rtts_widen_nothing(search_library: Path, name: str) -> None:
     acks = slow_start(100_000, rounds=14, spacing=0.01, capacity_round=9)
     acks.rtt_us[600:700] *= 8  # 3 bins
     assert set(decide_as(search_library, name, acks, long_rtt=5)["bin_us"]) == {35_000}
 
 
-@pytest.mark.parametrize("name", ["search2", "search31", "search4"])
+@pytest.mark.parametrize("name", ["search2_printed", "packed", "search4"])
 def test_wider_bins_lose_no_byte(search_library: Path, name: str) -> None:
     acks = one_ack_a_bin([100] * 400)
     acks.rtt_us[150:] = 60 * BIN_US

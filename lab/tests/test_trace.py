@@ -46,8 +46,8 @@ def test_every_event_that_was_asked_for_is_there() -> None:
 
 
 def test_as_many_retransmissions_as_iperf3_counts() -> None:
-    iperf3 = json.loads((DRAFT / "node.json").read_text())["iperf3"]
-    assert len(EVENTS["tcp:tcp_retransmit_skb"]) == iperf3["end"]["sum_sent"]["retransmits"]
+    (download,) = json.loads((DRAFT / "node.json").read_text())["downloads"]
+    assert len(EVENTS["tcp:tcp_retransmit_skb"]) == download["iperf3"]["end"]["sum_sent"]["retransmits"]
 
 
 def test_times_follow_each_other_and_lie_within_the_trial() -> None:

@@ -65,6 +65,14 @@ def test_a_recording_comes_from_its_origin_and_its_licence_is_told(origin: Path)
     assert stored(asked) == CONTENT
 
 
+def test_what_has_no_licence_is_fetched_for_ones_own_use(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_bytes(CONTENT)
+    (asked,) = collection({"a.txt": CONTENT}, licence="none")
+    lines = list(fetch([asked], Mirror(tmp_path)))
+    assert lines[0] == "mine: no licence (for your own use, cannot be passed on), nobody"
+    assert stored(asked) == CONTENT
+
+
 def test_what_is_there_already_is_not_fetched_again(origin: Path) -> None:
     (asked,) = collection({"a.txt": CONTENT})
     (origin / "data/a.txt").write_bytes(CONTENT)

@@ -23,7 +23,7 @@ Figures = Annotated[Path | None, typer.Option(help="Folder for the SVG and PNG; 
 @traces_app.command()
 def fetch(
     names: Annotated[list[str] | None, typer.Argument(help="Recordings, or whole collections.")] = None,
-    everything: Annotated[bool, typer.Option("--all", help="Every recording.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Every recording that has a licence.")] = False,
     mirror: Mirror = None,
 ) -> None:
     """Get recordings from their origin, verified; shows each licence.   Example: `lab traces fetch lte-mahimahi`"""
@@ -123,3 +123,17 @@ def import_(
 
     for line in run(files, format, out, set_ or []):
         console.print(line, soft_wrap=True, markup=False)
+
+
+@traces_app.command()
+def compare(
+    run: Annotated[Path, typer.Argument(help="The folder of a run, such as results/geo-recorded/latest.")],
+    names: Annotated[
+        list[str] | None, typer.Argument(help="Logs of ACKs, by name or as files; else all that were fetched.")
+    ] = None,
+    out: Figures = None,
+) -> None:
+    """Lay recorded downloads beside emulated ones.   Example: `lab traces compare results/geo-recorded/latest`"""
+    from lab.evaluation.beside_command import compare as lay
+
+    lay(run, names or [], out, console)

@@ -8,6 +8,7 @@ from lab.errors import UserError, field_error
 INFINITE = float("inf")
 LONGEST_S = 366 * 86_400.0  # no recording of a link is longer than a year; a clock that says so is broken
 FASTEST_MBPS = 1e6
+MOST_BYTES = 1e15
 SLOWEST_MS = 3_600_000.0  # an answer after an hour is no answer
 
 RANGES: dict[str, tuple[float, float]] = {
@@ -18,11 +19,19 @@ RANGES: dict[str, tuple[float, float]] = {
     "delay_ms": (0.0, SLOWEST_MS),  # one-way, direction not known
     "loss_pct": (0.0, 100.0),  # share lost over the row's interval
     "retransmits_pkts": (0.0, 1e9),
+    "acked_bytes": (0.0, MOST_BYTES),  # acknowledged in order since the beginning
+    "delivered_bytes": (0.0, MOST_BYTES),  # known to have arrived, in order or not
+    "inflight_bytes": (0.0, MOST_BYTES),  # sent and not acknowledged in order
+    "lost_pkts": (0.0, 1e9),  # taken for lost by the sender, as its counter stood
+    "cwnd_pkts": (0.0, 1e10),
+    "mss_bytes": (1.0, 65_535.0),
 }
 DTYPES: dict[str, pl.DataType] = {name: pl.Float64() for name in RANGES} | {
     "lost": pl.Boolean(),  # of a probe; its rtt_ms is null
     "opportunities": pl.UInt32(),  # how many 1500-byte packets may pass at t_s
     "retransmits_pkts": pl.UInt32(),
+    **dict.fromkeys(("acked_bytes", "delivered_bytes", "inflight_bytes", "lost_pkts", "cwnd_pkts"), pl.Int64()),
+    "mss_bytes": pl.UInt32(),
 }
 RATES = ("rate_down_mbps", "rate_up_mbps")
 

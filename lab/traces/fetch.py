@@ -21,12 +21,12 @@ MOST_ARCHIVE_BYTES = 1_000_000_000
 
 
 def chosen(names: list[str], everything: bool) -> list[Dataset]:
-    """Return the files of the recordings that are asked for: by name, by collection, or all."""
+    """Return the files of the recordings that are asked for: by name, by collection, or all that have a licence."""
     known = datasets()
     if everything == bool(names):
         raise UserError("lab traces fetch: must be given names or --all: 'lab traces list' names them")
     found: dict[str, Dataset] = {}
-    for name in names or known:
+    for name in names or [name for name, each in known.items() if each.origin.may_be_passed_on]:
         of_collection = {key: each for key, each in known.items() if each.collection == name.rstrip("/")}
         found |= of_collection or {dataset(name).name: dataset(name)}
     return list({file.name: file for each in found.values() for file in each.files}.values())
@@ -48,7 +48,7 @@ def _fetch_collection(
     collection: str, members: list[Dataset], mirror: Mirror | None, scratch: Path, refused: list[Refused]
 ) -> Iterator[str]:
     origin = members[0].origin
-    yield f"{collection}: {origin.licence}, {origin.attribution}"
+    yield f"{collection}: {origin.terms}, {origin.attribution}"
     stored = False
     for member in members:
         try:

@@ -19,7 +19,7 @@ def listing() -> Group:
         table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 0))
         rows = list(members)
         origin = rows[0].origin
-        parts.append(Text.assemble((collection, "bold"), f"  {origin.licence}\n{origin.link}"))
+        parts.append(Text.assemble((collection, "bold"), f"  {origin.terms}\n{origin.link}"))
         for row in rows:
             table.add_row(*cells(row))
         parts += [table, Text()]
@@ -34,7 +34,7 @@ def cells(row: Dataset) -> list[str]:
 
 def _length(length_s: float | None) -> str:
     if length_s is None:
-        return "no clock"
+        return "no length given"
     return f"{length_s:.0f} s" if length_s < 2 * DAY_S else f"{length_s / DAY_S:.0f} days, with pauses"
 
 

@@ -113,6 +113,7 @@ enum {
 	TCA_ON_DEMAND_CAP_BYTES,		/* u32: of grants, in each frame */
 	TCA_ON_DEMAND_REPORT,			/* u32, enum on_demand_report */
 	TCA_ON_DEMAND_LIMIT_BYTES,		/* u32 */
+	TCA_ON_DEMAND_PERIOD_US,		/* u32: between reports of a rate; 0 for the others */
 	__TCA_ON_DEMAND_MAX
 };
 
@@ -121,6 +122,7 @@ enum {
 enum on_demand_report {
 	ON_DEMAND_BACKLOG,
 	ON_DEMAND_NEW,
+	ON_DEMAND_RATE,
 };
 
 struct on_demand_state {
@@ -131,7 +133,7 @@ struct on_demand_state {
 	__u32 cap_bytes;
 	__u32 report;
 	__u32 limit_bytes;
-	__u32 pad;
+	__u32 period_us;
 	__u64 frames;
 	__u64 requested_bytes;
 	__u64 granted_bytes;

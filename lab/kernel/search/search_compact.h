@@ -8,7 +8,8 @@
  *  - Counts are kept as 16 bits in units of 2^scale bytes, one scale for all, the least
  *    with which the ring's counts differ by less than 2^16 units.  So each count is
  *    exact to less than a unit, which is less than 2^-15 of what the ring holds.  The
- *    ring may hold 2^47 bytes, 140 TB.
+ *    ring may hold 2^47 bytes, 140 TB.  With SEARCH_HISTORY_WHOLE the scale is that of the
+ *    flow's whole count, as published, and sums are rounded to units.
  *  - Clock and newest count are kept as 32 bits: a silence is told exactly up to 71.6
  *    minutes, and modulo that beyond; the bytes of one bin up to 4 GiB and more.
  *  - The index of a bin is told up to 62; from there on it stays.
@@ -35,14 +36,16 @@ struct search_compact {
 };
 
 /* Whether an ACK at @now_us is one for search_compact_on_ack(). */
-static inline bool search_compact_due(const struct search_compact *compact, u64 now_us)
+static inline bool search_compact_due(const struct search_compact *compact,
+				      const struct search_params *params, u64 now_us)
 {
 	/* Since the open bin began: never negative, so all 32 bits count. */
-	return !compact->bin_us ||
-	       (u32)now_us - (compact->bin_end_us - compact->bin_us) > compact->bin_us;
+	u64 open_us = (u32)now_us - (compact->bin_end_us - compact->bin_us);
+
+	return !compact->bin_us || open_us + params->end_closes > compact->bin_us;
 }
 
-/* Beside search_params_valid(): whether the bins have room, and no sent bytes are asked for. */
+/* Beside search_params_valid(): whether the bins have room, and nothing else is to be kept. */
 bool search_compact_fits(const struct search_params *params);
 
 void search_compact_reset(struct search_compact *compact);

@@ -74,9 +74,10 @@ void search_setup(struct search_state *state, const struct search_params *params
 }
 search_export(search_setup);
 
-void search_reset(struct search_state *state)
+void search_reset(struct search_state *state, u64 delivered_bytes)
 {
 	state->bin_us = 0;
+	state->reset_bytes = delivered_bytes;
 }
 search_export(search_reset);
 
@@ -85,16 +86,30 @@ static u64 *search_sent_counts(struct search_state *state)
 	return state->counts + state->delivered.slots;
 }
 
+static void search_push_both(struct search_state *state, u64 delivered_bytes, u64 sent_bytes)
+{
+	search_push(&state->delivered, state->counts, delivered_bytes);
+	if (state->sent.slots)
+		search_push(&state->sent, search_sent_counts(state), sent_bytes);
+}
+
 /* Slots need no clearing: closed_bins keeps search_compare() from reading old ones. */
 static void search_start(struct search_state *state, const struct search_ack *ack, u32 bin_us)
 {
+	u32 history = state->params.history;
+	u64 delivered_bytes = ack->delivered_bytes;
+
 	state->bin_us = bin_us;
 	state->bin_end_us = ack->now_us + bin_us;
 	state->closed_bins = 0;
 	state->long_rtts = 0;
-	search_push(&state->delivered, state->counts, ack->delivered_bytes);
-	if (state->sent.slots)
-		search_push(&state->sent, search_sent_counts(state), ack->sent_bytes);
+	if (history == SEARCH_HISTORY_WHOLE) {
+		search_push_both(state, 0, 0);
+		state->closed_bins = 1;
+	} else if (history == SEARCH_HISTORY_RESET) {
+		delivered_bytes = state->reset_bytes;
+	}
+	search_push_both(state, delivered_bytes, ack->sent_bytes);
 }
 
 /* How far the count of sent bytes goes on in a bin that delivered @delivered_bytes. */
@@ -129,17 +144,6 @@ static void search_close_bins(struct search_state *state, const struct search_ac
 	state->closed_bins += passed;
 }
 
-static u64 search_previous_bytes(struct search_state *state, u32 back, u32 rest_us)
-{
-	u32 bins = state->params.bins;
-
-	if (state->sent.slots)
-		return search_window_bytes(&state->sent, search_sent_counts(state), bins,
-					   state->bin_us, back, rest_us);
-
-	return search_window_bytes(&state->delivered, state->counts, bins, state->bin_us, back,
-				   rest_us);
-}
 
 /* 1 - curr / expected in thousandths, rounded down whatever its sign. */
 static s64 search_norm_permille(u64 curr_bytes, u64 expected_bytes)
@@ -151,28 +155,80 @@ static s64 search_norm_permille(u64 curr_bytes, u64 expected_bytes)
 			       expected_bytes);
 }
 
+static bool search_between_bins(u32 interpolation)
+{
+	return interpolation == SEARCH_FRACTION || interpolation == SEARCH_PERCENT;
+}
+
 /* How long ago the earlier window ended. */
 struct search_look_back {
+	u32 rtt_bins;	/* what must have been closed, beside a window */
 	u32 bins;
 	u32 rest_us;
 };
 
-static struct search_look_back search_look_back(const struct search_state *state, u32 rtt_us)
+/* @late_us: how long after its bin's end the ACK came that closed it. */
+static struct search_look_back search_look_back(const struct search_state *state, u32 rtt_us,
+						u32 late_us)
 {
 	u32 bin_us = state->bin_us;
-	struct search_look_back look = { .bins = rtt_us / bin_us };
+	u32 rest_us = rtt_us % bin_us;
+	struct search_look_back look = { .rtt_bins = rtt_us / bin_us };
 
-	if (state->params.interpolation == SEARCH_FRACTION)
-		look.rest_us = rtt_us % bin_us;
-	else if (state->params.interpolation == SEARCH_NEAREST_BIN)
-		look.bins = rtt_us < bin_us ? 1 : div_u64((u64)rtt_us + bin_us / 2, bin_us);
+	if (state->params.interpolation == SEARCH_NEAREST_BIN)
+		look.rtt_bins = rtt_us < bin_us ? 1 : div_u64((u64)rtt_us + bin_us / 2, bin_us);
+	look.bins = look.rtt_bins;
+	if (state->params.interpolation == SEARCH_ENDED_BINS)
+		look.bins += rest_us > late_us;
+	else if (search_between_bins(state->params.interpolation))
+		look.rest_us = rest_us;
 
 	return look;
 }
 
+/* Whole bins, and an RTT shorter than one. */
+static bool search_own_predecessor(const struct search_look_back *look)
+{
+	return !look->bins && !look->rest_us;
+}
+
+static bool search_unchecked(const struct search_params *params)
+{
+	return params->unchecked && params->interpolation == SEARCH_ENDED_BINS;
+}
+
 static bool search_in_ring(const struct search_state *state, const struct search_look_back *look)
 {
-	return look->bins + !!look->rest_us <= state->params.extra_bins;
+	const struct search_params *params = &state->params;
+
+	/* An unsigned difference that wraps: what is longer than the whole ring passes, too. */
+	if (search_unchecked(params))
+		return params->bins + params->extra_bins - look->rtt_bins >= params->bins;
+	if (params->interpolation == SEARCH_PERCENT)
+		return look->bins + 1 <= params->extra_bins;
+
+	return look->bins + !!look->rest_us <= params->extra_bins;
+}
+
+static u64 search_previous_bytes(struct search_state *state, const struct search_look_back *look)
+{
+	const struct search_params *params = &state->params;
+	bool sent = state->sent.slots;
+	const struct search_ring *ring = sent ? &state->sent : &state->delivered;
+	const u64 *counts = sent ? search_sent_counts(state) : state->counts;
+
+	if (params->skip_equal &&
+	    search_wrapped_window_bytes(ring, counts, params->bins, look->rtt_bins) ==
+	    search_wrapped_window_bytes(ring, counts, params->bins, look->rtt_bins + 1))
+		return 0;
+	if (search_unchecked(params))
+		return search_wrapped_window_bytes(ring, counts, params->bins, look->bins);
+	if (params->interpolation == SEARCH_PERCENT)
+		return search_window_bytes_pct(ring, counts, params->bins, look->bins,
+					       div_u64(100ULL * look->rest_us, state->bin_us));
+
+	return search_window_bytes(ring, counts, params->bins, state->bin_us, look->bins,
+				   look->rest_us);
 }
 
 /* What an exit may go back to. */
@@ -188,23 +244,23 @@ static void search_delivered_lately(const struct search_state *state,
 							 2 * bins_x10 / factor);
 }
 
-static enum search_verdict search_compare(struct search_state *state,
+static enum search_verdict search_compare(struct search_state *state, u32 late_us,
 					  struct search_decision *decision)
 {
 	const struct search_params *params = &state->params;
-	struct search_look_back look = search_look_back(state, decision->rtt_us);
+	struct search_look_back look = search_look_back(state, decision->rtt_us, late_us);
 
 	if (params->long_rtt && !search_in_ring(state, &look))
 		return SEARCH_RTT_TOO_LONG;
-	if (state->closed_bins <= (u64)params->bins + look.bins)
+	if (state->closed_bins <= (u64)params->bins + look.rtt_bins)
 		return SEARCH_TOO_FEW_BINS;
 	if (!search_in_ring(state, &look))
 		return SEARCH_RTT_TOO_LONG;
 
-	decision->prev_delv_bytes = search_previous_bytes(state, look.bins, look.rest_us);
+	decision->prev_delv_bytes = search_previous_bytes(state, &look);
 	decision->expected_bytes = (state->sent.slots ? 1 : 2) * decision->prev_delv_bytes;
-	/* Whole bins and an RTT shorter than one: the window would be its own predecessor. */
-	if (!decision->expected_bytes || !(look.bins || look.rest_us)) {
+	if (!decision->expected_bytes ||
+	    (search_own_predecessor(&look) && !search_unchecked(params))) {
 		decision->prev_delv_bytes = 0;
 		decision->expected_bytes = 0;
 		return SEARCH_NO_PREVIOUS;
@@ -276,6 +332,7 @@ static void search_start_anew(struct search_state *state, const struct search_ac
 	if (why == SEARCH_RTT_FELL || (why == SEARCH_AFTER_SILENCE && passed > state->params.bins))
 		bin_us = search_bin_length_us(&state->params, ack->rtt_us);
 
+	state->reset_bytes = ack->delivered_bytes;
 	search_start(state, ack, bin_us);
 }
 
@@ -294,7 +351,8 @@ enum search_verdict search_on_ack(struct search_state *state, const struct searc
 
 	passed = div_u64(ack->now_us - state->bin_end_us, state->bin_us) + 1;
 	*decision = (struct search_decision) {
-		.bin = state->closed_bins + passed - 1,
+		.bin = state->closed_bins + passed - 1 -
+		       (state->params.history == SEARCH_HISTORY_WHOLE),
 		.rtt_us = ack->rtt_us,
 		.bin_us = state->bin_us,
 	};
@@ -304,7 +362,8 @@ enum search_verdict search_on_ack(struct search_state *state, const struct searc
 		return decision->verdict = stale;
 	}
 	search_close_bins(state, ack, passed);
-	decision->verdict = search_compare(state, decision);
+	decision->verdict = search_compare(state, ack->now_us + state->bin_us - state->bin_end_us,
+					   decision);
 	search_mind_long_rtt(state, decision->verdict);
 	return decision->verdict;
 }

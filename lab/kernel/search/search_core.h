@@ -30,7 +30,15 @@
 #define SEARCH_THRESHOLD_PCT_MIN	1
 #define SEARCH_THRESHOLD_PCT_MAX	100
 #define SEARCH_INTERPOLATION_MIN	0
-#define SEARCH_INTERPOLATION_MAX	2
+#define SEARCH_INTERPOLATION_MAX	4
+#define SEARCH_SKIP_EQUAL_MIN		0
+#define SEARCH_SKIP_EQUAL_MAX		1
+#define SEARCH_UNCHECKED_MIN		0
+#define SEARCH_UNCHECKED_MAX		1
+#define SEARCH_HISTORY_MIN		0
+#define SEARCH_HISTORY_MAX		2
+#define SEARCH_END_CLOSES_MIN		0
+#define SEARCH_END_CLOSES_MAX		1
 #define SEARCH_MISSED_BINS_MAX_MIN	0
 #define SEARCH_MISSED_BINS_MAX_MAX	65535
 #define SEARCH_LONG_RTT_MIN		0
@@ -39,6 +47,12 @@
 #define SEARCH_RESTART_RTT_PCT_MAX	99
 #define SEARCH_APP_LIMITED_MIN		0
 #define SEARCH_APP_LIMITED_MAX		3
+#define SEARCH_IN_RECOVERY_MIN		0
+#define SEARCH_IN_RECOVERY_MAX		1
+#define SEARCH_AGAIN_MIN		0
+#define SEARCH_AGAIN_MAX		2
+#define SEARCH_EPOCH_BLIND_MS_MIN	0
+#define SEARCH_EPOCH_BLIND_MS_MAX	60000
 #define SEARCH_ON_EXIT_MIN		0
 #define SEARCH_ON_EXIT_MAX		2
 
@@ -58,6 +72,19 @@ enum search_interpolation {
 	SEARCH_WHOLE_BINS,	/* RTT in bins, rounded down */
 	SEARCH_FRACTION,	/* between two bins, moved into the past */
 	SEARCH_NEAREST_BIN,	/* RTT in bins, rounded, at least 1 */
+	SEARCH_ENDED_BINS,	/* the newest whole bins that had ended one RTT before this ACK: the
+				 * RTT, less the ACK's delay behind its bin's end, rounded up
+				 */
+	SEARCH_PERCENT,		/* as SEARCH_FRACTION, in whole percents of a bin, the part of each
+				 * bin rounded down; always reads one bin more than the RTT's
+				 */
+};
+
+/* What lies before the first bin. */
+enum search_history {
+	SEARCH_HISTORY_NONE,	/* nothing: bins begin with the first ACK */
+	SEARCH_HISTORY_WHOLE,	/* one more bin, which holds the flow's whole count */
+	SEARCH_HISTORY_RESET,	/* the first bin also holds what was delivered since the reset */
 };
 
 /* When the sender counts as limited by something else than its window: bins start anew. */
@@ -66,6 +93,13 @@ enum search_app_limited {
 	SEARCH_LIMITED_SOCKET,	/* the application has left the pipe unfilled this RTT */
 	SEARCH_LIMITED_SAMPLE,	/* the newest rate sample says so */
 	SEARCH_LIMITED_WINDOW,	/* cwnd is not what limits, but application or receiver */
+};
+
+/* A slow start after the one that was measured.  For who calls. */
+enum search_again {
+	SEARCH_AGAIN_ANEW,	/* is a new start */
+	SEARCH_AGAIN_GO_ON,	/* goes on with the bins as they are; a timeout or idle restart resets */
+	SEARCH_AGAIN_NEVER,	/* is not measured, unless after an idle restart */
 };
 
 /* With which window slow start ends. */
@@ -82,10 +116,22 @@ struct search_params {
 	u32 threshold_pct;	/* normalized difference at which to exit */
 	u32 expected;		/* enum search_expected: the version's, not for users */
 	u32 interpolation;	/* enum search_interpolation */
+	u32 skip_equal;		/* nonzero: no decision where the windows of whole bins on both sides
+				 * of the look-back hold the same
+				 */
+	u32 unchecked;		/* nonzero, with SEARCH_ENDED_BINS: a bin that has left the ring is the
+				 * one in its place, also for an RTT longer than the whole ring; and
+				 * a window may be its own predecessor
+				 */
+	u32 history;		/* enum search_history */
+	u32 end_closes;		/* nonzero: an ACK exactly at a bin's end closes it */
 	u32 missed_bins_max;	/* a bin end later than this many bins starts anew; 0: never */
 	u32 long_rtt;		/* look-backs in a row, longer than the ring, that widen bins; 0: never */
 	u32 restart_rtt_pct;	/* RTT below this share of the initial one starts anew; 0: never */
 	u32 app_limited;	/* enum search_app_limited: for who calls */
+	u32 in_recovery;	/* nonzero: goes on in recovery while cwnd < ssthresh: for who calls */
+	u32 again;		/* enum search_again: for who calls */
+	u32 epoch_blind_ms;	/* after CUBIC began an epoch: for who calls */
 	u32 on_exit;		/* enum search_on_exit */
 };
 
@@ -103,6 +149,7 @@ struct search_state {
 	struct search_params params;
 	u64 bin_end_us;		/* when the open bin ends */
 	u64 closed_bins;	/* since the start; the newest has index closed_bins - 1 */
+	u64 reset_bytes;	/* delivered at the last reset */
 	u32 bin_us;		/* length of a bin; 0: not started */
 	u32 long_rtts;		/* bins in a row that looked back further than the ring */
 	struct search_ring delivered;
@@ -154,7 +201,7 @@ static inline bool search_compared(u32 verdict)
 /* Whether an ACK at @now_us is one for search_on_ack(); the others change nothing. */
 static inline bool search_due(const struct search_state *state, u64 now_us)
 {
-	return !state->bin_us || (s64)(now_us - state->bin_end_us) > 0;
+	return !state->bin_us || (s64)(now_us - state->bin_end_us) + state->params.end_closes > 0;
 }
 
 bool search_params_valid(const struct search_params *params);
@@ -171,8 +218,8 @@ size_t search_state_bytes(const struct search_params *params);
 /* Make @state fit for use.  @params must be valid; they hold until the next setup. */
 void search_setup(struct search_state *state, const struct search_params *params);
 
-/* Forget all history: the next ACK gives the initial RTT of a new start. */
-void search_reset(struct search_state *state);
+/* Forget all bins: the next ACK gives the initial RTT of a new start. */
+void search_reset(struct search_state *state, u64 delivered_bytes);
 
 /*
  * Account one ACK; @decision is filled in unless the verdict is SEARCH_BIN_OPEN.

@@ -17,10 +17,17 @@ bool search_params_valid(const struct search_params *params)
 	       SEARCH_WITHIN(params->threshold_pct, THRESHOLD_PCT) &&
 	       params->expected <= SEARCH_SENT_HELD &&
 	       SEARCH_WITHIN(params->interpolation, INTERPOLATION) &&
+	       SEARCH_WITHIN(params->skip_equal, SKIP_EQUAL) &&
+	       SEARCH_WITHIN(params->unchecked, UNCHECKED) &&
+	       SEARCH_WITHIN(params->history, HISTORY) &&
+	       SEARCH_WITHIN(params->end_closes, END_CLOSES) &&
 	       SEARCH_WITHIN(params->missed_bins_max, MISSED_BINS_MAX) &&
 	       SEARCH_WITHIN(params->long_rtt, LONG_RTT) &&
 	       SEARCH_WITHIN(params->restart_rtt_pct, RESTART_RTT_PCT) &&
 	       SEARCH_WITHIN(params->app_limited, APP_LIMITED) &&
+	       SEARCH_WITHIN(params->in_recovery, IN_RECOVERY) &&
+	       SEARCH_WITHIN(params->again, AGAIN) &&
+	       SEARCH_WITHIN(params->epoch_blind_ms, EPOCH_BLIND_MS) &&
 	       SEARCH_WITHIN(params->on_exit, ON_EXIT);
 }
 search_export(search_params_valid);

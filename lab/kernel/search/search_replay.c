@@ -9,15 +9,7 @@
 #include "search_vectors.h"
 #include "search_versions.h"
 
-static const struct search_named {
-	const char *name;
-	struct search_params params;
-	bool compact;
-} search_versions[] = {
-	{ "search1", SEARCH_1, false },	{ "search2", SEARCH_2, false },
-	{ "search31", SEARCH_31, true }, { "search4", SEARCH_4, false },
-	{ "search", SEARCH_BEST, false }, { .name = NULL },
-};
+static const struct search_version search_versions[] = SEARCH_VERSIONS;
 
 static bool search_same(const char *a, const char *b)
 {
@@ -28,11 +20,13 @@ static bool search_same(const char *a, const char *b)
 	return *a == *b;
 }
 
-bool search_version(const char *name, struct search_params *params, bool *compact)
+bool search_version_named(const char *name, struct search_params *params, bool *compact)
 {
-	const struct search_named *known;
+	size_t i;
 
-	for (known = search_versions; known->name; known++) {
+	for (i = 0; i < ARRAY_SIZE(search_versions); i++) {
+		const struct search_version *known = &search_versions[i];
+
 		if (!search_same(name, known->name))
 			continue;
 		*params = known->params;
@@ -83,11 +77,11 @@ static enum search_verdict search_replay_ack(const struct search_params *params,
 		if (compact)
 			search_compact_reset(memory);
 		else
-			search_reset(memory);
+			search_reset(memory, i ? stream->delivered_bytes[i - 1] : 0);
 	}
 	if (stream->rtt_us[i] <= 0)
 		return SEARCH_BIN_OPEN;
-	if (!(compact ? search_compact_due(memory, stream->t_us[i]) :
+	if (!(compact ? search_compact_due(memory, params, stream->t_us[i]) :
 			search_due(memory, stream->t_us[i])))
 		return SEARCH_BIN_OPEN;
 

@@ -14,7 +14,7 @@ struct search_stream {
 	const u64 *delivered_bytes;	/* cumulative */
 	const u64 *sent_bytes;		/* cumulative; NULL: not known */
 	const u8 *limited;		/* nonzero: not limited by cwnd; NULL: never */
-	const u8 *reset;		/* nonzero: reset before this ACK; NULL: never */
+	const u8 *reset;		/* nonzero: reset between the ACK before and this one; NULL: never */
 };
 
 struct search_replayed_bin {
@@ -23,7 +23,7 @@ struct search_replayed_bin {
 };
 
 /* What versions were published with, by their names; false: no such version. */
-bool search_version(const char *name, struct search_params *params, bool *compact);
+bool search_version_named(const char *name, struct search_params *params, bool *compact);
 
 /* The first of search_vectors.h that the core does not decide as it should; NULL: none. */
 const char *search_vector_that_fails(void);

@@ -72,4 +72,32 @@ static inline u64 search_window_bytes(const struct search_ring *ring, const u64 
 	       div_u64(first * rest_us + last * (bin_us - rest_us), bin_us);
 }
 
+/* The same in whole percents of a bin, of which each part is rounded down by itself. */
+static inline u64 search_window_bytes_pct(const struct search_ring *ring, const u64 *counts,
+					  u32 bins, u32 back, u32 rest_pct)
+{
+	u64 start = search_count(ring, counts, back + bins);
+	u64 before_end = search_count(ring, counts, back + 1);
+	u64 first = start - search_count(ring, counts, back + bins + 1);
+	u64 last = search_count(ring, counts, back) - before_end;
+
+	return before_end - start + div_u64(first * rest_pct, 100) +
+	       div_u64(last * (100 - rest_pct), 100);
+}
+
+/* Bytes of @bins whole bins; a bin that has left the ring is the one in its place. */
+static inline u64 search_wrapped_window_bytes(const struct search_ring *ring, const u64 *counts,
+					      u32 bins, u32 back)
+{
+	u32 kept = ring->slots - 1;
+	u32 end = back % kept;
+	u32 start = end + bins;
+
+	if (start <= kept)
+		return search_count(ring, counts, end) - search_count(ring, counts, start);
+
+	return search_count(ring, counts, end) - search_count(ring, counts, kept) +
+	       search_count(ring, counts, 0) - search_count(ring, counts, start - kept);
+}
+
 #endif /* SEARCH_RING_H */

@@ -67,11 +67,25 @@ static void tcp_search_init(struct sock *sk)
 {
 	cubictcp_init(sk);
 	search_flow_init(inet_csk_ca(sk));
+	search_flow_reset(inet_csk_ca(sk), tcp_sk(sk)->bytes_acked);
 }
 
 static void tcp_search_release(struct sock *sk)
 {
 	search_flow_release(inet_csk_ca(sk));
+}
+
+/* The flow left slow start, or is out of it. */
+static void tcp_search_stop(struct sock *sk, struct tcp_search *ca)
+{
+	switch (search_flow_params(ca)->again) {
+	case SEARCH_AGAIN_ANEW:
+		search_flow_reset(ca, tcp_sk(sk)->bytes_acked);
+		break;
+	case SEARCH_AGAIN_NEVER:
+		search_flow_stop(ca);
+		break;
+	}
 }
 
 static void tcp_search_leave(struct sock *sk, const struct search_decision *decision)
@@ -85,6 +99,8 @@ static void tcp_search_leave(struct sock *sk, const struct search_decision *deci
 		tcp_snd_cwnd_set(tp, tp->snd_ssthresh);
 	else if (params->on_exit == SEARCH_DRAIN)
 		search_drain_begin(sk);
+	if (params->again == SEARCH_AGAIN_NEVER)
+		search_flow_stop(inet_csk_ca(sk));
 	slow_start_left(sk, cwnd_pkts, decision->rtt_us, SLOW_START_SEARCH);
 }
 
@@ -141,17 +157,32 @@ static noinline void tcp_search_ask(struct sock *sk, struct tcp_search *ca, u32 
 		tcp_search_leave(sk, &decision);
 }
 
+/* The flow is in no slow start that counts, or not yet. */
+static bool tcp_search_blind(const struct sock *sk, const struct tcp_search *ca)
+{
+	const struct search_params *params = search_flow_params(ca);
+	u32 epoch_start = ca->cubic.epoch_start;
+
+	if (tcp_in_cwnd_reduction(sk) && !params->in_recovery)
+		return true;
+
+	return params->epoch_blind_ms && epoch_start &&
+	       (s32)(tcp_jiffies32 - epoch_start) < (s32)msecs_to_jiffies(params->epoch_blind_ms);
+}
+
 static void tcp_search_update(struct sock *sk, struct tcp_search *ca, u32 rtt_us)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
 
-	if (tcp_in_cwnd_reduction(sk))
+	if (!search_flow_ready(ca) || tcp_search_blind(sk, ca))
 		return;
 	if (!tcp_in_slow_start(tp)) {
-		search_flow_reset(ca);
+		tcp_search_stop(sk, ca);
 		return;
 	}
-	if (trace_search_ack_enabled() && search_flow_ready(ca))
+	if (search_flow_stopped(ca))
+		return;
+	if (trace_search_ack_enabled())
 		tcp_search_record(sk, ca, rtt_us);
 	if (search_flow_due(ca, tp->tcp_mstamp))
 		tcp_search_ask(sk, ca, rtt_us);
@@ -182,7 +213,15 @@ static void tcp_search_acked(struct sock *sk, const struct ack_sample *sample)
 static void tcp_search_start_anew(struct sock *sk)
 {
 	search_drain_end(inet_csk_ca(sk));
-	search_flow_reset(inet_csk_ca(sk));
+	search_flow_reset(inet_csk_ca(sk), tcp_sk(sk)->bytes_acked);
+}
+
+static void tcp_search_timeout(struct sock *sk)
+{
+	const struct tcp_search *ca = inet_csk_ca(sk);
+
+	if (search_flow_ready(ca) && search_flow_params(ca)->again != SEARCH_AGAIN_NEVER)
+		tcp_search_start_anew(sk);
 }
 
 static void tcp_search_cwnd_event(struct sock *sk, enum tcp_ca_event event)
@@ -210,7 +249,7 @@ static void tcp_search_state(struct sock *sk, u8 new_state)
 	search_flow_set_reducing(ca, reducing);
 	cubictcp_state(sk, new_state);
 	if (new_state == TCP_CA_Loss)
-		tcp_search_start_anew(sk);
+		tcp_search_timeout(sk);
 }
 
 static struct tcp_congestion_ops tcp_search_ops __read_mostly = {

@@ -14,6 +14,7 @@ struct tcp_search {
 	u16 drained_pkts;		/* delivered in the drain since its last grant */
 	bool busy;			/* there are bins, or a drain goes on */
 	bool reducing;			/* see slow_start.h */
+	bool stopped;			/* until an idle restart */
 };
 
 static atomic_t no_memory_flows = ATOMIC_INIT(0);
@@ -45,6 +46,7 @@ static void search_flow_init(struct tcp_search *ca)
 
 	ca->drain_pkts = 0;
 	ca->busy = false;
+	ca->stopped = false;
 	search_params_get(&params);
 	ca->search = kmalloc(search_state_bytes(&params), GFP_ATOMIC | __GFP_NOWARN);
 	if (!ca->search) {
@@ -77,11 +79,23 @@ static bool search_flow_busy(const struct tcp_search *ca)
 	return ca->busy;
 }
 
-static void search_flow_reset(struct tcp_search *ca)
+static void search_flow_reset(struct tcp_search *ca, u64 delivered_bytes)
 {
 	ca->busy = ca->drain_pkts;
+	ca->stopped = false;
 	if (ca->search)
-		search_reset(ca->search);
+		search_reset(ca->search, delivered_bytes);
+}
+
+static void search_flow_stop(struct tcp_search *ca)
+{
+	ca->busy = ca->drain_pkts;
+	ca->stopped = true;
+}
+
+static bool search_flow_stopped(const struct tcp_search *ca)
+{
+	return ca->stopped;
 }
 
 static bool search_flow_due(const struct tcp_search *ca, u64 now_us)

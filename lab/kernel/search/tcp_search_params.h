@@ -31,6 +31,10 @@ static void search_params_get(struct search_params *params)
 /* What a version cannot change while flows live in their sockets, and what it cannot do. */
 #ifdef SEARCH_IN_SOCKET
 #define SEARCH_BINS_MODE 0444
+#undef SEARCH_HISTORY_MAX
+#define SEARCH_HISTORY_MAX SEARCH_HISTORY_WHOLE
+#undef SEARCH_AGAIN_MAX
+#define SEARCH_AGAIN_MAX SEARCH_AGAIN_GO_ON
 #else
 #define SEARCH_BINS_MODE 0644
 #endif
@@ -55,7 +59,22 @@ MODULE_PARM_DESC(threshold_pct,
 
 SEARCH_PARAM(interpolation, INTERPOLATION, 0644);
 MODULE_PARM_DESC(interpolation,
-		 "earlier window: 0 at whole bins rounded down, 1 between bins, 2 at the nearest bin");
+		 "earlier window: 0 at whole bins rounded down, 1 between bins, 2 at the nearest bin, 3 the newest that had ended, 4 as 1 in whole percents");
+
+SEARCH_PARAM(skip_equal, SKIP_EQUAL, 0644);
+MODULE_PARM_DESC(skip_equal,
+		 "1: no decision where the earlier window is the same a bin further back (0 or 1)");
+
+SEARCH_PARAM(unchecked, UNCHECKED, 0644);
+MODULE_PARM_DESC(unchecked,
+		 "1, with interpolation=3: reads other bins for those that have left the ring (0 or 1)");
+
+SEARCH_PARAM(history, HISTORY, SEARCH_BINS_MODE);
+MODULE_PARM_DESC(history,
+		 "bytes before the first bin: 0 in none, 1 in one bin more, 2 in the first, since the reset");
+
+SEARCH_PARAM(end_closes, END_CLOSES, 0644);
+MODULE_PARM_DESC(end_closes, "1: an ACK exactly at a bin's end closes it (0 or 1)");
 
 SEARCH_PARAM(missed_bins_max, MISSED_BINS_MAX, 0644);
 MODULE_PARM_DESC(missed_bins_max,
@@ -72,6 +91,17 @@ MODULE_PARM_DESC(restart_rtt_pct,
 SEARCH_PARAM(app_limited, APP_LIMITED, 0644);
 MODULE_PARM_DESC(app_limited,
 		 "start anew while limited: 0 never, 1 by the application, 2 the same by rate sample, 3 by anything but cwnd");
+
+SEARCH_PARAM(in_recovery, IN_RECOVERY, 0644);
+MODULE_PARM_DESC(in_recovery,
+		 "1: goes on in recovery while cwnd is below ssthresh, and may lower that (0 or 1)");
+
+SEARCH_PARAM(again, AGAIN, 0644);
+MODULE_PARM_DESC(again,
+		 "a later slow start: 0 is a new one, 1 goes on with old bins, 2 is not measured");
+
+SEARCH_PARAM(epoch_blind_ms, EPOCH_BLIND_MS, 0644);
+MODULE_PARM_DESC(epoch_blind_ms, "time that CUBIC's epochs begin with and SEARCH skips (0 to 60000)");
 
 SEARCH_PARAM(on_exit, ON_EXIT, 0644);
 MODULE_PARM_DESC(on_exit,

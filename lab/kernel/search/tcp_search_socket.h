@@ -54,14 +54,24 @@ static bool search_flow_busy(const struct tcp_search *ca)
 	return ca->search.bin_us;
 }
 
-static void search_flow_reset(struct tcp_search *ca)
+static void search_flow_reset(struct tcp_search *ca, u64 delivered_bytes)
 {
 	search_compact_reset(&ca->search);
 }
 
+/* There is no room to remember it: SEARCH_AGAIN_NEVER is refused. */
+static void search_flow_stop(struct tcp_search *ca)
+{
+}
+
+static bool search_flow_stopped(const struct tcp_search *ca)
+{
+	return false;
+}
+
 static bool search_flow_due(const struct tcp_search *ca, u64 now_us)
 {
-	return search_compact_due(&ca->search, now_us);
+	return search_compact_due(&ca->search, &search_params_now, now_us);
 }
 
 static enum search_verdict search_flow_on_ack(struct tcp_search *ca, const struct search_ack *ack,

@@ -37,6 +37,7 @@ class Far:
 
     def __init__(self, here: str, address: str) -> None:
         self.here, self.address = here, address
+        self.machine: dict[str, Any] = {}  # how busy it was, known once its client is stopped
         code = _code()
         self.process = subprocess.Popen(
             ["ssh", "-o", "BatchMode=yes", "-o", "ConnectTimeout=20", NAME, SERVE.format(size=len(code))],
@@ -57,6 +58,10 @@ class Far:
             raise NodeError(f"{NAME}: {told['error']}")
         return told["answer"]
 
+    def client(self, argv: list[str]) -> "ClientAfar":
+        """Start a client there."""
+        return ClientAfar(self, argv)
+
     def wire_us(self) -> list[float]:
         """Measure the round trip over the wire between the machines; the first finds the way, and does not count."""
         said = run("ip", "netns", "exec", self.here, "ping", "-c", str(1 + PINGS), "-i", "0.05", self.address)
@@ -76,6 +81,26 @@ class Far:
             self.process.stdin.flush()
         except BrokenPipeError:
             pass  # the missing answer says so
+
+
+class ClientAfar:
+    """A client's process on the second machine, from its construction on."""
+
+    def __init__(self, far: Far, argv: list[str]) -> None:
+        self.far = far
+        self._printed: str | None = None
+        far.ask("start", argv=argv)
+
+    def ended(self, within_s: float) -> bool:
+        """Wait for its end, at most for some seconds."""
+        return bool(self.far.ask("ended", within_s=within_s))
+
+    def stop(self) -> str:
+        """End it, if it has not ended; returns what it printed."""
+        if self._printed is None:
+            stopped = self.far.ask("stop")
+            self._printed, self.far.machine = stopped["printed"], stopped["machine"]
+        return self._printed
 
 
 @contextmanager

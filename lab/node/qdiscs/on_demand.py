@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The lab's own `on_demand`: a return link that grants capacity after it has been asked for."""
+"""The lab's own `on_demand`: a return link that grants capacity after a request."""
 
 from lab.node.qdiscs.kind import ByNetlink, Spec
 from lab.node.qdiscs.words import Settings, State, options
 
-REPORTS = {"backlog": 0, "new": 1}
+REPORTS = {"backlog": 0, "new": 1, "rate": 2}
 SETTINGS: Settings = {
     "frame_us": (2, "I"),
     "phase_us": (3, "I"),
@@ -13,9 +13,10 @@ SETTINGS: Settings = {
     "cap_bytes": (6, "I"),
     "report": (7, "I"),
     "limit_bytes": (8, "I"),
+    "period_us": (9, "I"),  # between reports of a rate; 0 for the others
 }
 STATE = State(
-    "I frame_us I phase_us I guaranteed_pkts I request_delay_us I cap_bytes I report I limit_bytes 4x pad "
+    "I frame_us I phase_us I guaranteed_pkts I request_delay_us I cap_bytes I report I limit_bytes I period_us "
     "Q frames Q requested_bytes Q granted_bytes Q lapsed_bytes Q guaranteed_sent_pkts"
 )
 

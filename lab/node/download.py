@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A download that ends at its time, whatever its link's queue holds.
+
+Its time counts from the first data segment that arrives at the client. iperf3 then talks over its control connection,
+which waits behind all that is queued: it may do so for CLOSING_S, and is stopped. What was transferred is measured by
+the capture and the sender's kernel; iperf3's own result is a cross-check where there is one.
+"""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Protocol
+
+from lab.node import counters, flow
+from lab.node.arrival import Arrival
+from lab.node.netns import interfaces
+from lab.node.tools import NodeError
+
+START_S = 30  # by then the first data have arrived: a handshake that loses packets tries again after 1, 2, 4 and 8 s
+CLOSING_S = 2.0  # lets iperf3 finish on a link that is not slow
+POLL_S = 0.1  # how soon a client is noticed that ended before any data
+
+
+class AnyClient(Protocol):
+    """A client's process, here or on a second machine."""
+
+    def ended(self, within_s: float) -> bool:
+        """Wait for its end, at most for some seconds."""
+
+    def stop(self) -> str:
+        """End it, if it has not ended; returns what it printed."""
+
+
+class Download:
+    """One download under way."""
+
+    def __init__(self, request: dict[str, Any], client: AnyClient, arrival: Arrival) -> None:
+        self.request, self.client, self.arrival = request, client, arrival
+
+    def measure(self) -> dict[str, Any]:
+        """Wait for the end, and stop the client.
+
+        Returns when the first data came and until when the client was there (monotonic, ns), the segments sent again
+        between the two, and iperf3's result, or why there is none.
+        """
+        data_ns = self._first_data()
+        sent_again_pkts = counters.sent_again_pkts(self.request["sender"])
+        end_ns = data_ns + round(self.request["duration_s"] * 1e9)
+        early = self.client.ended(max(end_ns - time.monotonic_ns(), 0) / 1e9)
+        record = {
+            "data_ns": data_ns,
+            "until_ns": time.monotonic_ns(),
+            "retransmits_pkts": counters.sent_again_pkts(self.request["sender"]) - sent_again_pkts,
+        }
+        finished = early or self.client.ended(CLOSING_S)
+        return record | _result(self.client.stop(), early=early, finished=finished)
+
+    def _first_data(self) -> int:
+        """Return when the first data segment arrived; NodeError where none does."""
+        begin_ns = time.monotonic_ns()
+        while time.monotonic_ns() < begin_ns + START_S * 1e9:
+            data_ns = self.arrival.within(POLL_S)
+            if data_ns is not None:
+                self.arrival.close()
+                return data_ns
+            if self.client.ended(0):
+                flow.read_result(self.client.stop())
+                raise NodeError("iperf3: ended without any data")
+        raise NodeError(f"iperf3: no data within {START_S} s")
+
+
+def _result(printed: str, *, early: bool, finished: bool) -> dict[str, Any]:
+    """Return iperf3's result; what went wrong after the download's end is no error of the trial."""
+    if not finished:
+        return {"iperf3": None, "iperf3_error": f"stopped {CLOSING_S:g} s after the download's end"}
+    try:
+        return {"iperf3": flow.read_result(printed), "iperf3_error": None}
+    except NodeError as error:
+        if early:
+            raise
+        return {"iperf3": None, "iperf3_error": str(error)}
+
+
+@contextmanager
+def begun(plan: dict[str, Any], request: dict[str, Any], far: Any = None) -> Iterator[Download]:
+    """Begin one of a plan's downloads; its client does not outlive the block. `far` runs it where its TCP is afar."""
+    node = request["receiver"]
+    argv = flow.client(request, plan["addresses"][request["sender"]])
+    arrival = Arrival(node, interfaces(plan["topology"], node)[0], request["port"])
+    try:
+        client = far.client(argv) if far else flow.Client(argv, node, plan["preload"])
+        try:
+            yield Download(request, client, arrival)
+        finally:
+            client.stop()
+    finally:
+        arrival.close()

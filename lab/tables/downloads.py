@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a trial's downloads transferred, by our own records, and where its tables end.
+
+A download's time begins with the first data segment that arrives at its client (`data_s`) and ends `duration_s` later,
+or once the client has acknowledged `size_bytes`. Bytes are unique payload: what came twice counts once, what came out
+of order counts.
+"""
+
+import statistics
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from lab.stats import largest, smallest
+
+Numbers = NDArray[np.int64]
+CONTROL, FLOW, RIVAL = 0, 1, 2  # flows of the tables
+EXTENT = ("seq_bytes", "len_bytes")
+BY_FLOW = ("packets", "acks", "retransmits", "ca_states", "bins", "exits")
+
+
+def measure(plan: dict[str, Any], node: dict[str, Any], tables: dict[str, pl.DataFrame]) -> list[dict[str, Any]]:
+    """Return of each download flow, data_s, end_s (both on the tables' clock), bytes, seconds and retransmits."""
+    first, *rivals = node["downloads"]
+    measured = [_captured(plan["flows"][0], tables["packets"]) | _counted(first)]
+    for request, record in zip(plan["flows"][1:], rivals, strict=True):
+        data_s = measured[0]["data_s"] + (record["data_ns"] - first["data_ns"]) / 1e9
+        measured.append(_traced(request, tables["acks"], data_s, _up_delay_s(node["probes"])) | _counted(record))
+    return measured
+
+
+def cut(tables: dict[str, pl.DataFrame], measured: list[dict[str, Any]]) -> dict[str, pl.DataFrame]:
+    """Leave out what came after the end: each flow's rows after its own, all else after the last one's.
+
+    How long iperf3 talks after a download then changes nothing of a trial. The link's steps stay whole.
+    """
+    ends = {download["flow"]: download["end_s"] for download in measured}
+    last_s = max(ends.values())
+    own_end = pl.col("flow").replace_strict(ends, default=last_s, return_dtype=pl.Float64)
+    ended = {name: tables[name].filter(pl.col("t_s") <= own_end) for name in BY_FLOW}
+    return tables | ended | {"qdisc": tables["qdisc"].filter(pl.col("t_s") <= last_s)}
+
+
+def first_data_s(packets: pl.DataFrame, flow: int = FLOW) -> float | None:
+    """Return when the first data segment arrived at the client; None where none did."""
+    return smallest(_data(packets, flow)["t_s"])
+
+
+def unique_bytes(first: Numbers, length: Numbers) -> int:
+    """Count the bytes of segments, each byte once."""
+    order = np.argsort(first, kind="stable")
+    begin, end = first[order], first[order] + length[order]
+    known = np.concatenate((begin[:1], np.maximum.accumulate(end)[:-1]))
+    return int(np.maximum(end - np.maximum(begin, known), 0).sum())
+
+
+def _data(packets: pl.DataFrame, flow: int) -> pl.DataFrame:
+    return packets.filter(pl.col("to_client") & (pl.col("len_bytes") > 0) & (pl.col("flow") == flow))
+
+
+def _captured(request: dict[str, Any], packets: pl.DataFrame) -> dict[str, Any]:
+    """Measure a download whose packets were captured."""
+    data = _data(packets, FLOW)
+    data_s = float(data["t_s"][0])
+    had = packets.filter((pl.col("flow") == FLOW) & (pl.col("ack_bytes") > request.get("size_bytes", np.inf)))
+    end_s = min([data_s + request["duration_s"], *had.filter(~pl.col("to_client"))["t_s"].head(1)])
+    first, length = (data.filter(pl.col("t_s") <= end_s)[name].cast(pl.Int64).to_numpy() for name in EXTENT)
+    return _download(FLOW, data_s, end_s, unique_bytes(first, length))
+
+
+def _traced(request: dict[str, Any], acks: pl.DataFrame, data_s: float, up_delay_s: float) -> dict[str, Any]:
+    """Measure a download of which only the sender's kernel was traced: what had been acknowledged to it.
+
+    An ACK reaches the sender one delay of the return path after it was sent.
+    """
+    own = acks.filter(pl.col("flow") == RIVAL).with_columns(pl.col("t_s") - up_delay_s, pl.col("snd_una_bytes") - 1)
+    enough = own.filter(pl.col("snd_una_bytes") >= request.get("size_bytes", np.inf))["t_s"].to_list()
+    end_s = min([data_s + request["duration_s"], *enough[:1]])
+    return _download(RIVAL, data_s, end_s, round(largest(own.filter(pl.col("t_s") <= end_s)["snd_una_bytes"]) or 0))
+
+
+def _up_delay_s(probes: list[dict[str, Any]]) -> float:
+    """Return the delay of the idle return path, the median of its probes."""
+    delays_us = [delay_us for probe in probes if probe["way"] == "up" for _, delay_us in probe["arrived"]]
+    return statistics.median(delays_us) / 1e6 if delays_us else 0.0
+
+
+def _download(flow: int, data_s: float, end_s: float, received_bytes: int) -> dict[str, Any]:
+    seconds = end_s - data_s
+    return {
+        "flow": flow,
+        "data_s": data_s,
+        "end_s": end_s,
+        "seconds": seconds,
+        "bytes": received_bytes,
+        "throughput_mbps": received_bytes * 8 / 1e6 / seconds if seconds > 0 else 0.0,
+    }
+
+
+def _counted(record: dict[str, Any]) -> dict[str, Any]:
+    """Return what the node counted, and iperf3's own figures beside ours."""
+    return {"retransmits_pkts": record["retransmits_pkts"], "iperf3": _iperf3(record)}
+
+
+def _iperf3(record: dict[str, Any]) -> dict[str, Any]:
+    if not record["iperf3"]:
+        return {"error": record["iperf3_error"]}
+    sent, received = record["iperf3"]["end"]["sum_sent"], record["iperf3"]["end"]["sum_received"]
+    return {
+        "throughput_mbps": received["bits_per_second"] / 1e6,
+        "retransmits_pkts": sent["retransmits"],
+        "bytes": received["bytes"],
+        "seconds": received["seconds"],
+    }
