@@ -40,7 +40,7 @@ made = Artefacts.into(out_dir)
 library = Path(replay_library) if replay_library else None
 run = first_stored(Path(results_dir), geo)
 by_cca = {subject.sender.name: subject for subject in subjects(run.run, run.judged.outcomes, library)} if run else {}
-plain, search = by_cca.get("cubic_plain"), by_cca.get("search")
+plain, search = by_cca.get("cubic_plain"), by_cca.get("search2", by_cca.get("search"))
 
 # %% [markdown]
 # ## Without HyStart: doubling until something is lost

@@ -15,6 +15,7 @@ from lab.report.stored import Stored
 WINDOWS_RTTS = {2.0: (LOSS, "-."), 3.5: (INK, "-"), 5.0: (CAPACITY, "--")}
 FROM_RTTS, TO_RTTS = -4.0, 7.0
 THRESHOLD_PCT = 35
+SENDERS = ("search2", "search")  # the published code, or what a run has in its place
 MOST_TRIALS = 60
 
 
@@ -34,9 +35,8 @@ def theory_pct(rounds: Floats, window_rtts: float) -> Floats:
 
 def measured(stored: Stored) -> pl.DataFrame:
     """trial, round, norm_pct of SEARCH's own bins; round 0: the true capacity as the sender sees it, an RTT later."""
-    true = stored.judged.outcomes.filter(
-        pl.col("valid") & (pl.col("heuristic") == "truth") & (pl.col("cca") == "search")
-    )
+    sender = next((name for name in SENDERS if stored.judged.outcomes.filter(cca=name).height), None)
+    true = stored.judged.outcomes.filter(pl.col("valid") & (pl.col("heuristic") == "truth") & (pl.col("cca") == sender))
     full_s = dict(true.filter(pl.col("capacity_s").is_not_null()).select("trial", "capacity_s").iter_rows())
     rows = [
         trial.bins.filter(pl.col("norm_pct").is_not_null()).select(
@@ -45,7 +45,7 @@ def measured(stored: Stored) -> pl.DataFrame:
             norm_pct="norm_pct",
         )
         for trial in stored.run.trials
-        if trial.cca == "search" and trial.number in full_s
+        if trial.cca == sender and trial.number in full_s
     ][:MOST_TRIALS]
     return (
         pl.concat(rows)

@@ -50,13 +50,14 @@ def downloads(stored: Stored) -> list[Download]:
     outcomes = stored.judged.outcomes.filter(pl.col("valid") & (pl.col("cca") == BASE))
     known = {(row["trial"], row["heuristic"]): row for row in outcomes.to_dicts()}
     return [
-        _download(copy(trial), rule, known[trial.number, rule], known[trial.number, "truth"])
+        download(copy(trial), rule, known[trial.number, rule], known[trial.number, "truth"])
         for trial in stored.run.trials
         if trial.cca == BASE and (trial.number, rule) in known
     ]
 
 
-def _download(trial: Trial, rule: str, by_rule: dict[str, Any], truth: dict[str, Any]) -> Download:
+def download(trial: Trial, rule: str, by_rule: dict[str, Any], truth: dict[str, Any]) -> Download:
+    """One download, with a trial's outcomes by a rule and in truth."""
     acks, own = trial.acks, first_exit(trial.exits, FLOW)
     until_us = own.t_s * 1e6 if own else float("inf")
     told = ack_stream(acks, FLOW).filter(pl.col("t_us") <= until_us)

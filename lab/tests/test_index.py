@@ -139,26 +139,53 @@ def test_a_published_row_has_ours_below_it_by_the_rule_of_the_papers_and_in_trut
     assert seed_table("x", "thesis, table 5.2", "None.", [Stored.of(_run(results))], None) is None
 
 
+def test_the_page_names_the_commands_that_recorded_downloads_wait_for(
+    results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LAB_CACHE", str(tmp_path / "cache"))
+    page = write_index(results, None, tmp_path).read_text()
+    assert "<code>lab run geo-recorded</code>, then <code>lab traces fetch geo-viasat-logs" in page
+    assert not (results / "recorded_downloads.svg").exists()
+
+
+def test_the_page_shows_recorded_downloads_beside_emulated_ones(
+    results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (results / "geo").rename(results / "geo-recorded")
+    log = written(tmp_path, text(download(Gateway()).acks))
+    monkeypatch.setattr("lab.index.recorded.fetched", lambda: [str(log)])
+    page = write_index(results, None, tmp_path).read_text()
+    assert 'id="recorded-downloads' in page or "Recorded downloads (lines) beside 1 emulated" in page
+    assert "Share of time inside the band of 1 trials of cubic_plain (geo-recorded, " in page
+    assert (results / "recorded_downloads.pdf").exists()
+
+
 def claim(metric: str, verdict: str, **changes: object) -> dict[str, object]:
     """A row of evaluation/claims.parquet."""
     nothing = dict.fromkeys(claims.SCHEMA)
     about = {"claim": f"A claim of {metric}.", "document": "thesis", "place": "table 5.1", "row": "LEO", "unit": "s"}
     measured = {"form": "SEARCH 2.0", "published": 0.4, "tolerance": 0.1, "ours": 0.1, "lo": 0.08, "hi": 0.12}
-    judged = {"scenario": "leo", "metric": metric, "verdict": verdict, "clock": "data"}
-    return nothing | about | measured | judged | changes
+    return (
+        nothing
+        | about
+        | measured
+        | {"scenario": "leo", "metric": metric, "verdict": verdict, "clock": "data"}
+        | changes
+    )
 
 
 def page_of(*rows: dict[str, object], scenarios: tuple[ScenarioPart, ...] = ()) -> str:
     table = pl.DataFrame(rows, schema=claims.SCHEMA, orient="row")
-    none = RecordedPart()
-    return render(Index([], None, None, scenarios, [], none, shown(table), False, {"trials": []}, [], 0, 0, []))
+    index = Index([], None, None, scenarios, [], RecordedPart(), shown(table), False, {"trials": []}, [], 0, 0, [])
+    return render(index)
 
 
 def test_the_page_shows_claim_ours_and_what_the_counterfactual_gave() -> None:
     theirs = {"counterfactual": "leo-100", "changes": "profile fast", "counterfactual_value": 0.38, "closed_pct": 93.0}
     interval = {"counterfactual_lo": 0.36, "counterfactual_hi": 0.41, "ours_from_syn": 0.15, "trials": 77}
-    explained = claim("capacity_s", EXPLAINED, why="the link is slow", **theirs, **interval)
-    page = page_of(explained, claim("loss_s", UNEXPLAINED))
+    page = page_of(
+        claim("capacity_s", EXPLAINED, why="the link is slow", **theirs, **interval), claim("x", UNEXPLAINED)
+    )
     for said in (
         "<strong>1 differ, explained by a run</strong>",
         "<strong>1 differ, not explained</strong>",
@@ -193,24 +220,3 @@ def test_ours_in_a_table_of_a_source_count_from_the_data_as_the_source_does(resu
         assert any("Compared with: SEARCH 2.0" in note for note in table.notes)
     data_s = Stored.of(_run(results)).judged.outcomes.filter(cca="search")["data_s"][0]
     assert found["syn"] - found["data"] == pytest.approx(data_s, abs=0.011)
-
-
-def test_the_page_names_the_commands_that_recorded_downloads_wait_for(
-    results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("LAB_CACHE", str(tmp_path / "cache"))
-    page = write_index(results, None, tmp_path).read_text()
-    assert "<code>lab run geo-recorded</code>, then <code>lab traces fetch geo-viasat-logs" in page
-    assert not (results / "recorded_downloads.svg").exists()
-
-
-def test_the_page_shows_recorded_downloads_beside_emulated_ones(
-    results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (results / "geo").rename(results / "geo-recorded")
-    log = written(tmp_path, text(download(Gateway()).acks))
-    monkeypatch.setattr("lab.index.recorded.fetched", lambda: [str(log)])
-    page = write_index(results, None, tmp_path).read_text()
-    assert 'id="recorded-downloads' in page or "Recorded downloads (lines) beside 1 emulated" in page
-    assert "Share of time inside the band of 1 trials of cubic_plain (geo-recorded, " in page
-    assert (results / "recorded_downloads.pdf").exists()

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from lab.bench_versions import MENDED
+from lab.bench_versions.forms import FIXES
 from lab.kernel.build import Kernel
 from lab.schema.profile import Profile
 from lab.search_replay import AFTER_SILENCE, EXIT, STAY, replay_bins, version
@@ -96,7 +96,7 @@ def test_the_download_held_decisions_of_both_kinds(trial: tuple[str, Events]) ->
     assert list(verdicts).count(EXIT) == 1
 
 
-@pytest.mark.parametrize("params", [{}, MENDED], ids=["published", "mended"])
+@pytest.mark.parametrize("params", [{}, FIXES], ids=["own", "fixes"])
 @pytest.mark.parametrize("name", VERSIONS)
 def test_every_bin_is_decided_alike_where_slow_start_comes_again(
     name: str, params: dict[str, int], tmp_path: Path, kernel: Kernel, world: Image, search_library: Path

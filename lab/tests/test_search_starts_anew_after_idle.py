@@ -49,6 +49,6 @@ def test_where_the_kernel_tells_of_no_idle_a_silence_is_a_false_exit_unless_miss
     """What the tests above would see of a sender that keeps its bins over a silence."""
     asked = {"link": link(deep(RATE_MBPS, RTT_MS)), "sends": PAUSE, "sysctls": NO_RESTART}
     kept, mended = guest.call(
-        guest_search.watched, cases=[("search2", {}), ("search2", {"missed_bins_max": 5})], **asked
+        guest_search.watched, cases=[("search2_printed", {}), ("search2_printed", {"missed_bins_max": 5})], **asked
     )
     assert kept["after"]["cwnd_pkts"] < BDP_PKTS < mended["after"]["cwnd_pkts"]

@@ -30,6 +30,11 @@ unsigned long __usecs_to_jiffies(const unsigned int us)
 	return (us + 9999ul) / 10000;
 }
 
+unsigned long __msecs_to_jiffies(const unsigned int ms)
+{
+	return (ms + 9ul) / 10;
+}
+
 void *__kmalloc(size_t size, unsigned int flags)
 {
 	return malloc(size);

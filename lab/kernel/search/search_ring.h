@@ -8,6 +8,12 @@
 
 #include "search_core.h"
 
+/* The counts of sent bytes, which follow those of delivered ones. */
+static inline u64 *search_sent_counts(struct search_state *state)
+{
+	return state->counts + state->delivered.slots;
+}
+
 static inline void search_push(struct search_ring *ring, u64 *counts, u64 count)
 {
 	ring->newest = ring->newest + 1 < ring->slots ? ring->newest + 1 : 0;

@@ -13,8 +13,8 @@
  * search_exit_pkts() says: cwnd, unless the version lowers it.  The hook runs before
  * CUBIC's cong_avoid in the same ACK, so growth stops with the ACK that decided.
  *
- * SEARCH measures one slow start at a time.  It starts at the first ACK with an
- * RTT sample in slow start, and anew:
+ * SEARCH measures one slow start at a time (again = 0; the published code differs, see
+ * search_versions.h).  It starts at the first ACK with an RTT sample in slow start, and anew:
  *
  *  - after an idle restart and after a timeout, as in the thesis;
  *  - whenever a flow that had left slow start, by whatever way, is in it again.
@@ -22,12 +22,13 @@
  *    application-limited flow), and bins from before that would be stale.
  *
  * During recovery and CWR, cwnd below ssthresh is the work of proportional rate
- * reduction and not slow start: nothing is measured, and ssthresh is left alone.
+ * reduction and not slow start: unless in_recovery is set, nothing is measured, and
+ * ssthresh is left alone.
  *
- * Unlike the published Linux code, SEARCH is not blind for the first second of a
- * CUBIC epoch: it would miss a slow start that resumes.  And where a version drains,
- * ssthresh is its new value from the decision on, not only when the drain has ended:
- * the flow is out of slow start, whoever asks.
+ * Unless epoch_blind_ms is set, SEARCH is not blind for the first second of a CUBIC epoch,
+ * as the published code is: it would miss a slow start that resumes.  And where a version
+ * drains, ssthresh is its new value from the decision on, not only when the drain has
+ * ended: the flow is out of slow start for every reader.
  */
 #ifndef TCP_SEARCH_H
 #define TCP_SEARCH_H

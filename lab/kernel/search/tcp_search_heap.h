@@ -12,7 +12,7 @@ struct tcp_search {
 	struct search_state *search;	/* NULL: plain CUBIC */
 	u32 drain_pkts;			/* window to drain to; 0: no drain goes on */
 	u16 drained_pkts;		/* delivered in the drain since its last grant */
-	bool busy;			/* there are bins, or a drain goes on */
+	bool busy;			/* there are bins to end after slow start, or a drain goes on */
 	bool reducing;			/* see slow_start.h */
 	bool stopped;			/* until an idle restart */
 };
@@ -106,7 +106,8 @@ static bool search_flow_due(const struct tcp_search *ca, u64 now_us)
 static enum search_verdict search_flow_on_ack(struct tcp_search *ca, const struct search_ack *ack,
 					      struct search_decision *decision)
 {
-	ca->busy = true;
+	if (ca->search->params.again != SEARCH_AGAIN_GO_ON)
+		ca->busy = true;
 	return search_on_ack(ca->search, ack, decision);
 }
 

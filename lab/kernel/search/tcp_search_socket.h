@@ -49,9 +49,10 @@ static bool search_flow_started(const struct tcp_search *ca)
 	return ca->search.bin_us;
 }
 
+/* Bins that go on have no end after slow start. */
 static bool search_flow_busy(const struct tcp_search *ca)
 {
-	return ca->search.bin_us;
+	return ca->search.bin_us && search_params_now.again != SEARCH_AGAIN_GO_ON;
 }
 
 static void search_flow_reset(struct tcp_search *ca, u64 delivered_bytes)
