@@ -10,7 +10,7 @@ from lab.schema.scenario import Scenario, load_scenario
 
 # thesis 5.3.2 and 5.3.3, WiFi paper III.D, poster
 ASKED: dict[str, dict[str, Any]] = {
-    "thesis-geo": {"trials": 77, "ccas": ["search", "search2", "cubic", "cubic_plain"]},
+    "thesis-geo": {"trials": 77, "ccas": ["search2", "cubic", "cubic_plain"]},
     "thesis-leo": {"trials": 77, "ccas": ["search", "search2", "cubic", "cubic_plain"]},
     "thesis-lte": {"trials": 55, "ccas": ["search", "search2", "cubic", "cubic_plain"]},
     "thesis-wifi-strong": {"trials": 200, "ccas": ["cubic", "cubic_plain", "bbr", "search2", "search"], "pause_s": 7},
