@@ -41,22 +41,27 @@ class Form:
 
 
 ENDED = {"interpolation": ENDED_BINS}
+RING = {"extra_bins": 39}  # what 4.0 keeps for looking back
+PCT26 = {"threshold_pct": 26}  # the threshold of draft -09
 FORMS = {name: Form(name) for name in versions()} | {
     "whole": Form("search2_printed", {"interpolation": WHOLE_BINS}),
     "nearest": Form("search2_printed", {"interpolation": NEAREST_BIN}),
     "ended": Form("search2_printed", ENDED),
-    "ended-ring": Form("search2_printed", ENDED | {"extra_bins": 30}),
-    "ended-fixes": Form("search2_printed", ENDED | FIXES),
-    "ended-ring-fixes": Form("search2_printed", ENDED | FIXES | {"extra_bins": 30}),
-    "printed-ring": Form("search2_printed", {"extra_bins": 30}),
+    "whole-ring": Form("search2_printed", {"interpolation": WHOLE_BINS} | RING),
+    "ended-ring": Form("search2_printed", ENDED | RING),
+    "ended-ring-fixes": Form("search2_printed", ENDED | RING | FIXES),
     "printed-fixes": Form("search2_printed", FIXES),
+    "printed-ring": Form("search2_printed", RING),
+    "printed-ring-fixes": Form("search2_printed", RING | FIXES),
+    "printed-26": Form("search2_printed", PCT26),
+    "printed-ring-26": Form("search2_printed", RING | PCT26),
     "search2-checked": Form("search2", {"unchecked": 0}),
     "search2-equal": Form("search2", {"skip_equal": 0}),
     "search2-fixes": Form("search2", FIXES),
     "search2-rollback": Form("search2", {"on_exit": ROLL_BACK}),
     "search4-fixes": Form("search4", FIXES),
     "search4-no-drain": Form("search4", {"on_exit": 0}),
-    "search4-26": Form("search4", {"threshold_pct": 26}),
+    "search4-26": Form("search4", PCT26),
 }
 
 
