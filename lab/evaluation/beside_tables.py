@@ -45,7 +45,8 @@ def _inside(both: Beside) -> Sheet:
     note = (
         f"Share of time inside the band of {len(both.trials)} trials of {both.sender} ({both.run}), their "
         f"{LOW_PCT}th to {HIGH_PCT}th percentile, from the first ACK on: until the recorded sender left slow start, "
-        "and as long as both last."
+        "and as long as both last. Of a download like the trials, "
+        f"{HIGH_PCT - LOW_PCT} % of the time are inside on average."
     )
     return Sheet("Inside the band", header, rows, note)
 
@@ -89,7 +90,7 @@ def _drops(both: Beside) -> Sheet:
         summed = [_quantile(pl.Series(column, dtype=pl.Float64), share) for column in zip(*cells, strict=True)]
         rows.append((f"{EMULATED}, {name}", *_said_all(summed, DROP_FORMS)))
     whole = sum(each.loss_s is None for each in both.trials)
-    note = f"{DROP_NOTE} {whole} of {len(both.trials)} trials lost nothing."
+    note = f"{DROP_NOTE} {whole} of {len(both.trials)} trials noticed no loss before they ended."
     return Sheet("First loss", (*header, "dropped (%)", "of segments"), rows, note)
 
 

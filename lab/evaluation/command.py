@@ -15,6 +15,7 @@ from lab.conduct import prepare
 from lab.errors import UserError
 from lab.evaluation import verdict as verdicts
 from lab.evaluation.checks import run_checks
+from lab.evaluation.wording import short
 from lab.evaluation.write import FOLDER, MAPPED, write_all
 from lab.index.write import write_index
 from lab.kernel.build import find
@@ -149,7 +150,7 @@ def ours(row: dict[str, Any]) -> str:
     """Ours with its interval and trials, on the source's clock; and on the SYN's."""
     if row["ours"] is None:
         return ""
-    from_syn = "" if row["ours_from_syn"] is None else f" [{_short(row['ours_from_syn'])}]"
+    from_syn = "" if row["ours_from_syn"] is None else f" [{short(row['ours_from_syn'])}]"
     return f"{interval(row['ours'], row['lo'], row['hi'])} of {row['trials']}{from_syn}"
 
 
@@ -164,9 +165,4 @@ def counterfactual(row: dict[str, Any]) -> str:
 
 def interval(value: float, lo: float | None, hi: float | None) -> str:
     """An estimate with its interval where it has one."""
-    return _short(value) if lo is None or hi is None else f"{_short(value)} ({_short(lo)} to {_short(hi)})"
-
-
-def _short(value: float) -> str:
-    """Three digits, and all that stand before the point."""
-    return f"{value:.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+    return short(value) if lo is None or hi is None else f"{short(value)} ({short(lo)} to {short(hi)})"

@@ -33,6 +33,11 @@ def sentence(metric: str, who: str, value: float, profile: str) -> str:
     return f"{words[0].upper()}{words[1:]} ({profile})."
 
 
+def short(value: float) -> str:
+    """A number with three digits, and all that stand before the point."""
+    return f"{value:.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+
+
 def unit(metric: str) -> str:
     """Unit of a metric, from its name."""
     return UNITS[metric.rsplit("_", 1)[1]]

@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 
 from lab.evaluation.verdict import AGREES, COUNTED, EXPLAINED, MOST_PCT, OPEN, PARTLY, UNEXPLAINED, UNJUDGED
+from lab.evaluation.wording import short
 from lab.report.clock import CLOCKS
 from lab.report.table import NONE
 
@@ -30,6 +31,7 @@ MEANINGS = {
     OPEN: "the same, and the scenario states what was tried",
     UNJUDGED: "not run yet, too few trials, or an interval that leaves it open",
 }
+SOURCE = ("document", "place")
 Claim = Mapping[str, Any]
 
 
@@ -72,7 +74,7 @@ def shown(table: pl.DataFrame | None) -> Claims | None:
 def _sources(table: pl.DataFrame) -> list[Source]:
     sources = [
         Source(f"{document}, {place}", _counts(rows))
-        for (document, place), rows in table.group_by(["document", "place"], maintain_order=True)
+        for (document, place), rows in table.sort(*SOURCE).group_by(SOURCE, maintain_order=True)
     ]
     return [*sources, Source("all", _counts(table))]
 
@@ -91,12 +93,12 @@ def _clocks(table: pl.DataFrame) -> list[str]:
 
 
 def _verdict(name: str, rows: pl.DataFrame) -> Verdict:
-    return Verdict(name, MARKS[name], MEANINGS[name], [_claim(row) for row in rows.iter_rows(named=True)])
+    return Verdict(COUNTED[name], MARKS[name], MEANINGS[name], [_claim(row) for row in rows.iter_rows(named=True)])
 
 
 def _claim(row: Mapping[str, Any]) -> dict[str, Any]:
     spread = "" if row["published_sd"] is None else f" ({row['published_sd']:.4g})"
-    from_syn = "" if row["ours_from_syn"] is None else f"{row['ours_from_syn']:.4g} s from the SYN"
+    from_syn = "" if row["ours_from_syn"] is None else f"{short(row['ours_from_syn'])} s from the SYN"
     closed = "" if row["closed_pct"] is None else f"{row['closed_pct']:.0f} % of the way"
     return {
         "claim": row["claim"],
@@ -120,5 +122,5 @@ def _estimate(row: Mapping[str, Any], value: str, lo: str, hi: str) -> str:
     """An estimate with its interval and unit."""
     if row[value] is None:
         return NONE
-    interval = "" if row[lo] is None or row[hi] is None else f" [{row[lo]:.4g} to {row[hi]:.4g}]"
-    return f"{row[value]:.4g}{interval} {row['unit']}"
+    interval = "" if row[lo] is None or row[hi] is None else f" [{short(row[lo])} to {short(row[hi])}]"
+    return f"{short(row[value])}{interval} {row['unit']}"

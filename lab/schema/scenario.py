@@ -57,8 +57,8 @@ class Published(Strict):
 class Tolerance(Strict):
     """How far a result may lie from a published one and still agree: stated here, before the run."""
 
-    share_points: Annotated[Number, Field(gt=0)] = 10  # of shares, in percentage points
-    relative_pct: Annotated[Number, Field(gt=0)] = 25  # of everything else, of the published value
+    share_points: Annotated[Number, Field(gt=0)] = 10.0  # of shares, in percentage points
+    relative_pct: Annotated[Number, Field(gt=0)] = 25.0  # of everything else, of the published value
 
 
 class Counterfactual(Strict):
@@ -108,8 +108,8 @@ class Scenario(Strict):
     heuristic: Heuristic = "latency_offset"  # the at-capacity rule that the headline follows
     published: list[Published] = []
     # As the source had them. Nothing is waited here: each trial begins on a kernel and a link that nobody used before.
-    pause_s: Annotated[Number, Field(ge=0)] = 0
-    round_pause_s: Annotated[Number, Field(ge=0)] = 0  # after one download of each sender
+    pause_s: Annotated[Number, Field(ge=0)] = 0.0
+    round_pause_s: Annotated[Number, Field(ge=0)] = 0.0  # after one download of each sender
     size_bytes: Annotated[int, Field(ge=1)] | None = (
         None  # the download ends with this many bytes, at the latest after duration_s
     )

@@ -131,7 +131,7 @@ def text(
     comma: str = ",",
     end: str = "\n",
 ) -> str:
-    """Word a log; `order` shuffles its columns."""
+    """Format a log; `order` shuffles its columns."""
     names = list(FORMS[form])
     if order is not None:
         names = [names[place] for place in np.random.default_rng(order).permutation(len(names))]

@@ -56,16 +56,21 @@ PUBLISHED = [
 
 
 def store_run(
-    folder: Path, trials: int = 3, library: Path | None = None, name: str = "geo", link: model.Path = LINK
+    folder: Path,
+    trials: int = 3,
+    library: Path | None = None,
+    name: str = "geo",
+    link: model.Path = LINK,
+    senders: tuple[str, ...] = tuple(SENDERS),
 ) -> Path:
     """Store a run of `trials` per sender below `folder`; the last trial of bbr is invalid."""
     run = folder / name / "20260101T000000Z"
-    for cca, sender in SENDERS.items():
+    for cca in senders:
         for number in range(1, trials + 1):
-            path = model.Path(**{**vars(link), **sender, "base_rtt_ms": link.base_rtt_ms + number})
+            path = model.Path(**{**vars(link), **SENDERS[cca], "base_rtt_ms": link.base_rtt_ms + number})
             valid = (cca, number) != ("bbr", trials)
             _store_trial(run / "trials" / f"{cca}-{number:03d}", cca, number, path, valid, library)
-    (run / "run.json").write_text(json.dumps(_run()))
+    (run / "run.json").write_text(json.dumps(_run(senders)))
     return run
 
 
@@ -110,10 +115,10 @@ def _trial(cca: str, number: int, path: model.Path, valid: bool, drops_pkts: int
     }
 
 
-def _run() -> dict[str, Any]:
+def _run(senders: tuple[str, ...]) -> dict[str, Any]:
     scenario = {
         "question": "Who leaves <slow start> at 100 % of the right_moment?",
-        "ccas": list(SENDERS),
+        "ccas": list(senders),
         "profile": "geo",
     }
     stanzas = load_ccas()
@@ -122,6 +127,6 @@ def _run() -> dict[str, Any]:
         "complete": True,
         "scenario": scenario | {"published": PUBLISHED},
         "profile": {"title": "A link in theory", **LISTS, "down": {"rate_mbps": LEVELS}},
-        "ccas": [stanzas[name].model_dump() for name in SENDERS],
+        "ccas": [stanzas[name].model_dump() for name in senders],
         "versions": {"kernel": "6.12.48", "iperf3": "3.18"},
     }

@@ -24,13 +24,13 @@ from lab.schema.scenario import load_scenario
 from lab.store.run import Run
 from lab.tests.stored_run import LINK, store_run
 
-TRIALS = 12  # of which one of bbr is invalid
+TRIALS, SENDERS = 12, ("search", "cubic_plain")
 SLOW, FAST = LINK, replace(LINK, rate_mbps=16, buffer_bytes=1_200_000)
 BASE = {
     "question": "Is the link as fast as the source's?",
     "topology": "path",
     "profile": "geo-small",
-    "ccas": ["search", "cubic", "cubic_plain", "bbr"],
+    "ccas": list(SENDERS),
     "trials": TRIALS,
     "duration_s": 4,
     "seed": 1,
@@ -65,7 +65,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Stored runs of `mine`, and of `faster`, its counterfactual on a link of twice the rate and buffer."""
     results = tmp_path_factory.mktemp("results")
     for name, link in (("mine", SLOW), ("same", SLOW), ("faster", FAST)):
-        run = store_run(results, TRIALS, name=name, link=link)
+        run = store_run(results, TRIALS, name=name, link=link, senders=SENDERS)
         (run.parent / "latest").symlink_to(run.name)
     return results
 
@@ -293,3 +293,12 @@ def test_verify_counts_every_status_and_shows_what_the_counterfactual_gave(
     assert "times count from the first data segment in: paper" in said
     for name in ("means", "heuristics", "outcomes"):
         assert set(pl.read_parquet(runs / "evaluation" / f"{name}.parquet")["scenario"]) == {"mine"}
+
+
+def test_a_run_of_fewer_trials_is_a_run_of_the_same_scenario(folder: Path) -> None:
+    write(folder, "mine", BASE | {"claims": [explained()]})
+    write(folder, "faster", FASTER)
+    for name in ("mine", "faster"):
+        whole, few = (asked(load_scenario(name, changes)[1].model_dump()) for changes in ({}, {"trials": 2}))
+        assert (few["trials"], whole["trials"]) == (2, TRIALS)
+        assert digest(few | {"trials": TRIALS}) == digest(whole)

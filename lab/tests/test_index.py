@@ -7,8 +7,13 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from lab.evaluation import claims
+from lab.evaluation.verdict import EXPLAINED, UNEXPLAINED
 from lab.heuristics.slow_start import first_exit
+from lab.index.claims import shown
 from lab.index.evaluation import evaluation
+from lab.index.page import Index, ScenarioPart, render
+from lab.index.recorded import RecordedPart
 from lab.index.seed_tables import seed_table
 from lab.index.summary import one_a_link
 from lab.index.write import write_index
@@ -153,3 +158,65 @@ def test_the_page_shows_recorded_downloads_beside_emulated_ones(
     assert 'id="recorded-downloads' in page or "Recorded downloads (lines) beside 1 emulated" in page
     assert "Share of time inside the band of 1 trials of cubic_plain (geo-recorded, " in page
     assert (results / "recorded_downloads.pdf").exists()
+
+
+def claim(metric: str, verdict: str, **changes: object) -> dict[str, object]:
+    """A row of evaluation/claims.parquet."""
+    nothing = dict.fromkeys(claims.SCHEMA)
+    about = {"claim": f"A claim of {metric}.", "document": "thesis", "place": "table 5.1", "row": "LEO", "unit": "s"}
+    measured = {"form": "SEARCH 2.0", "published": 0.4, "tolerance": 0.1, "ours": 0.1, "lo": 0.08, "hi": 0.12}
+    return (
+        nothing
+        | about
+        | measured
+        | {"scenario": "leo", "metric": metric, "verdict": verdict, "clock": "data"}
+        | changes
+    )
+
+
+def page_of(*rows: dict[str, object], scenarios: tuple[ScenarioPart, ...] = ()) -> str:
+    table = pl.DataFrame(rows, schema=claims.SCHEMA, orient="row")
+    index = Index([], None, None, scenarios, [], RecordedPart(), shown(table), False, {"trials": []}, [], 0, 0, [])
+    return render(index)
+
+
+def test_the_page_shows_claim_ours_and_what_the_counterfactual_gave() -> None:
+    theirs = {"counterfactual": "leo-100", "changes": "profile fast", "counterfactual_value": 0.38, "closed_pct": 93.0}
+    interval = {"counterfactual_lo": 0.36, "counterfactual_hi": 0.41, "ours_from_syn": 0.15, "trials": 77}
+    page = page_of(
+        claim("capacity_s", EXPLAINED, why="the link is slow", **theirs, **interval), claim("x", UNEXPLAINED)
+    )
+    for said in (
+        "<strong>1 differ, explained by a run</strong>",
+        "<strong>1 differ, not explained</strong>",
+        "0.1 [0.08 to 0.12] s",
+        "77 trials; 0.15 s from the SYN",
+        "0.38 [0.36 to 0.41] s",
+        "leo-100: profile fast; 93 % of the way",
+        "the link is slow",
+        "Times of thesis count from the first data segment",
+    ):
+        assert said in page
+
+
+def test_a_counterfactual_stands_among_the_scenarios_as_what_it_is_and_is_not_counted() -> None:
+    own = ScenarioPart("leo", "Does it leave?", "77 valid", "leo/report.html", ())
+    other = ScenarioPart("leo-100", "Does it leave?", "77 valid", "x.html", (), base="leo", changes="profile fast")
+    page = page_of(scenarios=(own, other))
+    assert "1 of 1 scenarios have been run" in page
+    assert "Counterfactual of leo: with profile fast" in page
+
+
+def test_ours_in_a_table_of_a_source_count_from_the_data_as_the_source_does(results: Path) -> None:
+    file = results / "geo" / "latest" / "run.json"
+    meta = json.loads(file.read_text())
+    found = {}
+    for clock in ("data", "syn"):
+        meta["scenario"]["claims"] = [CLAIM | {"values": {"exit_s": 13.7}, "clock": clock}]
+        file.write_text(json.dumps(meta))
+        table = seed_table("t", "thesis, table 5.3", "Exits.", [Stored.of(_run(results))], None)
+        assert table is not None
+        found[clock] = float(table.groups[0].rows[1].cells[2])
+        assert any("Compared with: SEARCH 2.0" in note for note in table.notes)
+    data_s = Stored.of(_run(results)).judged.outcomes.filter(cca="search")["data_s"][0]
+    assert found["syn"] - found["data"] == pytest.approx(data_s, abs=0.011)

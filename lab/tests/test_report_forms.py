@@ -72,6 +72,24 @@ def test_published_values_stand_beside_ours_in_both_tables() -> None:
         assert table.groups[0].rows[-1].cells[0] == "thesis, table 5.3"
 
 
+def test_ours_stand_on_the_clock_of_the_published_times_too() -> None:
+    rows = judged(search=["chokepoint"] * 2).with_columns(data_s=pl.lit(1.5), capacity_s=pl.lit(9.0))
+    classes, times = tables(summarise(rows, ["search"]), CCAS[:1], PUBLISHED)
+    assert [row.cells[:2] for row in times.groups[0].rows] == [
+        ("this run", "10.5 (0.7)"),
+        ("this run, from the data", "9.0 (0.7)"),
+        ("thesis, table 5.3", "13.7 (1.7)"),
+    ]
+    assert classes.groups[0].rows[0].cells[-2:] == ("9.0 (0.0)", "7.5 (0.0)")
+
+
+def test_a_source_that_counts_from_the_syn_stands_beside_ours_from_the_syn() -> None:
+    published = [PUBLISHED[0] | {"clock": "syn", "capacity_s": 11.8}]
+    classes, times = tables(MIXED, CCAS, published)
+    assert [row.cells[0] for row in times.groups[0].rows] == ["this run", "thesis, table 5.3, from the SYN"]
+    assert classes.groups[0].rows[-1].cells[-2:] == ("11.8", "–")  # noqa: RUF001
+
+
 def test_every_row_has_a_cell_for_every_header() -> None:
     for table in BOTH:
         assert {len(row.cells) for group in table.groups for row in group.rows} == {len(table.header)}

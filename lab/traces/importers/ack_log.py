@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Logs that a Linux sender wrote at each ACK it took in: a CSV with now_us, whose other columns come in any order.
 
-Three forms are known, told apart by their header:
+Three forms are known, distinguished by their header:
 
     now_us, bytes_acked, mss, rtt_us, tp_delivered, lost_pkt, total_retrans_pkt, snd_nxt [, snd_una, snd_cwnd]
     now_us, bytes_acked, mss, rtt_us, tp_delivered, lost, retrans
@@ -110,7 +110,7 @@ def _mss(table: Table, acked: Counts, given: int | None) -> tuple[int, list[str]
         changes = len(np.unique(found)) - 1
         return int(found[0]), [f"The MSS changes ({changes + 1} sizes): the first is used."] * bool(changes)
     if given is not None:
-        return given, ["The MSS is by the importer's word."]
+        return given, ["The MSS was given with the import."]
     steps = np.diff(acked, prepend=0)
     mss = int(np.gcd.reduce(steps[steps > 0][:FIRST_STEPS])) if (steps > 0).any() else 0
     if not LEAST_MSS <= mss <= MOST_MSS:
