@@ -40,11 +40,16 @@ def _digest(profile: Profile) -> str:
 
 
 def run(wanted: list[Job], console: Console) -> list[Job]:
-    """Run the trials without a stored result; returns those that have one, and prints why others have none."""
+    """Run the trials without a stored result; returns those that have one, and prints each reason for none once."""
     missing = [job for job in wanted if not _stored(job)]
-    for done, (job, result) in enumerate(run_all(missing, len(os.sched_getaffinity(0))), 1):
+    reasons: dict[str, int] = {}
+    for job, result in run_all(missing, len(os.sched_getaffinity(0))):
         if isinstance(result, str):
-            console.print(f"{done}/{len(missing)} {job.folder.parent.name}/{job.folder.name}: {result}", markup=False)
+            reasons[result] = reasons.get(result, 0) + 1
+            if reasons[result] == 1:
+                console.print(f"{job.folder.parent.name}/{job.folder.name}: {result}", markup=False)
+    for result, count in reasons.items():
+        console.print(f"{count} of {len(missing)} trials failed: {result}", markup=False)
     return [job for job in wanted if _stored(job)]
 
 

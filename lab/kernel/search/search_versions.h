@@ -145,7 +145,7 @@
  * Algorithm 1, with as long a look-back as 4.0 keeps, the threshold of draft -09, and what
  * fixes its weak points.  Chosen by exits against the true queue (README.md): in a buffer
  * of many RTTs 15 bins are too few; between bins, growth never gave a difference above
- * 11 %, so that 26 % leaves no earlier than capacity, and sooner after it than 35 %.
+ * 14 %, so that 26 % leaves no earlier than capacity, and sooner after it than 35 %.
  */
 #define SEARCH_BEST {							\
 	.expected = SEARCH_TWICE_DELIVERED,				\
