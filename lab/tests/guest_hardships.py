@@ -114,7 +114,7 @@ def marks(link: Link, algorithms: list[str]) -> Facts:
 
     def one(link: Link, algorithm: str) -> Flow:
         flow = opened(link, algorithm)
-        tc(link, "delay-down", "netem limit 1000000 delay 50ms rate 10gbit loss 3% ecn")
+        tc(link, "delay-down", "netem limit 1000000 delay 50ms rate 10gbit loss 3% ecn seed 1")
         pump([flow], PATIENCE_S)
         # Handshake and farewell hold no data, and so no mark: there the path would lose them.
         tc(link, "delay-down", "netem limit 1000000 delay 50ms rate 10gbit loss 0%")

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 import polars as pl
 import pytest
 
+from lab.plan import PORT, SNAPLEN_BYTES
 from lab.schema.profile import Profile
 from lab.store.trial import Trial
+from lab.tables.packets import read_packets
 from lab.tests.conftest import SMALL, Bench, experiment_on
 
 SYN, ACK = 0x002, 0x010
@@ -116,7 +118,10 @@ def test_random_loss_takes_the_share_that_was_asked(bench: Bench, loss_pct: floa
     down = {"rate_mbps": 20.0, "delay_ms": 5.0, "buffer_bytes": 500_000, "loss_pct": loss_pct}
     trial = bench.run(experiment_on(link(down, {"delay_ms": 5.0}), "bbr", duration_s=3), "bbr", "loss")
     sent = trial.meta["counters"]["interfaces"]["gateway:eth2"]["tx_pkts"] - PROBES
-    lost = sent - trial.packets["to_client"].sum()
+    whole = read_packets(
+        trial.path / "client.pcapng.zst", PORT, SNAPLEN_BYTES
+    ).packets  # the table ends with the download
+    lost = sent - whole["to_client"].sum()
     four_sds_pct = 4 * 100 * (loss_pct / 100 * (1 - loss_pct / 100) / sent) ** 0.5
     assert sent > 3000
     assert 100 * lost / sent == pytest.approx(loss_pct, abs=four_sds_pct)
