@@ -26,6 +26,7 @@ from lab.tables.link import read_link
 from lab.tables.packets import read_packets
 from lab.tables.qdisc import qdisc_table
 from lab.tables.trace import read_events
+from lab.virtual import TrialError
 
 CAPTURED = "client.pcapng"
 RAW = ("trace.raw", "formats", "link", "node.json", CAPTURED)
@@ -92,6 +93,8 @@ def store(job: Job, plan: dict[str, Any], folder: Path) -> dict[str, Any]:
     rules = [job.experiment.ccas[job.cca].slow_start_exit, *([rival.slow_start_exit] if rival else [])]
     tables = decode(folder, node, *rules)
     measured = downloads.measure(plan, node, tables)
+    if error := downloads.failure(plan, node, measured):
+        raise TrialError(error)
     tables = downloads.cut(tables, measured)
     for name in TABLES:
         write_table(tables[name], folder / f"{name}.parquet")

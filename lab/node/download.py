@@ -53,7 +53,9 @@ class Download:
             "retransmits_pkts": counters.sent_again_pkts(self.request["sender"]) - sent_again_pkts,
         }
         finished = early or self.client.ended(CLOSING_S)
-        return record | _result(self.client.stop(), early=early, finished=finished)
+        # A download of a size ends its client, whose last words with the server may fail behind a long queue.
+        whole = not early or "size_bytes" in self.request
+        return record | result(self.client.stop(), whole=whole, finished=finished)
 
     def _first_data(self) -> int:
         """Return when the first data segment arrived; NodeError where none does."""
@@ -69,14 +71,14 @@ class Download:
         raise NodeError(f"iperf3: no data within {START_S} s")
 
 
-def _result(printed: str, *, early: bool, finished: bool) -> dict[str, Any]:
-    """Return iperf3's result; what went wrong after the download's end is no error of the trial."""
+def result(printed: str, *, whole: bool, finished: bool) -> dict[str, Any]:
+    """Return iperf3's result, or why there is none; NodeError where it ended before the download was whole."""
     if not finished:
         return {"iperf3": None, "iperf3_error": f"stopped {CLOSING_S:g} s after the download's end"}
     try:
         return {"iperf3": flow.read_result(printed), "iperf3_error": None}
     except NodeError as error:
-        if early:
+        if not whole:
             raise
         return {"iperf3": None, "iperf3_error": str(error)}
 

@@ -31,6 +31,15 @@ def measure(plan: dict[str, Any], node: dict[str, Any], tables: dict[str, pl.Dat
     return measured
 
 
+def failure(plan: dict[str, Any], node: dict[str, Any], measured: list[dict[str, Any]]) -> str | None:
+    """Return why a download of a size has neither its bytes nor its time: iperf3's error; None where all are whole."""
+    for request, record, found in zip(plan["flows"], node["downloads"], measured, strict=True):
+        lasted_s = (record["until_ns"] - record["data_ns"]) / 1e9
+        if record["iperf3_error"] and lasted_s < request["duration_s"] <= found["seconds"]:
+            return str(record["iperf3_error"])
+    return None
+
+
 def cut(tables: dict[str, pl.DataFrame], measured: list[dict[str, Any]]) -> dict[str, pl.DataFrame]:
     """Leave out what came after the end: each flow's rows after its own, all else after the last one's.
 
