@@ -82,7 +82,7 @@ def _number(value: float | None, form: str) -> str:
 
 
 def verify(console: Console) -> None:
-    """Make the tables anew and show every claim; one that differs is a result, no failure."""
+    """Build the tables and show every claim; one that differs is a result, no failure."""
     kernel = find()
     folder, unread = write_all(paths.results(), kernel.replay_library if kernel else None)
     claims = pl.read_parquet(folder / "claims.parquet")

@@ -83,5 +83,5 @@ def _test(row: Row, one: Mapping[str, Any], run: Measured | None) -> Tested:
 
 def changes(base: Mapping[str, Any], other: Mapping[str, Any]) -> str:
     """List the fields that differ, with the counterfactual's values."""
-    told = [key for key in other if key not in (*FIXED, *BESIDES) and other[key] != base.get(key)]
-    return ", ".join(f"{key} {other[key]}" for key in told)
+    changed = [key for key in other if key not in (*FIXED, *BESIDES) and other[key] != base.get(key)]
+    return ", ".join(f"{key} {other[key]}" for key in changed)
