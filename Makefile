@@ -7,7 +7,7 @@ lab := scripts/lab
 options := $(if $(TRIALS),--trials $(TRIALS)) $(if $(DURATION),--duration $(DURATION)) $(if $(JOBS),--jobs $(JOBS))
 options += $(if $(BACKEND),--backend $(BACKEND)) $(if $(ENGINE),--engine $(ENGINE)) $(if $(RESUME),--resume)
 
-sanitized := $(patsubst %,lab/tests/test_%.py,kunit sender_matrix failslab hardships crowd modules)
+sanitized := $(patsubst %,tests/kernel/test_%.py,kunit sender_matrix failslab hardships crowd modules)
 
 .PHONY: experiment test test-sanitize setup reproduce verify evaluate page report check doctor lint lock clean
 .PHONY: bench bench-senders bench-versions bench-kernels bench-replay bench-reproduce
@@ -21,13 +21,13 @@ reproduce: setup ; @$(lab) reproduce $(if $(QUICK),--quick) $(if $(JOBS),--jobs 
 verify: setup ; @$(lab) verify
 evaluate: setup ; @$(lab) evaluate
 page: setup ; @$(lab) page
-bench-reproduce: setup ; @scripts/python -m lab.bench_reproduce
+bench-reproduce: setup ; @scripts/python -m lab.bench.reproduce
 report: setup ; @$(lab) report results/$(SCENARIO)/latest
 bench: setup ; @$(lab) bench
-bench-senders: setup ; @scripts/python -m lab.bench_senders
-bench-versions: setup ; @scripts/python -m lab.bench_versions $(BENCH)
-bench-kernels: setup ; @scripts/python -m lab.kernel.table
-bench-replay: setup ; @scripts/python -m lab.bench_replay $(BENCH)
+bench-senders: setup ; @scripts/python -m lab.bench.senders
+bench-versions: setup ; @scripts/python -m lab.bench.versions $(BENCH)
+bench-kernels: setup ; @scripts/python -m lab.bench.kernels
+bench-replay: setup ; @scripts/python -m lab.bench.replay $(BENCH)
 check: setup ; @$(lab) check
 doctor: setup ; @$(lab) doctor
 lint: setup ; @scripts/python -m ruff check . && scripts/python -m mypy

@@ -17,8 +17,8 @@
 #
 # From the stored tables of a run to the tables and figures of its page, step by step: each trial is judged by
 # the heuristics of the thesis and by the bottleneck's own queue, the trials are aggregated per sender, and one
-# trial of each sender is drawn. Nothing here computes anything of its own: `lab.heuristics` judges,
-# `lab.report` aggregates, `analysis.figures` draws.
+# trial of each sender is drawn. Nothing here computes anything of its own: `lab.judge` judges,
+# `lab.report` aggregates, `lab.figures` draws.
 #
 # This file and its twin (`.ipynb`, `.py`) are paired by jupytext, and kept without outputs: the tests execute
 # them.
@@ -34,15 +34,15 @@ from pathlib import Path
 import polars as pl
 from IPython.display import Image, Markdown, display
 
-from analysis.figures.save import png, save
+from lab.figures.save import png, save
+from lab.judge.outcome import HEURISTICS, outcomes
+from lab.judge.provenance import provenance
+from lab.judge.summary import summarise
 from lab.report import figures, markdown
 from lab.report.headline import headline
-from lab.report.outcome import HEURISTICS, outcomes
-from lab.report.provenance import provenance
-from lab.report.summary import summarise
 from lab.report.table import tables
 from lab.report.write import DEFAULT_HEURISTIC
-from lab.store.run import Run
+from lab.tables.stored_run import Run
 
 run = Run(Path(run_dir))
 ccas, scenario = run.meta["ccas"], run.meta["scenario"]

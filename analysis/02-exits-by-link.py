@@ -27,10 +27,10 @@ from pathlib import Path
 
 from IPython.display import display
 
-from lab.index.artefacts import Artefacts
-from lab.index.evaluation import evaluation
-from lab.index.seed_tables import seed_table
-from lab.report.stored import stored
+from lab.judge.stored import stored
+from lab.report.index.artefacts import Artefacts
+from lab.report.index.evaluation import evaluation
+from lab.report.index.seed_tables import seed_table
 
 runs, faults = stored(Path(results_dir))
 made = Artefacts.into(out_dir)

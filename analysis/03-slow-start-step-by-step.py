@@ -31,10 +31,10 @@ from pathlib import Path
 
 from IPython.display import display
 
-from analysis.figures import bin_windows, bins_error, case_study, cwnd_rtt, rounds, sent_delivered, slow_start
-from analysis.figures.subject import subjects
-from lab.index.artefacts import Artefacts
-from lab.report.stored import first_stored
+from lab.figures import bin_windows, bins_error, case_study, cwnd_rtt, rounds, sent_delivered, slow_start
+from lab.figures.subject import subjects
+from lab.judge.stored import first_stored
+from lab.report.index.artefacts import Artefacts
 
 made = Artefacts.into(out_dir)
 library = Path(replay_library) if replay_library else None

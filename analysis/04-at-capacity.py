@@ -36,10 +36,10 @@ from pathlib import Path
 
 from IPython.display import display
 
-from analysis.figures import cwnd_rtt, delivered_bytes, latency_offset, throughput_cdf, throughput_time
-from analysis.figures.subject import subjects
-from lab.index.artefacts import Artefacts
-from lab.report.stored import first_stored
+from lab.figures import cwnd_rtt, delivered_bytes, latency_offset, throughput_cdf, throughput_time
+from lab.figures.subject import subjects
+from lab.judge.stored import first_stored
+from lab.report.index.artefacts import Artefacts
 
 made = Artefacts.into(out_dir)
 wanted = {"geo": geo, "wifi": wifi, "wifi-paper": wifi_paper} | {f"link {name}": names for name, names in links.items()}

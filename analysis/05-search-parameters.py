@@ -28,10 +28,10 @@ from pathlib import Path
 
 from IPython.display import display
 
-from analysis.figures import norm_by_round, rtt_average, rtt_extremes, sensitivity
-from lab.index.artefacts import Artefacts
-from lab.index.evaluation import evaluation
-from lab.report.stored import first_stored
+from lab.figures import norm_by_round, rtt_average, rtt_extremes, sensitivity
+from lab.judge.stored import first_stored
+from lab.report.index.artefacts import Artefacts
+from lab.report.index.evaluation import evaluation
 
 made = Artefacts.into(out_dir)
 runs = [run for names in links.values() if (run := first_stored(Path(results_dir), names))]

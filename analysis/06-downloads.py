@@ -30,9 +30,9 @@ from pathlib import Path
 
 from IPython.display import display
 
-from analysis.figures import download_times, median_cdf, sender_means
-from lab.index.artefacts import Artefacts
-from lab.report.stored import first_stored
+from lab.figures import download_times, median_cdf, sender_means
+from lab.judge.stored import first_stored
+from lab.report.index.artefacts import Artefacts
 
 made = Artefacts.into(out_dir)
 links = {"5.10": first_stored(Path(results_dir), strong), "5.11": first_stored(Path(results_dir), weak)}

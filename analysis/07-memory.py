@@ -26,8 +26,8 @@ out_dir = None  # where to write what the page shows; nowhere when None
 # %%
 from IPython.display import display
 
-from lab.index.artefacts import Artefacts
-from lab.index.memory import memory_table
+from lab.report.index.artefacts import Artefacts
+from lab.report.index.memory import memory_table
 
 made = Artefacts.into(out_dir)
 display(made.table("NetDev talk, static memory footprint", memory_table(senders)))

@@ -27,9 +27,9 @@ from pathlib import Path
 
 from IPython.display import display
 
-from lab.index.artefacts import Artefacts
-from lab.index.competing import competing_table
-from lab.index.evaluation import evaluation
+from lab.report.index.artefacts import Artefacts
+from lab.report.index.competing import competing_table
+from lab.report.index.evaluation import evaluation
 
 made = Artefacts.into(out_dir)
 flows = evaluation(Path(results_dir), "flows")

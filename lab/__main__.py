@@ -8,10 +8,10 @@ INTERRUPTED = 130
 
 def main() -> None:
     """Run a command; what a user can cause is one line: a mistake or a disk's refusal exits with 2, Ctrl-C with 130."""
-    from lab.errors import UserError
+    from lab.base.errors import UserError
 
     try:
-        from lab.cli import app
+        from lab.commands.cli import app
 
         app()
     except UserError as error:

@@ -8,7 +8,7 @@ from lab.backends import vagrant
 from lab.backends.host import Host
 from lab.backends.machine import Machine
 from lab.backends.place import ENGINES
-from lab.errors import UserError, field_error
+from lab.base.errors import UserError, field_error
 
 BACKENDS = ("virtual", "host", "vm")
 USUAL = {"virtual": "netns", "host": "netns", "vm": "containerlab"}

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lab import paths
+from lab.backends.boot import TrialError
 from lab.backends.place import in_real_time, patience_s, require_records
-from lab.errors import UserError
-from lab.virtual import TrialError
+from lab.base import paths
+from lab.base.errors import UserError
 
 PYTHON = "/usr/bin/python3"  # the system's: Mininet is a package of it
 

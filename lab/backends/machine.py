@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lab import paths
+from lab.backends.boot import TrialError
 from lab.backends.host import attended
 from lab.backends.place import in_real_time, patience_s, require_records
-from lab.errors import UserError
-from lab.virtual import TrialError
+from lab.base import paths
+from lab.base.errors import UserError
 
 NODE_CODE = ("lab/__init__.py", "lab/node")
 PLACE = "/var/tmp"

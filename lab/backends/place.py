@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 from typing import Any, Protocol
 
-from lab import paths
-from lab.virtual import TrialError
+from lab.backends.boot import TrialError
+from lab.base import paths
 
 ENGINES = ("netns", "containerlab", "mininet", "pair")
 REAL_TIME: dict[str, Any] = {"clock": "real", "preload": None}

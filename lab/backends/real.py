@@ -10,19 +10,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lab import paths
 from lab.backends import vagrant
 from lab.backends.host import Host
 from lab.backends.machine import Machine
 from lab.backends.place import holder
-from lab.errors import UserError
+from lab.base import paths
+from lab.base.errors import UserError
+from lab.images.image import Image
 from lab.kernel import build
 from lab.kernel.build import Kernel
 from lab.node.exclusive import held_alone
 from lab.node.host import STATE
 from lab.node.tools import NodeError
-from lab.plan import SAMPLER_MODULE, WATCH_MODULE, Experiment
-from lab.world.image import Image
+from lab.runs.plan import SAMPLER_MODULE, WATCH_MODULE, Experiment
 
 SETTLE_S = 60
 

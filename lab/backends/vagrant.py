@@ -6,7 +6,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from lab import paths
+from lab.base import paths
 
 NAME = "lab"
 FOLDER = paths.REPO / ".vagrant"

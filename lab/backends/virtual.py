@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lab import virtual
+from lab.backends import boot
 from lab.kernel.build import Kernel
 
 
@@ -24,4 +24,4 @@ class Virtual:
 
     def run_plan(self, plan: dict[str, Any], folder: Path) -> None:
         """Boot a kernel that executes a plan."""
-        virtual.run_plan(plan, folder, self.kernel, self.world)
+        boot.run_plan(plan, folder, self.kernel, self.world)

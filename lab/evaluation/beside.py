@@ -8,12 +8,12 @@ from pathlib import Path
 
 import polars as pl
 
-from lab.errors import UserError
+from lab.base.errors import UserError
 from lab.evaluation.downloads import Download, emulated, recorded
 from lab.evaluation.first_drop import Gateway, in_truth
 from lab.evaluation.recorded import Band, bands, marks
-from lab.store.run import Run
-from lab.store.trial import Trial
+from lab.tables.stored_run import Run
+from lab.tables.stored_trial import Trial
 from lab.traces.datasets import Dataset, datasets, stem
 from lab.traces.imported import find
 

@@ -11,18 +11,18 @@ from typing import Any
 
 import polars as pl
 
-from lab import pool
 from lab.evaluation import sensitivity
 from lab.evaluation.replayed import Download, class_of, downloads, exit_of, varied
-from lab.experiment import load_experiment
-from lab.heuristics import loss
-from lab.heuristics.slow_start import SlowStartExit, first_exit
+from lab.judge import loss
+from lab.judge.outcome import FLOW
+from lab.judge.search_replay import version
+from lab.judge.slow_start import SlowStartExit, first_exit
+from lab.judge.stored import Stored
 from lab.kernel.build import Kernel
-from lab.report.outcome import FLOW
-from lab.report.stored import Stored
-from lab.search_replay import version
-from lab.store.trial import Trial
-from lab.trial import Job
+from lab.runs import pool
+from lab.runs.experiment import load_experiment
+from lab.runs.trial import Job
+from lab.tables.stored_trial import Trial
 
 SENDER = sensitivity.PUBLISHED
 POINTS: tuple[dict[str, int], ...] = (

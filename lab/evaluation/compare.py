@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from lab.report.stored import Stored
-from lab.stats import bootstrap, cliffs_delta, effect_word, mean_sd, median, paired
+from lab.base.stats import bootstrap, cliffs_delta, effect_word, mean_sd, median, paired
+from lab.judge.stored import Stored
 
 SIZES_MB = {"download_1mb_s": 1, "download_5mb_s": 5, "download_10mb_s": 10, "download_20mb_s": 20}
 METRICS = ("exit_s", "capacity_s", "loss_s", "throughput_mbps", "retransmits_pkts", *SIZES_MB)
-STEP_BYTES = 100_000  # of lab.report.digest's object sizes
+STEP_BYTES = 100_000  # of lab.judge.digest's object sizes
 
 
 def values(stored: Stored) -> pl.DataFrame:

@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from lab.heuristics import latency_offset, loss, median_throughput, window_rate
-from lab.heuristics.classify import by_bitrate, by_time
-from lab.heuristics.rtt import min_rtt_ms
-from lab.heuristics.slow_start import first_exit
-from lab.report.outcome import FLOW
-from lab.report.stored import Stored
-from lab.stats import mean_sd, share_pct
-from lab.store.trial import Trial
+from lab.base.stats import mean_sd, share_pct
+from lab.judge import latency_offset, loss, median_throughput, window_rate
+from lab.judge.classify import by_bitrate, by_time
+from lab.judge.outcome import FLOW
+from lab.judge.rtt import min_rtt_ms
+from lab.judge.slow_start import first_exit
+from lab.judge.stored import Stored
+from lab.tables.stored_trial import Trial
 
 EXCEED_RTTS = (0.75, 1.0, 1.25, 1.5, 2.0, 2.5, 3.0, 4.0)
 BACK_RTTS = (0.1, 0.25, 0.5, 0.75, 1.0, 1.5)

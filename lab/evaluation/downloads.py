@@ -13,10 +13,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from lab.errors import UserError, field_error
-from lab.heuristics.ack_stream import GAIN
-from lab.report.outcome import FLOW
-from lab.store.trial import Trial
+from lab.base.errors import UserError, field_error
+from lab.judge.ack_stream import GAIN
+from lab.judge.outcome import FLOW
+from lab.tables.stored_trial import Trial
 from lab.traces.recording import Recording
 
 HEADERS_BYTES = 52  # IPv4 20, TCP 20, its timestamps 12: an IP packet is so much longer than its segment

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from lab.report.summary import CLASSES
-from lab.stats import bootstrap, mean_sd, share_pct, wilson_pct
+from lab.base.stats import bootstrap, mean_sd, share_pct, wilson_pct
+from lab.judge.summary import CLASSES
 
 SHARES = (*(f"{name}_pct" for name in CLASSES), "timely_pct")
 RATIOS = {"throughput_ratio": "throughput_mbps", "retransmits_ratio": "retransmits_pkts", "rtt_ratio": "rtt_ms"}

@@ -6,8 +6,8 @@ from typing import Any
 
 import polars as pl
 
-from lab.report.stored import Stored
-from lab.store.trial import Trial
+from lab.judge.stored import Stored
+from lab.tables.stored_trial import Trial
 
 FIRST_S = 10.0  # of the start-up that the slides look at
 SCHEMA: dict[str, Any] = {

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Both at-capacity rules of the papers against the truth: how far off, how widely, and how often they misjudge an exit.
 
-The truth is the bottleneck's own queue (lab.heuristics.truth), moved by half the least RTT, for the rules look from
+The truth is the bottleneck's own queue (lab.judge.truth), moved by half the least RTT, for the rules look from
 the client, which sees what the bottleneck does one one-way delay later.
 """
 
@@ -9,9 +9,9 @@ from typing import Any
 
 import polars as pl
 
-from lab.report.outcome import HEURISTICS
-from lab.report.stored import Stored
-from lab.stats import bootstrap, mean_sd, median, share_pct, wilson_pct
+from lab.base.stats import bootstrap, mean_sd, median, share_pct, wilson_pct
+from lab.judge.outcome import HEURISTICS
+from lab.judge.stored import Stored
 
 TRUTH = "truth"
 RULES = tuple(name for name in HEURISTICS if name != TRUTH)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from lab.errors import UserError
+from lab.base.errors import UserError
 from lab.evaluation.downloads import Download, Floats
 from lab.traces.recording import Recording
 from lab.traces.spectrum import spectrum

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from lab.errors import UserError
+from lab.base.errors import UserError
 from lab.evaluation.downloads import Download, Floats
 from lab.evaluation.rates import MARKS_PKTS, acked_after_s, cycle_hz, median_rtt_ms
 

@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from lab.heuristics.ack_stream import ack_stream
-from lab.heuristics.classify import by_bitrate, by_time
-from lab.heuristics.median_throughput import median_after_mbps, throughput
-from lab.heuristics.slow_start import SlowStartExit, first_exit
-from lab.report.outcome import FLOW
-from lab.report.stored import Stored
-from lab.search_replay import EXIT, SearchParams, Version, replay_bins
-from lab.store.trial import Trial
+from lab.judge.ack_stream import ack_stream
+from lab.judge.classify import by_bitrate, by_time
+from lab.judge.median_throughput import median_after_mbps, throughput
+from lab.judge.outcome import FLOW
+from lab.judge.search_replay import EXIT, SearchParams, Version, replay_bins
+from lab.judge.slow_start import SlowStartExit, first_exit
+from lab.judge.stored import Stored
+from lab.tables.stored_trial import Trial
 
 BASE = "cubic_plain"  # CUBIC without HyStart: nothing but loss ends its slow start
 JUDGES = ("heuristic", "truth")

@@ -13,13 +13,13 @@ from typing import Any
 
 import polars as pl
 
+from lab.base.stats import mean_sd, share_pct, wilson_pct
 from lab.evaluation.replayed import JUDGES, Download, class_of, downloads, exit_of, varied
-from lab.heuristics.slow_start import SlowStartExit
-from lab.report.stored import Stored
-from lab.report.summary import CLASSES
-from lab.search_replay import SearchParams, Version, version
-from lab.search_replay import versions as all_versions
-from lab.stats import mean_sd, share_pct, wilson_pct
+from lab.judge.search_replay import SearchParams, Version, version
+from lab.judge.search_replay import versions as all_versions
+from lab.judge.slow_start import SlowStartExit
+from lab.judge.stored import Stored
+from lab.judge.summary import CLASSES
 
 WINDOWS_TENTHS = range(10, 81, 5)
 THRESHOLDS_PCT = range(5, 51, 5)

@@ -6,13 +6,13 @@ from typing import Any
 
 import polars as pl
 
-from lab.errors import UserError
+from lab.base.errors import UserError
+from lab.commands.inventory import scenarios
 from lab.evaluation.counterfactual import changes
-from lab.experiment import asked as as_asked
-from lab.experiment import digest
-from lab.inventory import scenarios
+from lab.runs.experiment import asked as as_asked
+from lab.runs.experiment import digest
 from lab.schema.scenario import Scenario, load_scenario
-from lab.store.run import Run
+from lab.tables.stored_run import Run
 
 PENDING, UNFINISHED, COMPLETE = "pending", "unfinished", "complete"
 SCHEMA: dict[str, Any] = {

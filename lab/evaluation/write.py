@@ -7,14 +7,14 @@ from typing import Any
 
 import polars as pl
 
+from lab.commands.inventory import scenarios
 from lab.evaluation import claims, compare, constants, judge, sensitivity
 from lab.evaluation import flows as competing
 from lab.evaluation.replayed import BASE
 from lab.evaluation.status import status
 from lab.evaluation.together import side_by_side, together
-from lab.inventory import scenarios
-from lab.report.files import write_whole
-from lab.report.stored import Stored, stored
+from lab.judge.files import write_whole
+from lab.judge.stored import Stored, stored
 from lab.schema.scenario import load_scenario
 
 FOLDER = "evaluation"

@@ -8,11 +8,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from lab import paths, sandbox
-from lab.cache import finished, publish
-from lab.kernel.compile import Compile
+from lab.base import paths, sandbox
+from lab.base.cache import finished, publish
+from lab.images import image
+from lab.images.compile import Compile
 from lab.kernel.recipe import Recipe, Source
-from lab.world import image
 
 HERE = Path(__file__).parent
 MODULES = (HERE / "search", HERE / "qdisc", HERE / "virtual")  # a folder with a Kbuild file each

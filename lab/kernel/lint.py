@@ -5,12 +5,12 @@ import re
 import subprocess
 import sys
 
+from lab.base.scratch import scratch_folder
+from lab.images import image
+from lab.images.compile import Compile
 from lab.kernel import build
 from lab.kernel.build import Kernel
-from lab.kernel.compile import Compile
 from lab.kernel.recipe import Recipe
-from lab.scratch import scratch_folder
-from lab.world import image
 
 SPARSE = "C=2"  # check every file, compiled anew or not
 WARNING = re.compile(r"^\S+\.[ch]:\d+.*(?:warning|error):")

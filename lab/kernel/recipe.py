@@ -5,8 +5,8 @@ import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 
-from lab.errors import UserError
-from lab.world import image
+from lab.base.errors import UserError
+from lab.images import image
 
 HERE = Path(__file__).parent
 DEFAULT = "6.12"

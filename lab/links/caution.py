@@ -4,8 +4,8 @@
 from collections.abc import Iterator
 
 from lab.links.draw import COLUMNS
+from lab.links.profile import Profile
 from lab.links.recorded import Series, load_series
-from lab.schema.profile import Profile
 from lab.traces.datasets import dataset
 
 CAUTIONS = {

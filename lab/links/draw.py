@@ -8,19 +8,12 @@ from pathlib import Path
 
 import numpy as np
 
-from lab.errors import field_error
+from lab.base.errors import field_error
 from lab.links.models import Model
+from lab.links.profile import MOST_BUFFER_BYTES, MOST_FRAMES, SMALLEST_BUFFER_BYTES, OnDemand, Profile, Way
 from lab.links.recorded import Recorded, Series, draw_phases, load_opportunities, load_series
 from lab.links.steps import Quantity, Steps, added, first, least, mapped, mean
 from lab.links.values import DELAY_LIMIT_MS, RATE_LIMIT_MBPS
-from lab.schema.profile import (
-    MOST_BUFFER_BYTES,
-    MOST_FRAMES,
-    SMALLEST_BUFFER_BYTES,
-    OnDemand,
-    Profile,
-    Way,
-)
 
 HANDSHAKE_RTTS = 8  # iperf3's control connection comes before its data
 HANDSHAKE_S = 1.0

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 from pydantic import model_validator
 
-from lab.errors import field_error
+from lab.base.errors import field_error
 from lab.links import batches
 from lab.links.batches import Batches
 from lab.links.models import NotNegative, Positive

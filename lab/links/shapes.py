@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from lab.links.draw import DrawnWay, Link
+from lab.links.profile import Profile, Way
+from lab.links.queue import Bottleneck
 from lab.links.steps import Quantity, Row, Steps, first, mapped, merged, rows
-from lab.schema.profile import Profile, Way
-from lab.schema.queue import Bottleneck
 from lab.schema.topology import Topology
 
 ORDER_BPS = 10e9  # netem keeps packets in order only with a rate; this one delays a frame by 1.2 us

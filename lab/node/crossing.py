@@ -2,8 +2,9 @@
 """One link between two nodes, and UDP packets over it, stamped by the receiver's kernel: what a link does, measured.
 
 In a folder: sent.bin, pairs of <u64 ns since the start><u64 frame bytes>, in order of time; what it leaves there:
-received.bin, <u64 number><u64 sent ns><u64 received ns> of each packet in order of arrival, monotonic. lab/crossing.py
-words the plan, and calls this in the virtual kernel; `python -m lab.node.crossing FOLDER` (root) runs it on this one.
+received.bin, <u64 number><u64 sent ns><u64 received ns> of each packet in order of arrival, monotonic.
+lab/bench/crossing.py builds the plan and calls this in the virtual kernel; `python -m lab.node.crossing FOLDER` (root)
+runs it on this one.
 """
 
 import json

@@ -2,7 +2,7 @@
 """Changes of a kind that tc knows, told by one resident tc when each is due, on the absolute clock.
 
 No trial's link is changed so: tc is told when user space is awakened, and tbf and netem do not take changes well
-(lab/tests/test_qdisc_tbf.py). It is what the lab's own qdiscs are measured against.
+(tests/kernel/test_qdisc_tbf.py). It is what the lab's own qdiscs are measured against.
 """
 
 import subprocess

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import polars as pl
 
-from lab.errors import UserError
+from lab.base.errors import UserError
 from lab.report.table import NONE, Group, Row, Table
-from lab.store.run import Run
+from lab.tables.stored_run import Run
 
 QUANTITIES = {
     "capacity_s": ("Capacity (s)", 2),

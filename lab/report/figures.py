@@ -7,11 +7,11 @@ from pathlib import Path
 
 import polars as pl
 
-from analysis.figures import cwnd_rtt, delivered_bytes, exit_times, latency_offset, throughput_cdf
-from analysis.figures.style import Drawing, Sender, footnote
-from analysis.figures.subject import Subject, subjects
-from lab.report.provenance import provenance
-from lab.store.run import Run
+from lab.figures import cwnd_rtt, delivered_bytes, exit_times, latency_offset, throughput_cdf
+from lab.figures.style import Drawing, Sender, footnote
+from lab.figures.subject import Subject, subjects
+from lab.judge.provenance import provenance
+from lab.tables.stored_run import Run
 
 OVERVIEW = "exit_times"
 # In the order of the page; one that has nothing to show for a sender returns null.

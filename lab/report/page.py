@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from lab.judge.provenance import levels
 from lab.report import template
-from lab.report.provenance import levels
 from lab.report.table import Table
 from lab.report.template import Picture
 

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import polars as pl
 
-from lab.paths import REPO
-from lab.store.parquet import write_table
-from lab.store.run import Run
-from lab.store.trial import TABLES
+from lab.base.paths import REPO
+from lab.tables.stored_parquet import write_table
+from lab.tables.stored_run import Run
+from lab.tables.stored_trial import TABLES
 
 SAMPLE = REPO / "analysis" / "sample"
 TRIALS = 2  # of each sender

@@ -9,7 +9,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from lab.paths import LAB
+from lab.base.paths import LAB
 
 ROOMS = tuple(LAB / room for room in ("report", "browser", "index"))
 STYLES = ("report/page.css", "browser/browser.css")

@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from lab.store.trial import Trial
+from lab.tables.stored_trial import Trial
 
 
 def checks(trials: Iterable[Trial]) -> list[dict[str, Any]]:

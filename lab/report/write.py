@@ -7,19 +7,19 @@ from pathlib import Path
 
 import polars as pl
 
-from analysis.figures.save import pdf, png, svg
-from lab.browser.pack import browsed
-from lab.errors import UserError
+from lab.base.errors import UserError
+from lab.figures.save import pdf, png, svg
+from lab.judge.files import write_whole
+from lab.judge.judged import judged as judge
+from lab.judge.provenance import provenance
+from lab.judge.summary import summarise
 from lab.report import figures, latex, markdown, page, text, trust
+from lab.report.browser.pack import browsed
 from lab.report.figures import Named
-from lab.report.files import write_whole
 from lab.report.headline import headline
-from lab.report.judged import judged as judge
-from lab.report.provenance import provenance
-from lab.report.summary import summarise
 from lab.report.table import Table, tables
 from lab.report.template import Picture, picture
-from lab.store.run import Run
+from lab.tables.stored_run import Run
 
 # The at-capacity rule that the papers use on this kind of path; a scenario of short paths names another.
 DEFAULT_HEURISTIC = "latency_offset"

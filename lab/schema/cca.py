@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from lab.errors import field_error
-from lab.paths import CCAS
+from lab.base.errors import field_error
+from lab.base.paths import CCAS
 from lab.schema.load import Strict, choose, parse, read_yaml, shown
 
 # What ends a sender's slow start when no loss does.

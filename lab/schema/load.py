@@ -7,8 +7,8 @@ from typing import Any, TypeVar
 import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from lab.errors import UserError, field_error
-from lab.paths import REPO
+from lab.base.errors import UserError, field_error
+from lab.base.paths import REPO
 
 
 class Strict(BaseModel):

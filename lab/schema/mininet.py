@@ -13,8 +13,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from lab.errors import UserError
-from lab.paths import TOPOLOGIES
+from lab.base.errors import UserError
+from lab.base.paths import TOPOLOGIES
 from lab.schema.topology import Topology
 
 Nodes = dict[str, set[str]]  # what is run in each

@@ -6,8 +6,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from lab import paths
-from lab.errors import field_error
+from lab.base import paths
+from lab.base.errors import field_error
 from lab.schema.load import Strict, choose, names, parse, read_yaml, shown
 
 Number = Annotated[float, Field(strict=False)]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The kernel settings that every trial pins."""
 
-from lab.paths import SYSCTLS
+from lab.base.paths import SYSCTLS
 from lab.schema.load import Strict, load
 
 

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
-from lab.paths import TOPOLOGIES
+from lab.base.paths import TOPOLOGIES
 from lab.schema.load import Strict, choose, load, names
 
 ROLES = ("sender", "receiver")

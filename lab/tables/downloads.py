@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from lab.stats import largest, smallest
+from lab.base.stats import largest, smallest
 
 Numbers = NDArray[np.int64]
 CONTROL, FLOW, RIVAL = 0, 1, 2  # flows of the tables

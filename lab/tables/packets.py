@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from lab.errors import UserError
+from lab.base.errors import UserError
 from lab.tables import tcp_headers
 from lab.tables.pcapng import Frames, read_pcapng
 

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from lab.errors import UserError
+from lab.base.errors import UserError
 from lab.tables.raw import gather, map_file
 
 SECTION, INTERFACE, PACKET = 0x0A0D0D0A, 1, 6

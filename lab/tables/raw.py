@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from lab.errors import UserError
+from lab.base.errors import UserError
 
 Bytes = NDArray[np.uint8]
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from lab.errors import UserError
+from lab.base.errors import UserError
 from lab.tables.raw import gather, map_file
 
 PAGE_HEAD = 16  # u64 time stamp, u64 commit

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO
 
-from lab.errors import UserError
+from lab.base.errors import UserError
 from lab.traces.datasets import Dataset
 from lab.traces.download import Refused
 

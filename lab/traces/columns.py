@@ -3,7 +3,7 @@
 
 import polars as pl
 
-from lab.errors import UserError, field_error
+from lab.base.errors import UserError, field_error
 
 INFINITE = float("inf")
 LONGEST_S = 366 * 86_400.0  # no recording of a link is longer than a year; a clock that says so is broken

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from lab import paths
-from lab.cache import finished
-from lab.errors import UserError, field_error
+from lab.base import paths
+from lab.base.cache import finished
+from lab.base.errors import UserError, field_error
 from lab.schema.dataset import Collection, Collections, File, Meaning, Told
 from lab.schema.load import load, shown
 

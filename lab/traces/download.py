@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import IO
 
-from lab.errors import UserError
+from lab.base.errors import UserError
 
 SILENCE_S = 20.0  # without a byte
 PATIENCE_S = 60.0  # and what the slowest bearable network needs

@@ -9,10 +9,10 @@ from contextlib import suppress
 from itertools import groupby
 from pathlib import Path, PurePosixPath
 
-from lab.cache import finished, publish
-from lab.errors import UserError
+from lab.base.cache import finished, publish
+from lab.base.errors import UserError
+from lab.base.scratch import scratch_folder
 from lab.schema.dataset import Collection, Document, File
-from lab.scratch import scratch_folder
 from lab.traces.candidates import Candidate, Mirror, in_archive
 from lab.traces.datasets import Dataset, cache_folder, dataset, datasets, url_of
 from lab.traces.download import Refused, copy, downloading

@@ -6,11 +6,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from lab import paths
-from lab.errors import UserError
+from lab.base import paths
+from lab.base.errors import UserError
+from lab.commands.traces_import import options_of
 from lab.traces import importers, recording
 from lab.traces.datasets import dataset, datasets, path_of, recording_of, stem
-from lab.traces.import_command import options_of
 from lab.traces.importers import stored
 from lab.traces.importers.importer import Head
 from lab.traces.recording import Recording

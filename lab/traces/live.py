@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from lab.errors import UserError, field_error
+from lab.base.errors import UserError, field_error
 from lab.node import recorder
 from lab.node.recorder import Asked, Limits
 from lab.node.tools import NodeError

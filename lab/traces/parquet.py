@@ -7,7 +7,7 @@ from pathlib import Path
 
 import polars as pl
 
-from lab.errors import UserError
+from lab.base.errors import UserError
 
 MAGIC = b"PAR1"
 

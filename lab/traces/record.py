@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from lab.errors import UserError, field_error
+from lab.base.errors import UserError, field_error
 from lab.traces.recording import Meaning, Recording
 
 ARRIVAL = np.dtype([("arrived_ns", "<u8"), ("number", "<u4")])

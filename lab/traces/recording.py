@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 
 import polars as pl
 
-from lab.errors import UserError, field_error
+from lab.base.errors import UserError, field_error
 from lab.traces.columns import check_clock, check_columns
 from lab.traces.parquet import parquet_errors
 

@@ -13,7 +13,7 @@ import polars as pl
 from scipy.fft import rfft, rfftfreq
 from scipy.signal import detrend, find_peaks, get_window
 
-from lab.errors import UserError, field_error
+from lab.base.errors import UserError, field_error
 from lab.traces.recording import Recording
 
 # Cycle in s and minimum round trip in ms: thesis, section 4.5.1; WiFi's is given as a ratio only.

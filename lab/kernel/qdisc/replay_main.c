@@ -18,7 +18,7 @@
  * Why not tbf, changed at each step.  It fills its bucket at each change (every 10 ms, 20
  * Mb/s carry 3 % too much with a bucket of 1600 bytes, and 60 % with 15,000), sets no timer
  * anew (a packet that waits for a slow rate goes on waiting, unless another one arrives),
- * and knows no rate of 0.  lab/tests/test_qdisc_tbf.py measures it.
+ * and knows no rate of 0.  tests/kernel/test_qdisc_tbf.py measures it.
  *
  * The buffer is a child qdisc's: bfifo, or any that is work-conserving.  It is asked for a
  * packet when the link becomes free, so that an AQM that decides at dequeue sees the time in

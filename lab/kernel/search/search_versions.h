@@ -24,7 +24,7 @@
  *
  * "search" is what this lab recommends: see SEARCH_BEST.  "search2" and "search31" are
  * the published code with its habits, checked against its integers
- * (lab/tests/test_search_published.py); the others leave the habits out.  Options that a
+ * (tests/kernel/test_search_published.py); the others leave the habits out.  Options that a
  * version was published with but that it left off (roll-back of 2.0 and 3.1, the reset of
  * 3.1 after missed bins) are off here, too.
  *

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from lab.errors import UserError, field_error
+from lab.base.errors import UserError, field_error
 from lab.traces.importers.importer import Head, Importer
 from lab.traces.recording import Recording
 

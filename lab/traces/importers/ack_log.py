@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from lab.errors import UserError, field_error
+from lab.base.errors import UserError, field_error
 from lab.traces.columns import SLOWEST_MS
 from lab.traces.importers.counters import WRAP, Counts, clock_us, not_negative, sequence, total, whole
 from lab.traces.importers.importer import Head, Importer

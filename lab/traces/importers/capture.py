@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from lab.errors import UserError, field_error
+from lab.base.errors import UserError, field_error
 from lab.traces.columns import LONGEST_S
 from lab.traces.importers.importer import Head, Importer
 from lab.traces.importers.packets import Packet, address_of, packets_of

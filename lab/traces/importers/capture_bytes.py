@@ -4,7 +4,7 @@
 import struct
 from pathlib import Path
 
-from lab.errors import UserError
+from lab.base.errors import UserError
 
 PCAP_HEAD, RECORD_HEAD, BLOCK_LEAST = 24, 16, 12
 PCAPNG = bytes.fromhex("0a0d0d0a")

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from lab.errors import field_error
+from lab.base.errors import field_error
 from lab.traces.columns import LONGEST_S
 from lab.traces.importers.table import Table
 

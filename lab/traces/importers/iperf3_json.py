@@ -6,18 +6,10 @@ from typing import Literal
 
 import polars as pl
 
-from lab.errors import UserError, field_error
+from lab.base.errors import UserError, field_error
 from lab.traces.importers.documents import documents
 from lab.traces.importers.importer import Head, Importer
-from lab.traces.importers.iperf3_tests import (
-    GOODPUT,
-    USER,
-    Test,
-    believed,
-    check_choices,
-    cut_ramps,
-    read_test,
-)
+from lab.traces.importers.iperf3_tests import GOODPUT, USER, Test, believed, check_choices, cut_ramps, read_test
 from lab.traces.importers.ramp import RULE
 from lab.traces.recording import Meaning, Recording
 

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 import polars as pl
 
-from lab.errors import UserError
+from lab.base.errors import UserError
 from lab.traces.columns import FASTEST_MBPS, LONGEST_S
 from lab.traces.importers.importer import Head, Importer
 from lab.traces.importers.iperf3_tests import GOODPUT, USER, Test, check_choices, cut_ramps, rate_column

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from lab.errors import UserError
+from lab.base.errors import UserError
 from lab.traces.columns import SLOWEST_MS
 from lab.traces.importers.clock import shifted
 from lab.traces.importers.documents import Node, documents

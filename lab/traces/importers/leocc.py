@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from lab.errors import field_error
+from lab.base.errors import field_error
 from lab.traces.columns import SLOWEST_MS
 from lab.traces.importers import mahimahi
 from lab.traces.importers.importer import Head, Importer

@@ -6,7 +6,7 @@ from typing import Literal, get_args
 
 import polars as pl
 
-from lab.errors import field_error
+from lab.base.errors import field_error
 from lab.traces.columns import DTYPES
 from lab.traces.importers.clock import counted, dated, ordered, with_holes
 from lab.traces.importers.importer import Head, Importer

@@ -11,7 +11,7 @@ from typing import Any
 
 import dpkt  # type: ignore[import-untyped]
 
-from lab.errors import UserError, field_error
+from lab.base.errors import UserError, field_error
 from lab.traces.importers.capture_bytes import check_whole
 from lab.traces.importers.text import read_bytes, short
 

@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from lab.errors import field_error
+from lab.base.errors import field_error
 from lab.traces.importers.clock import counted, ordered, with_holes
 from lab.traces.importers.importer import Head, Importer
 from lab.traces.importers.iperf3_tests import GOODPUT

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import polars as pl
 
-from lab.errors import UserError, field_error
+from lab.base.errors import UserError, field_error
 from lab.traces.importers.clock import named_step
 from lab.traces.importers.importer import Head, Importer
 from lab.traces.importers.ping_lines import REPLY, classify

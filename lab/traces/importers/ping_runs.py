@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from lab.errors import UserError, field_error
+from lab.base.errors import UserError, field_error
 from lab.traces.columns import LONGEST_S
 from lab.traces.importers.clock import Seconds
 from lab.traces.importers.ping_lines import MOST_SENT

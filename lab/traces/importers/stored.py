@@ -5,7 +5,7 @@ from pathlib import Path
 
 import polars as pl
 
-from lab.errors import field_error
+from lab.base.errors import field_error
 from lab.traces import recording
 from lab.traces.importers.clock import dated, ordered, with_holes
 from lab.traces.importers.importer import Head, Importer

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import polars as pl
 
-from lab.errors import UserError
+from lab.base.errors import UserError
 from lab.traces.columns import RANGES
 from lab.traces.importers.text import line_error, read_lines, read_text
 

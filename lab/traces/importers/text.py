@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-from lab.errors import UserError, field_error
+from lab.base.errors import UserError, field_error
 
 GZIP = b"\x1f\x8b"
 LONGEST_VALUE = 60

@@ -6,7 +6,7 @@ from typing import Literal
 
 import polars as pl
 
-from lab.errors import field_error
+from lab.base.errors import field_error
 from lab.traces.importers.clock import dated, ordered
 from lab.traces.importers.importer import Head, Importer
 from lab.traces.importers.table import read_table

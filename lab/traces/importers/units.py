@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from lab.errors import field_error
+from lab.base.errors import field_error
 from lab.traces.columns import DTYPES
 
 TIME_MS = {"s": 1e3, "ms": 1.0, "us": 1e-3, "ns": 1e-6}

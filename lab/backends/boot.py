@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Where the kernel runs, `virtual`: User Mode Linux in virtual time, in a sandbox, as an ordinary process."""
+
+import json
+import subprocess
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lab.backends import guest_code
+from lab.base import sandbox
+from lab.kernel.build import Kernel
+
+EPOCH_NS = 1_700_000_000_000_000_000  # when every virtual trial begins: no result depends on today
+GUEST = "lab.node.guest"
+PATIENCE = 20  # wall seconds allowed for a virtual second; a trial takes a fifth of one
+
+
+class TrialError(Exception):
+    """A trial that gave no result; its text is one line."""
+
+
+@dataclass(frozen=True)
+class Called:
+    """What a function of ours that ran in the virtual kernel returned, and all that this kernel printed."""
+
+    answer: Any
+    log: str
+
+
+def run_plan(plan: dict[str, Any], folder: Path, kernel: Kernel, world: Path) -> None:
+    """Boot a kernel that executes a plan and leaves its raw records in a folder."""
+    guest_plan = {"preload": "/lab/fewer_wakeups.so"} | plan
+    words = [f"rng_seed={plan['seed']}", f"mem={plan['memory_mb']}M", "quiet"]
+    done = _boot(guest_plan, words, folder, kernel, world, 120 + PATIENCE * plan["flows"][0]["duration_s"])
+    _require(folder, "node.json", done)
+
+
+def call(
+    function: Callable[..., Any],
+    arguments: dict[str, Any],
+    folder: Path,
+    kernel: Kernel,
+    world: Path,
+    *,
+    seed: int = 1,
+    memory_mb: int = 1024,
+    patience_s: int = 300,
+) -> Called:
+    """Call a function as root in a kernel booted for it: of a module that needs no library, like all of lab.node.
+
+    Arguments and what it returns go as JSON. The kernel's messages are kept in the folder too, as kernel.log.
+    """
+    plan = {"call": {"module": function.__module__, "function": function.__name__, "arguments": arguments}}
+    words = [f"rng_seed={seed}", f"mem={memory_mb}M", "loglevel=8"]
+    done = _boot(plan, words, folder, kernel, world, patience_s)
+    (folder / "kernel.log").write_text(done.stdout)
+    _require(folder, "answer.json", done)
+    return Called(json.loads((folder / "answer.json").read_text()), done.stdout)
+
+
+def _require(folder: Path, file: str, done: "subprocess.CompletedProcess[str]") -> None:
+    error = folder / "error.txt"
+    if error.exists():
+        raise TrialError(error.read_text().strip() or f"{folder.parent}: full: the node could not write even why")
+    if not (folder / file).exists():
+        raise TrialError(f"virtual kernel: exit status {done.returncode}: {_last_words(done.stdout)}")
+
+
+def _boot(
+    plan: dict[str, Any], words: list[str], folder: Path, kernel: Kernel, world: Path, patience_s: float
+) -> "subprocess.CompletedProcess[str]":
+    """Boot and wait for the end; standard output is what the console showed."""
+    (folder / "plan.json").write_text(json.dumps(plan))
+    sandbox.own_tree(folder)
+    bound = {
+        **guest_code.bound(world, plan["call"]["module"] if "call" in plan else GUEST),
+        kernel.linux: "/lab/linux",
+        kernel.preload: "/lab/fewer_wakeups.so",
+        kernel.modules: "/usr/lib/modules",
+    }
+    command = sandbox.command(world, _uml(words), writable={folder: "/trial"}, read_only=bound)
+    try:
+        return subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=patience_s,
+            text=True,
+            errors="replace",
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise TrialError(f"virtual kernel: no end after {patience_s} s") from None
+    finally:
+        sandbox.disown_tree(folder)
+
+
+def _uml(words: list[str]) -> list[str]:
+    return [
+        "/lab/linux",
+        "time-travel=inf-cpu",
+        f"time-travel-start={EPOCH_NS}",
+        *words,
+        "root=/dev/root",
+        "rootfstype=hostfs",
+        "rootflags=/",
+        "rw",
+        "con=null",
+        "con0=fd:0,fd:1",
+        f"PYTHONPATH={guest_code.ROOT}",
+        "init=/usr/bin/python3",
+        "--",
+        "-S",
+        "-m",
+        GUEST,
+    ]
+
+
+def _last_words(console: str) -> str:
+    lines = [line for line in console.splitlines() if "panic" in line.lower() or "error" in line.lower()]
+    return (lines or console.splitlines() or ["it said nothing"])[-1].strip()[:300]

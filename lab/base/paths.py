@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Where things lie: the checkout, the user's cache, the results."""
+
+import os
+from pathlib import Path
+
+REPO = Path(__file__).resolve().parents[2]
+LAB = REPO / "lab"
+SCENARIOS = LAB / "scenarios"
+PROFILES = REPO / "trace-profiles"
+TOPOLOGIES = REPO / "topologies"
+CCAS = LAB / "cca.yml"
+SYSCTLS = LAB / "sysctls.yml"
+
+
+def cache() -> Path:
+    """Return the user's cache folder (LAB_CACHE, else the XDG one)."""
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(os.environ.get("LAB_CACHE") or Path(base) / "search-lab")
+
+
+def results() -> Path:
+    """Return the folder of all results (LAB_RESULTS, else the checkout's)."""
+    return Path(os.environ.get("LAB_RESULTS") or REPO / "results")

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Running a command in a root folder of ours, with bubblewrap: it sees and may write only what is bound."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+from lab.base.errors import UserError
+
+NOBODY = 65534
+NAMESPACES = ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"]
+
+LIFE = ["--die-with-parent", "--new-session", "--clearenv"]
+MOUNTS = "--dev /dev --proc /proc --perms 1777 --tmpfs /tmp --tmpfs /lab".split()
+ENVIRONMENT = {"PATH": "/usr/sbin:/usr/bin", "HOME": "/tmp", "TMPDIR": "/tmp", "LC_ALL": "C.UTF-8"}
+
+
+def command(
+    root: Path,
+    argv: list[str],
+    *,
+    read_only: dict[Path, str] | None = None,
+    writable: dict[Path, str] | None = None,
+    folder: str = "/",
+) -> list[str]:
+    """Word a command that runs with `root` as its read-only root.
+
+    Binds map a host path to one below /lab or /tmp, or to a mount point of the image. Run as root, the command drops
+    to uid 65534 inside; everything it may write must then be writable by that user.
+    """
+    words = ["bwrap", *NAMESPACES, *LIFE, "--ro-bind", str(root), "/", *MOUNTS, "--chdir", folder]
+    for option, binds in (("--ro-bind", read_only), ("--bind", writable)):
+        for host, inside in (binds or {}).items():
+            words += [option, str(host), inside]
+    for name, value in ENVIRONMENT.items():
+        words += ["--setenv", name, value]
+    return [*words, *_dropped(), *argv]
+
+
+def _dropped() -> list[str]:
+    """Without root a user namespace gives the rights to mount; as root they are given up again inside."""
+    if os.geteuid() != 0:
+        return ["--unshare-user", "--"]
+    rights = "--cap-add CAP_SETUID --cap-add CAP_SETGID --".split()
+    return [*rights, *f"setpriv --reuid={NOBODY} --regid={NOBODY} --clear-groups --inh-caps=-all".split()]
+
+
+def own_tree(folder: Path) -> None:
+    """Give a folder, and all in it, to the user that commands run as."""
+    if os.geteuid() == 0 and folder.stat().st_uid != NOBODY:
+        _chown(folder, NOBODY)
+
+
+def disown_tree(folder: Path) -> None:
+    """Take a folder and all in it back."""
+    if os.geteuid() == 0:
+        _chown(folder, 0)
+
+
+def _chown(folder: Path, uid: int) -> None:
+    for path in (folder, *folder.rglob("*")):
+        os.chown(path, uid, uid, follow_symlinks=False)
+
+
+def why_not() -> str | None:
+    """Say why sandboxes do not work on this machine, or nothing."""
+    if not shutil.which("bwrap"):
+        return "bwrap: not installed"
+    done = subprocess.run(
+        ["bwrap", *NAMESPACES, *(["--unshare-user"] if os.geteuid() else []), "--ro-bind", "/", "/", "true"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done.stderr.strip() or f"exit status {done.returncode}" if done.returncode else None
+
+
+def require() -> None:
+    """Refuse to go on where sandboxes do not work."""
+    reason = why_not()
+    if reason:
+        raise UserError(f"sandbox: {reason}: run 'lab doctor'")

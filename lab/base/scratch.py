@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Temporary folders that end with the command that uses them; a killed one's are found by their free lock."""
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from lab.base.cache import held
+
+PREFIX = "search-lab-scratch-"
+LOCK = "lock"
+
+
+@contextmanager
+def scratch_folder() -> Iterator[Path]:
+    """Yield an empty folder, removed when the block ends; the cache may be read-only."""
+    temporary = tempfile.TemporaryDirectory(prefix=PREFIX, ignore_cleanup_errors=True)
+    with temporary as folder, held(Path(folder) / LOCK, wait=False):
+        work = Path(folder) / "work"
+        work.mkdir()
+        yield work
+
+
+def clear() -> Iterator[Path]:
+    """Remove what killed commands of this user left; yields each folder that was removed."""
+    for lock in sorted(Path(tempfile.gettempdir()).glob(f"{PREFIX}*/{LOCK}")):
+        with held(lock, wait=False) as free:
+            if free:
+                shutil.rmtree(lock.parent, ignore_errors=True)
+                yield lock.parent

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`python -m lab.bench.kernels`: where CUBIC with HyStart leaves slow start on each kernel that Debian packages."""
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from lab.base.scratch import scratch_folder
+from lab.images import image
+from lab.images.image import Image
+from lab.kernel import build
+from lab.kernel.recipe import VERSIONS, Recipe
+from lab.links.profile import Profile, load_profile
+from lab.runs.plan import MSS_BYTES, Experiment
+from lab.runs.trial import Job, run_trial
+from lab.schema.cca import load_ccas
+from lab.schema.scenario import Scenario
+from lab.schema.topology import load_topology
+from lab.tables.stored_trial import Trial
+
+Row = dict[str, Any]
+HEADINGS = ("kernel", "link", "t_s", "cwnd_pkts", "bdp_pkts", "rtt_ms", "cause")
+DURATION_S = 5
+
+
+class Link(NamedTuple):
+    """A profile, and what its path holds without a queue."""
+
+    profile: Profile
+    bdp_pkts: int
+
+
+def _clean(rate_mbps: float, rtt_ms: float, buffer_bytes: int) -> Link:
+    down = {"rate_mbps": rate_mbps, "delay_ms": rtt_ms / 2, "buffer_bytes": buffer_bytes}
+    words = {"title": "a clean link", "down": down, "up": {"delay_ms": rtt_ms / 2}}
+    profile = Profile.model_validate(words | {"recorded": [], "assumed": ["everything"]})
+    return Link(profile, _bdp_pkts(rate_mbps, rtt_ms))
+
+
+def _bdp_pkts(rate_mbps: float, rtt_ms: float) -> int:
+    return round(rate_mbps * rtt_ms * 1e3 / 8 / MSS_BYTES)
+
+
+LINKS = {
+    "20 Mb/s, 100 ms": _clean(20, 100, 500_000),
+    "100 Mb/s, 20 ms": _clean(100, 20, 500_000),
+    "50 Mb/s, 300 ms": _clean(50, 300, 4_000_000),
+    "GEO (geo-viasat)": Link(load_profile("geo-viasat", "command line"), _bdp_pkts(144, 600)),
+}
+
+
+def cubic_exits(versions: list[str], folder: Path, world: Image) -> list[Row]:
+    """Run one trial on each kernel and link; a row each."""
+    rows = []
+    for version in versions:
+        kernel = build.ensure(Recipe(version))
+        for number, (name, link) in enumerate(LINKS.items()):
+            experiment = _experiment(link.profile)
+            job = Job(experiment, "cubic", 1, folder / f"{version}-{number}", kernel, world.root)
+            run_trial(job)
+            rows.append({"kernel": version, "link": name} | _exit(Trial(job.folder)) | {"bdp_pkts": link.bdp_pkts})
+    return rows
+
+
+def _experiment(profile: Profile) -> Experiment:
+    asked = {"topology": "path", "profile": "test", "ccas": ["cubic"], "trials": 1, "seed": 1}
+    scenario = Scenario.model_validate({"question": "Where does it exit?", "duration_s": DURATION_S, **asked})
+    return Experiment("kernels", scenario, profile, load_topology("path", "test"), {"cubic": load_ccas()["cubic"]})
+
+
+def _exit(trial: Trial) -> Row:
+    """Take a trial's first exit; all null where the flow never left slow start."""
+    rows = trial.exits.head(1).to_dicts()
+    exit_ = rows[0] if rows else dict.fromkeys(("t_s", "cwnd_pkts", "rtt_ms", "cause"))
+    return {"valid": trial.valid} | exit_
+
+
+def shown(rows: list[Row]) -> str:
+    """Word rows as a table."""
+    lines = [HEADINGS, *(tuple(_cell(row[name]) for name in HEADINGS) for row in rows)]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(HEADINGS))]
+    return "\n".join("  ".join(map(str.ljust, line, widths)).rstrip() for line in lines) if rows else "nothing was run"
+
+
+def _cell(value: Any) -> str:
+    return "-" if value is None else f"{value:.3f}" if isinstance(value, float) else str(value)
+
+
+if __name__ == "__main__":
+    with scratch_folder() as scratch:
+        print(shown(cubic_exits(list(VERSIONS), scratch, image.ensure("world"))))

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The bench's figures: a file for each kernel that was measured, and one table of all of them."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import Group
+from rich.table import Table
+
+from lab.base import paths
+from lab.bench.replay.replayed import Figures
+
+SHARES = {"p50": 0.5, "p99": 0.99, "max": 1.0}
+# measure -> where a trace tells it, and what is asked in virtual time
+SPREADS = {
+    "bytes in 100 ms, error in %": ("window_error_pct", "≤ 0.5"),
+    "one-way delay, error in ms": ("delay_error_ms", "≤ 0.05 at p99"),
+    "latest departure of each delay line, us": ("latest_us", ""),
+}
+COUNTS = {"packets reordered": "reordered_pkts", "packets lost": "lost_pkts"}
+
+
+def spread(values: list[float]) -> dict[str, float]:
+    """Return the middle, the 99th percentile and the largest of values."""
+    return {name: float(np.quantile(values, share)) for name, share in SHARES.items()} if values else {}
+
+
+def line(figures: Figures) -> str:
+    """Word one trace: p50/p99/max of what was measured."""
+    said = [f"{figures['trace']} {figures['column']} ({figures['kind']}), {figures['seconds']:g} s:"]
+    for name, (key, _) in SPREADS.items():
+        if figures.get(key):
+            said.append(f"{name} {'/'.join(f'{value:.3g}' for value in spread(figures[key]).values())};")
+    return " ".join([*said, f"{figures['reordered_pkts']} reordered, {figures['lost_pkts']} lost"])
+
+
+def store(kernel: str, traces: list[Figures], cost: dict[str, float]) -> Path:
+    """Write what was measured on a kernel: all traces pooled, and each."""
+    pooled = {name: spread([v for t in traces for v in t.get(key, ())]) for name, (key, _) in SPREADS.items()}
+    each = [trace | {key: spread(trace[key]) for key, _ in SPREADS.values() if trace.get(key)} for trace in traces]
+    content = {
+        "kernel": kernel,
+        "release": traces[0]["kernel"],
+        "series": len(traces),
+        "steps": sum(trace["steps"] for trace in traces),
+        "packets": sum(trace["packets"] for trace in traces),
+        "pooled": pooled,
+        "counts": {name: sum(trace[key] for trace in traces) for name, key in COUNTS.items()},
+        "cost": cost,
+        "traces": each,
+    }
+    folder = paths.results() / "bench"
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / f"replay-{kernel.replace(', ', '-')}.json"
+    file.write_text(json.dumps(content, indent=1))
+    return file
+
+
+def table() -> Group:
+    """Show every kernel that was measured, side by side."""
+    files = sorted((paths.results() / "bench").glob("replay-*.json"))
+    kernels: list[dict[str, Any]] = [json.loads(file.read_text()) for file in files]
+    shown = Table("kernel", "measure", *SHARES, "asked in virtual time")
+    for kernel in kernels:
+        for name, (_, wish) in SPREADS.items():
+            found = kernel["pooled"][name]
+            if found:
+                shown.add_row(_named(kernel), name, *(f"{found[share]:.3g}" for share in SHARES), wish)
+        for name in COUNTS:
+            shown.add_row(_named(kernel), name, "", "", str(kernel["counts"][name]), "0")
+    return Group(shown, *(_costs(kernel) for kernel in kernels if kernel["cost"]))
+
+
+def _named(kernel: dict[str, Any]) -> str:
+    return f"{kernel['kernel']} ({kernel['release'].removeprefix('Linux version ')}), {kernel['series']} series"
+
+
+def _costs(kernel: dict[str, Any]) -> Table:
+    shown = Table("cost", "measured")
+    for name, value in kernel["cost"].items():
+        shown.add_row(name, f"{value:.3g}")
+    return shown

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What `make reproduce` takes, from one trial of every sender of every scenario: wall time, disk, and where time goes.
+
+Trials run side by side on all cores, as they do in a campaign, so that what they cost each other is in the figures.
+Printed, and written to results/bench/reproduce.json.
+"""
+
+import json
+import os
+import time
+from collections.abc import Iterator
+from math import ceil
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from lab.base import paths, sandbox
+from lab.base.errors import UserError
+from lab.base.scratch import scratch_folder
+from lab.commands.inventory import scenarios
+from lab.images.image import Image
+from lab.kernel.build import Kernel
+from lab.kernel.recipe import Recipe
+from lab.runs import cluster, pool
+from lab.runs.conduct import prepare
+from lab.runs.experiment import load_experiment
+from lab.runs.plan import PORT, SNAPLEN_BYTES, Experiment
+from lab.runs.reproduce import EXAMPLE, QUICK_SHARE
+from lab.runs.trial import Job
+from lab.tables.packets import read_packets
+
+Row = dict[str, Any]
+
+
+def measure(console: Console) -> None:
+    """Measure, show, and keep what was measured."""
+    sandbox.require()
+    kernel, world = prepare(Recipe(), console)
+    cores = len(os.sched_getaffinity(0))
+    begun_s = time.monotonic()
+    with scratch_folder() as scratch, cluster.local(cores) as client:
+        up_s = time.monotonic() - begun_s
+        rows = list(_rows(client, scratch, kernel, world, console))
+        read_rows_s = _reading(scratch)
+    _show(rows, console)
+    whole = {
+        "cores": cores,
+        "cluster_up_s": up_s,
+        "minutes": sum(row["minutes"] for row in rows),
+        "quick_minutes": sum(row["quick_minutes"] for row in rows),
+        "gigabytes": sum(row["gigabytes"] for row in rows),
+        "gigabytes_without_captures": sum(row["gigabytes_without_captures"] for row in rows),
+        "packets_read_a_second": read_rows_s,
+    }
+    asked = {"minutes": 60, "quick_minutes": 8, "gigabytes": 8, "gigabytes_without_captures": 2}
+    for name, value in whole.items():
+        wish = f"   (asked: at most {asked[name]})" if name in asked else ""
+        console.print(f"{name:28} {value:12.1f}{wish}", markup=False)
+    folder = paths.results() / "bench"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "reproduce.json").write_text(json.dumps(whole | {"scenarios": rows}, indent=1))
+
+
+def _rows(client: Any, scratch: Path, kernel: Kernel, world: Image, console: Console) -> Iterator[Row]:
+    for name in scenarios():
+        if name == EXAMPLE:
+            continue
+        try:
+            experiment = load_experiment(name)
+            yield _row(client, experiment, scratch / name, kernel, world)
+        except UserError as error:
+            console.print(f"left out: {error}", soft_wrap=True, markup=False)
+
+
+def _row(client: Any, experiment: Experiment, folder: Path, kernel: Kernel, world: Image) -> Row:
+    """Run the first trials of every sender: as many as keep each core at work twice."""
+    scenario = experiment.scenario
+    numbers = range(1, max(ceil(2 * len(os.sched_getaffinity(0)) / len(scenario.ccas)), 1) + 1)
+    jobs = [
+        Job(experiment, cca, number, folder / f"{cca}-{number:03d}", kernel, world.root)
+        for number in numbers
+        for cca in scenario.ccas
+    ]
+    begun_s = time.monotonic()
+    ended = [outcome for _, outcome in pool.run_on(client, jobs, pool.attempt)]
+    wall_s = (time.monotonic() - begun_s) / len(jobs)
+    trials = scenario.trials * len(scenario.ccas)
+    quick = ceil(scenario.trials / QUICK_SHARE) * len(scenario.ccas)
+    whole_bytes, capture_bytes = _bytes(folder, "*"), _bytes(folder, "*.pcapng.zst")
+    return {
+        "scenario": experiment.name,
+        "trials": trials,
+        "duration_s": scenario.duration_s,
+        "failed": sum(isinstance(outcome, str) for outcome in ended),
+        "wall_s": wall_s,
+        "virtual_s_per_s": scenario.duration_s / wall_s,
+        "minutes": wall_s * trials / 60,
+        "quick_minutes": wall_s * quick / 60,
+        "gigabytes": whole_bytes / len(jobs) * trials / 1e9,
+        "gigabytes_without_captures": (whole_bytes - capture_bytes) / len(jobs) * trials / 1e9,
+    }
+
+
+def _bytes(folder: Path, pattern: str) -> int:
+    return sum(file.stat().st_size for file in folder.glob(f"*/{pattern}") if file.is_file())
+
+
+def _reading(scratch: Path) -> float:
+    """Rows a second of the largest capture that a GEO trial left."""
+    captures = sorted((scratch / "thesis-geo").glob("*/client.pcapng.zst"), key=lambda file: file.stat().st_size)
+    if not captures:
+        return 0.0
+    begun_s = time.monotonic()
+    rows = read_packets(captures[-1], PORT, SNAPLEN_BYTES).packets.height
+    return rows / (time.monotonic() - begun_s)
+
+
+def _show(rows: list[Row], console: Console) -> None:
+    table = Table(
+        "scenario", "trials", "virtual s", "wall s a trial", "virtual s/s", "minutes", "quick", "GB", "GB, no pcap"
+    )
+    for row in rows:
+        table.add_row(
+            row["scenario"],
+            str(row["trials"]),
+            str(row["duration_s"]),
+            f"{row['wall_s']:.2f}",
+            f"{row['virtual_s_per_s']:.2f}",
+            f"{row['minutes']:.1f}",
+            f"{row['quick_minutes']:.1f}",
+            f"{row['gigabytes']:.2f}",
+            f"{row['gigabytes_without_captures']:.2f}",
+        )
+    console.print(table)
+
+
+if __name__ == "__main__":
+    measure(Console(highlight=False))

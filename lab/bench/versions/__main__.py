@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The command: how many trials, over which links, of which forms."""
+
+import sys
+import time
+from pathlib import Path
+from typing import Annotated
+
+import polars as pl
+import typer
+from rich.console import Console
+
+from lab.base import paths
+from lab.base.errors import UserError, field_error
+from lab.bench.versions import trials as run
+from lab.bench.versions.compare import by_link, over_links, shown
+from lab.bench.versions.forms import FORMS, LINKS
+from lab.images import image
+from lab.kernel import build
+from lab.kernel.build import Kernel
+
+BASE = "search2_printed"
+MODULES = ("search", "search2", "search2_printed", "search31", "search4", "search1")
+
+
+def measure(
+    replayed: Annotated[int, typer.Option(min=0, help="Downloads per link, over which all forms are replayed.")] = 30,
+    modules: Annotated[int, typer.Option(min=0, help="Whole trials per link and form.")] = 0,
+    links: Annotated[str, typer.Option(help="Profiles, by commas.")] = ",".join(LINKS),
+    forms: Annotated[str, typer.Option(help="Forms to replay, by commas.")] = ",".join(FORMS),
+    senders: Annotated[str, typer.Option(help="Forms of whole trials, by commas.")] = ",".join(MODULES),
+    base: Annotated[str, typer.Option(help="Form that the others are compared with.")] = BASE,
+) -> None:
+    """Run the missing trials, and print and store the tables."""
+    try:
+        _measure(replayed, modules, links.split(","), _known(forms), _known(senders), _known(base)[0])
+    except UserError as error:
+        sys.stderr.write(f"bench-versions: {error}\n")
+        raise SystemExit(2) from None
+
+
+def _known(text: str) -> list[str]:
+    names = text.split(",")
+    for name in names:
+        if name not in FORMS:
+            raise field_error("command line", "form", name, f"one of {', '.join(FORMS)}")
+    return names
+
+
+def _measure(replayed: int, modules: int, links: list[str], forms: list[str], senders: list[str], base: str) -> None:
+    kernel, world = build.ensure(), image.ensure("world").root
+    folder = paths.results() / "bench" / "versions"
+    console = Console(width=230, highlight=False)
+    if replayed:
+        table = _replayed(replayed, links, sorted({*forms, base}), folder, kernel, world, console)
+        _report(table, base, folder, "replayed", console)
+    if modules:
+        table = _modules(modules, links, sorted({*senders, base}), folder, kernel, world, console)
+        _report(table, base, folder, "modules", console)
+
+
+def _replayed(
+    count: int, links: list[str], forms: list[str], folder: Path, kernel: Kernel, world: Path, console: Console
+) -> pl.DataFrame:
+    rows: list[run.Row] = []
+    for link in links:
+        begin_s = time.monotonic()
+        wanted = run.jobs(link, run.plain(), count, folder / "plain", kernel, world)
+        for job in run.run(wanted, console):
+            rows += run.replayed_rows(job.folder, link, forms, kernel.replay_library)
+        console.print(f"{link}: {time.monotonic() - begin_s:.0f} s")
+    return pl.DataFrame(rows, infer_schema_length=None)
+
+
+def _modules(
+    count: int, links: list[str], forms: list[str], folder: Path, kernel: Kernel, world: Path, console: Console
+) -> pl.DataFrame:
+    place = folder / kernel.described["modules_digest"]  # another core makes other trials
+    rows: list[run.Row] = []
+    for link in links:
+        begin_s = time.monotonic()
+        wanted = run.jobs(link, run.modules(forms), count, place, kernel, world)
+        rows += [row for job in run.run(wanted, console) if (row := run.module_row(job.folder, link))]
+        console.print(f"{link}: {time.monotonic() - begin_s:.0f} s")
+    return pl.DataFrame(rows, infer_schema_length=None)
+
+
+def _report(rows: pl.DataFrame, base: str, folder: Path, name: str, console: Console) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    rows.write_csv(folder / f"{name}.csv")
+    table = by_link(rows, base)
+    table.write_csv(folder / f"{name}-by-link.csv")
+    for link in table["link"].unique(maintain_order=True):
+        console.print(shown(table.filter(link=link).drop("link"), f"{link}, {name}; beside {base}"))
+    console.print(shown(over_links(rows, base), f"all links, {name}; beside {base}"))
+
+
+if __name__ == "__main__":
+    typer.run(measure)

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`lab box`: the disk that the VM starts from."""
+
+import json
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+app = typer.Typer(no_args_is_help=True, help="The VM's box, made from Debian packages alone.")
+console = Console(highlight=False)
+
+
+@app.command()
+def build() -> None:
+    """Make the box unless it is made, and show its checksum.   Example: `lab box build`"""
+    from lab.images import image
+    from lab.images.vm import build as box
+
+    made = box.ensure()
+    console.print(f"box     {made.file}", soft_wrap=True, markup=False)
+    console.print(f"sha256  {made.sha256}\nbytes   {made.file.stat().st_size}", markup=False)
+    for package, drift in image.drifted(box.IMAGE, made.versions).items():
+        console.print(f"box: {package}: {drift}: the archive no longer has the pinned version", markup=False)
+
+
+@app.command(hidden=True)
+def tell(
+    make: Annotated[bool, typer.Option("--make/--no-make", help="Make the box if it is missing.")] = False,
+) -> None:
+    """Tell the Vagrantfile what it needs, as JSON."""
+    from lab.images.vm import acceleration
+    from lab.images.vm import build as box
+
+    made = box.ensure() if make else box.find()
+    accel, why = acceleration.chosen(made.file) if made else ("qemu", "")
+    told = {"name": f"search-lab-{box.digest()}", "accel": accel, "why": why}
+    print(json.dumps(told | ({"file": str(made.file), "sha256": made.sha256} if made else {})))
+
+
+@app.command(hidden=True)
+def parts() -> None:
+    """Build what provisioning brings to a machine, unless it is built, and tell Ansible where it lies, as JSON."""
+    from lab.images.vm import go_build, stock, world_image
+
+    modules, packed = stock.ensure(), world_image.ensure()
+    told = {
+        "modules": {"file": str(modules.packed), "release": modules.release, "names": stock.names(modules)},
+        "containerlab": {"file": str(go_build.ensure()), "version": go_build.VERSION},
+        "image": {"file": str(packed.file), "digest": packed.digest},
+    }
+    print(json.dumps(told))
+
+
+@app.command(hidden=True)
+def notebook() -> None:
+    """Install JupyterLab for the VM's Python, unless it is installed, and tell Ansible where it lies, as JSON."""
+    from lab.images.vm import notebook
+
+    print(json.dumps({"file": str(notebook.ensure()), "python": notebook.PYTHON}))
+
+
+@app.command(hidden=True)
+def kernel(
+    here: Annotated[bool, typer.Option("--here/--there", help="Build it, or pack what builds it there.")] = True,
+) -> None:
+    """Make the kernel that `kernel_mode=build` asks for, and tell Ansible where it lies, as JSON."""
+    from lab.images.vm import kernel_build
+
+    made = kernel_build.package() if here else kernel_build.recipe()
+    print(json.dumps({"file": str(made.file), "suffix": made.suffix}))
+
+
+image_app = typer.Typer(no_args_is_help=True, help="The container image of containerlab's nodes.")
+
+
+@image_app.command("build")
+def build_image() -> None:
+    """Make the image from the world's packages, and load it where Docker runs here.   Example: `lab image build`"""
+    from lab.images.vm import world_image
+
+    packed = world_image.ensure()
+    console.print(f"image   {packed.file}", soft_wrap=True, markup=False)
+    if world_image.docker_answers():
+        world_image.load(packed)
+        console.print(f"loaded  {world_image.NAME}", markup=False)
+    else:
+        console.print("no Docker daemon answers here: 'make provision' brings the image to the VM", markup=False)

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`lab cca`: the senders."""
+
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+app = typer.Typer(no_args_is_help=True, help="The senders of lab/cca.yml.")
+console = Console(highlight=False)
+
+
+@app.command("list")
+def list_() -> None:
+    """List every sender: name, label, module, what ends its slow start.   Example: `lab cca list`"""
+    from lab.backends.senders import rows
+    from lab.schema.cca import load_ccas
+
+    console.print("\n".join(rows(load_ccas())), soft_wrap=True, markup=False)
+
+
+@app.command()
+def show(name: Annotated[str, typer.Argument(help="A sender's name (see `lab cca list`).")]) -> None:
+    """Tell all of one sender, its parameters as the kernel has them.   Example: `lab cca show hystartpp`"""
+    from lab.backends.senders import ask, lines
+    from lab.kernel.recipe import Recipe
+    from lab.runs.conduct import prepare
+    from lab.schema.cca import load_cca
+
+    cca = load_cca(name, "command line", "name")
+    kernel, world = prepare(Recipe(), console)
+    said = ask(cca, kernel, world.root)
+    console.print("\n".join(lines(cca, said, kernel.described["kernel_source"])), soft_wrap=True, markup=False)

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What this machine lacks, and the command that mends it."""
+
+import os
+import platform
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from lab.base import paths, sandbox
+from lab.base.errors import UserError
+from lab.commands.inventory import check_all
+from lab.images import image
+from lab.kernel import build
+
+CACHE_BYTES = 5 * 10**9  # two root folders, the kernel's source and its objects
+MEMORY_BYTES = 2 * 10**9
+USERNS = Path("/proc/sys/kernel/apparmor_restrict_unprivileged_userns")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing looked at."""
+
+    name: str
+    ok: bool
+    seen: str
+    mend: str = ""
+
+    def line(self) -> str:
+        """Word it for a terminal."""
+        return f"{'ok     ' if self.ok else 'MISSING'}  {self.name:18} {self.seen}" + (
+            "" if self.ok else f"  ->  {self.mend}"
+        )
+
+
+def examine() -> list[Finding]:
+    """Look at everything a run needs."""
+    looks: list[Callable[[], Finding]] = [_machine, _mmdebstrap, _sandbox, _disk, _memory, _files, _world, _kernel]
+    return [look() for look in looks]
+
+
+def _machine() -> Finding:
+    seen = f"{platform.system()} {platform.machine()}, {len(os.sched_getaffinity(0))} cores"
+    return Finding(
+        "machine", platform.system() == "Linux" and platform.machine() == "x86_64", seen, "use a 64-bit x86 Linux"
+    )
+
+
+def _mmdebstrap() -> Finding:
+    found = shutil.which("mmdebstrap")
+    return Finding("mmdebstrap", bool(found), found or "not installed", "make setup")
+
+
+def _sandbox() -> Finding:
+    reason = sandbox.why_not()
+    restricted = USERNS.exists() and USERNS.read_text().strip() == "1"
+    return Finding(
+        "sandbox (bwrap)",
+        reason is None,
+        reason or "works",
+        "make setup (it lets AppArmor allow bwrap)" if restricted else "make setup; user namespaces must be allowed",
+    )
+
+
+def _disk() -> Finding:
+    paths.cache().mkdir(parents=True, exist_ok=True)
+    free = shutil.disk_usage(paths.cache()).free
+    built = build.find() is not None
+    return Finding(
+        "disk",
+        built or free > CACHE_BYTES,
+        f"{free / 1e9:.1f} GB free for {paths.cache()}",
+        "free 5 GB, or set LAB_CACHE to a folder that has them",
+    )
+
+
+def _memory() -> Finding:
+    free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return Finding(
+        "memory", free > MEMORY_BYTES, f"{free / 1e9:.1f} GB free", "run fewer trials at once: lab run --jobs 1"
+    )
+
+
+def _files() -> Finding:
+    try:
+        return Finding("scenarios", True, list(check_all())[-1])
+    except UserError as error:
+        return Finding("scenarios", False, str(error), "mend that file")
+
+
+def _world() -> Finding:
+    found = image.find("world")
+    return Finding("world image", found is not None, str(found.root) if found else "not built", "lab kernel build")
+
+
+def _kernel() -> Finding:
+    found = build.find()
+    return Finding("virtual kernel", found is not None, str(found.linux) if found else "not built", "lab kernel build")

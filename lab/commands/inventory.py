@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What exists: scenarios, profiles, topologies, senders."""
+
+from collections.abc import Iterator
+
+from lab.base import paths
+from lab.base.errors import UserError, field_error
+from lab.links.caution import cautions
+from lab.links.profile import load_profile
+from lab.runs.experiment import load_experiment
+from lab.schema.cca import load_ccas
+from lab.schema.load import choose, names
+from lab.schema.mininet import require_same
+from lab.schema.scenario import Scenario, load_scenario
+from lab.schema.sysctls import load_sysctls
+from lab.schema.topology import load_topology
+from lab.traces.datasets import datasets
+
+
+def scenarios() -> list[str]:
+    """Name every scenario; counterfactuals come last, since they only explain the others."""
+    return sorted(names(paths.SCENARIOS, "*.yml"), key=lambda name: (_is_counterfactual(name), name))
+
+
+def _is_counterfactual(name: str) -> bool:
+    try:
+        return load_scenario(name)[1].counterfactual_of is not None
+    except UserError:  # whoever needs its content reports it
+        return False
+
+
+def require_counterfactuals(name: str, scenario: Scenario) -> None:
+    """Refuse an explanation whose run is no counterfactual of this scenario."""
+    for row in scenario.claims:
+        for one in row.counterfactuals:
+            field = "claims.counterfactuals.scenario"
+            known = names(paths.SCENARIOS, "*.yml")
+            choose("scenario", one.scenario, known, f"lab/scenarios/{name}.yml", field)
+            if load_scenario(one.scenario)[1].counterfactual_of != name:
+                rule = f"a scenario with counterfactual_of: {name}"
+                raise field_error(f"lab/scenarios/{name}.yml", field, one.scenario, rule)
+
+
+def profiles() -> list[str]:
+    """Name every profile."""
+    return [name for name in names(paths.PROFILES, "*.yml") if name != "datasets"]
+
+
+def topologies() -> list[str]:
+    """Name every topology."""
+    return sorted(folder.name for folder in paths.TOPOLOGIES.iterdir() if names(folder, "*.clab.yml"))
+
+
+def lines() -> Iterator[str]:
+    """Word the inventory, a line each."""
+    for name in scenarios():
+        _, scenario = load_scenario(name)
+        base = f"(counterfactual of {scenario.counterfactual_of}) " if scenario.counterfactual_of else ""
+        yield f"scenario  {name:14} {base}{scenario.question}"
+    for name in profiles():
+        yield f"profile   {name:14} {load_profile(name, 'lab list').title}"
+    for name in topologies():
+        nodes = load_topology(name, "lab list").topology.nodes
+        yield f"topology  {name:14} {' - '.join(nodes)}"
+    for name, cca in load_ccas().items():
+        yield f"sender    {name:14} {cca.label}"
+
+
+def check_all() -> Iterator[str]:
+    """Load everything; yields what is doubtful, then what there is. UserError at the first that is wrong."""
+    load_sysctls()
+    ccas = load_ccas()
+    for name in profiles():
+        yield from (f"caution: {words}" for words in cautions(name, load_profile(name, "lab check")))
+    for name in topologies():
+        require_same(load_topology(name, "lab check"))
+    for name in scenarios():
+        require_counterfactuals(name, load_experiment(name).scenario)
+    yield (
+        f"{len(scenarios())} scenarios, {len(profiles())} profiles, {len(topologies())} topologies, "
+        f"{len(ccas)} senders, {len(datasets())} recordings: all good"
+    )

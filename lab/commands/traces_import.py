@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`lab traces import`: files in, one line a finding out, and a stored recording where one is asked for."""
+
+import inspect
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, get_args, get_origin
+
+import polars as pl
+
+from lab.base.errors import UserError, field_error
+from lab.traces import importers, recording
+from lab.traces.importers.importer import Importer
+from lab.traces.recording import Recording
+
+PAIR = "leocc"
+FLAGS = {"yes": True, "true": True, "no": False, "false": False}
+
+
+def run(files: list[Path], format: str | None, out: Path | None, settings: list[str]) -> Iterator[str]:  # noqa: A002
+    """Import the files, word what was found, and store it; two files of `leocc` are a pair, rate first."""
+    pair = format == PAIR and len(files) == 2
+    if out is not None and len(files) > 1 and not pair:
+        raise field_error("import", "--out", out, "given for one recording at a time")
+    for file in files[1:] if pair else files:
+        importer = importers.named(format) if format is not None else importers.detect(file)
+        options = options_of(importer, settings) | ({"rate": files[0]} if pair else {})
+        found = importers.read(file, importer.name, **options)
+        yield from words(found)
+        if out is not None:
+            recording.write(found, out)
+            yield f"  stored in {out}"
+
+
+def options_of(importer: Importer, settings: list[str]) -> dict[str, Any]:
+    """Read `name=value` words as the importer's options; lists are separated by commas."""
+    known = importers.options_of(importer)
+    found: dict[str, Any] = {}
+    for setting in settings:
+        name, equals, value = setting.partition("=")
+        if not equals or name not in known:
+            raise field_error(
+                "import", "--set", setting, f"name=value of {importer.name}: {', '.join(known) or 'no option'}"
+            )
+        found[name] = _value(known[name], value, setting)
+    return found
+
+
+def words(found: Recording) -> Iterator[str]:
+    """Word a recording: what it is, its columns with their spread, and its notes."""
+    what = f"{found.kind} of {found.meaning}" if found.meaning else found.kind
+    length = f", {found.frame['t_s'][-1]:.3f} s" if "t_s" in found.frame.columns else ""
+    yield f"{found.source}: {found.format}, {what}, {found.frame.height} rows{length}"
+    for name in found.frame.columns:
+        if name != "t_s":
+            yield f"  {name:17} {_spread(found.frame[name])}"
+    yield from (f"  {note}" for note in found.notes)
+
+
+def _spread(column: pl.Series) -> str:
+    missing = f", {column.null_count()} missing" if column.null_count() else ""
+    if column.dtype == pl.String:
+        return f"{column.n_unique()} different{missing}"
+    if column.dtype == pl.Boolean:
+        return f"{column.sum()} of {len(column)}{missing}"
+    shares = [column.quantile(share) for share in (0.05, 0.5, 0.95, 1.0)]
+    known = [f"{value:.4g}" for value in shares if value is not None]
+    return f"p5/50/95/max {'/'.join(known)}{missing}" if known else f"all {len(column)} missing"
+
+
+def _value(parameter: inspect.Parameter, text: str, setting: str) -> Any:
+    """Read a value as the option's type says."""
+    kinds = get_args(parameter.annotation) or (parameter.annotation,)
+    if get_origin(parameter.annotation) is tuple:
+        return tuple(text.split(","))
+    try:
+        if bool in kinds:
+            return FLAGS[text.lower()]
+        for kind in (int, float, Path):
+            if kind in kinds:
+                return kind(text)
+    except (ValueError, KeyError):
+        raise UserError(f"import: --set={setting}: must be a value of the option's kind") from None
+    return text

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What bins cost: the normalized difference from bins against the exact one from every ACK (thesis, figure 4.2)."""
+
+import numpy as np
+import polars as pl
+from matplotlib.figure import Figure
+
+from lab.figures.bin_windows import WINDOW_BINS
+from lab.figures.script import draw_subjects
+from lab.figures.streams import Streams
+from lab.figures.style import INK, LOSS, Drawing, in_house_style, panels
+from lab.figures.subject import Subject
+
+
+def compared(bins: pl.DataFrame, streams: Streams) -> pl.DataFrame:
+    """t_s, binned_pct, exact_pct and error_pct where the bins allow a comparison.
+
+    Exact: the same windows ending at the same instants, but counted ACK by ACK instead of bin by bin.
+    """
+    told = bins.filter(pl.col("norm_pct").is_not_null())
+    t_s, rtt_s = told["t_s"].to_numpy(), told["rtt_ms"].to_numpy() / 1e3
+    window_s = WINDOW_BINS * told["bin_ms"].to_numpy() / 1e3
+    now = streams.delivered(t_s) - streams.delivered(t_s - window_s)
+    twice = 2 * (streams.delivered(t_s - rtt_s) - streams.delivered(t_s - rtt_s - window_s))
+    exact_pct = 100 * np.divide(twice - now, twice, out=np.full_like(twice, np.nan), where=twice > 0)
+    table = pl.DataFrame({"t_s": t_s, "binned_pct": told["norm_pct"], "exact_pct": exact_pct})
+    return table.with_columns(error_pct=pl.col("binned_pct") - pl.col("exact_pct")).filter(
+        pl.col("exact_pct").is_finite()
+    )
+
+
+@in_house_style
+def figure(table: pl.DataFrame) -> Figure:
+    """Both curves, and their difference below."""
+    drawn, (norm_axis, error_axis) = panels(2, 4.8, heights=(3, 2))
+    norm_axis.plot(table["t_s"], table["exact_pct"], color="#56b4e9", lw=3, label="every ACK")
+    norm_axis.plot(table["t_s"], table["binned_pct"], color=INK, lw=1.1, linestyle="--", label="bins")
+    norm_axis.set_ylabel("normalized\ndifference (%)")
+    norm_axis.legend(loc="upper left")
+    error_axis.axhline(0, color=INK, lw=0.8)
+    error_axis.vlines(table["t_s"], 0, table["error_pct"], color=LOSS, lw=1.4)
+    error_axis.set_ylabel("error (points)")
+    error_axis.set_xlabel("time since the SYN (s)")
+    return drawn
+
+
+def draw(subject: Subject) -> Drawing | None:
+    """The figure of one trial, until its exit; none where no bins are known."""
+    if subject.bins is None:
+        return None
+    last_s = subject.moments.exit_s or float("inf")
+    table = compared(subject.bins.filter(pl.col("t_s") <= last_s), Streams(subject.acks))
+    if table.is_empty():
+        return None
+    mean = float(table["error_pct"].abs().to_numpy().mean())
+    said = f"mean error {mean:.1f} points in {table.height} comparisons"
+    what = f"The normalized difference from bins and from every ACK: {said}"
+    return Drawing(figure(table), f"{what}. {subject.title}", f"{what}. {subject.title}")
+
+
+if __name__ == "__main__":
+    draw_subjects("bins_error", draw)

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Congestion window, round-trip time and the bottleneck's queue over a trial (WiFi paper, figure 4 c, d)."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from lab.base.stats import largest, smallest
+from lab.figures.script import draw_subjects
+from lab.figures.style import Drawing, Moments, Sender, envelope, in_house_style, level, mark_moments, panels
+from lab.figures.subject import Subject
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What the path holds: in flight without a queue, and in the bottleneck's buffer."""
+
+    bdp_pkts: float
+    buffer_bytes: int
+
+    @classmethod
+    def of_path(cls, meta: Mapping[str, Any]) -> "Limits":
+        """From a trial's trial.json."""
+        bdp_bytes = meta["rate_mbps"] * 1e6 / 8 * meta["base_rtt_ms"] / 1000
+        return cls(bdp_bytes / meta["mss_bytes"], meta["buffer_bytes"])
+
+
+@in_house_style
+def figure(
+    acks: pl.DataFrame,
+    qdisc: pl.DataFrame,
+    limits: Limits,
+    moments: Moments,
+    sender: Sender,
+    until_s: float | None = None,
+) -> Figure:
+    """Three panels over the trial, or its beginning; the queue is what the bottleneck's own qdisc reports."""
+    drawn, (cwnd_axis, rtt_axis, queue_axis) = panels(3, 6.4)
+    queue_axis.set_xlim(0, until_s or largest(qdisc["t_s"]) or 1.0)
+    if until_s is not None:
+        acks, qdisc = (table.filter(pl.col("t_s") <= until_s) for table in (acks, qdisc))
+    cwnd, rtt = envelope(acks, "cwnd_pkts"), envelope(acks, "srtt_ms")
+    queue = envelope(qdisc.filter(pl.col("t_s") >= 0), "backlog_bytes")
+    cwnd_axis.plot(cwnd["t_s"], cwnd["cwnd_pkts"], color=sender.colour)
+    rtt_axis.plot(rtt["t_s"], rtt["srtt_ms"], color=sender.colour)
+    queue_axis.fill_between(queue["t_s"], queue["backlog_bytes"] / 1e6, color=sender.colour, alpha=0.25, lw=0)
+    queue_axis.plot(queue["t_s"], queue["backlog_bytes"] / 1e6, color=sender.colour)
+    level(cwnd_axis, limits.bdp_pkts, f"bandwidth-delay product {limits.bdp_pkts:,.0f}")
+    level(queue_axis, limits.buffer_bytes / 1e6, f"buffer {limits.buffer_bytes / 1e6:g} MB")
+    _label((cwnd_axis, rtt_axis, queue_axis))
+    mark_moments((cwnd_axis, rtt_axis, queue_axis), moments)
+    return drawn
+
+
+def draw(subject: Subject) -> Drawing:
+    """The figure of one trial."""
+    limits = Limits.of_path(subject.trial.meta)
+    drawn = figure(subject.acks, subject.trial.qdisc, limits, subject.moments, subject.sender)
+    what = "Congestion window and smoothed RTT at the server, and the bottleneck's queue, over time."
+    peaks = (largest(subject.acks["cwnd_pkts"]) or 0, largest(subject.acks["srtt_ms"]) or 0)
+    alt = f"{what} {subject.title} Peaks: window {peaks[0]:.0f} packets, smoothed RTT {peaks[1]:.0f} ms."
+    return Drawing(drawn, f"{what} {subject.title}", alt)
+
+
+def draw_beginning(subject: Subject) -> Drawing:
+    """The same until a little after the true capacity: jitter before there is a queue (thesis, figure 4.1)."""
+    moments = subject.moments
+    full_s = moments.true_capacity_s or moments.last_s()
+    until_s = 1.05 * full_s if full_s else float(subject.trial.meta["duration_s"])
+    limits = Limits.of_path(subject.trial.meta)
+    drawn = figure(subject.acks, subject.trial.qdisc, limits, moments, subject.sender, until_s)
+    early = subject.acks.filter(pl.col("t_s") <= until_s)["srtt_ms"].drop_nulls()
+    swing = f"smoothed RTT from {smallest(early) or 0:.0f} to {largest(early) or 0:.0f} ms"
+    what = f"Window, smoothed RTT and queue until the link is full: {swing}"
+    return Drawing(drawn, f"{what}. {subject.title}", f"{what}. {subject.title}")
+
+
+def _label(axes: tuple[Axes, Axes, Axes]) -> None:
+    for axis, text in zip(axes, ("congestion window\n(packets)", "smoothed RTT\n(ms)", "queue (MB)"), strict=True):
+        axis.set_ylabel(text)
+        axis.set_ylim(bottom=0)
+    axes[-1].set_xlabel("time since the SYN (s)")
+
+
+if __name__ == "__main__":
+    draw_subjects("cwnd_rtt", draw)

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Time to download objects of 100 kB to 20 MB, sender by sender (thesis 5.10 a and 5.11 a, poster, NetDev talk)."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import polars as pl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from lab.base.stats import mean_sd
+from lab.figures.script import draw_runs
+from lab.figures.style import WIDTH_IN, Drawing, Sender, in_house_style
+from lab.judge.digest import OBJECT_BYTES
+from lab.judge.stored import Stored
+
+LEAST_SHARE = 0.95  # of the trials must have had the object: a mean over those that were fast enough would flatter
+SAID_MB = (1, 5, 20)
+
+
+def times(stored: Stored) -> pl.DataFrame:
+    """cca, size_mb, mean_s and se_s, of each object that nearly all of a sender's valid trials downloaded."""
+    valid = stored.judged.trials.filter("valid")
+    sizes = valid.with_columns(size_mb=pl.int_ranges(1, pl.col("download_s").list.len() + 1)).explode(
+        "download_s", "size_mb"
+    )
+    seen = pl.col("download_s")
+    by_size = sizes.group_by("cca", "size_mb", maintain_order=True).agg(
+        had=seen.count(), trials=pl.len(), mean_s=seen.mean(), se_s=seen.std() / seen.count().sqrt()
+    )
+    enough = by_size.filter(pl.col("had") >= LEAST_SHARE * pl.col("trials"))
+    return enough.select("cca", pl.col("size_mb") * OBJECT_BYTES / 1e6, "mean_s", "se_s", "trials")
+
+
+@in_house_style
+def figure(runs: Sequence[tuple[str, pl.DataFrame, Sequence[Sender], dict[str, float]]]) -> Figure:
+    """A panel a link: mean (band: standard error), and each sender's mean exit as a level of its colour."""
+    drawn = Figure(figsize=(max(WIDTH_IN, 4.6 * len(runs)), 4.2), layout="constrained")
+    axes = drawn.subplots(1, len(runs), squeeze=False)[0]
+    for axis, (link, table, senders, exits_s) in zip(axes, runs, strict=True):
+        axis.set_title(link, fontsize=10, fontweight="bold")
+        for sender in senders:
+            _line(axis, table.filter(cca=sender.name), sender, exits_s.get(sender.name))
+        axis.set_xlabel("object (MB)")
+        axis.set_ylim(bottom=0)
+        axis.set_xlim(left=0)
+    axes[0].set_ylabel("time to download (s)")
+    drawn.legend(*axes[0].get_legend_handles_labels(), loc="outside upper left", ncols=2)
+    return drawn
+
+
+def draw(runs: Sequence[Stored]) -> Drawing:
+    """The figure of several links."""
+    tables = [(stored.link, times(stored), _senders(stored), _exits_s(stored)) for stored in runs]
+    what = (
+        "Mean time to download an object, by its size (band: standard error). Level lines: each sender's mean exit "
+        f"from slow start. Drawn where at least {100 * LEAST_SHARE:.0f} % of the trials had the object."
+    )
+    said = " ".join(f"{link}: {_words(table, senders)}." for link, table, senders, _ in tables)
+    return Drawing(figure(tables), what, f"{what} {said}")
+
+
+def _line(axis: Axes, table: pl.DataFrame, sender: Sender, exit_s: float | None) -> None:
+    look: dict[str, Any] = {"color": sender.colour, "linestyle": sender.linestyle}
+    axis.plot(table["size_mb"], table["mean_s"], label=sender.label, lw=2, **look)
+    se = table["se_s"].fill_null(0)
+    axis.fill_between(
+        table["size_mb"], table["mean_s"] - se, table["mean_s"] + se, color=sender.colour, alpha=0.2, lw=0
+    )
+    if exit_s is not None:
+        axis.axhline(exit_s, lw=0.9, **look)
+
+
+def _senders(stored: Stored) -> list[Sender]:
+    return [Sender.from_stanza(stanza) for stanza in stored.ccas]
+
+
+def _exits_s(stored: Stored) -> dict[str, float]:
+    rows = stored.judged.outcomes.filter("valid", heuristic="truth")
+    means = {str(cca): mean_sd(of["exit_s"])[0] for (cca,), of in rows.group_by("cca")}
+    return {cca: mean for cca, mean in means.items() if mean is not None}
+
+
+def _words(table: pl.DataFrame, senders: Sequence[Sender]) -> str:
+    said = []
+    for sender in senders:
+        known = dict(table.filter(cca=sender.name).select("size_mb", "mean_s").iter_rows())
+        times_s = [f"{size} MB in {known[size]:.2f} s" for size in SAID_MB if size in known]
+        said.append(f"{sender.label} {', '.join(times_s) or 'no object in nearly all trials'}")
+    return "; ".join(said)
+
+
+if __name__ == "__main__":
+    draw_runs("download_times", draw)

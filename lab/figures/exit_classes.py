@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Where each sender leaves slow start on each link: shares of early, chokepoint and late, beside the published ones."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.patches import Patch
+
+from lab.figures.exit_times import ZONES
+from lab.figures.script import draw_runs
+from lab.figures.style import INK, WIDTH_IN, Drawing, in_house_style
+from lab.judge.classify import ExitClass
+from lab.judge.stored import Stored
+from lab.judge.summary import summarise
+
+HATCHES = {ExitClass.EARLY: "", ExitClass.CHOKEPOINT: "", ExitClass.LATE: "..."}
+MEANINGS = {
+    ExitClass.EARLY: "early: before the queue stayed filled",
+    ExitClass.CHOKEPOINT: "chokepoint: in between",
+    ExitClass.LATE: "late: after a loss",
+}
+SAY_FROM_PCT = 9  # a narrower share has no room for its number
+ROW_IN, HEAD_IN = 0.36, 0.9
+
+
+@dataclass(frozen=True)
+class Share:
+    """One bar: a sender on a link; published shares are null where no source gives them."""
+
+    link: str
+    sender: str
+    judged: int
+    ours_pct: dict[str, float | None]
+    published_pct: dict[str, float | None]
+
+
+def shares(runs: Sequence[Stored]) -> list[Share]:
+    """A share a sender and run, judged by the true queue."""
+    rows = []
+    for stored in runs:
+        summary = summarise(stored.judged.outcomes, [stanza["name"] for stanza in stored.ccas]).filter(
+            heuristic="truth"
+        )
+        for row in summary.iter_rows(named=True):
+            ours_pct = {str(name): row[f"{name}_pct"] for name in ExitClass}
+            theirs_pct = stored.published_pct(row["cca"])
+            rows.append(Share(stored.link, stored.label(row["cca"]), row["judged"], ours_pct, theirs_pct))
+    return rows
+
+
+@in_house_style
+def figure(rows: Sequence[Share]) -> Figure:
+    """A thick bar for ours, a thin one below for the published shares; a group a link."""
+    links = list(dict.fromkeys(row.link for row in rows))
+    counts = [sum(row.link == link for row in rows) for link in links]
+    drawn = Figure(figsize=(WIDTH_IN + 1.4, HEAD_IN + ROW_IN * len(rows) + 0.3 * len(links)), layout="constrained")
+    axes = drawn.subplots(len(links), 1, sharex=True, squeeze=False, height_ratios=counts)[:, 0]
+    for axis, link in zip(axes, links, strict=True):
+        _group(axis, [row for row in rows if row.link == link])
+        axis.set_title(link, fontsize=10, fontweight="bold")
+    axes[-1].set_xlim(0, 100)
+    axes[-1].set_xlabel("share of the judged trials (%); thick: here, against the true queue; thin: published")
+    look: dict[str, Any] = {"edgecolor": INK, "linewidth": 0.5}
+    handles = [Patch(facecolor=ZONES[zone], hatch=HATCHES[zone], label=MEANINGS[zone], **look) for zone in ExitClass]
+    drawn.legend(handles=handles, loc="outside upper left", ncols=3, handlelength=1.4)
+    return drawn
+
+
+def draw(runs: Sequence[Stored]) -> Drawing:
+    """The figure of several runs."""
+    rows = shares(runs)
+    caption = (
+        "Where each sender left slow start, link by link: before the bottleneck's queue stayed filled (early), after "
+        "it and before a loss (chokepoint), or upon a loss (late)."
+    )
+    said = "; ".join(f"{row.link}, {row.sender}: {_words(row.ours_pct)}" for row in rows)
+    return Drawing(figure(rows), caption, f"{caption} {said}.")
+
+
+def _group(axis: Axes, rows: Sequence[Share]) -> None:
+    for place, row in enumerate(rows):
+        _bar(axis, place - 0.12, 0.5, row.ours_pct, numbers=True)
+        _bar(axis, place + 0.28, 0.16, row.published_pct, numbers=False)
+        if not row.judged:
+            axis.text(1, place - 0.12, "no trial that can be judged", va="center", fontsize=8)
+    axis.set_yticks(range(len(rows)), [row.sender for row in rows], fontsize=9)
+    axis.set_ylim(len(rows) - 0.5, -0.5)
+    axis.grid(False)
+    axis.tick_params(axis="y", length=0)
+    for side in ("left", "bottom"):
+        axis.spines[side].set_visible(False)
+
+
+def _bar(axis: Axes, place: float, height: float, pct: dict[str, float | None], *, numbers: bool) -> None:
+    begin = 0.0
+    for zone in ExitClass:
+        width = pct[zone]
+        if not width:
+            continue
+        look: dict[str, Any] = {"color": ZONES[zone], "hatch": HATCHES[zone], "edgecolor": INK, "lw": 0.5}
+        axis.barh(place, width, height, left=begin, **look)
+        if numbers and width >= SAY_FROM_PCT:
+            text: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 8}
+            backed = {"facecolor": ZONES[zone], "edgecolor": "none", "pad": 0.8}
+            axis.text(begin + width / 2, place, f"{zone} {width:.0f}", bbox=backed, **text)
+        begin += width
+
+
+def _words(pct: dict[str, float | None]) -> str:
+    known = [f"{value:.0f} % {name}" for name, value in pct.items() if value is not None]
+    return ", ".join(known) or "not judged"
+
+
+if __name__ == "__main__":
+    draw_runs("exit_classes", draw)

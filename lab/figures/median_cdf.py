@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Distribution of each trial's median throughput, link against link (thesis, figure 5.9)."""
+
+from collections.abc import Sequence
+
+import polars as pl
+from matplotlib.figure import Figure
+
+from lab.base.stats import median
+from lab.figures.script import draw_runs
+from lab.figures.style import CAPACITY, EXIT, INK, LOSS, Drawing, cumulative, in_house_style, panels
+from lab.judge.stored import Stored
+
+LOOKS = ((EXIT, "-"), (LOSS, "--"), (CAPACITY, "-."), (INK, ":"))
+RULE = "median_throughput_after"
+
+
+@in_house_style
+def figure(medians: Sequence[tuple[str, pl.Series]]) -> Figure:
+    """A step line a link, with its median."""
+    drawn, (axis,) = panels(1, 3.6)
+    for (link, values), (colour, dash) in zip(medians, LOOKS, strict=False):
+        cumulative(axis, values, color=colour, linestyle=dash, lw=2, label=link)
+    axis.set_xlim(left=0)
+    axis.set_xlabel("median throughput of a trial after slow start (Mb/s)")
+    axis.set_ylabel("trials (%)")
+    axis.legend(loc="lower right")
+    return drawn
+
+
+def draw(runs: Sequence[Stored]) -> Drawing | None:
+    """The figure of several links; none where no trial has a median."""
+    medians = []
+    for stored in runs:
+        rows = stored.judged.outcomes.filter("valid", heuristic=RULE)
+        if (values := rows["median_mbps"].drop_nulls()).len():
+            medians.append((stored.link, values))
+    if not medians:
+        return None
+    said = "; ".join(
+        f"{link}: {median(values) or 0:.0f} Mb/s in the middle of {values.len()} trials" for link, values in medians
+    )
+    what = "Median throughput of each trial, cumulative over all senders' trials"
+    return Drawing(figure(medians[: len(LOOKS)]), f"{what}. {said}.", f"{what}. {said}.")
+
+
+if __name__ == "__main__":
+    draw_runs("median_cdf", draw)

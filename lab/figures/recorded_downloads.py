@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Recorded downloads beside the band of emulated ones: acknowledged bytes, round trip and bytes in flight over time."""
+
+import sys
+from itertools import cycle
+from pathlib import Path
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from lab.evaluation.beside import Beside, beside
+from lab.evaluation.downloads import Floats
+from lab.evaluation.recorded import HIGH_PCT, LOW_PCT, Band, inside, values_of
+from lab.figures.save import save
+from lab.figures.style import FAINT, INK, Drawing, in_house_style, panels
+
+COLOURS = ("#0072b2", "#d55e00", "#007f5f", "#cc79a7", "#e69f00")  # Okabe and Ito
+DASHES = ("-", (0, (6, 2)), (0, (2, 1.5)), (0, (6, 2, 1.5, 2)), (0, (1, 1)))
+POINTS = 1200
+LABELS = {
+    "acked_pkts": "acknowledged\n(1000 segments)",
+    "rtt_ms": "round trip\n(s)",
+    "inflight_bytes": "in flight\n(MB)",
+}
+LEAST = {"acked_pkts": 10.0, "rtt_ms": 0.0, "inflight_bytes": 1e4}  # shown; above 0 on a scale of decades
+SCALES = {"acked_pkts": 1e-3, "rtt_ms": 1e-3, "inflight_bytes": 1e-6}
+
+
+@in_house_style
+def figure(both: Beside) -> Figure:
+    """Three panels over the time since the first data segment."""
+    drawn, axes = panels(3, 7.4)
+    until_s = both.bands["acked_pkts"].end_s
+    for axis, (quantity, band) in zip(axes, both.bands.items(), strict=True):
+        _band(axis, band, SCALES[quantity])
+        for each, colour, dashes in zip(both.recorded, cycle(COLOURS), cycle(DASHES), strict=False):
+            times_s = np.linspace(0, until_s, POINTS)
+            values = each.at(values_of(each, quantity), times_s) * SCALES[quantity]
+            axis.plot(times_s, values, color=colour, linestyle=dashes, linewidth=1.1, label=each.name)
+        axis.set_ylabel(LABELS[quantity])
+        axis.set_ylim(LEAST[quantity] * SCALES[quantity], _top(both, quantity, until_s))
+        if LEAST[quantity]:
+            axis.set_yscale("log")
+    axes[0].set_xlim(0, until_s)
+    axes[0].legend(loc="upper left", ncols=2, fontsize=8)
+    axes[-1].set_xlabel("time since the first data segment (s)")
+    return drawn
+
+
+def draw(both: Beside) -> Drawing:
+    """The figure, with the shares inside as text."""
+    what = (
+        f"Recorded downloads (lines) beside {len(both.trials)} emulated ones of {both.sender}, {LOW_PCT}th to "
+        f"{HIGH_PCT}th percentile (shade) and median (grey line)"
+    )
+    return Drawing(figure(both), f"{what}.", f"{what}: {_words(both)}.")
+
+
+def _band(axis: Axes, band: Band, scale: float) -> None:
+    low, middle, high = (edge * scale for edge in (band.low, band.middle, band.high))
+    axis.fill_between(band.t_s, low, high, color=FAINT, alpha=0.35, linewidth=0, label="emulated")
+    axis.plot(band.t_s, middle, color=INK, linewidth=0.8, alpha=0.7)
+
+
+def _top(both: Beside, quantity: str, until_s: float) -> float:
+    """Return where a panel ends: above all that it shows."""
+    shown: list[Floats] = [both.bands[quantity].high]
+    shown += [values_of(each, quantity)[each.t_s <= until_s] for each in both.recorded]
+    highest = max((float(np.nanmax(values)) for values in shown if not np.isnan(values).all()), default=1.0)
+    return 1.05 * SCALES[quantity] * highest
+
+
+def _words(both: Beside) -> str:
+    said = []
+    for each in both.recorded:
+        share = inside(each, both.bands)["acked_pkts"][1]
+        said.append(f"{each.name} {'' if share is None else f'{100 * share:.0f} %'}")
+    return f"acknowledged segments inside the band: {', '.join(said)} of the time"
+
+
+if __name__ == "__main__":
+    folder, out, *names = sys.argv[1:]
+    print(*save(draw(beside(Path(folder), names)).figure, Path(out) / "recorded_downloads"))

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The round trip in slow start, averaged over trials before the link is full, and its spectrum (thesis, figure 4.7)."""
+
+from collections.abc import Sequence
+
+import polars as pl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from lab.base.errors import UserError
+from lab.figures.script import draw_runs
+from lab.figures.style import CAPACITY, EXIT, LOSS, WIDTH_IN, Drawing, in_house_style
+from lab.judge.slow_start_rtt import SAMPLES_A_RTT, averaged
+from lab.judge.stored import Stored
+from lab.traces.recording import Recording
+from lab.traces.spectrum import Spectrum, spectrum
+
+SEARCH_WINDOW_RTTS = 3.5
+LEAST_RTTS = 8  # a shorter slow start does not hold the cycles looked for twice
+PREFERRED = ("cubic_plain", "search")  # the thesis transforms slow starts without HyStart
+
+
+def average(stored: Stored) -> pl.DataFrame:
+    """The mean round trip of one sender's valid trials until the link was full, on one clock."""
+    cca = next((name for name in PREFERRED if name in {stanza["name"] for stanza in stored.ccas}), None)
+    true = stored.judged.outcomes.filter("valid", heuristic="truth", cca=cca)
+    full_s = {(row["cca"], row["trial"]): row["capacity_s"] or row["exit_s"] for row in true.iter_rows(named=True)}
+    trials = [trial for trial in stored.run.trials if (trial.cca, trial.number) in full_s]
+    base_s = min((trial.meta["base_rtt_ms"] for trial in trials), default=1000.0) / 1e3
+    return averaged(trials, full_s, base_s / SAMPLES_A_RTT)
+
+
+def transformed(table: pl.DataFrame) -> Spectrum | None:
+    """The spectrum of the whole average; none where it is too short."""
+    try:
+        if table["t_s"][-1] < LEAST_RTTS * float(table["rtt_ms"].to_numpy().min()) / 1e3:
+            return None
+        recording = Recording(table.select("t_s", "rtt_ms"), "series", None, "trials", "slow start", ())
+        return spectrum(recording, float(table["t_s"][-1] + table["t_s"][1]))
+    except (UserError, IndexError, pl.exceptions.PolarsError):
+        return None
+
+
+@in_house_style
+def figure(tables: Sequence[tuple[str, pl.DataFrame, Spectrum | None]]) -> Figure:
+    """A row a link: over time with its spread, and the amplitude by the length of a cycle."""
+    drawn = Figure(figsize=(WIDTH_IN + 1, 0.4 + 2.3 * len(tables)), layout="constrained")
+    axes = drawn.subplots(len(tables), 2, squeeze=False)
+    for (link, table, found), (time_axis, cycle_axis) in zip(tables, axes, strict=True):
+        time_axis.plot(table["t_s"], table["rtt_ms"], color=CAPACITY)
+        low, high = table["rtt_ms"] - table["sd_ms"], table["rtt_ms"] + table["sd_ms"]
+        time_axis.fill_between(table["t_s"], low.fill_null(table["rtt_ms"]), high.fill_null(table["rtt_ms"]), alpha=0.2)
+        time_axis.set_title(link, fontsize=10, fontweight="bold")
+        time_axis.set_ylabel("mean RTT (ms)")
+        _cycles(cycle_axis, found)
+    axes[-1][0].set_xlabel("time since the first ACK (s)")
+    axes[-1][1].set_xlabel("length of a cycle (minimum RTTs)")
+    return drawn
+
+
+def draw(runs: Sequence[Stored]) -> Drawing | None:
+    """The figure of several links; none where no trial reached capacity."""
+    tables = [(stored.link, table, transformed(table)) for stored in runs if (table := average(stored)).height > 1]
+    if not tables:
+        return None
+    said = "; ".join(f"{link}: {_words(found)}" for link, _, found in tables)
+    what = "Round trips of slow start before the link was full, averaged over trials (band: one sd), and their spectrum"
+    return Drawing(figure(tables), f"{what}. Dominant cycle on {said}.", f"{what}. Dominant cycle on {said}.")
+
+
+def _cycles(axis: Axes, found: Spectrum | None) -> None:
+    axis.set_ylabel("amplitude (ms)")
+    if found is None:
+        axis.text(
+            0.5,
+            0.5,
+            f"shorter than {LEAST_RTTS} RTTs:\ntoo short to transform",
+            transform=axis.transAxes,
+            ha="center",
+            va="center",
+        )
+        return
+    axis.plot(1e3 / found.table["frequency_hz"] / found.min_rtt_ms, found.table["amplitude_ms"], color=CAPACITY)
+    axis.set_xscale("log")
+    axis.set_ylim(bottom=0)
+    axis.axvline(SEARCH_WINDOW_RTTS, color=EXIT, linestyle="--", label=f"SEARCH's window {SEARCH_WINDOW_RTTS} RTTs")
+    if found.peaks.height:
+        rtts = found.peaks["cycle_rtts"][0]
+        axis.axvline(rtts, color=LOSS, linestyle="-.", label=f"dominant {rtts:.2f} RTTs")
+    axis.set_xticks([0.2, 0.5, 1, 2, 5, 10], ["0.2", "0.5", "1", "2", "5", "10"])
+    axis.minorticks_off()
+    axis.legend(loc="upper left", fontsize=8)
+
+
+def _words(found: Spectrum | None) -> str:
+    if found is None or not found.peaks.height:
+        return "none found"
+    return f"{found.peaks['cycle_rtts'][0]:.2f} RTTs ({found.peaks['cycle_s'][0]:.3g} s)"
+
+
+if __name__ == "__main__":
+    draw_runs("rtt_average", draw)

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Largest against first RTT of slow start, and the extra bins that follow from it (thesis, figures 4.13 and 4.14)."""
+
+from collections.abc import Sequence
+
+import polars as pl
+from matplotlib.figure import Figure
+
+from lab.base.stats import largest
+from lab.figures.script import draw_runs
+from lab.figures.style import CAPACITY, EXIT, INK, LOSS, WIDTH_IN, Drawing, cumulative, in_house_style
+from lab.judge.stored import Stored
+
+WINDOW_BINS, WINDOW_RTTS, EXTRA_BINS = 10, 3.5, 15  # SEARCH's (thesis, algorithm 1)
+LOOKS = ((CAPACITY, "-"), (LOSS, "--"), (EXIT, "-."), (INK, ":"))
+PREFERRED = ("cubic_plain", "search")
+PANELS = {
+    "max_rtt_ms": "largest RTT of slow start (ms)",
+    "initial_rtt_ms": "first RTT (ms)",
+    "ratio": "largest RTT over first RTT",
+    "extra_bins": "extra bins needed",
+}
+
+
+def extremes(stored: Stored) -> pl.DataFrame:
+    """A row a valid trial of the sender that stays in slow start longest (no HyStart): the columns of PANELS."""
+    cca = next((name for name in PREFERRED if name in {stanza["name"] for stanza in stored.ccas}), None)
+    trials = stored.judged.trials.filter(pl.col("valid") & (pl.col("cca") == cca)).drop_nulls("initial_rtt_ms")
+    ratio = pl.col("max_rtt_ms") / pl.col("initial_rtt_ms")
+    bins = (ratio * WINDOW_BINS / WINDOW_RTTS).ceil()  # thesis, equation 4.5
+    return trials.select("max_rtt_ms", "initial_rtt_ms", ratio=ratio, extra_bins=bins)
+
+
+@in_house_style
+def figure(tables: Sequence[tuple[str, pl.DataFrame]]) -> Figure:
+    """Four cumulative distributions, a line a link."""
+    drawn = Figure(figsize=(WIDTH_IN + 1, 6), layout="constrained")
+    axes = drawn.subplots(2, 2).flat
+    for axis, (column, label) in zip(axes, PANELS.items(), strict=True):
+        for (link, table), (colour, dash) in zip(tables, LOOKS, strict=False):
+            cumulative(axis, table[column], color=colour, linestyle=dash, lw=1.8, label=link)
+        axis.set_xlabel(label)
+        axis.set_ylabel("trials (%)")
+        if column.endswith("_ms"):
+            axis.set_xscale("log")
+    axis.axvline(EXTRA_BINS, color=INK, lw=1)
+    axis.text(EXTRA_BINS, 4, " SEARCH keeps 15", fontsize=9)
+    drawn.legend(*axis.get_legend_handles_labels(), loc="outside upper left", ncols=2)
+    return drawn
+
+
+def draw(runs: Sequence[Stored]) -> Drawing | None:
+    """The figure of several links; none where no trial has a round trip."""
+    tables = [(stored.link, table) for stored in runs if (table := extremes(stored)).height]
+    if not tables:
+        return None
+    said = "; ".join(f"{link}: {_words(table)}" for link, table in tables)
+    what = "Largest RTT until the exit, first RTT, their ratio, and the bins needed to look one RTT back, cumulative"
+    return Drawing(figure(tables[: len(LOOKS)]), f"{what}. {said}.", f"{what}. {said}.")
+
+
+def _words(table: pl.DataFrame) -> str:
+    enough = 100 * (table["extra_bins"] <= EXTRA_BINS).sum() / table.height
+    most = largest(table["ratio"]) or 0.0
+    return f"ratio at most {most:.1f}, {EXTRA_BINS} bins are enough in {enough:.0f} % of {table.height} trials"
+
+
+if __name__ == "__main__":
+    draw_runs("rtt_extremes", draw)

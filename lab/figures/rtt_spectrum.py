@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How round trips swing: amplitude over the length of a cycle in round trips (thesis, figure 4.7)."""
+
+import sys
+from pathlib import Path
+
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter
+
+from lab.figures.save import save
+from lab.figures.style import CAPACITY, EXIT, LOSS, Drawing, in_house_style, level, name_verticals, panels
+from lab.traces.spectrum import Spectrum
+
+SEARCH_WINDOW_RTTS = 3.5
+
+
+@in_house_style
+def figure(found: Spectrum, title: str) -> Figure:
+    """The spectrum, with the dominant cycle and SEARCH's window."""
+    drawn, (axis,) = panels(1, 3.6)
+    cycle_rtts = 1e3 / found.table["frequency_hz"] / found.min_rtt_ms
+    axis.plot(cycle_rtts, found.table["amplitude_ms"], color=CAPACITY)
+    axis.set_xscale("log")
+    axis.set_xlim(found.shortest_rtts, found.longest_rtts)
+    axis.set_ylim(bottom=0)
+    named = [("SEARCH's window 3.5 RTTs", SEARCH_WINDOW_RTTS, EXIT, (0, (4, 2)))]
+    if found.peaks.height:
+        rtts, seconds = found.peaks["cycle_rtts"][0], found.peaks["cycle_s"][0]
+        named.append((f"dominant cycle {rtts:.2f} RTTs, {seconds:.3g} s", rtts, LOSS, (0, (6, 3))))
+    inside = sorted(
+        (line for line in named if found.shortest_rtts <= line[1] <= found.longest_rtts), key=lambda line: line[1]
+    )
+    for _, x, colour, dashes in inside:
+        axis.axvline(x, color=colour, linestyle=dashes, linewidth=1.5)
+    name_verticals(axis, [(name, x, colour) for name, x, colour, _ in inside])
+    level(axis, float(found.table["amplitude_ms"].median() or 0), "median")  # type: ignore[arg-type]
+    for shown in (axis.xaxis.set_major_formatter, axis.xaxis.set_minor_formatter):
+        shown(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_xlabel(f"length of a cycle (minimum round trips of {found.min_rtt_ms:.4g} ms)")
+    axis.set_ylabel("mean amplitude (ms)")
+    drawn.suptitle(title, x=0.01, ha="left", fontsize=11)
+    return drawn
+
+
+def draw(found: Spectrum, title: str) -> Drawing:
+    """The figure of a spectrum."""
+    words = f"{title}: amplitude of the swings of its round trips, {found.windows} windows of {found.window_s:.3g} s."
+    return Drawing(figure(found, title), words, words)
+
+
+if __name__ == "__main__":
+    from lab.traces.imported import find
+    from lab.traces.spectrum import spectrum
+
+    name, out = sys.argv[1:]
+    print(*save(draw(spectrum(find(name, None, [])), name).figure, Path(out) / "rtt_spectrum"))

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How far from the truth each at-capacity rule puts the capacity, trial by trial and link by link.
+
+Drawn from evaluation/heuristics_trials.parquet: rule minus truth, in seconds.
+"""
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import polars as pl
+from matplotlib.figure import Figure
+
+from lab.figures.save import save
+from lab.figures.style import CAPACITY, EXIT, INK, LOSS, WIDTH_IN, Drawing, in_house_style
+from lab.report.table import HEURISTICS
+
+LOOKS = {"latency_offset": (CAPACITY, "o"), "median_throughput_1s": (LOSS, "v"), "median_throughput_after": (EXIT, "s")}
+MOST_POINTS = 200  # of one rule on one link, drawn one by one
+
+
+@in_house_style
+def figure(differences: pl.DataFrame, links: Mapping[str, str]) -> Figure:
+    """A panel a link, a row of points a rule; the bar is the mean."""
+    scenarios = [name for name in links if name in set(differences["scenario"])]
+    drawn = Figure(figsize=(WIDTH_IN + 1.4, 0.5 + 1.25 * len(scenarios)), layout="constrained")
+    axes = drawn.subplots(len(scenarios), 1, squeeze=False)[:, 0]
+    for axis, scenario in zip(axes, scenarios, strict=True):
+        for place, (rule, (colour, marker)) in enumerate(LOOKS.items()):
+            known = differences.filter(scenario=scenario, rule=rule)["difference_s"].drop_nulls()
+            if known.is_empty():
+                axis.text(0, place, "never found a capacity", va="center", fontsize=8)
+                continue
+            shown = known.gather_every(max(known.len() // MOST_POINTS, 1))
+            jitter = [place + 0.22 * ((n % 5) / 4 - 0.5) for n in range(shown.len())]
+            axis.plot(shown, jitter, marker, color=colour, markersize=3.5, alpha=0.45, markeredgewidth=0)
+            axis.vlines(float(known.to_numpy().mean()), place - 0.35, place + 0.35, color=INK, lw=2.4)
+        axis.axvline(0, color=INK, lw=1)
+        axis.set_yticks(range(len(LOOKS)), [HEURISTICS[rule] for rule in LOOKS], fontsize=9)
+        axis.set_ylim(len(LOOKS) - 0.5, -0.5)
+        axis.set_title(links[scenario], fontsize=10, fontweight="bold")
+    axes[-1].set_xlabel("the rule's capacity minus the true one (s); bar: mean")
+    return drawn
+
+
+def draw(differences: pl.DataFrame, links: Mapping[str, str]) -> Drawing | None:
+    """The figure of every link that was judged; none where none was."""
+    if differences.is_empty():
+        return None
+    means = differences.drop_nulls("difference_s").group_by("scenario", "rule", maintain_order=True)
+    rows = means.agg(pl.col("difference_s").mean(), pl.len()).iter_rows(named=True)
+    said = "; ".join(
+        f"{links.get(row['scenario'], row['scenario'])}, {HEURISTICS[row['rule']]}: {row['difference_s']:+.2f} s "
+        f"in {row['len']} trials"
+        for row in rows
+    )
+    what = "By how much each at-capacity rule misses the moment at which the queue truly filled, a point a trial"
+    return Drawing(figure(differences, links), f"{what}.", f"{what}. Means: {said}.")
+
+
+def main() -> None:
+    """Draw EVALUATION_DIR's rules into OUT_DIR."""
+    folder, out = map(Path, sys.argv[1:])
+    table = pl.read_parquet(folder / "heuristics_trials.parquet")
+    drawing = draw(table, {name: name for name in table["scenario"].unique(maintain_order=True)})
+    if drawing is not None:
+        print(*save(drawing.figure, out / "rule_bias"))
+
+
+if __name__ == "__main__":
+    main()

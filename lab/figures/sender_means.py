@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Exit time and retransmissions of each sender: means with standard errors (thesis, figures 5.10 and 5.11, b and c)."""
+
+from collections.abc import Sequence
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from lab.base.stats import mean_sd
+from lab.figures.script import draw_runs
+from lab.figures.style import INK, WIDTH_IN, Drawing, Sender, in_house_style
+from lab.judge.stored import Stored
+from lab.report.table import NONE
+
+PANELS = {"exit_s": ("exit from slow start (s)", 3), "retransmits_pkts": ("retransmissions (packets)", 0)}
+Mean = tuple[float | None, float | None, int]  # mean, standard error, of how many
+
+
+def means(stored: Stored, column: str) -> list[tuple[Sender, Mean]]:
+    """Mean and standard error of each sender's valid trials in which it exists."""
+    rows = stored.judged.outcomes.filter("valid", heuristic="truth")
+    found = []
+    for stanza in stored.ccas:
+        values = rows.filter(cca=stanza["name"])[column].drop_nulls()
+        mean, sd = mean_sd(values)
+        found.append(
+            (Sender.from_stanza(stanza), (mean, None if sd is None else sd / values.len() ** 0.5, values.len()))
+        )
+    return found
+
+
+@in_house_style
+def figure(runs: Sequence[Stored]) -> Figure:
+    """A row a link, a column a quantity; a bar a sender."""
+    tallest = max((len(stored.ccas) for stored in runs), default=1)
+    drawn = Figure(figsize=(WIDTH_IN + 1.4, 0.5 + (0.6 + 0.32 * tallest) * len(runs)), layout="constrained")
+    axes = drawn.subplots(len(runs), len(PANELS), squeeze=False)
+    for stored, row in zip(runs, axes, strict=True):
+        for axis, (column, (label, digits)) in zip(row, PANELS.items(), strict=True):
+            _bars(axis, means(stored, column), digits)
+            if stored is runs[-1]:
+                axis.set_xlabel(label)
+        row[1].set_yticklabels([])
+        row[0].set_title(stored.link, fontsize=10, fontweight="bold")
+    return drawn
+
+
+def draw(runs: Sequence[Stored]) -> Drawing:
+    """The figure of several links."""
+    what = "When slow start was left and what was sent again: means over the valid trials, with their standard errors"
+    said = "; ".join(f"{stored.link}: {_words(stored)}" for stored in runs)
+    return Drawing(figure(runs), f"{what}.", f"{what}. {said}.")
+
+
+def _bars(axis: Axes, found: Sequence[tuple[Sender, Mean]], digits: int) -> None:
+    largest = max((mean for _, (mean, _, _) in found if mean is not None), default=1.0) or 1.0
+    for place, (sender, (mean, error, count)) in enumerate(found):
+        if mean is None:
+            axis.text(0, place, " none", va="center", fontsize=9)
+            continue
+        axis.barh(place, mean, 0.6, color=sender.colour, edgecolor=INK, lw=0.5, xerr=error, ecolor=INK, capsize=3)
+        axis.text(
+            mean + (error or 0) + 0.02 * largest, place, f"{mean:,.{digits}f} (n={count})", va="center", fontsize=8
+        )
+    axis.set_yticks(range(len(found)), [sender.label for sender, _ in found], fontsize=9)
+    axis.set_ylim(len(found) - 0.5, -0.5)
+    axis.set_xlim(0, 1.3 * largest)
+    axis.grid(False, axis="y")
+
+
+def _words(stored: Stored) -> str:
+    said = []
+    for column, (label, digits) in PANELS.items():
+        known = [
+            f"{sender.label} {NONE if mean is None else f'{mean:.{digits}f}'}"
+            for sender, (mean, _, _) in means(stored, column)
+        ]
+        said.append(f"{label} {', '.join(known)}")
+    return "; ".join(said)
+
+
+if __name__ == "__main__":
+    draw_runs("sender_means", draw)

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""SEARCH 1.0's view: bytes sent in a window one RTT ago against bytes delivered in this one (thesis, figure 4.5)."""
+
+import numpy as np
+import polars as pl
+from matplotlib.figure import Figure
+
+from lab.figures.bin_windows import WINDOW_BINS
+from lab.figures.script import draw_subjects
+from lab.figures.streams import Streams
+from lab.figures.style import INK, Drawing, Moments, in_house_style, level, mark_moments, panels
+from lab.figures.subject import Subject
+
+SENT = "#56b4e9"
+THRESHOLD_PCT = 25  # of SEARCH 1.0 (poster)
+AFTER = 1.15
+
+
+def windows(bins: pl.DataFrame, streams: Streams) -> pl.DataFrame:
+    """t_s, sent_bytes, delivered_bytes and norm_pct at each bin's end."""
+    told = bins.filter(pl.col("norm_pct").is_not_null())
+    t_s, rtt_s = told["t_s"].to_numpy(), told["rtt_ms"].to_numpy() / 1e3
+    window_s = WINDOW_BINS * told["bin_ms"].to_numpy() / 1e3
+    sent = streams.sent(t_s - rtt_s) - streams.sent(t_s - rtt_s - window_s)
+    delivered = streams.delivered(t_s) - streams.delivered(t_s - window_s)
+    norm_pct = 100 * np.divide(sent - delivered, sent, out=np.full_like(sent, np.nan), where=sent > 0)
+    return pl.DataFrame({"t_s": t_s, "sent_bytes": sent, "delivered_bytes": delivered, "norm_pct": norm_pct})
+
+
+@in_house_style
+def figure(table: pl.DataFrame, moments: Moments) -> Figure:
+    """Two panels over time: the windows, and their normalized difference."""
+    drawn, (bytes_axis, norm_axis) = panels(2, 5.0, heights=(3, 2))
+    until_s = AFTER * (moments.last_s() or float(table["t_s"][-1]))
+    shown = table.filter(pl.col("t_s") <= until_s)
+    norm_axis.set_xlim(0, until_s)
+    bytes_axis.plot(
+        shown["t_s"], shown["sent_bytes"] / 1e6, color=SENT, linestyle=(0, (5, 1.5)), lw=2, label="sent one RTT before"
+    )
+    bytes_axis.plot(shown["t_s"], shown["delivered_bytes"] / 1e6, color=INK, label="delivered")
+    bytes_axis.set_ylabel("in a window (MB)")
+    bytes_axis.set_ylim(bottom=0)
+    bytes_axis.legend(loc="upper left")
+    norm_axis.plot(shown["t_s"], shown["norm_pct"], color=INK, marker=".", markersize=3, lw=1.2)
+    norm_axis.set_ylim(-30, 70)
+    norm_axis.set_ylabel("normalized\ndifference (%)")
+    norm_axis.set_xlabel("time since the SYN (s)")
+    level(norm_axis, THRESHOLD_PCT, f"SEARCH 1.0's threshold {THRESHOLD_PCT} %")
+    mark_moments((bytes_axis, norm_axis), moments)
+    return drawn
+
+
+def draw(subject: Subject) -> Drawing | None:
+    """The figure of one trial; none where no bins are known."""
+    table = None if subject.bins is None else windows(subject.bins, Streams(subject.acks))
+    if table is None or table.is_empty():
+        return None
+    what = "Bytes sent in a window one RTT ago against bytes delivered in this one, and their normalized difference"
+    return Drawing(figure(table, subject.moments), f"{what}. {subject.title}", f"{what}, over time. {subject.title}")
+
+
+if __name__ == "__main__":
+    draw_subjects("sent_delivered", draw)

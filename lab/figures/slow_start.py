@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What slow start is: the congestion window over time, doubling until it is left (thesis, figure 2.1)."""
+
+import polars as pl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from lab.base.stats import largest
+from lab.figures.script import draw_subjects
+from lab.figures.style import FAINT, LOSS, Drawing, Moments, Sender, envelope, in_house_style, mark_moments, panels
+from lab.figures.subject import Subject
+
+SHADE = "#e4e9f2"
+
+
+@in_house_style
+def figure(acks: pl.DataFrame, resent_s: pl.Series, moments: Moments, sender: Sender) -> Figure:
+    """The window and ssthresh of a trial; slow start is shaded, times of retransmission are marked."""
+    drawn, (axis,) = panels(1, 3.4)
+    axis.set_xlim(0, largest(acks["t_s"]) or 1.0)
+    cwnd = envelope(acks, "cwnd_pkts")
+    axis.plot(cwnd["t_s"], cwnd["cwnd_pkts"], color=sender.colour, label="congestion window")
+    top = 1.12 * (largest(acks["cwnd_pkts"]) or 1)
+    axis.set_ylim(0, top)
+    threshold = envelope(acks.filter(pl.col("ssthresh_pkts") < top), "ssthresh_pkts")
+    axis.plot(threshold["t_s"], threshold["ssthresh_pkts"], color=FAINT, linestyle="--", label="slow start threshold")
+    _phases(axis, moments.exit_s)
+    if resent_s.len():
+        shown = resent_s.gather_every(max(resent_s.len() // 300, 1))
+        axis.plot(shown, [0.015 * top] * shown.len(), "|", color=LOSS, markersize=7, label="retransmissions")
+    axis.set_ylabel("packets")
+    axis.set_xlabel("time since the SYN (s)")
+    axis.legend(loc="upper left", bbox_to_anchor=(0.0, 0.88))
+    mark_moments((axis,), moments)
+    return drawn
+
+
+def draw(subject: Subject) -> Drawing:
+    """The figure of one trial."""
+    resent = subject.trial.retransmits.filter(pl.col("flow") == 1)["t_s"]
+    what = "Congestion window over time: it doubles with every round trip (slow start) until it is left."
+    peak = largest(subject.acks["cwnd_pkts"]) or 0
+    alt = f"{what} {subject.title} Largest window {peak:.0f} packets, {resent.len()} retransmissions."
+    return Drawing(figure(subject.acks, resent, subject.moments, subject.sender), f"{what} {subject.title}", alt)
+
+
+def _phases(axis: Axes, exit_s: float | None) -> None:
+    low, high = axis.get_xlim()
+    until_s = high if exit_s is None else min(exit_s, high)
+    axis.axvspan(low, until_s, color=SHADE, lw=0, zorder=0)
+    named = {"slow start": (low + until_s) / 2, "congestion avoidance": (until_s + high) / 2}
+    for name, t_s in named.items():
+        room = until_s - low if name == "slow start" else high - until_s
+        if room > 0.2 * (high - low):
+            axis.text(t_s, 0.95, name, transform=axis.get_xaxis_transform(), ha="center", va="top", style="italic")
+
+
+if __name__ == "__main__":
+    draw_subjects("slow_start", draw)

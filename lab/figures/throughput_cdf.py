@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Distribution of throughput in 15 ms intervals against the bitrate at the exit (thesis, figure 5.5)."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import polars as pl
+from matplotlib.figure import Figure
+
+from lab.base.stats import largest
+from lab.figures.script import draw_subjects
+from lab.figures.style import CAPACITY, EXIT, INK, Drawing, Sender, cumulative, in_house_style, name_verticals, panels
+from lab.figures.subject import Subject
+from lab.judge import median_throughput
+
+Rates = Mapping[str, float | None]
+LOOKS: dict[str, tuple[str, Any]] = {
+    "median after slow start": (CAPACITY, (0, (6, 3))),
+    "exit bitrate": (EXIT, (0, (4, 2))),
+    "median of the first second": (INK, (0, (1, 1.5))),
+}
+
+
+@in_house_style
+def figure(throughput: pl.DataFrame, rates_mbps: Rates, exit_s: float | None, sender: Sender) -> Figure:
+    """Cumulative distributions of the intervals; the known rates (names of LOOKS) as vertical lines."""
+    drawn, (axis,) = panels(1, 3.4)
+    known = sorted((rate, name) for name, rate in rates_mbps.items() if rate is not None)
+    cumulative(axis, throughput["throughput_mbps"], color=sender.colour, linewidth=2, label="whole trial")
+    if exit_s is not None:
+        after = throughput.filter(pl.col("begin_s") >= exit_s)
+        cumulative(axis, after["throughput_mbps"], color=INK, linewidth=1, label="after slow start")
+    fastest_mbps = largest(throughput["throughput_mbps"]) or 0.0
+    axis.set_xlim(0, 1.05 * max(fastest_mbps, *(rate for rate, _ in known), 1.0))
+    for rate, name in known:
+        axis.axvline(rate, color=LOOKS[name][0], linestyle=LOOKS[name][1], linewidth=1.5)
+    name_verticals(axis, [(f"{name} {rate:.1f} Mb/s", rate, LOOKS[name][0]) for rate, name in known])
+    axis.legend(loc="upper left")
+    axis.set_ylabel("intervals (%)")
+    axis.set_xlabel("throughput in 15 ms intervals (Mb/s)")
+    return drawn
+
+
+def draw(subject: Subject) -> Drawing:
+    """The figure of one trial."""
+    rates = dict(zip(LOOKS, _rates_mbps(subject), strict=True))
+    words = ", ".join(f"{name} {'unknown' if rate is None else f'{rate:.1f} Mb/s'}" for name, rate in rates.items())
+    name = f"{subject.sender.label}, trial {subject.trial.number}"
+    caption = f"Throughput at the client in 15 ms intervals, cumulative. {name}: {words}."
+    return Drawing(figure(subject.throughput, rates, subject.moments.exit_s, subject.sender), caption, caption)
+
+
+def _rates_mbps(subject: Subject) -> tuple[float | None, float | None, float | None]:
+    """In the order of LOOKS."""
+    return (
+        median_throughput.median_after_mbps(subject.throughput, subject.moments.exit_s),
+        subject.exit_bitrate_mbps,
+        median_throughput.median_first_second_mbps(subject.throughput),
+    )
+
+
+if __name__ == "__main__":
+    draw_subjects("throughput_cdf", draw)

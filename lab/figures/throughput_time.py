@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Throughput at the client in intervals of 15 ms over time (WiFi paper, figure 4 a)."""
+
+import polars as pl
+from matplotlib.figure import Figure
+
+from lab.base.stats import largest
+from lab.figures.script import draw_subjects
+from lab.figures.style import Drawing, Moments, Sender, envelope, in_house_style, level, mark_moments, panels
+from lab.figures.subject import Subject
+from lab.judge import median_throughput
+
+
+@in_house_style
+def figure(throughput: pl.DataFrame, median_mbps: float | None, moments: Moments, sender: Sender) -> Figure:
+    """The intervals over time, with the median after slow start."""
+    drawn, (axis,) = panels(1, 3.2)
+    axis.set_xlim(0, largest(throughput["end_s"]) or 1.0)
+    shown = envelope(throughput.with_columns(t_s=pl.col("end_s")), "throughput_mbps")
+    axis.plot(shown["t_s"], shown["throughput_mbps"], color=sender.colour, lw=1)
+    if median_mbps is not None:
+        level(axis, median_mbps, f"median after slow start {median_mbps:.0f} Mb/s")
+    axis.set_ylim(bottom=0)
+    axis.set_ylabel("throughput in 15 ms (Mb/s)")
+    axis.set_xlabel("time since the SYN (s)")
+    mark_moments((axis,), moments)
+    return drawn
+
+
+def draw(subject: Subject) -> Drawing:
+    """The figure of one trial."""
+    median_mbps = median_throughput.median_after_mbps(subject.throughput, subject.moments.exit_s)
+    what = "Throughput at the client in intervals of 15 ms, over time"
+    said = "no median after slow start" if median_mbps is None else f"median after slow start {median_mbps:.1f} Mb/s"
+    drawn = figure(subject.throughput, median_mbps, subject.moments, subject.sender)
+    return Drawing(drawn, f"{what}; {said}. {subject.title}", f"{what}; {said}. {subject.title}")
+
+
+if __name__ == "__main__":
+    draw_subjects("throughput_time", draw)

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""One build in the builder's root: commands in a sandbox that may write only the build's folder."""
+
+import os
+import re
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+from lab.base import paths, sandbox
+from lab.base.errors import UserError
+from lab.images.refused import RULE, refused
+
+# Sources that User Mode Linux never compiles; their Kconfig files stay. A third of the unpacking time.
+NOT_NEEDED = (
+    "drivers/gpu",
+    "drivers/media",
+    "drivers/staging",
+    "drivers/net/ethernet",
+    "drivers/net/wireless",
+    "drivers/scsi",
+    "drivers/infiniband",
+    "drivers/iio",
+    "sound",
+    "fs/xfs",
+    "fs/btrfs",
+    "Documentation",
+)
+KERNEL = "/build"
+STEP = re.compile(r"^  (CC|AR|LD|AS|HOSTCC|CC \[M\]|LD \[M\]) ")
+ERROR = re.compile(r"(?:^|: )(?:fatal )?error: |undefined reference|^make.*\*\*\* |Can't open perl|\[tree\]")
+
+
+class Compile:
+    """A build folder, writable at `place`; a built kernel stays where it was made, at /build, read-only."""
+
+    def __init__(
+        self,
+        builder: Path,
+        folder: Path,
+        progress: Callable[[int], None],
+        place: str = KERNEL,
+        kernel: Path | None = None,
+    ) -> None:
+        self.builder = builder
+        self.folder = folder
+        self.progress = progress
+        self.place = place
+        self.kernel = kernel
+        self.steps = 0
+        self.log = paths.cache() / f"{folder.name.strip('.').removesuffix('.draft')}.log"
+        self.log.write_text("")
+
+    def run(self, *argv: str, read_only: dict[Path, str] | None = None, words: str = "") -> None:
+        """Run a command of the builder; UserError with the first error it printed where it fails."""
+        binds = dict(read_only or {}) | ({self.kernel: KERNEL} if self.kernel else {})
+        sandbox.own_tree(self.folder)
+        wrapped = sandbox.command(
+            self.builder, list(argv), read_only=binds, writable={self.folder: self.place}, folder=self.place
+        )
+        process = subprocess.Popen(wrapped, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        assert process.stdout
+        with self.log.open("a", buffering=1) as log:
+            for line in process.stdout:
+                log.write(line)
+                if STEP.match(line):
+                    self.steps += 1
+                    self.progress(self.steps)
+        if process.wait():
+            raise UserError(f"build: {words or argv[0]}: {self._first_error()} (log: {self.log})")
+
+    def unpack(self, tarball: Path) -> None:
+        """Unpack a kernel tarball into src/."""
+        self.run("mkdir", "src")
+        excludes = [f"--exclude=*/{name}/*.{kind}" for name in NOT_NEEDED for kind in ("c", "h", "S", "rst", "dtsi")]
+        self.run(
+            "tar",
+            "-x",
+            "-f",
+            "/lab/tarball",
+            "-C",
+            "src",
+            "--strip-components=1",
+            *excludes,
+            read_only={tarball: "/lab/tarball"},
+        )
+
+    def patch(self, file: Path) -> None:
+        """Apply a patch to src/."""
+        bound = f"/lab/{file.name}"
+        argv = ["patch", "-s", "-p1", "-d", "src", "-i", bound]
+        self.run(*argv, read_only={file: bound}, words=f"patch {file.name}")
+
+    def configure(self, fragments: list[Path]) -> None:
+        """Make the configuration, and refuse it where a line of ours did not hold."""
+        self.run("mkdir", "obj")
+        self.make("tinyconfig")
+        names = {file: f"/lab/{file.name}" for file in fragments}
+        merge = "cd src && scripts/kconfig/merge_config.sh -m -O /build/obj /build/obj/.config"
+        self.run("sh", "-c", " ".join([merge, *names.values()]), read_only=names, words="merge_config.sh")
+        self.make("olddefconfig")
+        got = (self.folder / "obj/.config").read_text()
+        for file, line in refused({file.name: file.read_text() for file in fragments}, got):
+            raise UserError(f"{file}: {line}: {RULE}")
+
+    def make(self, *targets: str) -> None:
+        """Run the kernel's own make."""
+        cores = len(os.sched_getaffinity(0))
+        self.run(
+            "make",
+            "-C",
+            "src",
+            "ARCH=um",
+            "O=/build/obj",
+            f"-j{cores}",
+            "KBUILD_BUILD_USER=lab",
+            "KBUILD_BUILD_HOST=lab",
+            "KBUILD_BUILD_TIMESTAMP=1970-01-01",
+            *targets,
+            words=f"make {targets[-1]}",
+        )
+
+    def _first_error(self) -> str:
+        lines = self.log.read_text().splitlines()
+        found = [line for line in lines if ERROR.search(line)]
+        return (found or lines or ["failed"])[0].strip()

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Making a root folder with mmdebstrap, once for each digest of its package list and lock."""
+
+import hashlib
+import os
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from lab.base import paths
+from lab.base.cache import finished, publish
+from lab.base.errors import UserError
+from lab.images import archive
+
+SUITE = "trixie"
+SUITES = {"source-6.1": "bookworm"}  # of the images that are not Debian 13's
+HERE = Path(__file__).parent
+OPTIONS = [
+    "--variant=apt",
+    "--aptopt=APT::Install-Recommends false",
+    "--dpkgopt=path-exclude=/usr/share/doc/*",
+    "--dpkgopt=path-exclude=/usr/share/man/*",
+    "--dpkgopt=path-exclude=/usr/share/locale/*",
+]
+MOUNT_POINTS = ("trial", "lab", "build", "usr/lib/modules")
+
+
+@dataclass(frozen=True)
+class Image:
+    """A root folder, and what it holds."""
+
+    root: Path
+    digest: str
+    versions: dict[str, str]  # every package
+    drifted: dict[str, str]  # package -> "pinned -> installed", where the archive no longer holds the pin
+
+
+def listed(name: str) -> list[str]:
+    """Read a package list."""
+    lines = (HERE / f"{name}.pkgs").read_text().splitlines()
+    return [line for line in lines if line and not line.startswith("#")]
+
+
+def lock_file(name: str) -> Path:
+    """Return where an image's pins are written."""
+    return HERE / f"{name}.lock"
+
+
+def locked(name: str) -> dict[str, str]:
+    """Read the pinned version of every package an image held when it was locked."""
+    lines = lock_file(name).read_text().splitlines() if lock_file(name).exists() else []
+    return dict(line.split("=", 1) for line in lines if line and not line.startswith("#"))
+
+
+def suite(name: str) -> str:
+    """Name the Debian release of an image."""
+    return SUITES.get(name, SUITE)
+
+
+def digest(name: str) -> str:
+    """Digest of everything an image is made from."""
+    content = repr((suite(name), OPTIONS, MOUNT_POINTS, listed(name), sorted(locked(name).items())))
+    return hashlib.sha256(content.encode()).hexdigest()[:16]
+
+
+def find(name: str) -> Image | None:
+    """Return a cached image."""
+    folder = paths.cache() / f"{name}-{digest(name)}"
+    return _described(name, folder) if finished(folder) else None
+
+
+def ensure(name: str) -> Image:
+    """Return a cached image, or make it."""
+    folder = paths.cache() / f"{name}-{digest(name)}"
+    with publish(folder) as draft:
+        if draft:
+            _make(name, draft / "root")
+    return _described(name, folder)
+
+
+def _make(name: str, root: Path) -> None:
+    """Packages are unpacked from mmdebstrap's tar by the invoking user, so that every mode gives the same tree."""
+    scratch = root.parent / "scratch"
+    scratch.mkdir()
+    tar = scratch / "root.tar"
+    make_tar(name, tar)
+    root.mkdir()
+    unpack = ["tar", "-x", "-f", str(tar), "-C", str(root), "--no-same-owner", "--exclude=./dev/*"]
+    run_logged(unpack, None, scratch / "tar.log")
+    shutil.rmtree(scratch)
+    for point in MOUNT_POINTS:
+        (root / point).mkdir(parents=True, exist_ok=True)
+
+
+def make_tar(name: str, tar: Path, *more: str) -> None:
+    """Let mmdebstrap install an image's packages, as pinned, `more` being further options of it; logs lie beside."""
+    if not shutil.which("mmdebstrap"):
+        raise UserError("mmdebstrap: not installed: run 'make setup'")
+    pins = tar.with_name("pins")
+    pins.write_text("".join(_pin(package, version) for package, version in locked(name).items()))
+    hook = f'--setup-hook=mkdir -p "$1/etc/apt/preferences.d" && cp {pins} "$1/etc/apt/preferences.d/lab"'
+    include = f"--include={','.join(listed(name))}"
+    argv = [*_alone(), "mmdebstrap", *OPTIONS, hook, include, *more, suite(name), str(tar), *archive.arguments()]
+    run_logged(argv, archive.sources(suite(name)), tar.with_name("mmdebstrap.log"))
+
+
+def _pin(package: str, version: str) -> str:
+    return f"Package: {package}\nPin: version {version}\nPin-Priority: 1001\n\n"
+
+
+def _alone() -> list[str]:
+    """Word what makes mmdebstrap end with this process; as root, its mounts and processes in namespaces of its own."""
+    dying = ["setpriv", "--pdeathsig", "KILL", "--"]
+    return (
+        [*dying, "unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]
+        if os.geteuid() == 0
+        else dying
+    )
+
+
+def run_logged(argv: list[str], stdin: str | None, log: Path) -> None:
+    """Run a tool with its output in a log; UserError with the first error in it where the tool fails."""
+    with log.open("w") as stream:
+        done = subprocess.run(argv, input=stdin, stdout=stream, stderr=subprocess.STDOUT, text=True, check=False)
+    if done.returncode:
+        errors = [
+            line for line in log.read_text().splitlines() if line.startswith("E:")
+        ] or log.read_text().splitlines()
+        kept = paths.cache() / log.name
+        shutil.copy(log, kept)
+        raise UserError(f"{argv[0]}: {errors[0] if errors else 'failed'} (log: {kept})")
+
+
+def _described(name: str, folder: Path) -> Image:
+    versions = installed((folder / "root/var/lib/dpkg/status").read_text())
+    return Image(folder / "root", digest(name), versions, drifted(name, versions))
+
+
+def drifted(name: str, versions: dict[str, str]) -> dict[str, str]:
+    """Word which packages are not as they were pinned."""
+    pins = locked(name)
+    return {
+        package: f"{pins[package]} -> {version}"
+        for package, version in versions.items()
+        if package in pins and pins[package] != version
+    }
+
+
+def installed(dpkg_status: str) -> dict[str, str]:
+    """Read dpkg's own record."""
+    versions: dict[str, str] = {}
+    for stanza in dpkg_status.split("\n\n"):
+        fields = dict(line.split(": ", 1) for line in stanza.splitlines() if ": " in line and not line.startswith(" "))
+        if fields.get("Status") == "install ok installed":
+            versions[fields["Package"]] = fields["Version"]
+    return versions

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`python -m lab.images.lock`: pin every package of all images to what the archive holds today."""
+
+from lab.images import image
+
+HEAD = """\
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Every package of this image and its version. Written by 'make lock'.
+"""
+
+
+def lock(name: str) -> int:
+    """Make an image without pins, and write down what it got; returns how many packages."""
+    file = image.lock_file(name)
+    file.write_text(HEAD)
+    versions = image.ensure(name).versions
+    file.write_text(HEAD + "".join(f"{package}={version}\n" for package, version in sorted(versions.items())))
+    return len(versions)
+
+
+if __name__ == "__main__":
+    for name in ("world", "builder", "source-6.1", "box", "stock", "kernel-build"):
+        print(f"{name}: {lock(name)} packages pinned")

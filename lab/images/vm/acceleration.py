@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Whether KVM works here, tried by a real boot with a time limit: that /dev/kvm exists proves nothing."""
+
+import json
+import os
+import subprocess
+import tarfile
+from pathlib import Path
+
+from lab.base import paths
+from lab.base.errors import field_error
+
+LIMIT_S = 60
+PATIENCE = "login:"
+KVM = Path("/dev/kvm")
+BOOT = Path("/proc/sys/kernel/random/boot_id")  # what was found holds until the machine boots again
+KINDS = ("kvm", "qemu")
+
+
+def chosen(box: Path) -> tuple[str, str]:
+    """Return (kvm or qemu, why)."""
+    said = os.environ.get("LAB_ACCEL")
+    if said:
+        if said not in KINDS:
+            raise field_error("environment", "LAB_ACCEL", said, f"one of {', '.join(KINDS)}")
+        return said, "LAB_ACCEL says so"
+    if not os.access(KVM, os.R_OK | os.W_OK):
+        return "qemu", f"{KVM} is not there, or not yours to use"
+    return _remembered() or _remember(*_tried(box))
+
+
+def _tried(box: Path) -> tuple[str, str]:
+    """Boot the box's disk, where it lies in the box, and wait for its login prompt."""
+    try:
+        done = subprocess.run(_qemu(box), stdin=subprocess.DEVNULL, capture_output=True, timeout=LIMIT_S, check=False)
+        shown = done.stdout
+    except subprocess.TimeoutExpired as ended:
+        shown = ended.stdout or b""
+    if PATIENCE.encode() in shown:
+        return "kvm", f"a boot with {KVM} reached its login prompt"
+    return "qemu", f"a boot with {KVM} did not reach its login prompt in {LIMIT_S} s"
+
+
+def _qemu(box: Path) -> list[str]:
+    with tarfile.open(box) as tar:
+        offset = tar.getmember("box.img").offset_data
+    disk = {
+        "driver": "qcow2",
+        "file": {"driver": "raw", "offset": offset, "file": {"driver": "file", "filename": str(box)}},
+    }
+    machine = "-accel kvm -cpu host -smp 1 -m 1024 -display none -serial stdio -monitor none -nic none -snapshot"
+    return ["qemu-system-x86_64", *machine.split(), "-drive", f"if=virtio,file=json:{json.dumps(disk)}"]
+
+
+def _file() -> Path:
+    return paths.cache() / "acceleration.json"
+
+
+def _remembered() -> tuple[str, str] | None:
+    if not _file().exists():
+        return None
+    told = json.loads(_file().read_text())
+    return (told["kind"], told["why"]) if told["boot"] == BOOT.read_text().strip() else None
+
+
+def _remember(kind: str, why: str) -> tuple[str, str]:
+    _file().write_text(json.dumps({"boot": BOOT.read_text().strip(), "kind": kind, "why": why}))
+    return kind, why

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What figures over many trials need of each one: so little that thousands of trials fit into one small table."""
+
+from typing import Any
+
+import polars as pl
+
+from lab.base.stats import largest
+from lab.judge.ack_stream import ack_stream
+from lab.judge.outcome import FLOW
+from lab.judge.slow_start import first_exit
+from lab.tables.stored_trial import Trial
+
+OBJECT_BYTES = 100_000  # the papers' step of object sizes
+OBJECTS = 200  # up to 20 MB
+SCHEMA: dict[str, Any] = {
+    "initial_rtt_ms": pl.Float64,
+    "max_rtt_ms": pl.Float64,
+    "download_s": pl.List(pl.Float64),
+}
+
+
+def digest(trial: Trial) -> dict[str, Any]:
+    """Return first and largest RTT of slow start, and when each object size was downloaded (null: not within it)."""
+    told = ack_stream(trial.acks, FLOW)
+    left = first_exit(trial.exits, FLOW)
+    until_us = left.t_s * 1e6 if left else float("inf")
+    rtt_ms = told.filter(pl.col("t_us") <= until_us)["rtt_us"] / 1e3
+    return {
+        "initial_rtt_ms": rtt_ms[0] if rtt_ms.len() else None,
+        "max_rtt_ms": largest(rtt_ms),
+        "download_s": _download_s(trial.packets),
+    }
+
+
+def _download_s(packets: pl.DataFrame) -> list[float | None]:
+    """When the client had the first n * OBJECT_BYTES bytes of the download, whole and in order."""
+    sent = packets.filter((pl.col("flow") == FLOW) & ~pl.col("to_client"))
+    # The client acknowledges what it has without a gap.
+    acked = sent.select("t_s", had_bytes=pl.col("ack_bytes").cum_max())
+    times = acked["t_s"].to_list()
+    sizes = pl.Series([OBJECT_BYTES * n for n in range(1, OBJECTS + 1)], dtype=pl.Int64)
+    first = acked["had_bytes"].search_sorted(sizes, "left")
+    return [times[index] if index < len(times) else None for index in first]

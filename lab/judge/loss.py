@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""First loss: the third duplicate ACK in the client's capture (thesis, sections 5.2.1 and 5.3.2).
+
+A duplicate ACK is what RFC 5681, section 2, says: no payload, neither SYN, FIN nor RST, the acknowledgment
+number of the ACK before it, and the same advertised window. With SACK the window may differ when the ACK
+carries SACK blocks (RFC 6675, section 2), for then it reports data above a hole. So a window update, which
+is a repeated number with another window and no SACK block, does not count, and does not start the count
+anew either.
+
+The RFCs also ask for outstanding data; a download has it whenever its client repeats itself. An ACK whose
+only block is a D-SACK (a copy of data already there) is not told apart here, since the tables hold the
+number of blocks and not their edges: it can matter only to a sender that retransmits needlessly before it
+has lost anything.
+
+An emulator can check the answer: a first loss at the client has a first drop at the bottleneck behind it.
+"""
+
+import polars as pl
+
+from lab.judge.tcp_flags import FIN, RST, SYN
+
+DUPLICATES = 3
+# Three more segments must arrive, and an ACK may wait for the delayed-ACK timer (40 ms).
+SLACK_S = 0.1
+
+
+def first_loss_s(packets: pl.DataFrame, flow: int = 1) -> float | None:
+    """Time at which the client sent its third duplicate ACK; null when it never did."""
+    acks = packets.lazy().filter(
+        (pl.col("flow") == flow) & ~pl.col("to_client") & ((pl.col("flags") & (SYN | FIN | RST)) == 0)
+    )
+    duplicates = acks.select("t_s", "ack_bytes", duplicate=_duplicate()).filter("duplicate")
+    counted = duplicates.with_columns(count=pl.int_range(1, pl.len() + 1).over("ack_bytes"))
+    third = counted.filter(pl.col("count") == DUPLICATES).head(1).collect()
+    return None if third.is_empty() else float(third.item(0, "t_s"))
+
+
+def first_drop_s(qdisc: pl.DataFrame) -> float | None:
+    """First sample of the bottleneck's queue that shows a drop; null when it dropped nothing."""
+    dropped = qdisc.filter(pl.col("drops_pkts") > 0)
+    return None if dropped.is_empty() else float(dropped.item(0, "t_s"))
+
+
+def agrees_with_drops(
+    loss_s: float | None, qdisc: pl.DataFrame, base_rtt_ms: float, drain_s: float, end_s: float
+) -> bool:
+    """Whether the client's first loss follows the bottleneck's first drop as it must.
+
+    What was behind the dropped frame waits for the queue to drain (`drain_s`: buffer over rate) and crosses
+    to the client, which takes less than a base RTT. A drop that late before the trial's end (`end_s`) may
+    stay unseen.
+    """
+    drop_s = first_drop_s(qdisc)
+    if drop_s is None:
+        return loss_s is None
+    seen_by_s = drop_s + drain_s + base_rtt_ms / 1000 + SLACK_S
+    if loss_s is None:
+        return end_s < seen_by_s
+    # The sample that first shows the drop can be one sampling interval after it.
+    return drop_s - SLACK_S <= loss_s <= seen_by_s
+
+
+def _duplicate() -> pl.Expr:
+    same_number = pl.col("ack_bytes") == pl.col("ack_bytes").shift(1)
+    same_window = pl.col("window_bytes") == pl.col("window_bytes").shift(1)
+    selective = pl.col("sack_edges").fill_null(0) > 0
+    return ((pl.col("len_bytes") == 0) & same_number & (same_window | selective)).fill_null(False)

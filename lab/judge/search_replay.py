@@ -1,0 +1,245 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""SEARCH over a recorded ACK stream, by the very core that the kernel module runs."""
+
+import ctypes
+from dataclasses import astuple, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from lab.base.errors import UserError
+from lab.schema.cca import load_ccas
+
+# enum search_verdict
+TOO_FEW_BINS, RTT_TOO_LONG, NO_PREVIOUS, AFTER_SILENCE, NOT_FILLED, RTT_FELL, STAY, EXIT = range(1, 9)
+COMPARED = (STAY, EXIT)
+TWICE_DELIVERED, SENT, SENT_HELD = range(3)  # enum search_expected
+WHOLE_BINS, FRACTION, NEAREST_BIN, ENDED_BINS, PERCENT = range(5)  # enum search_interpolation
+HISTORY_NONE, HISTORY_WHOLE, HISTORY_RESET = range(3)  # enum search_history
+AGAIN_ANEW, AGAIN_GO_ON, AGAIN_NEVER = range(3)  # enum search_again
+KEEP_CWND, ROLL_BACK, DRAIN = range(3)  # enum search_on_exit
+ROOM_BINS = 1 << 14  # of a call: memory does not grow with the stream
+
+# struct search_replayed_bin
+BIN = np.dtype(
+    [
+        ("ack", "u8"),
+        ("bin", "i8"),
+        ("curr_delv_bytes", "u8"),
+        ("prev_delv_bytes", "u8"),
+        ("expected_bytes", "u8"),
+        ("last_rtt_bytes", "u8"),
+        ("last_two_rtt_bytes", "u8"),
+        ("norm_permille", "i8"),
+        ("rtt_us", "u4"),
+        ("bin_us", "u4"),
+        ("verdict", "u4"),
+        ("reserved", "u4"),
+    ]
+)
+
+
+@dataclass(frozen=True)
+class SearchParams:
+    """struct search_params, by the names of the modules' parameters; the defaults are Algorithm 1 of the thesis."""
+
+    window_factor_tenths: int = 35
+    bins: int = 10
+    extra_bins: int = 15
+    threshold_pct: int = 35
+    expected: int = TWICE_DELIVERED
+    interpolation: int = FRACTION
+    skip_equal: int = 0
+    unchecked: int = 0
+    history: int = HISTORY_NONE
+    end_closes: int = 0
+    missed_bins_max: int = 0
+    long_rtt: int = 0
+    restart_rtt_pct: int = 0
+    app_limited: int = 0  # for the module, as are the three that follow
+    in_recovery: int = 0
+    again: int = AGAIN_ANEW
+    epoch_blind_ms: int = 0
+    on_exit: int = KEEP_CWND
+
+
+PRINTED = SearchParams()  # "search2_printed"; the experiments ran "search2"
+
+
+@dataclass(frozen=True)
+class Version:
+    """A version's published parameters, and whether a flow's state lies packed in its socket."""
+
+    params: SearchParams
+    compact: bool = False
+
+
+class _Params(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_uint32) for name in SearchParams.__dataclass_fields__]
+
+
+class _Stream(ctypes.Structure):
+    _fields_ = [
+        ("acks", ctypes.c_uint64),
+        ("next", ctypes.c_uint64),
+        ("t_us", ctypes.c_void_p),
+        ("rtt_us", ctypes.c_void_p),
+        ("delivered_bytes", ctypes.c_void_p),
+        ("sent_bytes", ctypes.c_void_p),
+        ("limited", ctypes.c_void_p),
+        ("reset", ctypes.c_void_p),
+    ]
+
+
+class _Decision(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_uint32 if BIN[name].itemsize == 4 else ctypes.c_uint64) for name in BIN.names[1:]]  # type: ignore[index]
+
+
+Pointer = ctypes.POINTER
+
+
+def _load(library: Path) -> ctypes.CDLL:
+    loaded = ctypes.CDLL(str(library))
+    loaded.search_version_named.argtypes = [ctypes.c_char_p, Pointer(_Params), Pointer(ctypes.c_bool)]
+    loaded.search_version_named.restype = ctypes.c_bool
+    loaded.search_replay_bytes.argtypes = [Pointer(_Params), ctypes.c_bool]
+    loaded.search_replay_bytes.restype = ctypes.c_size_t
+    loaded.search_exit_pkts.argtypes = [Pointer(_Params), Pointer(_Decision), ctypes.c_uint32, ctypes.c_uint32]
+    loaded.search_exit_pkts.restype = ctypes.c_uint32
+    loaded.search_replay.argtypes = [
+        Pointer(_Params),
+        ctypes.c_bool,
+        ctypes.c_void_p,
+        Pointer(_Stream),
+        ctypes.c_bool,
+        ctypes.c_void_p,
+        ctypes.c_uint64,
+    ]
+    loaded.search_replay.restype = ctypes.c_uint64
+    return loaded
+
+
+def versions() -> tuple[str, ...]:
+    """Names of SEARCH's versions: the senders of lab/cca.yml that leave slow start by it."""
+    return tuple(name for name, cca in load_ccas().items() if cca.slow_start_exit == "search")
+
+
+def version(library: Path, name: str) -> Version:
+    """A version by its congestion control's name, as lab/kernel/search/search_versions.h has it."""
+    params, compact = _Params(), ctypes.c_bool()
+    if not _load(library).search_version_named(name.encode(), params, compact):
+        raise UserError(f"SEARCH version {name!r}: must be one of lab/kernel/search/search_versions.h")
+    return Version(SearchParams(*(getattr(params, name) for name in SearchParams.__dataclass_fields__)), compact.value)
+
+
+def exit_pkts(library: Path, params: SearchParams, row: Any, cwnd_pkts: int, mss_bytes: int) -> int:
+    """The window with which an exit (a row of dtype BIN) leaves slow start."""
+    decision = _Decision(*(int(row[field]) for field in (BIN.names or ())[1:]))
+    return int(_load(library).search_exit_pkts(_Params(*astuple(params)), decision, cwnd_pkts, mss_bytes))
+
+
+def _column(values: npt.ArrayLike, dtype: type[np.generic], acks: int) -> npt.NDArray[Any]:
+    column = np.ascontiguousarray(values, dtype=dtype)
+    if column.shape != (acks,):
+        raise ValueError(f"shape={column.shape}: must be one value per ACK, ({acks},)")
+    return column
+
+
+def replay_bins(
+    library: Path,
+    t_us: npt.ArrayLike,
+    rtt_us: npt.ArrayLike,
+    delivered_bytes: npt.ArrayLike,
+    params: SearchParams = PRINTED,
+    *,
+    sent_bytes: npt.ArrayLike | None = None,
+    limited: npt.ArrayLike | None = None,
+    reset: npt.ArrayLike | None = None,
+    compact: bool = False,
+    stop_at_exit: bool = True,
+) -> npt.NDArray[Any]:
+    """Every bin decision, as the core's own integers (dtype BIN).
+
+    compact: with the packed state of search31. limited: nonzero where the sender did not fill its window.
+    Arrays of the core's own types (u8, i4, u8, u8, u1, u1) are read in place.
+    """
+    if params.expected != TWICE_DELIVERED and sent_bytes is None:
+        raise ValueError("sent_bytes=None: must be given to versions that expect what was sent")
+    loaded = _load(library)
+    c_params = _Params(*astuple(params))
+    state_bytes = loaded.search_replay_bytes(c_params, compact)
+    if not state_bytes:
+        raise UserError(f"{params}: must be within the ranges of lab/kernel/search/search_core.h")
+    acks = len(np.atleast_1d(np.asarray(t_us)))
+    columns = [
+        _column(t_us, np.uint64, acks),
+        _column(rtt_us, np.int32, acks),
+        _column(delivered_bytes, np.uint64, acks),
+        None if sent_bytes is None else _column(sent_bytes, np.uint64, acks),
+        None if limited is None else _column(limited, np.uint8, acks),
+        None if reset is None else _column(reset, np.uint8, acks),
+    ]
+    stream = _Stream(acks, 0, *(None if column is None else column.ctypes.data for column in columns))
+    memory = np.zeros(-(-state_bytes // 8), dtype=np.uint64)
+    parts = [np.zeros(0, dtype=BIN)]
+    while stream.next < acks:
+        bins = np.zeros(min(acks, ROOM_BINS), dtype=BIN)
+        place, room = bins.ctypes.data, len(bins)
+        count = loaded.search_replay(c_params, compact, memory.ctypes.data, stream, stop_at_exit, place, room)
+        parts.append(bins[:count])
+    return np.concatenate(parts)
+
+
+def replay(
+    library: Path,
+    t_us: npt.ArrayLike,
+    rtt_us: npt.ArrayLike,
+    delivered_bytes: npt.ArrayLike,
+    params: SearchParams = PRINTED,
+    *,
+    sent_bytes: npt.ArrayLike | None = None,
+    limited: npt.ArrayLike | None = None,
+    reset: npt.ArrayLike | None = None,
+    compact: bool = False,
+    stop_at_exit: bool = True,
+) -> pl.DataFrame:
+    """One row per bin decision, with the columns of bins.parquet that an ACK stream can tell.
+
+    An ACK with rtt_us <= 0 has no RTT sample and is skipped, as in the kernel.
+    reset: nonzero where SEARCH started anew before the ACK (idle restart, timeout).
+    stop_at_exit=False goes on after the exit, for curves; `exit` stays true for the first only, since a
+    sender that has left slow start cannot leave it again before a reset.
+    """
+    bins = replay_bins(
+        library,
+        t_us,
+        rtt_us,
+        delivered_bytes,
+        params,
+        sent_bytes=sent_bytes,
+        limited=limited,
+        reset=reset,
+        compact=compact,
+        stop_at_exit=stop_at_exit,
+    )
+    t_s = np.atleast_1d(np.asarray(t_us, dtype=np.uint64))[bins["ack"]] / 1e6
+    start = np.cumsum(np.asarray(reset) != 0)[bins["ack"]] if reset is not None else np.zeros(len(bins))
+    return _table(bins, t_s, start)
+
+
+def _table(bins: npt.NDArray[Any], t_s: npt.NDArray[Any], start: npt.NDArray[Any]) -> pl.DataFrame:
+    raw = pl.DataFrame({name: bins[name] for name in BIN.names or ()} | {"t_s": t_s, "start": start})
+    compared = pl.col("verdict").is_in(COMPARED)
+    return raw.with_columns(crossed=pl.col("verdict") == EXIT).select(
+        "t_s",
+        pl.col("bin").cast(pl.Int32),
+        rtt_ms=pl.col("rtt_us") / 1e3,
+        bin_ms=pl.col("bin_us") / 1e3,
+        curr_delv_bytes=pl.when(compared).then(pl.col("curr_delv_bytes").cast(pl.Int64)),
+        prev_delv_bytes=pl.when(compared).then(pl.col("prev_delv_bytes").cast(pl.Int64)),
+        norm_pct=pl.when(compared).then(pl.col("norm_permille") / 10),
+        exit=pl.col("crossed") & (pl.col("crossed").cum_sum().over("start") == 1),
+    )

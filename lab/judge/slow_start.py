@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The exit from slow start: the first departure that the sender's kernel recorded for the flow."""
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from lab.judge.median_throughput import exit_bitrate_mbps
+
+
+@dataclass(frozen=True)
+class SlowStartExit:
+    """When, at which window and RTT, and what made the sender leave: its rule (search, hystart, bbr), loss, timeout."""
+
+    t_s: float
+    cwnd_pkts: int
+    rtt_ms: float | None
+    cause: str
+
+    def bitrate_mbps(self, mss_bytes: int) -> float | None:
+        """cwnd * MSS / RTT at the exit; null when no RTT was known."""
+        return None if not self.rtt_ms else exit_bitrate_mbps(self.cwnd_pkts, mss_bytes, self.rtt_ms)
+
+
+def first_exit(exits: pl.DataFrame, flow: int = 1) -> SlowStartExit | None:
+    """The flow's first exit; null for a sender that never left slow start within the trial."""
+    left = exits.filter(pl.col("flow") == flow).sort("t_s").head(1)
+    if left.is_empty():
+        return None
+    row = left.row(0, named=True)
+    return SlowStartExit(row["t_s"], row["cwnd_pkts"], row["rtt_ms"], row["cause"])

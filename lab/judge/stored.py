@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The results folder as pages and notebooks see it: the latest whole run of each scenario, judged."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lab.base.errors import UserError
+from lab.judge.classify import ExitClass
+from lab.judge.judged import Judged, judged
+from lab.tables.stored_run import Run
+
+LATEST = "latest"
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A scenario's latest run with what the rules say of its trials."""
+
+    name: str
+    run: Run
+    judged: Judged
+
+    @classmethod
+    def of(cls, run: Run) -> "Stored":
+        """Judge a run; its name is its scenario's folder."""
+        return cls(run.path.resolve().parent.name, run, judged(run))
+
+    @property
+    def ccas(self) -> list[dict[str, Any]]:
+        """The stanzas of its senders, in the scenario's order."""
+        return list(self.run.meta["ccas"])
+
+    @property
+    def counterfactual_of(self) -> str | None:
+        """The scenario that this run repeats with something changed; null where it is one of its own."""
+        base: str | None = self.run.meta["scenario"].get("counterfactual_of")
+        return base
+
+    def label(self, cca: str) -> str:
+        """How a sender is called."""
+        return next(str(stanza["label"]) for stanza in self.ccas if stanza["name"] == cca)
+
+    def published_pct(self, cca: str) -> dict[str, float | None]:
+        """The shares of a sender's exits that a source gives for this scenario, by class; null where none does."""
+        scenario = self.run.meta["scenario"]
+        rows = [
+            claim["values"] for claim in scenario.get("claims", []) if claim["cca"] == cca and not claim.get("replayed")
+        ]
+        rows += [row for row in scenario.get("published", []) if row["cca"] == cca]
+        given: dict[str, Any] = next((row for row in rows if row.get("chokepoint_pct") is not None), {})
+        first = {zone: given.get(f"{zone}_pct") for zone in map(str, ExitClass)}
+        return {zone: value[0] if isinstance(value, list) else value for zone, value in first.items()}
+
+    @property
+    def link(self) -> str:
+        """How its link is called."""
+        return str(self.run.meta["profile"].get("title") or self.run.meta["scenario"]["profile"])
+
+
+def stored(results: Path, names: Iterable[str] | None = None) -> tuple[list[Stored], list[str]]:
+    """Every scenario's latest run (or of those named), and a line for each that cannot be read."""
+    wanted = None if names is None else list(names)
+    found: list[Stored] = []
+    faults: list[str] = []
+    for file in sorted(results.glob(f"*/{LATEST}/run.json")):
+        if wanted is not None and file.parent.parent.name not in wanted:
+            continue
+        try:
+            found.append(Stored.of(Run(file.parent)))
+        except UserError as error:
+            faults.append(str(error))
+    return found, faults
+
+
+def first_stored(results: Path, names: Sequence[str]) -> Stored | None:
+    """The first of some scenarios that has a run; none when none has."""
+    for name in names:
+        if (results / name / LATEST / "run.json").exists():
+            return Stored.of(Run(results / name / LATEST))
+    return None

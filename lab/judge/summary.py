@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The run in one table: a row per sender and heuristic, in the columns of summary.csv.
+
+Invalid trials count in `trials` and nowhere else. Shares are of the valid trials that have a class
+(`judged`): a sender that never left slow start has none. A mean is over the valid trials in which the event
+happened, and `capacity_trials`, `loss_trials` and `exit_trials` say how many those are. Times count from the SYN;
+those `_from_data_s` from the first data segment that reaches the client (`data_s`), as the sources' do.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import polars as pl
+
+from lab.base.stats import mean_sd, share_pct, wilson_pct
+from lab.judge.classify import ExitClass
+from lab.judge.outcome import HEURISTICS
+from lab.report.clock import TIMES, from_data, on_clock
+
+CLASSES = tuple(str(exit_class) for exit_class in ExitClass)
+MEANS = ("capacity_s", "loss_s", "exit_s", "throughput_mbps", "retransmits_pkts")
+EVENTS = ("capacity", "loss", "exit")
+SCHEMA: dict[str, Any] = (
+    {"cca": pl.String, "heuristic": pl.String, "trials": pl.Int64, "valid": pl.Int64}
+    | {f"{name}_pct": pl.Float64 for name in CLASSES}
+    | {name + suffix: pl.Float64 for name in MEANS for suffix in ("", "_sd")}
+    | {f"{name}_{bound}_pct": pl.Float64 for name in CLASSES for bound in ("lo", "hi")}
+    | {"judged": pl.Int64}
+    | {f"{event}_trials": pl.Int64 for event in EVENTS}
+    | {name + suffix: pl.Float64 for name in ("data_s", *map(from_data, TIMES)) for suffix in ("", "_sd")}
+)
+
+
+def summarise(outcomes: pl.DataFrame, ccas: Sequence[str]) -> pl.DataFrame:
+    """Aggregate the outcomes per sender (in the order given) and heuristic."""
+    rows = [_row(outcomes, cca, heuristic) for cca in ccas for heuristic in HEURISTICS]
+    return pl.DataFrame(rows, schema=SCHEMA, orient="row")
+
+
+def _row(outcomes: pl.DataFrame, cca: str, heuristic: str) -> dict[str, Any]:
+    trials = outcomes.filter((pl.col("cca") == cca) & (pl.col("heuristic") == heuristic))
+    valid = trials.filter("valid")
+    counts = {"cca": cca, "heuristic": heuristic, "trials": trials.height, "valid": valid.height}
+    happened = {f"{event}_trials": valid.height - valid[f"{event}_s"].null_count() for event in EVENTS}
+    return counts | _shares(valid) | _means(valid) | happened
+
+
+def _shares(valid: pl.DataFrame) -> dict[str, Any]:
+    classes = valid["exit_class"].drop_nulls()
+    shares: dict[str, Any] = {"judged": classes.len()}
+    for name in CLASSES:
+        hits = int((classes == name).sum())
+        shares[f"{name}_pct"] = share_pct(hits, classes.len())
+        shares[f"{name}_lo_pct"], shares[f"{name}_hi_pct"] = wilson_pct(hits, classes.len())
+    return shares
+
+
+def _means(valid: pl.DataFrame) -> dict[str, Any]:
+    means: dict[str, Any] = {}
+    for name in (*MEANS, "data_s"):
+        means[name], means[f"{name}_sd"] = mean_sd(valid[name])
+    shifted = on_clock(valid, "data")
+    for name in TIMES:
+        means[from_data(name)], means[f"{from_data(name)}_sd"] = mean_sd(shifted[name])
+    return means

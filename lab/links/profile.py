@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Profiles: how a link behaves, in both directions, and what differs from trial to trial."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Discriminator, Field, PrivateAttr, Tag, model_validator
+
+from lab.base.paths import PROFILES
+from lab.links.models import Positive
+from lab.links.queue import Bfifo, Milliseconds, Queue
+from lab.links.recorded import Series
+from lab.links.values import BytesOnce, Delay, DelayOnce, Once, Percent, Rate, kind
+from lab.schema.load import Strict, choose, load, names
+
+MOST_FRAMES = 65_536  # that on_demand holds requests for
+SMALLEST_BUFFER_BYTES = 1514  # one Ethernet frame
+MOST_BUFFER_BYTES = 2**32 - 1  # a qdisc's limit has 32 bits
+BufferNumber = Annotated[int, Field(ge=SMALLEST_BUFFER_BYTES, le=MOST_BUFFER_BYTES)]
+BufferBytes = Annotated[Once | Annotated[BufferNumber, Tag("~number")], Discriminator(kind)]  # one value per trial
+
+
+class Frames(Strict):
+    """A link that sends in frames (lab/kernel/qdisc/sch_delay_line.c): WiFi's aggregates, a scheduler's grants."""
+
+    period_ms: Milliseconds
+    packets: Annotated[int, Field(ge=1, lt=2**31)] | None = None  # without: a frame takes all that waits
+
+
+class OnDemand(Strict):
+    """Capacity granted in frames for an earlier report of demand (lab/kernel/qdisc/sch_on_demand.c)."""
+
+    frame_ms: Milliseconds
+    guaranteed_pkts: Annotated[int, Field(ge=0, lt=2**31)]
+    request_delay_ms: DelayOnce
+    cap_bytes: BytesOnce
+    report: Literal["backlog", "new", "rate"]
+    period_ms: Milliseconds | None = None  # between reports of a rate
+
+    @model_validator(mode="after")
+    def _period_of_a_rate(self) -> "OnDemand":
+        if (self.report == "rate") != (self.period_ms is not None):
+            raise ValueError("a link on demand with period_ms where its report is a rate, and only there")
+        if self.period_ms and self.period_ms > MOST_FRAMES * self.frame_ms:
+            raise ValueError(f"a link on demand with period_ms of at most {MOST_FRAMES} frames")
+        return self
+
+
+class Way(Strict):
+    """One direction: a bottleneck with its buffer and queue, then the delay line."""
+
+    rate_mbps: Rate | None = None
+    opportunities: Series | None = None  # replayed packet by packet, instead of a rate
+    on_demand: OnDemand | None = None  # or a link whose rate follows demand
+    delay_ms: Delay | None = None
+    loss_pct: Percent = 0.0
+    buffer_bytes: BufferBytes | None = None
+    buffer_bdps: Positive | None = None  # of the nominal rate and the base RTT
+    queue: Queue = Bfifo(kind="bfifo")
+    frames: Frames | None = None
+
+    @property
+    def shaped(self) -> bool:
+        """Tell whether this direction has a bottleneck."""
+        return any(given is not None for given in (self.rate_mbps, self.opportunities, self.on_demand))
+
+    @model_validator(mode="after")
+    def _one_bottleneck(self) -> "Way":
+        given = [name for name in ("rate_mbps", "opportunities", "on_demand") if getattr(self, name) is not None]
+        if len(given) > 1:
+            raise ValueError(f"a direction with one of {' and '.join(given)}")
+        buffers = [name for name in ("buffer_bytes", "buffer_bdps") if getattr(self, name) is not None]
+        if len(buffers) != (1 if self.shaped else 0):
+            raise ValueError("a direction with either buffer_bytes or buffer_bdps where it has a bottleneck")
+        if self.on_demand and self.buffer_bdps:
+            raise ValueError("buffer_bytes where the rate is on demand: it has no bandwidth-delay product")
+        return self
+
+
+class RecordedRtt(Strict):
+    """A recorded RTT: its smallest value is the base, half each way; the variation is put where it arose."""
+
+    series: Series
+    put_on: Literal["up", "down", "both"]
+
+
+class Noise(Strict):
+    """What is drawn anew from each trial's seed, beside the phases of series and models."""
+
+    start_phase_ms: Annotated[float, Field(ge=0, le=60_000, strict=False)] = 0.0
+
+
+class Profile(Strict):
+    """One link, with three lists of where its figures come from, each entry with its source."""
+
+    title: Annotated[str, Field(min_length=1)]
+    rtt_ms: RecordedRtt | None = None
+    down: Way
+    up: Way
+    noise: Noise = Noise()
+    recorded: list[str]  # on a real link
+    published: list[str] = []  # figures of papers
+    assumed: list[str]  # the rest: a choice, with its reason
+    _file: Path = PrivateAttr(default=Path("profile"))
+
+    @model_validator(mode="after")
+    def _whole(self) -> "Profile":
+        if not self.down.shaped or self.down.on_demand:
+            raise ValueError("a profile with down.rate_mbps or down.opportunities")
+        without = [way for way in ("down", "up") if getattr(self, way).delay_ms is None]
+        if without and (self.rtt_ms is None or len(without) == 1):
+            raise ValueError("a profile with delay_ms in both directions, or with rtt_ms")
+        if self.rtt_ms and not without:
+            raise ValueError("a profile with either rtt_ms or delay_ms")
+        return self
+
+    @property
+    def file(self) -> Path:
+        """Return where it was read, for error messages and the files it names."""
+        return self._file
+
+
+def load_profile(name: str, asked_in: str) -> Profile:
+    """Read the profile a scenario names, or the one at a path that ends in .yml."""
+    if Path(name).suffix == ".yml":
+        return read_profile(Path(name))
+    known = [n for n in names(PROFILES, "*.yml") if n != "datasets"]
+    choose("profile of trace-profiles/", name, known, asked_in, "profile")
+    return read_profile(PROFILES / f"{name}.yml")
+
+
+def read_profile(file: Path) -> Profile:
+    """Read a profile from a file."""
+    profile = load(Profile, file)
+    profile._file = file
+    return profile

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Trials packed into the page: one compressed text each, unpacked by the browser when it is picked."""
+
+import base64
+import gzip
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from copy import copy
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from lab.judge.files import write_whole
+from lab.report.browser import series as made_by
+from lab.report.browser.series import QUANTITIES, series
+from lab.tables.stored_run import Run
+from lab.tables.stored_trial import Trial
+
+KEPT = "browser.json.gz"  # beside a trial's tables: what was packed, and of which moments
+MOMENTS = ("capacity_s", "true_capacity_s", "exit_s", "loss_s")
+
+
+def browsed(runs: Iterable[tuple[Run, pl.DataFrame, str]]) -> dict[str, Any]:
+    """All that the browser of a page shows: every judged trial of runs given with their outcomes and names."""
+    trials: list[dict[str, Any]] = []
+    senders: dict[str, dict[str, str]] = {}
+    for run, outcomes, name in runs:
+        trials += packed(run.trials, outcomes, name)
+        senders |= {stanza["name"]: {key: stanza[key] for key in ("label", "colour")} for stanza in run.meta["ccas"]}
+    quantities = [{"name": each.name, "label": each.label, "unit": each.unit} for each in QUANTITIES]
+    return {"quantities": quantities, "senders": senders, "trials": trials}
+
+
+def packed(trials: Iterable[Trial], outcomes: pl.DataFrame, group: str) -> Iterator[dict[str, Any]]:
+    """Pack trials of a run that have been judged, in the order given; `group` names the run in the browser's list."""
+    judged = dict(iter(outcomes.group_by(["cca", "trial"])))
+    for trial in trials:
+        rows = judged.get((trial.cca, trial.number))
+        if rows is not None:
+            yield _entry(copy(trial), {row["heuristic"]: row for row in rows.iter_rows(named=True)}, group)
+
+
+def _entry(trial: Trial, by_rule: Mapping[str, Mapping[str, Any]], group: str) -> dict[str, Any]:
+    true, offset = by_rule["truth"], by_rule["latency_offset"]
+    moments = dict(
+        zip(MOMENTS, (offset["capacity_s"], true["capacity_s"], true["exit_s"], true["loss_s"]), strict=True)
+    )
+    known = [value for value in moments.values() if value is not None]
+    data = _kept(trial.path / KEPT, moments) or _made(trial, moments, max(known, default=None))
+    return {
+        "group": group,
+        "cca": trial.cca,
+        "trial": trial.number,
+        "valid": trial.valid,
+        "class": true["exit_class"],
+        "cause": true["exit_cause"],
+        "duration_s": trial.meta["duration_s"],
+        "moments": moments,
+        "data": base64.b64encode(data).decode(),
+    }
+
+
+def _made(trial: Trial, moments: Mapping[str, float | None], last_s: float | None) -> bytes:
+    content = {"made_by": _maker(), "moments": moments, **series(trial, last_s)}
+    data = gzip.compress(json.dumps(content, separators=(",", ":")).encode(), mtime=0)
+    with suppress(OSError):  # kept for the next time only
+        write_whole(trial.path / KEPT, data)
+    return data
+
+
+def _kept(file: Path, moments: Mapping[str, float | None]) -> bytes | None:
+    """What was packed before, where it is whole and of the same moments."""
+    try:
+        data = file.read_bytes()
+        content = json.loads(gzip.decompress(data))
+        return data if (content["made_by"], content["moments"]) == (_maker(), moments) else None
+    except (OSError, EOFError, ValueError, KeyError):
+        return None
+
+
+@cache
+def _maker() -> str:
+    """Digest of the source that thins."""
+    return hashlib.sha256(Path(made_by.__file__).read_bytes()).hexdigest()[:16]

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A trial's series thinned for the screen: smallest and largest value in each of a few hundred stretches of time.
+
+Half of the stretches lie in slow start (up to a little after the last of its moments), for that is what one zooms into;
+the other half share the rest. Values are whole numbers of a small step, so that they pack well.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from lab.judge.outcome import FLOW
+from lab.tables.stored_trial import Trial
+
+BUCKETS = 800
+FOCUS = 1.25  # slow start's share ends this far beyond its last moment
+MOST_EVENTS = 400  # losses drawn one by one; beyond it every so many
+Integers = list[int | None]
+
+
+class Quantity(NamedTuple):
+    """One panel of the browser: where its values come from, and the step they are rounded to."""
+
+    name: str
+    label: str
+    unit: str
+    table: str
+    column: str
+    factor: float  # from the table's unit
+    step: float  # of the panel's unit
+
+
+QUANTITIES = (
+    Quantity("cwnd", "Congestion window", "packets", "acks", "cwnd_pkts", 1, 1),
+    Quantity("rtt", "Smoothed RTT", "ms", "acks", "srtt_ms", 1, 0.1),
+    Quantity("queue", "Bottleneck's queue", "kB", "qdisc", "backlog_bytes", 1e-3, 0.1),
+    Quantity("norm", "SEARCH's normalized difference", "%", "bins", "norm_pct", 1, 0.1),
+)
+
+
+def series(trial: Trial, last_moment_s: float | None) -> dict[str, Any]:
+    """All that the browser draws of a trial beside its moments: edges in ms, ranges by quantity, losses in ms."""
+    duration_s = float(trial.meta["duration_s"])
+    edges_s = _edges_s(duration_s, last_moment_s)
+    drawn = {quantity.name: _ranges(_values(trial, quantity), edges_s, quantity.step) for quantity in QUANTITIES}
+    return {
+        "edges": [round(edge * 1e3, 2) for edge in edges_s],
+        "series": drawn,
+        "drops": _thin(_drops_ms(trial.qdisc)),
+        "resent": _thin(_known_ms(trial.retransmits.filter(pl.col("flow") == FLOW)["t_s"])),
+    }
+
+
+def _edges_s(duration_s: float, last_moment_s: float | None) -> npt.NDArray[np.float64]:
+    focus_s = min(FOCUS * last_moment_s, duration_s) if last_moment_s else duration_s
+    if focus_s >= duration_s:
+        return np.linspace(0, duration_s, BUCKETS + 1)
+    half = BUCKETS // 2
+    return np.concatenate((np.linspace(0, focus_s, half + 1), np.linspace(focus_s, duration_s, half + 1)[1:]))
+
+
+def _values(trial: Trial, quantity: Quantity) -> pl.DataFrame:
+    """Time and value where both exist."""
+    table: pl.DataFrame = getattr(trial, quantity.table)
+    if "flow" in table.columns:
+        table = table.filter(pl.col("flow") == FLOW)
+    value = pl.col(quantity.column) * quantity.factor / quantity.step
+    return table.select("t_s", value=value).drop_nulls().filter(pl.col("value").is_finite() & (pl.col("t_s") >= 0))
+
+
+def _ranges(values: pl.DataFrame, edges_s: npt.NDArray[np.float64], step: float) -> dict[str, Any]:
+    """Smallest and largest of each stretch, as differences to the one before; a stretch without values is null."""
+    bucket = np.clip(np.searchsorted(edges_s, values["t_s"].to_numpy(), "right") - 1, 0, len(edges_s) - 2)
+    by_bucket = (
+        values.with_columns(bucket=pl.Series(bucket, dtype=pl.Int64))
+        .group_by("bucket")
+        .agg(low=pl.col("value").min().round().cast(pl.Int64), high=pl.col("value").max().round().cast(pl.Int64))
+    )
+    every = pl.DataFrame({"bucket": range(len(edges_s) - 1)}, schema={"bucket": pl.Int64})
+    spread = every.join(by_bucket, on="bucket", how="left").sort("bucket")
+    return {"step": step, "low": _differences(spread["low"]), "high": _differences(spread["high"])}
+
+
+def _differences(column: pl.Series) -> Integers:
+    """Each known value as its difference to the known one before."""
+    told: Integers = []
+    before = 0
+    for value in column:
+        told.append(None if value is None else value - before)
+        before = before if value is None else value
+    return told
+
+
+def _drops_ms(qdisc: pl.DataFrame) -> list[float]:
+    """When the bottleneck dropped: the samples whose counter rose."""
+    return _known_ms(qdisc.filter((pl.col("drops_pkts").diff() > 0) & (pl.col("t_s") >= 0))["t_s"])
+
+
+def _known_ms(t_s: pl.Series) -> list[float]:
+    return [round(time * 1e3, 2) for time in t_s.drop_nulls()]
+
+
+def _thin(times_ms: list[float]) -> dict[str, Any]:
+    """At most so many of them, spread evenly, and how many there were."""
+    every = -(-len(times_ms) // MOST_EVENTS) or 1
+    return {"count": len(times_ms), "ms": times_ms[::every]}

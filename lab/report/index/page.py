@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""results/index.html as plain data, and from data to HTML; nothing is fetched."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from lab.report import template
+from lab.report.index.claims import Claims
+from lab.report.index.recorded import RecordedPart
+from lab.report.table import Table
+from lab.report.template import Picture
+
+
+@dataclass(frozen=True)
+class Link:
+    """A link's sentence at the top."""
+
+    name: str
+    sentence: str
+    page: str
+
+
+@dataclass(frozen=True)
+class ScenarioPart:
+    """A scenario: its question, how far it is, and its files, as paths from the page."""
+
+    name: str
+    question: str
+    state: str
+    page: str | None
+    files: Sequence[tuple[str, str]]  # name, path
+    base: str | None = None  # of a counterfactual: the scenario that it repeats
+    changes: str = ""  # of a counterfactual: what it changes
+
+
+@dataclass(frozen=True)
+class Item:
+    """A figure or table of a seed, or why there is none."""
+
+    kind: str
+    seed: str
+    picture: Picture | None = None
+    table: Table | None = None
+    why: str = ""
+    files: Sequence[tuple[str, str]] = ()
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """What one notebook made."""
+
+    name: str
+    question: str
+    notebook: str
+    items: Sequence[Item]
+    fault: str | None
+
+
+@dataclass(frozen=True)
+class Index:
+    """All that the page shows."""
+
+    links: Sequence[Link]
+    overview: Picture | None
+    summary: Table | None
+    scenarios: Sequence[ScenarioPart]
+    chapters: Sequence[Chapter]
+    recorded: RecordedPart
+    claims: Claims | None  # null: not judged yet
+    heuristics: bool
+    browsed: Mapping[str, Any]
+    faults: Sequence[str]
+    trials: int
+    valid: int
+    downloads: Sequence[tuple[str, str]]
+
+
+def render(index: Index) -> str:
+    """The page as HTML."""
+    return template.render("index.html.j2", index=index)

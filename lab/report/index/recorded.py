@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The recorded downloads beside the emulated ones on the page of all; what is missing is a command to run."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from lab.base.errors import UserError
+from lab.evaluation.beside import SCENARIO, beside, fetch_command, fetched
+from lab.evaluation.beside_tables import EMULATED, Sheet, sheets
+from lab.figures import recorded_downloads
+from lab.figures.save import pdf, svg
+from lab.judge.files import write_whole
+from lab.judge.stored import LATEST
+from lab.report.table import Group, Row, Table
+from lab.report.template import Picture, picture
+
+NAME = "recorded_downloads"
+
+
+@dataclass(frozen=True)
+class RecordedPart:
+    """A figure and its tables, or the commands that they wait for."""
+
+    picture: Picture | None = None
+    tables: Sequence[Table] = ()
+    commands: Sequence[str] = ()
+
+
+def recorded(results: Path, faults: list[str]) -> RecordedPart:
+    """Draw what is there; a run or recording that cannot be read is a line among the faults."""
+    run = results / SCENARIO / LATEST
+    missing = [f"lab run {SCENARIO}"] * (not (run / "run.json").exists()) + [fetch_command()] * (not fetched())
+    if missing:
+        return RecordedPart(commands=missing)
+    try:
+        both = beside(run, fetched())
+        drawing, tables = recorded_downloads.draw(both), [_table(sheet) for sheet in sheets(both)]
+    except UserError as error:
+        faults.append(str(error))
+        return RecordedPart(commands=[f"lab traces compare {SCENARIO}/{LATEST}"])
+    vector = svg(drawing.figure)
+    write_whole(results / f"{NAME}.svg", vector)
+    write_whole(results / f"{NAME}.pdf", pdf(drawing.figure))
+    return RecordedPart(picture("recorded-downloads", vector, drawing.alt, drawing.caption), tables)
+
+
+def _table(sheet: Sheet) -> Table:
+    ours = [row for row in sheet.rows if row[0].startswith(EMULATED)]
+    groups = [
+        Group(label, tuple(Row(row) for row in rows))
+        for label, rows in (("Recorded", [row for row in sheet.rows if row not in ours]), ("Emulated", ours))
+        if rows
+    ]
+    name = f"beside-{sheet.title.lower().replace(' ', '-')}"
+    return Table(name, sheet.title, ("Download", *sheet.header[1:]), tuple(groups), (sheet.note,), "Of")

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The top of the page: a sentence and a few rows for each link, from the scenario that has most trials on it."""
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from lab.judge.stored import Stored
+from lab.judge.summary import summarise
+from lab.report.headline import headline
+from lab.report.table import Group, Row, Table, mean, number, share
+
+HEADER = (
+    "Sender",
+    "Trials",
+    "Early (%)",
+    "Chokepoint (%)",
+    "Late (%)",
+    "Chokepoint by the papers' rule (%)",
+    "Published (%)",
+    "Exit (s)",
+    "Throughput (Mb/s)",
+)
+
+
+def one_a_link(runs: Sequence[Stored]) -> list[Stored]:
+    """Of the runs over each profile, the one with most valid trials, in the order of the runs.
+
+    None that is `aside`, and no counterfactual: its link is not the one that a source measured.
+    """
+    best: dict[str, Stored] = {}
+    for stored in runs:
+        if stored.run.meta["scenario"].get("aside") or stored.counterfactual_of:
+            continue
+        profile = str(stored.run.meta["scenario"]["profile"])
+        before = best.get(profile)
+        if before is None or _valid(stored) > _valid(before):
+            best[profile] = stored
+    return list(best.values())
+
+
+def sentence(stored: Stored) -> str:
+    """Who leaves at the right moment on this link, in truth."""
+    said = headline(_summary(stored), stored.ccas, _rule(stored))[0]
+    return said.removeprefix("By the bottleneck's own queue, ")
+
+
+def table(links: Sequence[Stored]) -> Table:
+    """A group a link, a row a sender."""
+    groups = tuple(Group(stored.link, tuple(_rows(stored))) for stored in links)
+    caption = (
+        "Where each sender leaves slow start, against the true queue: percent of the judged trials with 95 % Wilson "
+        "interval; beside it by the rule of the papers, and what they publish."
+    )
+    return Table("summary", caption, HEADER, groups, (), "Link")
+
+
+def _rows(stored: Stored) -> list[Row]:
+    summary, rule = _summary(stored), _rule(stored)
+    rows = []
+    for stanza in stored.ccas:
+        true, ruled = (summary.row(by_predicate=_is(stanza["name"], name), named=True) for name in ("truth", rule))
+        cells = (
+            stanza["label"],
+            f"{true['valid']} of {true['trials']}",
+            *(share(true, name) for name in ("early", "chokepoint", "late")),
+            share(ruled, "chokepoint"),
+            number(stored.published_pct(stanza["name"])["chokepoint"], 1),
+            mean(true, "exit_s", 2),
+            mean(true, "throughput_mbps", 1),
+        )
+        rows.append(Row(cells))
+    return rows
+
+
+def _is(cca: str, heuristic: str) -> pl.Expr:
+    return (pl.col("cca") == cca) & (pl.col("heuristic") == heuristic)
+
+
+def _summary(stored: Stored) -> pl.DataFrame:
+    return summarise(stored.judged.outcomes, [stanza["name"] for stanza in stored.ccas])
+
+
+def _rule(stored: Stored) -> str:
+    return str(stored.run.meta["scenario"].get("heuristic", "latency_offset"))
+
+
+def _valid(stored: Stored) -> int:
+    return int(stored.judged.trials["valid"].sum())

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Make results/index.html: each scenario's own page where it is out of date, the notebooks, then the page of all."""
+
+import multiprocessing
+import os
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+import polars as pl
+
+from lab.base.errors import UserError
+from lab.figures import exit_classes
+from lab.figures.save import pdf, svg
+from lab.judge.files import write_whole
+from lab.judge.judged import OUTCOMES, TRIALS
+from lab.judge.stored import LATEST, Stored, stored
+from lab.report.browser.pack import browsed
+from lab.report.index import chapters, claims, heuristics, summary
+from lab.report.index.choice import shown_first
+from lab.report.index.evaluation import FOLDER as EVALUATION
+from lab.report.index.evaluation import evaluation
+from lab.report.index.notebooks import NOTEBOOKS, execute_all
+from lab.report.index.page import Index, Link, ScenarioPart, render
+from lab.report.index.recorded import recorded
+from lab.report.template import Picture, picture
+from lab.report.write import write_report
+
+PAGE = "index.html"
+RUN_FILES = ("summary.csv", "summary.tex", "outcomes.csv", OUTCOMES, TRIALS)
+
+
+def write_index(results: Path, replay_library: Path | None, notebooks: Path = NOTEBOOKS) -> Path:
+    """Make the page from what is stored; what is missing is shown as pending, what cannot be read is said."""
+    results = results.resolve()
+    results.mkdir(parents=True, exist_ok=True)
+    runs, faults = stored(results)
+    faults += _own_pages(runs, replay_library)
+    tables = {name: _evaluated(results, name, faults) for name in ("claims", "status")}
+    done = execute_all(results, replay_library, notebooks)
+    links = summary.one_a_link(runs)
+    index = Index(
+        links=[Link(each.link, summary.sentence(each), _page(each)) for each in links],
+        overview=_overview(results, links),
+        summary=summary.table(links) if links else None,
+        scenarios=_scenarios(results, runs, tables["status"]),
+        chapters=[chapters.chapter(results, each) for each in done],
+        claims=claims.shown(tables["claims"]),
+        recorded=recorded(results, faults),
+        heuristics=_heuristics(results, runs, faults),
+        browsed=browsed((each.run, shown_first(each.judged.outcomes), each.name) for each in runs),
+        faults=[*faults, *(fault for each in runs for fault in each.judged.faults)],
+        trials=sum(each.judged.trials.height for each in runs),
+        valid=sum(int(each.judged.trials["valid"].sum()) for each in runs),
+        downloads=_downloads(results),
+    )
+    return write_whole(results / PAGE, render(index))
+
+
+def _own_pages(runs: Sequence[Stored], replay_library: Path | None) -> list[str]:
+    """Write the pages of runs that changed since; a line for each that cannot be written."""
+    old = [each.run.path for each in runs if _is_old(each.run.path)]
+    if not old:
+        return []
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(min(len(os.sched_getaffinity(0)), len(old)), context) as pool:
+        said = list(pool.map(_report, old, [replay_library] * len(old)))
+    return [fault for fault in said if fault]
+
+
+def _report(folder: Path, replay_library: Path | None) -> str | None:
+    try:
+        write_report(folder, replay_library)
+    except UserError as error:
+        return str(error)
+    return None
+
+
+def _is_old(folder: Path) -> bool:
+    page = folder / "report.html"
+    made_from = [folder / OUTCOMES, folder / "run.json"]
+    return not page.exists() or any(file.exists() and file.stat().st_mtime > page.stat().st_mtime for file in made_from)
+
+
+def _evaluated(results: Path, name: str, faults: list[str]) -> pl.DataFrame | None:
+    """A table of the evaluation; where it is not whole, its line among the faults."""
+    try:
+        return evaluation(results, name)
+    except UserError as error:
+        faults.append(str(error))
+        return None
+
+
+def _overview(results: Path, links: Sequence[Stored]) -> Picture | None:
+    if not links:
+        return None
+    drawing = exit_classes.draw(links)
+    vector = svg(drawing.figure)
+    write_whole(results / "summary.svg", vector)
+    write_whole(results / "summary.pdf", pdf(drawing.figure))
+    return picture("summary-figure", vector, drawing.alt, drawing.caption)
+
+
+def _page(each: Stored) -> str:
+    return f"{each.name}/{LATEST}/report.html"
+
+
+def _scenarios(results: Path, runs: Sequence[Stored], status: pl.DataFrame | None) -> list[ScenarioPart]:
+    """Every scenario that the evaluation knows, and every other that has been run."""
+    by_name = {each.name: each for each in runs}
+    known = {} if status is None else {row["scenario"]: row for row in status.iter_rows(named=True)}
+    parts = []
+    for name in dict.fromkeys((*known, *by_name)):
+        each, row = by_name.get(name), known.get(name, {})
+        question = str(each.run.meta["scenario"]["question"]) if each else str(row.get("question") or "")
+        base = each.counterfactual_of if each else row.get("counterfactual_of")
+        found = (_state(each, row), _page(each) if each else None, _files(results, name))
+        parts.append(ScenarioPart(name, question, *found, str(base) if base else None, str(row.get("changes") or "")))
+    return parts
+
+
+def _state(each: Stored | None, row: dict[str, object]) -> str:
+    if each is None:
+        return str(row.get("state") or "pending")
+    trials = each.judged.trials
+    note = f"; {row['note']}" if row.get("note") else ""
+    return f"{int(trials['valid'].sum())} of {trials.height} trials valid{note}"
+
+
+def _files(results: Path, name: str) -> list[tuple[str, str]]:
+    paths = [Path(name) / LATEST / file for file in RUN_FILES]
+    return [(path.name, path.as_posix()) for path in paths if (results / path).exists()]
+
+
+def _heuristics(results: Path, runs: Sequence[Stored], faults: list[str]) -> bool:
+    try:
+        return heuristics.write(results, _titles(runs))
+    except UserError as error:
+        faults.append(str(error))
+        return False
+
+
+def _titles(runs: Sequence[Stored]) -> dict[str, str]:
+    """Word each scenario's link, and its own name where others have the same link; none that is not summed up."""
+    aside = {each.name for each in runs if each.run.meta["scenario"].get("aside") or each.counterfactual_of}
+    shown = [each for each in runs if each.name not in aside]
+    count = Counter(each.link for each in shown)
+    return {each.name: each.link if count[each.link] == 1 else f"{each.link} ({each.name})" for each in shown}
+
+
+def _downloads(results: Path) -> list[tuple[str, str]]:
+    made: Iterable[Path] = [*sorted(results.glob("summary.*")), *sorted((results / EVALUATION).glob("*.[cp]*"))]
+    return [(path.name, path.relative_to(results).as_posix()) for path in made]

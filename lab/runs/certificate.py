@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A trial's certificate: what was asked of the emulator against what packets got. One breach makes it invalid."""
+
+from typing import Any
+
+import polars as pl
+
+from lab.base.stats import largest
+from lab.links.shapes import late_us
+from lab.node.series import WHOLE
+from lab.tables.link_capacity import Link
+
+Check = dict[str, Any]
+RATE_TOLERANCE_PCT = 0.5
+FRAME_BYTES = 1514
+DELAY_TOLERANCE_MS = 0.1
+LATE_TOLERANCE_PCT = 1.0  # of the departures from a delay line in real time
+BUSY_TOLERANCE_PCT = 95.0  # above it nobody knows what waited for a processor
+STEAL_TOLERANCE_PCT = 5.0
+WINDOW_LIMITED_TOLERANCE_PCT = 0.1
+LOSS_SDS = 4.0  # a loss rate drawn at random lies this many standard deviations from what was asked in one of 16,000
+BUSY_SAMPLES = 20
+END_TOLERANCE_S = 0.1  # a machine in real time may wake up late
+
+
+def certify(plan: dict[str, Any], node: dict[str, Any], tables: dict[str, pl.DataFrame]) -> dict[str, Any]:
+    """Check a trial; returns {valid, checks: [{name, asked, got, unit, tolerance, ok}]}."""
+    checks = [
+        _rate(plan, tables),
+        *(_delay(probe, _late_ms(plan)) for probe in node["probes"]),
+        _order(node["probes"], tables["packets"]),
+        _segments(plan["mss_bytes"], tables["packets"]),
+        _capture(node["capture"]),
+        _elsewhere(plan, node),
+        *_losses(plan, node),
+        _receive_window(tables["acks"], plan["mss_bytes"]),
+        *_lateness(plan, node["changes"]),
+        *_machine(node, _late_ms(plan)),
+        _duration(plan, node["downloads"][0]),
+    ]
+    return {"valid": all(check["ok"] for check in checks), "checks": checks}
+
+
+def _check(name: str, asked: float, got: float | None, unit: str, tolerance: float, missing_ok: bool = False) -> Check:
+    ok = missing_ok if got is None else abs(got - asked) <= tolerance
+    return {"name": name, "asked": asked, "got": got, "unit": unit, "tolerance": tolerance, "ok": ok}
+
+
+def _rate(plan: dict[str, Any], tables: dict[str, pl.DataFrame]) -> Check:
+    """What the bottleneck sent while it was surely busy; a queue that never formed proves nothing and is no breach.
+
+    Surely busy: at each sample more was queued than the link can send before the next one, at its fastest.
+    """
+    link, qdisc = Link(tables["link"]), tables["qdisc"]
+    enough_bytes = link.most_bytes_in(plan["sampler"]["interval_us"] / 1e6)
+    numbered = qdisc.with_columns((pl.col("backlog_bytes") <= enough_bytes).cum_sum().alias("spell"))
+    spells = (
+        numbered.filter(pl.col("backlog_bytes") > enough_bytes)
+        .group_by("spell", maintain_order=True)
+        .agg(
+            (pl.col("sent_bytes").last() - pl.col("sent_bytes").first()).alias("sent_bytes"),
+            pl.col("t_s").first().alias("begin_s"),
+            pl.col("t_s").last().alias("end_s"),
+            pl.len().alias("samples"),
+        )
+        .filter(pl.col("samples") >= BUSY_SAMPLES)
+    )
+    busy_s = float((spells["end_s"] - spells["begin_s"]).sum())
+    allowed_bytes = sum(link.bytes_between(*span) for span in spells.select("begin_s", "end_s").iter_rows())
+    name = "rate while the bottleneck had a queue"
+    if not busy_s:
+        return _check(name, plan["link"]["rate_mbps"], None, "Mb/s", 0.0, missing_ok=not qdisc.is_empty())
+    asked, got = (count * 8 / 1e6 / busy_s for count in (allowed_bytes, float(spells["sent_bytes"].sum())))
+    frames_mbps = FRAME_BYTES * 8 / 1e6 * spells.height / busy_s  # one is on its way as each spell begins and ends
+    return _check(name, asked, got, "Mb/s", asked * RATE_TOLERANCE_PCT / 100 + frames_mbps)
+
+
+def _late_ms(plan: dict[str, Any]) -> float:
+    """How late anything may be: in real time a share of the round trip, lest a slow machine be part of it."""
+    real_ms = late_us(plan["link"]["base_rtt_ms"]) / 1e3
+    return real_ms if plan.get("clock") == "real" else DELAY_TOLERANCE_MS
+
+
+def _delay(probe: dict[str, Any], late_ms: float) -> Check:
+    """Every probe of the idle path; where capacity is granted, one may wait for its grant: as long as a frame."""
+    delays_ms = [delay_us / 1e3 for _, delay_us in probe["arrived"]]
+    asked, grant_ms = probe["delay_ms"], probe["grant_ms"]
+    worst = max(delays_ms, key=lambda got: abs(got - asked), default=None)
+    check = _check(f"one-way delay {probe['way']}, worst probe", asked, worst, "ms", late_ms + grant_ms)
+    early = min(delays_ms, default=asked) < asked - DELAY_TOLERANCE_MS
+    return check | {"ok": check["ok"] and not early}
+
+
+def _order(probes: list[dict[str, Any]], packets: pl.DataFrame) -> Check:
+    """Probes out of order, and data segments sent before the one that arrived before them (by time stamp)."""
+    probed = sum(
+        later < earlier
+        for p in probes
+        for (earlier, _), (later, _) in zip(p["arrived"], p["arrived"][1:], strict=False)
+    )
+    data = packets.filter(pl.col("to_client") & (pl.col("len_bytes") > 0) & pl.col("tsval").is_not_null())
+    step = data.select((pl.col("tsval").cast(pl.Int64).diff().over("flow") + 2**31) % 2**32 - 2**31).to_series()
+    return _check("packets out of order", 0, probed + int((step < 0).sum()), "packets", 0)
+
+
+def _segments(mss_bytes: int, packets: pl.DataFrame) -> Check:
+    """The largest data segment: what the MTU and the headers leave, of both ends."""
+    data = packets.filter(pl.col("to_client") & (pl.col("flow") == 1))
+    return _check("largest data segment", mss_bytes, largest(data["len_bytes"]), "bytes", 0)
+
+
+def _capture(counts: dict[str, int]) -> Check:
+    return _check("packets the capture dropped", 0, counts["dropped_pkts"], "packets", 0)
+
+
+def _elsewhere(plan: dict[str, Any], node: dict[str, Any]) -> Check:
+    """Drops that are neither the bottleneck's nor a loss that was asked for."""
+    counters = node["counters"]
+    lossy = {c["part"] for c in node["changes"] if c["played"].get("loss_sum")}
+    intended = {f"{s['node']}:{s['dev']}" for s in plan["shapes"] if s["part"] in lossy or _may_drop(s)}
+    overflow = sum(c["played"].get("overflow_pkts", 0) for c in node["changes"])
+    dropped = sum(
+        c["rx_dropped_pkts"] + (0 if end in intended else c["tx_dropped_pkts"] + c["qdisc_dropped_pkts"])
+        for end, c in counters["interfaces"].items()
+    )
+    return _check(
+        "drops anywhere but at the bottleneck",
+        0,
+        dropped + overflow + sum(sum(t.values()) for t in counters["tcp"].values()),
+        "packets",
+        0,
+    )
+
+
+def _may_drop(shape: dict[str, Any]) -> bool:
+    """Tell what drops as it was asked to from the start."""
+    return shape["part"] in ("bottleneck", "bottleneck-up") or bool(shape["spec"].get("loss_pct"))
+
+
+def _losses(plan: dict[str, Any], node: dict[str, Any]) -> list[Check]:
+    """Random loss asked for, against what was dropped of what came: counted for netem, by a delay line itself."""
+    checks = [_followed_loss(c["part"], c["played"]) for c in node["changes"] if c["played"].get("loss_sum")]
+    for shape in plan["shapes"]:
+        asked = shape["spec"].get("loss_pct", 0)
+        if asked and shape["spec"]["kind"] == "netem":
+            counts = node["counters"]["interfaces"][f"{shape['node']}:{shape['dev']}"]
+            offered = counts["tx_pkts"] + counts["qdisc_dropped_pkts"]
+            sd = 100 * (asked / 100 * (1 - asked / 100) / max(offered, 1)) ** 0.5
+            got = 100 * counts["qdisc_dropped_pkts"] / offered if offered else None
+            checks.append(_check(f"random loss, {shape['part']}", asked, got, "%", LOSS_SDS * sd))
+    return checks
+
+
+def _followed_loss(part: str, played: dict[str, Any]) -> Check:
+    asked = played["loss_sum"] / WHOLE
+    return _check(f"random loss, {part}", asked, played["lost_pkts"], "packets", LOSS_SDS * asked**0.5)
+
+
+def _receive_window(acks: pl.DataFrame, mss_bytes: int) -> Check:
+    """Share of ACKs that found the sender held by the client's window."""
+    held = acks.select(
+        (pl.col("snd_nxt_bytes") - pl.col("snd_una_bytes") + mss_bytes > pl.col("snd_wnd_bytes")).mean()
+    ).item()
+    return _check(
+        "ACKs at which the receive window was the limit",
+        0,
+        None if held is None else 100 * held,
+        "%",
+        WINDOW_LIMITED_TOLERANCE_PCT,
+    )
+
+
+def _machine(node: dict[str, Any], late_ms: float) -> list[Check]:
+    """In real time: whether the machines kept up, seen every second of the download, and what their wire adds."""
+    checks = _kept_up(node["machine"], "", late_ms) if "machine" in node else []
+    if "far" in node:
+        worst_us = max(node["far"]["wire_us"], default=None)
+        wire_ms = None if worst_us is None else worst_us / 1e3
+        checks.append(_check("round trip between the machines, worst", 0, wire_ms, "ms", late_ms))
+        checks += _kept_up(node["far"]["machine"], " of the client's machine", late_ms)
+    return checks
+
+
+def _kept_up(machine: dict[str, Any], which: str, late_ms: float) -> list[Check]:
+    seconds, late_us = machine["seconds"], machine["late_us"]
+    busy = max((second["busy_pct"] for second in seconds), default=None)
+    stolen = max((second["steal_pct"] for second in seconds), default=None)
+    late = None if late_us["p99"] is None else late_us["p99"] / 1e3
+    return [
+        _check(f"processors{which} taken in the busiest second", 0, busy, "%", BUSY_TOLERANCE_PCT),
+        _check(f"processors{which} taken by other machines, worst second", 0, stolen, "%", STEAL_TOLERANCE_PCT),
+        _check(f"late wake-ups{which}, 99th percentile", 0, late, "ms", late_ms),
+    ]
+
+
+def _lateness(plan: dict[str, Any], changes: list[dict[str, Any]]) -> list[Check]:
+    """How late packets left the delay lines that follow a series: a machine that is too busy shows here."""
+    lines = [(c["part"], c["played"]) for c in changes if "late_pkts" in c["played"]]
+    if plan.get("clock") == "real":
+        shares = [(part, 100 * played["late_pkts"] / max(played["sent_pkts"], 1)) for part, played in lines]
+        return [_check(f"departures too late, {part}", 0, share, "%", LATE_TOLERANCE_PCT) for part, share in shares]
+    return [
+        _check(f"latest departure, {part}", 0, played["latest_ns"] / 1e6, "ms", DELAY_TOLERANCE_MS)
+        for part, played in lines
+    ]
+
+
+def _duration(plan: dict[str, Any], download: dict[str, Any]) -> Check:
+    """How long the client was there from the first data on; one of a size may be through before its time."""
+    asked, got = plan["flows"][0]["duration_s"], (download["until_ns"] - download["data_ns"]) / 1e9
+    if "size_bytes" in plan["flows"][0]:
+        check = _check("download lasted at most", asked, got, "s", END_TOLERANCE_S)
+        return check | {"ok": got <= asked + END_TOLERANCE_S}
+    return _check("download lasted", asked, got, "s", END_TOLERANCE_S)

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A scenario with all that it names, read and checked together; and what of it a result records."""
+
+import hashlib
+import json
+from typing import Any
+
+from lab.base.errors import field_error
+from lab.links.profile import load_profile
+from lab.runs.plan import Experiment
+from lab.schema.cca import load_cca
+from lab.schema.load import Strict
+from lab.schema.scenario import load_scenario
+from lab.schema.sysctls import load_sysctls
+from lab.schema.topology import load_topology
+
+EXPLANATIONS = ("counterfactuals", "open")
+
+
+def load_experiment(name: str, overrides: dict[str, Any] | None = None) -> Experiment:
+    """Read a scenario by name or path, with the profile, topology and senders that it names."""
+    stem, scenario = load_scenario(name, overrides)
+    asked_in = f"lab/scenarios/{stem}.yml" if not name.endswith(".yml") else name
+    ccas = {cca: load_cca(cca, asked_in, "ccas") for cca in scenario.ccas}
+    rival = load_cca(scenario.rival, asked_in, "rival") if scenario.rival else None
+    topology = load_topology(scenario.topology, asked_in)
+    if rival and len(topology.rivals) != 2:
+        raise field_error(asked_in, "topology", scenario.topology, "one with lab.rival-sender and lab.rival-receiver")
+    if scenario.mtu_bytes and scenario.mtu_bytes > topology.mtu_bytes:
+        rule = f"at most {topology.mtu_bytes}, the MTU of topology {scenario.topology}"
+        raise field_error(asked_in, "mtu_bytes", scenario.mtu_bytes, rule)
+    return Experiment(stem, scenario, load_profile(scenario.profile, asked_in), topology, ccas, rival)
+
+
+def record(experiment: Experiment) -> dict[str, Any]:
+    """Return everything that was asked for, with a digest of each part: what run.json holds of it."""
+    parts: dict[str, Strict] = {
+        "scenario": experiment.scenario,
+        "profile": experiment.profile,
+        "topology": experiment.topology,
+        "sysctls": load_sysctls(),
+    }
+    ccas = [cca.model_dump() for cca in experiment.ccas.values()]
+    recorded: dict[str, Any] = {name: part.model_dump() for name, part in parts.items()} | {"ccas": ccas}
+    if experiment.rival:
+        recorded["rival"] = experiment.rival.model_dump()
+    digests = {name: digest(part) for name, part in (recorded | {"scenario": asked(recorded["scenario"])}).items()}
+    return {"name": experiment.name, **recorded, "digests": digests}
+
+
+def asked(scenario: dict[str, Any]) -> dict[str, Any]:
+    """Return a scenario without what explains its results: an explanation comes after the run, and changes no trial."""
+    rows = [{key: row[key] for key in row if key not in EXPLANATIONS} for row in scenario.get("claims", [])]
+    return scenario | {"claims": rows}
+
+
+def digest(part: Any) -> str:
+    """Digest of plain data, whatever the order of its keys."""
+    return hashlib.sha256(json.dumps(part, sort_keys=True).encode()).hexdigest()[:16]

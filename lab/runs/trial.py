@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""One trial: planned, run, decoded, certified, stored. A folder of it appears only when all of that is done."""
+
+import json
+import shutil
+import uuid
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from lab.backends.boot import TrialError
+from lab.backends.place import Place, add_topology
+from lab.backends.virtual import Virtual
+from lab.kernel.build import Kernel
+from lab.links.shapes import write_steps
+from lab.runs.certificate import certify
+from lab.runs.plan import PORT, RIVAL_PORT, SNAPLEN_BYTES, Experiment, draw, make_plan
+from lab.tables import downloads
+from lab.tables.acks import Clock, ack_table, retransmit_table, state_table
+from lab.tables.exits import bin_table, exit_table
+from lab.tables.header_capture import keep_headers
+from lab.tables.link import read_link
+from lab.tables.packets import read_packets
+from lab.tables.qdisc import qdisc_table
+from lab.tables.stored_parquet import write_table
+from lab.tables.stored_trial import FORMAT, TABLES, Trial
+from lab.tables.trace import read_events
+
+CAPTURED = "client.pcapng"
+RAW = ("trace.raw", "formats", "link", "node.json", CAPTURED)
+
+
+@dataclass(frozen=True)
+class Job:
+    """One trial to do: which sender, which number, and where its folder will be."""
+
+    experiment: Experiment
+    cca: str
+    number: int
+    folder: Path
+    kernel: Kernel
+    world: Path
+    keep_capture: bool = True
+    place: Place | None = None  # else the virtual kernel
+
+    @property
+    def where(self) -> Place:
+        """Return where it runs."""
+        return self.place or Virtual(self.kernel, self.world)
+
+
+def run_trial(job: Job) -> dict[str, Any]:
+    """Run a trial and store it; returns its trial.json."""
+    draft = (
+        job.folder.parent / f".{job.folder.name}.{uuid.uuid4().hex[:8]}.draft"
+    )  # a lost worker may still write its own
+    draft.mkdir(parents=True)
+    try:
+        plan = prepare(job, draft)
+        job.where.run_plan(plan, draft)
+        meta = store(job, plan, draft)
+        _publish(draft, job.folder)
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+    return meta
+
+
+def _publish(draft: Path, folder: Path) -> None:
+    """Give a whole draft its name; where another worker was first, its trial is the same."""
+    if folder.exists() and not Trial(folder).is_whole:
+        shutil.rmtree(folder)  # of a disk that was full, or worse
+    try:
+        draft.replace(folder)
+    except OSError:
+        if not Trial(folder).is_whole:
+            raise
+
+
+def prepare(job: Job, folder: Path) -> dict[str, Any]:
+    """Draw a trial's link, write its steps into the trial's folder, and word its plan."""
+    drawn = draw(job.experiment, job.number)
+    write_steps(job.experiment.profile, drawn.link, folder / "link")
+    add_topology(folder, job.where.engine, job.experiment.topology.name)
+    return job.where.worded(make_plan(job.experiment, job.experiment.ccas[job.cca], drawn))
+
+
+def store(job: Job, plan: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """Decode the raw records of a folder into tables and trial.json, and remove them."""
+    node = json.loads((folder / "node.json").read_text())
+    rival = job.experiment.rival
+    rules = [job.experiment.ccas[job.cca].slow_start_exit, *([rival.slow_start_exit] if rival else [])]
+    tables = decode(folder, node, *rules)
+    measured = downloads.measure(plan, node, tables)
+    if error := downloads.failure(plan, node, measured):
+        raise TrialError(error)
+    tables = downloads.cut(tables, measured)
+    for name in TABLES:
+        write_table(tables[name], folder / f"{name}.parquet")
+    meta = _meta(job, plan, node, measured, certify(plan, node, tables))
+    (folder / "trial.json").write_text(json.dumps(meta, indent=1))
+    if job.keep_capture:
+        keep_headers(folder / CAPTURED, folder / f"{CAPTURED}.zst", SNAPLEN_BYTES)
+    for name in RAW:
+        path = folder / name
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+    shutil.rmtree(folder / "topology", ignore_errors=True)
+    return meta
+
+
+def decode(folder: Path, node: dict[str, Any], *rules: str) -> dict[str, pl.DataFrame]:
+    """Decode the raw records of a trial; `rules` are what ends each sender's slow start when no loss does."""
+    capture = read_packets(folder / CAPTURED, PORT, SNAPLEN_BYTES)
+    start_ns = capture.start_ns - node["clocks"]["realtime_ns"] + node["clocks"]["monotonic_ns"]
+    events = read_events(folder / "trace.raw", folder / "formats")
+    clock = Clock(start_ns, capture.client_ports | ({RIVAL_PORT: downloads.RIVAL} if len(rules) > 1 else {}))
+    exits = [exit_table(events, clock, rule).filter(pl.col("flow") == flow) for flow, rule in enumerate(rules, 1)]
+    return {
+        "packets": capture.packets,
+        "acks": ack_table(events, clock, capture.server_isn),
+        "ca_states": state_table(events, clock),
+        "retransmits": retransmit_table(events, clock),
+        "bins": bin_table(events, clock),
+        "exits": pl.concat(exits),
+        "link": read_link(folder, node["applied"], (node["start_ns"] - start_ns) / 1e9),
+        "qdisc": qdisc_table(events, start_ns),
+    }
+
+
+def _meta(
+    job: Job,
+    plan: dict[str, Any],
+    node: dict[str, Any],
+    measured: list[dict[str, Any]],
+    certificate: dict[str, Any],
+) -> dict[str, Any]:
+    experiment = job.experiment
+    return {
+        "format": FORMAT,
+        "cca": job.cca,
+        "trial": job.number,
+        "seed": plan["seed"],
+        "scenario": experiment.name,
+        "profile": experiment.scenario.profile,
+        "duration_s": experiment.scenario.duration_s,
+        **plan["link"],
+        "mss_bytes": plan["mss_bytes"],
+        "flows": [
+            {"flow": flow["flow"], "cca": cca} | flow
+            for flow, cca in zip(measured, (job.cca, experiment.scenario.rival), strict=False)
+        ],
+        "certificate": certificate,
+        "applied": node["applied"],
+        "probes": node["probes"],
+        "counters": node["counters"],
+        "capture": node["capture"],
+        "changes": node["changes"],
+        "kernel": node["kernel"],
+        "backend": job.where.backend,
+        "engine": job.where.engine,
+        **({"machine": node["machine"]} if "machine" in node else {}),
+    }

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""One stored run: run.json and its whole trials."""
+
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from lab.base.errors import UserError
+from lab.tables.stored_trial import Trial, read_json
+
+
+class Run:
+    """A run's folder; trials are those that were stored whole."""
+
+    def __init__(self, path: Path) -> None:
+        if not (path / "run.json").is_file():
+            raise UserError(f"{path}: must be a run's folder, with run.json")
+        self.path = path
+
+    @cached_property
+    def meta(self) -> dict[str, Any]:
+        """What run.json holds."""
+        return read_json(self.path / "run.json")
+
+    @property
+    def complete(self) -> bool:
+        return bool(self.meta["complete"])
+
+    @property
+    def trials(self) -> list[Trial]:
+        """Every trial that was stored, by sender in the scenario's order and number; not those of `faults`."""
+        order = self.meta["scenario"]["ccas"]
+        return sorted(self._found[0], key=lambda trial: (order.index(trial.cca), trial.number))
+
+    @property
+    def faults(self) -> list[str]:
+        """A line for each trial whose trial.json cannot be read."""
+        return self._found[1]
+
+    @property
+    def cut_short(self) -> bool:
+        """Tell whether a trial is no longer whole."""
+        return bool(self.faults) or not all(trial.is_whole for trial in self.trials)
+
+    @property
+    def _found(self) -> tuple[list[Trial], list[str]]:
+        trials, faults = [], []
+        for file in sorted((self.path / "trials").glob("[!.]*/trial.json")):
+            trial = Trial(file.parent)
+            try:
+                _ = trial.meta
+            except UserError as error:
+                faults.append(f"{error}: --resume runs the trial again")
+            else:
+                trials.append(trial)
+        return trials, faults

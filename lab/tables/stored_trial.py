@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""One stored trial: its metadata, and its tables when they are asked for."""
+
+import json
+import os
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from lab.base.errors import UserError
+from lab.tables.link_capacity import Link
+
+FORMAT = 2
+MAGIC = b"PAR1"  # a Parquet file's last bytes
+TABLES = ("packets", "acks", "retransmits", "ca_states", "bins", "exits", "qdisc", "link")
+
+
+class Trial:
+    """A trial's folder, read lazily; UserError where a file is missing or cut short."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @cached_property
+    def meta(self) -> dict[str, Any]:
+        """What trial.json holds."""
+        return read_json(self.path / "trial.json")
+
+    @property
+    def cca(self) -> str:
+        return str(self.meta["cca"])
+
+    @property
+    def number(self) -> int:
+        return int(self.meta["trial"])
+
+    @property
+    def valid(self) -> bool:
+        return bool(self.meta["certificate"]["valid"])
+
+    @cached_property
+    def packets(self) -> pl.DataFrame:
+        return self._table("packets")
+
+    @cached_property
+    def acks(self) -> pl.DataFrame:
+        return self._table("acks")
+
+    @cached_property
+    def retransmits(self) -> pl.DataFrame:
+        return self._table("retransmits")
+
+    @cached_property
+    def ca_states(self) -> pl.DataFrame:
+        return self._table("ca_states")
+
+    @cached_property
+    def bins(self) -> pl.DataFrame:
+        return self._table("bins")
+
+    @cached_property
+    def exits(self) -> pl.DataFrame:
+        return self._table("exits")
+
+    @cached_property
+    def qdisc(self) -> pl.DataFrame:
+        return self._table("qdisc")
+
+    @cached_property
+    def link(self) -> Link:
+        return Link(self._table("link"))
+
+    @property
+    def is_whole(self) -> bool:
+        """Tell whether trial.json can be read, and every table ends as it should."""
+        try:
+            return bool(self.meta) and all(_ends(self.path / f"{name}.parquet") for name in TABLES)
+        except UserError:
+            return False
+
+    def _table(self, name: str) -> pl.DataFrame:
+        file = self.path / f"{name}.parquet"
+        try:
+            return pl.read_parquet(file)
+        except (OSError, pl.exceptions.PolarsError):
+            raise UserError(f"{file}: must be a whole Parquet table: --resume runs the trial again") from None
+
+
+def _ends(table: Path) -> bool:
+    try:
+        with table.open("rb") as stream:
+            stream.seek(-len(MAGIC), os.SEEK_END)
+            return stream.read() == MAGIC
+    except OSError:
+        return False
+
+
+def read_json(file: Path) -> dict[str, Any]:
+    """Read a stored JSON file of this format version."""
+    try:
+        content: dict[str, Any] = json.loads(file.read_text())
+    except OSError as error:
+        raise UserError(f"{file}: {error.strerror}") from None
+    except ValueError:
+        raise UserError(f"{file}: must be whole JSON") from None
+    if not isinstance(content, dict):
+        raise UserError(f"{file}: must be a JSON object")
+    if content.get("format") != FORMAT:
+        raise UserError(f"{file}: format={content.get('format')}: must be {FORMAT}")
+    return content

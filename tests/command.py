@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The `lab` command as a user starts it, with results of its own; and what of it still runs."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import yaml
+
+from lab.base.paths import REPO
+
+ENOUGH_S = 60.0
+
+
+def scenario_file(folder: Path, **changes: object) -> Path:
+    """Write a small scenario over the GEO link."""
+    content = {
+        "question": "What does a test see?",
+        "topology": "path",
+        "profile": "geo-viasat",
+        "ccas": ["cubic_plain"],
+        "trials": 2,
+        "duration_s": 3,
+        "seed": 7,
+    }
+    file = folder / "mine.yml"
+    file.write_text(yaml.safe_dump(content | changes))
+    return file
+
+
+def start(results: Path, *words: str, **environment: str) -> "subprocess.Popen[str]":
+    """Start `lab` as the leader of a process group, like a shell does."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "lab", *words],
+        cwd=REPO,
+        env=os.environ | {"LAB_RESULTS": str(results), "COLUMNS": "200"} | environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def lab(results: Path, *words: str, **environment: str) -> "subprocess.CompletedProcess[str]":
+    """Run `lab` to its end."""
+    process = start(results, *words, **environment)
+    try:
+        out, err = process.communicate(timeout=3 * ENOUGH_S)
+    except BaseException:
+        os.killpg(process.pid, signal.SIGKILL)
+        raise
+    return subprocess.CompletedProcess(process.args, process.returncode, out, err)
+
+
+def status_of(process: "subprocess.Popen[str]") -> int:
+    """Return the exit status as a shell shows it: 128 and the signal's number where one ended the process."""
+    return process.returncode if process.returncode >= 0 else 128 - process.returncode
+
+
+def press_ctrl_c(process: "subprocess.Popen[str]") -> None:
+    """A terminal interrupts the whole foreground group."""
+    os.killpg(process.pid, signal.SIGINT)
+
+
+def wait_for(condition: Callable[[], object], what: str, patience_s: float = ENOUGH_S) -> None:
+    """Wait until something holds."""
+    end = time.monotonic() + patience_s
+    while not condition():
+        assert time.monotonic() < end, f"no {what} within {patience_s} s"
+        time.sleep(0.02)
+
+
+def running_on(results: Path) -> list[str]:
+    """Name the processes that were started for these results, or have a folder of them mounted."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        if process.name != str(os.getpid()) and _concerns(process, str(results).encode()):
+            found.append(f"{process.name} {_read(process / 'cmdline').replace(bytes(1), b' ')[:80]!r}")
+    return found
+
+
+def _concerns(process: Path, results: bytes) -> bool:
+    return any(results in _read(process / part) for part in ("environ", "cmdline", "mountinfo"))
+
+
+def _read(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except OSError:  # ended meanwhile, or another user's
+        return b""

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What tests share: the built kernel, the world image, and one small real experiment.
+
+LAB_TEST_KERNEL=6.1 or =sanitize runs them on that kernel instead of the default one.
+"""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import settings
+
+from lab.backends import guest_code
+from lab.images import image
+from lab.images.image import Image
+from lab.kernel import build
+from lab.kernel.build import Kernel
+from lab.kernel.recipe import DEFAULT, Recipe
+from lab.links.profile import Profile
+from lab.runs.plan import Experiment
+from lab.runs.trial import Job, run_trial
+from lab.schema.cca import load_ccas
+from lab.schema.scenario import Scenario
+from lab.schema.topology import load_topology
+from lab.tables.stored_trial import Trial
+
+settings.register_profile("unhurried", deadline=None)  # a busy machine is no failure
+settings.load_profile("unhurried")
+
+os.environ.setdefault("LAB_BACKEND", "virtual")  # or a VM that is up would be given what a test runs
+
+SMALL = Profile.model_validate(
+    {
+        "title": "a small path for tests",
+        "down": {"rate_mbps": 20.0, "delay_ms": 50.0, "buffer_bytes": 500_000},
+        "up": {"delay_ms": 50.0},
+        "recorded": [],
+        "assumed": ["everything"],
+    }
+)
+
+
+def experiment_on(
+    profile: Profile,
+    *ccas: str,
+    duration_s: int = 4,
+    trials: int = 1,
+    seed: int = 1,
+    **fields: Any,
+) -> Experiment:
+    """Word an experiment over a profile of the test's own."""
+    scenario = Scenario(
+        question="What does a test see?",
+        topology="path",
+        profile="test",
+        ccas=list(ccas),
+        trials=trials,
+        duration_s=duration_s,
+        seed=seed,
+        **fields,
+    )
+    known = load_ccas()
+    return Experiment("test", scenario, profile, load_topology("path", "test"), {cca: known[cca] for cca in ccas})
+
+
+def recipe_under_test() -> Recipe:
+    """Which kernel the tests run on."""
+    asked = os.environ.get("LAB_TEST_KERNEL") or DEFAULT
+    return Recipe(sanitize=True) if asked == "sanitize" else Recipe(asked)
+
+
+class Bench:
+    """Runs real trials in a folder of the test session."""
+
+    def __init__(self, folder: Path, kernel: Kernel, world: Image) -> None:
+        self.folder, self.kernel, self.world = folder, kernel, world
+
+    def job(self, experiment: Experiment, cca: str, name: str, number: int = 1) -> Job:
+        return Job(experiment, cca, number, self.folder / name / f"{cca}-{number:03d}", self.kernel, self.world.root)
+
+    def run(self, experiment: Experiment, cca: str, name: str, number: int = 1) -> Trial:
+        job = self.job(experiment, cca, name, number)
+        if not (job.folder / "trial.json").exists():
+            run_trial(job)
+        return Trial(job.folder)
+
+
+@pytest.fixture(scope="session")
+def kernel(world: Image) -> Kernel:
+    guest_code.ensure(world.root)
+    return build.ensure(recipe_under_test())
+
+
+@pytest.fixture(scope="session")
+def world() -> Image:
+    return image.ensure("world")
+
+
+@pytest.fixture(scope="session")
+def search_library(kernel: Kernel) -> Path:
+    return kernel.replay_library
+
+
+@pytest.fixture(scope="session")
+def bench(tmp_path_factory: pytest.TempPathFactory, kernel: Kernel, world: Image) -> Bench:
+    return Bench(tmp_path_factory.mktemp("trials"), kernel, world)
+
+
+@pytest.fixture(scope="session")
+def small_trial(bench: Bench) -> Trial:
+    """One short CUBIC download over the small path."""
+    return bench.run(experiment_on(SMALL, "cubic_plain"), "cubic_plain", "small")

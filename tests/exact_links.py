@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Exact links: deep ones, on which no loss comes before SEARCH leaves slow start, and one that goes silent."""
+
+from lab.links.profile import Profile
+from tests.conftest import SMALL
+
+MSS_BYTES = 1448
+
+
+def deep(rate_mbps: float, rtt_ms: float) -> Profile:
+    """A constant link; its buffer holds eight bandwidth-delay products."""
+    words = {
+        "title": "a deep link for tests",
+        "down": {"rate_mbps": rate_mbps, "delay_ms": rtt_ms / 2, "buffer_bdps": 8.0},
+        "up": {"delay_ms": rtt_ms / 2},
+        "recorded": [],
+        "assumed": ["everything"],
+    }
+    return Profile.model_validate(words)
+
+
+def bdp_pkts(rate_mbps: float, rtt_ms: float) -> float:
+    return rate_mbps * 1e3 * rtt_ms / 8 / MSS_BYTES
+
+
+def silent(from_s: float, to_s: float) -> Profile:
+    """Nothing reaches the client for a while."""
+    words = SMALL.model_dump(exclude_none=True)
+    steps = [{"from_s": 0.0, "value": 0}, {"from_s": from_s, "value": 100}, {"from_s": to_s, "value": 0}]
+    words["down"]["loss_pct"] = {"model": "schedule", "source": "tests", "steps": steps}
+    return Profile.model_validate(words)

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The same trial twice is the same packets at the same microsecond, whatever else the machine does.
+
+Nothing needs to be normalised: the guest draws initial sequence numbers, time stamp offsets and ports from the trial's
+seed too, so that the captures are equal byte for byte.
+"""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import polars as pl
+import pytest
+
+from lab.tables.stored_trial import TABLES, Trial
+from tests.conftest import SMALL, Bench, experiment_on
+
+LOSSY = SMALL.model_copy(update={"down": SMALL.down.model_copy(update={"loss_pct": 0.5})})
+LINKS = {"cubic_plain": SMALL, "search": LOSSY, "bbr": SMALL}  # netem draws losses, BBR its phases
+CORES = sorted(os.sched_getaffinity(0))
+
+
+@contextmanager
+def pinned(core: int) -> Iterator[None]:
+    os.sched_setaffinity(0, {core})
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, CORES)
+
+
+@contextmanager
+def busy(core: int) -> Iterator[None]:
+    """Another program that wants the core for itself."""
+    with pinned(core):
+        loop = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+    try:
+        yield
+    finally:
+        loop.kill()
+        loop.wait()
+
+
+@pytest.fixture(scope="module", params=LINKS)
+def twice(request: pytest.FixtureRequest, bench: Bench) -> tuple[Trial, Trial]:
+    """A trial alone on the first core, and again on the last one beside a busy loop."""
+    cca = request.param
+    with pinned(CORES[0]):
+        first = bench.run(experiment_on(LINKS[cca], cca, duration_s=3), cca, "first")
+    with busy(CORES[-1]), pinned(CORES[-1]):
+        second = bench.run(experiment_on(LINKS[cca], cca, duration_s=3), cca, "second")
+    return first, second
+
+
+def test_the_same_trial_gives_the_same_capture_byte_for_byte(twice: tuple[Trial, Trial]) -> None:
+    first, second = ((trial.path / "client.pcapng.zst").read_bytes() for trial in twice)
+    assert first == second
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_the_same_trial_gives_the_same_table(twice: tuple[Trial, Trial], table: str) -> None:
+    first, second = (pl.read_parquet(trial.path / f"{table}.parquet") for trial in twice)
+    assert first.equals(second)
+
+
+def test_the_same_trial_gives_the_same_record(twice: tuple[Trial, Trial]) -> None:
+    first, second = twice
+    assert first.meta == second.meta
+
+
+def test_another_seed_gives_other_packets(bench: Bench) -> None:
+    captures = []
+    for name, seed in (("first", 1), ("other-seed", 2)):
+        trial = bench.run(experiment_on(LINKS["bbr"], "bbr", duration_s=3, seed=seed), "bbr", name)
+        captures.append((trial.path / "client.pcapng.zst").read_bytes())
+    assert captures[0] != captures[1]

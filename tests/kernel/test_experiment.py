@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""One whole small experiment, as a user runs it: CUBIC on the GEO link, with HyStart and without."""
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from lab.kernel.build import Kernel
+from lab.tables.stored_run import Run
+from lab.tables.stored_trial import TABLES
+from tests.command import lab, scenario_file
+
+PUBLIC = ["cca", "heuristic", "trials", "valid", "early_pct", "chokepoint_pct", "late_pct"]
+MEANS = ["capacity_s", "loss_s", "exit_s", "throughput_mbps", "retransmits_pkts"]  # each with its _sd beside it
+HEURISTICS = {"latency_offset", "median_throughput_1s", "median_throughput_after", "truth"}
+SECONDS = 20
+PROFILE = "geo-viasat-thesis"  # a constant rate: without HyStart the first loss comes within these seconds
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory, kernel: Kernel) -> tuple[Path, str]:
+    assert kernel
+    folder = tmp_path_factory.mktemp("experiment")
+    scenario = scenario_file(folder, profile=PROFILE, ccas=["cubic", "cubic_plain"], trials=1, duration_s=SECONDS)
+    done = lab(folder / "results", "run", str(scenario))
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder / "results", done.stdout
+
+
+@pytest.fixture(scope="module")
+def rows(results: tuple[Path, str]) -> dict[tuple[str, str], dict[str, str]]:
+    with (results[0] / "mine/latest/summary.csv").open(newline="") as file:
+        return {(row["cca"], row["heuristic"]): row for row in csv.DictReader(file)}
+
+
+def test_it_says_first_what_it_will_do_where_and_for_how_long(results: tuple[Path, str]) -> None:
+    told = results[1]
+    assert f"2 trials of {SECONDS} s, 1 of each sender (cubic, cubic_plain), on link {PROFILE}" in told
+    assert f"results in {results[0] / 'mine'}" in told
+    assert "min in all" in told
+
+
+def test_it_ends_with_where_everything_lies(results: tuple[Path, str]) -> None:
+    ends = [(line[:10].strip(), Path(line[10:])) for line in results[1].splitlines()[-4:]]
+    assert [name for name, _ in ends] == ["page", "figures", "summary", "raw data"]
+    assert all(path.exists() for _, path in ends)
+
+
+def test_latest_points_to_the_complete_run(results: tuple[Path, str]) -> None:
+    latest = results[0] / "mine" / "latest"
+    assert latest.is_symlink()
+    assert Run(latest).complete
+    assert (latest / "report.html").stat().st_size > 10_000
+
+
+def test_the_summary_begins_with_the_public_columns(results: tuple[Path, str]) -> None:
+    with (results[0] / "mine/latest/summary.csv").open(newline="") as file:
+        header = next(csv.reader(file))
+    public = PUBLIC + [mean + suffix for mean in MEANS for suffix in ("", "_sd")]
+    assert header[: len(public)] == public
+
+
+def test_there_is_a_row_a_sender_and_heuristic(rows: dict[tuple[str, str], dict[str, str]]) -> None:
+    assert set(rows) == {(cca, heuristic) for cca in ("cubic", "cubic_plain") for heuristic in HEURISTICS}
+    assert {(row["trials"], row["valid"]) for row in rows.values()} == {("1", "1")}
+
+
+def test_every_trial_is_stored_whole_and_valid(results: tuple[Path, str]) -> None:
+    trials = Run(results[0] / "mine/latest").trials
+    assert [trial.cca for trial in trials] == ["cubic", "cubic_plain"]
+    for trial in trials:
+        assert {file.name for file in trial.path.iterdir()} == {
+            "trial.json",
+            "plan.json",
+            "client.pcapng.zst",
+            "browser.json.gz",  # thinned for the page
+            *(f"{table}.parquet" for table in TABLES),
+        }
+        assert trial.valid, trial.meta["certificate"]
+
+
+def test_the_run_tells_what_it_was_made_from(results: tuple[Path, str]) -> None:
+    meta = json.loads((results[0] / "mine/latest/run.json").read_text())
+    assert meta["digests"].keys() >= {"scenario", "profile", "topology", "sysctls", "ccas"}
+    assert meta["world"]["packages"]["iperf3"].startswith("3.18")
+    assert meta["kernel"]["kernel_source"].startswith("linux-source-6.12")
+    assert len(meta["seeds"]) == 1
+    assert meta["command"][1] == "run"
+
+
+def test_hystart_leaves_slow_start_before_the_link_is_full(rows: dict[tuple[str, str], dict[str, str]]) -> None:
+    assert float(rows["cubic", "truth"]["early_pct"]) == 100
+    assert float(rows["cubic", "truth"]["exit_s"]) < float(rows["cubic_plain", "truth"]["capacity_s"])
+
+
+def test_without_hystart_the_link_is_filled_and_the_exit_comes_late(
+    rows: dict[tuple[str, str], dict[str, str]],
+) -> None:
+    plain = rows["cubic_plain", "truth"]
+    assert float(plain["late_pct"]) == 100
+    assert float(plain["capacity_s"]) < float(plain["loss_s"]) <= float(plain["exit_s"])
+    assert float(plain["throughput_mbps"]) > 2 * float(rows["cubic", "truth"]["throughput_mbps"])

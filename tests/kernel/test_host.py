@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A trial on the running kernel gives the machine back as it was, however it ends."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lab.backends import boot
+from lab.backends.place import in_real_time
+from lab.images.image import Image
+from lab.kernel.build import Kernel
+from lab.runs.plan import draw, make_plan
+from tests.conftest import SMALL, experiment_on
+from tests.guest import host as guest_host
+
+NODES = {"server", "gateway", "satellite", "client"}
+Ask = Callable[..., dict[str, Any]]
+
+
+@pytest.fixture
+def ask(tmp_path: Path, kernel: Kernel, world: Image) -> Ask:
+    """Call a function of guest_host in a kernel of its own, with the plan of a small trial."""
+    experiment = experiment_on(SMALL, "search", duration_s=20)
+    plan = make_plan(experiment, experiment.ccas["search"], draw(experiment, 1))
+
+    def asked(function: Callable[..., Any], **arguments: Any) -> dict[str, Any]:
+        arguments |= {"plan": in_real_time(plan, "netns")}
+        answer: dict[str, Any] = boot.call(function, arguments, tmp_path, kernel, world.root).answer
+        return answer
+
+    return asked
+
+
+def test_a_whole_trial_leaves_the_machine_as_it_was(ask: Ask) -> None:
+    told = ask(guest_host.whole)
+    assert told["error"] is None
+    assert told["after"] == told["before"]
+    assert len(told["machine"]["seconds"]) >= 19
+    assert told["machine"]["late_us"]["max"] < 1000  # time is virtual here: nothing is late
+
+
+@pytest.mark.parametrize("how", ["killed", "abandoned"])
+def test_what_an_ended_trial_leaves_is_removed(ask: Ask, how: str) -> None:
+    told = ask(guest_host.left_by, how=how)
+    assert set(told["during"]["namespaces"]) == NODES
+    assert told["during"]["processes"] == ["dumpcap", "iperf3"]
+    assert told["during"]["tracing"]
+    assert told["during"]["sysctls"] != told["before"]["sysctls"]
+    assert told["after"] == told["before"], told["cleaned"]
+    if how == "abandoned":  # it cleaned up by itself
+        assert (told["ended"], told["cleaned"]) == (told["before"], "")
+    else:
+        assert "network namespace client" in told["cleaned"]
+
+
+def test_a_second_trial_is_told_who_runs_the_first(ask: Ask) -> None:
+    told = ask(guest_host.twice)
+    assert "/run/search-lab/lock: held by '" in told["error"]
+    assert told["first"]["error"] is None
+
+
+def test_a_namespace_of_somebody_else_is_refused_and_kept(ask: Ask) -> None:
+    told = ask(guest_host.stranger)
+    assert told["error"] == "ip netns: client: must not exist: it is not of this lab: delete or rename it"
+    assert told["after"]["namespaces"] == ["client"]

@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""HyStart++: the core does what RFC 9406 says, ACK by ACK, and so does the module in a real download."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lab.backends.boot import TrialError
+from lab.kernel.build import Kernel
+from tests.conftest import SMALL, Bench, experiment_on
+from tests.hystartpp import CSS, EXIT, SLOW_START, Ack, Core, Params, Rfc
+
+MSS = 1448
+RFC_9406 = Params()
+
+
+@pytest.fixture(scope="session")
+def library(kernel: Kernel) -> Path:
+    return kernel.replay_library.with_name("libhystartpp.so")
+
+
+def rounds(*rtts_ms: float, acks: int = 10, start: int = 0) -> list[Ack]:
+    """One round an RTT: so many ACKs of a segment each, all with that RTT; the last ends the round."""
+    stream = []
+    for number, rtt_ms in enumerate(rtts_ms):
+        sent = start + (number + 2) * acks * MSS
+        first = start + number * acks * MSS
+        stream += [Ack(first + (n + 1) * MSS, sent, round(rtt_ms * 1000)) for n in range(acks)]
+    return stream
+
+
+def phases(library: Path, stream: Iterable[Ack], params: Params = RFC_9406) -> list[int]:
+    core = Core(library, 10 * MSS, params)
+    return [core.take(ack)[0] for ack in stream]
+
+
+def at_round_ends(library: Path, *rtts_ms: float, params: Params = RFC_9406) -> list[int]:
+    return phases(library, rounds(*rtts_ms), params)[9::10]
+
+
+def test_a_steady_round_trip_stays_in_slow_start(library: Path) -> None:
+    assert set(at_round_ends(library, *[100] * 20)) == {SLOW_START}
+
+
+def test_a_grown_round_trip_leads_to_conservative_slow_start_at_its_eighth_sample(library: Path) -> None:
+    assert phases(library, rounds(100, 112.5))[10:] == [SLOW_START] * 7 + [CSS] * 3
+
+
+@pytest.mark.parametrize(
+    ("before_ms", "enough_ms"),
+    [(10, 14), (31.9, 35.9), (32, 36), (80, 90), (128, 144), (500, 516)],
+)
+def test_the_growth_that_counts_is_an_eighth_but_from_4_to_16_ms(
+    library: Path, before_ms: float, enough_ms: float
+) -> None:
+    assert at_round_ends(library, before_ms, enough_ms)[-1] == CSS
+    assert at_round_ends(library, before_ms, enough_ms - 0.001)[-1] == SLOW_START
+
+
+def test_the_least_sample_of_a_round_counts(library: Path) -> None:
+    stream = rounds(100, 150)
+    stream[12] = replace(stream[12], rtt_us=100_000)
+    assert set(phases(library, stream)) == {SLOW_START}
+
+
+def test_fewer_than_eight_samples_decide_nothing(library: Path) -> None:
+    stream = [ack if n % 10 < 7 else replace(ack, rtt_us=0) for n, ack in enumerate(rounds(100, 200, 300))]
+    assert set(phases(library, stream)) == {SLOW_START}
+
+
+def test_a_round_without_samples_leaves_the_next_without_a_decision(library: Path) -> None:
+    stream = rounds(100, 100, 200, 200)
+    stream[10:20] = [replace(ack, rtt_us=0) for ack in stream[10:20]]
+    assert set(phases(library, stream)) == {SLOW_START}
+
+
+def test_five_rounds_of_css_confirm_the_exit_the_first_one_counted_though_partial(library: Path) -> None:
+    assert at_round_ends(library, 100, 130, 130, 130, 130, 130) == [SLOW_START, CSS, CSS, CSS, CSS, EXIT]
+
+
+def test_a_round_trip_below_the_baseline_resumes_slow_start(library: Path) -> None:
+    assert at_round_ends(library, 100, 130, 129, 129)[2:] == [SLOW_START, SLOW_START]
+
+
+def test_a_round_trip_at_the_baseline_does_not(library: Path) -> None:
+    assert at_round_ends(library, 100, 130, 130)[2] == CSS
+
+
+def test_css_begins_its_count_anew_after_a_resume(library: Path) -> None:
+    ends = at_round_ends(library, 100, 130, 130, 130, 100, 130, 130, 130, 130, 130)
+    assert ends == [SLOW_START, CSS, CSS, CSS, SLOW_START, CSS, CSS, CSS, CSS, EXIT]
+
+
+def growth(library: Path, stream: list[Ack], paced: bool = False) -> list[int]:
+    core = Core(library, 10 * MSS, paced=paced)
+    return [core.take(ack)[1] for ack in stream]
+
+
+def test_slow_start_grows_by_what_is_acknowledged_css_by_a_quarter(library: Path) -> None:
+    grown = growth(library, rounds(100, 130, 130))
+    assert grown[:17] == [1] * 17
+    assert sum(grown[17:]) == (30 - 17) // 4
+
+
+@pytest.mark.parametrize(("paced", "grown"), [(False, 8), (True, 40)])
+def test_one_ack_adds_eight_segments_at_most_unless_paced(library: Path, paced: bool, grown: int) -> None:
+    assert growth(library, [Ack(MSS, 20 * MSS, 100_000, acked_pkts=40)], paced) == [grown]
+
+
+def test_an_ack_beyond_the_rounds_end_belongs_to_the_next_round(library: Path) -> None:
+    """Eight samples of 100 ms fill the first round; the stretch ACK that ends it has a sample of the second."""
+    stream = [*rounds(100)[:9], Ack(12 * MSS, 30 * MSS, 90_000), *rounds(200, start=12 * MSS)[:8]]
+    assert set(phases(library, stream)) == {SLOW_START}
+    stream[9] = replace(stream[9], snd_una=10 * MSS)
+    assert phases(library, stream)[-1] == CSS
+
+
+def test_sequence_numbers_wrap(library: Path) -> None:
+    for start in (2**32 - 25 * MSS, 2**31 - 25 * MSS, 2**32 - 1):
+        core = Core(library, start + 10 * MSS)
+        ends = [core.take(ack)[0] for ack in rounds(100, 130, 130, 130, 130, 130, start=start)][9::10]
+        assert ends == [SLOW_START, CSS, CSS, CSS, CSS, EXIT]
+
+
+@st.composite
+def ack_streams(draw: st.DrawFn) -> list[Ack]:
+    """ACKs of 1 to 20 segments; a sender that sends 0 to 40 upon each; RTTs of a few kinds, some missing."""
+    base_us = draw(st.integers(1, 2**20))
+    rtt = st.one_of(st.just(0), st.just(base_us), st.integers(1, 2**31 - 1), st.integers(base_us, base_us + 30_000))
+    una = nxt = draw(st.integers(0, 2**33))
+    nxt += 10 * MSS
+    stream = []
+    steps = st.tuples(st.integers(1, 20), st.integers(0, 40), rtt)
+    for acked, sent, rtt_us in draw(st.lists(steps, min_size=1, max_size=300)):
+        acked = min(acked, (nxt - una) // MSS)
+        una += acked * MSS
+        stream.append(Ack(una, nxt, rtt_us, acked))
+        nxt += max(sent, 1) * MSS
+    return stream
+
+
+PARAMS = st.builds(
+    Params,
+    min_rtt_thresh_us=st.integers(1, 10_000),
+    max_rtt_thresh_us=st.integers(1, 30_000),
+    min_rtt_divisor=st.integers(1, 20),
+    n_rtt_sample=st.integers(1, 12),
+    css_growth_divisor=st.integers(2, 9),
+    css_rounds=st.integers(1, 6),
+    l_pkts=st.integers(1, 20),
+)
+
+
+@given(stream=ack_streams(), params=st.one_of(st.just(RFC_9406), PARAMS), paced=st.booleans())
+@settings(max_examples=400, deadline=None)
+def test_the_core_decides_as_the_rfc_reads_ack_by_ack(
+    library: Path, stream: list[Ack], params: Params, paced: bool
+) -> None:
+    first_end = stream[0].snd_nxt
+    core, rfc = Core(library, first_end, params, paced), Rfc(first_end, params, paced)
+    for ack in stream:
+        decided = rfc.take(ack)
+        assert core.take(ack) == decided
+        if decided[0] == EXIT:
+            break
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"n_rtt_sample": 0}, {"css_rounds": 256}, {"css_growth_divisor": 1}, {"l_pkts": 0}, {"min_rtt_divisor": 0}],
+)
+def test_parameters_out_of_range_are_known_as_such(library: Path, wrong: dict[str, int]) -> None:
+    assert Core(library, 0).valid()
+    assert not Core(library, 0, Params(**wrong)).valid()
+
+
+@pytest.mark.parametrize(("name", "value", "most"), [("css_rounds", 0, 255), ("n_rtt_sample", 256, 255)])
+def test_the_kernel_refuses_a_parameter_out_of_range_and_says_which(
+    bench: Bench, name: str, value: int, most: int
+) -> None:
+    experiment = experiment_on(SMALL, "hystartpp")
+    experiment.ccas["hystartpp"] = experiment.ccas["hystartpp"].model_copy(update={"params": {name: value}})
+    with pytest.raises(TrialError, match=f"tcp_hystartpp: {name}={value}: must be a whole number from 1 to {most}"):
+        bench.run(experiment, "hystartpp", f"wrong-{name}")
+
+
+DEEP = SMALL.model_copy(update={"down": SMALL.down.model_copy(update={"buffer_bytes": 3_000_000})})
+
+
+def test_a_real_download_with_room_for_css_leaves_by_hystartpp_before_any_loss(bench: Bench) -> None:
+    trial = bench.run(experiment_on(DEEP, "hystartpp"), "hystartpp", "deep")
+    (row,) = trial.exits.to_dicts()
+    assert trial.valid
+    assert row["cause"] == "hystartpp"
+    assert row["cwnd_pkts"] == row["ssthresh_pkts"]
+    assert trial.qdisc.filter(pl.col("t_s") <= row["t_s"])["drops_pkts"].max() == 0
+
+
+def test_the_real_window_doubles_each_round_and_then_grows_by_a_quarter_five_times(bench: Bench) -> None:
+    """Window at the end of each round (snd_una reaches what had been sent when it began)."""
+    trial = bench.run(experiment_on(DEEP, "hystartpp"), "hystartpp", "deep")
+    acks = trial.acks.filter((pl.col("flow") == 1) & (pl.col("t_s") <= trial.exits["t_s"][0]))
+    ends, window_end = [], acks["snd_nxt_bytes"][0]
+    for una, nxt, cwnd in acks.select("snd_una_bytes", "snd_nxt_bytes", "cwnd_pkts").iter_rows():
+        if una >= window_end:
+            ends.append(cwnd)
+            window_end = nxt
+    assert ends[1:5] == [10, 20, 40, 80]
+    windows = [*ends, trial.exits["cwnd_pkts"][0]]
+    assert [later / earlier for earlier, later in pairwise(windows[-6:])] == [pytest.approx(1.25, abs=0.05)] * 5

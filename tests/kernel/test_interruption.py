@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""However a run ends, no process of it stays and what is stored is whole; a run that was broken off goes on later."""
+
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from lab.base import scratch
+from lab.images.image import Image
+from lab.tables.stored_run import Run
+from lab.tables.stored_trial import TABLES
+from tests import command
+from tests.command import lab, press_ctrl_c, running_on, scenario_file, status_of, wait_for
+
+SOON_S = 5.0
+pytestmark = pytest.mark.usefixtures("kernel")
+
+
+def run_folder(results: Path) -> Path:
+    (folder,) = (results / "mine").glob("[0-9]*")
+    return folder
+
+
+def drafts(results: Path) -> list[Path]:
+    return sorted(results.glob("mine/*/trials/.*.draft"))
+
+
+def in_its_second_trial(results: Path) -> bool:
+    """One trial is stored, and the kernel of another one runs."""
+    stored = list(results.glob("mine/*/trials/c*/trial.json"))
+    return bool(stored) and any((draft / "client.pcapng").exists() for draft in drafts(results))
+
+
+@pytest.fixture(scope="module")
+def interrupted(tmp_path_factory: pytest.TempPathFactory, world: Image) -> tuple[Path, int, str, list[str]]:
+    """A run that Ctrl-C ends in its second trial: its results, exit status, errors, and what then still ran."""
+    assert world
+    folder = tmp_path_factory.mktemp("interrupted")
+    process = command.start(folder / "results", "run", str(scenario_file(folder)), "--jobs", "1")
+    wait_for(lambda: in_its_second_trial(folder / "results"), "second trial")
+    press_ctrl_c(process)
+    _, errors = process.communicate(timeout=SOON_S)
+    return folder / "results", status_of(process), errors, running_on(folder / "results")
+
+
+def test_ctrl_c_ends_with_status_130_and_one_line(interrupted: tuple[Path, int, str, list[str]]) -> None:
+    _, status, errors, _ = interrupted
+    assert status == 130
+    assert errors.strip().splitlines() == ["interrupted: what was stored is whole; go on with 'lab run --resume'"]
+
+
+def test_ctrl_c_leaves_no_process(interrupted: tuple[Path, int, str, list[str]]) -> None:
+    assert interrupted[3] == []
+
+
+def test_ctrl_c_leaves_no_draft_and_whole_trials(interrupted: tuple[Path, int, str, list[str]]) -> None:
+    results = interrupted[0]
+    assert drafts(results) == []
+    (trial,) = Run(run_folder(results)).trials
+    assert all(pl.read_parquet(trial.path / f"{name}.parquet").width > 1 for name in TABLES)
+    assert not Run(run_folder(results)).complete
+
+
+def test_a_run_that_was_broken_off_is_not_the_latest(interrupted: tuple[Path, int, str, list[str]]) -> None:
+    assert not (interrupted[0] / "mine" / "latest").exists()
+
+
+@pytest.fixture
+def unfinished(interrupted: tuple[Path, int, str, list[str]], tmp_path: Path) -> Path:
+    shutil.copytree(interrupted[0], tmp_path / "results")
+    return tmp_path / "results"
+
+
+def test_resume_runs_the_missing_trials_only(unfinished: Path, tmp_path: Path) -> None:
+    stored = next(unfinished.glob("mine/*/trials/c*/trial.json"))
+    before = stored.stat().st_mtime_ns
+    done = lab(unfinished, "run", str(scenario_file(tmp_path)), "--resume")
+    assert done.returncode == 0, done.stderr
+    assert "1/1 trials" in done.stdout
+    assert stored.stat().st_mtime_ns == before
+    run = Run(unfinished / "mine" / "latest")
+    assert run.complete
+    assert [trial.number for trial in run.trials] == [1, 2]
+
+
+@pytest.mark.parametrize(("file", "left_bytes"), [("trial.json", 40), ("trial.json", 0), ("packets.parquet", 2000)])
+def test_resume_runs_a_trial_again_that_was_cut_short(
+    unfinished: Path, tmp_path: Path, file: str, left_bytes: int
+) -> None:
+    cut = next(unfinished.glob(f"mine/*/trials/c*-001/{file}"))
+    before = cut.read_bytes()
+    cut.write_bytes(before[:left_bytes])
+    done = lab(unfinished, "run", str(scenario_file(tmp_path)), "--resume")
+    assert done.returncode == 0, done.stderr
+    assert "2/2 trials" in done.stdout
+    assert cut.read_bytes() == before
+    assert len(Run(unfinished / "mine" / "latest").trials) == 2
+
+
+@pytest.mark.parametrize(("field", "value"), [("seed", 8), ("duration_s", 4)])
+def test_resume_refuses_a_scenario_that_has_changed(unfinished: Path, tmp_path: Path, field: str, value: int) -> None:
+    done = lab(unfinished, "run", str(scenario_file(tmp_path, **{field: value})), "--resume")
+    assert done.returncode == 2
+    run = Run(run_folder(unfinished))
+    assert done.stderr.startswith(f"{run.path}: scenario={run.meta['digests']['scenario']}: must be ")
+    assert done.stderr.count("\n") == 1
+    assert len(run.trials) == 1
+
+
+def test_resume_without_anything_to_resume_is_refused(tmp_path: Path) -> None:
+    done = lab(tmp_path / "results", "run", str(scenario_file(tmp_path)), "--resume")
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "no unfinished run to resume" in done.stderr
+
+
+@pytest.mark.parametrize("after_s", [0.2, 0.6, 1.0, 1.4])
+def test_ctrl_c_at_the_start_is_one_line_too(tmp_path: Path, after_s: float) -> None:
+    process = command.start(tmp_path / "results", "run", str(scenario_file(tmp_path)))
+    with pytest.raises(subprocess.TimeoutExpired):
+        process.wait(timeout=after_s)
+    press_ctrl_c(process)
+    _, errors = process.communicate(timeout=SOON_S)
+    assert (status_of(process), len(errors.strip().splitlines())) == (130, 1), errors
+    assert running_on(tmp_path / "results") == []
+    assert drafts(tmp_path / "results") == []
+
+
+@pytest.fixture(scope="module", params=[signal.SIGKILL, signal.SIGTERM, signal.SIGHUP])
+def killed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of two at once whose main process gets a signal while both kernels run."""
+    folder = tmp_path_factory.mktemp("killed")
+    process = command.start(folder / "results", "run", str(scenario_file(folder, duration_s=20)), "--jobs", "2")
+    wait_for(lambda: len(list(folder.glob("results/mine/*/trials/.*/client.pcapng"))) == 2, "two kernels")
+    assert len(running_on(folder / "results")) > 4  # main, two workers, two sandboxes, and what is inside
+    os.kill(process.pid, request.param)
+    process.wait(timeout=SOON_S)
+    process.communicate()
+    return folder / "results"
+
+
+def test_a_killed_run_takes_its_workers_sandboxes_and_kernels_along(killed: Path) -> None:
+    wait_for(lambda: not running_on(killed), f"end of {running_on(killed)}", SOON_S)
+
+
+def test_a_killed_run_leaves_nothing_that_looks_whole_and_clean_removes_it(killed: Path) -> None:
+    wait_for(lambda: not running_on(killed), "end", SOON_S)
+    left = drafts(killed)
+    assert Run(run_folder(killed)).trials == []
+    done = lab(killed, "clean")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert all(f"removed {draft}\n" in done.stdout for draft in left)
+    assert f"removed {tempfile.gettempdir()}/{scratch.PREFIX}" in done.stdout  # the workers'
+    assert drafts(killed) == []
+    assert (run_folder(killed) / "run.json").exists()

@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A guest writes nowhere but in its trial's folder, and sees no network of the host; the preload changes no packet."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from lab.backends import boot
+from lab.base import paths, sandbox
+from lab.images.image import Image
+from lab.kernel.build import Kernel
+from lab.runs.trial import prepare, store
+from lab.tables.stored_trial import Trial
+from tests.command import scenario_file, wait_for
+from tests.conftest import SMALL, Bench, experiment_on
+
+ESCAPES = """
+try() { if (eval "$1") 2>/dev/null; then echo "done: $1"; else echo "refused: $1"; fi >>/trial/escapes; }
+try 'touch /trial/mine'
+try 'touch /usr/escaped'
+try 'touch /lab/lab/escaped'
+try 'echo x >>/lab/linux'
+try 'echo x >>/lab/lab/cli.py'
+try 'mount -o remount,rw / && touch /etc/escaped'
+mkdir -p /tmp/host && mount -t hostfs -o hostfs=/ none /tmp/host
+try 'touch /tmp/host/usr/escaped'
+try 'echo x >>/tmp/host/lab/lab/cli.py'
+try 'ls /tmp/host{home}'
+try 'mknod /tmp/host/lab/disk b 8 0'
+"""
+
+
+@pytest.fixture(scope="module")
+def escaped(bench: Bench, kernel: Kernel, world: Image) -> Path:
+    """A trial whose topology's own lines try to get out, as the guest's root."""
+    folder = bench.folder / "escape"
+    folder.mkdir()
+    experiment = experiment_on(SMALL, "cubic", duration_s=1)
+    plan = prepare(bench.job(experiment, "cubic", "escape"), folder)
+    plan["topology"]["nodes"]["server"]["exec"] += ESCAPES.replace("{home}", str(paths.REPO)).strip().splitlines()
+    boot.run_plan(plan, folder, kernel, world.root)
+    return folder
+
+
+def test_the_guest_writes_in_its_trials_folder_and_nowhere_else(escaped: Path) -> None:
+    tried = (escaped / "escapes").read_text().splitlines()
+    assert [line for line in tried if line.startswith("done: ")] == ["done: touch /trial/mine"]
+    assert len(tried) == 10
+
+
+def test_nothing_of_the_attempts_is_on_the_host(escaped: Path, world: Image) -> None:
+    assert escaped.is_dir()
+    for folder in (world.root / "usr", world.root / "etc", paths.LAB, Path("/usr"), Path("/etc")):
+        assert not (folder / "escaped").exists()
+
+
+def test_results_belong_to_the_user_who_asked_for_them(escaped: Path, small_trial: Trial) -> None:
+    for folder in (escaped, small_trial.path):
+        assert {path.stat().st_uid for path in (folder, *folder.rglob("*"))} == {os.geteuid()}
+
+
+def kernels_on(folder: Path) -> list[Path]:
+    """Processes that are virtual kernels with a folder mounted, as the host sees them."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            is_kernel = (process / "cmdline").read_bytes().startswith(b"/lab/linux")
+            if is_kernel and str(folder) in (process / "mountinfo").read_text():
+                found.append(process)
+        except OSError:  # ended meanwhile, or another user's
+            continue
+    return found
+
+
+@pytest.fixture(scope="module")
+def seen(bench: Bench) -> tuple[dict[str, str], list[str]]:
+    """A running virtual kernel from outside: its status, and its network interfaces."""
+    job = bench.job(experiment_on(SMALL, "cubic", duration_s=2), "cubic", "seen-from-the-host")
+    draft = job.folder.parent / f".{job.folder.name}."  # and what tells this attempt from another
+    trial = threading.Thread(target=bench.run, args=(job.experiment, "cubic", "seen-from-the-host"))
+    trial.start()
+    try:
+        wait_for(lambda: kernels_on(draft), "virtual kernel", 30)
+        process = kernels_on(draft)[0]
+        status = (process / "status").read_text().splitlines()
+        interfaces = (process / "net/dev").read_text().splitlines()[2:]
+    finally:
+        trial.join()
+    return dict(line.split(":\t", 1) for line in status), [line.split(":")[0].strip() for line in interfaces]
+
+
+def test_the_kernel_under_test_has_no_rights_on_the_host(seen: tuple[dict[str, str], list[str]]) -> None:
+    status = seen[0]
+    assert set(status["Uid"].split()) == {str(sandbox.NOBODY if os.geteuid() == 0 else os.geteuid())}
+    assert status["NoNewPrivs"] == "1"
+    assert int(status["CapBnd"], 16) == 0 or os.geteuid() == 0
+    assert (int(status["CapEff"], 16), int(status["CapPrm"], 16), int(status["CapInh"], 16)) == (0, 0, 0)
+
+
+def test_the_kernel_under_test_sees_no_network_of_the_host(seen: tuple[dict[str, str], list[str]]) -> None:
+    assert seen[1] == ["lo"]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="not root: then every test here is the lab as an unprivileged user")
+def test_the_lab_runs_as_an_unprivileged_user(kernel: Kernel) -> None:
+    assert kernel
+    user, home = 12345, Path(tempfile.mkdtemp(prefix="search-lab-user-"))
+    try:
+        scenario = scenario_file(home, trials=1)
+        for path in (home, scenario):
+            os.chown(path, user, user)
+        run = [sys.executable, "-m", "lab", "run", str(scenario), "--jobs", "1"]
+        words = [f"{name}={value}" for name, value in {"HOME": home, "LAB_CACHE": "/mnt", "LAB_RESULTS": home}.items()]
+        done = subprocess.run(
+            [*_readable(user), "env", *words, *run], cwd=paths.REPO, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        stored = list((home / "mine").rglob("*"))
+        assert {path.lstat().st_uid for path in stored} == {user}
+        assert [path.name for path in stored if path.name == "trial.json"] == ["trial.json"]
+    finally:
+        shutil.rmtree(home)
+
+
+def _readable(user: int) -> list[str]:
+    """Word a command as another user, who may read this checkout, this Python and the cache wherever they lie."""
+    words = ["bwrap", "--dev-bind", "/", "/", "--perms", "0755", "--tmpfs", str(Path.home())]
+    for seen in (paths.REPO, Path(sys.base_prefix)):
+        for parent in reversed(seen.parents):
+            words += ["--perms", "0755", "--dir", str(parent)] if Path.home() in parent.parents else []
+        words += ["--ro-bind", str(seen), str(seen)]
+    words += ["--ro-bind", str(paths.cache()), "/mnt", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
+    return [*words, "--", "setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", "--inh-caps=-all"]
+
+
+@pytest.fixture(scope="module", params=["cubic", "cubic_plain"])
+def both(request: pytest.FixtureRequest, bench: Bench, kernel: Kernel, world: Image) -> tuple[Trial, Trial]:
+    """The same trial with the wake-up preload and without it."""
+    cca = request.param
+    experiment = experiment_on(SMALL, cca)
+    job = bench.job(experiment, cca, "without-preload")
+    job.folder.mkdir(parents=True)
+    plan: dict[str, Any] = prepare(job, job.folder) | {"preload": None}
+    boot.run_plan(plan, job.folder, kernel, world.root)
+    store(job, plan, job.folder)
+    return bench.run(experiment, cca, "with-preload"), Trial(job.folder)
+
+
+CLOCK_STEP_US = 3.0  # reading the time costs a virtual kernel 0.256 us, and with the preload it is read less often
+
+
+def test_until_the_exit_the_preload_changes_no_packet(both: tuple[Trial, Trial]) -> None:
+    exit_s = [float(trial.exits["t_s"][0]) for trial in both]
+    assert exit_s[0] == pytest.approx(exit_s[1], abs=CLOCK_STEP_US / 1e6)
+    with_, without = (
+        trial.packets.filter((pl.col("flow") == 1) & (pl.col("t_s") < exit_s[0] - 2e-6)) for trial in both
+    )
+    same = ["to_client", "seq_bytes", "ack_bytes", "len_bytes", "flags", "sack_edges"]
+    assert with_.select(same).equals(without.select(same))
+    assert (with_["t_s"] - without["t_s"]).abs().max() < CLOCK_STEP_US / 1e6  # type: ignore[operator]
+
+
+def test_the_preload_changes_no_exit(both: tuple[Trial, Trial]) -> None:
+    with_, without = (trial.exits.drop("t_s", "rtt_ms") for trial in both)
+    rtt_ms = [trial.exits["rtt_ms"].to_list() for trial in both]
+    assert with_.equals(without)
+    assert rtt_ms[0] == pytest.approx(rtt_ms[1], abs=CLOCK_STEP_US / 1e3)
+
+
+def test_over_the_whole_trial_the_preload_changes_little(both: tuple[Trial, Trial]) -> None:
+    """The reader's wake-ups decide when a window update goes out: some more or fewer ACKs, once slow start is over."""
+    with_, without = both
+    assert with_.acks.height == pytest.approx(without.acks.height, rel=0.1)
+    delivered = [trial.packets.filter(pl.col("flow") == 1)["ack_bytes"].max() for trial in both]
+    assert delivered[0] == pytest.approx(delivered[1], rel=0.01)

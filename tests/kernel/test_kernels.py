@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The kernels that users have each run a trial exactly, and where CUBIC's HyStart leaves slow start on each is told."""
+
+from pathlib import Path
+
+import pytest
+
+from lab.bench.kernels import LINKS, cubic_exits, shown
+from lab.images.image import Image
+from lab.kernel import build
+from lab.kernel.recipe import VERSIONS, Recipe
+
+unbuilt = [version for version in VERSIONS if build.find(Recipe(version)) is None]
+pytestmark = pytest.mark.skipif(bool(unbuilt), reason=f"kernel {unbuilt} is not built: lab kernel build --kernel 6.1")
+
+
+def test_every_kernel_gives_valid_trials_in_which_hystart_ends_slow_start(tmp_path: Path, world: Image) -> None:
+    rows = cubic_exits(list(VERSIONS), tmp_path, world)
+    print(shown(rows))
+    assert {(row["kernel"], row["link"]) for row in rows} == {(v, link) for v in VERSIONS for link in LINKS}
+    assert all(row["valid"] for row in rows), shown(rows)
+    assert {row["cause"] for row in rows} <= {"hystart", "loss"}
+
+
+def test_what_is_no_kernel_is_told(world: Image) -> None:
+    assert world
+    assert shown([]) == "nothing was run"

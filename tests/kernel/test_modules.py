@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A sender's module may come and go while flows run, and leaves nothing behind; a used one cannot be taken away."""
+
+from typing import Any
+
+import pytest
+
+from lab.images.image import Image
+from lab.kernel.build import Kernel
+from lab.schema.cca import load_ccas
+from tests.guest import modules as guest_modules
+from tests.stress import SLOW, Guest, link
+
+TIMES = 1000
+OURS = {cca.module: cca.algorithm for cca in load_ccas().values() if cca.module}
+LEAST_GROWTH_KB = 1000  # of a kernel that has not settled; a flow's state lost each time were 300 kB, a module 12 MB
+
+
+@pytest.fixture(scope="module")
+def reloaded(tmp_path_factory: pytest.TempPathFactory, kernel: Kernel, world: Image) -> dict[str, Any]:
+    guest = Guest(tmp_path_factory.mktemp("modules"), kernel, world)
+    asked = {"module": "tcp_search", "algorithm": OURS["tcp_search"], "times": TIMES}
+    answer: dict[str, Any] = guest.call(guest_modules.reloaded, link=link(SLOW), **asked)
+    return answer
+
+
+def test_a_module_that_a_flow_uses_is_never_unloaded(reloaded: dict[str, Any]) -> None:
+    assert reloaded["refused"] == TIMES
+
+
+def test_a_flow_beside_it_goes_on(reloaded: dict[str, Any]) -> None:
+    assert reloaded["moved_bytes"] > TIMES * guest_modules.OWN_BYTES
+
+
+def test_a_thousand_loads_and_unloads_leave_no_memory_in_use(reloaded: dict[str, Any]) -> None:
+    grown_kb = {name: reloaded["late"][name] - before for name, before in reloaded["early"].items()}
+    assert max(grown_kb.values()) < LEAST_GROWTH_KB, grown_kb

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Every kind of qdisc is made as asked, below a replayed link and on its own, read back, and refused in one line."""
+
+import struct
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from lab.backends import boot
+from lab.backends.boot import TrialError
+from lab.node import netlink, qdisc
+from lab.node.qdiscs import KINDS
+from lab.node.qdiscs.kind import ByTc
+from lab.node.tools import NodeError
+from tests.conftest import Bench
+from tests.guest import qdiscs as guest_qdiscs
+from tests.kernel.test_qdisc_delay import DELAY_LINE, NETEM
+from tests.kernel.test_qdisc_on_demand import GEO
+from tests.kernel.test_qdisc_replay import LINK, MBPS
+from tests.kernel.test_qdisc_step_drop import GATEWAY
+from tests.kernel.test_qdisc_tbf import TBF
+from tests.link_bench import Spec, at_pace, cross
+
+CODEL: Spec = {"kind": "codel", "limit_pkts": 1000, "target_us": 5000, "interval_us": 100_000, "ecn": False}
+QUEUES: list[Spec] = [
+    {"kind": "bfifo", "limit_bytes": 150_000},
+    {"kind": "pfifo", "limit_pkts": 100},
+    CODEL,
+    CODEL
+    | {"kind": "fq_codel", "flows": 1024, "quantum_bytes": 1514, "memory_limit_bytes": 4 << 20, "drop_batch_pkts": 64},
+    {
+        "kind": "pie",
+        "limit_pkts": 1000,
+        "target_us": 15_000,
+        "tupdate_us": 15_000,
+        "alpha": 2,
+        "beta": 20,
+        "ecn": False,
+        "bytemode": False,
+    },
+    {
+        "kind": "red",
+        "limit_bytes": 1_000_000,
+        "min_bytes": 50_000,
+        "max_bytes": 150_000,
+        "avpkt_bytes": 1000,
+        "burst_pkts": 90,
+        "bandwidth_bps": 10 * MBPS,
+        "probability": 0.1,
+        "ecn": False,
+    },
+    {"kind": "cake", "flowmode": "triple-isolate", "rtt_us": 100_000, "memlimit_bytes": 4_000_000},
+    GATEWAY | {"limit_bytes": 200_000, "threshold_bytes": 100_000},
+]
+MANY = 60
+PACED: Spec = {"kind": "fq", "limit_pkts": 10_000, "flow_limit_pkts": 100}
+ROOTS: list[Spec] = [*QUEUES, PACED, TBF, NETEM, DELAY_LINE, GEO, LINK]
+
+
+def kind_of(spec: Spec) -> str:
+    return str(spec["kind"])
+
+
+def test_whatever_rate_and_buffer_a_trial_draws_is_read_back(bench: Bench, tmp_path: Path) -> None:
+    rng = np.random.default_rng(1)
+    rates, buffers = 10 ** rng.uniform(5, 9.5, MANY), 10 ** rng.uniform(4, 8, MANY)
+    delays, losses = 10 ** rng.uniform(0, 6, MANY), 10 ** rng.uniform(-3, 2, MANY)
+    specs = [
+        spec
+        for rate, buffer, delay, loss in zip(rates, buffers, delays, losses, strict=True)
+        for spec in (
+            TBF | {"rate_bps": round(rate), "limit_bytes": round(buffer)},
+            NETEM | {"delay_us": round(delay), "loss_pct": float(loss)},
+        )
+    ]
+    told = boot.call(guest_qdiscs.refusals, {"specs": specs}, tmp_path, bench.kernel, bench.world.root)
+    assert told.answer == []
+
+
+@pytest.mark.parametrize("child", QUEUES, ids=kind_of)
+def test_every_queue_works_below_a_replayed_link(bench: Bench, child: Spec) -> None:
+    spec = LINK | {"child": child, "start_bps": 10 * MBPS}
+    link = cross(bench, f"child-{child['kind']}", spec, at_pace(15, 0, 2), 2.5)
+    assert_read_back(link.record["got"]["child"], child)
+    shaped = [entry for entry in link.record["shown"] if entry.get("parent") == "1:1"]
+    assert [entry["kind"] for entry in shaped] == [child["kind"]]
+    assert link.received["received_s"].is_between(1, 2).sum() * 1514 * 8 == pytest.approx(10 * MBPS, rel=0.005)
+    root = link.record["shown"][0]
+    assert root["drops"] > 0  # what the child drops, at arrival or later, counts at the root
+    assert root["drops"] + root["qlen"] == len(link.packets) - len(link.received)
+
+
+@pytest.mark.parametrize("root", ROOTS, ids=kind_of)
+def test_every_kind_is_made_as_asked_on_its_own(bench: Bench, root: Spec) -> None:
+    link = cross(bench, f"root-{root['kind']}", root, at_pace(1, 0, 0.05), 0.3)
+    assert_read_back(link.record["got"], root)
+    assert len(link.received) == len(link.packets)
+    assert link.record["shown"][0]["kind"] == root["kind"]  # tc prints valid JSON whatever the kind
+
+
+def assert_read_back(got: dict[str, Any], asked: Spec) -> None:
+    for name, value in got.items():
+        if name == "child":
+            assert value == {"limit_bytes": asked["limit_bytes"]}
+        else:
+            assert value == (asked[name] if isinstance(value, str) else pytest.approx(asked[name], rel=2e-3)), name
+
+
+@pytest.mark.parametrize(
+    ("spec", "words"),
+    [
+        (LINK | {"start_bps": 10**11}, "router:eth2: qdisc: start_bps: must be at most 10 Gbit/s: "),
+        (LINK | {"overhead_bytes": -61}, "router:eth2: qdisc: integer out of range: "),
+        (GATEWAY | {"drop_pct": 101.0}, "router:eth2: qdisc: drop_pct: must be at most 100: "),
+        (GEO | {"phase_us": 40_000}, "router:eth2: qdisc: phase_us: must be less than frame_us: "),
+        (GEO | {"frame_us": 0}, "router:eth2: qdisc: integer out of range: "),
+        (GEO | {"frame_us": 1, "phase_us": 0, "request_delay_us": 10**6}, "router:eth2: qdisc: request_delay_us: must"),
+    ],
+)
+def test_what_the_kernel_refuses_is_told_in_its_words(
+    bench: Bench, spec: Spec, words: str, request: pytest.FixtureRequest
+) -> None:
+    name = f"refused-{abs(hash(request.node.name))}"
+    with pytest.raises(TrialError) as refused:
+        cross(bench, name, spec, at_pace(1, 0, 0.05), 0.3)
+    assert str(refused.value).startswith(words)
+    assert "\n" not in str(refused.value)
+
+
+def test_attributes_are_split_as_they_were_joined() -> None:
+    nested = netlink.attribute(7 | netlink.NLA_F_NESTED, b"")
+    joined = netlink.attribute(3, b"abc") + nested + netlink.attribute(2, b"x")
+    assert len(joined) % 4 == 0
+    assert netlink.attributes(joined) == {3: b"abc", 7: b"", 2: b"x"}
+
+
+def test_a_truncated_attribute_ends_the_list() -> None:
+    assert netlink.attributes(netlink.attribute(3, b"abcd") + struct.pack("HH", 0, 9)) == {3: b"abcd"}
+
+
+@pytest.mark.parametrize("kind", [kind for kind, known in KINDS.items() if isinstance(known, ByTc)])
+def test_every_kind_of_tc_states_a_limit(kind: str) -> None:
+    spec = next(spec for spec in ROOTS if spec["kind"] == kind)
+    words = qdisc.command("eth2", spec).split()
+    assert "limit" in words or "memlimit" in words
+
+
+def test_a_setting_that_did_not_take_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = [{"kind": "codel", "options": {"limit": 1000, "target": 4999, "interval": 99999}}]
+    monkeypatch.setattr(qdisc, "run_json", lambda *_, **__: shown)
+    with pytest.raises(NodeError, match=r"^gateway:eth2: target_us=4999: must be 6000, as asked of codel$"):
+        qdisc.made("gateway", "eth2", CODEL | {"target_us": 6000})

@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""SEARCH leaves slow start when delivery stops doubling, and not before, in any unit and at any time."""
+
+from math import log
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lab.judge.search_replay import EXIT, NO_PREVIOUS, SearchParams
+from tests.search_acks import BIN_US, DECISION, RTT_US, Acks, Bins, compared, decide, one_ack_a_bin, slow_start
+
+UNHURRIED = settings(deadline=None)  # a busy machine is no failure
+
+
+def grown(library: Path, gap: slice) -> Bins:
+    """A doubling flow of which the ACKs in `gap` never came."""
+    return decide(library, slow_start(10_000, rounds=14, spacing=0.05).without(gap))
+
+
+# ---- while the path has room
+
+
+@UNHURRIED
+@given(
+    rtt_us=st.integers(2_000, 2_000_000),
+    spacing=st.floats(0.005, 0.25),
+    jitter=st.lists(st.floats(0.7, 4.0), min_size=5, max_size=50),
+)
+def test_never_exits_while_delivery_doubles_each_rtt(
+    search_library: Path, rtt_us: int, spacing: float, jitter: list[float]
+) -> None:
+    # An RTT sample 30 % short and a bin closed 0.25 RTT late make norm 1 - 2^-0.55 = 0.32 at most.
+    acks = slow_start(rtt_us, rounds=14, spacing=spacing)
+    acks.rtt_us[1:] = (acks.rtt_us * np.resize(jitter, len(acks.rtt_us)))[1:]
+    bins = decide(search_library, acks)
+    assert len(compared(bins)) > 0
+    assert EXIT not in bins["verdict"]
+
+
+@UNHURRIED
+@given(
+    rtt_us=st.integers(2_000, 2_000_000),
+    pattern=st.lists(st.floats(0, 0.999), min_size=1, max_size=40).map(sorted),
+)
+def test_never_exits_while_rounds_of_any_ack_pattern_double(
+    search_library: Path, rtt_us: int, pattern: list[float]
+) -> None:
+    times = np.add.outer(np.arange(12), pattern).ravel() * rtt_us
+    sizes = np.multiply.outer(14_480 * 2 ** np.arange(12), np.ones(len(pattern), dtype=int)).ravel()
+    rtts = np.full(len(times), rtt_us, dtype=np.int32)
+    acks = Acks(times.astype(np.uint64), rtts, np.cumsum(sizes).astype(np.uint64))
+    assert EXIT not in decide(search_library, acks)["verdict"]
+
+
+# ---- when the path is full
+
+
+def window_bytes(end: float, window: float, capacity: float) -> float:
+    """Equations 4.1 to 4.3: the area under min(2^x, 2^capacity), each window with its own case."""
+    start = end - window
+    growing = max(0.0, 2 ** min(end, capacity) - 2 ** min(start, capacity)) / log(2)
+    return growing + 2**capacity * (max(end, capacity) - max(start, capacity))
+
+
+def figure_4_9(r: float, window: float, capacity: float) -> float:
+    expected = 2 * window_bytes(r - 1, window, capacity)
+    return 1 - window_bytes(r, window, capacity) / expected
+
+
+@pytest.mark.parametrize("window_tenths", [20, 35, 50])
+def test_normalized_difference_follows_figure_4_9(search_library: Path, window_tenths: int) -> None:
+    rtt_us, spacing, capacity, window = 100_000, 0.001, 10.0, window_tenths / 10
+    acks = slow_start(rtt_us, rounds=18, spacing=spacing, capacity_round=capacity)
+    bins = compared(decide(search_library, acks, SearchParams(window_factor_tenths=window_tenths)))
+    rounds = acks.t_us[bins["ack"]] / rtt_us
+    closed_form = np.array([figure_4_9(r, window, capacity) for r in rounds])
+    # A bin, evenly filled in the interpolation, holds exponential growth: (ln 2 * bin)^2 / 8 of the sum.
+    # ACKs close bins up to one spacing late. norm is rounded down to thousandths.
+    tolerance = (log(2) * window / 10) ** 2 / 8 + log(2) * spacing + 0.001
+    assert len(rounds) > 20
+    assert rounds.max() - capacity > 7
+    assert np.abs(bins["norm_permille"] / 1000 - closed_form).max() < tolerance
+
+
+@UNHURRIED
+@given(
+    rtt_us=st.integers(5_000, 2_000_000),
+    capacity=st.floats(7, 12),
+    spacing=st.floats(0.002, 0.05),
+)
+def test_exits_two_to_three_rtts_after_a_plateau(
+    search_library: Path, rtt_us: int, capacity: float, spacing: float
+) -> None:
+    acks = slow_start(rtt_us, rounds=20, spacing=spacing, capacity_round=capacity)
+    bins = decide(search_library, acks, stop_at_exit=True)
+    assert bins["verdict"][-1] == EXIT
+    assert 2 < acks.t_us[bins["ack"][-1]] / rtt_us - capacity < 3
+
+
+# ---- units, clocks and counters do not matter
+
+
+@UNHURRIED
+@given(scale=st.integers(1, 10**6), capacity=st.floats(5, 9))
+def test_scaling_bytes_changes_no_decision(search_library: Path, scale: int, capacity: float) -> None:
+    # Multiples of a bin's length divide evenly when interpolated: nothing is rounded on either side.
+    acks = slow_start(RTT_US, rounds=14, spacing=0.02, capacity_round=capacity)
+    small = acks._replace(delivered_bytes=acks.delivered_bytes // np.uint64(10**6) * np.uint64(BIN_US))
+    large = small._replace(delivered_bytes=small.delivered_bytes * np.uint64(scale))
+    before, after = decide(search_library, small), decide(search_library, large)
+    same = ["ack", "bin", "norm_permille", "verdict"]
+    assert (before[same] == after[same]).all()
+    assert (before["prev_delv_bytes"] * np.uint64(scale) == after["prev_delv_bytes"]).all()
+
+
+@UNHURRIED
+@given(scale=st.integers(1, 2000), capacity=st.floats(5, 9))
+def test_scaling_time_and_rtt_together_gives_the_same_bins(search_library: Path, scale: int, capacity: float) -> None:
+    fast = slow_start(RTT_US, rounds=14, spacing=0.02, capacity_round=capacity)
+    slow = fast._replace(t_us=fast.t_us * np.uint64(scale), rtt_us=fast.rtt_us * np.int32(scale))
+    assert (decide(search_library, fast)[DECISION] == decide(search_library, slow)[DECISION]).all()
+
+
+@UNHURRIED
+@given(clock=st.integers(0, 2**64 - 1), count=st.integers(0, 2**64 - 1))
+def test_the_origins_of_clock_and_byte_count_do_not_matter(search_library: Path, clock: int, count: int) -> None:
+    acks = slow_start(10_000, rounds=12, spacing=0.02, capacity_round=8)
+    moved = acks._replace(t_us=acks.t_us + np.uint64(clock), delivered_bytes=acks.delivered_bytes + np.uint64(count))
+    assert (decide(search_library, acks)[DECISION] == decide(search_library, moved)[DECISION]).all()
+
+
+@pytest.mark.parametrize("wrap", [2**32, 2**64])
+def test_a_wrap_of_clock_and_byte_count_in_mid_flow_changes_nothing(search_library: Path, wrap: int) -> None:
+    acks = slow_start(10_000, rounds=12, spacing=0.02, capacity_round=8)
+    middle = len(acks.t_us) // 2
+    moved = acks._replace(
+        t_us=acks.t_us + np.uint64(wrap - int(acks.t_us[middle])),
+        delivered_bytes=acks.delivered_bytes + np.uint64(wrap - int(acks.delivered_bytes[middle])),
+    )
+    assert (decide(search_library, acks)[DECISION] == decide(search_library, moved)[DECISION]).all()
+
+
+# ---- gaps and resets
+
+
+@pytest.mark.parametrize("gap_bins", [1, 5, 10, 26, 1000])
+def test_a_gap_in_the_acks_of_a_doubling_flow_is_no_reason_to_exit(search_library: Path, gap_bins: int) -> None:
+    gap_acks = 7 * gap_bins  # 0.05 RTT each, 0.35 RTT a bin
+    assert EXIT not in grown(search_library, slice(130, 130 + gap_acks))["verdict"]
+
+
+@pytest.mark.parametrize(
+    ("gap_bins", "prev"), [(1, 1_857_857), (2, 857_857), (5, 714), (10, 714), (26, 714), (1000, 714)]
+)
+def test_a_gap_makes_no_bin_of_before_it_come_back(search_library: Path, gap_bins: int, prev: int) -> None:
+    acks = one_ack_a_bin([10**6] * 30 + [0] * gap_bins + [100] * 10)
+    last = decide(search_library, acks.without(slice(31, 31 + gap_bins)))[-1]
+    # one RTT (2 bins and 300 us) ago: 1/7 of a bin of 100, the 7 before it, then what the gap left
+    assert (last["bin"], last["curr_delv_bytes"], last["prev_delv_bytes"]) == (39 + gap_bins, 1000, prev)
+
+
+def test_a_gap_of_more_bins_than_a_u32_counts_clears_the_ring_too(search_library: Path) -> None:
+    acks = one_ack_a_bin([100] * 30)
+    acks.t_us[20:] += np.uint64(2**32 * BIN_US)  # 17 days
+    bins = decide(search_library, acks)
+    assert bins[-1]["bin"] == 29 + 2**32
+    assert bins[19]["verdict"] == NO_PREVIOUS
+
+
+@UNHURRIED
+@given(at=st.integers(1, 250), capacity=st.floats(6, 12))
+def test_after_a_reset_decisions_are_those_of_a_new_flow(search_library: Path, at: int, capacity: float) -> None:
+    acks = slow_start(10_000, rounds=15, spacing=0.05, capacity_round=capacity)
+    reset = np.arange(len(acks.t_us)) == at
+    again = decide(search_library, acks, reset=reset)
+    again = again[again["ack"] >= at]
+    anew = decide(search_library, acks.only(slice(at, None)))
+    anew["ack"] += np.uint64(at)
+    assert (again == anew).all()

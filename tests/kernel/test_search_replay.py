@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The replay: the core agrees with a plain reading of the thesis, and its table says what was decided."""
+
+from fractions import Fraction
+from math import floor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lab.base.errors import UserError
+from lab.judge.search_replay import EXIT, NO_PREVIOUS, PRINTED, RTT_TOO_LONG, STAY, TOO_FEW_BINS, SearchParams, replay
+from tests.search_acks import Acks, decide, one_ack_a_bin, slow_start
+
+Decision = tuple[int, ...]  # bin, verdict, curr, prev, norm in thousandths
+
+
+def compare(bins: dict[int, int], k: int, rtt_us: int, bin_us: int, params: SearchParams) -> Decision:
+    """Lines 12 to 20 of Algorithm 1 over bins that are never overwritten, in exact fractions."""
+    window, fraction = params.bins, Fraction(rtt_us % bin_us, bin_us)
+    p = k - rtt_us // bin_us
+    if p < window:
+        return k, TOO_FEW_BINS, 0, 0, 0
+    oldest_touched = p - window if fraction else p - window + 1
+    if oldest_touched <= k - (params.bins + params.extra_bins):
+        return k, RTT_TOO_LONG, 0, 0, 0
+    middle = sum(bins.get(i, 0) for i in range(p - window + 1, p))
+    prev = floor(middle + fraction * bins.get(p - window, 0) + (1 - fraction) * bins.get(p, 0))
+    if prev == 0:
+        return k, NO_PREVIOUS, 0, 0, 0
+    curr = sum(bins.get(i, 0) for i in range(k - window + 1, k + 1))
+    norm = Fraction(2 * prev - curr, 2 * prev)
+    verdict = EXIT if norm >= Fraction(params.threshold_pct, 100) else STAY
+    return k, verdict, curr, prev, floor(1000 * norm)
+
+
+def algorithm_1(acks: Acks, params: SearchParams) -> list[Decision]:
+    """The thesis's pseudocode with an endless array for its ring."""
+    rows = [tuple(int(value) for value in row) for row in zip(*acks, strict=True) if row[1] > 0]
+    if not rows:
+        return []
+    (now, rtt, before), *rest = rows
+    bin_us = max(1, rtt * params.window_factor_tenths // (10 * params.bins))
+    end, k, bins, decisions = now + bin_us, -1, dict[int, int](), []
+    for now, rtt, delivered in rest:
+        if now > end:
+            passed = (now - end) // bin_us + 1
+            end, k = end + passed * bin_us, k + passed
+            bins[k], before = delivered - before, delivered
+            decisions.append(compare(bins, k, rtt, bin_us, params))
+    return decisions
+
+
+@st.composite
+def ack_streams(draw: st.DrawFn) -> Acks:
+    """ACKs now close, now far apart, with RTT samples of all sizes, of which some are missing."""
+    step_us = st.one_of(st.integers(0, 50), st.integers(0, 2_000), st.just(1_000_000))
+    ack = st.tuples(step_us, st.integers(-1, 6_000), st.integers(0, 10**7))
+    rows = np.array(draw(st.lists(ack, min_size=1, max_size=200)), dtype=np.int64)
+    rows[0, 1] = draw(st.integers(1, 1_000))  # a short first RTT: many bins in few ACKs
+    t_us, delivered = np.cumsum(rows[:, 0]), np.cumsum(rows[:, 2])
+    return Acks(t_us.astype(np.uint64), rows[:, 1].astype(np.int32), delivered.astype(np.uint64))
+
+
+PARAMS = st.builds(
+    SearchParams,
+    window_factor_tenths=st.integers(5, 100),
+    bins=st.integers(5, 20),
+    extra_bins=st.integers(1, 30),
+    threshold_pct=st.integers(1, 100),
+)
+
+
+@given(acks=ack_streams(), params=st.one_of(st.just(PRINTED), PARAMS))
+@settings(max_examples=500, deadline=None)
+def test_the_core_decides_as_algorithm_1_with_an_endless_array(
+    search_library: Path, acks: Acks, params: SearchParams
+) -> None:
+    bins = decide(search_library, acks, params)
+    fields = ("bin", "verdict", "curr_delv_bytes", "prev_delv_bytes", "norm_permille")
+    assert [tuple(int(row[name]) for name in fields) for row in bins] == algorithm_1(acks, params)
+
+
+def capacity_reached(search_library: Path, **options: Any) -> pl.DataFrame:
+    return replay(search_library, *slow_start(600_000, 14, 0.01, capacity_round=8), **options)
+
+
+def test_the_table_has_the_columns_and_units_of_bins_parquet(search_library: Path) -> None:
+    assert capacity_reached(search_library).schema == {
+        "t_s": pl.Float64,
+        "bin": pl.Int32,
+        "rtt_ms": pl.Float64,
+        "bin_ms": pl.Float64,
+        "curr_delv_bytes": pl.Int64,
+        "prev_delv_bytes": pl.Int64,
+        "norm_pct": pl.Float64,
+        "exit": pl.Boolean,
+    }
+    first = capacity_reached(search_library).row(0, named=True)
+    assert (first["bin"], first["rtt_ms"], first["bin_ms"]) == (0, 600.0, 210.0)
+    assert first["t_s"] == 0.216  # ACKs come each 6 ms; the one on the boundary leaves the bin open
+
+
+def test_what_was_not_compared_is_null(search_library: Path) -> None:
+    early = capacity_reached(search_library).head(12)
+    assert early.select("curr_delv_bytes", "prev_delv_bytes", "norm_pct").null_count().row(0) == (12, 12, 12)
+    assert capacity_reached(search_library)[12:].null_count().sum_horizontal().item() == 0
+
+
+def test_the_replay_ends_with_the_exit(search_library: Path) -> None:
+    table = capacity_reached(search_library)
+    assert table["exit"].to_list() == [False] * (len(table) - 1) + [True]
+    assert table["norm_pct"][-1] >= 35
+
+
+def test_the_curve_goes_on_after_the_exit_if_asked(search_library: Path) -> None:
+    to_exit = capacity_reached(search_library)
+    whole = capacity_reached(search_library, stop_at_exit=False)
+    assert whole.head(len(to_exit)).equals(to_exit)
+    assert whole["exit"].sum() == 1
+    assert whole["norm_pct"][-1] == pytest.approx(50, abs=0.5)
+
+
+def test_a_reset_allows_another_exit(search_library: Path) -> None:
+    acks = one_ack_a_bin([100] * 60)
+    reset = np.arange(61) == 30
+    exits = replay(search_library, *acks, reset=reset, stop_at_exit=False).filter("exit")
+    assert exits["bin"].to_list() == [12, 13]
+    assert exits["t_s"].to_list() == [13 * 350e-6 + 1e-6, (30 + 14) * 350e-6 + 1e-6]
+
+
+def test_acks_without_an_rtt_sample_are_skipped(search_library: Path) -> None:
+    acks = slow_start(600_000, 14, 0.01, capacity_round=8)
+    doubled = acks.only(np.repeat(np.arange(len(acks.t_us)), 2))
+    doubled.rtt_us[1::2] = np.resize([0, -1], len(acks.rtt_us))
+    doubled.delivered_bytes[1::2] += np.uint64(10**12)
+    assert replay(search_library, *doubled).equals(replay(search_library, *acks))
+
+
+def test_no_acks_make_no_bins(search_library: Path) -> None:
+    assert replay(search_library, [], [], []).is_empty()
+
+
+def test_columns_of_unequal_length_are_refused(search_library: Path) -> None:
+    with pytest.raises(ValueError, match="one value per ACK"):
+        replay(search_library, [1, 2], [1], [1, 2])
+
+
+@pytest.mark.parametrize("wrong", [{"bins": 0}, {"extra_bins": 201}, {"threshold_pct": 0}])
+def test_parameters_the_kernel_module_would_refuse_are_refused(search_library: Path, wrong: dict[str, int]) -> None:
+    with pytest.raises(UserError, match="must be within the ranges"):
+        replay(search_library, [1], [1], [1], SearchParams(**wrong))

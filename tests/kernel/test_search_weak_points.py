@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Where the published versions err by design, and that the parameters which mend it do; both off as published."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lab.judge.search_replay import AFTER_SILENCE, EXIT, NOT_FILLED, RTT_FELL, STAY
+from tests.search_acks import BIN_US, RTT_US, SOUND, Acks, Bins, compared, decide_as, one_ack_a_bin, slow_start
+
+every_version = pytest.mark.parametrize("name", SOUND)
+UNHURRIED = settings(deadline=None, max_examples=50)
+
+
+def exit_rtts(acks: Acks, bins: Bins, rtt_us: int) -> float | None:
+    """When it exits first, in RTTs since the start."""
+    exits = bins["ack"][bins["verdict"] == EXIT]
+    return float(acks.t_us[exits[0]] / rtt_us) if len(exits) else None
+
+
+# ---- a look-back longer than the ring: a buffer of many RTTs, or a first RTT far too short
+
+
+def swollen(factor: float, spacing: float = 0.01) -> Acks:
+    """A plateau at round 8, where the queue makes each RTT `factor` times the first."""
+    acks = slow_start(100_000, rounds=8 + 5 * factor, spacing=spacing, capacity_round=8)
+    acks.rtt_us[acks.t_us > 8 * 100_000] = int(100_000 * factor)
+    return acks
+
+
+@pytest.mark.parametrize("name", ["search2_printed", "packed"])
+@pytest.mark.parametrize("factor", [5.5, 8.0, 20.0])
+def test_a_look_back_that_stays_longer_than_the_ring_widens_the_bins(
+    search_library: Path, name: str, factor: float
+) -> None:
+    acks = swollen(factor)
+    blind = decide_as(search_library, name, acks, long_rtt=0)
+    assert len(compared(blind[-10:])) == 0
+    left = exit_rtts(acks, decide_as(search_library, name, acks, long_rtt=5), 100_000)
+    assert left is not None
+    assert 8 + factor / 2 < left < 8 + 3 * factor
+
+
+@pytest.mark.parametrize("name", ["search2_printed", "packed"])
+def test_a_few_long_rtts_widen_nothing(search_library: Path, name: str) -> None:
+    acks = slow_start(100_000, rounds=14, spacing=0.01, capacity_round=9)
+    acks.rtt_us[600:700] *= 8  # 3 bins
+    assert set(decide_as(search_library, name, acks, long_rtt=5)["bin_us"]) == {35_000}
+
+
+@pytest.mark.parametrize("name", ["search2_printed", "packed", "search4"])
+def test_wider_bins_lose_no_byte(search_library: Path, name: str) -> None:
+    acks = one_ack_a_bin([100] * 400)
+    acks.rtt_us[150:] = 60 * BIN_US
+    bins = decide_as(search_library, name, acks, long_rtt=3)
+    wide = compared(bins[bins["bin_us"] > BIN_US])
+    assert len(wide) > 5
+    assert set(wide["curr_delv_bytes"] // (wide["bin_us"] // BIN_US)) == {1000}
+
+
+@every_version
+@UNHURRIED
+@given(factor=st.floats(1, 30), spacing=st.floats(0.005, 0.05))
+def test_wider_bins_make_no_exit_while_delivery_doubles(
+    search_library: Path, name: str, factor: float, spacing: float
+) -> None:
+    """The first RTT was too short by a factor: bins are short, and one RTT is many of them."""
+    acks = slow_start(1_000_000, rounds=14, spacing=spacing)
+    acks.rtt_us[0] = int(1_000_000 / factor)
+    assert EXIT not in decide_as(search_library, name, acks, long_rtt=5)["verdict"]
+
+
+# ---- a first RTT far too long
+
+
+@every_version
+def test_an_rtt_that_fell_gives_the_bins_of_its_own_length(search_library: Path, name: str) -> None:
+    acks = slow_start(100_000, rounds=20, spacing=0.01, capacity_round=8)
+    acks.rtt_us[0] = 300_000
+    late = decide_as(search_library, name, acks, restart_rtt_pct=0)
+    anew = decide_as(search_library, name, acks, restart_rtt_pct=50)
+    assert RTT_FELL in anew["verdict"]
+    assert set(anew["bin_us"][1:]) == {35_000}
+    first, mended = exit_rtts(acks, late, 100_000), exit_rtts(acks, anew, 100_000)
+    assert mended is not None
+    assert (9 if name == "search" else 10) < mended < 11
+    assert first is None or first > mended
+
+
+# ---- a silence longer than a window
+
+
+def stalled(silence_bins: int) -> Acks:
+    """A doubling flow in which nothing came for some bins; the first RTT after it tells of them."""
+    before = [1000 * 2 ** (k // 3) for k in range(24)]
+    after = [1000 * 2 ** (k // 3) for k in range(24, 48)]
+    acks = one_ack_a_bin(before + [0] * silence_bins + after).without(slice(25, 25 + silence_bins))
+    acks.rtt_us[25] += silence_bins * BIN_US
+    return acks
+
+
+@every_version
+@pytest.mark.parametrize("silence_bins", [10, 11])
+def test_a_silence_longer_than_a_window_is_a_false_exit_unless_it_starts_anew(
+    search_library: Path, name: str, silence_bins: int
+) -> None:
+    acks = stalled(silence_bins)
+    assert EXIT in decide_as(search_library, name, acks, missed_bins_max=0)["verdict"]
+    mended = decide_as(search_library, name, acks, missed_bins_max=10, restart_rtt_pct=50)
+    assert AFTER_SILENCE in mended["verdict"]
+    assert EXIT not in mended["verdict"]
+    assert mended["verdict"][-1] == STAY
+
+
+@every_version
+def test_a_silence_shorter_than_a_window_leaves_the_initial_rtt(search_library: Path, name: str) -> None:
+    acks = stalled(6)
+    acks.rtt_us[25:] = 3 * RTT_US
+    assert set(decide_as(search_library, name, acks, missed_bins_max=4)["bin_us"]) == {BIN_US}
+
+
+@every_version
+def test_a_silence_longer_than_a_window_takes_the_rtt_after_it(search_library: Path, name: str) -> None:
+    acks = stalled(12)
+    acks.rtt_us[25:] = 3 * RTT_US
+    assert decide_as(search_library, name, acks, missed_bins_max=4)["bin_us"][-1] == 3 * BIN_US
+
+
+# ---- an application or receiver that leaves the window unfilled
+
+
+@every_version
+def test_a_sender_that_something_else_limits_starts_anew_and_stays(search_library: Path, name: str) -> None:
+    acks = one_ack_a_bin([1000] * 60)
+    limited = np.ones(61)
+    assert EXIT in decide_as(search_library, name, acks)["verdict"]
+    assert set(decide_as(search_library, name, acks, limited=limited)["verdict"]) == {NOT_FILLED}
+
+
+@every_version
+def test_after_it_was_limited_it_measures_what_it_fills(search_library: Path, name: str) -> None:
+    acks = one_ack_a_bin([1000] * 60)
+    limited = np.arange(61) < 20
+    bins = decide_as(search_library, name, acks, limited=limited)
+    assert bins["ack"][bins["verdict"] == EXIT][0] == 19 + 14
+    assert set(bins["bin_us"]) == {BIN_US}

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A small run as the lab stores it, made of modelled downloads: for tests of what reads stored runs."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from lab.judge.ack_stream import ack_stream
+from lab.judge.search_replay import replay
+from lab.runs.plan import MSS_BYTES
+from lab.schema.cca import load_ccas
+from lab.tables.stored_trial import FORMAT
+from tests import slow_start_model as model
+
+LINK = model.Path(rate_mbps=8, base_rtt_ms=200, buffer_bytes=600_000, duration_s=4)
+SENDERS = {
+    "search": {"exit_cwnd_pkts": 300, "cause": "search"},
+    "cubic": {"exit_cwnd_pkts": 40, "cause": "hystart"},
+    "cubic_plain": {},
+    "bbr": {"exit_cwnd_pkts": 290, "cause": "bbr"},
+}
+LISTS = {
+    "recorded": ["ACK frames of 40 ms"],
+    "published": ["144 Mb/s (thesis, section 5.1.1)"],
+    "assumed": ["tail drop"],
+}
+LEVELS = {
+    "model": "levels",
+    "period_s": 1.7,
+    "mean": 70,
+    "ln_sd": 1.15,
+    "between_ln_sd": 0.6,
+    "most": 144,
+    "source": "IPCCC 2022",
+}
+PUBLISHED = [
+    {
+        "cca": "search",
+        "source": "thesis, tables 5.1 & 5.3",
+        "early_pct": 3.9,
+        "chokepoint_pct": 93.5,
+        "late_pct": 2.6,
+    }
+    | {
+        "capacity_s": 11.8,
+        "capacity_s_sd": 2.6,
+        "loss_s": 22.9,
+        "loss_s_sd": 8.7,
+        "exit_s": 13.7,
+        "exit_s_sd": 1.7,
+    },
+    {"cca": "cubic", "source": "thesis, table 5.3", "early_pct": 100, "chokepoint_pct": 0, "late_pct": 0},
+]
+
+
+def store_run(
+    folder: Path,
+    trials: int = 3,
+    library: Path | None = None,
+    name: str = "geo",
+    link: model.Path = LINK,
+    senders: tuple[str, ...] = tuple(SENDERS),
+) -> Path:
+    """Store a run of `trials` per sender below `folder`; the last trial of bbr is invalid."""
+    run = folder / name / "20260101T000000Z"
+    for cca in senders:
+        for number in range(1, trials + 1):
+            path = model.Path(**{**vars(link), **SENDERS[cca], "base_rtt_ms": link.base_rtt_ms + number})
+            valid = (cca, number) != ("bbr", trials)
+            _store_trial(run / "trials" / f"{cca}-{number:03d}", cca, number, path, valid, library)
+    (run / "run.json").write_text(json.dumps(_run(senders)))
+    return run
+
+
+def _store_trial(folder: Path, cca: str, number: int, path: model.Path, valid: bool, library: Path | None) -> None:
+    folder.mkdir(parents=True)
+    download = model.download(path)
+    tables = download.tables()
+    if cca == "search" and library is not None:
+        tables["bins"] = _bins(library, tables)
+    for name, table in tables.items():
+        table.write_parquet(folder / f"{name}.parquet")
+    (folder / "trial.json").write_text(json.dumps(_trial(cca, number, path, valid, len(download.drops_s))))
+
+
+def _bins(library: Path, tables: dict[str, pl.DataFrame]) -> pl.DataFrame:
+    told = ack_stream(tables["acks"])
+    bins = replay(library, told["t_us"], told["rtt_us"], told["delivered_bytes"], stop_at_exit=False)
+    left = bins.filter(pl.col("t_s") <= tables["exits"]["t_s"].max())
+    return left.with_columns(flow=pl.lit(1, pl.UInt8), cwnd_pkts=None, ssthresh_pkts=None).select(*model.BINS)
+
+
+def _trial(cca: str, number: int, path: model.Path, valid: bool, drops_pkts: int) -> dict[str, Any]:
+    check = {
+        "name": "capture drops",
+        "asked": 0,
+        "got": 0 if valid else 7,
+        "unit": "packets",
+        "tolerance": 0,
+        "ok": valid,
+    }
+    return {
+        "format": FORMAT,
+        "cca": cca,
+        "trial": number,
+        "duration_s": path.duration_s,
+        "base_rtt_ms": path.base_rtt_ms,
+        "rate_mbps": path.rate_mbps,
+        "buffer_bytes": path.buffer_bytes,
+        "mss_bytes": MSS_BYTES,
+        "flows": [{"flow": 1, "throughput_mbps": 5.0 + number, "retransmits_pkts": drops_pkts}],
+        "certificate": {"valid": valid, "checks": [check]},
+    }
+
+
+def _run(senders: tuple[str, ...]) -> dict[str, Any]:
+    scenario = {
+        "question": "Who leaves <slow start> at 100 % of the right_moment?",
+        "ccas": list(senders),
+        "profile": "geo",
+    }
+    stanzas = load_ccas()
+    return {
+        "format": FORMAT,
+        "complete": True,
+        "scenario": scenario | {"published": PUBLISHED},
+        "profile": {"title": "A link in theory", **LISTS, "down": {"rate_mbps": LEVELS}},
+        "ccas": [stanzas[name].model_dump() for name in senders],
+        "versions": {"kernel": "6.12.48", "iperf3": "3.18"},
+    }

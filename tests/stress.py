@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What stress tests share: every sender, a small link and a slow one, calls in the guest that no splat may follow."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from lab.backends import boot
+from lab.images.image import Image
+from lab.kernel.build import Kernel
+from lab.links.profile import Profile
+from lab.runs.plan import draw, make_plan
+from lab.schema.cca import load_ccas
+from tests.conftest import SMALL, experiment_on
+from tests.guest import checked as guest_checked
+from tests.splats import splats
+
+PATIENCE_S = 1800  # wall: with all checks on, a call may take minutes
+NEEDED = ("topology", "ends", "addresses", "sysctls", "shapes")
+
+
+def algorithms() -> list[str]:
+    """Name the congestion control of every stanza of cca.yml."""
+    return list(dict.fromkeys(cca.algorithm for cca in load_ccas().values()))
+
+
+def link(profile: Profile = SMALL) -> dict[str, Any]:
+    """Word a link, with every sender's module."""
+    experiment = experiment_on(profile, "cubic")
+    plan = make_plan(experiment, experiment.ccas["cubic"], draw(experiment, 1))
+    modules = [cca.module for cca in load_ccas().values() if cca.module]
+    return {name: plan[name] for name in NEEDED} | {"modules": list(dict.fromkeys(modules))}
+
+
+SLOW = Profile.model_validate(
+    {
+        "title": "a slow path, for tests of many rounds",
+        "down": {"rate_mbps": 4.0, "delay_ms": 5.0, "buffer_bytes": 50_000},
+        "up": {"delay_ms": 5.0},
+        "recorded": [],
+        "assumed": ["everything"],
+    }
+)
+
+
+class Guest:
+    """Calls functions in kernels booted for them; none may be followed by a complaint of the kernel, or a leak."""
+
+    def __init__(self, folder: Path, kernel: Kernel, world: Image) -> None:
+        self.folder, self.kernel, self.world = folder, kernel, world
+
+    def call(self, function: Callable[..., Any], **arguments: Any) -> Any:
+        folder = self.folder / f"{function.__name__}-{len(list(self.folder.iterdir()))}"
+        folder.mkdir()
+        asked = {"module": function.__module__, "function": function.__name__, "arguments": arguments}
+        called = boot.call(guest_checked.checked, asked, folder, self.kernel, self.world.root, patience_s=PATIENCE_S)
+        assert splats(called.log) == []
+        assert not called.answer["leaks"]
+        return called.answer["answer"]

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The bench of replay keeps what it measured of each kernel, and shows all of them side by side."""
+
+import io
+import json
+import os
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from lab.base.errors import UserError
+from lab.bench.replay.__main__ import every_core_busy, runner
+from lab.bench.replay.subjects import subjects
+from lab.bench.replay.table import line, spread, store, table
+from tests.command import wait_for
+
+CAPACITY: dict[str, Any] = {
+    "trace": "lte/one",
+    "column": "opportunities",
+    "kind": "rate",
+    "seconds": 10.0,
+    "steps": 1000,
+    "packets": 500,
+    "lost_pkts": 0,
+    "reordered_pkts": 0,
+    "kernel": "Linux version 6.12.1",
+    "window_error_pct": [0.0, 0.1, 0.2],
+}
+DELAY = {name: value for name, value in CAPACITY.items() if name != "window_error_pct"} | {
+    "trace": "leo/two",
+    "kind": "delay",
+    "reordered_pkts": 3,
+    "delay_error_ms": [0.001] * 99 + [4.0],
+    "latest_us": [2.5],
+}
+
+
+def test_a_spread_is_the_middle_the_99th_percentile_and_the_largest() -> None:
+    assert spread([1.0] * 98 + [2.0, 3.0]) == {"p50": 1.0, "p99": pytest.approx(2.01), "max": 3.0}
+    assert spread([]) == {}
+
+
+def test_each_kernel_has_its_file_and_all_are_one_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LAB_RESULTS", str(tmp_path))
+    store("virtual", [CAPACITY, DELAY], {"import, s": 0.5})
+    file = store("host, busy", [CAPACITY | {"window_error_pct": [7.0]}], {})
+    assert file == tmp_path / "bench/replay-host-busy.json"
+    content = json.loads((tmp_path / "bench/replay-virtual.json").read_text())
+    assert content["pooled"]["one-way delay, error in ms"]["max"] == 4.0
+    assert content["counts"] == {"packets reordered": 3, "packets lost": 0}
+    said = io.StringIO()
+    Console(width=160, file=said).print(table())
+    shown = said.getvalue()
+    assert "virtual (6.12.1), 2 series" in shown
+    assert "host, busy (6.12.1), 1 series" in shown
+    assert "import, s" in shown
+
+
+def test_a_trace_is_one_line() -> None:
+    assert line(DELAY).startswith("leo/two opportunities (delay), 10 s: one-way delay, error in ms 0.001/")
+    assert line(DELAY).endswith("3 reordered, 0 lost")
+
+
+def test_what_is_no_kernel_or_no_recording_is_refused() -> None:
+    with pytest.raises(UserError, match=r"--where=moon: must be virtual, vm or host$"):
+        runner("moon")
+    with pytest.raises(UserError, match="must be a recording of"):
+        subjects(["moon/dust"])
+
+
+def session(leader: int) -> list[Path]:
+    """Find the processes of a session."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            if int((process / "stat").read_text().rpartition(")")[2].split()[3]) == leader:
+                found.append(process)
+    return found
+
+
+def test_a_busy_machine_is_left_idle_again() -> None:
+    with every_core_busy() as program:
+        wait_for(lambda: len(session(program.pid)) > len(os.sched_getaffinity(0)), "restless programs", 10)
+    wait_for(lambda: not session(program.pid), "their end", 10)

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The box's checksum, and how acceleration is chosen."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from lab.base.cache import DONE
+from lab.base.errors import UserError
+from lab.images.vm import acceleration, build
+
+
+@pytest.fixture
+def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("LAB_CACHE", str(tmp_path))
+    build.folder().mkdir()
+    file = build.folder() / build.NAME
+    file.write_bytes(b"a disk")
+    (build.folder() / "box.json").write_text(json.dumps({"sha256": build._sha256(file), "packages": {"udev": "1"}}))
+    (build.folder() / DONE).touch()
+    return file
+
+
+def test_a_whole_box_is_found(made: Path) -> None:
+    found = build.find()
+    assert found
+    assert (found.file, found.versions) == (made, {"udev": "1"})
+
+
+def test_a_box_whose_checksum_is_wrong_is_refused(made: Path) -> None:
+    made.write_bytes(b"another disk")
+    with pytest.raises(UserError, match=r"search-lab.images.vm: sha256=\w+: must be \w+: remove .* and build it again"):
+        build.find()
+
+
+def test_a_box_that_is_gone_is_refused(made: Path) -> None:
+    made.unlink()
+    with pytest.raises(UserError, match="sha256=missing"):
+        build.find()
+
+
+def test_a_full_disk_is_refused_before_anything_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(build, "FREE_BYTES", 10**18)
+    with pytest.raises(UserError, match=r"free_bytes=\d+: must be 10{18} to make the box"):
+        build._require_space(tmp_path)
+
+
+def test_the_user_says_how_the_vm_is_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LAB_ACCEL", "qemu")
+    assert acceleration.chosen(Path("no box")) == ("qemu", "LAB_ACCEL says so")
+    monkeypatch.setenv("LAB_ACCEL", "xen")
+    with pytest.raises(UserError, match="environment: LAB_ACCEL=xen: must be one of kvm, qemu"):
+        acceleration.chosen(Path("no box"))
+
+
+def test_without_kvm_the_vm_is_emulated(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("LAB_ACCEL", raising=False)
+    monkeypatch.setattr(acceleration, "KVM", tmp_path / "kvm")
+    assert acceleration.chosen(Path("no box"))[0] == "qemu"
+
+
+def test_a_boot_that_hangs_is_ended_and_emulation_chosen(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("LAB_ACCEL", raising=False)
+    monkeypatch.setenv("LAB_CACHE", str(tmp_path))
+    monkeypatch.setattr(acceleration, "KVM", tmp_path)  # there, and ours
+    monkeypatch.setattr(acceleration, "LIMIT_S", 0.2)
+    monkeypatch.setattr(acceleration, "_qemu", lambda _: ["sh", "-c", "echo booting; sleep 60"])
+    kind, why = acceleration.chosen(Path("box"))
+    assert (kind, "did not reach its login prompt" in why) == ("qemu", True)
+    monkeypatch.setattr(acceleration, "_qemu", lambda _: ["false"])
+    assert acceleration.chosen(Path("box")) == (kind, why)  # remembered until the machine boots again

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A download is measured by the trial's own tables: from its first data segment, for its time, each byte once."""
+
+import copy
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lab.base.stats import largest
+from lab.runs.trial import decode
+from lab.tables import downloads
+from tests.slow_start_model import PACKETS, packet
+
+DRAFT = Path(__file__).parents[1] / "data" / "draft"
+PLAN = json.loads((DRAFT / "plan.json").read_text())
+NODE = json.loads((DRAFT / "node.json").read_text())
+TABLES = decode(DRAFT, NODE, "search")
+BLOCK_BYTES = 131072
+SEGMENTS = st.lists(st.tuples(st.integers(0, 300), st.integers(1, 80)), min_size=1, max_size=40)
+
+
+def counted(segments: list[tuple[int, int]]) -> int:
+    first, length = np.array(segments, dtype=np.int64).T
+    return downloads.unique_bytes(first, length)
+
+
+def whole_bytes(segments: list[tuple[int, int]]) -> set[int]:
+    return {byte for first, length in segments for byte in range(first, first + length)}
+
+
+@given(SEGMENTS)
+def test_each_byte_counts_once_whatever_order_and_overlap_it_came_in(segments: list[tuple[int, int]]) -> None:
+    assert counted(segments) == len(whole_bytes(segments))
+
+
+@given(st.lists(st.integers(1, 80), min_size=1, max_size=40), st.integers(1, 2000))
+def test_a_size_is_there_with_the_first_ack_that_covers_it(lengths: list[int], size_bytes: int) -> None:
+    """One ACK 10 ms after each segment; sequence numbers begin at 1."""
+    rows, first = [], 1
+    for number, length in enumerate(lengths):
+        rows.append(packet(0.1 * number, True, seq_bytes=first, len_bytes=length, ack_bytes=5000))
+        first += length
+        rows.append(packet(0.1 * number + 0.01, False, ack_bytes=first, len_bytes=0))
+    asked = PLAN["flows"][0] | {"duration_s": 100, "size_bytes": size_bytes}
+    (found,) = downloads.measure(PLAN | {"flows": [asked]}, NODE, TABLES | {"packets": pl.DataFrame(rows, PACKETS)})
+    if sum(lengths) < size_bytes:
+        assert (found["seconds"], found["bytes"]) == (pytest.approx(100), sum(lengths))
+    else:
+        count = round((found["seconds"] - 0.01) / 0.1) + 1
+        assert sum(lengths[: count - 1]) < size_bytes <= sum(lengths[:count]) == found["bytes"]
+
+
+def test_it_lasts_from_the_first_data_segment_for_its_time_and_agrees_with_iperf3() -> None:
+    (found,) = downloads.measure(PLAN, NODE, TABLES)
+    data = TABLES["packets"].filter("to_client", pl.col("len_bytes") > 0, pl.col("flow") == 1)
+    assert found["data_s"] == data["t_s"][0]
+    assert found["seconds"] == pytest.approx(PLAN["flows"][0]["duration_s"])
+    assert found["iperf3"]["bytes"] <= found["bytes"] <= found["iperf3"]["bytes"] + BLOCK_BYTES
+    assert found["retransmits_pkts"] == found["iperf3"]["retransmits_pkts"]
+
+
+def test_a_segment_that_came_before_with_other_ends_counts_what_is_new_of_it() -> None:
+    assert counted([(1, 1448), (1449, 1448), (1000, 1000), (2000, 2000)]) == 3999
+
+
+def test_no_table_goes_on_after_the_end_and_nothing_before_it_is_missing() -> None:
+    measured = downloads.measure(PLAN, NODE, TABLES)
+    ended = downloads.cut(TABLES, measured)
+    end_s = measured[0]["end_s"]
+    assert (largest(TABLES["packets"]["t_s"]) or 0) > end_s
+    for name in (*downloads.BY_FLOW, "qdisc"):
+        assert ended[name].equals(TABLES[name].filter(pl.col("t_s") <= end_s)), name
+    assert ended["link"].equals(TABLES["link"])
+
+
+def test_what_iperf3_did_after_the_end_changes_nothing_but_its_own_figures() -> None:
+    stopped: dict[str, Any] = copy.deepcopy(NODE)
+    stopped["downloads"][0] |= {"iperf3": None, "iperf3_error": "stopped 2 s after the download's end"}
+    (found,), (whole,) = (downloads.measure(PLAN, node, TABLES) for node in (stopped, NODE))
+    assert found.pop("iperf3") == {"error": "stopped 2 s after the download's end"}
+    assert whole.pop("iperf3")["retransmits_pkts"] == 37
+    assert found == whole
+
+
+def test_a_second_download_is_measured_by_what_was_acknowledged_to_its_sender() -> None:
+    """It began half a second later, on the node's clock; its ACKs need the return path's 50 ms."""
+    rival = PLAN["flows"][0] | {"client_port": 20002}
+    node = copy.deepcopy(NODE)
+    node["downloads"].append(node["downloads"][0] | {"data_ns": node["downloads"][0]["data_ns"] + 500_000_000})
+    first_s = downloads.first_data_s(TABLES["packets"])
+    assert first_s is not None
+    t_s = [first_s + after_s for after_s in (0.6, 1.0, 2.5 + 0.04, 2.5 + 0.06)]
+    acks = pl.DataFrame({"t_s": t_s, "flow": 2, "snd_una_bytes": [1, 1001, 5001, 9001]})
+    _, found = downloads.measure(PLAN | {"flows": [PLAN["flows"][0], rival]}, node, TABLES | {"acks": acks})
+    assert found["data_s"] == pytest.approx(first_s + 0.5)
+    assert (found["flow"], found["bytes"]) == (2, 5000)

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The first loss: which ACKs are duplicates, and whether the bottleneck agrees."""
+
+from typing import Any
+
+import polars as pl
+import pytest
+
+from lab.judge.loss import agrees_with_drops, first_drop_s, first_loss_s
+from tests.slow_start_model import ACK, PACKETS, Path, download, packet
+
+FIN = 0x01
+
+
+def acks(*fields: dict[str, Any]) -> pl.DataFrame:
+    """One packet from the client each second, an ACK of byte 1000 unless its fields say otherwise."""
+    rows = [packet(float(n), False, **({"ack_bytes": 1000} | given)) for n, given in enumerate(fields)]
+    return pl.DataFrame(rows, schema=PACKETS, orient="row")
+
+
+SAME: dict[str, Any] = {}
+
+
+def test_the_third_duplicate_is_the_fourth_ack_of_a_number() -> None:
+    assert first_loss_s(acks(SAME, SAME, SAME, SAME, SAME)) == 3.0
+
+
+def test_two_duplicates_are_reordering_not_loss() -> None:
+    assert first_loss_s(acks(SAME, SAME, SAME, {"ack_bytes": 2000}, {"ack_bytes": 2000})) is None
+
+
+def test_window_updates_are_no_duplicates() -> None:
+    growing = [{"window_bytes": 65535 + 1000 * n} for n in range(8)]
+    assert first_loss_s(acks(*growing)) is None
+
+
+def test_a_window_update_among_duplicates_does_not_start_the_count_anew() -> None:
+    updated = {"window_bytes": 80000}
+    assert first_loss_s(acks(SAME, SAME, SAME, updated, updated)) == 4.0
+
+
+def test_with_sack_blocks_the_window_may_change() -> None:
+    sacked = [{"window_bytes": 65535 + 1000 * n, "sack_edges": 1} for n in range(4)]
+    assert first_loss_s(acks(SAME, *sacked)) == 3.0
+
+
+def test_packets_with_payload_are_no_duplicates() -> None:
+    assert first_loss_s(acks(*[{"len_bytes": 37}] * 6)) is None
+
+
+def test_a_fin_is_no_duplicate() -> None:
+    assert first_loss_s(acks(SAME, SAME, SAME, {"flags": ACK | FIN})) is None
+
+
+def test_acks_of_the_server_and_of_other_flows_do_not_count() -> None:
+    packets = acks(*[SAME] * 6)
+    assert first_loss_s(packets.with_columns(to_client=True)) is None
+    assert first_loss_s(packets.with_columns(flow=pl.lit(0, pl.UInt8))) is None
+
+
+def test_a_capture_without_sack_information_still_counts_plain_duplicates() -> None:
+    without = acks(*[SAME] * 5).with_columns(sack_edges=pl.lit(None, pl.UInt8))
+    assert first_loss_s(without) == 3.0
+
+
+def queue(*drops_pkts: int) -> pl.DataFrame:
+    return pl.DataFrame({"t_s": [float(n) for n in range(len(drops_pkts))], "drops_pkts": drops_pkts})
+
+
+def test_the_first_drop_is_the_first_sample_that_shows_one() -> None:
+    assert first_drop_s(queue(0, 0, 3, 9)) == 2.0
+    assert first_drop_s(queue(0, 0)) is None
+
+
+@pytest.mark.parametrize(
+    ("loss_s", "drops", "agrees", "why"),
+    [
+        (None, (0, 0, 0), True, "nothing dropped, nothing lost"),
+        (1.5, (0, 0, 0), False, "a loss that the bottleneck did not cause"),
+        (3.5, (0, 1, 1), True, "dropped, and seen when the queue before it had drained"),
+        (0.5, (0, 1, 1), False, "lost before anything was dropped"),
+        (9.0, (0, 1, 1), False, "lost long after the drop must have shown"),
+        (None, (0, 1, 1), False, "a drop that the client never noticed"),
+    ],
+)
+def test_first_loss_and_first_drop_must_explain_each_other(
+    loss_s: float | None, drops: tuple[int, ...], agrees: bool, why: str
+) -> None:
+    found = agrees_with_drops(loss_s, queue(*drops), base_rtt_ms=600, drain_s=2.0, end_s=30.0)
+    assert found is agrees, why
+
+
+def test_a_drop_just_before_the_end_may_stay_unseen() -> None:
+    assert agrees_with_drops(None, queue(0, 0, 1), base_rtt_ms=600, drain_s=2.0, end_s=4.0)
+
+
+def test_in_a_modelled_overflow_the_client_sees_the_drop_after_the_queue_has_drained() -> None:
+    path = Path()
+    tables = download(path).tables()
+    drain_s = path.buffer_bytes * 8 / (path.rate_mbps * 1e6)
+    loss_s, drop_s = first_loss_s(tables["packets"]), first_drop_s(tables["qdisc"])
+    assert loss_s is not None
+    assert drop_s is not None
+    assert drop_s + drain_s < loss_s
+    assert agrees_with_drops(loss_s, tables["qdisc"], path.base_rtt_ms, drain_s, path.duration_s)

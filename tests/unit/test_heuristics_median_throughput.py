@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""At capacity by median throughput: the intervals, both medians, and the bitrate at the exit."""
+
+import polars as pl
+import pytest
+
+from lab.judge.median_throughput import exit_bitrate_mbps, median_after_mbps, median_first_second_mbps, throughput
+from tests.slow_start_model import PACKETS, packet
+
+PER_SEGMENT_MBPS = 1448 * 8 / 0.015 / 1e6
+
+
+def arrivals(*times_s: float) -> pl.DataFrame:
+    return pl.DataFrame([packet(t_s, True, len_bytes=1448) for t_s in times_s], schema=PACKETS)
+
+
+def intervals(*rates_mbps: float) -> pl.DataFrame:
+    rows = [(0.015 * n, 0.015 * (n + 1), rate) for n, rate in enumerate(rates_mbps)]
+    return pl.DataFrame(rows, schema=["begin_s", "end_s", "throughput_mbps"], orient="row")
+
+
+def test_payload_is_counted_in_intervals_of_15_ms_with_empty_ones_between() -> None:
+    counted = throughput(arrivals(0.001, 0.014, 0.031, 0.1))["throughput_mbps"].to_list()
+    assert counted == pytest.approx([2 * PER_SEGMENT_MBPS, 0, PER_SEGMENT_MBPS, 0, 0, 0])
+
+
+def test_the_interval_that_the_last_arrival_cuts_short_is_left_out() -> None:
+    assert throughput(arrivals(0.001, 0.016)).height == 1
+
+
+def test_payload_before_the_syn_cannot_be_and_acks_carry_none() -> None:
+    assert throughput(pl.DataFrame([packet(0.5, False), packet(0.6, True)], schema=PACKETS)).is_empty()
+
+
+def test_the_median_of_the_first_second_ends_there() -> None:
+    assert median_first_second_mbps(intervals(*[10.0] * 66, *[90.0] * 200)) == 10
+
+
+def test_on_a_satellite_the_first_second_is_mostly_empty_and_its_median_is_zero() -> None:
+    nearly_empty = intervals(*[0.0] * 50, *[8.0] * 16, *[120.0] * 1000)
+    assert median_first_second_mbps(nearly_empty) == 0
+
+
+def test_the_median_after_slow_start_leaves_out_what_was_before_the_exit() -> None:
+    assert median_after_mbps(intervals(1, 1, 1, 50, 60, 70), exit_s=0.04) == 60
+
+
+def test_a_sender_that_never_left_slow_start_has_no_median_after_it() -> None:
+    assert median_after_mbps(intervals(1, 2, 3), exit_s=None) is None
+
+
+def test_nothing_after_the_exit_has_no_median() -> None:
+    assert median_after_mbps(intervals(1, 2, 3), exit_s=5.0) is None
+
+
+def test_the_exit_bitrate_is_window_over_rtt() -> None:
+    assert exit_bitrate_mbps(7500, 1448, 600) == pytest.approx(144.8)

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""When the bottleneck's queue stays filled, from its own samples."""
+
+from collections.abc import Callable
+
+import polars as pl
+import pytest
+
+from lab.judge.truth import busy_share, capacity_s
+from lab.tables.link_capacity import Link
+from tests.slow_start_model import Path, download
+
+RTT_MS, RATE_MBPS, EVERY_S = 100.0, 8.0, 0.01
+BYTES_PER_S = RATE_MBPS * 1e6 / 8
+LINK = Link.constant(RATE_MBPS, RTT_MS)
+
+
+def sampled(backlog: Callable[[float], bool], sent_share: float = 1.0, until_s: float = 1.0) -> pl.DataFrame:
+    """A queue that is filled when the function says so, on a link that sends this share of its rate."""
+    times = [EVERY_S * n for n in range(round(until_s / EVERY_S))]
+    columns = {
+        "t_s": times,
+        "backlog_bytes": [1514 * backlog(t_s) for t_s in times],
+        "sent_bytes": [round(BYTES_PER_S * sent_share * t_s) for t_s in times],
+    }
+    return pl.DataFrame(columns)
+
+
+def test_the_answer_is_the_first_sample_of_a_queue_that_stays() -> None:
+    assert capacity_s(sampled(lambda t_s: t_s >= 0.3), LINK) == pytest.approx(0.3)
+
+
+def test_bursts_shorter_than_a_base_rtt_do_not_count() -> None:
+    bursty = sampled(lambda t_s: t_s % 0.1 < 0.08 or t_s >= 0.6)
+    assert capacity_s(bursty, LINK) == pytest.approx(0.6)
+
+
+def test_one_empty_sample_starts_the_count_anew() -> None:
+    broken = sampled(lambda t_s: t_s >= 0.3 and abs(t_s - 0.35) > 1e-6)
+    assert capacity_s(broken, LINK) == pytest.approx(0.36)
+
+
+def test_a_queue_that_forms_too_late_to_stay_for_an_rtt_does_not_count() -> None:
+    assert capacity_s(sampled(lambda t_s: t_s >= 0.95), LINK) is None
+
+
+def test_a_queue_before_a_link_that_sends_nothing_does_not_count() -> None:
+    assert capacity_s(sampled(lambda t_s: t_s >= 0.3, sent_share=0.5), LINK) is None
+
+
+def test_a_link_without_samples_has_no_capacity_time() -> None:
+    assert capacity_s(sampled(lambda _: True, until_s=0), LINK) is None
+
+
+def test_the_busy_share_is_what_was_sent_over_what_could_be() -> None:
+    assert busy_share(sampled(lambda _: True, sent_share=0.9), LINK) == pytest.approx(0.9, abs=0.01)
+
+
+def test_a_modelled_slow_start_fills_the_queue_when_its_window_exceeds_the_bandwidth_delay_product() -> None:
+    path = Path(rate_mbps=8, base_rtt_ms=200)
+    tables = download(path).tables()
+    found_s = capacity_s(tables["qdisc"], Link.constant(path.rate_mbps, path.base_rtt_ms))
+    assert found_s is not None
+    at_that_time = tables["acks"].filter(pl.col("t_s") <= found_s)["cwnd_pkts"][-1]
+    bdp_pkts = path.rate_mbps * 1e6 * path.base_rtt_ms / 1000 / 8 / 1514
+    assert bdp_pkts < 2 * at_that_time < 4 * bdp_pkts
+
+
+def test_a_window_far_below_the_bandwidth_delay_product_never_fills_it() -> None:
+    path = Path(rate_mbps=8, base_rtt_ms=200, exit_cwnd_pkts=40)
+    assert capacity_s(download(path).tables()["qdisc"], Link.constant(path.rate_mbps, path.base_rtt_ms)) is None

@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The index of all scenarios: what stands where something is missing or cut short, and what is made only once."""
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from lab.evaluation import claims
+from lab.evaluation.verdict import EXPLAINED, UNEXPLAINED
+from lab.judge import judged as judging
+from lab.judge.digest import OBJECT_BYTES, digest
+from lab.judge.judged import OUTCOMES, judged
+from lab.judge.slow_start import first_exit
+from lab.judge.stored import Stored, stored
+from lab.report.index.claims import shown
+from lab.report.index.evaluation import evaluation
+from lab.report.index.page import Index, ScenarioPart, render
+from lab.report.index.recorded import RecordedPart
+from lab.report.index.seed_tables import seed_table
+from lab.report.index.summary import one_a_link
+from lab.report.index.write import write_index
+from lab.tables.stored_run import Run
+from tests.ack_logs import Gateway, download, text, written
+from tests.stored_run import store_run
+
+CLAIM = {"source": "thesis, table 5.3", "row": "GEO, SEARCH", "cca": "search", "trials": 77}
+SHARES = {"early_pct": 3.9, "chokepoint_pct": 93.5, "late_pct": 2.6}
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> Path:
+    run = store_run(tmp_path / "results", trials=1)
+    (run.parent / "latest").symlink_to(run.name)
+    return tmp_path / "results"
+
+
+def _run(results: Path) -> Run:
+    return Run(results / "geo" / "latest")
+
+
+def test_a_trial_is_judged_once_and_again_when_it_changes(results: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = judged(_run(results)).outcomes
+    monkeypatch.setattr(judging, "_judge", lambda folder: f"{folder.name} was judged again")
+    assert judged(_run(results)).outcomes.equals(before)
+    file = results / "geo" / "latest" / "trials" / "cubic-001" / "trial.json"
+    file.write_text(file.read_text() + "\n")
+    again = judged(_run(results))
+    assert again.faults == ("cubic-001 was judged again",)
+    assert set(again.outcomes["cca"]) == {"search", "cubic_plain", "bbr"}
+
+
+def test_a_trial_that_cannot_be_read_is_told_and_the_others_stand(results: Path) -> None:
+    whole = judged(_run(results)).trials.height
+    file = results / "geo" / "latest" / "trials" / "cubic-001" / "trial.json"
+    file.write_text("{")
+    left = judged(_run(results))
+    assert left.trials.height == whole - 1
+    assert left.faults == (f"{file}: must be whole JSON: --resume runs the trial again",)
+
+
+def test_a_run_that_asks_about_the_lab_itself_is_not_summed_up(results: Path) -> None:
+    assert [each.name for each in one_a_link(stored(results)[0])] == ["geo"]
+    file = results / "geo" / "latest" / "run.json"
+    meta = json.loads(file.read_text())
+    file.write_text(json.dumps(meta | {"scenario": meta["scenario"] | {"aside": True}}))
+    assert one_a_link(stored(results)[0]) == []
+
+
+def test_what_was_kept_and_cut_short_is_made_again(results: Path) -> None:
+    before = judged(_run(results)).outcomes
+    kept = results / "geo" / "latest" / OUTCOMES
+    kept.write_bytes(kept.read_bytes()[:100])
+    assert judged(_run(results)).outcomes.equals(before)
+
+
+def test_the_digest_tells_when_each_object_was_downloaded(results: Path) -> None:
+    trial = next(trial for trial in _run(results).trials if trial.cca == "search")
+    told = digest(trial)
+    first_s, arrived = told["download_s"][0], trial.packets.filter("to_client", pl.col("len_bytes") > 0)
+    by_then = arrived.filter(pl.col("t_s") <= first_s)["len_bytes"].sum()
+    assert OBJECT_BYTES <= by_then < OBJECT_BYTES + 20 * 1448
+    assert told["download_s"][-1] is None  # 20 MB do not fit into 4 s of 8 Mb/s
+    left = first_exit(trial.exits)
+    assert left is not None
+    assert told["initial_rtt_ms"] == pytest.approx(trial.meta["base_rtt_ms"], rel=0.05)
+    assert told["max_rtt_ms"] > told["initial_rtt_ms"]
+
+
+def test_a_truncated_table_is_one_line_on_the_page_and_the_other_trials_stand(results: Path, tmp_path: Path) -> None:
+    file = results / "geo" / "latest" / "trials" / "cubic-001" / "packets.parquet"
+    file.write_bytes(file.read_bytes()[:200])
+    page = write_index(results, None, tmp_path).read_text()
+    assert "cubic-001/packets.parquet: must be a whole Parquet table" in page
+    assert "SEARCH 2.0 + fixes left slow start at the right moment" in page
+
+
+def test_a_run_of_another_format_is_said_and_left_out(results: Path, tmp_path: Path) -> None:
+    other = store_run(tmp_path / "other", trials=1)
+    meta = json.loads((other / "run.json").read_text()) | {"format": 1}
+    (other / "run.json").write_text(json.dumps(meta))
+    (results / "old").mkdir()
+    (results / "old" / "latest").symlink_to(other)
+    found, faults = stored(results)
+    assert [each.name for each in found] == ["geo"]
+    assert len(faults) == 1
+    assert "format=1: must be" in faults[0]
+
+
+def test_an_empty_results_folder_has_a_page_on_which_everything_is_pending(tmp_path: Path) -> None:
+    page = write_index(tmp_path / "results", None, tmp_path).read_text()
+    assert "No scenario has been run yet" in page
+    assert "Pending: <code>lab evaluate</code> judges the claims." in page
+
+
+def test_a_table_of_the_evaluation_that_is_cut_short_is_said(results: Path, tmp_path: Path) -> None:
+    (results / "evaluation").mkdir()
+    (results / "evaluation" / "claims.parquet").write_bytes(b"PAR1")
+    assert "claims.parquet: must be a whole Parquet table" in write_index(results, None, tmp_path).read_text()
+    assert evaluation(results, "status") is None
+
+
+def test_a_published_row_has_ours_below_it_by_the_rule_of_the_papers_and_in_truth(results: Path) -> None:
+    file = results / "geo" / "latest" / "run.json"
+    meta = json.loads(file.read_text())
+    meta["scenario"]["claims"] = [CLAIM | {"values": SHARES}]
+    file.write_text(json.dumps(meta))
+    table = seed_table("thesis-5.3", "thesis, table 5.3", "Exits.", [Stored.of(_run(results))], None)
+    assert table is not None
+    (group,) = table.groups
+    assert [row.cells[0] for row in group.rows] == [
+        "thesis, table 5.3",
+        "here, by latency offset",
+        "here, by the true queue",
+    ]
+    assert group.rows[0].cells[1:] == ("77", "3.9", "93.5", "2.6")
+    assert [row.published for row in group.rows] == [True, False, False]
+    assert seed_table("x", "thesis, table 5.2", "None.", [Stored.of(_run(results))], None) is None
+
+
+def test_the_page_names_the_commands_that_recorded_downloads_wait_for(
+    results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LAB_CACHE", str(tmp_path / "cache"))
+    page = write_index(results, None, tmp_path).read_text()
+    assert "<code>lab run geo-recorded</code>, then <code>lab traces fetch geo-viasat-logs" in page
+    assert not (results / "recorded_downloads.svg").exists()
+
+
+def test_the_page_shows_recorded_downloads_beside_emulated_ones(
+    results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (results / "geo").rename(results / "geo-recorded")
+    log = written(tmp_path, text(download(Gateway()).acks))
+    monkeypatch.setattr("lab.report.index.recorded.fetched", lambda: [str(log)])
+    page = write_index(results, None, tmp_path).read_text()
+    assert 'id="recorded-downloads' in page or "Recorded downloads (lines) beside 1 emulated" in page
+    assert "Share of time inside the band of 1 trials of cubic_plain (geo-recorded, " in page
+    assert (results / "recorded_downloads.pdf").exists()
+
+
+def claim(metric: str, verdict: str, **changes: object) -> dict[str, object]:
+    """A row of evaluation/claims.parquet."""
+    nothing = dict.fromkeys(claims.SCHEMA)
+    about = {"claim": f"A claim of {metric}.", "document": "thesis", "place": "table 5.1", "row": "LEO", "unit": "s"}
+    measured = {"form": "SEARCH 2.0", "published": 0.4, "tolerance": 0.1, "ours": 0.1, "lo": 0.08, "hi": 0.12}
+    return (
+        nothing
+        | about
+        | measured
+        | {"scenario": "leo", "metric": metric, "verdict": verdict, "clock": "data"}
+        | changes
+    )
+
+
+def page_of(*rows: dict[str, object], scenarios: tuple[ScenarioPart, ...] = ()) -> str:
+    table = pl.DataFrame(rows, schema=claims.SCHEMA, orient="row")
+    index = Index([], None, None, scenarios, [], RecordedPart(), shown(table), False, {"trials": []}, [], 0, 0, [])
+    return render(index)
+
+
+def test_the_page_shows_claim_ours_and_what_the_counterfactual_gave() -> None:
+    theirs = {"counterfactual": "leo-100", "changes": "profile fast", "counterfactual_value": 0.38, "closed_pct": 93.0}
+    interval = {"counterfactual_lo": 0.36, "counterfactual_hi": 0.41, "ours_from_syn": 0.15, "trials": 77}
+    page = page_of(
+        claim("capacity_s", EXPLAINED, why="the link is slow", **theirs, **interval), claim("x", UNEXPLAINED)
+    )
+    for said in (
+        "<strong>1 differ, explained by a run</strong>",
+        "<strong>1 differ, not explained</strong>",
+        "0.1 [0.08 to 0.12] s",
+        "77 trials; 0.15 s from the SYN",
+        "0.38 [0.36 to 0.41] s",
+        "leo-100: profile fast; 93 % of the way",
+        "the link is slow",
+        "Times of thesis count from the first data segment",
+    ):
+        assert said in page
+
+
+def test_a_counterfactual_stands_among_the_scenarios_as_what_it_is_and_is_not_counted() -> None:
+    own = ScenarioPart("leo", "Does it leave?", "77 valid", "leo/report.html", ())
+    other = ScenarioPart("leo-100", "Does it leave?", "77 valid", "x.html", (), base="leo", changes="profile fast")
+    page = page_of(scenarios=(own, other))
+    assert "1 of 1 scenarios have been run" in page
+    assert "Counterfactual of leo: with profile fast" in page
+
+
+def test_ours_in_a_table_of_a_source_count_from_the_data_as_the_source_does(results: Path) -> None:
+    file = results / "geo" / "latest" / "run.json"
+    meta = json.loads(file.read_text())
+    found = {}
+    for clock in ("data", "syn"):
+        meta["scenario"]["claims"] = [CLAIM | {"values": {"exit_s": 13.7}, "clock": clock}]
+        file.write_text(json.dumps(meta))
+        table = seed_table("t", "thesis, table 5.3", "Exits.", [Stored.of(_run(results))], None)
+        assert table is not None
+        found[clock] = float(table.groups[0].rows[1].cells[2])
+        assert any("Compared with: SEARCH 2.0" in note for note in table.notes)
+    data_s = Stored.of(_run(results)).judged.outcomes.filter(cca="search")["data_s"][0]
+    assert found["syn"] - found["data"] == pytest.approx(data_s, abs=0.011)

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A build that fails says what failed first and where the log is; what is cached stays."""
+
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from lab.base.errors import UserError
+from lab.images import image
+from lab.images.refused import refused
+from lab.kernel import build
+from lab.kernel.recipe import Recipe
+
+MERGE = '#!/bin/sh\n# merge_config.sh -m -O DIR BASE FRAGMENT...\nOUT=$3; shift 4; cat "$@" >"$OUT/.config"\n'
+MAKEFILE = """
+tinyconfig: ; @touch $(O)/.config
+olddefconfig: ; @{olddefconfig}
+all: ; @echo '  CC      broken.o'; gcc -c broken.c -o $(O)/broken.o
+"""
+BROKEN = "int first = nowhere;\nint second = elsewhere;\n"
+
+
+@pytest.fixture
+def builder() -> image.Image:
+    return image.ensure("builder")
+
+
+@pytest.fixture
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, builder: image.Image) -> Path:
+    """A cache with the built images and no kernel."""
+    cache = tmp_path / "cache"
+    cache.mkdir()
+    (cache / builder.root.parent.name).symlink_to(builder.root.parent)
+    monkeypatch.setenv("LAB_CACHE", str(cache))
+    return cache
+
+
+def tarball(folder: Path, files: dict[str, str]) -> Path:
+    """Pack a small tree as kernel sources are packed, below one folder."""
+    for name, content in files.items():
+        file = folder / "linux" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(content)
+        file.chmod(0o755)
+    packed = folder / "linux.tar"
+    with tarfile.open(packed, "w") as tar:
+        tar.add(folder / "linux", "linux")
+    return packed
+
+
+def broken_kernel(folder: Path, olddefconfig: str = "true") -> Path:
+    files = {
+        "Makefile": MAKEFILE.format(olddefconfig=olddefconfig),
+        "scripts/kconfig/merge_config.sh": MERGE,
+        "broken.c": BROKEN,
+    }
+    return tarball(folder, files)
+
+
+def failure(source: Path) -> str:
+    with pytest.raises(UserError) as failed:
+        build.ensure(Recipe(tarball=source))
+    assert "\n" not in str(failed.value)
+    return str(failed.value)
+
+
+def test_the_first_error_of_the_compiler_and_the_log_are_told(
+    tmp_path: Path, own_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Recipe, "patches", [])
+    told = failure(broken_kernel(tmp_path))
+    (log,) = own_cache.glob("kernel-*.log")
+    assert told.startswith("build: make all: broken.c:1:13: error: ")
+    assert "nowhere" in told
+    assert told.endswith(f" (log: {log})")
+    assert "elsewhere" in log.read_text()
+
+
+def test_a_patch_that_does_not_apply_is_told_with_the_log(tmp_path: Path, own_cache: Path) -> None:
+    told = failure(broken_kernel(tmp_path))
+    assert told.startswith("build: patch 0001-um-")
+    assert str(own_cache) in told
+
+
+def test_an_option_that_the_source_does_not_keep_is_named(
+    tmp_path: Path, own_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert own_cache
+    monkeypatch.setattr(Recipe, "patches", [])
+    told = failure(broken_kernel(tmp_path, olddefconfig="sed -i /CONFIG_VETH/d $(O)/.config"))
+    assert told.startswith("virtual.config: CONFIG_VETH=y: must be an option that this kernel source has")
+
+
+def test_a_tarball_that_is_none_is_told_with_the_log(tmp_path: Path, own_cache: Path) -> None:
+    file = tmp_path / "linux.tar.xz"
+    file.write_text("not a tarball\n")
+    told = failure(file)
+    assert told.startswith("build: tar: ")
+    assert str(own_cache) in told
+
+
+def test_a_failed_build_leaves_no_kernel_and_no_draft(
+    tmp_path: Path, own_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Recipe, "patches", [])
+    source = broken_kernel(tmp_path)
+    failure(source)
+    assert build.find(Recipe(tarball=source)) is None
+    assert not [folder for folder in own_cache.iterdir() if folder.is_dir() and not folder.is_symlink()]
+
+
+def test_the_kernel_is_cached_by_all_that_it_is_made_from(tmp_path: Path, builder: image.Image) -> None:
+    file = tmp_path / "linux.tar"
+    folders: set[Path] = set()
+    for content in ("one", "two"):
+        file.write_text(content)
+        for recipe in (Recipe(tarball=file), Recipe("6.1", file), Recipe(tarball=file, sanitize=True)):
+            folders.update(build._folders(builder, recipe, recipe.source()))
+    assert len(folders) == 2 * 3 * 2
+
+
+@pytest.mark.parametrize(
+    ("asked", "got", "words"),
+    [
+        (["CONFIG_A=y\n"], "CONFIG_A=y\n", []),
+        (["CONFIG_A=y\n"], "# CONFIG_A is not set\n", [("0", "CONFIG_A=y")]),
+        (["CONFIG_A=m\n"], "CONFIG_A=y\n", [("0", "CONFIG_A=m")]),
+        (["CONFIG_A=y\n"], "", [("0", "CONFIG_A=y")]),
+        (["# CONFIG_A is not set\n"], "", []),
+        (["# CONFIG_A is not set\n"], "CONFIG_A=y\n", [("0", "# CONFIG_A is not set")]),
+        (["# about CONFIG_A and more\n"], "CONFIG_A=y\n", []),
+        (["CONFIG_A=y\n", "# CONFIG_A is not set\n"], "", []),
+        (["# CONFIG_A is not set\n", "CONFIG_A=y\n"], "", [("1", "CONFIG_A=y")]),
+    ],
+)
+def test_a_line_of_the_configurations_holds_or_is_refused(
+    asked: list[str], got: str, words: list[tuple[str, str]]
+) -> None:
+    assert refused({str(number): text for number, text in enumerate(asked)}, got) == words
+
+
+def test_a_version_that_is_not_packaged_is_refused() -> None:
+    with pytest.raises(UserError, match=r"^command line: kernel=5\.4: must be one of 6\.12, 6\.1$"):
+        Recipe("5.4")

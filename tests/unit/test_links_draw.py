@@ -1,0 +1,315 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""From a profile and a seed to a trial's link: recordings placed in time, wrong ones refused before anything runs."""
+
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+import yaml
+
+from lab.base.errors import UserError
+from lab.links.draw import CLOSING_S, Link, draw_link
+from lab.links.profile import Profile, read_profile
+from lab.links.shapes import shapes, write_steps
+from lab.links.steps import first, rows
+from lab.schema.topology import load_topology
+from lab.traces.recording import Recording, write
+
+LENGTH_S, STEP_S = 60.0, 0.01
+SIMPLE = {"delay_ms": 10, "rate_mbps": 10, "buffer_bytes": 50_000}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A recording whose rate at each time is that time, in Mb/s, and its RTT 100 ms and a little; opportunities too."""
+    made = tmp_path_factory.mktemp("profiles")
+    t_s = [n * STEP_S for n in range(round(LENGTH_S / STEP_S))]
+    table = pl.DataFrame({"t_s": t_s, "rate_down_mbps": t_s, "rtt_ms": [100.0 + t % 1 for t in t_s]})
+    about: dict[str, Any] = {"meaning": "capacity", "format": "test", "source": "made", "notes": ()}
+    write(Recording(kind="series", frame=table, **about), made / "ramp.parquet")
+    opportunities = pl.DataFrame({"t_s": t_s, "opportunities": pl.Series([2] * len(t_s), dtype=pl.UInt32)})
+    write(Recording(kind="opportunities", frame=opportunities, **about), made / "packets.parquet")
+    return made
+
+
+def profile(folder: Path, down: dict[str, Any], up: dict[str, Any] | None = None, **more: Any) -> Profile:
+    """Read a profile that lies beside the recordings."""
+    file = folder / "mine.yml"
+    ends = {"up": {"delay_ms": 10} if up is None else up}
+    file.write_text(yaml.safe_dump({"title": "t", "down": down, **ends, "recorded": [], "assumed": [], **more}))
+    return read_profile(file)
+
+
+def drawn(asked: Profile, seed: int = 1, duration_s: float = 10.0) -> Link:
+    return draw_link(asked, duration_s, np.random.default_rng(seed))
+
+
+def refusal(asked: Profile, duration_s: float = 10.0) -> str:
+    with pytest.raises(UserError) as refused:
+        drawn(asked, duration_s=duration_s)
+    assert "\n" not in str(refused.value)
+    return str(refused.value)
+
+
+def ramp(**more: Any) -> dict[str, Any]:
+    return {"rate_mbps": {"file": "ramp.parquet", **more}, "delay_ms": 10, "buffer_bytes": 50_000}
+
+
+def test_a_series_starts_where_the_seed_says_and_keeps_its_own_steps(folder: Path) -> None:
+    shown = list(rows(drawn(profile(folder, ramp())).down.rate_mbps or 0.0))
+    phase_s = shown[0][1]  # the ramp's value is its time, to a step
+    assert 0 < phase_s < LENGTH_S - 10
+    assert all(value - phase_s == pytest.approx(t_s, abs=STEP_S + 1e-9) for t_s, value in shown)
+    assert np.allclose(np.diff([t_s for t_s, _ in shown[1:]]), STEP_S)
+
+
+def test_another_seed_starts_elsewhere_and_the_same_seed_at_the_same_place(folder: Path) -> None:
+    asked = profile(folder, ramp())
+    starts = [first(drawn(asked, seed).down.rate_mbps or 0.0) for seed in (1, 1, 2)]
+    assert starts[0] == starts[1] != starts[2]
+
+
+def test_series_of_one_clock_start_together_and_others_do_not(folder: Path) -> None:
+    rtt = {"rtt_ms": {"series": {"file": "ramp.parquet", "column": "rate_down_mbps", "clock": "one"}, "put_on": "up"}}
+    down = ramp(clock="one")
+    del down["delay_ms"]
+    link = drawn(profile(folder, down, {}, **rtt))
+    assert first(link.up.delay_ms) == first(link.down.rate_mbps or 0.0)
+
+
+def test_a_series_shorter_than_the_trial_is_refused_unless_it_loops(folder: Path) -> None:
+    told = refusal(profile(folder, ramp()), duration_s=60)
+    assert "mine.yml: series=ramp.parquet: must be as long as the trial" in told
+    looped = list(rows(drawn(profile(folder, ramp(loop=True)), duration_s=150).down.rate_mbps or 0.0))
+    values = [value for _, value in looped]
+    assert sum(later < earlier for earlier, later in pairwise(values)) in (2, 3)
+    assert looped[-1][0] == pytest.approx(drawn(profile(folder, ramp(loop=True)), duration_s=150).series_s, abs=0.02)
+
+
+def test_a_recorded_rtt_is_the_base_both_ways_and_its_variation_where_the_profile_puts_it(folder: Path) -> None:
+    down = {"rate_mbps": 10, "buffer_bytes": 50_000}
+    for put_on, still in (("up", "down"), ("down", "up")):
+        asked = profile(folder, down, {}, rtt_ms={"series": {"file": "ramp.parquet"}, "put_on": put_on})
+        link = drawn(asked)
+        assert getattr(link, still).delay_ms == pytest.approx(50.0)
+        varied = [value for _, value in rows(getattr(link, put_on).delay_ms)]
+        assert min(varied) == pytest.approx(50.0, abs=0.011)
+        assert max(varied) == pytest.approx(51.0, abs=0.011)
+        assert link.base_rtt_ms == pytest.approx(100.0, abs=0.011)
+
+
+def test_opportunities_keep_their_instants_and_bytes(folder: Path, tmp_path: Path) -> None:
+    asked = profile(folder, {"opportunities": {"file": "packets.parquet"}, "delay_ms": 10, "buffer_bytes": 50_000})
+    link = drawn(asked)
+    write_steps(asked, link, tmp_path / "link")
+    lines = [line.split("\t") for line in (tmp_path / "link/bottleneck.tsv").read_text().splitlines()]
+    assert (lines[0], lines[-1]) == (["0", "0"], [f"{link.series_s * 1e6:.0f}", "end"])
+    assert {value for _, value in lines[1:-1]} == {str(2 * 1514)}
+    t_us = pl.Series([int(line[0]) for line in lines[1:-1]])
+    assert (t_us.diff().drop_nulls() - STEP_S * 1e6).abs().max() <= 1  # type: ignore[operator]
+    assert link.mean_rate_mbps == pytest.approx(2 * 1514 * 8 / STEP_S / 1e6, rel=0.002)
+
+
+def test_rates_from_opportunities_carry_the_same_bytes(folder: Path) -> None:
+    asked = profile(
+        folder, {"rate_mbps": {"file": "packets.parquet", "bin_ms": 20}, "delay_ms": 10, "buffer_bytes": 50_000}
+    )
+    assert drawn(asked).mean_rate_mbps == pytest.approx(2 * 1514 * 8 / STEP_S / 1e6, rel=0.002)
+
+
+def test_a_buffer_in_bdps_is_that_of_the_nominal_rate_and_the_base_rtt(folder: Path) -> None:
+    down = {"rate_mbps": 10, "delay_ms": 10, "buffer_bdps": 2}
+    assert drawn(profile(folder, down)).down.buffer_bytes == 2 * 10e6 / 8 * 0.020
+
+
+@pytest.mark.parametrize(
+    ("down", "words"),
+    [
+        (SIMPLE | {"rate_mbps": 0}, "down.rate_mbps=0: must be greater than or equal to 0.001"),
+        (SIMPLE | {"rate_mbps": float("nan")}, "down.rate_mbps=nan: must be"),
+        (SIMPLE | {"delay_ms": float("nan")}, "down.delay_ms=nan: must be"),
+        (SIMPLE | {"loss_pct": 101}, "down.loss_pct=101: must be less than or equal to 100"),
+        (SIMPLE | {"rate_mbps": 1e-9}, "down.rate_mbps=1e-09: must be greater than or equal to 0.001"),
+        (SIMPLE | {"frames": {"period_ms": 1e9}}, "down.frames.period_ms=1000000000.0: must be less than or equal to"),
+        (SIMPLE | {"frames": {"period_ms": 5, "packets": 2**31}}, "packets=2147483648: must"),
+        (SIMPLE | {"queue": {"kind": "pfifo", "limit_pkts": 2**31}}, "limit_pkts=2147483648: must be less than"),
+        (
+            SIMPLE | {"queue": {"kind": "codel", "target_ms": 1e7}},
+            "target_ms=10000000.0: must be less than or equal to",
+        ),
+        (
+            SIMPLE | {"queue": {"kind": "fq_codel", "flows": 10**6}},
+            "flows=1000000: must be less than or equal to 65536",
+        ),
+        (SIMPLE | {"queue": {"kind": "red", "min_share": 0.5, "max_share": 0.4}}, "a min_share below max_share"),
+        (SIMPLE | {"rate_mbps": 20_000}, "down.rate_mbps=20000: must be less than or equal to 10000"),
+        (SIMPLE | {"delay_ms": 70_000}, "down.delay_ms=70000: must be less than or equal to 60000"),
+        (SIMPLE | {"buffer_bytes": 2**32}, f"down.buffer_bytes={2**32}: must be less than or equal to {2**32 - 1}"),
+        (SIMPLE | {"buffer_bdps": 1}, "must be a direction with either buffer_bytes or buffer_bdps"),
+        (SIMPLE | {"rate_mbps": {"model": "lognormol", "mean": 1, "sd": 1, "source": "x"}}, "must be"),
+        (SIMPLE | {"rate_mbps": {"model": "lognormal", "mean": 1, "sd": 1}}, "down.rate_mbps.source=: must be given"),
+        (SIMPLE | {"rate_mbps": {"clock": "x"}}, "must be a series with either dataset or file"),
+        (SIMPLE | {"queue": {"kind": "red"}}, "min_share=: must be given"),
+        (SIMPLE | {"queue": {"kind": "sfq"}}, "must be"),
+    ],
+)
+def test_what_no_qdisc_can_hold_or_nobody_knows_is_refused_when_the_profile_is_read(
+    folder: Path, down: dict[str, Any], words: str
+) -> None:
+    with pytest.raises(UserError) as refused:
+        profile(folder, down)
+    assert words in str(refused.value)
+    assert "mine.yml" in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_value_of_a_series_that_no_qdisc_takes_is_refused_before_anything_starts(folder: Path) -> None:
+    told = refusal(profile(folder, ramp(scale=1000.0)))
+    assert "mine.yml: down.rate_mbps=" in told
+    assert "must be from 0 to 10000 at every time" in told
+
+
+def test_a_series_lasts_until_iperf3_has_been_stopped(folder: Path, tmp_path: Path) -> None:
+    asked = profile(folder, ramp())
+    write_steps(asked, drawn(asked, duration_s=10.0), tmp_path / "link")
+    t_us, word = (tmp_path / "link/bottleneck.tsv").read_text().splitlines()[-1].split("\t")
+    assert word == "end"
+    assert int(t_us) / 1e6 > 10.0 + CLOSING_S
+
+
+def test_until_its_series_begins_a_link_carries_the_mean(folder: Path) -> None:
+    """The first value may be a stall, and delivery opportunities have no rate: probes would never come."""
+    for down in (ramp(), {"opportunities": {"file": "packets.parquet"}, "delay_ms": 10, "buffer_bytes": 50_000}):
+        asked = profile(folder, down)
+        link = drawn(asked)
+        spec = shapes(asked, link, load_topology("path", "test"), 1)[0]["spec"]
+        assert spec["start_bps"] == pytest.approx(link.mean_rate_mbps * 1e6, abs=1)
+
+
+def test_a_series_of_a_file_that_is_not_there_or_has_no_such_column_is_refused(folder: Path) -> None:
+    absent = SIMPLE | {"rate_mbps": {"file": "absent.parquet"}}
+    assert "down.rate_mbps.file=absent.parquet: must be a file beside" in refusal(profile(folder, absent))
+    assert "column=rate_up_mbps: must be one of" in refusal(profile(folder, ramp(column="rate_up_mbps")))
+
+
+def test_a_buffer_in_bdps_that_no_qdisc_holds_is_refused(folder: Path) -> None:
+    asked = profile(folder, {"rate_mbps": 1000, "delay_ms": 10_000, "buffer_bdps": 10})
+    assert "mine.yml: down.buffer_bdps=10" in refusal(asked)
+    assert "must be one of at most 4294967295 bytes" in refusal(asked)
+
+
+def test_a_return_link_on_demand_that_no_qdisc_holds_is_refused(folder: Path) -> None:
+    fits = {"frame_ms": 40, "guaranteed_pkts": 1, "request_delay_ms": 560, "cap_bytes": 9000, "report": "new"}
+    for wrong in ({"frame_ms": 1e8}, {"request_delay_ms": 1e8}, {"cap_bytes": 2**31}, {"guaranteed_pkts": -1}):
+        up = {"on_demand": fits | wrong, "delay_ms": 300, "buffer_bytes": 100_000}
+        with pytest.raises(UserError, match=rf"mine\.yml: up\.on_demand\.{next(iter(wrong))}=.*: must be"):
+            profile(folder, SIMPLE, up)
+    up = {"on_demand": fits | {"frame_ms": 0.001}, "delay_ms": 300, "buffer_bytes": 100_000}
+    assert "up.on_demand.request_delay_ms=560.0: must be at most 65536 frames" in refusal(profile(folder, SIMPLE, up))
+    up = {"on_demand": fits | {"request_delay_ms": 50_000}, "delay_ms": 300, "buffer_bytes": 100_000}
+    told = refusal(profile(folder, SIMPLE, up))
+    assert "up.on_demand.request_delay_ms=50000.0: must be shorter than the trial" in told
+
+
+def test_a_rate_is_reported_once_in_a_period_and_nothing_else_is(folder: Path) -> None:
+    fits = {"frame_ms": 40, "guaranteed_pkts": 1, "request_delay_ms": 560, "cap_bytes": 9000, "report": "rate"}
+    for wrong, rule in (
+        ({}, "period_ms where its report is a rate"),
+        ({"period_ms": 0}, "greater than or equal to 0.001"),
+        ({"report": "new", "period_ms": 1200}, "period_ms where its report is a rate"),
+        ({"frame_ms": 0.001, "period_ms": 1200}, "period_ms of at most 65536 frames"),
+    ):
+        up = {"on_demand": fits | wrong, "delay_ms": 300, "buffer_bytes": 100_000}
+        with pytest.raises(UserError, match=rf"mine\.yml: up\.on_demand.*: must be .*{rule}"):
+            profile(folder, SIMPLE, up)
+    asked = profile(folder, SIMPLE, {"on_demand": fits | {"period_ms": 1200}, "delay_ms": 300, "buffer_bytes": 100_000})
+    spec = shapes(asked, drawn(asked), load_topology("path", "test"), 1)[1]["spec"]
+    assert (spec["report"], spec["period_us"]) == ("rate", 1_200_000)
+
+
+def test_each_direction_gets_what_the_profile_says_and_nothing_else(folder: Path) -> None:
+    topology = load_topology("path", "test")
+    plain = profile(folder, SIMPLE)
+    assert [shape["part"] for shape in shapes(plain, drawn(plain), topology, 1)] == [
+        "bottleneck",
+        "delay-down",
+        "delay-up",
+    ]
+    grants = {
+        "frame_ms": 40,
+        "guaranteed_pkts": 1,
+        "request_delay_ms": 560,
+        "cap_bytes": 9000,
+        "report": "new",
+    }
+    demanded = profile(folder, SIMPLE, {"on_demand": grants, "delay_ms": 300, "buffer_bytes": 100_000})
+    found = {shape["part"]: shape for shape in shapes(demanded, drawn(demanded), topology, 1)}
+    assert found["bottleneck-up"]["spec"]["kind"] == "on_demand"
+    assert 0 <= found["bottleneck-up"]["spec"]["phase_us"] < 40_000
+    assert found["bottleneck-up"]["steps"] is None
+
+
+def test_another_queue_than_a_fifo_is_put_below_the_shaper(folder: Path) -> None:
+    asked = profile(folder, SIMPLE | {"queue": {"kind": "step_drop", "threshold_share": 0.5, "drop_pct": 25}})
+    spec = shapes(asked, drawn(asked), load_topology("path", "test"), 7)[0]["spec"]
+    assert spec["kind"] == "replay"
+    assert spec["child"] == {
+        "kind": "step_drop",
+        "limit_bytes": 50_000,
+        "threshold_bytes": 25_000,
+        "drop_pct": 25,
+        "seed": 7,
+    }
+
+
+BUFFERS = {"model": "lognormal", "mean": 100_000, "sd": 80_000, "least": 1514, "source": "test"}
+
+
+def test_a_buffer_drawn_for_each_trial_differs_between_seeds_and_follows_its_model(folder: Path) -> None:
+    asked = profile(folder, {**SIMPLE, "buffer_bytes": BUFFERS})
+    sizes = [drawn(asked, seed).down.buffer_bytes or 0 for seed in range(300)]
+    assert sizes[0] == drawn(asked, 0).down.buffer_bytes
+    assert len(set(sizes)) > 290  # of 300: two may round to the same byte
+    assert min(sizes) >= 1514
+    assert np.mean(sizes) == pytest.approx(100_000, rel=0.15)
+
+
+def test_a_drawn_buffer_leaves_the_rate_and_the_delays_of_its_trial_as_they_were(folder: Path) -> None:
+    uniform = {"model": "uniform", "least": 5, "most": 50, "source": "test"}
+    down = {"rate_mbps": uniform, "delay_ms": uniform, "buffer_bytes": 50_000}
+    with_constant, with_model = (
+        drawn(profile(folder, {**down, "buffer_bytes": size}), seed=7) for size in (50_000, BUFFERS)
+    )
+    assert (with_constant.down.rate_mbps, with_constant.base_rtt_ms) == (
+        with_model.down.rate_mbps,
+        with_model.base_rtt_ms,
+    )
+
+
+def test_a_drawn_buffer_smaller_than_a_frame_is_refused(folder: Path) -> None:
+    tiny = {"model": "uniform", "least": 100, "most": 1000, "source": "test"}
+    assert "down.buffer_bytes=" in (told := refusal(profile(folder, {**SIMPLE, "buffer_bytes": tiny})))
+    assert "must be at least one frame of 1514 bytes" in told
+
+
+def test_a_buffer_of_an_unknown_model_is_refused(folder: Path) -> None:
+    with pytest.raises(UserError, match="buffer_bytes"):
+        profile(folder, {**SIMPLE, "buffer_bytes": {"model": "levels", "mean": 1e5, "sd": 1, "period_s": 1}})
+
+
+CYCLE = {"model": "cycle", "mean": 20, "amplitude": 2, "period_s": 0.1, "source": "test"}
+SCHEDULE = {"model": "schedule", "steps": [{"from_s": 0, "value": 5}, {"from_s": 60, "value": 6}], "source": "test"}
+
+
+@pytest.mark.parametrize("model", [CYCLE, SCHEDULE], ids=["a cycle", "a schedule longer than the trial"])
+def test_no_step_of_a_series_lies_at_its_end_or_behind_it(folder: Path, tmp_path: Path, model: dict[str, Any]) -> None:
+    asked = profile(folder, SIMPLE, {"delay_ms": model})
+    for seed in range(30):
+        link = drawn(asked, seed, duration_s=2.0 + seed / 1000)
+        write_steps(asked, link, tmp_path / "link")
+        *steps, end = ((tmp_path / "link/delay-up.tsv").read_text()).splitlines()
+        assert end.split("\t") == [f"{link.series_s * 1e6:.0f}", "end"]
+        assert int(steps[-1].split("\t")[0]) < link.series_s * 1e6

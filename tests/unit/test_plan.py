@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A trial's plan: the same seed gives the same link, for every sender."""
+
+import json
+from typing import Any
+
+import pytest
+
+from lab.links.profile import Profile
+from lab.runs.experiment import load_experiment
+from lab.runs.plan import PROBE_FRAME_BYTES, draw, make_plan, trial_seed
+from lab.schema.cca import load_ccas
+from tests.conftest import experiment_on
+
+GEO = load_experiment("geo")
+CCAS = load_ccas()
+
+
+def plan_of(cca: str, number: int = 1) -> dict[str, Any]:
+    return make_plan(GEO, CCAS[cca], draw(GEO, number))
+
+
+def link_of(plan: dict[str, Any]) -> str:
+    return json.dumps({part: plan[part] for part in ("seed", "shapes", "link", "start_phase_s")})
+
+
+def test_every_sender_of_a_trial_meets_the_same_link() -> None:
+    links = {link_of(plan_of(cca, 3)) for cca in GEO.ccas}
+    assert len(links) == 1
+
+
+def test_another_trial_meets_another_link() -> None:
+    assert link_of(plan_of("search", 1)) != link_of(plan_of("search", 2))
+
+
+def test_a_plan_is_plain_json() -> None:
+    plan = plan_of("search", 1)
+    assert json.loads(json.dumps(plan)) == plan
+
+
+def test_only_the_bottlenecks_are_slower_than_the_wires() -> None:
+    specs = {shape["part"]: shape["spec"] for shape in plan_of("cubic", 1)["shapes"]}
+    assert 0 < specs["bottleneck"]["start_bps"] <= 144e6
+    assert specs["bottleneck-up"]["kind"] == "on_demand"
+    assert {part: spec["rate_bps"] for part, spec in specs.items() if part.startswith("delay-")} == {
+        "delay-down": 10e9,
+        "delay-up": 10e9,
+    }
+
+
+def test_a_probe_waits_until_an_idle_link_has_carried_it() -> None:
+    """A slow link that replays takes time for a frame; tbf, whose bucket is full, takes none."""
+    slow = {"rate_mbps": 1.0, "delay_ms": 5.0, "buffer_bytes": 50_000}
+    replayed = slow | {"queue": {"kind": "pfifo", "limit_pkts": 100}}
+    for down, asked_ms in ((replayed, 5.0 + PROBE_FRAME_BYTES * 8 / 1e3), (slow, 5.0)):
+        profile: dict[str, Any] = {"title": "t", "down": down, "up": {"delay_ms": 5.0}, "recorded": [], "assumed": []}
+        experiment = experiment_on(Profile.model_validate(profile), "cubic")
+        plan = make_plan(experiment, experiment.ccas["cubic"], draw(experiment, 1))
+        assert [probe["delay_ms"] for probe in plan["probes"]] == [pytest.approx(asked_ms), 5.0]
+
+
+def test_seeds_differ_between_trials_and_between_scenarios() -> None:
+    assert len({trial_seed(scenario, number) for scenario in range(5) for number in range(200)}) == 1000
+
+
+def test_a_sender_that_does_not_tell_its_exit_is_watched() -> None:
+    watch = {"name": "tcp_slow_start_watch", "params": {"algorithms": "cubic"}}
+    assert plan_of("cubic")["modules"] == [watch, {"name": "qdisc_sampler", "params": {}}]
+    assert [module["name"] for module in plan_of("bbr")["modules"]][:2] == ["tcp_bbr", "tcp_slow_start_watch"]
+    assert [module["name"] for module in plan_of("search")["modules"]] == ["tcp_search", "qdisc_sampler"]
+
+
+def test_a_sender_that_paces_gets_fq_where_it_sends_and_others_only_where_the_scenario_paces() -> None:
+    unpaced = load_experiment("compete-cubic")
+    for experiment, cca, paced in ((GEO, "bbr", True), (GEO, "cubic", True), (unpaced, "cubic", False)):
+        egress = make_plan(experiment, CCAS[cca], draw(experiment, 1))["egress"]
+        assert [(each["node"], each["dev"], each["spec"]["kind"]) for each in egress] == [
+            ("server", "eth1", "fq")
+        ] * paced
+
+
+def test_a_senders_own_settings_replace_the_labs() -> None:
+    assert plan_of("dctcp")["sysctls"]["ends"]["net.ipv4.tcp_ecn"] == "1"
+    assert plan_of("cubic")["sysctls"]["ends"]["net.ipv4.tcp_ecn"] == "0"

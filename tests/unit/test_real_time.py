@@ -1,0 +1,218 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""In real time a machine may fall behind: then the trial is invalid. Places are compared trial by trial."""
+
+import copy
+import json
+import os
+import signal
+import struct
+import time
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from rich.console import Console
+
+from lab.backends import real
+from lab.backends.boot import TrialError
+from lab.backends.machine import Machine
+from lab.base.errors import UserError
+from lab.node.engines import pair
+from lab.node.machine import watch
+from lab.node.tools import NodeError
+from lab.report import agree
+from lab.report.text import shown
+from lab.runs.certificate import certify
+from lab.tables.stored_trial import FORMAT
+from lab.tables.trace import read_events
+from tests.kernel.test_certificate import NODE, PLAN, TABLES
+
+DRAFT = Path(__file__).parents[1] / "data" / "draft"
+CALM = {
+    "processors": 2,
+    "seconds": [{"busy_pct": 40.0, "steal_pct": 0.0}] * 3,
+    "wake_ups": 300,
+    "late_us": {"p50": 60.0, "p99": 400.0, "max": 9000.0},
+}
+BEHIND: dict[str, dict[str, Any]] = {
+    "processors taken in the busiest second": {"seconds": [{"busy_pct": 99.0, "steal_pct": 0.0}]},
+    "processors taken by other machines, worst second": {"seconds": [{"busy_pct": 40.0, "steal_pct": 30.0}]},
+    "late wake-ups, 99th percentile": {"late_us": {"p50": 60.0, "p99": 90_000.0, "max": 99_000.0}},
+}
+
+
+def verdict(machine: dict[str, Any], **plan: Any) -> dict[str, bool]:
+    node = copy.deepcopy(NODE) | {"machine": CALM | machine}
+    certificate = certify(PLAN | {"clock": "real"} | plan, node, TABLES)
+    return {check["name"]: check["ok"] for check in certificate["checks"]}
+
+
+def test_a_machine_that_keeps_up_passes() -> None:
+    assert all(verdict({}).values())
+
+
+@pytest.mark.parametrize("check", BEHIND)
+def test_a_machine_that_falls_behind_makes_the_trial_invalid(check: str) -> None:
+    told = verdict(BEHIND[check])
+    assert [name for name, ok in told.items() if not ok] == [check]
+
+
+def far_verdict(machine: dict[str, Any], wire_us: list[float]) -> list[str]:
+    node = copy.deepcopy(NODE) | {"machine": CALM, "far": {"wire_us": wire_us, "machine": CALM | machine}}
+    certificate = certify(PLAN | {"clock": "real"}, node, TABLES)
+    return [check["name"] for check in certificate["checks"] if not check["ok"]]
+
+
+def test_the_clients_own_machine_and_the_wire_to_it_are_judged_too() -> None:
+    assert far_verdict({}, [300.0, 900.0]) == []
+    assert far_verdict({}, [300.0, 5000.0]) == ["round trip between the machines, worst"]
+    assert far_verdict({}, []) == ["round trip between the machines, worst"]
+    busy = {"seconds": [{"busy_pct": 99.0, "steal_pct": 0.0}]}
+    assert far_verdict(busy, [300.0]) == ["processors of the client's machine taken in the busiest second"]
+
+
+def test_a_second_machine_that_cannot_be_reached_is_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    with pytest.raises(NodeError, match=r"^search-lab-client: not known here: run 'LAB_VMS=2 vagrant up'$"):
+        pair.require()
+    ssh = tmp_path / "ssh"
+    ssh.write_text("#!/bin/sh\nexit 255\n")
+    ssh.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    with pytest.raises(NodeError, match=r"^search-lab-client: cannot be reached, or went away$"):
+        pair.Far("client", "10.0.3.3").ask("losses")
+
+
+def test_real_time_may_be_late_by_a_share_of_the_round_trip_and_virtual_time_may_not() -> None:
+    node = copy.deepcopy(NODE) | {"machine": CALM}
+    node["probes"][0]["arrived"][5][1] += 900  # us: below 1 ms, the least of what real time is allowed
+    real = certify(PLAN | {"clock": "real"}, node, TABLES)
+    virtual = certify(PLAN, node, TABLES)
+    assert (real["valid"], virtual["valid"]) == (True, False)
+
+
+def test_the_watch_sees_how_busy_a_machine_is_and_how_late_it_wakes() -> None:
+    seen = _watched_for(2.2)
+    assert 1 <= len(seen["seconds"]) <= 3
+    assert all(0 <= second["busy_pct"] <= 100 for second in seen["seconds"])
+    assert 0 <= seen["late_us"]["p50"] <= seen["late_us"]["p99"] <= seen["late_us"]["max"]
+
+
+def _watched_for(seconds: float) -> dict[str, Any]:
+    def ended(*_: object) -> None:
+        raise SystemExit
+
+    before = signal.signal(signal.SIGALRM, ended)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+        return watch()
+    finally:
+        signal.signal(signal.SIGALRM, before)
+
+
+def test_the_pages_of_several_processors_give_events_in_order_of_time(tmp_path: Path) -> None:
+    page_bytes = int((DRAFT / "formats/page_bytes").read_text())
+    raw = (DRAFT / "trace.raw").read_bytes()
+    pages = [raw[at : at + page_bytes] for at in range(0, len(raw), page_bytes)]
+    assert all(struct.unpack_from("<Q", page)[0] for page in pages)
+    file = tmp_path / "trace.raw"
+    file.write_bytes(b"".join([*pages[1::2], *pages[0::2]]))  # as if two processors had taken turns
+    one, two = read_events(DRAFT / "trace.raw", DRAFT / "formats"), read_events(file, DRAFT / "formats")
+    for name, events in one.items():
+        assert np.array_equal(events, two[name])
+
+
+def test_a_machine_that_cannot_be_reached_costs_a_trial_and_one_line(tmp_path: Path) -> None:
+    config = tmp_path / "config"
+    config.write_text("Host away\n  HostName 127.0.0.1\n  Port 9\n")
+    plan = {"flows": [{"duration_s": 1}]}
+    with pytest.raises(TrialError, match=r"^away: cannot be reached, or went away: .*refused"):
+        Machine("netns", "away", config).run_plan(plan, tmp_path)
+    with pytest.raises(UserError, match=r"^away: cannot be reached"):
+        Machine("netns", "away", config).ask("lab.node.facts", "netns")
+
+
+def stored(
+    folder: Path, name: str, place: tuple[str, str], exits_s: list[float], valid: list[bool], asked: str = "the same"
+) -> None:
+    run = folder / name
+    run.mkdir()
+    meta = {
+        "format": FORMAT,
+        "complete": True,
+        "digests": {"scenario": asked},
+        "backend": place[0],
+        "engine": place[1],
+        "kernel": {"kernel_source": f"Linux of {name}"},
+    }
+    (run / "run.json").write_text(json.dumps(meta))
+    count = len(exits_s)
+    pl.DataFrame(
+        {
+            "cca": ["search"] * count,
+            "trial": list(range(1, count + 1)),
+            "valid": valid,
+            "heuristic": ["latency_offset"] * count,
+            "exit_class": ["chokepoint"] * count,
+            "capacity_s": [1.0] * count,
+            "exit_s": exits_s,
+            "loss_s": [None] * count,
+            "throughput_mbps": [9.5] * count,
+        },
+        schema_overrides={"loss_s": pl.Float64},
+    ).write_csv(run / "outcomes.csv")
+
+
+class TakingDown:
+    """A machine that refuses to clean up for a while, since the interrupted trial holds its lock."""
+
+    def __init__(self, refusals: int) -> None:
+        self.refusals, self.asked = refusals, 0
+
+    def ask(self, *_: str) -> str:
+        self.asked += 1
+        if self.asked <= self.refusals:
+            raise UserError("held by a run")
+        return ""
+
+
+def test_an_interrupted_command_waits_until_its_trial_is_taken_down(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(time, "sleep", lambda _: None)
+    machine = TakingDown(refusals=3)
+    real.settle(machine)  # type: ignore[arg-type]
+    assert machine.asked == 4
+
+
+def test_it_does_not_wait_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(real, "SETTLE_S", -1)
+    with pytest.raises(UserError, match="held by a run"):
+        real.settle(TakingDown(refusals=99))  # type: ignore[arg-type]
+
+
+def test_places_are_compared_over_the_trials_that_are_valid_in_both(tmp_path: Path) -> None:
+    stored(tmp_path, "2026-01-01", ("virtual", "netns"), [2.0, 4.0], [True, True])
+    stored(tmp_path, "2026-01-02", ("vm", "mininet"), [2.2, 9.0], [True, False])
+    stored(tmp_path, "2026-01-03", ("vm", "netns"), [7.0], [True], asked="something else")
+    (group,) = agree.table(agree.latest(tmp_path, "latency_offset")).groups
+    first, second = (row.cells for row in group.rows)
+    assert first == ("virtual/netns", "2 of 2", "chokepoint", "1.00", "3.00", "\N{EN DASH}", "9.5")
+    assert second[:2] == ("vm/mininet", "1 of 2")
+    assert second[4] == "2.20\n+10.0 %"
+
+
+def test_a_terminal_of_80_columns_loses_nothing_of_the_comparison(tmp_path: Path) -> None:
+    stored(tmp_path, "2026-01-01", ("virtual", "netns"), [12.0], [True])
+    stored(tmp_path, "2026-01-02", ("vm", "containerlab"), [13.2], [True])
+    text = StringIO()
+    Console(file=text, width=80).print(shown((), (agree.table(agree.latest(tmp_path, "latency_offset")),), 80))
+    words = "".join(text.getvalue().split())
+    assert all(said in words for said in ("virtual", "vm/", "13.20", "+10.0%", "chokepoint"))
+    assert "\N{HORIZONTAL ELLIPSIS}" not in words
+
+
+def test_without_a_virtual_run_there_is_nothing_to_compare_with(tmp_path: Path) -> None:
+    stored(tmp_path, "2026-01-02", ("vm", "mininet"), [2.2], [True])
+    with pytest.raises(UserError, match="no whole run of virtual/netns"):
+        agree.latest(tmp_path, "latency_offset")

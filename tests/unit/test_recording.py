@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A recording keeps its rules, is stored whole with what must be known of it, and is read in constant memory."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lab.base.errors import UserError
+from lab.base.paths import REPO
+from lab.traces import recording
+from lab.traces.rates import binned_mbps, running_minimum
+from lab.traces.recording import Recording
+
+DAY_STEPS = 8_640_000  # 24 hours of 10 ms
+
+
+def series(**columns: Any) -> Recording:
+    dtypes = {"lost": pl.Boolean, "retransmits_pkts": pl.UInt32}
+    data = {name: pl.Series(values, dtype=dtypes.get(name, pl.Float64)) for name, values in columns.items()}
+    return Recording(pl.DataFrame(data), "series", None, "made", "made.csv", ("Made by a test.",))
+
+
+def opportunities(t_s: list[float], packets: list[int]) -> Recording:
+    frame = pl.DataFrame({"t_s": t_s, "opportunities": pl.Series(packets, dtype=pl.UInt32)})
+    return Recording(frame, "opportunities", "capacity", "made", "made.down", ())
+
+
+def test_what_is_written_is_read_again_with_all_that_must_be_known(tmp_path: Path) -> None:
+    made = series(t_s=[0.0, 0.5, 0.75], rtt_ms=[20.0, None, 21.0], lost=[False, True, False])
+    recording.write(made, tmp_path / "made.parquet")
+    again = recording.read(tmp_path / "made.parquet")
+    assert again.frame.equals(made.frame)
+    assert again.about == made.about
+    assert list(tmp_path.iterdir()) == [tmp_path / "made.parquet"]  # no draft is left
+
+
+@pytest.mark.parametrize(
+    ("columns", "words"),
+    [
+        ({"t_s": [0.0, 0.0], "rtt_ms": [1.0, 2.0]}, "t_s=0.0: must be later than in the row before (row 2)"),
+        ({"t_s": [0.0, 2.0, 1.0], "rtt_ms": [1.0] * 3}, "t_s=1.0: must be later"),
+        ({"t_s": [0.1, 0.2], "rtt_ms": [1.0, 2.0]}, "t_s=0.1: must be 0 in the first row"),
+        ({"t_s": [0.0, None], "rtt_ms": [1.0, 2.0]}, "t_s=null: must be given in each row (row 2)"),
+        ({"t_s": [0.0, float("nan")], "rtt_ms": [1.0, 2.0]}, "t_s=nan: must be from 0 to"),
+        ({"t_s": [0.0], "rtt_ms": [-1.0]}, "rtt_ms=-1.0: must be from 0 to"),
+        ({"t_s": [0.0], "rtt_ms": [float("nan")]}, "rtt_ms=nan: must be from 0 to"),
+        ({"t_s": [0.0], "rate_down_mbps": [float("inf")]}, "rate_down_mbps=inf: must be from 0 to"),
+        ({"t_s": [0.0], "loss_pct": [100.1]}, "loss_pct=100.1: must be from 0 to 100 (row 1)"),
+        ({"t_s": [0.0], "rtt_ms": [1.0], "lost": [True]}, "rtt_ms=a number: must be missing where the probe was lost"),
+        ({"t_s": [0.0], "speed": [1.0]}, "column=speed: must be one of t_s, rate_down_mbps"),
+        ({"t_s": [0.0]}, "must be a table with rows and a column beside t_s"),
+        ({"rtt_ms": [1.0], "t_s": [0.0]}, "columns=rtt_ms,t_s: must be t_s first"),
+    ],
+)
+def test_a_table_that_breaks_a_rule_is_refused(columns: dict[str, Any], words: str) -> None:
+    with pytest.raises(UserError) as refused:
+        series(**columns)
+    assert str(refused.value).startswith("made.csv: ")
+    assert words in str(refused.value)
+
+
+def test_kinds_keep_to_their_columns() -> None:
+    with pytest.raises(UserError, match="t_s=a column: must be left out: samples have no clock"):
+        Recording(pl.DataFrame({"t_s": [0.0], "rtt_ms": [1.0]}), "samples", None, "made", "x", ())
+    with pytest.raises(UserError, match="kind=series: must be opportunities exactly where"):
+        Recording(opportunities([0.0], [1]).frame, "series", None, "made", "x", ())
+    with pytest.raises(UserError, match="opportunities=0: must be at least 1"):
+        opportunities([0.0, 1.0], [1, 0])
+
+
+def test_opportunities_may_begin_after_0() -> None:
+    assert opportunities([0.022, 0.05], [1, 2]).frame["t_s"][0] == 0.022
+
+
+def test_another_parquet_file_is_refused(tmp_path: Path) -> None:
+    pl.DataFrame({"t_s": [0.0], "rtt_ms": [1.0]}).write_parquet(tmp_path / "other.parquet")
+    with pytest.raises(UserError, match=r"other\.parquet: metadata: must be that of a recording"):
+        recording.read(tmp_path / "other.parquet")
+    (tmp_path / "text.parquet").write_text("no Parquet at all")
+    with pytest.raises(UserError, match=r"text\.parquet: .* must be a whole Parquet file"):
+        recording.scan(tmp_path / "text.parquet")
+    with pytest.raises(UserError, match="must be a whole Parquet file"):
+        recording.read(tmp_path / "missing.parquet")
+
+
+def test_a_stored_table_that_breaks_a_rule_is_told_in_one_line_under_its_own_name(tmp_path: Path) -> None:
+    file = tmp_path / "made.parquet"
+    recording.write(series(t_s=[0.0, 0.5], rtt_ms=[20.0, 21.0]), file)
+    file.write_bytes(file.read_bytes().replace(b"rtt_ms", b"\ntt_ms"))
+    with pytest.raises(UserError) as refused:
+        recording.read(file)
+    assert str(refused.value).startswith(f"{file}: column='\\ntt_ms': must be one of t_s, ")
+    assert "\n" not in str(refused.value)
+
+
+def test_a_recording_of_another_version_says_so(tmp_path: Path) -> None:
+    frame = pl.DataFrame({"t_s": [0.0], "rtt_ms": [1.0]})
+    about = {"version": 2, "kind": "series", "meaning": None, "format": "x", "source": "x", "notes": []}
+    frame.write_parquet(tmp_path / "new.parquet", metadata={recording.KEY: json.dumps(about)})
+    with pytest.raises(UserError, match="version=2: must be 1: import the recording again"):
+        recording.read(tmp_path / "new.parquet")
+
+
+def test_batches_are_the_table_and_keep_its_rules(tmp_path: Path) -> None:
+    made = series(t_s=np.arange(1000) / 100, rate_down_mbps=np.arange(1000.0))
+    recording.write(made, tmp_path / "made.parquet")
+    pieces = list(recording.scan(tmp_path / "made.parquet").batches(300))
+    assert [piece.height for piece in pieces] == [300, 300, 300, 100]
+    assert pl.concat(pieces).equals(made.frame)
+
+
+def test_a_clock_that_steps_back_between_batches_is_seen(tmp_path: Path) -> None:
+    frame = pl.DataFrame({"t_s": [0.0, 1.0, 0.5], "rtt_ms": [1.0] * 3})
+    about = {"version": 1, "kind": "series", "meaning": None, "format": "x", "source": "x", "notes": []}
+    frame.write_parquet(tmp_path / "bad.parquet", metadata={recording.KEY: json.dumps(about)})
+    with pytest.raises(UserError, match=r"t_s=0\.5: must be later than in the row before"):
+        list(recording.scan(tmp_path / "bad.parquet").batches(2))
+
+
+def test_a_day_of_10_ms_steps_is_read_in_constant_memory(tmp_path: Path) -> None:
+    t_s = np.arange(DAY_STEPS) / 100
+    rates = np.random.default_rng(1).uniform(0, 100, DAY_STEPS)
+    for name, rows in (("day", DAY_STEPS), ("part", DAY_STEPS // 8)):
+        made = Recording(
+            pl.DataFrame({"t_s": t_s[:rows], "rate_down_mbps": rates[:rows]}), "series", "capacity", "made", name, ()
+        )
+        recording.write(made, tmp_path / f"{name}.parquet")
+    day, part = (_peak_mb(tmp_path / f"{name}.parquet") for name in ("day", "part"))
+    print(f"peak memory: {part[1]:.0f} MB for {part[0]} rows, {day[1]:.0f} MB for {day[0]} rows")
+    assert day[0] == DAY_STEPS
+    assert day[1] < part[1] + 40  # eight times the rows; the whole table would be 138 MB
+
+
+def _peak_mb(path: Path) -> tuple[int, float]:
+    """Count the rows of a recording batch by batch in a process of its own, and its peak memory."""
+    code = (  # VmHWM, for what getrusage tells is the parent's where that was larger
+        "import re, sys; from pathlib import Path; from lab.traces import recording\n"
+        "rows = sum(piece.height for piece in recording.scan(Path(sys.argv[1])).batches())\n"
+        "peak = re.search(r'VmHWM:\\s+(\\d+) kB', Path('/proc/self/status').read_text())\n"
+        "print(rows, int(peak[1]) / 1024)"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(path)], cwd=REPO, capture_output=True, text=True, check=True)
+    rows, peak = done.stdout.split()
+    return int(rows), float(peak)
+
+
+def test_a_packet_a_millisecond_is_12_mbps() -> None:
+    bins = binned_mbps(opportunities([t / 1000 for t in range(1, 1001)], [1] * 1000), 100)
+    assert bins["t_s"].to_list() == pytest.approx([k / 10 for k in range(10)])
+    assert bins["rate_mbps"][1:-1].to_list() == [12.0] * 8
+
+
+def test_a_last_step_cut_short_counts_for_its_own_length() -> None:
+    bins = binned_mbps(opportunities([0.1, 0.15], [10, 5]), 100)
+    assert bins["t_s"].to_list() == [0.0, 0.1]
+    assert bins["rate_mbps"].to_list() == pytest.approx([0.0, 15 * 12_000 / 0.05 / 1e6])
+
+
+@settings(deadline=None)
+@given(st.lists(st.integers(1, 20), min_size=1, max_size=200), st.integers(1, 500))
+def test_binning_keeps_every_packet(gaps_ms: list[int], step_ms: int) -> None:
+    times = np.cumsum(gaps_ms)
+    made = opportunities([float(t) / 1000 for t in times], [1] * len(times))
+    bins = binned_mbps(made, step_ms)
+    widths = np.diff([*bins["t_s"], times[-1] / 1000])
+    assert (bins["rate_mbps"].to_numpy() * widths).sum() * 1e6 / 12_000 == pytest.approx(len(times))
+
+
+@pytest.mark.parametrize("step_ms", [0, -1, float("nan"), float("inf"), 1e-9])
+def test_steps_that_cannot_be_are_refused(step_ms: float) -> None:
+    with pytest.raises(UserError, match="step_ms="):
+        binned_mbps(opportunities([0.0, 100_000.0], [1, 1]), step_ms)
+
+
+def test_the_running_minimum_takes_a_queue_out_and_leaves_losses() -> None:
+    loaded = series(
+        t_s=[0.0, 1.0, 2.0, 3.0, 4.0], rtt_ms=[30.0, 90.0, None, 35.0, 80.0], lost=[False, False, True, False, False]
+    )
+    assert running_minimum(loaded, 2.0).frame["rtt_ms"].to_list() == [30.0, 30.0, None, 35.0, 35.0]
+    assert "running minimum over 2 s" in running_minimum(loaded, 2.0).notes[-1]
+
+
+def test_a_running_minimum_needs_round_trips() -> None:
+    with pytest.raises(UserError, match="rtt_ms: must be a series of round trips"):
+        running_minimum(series(t_s=[0.0], rate_up_mbps=[1.0]), 1.0)

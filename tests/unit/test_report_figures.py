@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The figures: what they keep of the data, how they name the moments, and that each is a command."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lab.base.paths import REPO
+from lab.figures import cwnd_rtt, delivered_bytes, latency_offset, throughput_cdf
+from lab.figures.save import png, svg
+from lab.figures.style import Moments, Sender, envelope, mark_moments, panels
+from lab.figures.subject import replayed_bins, subjects
+from lab.judge import truth
+from lab.judge.outcome import outcomes
+from lab.schema.cca import load_ccas
+from lab.tables.link_capacity import Link
+from lab.tables.stored_run import Run
+from tests import slow_start_model as model
+from tests.slow_start_model import BINS, download
+from tests.stored_run import store_run
+
+SEARCH = Sender.from_stanza(load_ccas()["search"].model_dump())
+ALL_MOMENTS = Moments(capacity_s=10.5, true_capacity_s=9.8, exit_s=12.1, loss_s=17.2)
+values = st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=300)
+
+
+@given(values)
+def test_thinning_keeps_the_extremes_and_the_order_of_time(given_values: list[float]) -> None:
+    table = pl.DataFrame({"t_s": [0.1 * n for n in range(len(given_values))], "v": given_values})
+    thinned = envelope(table, "v", buckets=10)
+    assert thinned["v"].min() == min(given_values)
+    assert thinned["v"].max() == max(given_values)
+    assert thinned["t_s"].is_sorted()
+    assert thinned.height <= 2 * 11
+
+
+def test_thinning_leaves_out_what_is_missing() -> None:
+    table = pl.DataFrame({"t_s": [0.0, 1.0, 2.0], "v": [1.0, None, 3.0]})
+    assert envelope(table, "v")["v"].to_list() == [1.0, 3.0]
+
+
+def test_moments_are_named_in_order_of_time_and_those_that_did_not_happen_are_said() -> None:
+    assert (
+        Moments(exit_s=2.0, capacity_s=1.0).in_words() == "capacity by offset at 1.00 s, exit at 2.00 s, no first loss"
+    )
+    assert Moments().in_words() == "no exit, no first loss"
+
+
+def test_each_moment_is_drawn_through_every_panel_and_named_with_its_time() -> None:
+    _, axes = panels(2, 4.0)
+    axes[-1].set_xlim(0, 20)
+    mark_moments(axes, ALL_MOMENTS)
+    assert [len(axis.lines) for axis in axes] == [4, 4]
+    named = [text.get_text().strip() for text in axes[0].texts]
+    assert set(named) == {
+        "true capacity 9.80 s",
+        "capacity by offset 10.50 s",
+        "exit 12.10 s",
+        "first loss 17.20 s",
+    }
+
+
+def test_a_moment_beyond_the_axis_is_not_drawn() -> None:
+    _, axes = panels(1, 4.0)
+    axes[0].set_xlim(0, 11)
+    mark_moments(axes, ALL_MOMENTS)
+    assert len(axes[0].texts) == 2
+
+
+def test_no_two_moments_look_alike_to_who_sees_no_colour() -> None:
+    dashes = [str(look) for _, _, _, look in ALL_MOMENTS.lines()]
+    assert len(set(dashes)) == len(dashes)
+
+
+def test_the_same_figure_gives_the_same_bytes() -> None:
+    download_ = download(model.Path(duration_s=2)).tables()
+    limits = cwnd_rtt.Limits(bdp_pkts=138, buffer_bytes=400_000)
+    twice = [cwnd_rtt.figure(download_["acks"], download_["qdisc"], limits, ALL_MOMENTS, SEARCH) for _ in range(2)]
+    assert svg(twice[0]) == svg(twice[1])
+    assert png(twice[0]) == png(twice[1])
+
+
+def test_a_trial_without_any_comparison_of_bins_still_has_axes() -> None:
+    assert svg(delivered_bytes.figure(pl.DataFrame(schema=BINS), Moments(exit_s=1.0)))
+
+
+def test_a_flow_without_a_data_segment_still_has_axes() -> None:
+    nothing = pl.DataFrame(schema={"t_s": pl.Float64, "offset_ms": pl.Float64})
+    assert svg(latency_offset.figure(nothing, 600.0, Moments(), SEARCH))
+
+
+def test_a_rate_that_is_not_known_is_not_drawn() -> None:
+    intervals = pl.DataFrame({"begin_s": [0.0, 0.015, 0.03], "throughput_mbps": [1.0, 2.0, 3.0]})
+    rates = {"exit bitrate": 5.0, "median after slow start": None}
+    known = throughput_cdf.figure(intervals, rates, None, SEARCH)
+    assert [text.get_text().strip() for text in known.axes[0].texts] == ["exit bitrate 5.0 Mb/s"]
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory, library: Path) -> Run:
+    return Run(store_run(tmp_path_factory.mktemp("results"), trials=1, library=library))
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("library")
+    subprocess.run(["make", "-s", "-C", REPO / "lab/kernel/search", f"OUT={out}"], check=True)
+    return out / "libsearch_replay.so"
+
+
+def test_an_invalid_trial_is_never_the_one_shown(run: Run) -> None:
+    assert [subject.sender.name for subject in subjects(run, outcomes(run.trials))] == [
+        "search",
+        "cubic",
+        "cubic_plain",
+    ]
+
+
+def test_only_search_is_drawn_from_its_own_record_and_the_caption_says_which(run: Run, library: Path) -> None:
+    captions = {}
+    for subject in subjects(run, outcomes(run.trials), library):
+        drawing = delivered_bytes.draw(subject)
+        assert drawing is not None
+        captions[subject.sender.name] = drawing.caption
+    assert "SEARCH's own record" in captions["search"]
+    assert "replayed over the ACKs" in captions["cubic_plain"]
+
+
+def test_replayed_over_a_slow_start_into_a_full_link_search_leaves_after_the_capacity(library: Path) -> None:
+    path = model.Path(rate_mbps=80, base_rtt_ms=200, buffer_bytes=8_000_000, duration_s=4)
+    tables = download(path).tables()
+    capacity_s = truth.capacity_s(tables["qdisc"], Link.constant(path.rate_mbps, path.base_rtt_ms))
+    bins = replayed_bins(tables["acks"], library)
+    assert capacity_s is not None
+    # 2 to 3 RTTs, each of them longer than the base RTT by then.
+    assert capacity_s < bins.filter("exit")["t_s"][0] < capacity_s + 6 * path.base_rtt_ms / 1000
+    assert bins.filter(pl.col("t_s") < capacity_s)["norm_pct"].drop_nulls().len() > 0
+
+
+@pytest.mark.parametrize("name", ["exit_times", "throughput_cdf"])
+def test_each_figure_is_a_command(name: str, run: Run, tmp_path: Path) -> None:
+    command: list[str | Path] = [sys.executable, "-m", f"lab.figures.{name}", run.path, tmp_path]
+    written = subprocess.check_output(command, cwd=REPO, text=True).split()
+    assert written
+    assert all(Path(file).stat().st_size > 1000 for file in written)

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The tables of the report, and each form they are written in."""
+
+import re
+from collections.abc import Sequence
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lab.judge.outcome import HEURISTICS
+from lab.judge.outcome import SCHEMA as OUTCOME
+from lab.judge.summary import summarise
+from lab.report import latex, markdown, text
+from lab.report.headline import headline
+from lab.report.table import Group, Row, Table, mean, number, share, tables
+
+CCAS = [{"name": "search", "label": "SEARCH 2.0"}, {"name": "cubic", "label": "CUBIC & HyStart_x"}]
+PUBLISHED = [{"cca": "search", "source": "thesis, table 5.3", "early_pct": 3.9, "exit_s": 13.7, "exit_s_sd": 1.7}]
+
+
+def judged(**classes: Sequence[str | None]) -> pl.DataFrame:
+    """Valid trials of each sender with these classes, by whatever heuristic."""
+    trials = ((cca, n, exit_class) for cca, given in classes.items() for n, exit_class in enumerate(given))
+    rows = [
+        {
+            "cca": cca,
+            "trial": n,
+            "valid": True,
+            "heuristic": heuristic,
+            "exit_class": exit_class,
+            "exit_s": 10.0 + n,
+        }
+        for cca, n, exit_class in trials
+        for heuristic in HEURISTICS
+    ]
+    return pl.DataFrame(rows, schema=OUTCOME)
+
+
+MIXED = summarise(judged(search=["chokepoint"] * 3 + ["early"], cubic=["early", None]), ["search", "cubic"])
+BOTH = tables(MIXED, CCAS, PUBLISHED)
+
+
+def test_a_share_stands_with_its_interval() -> None:
+    assert share({"early_pct": 25.0, "early_lo_pct": 4.6, "early_hi_pct": 69.9}, "early") == "25.0 [5–70]"  # noqa: RUF001
+
+
+def test_a_published_share_has_no_interval() -> None:
+    assert share({"early_pct": 3.9}, "early") == "3.9"
+
+
+def test_a_mean_stands_with_its_deviation_if_it_has_one() -> None:
+    assert mean({"exit_s": 13.7, "exit_s_sd": 1.7}, "exit_s", 1) == "13.7 (1.7)"
+    assert mean({"exit_s": 13.7, "exit_s_sd": None}, "exit_s", 1) == "13.7"
+
+
+def test_what_does_not_exist_is_a_dash_and_a_zero_is_a_zero() -> None:
+    assert number(None, 1) == "–"  # noqa: RUF001
+    assert number(0.0, 1) == "0.0"
+
+
+def test_trials_without_a_class_are_in_view() -> None:
+    classes = BOTH[0]
+    assert classes.groups[0].rows[0].cells[1] == "4 of 4"
+    assert classes.groups[1].rows[0].cells[1] == "2 of 2, 1 judged"
+
+
+def test_published_values_stand_beside_ours_in_both_tables() -> None:
+    for table in BOTH:
+        assert [row.published for row in table.groups[0].rows][-1]
+        assert table.groups[0].rows[-1].cells[0] == "thesis, table 5.3"
+
+
+def test_ours_stand_on_the_clock_of_the_published_times_too() -> None:
+    rows = judged(search=["chokepoint"] * 2).with_columns(data_s=pl.lit(1.5), capacity_s=pl.lit(9.0))
+    classes, times = tables(summarise(rows, ["search"]), CCAS[:1], PUBLISHED)
+    assert [row.cells[:2] for row in times.groups[0].rows] == [
+        ("this run", "10.5 (0.7)"),
+        ("this run, from the data", "9.0 (0.7)"),
+        ("thesis, table 5.3", "13.7 (1.7)"),
+    ]
+    assert classes.groups[0].rows[0].cells[-2:] == ("9.0 (0.0)", "7.5 (0.0)")
+
+
+def test_a_source_that_counts_from_the_syn_stands_beside_ours_from_the_syn() -> None:
+    published = [PUBLISHED[0] | {"clock": "syn", "capacity_s": 11.8}]
+    classes, times = tables(MIXED, CCAS, published)
+    assert [row.cells[0] for row in times.groups[0].rows] == ["this run", "thesis, table 5.3, from the SYN"]
+    assert classes.groups[0].rows[-1].cells[-2:] == ("11.8", "–")  # noqa: RUF001
+
+
+def test_every_row_has_a_cell_for_every_header() -> None:
+    for table in BOTH:
+        assert {len(row.cells) for group in table.groups for row in group.rows} == {len(table.header)}
+
+
+def test_the_headline_names_the_best_sender_first_and_says_how_the_others_missed() -> None:
+    true, _ = headline(MIXED, CCAS, "latency_offset")
+    assert "SEARCH 2.0 left slow start at the right moment in 3 of 4 trials (1 early)" in true
+    assert true.index("SEARCH") < true.index("CUBIC & HyStart_x in 0 of 1 trials (1 early)")
+
+
+def test_a_run_without_a_class_has_a_headline_that_says_so() -> None:
+    nothing = summarise(judged(search=[None]), ["search"])
+    assert headline(nothing, CCAS[:1], "latency_offset") == ("No valid trial left slow start: this run has no answer.",)
+
+
+def test_plain_text_holds_every_cell_unbroken() -> None:
+    shown = text.render(("Answer.",), BOTH)
+    for table in BOTH:
+        for group in table.groups:
+            assert all(cell in shown for row in group.rows for cell in (group.label, *row.cells))
+
+
+def test_markdown_tables_have_equal_columns_in_every_line() -> None:
+    lines = [line for line in markdown.render("A | b", ("Answer.",), BOTH).splitlines() if line.startswith("|")]
+    columns = {len(re.findall(r"(?<!\\)\|", line)) for line in lines}
+    assert columns == {len(table.header) + 2 for table in BOTH}
+
+
+def test_latex_rows_have_equal_columns_and_balanced_environments() -> None:
+    written = latex.render(("100 % sure",), BOTH)
+    assert written.count(r"\begin{tabular}") == written.count(r"\end{tabular}") == 2
+    body = [line for line in written.splitlines() if line.endswith(r"\\")]
+    assert {len(re.findall(r"(?<!\\)&", line)) for line in body} == {len(table.header) for table in BOTH}
+
+
+def test_latex_comments_stay_on_their_line() -> None:
+    assert latex.render(("one", "two"), ()).splitlines()[:2] == ["% one", "% two"]
+
+
+@given(st.text(alphabet=st.characters(codec="ascii", exclude_categories=["Cc"])))
+def test_latex_escapes_every_special_character_exactly_once(said: str) -> None:
+    written = latex.escape(said)
+    bare = re.sub(r"\\textbackslash\{\}|\\textasciitilde\{\}|\\textasciicircum\{\}|\\[%&$#_{}]|\{[\[\]]\}", "", written)
+    assert not set(bare) & set("\\%&$#_{}~^[]")
+
+
+@pytest.mark.parametrize("cell", ["50 % of a_b", "[x]", "a|b"])
+def test_every_form_takes_any_text_in_a_cell(cell: str) -> None:
+    odd = Table("odd", cell, ("From", cell), (Group(cell, (Row((cell, cell)), Row((cell, cell), published=True))),))
+    assert cell in text.render((cell,), [odd])
+    assert markdown.render(cell, (cell,), [odd])
+    assert latex.render((cell,), [odd])

@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""From a trial's tables to its rows, and from rows to the summary."""
+
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from lab.base.errors import UserError
+from lab.judge.outcome import HEURISTICS, outcome, outcomes
+from lab.judge.representative import representatives
+from lab.judge.summary import CLASSES, summarise
+from lab.tables.stored_run import Run
+from tests.stored_run import SENDERS, store_run
+
+MEANS = ("capacity_s", "loss_s", "exit_s", "throughput_mbps", "retransmits_pkts")
+CONTRACT = [
+    *("cca", "heuristic", "trials", "valid", "early_pct", "chokepoint_pct", "late_pct"),
+    *(name + suffix for name in MEANS for suffix in ("", "_sd")),
+]
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    return Run(store_run(tmp_path_factory.mktemp("results")))
+
+
+@pytest.fixture(scope="module")
+def judged(run: Run) -> pl.DataFrame:
+    return outcomes(run.trials)
+
+
+@pytest.fixture(scope="module")
+def summary(judged: pl.DataFrame) -> pl.DataFrame:
+    return summarise(judged, list(SENDERS))
+
+
+def row(summary: pl.DataFrame, cca: str, heuristic: str) -> dict[str, Any]:
+    return summary.filter(cca=cca, heuristic=heuristic).row(0, named=True)
+
+
+def test_each_trial_has_a_row_per_heuristic(judged: pl.DataFrame) -> None:
+    assert judged.group_by("cca", "trial").agg("heuristic")["heuristic"].to_list() == [list(HEURISTICS)] * 12
+
+
+def test_in_truth_each_modelled_sender_has_the_class_it_was_made_for(judged: pl.DataFrame) -> None:
+    true = judged.filter(heuristic="truth").unique("cca").select("cca", "exit_class").rows()
+    assert dict(true) == {
+        "search": "chokepoint",
+        "cubic": "early",
+        "cubic_plain": "late",
+        "bbr": "chokepoint",
+    }
+
+
+def test_the_first_loss_agrees_with_the_drops_in_every_trial(judged: pl.DataFrame) -> None:
+    assert judged["loss_agrees"].all()
+
+
+def test_what_did_not_happen_is_null_never_zero_or_minus_one(judged: pl.DataFrame) -> None:
+    hystart = judged.filter(cca="cubic", heuristic="truth")
+    assert hystart["capacity_s"].null_count() == hystart["loss_s"].null_count() == hystart.height
+
+
+def test_a_trial_that_never_left_slow_start_is_valid_and_has_no_class(run: Run) -> None:
+    trial = run.trials[0]
+    trial.__dict__["exits"] = trial.exits.clear()
+    rows = outcome(trial)
+    assert [row["exit_class"] for row in rows] == [None] * 4
+    assert [row["exit_s"] for row in rows] == [None] * 4
+
+
+def test_an_exit_without_an_rtt_has_no_bitrate_and_no_class_by_median(run: Run) -> None:
+    trial = run.trials[0]
+    trial.__dict__["exits"] = trial.exits.with_columns(rtt_ms=pl.lit(None, pl.Float64))
+    by_heuristic = {row["heuristic"]: row for row in outcome(trial)}
+    assert by_heuristic["median_throughput_after"]["exit_bitrate_mbps"] is None
+    assert by_heuristic["median_throughput_after"]["exit_class"] is None
+    assert by_heuristic["truth"]["exit_class"] == "chokepoint"
+
+
+def test_an_empty_capture_is_judged_by_the_queue_alone(run: Run) -> None:
+    trial = run.trials[0]
+    trial.__dict__["packets"] = trial.packets.clear()
+    assert [row["exit_class"] for row in outcome(trial)] == [None, None, None, "chokepoint"]
+
+
+def test_reading_a_run_keeps_no_tables_in_memory(run: Run) -> None:
+    trials = run.trials
+    outcomes(trials)
+    assert not any("packets" in trial.__dict__ for trial in trials)
+
+
+def test_the_summary_begins_with_the_columns_of_the_public_interface(summary: pl.DataFrame) -> None:
+    assert summary.columns[: len(CONTRACT)] == CONTRACT
+
+
+def test_the_summary_has_a_row_per_sender_and_heuristic_in_order(summary: pl.DataFrame) -> None:
+    assert summary.select("cca", "heuristic").rows() == [(cca, name) for cca in SENDERS for name in HEURISTICS]
+
+
+def test_an_invalid_trial_is_counted_and_left_out_of_every_percentage_and_mean(summary: pl.DataFrame) -> None:
+    bbr = row(summary, "bbr", "truth")
+    assert (bbr["trials"], bbr["valid"], bbr["judged"]) == (3, 2, 2)
+    assert bbr["throughput_mbps"] == pytest.approx(6.5)
+
+
+def test_the_shares_of_the_judged_trials_add_up_to_100(summary: pl.DataFrame) -> None:
+    judged = summary.filter(pl.col("judged") > 0)
+    assert judged.select(pl.sum_horizontal(f"{name}_pct" for name in CLASSES))["early_pct"].to_list() == (
+        pytest.approx([100] * judged.height)
+    )
+
+
+def test_a_mean_of_what_never_happened_is_null(summary: pl.DataFrame) -> None:
+    hystart = row(summary, "cubic", "truth")
+    assert (hystart["capacity_s"], hystart["capacity_s_sd"], hystart["capacity_trials"]) == (None, None, 0)
+
+
+def test_a_sender_without_a_valid_trial_keeps_its_row(judged: pl.DataFrame) -> None:
+    bbr = row(summarise(judged.with_columns(valid=False), ["bbr"]), "bbr", "truth")
+    assert (bbr["trials"], bbr["valid"], bbr["early_pct"], bbr["early_lo_pct"], bbr["exit_s"]) == (
+        3,
+        0,
+        None,
+        None,
+        None,
+    )
+
+
+def test_the_trial_shown_is_the_one_with_the_median_exit_time() -> None:
+    times = {1: 12.0, 2: 13.0, 3: None, 4: 11.0, 5: 99.0}
+    rows = [{"cca": "search", "trial": n, "valid": n != 5, "exit_s": exit_s} for n, exit_s in times.items()]
+    assert representatives(pl.DataFrame(rows)) == {"search": 1}
+
+
+def test_without_any_exit_the_first_valid_trial_is_shown() -> None:
+    rows = [{"cca": "bbr", "trial": n, "valid": n > 1, "exit_s": None} for n in (1, 2, 3)]
+    assert representatives(pl.DataFrame(rows, schema_overrides={"exit_s": pl.Float64})) == {"bbr": 2}
+
+
+def test_without_a_valid_trial_none_is_shown() -> None:
+    rows = [{"cca": "bbr", "trial": 1, "valid": False, "exit_s": 1.0}]
+    assert representatives(pl.DataFrame(rows)) == {}
+
+
+def test_a_damaged_table_is_a_user_error_that_names_the_file(tmp_path: Path) -> None:
+    run = Run(store_run(tmp_path, trials=1))
+    (run.path / "trials" / "search-001" / "packets.parquet").write_bytes(b"PAR1 cut short")
+    with pytest.raises(UserError, match=r"search-001/packets\.parquet"):
+        outcomes(run.trials)

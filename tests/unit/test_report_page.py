@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The whole report of a stored run: its files, and a page that opens from disk for everybody."""
+
+import re
+import subprocess
+from html.parser import HTMLParser
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from lab.base.paths import LAB
+from lab.report.write import Report, write_report
+from tests.stored_run import store_run
+
+VOID = {"meta", "link", "br", "img"}
+
+
+class Elements(HTMLParser):
+    """Every element with its attributes, and whether each opened one was closed."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self.open: list[str] = []
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def all(self, tag: str) -> list[dict[str, str | None]]:
+        return [attributes for name, attributes in self.found if name == tag]
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("library")
+    subprocess.run(["make", "-s", "-C", LAB / "kernel/search", f"OUT={out}"], check=True)
+    return out / "libsearch_replay.so"
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory, library: Path) -> Report:
+    return write_report(store_run(tmp_path_factory.mktemp("results"), library=library), library)
+
+
+@pytest.fixture(scope="module")
+def page(report: Report) -> str:
+    return report.paths.page.read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def elements(page: str) -> Elements:
+    return Elements(page)
+
+
+def test_every_part_of_the_report_is_there(report: Report) -> None:
+    paths = report.paths
+    written = (
+        paths.page,
+        paths.summary_csv,
+        paths.outcomes_csv,
+        paths.summary_md,
+        paths.summary_tex,
+        paths.summary_txt,
+    )
+    assert all(path.stat().st_size > 0 for path in (*written, *paths.figures))
+
+
+def test_each_sender_has_the_four_figures_of_the_seeds_as_svg_png_and_pdf(report: Report) -> None:
+    names = {path.name for path in report.paths.figures}
+    figures = ("delivered_bytes", "cwnd_rtt", "latency_offset", "throughput_cdf")
+    per_sender = [f"{figure}-{cca}" for figure in figures for cca in ("search", "cubic", "cubic_plain", "bbr")]
+    assert names == {f"{name}.{kind}" for name in ("exit_times", *per_sender) for kind in ("svg", "png", "pdf")}
+
+
+def test_the_csv_leaves_a_missing_value_empty(report: Report) -> None:
+    hystart = pl.read_csv(report.paths.summary_csv).filter(cca="cubic", heuristic="truth").row(0, named=True)
+    assert hystart["capacity_s"] is None
+    assert hystart["early_pct"] == 100
+
+
+def test_no_half_written_file_is_left(report: Report) -> None:
+    assert not list(report.paths.page.parent.rglob("*.part"))
+
+
+def test_the_same_run_gives_the_same_report_byte_for_byte(report: Report, library: Path) -> None:
+    files = (report.paths.page, report.paths.summary_csv, *report.paths.figures)
+    before = [path.read_bytes() for path in files]
+    write_report(report.paths.page.parent, library)
+    assert [path.read_bytes() for path in files] == before
+
+
+def test_without_the_replay_library_only_the_replayed_figures_are_missing(tmp_path: Path, library: Path) -> None:
+    paths = write_report(store_run(tmp_path, trials=1, library=library), None).paths
+    delivered = {path.name for path in paths.figures if path.name.startswith("delivered_bytes")}
+    assert delivered == {f"delivered_bytes-search.{kind}" for kind in ("svg", "png", "pdf")}
+
+
+def test_a_run_in_which_no_trial_is_valid_still_has_a_report_that_says_so(tmp_path: Path) -> None:
+    run = store_run(tmp_path, trials=1)
+    for file in run.glob("trials/*/trial.json"):
+        file.write_text(file.read_text().replace('"valid": true', '"valid": false'))
+    written = write_report(run, None)
+    assert written.headline == ("No valid trial left slow start: this run has no answer.",)
+    assert "No valid trial: nothing to show." in written.paths.page.read_text()
+
+
+def test_the_page_loads_nothing_from_anywhere(page: str, elements: Elements) -> None:
+    loads = [
+        value for _, given in elements.found for key, value in given.items() if key in ("src", "href", "xlink:href")
+    ]
+    assert not [value for value in loads if value and re.match(r"(\w+:)?//|http", value)]
+    assert not re.search(r"@import|url\((?!#)|<script[^>]* src|<iframe", page)
+
+
+def test_every_element_is_closed(elements: Elements) -> None:
+    assert elements.open == []
+
+
+def test_every_name_of_an_element_is_used_once_and_every_link_on_the_page_leads_somewhere(
+    elements: Elements,
+) -> None:
+    names = [given["id"] for _, given in elements.found if "id" in given]
+    assert len(names) == len(set(names))
+    targets = [value for _, given in elements.found for key, value in given.items() if key in ("href", "xlink:href")]
+    assert {value[1:] for value in targets if value and value.startswith("#")} <= set(names)
+
+
+def test_every_figure_has_a_text_that_stands_for_it(elements: Elements) -> None:
+    figures = elements.all("svg")
+    assert len(figures) == 17
+    named = {given["id"] for given in elements.all("title") if "id" in given}
+    assert all(given["role"] == "img" and given["aria-labelledby"] in named for given in figures)
+
+
+def test_every_table_has_a_caption_and_headers_that_say_what_they_head(elements: Elements) -> None:
+    assert len(elements.all("table")) == len(elements.all("caption")) == 4
+    assert {given.get("scope") for given in elements.all("th")} == {"col", "row", "rowgroup"}
+
+
+def test_the_page_has_one_title_a_language_and_a_way_past_the_head(elements: Elements) -> None:
+    assert len(elements.all("h1")) == 1
+    assert elements.all("html") == [{"lang": "en"}]
+    assert elements.all("a")[0]["href"] == "#answer"
+
+
+def test_tables_that_scroll_can_be_scrolled_by_keyboard(elements: Elements) -> None:
+    scrolling = [given for given in elements.all("div") if given.get("class") == "scroll"]
+    assert scrolling
+    assert all(given["tabindex"] == "0" and given["role"] == "region" for given in scrolling)
+
+
+def test_text_from_the_scenario_is_text_on_the_page(page: str) -> None:
+    assert "<h1>Who leaves &lt;slow start&gt; at 100 % of the right_moment?</h1>" in page
+
+
+def test_invalid_trials_are_in_view_with_what_they_failed(page: str) -> None:
+    assert "11 of 12 trials are valid" in page
+    assert "bbr, trial 3: capture drops 7 packets where 0 was asked." in page
+
+
+def test_provenance_tells_recorded_published_and_assumed_apart_and_the_versions(page: str) -> None:
+    origins = ("ACK frames of 40 ms", "144 Mb/s (thesis, section 5.1.1)", "What is assumed", "tail drop")
+    for text in (*origins, "versions.kernel", "6.12.48"):
+        assert text in page
+
+
+def test_levels_are_shown_with_their_mean_after_clipping_and_both_spreads(page: str) -> None:
+    assert "Levels of down.rate_mbps: a level every 1.7 s, mean 70 (48.9 after clipping)" in page
+    assert "ln-sd 1.15 within a trial and 0.6 between trials" in page

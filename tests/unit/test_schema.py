@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a user writes is taken as it is, or refused in one line that names file, field and rule."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from lab.base import paths
+from lab.base.errors import UserError
+from lab.commands.inventory import check_all
+from lab.links.profile import Profile
+from lab.runs.experiment import load_experiment
+from lab.schema import cca
+from lab.schema.load import load, names
+from lab.schema.topology import Topology, load_topology
+
+GEO = yaml.safe_load((paths.SCENARIOS / "geo.yml").read_text())
+VIASAT = yaml.safe_load((paths.PROFILES / "geo-viasat.yml").read_text())
+
+
+def scenario_file(folder: Path, **changes: Any) -> str:
+    file = folder / "mine.yml"
+    file.write_text(yaml.safe_dump(GEO | changes))
+    return str(file)
+
+
+def refusal_of(name: str) -> str:
+    with pytest.raises(UserError) as refused:
+        load_experiment(name)
+    assert "\n" not in str(refused.value)
+    return str(refused.value)
+
+
+def test_everything_in_the_checkout_loads() -> None:
+    assert "all good" in list(check_all())[-1]
+
+
+def test_a_scenario_may_be_a_file_anywhere(tmp_path: Path) -> None:
+    assert load_experiment(scenario_file(tmp_path, trials=3)).scenario.trials == 3
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"duration_s": 0}, "mine.yml: duration_s=0: must be greater than or equal to 1"),
+        ({"trials": -1}, "mine.yml: trials=-1: must be greater than or equal to 1"),
+        ({"ccas": ["search", "vegaz"]}, "mine.yml: ccas=vegaz: must be a known sender of lab/cca.yml: bbr, bic"),
+        ({"ccas": ["cubic", "cubic"]}, "must be a list that names each sender once"),
+        ({"profile": "mars"}, "mine.yml: profile=mars: must be a known profile of trace-profiles/: 5g-driving, "),
+        ({"topology": "ring"}, "mine.yml: topology=ring: must be a known topology: dumbbell, parking-lot, path"),
+        ({"flavour": 1}, "mine.yml: flavour=1: must be left out: it is not a field"),
+        ({"duration_s": "long"}, "mine.yml: duration_s=long: must be a valid integer"),
+        ({"mtu_bytes": 575}, "mine.yml: mtu_bytes=575: must be greater than or equal to 576"),
+        ({"mtu_bytes": 1501}, "mine.yml: mtu_bytes=1501: must be at most 1500, the MTU of topology path"),
+        ({"mtu_bytes": 1360.5}, "mine.yml: mtu_bytes=1360.5: must be a valid integer"),
+        ({"pacing": "cake"}, "mine.yml: pacing=cake: must be 'fq'"),
+    ],
+)
+def test_a_wrong_field_is_named_with_its_rule(tmp_path: Path, changes: dict[str, Any], words: str) -> None:
+    assert words in refusal_of(scenario_file(tmp_path, **changes))
+
+
+def test_a_missing_field_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "mine.yml"
+    file.write_text(yaml.safe_dump({key: value for key, value in GEO.items() if key != "question"}))
+    assert refusal_of(str(file)) == f"{file}: question=: must be given"
+
+
+def test_an_unknown_scenario_is_refused_with_the_known_ones() -> None:
+    known = ", ".join(names(paths.SCENARIOS, "*.yml"))
+    assert refusal_of("gao") == f"command line: scenario=gao: must be a known scenario: {known}"
+
+
+def test_a_file_that_is_not_yaml_is_refused_with_its_line(tmp_path: Path) -> None:
+    file = tmp_path / "mine.yml"
+    file.write_text("question: [unclosed\n")
+    assert f"{file}: line 2" in refusal_of(str(file))
+
+
+def test_a_missing_file_is_refused(tmp_path: Path) -> None:
+    assert "No such file" in refusal_of(str(tmp_path / "none.yml"))
+
+
+@pytest.mark.parametrize("rate_mbps", [0, -1, float("nan"), float("inf"), 1e6])
+def test_a_rate_that_no_link_has_is_refused(tmp_path: Path, rate_mbps: float) -> None:
+    file = tmp_path / "link.yml"
+    file.write_text(yaml.safe_dump(VIASAT | {"down": VIASAT["down"] | {"rate_mbps": rate_mbps}}))
+    with pytest.raises(UserError, match=r"link\.yml: down\.rate_mbps="):
+        load(Profile, file)
+
+
+@pytest.mark.parametrize("buffer_bytes", [0, -5, 100, 2**32])
+def test_a_buffer_that_tbf_cannot_hold_is_refused(tmp_path: Path, buffer_bytes: int) -> None:
+    file = tmp_path / "link.yml"
+    file.write_text(yaml.safe_dump(VIASAT | {"down": VIASAT["down"] | {"buffer_bytes": buffer_bytes}}))
+    with pytest.raises(UserError, match=r"link\.yml: down\.buffer_bytes="):
+        load(Profile, file)
+
+
+def test_a_frame_must_hold_a_packet(tmp_path: Path) -> None:
+    file = tmp_path / "link.yml"
+    up = VIASAT["up"] | {"frames": {"period_ms": 40, "packets": 0}}
+    file.write_text(yaml.safe_dump(VIASAT | {"up": up}))
+    with pytest.raises(UserError, match=r"up\.frames\.packets=0: must be greater than or equal to 1"):
+        load(Profile, file)
+
+
+def test_a_topology_without_a_bottleneck_is_refused(tmp_path: Path) -> None:
+    content = yaml.safe_load((paths.TOPOLOGIES / "path/path.clab.yml").read_text())
+    content["topology"]["nodes"]["gateway"]["labels"] = {}
+    file = tmp_path / "path.clab.yml"
+    file.write_text(yaml.safe_dump(content))
+    with pytest.raises(UserError, match=r"exactly one label lab\.bottleneck"):
+        load(Topology, file)
+
+
+def test_every_link_of_the_path_has_mtu_1500() -> None:
+    assert {link.mtu for link in load_topology("path", "test").topology.links} == {1500}
+
+
+def ccas_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    (tmp_path / "cca.yml").write_text(text)
+    monkeypatch.setattr(cca, "CCAS", tmp_path / "cca.yml")
+
+
+STANZA = "{name}: {{label: x, algorithm: reno, slow_start_exit: loss{look}}}\n"
+
+
+def test_a_sender_without_a_look_gets_one_that_no_other_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    count = len(cca.MARKERS) * len(cca.LINESTYLES)
+    ccas_file(tmp_path, monkeypatch, "".join(STANZA.format(name=f"s{n}", look="") for n in range(count)))
+    looks = {(sender.marker, sender.linestyle) for sender in cca.load_ccas().values()}
+    assert len(looks) == count
+
+
+def test_two_senders_that_look_alike_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    look = ', colour: "#000000", marker: o, linestyle: "-"'
+    ccas_file(tmp_path, monkeypatch, STANZA.format(name="one", look=look) + STANZA.format(name="two", look=look))
+    with pytest.raises(UserError, match=r"two\.marker=o: must be another marker or line style: one has the same"):
+        cca.load_ccas()

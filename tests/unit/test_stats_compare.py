@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Intervals by resampling, paired comparisons and effect sizes: held against scipy, statsmodels and known truth."""
+
+import numpy as np
+import pytest
+import scipy.stats
+from statsmodels.stats.proportion import proportion_confint
+from statsmodels.stats.weightstats import DescrStatsW
+
+from lab.base.stats import bootstrap, cliffs_delta, effect_word, paired, wilson_pct
+
+RNG = np.random.default_rng(5)
+
+
+@pytest.mark.parametrize(("hits", "trials"), [(0, 77), (3, 77), (74, 77), (77, 77), (1, 2)])
+def test_wilson_is_what_statsmodels_gives(hits: int, trials: int) -> None:
+    asked = proportion_confint(hits, trials, alpha=0.05, method="wilson")
+    assert wilson_pct(hits, trials) == pytest.approx([100 * bound for bound in asked], abs=1e-9)
+
+
+def test_a_bootstrap_of_many_normal_values_is_near_the_t_interval() -> None:
+    values = RNG.normal(13.7, 1.7, 200)
+    assert bootstrap(list(values)) == pytest.approx(DescrStatsW(values).tconfint_mean(), abs=0.06)
+
+
+def test_a_bootstrap_of_the_median_is_near_the_order_statistics_interval() -> None:
+    values = RNG.lognormal(0, 1, 300)
+    low, high = bootstrap(list(values), np.median)
+    ordered = np.sort(values)
+    rank = scipy.stats.binom.ppf([0.025, 0.975], 300, 0.5).astype(int)
+    assert (low, high) == pytest.approx(ordered[rank], abs=0.1)
+
+
+def test_bootstrap_intervals_of_the_mean_hold_the_truth_as_often_as_they_say() -> None:
+    held = 0
+    for _ in range(150):
+        low, high = bootstrap(list(RNG.exponential(2.0, 60)))
+        assert low is not None
+        assert high is not None
+        held += low <= 2.0 <= high
+    assert held / 150 > 0.88
+
+
+def test_a_bootstrap_says_the_same_each_time_and_nothing_of_one_value() -> None:
+    assert bootstrap([1.0, 2.0, 4.0, None]) == bootstrap([1.0, 2.0, 4.0])
+    assert bootstrap([1.0]) == (None, None)
+    assert bootstrap([3.0, 3.0, 3.0]) == (3.0, 3.0)
+
+
+def test_a_paired_comparison_is_scipys_signed_rank_test_over_whole_pairs() -> None:
+    first, second = list(RNG.normal(1, 1, 40)), list(RNG.normal(0, 1, 40))
+    found = paired([*first, None, 9.0], [*second, 1.0, None])
+    assert found.pairs == 40
+    assert found.p_value == pytest.approx(scipy.stats.wilcoxon(first, second, zero_method="pratt").pvalue)
+    assert found.difference == pytest.approx(np.mean(np.subtract(first, second)))
+    assert found.lo is not None
+    assert found.hi is not None
+    assert found.difference is not None
+    assert found.lo < found.difference < found.hi
+
+
+def test_links_that_differ_more_than_senders_hide_nothing_from_a_paired_comparison() -> None:
+    links = RNG.uniform(10, 1000, 30)
+    found = paired(list(links + 1), list(links))
+    assert found.p_value is not None
+    assert found.p_value < 1e-5
+    assert found.difference == pytest.approx(1.0)
+    assert found.effect == 1.0
+    assert abs(cliffs_delta(list(links + 1), list(links)) or 0) < 0.05
+
+
+def test_few_or_no_pairs_prove_nothing() -> None:
+    assert paired([1, 2, 3, 4, 5], [0, 0, 0, 0, 0]).p_value is None
+    assert paired([1.0], [None]).pairs == 0
+    assert paired([2.0] * 8, [2.0] * 8).p_value == 1.0
+
+
+def test_cliffs_delta_counts_pairs() -> None:
+    first, second = RNG.normal(0.5, 1, 31), RNG.normal(0, 1, 17)
+    counted = np.mean([np.sign(a - b) for a in first for b in second])
+    assert cliffs_delta(list(first), list(second)) == pytest.approx(counted)
+    assert (cliffs_delta([2, 3], [0, 1]), cliffs_delta([], [1])) == (1.0, None)
+
+
+@pytest.mark.parametrize(("delta", "word"), [(0.1, "negligible"), (-0.2, "small"), (0.4, "medium"), (-0.9, "large")])
+def test_effects_are_worded_by_their_size(delta: float, word: str) -> None:
+    assert effect_word(delta) == word

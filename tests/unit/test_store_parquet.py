@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What is written as a table is read back as it was, by polars."""
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from polars.testing.parametric import dataframes
+
+from lab.tables.stored_parquet import write_table
+
+STORED = [pl.Float64, pl.Int64, pl.Int32, pl.UInt32, pl.UInt16, pl.UInt8, pl.Boolean, pl.String]
+
+
+@given(table=dataframes(min_cols=1, max_cols=5, max_size=50, allowed_dtypes=STORED))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+def test_any_table_comes_back(tmp_path: Path, table: pl.DataFrame) -> None:
+    write_table(table, tmp_path / "table.parquet")
+    assert pl.read_parquet(tmp_path / "table.parquet").equals(table)
+
+
+@pytest.mark.parametrize("kind", STORED)
+def test_a_table_without_rows_keeps_its_columns(tmp_path: Path, kind: type[pl.DataType]) -> None:
+    table = pl.DataFrame(schema={"column": kind})
+    write_table(table, tmp_path / "table.parquet")
+    assert pl.read_parquet(tmp_path / "table.parquet").schema == table.schema
+
+
+@given(
+    clock_ns=st.lists(st.integers(0, 86_400 * 10**9), min_size=1),
+    eighths_us=st.lists(st.integers(0, 2**32 - 1), min_size=1),
+)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+def test_times_keep_what_their_clock_tells(tmp_path: Path, clock_ns: list[int], eighths_us: list[int]) -> None:
+    """In nanoseconds over a day; the kernel's smoothed round trip counts eighths of a microsecond."""
+    for name, counts, per_unit in (("t_s", clock_ns, 1e9), ("srtt_ms", eighths_us, 8e3)):
+        write_table(pl.DataFrame({name: [count / per_unit for count in counts]}), tmp_path / "table.parquet")
+        stored = pl.read_parquet(tmp_path / "table.parquet")[name]
+        assert (stored * per_unit).round().cast(pl.Int64).to_list() == counts

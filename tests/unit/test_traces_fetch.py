@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Recordings come from their origin or a folder, verified, whole or not at all; the network is a server of ours."""
+
+import io
+import threading
+import zipfile
+from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from lab.base.errors import UserError
+from lab.traces.candidates import Mirror
+from lab.traces.datasets import Dataset
+from lab.traces.fetch import fetch
+from tests.command import lab
+from tests.recordings import COMMIT, collection, sha256
+from tests.traces_real import FOLDER as REAL
+from tests.traces_real import needs_real
+
+CONTENT = b"1\n2\n3\n"
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("LAB_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache" / "traces"
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def origin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A server with the origin's paths; its folder of the tests' repository."""
+    root = tmp_path / "origin"
+    (root / "someone/somewhere" / COMMIT / "data").mkdir(parents=True)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(root)))
+    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+    monkeypatch.setenv("LAB_TRACES_ORIGIN", f"http://127.0.0.1:{server.server_port}")
+    yield root / "someone/somewhere" / COMMIT
+    server.shutdown()
+    server.server_close()
+
+
+def stored(asked: Dataset) -> bytes:
+    return (asked.folder / asked.file).read_bytes()
+
+
+def refusal_of(asked: list[Dataset], mirror: Path | None = None) -> str:
+    with pytest.raises(UserError) as refused:
+        list(fetch(asked, Mirror(mirror) if mirror else None))
+    assert "\n" not in str(refused.value)
+    return str(refused.value)
+
+
+def test_a_recording_comes_from_its_origin_and_its_licence_is_told(origin: Path) -> None:
+    (asked,) = collection({"a.txt": CONTENT})
+    (origin / "data/a.txt").write_bytes(CONTENT)
+    assert list(fetch([asked], None)) == ["mine: CC0-1.0, nobody", f"  mine/a: fetched from {asked.url}"]
+    assert stored(asked) == CONTENT
+
+
+def test_what_has_no_licence_is_fetched_for_ones_own_use(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_bytes(CONTENT)
+    (asked,) = collection({"a.txt": CONTENT}, licence="none")
+    lines = list(fetch([asked], Mirror(tmp_path)))
+    assert lines[0] == "mine: no licence (for your own use, cannot be passed on), nobody"
+    assert stored(asked) == CONTENT
+
+
+def test_what_is_there_already_is_not_fetched_again(origin: Path) -> None:
+    (asked,) = collection({"a.txt": CONTENT})
+    (origin / "data/a.txt").write_bytes(CONTENT)
+    list(fetch([asked], None))
+    (origin / "data/a.txt").unlink()
+    assert list(fetch([asked], None))[-1] == "  mine/a: already fetched"
+
+
+@pytest.mark.parametrize("wrong", [b"1\n2\n4\n", b"", CONTENT + b"4\n", b"1\n"])
+def test_another_checksum_is_refused_and_the_file_kept_aside(origin: Path, cache: Path, wrong: bytes) -> None:
+    (asked,) = collection({"a.txt": CONTENT})
+    (origin / "data/a.txt").write_bytes(wrong)
+    refusal = refusal_of([asked])
+    (kept,) = (cache / "refused").iterdir()
+    assert refusal.endswith(f"kept as {kept}")
+    assert f"must be {sha256(CONTENT)[:16]}" in refusal
+    assert wrong.startswith(kept.read_bytes())
+    assert not asked.fetched
+    assert not asked.folder.exists()
+
+
+def test_the_licence_text_is_stored_beside_the_recordings(origin: Path, cache: Path) -> None:
+    licence = {"LICENSE": {"path": "COPYING", "bytes": 2, "sha256": sha256(b"ok")}}
+    (asked,) = collection({"a.txt": CONTENT}, documents=licence)
+    (origin / "data/a.txt").write_bytes(CONTENT)
+    (origin / "COPYING").write_bytes(b"ok")
+    assert list(fetch([asked], None))[-1] == f"  licence text: {cache}/mine/documents"
+    assert (cache / "mine/documents/LICENSE").read_bytes() == b"ok"
+
+
+def test_a_recording_without_its_licence_text_is_of_use_and_the_lack_is_said(origin: Path) -> None:
+    licence = {"LICENSE": {"path": "COPYING", "bytes": 2, "sha256": sha256(b"ok")}}
+    (asked,) = collection({"a.txt": CONTENT}, documents=licence)
+    (origin / "data/a.txt").write_bytes(CONTENT)
+    assert "licence text not stored" in list(fetch([asked], None))[-1]
+    assert asked.fetched
+
+
+def test_one_file_that_is_missing_at_the_origin_does_not_keep_the_others(origin: Path) -> None:
+    gone, there = collection({"a.txt": CONTENT, "b.txt": b"other"})
+    (origin / "data/b.txt").write_bytes(b"other")
+    assert "1 of 2 recordings were not fetched" in refusal_of([gone, there])
+    assert there.fetched
+    assert not gone.fetched
+
+
+def test_without_network_one_line_names_the_way_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LAB_TRACES_ORIGIN", "http://127.0.0.1:1")
+    refusal = refusal_of(collection({"a.txt": CONTENT, "b.txt": b"other"}))
+    assert refusal.endswith("Connection refused: must be reachable; without network give a folder with --mirror")
+
+
+def packed(**members: bytes) -> bytes:
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as file:
+        for name, content in members.items():
+            file.writestr(name.replace("__", "/"), content)
+    return archive.getvalue()
+
+
+def test_a_file_is_taken_out_of_the_archive_at_its_origin(origin: Path) -> None:
+    (asked,) = collection({"a.txt": CONTENT}, archive="all.zip", path="{file}")
+    (origin / "all.zip").write_bytes(packed(set__a=b"not this\n", **{"set__a.txt": CONTENT}))
+    assert list(fetch([asked], None))[-1] == f"  mine/a: fetched from {asked.url}: set/a.txt"
+    assert stored(asked) == CONTENT
+
+
+def test_a_member_under_another_name_is_known_by_its_checksum(origin: Path) -> None:
+    (asked,) = collection({"a.txt": CONTENT}, archive="all.zip", path="{file}")
+    (origin / "all.zip").write_bytes(packed(**{"b.csv": CONTENT, "c.csv": b"4\n5\n6\n"}))
+    assert list(fetch([asked], None))[-1].endswith("all.zip: b.csv")
+
+
+@pytest.mark.parametrize("cut", [0, 10, 60])
+def test_a_damaged_archive_is_refused(origin: Path, cut: int) -> None:
+    (asked,) = collection({"a.txt": CONTENT}, archive="all.zip", path="{file}")
+    (origin / "all.zip").write_bytes(packed(**{"a.txt": CONTENT})[:cut])
+    assert "must be a zip archive" in refusal_of([asked])
+
+
+def test_a_damaged_member_is_refused_by_its_checksum(origin: Path) -> None:
+    (asked,) = collection({"a.txt": CONTENT * 100}, archive="all.zip", path="{file}")
+    archive = bytearray(packed(**{"a.txt": CONTENT * 100}))
+    archive[40] ^= 0xFF
+    (origin / "all.zip").write_bytes(archive)
+    assert "kept as" in refusal_of([asked])
+
+
+@pytest.mark.parametrize("place", ["mine/a.txt", "data/a.txt", "deep/down/a.txt", "deep/renamed.dat"])
+def test_a_mirror_may_be_laid_out_in_any_way(tmp_path: Path, place: str) -> None:
+    (asked,) = collection({"a.txt": CONTENT})
+    file = tmp_path / "mirror" / place
+    file.parent.mkdir(parents=True)
+    file.write_bytes(CONTENT)
+    assert list(fetch([asked], Mirror(tmp_path / "mirror")))[-1] == f"  mine/a: fetched from {file}"
+
+
+def test_a_mirror_without_the_file_says_what_it_looked_for(tmp_path: Path) -> None:
+    (tmp_path / "mirror").mkdir()
+    refusal = refusal_of(collection({"a.txt": CONTENT}), tmp_path / "mirror")
+    assert refusal == f"mine/a: must be in the folder, by name or by checksum {sha256(CONTENT)[:16]}…"
+
+
+def test_a_changed_file_of_a_mirror_is_refused_and_the_mirror_left_as_it_is(tmp_path: Path) -> None:
+    file = tmp_path / "mirror/mine/a.txt"
+    file.parent.mkdir(parents=True)
+    file.write_bytes(b"changed")
+    assert "kept as" in refusal_of(collection({"a.txt": CONTENT}), tmp_path / "mirror")
+    assert file.read_bytes() == b"changed"
+
+
+def test_a_mirror_that_is_no_folder_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"^--mirror=.*: must be a folder$"):
+        Mirror(tmp_path / "nothing")
+
+
+@needs_real
+def test_the_command_fetches_all_real_recordings_from_a_mirror(tmp_path: Path, cache: Path) -> None:
+    done = lab(tmp_path, "traces", "fetch", "--all", "--mirror", str(REAL))
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("fetched from") == 103
+    assert "leo-mmsys24: CC-BY-SA-4.0, J. Zhao and J. Pan" in done.stdout
+    assert not list(cache.rglob("*.draft"))
+
+
+def test_the_command_wants_names_or_all_and_not_both(tmp_path: Path) -> None:
+    for words in ([], ["--all", "leo-leocc"]):
+        done = lab(tmp_path, "traces", "fetch", *words)
+        assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+        assert "must be given names or --all" in done.stderr
