@@ -18,7 +18,7 @@ from lab.kernel import build
 from lab.kernel.build import Kernel
 from lab.kernel.recipe import DEFAULT, Recipe
 from lab.links.profile import Profile
-from lab.runs.plan import Experiment
+from lab.runs.experiment import Experiment
 from lab.runs.trial import Job, run_trial
 from lab.schema.cca import load_ccas
 from lab.schema.scenario import Scenario

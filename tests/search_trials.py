@@ -11,7 +11,8 @@ from lab.judge.search_replay import versions
 from lab.kernel.build import Kernel
 from lab.links.profile import Profile
 from lab.links.shapes import write_steps
-from lab.runs.plan import Experiment, draw, make_plan
+from lab.runs.experiment import Experiment
+from lab.runs.plan import draw, make_plan
 from lab.schema.cca import Cca
 from lab.tables.exits import EXIT_EVENT
 from lab.tables.trace import Events, read_events

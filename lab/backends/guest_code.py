@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The code that runs inside a virtual kernel: a copy of lab.node, compiled once for the world image's Python.
 
-Compiling in every kernel would cost a tenth of a second per trial, and an edit during a campaign would mix two versions.
+Compiling in every kernel would cost a tenth of a second per trial, and an edit during a campaign would mix versions.
 """
 
 import hashlib

@@ -22,7 +22,6 @@ from lab.kernel.build import Kernel
 from lab.node.exclusive import held_alone
 from lab.node.host import STATE
 from lab.node.tools import NodeError
-from lab.runs.plan import SAMPLER_MODULE, WATCH_MODULE, Experiment
 
 SETTLE_S = 60
 
@@ -36,11 +35,9 @@ class Seen:
     processors: int
 
 
-def look(place: Host | Machine, experiment: Experiment) -> Seen:
-    """Ask a machine what it is; UserError where it lacks something that the experiment needs."""
-    senders = [cca.module for cca in experiment.ccas.values() if cca.module]
-    needed = sorted({WATCH_MODULE, SAMPLER_MODULE, *senders, "sch_netem", "sch_tbf", "sch_replay", "sch_delay_line"})
-    facts = json.loads(place.ask("lab.node.facts", place.engine, *needed))
+def look(place: Host | Machine, modules: list[str]) -> Seen:
+    """Return what a machine is; UserError where it lacks one of these kernel modules."""
+    facts = json.loads(place.ask("lab.node.facts", place.engine, *modules))
     described = {
         "kernel_source": f"Linux {facts['release']}",
         "kernel_digest": facts["kernel"],

@@ -10,7 +10,8 @@ from lab.images.image import Image
 from lab.kernel import build
 from lab.kernel.recipe import VERSIONS, Recipe
 from lab.links.profile import Profile, load_profile
-from lab.runs.plan import MSS_BYTES, Experiment
+from lab.runs.experiment import Experiment
+from lab.runs.plan import MSS_BYTES
 from lab.runs.trial import Job, run_trial
 from lab.schema.cca import load_ccas
 from lab.schema.scenario import Scenario

@@ -19,16 +19,16 @@ from rich.table import Table
 from lab.base import paths, sandbox
 from lab.base.errors import UserError
 from lab.base.scratch import scratch_folder
-from lab.commands.inventory import scenarios
 from lab.images.image import Image
 from lab.kernel.build import Kernel
 from lab.kernel.recipe import Recipe
 from lab.runs import cluster, pool
 from lab.runs.conduct import prepare
-from lab.runs.experiment import load_experiment
-from lab.runs.plan import PORT, SNAPLEN_BYTES, Experiment
+from lab.runs.experiment import Experiment, load_experiment
+from lab.runs.plan import PORT, SNAPLEN_BYTES
 from lab.runs.reproduce import EXAMPLE, QUICK_SHARE
 from lab.runs.trial import Job
+from lab.schema.scenario import scenarios
 from lab.tables.packets import read_packets
 
 Row = dict[str, Any]

@@ -81,12 +81,19 @@ def run(
 ) -> None:
     """Run a scenario, report it, and show the result.   Example: `lab run geo --trials 2`"""
     from lab.backends.choose import choose
+    from lab.commands.report import report as show_report
+    from lab.kernel.build import find
     from lab.kernel.recipe import Recipe
     from lab.runs.conduct import conduct, how
 
     overrides = {"trials": trials, "duration_s": duration, "seed": seed}
     asked = how(jobs, scheduler, not no_pcap, choose(backend, engine))
-    conduct(scenario, overrides, asked, resume, Recipe(kernel, source), console)
+    folder, failures = conduct(scenario, overrides, asked, resume, Recipe(kernel, source), console)
+    if failures:
+        console.print(f"{len(failures)} trials gave no result: {failures[0]}", soft_wrap=True, markup=False)
+        console.print(f"the others are stored in {folder}: go on with --resume", soft_wrap=True, markup=False)
+        raise typer.Exit(1)
+    show_report(folder, find(), console)
 
 
 @app.command()
@@ -135,8 +142,8 @@ def report(
 ) -> None:
     """Write the tables, figures and page of a stored run again.   Example: `lab report results/geo/latest`"""
     from lab.base import paths
+    from lab.commands.report import report as write
     from lab.kernel.build import find
-    from lab.runs.conduct import report as write
 
     write(folder or paths.results() / "geo" / "latest", find(), console)
 

@@ -16,10 +16,10 @@ from lab.evaluation import verdict as verdicts
 from lab.evaluation.checks import run_checks
 from lab.evaluation.wording import short
 from lab.evaluation.write import FOLDER, MAPPED, write_all
+from lab.judge.clock import CLOCKS
 from lab.judge.stored import first_stored
 from lab.kernel.build import find
 from lab.kernel.recipe import Recipe
-from lab.report.clock import CLOCKS
 from lab.report.index.write import write_index
 from lab.runs.conduct import prepare
 

@@ -4,29 +4,17 @@
 from collections.abc import Iterator
 
 from lab.base import paths
-from lab.base.errors import UserError, field_error
+from lab.base.errors import field_error
 from lab.links.caution import cautions
 from lab.links.profile import load_profile
 from lab.runs.experiment import load_experiment
 from lab.schema.cca import load_ccas
 from lab.schema.load import choose, names
 from lab.schema.mininet import require_same
-from lab.schema.scenario import Scenario, load_scenario
+from lab.schema.scenario import Scenario, load_scenario, scenarios
 from lab.schema.sysctls import load_sysctls
 from lab.schema.topology import load_topology
 from lab.traces.datasets import datasets
-
-
-def scenarios() -> list[str]:
-    """Name every scenario; counterfactuals come last, since they only explain the others."""
-    return sorted(names(paths.SCENARIOS, "*.yml"), key=lambda name: (_is_counterfactual(name), name))
-
-
-def _is_counterfactual(name: str) -> bool:
-    try:
-        return load_scenario(name)[1].counterfactual_of is not None
-    except UserError:  # whoever needs its content reports it
-        return False
 
 
 def require_counterfactuals(name: str, scenario: Scenario) -> None:

@@ -1,20 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`lab traces import`: files in, one line a finding out, and a stored recording where one is asked for."""
 
-import inspect
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, get_args, get_origin
 
 import polars as pl
 
-from lab.base.errors import UserError, field_error
+from lab.base.errors import field_error
 from lab.traces import importers, recording
-from lab.traces.importers.importer import Importer
 from lab.traces.recording import Recording
+from lab.traces.settings import options_of
 
 PAIR = "leocc"
-FLAGS = {"yes": True, "true": True, "no": False, "false": False}
 
 
 def run(files: list[Path], format: str | None, out: Path | None, settings: list[str]) -> Iterator[str]:  # noqa: A002
@@ -30,20 +27,6 @@ def run(files: list[Path], format: str | None, out: Path | None, settings: list[
         if out is not None:
             recording.write(found, out)
             yield f"  stored in {out}"
-
-
-def options_of(importer: Importer, settings: list[str]) -> dict[str, Any]:
-    """Read `name=value` words as the importer's options; lists are separated by commas."""
-    known = importers.options_of(importer)
-    found: dict[str, Any] = {}
-    for setting in settings:
-        name, equals, value = setting.partition("=")
-        if not equals or name not in known:
-            raise field_error(
-                "import", "--set", setting, f"name=value of {importer.name}: {', '.join(known) or 'no option'}"
-            )
-        found[name] = _value(known[name], value, setting)
-    return found
 
 
 def words(found: Recording) -> Iterator[str]:
@@ -66,19 +49,3 @@ def _spread(column: pl.Series) -> str:
     shares = [column.quantile(share) for share in (0.05, 0.5, 0.95, 1.0)]
     known = [f"{value:.4g}" for value in shares if value is not None]
     return f"p5/50/95/max {'/'.join(known)}{missing}" if known else f"all {len(column)} missing"
-
-
-def _value(parameter: inspect.Parameter, text: str, setting: str) -> Any:
-    """Read a value as the option's type says."""
-    kinds = get_args(parameter.annotation) or (parameter.annotation,)
-    if get_origin(parameter.annotation) is tuple:
-        return tuple(text.split(","))
-    try:
-        if bool in kinds:
-            return FLAGS[text.lower()]
-        for kind in (int, float, Path):
-            if kind in kinds:
-                return kind(text)
-    except (ValueError, KeyError):
-        raise UserError(f"import: --set={setting}: must be a value of the option's kind") from None
-    return text

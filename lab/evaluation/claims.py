@@ -15,8 +15,8 @@ from lab.evaluation.estimates import SHARES, Estimate
 from lab.evaluation.ours import NOTHING, Measured
 from lab.evaluation.verdict import DIFFERS, UNJUDGED, tolerance_of, verdict
 from lab.evaluation.wording import form, sentence, unit
+from lab.judge.clock import TIMES
 from lab.judge.stored import Stored
-from lab.report.clock import TIMES
 
 SCHEMA: dict[str, Any] = {
     "id": pl.String,

@@ -8,8 +8,8 @@ from typing import Any
 import polars as pl
 
 from lab.evaluation.estimates import RATIOS, Estimate, of_rows
+from lab.judge.clock import TIMES, on_clock
 from lab.judge.stored import Stored
-from lab.report.clock import TIMES, on_clock
 
 NOTHING = Estimate(None, None, None, 0)
 

@@ -7,11 +7,10 @@ from typing import Any
 import polars as pl
 
 from lab.base.errors import UserError
-from lab.commands.inventory import scenarios
 from lab.evaluation.counterfactual import changes
 from lab.runs.experiment import asked as as_asked
 from lab.runs.experiment import digest
-from lab.schema.scenario import Scenario, load_scenario
+from lab.schema.scenario import Scenario, load_scenario, scenarios
 from lab.tables.stored_run import Run
 
 PENDING, UNFINISHED, COMPLETE = "pending", "unfinished", "complete"

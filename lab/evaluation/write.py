@@ -7,7 +7,6 @@ from typing import Any
 
 import polars as pl
 
-from lab.commands.inventory import scenarios
 from lab.evaluation import claims, compare, constants, judge, sensitivity
 from lab.evaluation import flows as competing
 from lab.evaluation.replayed import BASE
@@ -15,7 +14,7 @@ from lab.evaluation.status import status
 from lab.evaluation.together import side_by_side, together
 from lab.judge.files import write_whole
 from lab.judge.stored import Stored, stored
-from lab.schema.scenario import load_scenario
+from lab.schema.scenario import load_scenario, scenarios
 
 FOLDER = "evaluation"
 MAPPED = ("thesis-leo", "thesis-geo", "thesis-lte")  # thesis 4.5: the links of figures 4.10 to 4.12 and 4.15

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 
 from lab.figures.save import save
 from lab.figures.style import CAPACITY, EXIT, INK, LOSS, WIDTH_IN, Drawing, in_house_style
-from lab.report.table import HEURISTICS
+from lab.judge.labels import HEURISTICS
 
 LOOKS = {"latency_offset": (CAPACITY, "o"), "median_throughput_1s": (LOSS, "v"), "median_throughput_after": (EXIT, "s")}
 MOST_POINTS = 200  # of one rule on one link, drawn one by one

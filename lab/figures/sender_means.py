@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from lab.base.format import NONE
 from lab.base.stats import mean_sd
 from lab.figures.script import draw_runs
 from lab.figures.style import INK, WIDTH_IN, Drawing, Sender, in_house_style
 from lab.judge.stored import Stored
-from lab.report.table import NONE
 
 PANELS = {"exit_s": ("exit from slow start (s)", 3), "retransmits_pkts": ("retransmissions (packets)", 0)}
 Mean = tuple[float | None, float | None, int]  # mean, standard error, of how many

@@ -14,8 +14,8 @@ import polars as pl
 
 from lab.base.stats import mean_sd, share_pct, wilson_pct
 from lab.judge.classify import ExitClass
+from lab.judge.clock import TIMES, from_data, on_clock
 from lab.judge.outcome import HEURISTICS
-from lab.report.clock import TIMES, from_data, on_clock
 
 CLASSES = tuple(str(exit_class) for exit_class in ExitClass)
 MEANS = ("capacity_s", "loss_s", "exit_s", "throughput_mbps", "retransmits_pkts")

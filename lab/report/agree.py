@@ -7,7 +7,8 @@ from pathlib import Path
 import polars as pl
 
 from lab.base.errors import UserError
-from lab.report.table import NONE, Group, Row, Table
+from lab.base.format import NONE
+from lab.report.table import Group, Row, Table
 from lab.tables.stored_run import Run
 
 QUANTITIES = {

@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from lab.report.table import HEURISTICS
+from lab.judge.labels import HEURISTICS
 
 TRUTH = "truth"
 

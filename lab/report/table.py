@@ -11,15 +11,10 @@ from typing import Any
 
 import polars as pl
 
-from lab.report.clock import from_data
+from lab.base.format import mean, number, share
+from lab.judge.clock import from_data
+from lab.judge.labels import HEURISTICS
 
-NONE = "\N{EN DASH}"
-HEURISTICS = {
-    "latency_offset": "latency offset",
-    "median_throughput_1s": "median, first second",
-    "median_throughput_after": "median, after slow start",
-    "truth": "the true queue",
-}
 CLASS_HEADER = ("Judged by", "Valid trials", "Early (%)", "Chokepoint (%)", "Late (%)", "Capacity (s)", "from data (s)")
 TIME_HEADER = ("From", "Exit (s)", "First loss (s)", "Throughput (Mb/s)", "Retransmits (pkts)")
 
@@ -129,21 +124,3 @@ def _capacities(row: Mapping[str, Any]) -> tuple[str, str]:
     """The mean on both clocks, and in how many trials the capacity was found, where not in all."""
     found = "" if row["capacity_trials"] in (0, row["valid"]) else f" in {row['capacity_trials']}"
     return mean(row, "capacity_s", 1) + found, mean(row, from_data("capacity_s"), 1)
-
-
-def share(row: Mapping[str, Any], name: str) -> str:
-    """A share in percent, with its interval where there is one."""
-    low, high = row.get(f"{name}_lo_pct"), row.get(f"{name}_hi_pct")
-    interval = "" if low is None or high is None else f" [{low:.0f}{NONE}{high:.0f}]"
-    return number(row.get(f"{name}_pct"), 1) + interval
-
-
-def mean(row: Mapping[str, Any], name: str, digits: int) -> str:
-    """A mean, with its standard deviation where there is one."""
-    spread = row.get(f"{name}_sd")
-    return number(row.get(name), digits) + ("" if spread is None else f" ({spread:,.{digits}f})")
-
-
-def number(value: float | None, digits: int) -> str:
-    """A number with so many decimals, or the dash for none."""
-    return NONE if value is None else f"{value:,.{digits}f}"

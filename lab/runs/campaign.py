@@ -21,8 +21,8 @@ from lab.base.errors import UserError
 from lab.images.image import Image
 from lab.kernel.build import Kernel
 from lab.runs import pool
-from lab.runs.experiment import record
-from lab.runs.plan import Experiment, draw, trial_seed
+from lab.runs.experiment import Experiment, record
+from lab.runs.plan import draw, trial_seed
 from lab.runs.trial import Job
 from lab.tables.stored_run import Run
 from lab.tables.stored_trial import FORMAT, Trial

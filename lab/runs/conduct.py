@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""From a scenario's name to a shown result: say what will be done, build, run, report."""
+"""From a scenario's name to a stored run: say what will be done, build, run."""
 
 import os
 import time
@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
@@ -23,11 +22,10 @@ from lab.kernel import build
 from lab.kernel.build import Kernel
 from lab.kernel.recipe import Recipe
 from lab.runs import campaign
-from lab.runs.experiment import load_experiment
-from lab.runs.plan import Experiment
+from lab.runs.experiment import Experiment, load_experiment
+from lab.runs.plan import needed_modules
 from lab.runs.pool import Result
 from lab.runs.trial import Job
-from lab.tables.stored_run import Run
 
 REFRESHES = 2  # a second, of a bar: ten of them took a twentieth of a core from the trials
 BUILD_STEPS = 1035  # lines of compiler output of the virtual kernel: only the bar depends on it
@@ -71,26 +69,18 @@ def how(jobs: int | None, scheduler: str | None = None, keep_capture: bool = Tru
     return How(jobs or len(os.sched_getaffinity(0)), scheduler, keep_capture, choice)
 
 
-def conduct(name: str, overrides: dict[str, Any], asked: How, resume: bool, recipe: Recipe, console: Console) -> None:
-    """Run a scenario from beginning to end, and report it."""
+def conduct(
+    name: str, overrides: dict[str, Any], asked: How, resume: bool, recipe: Recipe, console: Console
+) -> tuple[Path, list[str]]:
+    """Run a scenario from beginning to end; returns the run's folder and why trials failed."""
     experiment = load_experiment(name, overrides)
     if asked.choice and asked.choice.backend != "virtual":
-        _conduct_real(experiment, asked, asked.choice, resume, console)
-        return
+        return _conduct_real(experiment, asked, asked.choice, resume, console)
     sandbox.require()
     _announce(experiment, asked, recipe, console)
     kernel, world = prepare(recipe, console)
     folder, failures = run(experiment, asked, resume, kernel, world, console)
-    _conclude(folder, failures, kernel, console)
-
-
-def _conclude(folder: Path, failures: list[str], kernel: Kernel | None, console: Console) -> None:
-    """Report a run, or tell why it is not whole."""
-    if failures:
-        console.print(f"{len(failures)} trials gave no result: {failures[0]}", soft_wrap=True, markup=False)
-        console.print(f"the others are stored in {folder}: go on with --resume", soft_wrap=True, markup=False)
-        raise typer.Exit(1)
-    report(folder, kernel, console)
+    return folder, failures
 
 
 def run(
@@ -115,12 +105,14 @@ def run(
     return folder, failures
 
 
-def _conduct_real(experiment: Experiment, asked: How, choice: Choice, resume: bool, console: Console) -> None:
+def _conduct_real(
+    experiment: Experiment, asked: How, choice: Choice, resume: bool, console: Console
+) -> tuple[Path, list[str]]:
     """Run a scenario in real time, one trial after the other."""
     console.print(f"{choice.line}: real time, one trial at a time; {choice.why}", soft_wrap=True, markup=False)
     place = choose.place(choice)
     with real.alone(place):
-        seen = real.look(place, experiment)
+        seen = real.look(place, needed_modules(experiment))
         console.print(f"{seen.kernel.described['kernel_source']} on {seen.kernel.described['cpu']}", markup=False)
         one = replace(asked, workers=1)
         try:
@@ -129,7 +121,7 @@ def _conduct_real(experiment: Experiment, asked: How, choice: Choice, resume: bo
             console.print("taking down what the trial made; a second Ctrl-C leaves it to 'lab clean'", markup=False)
             real.settle(place)
             raise
-    _conclude(folder, failures, build.find(), console)
+    return folder, failures
 
 
 def _announce(experiment: Experiment, asked: How, recipe: Recipe, console: Console) -> None:
@@ -202,19 +194,3 @@ def _bar(console: Console, unit: str) -> Iterator[Progress]:
         refresh_per_second=REFRESHES,
     ) as progress:
         yield progress
-
-
-def report(folder: Path, kernel: Kernel | None, console: Console) -> None:
-    """Write every form of a run's report, and show the table; without a kernel some figures cannot be drawn."""
-    from lab.report.text import shown
-    from lab.report.write import write_report
-
-    written = write_report(folder, kernel.replay_library if kernel else None)
-    console.print(shown(written.headline, written.tables, console.width))
-    for name, path in (
-        ("page", written.paths.page),
-        ("figures", written.paths.page.parent / "figures"),
-        ("summary", written.paths.summary_csv),
-        ("raw data", Run(folder).path / "trials"),
-    ):
-        console.print(f"{name:9} {path}", soft_wrap=True, markup=False)

@@ -3,18 +3,30 @@
 
 import hashlib
 import json
+from dataclasses import dataclass
 from typing import Any
 
 from lab.base.errors import field_error
-from lab.links.profile import load_profile
-from lab.runs.plan import Experiment
-from lab.schema.cca import load_cca
+from lab.links.profile import Profile, load_profile
+from lab.schema.cca import Cca, load_cca
 from lab.schema.load import Strict
-from lab.schema.scenario import load_scenario
+from lab.schema.scenario import Scenario, load_scenario
 from lab.schema.sysctls import load_sysctls
-from lab.schema.topology import load_topology
+from lab.schema.topology import Topology, load_topology
 
 EXPLANATIONS = ("counterfactuals", "open")
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A scenario with all that it names."""
+
+    name: str
+    scenario: Scenario
+    profile: Profile
+    topology: Topology
+    ccas: dict[str, Cca]
+    rival: Cca | None = None  # the sender of a second download at the same time
 
 
 def load_experiment(name: str, overrides: dict[str, Any] | None = None) -> Experiment:

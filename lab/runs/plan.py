@@ -14,6 +14,7 @@ from lab.links.draw import Link, draw_link
 from lab.links.profile import Profile, Way
 from lab.links.shapes import shapes
 from lab.links.steps import first, peak
+from lab.runs.experiment import Experiment
 from lab.schema.cca import Cca
 from lab.schema.scenario import Scenario
 from lab.schema.sysctls import load_sysctls
@@ -33,6 +34,7 @@ LEAST_SAMPLE_MS, MOST_SAMPLE_MS = 1.0, 10.0
 PROBES = 12
 PROBE_FRAME_BYTES = 54  # Ethernet (14), IP (20), UDP (8) and 12 of its own (lab/node/probe.py)
 WATCH_MODULE, SAMPLER_MODULE = "tcp_slow_start_watch", "qdisc_sampler"
+QDISC_MODULES = ("sch_netem", "sch_tbf", "sch_replay", "sch_delay_line")
 FQ = {"kind": "fq", "limit_pkts": 10_000, "flow_limit_pkts": 100}  # the kernel's own defaults, stated
 # Retransmissions pass TCP's own limit of what it queues locally (TSQ): with 100 a burst of them was dropped right here.
 PACED = FQ | {"flow_limit_pkts": 10_000}
@@ -49,18 +51,6 @@ EVENTS = {
     SAMPLE_EVENT: "",
 }
 SEARCH_EVENTS = {"search:search_bin": "sport == {port}"}
-
-
-@dataclass(frozen=True)
-class Experiment:
-    """A scenario with all that it names."""
-
-    name: str
-    scenario: Scenario
-    profile: Profile
-    topology: Topology
-    ccas: dict[str, Cca]
-    rival: Cca | None = None  # the sender of a second download at the same time
 
 
 @dataclass(frozen=True)
@@ -145,6 +135,12 @@ def _modules(ccas: list[Cca]) -> list[dict[str, Any]]:
     watched = ",".join(dict.fromkeys(cca.algorithm for cca in ccas if not cca.tells_exit))
     watch = [{"name": WATCH_MODULE, "params": {"algorithms": watched}}] if watched else []
     return [*own.values(), *watch, {"name": SAMPLER_MODULE, "params": {}}]
+
+
+def needed_modules(experiment: Experiment) -> list[str]:
+    """Return the kernel modules that a machine needs for an experiment's trials."""
+    senders = [cca.module for cca in experiment.ccas.values() if cca.module]
+    return sorted({WATCH_MODULE, SAMPLER_MODULE, *senders, *QDISC_MODULES})
 
 
 def mss_bytes(experiment: Experiment) -> int:

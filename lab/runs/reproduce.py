@@ -18,16 +18,14 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 
 from lab.base import paths, sandbox
 from lab.base.errors import UserError
-from lab.commands.inventory import scenarios
 from lab.images.image import Image
 from lab.kernel.build import Kernel
 from lab.kernel.recipe import Recipe
 from lab.runs import campaign
 from lab.runs.conduct import REFRESHES, How, prepare
-from lab.runs.experiment import load_experiment
-from lab.runs.plan import Experiment
+from lab.runs.experiment import Experiment, load_experiment
 from lab.runs.trial import Job
-from lab.schema.scenario import load_scenario
+from lab.schema.scenario import load_scenario, scenarios
 from lab.tables.stored_run import Run
 
 EXAMPLE = "geo"  # make experiment's: the first chapter, not a table of the seeds

@@ -16,7 +16,8 @@ from lab.backends.virtual import Virtual
 from lab.kernel.build import Kernel
 from lab.links.shapes import write_steps
 from lab.runs.certificate import certify
-from lab.runs.plan import PORT, RIVAL_PORT, SNAPLEN_BYTES, Experiment, draw, make_plan
+from lab.runs.experiment import Experiment
+from lab.runs.plan import PORT, RIVAL_PORT, SNAPLEN_BYTES, draw, make_plan
 from lab.tables import downloads
 from lab.tables.acks import Clock, ack_table, retransmit_table, state_table
 from lab.tables.exits import bin_table, exit_table

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, field_validator, model_validator
 
 from lab.base import paths
-from lab.base.errors import field_error
+from lab.base.errors import UserError, field_error
 from lab.schema.load import Strict, choose, names, parse, read_yaml, shown
 
 Number = Annotated[float, Field(strict=False)]
@@ -182,3 +182,15 @@ def _base(name: str, file: Path) -> Scenario:
     if "counterfactual_of" in (read_yaml(found) or {}):
         raise field_error(shown(file), "counterfactual_of", name, "a scenario that is no counterfactual itself")
     return parse(Scenario, read_yaml(found), found)
+
+
+def scenarios() -> list[str]:
+    """Name every scenario; counterfactuals come last, since they only explain the others."""
+    return sorted(names(paths.SCENARIOS, "*.yml"), key=lambda name: (_is_counterfactual(name), name))
+
+
+def _is_counterfactual(name: str) -> bool:
+    try:
+        return load_scenario(name)[1].counterfactual_of is not None
+    except UserError:  # whoever needs its content reports it
+        return False

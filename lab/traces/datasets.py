@@ -5,7 +5,7 @@ import os
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote
 
 from lab.base import paths
@@ -13,9 +13,6 @@ from lab.base.cache import finished
 from lab.base.errors import UserError, field_error
 from lab.schema.dataset import Collection, Collections, File, Meaning, Told
 from lab.schema.load import load, shown
-
-if TYPE_CHECKING:
-    from lab.traces.recording import Recording
 
 DATASETS = paths.PROFILES / "datasets.yml"
 ORIGIN = "https://raw.githubusercontent.com"  # LAB_TRACES_ORIGIN: another server with the same paths
@@ -146,11 +143,3 @@ def path_of(name: str) -> Path:
 
 def _found(asked: Dataset) -> Path:
     return asked.folder / Path(asked.file).name
-
-
-def recording_of(name: str, **options: Any) -> "Recording":
-    """Return a fetched recording; imported once (for each set of an importer's options), then read from the cache."""
-    from lab.traces.imported import read_once
-
-    asked = dataset(name)
-    return read_once(path_of(name), asked.own.format, asked.options | options)

@@ -8,12 +8,12 @@ from typing import Any
 
 from lab.base import paths
 from lab.base.errors import UserError
-from lab.commands.traces_import import options_of
 from lab.traces import importers, recording
-from lab.traces.datasets import dataset, datasets, path_of, recording_of, stem
+from lab.traces.datasets import dataset, datasets, path_of, stem
 from lab.traces.importers import stored
 from lab.traces.importers.importer import Head
 from lab.traces.recording import Recording
+from lab.traces.settings import options_of
 
 CODE = Path(__file__).parent
 
@@ -21,6 +21,12 @@ CODE = Path(__file__).parent
 def read_once(file: Path, form: str | None, options: dict[str, Any]) -> Recording:
     """Import a file of the cache, or read what was imported before by the same code with the same options."""
     return recording.read(_store_once(file, form, options, file.parent, ""))
+
+
+def recording_of(name: str, **options: Any) -> Recording:
+    """Return a fetched recording; imported once (for each set of an importer's options), then read from the cache."""
+    asked = dataset(name)
+    return read_once(path_of(name), asked.own.format, asked.options | options)
 
 
 def imported_dataset(name: str) -> Path:

@@ -23,6 +23,6 @@ def test_a_package_outside_the_node_is_copied_beside_it(world: Image) -> None:
     assert all((copy / "__init__.py").exists() for copy in mounted)
 
 
-def test_code_outside_the_node_does_not_change_the_copy(world: Image) -> None:
+def test_code_outside_the_node_does_not_change_the_copy() -> None:
     files = {str(file) for file in guest_code._sources(guest_code.OWN)}
     assert {file for file in files if not file.startswith("lab/node/")} == {"lab/__init__.py"}

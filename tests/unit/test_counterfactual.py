@@ -14,14 +14,14 @@ from rich.console import Console
 from lab.base import paths
 from lab.base.errors import UserError
 from lab.commands import evaluate
-from lab.commands.inventory import require_counterfactuals, scenarios
+from lab.commands.inventory import require_counterfactuals
 from lab.evaluation import claims
 from lab.evaluation.verdict import AGREES, EXPLAINED, OPEN, PARTLY, UNEXPLAINED, UNJUDGED
 from lab.evaluation.write import claimed
 from lab.judge.stored import Stored, stored
 from lab.report.index.summary import one_a_link
 from lab.runs.experiment import asked, digest, load_experiment, record
-from lab.schema.scenario import load_scenario
+from lab.schema.scenario import load_scenario, scenarios
 from lab.tables.stored_run import Run
 from tests.stored_run import LINK, store_run
 

@@ -20,7 +20,8 @@ from lab.evaluation.rates import acked_after_s, cycle_hz, median_rtt_ms, rate
 from lab.evaluation.recorded import QUANTITIES, bands, inside, marks, rms_s, values_of
 from lab.tables.stored_run import Run
 from lab.traces import importers
-from lab.traces.datasets import dataset, recording_of
+from lab.traces.datasets import dataset
+from lab.traces.imported import recording_of
 from tests import ack_logs
 from tests.ack_logs import IP_BYTES, MSS, Gateway, text, written
 from tests.command import lab

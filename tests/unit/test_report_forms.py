@@ -9,12 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lab.base.format import mean, number, share
 from lab.judge.outcome import HEURISTICS
 from lab.judge.outcome import SCHEMA as OUTCOME
 from lab.judge.summary import summarise
 from lab.report import latex, markdown, text
 from lab.report.headline import headline
-from lab.report.table import Group, Row, Table, mean, number, share, tables
+from lab.report.table import Group, Row, Table, tables
 
 CCAS = [{"name": "search", "label": "SEARCH 2.0"}, {"name": "cubic", "label": "CUBIC & HyStart_x"}]
 PUBLISHED = [{"cca": "search", "source": "thesis, table 5.3", "early_pct": 3.9, "exit_s": 13.7, "exit_s_sd": 1.7}]

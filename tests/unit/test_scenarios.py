@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from lab.commands.inventory import scenarios
-from lab.schema.scenario import Scenario, load_scenario
+from lab.schema.scenario import Scenario, load_scenario, scenarios
 
 # thesis 5.3.2 and 5.3.3, WiFi paper III.D, poster
 ASKED: dict[str, dict[str, Any]] = {

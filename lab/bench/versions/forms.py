@@ -6,7 +6,7 @@ from pathlib import Path
 
 from lab.judge.search_replay import ENDED_BINS, NEAREST_BIN, ROLL_BACK, WHOLE_BINS, Version, version, versions
 from lab.links.profile import Profile, load_profile
-from lab.runs.plan import Experiment
+from lab.runs.experiment import Experiment
 from lab.schema.cca import Cca, load_ccas
 from lab.schema.scenario import Scenario
 from lab.schema.topology import load_topology

@@ -7,10 +7,10 @@ from typing import Any
 
 import polars as pl
 
+from lab.base.format import NONE
 from lab.evaluation.verdict import AGREES, COUNTED, EXPLAINED, MOST_PCT, OPEN, PARTLY, UNEXPLAINED, UNJUDGED
 from lab.evaluation.wording import short
-from lab.report.clock import CLOCKS
-from lab.report.table import NONE
+from lab.judge.clock import CLOCKS
 
 # What a reader looks for first stands first.
 ORDER = (EXPLAINED, PARTLY, UNEXPLAINED, OPEN, AGREES, UNJUDGED)

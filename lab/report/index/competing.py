@@ -3,8 +3,9 @@
 
 import polars as pl
 
+from lab.base.format import number
 from lab.base.stats import mean_sd
-from lab.report.table import Group, Row, Table, number
+from lab.report.table import Group, Row, Table
 
 COLUMNS = {"throughput_mbps": 1, "rtt_ms": 0, "retransmits_pkts": 0, "jain": 2}
 HEADER = ("Flow", "Trials", "Throughput (Mb/s)", "RTT (ms)", "Sent again (pkts)", "Fairness (Jain)")

@@ -7,12 +7,14 @@ from typing import Any
 
 import polars as pl
 
+from lab.base.format import NONE, number
 from lab.figures import rule_bias
 from lab.figures.save import pdf, svg
 from lab.judge.files import write_whole
+from lab.judge.labels import HEURISTICS
 from lab.report import template
 from lab.report.index.evaluation import evaluation
-from lab.report.table import HEURISTICS, NONE, Group, Row, Table, number
+from lab.report.table import Group, Row, Table
 from lab.report.template import picture
 
 PAGE = "heuristics.html"

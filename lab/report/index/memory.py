@@ -4,9 +4,10 @@
 from collections.abc import Sequence
 
 from lab.backends.senders import SOCKET_BYTES, ask
+from lab.base.format import NONE
 from lab.images import image
 from lab.kernel import build
-from lab.report.table import NONE, Group, Row, Table
+from lab.report.table import Group, Row, Table
 from lab.schema.cca import load_ccas
 
 # NetDev 0x18, "Static Memory Footprint Analysis", kernel 5.10.79: bytes by sender of lab/cca.yml.

@@ -9,10 +9,12 @@ from typing import Any
 
 import polars as pl
 
+from lab.base.format import mean, number, share
 from lab.base.stats import mean_sd, share_pct, wilson_pct
+from lab.judge.clock import CLOCKS, TIMES, on_clock
+from lab.judge.labels import HEURISTICS
 from lab.judge.stored import Stored
-from lab.report.clock import CLOCKS, TIMES, on_clock
-from lab.report.table import HEURISTICS, Group, Row, Table, mean, number, share
+from lab.report.table import Group, Row, Table
 from lab.schema.cca import load_ccas
 
 METRICS = {

@@ -5,10 +5,11 @@ from collections.abc import Sequence
 
 import polars as pl
 
+from lab.base.format import mean, number, share
 from lab.judge.stored import Stored
 from lab.judge.summary import summarise
 from lab.report.headline import headline
-from lab.report.table import Group, Row, Table, mean, number, share
+from lab.report.table import Group, Row, Table
 
 HEADER = (
     "Sender",
