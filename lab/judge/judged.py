@@ -32,7 +32,7 @@ from lab.tables.stored_trial import TABLES, Trial
 OUTCOMES, TRIALS = "outcomes.parquet", "trials.parquet"
 KEY = {"digest": pl.String}
 TRIAL_SCHEMA: dict[str, Any] = {"cca": pl.String, "trial": pl.Int64, "valid": pl.Boolean} | digest.SCHEMA
-RULES = ("heuristics/*.py", "report/outcome.py", "report/digest.py", "tables/downloads.py", "stats.py")
+RULES = ("judge/*.py", "tables/downloads.py", "base/stats.py")
 Found = str | tuple[list[dict[str, Any]], dict[str, Any]]  # the rows of both tables, or why there are none
 FEW = 8  # trials: below it a second process costs more than it brings
 

@@ -11,9 +11,9 @@ from markupsafe import Markup, escape
 
 from lab.base.paths import LAB
 
-ROOMS = tuple(LAB / room for room in ("report", "browser", "index"))
-STYLES = ("report/page.css", "browser/browser.css")
-SCRIPT = "browser/browser.js"
+ROOMS = tuple(LAB / "report" / room for room in ("", "browser", "index"))
+STYLES = ("report/page.css", "report/browser/browser.css")
+SCRIPT = "report/browser/browser.js"
 
 
 @dataclass(frozen=True)
