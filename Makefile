@@ -30,7 +30,7 @@ bench-kernels: setup ; @scripts/python -m lab.bench.kernels
 bench-replay: setup ; @scripts/python -m lab.bench.replay $(BENCH)
 check: setup ; @$(lab) check
 doctor: setup ; @$(lab) doctor
-lint: setup ; @scripts/python -m ruff check . && scripts/python -m mypy
+lint: setup ; @scripts/lint
 lint-ansible: setup ; @PATH=$(CURDIR)/.venv/bin:$$PATH ansible-lint --nocolor -q --profile production --offline ansible/
 lock: setup ; @scripts/lock
 clean: setup ; @$(lab) clean

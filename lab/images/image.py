@@ -80,7 +80,10 @@ def ensure(name: str) -> Image:
 
 
 def _make(name: str, root: Path) -> None:
-    """Packages are unpacked from mmdebstrap's tar by the invoking user, so that every mode gives the same tree."""
+    """Install the packages below `root`.
+
+    The invoking user unpacks mmdebstrap's tar, so that every mode of mmdebstrap gives the same tree.
+    """
     scratch = root.parent / "scratch"
     scratch.mkdir()
     tar = scratch / "root.tar"

@@ -54,7 +54,10 @@ def _again(one: Dataset) -> bool:
 
 
 def _columns(one: Dataset) -> Iterator[Subject]:
-    """A rate is a capacity only where the link was saturated; samples without a clock are no series."""
+    """List the columns of a recording that can be replayed.
+
+    A rate is a capacity only where the link was saturated; samples without a clock are no series.
+    """
     scan = recording.scan(imported_dataset(one.name))
     columns = scan.frame.collect_schema().names()
     if scan.kind == "samples":
