@@ -2,8 +2,8 @@
 """Switch senders under a flow on one processor while another one sends it.
 
 `python3 -m tests.guest.smp SECONDS`, as root: what the virtual kernel, with its one processor, cannot show. Every
-sender that this kernel has takes part, over a loopback of its own with delay and loss. Prints how much was switched and sent,
-and the kernel's complaints.
+sender that this kernel has takes part, over a loopback of its own with delay and loss. Prints how much was switched and
+sent, and the kernel's complaints.
 """
 
 import json
