@@ -19,9 +19,9 @@ from lab.kernel.build import Kernel
 from lab.runs import pool
 from lab.runs.trial import run_trial
 from lab.tables.stored_run import Run
-from tests.command import lab, scenario_file
+from tests.command import lab, refused, scenario_file
 from tests.conftest import SMALL, Bench, experiment_on
-from tests.unit.test_faults import refusal, refused  # noqa: F401
+from tests.unit.test_faults import refusal  # noqa: F401
 
 DISK_BYTES = 60_000_000
 FULL_DISK = """

@@ -17,35 +17,10 @@ from lab.node.recorder import Asked, Limits
 from lab.node.tools import NodeError
 from lab.traces import live, record
 from lab.traces.record import ARRIVAL, ROUND_TRIP, Phase
-from lab.traces.recording import read
-from tests.command import lab, press_ctrl_c, start
 
 FRAME_BITS = 1514 * 8
 IDLE = {"name": "idle", "seconds": 1.0, "down": False, "up": False}
 BOTH = {"name": "both", "seconds": 1.5, "down": True, "up": True}
-
-
-@pytest.fixture
-def port() -> Iterator[int]:
-    """A recorder that serves one session on loopback."""
-    with socket.create_server(("", 0)) as free:
-        number = int(free.getsockname()[1])
-    served = threading.Thread(
-        target=recorder.serve, kwargs={"port": number, "sessions": 1, "limits": Limits(seconds=10)}, daemon=True
-    )
-    served.start()
-    wait_until_listening(number)
-    yield number
-    served.join(timeout=20)
-    assert not served.is_alive()
-
-
-def wait_until_listening(port: int) -> None:
-    for _ in range(200):
-        if f":{port:04X} " in Path("/proc/net/tcp6").read_text() + Path("/proc/net/tcp").read_text():
-            return
-        threading.Event().wait(0.02)
-    pytest.fail("the recorder does not listen")
 
 
 def measured(host: str, port: int, folder: Path, *specs: dict[str, Any], **changes: Any) -> dict[str, Phase]:
@@ -118,6 +93,29 @@ def test_a_stranger_who_speaks_nonsense_does_not_end_the_server(tmp_path: Path) 
 
 START_NS = 1_700_000_000_000_000_000
 SERVER_AHEAD_NS = 5_000_000_000
+
+
+@pytest.fixture
+def port() -> Iterator[int]:
+    """A recorder that serves one session on loopback."""
+    with socket.create_server(("", 0)) as free:
+        number = int(free.getsockname()[1])
+    served = threading.Thread(
+        target=recorder.serve, kwargs={"port": number, "sessions": 1, "limits": Limits(seconds=10)}, daemon=True
+    )
+    served.start()
+    wait_until_listening(number)
+    yield number
+    served.join(timeout=20)
+    assert not served.is_alive()
+
+
+def wait_until_listening(port: int) -> None:
+    for _ in range(200):
+        if f":{port:04X} " in Path("/proc/net/tcp6").read_text() + Path("/proc/net/tcp").read_text():
+            return
+        threading.Event().wait(0.02)
+    pytest.fail("the recorder does not listen")
 
 
 def hand_made(
@@ -221,36 +219,6 @@ def test_opportunities_are_whole_packets_of_each_millisecond(tmp_path: Path) -> 
 def test_opportunities_of_smaller_packets_are_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"packet_bytes=1400: must be 1500 for delivery opportunities"):
         record.opportunities(hand_made(tmp_path, down=steady(), sent_down=4000, packet_bytes=1400), "down")
-
-
-def test_the_command_writes_a_dataset_that_explains_itself(tmp_path: Path) -> None:
-    with socket.create_server(("", 0)) as free:
-        port = str(free.getsockname()[1])
-    server = start(tmp_path, "traces", "record", "--server", "--port", port, PYTHONUNBUFFERED="1")
-    try:
-        wait_until_listening(int(port))
-        words = "--seconds 1 --idle-seconds 1 --ways down --rate-mbps 10 --opportunities".split()
-        out = tmp_path / "mine"
-        done = lab(tmp_path, "traces", "record", "localhost", "--port", port, "--out", str(out), *words)
-        again = lab(tmp_path, "traces", "record", "localhost", "--port", port, "--out", str(out), *words)
-    finally:
-        press_ctrl_c(server)
-        _, errors = server.communicate(timeout=10)
-    assert (server.returncode, errors) == (0, "")
-    assert done.returncode == 0, done.stderr
-    assert {file.name for file in out.iterdir()} == {
-        "raw",
-        "record.json",
-        "idle.parquet",
-        "down.parquet",
-        "down-opportunities.parquet",
-    }
-    assert read(out / "down.parquet").format == "recorder"
-    about = json.loads((out / "record.json").read_text())
-    assert about["asked"]["rate_mbps"] == 10
-    assert set(about) >= {"began", "server_address", "client", "server", "phases", "files"}
-    assert (again.returncode, again.stderr.count("\n")) == (2, 1)
-    assert "must be a folder that does not exist yet" in again.stderr
 
 
 def test_ways_that_do_not_exist_are_refused() -> None:

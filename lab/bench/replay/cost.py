@@ -34,7 +34,7 @@ def measure(run: Run, folder: Path) -> Cost:
         wrote_mb, wrote_s = written(own, span_s)
         node_mb, node_s = played(run, own, span_s)
         found |= {f"{name} of {STEP_S * 1e3:g} ms steps: written, MB": wrote_mb, f"{name}: written, s": wrote_s}
-        found |= {f"{name}: replayed, MB in the node": node_mb, f"{name}: replayed, s": node_s}
+        found |= {f"{name}: replayed, in the node, MB": node_mb, f"{name}: replayed, s": node_s}
     return found
 
 
