@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The page of measurements, from docs/measurements/*.json: what benchmarks wrote, with commit and machine."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+FOLDER = Path(__file__).parents[1] / "measurements"
+HEAD = """# Measurements
+
+Every measured figure of this project's documentation stands here and nowhere else. A benchmark writes
+`results/bench/<name>.json`; `scripts/python -m lab.bench.measured <name>` copies that file to `docs/measurements/`,
+from which this page is made. To measure again, run the command that stands with the figures.
+
+A speed that was measured while the machine had other work is a lower bound: the load is given.
+
+"""
+
+
+def page() -> str:
+    """Write the page as Markdown."""
+    files = sorted(FOLDER.glob("*.json"))
+    parts = [_part(json.loads(file.read_text())) for file in files]
+    return HEAD + ("\n".join(parts) if parts else "Nothing was measured yet.\n")
+
+
+def _part(measured: dict[str, Any]) -> str:
+    machine = measured.get("machine") or {}
+    where = ", ".join(text for name, text in _facts(machine))
+    commit = f"commit `{measured['commit']}`" if measured.get("commit") else "commit not recorded"
+    lines = [
+        f"## {measured.get('title') or measured['name']}\n",
+        f"`{measured['command']}`, {commit}, {measured['measured_at'][:10]}",
+    ]
+    lines[-1] += f"; {where}.\n" if where else ".\n"
+    if measured.get("note"):
+        lines.append(f"{measured['note']}\n")
+    lines += _table(measured["figures"])
+    return "\n".join(lines) + "\n"
+
+
+def _facts(machine: dict[str, Any]) -> list[tuple[str, str]]:
+    wording = {
+        "processor": "{}",
+        "cores": "{} cores",
+        "memory_gb": "{} GB",
+        "kernel": "Linux {}",
+        "load_1_min": "load {}",
+    }
+    return [(name, text.format(machine[name])) for name, text in wording.items() if machine.get(name) not in (None, "")]
+
+
+def _table(figures: list[dict[str, Any]]) -> list[str]:
+    targets = any("target" in figure for figure in figures)
+    lines = [
+        "| figure | value | unit |" + (" target |" if targets else ""),
+        "|---|---:|---|" + ("---|" if targets else ""),
+    ]
+    for figure in figures:
+        target = f" {figure.get('target', '')} |" if targets else ""
+        lines.append(f"| {figure['name']} | {_number(figure['value'])} | {figure['unit']} |{target}")
+    return lines
+
+
+def _number(value: Any) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, float):
+        return f"{value:,.4g}" if abs(value) < 1e4 else f"{value:,.0f}"
+    return f"{value:,}" if isinstance(value, int) else str(value)
