@@ -22,7 +22,7 @@ ROOMS = {
     "kernel": "C: senders, qdiscs, virtual time",
     "images": "what is built once and cached",
     "tables": "decoders of raw records, and the store",
-    "links": "a profile, and what a trial draws from it",
+    "links": "a profile, and what a trial samples from it",
     "traces": "recordings of real links",
     "node": "runs beside the kernel under test",
     "schema": "the files that a user writes",
@@ -48,10 +48,10 @@ GROUPS = {
 }
 COLOURS = {
     "use": "#5c6bc0",
-    "show": "#26a69a",
+    "show": "#00796b",
     "judge": "#8e24aa",
-    "run": "#ef6c00",
-    "data": "#0288d1",
+    "run": "#bf5600",
+    "data": "#0277bd",
     "base": "#607d8b",
 }
 MEANINGS = {

@@ -56,7 +56,7 @@ def machine() -> dict[str, str | int | float]:
         "cores": len(os.sched_getaffinity(0)),
         "memory_gb": round(memory_bytes / 1e9, 1),
         "load_1_min": round(os.getloadavg()[0], 1),
-        "kernel": platform.release(),
+        "kernel": platform.release().split("-")[0],
         "python": platform.python_version(),
     }
 
