@@ -38,8 +38,8 @@ class Link(NamedTuple):
 
 def _clean(rate_mbps: float, rtt_ms: float, buffer_bytes: int) -> Link:
     down = {"rate_mbps": rate_mbps, "delay_ms": rtt_ms / 2, "buffer_bytes": buffer_bytes}
-    words = {"title": "a clean link", "down": down, "up": {"delay_ms": rtt_ms / 2}}
-    profile = Profile.model_validate(words | {"recorded": [], "assumed": ["everything"]})
+    content = {"title": "a clean link", "down": down, "up": {"delay_ms": rtt_ms / 2}}
+    profile = Profile.model_validate(content | {"recorded": [], "assumed": ["everything"]})
     return Link(profile, _bdp_pkts(rate_mbps, rtt_ms))
 
 
@@ -69,8 +69,8 @@ def cubic_exits(versions: list[str], folder: Path, world: Image) -> list[Row]:
 
 
 def _experiment(profile: Profile) -> Experiment:
-    asked = {"topology": "path", "profile": "test", "ccas": ["cubic"], "trials": 1, "seed": 1}
-    scenario = Scenario.model_validate({"question": "Where does it exit?", "duration_s": DURATION_S, **asked})
+    fields = {"topology": "path", "profile": "test", "ccas": ["cubic"], "trials": 1, "seed": 1}
+    scenario = Scenario.model_validate({"question": "Where does it exit?", "duration_s": DURATION_S, **fields})
     return Experiment("kernels", scenario, profile, load_topology("path", "test"), {"cubic": load_ccas()["cubic"]})
 
 

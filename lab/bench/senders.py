@@ -68,7 +68,7 @@ def _figures(counts: Counts, memory_bytes: dict[str, int], acks_per_s: dict[str,
 
 
 def compiled(kernel: Kernel, scratch: Path) -> Path:
-    """Build the programs beside the modules' objects; returns their folder."""
+    """Build the programs with the modules' objects; return their folder."""
     builder = image.ensure("builder")
     folder = scratch / "senders"
     folder.mkdir()
@@ -109,9 +109,9 @@ def _count(program: Path, phase: str) -> float:
 def flow_bytes(kernel: Kernel) -> dict[str, int]:
     """Return the memory of a flow of each version, CUBIC's included, as its module reports it."""
     world, ccas = image.ensure("world").root, load_ccas()
-    said = {name: ask(ccas[name], kernel, world) for name in VERSIONS}
-    told = {name: {known["name"]: known["value"] for known in it["parameters"]} for name, it in said.items() if it}
-    return {name: int(parameters["flow_bytes"]) for name, parameters in told.items()}
+    replies = {name: ask(ccas[name], kernel, world) for name in VERSIONS}
+    values = {name: {known["name"]: known["value"] for known in it["parameters"]} for name, it in replies.items() if it}
+    return {name: int(parameters["flow_bytes"]) for name, parameters in values.items()}
 
 
 def replay_rate(library: Path, name: str, acks: int = ACKS) -> float:

@@ -94,7 +94,7 @@ def _pinned(work: Callable[[], object]) -> float:
 
 
 def _tshark(world: Path, capture: Path) -> None:
-    fields = [word for field in FIELDS for word in ("-e", field)]
+    fields = [option for field in FIELDS for option in ("-e", field)]
     command = sandbox.command(
         world,
         ["tshark", "-n", "-r", "/trial/client.pcapng.zst", "-T", "fields", *fields],

@@ -35,11 +35,11 @@ def spread(values: list[float]) -> dict[str, float]:
 
 def line(figures: Figures) -> str:
     """Format one trace: p50/p99/max of each measure."""
-    said = [f"{figures['trace']} {figures['column']} ({figures['kind']}), {figures['seconds']:g} s:"]
+    parts = [f"{figures['trace']} {figures['column']} ({figures['kind']}), {figures['seconds']:g} s:"]
     for name, (key, _) in SPREADS.items():
         if figures.get(key):
-            said.append(f"{name} {'/'.join(f'{value:.3g}' for value in spread(figures[key]).values())};")
-    return " ".join([*said, f"{figures['reordered_pkts']} reordered, {figures['lost_pkts']} lost"])
+            parts.append(f"{name} {'/'.join(f'{value:.3g}' for value in spread(figures[key]).values())};")
+    return " ".join([*parts, f"{figures['reordered_pkts']} reordered, {figures['lost_pkts']} lost"])
 
 
 def store(kernel: str, traces: list[Figures], cost: dict[str, float]) -> Path:

@@ -94,9 +94,9 @@ def _report(rows: pl.DataFrame, base: str, folder: Path, name: str, console: Con
     table = by_link(rows, base)
     table.write_csv(folder / f"{name}-by-link.csv")
     for link in table["link"].unique(maintain_order=True):
-        console.print(shown(table.filter(link=link).drop("link"), f"{link}, {name}; beside {base}"))
+        console.print(shown(table.filter(link=link).drop("link"), f"{link}, {name}; compared with {base}"))
     total = over_links(rows, base)
-    console.print(shown(total, f"all links, {name}; beside {base}"))
+    console.print(shown(total, f"all links, {name}; compared with {base}"))
     details = {"by_link": table.to_dicts()}
     measured.store(
         f"versions-{name}", f"make bench-versions BENCH='{shlex.join(sys.argv[1:])}'", _figures(total), details
