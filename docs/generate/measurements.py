@@ -17,6 +17,15 @@ A speed that was measured while the machine had other work is a lower bound: the
 """
 
 
+TITLES = {
+    "speed": "Speed of a trial",
+    "senders": "What a sender costs",
+    "reproduce": "What make reproduce takes",
+    "replay-virtual": "How exactly recordings are replayed, in virtual time",
+    "replay-vm": "How exactly recordings are replayed, in a VM",
+}
+
+
 def page() -> str:
     """Write the page as Markdown."""
     files = sorted(FOLDER.glob("*.json"))
@@ -29,14 +38,19 @@ def _part(measured: dict[str, Any]) -> str:
     where = ", ".join(text for name, text in _facts(machine))
     commit = f"commit `{measured['commit']}`" if measured.get("commit") else "commit not recorded"
     lines = [
-        f"## {measured.get('title') or measured['name']}\n",
+        f"## {_title(measured)}\n",
         f"`{measured['command']}`, {commit}, {measured['measured_at'][:10]}",
     ]
     lines[-1] += f"; {where}.\n" if where else ".\n"
     if measured.get("note"):
         lines.append(f"{measured['note']}\n")
-    lines += _table(measured["figures"])
+    figures = measured["figures"]
+    lines += _by_subject(figures) if all(": " in figure["name"] for figure in figures) else _table(figures)
     return "\n".join(lines) + "\n"
+
+
+def _title(measured: dict[str, Any]) -> str:
+    return str(measured.get("title") or TITLES.get(measured["name"], measured["name"]))
 
 
 def _facts(machine: dict[str, Any]) -> list[tuple[str, str]]:
@@ -48,6 +62,28 @@ def _facts(machine: dict[str, Any]) -> list[tuple[str, str]]:
         "load_1_min": "load {}",
     }
     return [(name, text.format(machine[name])) for name, text in wording.items() if machine.get(name) not in (None, "")]
+
+
+def _by_subject(figures: list[dict[str, Any]]) -> list[str]:
+    """Lay figures that are named `subject: quantity` out as one row per subject and one column per quantity."""
+    subjects = list(dict.fromkeys(figure["name"].split(": ")[0] for figure in figures))
+    columns: dict[str, dict[str, dict[str, Any]]] = {}
+    for figure in figures:
+        subject, quantity = figure["name"].split(": ", 1)
+        columns.setdefault(quantity, {})[subject] = figure
+    lines = ["| | " + " | ".join(_heading(name, list(column.values())) for name, column in columns.items()) + " |"]
+    lines.append("|---|" + "---:|" * len(columns))
+    for subject in subjects:
+        values = [column.get(subject, {}).get("value") for column in columns.values()]
+        lines.append(f"| {subject} | " + " | ".join(_number(value) for value in values) + " |")
+    return lines
+
+
+def _heading(name: str, figures: list[dict[str, Any]]) -> str:
+    targets = {figure.get("target") for figure in figures}
+    units = {figure["unit"] for figure in figures}
+    unit = f" ({units.pop()})" if len(units) == 1 and units != {""} else ""
+    return name + unit + (f", target: {targets.pop()}" if len(targets) == 1 and None not in targets else "")
 
 
 def _table(figures: list[dict[str, Any]]) -> list[str]:

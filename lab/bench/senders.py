@@ -57,7 +57,7 @@ def _figures(counts: Counts, memory_bytes: dict[str, int], acks_per_s: dict[str,
     for name, own in counts.items():
         for phase in PHASES:
             most = f"at most {MOST_TIMES_CUBIC[phase] * counts[REFERENCE][phase]:.1f}"
-            called = f"{name}: instructions per ACK, {phase.replace('-', ' ')}"
+            called = f"{name.removeprefix('tcp_')}: instructions per ACK, {phase.replace('-', ' ')}"
             yield {"name": called, "value": round(own[phase], 1), "unit": "instructions", "target": most}
     for name, taken in memory_bytes.items():
         figure: Figure = {"name": f"{name}: memory per flow", "value": taken, "unit": "bytes"}

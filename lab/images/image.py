@@ -97,7 +97,7 @@ def _make(name: str, root: Path) -> None:
 
 
 def make_tar(name: str, tar: Path, *more: str) -> None:
-    """Let mmdebstrap install an image's packages, as pinned; `more` are further options. Logs lie in the same folder."""
+    """Let mmdebstrap install an image's packages, as pinned; `more`: further options. Logs lie in the same folder."""
     if not shutil.which("mmdebstrap"):
         raise UserError("mmdebstrap: not installed: run 'make setup'")
     pins = tar.with_name("pins")
