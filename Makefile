@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Each line calls the lab. SCENARIO=geo TRIALS=6 DURATION=30 JOBS=2 choose; so do BACKEND=virtual|host|vm and
+# Each line calls the lab (docs/contributing.md). SCENARIO=geo TRIALS=6 DURATION=30 JOBS=2 choose; so do BACKEND=virtual|host|vm and
 # ENGINE=netns|containerlab|mininet|pair. RESUME=1 goes on with the last unfinished run. HOST=user@machine: for provision.
 # QUICK=1 NO_PCAP=1: for reproduce.
 SCENARIO ?= geo
@@ -9,13 +9,15 @@ options += $(if $(BACKEND),--backend $(BACKEND)) $(if $(ENGINE),--engine $(ENGIN
 
 sanitized := $(patsubst %,tests/kernel/test_%.py,kunit sender_matrix failslab hardships crowd modules)
 
-.PHONY: experiment test test-sanitize setup reproduce verify evaluate page report check doctor lint lock clean
+.PHONY: experiment test test-fast test-sanitize setup reproduce verify evaluate page report check doctor lint lock clean docs
 .PHONY: bench bench-senders bench-versions bench-kernels bench-replay bench-reproduce
 .PHONY: setup-vm box image vm provision agree notebook test-vm lint-ansible
 
 experiment: setup ; @$(lab) run $(SCENARIO) $(options)
-test: setup lint ; @scripts/setup-browser && $(lab) kernel build && scripts/python -m pytest -n auto --dist loadfile
-test-sanitize: setup ; @$(lab) kernel build --sanitize && LAB_TEST_KERNEL=sanitize scripts/python -m pytest -n auto --dist loadfile $(sanitized)
+# test: everything. test-fast: what needs no kernel, no browser and no whole command; under a minute.
+test: setup lint ; @scripts/setup-browser && $(lab) kernel build && scripts/python -m pytest --strict-skips -n auto --dist loadfile
+test-fast: setup ; @scripts/python -m pytest --strict-skips -n auto --dist loadfile tests/unit
+test-sanitize: setup ; @$(lab) kernel build --sanitize && LAB_TEST_KERNEL=sanitize scripts/python -m pytest --strict-skips -n auto --dist loadfile $(sanitized)
 setup: ; @scripts/setup
 reproduce: setup ; @$(lab) reproduce $(if $(QUICK),--quick) $(if $(JOBS),--jobs $(JOBS)) $(if $(NO_PCAP),--no-pcap)
 verify: setup ; @$(lab) verify
@@ -30,7 +32,7 @@ bench-kernels: setup ; @scripts/python -m lab.bench.kernels
 bench-replay: setup ; @scripts/python -m lab.bench.replay $(BENCH)
 check: setup ; @$(lab) check
 doctor: setup ; @$(lab) doctor
-lint: setup ; @scripts/python -m ruff check . && scripts/python -m mypy
+lint: setup ; @scripts/lint
 lint-ansible: setup ; @PATH=$(CURDIR)/.venv/bin:$$PATH ansible-lint --nocolor -q --profile production --offline ansible/
 lock: setup ; @scripts/lock
 clean: setup ; @$(lab) clean
@@ -41,5 +43,6 @@ image: setup ; @$(lab) image build
 vm: setup-vm ; @vagrant up
 provision: setup-vm ; @scripts/provision $(HOST)
 agree: setup ; @$(lab) agree
-notebook: setup-vm ; @scripts/notebook
+docs: setup ; @scripts/setup docs && scripts/docs
+notebook: setup ; @scripts/notebook
 test-vm: setup-vm ; @scripts/test-vm

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""An emulation lab that asks: does this sender leave slow start at the right moment?"""
+"""Emulate links and judge whether a TCP sender leaves slow start at the right moment."""

@@ -7,7 +7,7 @@ INTERRUPTED = 130
 
 
 def main() -> None:
-    """Run a command; what a user can cause is one line: a mistake or a disk's refusal exits with 2, Ctrl-C with 130."""
+    """Run a command; an error that a user can cause is one line: exit status 2, or 130 after Ctrl-C."""
     from lab.base.errors import UserError
 
     try:
@@ -27,11 +27,11 @@ def main() -> None:
 
 
 def _interrupted() -> None:
-    _end("interrupted: what was stored is whole; go on with 'lab run --resume'", INTERRUPTED)
+    _end("interrupted: stored trials are whole; go on with 'lab run --resume'", INTERRUPTED)
 
 
-def _end(words: str, status: int) -> None:
-    print(words, file=sys.stderr)
+def _end(message: str, status: int) -> None:
+    print(message, file=sys.stderr)
     sys.exit(status)
 
 

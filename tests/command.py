@@ -56,6 +56,13 @@ def lab(results: Path, *words: str, **environment: str) -> "subprocess.Completed
     return subprocess.CompletedProcess(process.args, process.returncode, out, err)
 
 
+def refused(done: "subprocess.CompletedProcess[str]") -> str:
+    """Return the one line that a refused command printed as its error."""
+    assert done.returncode == 2, done.stderr
+    assert done.stderr.count("\n") == 1, done.stderr
+    return done.stderr.strip()
+
+
 def status_of(process: "subprocess.Popen[str]") -> int:
     """Return the exit status as a shell shows it: 128 and the signal's number where one ended the process."""
     return process.returncode if process.returncode >= 0 else 128 - process.returncode

@@ -25,6 +25,8 @@ from lab.schema.scenario import Scenario
 from lab.schema.topology import load_topology
 from lab.tables.stored_trial import Trial
 
+pytest_plugins = ["tests.strict_skips"]
+
 settings.register_profile("unhurried", deadline=None)  # a busy machine is no failure
 settings.load_profile("unhurried")
 

@@ -2,6 +2,7 @@
 """A small run as the lab stores it, made of modelled downloads: for tests of what reads stored runs."""
 
 import json
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -76,13 +77,20 @@ def store_run(
 
 def _store_trial(folder: Path, cca: str, number: int, path: model.Path, valid: bool, library: Path | None) -> None:
     folder.mkdir(parents=True)
-    download = model.download(path)
-    tables = download.tables()
+    tables, drops_pkts = _modelled(path)
+    tables = dict(tables)
     if cca == "search" and library is not None:
         tables["bins"] = _bins(library, tables)
     for name, table in tables.items():
         table.write_parquet(folder / f"{name}.parquet")
-    (folder / "trial.json").write_text(json.dumps(_trial(cca, number, path, valid, len(download.drops_s))))
+    (folder / "trial.json").write_text(json.dumps(_trial(cca, number, path, valid, drops_pkts)))
+
+
+@cache
+def _modelled(path: model.Path) -> tuple[dict[str, pl.DataFrame], int]:
+    """Model a download once per process; its tables, and how many packets were dropped."""
+    download = model.download(path)
+    return download.tables(), len(download.drops_s)
 
 
 def _bins(library: Path, tables: dict[str, pl.DataFrame]) -> pl.DataFrame:

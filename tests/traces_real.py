@@ -1,17 +1,41 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The real recordings that tests read where they lie; they are not part of the project."""
+"""The real recordings that tests read. They are no part of the project: `lab traces fetch --all` fetches them once.
 
+`LAB_TRACES_REAL` names another folder that holds them, one folder per collection; without it the tests see the cache of
+fetched recordings in that layout.
+"""
+
+import atexit
 import os
+import shutil
+import tempfile
 from pathlib import Path
 
 import pytest
 
-from lab.base.paths import REPO
+from lab.traces.datasets import cache_folder, datasets
 
-FOLDER = Path(os.environ.get("LAB_TRACES_REAL") or REPO / "../shared/traces-real").resolve()
-needs_real = pytest.mark.skipif(
-    not FOLDER.is_dir(), reason=f"the real recordings are not at {FOLDER}: LAB_TRACES_REAL names their folder"
-)
+PUBLIC = [each for each in datasets().values() if each.origin.may_be_passed_on]
+
+
+def _cache_as_folders() -> Path:
+    """Link the fetched files, and the documents of their origins, into a folder per collection."""
+    folder = Path(tempfile.mkdtemp(prefix="search-lab-recordings-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    fetched = {f"{each.collection}/{each.file}": each.folder / Path(each.file).name for each in PUBLIC}
+    for collection, origin in {each.collection: each.origin for each in PUBLIC}.items():
+        documents = cache_folder() / collection / "documents"
+        fetched |= {f"{collection}/{name}": documents / name for name in origin.documents}
+    for name, file in fetched.items():
+        if file.is_file():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).symlink_to(file)
+    return folder
+
+
+FOLDER = Path(os.environ.get("LAB_TRACES_REAL") or _cache_as_folders()).resolve()
+COMPLETE = all((FOLDER / each.collection / each.file).is_file() for each in PUBLIC)
+needs_real = pytest.mark.skipif(not COMPLETE, reason="recordings are missing: run 'lab traces fetch --all'")
 
 
 def real(name: str) -> Path:
@@ -20,5 +44,5 @@ def real(name: str) -> Path:
 
 
 def every(pattern: str) -> list[str]:
-    """Name the real recordings of a pattern; none where the folder is missing."""
-    return sorted(str(file.relative_to(FOLDER)) for file in FOLDER.glob(pattern)) if FOLDER.is_dir() else []
+    """Name the real recordings of a pattern; none where they were not fetched."""
+    return sorted(str(file.relative_to(FOLDER)) for file in FOLDER.glob(pattern))

@@ -11,7 +11,7 @@ DONE = ".complete"
 
 
 def finished(folder: Path) -> bool:
-    """Tell whether a cached folder is whole."""
+    """Return whether a cached folder is whole."""
     return (folder / DONE).exists()
 
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 
 class UserError(Exception):
-    """A mistake the user can mend; its text is the whole message."""
+    """A mistake that the user can fix; its text is the whole message."""
 
 
 def field_error(file: Path | str, field: str, value: object, rule: str) -> UserError:
-    """Word a refused field as `<file>: <field>=<value>: must be <rule>`, on one line whatever the value holds."""
+    """Format a refused field as `<file>: <field>=<value>: must be <rule>`, on one line whatever the value holds."""
     shown = str(value)
     return UserError(f"{file}: {field}={shown if shown.isprintable() else repr(shown)}: must be {rule}")

@@ -24,18 +24,18 @@ def command(
     writable: dict[Path, str] | None = None,
     folder: str = "/",
 ) -> list[str]:
-    """Word a command that runs with `root` as its read-only root.
+    """Build a command that runs with `root` as its read-only root.
 
     Binds map a host path to one below /lab or /tmp, or to a mount point of the image. Run as root, the command drops
     to uid 65534 inside; everything it may write must then be writable by that user.
     """
-    words = ["bwrap", *NAMESPACES, *LIFE, "--ro-bind", str(root), "/", *MOUNTS, "--chdir", folder]
+    options = ["bwrap", *NAMESPACES, *LIFE, "--ro-bind", str(root), "/", *MOUNTS, "--chdir", folder]
     for option, binds in (("--ro-bind", read_only), ("--bind", writable)):
         for host, inside in (binds or {}).items():
-            words += [option, str(host), inside]
+            options += [option, str(host), inside]
     for name, value in ENVIRONMENT.items():
-        words += ["--setenv", name, value]
-    return [*words, *_dropped(), *argv]
+        options += ["--setenv", name, value]
+    return [*options, *_dropped(), *argv]
 
 
 def _dropped() -> list[str]:

@@ -66,7 +66,7 @@ def bootstrap(
         return float(known[0]), float(known[0])
     rng = np.random.default_rng(RESAMPLING_SEED)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a statistic that no resample changes: BCa is undefined, told by nan
+        warnings.simplefilter("ignore")  # a statistic that no resample changes: BCa is undefined, reported as nan
         found = resample((known,), statistic, n_resamples=RESAMPLES, confidence_level=CONFIDENCE, rng=rng)
     low, high = map(float, found.confidence_interval)
     return (low, high) if np.isfinite([low, high]).all() else _percentiles(known, statistic)
@@ -128,8 +128,8 @@ def cliffs_delta(first: Sequence[float | None], second: Sequence[float | None]) 
 
 
 def effect_word(delta: float | None) -> str | None:
-    """Word the size of a delta (thresholds of Romano and others, 2006)."""
+    """Name the size of a delta (thresholds of Romano and others, 2006)."""
     if delta is None:
         return None
-    words = ((0.147, "negligible"), (0.33, "small"), (0.474, "medium"))
-    return next((word for most, word in words if abs(delta) < most), "large")
+    sizes = ((0.147, "negligible"), (0.33, "small"), (0.474, "medium"))
+    return next((name for most, name in sizes if abs(delta) < most), "large")

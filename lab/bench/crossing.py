@@ -28,7 +28,7 @@ from lab.node import crossing
 
 Spec = dict[str, Any]
 Record = dict[str, Any]
-Run = Callable[[Record, Path], Record]  # plan and folder in, what the node tells out
+Run = Callable[[Record, Path], Record]  # plan and folder in, what the node reports out
 Packets = npt.NDArray[np.uint64]
 FULL_BYTES = 1514
 MEMORY_MB = 512
@@ -37,7 +37,7 @@ PATIENCE, MOST_PATIENCE_S = 60, 3600  # wall seconds allowed for a second of the
 
 @dataclass(frozen=True)
 class Arrivals:
-    """What came of it: packets with sent_s and received_s since t = 0, and what the qdisc said."""
+    """What arrived: packets with sent_s and received_s since t = 0, and what the qdisc reported."""
 
     packets: pl.DataFrame  # number, frame_bytes, sent_s, received_s (null: lost); in the order of sending
     order: pl.Series  # numbers in the order of arrival
@@ -61,7 +61,7 @@ class Arrivals:
 
 
 def at_pace(rate_mbps: float, from_s: float, to_s: float, frame_bytes: int = FULL_BYTES) -> Packets:
-    """Word packets of one size at a constant rate: rows of (ns, bytes)."""
+    """List packets of one size at a constant rate: rows of (ns, bytes)."""
     step_ns = frame_bytes * 8e3 / rate_mbps
     times = np.arange(from_s * 1e9, to_s * 1e9, step_ns).astype(np.uint64)
     return np.column_stack([times, np.full_like(times, frame_bytes)])
@@ -104,9 +104,9 @@ def on(machine: Machine) -> Run:
 
     def run(plan: Record, folder: Path) -> Record:
         (folder / "crossing.json").write_text(json.dumps(plan | REAL_TIME))
-        said = machine.execute("lab.node.crossing", folder, 300 + 2 * plan["duration_s"])
+        output = machine.execute("lab.node.crossing", folder, 300 + 2 * plan["duration_s"])
         if not (folder / "answer.json").exists():
-            raise TrialError(f"{machine.name}: {(said.strip().splitlines() or ['no answer'])[-1]}")
+            raise TrialError(f"{machine.name}: {(output.strip().splitlines() or ['no answer'])[-1]}")
         answer: Record = json.loads((folder / "answer.json").read_text())
         return answer
 
@@ -124,7 +124,7 @@ def cross(
 ) -> Arrivals:
     """Send packets (rows of ns and bytes, in order) over a link; `file`, in the folder, or `steps` change it.
 
-    TrialError in the node's words where a part of it was refused.
+    Raise TrialError with the node's message where a part of it was refused.
     """
     (folder / "sent.bin").write_bytes(packets.astype("<u8").tobytes())
     record = run({"spec": spec, "file": file, "steps": steps, "duration_s": duration_s}, folder)
@@ -140,5 +140,5 @@ def _arrivals(folder: Path, packets: Packets, record: Record) -> Arrivals:
             "received_s": (log[:, 2] - record["start_ns"]) / 1e9,
         }
     )
-    asked = pl.DataFrame({"number": np.arange(len(packets)), "frame_bytes": packets[:, 1].astype(np.int64)})
-    return Arrivals(asked.join(got, on="number", how="left").sort("number"), got["number"], record)
+    sent = pl.DataFrame({"number": np.arange(len(packets)), "frame_bytes": packets[:, 1].astype(np.int64)})
+    return Arrivals(sent.join(got, on="number", how="left").sort("number"), got["number"], record)

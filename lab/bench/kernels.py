@@ -1,10 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`python -m lab.bench.kernels`: where CUBIC with HyStart leaves slow start on each kernel that Debian packages."""
+"""Measure where CUBIC with HyStart leaves slow start on each kernel that Debian packages.
 
+`python -m lab.bench.kernels` prints a table and writes results/bench/kernels.json.
+"""
+
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from lab.base.scratch import scratch_folder
+from lab.bench import measured
+from lab.bench.measured import Figure
 from lab.images import image
 from lab.images.image import Image
 from lab.kernel import build
@@ -32,8 +38,8 @@ class Link(NamedTuple):
 
 def _clean(rate_mbps: float, rtt_ms: float, buffer_bytes: int) -> Link:
     down = {"rate_mbps": rate_mbps, "delay_ms": rtt_ms / 2, "buffer_bytes": buffer_bytes}
-    words = {"title": "a clean link", "down": down, "up": {"delay_ms": rtt_ms / 2}}
-    profile = Profile.model_validate(words | {"recorded": [], "assumed": ["everything"]})
+    content = {"title": "a clean link", "down": down, "up": {"delay_ms": rtt_ms / 2}}
+    profile = Profile.model_validate(content | {"recorded": [], "assumed": ["everything"]})
     return Link(profile, _bdp_pkts(rate_mbps, rtt_ms))
 
 
@@ -50,7 +56,7 @@ LINKS = {
 
 
 def cubic_exits(versions: list[str], folder: Path, world: Image) -> list[Row]:
-    """Run one trial on each kernel and link; a row each."""
+    """Run one trial on each kernel and link; return one row per trial."""
     rows = []
     for version in versions:
         kernel = build.ensure(Recipe(version))
@@ -63,8 +69,8 @@ def cubic_exits(versions: list[str], folder: Path, world: Image) -> list[Row]:
 
 
 def _experiment(profile: Profile) -> Experiment:
-    asked = {"topology": "path", "profile": "test", "ccas": ["cubic"], "trials": 1, "seed": 1}
-    scenario = Scenario.model_validate({"question": "Where does it exit?", "duration_s": DURATION_S, **asked})
+    fields = {"topology": "path", "profile": "test", "ccas": ["cubic"], "trials": 1, "seed": 1}
+    scenario = Scenario.model_validate({"question": "Where does it exit?", "duration_s": DURATION_S, **fields})
     return Experiment("kernels", scenario, profile, load_topology("path", "test"), {"cubic": load_ccas()["cubic"]})
 
 
@@ -76,7 +82,7 @@ def _exit(trial: Trial) -> Row:
 
 
 def shown(rows: list[Row]) -> str:
-    """Word rows as a table."""
+    """Format rows as a table."""
     lines = [HEADINGS, *(tuple(_cell(row[name]) for name in HEADINGS) for row in rows)]
     widths = [max(len(line[column]) for line in lines) for column in range(len(HEADINGS))]
     return "\n".join("  ".join(map(str.ljust, line, widths)).rstrip() for line in lines) if rows else "nothing was run"
@@ -86,6 +92,16 @@ def _cell(value: Any) -> str:
     return "-" if value is None else f"{value:.3f}" if isinstance(value, float) else str(value)
 
 
+def figures(rows: list[Row]) -> Iterator[Figure]:
+    """Give the moment and the window of each exit."""
+    for row in rows:
+        called = f"{row['link']} (BDP {row['bdp_pkts']} packets), Linux {row['kernel']}: exit"
+        yield {"name": called, "value": row["t_s"], "unit": "s"}
+        yield {"name": f"{called}, cwnd", "value": row["cwnd_pkts"], "unit": "packets"}
+
+
 if __name__ == "__main__":
     with scratch_folder() as scratch:
-        print(shown(cubic_exits(list(VERSIONS), scratch, image.ensure("world"))))
+        exits = cubic_exits(list(VERSIONS), scratch, image.ensure("world"))
+        print(shown(exits))
+        measured.store("kernels", "make bench-kernels", list(figures(exits)))

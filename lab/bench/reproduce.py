@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What `make reproduce` takes, from one trial of every sender of every scenario: wall time, disk, and where time goes.
+"""Estimate what `make reproduce` takes, from one trial of every sender of every scenario: wall time and disk.
 
 Trials run side by side on all cores, as they do in a campaign, so that what they cost each other is in the figures.
 Printed, and written to results/bench/reproduce.json.
 """
 
-import json
 import os
 import time
 from collections.abc import Iterator
@@ -16,9 +15,11 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from lab.base import paths, sandbox
+from lab.base import sandbox
 from lab.base.errors import UserError
 from lab.base.scratch import scratch_folder
+from lab.bench import measured
+from lab.bench.measured import Figure
 from lab.images.image import Image
 from lab.kernel.build import Kernel
 from lab.kernel.recipe import Recipe
@@ -32,6 +33,13 @@ from lab.schema.scenario import scenarios
 from lab.tables.packets import read_packets
 
 Row = dict[str, Any]
+# figure, its key in a scenario's row, unit, target
+TOTALS = (
+    ("make reproduce", "minutes", "min", "at most 60"),
+    ("make reproduce QUICK=1", "quick_minutes", "min", "at most 8"),
+    ("disk", "gigabytes", "GB", "at most 8"),
+    ("disk without captures", "gigabytes_without_captures", "GB", "at most 2"),
+)
 
 
 def measure(console: Console) -> None:
@@ -45,22 +53,22 @@ def measure(console: Console) -> None:
         rows = list(_rows(client, scratch, kernel, world, console))
         read_rows_s = _reading(scratch)
     _show(rows, console)
-    whole = {
-        "cores": cores,
-        "cluster_up_s": up_s,
-        "minutes": sum(row["minutes"] for row in rows),
-        "quick_minutes": sum(row["quick_minutes"] for row in rows),
-        "gigabytes": sum(row["gigabytes"] for row in rows),
-        "gigabytes_without_captures": sum(row["gigabytes_without_captures"] for row in rows),
-        "packets_read_a_second": read_rows_s,
-    }
-    asked = {"minutes": 60, "quick_minutes": 8, "gigabytes": 8, "gigabytes_without_captures": 2}
-    for name, value in whole.items():
-        wish = f"   (asked: at most {asked[name]})" if name in asked else ""
-        console.print(f"{name:28} {value:12.1f}{wish}", markup=False)
-    folder = paths.results() / "bench"
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "reproduce.json").write_text(json.dumps(whole | {"scenarios": rows}, indent=1))
+    figures = [
+        *_figures(rows),
+        Figure(name="workers brought up", value=round(up_s, 1), unit="s"),
+        Figure(name="packets read per second", value=round(read_rows_s), unit="packets/s"),
+    ]
+    for figure in figures:
+        target = f"   (target: {figure['target']})" if "target" in figure else ""
+        console.print(f"{figure['name']:28} {figure['value']:12,} {figure['unit']}{target}", markup=False)
+    measured.store("reproduce", "make bench-reproduce", figures, {"scenarios": rows})
+
+
+def _figures(rows: list[Row]) -> list[Figure]:
+    return [
+        {"name": name, "value": round(sum(row[key] for row in rows), 1), "unit": unit, "target": target}
+        for name, key, unit, target in TOTALS
+    ]
 
 
 def _rows(client: Any, scratch: Path, kernel: Kernel, world: Image, console: Console) -> Iterator[Row]:

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a sender costs: instructions an ACK, memory a flow, and how fast SEARCH's core replays a recorded stream.
+"""Measure what a sender costs: instructions per ACK, memory per flow, and how fast SEARCH's core replays a stream.
 
 Instructions are counted by callgrind in the very objects of the modules, linked into a program that feeds their hooks
 ACKs (lab/kernel/bench/); processors' own counters are not there in most virtual machines. `python -m lab.bench.senders`
 prints all and writes results/bench/senders.json.
 """
 
-import json
 import re
 import shutil
 import subprocess
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -18,9 +18,10 @@ from rich.console import Console
 from rich.table import Column, Table
 
 from lab.backends.senders import SOCKET_BYTES, ask
-from lab.base import paths
 from lab.base.errors import UserError
 from lab.base.scratch import scratch_folder
+from lab.bench import measured
+from lab.bench.measured import Figure
 from lab.images import image
 from lab.images.compile import Compile
 from lab.judge.search_replay import replay_bins, version, versions
@@ -33,6 +34,7 @@ VERSIONS = versions()
 REFERENCE = "cubic"
 PROGRAMS = (REFERENCE, "tcp_cubic_plain", *(f"tcp_{name}" for name in VERSIONS))
 PHASES = ("slow-start", "after")
+MOST_TIMES_CUBIC = {"slow-start": 1.25, "after": 1.0}
 ROUNDS = 10  # of doubling from 10 packets: 10,230 ACKs
 ACKS = 10_000_000
 Counts = dict[str, dict[str, float]]
@@ -48,14 +50,25 @@ def measure(console: Console) -> None:
     _show_instructions(counts, console)
     _show_memory(memory_bytes, console)
     _show_replay(acks_per_s, console)
-    folder = paths.results() / "bench"
-    folder.mkdir(parents=True, exist_ok=True)
-    figures = {"instructions_per_ack": counts, "flow_bytes": memory_bytes, "replayed_acks_per_s": acks_per_s}
-    (folder / "senders.json").write_text(json.dumps(figures, indent=1))
+    measured.store("senders", "make bench-senders", list(_figures(counts, memory_bytes, acks_per_s)))
+
+
+def _figures(counts: Counts, memory_bytes: dict[str, int], acks_per_s: dict[str, float]) -> Iterator[Figure]:
+    for name, own in counts.items():
+        for phase in PHASES:
+            most = f"at most {MOST_TIMES_CUBIC[phase] * counts[REFERENCE][phase]:.1f}"
+            called = f"{name.removeprefix('tcp_')}: instructions per ACK, {phase.replace('-', ' ')}"
+            yield {"name": called, "value": round(own[phase], 1), "unit": "instructions", "target": most}
+    for name, taken in memory_bytes.items():
+        figure: Figure = {"name": f"{name}: memory per flow", "value": taken, "unit": "bytes"}
+        yield figure | {"target": f"at most {SOCKET_BYTES}"} if name == "search31" else figure
+    for name, rate in acks_per_s.items():
+        called = f"{name}: ACKs replayed per second"
+        yield {"name": called, "value": round(rate / 1e6), "unit": "million/s", "target": "at least 10"}
 
 
 def compiled(kernel: Kernel, scratch: Path) -> Path:
-    """Build the programs beside the modules' objects; returns their folder."""
+    """Build the programs with the modules' objects; return their folder."""
     builder = image.ensure("builder")
     folder = scratch / "senders"
     folder.mkdir()
@@ -70,7 +83,7 @@ def compiled(kernel: Kernel, scratch: Path) -> Path:
 
 
 def instructions(programs: Path) -> Counts:
-    """Instructions an ACK of each sender's hooks, in slow start and after it, without those of the counting."""
+    """Count instructions per ACK of each sender's hooks, in slow start and after it, without those of the counting."""
     if not shutil.which("valgrind"):
         raise UserError("valgrind: must be there to count instructions: sudo apt-get install valgrind")
     empty = {phase: _count(programs / "run_none", phase) for phase in PHASES}
@@ -89,20 +102,20 @@ def _count(program: Path, phase: str) -> float:
     )
     collected = re.search(r"Collected : (\d+)", done.stderr)
     if done.returncode or not collected:
-        raise UserError(f"callgrind: {program.name} {phase}: {(done.stderr.splitlines() or ['said nothing'])[-1]}")
+        raise UserError(f"callgrind: {program.name} {phase}: {(done.stderr.splitlines() or ['no output'])[-1]}")
     return int(collected[1]) / int(done.stdout)
 
 
 def flow_bytes(kernel: Kernel) -> dict[str, int]:
-    """Memory of a flow of each version, CUBIC's included, as its module tells."""
+    """Return the memory of a flow of each version, CUBIC's included, as its module reports it."""
     world, ccas = image.ensure("world").root, load_ccas()
-    said = {name: ask(ccas[name], kernel, world) for name in VERSIONS}
-    told = {name: {known["name"]: known["value"] for known in it["parameters"]} for name, it in said.items() if it}
-    return {name: int(parameters["flow_bytes"]) for name, parameters in told.items()}
+    replies = {name: ask(ccas[name], kernel, world) for name in VERSIONS}
+    values = {name: {known["name"]: known["value"] for known in it["parameters"]} for name, it in replies.items() if it}
+    return {name: int(parameters["flow_bytes"]) for name, parameters in values.items()}
 
 
 def replay_rate(library: Path, name: str, acks: int = ACKS) -> float:
-    """ACKs a second of one replay, from Python arrays to Python arrays: a flow that doubles, then fills 1 Gb/s."""
+    """Return ACKs per second of one replay, between Python arrays: a flow that doubles, then fills 1 Gb/s."""
     published = version(library, name)
     t_us = np.arange(acks, dtype=np.uint64) * np.uint64(12)
     rtt_us = np.full(acks, 100_000, dtype=np.int32)
@@ -122,8 +135,8 @@ def replay_rate(library: Path, name: str, acks: int = ACKS) -> float:
 
 
 def _show_instructions(counts: Counts, console: Console) -> None:
-    columns = ("sender", "slow start", "times CUBIC", "asked", "after", "times CUBIC", "asked")
-    table = Table(Column(columns[0], no_wrap=True), *columns[1:], title="instructions an ACK")
+    columns = ("sender", "slow start", "times CUBIC", "target", "after", "times CUBIC", "target")
+    table = Table(Column(columns[0], no_wrap=True), *columns[1:], title="instructions per ACK")
     for name, own in counts.items():
         ratios = [f"{own[phase] / counts[REFERENCE][phase]:.2f}" for phase in PHASES]
         table.add_row(name, f"{own['slow-start']:.1f}", ratios[0], "≤ 1.25", f"{own['after']:.1f}", ratios[1], "≤ 1.00")
@@ -131,14 +144,14 @@ def _show_instructions(counts: Counts, console: Console) -> None:
 
 
 def _show_memory(memory_bytes: dict[str, int], console: Console) -> None:
-    table = Table("version", "bytes a flow", "asked", title="memory")
+    table = Table("version", "bytes per flow", "target", title="memory")
     for name, taken in memory_bytes.items():
-        table.add_row(name, str(taken), f"≤ {SOCKET_BYTES}, all in the socket" if name == "search31" else "told")
+        table.add_row(name, str(taken), f"≤ {SOCKET_BYTES}, all in the socket" if name == "search31" else "")
     console.print(table)
 
 
 def _show_replay(acks_per_s: dict[str, float], console: Console) -> None:
-    table = Table("version", "million ACKs a second", "asked", title="replay from Python")
+    table = Table("version", "million ACKs per second", "target", title="replay from Python")
     for name, rate in acks_per_s.items():
         table.add_row(name, f"{rate / 1e6:.0f}", "≥ 10")
     console.print(table)

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How fast the lab is, as ratios on the machine it runs on; printed, and written to results/bench/latest.json."""
+"""Measure how fast the lab is, as ratios on this machine; print and store them as results/bench/speed.json."""
 
-import json
 import os
 import subprocess
 import time
@@ -13,8 +12,10 @@ from statistics import median
 from rich.console import Console
 from rich.table import Table
 
-from lab.base import paths, sandbox
+from lab.base import sandbox
 from lab.base.scratch import scratch_folder
+from lab.bench import measured
+from lab.bench.measured import Figure
 from lab.kernel.recipe import Recipe
 from lab.runs import cluster, pool
 from lab.runs.conduct import prepare
@@ -63,14 +64,17 @@ def measure(seconds: int, console: Console) -> None:
         capture = job("alone-1").folder / "client.pcapng.zst"
         tshark_s = _pinned(lambda: _tshark(world.root, capture))
         ours_s = _pinned(lambda: _to_parquet(capture))
-    figures = {
-        "virtual seconds per wall second, one core, whole trial": seconds / alone_s,
-        "two trials at once on two cores, times one": gained,
-        "packets to Parquet, time over tshark's fields to /dev/null": ours_s / tshark_s,
-    }
-    asked = ("at least 5", "at least 1.8", "at most 1.2")
-    _show(figures, asked, console)
-    _write({"seconds": seconds, "cores": len(os.sched_getaffinity(0)), "figures": figures})
+    figures = [
+        _ratio("virtual seconds per wall second, one core, whole trial", seconds / alone_s, "at least 5"),
+        _ratio("two trials at once on two cores, times one", gained, "at least 1.8"),
+        _ratio("packets to Parquet, time over tshark's fields to /dev/null", ours_s / tshark_s, "at most 1.2"),
+    ]
+    _show(figures, console)
+    measured.store("speed", f"lab bench --seconds {seconds}", figures)
+
+
+def _ratio(name: str, value: float, target: str) -> Figure:
+    return {"name": name, "value": value, "unit": "ratio", "target": target}
 
 
 def _timed(work: Callable[[], object]) -> float:
@@ -90,7 +94,7 @@ def _pinned(work: Callable[[], object]) -> float:
 
 
 def _tshark(world: Path, capture: Path) -> None:
-    fields = [word for field in FIELDS for word in ("-e", field)]
+    fields = [option for field in FIELDS for option in ("-e", field)]
     command = sandbox.command(
         world,
         ["tshark", "-n", "-r", "/trial/client.pcapng.zst", "-T", "fields", *fields],
@@ -103,14 +107,8 @@ def _to_parquet(capture: Path) -> None:
     write_table(read_packets(capture, PORT, SNAPLEN_BYTES).packets, capture.parent / "again.parquet")
 
 
-def _show(figures: dict[str, float], asked: tuple[str, ...], console: Console) -> None:
-    table = Table("figure", "measured", "asked")
-    for (name, value), wish in zip(figures.items(), asked, strict=True):
-        table.add_row(name, f"{value:.2f}", wish)
+def _show(figures: list[Figure], console: Console) -> None:
+    table = Table("figure", "measured", "target")
+    for figure in figures:
+        table.add_row(figure["name"], f"{figure['value']:.2f}", figure["target"])
     console.print(table)
-
-
-def _write(content: dict[str, object]) -> None:
-    folder = paths.results() / "bench"
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "latest.json").write_text(json.dumps(content, indent=1))

@@ -80,7 +80,10 @@ def ensure(name: str) -> Image:
 
 
 def _make(name: str, root: Path) -> None:
-    """Packages are unpacked from mmdebstrap's tar by the invoking user, so that every mode gives the same tree."""
+    """Install the packages below `root`.
+
+    The invoking user unpacks mmdebstrap's tar, so that every mode of mmdebstrap gives the same tree.
+    """
     scratch = root.parent / "scratch"
     scratch.mkdir()
     tar = scratch / "root.tar"
@@ -94,7 +97,7 @@ def _make(name: str, root: Path) -> None:
 
 
 def make_tar(name: str, tar: Path, *more: str) -> None:
-    """Let mmdebstrap install an image's packages, as pinned, `more` being further options of it; logs lie beside."""
+    """Let mmdebstrap install an image's packages, as pinned; `more`: further options. Logs lie in the same folder."""
     if not shutil.which("mmdebstrap"):
         raise UserError("mmdebstrap: not installed: run 'make setup'")
     pins = tar.with_name("pins")
@@ -110,7 +113,7 @@ def _pin(package: str, version: str) -> str:
 
 
 def _alone() -> list[str]:
-    """Word what makes mmdebstrap end with this process; as root, its mounts and processes in namespaces of its own."""
+    """Build the command prefix that ends mmdebstrap with this process; as root also in namespaces of its own."""
     dying = ["setpriv", "--pdeathsig", "KILL", "--"]
     return (
         [*dying, "unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]
@@ -138,7 +141,7 @@ def _described(name: str, folder: Path) -> Image:
 
 
 def drifted(name: str, versions: dict[str, str]) -> dict[str, str]:
-    """Word which packages are not as they were pinned."""
+    """List the packages that are not as they were pinned."""
     pins = locked(name)
     return {
         package: f"{pins[package]} -> {version}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a kernel's configuration did not keep of what was asked; as a program it fails where there is any.
+"""Find the requested options that a kernel's configuration did not keep; as a program, fail if there is any.
 
 python3 refused.py FRAGMENT CONFIG: a machine that builds its own kernel runs this file alone (vm/kernel/build).
 """
@@ -11,15 +11,15 @@ from pathlib import Path
 RULE = "must be an option that this kernel source has and its other options allow"
 
 
-def refused(asked: dict[str, str], got: str) -> list[tuple[str, str]]:
+def refused(requested: dict[str, str], kept_config: str) -> list[tuple[str, str]]:
     """List the lines of configurations (by file) that did not hold; an option that does not exist is off.
 
-    Where two files ask for the same option, the later one does.
+    Where two files request the same option, the later one counts.
     """
-    kept = set(got.splitlines())
+    kept = set(kept_config.splitlines())
     on = {line.split("=")[0] for line in kept if line.startswith("CONFIG_")}
     wanted: dict[str, tuple[str, str]] = {}
-    for file, text in asked.items():
+    for file, text in requested.items():
         for line in text.splitlines():
             if found := re.match(r"(?:# )?(CONFIG_\w+)(?:=| is not set$)", line):
                 wanted[found[1]] = (file, line)

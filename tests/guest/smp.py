@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Senders switched under a flow on one processor while another one sends it:  python3 -m tests.guest.smp SECONDS
+"""Switch senders under a flow on one processor while another one sends it.
 
-What the virtual kernel, with its one processor, cannot show. As root; every sender that this kernel has takes part,
-over a loopback of its own with delay and loss. Prints how much was switched and sent, and the kernel's complaints.
+`python3 -m tests.guest.smp SECONDS`, as root: what the virtual kernel, with its one processor, cannot show. Every
+sender that this kernel has takes part, over a loopback of its own with delay and loss. Prints how much was switched and
+sent, and the kernel's complaints.
 """
 
 import json

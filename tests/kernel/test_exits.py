@@ -1,93 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Each flow's first exit from slow start: when, with what window, and why."""
 
-import json
-from pathlib import Path
-
-import numpy as np
 import polars as pl
-import pytest
 
-from lab.runs.trial import decode
-from lab.tables.acks import Clock
-from lab.tables.exits import BIN_SCHEMA, CAUSES, EXIT_EVENT, EXIT_SCHEMA, bin_table, exit_table
+from lab.tables.exits import BIN_SCHEMA, bin_table
 from lab.tables.stored_trial import Trial
-
-DRAFT = Path(__file__).parents[1] / "data" / "draft"
-TABLES = decode(DRAFT, json.loads((DRAFT / "node.json").read_text()), "search")
-CLOCK = Clock(0, {40000: 0, 40001: 1})
-
-
-def told(*exits: tuple[float, str], dport: int = 40001, late_ms: int = 0) -> dict[str, np.ndarray]:
-    """What a sender's module, or the one that watches it, tells: (time, cause) of each exit."""
-    kind = [("t_ns", "<i8"), ("dport", "<u2"), ("cwnd_pkts", "<u4"), ("ssthresh_pkts", "<u4"), ("rtt_us", "<u4")]
-    rows = [(round(t_s * 1e9), dport, 77, 66, 123_000, CAUSES.index(cause), late_ms * 10**6) for t_s, cause in exits]
-    return {EXIT_EVENT: np.array(rows, dtype=[*kind, ("cause", "u1"), ("late_ns", "<u8")])}
-
-
-def causes(events: dict[str, np.ndarray], rule: str) -> list[str]:
-    return exit_table(events, CLOCK, rule)["cause"].to_list()
-
-
-def test_an_exit_is_told_whole() -> None:
-    found = exit_table(told((0.15, "search")), CLOCK, "search")
-    assert found.to_dicts() == [
-        {"t_s": 0.15, "flow": 1, "cwnd_pkts": 77, "ssthresh_pkts": 66, "rtt_ms": 123.0, "cause": "search"}
-    ]
-
-
-@pytest.mark.parametrize("cause", ["search", "hystartpp", "loss", "timeout", "other"])
-def test_every_cause_has_its_name(cause: str) -> None:
-    assert causes(told((0.15, cause)), "hystart") == [cause]
-
-
-@pytest.mark.parametrize("rule", ["hystart", "bbr", "vegas"])
-def test_what_a_watched_sender_did_of_its_own_accord_is_its_rule(rule: str) -> None:
-    assert causes(told((0.15, "own")), rule) == [rule]
-
-
-@pytest.mark.parametrize("rule", ["cdg", "ecn"])
-def test_a_rule_that_works_through_cwr_is_the_cause_of_cwr(rule: str) -> None:
-    assert causes(told((0.15, "other")), rule) == [rule]
-
-
-def test_an_exit_seen_late_has_the_time_at_which_it_happened() -> None:
-    assert exit_table(told((0.15, "own"), late_ms=50), CLOCK, "hystart")["t_s"].to_list() == [pytest.approx(0.1)]
-
-
-def test_the_first_exit_told_is_the_exit() -> None:
-    assert causes(told((0.15, "loss"), (0.9, "search")), "search") == ["loss"]
-
-
-def test_a_flow_that_never_leaves_slow_start_has_no_row() -> None:
-    found = exit_table(told(), CLOCK, "search")
-    assert found.is_empty()
-    assert found.schema == pl.Schema(EXIT_SCHEMA)
-
-
-def test_an_exit_of_the_control_connection_is_none_of_the_flows() -> None:
-    assert exit_table(told((0.15, "loss"), dport=40000), CLOCK, "search").is_empty()
-
-
-def test_an_exit_before_any_round_trip_was_measured_has_no_rtt() -> None:
-    exits = told((0.15, "timeout"))
-    exits[EXIT_EVENT]["rtt_us"] = 0
-    assert exit_table(exits, CLOCK, "search")["rtt_ms"].to_list() == [None]
-
-
-def test_bins_of_a_real_search_download_follow_each_other() -> None:
-    bins = TABLES["bins"]
-    assert bins.schema == pl.Schema(BIN_SCHEMA)
-    assert bins.height == 11
-    assert (bins["bin"].diff().drop_nulls() > 0).all()
-    assert bins["bin_ms"].unique().len() == 1
-    assert bins["bin_ms"][0] == pytest.approx(0.35 * 100, rel=0.02)  # 3.5 initial round trips in 10 bins
-    assert bins["norm_pct"].null_count() == bins["curr_delv_bytes"].null_count()
-    assert not bins["exit"].any()
-
-
-def test_a_real_download_that_lost_early_left_slow_start_by_loss() -> None:
-    assert TABLES["exits"]["cause"].to_list() == ["loss"]
+from tests.unit.test_exits import CLOCK
 
 
 def test_other_senders_have_no_bins(small_trial: Trial) -> None:

@@ -52,7 +52,7 @@ def interrupted(tmp_path_factory: pytest.TempPathFactory, world: Image) -> tuple
 def test_ctrl_c_ends_with_status_130_and_one_line(interrupted: tuple[Path, int, str, list[str]]) -> None:
     _, status, errors, _ = interrupted
     assert status == 130
-    assert errors.strip().splitlines() == ["interrupted: what was stored is whole; go on with 'lab run --resume'"]
+    assert errors.strip().splitlines() == ["interrupted: stored trials are whole; go on with 'lab run --resume'"]
 
 
 def test_ctrl_c_leaves_no_process(interrupted: tuple[Path, int, str, list[str]]) -> None:

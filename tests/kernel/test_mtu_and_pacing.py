@@ -5,13 +5,11 @@ import polars as pl
 import pytest
 
 from lab.base.stats import largest
-from lab.node import sysctl
-from lab.node.tools import NodeError
-from lab.runs.plan import FQ_RATIOS, PACED, draw, make_plan, mss_bytes
+from lab.runs.plan import PACED
 from lab.tables.stored_trial import Trial
 from tests.conftest import SMALL, Bench, experiment_on
+from tests.unit.test_mtu_and_pacing import MTU_BYTES
 
-MTU_BYTES, MSS_BYTES = 1360, 1308  # the servers of the papers
 HEADERS_BYTES = 20 + 20 + 12  # IP, TCP and timestamps
 ROUND_TRIP_S = 0.1
 
@@ -27,19 +25,6 @@ def test_a_trial_with_an_mtu_has_segments_of_that_size(bench: Bench, mtu_bytes: 
     assert trial.meta["mss_bytes"] == mtu_bytes - HEADERS_BYTES
     assert largest(segments(trial)) == trial.meta["mss_bytes"]
     assert (segments(trial) == trial.meta["mss_bytes"]).sum() > 0.99 * len(segments(trial))
-
-
-def test_the_papers_mtu_gives_their_segments() -> None:
-    assert mss_bytes(experiment_on(SMALL, "search", mtu_bytes=MTU_BYTES)) == MSS_BYTES
-    assert mss_bytes(experiment_on(SMALL, "search")) == 1448
-
-
-def test_a_scenario_that_says_nothing_pins_no_mtu_and_no_qdisc() -> None:
-    experiment = experiment_on(SMALL, "cubic")
-    plan = make_plan(experiment, experiment.ccas["cubic"], draw(experiment, 1))
-    assert "mtu" not in plan["sysctls"]["route"]
-    assert plan["egress"] == []
-    assert not FQ_RATIOS.keys() & plan["sysctls"]["ends"].keys()
 
 
 @pytest.fixture(scope="module")
@@ -68,10 +53,3 @@ def _most_queued(trial: Trial, from_rtts: float, to_rtts: float) -> float:
     data_s = trial.meta["flows"][0]["data_s"]
     span = pl.col("t_s").is_between(data_s + from_rtts * ROUND_TRIP_S, data_s + to_rtts * ROUND_TRIP_S)
     return largest(trial.qdisc.filter(span)["backlog_pkts"]) or 0
-
-
-def test_a_route_whose_mtu_did_not_take_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sysctl, "_default_route", lambda _node: ("10.0.1.2", "eth1"))
-    monkeypatch.setattr(sysctl, "run_json", lambda *_, **__: [{"metrics": [{"initcwnd": 10}]}])
-    with pytest.raises(NodeError, match=r"^server: default route=.*: must be \{'initcwnd': '10', 'mtu': '1360'\}$"):
-        sysctl.pin_route("server", {"initcwnd": "10", "mtu": "1360"})

@@ -1,34 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A delay line that follows a series: known delay and loss in, measured delay, order and loss out."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
-from lab.node import qdisc, series
-from lab.node.tools import NodeError
+from lab.node import series
 from tests.conftest import Bench
-from tests.link_bench import Arrivals, Spec, at_pace, cross
+from tests.link_bench import Arrivals, at_pace, cross
+from tests.unit.test_qdisc_delay import DELAY_LINE, NETEM
 
-DELAY_LINE: Spec = {
-    "kind": "delay_line",
-    "limit_pkts": 1_000_000,
-    "delay_us": 30_000,
-    "loss_pct": 0.0,
-    "frame_us": 0,
-    "frame_pkts": 0,
-    "late_us": 100,
-    "seed": 7,
-}
-NETEM: Spec = {
-    "kind": "netem",
-    "limit_pkts": 1_000_000,
-    "delay_us": 30_000,
-    "loss_pct": 0.0,
-    "rate_bps": 10e9,
-    "seed": 7,
-}
 TOLERANCE_S = 20e-6
 SLACK_S = 100e-6  # the source itself is awakened 50 us late
 END = (60_000_000, "end")
@@ -141,25 +121,3 @@ def test_what_finds_the_line_full_is_dropped_and_counted(bench: Bench) -> None:
     link = cross(bench, "line-full", DELAY_LINE | {"limit_pkts": 5}, at_pace(10, 0, 0.02, 500), 0.5)
     assert link.received["number"].to_list() == [0, 1, 2, 3, 4]
     assert link.statistics["overflow_pkts"] == len(link.packets) - 5
-
-
-def test_the_seed_is_said_when_netem_is_made_and_not_again() -> None:
-    assert "seed 7" in qdisc.command("eth2", NETEM)
-    assert "seed" not in qdisc.command("eth2", NETEM, "change")
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("0\t5\n", "line 1: must have 3 fields, split by a tab"),
-        ("0\t5\t101\n", "line 1: must hold a loss of 0 to 100 %, and not '101'"),
-        ("0\t5\tnan\n", "line 1: must hold a loss of 0 to 100 %, and not 'nan'"),
-        ("0\t-5\t0\n", "line 1: must hold whole numbers from 0 on, and not '-5'"),
-        ("0\t5\t0\n", r"must close with the line <t_us>\\tend"),
-    ],
-)
-def test_a_file_that_holds_no_delays_is_refused_by_line(tmp_path: Path, text: str, words: str) -> None:
-    file = tmp_path / "delays.tsv"
-    file.write_text(text)
-    with pytest.raises(NodeError, match=rf"^delays\.tsv: {words}$"):
-        list(series.chunks(file, 10, series.delay))

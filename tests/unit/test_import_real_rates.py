@@ -278,7 +278,9 @@ def test_every_recording_of_the_folder_is_recognised_or_asks_for_what_is_missing
             assert importers.read(path).frame.height > 0
 
 
-@pytest.mark.parametrize("name", ["README.md", "MANIFEST.tsv", "lte-mahimahi/COPYING", "geo-klm-inflight/time.log"])
+@pytest.mark.parametrize(
+    "name", ["5g-5gophers/README.upstream.md", "lte-mahimahi/COPYING", "geo-klm-inflight/time.log"]
+)
 def test_what_is_no_recording_is_refused(name: str) -> None:
     with pytest.raises(UserError, match="format: must be one the lab recognises"):
         importers.read(Path(real(name)))

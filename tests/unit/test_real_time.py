@@ -28,7 +28,7 @@ from lab.report.text import shown
 from lab.runs.certificate import certify
 from lab.tables.stored_trial import FORMAT
 from lab.tables.trace import read_events
-from tests.kernel.test_certificate import NODE, PLAN, TABLES
+from tests.unit.test_certificate import NODE, PLAN, TABLES
 
 DRAFT = Path(__file__).parents[1] / "data" / "draft"
 CALM = {

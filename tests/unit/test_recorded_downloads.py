@@ -24,7 +24,6 @@ from lab.traces.datasets import dataset
 from lab.traces.imported import recording_of
 from tests import ack_logs
 from tests.ack_logs import IP_BYTES, MSS, Gateway, text, written
-from tests.command import lab
 from tests.stored_run import store_run
 
 LOGS = ("geo-viasat-logs/viasat-9", "geo-viasat-logs/viasat-10", "geo-viasat-logs-first/input-1")
@@ -244,14 +243,6 @@ def test_a_collection_stands_for_its_recordings(tmp_path: Path, monkeypatch: pyt
         beside(run, ["geo-viasat-logs-first"])
     with pytest.raises(UserError, match="recordings: must be given, or fetched: lab traces fetch geo-viasat-logs geo-"):
         beside(run, [])
-
-
-def test_the_command_prints_the_tables_and_writes_the_figure(tmp_path: Path) -> None:
-    run, log = store_run(tmp_path, trials=2), written(tmp_path, text(model().acks))
-    done = lab(tmp_path, "traces", "compare", str(run), str(log), "--out", str(tmp_path / "figures"))
-    assert done.returncode == 0, done.stderr
-    assert "Share of time inside the band of 2 trials of cubic_plain" in done.stdout
-    assert sorted(file.suffix for file in (tmp_path / "figures").iterdir()) == [".pdf", ".png", ".svg"]
 
 
 def test_a_log_without_its_beginning_is_refused(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 """The figures: what they keep of the data, how they name the moments, and that each is a command."""
 
 import subprocess
-import sys
 from pathlib import Path
 
 import polars as pl
@@ -27,6 +26,18 @@ from tests.stored_run import store_run
 SEARCH = Sender.from_stanza(load_ccas()["search"].model_dump())
 ALL_MOMENTS = Moments(capacity_s=10.5, true_capacity_s=9.8, exit_s=12.1, loss_s=17.2)
 values = st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=300)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory, library: Path) -> Run:
+    return Run(store_run(tmp_path_factory.mktemp("results"), trials=1, library=library))
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("library")
+    subprocess.run(["make", "-s", "-C", REPO / "lab/kernel/search", f"OUT={out}"], check=True)
+    return out / "libsearch_replay.so"
 
 
 @given(values)
@@ -101,18 +112,6 @@ def test_a_rate_that_is_not_known_is_not_drawn() -> None:
     assert [text.get_text().strip() for text in known.axes[0].texts] == ["exit bitrate 5.0 Mb/s"]
 
 
-@pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory, library: Path) -> Run:
-    return Run(store_run(tmp_path_factory.mktemp("results"), trials=1, library=library))
-
-
-@pytest.fixture(scope="module")
-def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    out = tmp_path_factory.mktemp("library")
-    subprocess.run(["make", "-s", "-C", REPO / "lab/kernel/search", f"OUT={out}"], check=True)
-    return out / "libsearch_replay.so"
-
-
 def test_an_invalid_trial_is_never_the_one_shown(run: Run) -> None:
     assert [subject.sender.name for subject in subjects(run, outcomes(run.trials))] == [
         "search",
@@ -140,11 +139,3 @@ def test_replayed_over_a_slow_start_into_a_full_link_search_leaves_after_the_cap
     # 2 to 3 RTTs, each of them longer than the base RTT by then.
     assert capacity_s < bins.filter("exit")["t_s"][0] < capacity_s + 6 * path.base_rtt_ms / 1000
     assert bins.filter(pl.col("t_s") < capacity_s)["norm_pct"].drop_nulls().len() > 0
-
-
-@pytest.mark.parametrize("name", ["exit_times", "throughput_cdf"])
-def test_each_figure_is_a_command(name: str, run: Run, tmp_path: Path) -> None:
-    command: list[str | Path] = [sys.executable, "-m", f"lab.figures.{name}", run.path, tmp_path]
-    written = subprocess.check_output(command, cwd=REPO, text=True).split()
-    assert written
-    assert all(Path(file).stat().st_size > 1000 for file in written)

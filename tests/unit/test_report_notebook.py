@@ -3,15 +3,11 @@
 
 import ast
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import jupytext
 import pytest
 
 from lab.base.paths import REPO
-from lab.report.index.execute import execute
-from lab.report.write import write_report
-from tests.stored_run import store_run
 
 NOTEBOOKS = sorted((REPO / "analysis").glob("[0-9][0-9]-*.ipynb"))
 by_name = pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda notebook: notebook.stem)
@@ -35,13 +31,3 @@ def test_the_notebook_defines_nothing_and_is_kept_without_outputs(notebook: Path
     defined = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
     assert not any(isinstance(node, defined) for cell in code for node in ast.walk(ast.parse(cell.source)))
     assert not any(cell.outputs for cell in code)
-
-
-def test_executed_from_top_to_bottom_it_writes_the_summary_and_figures_of_the_report(tmp_path: Path) -> None:
-    run, out = store_run(tmp_path / "results", trials=1), tmp_path / "out"
-    notebook = REPO / "analysis" / "01-geo-exit.ipynb"
-    with TemporaryDirectory() as sockets:
-        execute(notebook, tmp_path / "executed.ipynb", Path(sockets), {"run_dir": str(run), "out_dir": str(out)})
-    paths = write_report(run, None).paths
-    for made in (paths.summary_csv, *paths.figures):
-        assert (out / made.name).read_bytes() == made.read_bytes(), made.name

@@ -40,12 +40,12 @@ def measure(
     console = Console(highlight=False, soft_wrap=True)
     kernel = f"{where}, busy" if busy else where
     try:
-        run, asked = runner(where), subjects(names or [])
+        run, requested = runner(where), subjects(names or [])
         with scratch_folder() as scratch, ExitStack() as stack:
             if busy:
                 stack.enter_context(every_core_busy(vm() if where == "vm" else None))
             traces = []
-            for number, subject in enumerate(asked):
+            for number, subject in enumerate(requested):
                 traces.append(replayed(run, subject, scratch / str(number), seconds))
                 console.print(line(traces[-1]), markup=False)
             file = store(kernel, traces, {})

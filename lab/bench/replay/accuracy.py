@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How far a replayed link was from its series: pure functions of what was asked and when packets came.
+"""How far a replayed link was from its series: pure functions of the requested series and of when packets came.
 
 All times count from the series' start.
 """
@@ -32,7 +32,7 @@ def on_grid(rows: list[Row], step_s: float, duration_s: float) -> list[Row]:
 
 
 def ahead(link: Link, duration_s: float, lead_s: float, tick_s: float) -> npt.NDArray[np.uint64]:
-    """Word full frames that keep a link's queue filled, one more than it can carry: rows of (ns, bytes).
+    """List full frames that keep a link's queue filled, one more than it can carry: rows of (ns, bytes).
 
     Each is sent a lead before the link could begin with it, at a tick: a frame that a stall interrupts had begun.
     """
@@ -55,8 +55,8 @@ def window_errors_pct(link: Link, received_s: Floats, frame_bytes: Floats, durat
     known = last >= 0
     edges_s, last = edges_s[known], last[known]
     excess = np.cumsum(frame_bytes)[last] - link.sent_bytes(received_s[last])
-    asked = np.diff(link.sent_bytes(edges_s))
-    return np.asarray(100 * np.abs(np.diff(excess)) / np.maximum(asked, FRAME_BYTES))
+    requested = np.diff(link.sent_bytes(edges_s))
+    return np.asarray(100 * np.abs(np.diff(excess)) / np.maximum(requested, FRAME_BYTES))
 
 
 def delay_errors_ms(rows: list[Row], sent_s: Floats, received_s: Floats) -> Floats:

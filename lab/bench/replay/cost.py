@@ -34,7 +34,7 @@ def measure(run: Run, folder: Path) -> Cost:
         wrote_mb, wrote_s = written(own, span_s)
         node_mb, node_s = played(run, own, span_s)
         found |= {f"{name} of {STEP_S * 1e3:g} ms steps: written, MB": wrote_mb, f"{name}: written, s": wrote_s}
-        found |= {f"{name}: replayed, MB in the node": node_mb, f"{name}: replayed, s": node_s}
+        found |= {f"{name}: replayed, in the node, MB": node_mb, f"{name}: replayed, s": node_s}
     return found
 
 
@@ -53,8 +53,8 @@ def written(folder: Path, span_s: int) -> tuple[float, float]:
     frame = pl.DataFrame({"t_s": np.arange(steps) * STEP_S, "rate_down_mbps": mbps})
     recording.write(Recording(frame, "series", "capacity", "made", "made", ()), folder / "made.parquet")
     down = {"rate_mbps": {"file": "made.parquet"}, "delay_ms": 10, "buffer_bytes": 100_000}
-    words = {"title": "long", "down": down, "up": {"delay_ms": 10}, "recorded": [], "assumed": []}
-    (folder / "made.yml").write_text(yaml.safe_dump(words))
+    content = {"title": "long", "down": down, "up": {"delay_ms": 10}, "recorded": [], "assumed": []}
+    (folder / "made.yml").write_text(yaml.safe_dump(content))
     command = [
         sys.executable,
         "-m",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A recording's series replayed in a kernel, and what its packets got beside what was asked."""
+"""A recording's series replayed in a kernel, and what its packets got compared with the request."""
 
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,7 @@ LEAD_S, TICK_S = 0.5, 0.01  # packets are queued so long before the link has car
 MOST_PACKETS = 500_000
 PROBE_S, PROBE_BYTES = 0.005, 100  # on average, at random times: in step with the changes they would miss or hit each
 BUFFER_BYTES = 1 << 30
-SPARE_S = 60.0  # a series must not end before its qdisc is asked what it counted
+SPARE_S = 60.0  # a series must not end before the counters of its qdisc are read
 FILE = "steps.tsv"
 Figures = dict[str, Any]
 
@@ -45,8 +45,8 @@ def replayed(run: Run, subject: Subject, folder: Path, most_s: float) -> Figures
 def capacity(run: Run, subject: Subject, folder: Path, most_s: float) -> Figures:
     """Replay rates changed every 10 ms, or delivery opportunities one by one, under a queue that is never empty."""
     link, rows, seconds = _capacity(subject.load(), subject.kind, most_s)
-    words = [(_us(t_s), f"{value * (1e6 if subject.kind == 'rate' else 1):.0f}") for t_s, value in rows]
-    _write(folder, [*words, (_us(seconds + SPARE_S), END)])
+    lines = [(_us(t_s), f"{value * (1e6 if subject.kind == 'rate' else 1):.0f}") for t_s, value in rows]
+    _write(folder, [*lines, (_us(seconds + SPARE_S), END)])
     spec: Spec = {"kind": "replay", "mode": subject.kind, "limit_bytes": BUFFER_BYTES, "overhead_bytes": 0}
     spec |= {"start_bps": 1_000_000, "child": None}  # until the series begins: nothing is sent before
     got = crossing.cross(run, folder, spec, ahead(link, seconds, LEAD_S, TICK_S), seconds + LEAD_S, FILE)
@@ -75,8 +75,8 @@ def delay(run: Run, subject: Subject, folder: Path, most_s: float) -> Figures:
     seconds, base_ms = min(most_s, recorded.length_s), recorded.least() / 2 if subject.column == "rtt_ms" else 0.0
     recorded_rows = [(t_s, value - base_ms) for t_s, value in recorded.window(0.0, seconds).rows()]
     rows = on_grid(recorded_rows, STEP_S, seconds)
-    words = [(_us(t_s), f"{delay_ms * 1e3:.0f}", "0") for t_s, delay_ms in rows]
-    _write(folder, [*words, (_us(seconds + SPARE_S), END)])
+    lines = [(_us(t_s), f"{delay_ms * 1e3:.0f}", "0") for t_s, delay_ms in rows]
+    _write(folder, [*lines, (_us(seconds + SPARE_S), END)])
     spec: Spec = {"kind": "delay_line", "limit_pkts": DELAY_LINE_PKTS, "delay_us": round(rows[0][1] * 1e3), "seed": 1}
     spec |= {"loss_pct": 0.0, "frame_us": 0, "frame_pkts": 0, "late_us": LATE_LEAST_US}
     gaps_s = np.random.default_rng(1).exponential(PROBE_S, round(seconds / PROBE_S))
@@ -92,7 +92,7 @@ def delay(run: Run, subject: Subject, folder: Path, most_s: float) -> Figures:
 
 
 def _common(got: Arrivals, rows: list[Row], seconds: float, due: int) -> Figures:
-    """Tell what every replay tells; lost is what of the first so many packets never came."""
+    """Return what every replay reports; `due`: how many of the first packets must have arrived."""
     return {
         "seconds": round(seconds, 3),
         "steps": len(rows),

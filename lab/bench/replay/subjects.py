@@ -38,8 +38,10 @@ class Subject:
 
 def subjects(names: list[str]) -> list[Subject]:
     """Find what can be replayed of recordings, of all that were fetched without names."""
-    asked = [dataset(name) for name in names] or [one for one in datasets().values() if one.fetched and not _again(one)]
-    found = [(one, list(_columns(one))) for one in asked]
+    requested = [dataset(name) for name in names] or [
+        one for one in datasets().values() if one.fetched and not _again(one)
+    ]
+    found = [(one, list(_columns(one))) for one in requested]
     for one, columns in found if names else ():
         if not columns:
             raise UserError(f"{one.name}: must hold a capacity or round trips on a clock, to be replayed")
@@ -49,12 +51,15 @@ def subjects(names: list[str]) -> list[Subject]:
 
 
 def _again(one: Dataset) -> bool:
-    """Tell whether a recording is a part of one that is replayed as a whole."""
+    """Return whether a recording is a part of one that is replayed as a whole."""
     return one.own.whole and one.part != Told()
 
 
 def _columns(one: Dataset) -> Iterator[Subject]:
-    """A rate is a capacity only where the link was saturated; samples without a clock are no series."""
+    """List the columns of a recording that can be replayed.
+
+    A rate is a capacity only where the link was saturated; samples without a clock are no series.
+    """
     scan = recording.scan(imported_dataset(one.name))
     columns = scan.frame.collect_schema().names()
     if scan.kind == "samples":

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The bench's figures: a file for each kernel that was measured, and one table of all of them."""
+"""Store the bench's figures, one file per measured kernel, and show all of them in one table."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,14 +11,19 @@ from rich.console import Group
 from rich.table import Table
 
 from lab.base import paths
+from lab.bench import measured
+from lab.bench.measured import Figure
 from lab.bench.replay.replayed import Figures
 
 SHARES = {"p50": 0.5, "p99": 0.99, "max": 1.0}
-# measure -> where a trace tells it, and what is asked in virtual time
+# measure -> the key in a trace's figures, and the target in virtual time
 SPREADS = {
     "bytes in 100 ms, error in %": ("window_error_pct", "≤ 0.5"),
     "one-way delay, error in ms": ("delay_error_ms", "≤ 0.05 at p99"),
     "latest departure of each delay line, us": ("latest_us", ""),
+}
+UNITS = {name: tuple(name.split(", error in ")) for name in SPREADS if ", error in " in name} | {
+    "latest departure of each delay line, us": ("latest departure of each delay line", "us")
 }
 COUNTS = {"packets reordered": "reordered_pkts", "packets lost": "lost_pkts"}
 
@@ -28,12 +34,12 @@ def spread(values: list[float]) -> dict[str, float]:
 
 
 def line(figures: Figures) -> str:
-    """Word one trace: p50/p99/max of what was measured."""
-    said = [f"{figures['trace']} {figures['column']} ({figures['kind']}), {figures['seconds']:g} s:"]
+    """Format one trace: p50/p99/max of each measure."""
+    parts = [f"{figures['trace']} {figures['column']} ({figures['kind']}), {figures['seconds']:g} s:"]
     for name, (key, _) in SPREADS.items():
         if figures.get(key):
-            said.append(f"{name} {'/'.join(f'{value:.3g}' for value in spread(figures[key]).values())};")
-    return " ".join([*said, f"{figures['reordered_pkts']} reordered, {figures['lost_pkts']} lost"])
+            parts.append(f"{name} {'/'.join(f'{value:.3g}' for value in spread(figures[key]).values())};")
+    return " ".join([*parts, f"{figures['reordered_pkts']} reordered, {figures['lost_pkts']} lost"])
 
 
 def store(kernel: str, traces: list[Figures], cost: dict[str, float]) -> Path:
@@ -51,18 +57,31 @@ def store(kernel: str, traces: list[Figures], cost: dict[str, float]) -> Path:
         "cost": cost,
         "traces": each,
     }
-    folder = paths.results() / "bench"
-    folder.mkdir(parents=True, exist_ok=True)
-    file = folder / f"replay-{kernel.replace(', ', '-')}.json"
-    file.write_text(json.dumps(content, indent=1))
-    return file
+    name = f"replay-{kernel.replace(', ', '-')}"
+    where, _, busy = kernel.partition(", ")
+    options = f"--where {where}{' --busy' if busy else ''}"
+    return measured.store(name, f'make bench-replay BENCH="{options}"', list(_figures(content)), content)
+
+
+def _figures(content: dict[str, Any]) -> Iterator[Figure]:
+    yield {"name": "series replayed", "value": content["series"], "unit": "series"}
+    for name, (_, target) in SPREADS.items():
+        quantity, unit = UNITS[name]
+        for share, value in content["pooled"][name].items():
+            figure: Figure = {"name": f"{quantity}, {share}", "value": float(f"{value:.3g}"), "unit": unit}
+            yield figure | {"target": target} if target else figure
+    for name, count in content["counts"].items():
+        yield {"name": name, "value": count, "unit": "packets", "target": "0"}
+    for name, value in content["cost"].items():
+        quantity, unit = name.rsplit(", ", 1)
+        yield {"name": quantity, "value": float(f"{value:.3g}"), "unit": unit}
 
 
 def table() -> Group:
     """Show every kernel that was measured, side by side."""
     files = sorted((paths.results() / "bench").glob("replay-*.json"))
     kernels: list[dict[str, Any]] = [json.loads(file.read_text()) for file in files]
-    shown = Table("kernel", "measure", *SHARES, "asked in virtual time")
+    shown = Table("kernel", "measure", *SHARES, "target in virtual time")
     for kernel in kernels:
         for name, (_, wish) in SPREADS.items():
             found = kernel["pooled"][name]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Write the steps of a profile's trial, alone in a process, and tell how much memory that took.
+"""Write the steps of a profile's trial, alone in a process, and print how much memory that took.
 
 `python -m lab.bench.replay.written PROFILE SECONDS FOLDER` prints megabytes and seconds.
 """
@@ -17,7 +17,7 @@ from lab.links.shapes import write_steps
 
 
 def peak_mb() -> float:
-    """Return this process's own peak: what getrusage tells is its parent's where that was larger."""
+    """Return this process's own peak: getrusage reports its parent's where that was larger."""
     found = re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())
     assert found
     return int(found[1]) / 1024

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The command: how many trials, over which links, of which forms."""
 
+import shlex
 import sys
 import time
 from pathlib import Path
@@ -12,8 +13,10 @@ from rich.console import Console
 
 from lab.base import paths
 from lab.base.errors import UserError, field_error
+from lab.bench import measured
+from lab.bench.measured import Figure
 from lab.bench.versions import trials as run
-from lab.bench.versions.compare import by_link, over_links, shown
+from lab.bench.versions.compare import CLASSES, by_link, over_links, shown
 from lab.bench.versions.forms import FORMS, LINKS
 from lab.images import image
 from lab.kernel import build
@@ -91,8 +94,21 @@ def _report(rows: pl.DataFrame, base: str, folder: Path, name: str, console: Con
     table = by_link(rows, base)
     table.write_csv(folder / f"{name}-by-link.csv")
     for link in table["link"].unique(maintain_order=True):
-        console.print(shown(table.filter(link=link).drop("link"), f"{link}, {name}; beside {base}"))
-    console.print(shown(over_links(rows, base), f"all links, {name}; beside {base}"))
+        console.print(shown(table.filter(link=link).drop("link"), f"{link}, {name}; compared with {base}"))
+    total = over_links(rows, base)
+    console.print(shown(total, f"all links, {name}; compared with {base}"))
+    details = {"by_link": table.to_dicts()}
+    measured.store(
+        f"versions-{name}", f"make bench-versions BENCH='{shlex.join(sys.argv[1:])}'", _figures(total), details
+    )
+
+
+def _figures(total: pl.DataFrame) -> list[Figure]:
+    return [
+        {"name": f"{row['form']}: exits {name}", "value": row[name], "unit": f"of {row['trials']} trials"}
+        for row in total.to_dicts()
+        for name in CLASSES
+    ]
 
 
 if __name__ == "__main__":

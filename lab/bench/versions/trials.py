@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Trials that are stored run only once; what each says, as one row per form."""
+"""Run the trials that are not stored yet; give one row per trial and form."""
 
 import hashlib
 import os
@@ -73,7 +73,7 @@ def replayed_rows(folder: Path, link: str, forms: list[str], library: Path) -> I
 
 
 def module_row(folder: Path, link: str) -> Row | None:
-    """The row of one whole trial; `queue_ms`: how long the mean backlog takes to leave."""
+    """Return the row of one whole trial; `queue_ms` is how long the mean backlog takes to leave."""
     trial = Trial(folder)
     if not trial.valid:
         return None
@@ -104,10 +104,10 @@ def _row(trial: Trial, link: str, form: str, seen: Row) -> Row:
 
 
 def plain() -> dict[str, Cca]:
-    """The sender whose downloads are replayed."""
+    """Return the sender whose downloads are replayed."""
     return {BASE: load_ccas()[BASE]}
 
 
 def modules(forms: list[str]) -> dict[str, Cca]:
-    """The senders of whole trials."""
+    """Return the senders of whole trials."""
     return {name: FORMS[name].cca(name) for name in forms}

@@ -19,11 +19,11 @@ KINDS = ("kvm", "qemu")
 
 def chosen(box: Path) -> tuple[str, str]:
     """Return (kvm or qemu, why)."""
-    said = os.environ.get("LAB_ACCEL")
-    if said:
-        if said not in KINDS:
-            raise field_error("environment", "LAB_ACCEL", said, f"one of {', '.join(KINDS)}")
-        return said, "LAB_ACCEL says so"
+    requested = os.environ.get("LAB_ACCEL")
+    if requested:
+        if requested not in KINDS:
+            raise field_error("environment", "LAB_ACCEL", requested, f"one of {', '.join(KINDS)}")
+        return requested, "LAB_ACCEL is set"
     if not os.access(KVM, os.R_OK | os.W_OK):
         return "qemu", f"{KVM} is not there, or not yours to use"
     return _remembered() or _remember(*_tried(box))
@@ -59,8 +59,8 @@ def _file() -> Path:
 def _remembered() -> tuple[str, str] | None:
     if not _file().exists():
         return None
-    told = json.loads(_file().read_text())
-    return (told["kind"], told["why"]) if told["boot"] == BOOT.read_text().strip() else None
+    stored = json.loads(_file().read_text())
+    return (stored["kind"], stored["why"]) if stored["boot"] == BOOT.read_text().strip() else None
 
 
 def _remember(kind: str, why: str) -> tuple[str, str]:

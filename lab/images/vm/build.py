@@ -57,8 +57,8 @@ def find() -> Box | None:
     """Return the box if it is made; UserError where its checksum is wrong."""
     if not finished(folder()):
         return None
-    told = json.loads((folder() / "box.json").read_text())
-    box = Box(folder() / NAME, told["sha256"], told["packages"])
+    stored = json.loads((folder() / "box.json").read_text())
+    box = Box(folder() / NAME, stored["sha256"], stored["packages"])
     got = _sha256(box.file) if box.file.is_file() else "missing"
     if got != box.sha256:
         raise UserError(f"{box.file}: sha256={got}: must be {box.sha256}: remove {folder()} and build it again")
@@ -93,8 +93,8 @@ def _make(draft: Path) -> None:
     size = (draft / NAME).stat().st_size
     if size > MOST_BYTES:
         raise UserError(f"{draft / NAME}: bytes={size}: must be at most {MOST_BYTES}: shorten lab/images/box.pkgs")
-    told = {"sha256": _sha256(draft / NAME), "bytes": size, "packages": versions}
-    (draft / "box.json").write_text(json.dumps(told, indent=1))
+    described = {"sha256": _sha256(draft / NAME), "bytes": size, "packages": versions}
+    (draft / "box.json").write_text(json.dumps(described, indent=1))
 
 
 def _pack(work: Path, box: Path) -> None:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A kernel for the VM from Debian's source, with the lab's modules in the tree; lab/images/vm/kernel/build says how.
+"""A kernel for the VM from Debian's source, with the lab's modules in the tree; vm/kernel/build has the steps.
 
 It is built on this machine, or in the VM itself, which then is brought the recipe alone. Its release ends in a digest
-of what it is made from: so it tells by itself whether it is the present one.
+of what it is made from: so its name shows whether it is the present one.
 """
 
 import hashlib
@@ -62,7 +62,7 @@ def recipe() -> Made:
 
 
 def fragment(suffix: str) -> str:
-    """Word what is asked of the configuration: what both kernels share is read from the virtual kernel's."""
+    """Build the requested configuration: what both kernels share is read from the virtual kernel's."""
     shared = [line for line in (KERNEL / "virtual.config").read_text().splitlines() if SHARED.match(line)]
     release = [f'CONFIG_LOCALVERSION="{suffix}"', "# CONFIG_LOCALVERSION_AUTO is not set"]
     return (HERE / "vm.config").read_text() + "\n".join([*shared, *release]) + "\n"
@@ -71,7 +71,7 @@ def fragment(suffix: str) -> str:
 def _files() -> dict[str, Path]:
     """Find all that the recipe holds beside the fragment, by its place there."""
     modules = [file for name in ("search", "qdisc") for file in sorted((KERNEL / name).iterdir())]
-    single = [HERE / "build", HERE / "kept", KERNEL / "refused.py"]
+    single = [HERE / "build", HERE / "kept", HERE.parents[1] / "refused.py"]
     return {file.name: file for file in single} | {f"{file.parent.name}/{file.name}": file for file in modules}
 
 

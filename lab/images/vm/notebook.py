@@ -29,9 +29,9 @@ def ensure() -> Path:
 def _install(draft: Path) -> None:
     site = draft / "site"
     wanted = ["--require-hashes", "--no-deps", "--only-binary", ":all:", "--requirement", str(LOCK)]
-    wanted += ["--ignore-requires-python"]  # pip would ask it of its own Python; the lock was made for the other
+    wanted += ["--ignore-requires-python"]  # pip would check its own Python; the lock was made for the other
     machine = ["--python-version", PYTHON, "--implementation", "cp", "--abi", f"cp{PYTHON.replace('.', '')}"]
-    machine += ["--abi", "abi3", "--abi", "none", *(word for name in PLATFORMS for word in ("--platform", name))]
+    machine += ["--abi", "abi3", "--abi", "none", *(option for name in PLATFORMS for option in ("--platform", name))]
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-compile", "--target", str(site), *machine, *wanted]
     image.run_logged(pip, None, draft / "pip.log")
     pack = ["tar", "-c", "--use-compress-program=gzip -1", "--owner=0", "--group=0", "-f", str(draft / PACKED)]

@@ -45,7 +45,7 @@ def load(packed: Packed) -> None:
 
 
 def docker_answers() -> bool:
-    """Tell whether a Docker daemon runs here."""
+    """Return whether a Docker daemon runs here."""
     try:
         return subprocess.run(["docker", "info"], capture_output=True, check=False).returncode == 0
     except FileNotFoundError:

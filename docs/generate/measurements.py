@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The page of measurements, from docs/measurements/*.json: what benchmarks wrote, with commit and machine."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+FOLDER = Path(__file__).parents[1] / "measurements"
+HEAD = """# Measurements
+
+Every measured figure of this project's documentation stands here and nowhere else. A benchmark writes
+`results/bench/<name>.json`; `scripts/python -m lab.bench.measured <name>` copies that file to `docs/measurements/`,
+from which this page is made. To measure again, run the command that stands with the figures.
+
+A speed that was measured while the machine had other work is a lower bound: the load is given.
+
+"""
+
+
+TITLES = {
+    "speed": "Speed of a trial",
+    "senders": "What a sender costs",
+    "reproduce": "What make reproduce takes",
+    "replay-virtual": "How exactly recordings are replayed, in virtual time",
+    "replay-vm": "How exactly recordings are replayed, in a VM",
+}
+
+
+def page() -> str:
+    """Write the page as Markdown."""
+    files = sorted(FOLDER.glob("*.json"))
+    parts = [_part(json.loads(file.read_text())) for file in files]
+    return HEAD + ("\n".join(parts) if parts else "Nothing was measured yet.\n")
+
+
+def _part(measured: dict[str, Any]) -> str:
+    machine = measured.get("machine") or {}
+    where = ", ".join(text for name, text in _facts(machine))
+    commit = f"commit `{measured['commit']}`" if measured.get("commit") else "commit not recorded"
+    lines = [
+        f"## {_title(measured)}\n",
+        f"`{measured['command']}`, {commit}, {measured['measured_at'][:10]}",
+    ]
+    lines[-1] += f"; {where}.\n" if where else ".\n"
+    if measured.get("note"):
+        lines.append(f"{measured['note']}\n")
+    figures = measured["figures"]
+    lines += _by_subject(figures) if all(": " in figure["name"] for figure in figures) else _table(figures)
+    return "\n".join(lines) + "\n"
+
+
+def _title(measured: dict[str, Any]) -> str:
+    return str(measured.get("title") or TITLES.get(measured["name"], measured["name"]))
+
+
+def _facts(machine: dict[str, Any]) -> list[tuple[str, str]]:
+    wording = {
+        "processor": "{}",
+        "cores": "{} cores",
+        "memory_gb": "{} GB",
+        "kernel": "Linux {}",
+        "load_1_min": "load {}",
+    }
+    return [(name, text.format(machine[name])) for name, text in wording.items() if machine.get(name) not in (None, "")]
+
+
+def _by_subject(figures: list[dict[str, Any]]) -> list[str]:
+    """Lay figures that are named `subject: quantity` out as one row per subject and one column per quantity."""
+    subjects = list(dict.fromkeys(figure["name"].split(": ")[0] for figure in figures))
+    columns: dict[str, dict[str, dict[str, Any]]] = {}
+    for figure in figures:
+        subject, quantity = figure["name"].split(": ", 1)
+        columns.setdefault(quantity, {})[subject] = figure
+    lines = ["| | " + " | ".join(_heading(name, list(column.values())) for name, column in columns.items()) + " |"]
+    lines.append("|---|" + "---:|" * len(columns))
+    for subject in subjects:
+        values = [column.get(subject, {}).get("value") for column in columns.values()]
+        lines.append(f"| {subject} | " + " | ".join(_number(value) for value in values) + " |")
+    return lines
+
+
+def _heading(name: str, figures: list[dict[str, Any]]) -> str:
+    targets = {figure.get("target") for figure in figures}
+    units = {figure["unit"] for figure in figures}
+    unit = f" ({units.pop()})" if len(units) == 1 and units != {""} else ""
+    return name + unit + (f", target: {targets.pop()}" if len(targets) == 1 and None not in targets else "")
+
+
+def _table(figures: list[dict[str, Any]]) -> list[str]:
+    targets = any("target" in figure for figure in figures)
+    lines = [
+        "| figure | value | unit |" + (" target |" if targets else ""),
+        "|---|---:|---|" + ("---|" if targets else ""),
+    ]
+    for figure in figures:
+        target = f" {figure.get('target', '')} |" if targets else ""
+        lines.append(f"| {figure['name']} | {_number(figure['value'])} | {figure['unit']} |{target}")
+    return lines
+
+
+def _number(value: Any) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, float):
+        return f"{value:,.4g}" if abs(value) < 1e4 else f"{value:,.0f}"
+    return f"{value:,}" if isinstance(value, int) else str(value)

@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""MkDocs hooks: pages that are generated, and the figure of the rooms, which must follow the import contract."""
+
+from generate import commands, data, measurements, rooms
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.exceptions import PluginError
+from mkdocs.structure.files import File, Files
+
+PAGES = {"commands.md": commands.page, "data.md": data.page, "measurements.md": measurements.page}
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Add the generated pages."""
+    if rooms.FIGURE.read_text() != rooms.figure():
+        raise PluginError("docs/rooms.svg: must follow pyproject.toml: run 'scripts/python docs/generate/rooms.py'")
+    for name, page in PAGES.items():
+        files.append(File.generated(config, name, content=page()))
+    return files

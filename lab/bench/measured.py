@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a benchmark measured, as results/bench/<name>.json: commit, machine, command, and figures with their units.
+
+`python -m lab.bench.measured NAME...` copies such files to docs/measurements/, which the site's page shows.
+"""
+
+import json
+import os
+import platform
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import NotRequired, TypedDict
+
+from lab.base import paths
+from lab.base.errors import UserError
+
+PUBLISHED = paths.REPO / "docs" / "measurements"
+
+
+class Figure(TypedDict):
+    """One measured value."""
+
+    name: str
+    value: float | int | str | None
+    unit: str
+    target: NotRequired[str]  # what is required of it
+
+
+def store(name: str, command: str, figures: list[Figure], details: Mapping[str, object] | None = None) -> Path:
+    """Write results/bench/<name>.json and return its path; `details` keeps what the figures were computed from."""
+    file = paths.results() / "bench" / f"{name}.json"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    measured = {
+        "name": name,
+        "command": command,
+        "commit": _commit(),
+        "measured_at": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "machine": machine(),
+        "figures": figures,
+    }
+    file.write_text(json.dumps(measured | dict(details or {}), indent=1) + "\n")
+    return file
+
+
+def machine() -> dict[str, str | int | float]:
+    """Describe this machine as far as it affects a measurement; its name is not among that."""
+    info = Path("/proc/cpuinfo").read_text().splitlines()
+    models = [line.split(":", 1)[1].strip() for line in info if line.startswith("model name")]
+    memory_bytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return {
+        "processor": models[0] if models else platform.machine(),
+        "cores": len(os.sched_getaffinity(0)),
+        "memory_gb": round(memory_bytes / 1e9, 1),
+        "load_1_min": round(os.getloadavg()[0], 1),
+        "kernel": platform.release().split("-")[0],
+        "python": platform.python_version(),
+    }
+
+
+def _commit() -> str | None:
+    """Return the checkout's commit, marked where files differ from it; null outside a checkout."""
+    command = ["git", "-C", str(paths.REPO), "describe", "--always", "--abbrev=12", "--dirty", "--exclude=*"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return done.stdout.strip() or None
+
+
+def publish(names: list[str]) -> None:
+    """Copy measured figures to docs/measurements/."""
+    for name in names:
+        file = paths.results() / "bench" / f"{name}.json"
+        if not file.is_file():
+            raise UserError(f"{file}: must be there: measure it first (make bench-{name.split('-')[0]})")
+        shutil.copy(file, PUBLISHED / file.name)
+
+
+if __name__ == "__main__":
+    publish(sys.argv[1:])

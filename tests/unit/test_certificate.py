@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The certificate passes a sound trial, and each check fails when its cause is put in."""
+
+import copy
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from lab.runs.certificate import certify
+from lab.runs.trial import decode
+
+DRAFT = Path(__file__).parents[1] / "data" / "draft"
+PLAN = json.loads((DRAFT / "plan.json").read_text())
+NODE = json.loads((DRAFT / "node.json").read_text())
+TABLES = decode(DRAFT, NODE, "search")
+Parts = tuple[dict[str, Any], dict[str, Any], dict[str, pl.DataFrame]]
+
+
+def checked(plan: dict[str, Any], node: dict[str, Any], tables: dict[str, pl.DataFrame]) -> dict[str, dict[str, Any]]:
+    certificate = certify(plan, node, tables)
+    assert certificate["valid"] == all(check["ok"] for check in certificate["checks"])
+    return {check["name"]: check for check in certificate["checks"]}
+
+
+def test_a_sound_trial_passes_every_check() -> None:
+    assert all(check["ok"] for check in checked(PLAN, NODE, TABLES).values())
+
+
+def test_every_check_says_what_was_asked_and_what_was_got() -> None:
+    for check in checked(PLAN, NODE, TABLES).values():
+        assert set(check) == {"name", "asked", "got", "unit", "tolerance", "ok"}
+
+
+def slower(_plan: Any, _node: Any, tables: dict[str, pl.DataFrame]) -> None:
+    asked = pl.when(pl.col("quantity") == "down.rate_mbps").then(1.03).otherwise(1.0)
+    tables["link"] = tables["link"].with_columns(pl.col("value") * asked)
+
+
+def unsampled(_plan: Any, _node: Any, tables: dict[str, pl.DataFrame]) -> None:
+    tables["qdisc"] = tables["qdisc"].clear()
+
+
+def late_probe(way: int) -> Callable[..., None]:
+    def put_in(_plan: Any, node: dict[str, Any], _tables: Any) -> None:
+        node["probes"][way]["arrived"][5][1] += 150
+
+    return put_in
+
+
+def early_probe(_plan: Any, node: dict[str, Any], _tables: Any) -> None:
+    node["probes"][1]["grant_ms"] = 40.0  # waiting for a grant excuses a probe that is late, never one that is early
+    node["probes"][1]["arrived"][0][1] -= 150
+
+
+def no_probe(_plan: Any, node: dict[str, Any], _tables: Any) -> None:
+    node["probes"][0]["arrived"] = []
+
+
+def overtaken_probe(_plan: Any, node: dict[str, Any], _tables: Any) -> None:
+    arrived = node["probes"][0]["arrived"]
+    arrived[3], arrived[4] = arrived[4], arrived[3]
+
+
+def overtaken_segment(_plan: Any, _node: Any, tables: dict[str, pl.DataFrame]) -> None:
+    last = tables["packets"].filter(pl.col("to_client") & (pl.col("len_bytes") > 0)).tail(1)
+    tables["packets"] = pl.concat([tables["packets"], last.with_columns(pl.col("tsval") - 5)])
+
+
+def smaller_segments(plan: dict[str, Any], _node: Any, _tables: Any) -> None:
+    plan["mss_bytes"] = 1308
+
+
+def capture_drop(_plan: Any, node: dict[str, Any], _tables: Any) -> None:
+    node["capture"]["dropped_pkts"] = 1
+
+
+def drop_at(end: str, counter: str) -> Callable[..., None]:
+    def put_in(_plan: Any, node: dict[str, Any], _tables: Any) -> None:
+        node["counters"]["interfaces"][end][counter] += 1
+
+    return put_in
+
+
+def tcp_drop(_plan: Any, node: dict[str, Any], _tables: Any) -> None:
+    node["counters"]["tcp"]["client"]["TcpExtTCPRcvQDrop"] = 1
+
+
+def too_much_loss(_plan: Any, node: dict[str, Any], _tables: Any) -> None:
+    node["counters"]["interfaces"]["satellite:eth2"]["qdisc_dropped_pkts"] += 40
+
+
+def held_by_the_window(_plan: Any, _node: Any, tables: dict[str, pl.DataFrame]) -> None:
+    tables["acks"] = tables["acks"].with_columns(snd_wnd_bytes=pl.col("snd_nxt_bytes") - pl.col("snd_una_bytes") + 1000)
+
+
+def no_ack(_plan: Any, _node: Any, tables: dict[str, pl.DataFrame]) -> None:
+    tables["acks"] = tables["acks"].clear()
+
+
+FOLLOWED = {"sent_pkts": 1000, "late_pkts": 10, "latest_ns": 90_000, "overflow_pkts": 0, "loss_sum": 0, "lost_pkts": 0}
+
+
+def followed(**counted: int) -> Callable[..., None]:
+    """A delay line that followed a series, and what it counted."""
+
+    def put_in(plan: Any, node: dict[str, Any], _tables: Any) -> None:
+        plan["clock"] = "real" if "late_pkts" in counted else "virtual"
+        node["changes"] = [{"part": "delay-up", "played": FOLLOWED | counted}]
+
+    return put_in
+
+
+def short_download(_plan: Any, node: dict[str, Any], _tables: Any) -> None:
+    node["downloads"][0]["until_ns"] -= 800_000_000
+
+
+def drop_of_a_line_without_loss(plan: Any, node: dict[str, Any], _tables: Any) -> None:
+    (line,) = (shape for shape in plan["shapes"] if shape["part"] == "delay-up")
+    line["spec"]["kind"] = "delay_line"
+    node["changes"] = [{"part": "delay-up", "played": FOLLOWED}]
+    node["counters"]["interfaces"][f"{line['node']}:{line['dev']}"]["qdisc_dropped_pkts"] += 1
+
+
+ELSEWHERE = "drops anywhere but at the bottleneck"
+CAUSES = [
+    (slower, "rate while the bottleneck had a queue"),
+    (unsampled, "rate while the bottleneck had a queue"),
+    (late_probe(0), "one-way delay down, worst probe"),
+    (late_probe(1), "one-way delay up, worst probe"),
+    (early_probe, "one-way delay up, worst probe"),
+    (no_probe, "one-way delay down, worst probe"),
+    (overtaken_probe, "packets out of order"),
+    (overtaken_segment, "packets out of order"),
+    (smaller_segments, "largest data segment"),
+    (capture_drop, "packets the capture dropped"),
+    (drop_at("server:eth1", "qdisc_dropped_pkts"), ELSEWHERE),
+    (drop_at("client:eth1", "rx_dropped_pkts"), ELSEWHERE),
+    (drop_at("gateway:eth2", "rx_dropped_pkts"), ELSEWHERE),
+    (tcp_drop, ELSEWHERE),
+    (too_much_loss, "random loss, delay-down"),
+    (held_by_the_window, "ACKs at which the receive window was the limit"),
+    (no_ack, "ACKs at which the receive window was the limit"),
+    (followed(latest_ns=110_000), "latest departure, delay-up"),
+    (followed(late_pkts=11), "departures too late, delay-up"),
+    (followed(overflow_pkts=1), ELSEWHERE),
+    (drop_of_a_line_without_loss, ELSEWHERE),
+    (followed(loss_sum=100 * 2**32, lost_pkts=141), "random loss, delay-up"),
+    (short_download, "download lasted"),
+]
+
+
+@pytest.mark.parametrize(("put_in", "name"), CAUSES, ids=lambda value: getattr(value, "__name__", None))
+def test_a_check_fails_when_its_cause_is_put_in(put_in: Callable[..., None], name: str) -> None:
+    parts: Parts = copy.deepcopy(PLAN), copy.deepcopy(NODE), dict(TABLES)
+    put_in(*parts)
+    assert [check for check, found in checked(*parts).items() if not found["ok"]] == [name]
+
+
+@pytest.mark.parametrize("counter", ["qdisc_dropped_pkts", "tx_dropped_pkts"])
+def test_drops_of_the_full_buffer_are_no_breach(counter: str) -> None:
+    parts: Parts = copy.deepcopy(PLAN), copy.deepcopy(NODE), dict(TABLES)
+    drop_at("gateway:eth2", counter)(*parts)
+    assert all(check["ok"] for check in checked(*parts).values())
+
+
+def test_a_queue_that_never_formed_proves_nothing_and_is_no_breach() -> None:
+    idle = TABLES["qdisc"].with_columns(backlog_bytes=pl.lit(0, pl.Int64))
+    check = checked(PLAN, NODE, TABLES | {"qdisc": idle})["rate while the bottleneck had a queue"]
+    assert (check["got"], check["ok"]) == (None, True)

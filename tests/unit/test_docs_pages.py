@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Pages of the documentation that are generated: they follow the code, the contract and the measurements."""
+
+import importlib
+import json
+from types import ModuleType
+
+import pytest
+
+from lab.base.paths import REPO
+from lab.bench import measured
+from lab.bench.measured import PUBLISHED
+from lab.commands.cli import app
+
+
+def _generator(name: str, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    monkeypatch.syspath_prepend(str(REPO / "docs"))
+    return importlib.import_module(f"generate.{name}")
+
+
+def test_the_figure_of_the_rooms_follows_the_import_contract(monkeypatch: pytest.MonkeyPatch) -> None:
+    rooms = _generator("rooms", monkeypatch)
+    assert rooms.FIGURE.read_text() == rooms.figure()
+
+
+def test_every_room_is_in_the_contract_and_has_its_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    rooms = _generator("rooms", monkeypatch)
+    folders = {file.parent.name for file in (REPO / "lab").glob("*/__init__.py")}
+    assert folders == set(rooms.layers()) == set(rooms.ROOMS)
+
+
+def test_every_command_is_in_the_reference_with_its_options(monkeypatch: pytest.MonkeyPatch) -> None:
+    page = _generator("commands", monkeypatch).page()
+    names = [command.name or command.callback.__name__ for command in app.registered_commands if command.callback]
+    assert [name for name in names if f"## lab {name}\n" not in page] == []
+    assert "| `--resume` |" in page
+
+
+def test_measurements_are_shown_with_commit_command_and_unit(monkeypatch: pytest.MonkeyPatch) -> None:
+    page = _generator("measurements", monkeypatch).page()
+    for file in PUBLISHED.glob("*.json"):
+        stored = json.loads(file.read_text())
+        assert f"`{stored['command']}`, commit `{stored['commit']}`" in page
+
+
+def test_a_benchmark_stores_commit_machine_and_units(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LAB_RESULTS", str(tmp_path_factory.mktemp("results")))
+    file = measured.store(
+        "mine", "make bench-mine", [{"name": "one", "value": 1.5, "unit": "s", "target": "at most 2"}]
+    )
+    stored = json.loads(file.read_text())
+    assert stored["figures"] == [{"name": "one", "value": 1.5, "unit": "s", "target": "at most 2"}]
+    assert stored["machine"]["cores"] >= 1
+    assert {"commit", "measured_at", "command"} <= set(stored)

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A scenario's MTU gives segments of exactly that size, and `pacing: fq` a sender's host that paces."""
+
+import pytest
+
+from lab.node import sysctl
+from lab.node.tools import NodeError
+from lab.runs.plan import FQ_RATIOS, draw, make_plan, mss_bytes
+from tests.conftest import SMALL, experiment_on
+
+MTU_BYTES, MSS_BYTES = 1360, 1308  # the servers of the papers
+
+
+def test_the_papers_mtu_gives_their_segments() -> None:
+    assert mss_bytes(experiment_on(SMALL, "search", mtu_bytes=MTU_BYTES)) == MSS_BYTES
+    assert mss_bytes(experiment_on(SMALL, "search")) == 1448
+
+
+def test_a_scenario_that_says_nothing_pins_no_mtu_and_no_qdisc() -> None:
+    experiment = experiment_on(SMALL, "cubic")
+    plan = make_plan(experiment, experiment.ccas["cubic"], draw(experiment, 1))
+    assert "mtu" not in plan["sysctls"]["route"]
+    assert plan["egress"] == []
+    assert not FQ_RATIOS.keys() & plan["sysctls"]["ends"].keys()
+
+
+def test_a_route_whose_mtu_did_not_take_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sysctl, "_default_route", lambda _node: ("10.0.1.2", "eth1"))
+    monkeypatch.setattr(sysctl, "run_json", lambda *_, **__: [{"metrics": [{"initcwnd": 10}]}])
+    with pytest.raises(NodeError, match=r"^server: default route=.*: must be \{'initcwnd': '10', 'mtu': '1360'\}$"):
+        sysctl.pin_route("server", {"initcwnd": "10", "mtu": "1360"})

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Every profile of the checkout can be drawn, says what of it is data, and gives a trial whose certificate holds."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from lab.base.paths import PROFILES
+from lab.links.caution import series_of
+from lab.links.draw import Link, draw_link
+from lab.links.profile import Profile, load_profile
+from lab.links.shapes import shapes, write_steps
+from lab.schema.load import names
+from lab.schema.topology import load_topology
+from lab.traces import datasets
+from lab.traces.candidates import Mirror
+from lab.traces.fetch import chosen, fetch
+from tests.traces_real import FOLDER, needs_real
+
+DURATION_S = 30  # of the papers' downloads
+EVERY = [name for name in names(PROFILES, "*.yml") if name != "datasets"]
+ASKED = (
+    "geo-viasat geo-klm leo-starlink leo-starlink-15s lte-tmobile lte-verizon lte-att wifi-strong wifi-weak wifi-high "
+    "wifi-medium wifi-low wifi-office wifi-restaurant 5g-driving wired-clean"
+).split()
+NOISY = set(ASKED) - {"wired-clean"}  # these differ from trial to trial
+
+
+@pytest.fixture(scope="module")
+def fetched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """The recordings that profiles name, in a cache of the test's own."""
+    asked = {series.dataset for name in EVERY for _, series in series_of(load_profile(name, "test"))}
+    folder = tmp_path_factory.mktemp("cache")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(datasets, "cache_folder", lambda: folder)
+        list(fetch(chosen([name for name in asked if name], everything=False), Mirror(FOLDER)))
+        yield
+
+
+def drawn(profile: Profile, seed: int) -> Link:
+    return draw_link(profile, DURATION_S, np.random.default_rng(seed))
+
+
+def test_the_profiles_that_were_asked_for_are_there() -> None:
+    assert set(ASKED) <= set(EVERY)
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_a_profile_lists_what_is_recorded_what_published_and_what_assumed(name: str) -> None:
+    profile = load_profile(name, "test")
+    assert profile.recorded or not list(series_of(profile))
+    assert profile.assumed  # none is data alone
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_what_a_profile_calls_published_names_the_paper_and_the_place_in_it(name: str) -> None:
+    for entry in load_profile(name, "test").published:
+        assert re.search(r"\((thesis|WiFi paper|NetDev 0x18|poster|IPCCC 2022), .+\)", entry), entry
+
+
+@needs_real
+@pytest.mark.usefixtures("fetched")
+@pytest.mark.parametrize("name", EVERY)
+def test_every_profile_is_drawn_and_its_steps_are_written(name: str, tmp_path: Path) -> None:
+    profile, topology = load_profile(name, "test"), load_topology("path", "test")
+    links = [drawn(profile, seed) for seed in (1, 2)]
+    for number, link in enumerate(links):
+        write_steps(profile, link, tmp_path / str(number))
+        files = {Path(shape["steps"]).name for shape in shapes(profile, link, topology, 1) if shape["steps"]}
+        assert files == {file.name for file in (tmp_path / str(number)).iterdir()}
+        assert link.mean_rate_mbps > 0
+        assert 0 < link.base_rtt_ms < 1200
+        assert (link.down.buffer_bytes or 0) >= 1514
+    if name in NOISY:
+        assert len({repr((link.start_phase_s, link.mean_rate_mbps, link.base_rtt_ms)) for link in links}) == 2

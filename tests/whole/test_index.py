@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The index of all scenarios: what stands where something is missing or cut short, and what is made only once."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from lab.judge.stored import stored
+from lab.report.index.evaluation import evaluation
+from lab.report.index.write import write_index
+from tests.ack_logs import Gateway, download, text, written
+from tests.stored_run import store_run
+from tests.unit.test_index import results  # noqa: F401
+
+
+def test_a_truncated_table_is_one_line_on_the_page_and_the_other_trials_stand(results: Path, tmp_path: Path) -> None:
+    file = results / "geo" / "latest" / "trials" / "cubic-001" / "packets.parquet"
+    file.write_bytes(file.read_bytes()[:200])
+    page = write_index(results, None, tmp_path).read_text()
+    assert "cubic-001/packets.parquet: must be a whole Parquet table" in page
+    assert "SEARCH 2.0 + fixes left slow start at the right moment" in page
+
+
+def test_a_run_of_another_format_is_said_and_left_out(results: Path, tmp_path: Path) -> None:
+    other = store_run(tmp_path / "other", trials=1)
+    meta = json.loads((other / "run.json").read_text()) | {"format": 1}
+    (other / "run.json").write_text(json.dumps(meta))
+    (results / "old").mkdir()
+    (results / "old" / "latest").symlink_to(other)
+    found, faults = stored(results)
+    assert [each.name for each in found] == ["geo"]
+    assert len(faults) == 1
+    assert "format=1: must be" in faults[0]
+
+
+def test_an_empty_results_folder_has_a_page_on_which_everything_is_pending(tmp_path: Path) -> None:
+    page = write_index(tmp_path / "results", None, tmp_path).read_text()
+    assert "No scenario has been run yet" in page
+    assert "Pending: <code>lab evaluate</code> judges the claims." in page
+
+
+def test_a_table_of_the_evaluation_that_is_cut_short_is_said(results: Path, tmp_path: Path) -> None:
+    (results / "evaluation").mkdir()
+    (results / "evaluation" / "claims.parquet").write_bytes(b"PAR1")
+    assert "claims.parquet: must be a whole Parquet table" in write_index(results, None, tmp_path).read_text()
+    assert evaluation(results, "status") is None
+
+
+def test_the_page_names_the_commands_that_recorded_downloads_wait_for(
+    results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LAB_CACHE", str(tmp_path / "cache"))
+    page = write_index(results, None, tmp_path).read_text()
+    assert "<code>lab run geo-recorded</code>, then <code>lab traces fetch geo-viasat-logs" in page
+    assert not (results / "recorded_downloads.svg").exists()
+
+
+def test_the_page_shows_recorded_downloads_beside_emulated_ones(
+    results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (results / "geo").rename(results / "geo-recorded")
+    log = written(tmp_path, text(download(Gateway()).acks))
+    monkeypatch.setattr("lab.report.index.recorded.fetched", lambda: [str(log)])
+    page = write_index(results, None, tmp_path).read_text()
+    assert 'id="recorded-downloads' in page or "Recorded downloads (lines) beside 1 emulated" in page
+    assert "Share of time inside the band of 1 trials of cubic_plain (geo-recorded, " in page
+    assert (results / "recorded_downloads.pdf").exists()

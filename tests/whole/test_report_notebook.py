@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The notebook makes, from the stored tables, what the report makes."""
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from lab.base.paths import REPO
+from lab.report.index.execute import execute
+from lab.report.write import write_report
+from tests.stored_run import store_run
+
+
+def test_executed_from_top_to_bottom_it_writes_the_summary_and_figures_of_the_report(tmp_path: Path) -> None:
+    run, out = store_run(tmp_path / "results", trials=1), tmp_path / "out"
+    notebook = REPO / "analysis" / "01-geo-exit.ipynb"
+    with TemporaryDirectory() as sockets:
+        execute(notebook, tmp_path / "executed.ipynb", Path(sockets), {"run_dir": str(run), "out_dir": str(out)})
+    paths = write_report(run, None).paths
+    for made in (paths.summary_csv, *paths.figures):
+        assert (out / made.name).read_bytes() == made.read_bytes(), made.name
