@@ -35,18 +35,18 @@ import polars as pl
 from IPython.display import Image, Markdown, display
 
 from lab.figures.save import png, save
-from lab.judge.outcome import HEURISTICS, outcomes
+from lab.judge.outcome import outcomes
 from lab.judge.provenance import provenance
+from lab.judge.registry import inferred, rule_of
 from lab.judge.summary import summarise
 from lab.report import figures, markdown
 from lab.report.headline import headline
 from lab.report.table import tables
-from lab.report.write import DEFAULT_HEURISTIC
 from lab.tables.stored_run import Run
 
 run = Run(Path(run_dir))
 ccas, scenario = run.meta["ccas"], run.meta["scenario"]
-heuristic = scenario.get("heuristic", DEFAULT_HEURISTIC)
+heuristic = rule_of(scenario)
 library = Path(replay_library) if replay_library else None
 
 # %% [markdown]
@@ -94,7 +94,7 @@ for named in figures.per_sender(run, judged, library):
 
 # %%
 times = judged.filter("valid").pivot("heuristic", index=["cca", "trial"], values="capacity_s")
-rules = [name for name in HEURISTICS if name != "truth"]
+rules = list(inferred())
 late = times.with_columns(pl.col(rules) - pl.col("truth")).unpivot(rules, index="cca", variable_name="rule")
 by_rule = late.drop_nulls().group_by("cca", "rule", maintain_order=True)
 by_rule.agg(trials=pl.len(), mean_s=pl.col("value").mean(), sd_s=pl.col("value").std())

@@ -14,7 +14,6 @@ import polars as pl
 from lab.evaluation import sensitivity
 from lab.evaluation.replayed import Download, class_of, downloads, exit_of, varied
 from lab.judge import loss
-from lab.judge.outcome import FLOW
 from lab.judge.search_replay import version
 from lab.judge.slow_start import SlowStartExit, first_exit
 from lab.judge.stored import Stored
@@ -22,6 +21,7 @@ from lab.kernel.build import Kernel
 from lab.runs import pool
 from lab.runs.experiment import load_experiment
 from lab.runs.trial import Job
+from lab.tables.downloads import FLOW
 from lab.tables.stored_trial import Trial
 
 SENDER = sensitivity.PUBLISHED

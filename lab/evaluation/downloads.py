@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from lab.base.errors import UserError, field_error
 from lab.judge.ack_stream import GAIN
-from lab.judge.outcome import FLOW
+from lab.tables.downloads import FLOW
 from lab.tables.stored_trial import Trial
 from lab.traces.recording import Recording
 

@@ -10,11 +10,9 @@ from typing import Any
 import polars as pl
 
 from lab.base.stats import bootstrap, mean_sd, median, share_pct, wilson_pct
-from lab.judge.outcome import HEURISTICS
+from lab.judge.registry import TRUTH
 from lab.judge.stored import Stored
 
-TRUTH = "truth"
-RULES = tuple(name for name in HEURISTICS if name != TRUTH)
 TIMELY = ("chokepoint", "late")  # the thesis calls timely what is not early (table 5.1)
 ALL = "all"
 TRIALS: dict[str, Any] = {

@@ -9,6 +9,7 @@ import polars as pl
 
 from lab.evaluation.estimates import RATIOS, Estimate, of_rows
 from lab.judge.clock import TIMES, on_clock
+from lab.judge.registry import rule_of
 from lab.judge.stored import Stored
 
 NOTHING = Estimate(None, None, None, 0)
@@ -28,7 +29,7 @@ class Measured:
         if claims.get("replayed"):
             which = (pl.col("version") == claims["replayed"]) & (pl.col("judge") == "heuristic")
             return self._of("versions", which, metric, clock)
-        rule = self.stored.run.meta["scenario"]["heuristic"]
+        rule = rule_of(self.stored.run.meta["scenario"])
         return _on(self.stored.judged.outcomes.filter("valid", cca=claims["cca"], heuristic=rule), metric, clock)
 
     def has_starts(self) -> bool:

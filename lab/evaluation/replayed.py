@@ -15,11 +15,13 @@ import polars as pl
 
 from lab.judge.ack_stream import ack_stream
 from lab.judge.classify import by_bitrate, by_time
-from lab.judge.median_throughput import median_after_mbps, throughput
-from lab.judge.outcome import FLOW
+from lab.judge.median_throughput import throughput
+from lab.judge.registry import TRUTH, rule_of, rules
 from lab.judge.search_replay import EXIT, SearchParams, Version, replay_bins
 from lab.judge.slow_start import SlowStartExit, first_exit
 from lab.judge.stored import Stored
+from lab.schema.heuristics import DEFAULT_RULE
+from lab.tables.downloads import FLOW
 from lab.tables.stored_trial import Trial
 
 BASE = "cubic_plain"  # CUBIC without HyStart: nothing but loss ends its slow start
@@ -40,17 +42,18 @@ class Download:
     loss_s: float | None
     data_s: float | None
     capacity_s: dict[str, float | None]  # by judge
-    rates: pl.DataFrame | None  # where the scenario's rule is a median after slow start
+    rates: pl.DataFrame | None  # throughput, where the scenario's rule compares rates
     mss_bytes: int
+    rule: str = DEFAULT_RULE  # of the scenario
 
 
 def downloads(stored: Stored) -> list[Download]:
     """Read the valid downloads of a scenario that had no HyStart."""
-    rule = stored.run.meta["scenario"]["heuristic"]
+    rule = rule_of(stored.run.meta["scenario"])
     outcomes = stored.judged.outcomes.filter(pl.col("valid") & (pl.col("cca") == BASE))
     known = {(row["trial"], row["heuristic"]): row for row in outcomes.to_dicts()}
     return [
-        download(copy(trial), rule, known[trial.number, rule], known[trial.number, "truth"])
+        download(copy(trial), rule, known[trial.number, rule], known[trial.number, TRUTH])
         for trial in stored.run.trials
         if trial.cca == BASE and (trial.number, rule) in known
     ]
@@ -76,8 +79,9 @@ def download(trial: Trial, rule: str, by_rule: dict[str, Any], truth: dict[str, 
         by_rule["loss_s"],
         by_rule["data_s"],
         {"heuristic": by_rule["capacity_s"], "truth": truth["capacity_s"]},
-        throughput(trial.packets, FLOW) if rule.startswith("median") else None,
+        throughput(trial.packets, FLOW) if rules()[rule].rate_mbps else None,
         int(trial.meta["mss_bytes"]),
+        rule,
     )
 
 
@@ -104,7 +108,9 @@ def class_of(download: Download, left: SlowStartExit | None, judge: str) -> str 
     """Class of an exit; none where the judge never found a capacity."""
     capacity_s = download.capacity_s[judge]
     if judge == "heuristic" and download.rates is not None:
-        median_mbps = median_after_mbps(download.rates, left.t_s if left else None)
+        rate_mbps = rules()[download.rule].rate_mbps
+        assert rate_mbps is not None
+        median_mbps = rate_mbps(download.rates, left.t_s if left else None)
         bitrate = left.bitrate_mbps(download.mss_bytes) if left else None
         found = by_bitrate(left, bitrate, median_mbps, download.loss_s)
     else:

@@ -71,12 +71,13 @@ class Moments:
     true_capacity_s: float | None = None
     exit_s: float | None = None
     loss_s: float | None = None
+    rule: str = "latency offset"  # the label of the rule that capacity_s is by
 
     def lines(self) -> list[tuple[str, float, str, Any]]:
         """Name, time, colour and dashes of each moment that happened, in order of time."""
         known = (
             ("true capacity", self.true_capacity_s, CAPACITY, (0, (1, 1.5))),
-            ("capacity by offset", self.capacity_s, CAPACITY, (0, (6, 3))),
+            (f"capacity by {self.rule}", self.capacity_s, CAPACITY, (0, (6, 3))),
             ("exit", self.exit_s, EXIT, (0, (4, 2))),
             ("first loss", self.loss_s, LOSS, (0, (2, 2, 6, 2))),
         )

@@ -12,6 +12,7 @@ from lab.figures.script import draw_subjects
 from lab.figures.style import CAPACITY, EXIT, INK, Drawing, Sender, cumulative, in_house_style, name_verticals, panels
 from lab.figures.subject import Subject
 from lab.judge import median_throughput
+from lab.judge.rules.median_throughput_1s import median_first_second_mbps
 
 Rates = Mapping[str, float | None]
 LOOKS: dict[str, tuple[str, Any]] = {
@@ -55,7 +56,7 @@ def _rates_mbps(subject: Subject) -> tuple[float | None, float | None, float | N
     return (
         median_throughput.median_after_mbps(subject.throughput, subject.moments.exit_s),
         subject.exit_bitrate_mbps,
-        median_throughput.median_first_second_mbps(subject.throughput),
+        median_first_second_mbps(subject.throughput),
     )
 
 

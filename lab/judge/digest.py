@@ -7,8 +7,8 @@ import polars as pl
 
 from lab.base.stats import largest
 from lab.judge.ack_stream import ack_stream
-from lab.judge.outcome import FLOW
 from lab.judge.slow_start import first_exit
+from lab.tables.downloads import FLOW
 from lab.tables.stored_trial import Trial
 
 OBJECT_BYTES = 100_000  # the papers' step of object sizes

@@ -16,23 +16,21 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from lab.base import paths
 from lab.base.errors import UserError
 from lab.judge import digest, outcome
 from lab.judge.files import write_whole
+from lab.judge.source import judging_digest
 from lab.tables.stored_run import Run
 from lab.tables.stored_trial import TABLES, Trial
 
 OUTCOMES, TRIALS = "outcomes.parquet", "trials.parquet"
 KEY = {"digest": pl.String}
 TRIAL_SCHEMA: dict[str, Any] = {"cca": pl.String, "trial": pl.Int64, "valid": pl.Boolean} | digest.SCHEMA
-RULES = ("judge/*.py", "tables/downloads.py", "base/stats.py")
 Found = str | tuple[list[dict[str, Any]], dict[str, Any]]  # the rows of both tables, or why there are none
 FEW = 8  # trials: below it a second process costs more than it brings
 
@@ -131,16 +129,9 @@ def _judge(folder: Path) -> Found:
 
 def _digest(trial: Trial) -> str:
     """Digest of what a trial's rows are made from; tables count by their size, for they are written once."""
-    told = hashlib.sha256(_rules().encode())
+    told = hashlib.sha256(judging_digest().encode())
     told.update((trial.path / "trial.json").read_bytes())
     for name in TABLES:
         file = trial.path / f"{name}.parquet"
         told.update(f"{name} {file.stat().st_size if file.exists() else None}".encode())
     return told.hexdigest()[:16]
-
-
-@cache
-def _rules() -> str:
-    """Digest of the source that judges."""
-    files = sorted(file for pattern in RULES for file in paths.LAB.glob(pattern))
-    return hashlib.sha256(b"".join(file.read_bytes() for file in files)).hexdigest()

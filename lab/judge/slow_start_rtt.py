@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from lab.judge.ack_stream import ack_stream
-from lab.judge.outcome import FLOW
+from lab.tables.downloads import FLOW
 from lab.tables.stored_trial import Trial
 
 SAMPLES_A_RTT = 20.0

@@ -15,7 +15,7 @@ import polars as pl
 from lab.base.stats import mean_sd, share_pct, wilson_pct
 from lab.judge.classify import ExitClass
 from lab.judge.clock import TIMES, from_data, on_clock
-from lab.judge.outcome import HEURISTICS
+from lab.judge.registry import rules
 
 CLASSES = tuple(str(exit_class) for exit_class in ExitClass)
 MEANS = ("capacity_s", "loss_s", "exit_s", "throughput_mbps", "retransmits_pkts")
@@ -33,7 +33,7 @@ SCHEMA: dict[str, Any] = (
 
 def summarise(outcomes: pl.DataFrame, ccas: Sequence[str]) -> pl.DataFrame:
     """Aggregate the outcomes per sender (in the order given) and heuristic."""
-    rows = [_row(outcomes, cca, heuristic) for cca in ccas for heuristic in HEURISTICS]
+    rows = [_row(outcomes, cca, heuristic) for cca in ccas for heuristic in rules()]
     return pl.DataFrame(rows, schema=SCHEMA, orient="row")
 
 

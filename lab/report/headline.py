@@ -6,9 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from lab.judge.labels import HEURISTICS
-
-TRUTH = "truth"
+from lab.judge.registry import TRUTH, label
 
 
 def headline(summary: pl.DataFrame, ccas: Sequence[Mapping[str, Any]], heuristic: str) -> tuple[str, ...]:
@@ -18,7 +16,7 @@ def headline(summary: pl.DataFrame, ccas: Sequence[Mapping[str, Any]], heuristic
     labels = {stanza["name"]: stanza["label"] for stanza in ccas}
     return (
         f"By the bottleneck's own queue, {_by(summary, TRUTH, labels)}.",
-        f"Judged as in the papers, by {HEURISTICS[heuristic]}: {_by(summary, heuristic, labels)}.",
+        f"Judged as in the papers, by {label(heuristic)}: {_by(summary, heuristic, labels)}.",
     )
 
 

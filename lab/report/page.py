@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lab.judge.provenance import levels
+from lab.judge.registry import rules
 from lab.report import template
 from lab.report.table import Table
 from lab.report.template import Picture
@@ -43,7 +44,9 @@ def render(page: Page) -> str:
     """The page as HTML."""
     facts = list(_facts({key: value for key, value in page.meta.items() if key not in ("ccas", "profile")}))
     drawn = list(levels(page.meta["profile"]))
-    return template.render("page.html.j2", page=page, facts=facts, levels=drawn, scenario=page.meta["scenario"])
+    return template.render(
+        "page.html.j2", page=page, facts=facts, levels=drawn, scenario=page.meta["scenario"], rules=rules().values()
+    )
 
 
 def _facts(value: Any, name: str = "") -> Iterator[tuple[str, str]]:

@@ -13,7 +13,7 @@ import polars as pl
 
 from lab.base.format import mean, number, share
 from lab.judge.clock import from_data
-from lab.judge.labels import HEURISTICS
+from lab.judge.registry import label
 
 CLASS_HEADER = ("Judged by", "Valid trials", "Early (%)", "Chokepoint (%)", "Late (%)", "Capacity (s)", "from data (s)")
 TIME_HEADER = ("From", "Exit (s)", "First loss (s)", "Throughput (Mb/s)", "Retransmits (pkts)")
@@ -78,7 +78,7 @@ TIME_CAPTION = (
 
 
 def _class_rows(ours: Sequence[Mapping[str, Any]], theirs: Sequence[Mapping[str, Any]]) -> tuple[Row, ...]:
-    judged_by = ((HEURISTICS[row["heuristic"]], row) for row in ours)
+    judged_by = ((label(row["heuristic"]), row) for row in ours)
     rows = [Row((name, _trials(row), *_classes(row), *_capacities(row))) for name, row in judged_by]
     for row in theirs:
         given, none = mean(row, "capacity_s", 1), number(None, 0)

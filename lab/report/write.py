@@ -12,6 +12,7 @@ from lab.figures.save import pdf, png, svg
 from lab.judge.files import write_whole
 from lab.judge.judged import judged as judge
 from lab.judge.provenance import provenance
+from lab.judge.registry import rule_of
 from lab.judge.summary import summarise
 from lab.report import figures, latex, markdown, page, text, trust
 from lab.report.browser.pack import browsed
@@ -20,9 +21,6 @@ from lab.report.headline import headline
 from lab.report.table import Table, tables
 from lab.report.template import Picture, picture
 from lab.tables.stored_run import Run
-
-# The at-capacity rule that the papers use on this kind of path; a scenario of short paths names another.
-DEFAULT_HEURISTIC = "latency_offset"
 
 
 @dataclass(frozen=True)
@@ -56,7 +54,7 @@ def write_report(run_dir: Path, replay_library: Path | None) -> Report:
     judged = found.outcomes
     ccas, scenario = run.meta["ccas"], run.meta["scenario"]
     summary = summarise(judged, [stanza["name"] for stanza in ccas])
-    answer = headline(summary, ccas, scenario.get("heuristic", DEFAULT_HEURISTIC))
+    answer = headline(summary, ccas, rule_of(scenario))
     shown = tables(summary, ccas, scenario.get("published", []), provenance(run.meta["profile"]))
     pictures, drawn = _draw(run, judged, replay_library)
     html = page.render(_page(run, judged, answer, shown, pictures))

@@ -14,8 +14,9 @@ from lab.evaluation.replayed import class_of, downloads, exit_of, varied
 from lab.evaluation.status import status
 from lab.evaluation.verdict import UNJUDGED
 from lab.evaluation.write import write_all
-from lab.judge import latency_offset
 from lab.judge.rtt import min_rtt_ms
+from lab.judge.rule import Evidence
+from lab.judge.rules import latency_offset
 from lab.judge.search_replay import PRINTED, version
 from lab.judge.stored import Stored
 from lab.schema.scenario import load_scenario
@@ -87,11 +88,12 @@ def test_the_grid_of_constants_holds_the_published_rule_itself(stored: Stored) -
     least_ms = min_rtt_ms(trial.packets)
     assert least_ms
     asked = latency_offset.capacity_s(latency_offset.offsets(trial.packets), least_ms)
-    found = [t_s for exceed, back, t_s in constants._offsets(trial) if (exceed, back) == (2.0, 0.5)]
-    assert found == [asked]
+    gridded = constants.gridded()["latency_offset"]
+    found = gridded.judge(Evidence(trial, None, None), (gridded.published,))
+    assert [judgement.capacity_s for judgement in found] == [asked]
     points = constants.grid(stored, truths)
-    assert points.filter("published").height == 2
-    assert points.filter("best")["rule"].to_list() == ["latency_offset", "median_throughput_1s"]
+    assert points.filter("published")["rule"].to_list() == list(constants.gridded())
+    assert points.filter("best")["rule"].to_list() == list(constants.gridded())
 
 
 def test_a_replay_over_a_download_without_hystart_leaves_before_its_loss(stored: Stored, search_library: Path) -> None:

@@ -8,7 +8,7 @@
   const part = (name) => root.querySelector(`[data-part="${name}"]`);
   const MOMENTS = [
     ["true_capacity_s", "true capacity", "capacity", "1.5 3"],
-    ["capacity_s", "capacity by offset", "capacity", "9 4"],
+    ["capacity_s", "capacity by", "capacity", "9 4"], // and the rule of the scenario
     ["exit_s", "exit", "exit", "6 3"],
     ["loss_s", "first loss", "loss", "2 3 8 3"],
   ];
@@ -34,7 +34,7 @@
     return { ...raw, series };
   }
   const known = (entry) =>
-    MOMENTS.map(([key, name, colour, dash]) => ({ name, colour, dash, ms: entry.moments[key] === null ? null : entry.moments[key] * 1e3 }));
+    MOMENTS.map(([key, name, colour, dash]) => ({ name: key === "capacity_s" ? `${name} ${entry.rule}` : name, colour, dash, ms: entry.moments[key] === null ? null : entry.moments[key] * 1e3 }));
   const seconds = (ms, digits = 2) => `${(ms / 1e3).toFixed(digits)} s`;
   function inWords(entry) {
     return known(entry).map(({ name, ms }) => (ms === null ? `no ${name}` : `${name} at ${seconds(ms, 3)}`)).join(", ");

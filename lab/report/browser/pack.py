@@ -15,6 +15,7 @@ from typing import Any
 import polars as pl
 
 from lab.judge.files import write_whole
+from lab.judge.registry import TRUTH, label, rule_of
 from lab.report.browser import series as made_by
 from lab.report.browser.series import QUANTITIES, series
 from lab.tables.stored_run import Run
@@ -29,26 +30,27 @@ def browsed(runs: Iterable[tuple[Run, pl.DataFrame, str]]) -> dict[str, Any]:
     trials: list[dict[str, Any]] = []
     senders: dict[str, dict[str, str]] = {}
     for run, outcomes, name in runs:
-        trials += packed(run.trials, outcomes, name)
+        trials += packed(run.trials, outcomes, name, rule_of(run.meta["scenario"]))
         senders |= {stanza["name"]: {key: stanza[key] for key in ("label", "colour")} for stanza in run.meta["ccas"]}
     quantities = [{"name": each.name, "label": each.label, "unit": each.unit} for each in QUANTITIES]
     return {"quantities": quantities, "senders": senders, "trials": trials}
 
 
-def packed(trials: Iterable[Trial], outcomes: pl.DataFrame, group: str) -> Iterator[dict[str, Any]]:
-    """Pack trials of a run that have been judged, in the order given; `group` names the run in the browser's list."""
+def packed(trials: Iterable[Trial], outcomes: pl.DataFrame, group: str, rule: str) -> Iterator[dict[str, Any]]:
+    """Pack trials of a run that have been judged, in the order given.
+
+    group: the run's name in the browser's list; rule: the at-capacity rule that is shown next to the truth.
+    """
     judged = dict(iter(outcomes.group_by(["cca", "trial"])))
     for trial in trials:
         rows = judged.get((trial.cca, trial.number))
         if rows is not None:
-            yield _entry(copy(trial), {row["heuristic"]: row for row in rows.iter_rows(named=True)}, group)
+            yield _entry(copy(trial), {row["heuristic"]: row for row in rows.iter_rows(named=True)}, group, rule)
 
 
-def _entry(trial: Trial, by_rule: Mapping[str, Mapping[str, Any]], group: str) -> dict[str, Any]:
-    true, offset = by_rule["truth"], by_rule["latency_offset"]
-    moments = dict(
-        zip(MOMENTS, (offset["capacity_s"], true["capacity_s"], true["exit_s"], true["loss_s"]), strict=True)
-    )
+def _entry(trial: Trial, by_rule: Mapping[str, Mapping[str, Any]], group: str, rule: str) -> dict[str, Any]:
+    true, ruled = by_rule[TRUTH], by_rule[rule]
+    moments = dict(zip(MOMENTS, (ruled["capacity_s"], true["capacity_s"], true["exit_s"], true["loss_s"]), strict=True))
     known = [value for value in moments.values() if value is not None]
     data = _kept(trial.path / KEPT, moments) or _made(trial, moments, max(known, default=None))
     return {
@@ -60,6 +62,7 @@ def _entry(trial: Trial, by_rule: Mapping[str, Mapping[str, Any]], group: str) -
         "cause": true["exit_cause"],
         "duration_s": trial.meta["duration_s"],
         "moments": moments,
+        "rule": label(rule),
         "data": base64.b64encode(data).decode(),
     }
 

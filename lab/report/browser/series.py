@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from lab.judge.outcome import FLOW
+from lab.tables.downloads import FLOW
 from lab.tables.stored_trial import Trial
 
 BUCKETS = 800

@@ -11,7 +11,7 @@ from lab.base.format import NONE, number
 from lab.figures import rule_bias
 from lab.figures.save import pdf, svg
 from lab.judge.files import write_whole
-from lab.judge.labels import HEURISTICS
+from lab.judge.registry import label, rules
 from lab.report import template
 from lab.report.index.evaluation import evaluation
 from lab.report.table import Group, Row, Table
@@ -69,7 +69,7 @@ def _score(row: Mapping[str, Any]) -> Row:
     found = None if not row["trials"] else 100 * row["found"] / row["trials"]
     interval = "" if row["bias_lo_s"] is None else f" [{row['bias_lo_s']:.2f} to {row['bias_hi_s']:.2f}]"
     cells = (
-        HEURISTICS[row["rule"]],
+        label(row["rule"]),
         str(row["trials"]),
         number(found, 0),
         number(row["bias_s"], 2) + interval,
@@ -87,7 +87,7 @@ def _constants(constants: pl.DataFrame, links: Mapping[str, str]) -> Table:
     for (scenario, rule), of in constants.group_by(["scenario", "rule"], maintain_order=True):
         best = of.filter(~pl.col("published")).sort("rms_s", nulls_last=True).head(BEST)
         rows = pl.concat([of.filter("published"), best])
-        name = f"{links.get(str(scenario), str(scenario))}: {HEURISTICS.get(str(rule), rule)}"
+        name = f"{links.get(str(scenario), str(scenario))}: {label(str(rule))}"
         groups.append(Group(name, tuple(_constant(row) for row in rows.iter_rows(named=True))))
     caption = (
         "Where the rules' constants would better be: the papers' own (published), and the best of a grid by error."
@@ -96,8 +96,9 @@ def _constants(constants: pl.DataFrame, links: Mapping[str, str]) -> Table:
 
 
 def _constant(row: Mapping[str, Any]) -> Row:
-    known = {"exceeds (RTTs)": row["exceed_rtts"], "back to (RTTs)": row["back_rtts"], "span (s)": row["span_s"]}
-    words = ", ".join(f"{name} {value:g}" for name, value in known.items() if value is not None) or NONE
+    rule = rules().get(row["rule"])
+    labels = rule.constants.labels if rule and rule.constants else {}
+    words = ", ".join(f"{name} {row[column]:g}" for column, name in labels.items() if column in row) or NONE
     found = None if not row["trials"] else 100 * row["found"] / row["trials"]
     cells = (
         words,

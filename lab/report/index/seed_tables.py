@@ -12,7 +12,7 @@ import polars as pl
 from lab.base.format import mean, number, share
 from lab.base.stats import mean_sd, share_pct, wilson_pct
 from lab.judge.clock import CLOCKS, TIMES, on_clock
-from lab.judge.labels import HEURISTICS
+from lab.judge.registry import TRUTH, label, rule_of
 from lab.judge.stored import Stored
 from lab.report.table import Group, Row, Table
 from lab.schema.cca import load_ccas
@@ -31,7 +31,6 @@ METRICS = {
     "exit_bitrate_mbps": ("Exit bitrate (Mb/s)", 1),
     "retransmits_pkts": ("Sent again (pkts)", 0),
 }
-TRUTH = "truth"
 SHARES = {
     "early_pct": ["early"],
     "chokepoint_pct": ["chokepoint"],
@@ -85,12 +84,11 @@ def _group(stored: Stored, claim: Mapping[str, Any], shown: Sequence[str], judge
     theirs = Row((claim["source"], number(claim.get("trials"), 0), *_cells(_published(claim), shown)), published=True)
     if claim.get("replayed"):
         return Group(claim["row"], (theirs, _replayed(stored, claim, shown, judged)))
-    rule = stored.run.meta["scenario"].get("heuristic", "latency_offset")
+    rule = rule_of(stored.run.meta["scenario"])
     if not any(metric in SHARES or metric == "capacity_s" for metric in shown):
         return Group(claim["row"], (theirs, Row(("here", *_ours(stored, claim, rule, shown)))))
     ours = [
-        Row((f"here, by {HEURISTICS[name]}", *_ours(stored, claim, name, shown)))
-        for name in dict.fromkeys((rule, TRUTH))
+        Row((f"here, by {label(name)}", *_ours(stored, claim, name, shown))) for name in dict.fromkeys((rule, TRUTH))
     ]
     return Group(claim["row"], (theirs, *ours))
 

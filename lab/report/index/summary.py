@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from lab.base.format import mean, number, share
+from lab.judge.registry import TRUTH, rule_of
 from lab.judge.stored import Stored
 from lab.judge.summary import summarise
 from lab.report.headline import headline
@@ -60,7 +61,7 @@ def _rows(stored: Stored) -> list[Row]:
     summary, rule = _summary(stored), _rule(stored)
     rows = []
     for stanza in stored.ccas:
-        true, ruled = (summary.row(by_predicate=_is(stanza["name"], name), named=True) for name in ("truth", rule))
+        true, ruled = (summary.row(by_predicate=_is(stanza["name"], name), named=True) for name in (TRUTH, rule))
         cells = (
             stanza["label"],
             f"{true['valid']} of {true['trials']}",
@@ -83,7 +84,7 @@ def _summary(stored: Stored) -> pl.DataFrame:
 
 
 def _rule(stored: Stored) -> str:
-    return str(stored.run.meta["scenario"].get("heuristic", "latency_offset"))
+    return rule_of(stored.run.meta["scenario"])
 
 
 def _valid(stored: Stored) -> int:

@@ -21,6 +21,8 @@ which the client sees one one-way delay later and the sender one RTT later.
 
 import polars as pl
 
+from lab.judge.classify import by_time
+from lab.judge.rule import Evidence, Judgement, Rule
 from lab.tables.link_capacity import Link
 
 BUSY_SHARE = 0.95
@@ -28,7 +30,7 @@ SAMPLES_AT_LEAST = 3
 
 
 def capacity_s(qdisc: pl.DataFrame, link: Link) -> float | None:
-    """First instant from which the queue stays filled for one base RTT while the link is busy."""
+    """Return the first instant from which the queue stays filled for one base RTT while the link is busy."""
     for begin_s, end_s in _filled_spans(qdisc).iter_rows():
         found = _busy_from(qdisc, link, begin_s, end_s)
         if found is not None:
@@ -37,14 +39,14 @@ def capacity_s(qdisc: pl.DataFrame, link: Link) -> float | None:
 
 
 def busy_share(qdisc: pl.DataFrame, link: Link) -> float:
-    """Bytes sent from the first to the last sample over what the link allowed in that time; 0 where it was nothing."""
+    """Return bytes sent from first to last sample over what the link allowed in that time; 0 where that is 0."""
     first, last = qdisc.row(0, named=True), qdisc.row(-1, named=True)
     allowed = link.bytes_between(first["t_s"], last["t_s"])
     return float((last["sent_bytes"] - first["sent_bytes"]) / allowed) if allowed > 0 else 0.0
 
 
 def _busy_from(qdisc: pl.DataFrame, link: Link, begin_s: float, end_s: float) -> float | None:
-    """First sample of a filled spell from which it lasts a base RTT, and the link is busy all that time."""
+    """Return the first sample of a filled spell from which it lasts a base RTT, and the link is busy all that time."""
     spell = qdisc.filter(pl.col("t_s").is_between(begin_s, end_s))
     for at_s in spell["t_s"]:
         until_s = at_s + link.base_rtt_ms(at_s) / 1000
@@ -57,7 +59,7 @@ def _busy_from(qdisc: pl.DataFrame, link: Link, begin_s: float, end_s: float) ->
 
 
 def _filled_spans(qdisc: pl.DataFrame) -> pl.DataFrame:
-    """Unbroken sequences of samples with a backlog, oldest first: begin_s, end_s."""
+    """Return unbroken sequences of samples with a backlog, oldest first: begin_s, end_s."""
     return (
         qdisc.lazy()
         .with_columns(filled=pl.col("backlog_bytes") > 0)
@@ -68,3 +70,18 @@ def _filled_spans(qdisc: pl.DataFrame) -> pl.DataFrame:
         .select("begin_s", "end_s")
         .collect()
     )
+
+
+def _judge(evidence: Evidence) -> Judgement:
+    found_s = capacity_s(evidence.trial.qdisc, evidence.trial.link)
+    return Judgement(found_s, by_time(evidence.exit, found_s, evidence.loss_s))
+
+
+RULE = Rule(
+    name="truth",
+    label="the true queue",
+    meaning="Capacity as only an emulator can know it: the first moment from which the bottleneck's queue stays filled "
+    "for one base RTT while the link is busy.",
+    needs=("qdisc",),
+    judge=_judge,
+)
