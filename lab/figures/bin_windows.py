@@ -5,6 +5,7 @@ import numpy as np
 import polars as pl
 from matplotlib.figure import Figure
 
+from lab.figures.page_figure import PageFigure, Place
 from lab.figures.script import draw_subjects
 from lab.figures.streams import Streams
 from lab.figures.style import EXIT, INK, Drawing, in_house_style, panels
@@ -57,6 +58,9 @@ def draw(subject: Subject) -> Drawing | None:
     return Drawing(
         figure(at, Streams(subject.acks)), f"{what}: {said}. {subject.title}", f"{what}: {said}. {subject.title}"
     )
+
+
+FIGURE = PageFigure("bin_windows", Place.NO_PAGE, draw)
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from lab.figures.bin_windows import WINDOW_BINS
+from lab.figures.page_figure import PageFigure, Place
 from lab.figures.script import draw_subjects
 from lab.figures.streams import Streams
 from lab.figures.style import INK, LOSS, Drawing, in_house_style, panels
@@ -56,6 +57,9 @@ def draw(subject: Subject) -> Drawing | None:
     said = f"mean error {mean:.1f} points in {table.height} comparisons"
     what = f"The normalized difference from bins and from every ACK: {said}"
     return Drawing(figure(table), f"{what}. {subject.title}", f"{what}. {subject.title}")
+
+
+FIGURE = PageFigure("bins_error", Place.NO_PAGE, draw)
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from lab.figures.page_figure import PageFigure, Place
 from lab.figures.script import draw_together
 from lab.figures.style import CAPACITY, EXIT, LOSS, WIDTH_IN, Drawing, envelope, in_house_style
 from lab.figures.subject import Subject
@@ -57,6 +58,9 @@ def _column(axes: Sequence[Axes], subject: Subject) -> None:
         for t_s, colour, dash in marks:
             if t_s is not None:
                 axis.axvline(t_s, color=colour, linestyle=dash, lw=1.2)
+
+
+FIGURE = PageFigure("case_study", Place.NO_PAGE, draw)
 
 
 if __name__ == "__main__":

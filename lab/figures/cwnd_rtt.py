@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from lab.base.stats import largest, smallest
+from lab.figures.page_figure import PageFigure, Place
 from lab.figures.script import draw_subjects
 from lab.figures.style import Drawing, Moments, Sender, envelope, in_house_style, level, mark_moments, panels
 from lab.figures.subject import Subject
@@ -84,6 +85,9 @@ def _label(axes: tuple[Axes, Axes, Axes]) -> None:
         axis.set_ylabel(text)
         axis.set_ylim(bottom=0)
     axes[-1].set_xlabel("time since the SYN (s)")
+
+
+FIGURE = PageFigure("cwnd_rtt", Place.TRIAL, draw, order=2)
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from lab.base.stats import mean_sd
+from lab.figures.page_figure import PageFigure, Place
 from lab.figures.script import draw_runs
 from lab.figures.style import WIDTH_IN, Drawing, Sender, in_house_style
 from lab.judge.digest import OBJECT_BYTES
@@ -88,6 +89,9 @@ def _words(table: pl.DataFrame, senders: Sequence[Sender]) -> str:
         times_s = [f"{size} MB in {known[size]:.2f} s" for size in SAID_MB if size in known]
         said.append(f"{sender.label} {', '.join(times_s) or 'no object in nearly all trials'}")
     return "; ".join(said)
+
+
+FIGURE = PageFigure("download_times", Place.NO_PAGE, draw)
 
 
 if __name__ == "__main__":

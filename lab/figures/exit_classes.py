@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from lab.figures.exit_times import ZONES
+from lab.figures.page_figure import PageFigure, Place
 from lab.figures.script import draw_runs
 from lab.figures.style import INK, WIDTH_IN, Drawing, in_house_style
 from lab.judge.classify import ExitClass
@@ -112,6 +113,9 @@ def _bar(axis: Axes, place: float, height: float, pct: dict[str, float | None], 
 def _words(pct: dict[str, float | None]) -> str:
     known = [f"{value:.0f} % {name}" for name, value in pct.items() if value is not None]
     return ", ".join(known) or "not judged"
+
+
+FIGURE = PageFigure("summary", Place.SUMMARY, draw)
 
 
 if __name__ == "__main__":

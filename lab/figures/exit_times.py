@@ -15,12 +15,12 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from lab.figures.save import save
-from lab.figures.script import parser
-from lab.figures.style import INK, WIDTH_IN, Drawing, Sender, footnote, in_house_style
+from lab.figures.page_figure import PageFigure, Place
+from lab.figures.script import draw_run
+from lab.figures.style import INK, WIDTH_IN, Drawing, Sender, in_house_style
 from lab.judge.classify import ExitClass
-from lab.judge.judged import judged
-from lab.judge.provenance import provenance
+from lab.judge.registry import TRUTH
+from lab.judge.stored import Stored
 from lab.tables.stored_run import Run
 
 ZONES = {ExitClass.EARLY: "#e4e9f2", ExitClass.CHOKEPOINT: "#c4e8d6", ExitClass.LATE: "#f8d9c8"}
@@ -29,7 +29,6 @@ MEANINGS = {
     ExitClass.CHOKEPOINT: "chokepoint: filled, nothing lost",
     ExitClass.LATE: "late: after the first loss",
 }
-HEURISTIC = "truth"
 LABEL_CHARS = 16
 
 
@@ -49,16 +48,17 @@ def figure(outcomes: pl.DataFrame, senders: Sequence[Sender], duration_s: float)
     return drawn
 
 
-def draw(outcomes: pl.DataFrame, senders: Sequence[Sender], duration_s: float) -> Drawing:
-    """The figure of a whole run, judged by the true queue."""
-    judged = outcomes.filter(heuristic=HEURISTIC)
-    shares = "; ".join(f"{sender.label}: {', '.join(_counts(judged.filter(cca=sender.name)))}" for sender in senders)
+def draw(stored: Stored) -> Drawing:
+    """Draw a whole run, judged by the true queue."""
+    true = stored.judged.outcomes.filter(heuristic=TRUTH)
+    senders = [Sender.from_stanza(stanza) for stanza in stored.ccas]
+    shares = "; ".join(f"{sender.label}: {', '.join(_counts(true.filter(cca=sender.name)))}" for sender in senders)
     caption = (
-        "When each trial left slow start: a row a trial, a mark where the sender left. Left of the green "
+        "When each trial left slow start: one row per trial, with a mark where the sender left. Left of the green "
         "zone the bottleneck's queue did not yet stay filled (early); right of it something was lost (late)."
     )
     alt = f"Exits from slow start against capacity and loss. {shares}."
-    return Drawing(figure(judged, senders, duration_s), caption, alt)
+    return Drawing(figure(true, senders, _duration_s(stored.run)), caption, alt)
 
 
 def _band(axis: Axes, trials: pl.DataFrame, sender: Sender, duration_s: float) -> None:
@@ -93,21 +93,12 @@ def _counts(trials: pl.DataFrame) -> list[str]:
     return named + [f"{count} {text}" for count, text in rest if count]
 
 
-def main() -> None:
-    """Draw the figure of RUN_DIR into OUT_DIR."""
-    arguments = parser("exit_times").parse_args()
-    run = Run(arguments.run_dir)
-    senders = [Sender.from_stanza(stanza) for stanza in run.meta["ccas"]]
-    arguments.out_dir.mkdir(parents=True, exist_ok=True)
-    drawing = draw(judged(run).outcomes, senders, duration_s(run))
-    footnote(drawing.figure, provenance(run.meta["profile"]))
-    print(*save(drawing.figure, arguments.out_dir / "exit_times"))
-
-
-def duration_s(run: Run) -> float:
-    """How long the run's longest trial lasted."""
+def _duration_s(run: Run) -> float:
+    """Return how long the run's longest trial lasted."""
     return max((trial.meta["duration_s"] for trial in run.trials), default=0.0)
 
 
+FIGURE = PageFigure("exit_times", Place.RUN, draw)
+
 if __name__ == "__main__":
-    main()
+    draw_run("exit_times", draw)

@@ -5,6 +5,7 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from lab.base.stats import largest
+from lab.figures.page_figure import PageFigure, Place
 from lab.figures.script import draw_subjects
 from lab.figures.style import Drawing, Moments, Sender, envelope, in_house_style, level, mark_moments, panels
 from lab.figures.subject import Subject
@@ -35,6 +36,9 @@ def draw(subject: Subject) -> Drawing | None:
     rule = "Above twice the minimum RTT the link is full; at capacity where it was last below half of that RTT"
     alt = f"One-way latency offset over time, at most {largest(subject.offsets['offset_ms']) or 0:.0f} ms."
     return Drawing(drawn, f"One-way latency offset at the client. {rule}. {subject.title}", f"{alt} {subject.title}")
+
+
+FIGURE = PageFigure("latency_offset", Place.TRIAL, draw, order=3)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from lab.base.stats import median
+from lab.figures.page_figure import PageFigure, Place
 from lab.figures.script import draw_runs
 from lab.figures.style import CAPACITY, EXIT, INK, LOSS, Drawing, cumulative, in_house_style, panels
 from lab.judge.stored import Stored
@@ -42,6 +43,9 @@ def draw(runs: Sequence[Stored]) -> Drawing | None:
     )
     what = "Median throughput of each trial, cumulative over all senders' trials"
     return Drawing(figure(medians[: len(LOOKS)]), f"{what}. {said}.", f"{what}. {said}.")
+
+
+FIGURE = PageFigure("median_cdf", Place.NO_PAGE, draw)
 
 
 if __name__ == "__main__":

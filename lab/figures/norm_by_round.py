@@ -7,6 +7,7 @@ import numpy as np
 import polars as pl
 from matplotlib.figure import Figure
 
+from lab.figures.page_figure import PageFigure, Place
 from lab.figures.script import draw_runs
 from lab.figures.streams import Floats
 from lab.figures.style import CAPACITY, EXIT, INK, LOSS, Drawing, in_house_style, level, panels
@@ -88,6 +89,9 @@ def draw(runs: Sequence[Stored]) -> Drawing:
         f"capacity; theory for windows of 2, 3.5 and 5 RTTs, and SEARCH's own record in {count} trials ({links})"
     )
     return Drawing(figure(trials), f"{what}.", f"{what}.")
+
+
+FIGURE = PageFigure("norm_by_round", Place.NO_PAGE, draw)
 
 
 if __name__ == "__main__":

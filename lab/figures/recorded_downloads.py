@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 from lab.evaluation.beside import Beside, beside
 from lab.evaluation.downloads import Floats
 from lab.evaluation.recorded import HIGH_PCT, LOW_PCT, Band, inside, values_of
+from lab.figures.page_figure import PageFigure, Place
 from lab.figures.save import save
 from lab.figures.style import FAINT, INK, Drawing, in_house_style, panels
 
@@ -77,6 +78,9 @@ def _words(both: Beside) -> str:
         share = inside(each, both.bands)["acked_pkts"][1]
         said.append(f"{each.name} {'' if share is None else f'{100 * share:.0f} %'}")
     return f"acknowledged segments inside the band: {', '.join(said)} of the time"
+
+
+FIGURE = PageFigure("recorded_downloads", Place.RECORDED, draw)
 
 
 if __name__ == "__main__":

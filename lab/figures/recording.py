@@ -7,6 +7,7 @@ from pathlib import Path
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from lab.figures.page_figure import PageFigure, Place
 from lab.figures.save import save
 from lab.figures.style import CAPACITY, EXIT, INK, LOSS, WIDTH_IN, Drawing, in_house_style
 from lab.traces.panels import Panel, panels
@@ -75,6 +76,9 @@ def _cumulative(axis: Axes, panel: Panel) -> None:
     axis.set_ylim(0, 102)
     axis.set_xlabel(panel.range_label)
     axis.set_ylabel("share (%)")
+
+
+FIGURE = PageFigure("recording", Place.NO_PAGE, draw)
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from lab.figures.page_figure import PageFigure, Place
 from lab.figures.script import draw_subjects
 from lab.figures.streams import Floats, Streams
 from lab.figures.style import CAPACITY, EXIT, INK, LOSS, Drawing, Moments, in_house_style, panels
@@ -100,6 +101,9 @@ def _mark(axis: Axes, rounds: Rounds, moments: Moments, shown: int) -> None:
             axis.axvline(number, color=colour, linestyle=dash, lw=1.6)
             place: dict[str, Any] = {"xycoords": ("data", "axes fraction"), "ha": "right", "va": "top", "rotation": 90}
             axis.annotate(name, (number - 0.06, 0.98), color=colour, fontweight="bold", fontsize=9, **place)
+
+
+FIGURE = PageFigure("rounds", Place.NO_PAGE, draw)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from lab.base.errors import UserError
+from lab.figures.page_figure import PageFigure, Place
 from lab.figures.script import draw_runs
 from lab.figures.style import CAPACITY, EXIT, LOSS, WIDTH_IN, Drawing, in_house_style
 from lab.judge.slow_start_rtt import SAMPLES_A_RTT, averaged
@@ -96,6 +97,9 @@ def _words(found: Spectrum | None) -> str:
     if found is None or not found.peaks.height:
         return "none found"
     return f"{found.peaks['cycle_rtts'][0]:.2f} RTTs ({found.peaks['cycle_s'][0]:.3g} s)"
+
+
+FIGURE = PageFigure("rtt_average", Place.NO_PAGE, draw)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from lab.base.stats import largest
+from lab.figures.page_figure import PageFigure, Place
 from lab.figures.script import draw_runs
 from lab.figures.style import CAPACITY, EXIT, INK, LOSS, WIDTH_IN, Drawing, cumulative, in_house_style
 from lab.judge.stored import Stored
@@ -63,6 +64,9 @@ def _words(table: pl.DataFrame) -> str:
     enough = 100 * (table["extra_bins"] <= EXTRA_BINS).sum() / table.height
     most = largest(table["ratio"]) or 0.0
     return f"ratio at most {most:.1f}, {EXTRA_BINS} bins are enough in {enough:.0f} % of {table.height} trials"
+
+
+FIGURE = PageFigure("rtt_extremes", Place.NO_PAGE, draw)
 
 
 if __name__ == "__main__":

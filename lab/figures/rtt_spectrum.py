@@ -7,6 +7,7 @@ from pathlib import Path
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
+from lab.figures.page_figure import PageFigure, Place
 from lab.figures.save import save
 from lab.figures.style import CAPACITY, EXIT, LOSS, Drawing, in_house_style, level, name_verticals, panels
 from lab.traces.spectrum import Spectrum
@@ -46,6 +47,9 @@ def draw(found: Spectrum, title: str) -> Drawing:
     """The figure of a spectrum."""
     words = f"{title}: amplitude of the swings of its round trips, {found.windows} windows of {found.window_s:.3g} s."
     return Drawing(figure(found, title), words, words)
+
+
+FIGURE = PageFigure("rtt_spectrum", Place.NO_PAGE, draw)
 
 
 if __name__ == "__main__":

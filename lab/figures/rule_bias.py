@@ -13,6 +13,7 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from lab.figures.page_figure import PageFigure, Place
 from lab.figures.save import save
 from lab.figures.style import CAPACITY, EXIT, FAINT, INK, LOSS, WIDTH_IN, Drawing, in_house_style
 from lab.judge.registry import inferred, label
@@ -64,6 +65,9 @@ def draw(differences: pl.DataFrame, links: Mapping[str, str]) -> Drawing | None:
     )
     what = "By how much each at-capacity rule misses the moment at which the queue truly filled, a point a trial"
     return Drawing(figure(differences, links), f"{what}.", f"{what}. Means: {said}.")
+
+
+FIGURE = PageFigure("rule_bias", Place.RULES, draw)
 
 
 def main() -> None:

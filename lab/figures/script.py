@@ -26,6 +26,16 @@ def draw_subjects(name: str, draw: Callable[[Subject], Drawing | None]) -> None:
             print(*save(drawing.figure, arguments.out_dir / f"{name}-{subject.sender.name}"))
 
 
+def draw_run(name: str, draw: Callable[[Stored], Drawing]) -> None:
+    """Draw one figure over all trials of RUN_DIR into OUT_DIR."""
+    arguments = parser(name).parse_args()
+    stored = Stored.of(Run(arguments.run_dir))
+    arguments.out_dir.mkdir(parents=True, exist_ok=True)
+    drawing = draw(stored)
+    footnote(drawing.figure, provenance(stored.run.meta["profile"]))
+    print(*save(drawing.figure, arguments.out_dir / name))
+
+
 def draw_together(name: str, draw: Callable[[Sequence[Subject]], Drawing]) -> None:
     """Draw one figure of all senders' representative trials of RUN_DIR into OUT_DIR."""
     arguments = parser(name).parse_args()

@@ -8,6 +8,7 @@ from matplotlib.figure import Figure
 
 from lab.base.format import NONE
 from lab.base.stats import mean_sd
+from lab.figures.page_figure import PageFigure, Place
 from lab.figures.script import draw_runs
 from lab.figures.style import INK, WIDTH_IN, Drawing, Sender, in_house_style
 from lab.judge.stored import Stored
@@ -77,6 +78,9 @@ def _words(stored: Stored) -> str:
         ]
         said.append(f"{label} {', '.join(known)}")
     return "; ".join(said)
+
+
+FIGURE = PageFigure("sender_means", Place.NO_PAGE, draw)
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from lab.figures.page_figure import PageFigure, Place
 from lab.figures.save import save
 from lab.figures.style import CAPACITY, EXIT, INK, LOSS, WIDTH_IN, Drawing, in_house_style
 
@@ -73,6 +74,9 @@ def _shares(axis: Axes, table: pl.DataFrame, column: str) -> None:
             table[column], table[f"{name}_pct"], color=colour, linestyle=dash, marker=marker, markersize=3, label=name
         )
         axis.fill_between(table[column], low, high, color=colour, alpha=0.13, lw=0)
+
+
+FIGURE = PageFigure("sensitivity", Place.NO_PAGE, draw)
 
 
 def main() -> None:

@@ -6,6 +6,7 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from lab.figures.bin_windows import WINDOW_BINS
+from lab.figures.page_figure import PageFigure, Place
 from lab.figures.script import draw_subjects
 from lab.figures.streams import Streams
 from lab.figures.style import INK, Drawing, Moments, in_house_style, level, mark_moments, panels
@@ -57,6 +58,9 @@ def draw(subject: Subject) -> Drawing | None:
         return None
     what = "Bytes sent in a window one RTT ago against bytes delivered in this one, and their normalized difference"
     return Drawing(figure(table, subject.moments), f"{what}. {subject.title}", f"{what}, over time. {subject.title}")
+
+
+FIGURE = PageFigure("sent_delivered", Place.NO_PAGE, draw)
 
 
 if __name__ == "__main__":

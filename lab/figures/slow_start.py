@@ -6,6 +6,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from lab.base.stats import largest
+from lab.figures.page_figure import PageFigure, Place
 from lab.figures.script import draw_subjects
 from lab.figures.style import FAINT, LOSS, Drawing, Moments, Sender, envelope, in_house_style, mark_moments, panels
 from lab.figures.subject import Subject
@@ -53,6 +54,9 @@ def _phases(axis: Axes, exit_s: float | None) -> None:
         room = until_s - low if name == "slow start" else high - until_s
         if room > 0.2 * (high - low):
             axis.text(t_s, 0.95, name, transform=axis.get_xaxis_transform(), ha="center", va="top", style="italic")
+
+
+FIGURE = PageFigure("slow_start", Place.NO_PAGE, draw)
 
 
 if __name__ == "__main__":

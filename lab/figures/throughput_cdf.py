@@ -8,6 +8,7 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from lab.base.stats import largest
+from lab.figures.page_figure import PageFigure, Place
 from lab.figures.script import draw_subjects
 from lab.figures.style import CAPACITY, EXIT, INK, Drawing, Sender, cumulative, in_house_style, name_verticals, panels
 from lab.figures.subject import Subject
@@ -58,6 +59,9 @@ def _rates_mbps(subject: Subject) -> tuple[float | None, float | None, float | N
         subject.exit_bitrate_mbps,
         median_first_second_mbps(subject.throughput),
     )
+
+
+FIGURE = PageFigure("throughput_cdf", Place.TRIAL, draw, order=4)
 
 
 if __name__ == "__main__":

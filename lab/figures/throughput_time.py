@@ -5,6 +5,7 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from lab.base.stats import largest
+from lab.figures.page_figure import PageFigure, Place
 from lab.figures.script import draw_subjects
 from lab.figures.style import Drawing, Moments, Sender, envelope, in_house_style, level, mark_moments, panels
 from lab.figures.subject import Subject
@@ -34,6 +35,9 @@ def draw(subject: Subject) -> Drawing:
     said = "no median after slow start" if median_mbps is None else f"median after slow start {median_mbps:.1f} Mb/s"
     drawn = figure(subject.throughput, median_mbps, subject.moments, subject.sender)
     return Drawing(drawn, f"{what}; {said}. {subject.title}", f"{what}; {said}. {subject.title}")
+
+
+FIGURE = PageFigure("throughput_time", Place.NO_PAGE, draw)
 
 
 if __name__ == "__main__":

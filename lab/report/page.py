@@ -30,7 +30,7 @@ class Page:
     scenario: str
     meta: Mapping[str, Any]
     headline: Sequence[str]
-    overview: Picture
+    overviews: Sequence[Picture]
     tables: Sequence[Table]
     senders: Sequence[SenderPart]
     checks: Sequence[Mapping[str, Any]]

@@ -8,14 +8,13 @@ from typing import Any
 import polars as pl
 
 from lab.base.format import NONE, number
-from lab.figures import rule_bias
-from lab.figures.save import pdf, svg
+from lab.figures.page_figure import Place
 from lab.judge.files import write_whole
 from lab.judge.registry import label, rules
 from lab.report import template
+from lab.report.index.drawn import drawn
 from lab.report.index.evaluation import evaluation
 from lab.report.table import Group, Row, Table
-from lab.report.template import picture
 
 PAGE = "heuristics.html"
 HEADER = (
@@ -37,18 +36,14 @@ def write(results: Path, links: Mapping[str, str]) -> bool:
     scored, trials = evaluation(results, "heuristics"), evaluation(results, "heuristics_trials")
     if scored is None or trials is None:
         return False
-    drawing = rule_bias.draw(trials, links)
-    inline = None
-    if drawing is not None:
-        vector = svg(drawing.figure)
-        write_whole(results / "rule_bias.svg", vector)
-        write_whole(results / "rule_bias.pdf", pdf(drawing.figure))
-        inline = picture("rule-bias", vector, drawing.alt, drawing.caption)
     tables = [_scores(scored, links)]
     constants = evaluation(results, "heuristics_constants")
     if constants is not None and not constants.is_empty():
         tables.append(_constants(constants, links))
-    write_whole(results / PAGE, template.render("heuristics.html.j2", picture=inline, tables=tables))
+    write_whole(
+        results / PAGE,
+        template.render("heuristics.html.j2", pictures=drawn(results, Place.RULES, trials, links), tables=tables),
+    )
     return True
 
 

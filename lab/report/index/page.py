@@ -36,10 +36,10 @@ class ScenarioPart:
 
 @dataclass(frozen=True)
 class Item:
-    """A figure or table of a seed, or why there is none."""
+    """A figure or table of a paper, or why there is none."""
 
     kind: str
-    seed: str
+    source: str
     picture: Picture | None = None
     table: Table | None = None
     why: str = ""
@@ -48,12 +48,13 @@ class Item:
 
 @dataclass(frozen=True)
 class Chapter:
-    """What one notebook made."""
+    """The artefacts of one notebook."""
 
     name: str
-    question: str
+    title: str
     notebook: str
     items: Sequence[Item]
+    needs: Sequence[str]  # the scenarios that the notebook declares
     fault: str | None
 
 
@@ -62,7 +63,7 @@ class Index:
     """All that the page shows."""
 
     links: Sequence[Link]
-    overview: Picture | None
+    overviews: Sequence[Picture]
     summary: Table | None
     scenarios: Sequence[ScenarioPart]
     chapters: Sequence[Chapter]

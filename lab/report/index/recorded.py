@@ -8,21 +8,18 @@ from pathlib import Path
 from lab.base.errors import UserError
 from lab.evaluation.beside import SCENARIO, beside, fetch_command, fetched
 from lab.evaluation.beside_tables import EMULATED, Sheet, sheets
-from lab.figures import recorded_downloads
-from lab.figures.save import pdf, svg
-from lab.judge.files import write_whole
+from lab.figures.page_figure import Place
 from lab.judge.stored import LATEST
+from lab.report.index.drawn import drawn
 from lab.report.table import Group, Row, Table
-from lab.report.template import Picture, picture
-
-NAME = "recorded_downloads"
+from lab.report.template import Picture
 
 
 @dataclass(frozen=True)
 class RecordedPart:
     """A figure and its tables, or the commands that they wait for."""
 
-    picture: Picture | None = None
+    pictures: Sequence[Picture] = ()
     tables: Sequence[Table] = ()
     commands: Sequence[str] = ()
 
@@ -35,14 +32,10 @@ def recorded(results: Path, faults: list[str]) -> RecordedPart:
         return RecordedPart(commands=missing)
     try:
         both = beside(run, fetched())
-        drawing, tables = recorded_downloads.draw(both), [_table(sheet) for sheet in sheets(both)]
+        return RecordedPart(drawn(results, Place.RECORDED, both), [_table(sheet) for sheet in sheets(both)])
     except UserError as error:
         faults.append(str(error))
         return RecordedPart(commands=[f"lab traces compare {SCENARIO}/{LATEST}"])
-    vector = svg(drawing.figure)
-    write_whole(results / f"{NAME}.svg", vector)
-    write_whole(results / f"{NAME}.pdf", pdf(drawing.figure))
-    return RecordedPart(picture("recorded-downloads", vector, drawing.alt, drawing.caption), tables)
 
 
 def _table(sheet: Sheet) -> Table:

@@ -11,20 +11,19 @@ from pathlib import Path
 import polars as pl
 
 from lab.base.errors import UserError
-from lab.figures import exit_classes
-from lab.figures.save import pdf, svg
+from lab.figures.page_figure import Place
 from lab.judge.files import write_whole
 from lab.judge.judged import OUTCOMES, TRIALS
 from lab.judge.stored import LATEST, Stored, stored
 from lab.report.browser.pack import browsed
 from lab.report.index import chapters, claims, heuristics, summary
 from lab.report.index.choice import shown_first
+from lab.report.index.drawn import drawn
 from lab.report.index.evaluation import FOLDER as EVALUATION
 from lab.report.index.evaluation import evaluation
 from lab.report.index.notebooks import NOTEBOOKS, execute_all
 from lab.report.index.page import Index, Link, ScenarioPart, render
 from lab.report.index.recorded import recorded
-from lab.report.template import Picture, picture
 from lab.report.write import write_report
 
 PAGE = "index.html"
@@ -42,7 +41,7 @@ def write_index(results: Path, replay_library: Path | None, notebooks: Path = NO
     links = summary.one_a_link(runs)
     index = Index(
         links=[Link(each.link, summary.sentence(each), _page(each)) for each in links],
-        overview=_overview(results, links),
+        overviews=drawn(results, Place.SUMMARY, links) if links else [],
         summary=summary.table(links) if links else None,
         scenarios=_scenarios(results, runs, tables["status"]),
         chapters=[chapters.chapter(results, each) for each in done],
@@ -90,16 +89,6 @@ def _evaluated(results: Path, name: str, faults: list[str]) -> pl.DataFrame | No
     except UserError as error:
         faults.append(str(error))
         return None
-
-
-def _overview(results: Path, links: Sequence[Stored]) -> Picture | None:
-    if not links:
-        return None
-    drawing = exit_classes.draw(links)
-    vector = svg(drawing.figure)
-    write_whole(results / "summary.svg", vector)
-    write_whole(results / "summary.pdf", pdf(drawing.figure))
-    return picture("summary-figure", vector, drawing.alt, drawing.caption)
 
 
 def _page(each: Stored) -> str:

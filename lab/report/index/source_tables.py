@@ -40,7 +40,7 @@ SHARES = {
 Values = dict[str, Any]
 
 
-def seed_table(
+def source_table(
     name: str, source: str, caption: str, runs: Sequence[Stored], judged: pl.DataFrame | None
 ) -> Table | None:
     """The table of one source over the runs that claim to repeat it; none where none of them is stored.
