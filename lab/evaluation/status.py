@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 
 from lab.base.errors import UserError
-from lab.evaluation.counterfactual import changes
+from lab.evaluation.claims.counterfactual import changes
 from lab.runs.experiment import asked as as_asked
 from lab.runs.experiment import digest
 from lab.schema.scenario import Scenario, load_scenario, scenarios

@@ -7,11 +7,13 @@ from typing import Any
 
 import polars as pl
 
-from lab.evaluation import claims, compare, constants, judge, sensitivity
-from lab.evaluation import flows as competing
-from lab.evaluation.replayed import BASE
+from lab.evaluation import competing_flows, senders
+from lab.evaluation.claims import rows as claims
+from lab.evaluation.parallel import side_by_side, together
+from lab.evaluation.rules import constants, scores
+from lab.evaluation.search import sensitivity
+from lab.evaluation.search.replay import BASE
 from lab.evaluation.status import status
-from lab.evaluation.together import side_by_side, together
 from lab.judge.files import write_whole
 from lab.judge.stored import Stored, stored
 from lab.schema.scenario import load_scenario, scenarios
@@ -34,24 +36,24 @@ def write_all(results: Path, library: Path | None, say: Step = lambda _: None) -
     _keep(folder, "status", status(results))
     _keep(folder, "outcomes", _outcomes(runs))
     say("rules on trial")
-    truths = {one.name: judge.trials(one) for one in runs}
+    truths = {one.name: scores.trials(one) for one in runs}
     _keep(folder, "heuristics_trials", together(truths.values()))
-    _keep(folder, "heuristics", judge.scores(together(truths.values())) if runs else pl.DataFrame())
+    _keep(folder, "heuristics", scores.scores(together(truths.values())) if runs else pl.DataFrame())
     _keep(
         folder,
         "heuristics_constants",
         together(side_by_side([(constants.grid, (one, truths[one.name])) for one in runs])),
     )
     say("senders against each other")
-    _keep(folder, "means", pl.DataFrame([row for one in runs for row in compare.means(one)], infer_schema_length=None))
-    pairs = [row for one in runs for row in compare.differences(one)]
+    _keep(folder, "means", pl.DataFrame([row for one in runs for row in senders.means(one)], infer_schema_length=None))
+    pairs = [row for one in runs for row in senders.differences(one)]
     _keep(folder, "paired", pl.DataFrame(pairs, infer_schema_length=None))
     say("sensitivity")
     versions = _replayed(every, library, sensitivity.versions, [one.name for one in every])
     _keep(folder, "versions", _of(runs, versions))
     _keep(folder, "sensitivity", _replayed(runs, library, sensitivity.maps, MAPPED))
     say("claims")
-    flows = together(competing.flows(one) for one in every)
+    flows = together(competing_flows.flows(one) for one in every)
     _keep(folder, "flows", _of(runs, flows))
     table = claimed(every, {"versions": versions, "flows": flows})
     _keep(folder, "claims", table)

@@ -9,9 +9,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from lab.evaluation.beside import Beside, beside
-from lab.evaluation.downloads import Floats
-from lab.evaluation.recorded import HIGH_PCT, LOW_PCT, Band, inside, values_of
+from lab.evaluation.recorded.bands import HIGH_PCT, LOW_PCT, Band, inside, values_of
+from lab.evaluation.recorded.comparison import Comparison, compare_recorded
+from lab.evaluation.recorded.download import Floats
 from lab.figures.page_figure import PageFigure, Place
 from lab.figures.save import save
 from lab.figures.style import FAINT, INK, Drawing, in_house_style, panels
@@ -29,7 +29,7 @@ SCALES = {"acked_pkts": 1e-3, "rtt_ms": 1e-3, "inflight_bytes": 1e-6}
 
 
 @in_house_style
-def figure(both: Beside) -> Figure:
+def figure(both: Comparison) -> Figure:
     """Three panels over the time since the first data segment."""
     drawn, axes = panels(3, 7.4)
     until_s = both.bands["acked_pkts"].end_s
@@ -49,7 +49,7 @@ def figure(both: Beside) -> Figure:
     return drawn
 
 
-def draw(both: Beside) -> Drawing:
+def draw(both: Comparison) -> Drawing:
     """The figure, with the shares inside as text."""
     what = (
         f"Recorded downloads (lines) beside {len(both.trials)} emulated ones of {both.sender}, {LOW_PCT}th to "
@@ -64,7 +64,7 @@ def _band(axis: Axes, band: Band, scale: float) -> None:
     axis.plot(band.t_s, middle, color=INK, linewidth=0.8, alpha=0.7)
 
 
-def _top(both: Beside, quantity: str, until_s: float) -> float:
+def _top(both: Comparison, quantity: str, until_s: float) -> float:
     """Return where a panel ends: above all that it shows."""
     shown: list[Floats] = [both.bands[quantity].high]
     shown += [values_of(each, quantity)[each.t_s <= until_s] for each in both.recorded]
@@ -72,7 +72,7 @@ def _top(both: Beside, quantity: str, until_s: float) -> float:
     return 1.05 * SCALES[quantity] * highest
 
 
-def _words(both: Beside) -> str:
+def _words(both: Comparison) -> str:
     said = []
     for each in both.recorded:
         share = inside(each, both.bands)["acked_pkts"][1]
@@ -85,4 +85,4 @@ FIGURE = PageFigure("recorded_downloads", Place.RECORDED, draw)
 
 if __name__ == "__main__":
     folder, out, *names = sys.argv[1:]
-    print(*save(draw(beside(Path(folder), names)).figure, Path(out) / "recorded_downloads"))
+    print(*save(draw(compare_recorded(Path(folder), names)).figure, Path(out) / "recorded_downloads"))

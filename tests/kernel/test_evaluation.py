@@ -8,11 +8,14 @@ from typing import Any
 import polars as pl
 import pytest
 
-from lab.evaluation import claims, compare, constants, judge, sensitivity
-from lab.evaluation.flows import jain
-from lab.evaluation.replayed import class_of, downloads, exit_of, varied
+from lab.evaluation import senders
+from lab.evaluation.claims import rows as claims
+from lab.evaluation.claims.verdict import UNJUDGED
+from lab.evaluation.competing_flows import jain
+from lab.evaluation.rules import constants, scores
+from lab.evaluation.search import sensitivity
+from lab.evaluation.search.replay import class_of, downloads, exit_of, varied
 from lab.evaluation.status import status
-from lab.evaluation.verdict import UNJUDGED
 from lab.evaluation.write import write_all
 from lab.judge.rtt import min_rtt_ms
 from lab.judge.rule import Evidence
@@ -73,7 +76,7 @@ def test_rules_are_scored_by_bias_spread_and_misjudged_exits() -> None:
         rule_class=["early", "chokepoint", "late", "chokepoint"],
         truth_class=["chokepoint", "early", "late", "early"],
     )
-    (score,) = judge.scores(told).filter(pl.col("cca") == "search").to_dicts()
+    (score,) = scores.scores(told).filter(pl.col("cca") == "search").to_dicts()
     assert (score["trials"], score["found"], score["judged"]) == (4, 3, 4)
     assert score["bias_s"] == pytest.approx(0.5 / 3)
     assert score["spread_s"] == pytest.approx(0.11547, abs=1e-4)
@@ -83,7 +86,7 @@ def test_rules_are_scored_by_bias_spread_and_misjudged_exits() -> None:
 
 
 def test_the_grid_of_constants_holds_the_published_rule_itself(stored: Stored) -> None:
-    truths = judge.trials(stored)
+    truths = scores.trials(stored)
     trial = next(trial for trial in stored.run.trials if trial.cca == "cubic_plain")
     least_ms = min_rtt_ms(trial.packets)
     assert least_ms
@@ -127,7 +130,7 @@ def test_maps_cover_the_grid_for_both_judges(stored: Stored, search_library: Pat
 
 
 def test_senders_are_compared_on_the_same_links(stored: Stored) -> None:
-    rows = compare.differences(stored)
+    rows = senders.differences(stored)
     (exits,) = [row for row in rows if (row["cca"], row["against"], row["metric"]) == ("search", "cubic", "exit_s")]
     assert exits["pairs"] == 3
     assert exits["difference"] > 0  # HyStart leaves first

@@ -7,8 +7,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from lab.evaluation import claims
-from lab.evaluation.verdict import EXPLAINED, UNEXPLAINED
+from lab.evaluation.claims import rows as claims
+from lab.evaluation.claims.verdict import EXPLAINED, UNEXPLAINED
 from lab.judge import judged as judging
 from lab.judge.digest import OBJECT_BYTES, digest
 from lab.judge.judged import OUTCOMES, judged

@@ -54,7 +54,7 @@ def test_every_row_of_the_tables_of_times_is_claimed() -> None:
 
 
 def test_every_claim_has_a_sentence() -> None:
-    from lab.evaluation.claims import rows
+    from lab.evaluation.claims.rows import rows
 
     for name in scenarios():
         _, scenario = load_scenario(name)

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from lab.evaluation.estimates import Estimate
-from lab.evaluation.verdict import (
+from lab.evaluation.claims.estimate import Estimate
+from lab.evaluation.claims.verdict import (
     AGREES,
     COUNTED,
     DIFFERS,

@@ -10,7 +10,7 @@ from typing import Any
 from rich.console import Console
 
 from lab.bench.versions.forms import FORMS, experiment
-from lab.evaluation.replayed import BASE, class_of, download, exit_of
+from lab.evaluation.search.replay import BASE, class_of, download, exit_of
 from lab.judge.outcome import outcome
 from lab.kernel.build import Kernel
 from lab.links.profile import Profile

@@ -8,8 +8,8 @@ from typing import Any
 import polars as pl
 
 from lab.base.format import NONE
-from lab.evaluation.verdict import AGREES, COUNTED, EXPLAINED, MOST_PCT, OPEN, PARTLY, UNEXPLAINED, UNJUDGED
-from lab.evaluation.wording import short
+from lab.evaluation.claims.sentences import short
+from lab.evaluation.claims.verdict import AGREES, COUNTED, EXPLAINED, MOST_PCT, OPEN, PARTLY, UNEXPLAINED, UNJUDGED
 from lab.judge.clock import CLOCKS
 
 # What a reader looks for first stands first.

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lab.base.errors import UserError
-from lab.evaluation.beside import SCENARIO, beside, fetch_command, fetched
-from lab.evaluation.beside_tables import EMULATED, Sheet, sheets
+from lab.evaluation.recorded.comparison import SCENARIO, compare_recorded, fetch_command, fetched
+from lab.evaluation.recorded.tables import EMULATED, Sheet, sheets
 from lab.figures.page_figure import Place
 from lab.judge.stored import LATEST
 from lab.report.index.drawn import drawn
@@ -31,7 +31,7 @@ def recorded(results: Path, faults: list[str]) -> RecordedPart:
     if missing:
         return RecordedPart(commands=missing)
     try:
-        both = beside(run, fetched())
+        both = compare_recorded(run, fetched())
         return RecordedPart(drawn(results, Place.RECORDED, both), [_table(sheet) for sheet in sheets(both)])
     except UserError as error:
         faults.append(str(error))

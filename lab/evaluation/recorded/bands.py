@@ -13,8 +13,8 @@ import numpy as np
 import polars as pl
 
 from lab.base.errors import UserError
-from lab.evaluation.downloads import Download, Floats
-from lab.evaluation.rates import MARKS_PKTS, acked_after_s, cycle_hz, median_rtt_ms
+from lab.evaluation.recorded.download import Download, Floats
+from lab.evaluation.recorded.rate import MARKS_PKTS, acked_after_s, cycle_hz, median_rtt_ms
 
 LOW_PCT, HIGH_PCT = 10, 90
 STEP_S = 0.05  # of the band: a frame of the return link is 0.04 s

@@ -9,9 +9,9 @@ from pathlib import Path
 import polars as pl
 
 from lab.base.errors import UserError
-from lab.evaluation.downloads import Download, emulated, recorded
-from lab.evaluation.first_drop import Gateway, in_truth
-from lab.evaluation.recorded import Band, bands, marks
+from lab.evaluation.recorded.bands import Band, bands, marks
+from lab.evaluation.recorded.download import Download, emulated, recorded
+from lab.evaluation.recorded.gateway_drop import Gateway, in_truth
 from lab.tables.stored_run import Run
 from lab.tables.stored_trial import Trial
 from lab.traces.datasets import Dataset, datasets, stem
@@ -23,7 +23,7 @@ MEANING = "acks"  # of the recordings that are logs of ACKs
 
 
 @dataclass(frozen=True)
-class Beside:
+class Comparison:
     """The trials of one sender and recorded downloads, each on the clock of its first data segment."""
 
     run: str  # scenario and run
@@ -48,7 +48,7 @@ class Beside:
         return marks(self.trials)
 
 
-def beside(folder: Path, names: Sequence[str]) -> Beside:
+def compare_recorded(folder: Path, names: Sequence[str]) -> Comparison:
     """Read a run and recordings: by name, by collection or as files; without names, all logs of ACKs that are there."""
     run = Run(folder)
     senders = run.meta["scenario"]["ccas"]
@@ -57,7 +57,7 @@ def beside(folder: Path, names: Sequence[str]) -> Beside:
     known = [(trial, download) for trial in trials if (download := emulated(trial)) is not None]
     if not known:
         raise UserError(f"{folder}: must hold a valid trial of {sender} that delivered data")
-    return Beside(
+    return Comparison(
         run=f"{folder.resolve().parent.name}, {folder.resolve().name}",
         sender=sender,
         trials=tuple(download for _, download in known),

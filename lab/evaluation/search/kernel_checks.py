@@ -11,8 +11,8 @@ from typing import Any
 
 import polars as pl
 
-from lab.evaluation import sensitivity
-from lab.evaluation.replayed import Download, class_of, downloads, exit_of, varied
+from lab.evaluation.search import sensitivity
+from lab.evaluation.search.replay import Download, class_of, downloads, exit_of, varied
 from lab.judge import loss
 from lab.judge.search_replay import version
 from lab.judge.slow_start import SlowStartExit, first_exit

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from lab.evaluation.estimates import Estimate
-from lab.evaluation.ours import NOTHING, Measured
-from lab.evaluation.verdict import EXPLAINED, OPEN, PARTLY, UNEXPLAINED, Explained, explained
+from lab.evaluation.claims.estimate import Estimate
+from lab.evaluation.claims.measured import NOTHING, Measured
+from lab.evaluation.claims.verdict import EXPLAINED, OPEN, PARTLY, UNEXPLAINED, Explained, explained
 from lab.schema.scenario import BESIDES, FIXED
 
 BEST_FIRST = (EXPLAINED, PARTLY, UNEXPLAINED)

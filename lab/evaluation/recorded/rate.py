@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 
 from lab.base.errors import UserError
-from lab.evaluation.downloads import Download, Floats
+from lab.evaluation.recorded.download import Download, Floats
 from lab.traces.recording import Recording
 from lab.traces.spectrum import spectrum
 

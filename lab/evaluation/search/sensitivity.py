@@ -14,7 +14,7 @@ from typing import Any
 import polars as pl
 
 from lab.base.stats import mean_sd, share_pct, wilson_pct
-from lab.evaluation.replayed import JUDGES, Download, class_of, downloads, exit_of, varied
+from lab.evaluation.search.replay import JUDGES, Download, class_of, downloads, exit_of, varied
 from lab.judge.search_replay import SearchParams, Version, version
 from lab.judge.search_replay import versions as all_versions
 from lab.judge.slow_start import SlowStartExit

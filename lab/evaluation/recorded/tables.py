@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from lab.evaluation.beside import Beside
-from lab.evaluation.downloads import Download
-from lab.evaluation.first_drop import Gateway, first_loss, gateway_drop
-from lab.evaluation.rates import BIN_S, FIRST_S, FROM_S, LAGS_S, MARKS_PKTS, Rate, rate
-from lab.evaluation.recorded import HIGH_PCT, LOW_PCT, QUANTITIES, inside, rms_s
+from lab.evaluation.recorded.bands import HIGH_PCT, LOW_PCT, QUANTITIES, inside, rms_s
+from lab.evaluation.recorded.comparison import Comparison
+from lab.evaluation.recorded.download import Download
+from lab.evaluation.recorded.gateway_drop import Gateway, first_loss, gateway_drop
+from lab.evaluation.recorded.rate import BIN_S, FIRST_S, FROM_S, LAGS_S, MARKS_PKTS, Rate, rate
 
 Row = tuple[str, ...]
 EMULATED = "emulated"  # how the rows of trials begin
@@ -27,12 +27,12 @@ class Sheet:
     note: str
 
 
-def sheets(both: Beside) -> list[Sheet]:
+def sheets(both: Comparison) -> list[Sheet]:
     """All tables, in the order in which they are shown."""
     return [_inside(both), _marks(both), _drops(both), _rates(both)]
 
 
-def _inside(both: Beside) -> Sheet:
+def _inside(both: Comparison) -> Sheet:
     header = ("", *(f"{name}, {what}" for name in QUANTITIES.values() for what in ("slow start", "whole")), "compared")
     rows, whole = [], []
     for each in both.recorded:
@@ -51,7 +51,7 @@ def _inside(both: Beside) -> Sheet:
     return Sheet("Inside the band", header, rows, note)
 
 
-def _marks(both: Beside) -> Sheet:
+def _marks(both: Comparison) -> Sheet:
     columns = [*(f"acked_{count}_s" for count in MARKS_PKTS), "median_rtt_ms", "min_rtt_ms", "cycle_hz"]
     header = ("", *(f"{count} acked (s)" for count in MARKS_PKTS), "RTT (ms)", "least RTT (ms)", "cycle (Hz)")
     forms = ["{:.2f}"] * len(MARKS_PKTS) + ["{:.0f}", "{:.1f}", "{:.2f}"]
@@ -80,7 +80,7 @@ DROP_NOTE = (
 )
 
 
-def _drops(both: Beside) -> Sheet:
+def _drops(both: Comparison) -> Sheet:
     header = ("", "first loss noticed (s)", "sent (s)", "acked (MB)", "queue (MB)", "gateway's: sent (s)", "queue (MB)")
     rows: list[Row] = []
     for each in both.recorded:
@@ -103,7 +103,7 @@ def _drop_cells(each: Download, gateway: Gateway | None) -> list[float | None]:
     return [*begin, gateway.sent_s, gateway.queue_bytes / 1e6, gateway.share_pct, float(gateway.segments)]
 
 
-def _rates(both: Beside) -> Sheet:
+def _rates(both: Comparison) -> Sheet:
     header = ("", "mean (Mb/s)", "ln sd", *(f"correlation, {lag_s:g} s" for lag_s in LAGS_S), "bins", "idle")
     rows = [_rate_row(each.name, rate(each)) for each in both.recorded]
     ours = [found for each in both.trials if (found := rate(each)) is not None]

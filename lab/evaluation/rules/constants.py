@@ -61,7 +61,7 @@ def schema() -> Schema:
 
 
 def grid(stored: Stored, truths: pl.DataFrame) -> pl.DataFrame:
-    """Score every point of the grids on a scenario; `truths` are the rows of lab.evaluation.rule_scores.trials."""
+    """Score every point of the grids on a scenario; `truths` are the rows of lab.evaluation.rules.scores.trials."""
     known = {(row["cca"], row["trial"]): row for row in truths.unique(["cca", "trial"], keep="first").to_dicts()}
     scores: dict[tuple[str, Point], list[Score]] = {}
     for trial in stored.run.trials:

@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from lab.evaluation.estimates import RATIOS, Estimate, of_rows
+from lab.evaluation.claims.estimate import RATIOS, Estimate, of_rows
 from lab.judge.clock import TIMES, on_clock
 from lab.judge.registry import rule_of
 from lab.judge.stored import Stored

@@ -10,11 +10,11 @@ from typing import Any
 
 import polars as pl
 
-from lab.evaluation.counterfactual import Row, Tested, status
-from lab.evaluation.estimates import SHARES, Estimate
-from lab.evaluation.ours import NOTHING, Measured
-from lab.evaluation.verdict import DIFFERS, UNJUDGED, tolerance_of, verdict
-from lab.evaluation.wording import form, sentence, unit
+from lab.evaluation.claims.counterfactual import Row, Tested, status
+from lab.evaluation.claims.estimate import SHARES, Estimate
+from lab.evaluation.claims.measured import NOTHING, Measured
+from lab.evaluation.claims.sentences import form, sentence, unit
+from lab.evaluation.claims.verdict import DIFFERS, UNJUDGED, tolerance_of, verdict
 from lab.judge.clock import TIMES
 from lab.judge.stored import Stored
 

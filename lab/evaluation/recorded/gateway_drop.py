@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from lab.evaluation.downloads import Download, Floats
+from lab.evaluation.recorded.download import Download, Floats
 
 STRETCH_PKTS = 500
 LEAST_SHARE, MOST_SHARE = 0.15, 0.35
