@@ -2,15 +2,15 @@
 """Two downloads that compete: throughput, round trip, retransmissions and fairness, trial by trial."""
 
 from copy import copy
-from typing import Any
 
 import polars as pl
 
+from lab.judge.frames import Row, Schema
 from lab.judge.stored import Stored
 from lab.tables.stored_trial import Trial
 
 FIRST_S = 10.0  # of the start-up that the slides look at
-SCHEMA: dict[str, Any] = {
+SCHEMA: Schema = {
     "scenario": pl.String,
     "pairing": pl.String,
     "trial": pl.Int64,
@@ -37,7 +37,7 @@ def flows(stored: Stored) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=SCHEMA)
 
 
-def _rows(scenario: str, trial: Trial) -> list[dict[str, Any]]:
+def _rows(scenario: str, trial: Trial) -> list[Row]:
     told = trial.meta["flows"]
     seen = [_seen(trial.acks, flow["flow"]) | flow for flow in told]
     first, rival = seen
@@ -55,7 +55,7 @@ def _rows(scenario: str, trial: Trial) -> list[dict[str, Any]]:
 RATIOS = {"throughput": "throughput_mbps", "rtt": "rtt_ms", "retransmits": "retransmits_pkts"}
 
 
-def _seen(acks: pl.DataFrame, number: int) -> dict[str, Any]:
+def _seen(acks: pl.DataFrame, number: int) -> dict[str, float | None]:
     """What the sender's kernel saw of a flow: its mean smoothed round trip, and what its first seconds delivered."""
     own = acks.filter(pl.col("flow") == number)
     early = own.filter(pl.col("t_s") <= FIRST_S)

@@ -3,12 +3,12 @@
 
 from dataclasses import asdict
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 import polars as pl
 
 from lab.base.stats import bootstrap, cliffs_delta, effect_word, mean_sd, median, paired
+from lab.judge.frames import Row
 from lab.judge.stored import Stored
 
 SIZES_MB = {"download_1mb_s": 1, "download_5mb_s": 5, "download_10mb_s": 10, "download_20mb_s": 20}
@@ -27,7 +27,7 @@ def values(stored: Stored) -> pl.DataFrame:
     return truth.join(sizes, on=["cca", "trial"], how="left", maintain_order="left").select("cca", "trial", *METRICS)
 
 
-def means(stored: Stored) -> list[dict[str, Any]]:
+def means(stored: Stored) -> list[Row]:
     """Mean and median of each metric and sender, with intervals."""
     table = values(stored)
     return [
@@ -37,7 +37,7 @@ def means(stored: Stored) -> list[dict[str, Any]]:
     ]
 
 
-def _mean(scenario: str, cca: str, metric: str, column: pl.Series) -> dict[str, Any]:
+def _mean(scenario: str, cca: str, metric: str, column: pl.Series) -> Row:
     known = column.drop_nulls()
     mean, sd = mean_sd(known)
     mean_lo, mean_hi = bootstrap(known.to_list())
@@ -57,7 +57,7 @@ def _mean(scenario: str, cca: str, metric: str, column: pl.Series) -> dict[str, 
     }
 
 
-def differences(stored: Stored) -> list[dict[str, Any]]:
+def differences(stored: Stored) -> list[Row]:
     """Each pair of senders on each metric, over the trials that both have."""
     table = values(stored)
     senders = [str(stanza["name"]) for stanza in stored.ccas]
@@ -68,7 +68,7 @@ def differences(stored: Stored) -> list[dict[str, Any]]:
     ]
 
 
-def _difference(scenario: str, metric: str, first: str, second: str, table: pl.DataFrame) -> dict[str, Any]:
+def _difference(scenario: str, metric: str, first: str, second: str, table: pl.DataFrame) -> Row:
     one, other = (table.filter(pl.col("cca") == cca).select("trial", value=metric) for cca in (first, second))
     both = one.join(other, on="trial", suffix="_other", maintain_order="left")
     a, b = both["value"].to_list(), both["value_other"].to_list()

@@ -3,7 +3,7 @@
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
+from typing import cast
 
 import polars as pl
 
@@ -15,6 +15,7 @@ from lab.evaluation.search import sensitivity
 from lab.evaluation.search.replay import BASE
 from lab.evaluation.status import status
 from lab.judge.files import write_whole
+from lab.judge.records import ScenarioRecord
 from lab.judge.stored import Stored, stored
 from lab.schema.scenario import load_scenario, scenarios
 
@@ -65,7 +66,7 @@ def claimed(every: list[Stored], more: dict[str, pl.DataFrame]) -> pl.DataFrame:
     """Claims in the order of the scenarios, then of runs of other files; a run's own where there is one."""
     known = {one.name: one for one in every}
     own = scenarios()
-    rows: list[dict[str, Any]] = []
+    rows: list[claims.ClaimRow] = []
     for name in [*own, *(name for name in known if name not in own)]:
         one = known.get(name)
         scenario = _scenario(name, one, in_lab=name in own)
@@ -74,11 +75,11 @@ def claimed(every: list[Stored], more: dict[str, pl.DataFrame]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=claims.SCHEMA)
 
 
-def _scenario(name: str, one: Stored | None, *, in_lab: bool) -> dict[str, Any]:
+def _scenario(name: str, one: Stored | None, *, in_lab: bool) -> ScenarioRecord:
     """Return what a run was started with, with the explanations of its file where that is one of the lab's."""
     if one and not in_lab:
-        return dict(one.run.meta["scenario"])
-    now = load_scenario(name)[1].model_dump()
+        return cast("ScenarioRecord", one.run.meta["scenario"])
+    now = cast("ScenarioRecord", load_scenario(name)[1].model_dump())
     return claims.explained_by(one.run.meta["scenario"], now) if one else now
 
 

@@ -5,7 +5,7 @@ Colours of moments and zones are from Okabe and Ito's colour-blind-safe set, and
 alone: each moment has a dash pattern of its own and its name and time written at it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from textwrap import fill
 from typing import Any
@@ -15,12 +15,15 @@ from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from lab.judge.records import Stanza
+
 INK, GRID, FAINT = "#222222", "#dddddd", "#888888"
 CAPACITY, EXIT, LOSS = "#0072b2", "#007f5f", "#d55e00"
 FOOTNOTE_PT, FOOTNOTE_CHARS_AN_INCH = 6, 19  # at 6 pt
 WIDTH_IN = 7.6
 MARKED_UP_TO = 12
 LEFTWARDS_FROM = 0.75  # of the axis: a name that begins further right would leave the figure
+Look = dict[str, Any]  # keyword arguments of matplotlib
 RC: Any = {
     "font.family": "DejaVu Sans",
     "font.size": 10,
@@ -58,9 +61,9 @@ class Sender:
     linestyle: str = "-"
 
     @classmethod
-    def from_stanza(cls, stanza: Mapping[str, Any]) -> "Sender":
+    def from_stanza(cls, stanza: Stanza) -> "Sender":
         """Take what concerns the look from a cca stanza."""
-        return cls(*(stanza[key] for key in ("name", "label", "colour", "marker", "linestyle")))
+        return cls(stanza["name"], stanza["label"], stanza["colour"], stanza["marker"], stanza["linestyle"])
 
 
 @dataclass(frozen=True)
@@ -117,7 +120,7 @@ def cumulative(axis: Axes, values: pl.Series, **look: Any) -> None:
     """Draw a cumulative distribution in percent, from 0 up; few values are marked one by one."""
     known = values.drop_nulls().sort()
     share_pct = [100 * number / known.len() for number in range(known.len() + 1)]
-    few: dict[str, Any] = {"marker": "."} if known.len() <= MARKED_UP_TO else {}
+    few: Look = {"marker": "."} if known.len() <= MARKED_UP_TO else {}
     axis.step([*known.head(1), *known], share_pct[: known.len() + 1], where="post", **few, **look)
     axis.set_ylim(0, 102)
 

@@ -10,7 +10,7 @@ import hashlib
 import io
 import multiprocessing
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
@@ -24,15 +24,26 @@ import polars as pl
 from lab.base.errors import UserError
 from lab.judge import digest, outcome
 from lab.judge.files import write_whole
+from lab.judge.frames import Schema
 from lab.judge.source import judging_digest
 from lab.tables.stored_run import Run
 from lab.tables.stored_trial import TABLES, Trial
 
 OUTCOMES, TRIALS = "outcomes.parquet", "trials.parquet"
-KEY = {"digest": pl.String}
-TRIAL_SCHEMA: dict[str, Any] = {"cca": pl.String, "trial": pl.Int64, "valid": pl.Boolean} | digest.SCHEMA
-Found = str | tuple[list[dict[str, Any]], dict[str, Any]]  # the rows of both tables, or why there are none
+KEY: Schema = {"digest": pl.String}
+TRIAL_SCHEMA: Schema = {"cca": pl.String, "trial": pl.Int64, "valid": pl.Boolean, **digest.SCHEMA}
 FEW = 8  # trials: below it a second process costs more than it brings
+
+
+class TrialRow(digest.Numbers):
+    """A row of trials.parquet."""
+
+    cca: str
+    trial: int
+    valid: bool
+
+
+Found = str | tuple[list[outcome.Outcome], TrialRow]  # the rows of both tables, or why there are none
 
 
 @dataclass(frozen=True)
@@ -57,9 +68,9 @@ def judged(run: Run, workers: int | None = None) -> Judged:
             faults.append(found)
         else:
             fresh.append((keys[path.name], *found))
-    rows = {
-        OUTCOMES: [row | {"digest": key} for key, of_outcome, _ in fresh for row in of_outcome],
-        TRIALS: [row | {"digest": key} for key, _, row in fresh],
+    rows: dict[str, list[Mapping[str, Any]]] = {
+        OUTCOMES: [{**row, "digest": key} for key, of_outcome, _ in fresh for row in of_outcome],
+        TRIALS: [{**row, "digest": key} for key, _, row in fresh],
     }
     tables = {
         name: _merged(run, known[name], pl.DataFrame(rows[name], schema=schema, orient="row"), set(keys.values()))
@@ -71,11 +82,11 @@ def judged(run: Run, workers: int | None = None) -> Judged:
     return Judged(tables[OUTCOMES].drop("digest"), tables[TRIALS].drop("digest"), tuple(faults))
 
 
-def _tables() -> dict[str, dict[str, Any]]:
-    return {OUTCOMES: outcome.SCHEMA | KEY, TRIALS: TRIAL_SCHEMA | KEY}
+def _tables() -> dict[str, Schema]:
+    return {OUTCOMES: {**outcome.SCHEMA, **KEY}, TRIALS: {**TRIAL_SCHEMA, **KEY}}
 
 
-def _kept(file: Path, schema: dict[str, Any]) -> pl.DataFrame:
+def _kept(file: Path, schema: Schema) -> pl.DataFrame:
     """What was kept; nothing where the file is of another time, or not whole: it can be made again."""
     try:
         table = pl.read_parquet(file)
@@ -121,8 +132,8 @@ def _judge(folder: Path) -> Found:
     """Both tables' rows of a trial, or the line that says why not."""
     trial = copy(Trial(folder))
     try:
-        about = {"cca": trial.cca, "trial": trial.number, "valid": trial.valid}
-        return outcome.outcome(trial), about | digest.digest(trial)
+        row: TrialRow = {"cca": trial.cca, "trial": trial.number, "valid": trial.valid, **digest.digest(trial)}
+        return outcome.outcome(trial), row
     except UserError as error:
         return str(error)
 

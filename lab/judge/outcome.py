@@ -10,36 +10,42 @@ Every time counts from when the data connection's SYN left the client. Many sour
 
 from collections.abc import Iterable
 from copy import copy
-from typing import Any
+from typing import TypedDict, cast
 
 import polars as pl
 
 from lab.base.stats import largest
 from lab.judge import loss
+from lab.judge.frames import Row, schema_of
 from lab.judge.registry import rules
-from lab.judge.rule import Evidence
+from lab.judge.rule import Evidence, Judgement
 from lab.judge.slow_start import first_exit
 from lab.tables.downloads import FLOW, first_data_s
 from lab.tables.stored_trial import Trial
 
-SCHEMA: dict[str, Any] = {
-    "cca": pl.String,
-    "trial": pl.Int64,
-    "valid": pl.Boolean,
-    "data_s": pl.Float64,
-    "heuristic": pl.String,
-    "exit_class": pl.String,
-    "capacity_s": pl.Float64,
-    "loss_s": pl.Float64,
-    "exit_s": pl.Float64,
-    "exit_cause": pl.String,
-    "exit_bitrate_mbps": pl.Float64,
-    "median_mbps": pl.Float64,
-    "min_rtt_ms": pl.Float64,
-    "loss_agrees": pl.Boolean,
-    "throughput_mbps": pl.Float64,
-    "retransmits_pkts": pl.Int64,
-}
+
+class Outcome(TypedDict):
+    """What one rule finds in one trial."""
+
+    cca: str
+    trial: int
+    valid: bool
+    data_s: float | None
+    heuristic: str
+    exit_class: str | None
+    capacity_s: float | None
+    loss_s: float | None
+    exit_s: float | None
+    exit_cause: str | None
+    exit_bitrate_mbps: float | None
+    median_mbps: float | None
+    min_rtt_ms: float | None
+    loss_agrees: bool
+    throughput_mbps: float | None
+    retransmits_pkts: int | None
+
+
+SCHEMA = schema_of(Outcome)
 
 
 def outcomes(trials: Iterable[Trial]) -> pl.DataFrame:
@@ -49,29 +55,35 @@ def outcomes(trials: Iterable[Trial]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=SCHEMA, orient="row")
 
 
-def outcome(trial: Trial) -> list[dict[str, Any]]:
+def outcome(trial: Trial) -> list[Outcome]:
     """Return the rows of one trial, one per rule in the order of the registry."""
     evidence = Evidence(trial, first_exit(trial.exits, FLOW), loss.first_loss_s(trial.packets, FLOW))
-    common = _common(evidence)
-    return [common | {"heuristic": name} | vars(rule.apply(evidence)) for name, rule in rules().items()]
+    flow: Row = next((flow for flow in trial.meta["flows"] if flow["flow"] == FLOW), {})
+    data_s, agrees = first_data_s(trial.packets, FLOW), _loss_agrees(trial, evidence.loss_s)
+    return [_row(evidence, name, rule.apply(evidence), flow, data_s, agrees) for name, rule in rules().items()]
 
 
-def _common(evidence: Evidence) -> dict[str, Any]:
-    trial = evidence.trial
-    flow: dict[str, Any] = next((flow for flow in trial.meta["flows"] if flow["flow"] == FLOW), {})
+def _row(
+    evidence: Evidence, rule: str, found: Judgement, flow: Row, data_s: float | None, loss_agrees: bool
+) -> Outcome:
+    trial, left = evidence.trial, evidence.exit
     return {
         "cca": trial.cca,
         "trial": trial.number,
         "valid": trial.valid,
-        "data_s": first_data_s(trial.packets, FLOW),
+        "data_s": data_s,
+        "heuristic": rule,
+        "exit_class": found.exit_class,
+        "capacity_s": found.capacity_s,
         "loss_s": evidence.loss_s,
-        "loss_agrees": _loss_agrees(trial, evidence.loss_s),
         "exit_s": evidence.exit_s,
-        "exit_cause": evidence.exit.cause if evidence.exit else None,
+        "exit_cause": left.cause if left else None,
         "exit_bitrate_mbps": evidence.exit_bitrate_mbps,
+        "median_mbps": found.median_mbps,
         "min_rtt_ms": evidence.min_rtt_ms,
-        "throughput_mbps": flow.get("throughput_mbps"),
-        "retransmits_pkts": flow.get("retransmits_pkts"),
+        "loss_agrees": loss_agrees,
+        "throughput_mbps": cast("float | None", flow.get("throughput_mbps")),
+        "retransmits_pkts": cast("int | None", flow.get("retransmits_pkts")),
     }
 
 

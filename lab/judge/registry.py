@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """All at-capacity rules: every file in lab/judge/rules/, and in the folder that LAB_RULES names."""
 
-from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from lab.base.additions import load_addition
 from lab.base.errors import UserError, field_error
+from lab.judge.records import ScenarioRecord
 from lab.judge.rule import Rule
 from lab.schema.heuristics import DEFAULT_RULE, rule_files
 from lab.tables.stored_trial import TABLES
@@ -31,7 +30,7 @@ def label(name: str) -> str:
     return known.label if known else name
 
 
-def rule_of(scenario: Mapping[str, Any]) -> str:
+def rule_of(scenario: ScenarioRecord) -> str:
     """Return the name of the rule that a stored scenario is judged by; UserError where the lab does not know it."""
     name = str(scenario.get("heuristic") or DEFAULT_RULE)
     if name not in rules():

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The results folder as pages and notebooks see it: the latest whole run of each scenario, judged."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from lab.base.errors import UserError
 from lab.judge.classify import ExitClass
 from lab.judge.judged import Judged, judged
+from lab.judge.records import Stanza
 from lab.tables.stored_run import Run
 
 LATEST = "latest"
@@ -28,7 +28,7 @@ class Stored:
         return cls(run.path.resolve().parent.name, run, judged(run))
 
     @property
-    def ccas(self) -> list[dict[str, Any]]:
+    def ccas(self) -> list[Stanza]:
         """The stanzas of its senders, in the scenario's order."""
         return list(self.run.meta["ccas"])
 
@@ -49,7 +49,9 @@ class Stored:
             claim["values"] for claim in scenario.get("claims", []) if claim["cca"] == cca and not claim.get("replayed")
         ]
         rows += [row for row in scenario.get("published", []) if row["cca"] == cca]
-        given: dict[str, Any] = next((row for row in rows if row.get("chokepoint_pct") is not None), {})
+        given: Mapping[str, float | list[float]] = next(
+            (row for row in rows if row.get("chokepoint_pct") is not None), {}
+        )
         first = {zone: given.get(f"{zone}_pct") for zone in map(str, ExitClass)}
         return {zone: value[0] if isinstance(value, list) else value for zone, value in first.items()}
 

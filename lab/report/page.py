@@ -8,8 +8,10 @@ from typing import Any
 from lab.judge.provenance import levels
 from lab.judge.registry import rules
 from lab.report import template
+from lab.report.browser.pack import Browsed
 from lab.report.table import Table
 from lab.report.template import Picture
+from lab.report.trust import CheckSummary, InvalidTrial
 
 
 @dataclass(frozen=True)
@@ -33,11 +35,11 @@ class Page:
     overviews: Sequence[Picture]
     tables: Sequence[Table]
     senders: Sequence[SenderPart]
-    checks: Sequence[Mapping[str, Any]]
-    invalid: Sequence[Mapping[str, Any]]
+    checks: Sequence[CheckSummary]
+    invalid: Sequence[InvalidTrial]
     loss_disagreements: Sequence[str]
     trials: int
-    browsed: Mapping[str, Any]  # what the trial browser shows
+    browsed: Browsed
 
 
 def render(page: Page) -> str:

@@ -96,7 +96,7 @@ def _time_rows(ours: Sequence[Mapping[str, Any]], theirs: Sequence[Mapping[str, 
     return (*rows, *(Row((_clocked(row), *_times(row)), published=True) for row in timed))
 
 
-def _shifted(row: Mapping[str, Any]) -> dict[str, Any]:
+def _shifted(row: Mapping[str, Any]) -> Mapping[str, float | None]:
     """Return the times of a sender that count from the first data segment; costs stand in the row above."""
     return {name + end: row[from_data(name) + end] for name in ("exit_s", "loss_s") for end in ("", "_sd")}
 

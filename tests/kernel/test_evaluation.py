@@ -3,7 +3,7 @@
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import polars as pl
 import pytest
@@ -17,6 +17,7 @@ from lab.evaluation.search import sensitivity
 from lab.evaluation.search.replay import class_of, downloads, exit_of, varied
 from lab.evaluation.status import status
 from lab.evaluation.write import write_all
+from lab.judge.records import ScenarioRecord
 from lab.judge.rtt import min_rtt_ms
 from lab.judge.rule import Evidence
 from lab.judge.rules import latency_offset
@@ -60,7 +61,7 @@ def test_a_run_is_held_to_the_claims_it_was_started_with(stored: Stored) -> None
 
 def test_a_scenario_that_has_not_run_is_pending_and_its_claims_are_open() -> None:
     _, scenario = load_scenario("thesis-geo")
-    rows = list(claims.rows("thesis-geo", scenario.model_dump(), None, {}))
+    rows = list(claims.rows("thesis-geo", cast("ScenarioRecord", scenario.model_dump()), None, {}))
     assert {(row["verdict"], row["why"], row["ours"]) for row in rows} == {(UNJUDGED, "not run yet", None)}
 
 
@@ -133,7 +134,7 @@ def test_senders_are_compared_on_the_same_links(stored: Stored) -> None:
     rows = senders.differences(stored)
     (exits,) = [row for row in rows if (row["cca"], row["against"], row["metric"]) == ("search", "cubic", "exit_s")]
     assert exits["pairs"] == 3
-    assert exits["difference"] > 0  # HyStart leaves first
+    assert cast("float", exits["difference"]) > 0  # HyStart leaves first
     assert exits["pair_effect"] == 1.0
     (against_bbr,) = [r for r in rows if (r["cca"], r["against"], r["metric"]) == ("search", "bbr", "exit_s")]
     assert against_bbr["pairs"] == 2  # the third of bbr is invalid

@@ -4,6 +4,7 @@
 import subprocess
 import sys
 from pathlib import Path
+from typing import cast
 
 import polars as pl
 import pytest
@@ -16,6 +17,7 @@ from lab.figures.save import png, svg
 from lab.figures.style import Moments, Sender, envelope, mark_moments, panels
 from lab.figures.subject import replayed_bins, subjects
 from lab.judge.outcome import outcomes
+from lab.judge.records import Stanza
 from lab.judge.rules import truth
 from lab.schema.cca import load_ccas
 from lab.tables.link_capacity import Link
@@ -24,7 +26,7 @@ from tests import slow_start_model as model
 from tests.slow_start_model import BINS, download
 from tests.stored_run import store_run
 
-SEARCH = Sender.from_stanza(load_ccas()["search"].model_dump())
+SEARCH = Sender.from_stanza(cast("Stanza", load_ccas()["search"].model_dump()))
 ALL_MOMENTS = Moments(capacity_s=10.5, true_capacity_s=9.8, exit_s=12.1, loss_s=17.2)
 values = st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=300)
 

@@ -167,7 +167,7 @@ def test_text_from_the_scenario_is_text_on_the_page(page: str) -> None:
 
 def test_invalid_trials_are_in_view_with_what_they_failed(page: str) -> None:
     assert "11 of 12 trials are valid" in page
-    assert "bbr, trial 3: capture drops 7 packets where 0 was asked." in page
+    assert "bbr, trial 3: capture drops 7 packets where 0 was requested." in page
 
 
 def test_provenance_tells_recorded_published_and_assumed_apart_and_the_versions(page: str) -> None:

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The scenarios are the sources' experiments: trial counts, orders, pauses, and every value that was published."""
 
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
+from lab.judge.records import ScenarioRecord
 from lab.schema.scenario import Scenario, load_scenario, scenarios
 
 # thesis 5.3.2 and 5.3.3, WiFi paper III.D, poster
@@ -58,7 +59,7 @@ def test_every_claim_has_a_sentence() -> None:
 
     for name in scenarios():
         _, scenario = load_scenario(name)
-        made = list(rows(name, scenario.model_dump(), None, {}))
+        made = list(rows(name, cast("ScenarioRecord", scenario.model_dump()), None, {}))
         assert len({row["id"] for row in made}) == len(made)
         assert all(row["claim"].endswith(f"({scenario.profile}).") and row["why"] for row in made)
 

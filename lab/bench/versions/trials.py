@@ -80,7 +80,7 @@ def module_row(folder: Path, link: str) -> Row | None:
     (seen,) = (row for row in outcome(trial) if row["heuristic"] == "truth")
     backlog_bytes = trial.qdisc["backlog_bytes"].mean()
     queue_ms = backlog_bytes * 8e-3 / trial.meta["rate_mbps"] if isinstance(backlog_bytes, float) else None
-    return _row(trial, link, trial.cca, seen) | {
+    return _row(trial, link, trial.cca, dict(seen)) | {
         "throughput_mbps": seen["throughput_mbps"],
         "retransmits_pkts": seen["retransmits_pkts"],
         "queue_ms": queue_ms,

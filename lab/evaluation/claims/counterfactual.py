@@ -3,11 +3,11 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from lab.evaluation.claims.estimate import Estimate
 from lab.evaluation.claims.measured import NOTHING, Measured
 from lab.evaluation.claims.verdict import EXPLAINED, OPEN, PARTLY, UNEXPLAINED, Explained, explained
+from lab.judge.records import ClaimRecord, CounterfactualRecord, ScenarioRecord
 from lab.schema.scenario import BESIDES, FIXED
 
 BEST_FIRST = (EXPLAINED, PARTLY, UNEXPLAINED)
@@ -36,8 +36,8 @@ class Row:
     """What a row of the claims needs: the source's row, its metric and clock, what was published, and ours."""
 
     name: str  # of the scenario
-    scenario: Mapping[str, Any]
-    claims: Mapping[str, Any]
+    scenario: ScenarioRecord
+    claims: ClaimRecord
     metric: str
     clock: str | None
     published: float
@@ -69,7 +69,7 @@ def _tests(row: Row, runs: Mapping[str, Measured]) -> Iterator[Tested]:
             yield _test(row, one, runs.get(one["scenario"]))
 
 
-def _test(row: Row, one: Mapping[str, Any], run: Measured | None) -> Tested:
+def _test(row: Row, one: CounterfactualRecord, run: Measured | None) -> Tested:
     about = one["scenario"], one["because"]
     if run is None:
         return Tested(*about, None, NOTHING, Explained(UNEXPLAINED, None, "not run yet"))
@@ -81,7 +81,7 @@ def _test(row: Row, one: Mapping[str, Any], run: Measured | None) -> Tested:
     return Tested(*about, changes(row.scenario, meta), theirs, says)
 
 
-def changes(base: Mapping[str, Any], other: Mapping[str, Any]) -> str:
+def changes(base: Mapping[str, object], other: Mapping[str, object]) -> str:
     """List the fields that differ, with the counterfactual's values."""
     changed = [key for key in other if key not in (*FIXED, *BESIDES) and other[key] != base.get(key)]
     return ", ".join(f"{key} {other[key]}" for key in changed)

@@ -3,12 +3,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import polars as pl
 
 from lab.evaluation.claims.estimate import RATIOS, Estimate, of_rows
 from lab.judge.clock import TIMES, on_clock
+from lab.judge.records import ClaimRecord
 from lab.judge.registry import rule_of
 from lab.judge.stored import Stored
 
@@ -22,7 +22,7 @@ class Measured:
     stored: Stored
     tables: Mapping[str, pl.DataFrame]
 
-    def estimate(self, claims: Mapping[str, Any], metric: str, clock: str | None) -> Estimate:
+    def estimate(self, claims: ClaimRecord, metric: str, clock: str | None) -> Estimate:
         """Estimate a metric for a row of a source's table; times count on `clock`."""
         if metric in RATIOS:
             return self._of("flows", pl.lit(value=True), metric, None)

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A published value as a sentence, with its unit, and the form of the sender that it is compared with."""
 
-from collections.abc import Mapping
 from functools import cache
-from typing import Any
 
+from lab.judge.records import ClaimRecord
 from lab.schema.cca import load_ccas
 
 SENTENCES = {
@@ -43,10 +42,10 @@ def unit(metric: str) -> str:
     return UNITS[metric.rsplit("_", 1)[1]]
 
 
-def form(claims: Mapping[str, Any]) -> str:
+def form(claims: ClaimRecord) -> str:
     """Name the form of the sender that a row is compared with, and whether it sent or was replayed."""
-    if claims.get("replayed"):
-        return f"{_label(claims['replayed'])}, replayed over {_label(claims['cca'])}"
+    if version := claims.get("replayed"):
+        return f"{_label(version)}, replayed over {_label(claims['cca'])}"
     return _label(claims["cca"])
 
 

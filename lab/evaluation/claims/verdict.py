@@ -14,9 +14,9 @@ difference that excludes 0, and a reader can see it. No text takes part in any o
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 from lab.evaluation.claims.estimate import SHARES, Estimate
+from lab.judge.records import ToleranceRecord
 
 DIFFERS = "differs"  # until its counterfactuals have been looked at
 AGREES, EXPLAINED, PARTLY, UNEXPLAINED, OPEN, UNJUDGED = STATUSES = (
@@ -54,7 +54,7 @@ class Explained:
     why: str | None
 
 
-def tolerance_of(tolerance: dict[str, Any], metric: str, published: float) -> float:
+def tolerance_of(tolerance: ToleranceRecord, metric: str, published: float) -> float:
     """How far from a published value ours may lie, in its own unit."""
     if metric in SHARES:
         return float(tolerance["share_points"])

@@ -5,17 +5,16 @@ The truth is the bottleneck's own queue (lab.judge.truth), moved by half the lea
 the client, which sees what the bottleneck does one one-way delay later.
 """
 
-from typing import Any
-
 import polars as pl
 
 from lab.base.stats import bootstrap, mean_sd, median, share_pct, wilson_pct
+from lab.judge.frames import Row, Schema
 from lab.judge.registry import TRUTH
 from lab.judge.stored import Stored
 
 TIMELY = ("chokepoint", "late")  # the thesis calls timely what is not early (table 5.1)
 ALL = "all"
-TRIALS: dict[str, Any] = {
+TRIALS: Schema = {
     "scenario": pl.String,
     "cca": pl.String,
     "trial": pl.Int64,
@@ -48,19 +47,21 @@ def trials(stored: Stored) -> pl.DataFrame:
 
 def scores(trials: pl.DataFrame) -> pl.DataFrame:
     """Score each rule on each scenario, by sender and over all of them."""
-    rows = [_score(part, *key) for key, part in trials.group_by("scenario", "cca", "rule", maintain_order=True)]
+    rows = [
+        _score(part, *map(str, key)) for key, part in trials.group_by("scenario", "cca", "rule", maintain_order=True)
+    ]
     together = [
-        _score(part, scenario, ALL, rule)
+        _score(part, str(scenario), ALL, str(rule))
         for (scenario, rule), part in trials.group_by("scenario", "rule", maintain_order=True)
     ]
     return pl.DataFrame([*rows, *together], infer_schema_length=None)
 
 
-def _score(part: pl.DataFrame, scenario: object, cca: object, rule: object) -> dict[str, Any]:
+def _score(part: pl.DataFrame, scenario: str, cca: str, rule: str) -> Row:
     differences = part["difference_s"].drop_nulls()
     bias_s, spread_s = mean_sd(differences)
     lo, hi = bootstrap(differences.to_list())
-    about = {"scenario": scenario, "cca": cca, "rule": rule, "trials": part.height}
+    about: Row = {"scenario": scenario, "cca": cca, "rule": rule, "trials": part.height}
     found = {
         "found": part["rule_s"].len() - part["rule_s"].null_count(),
         "truth_found": part["truth_s"].len() - part["truth_s"].null_count(),
@@ -70,10 +71,10 @@ def _score(part: pl.DataFrame, scenario: object, cca: object, rule: object) -> d
         "bias_median_s": median(differences),
         "spread_s": spread_s,
     }
-    return about | found | _misjudged(part)
+    return {**about, **found, **_misjudged(part)}
 
 
-def _misjudged(part: pl.DataFrame) -> dict[str, Any]:
+def _misjudged(part: pl.DataFrame) -> Row:
     judged = part.drop_nulls(["rule_class", "truth_class"])
     truly_early = judged.filter(pl.col("truth_class") == "early")
     truly_timely = judged.filter(pl.col("truth_class").is_in(TIMELY))
@@ -91,6 +92,6 @@ def _misjudged(part: pl.DataFrame) -> dict[str, Any]:
     }
 
 
-def _share(name: str, hits: int, of: int) -> dict[str, Any]:
+def _share(name: str, hits: int, of: int) -> Row:
     lo, hi = wilson_pct(hits, of)
     return {name: hits, f"{name}_pct": share_pct(hits, of), f"{name}_lo_pct": lo, f"{name}_hi_pct": hi}

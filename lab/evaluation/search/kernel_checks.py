@@ -7,13 +7,13 @@ Each runs on the links of the first downloads without HyStart, so that its exit 
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
 from lab.evaluation.search import sensitivity
 from lab.evaluation.search.replay import Download, class_of, downloads, exit_of, varied
 from lab.judge import loss
+from lab.judge.frames import Row
 from lab.judge.search_replay import version
 from lab.judge.slow_start import SlowStartExit, first_exit
 from lab.judge.stored import Stored
@@ -61,13 +61,13 @@ def _job(name: str, point: dict[str, int], number: int, folder: Path, kernel: Ke
     )
 
 
-def _rows(name: str, jobs: list[Job], known: dict[int, Download], library: Path) -> Iterator[dict[str, Any]]:
+def _rows(name: str, jobs: list[Job], known: dict[int, Download], library: Path) -> Iterator[Row]:
     for job in jobs:
         if (job.folder / "trial.json").exists():
             yield _row(name, Trial(job.folder), job.experiment.ccas[SENDER].params, known[job.number], library)
 
 
-def _row(name: str, trial: Trial, point: dict[str, int], one: Download, library: Path) -> dict[str, Any]:
+def _row(name: str, trial: Trial, point: dict[str, int], one: Download, library: Path) -> Row:
     form = varied(version(library, SENDER).params, **point)
     replayed, left = exit_of(library, one, form), first_exit(trial.exits, FLOW)
     real = replace(one, loss_s=loss.first_loss_s(trial.packets, FLOW))

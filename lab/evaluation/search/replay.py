@@ -8,7 +8,7 @@ a loss comes first: then slow start ended as it did in the download.
 from copy import copy
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import cast
 
 import numpy as np
 import polars as pl
@@ -16,6 +16,7 @@ import polars as pl
 from lab.judge.ack_stream import ack_stream
 from lab.judge.classify import by_bitrate, by_time
 from lab.judge.median_throughput import throughput
+from lab.judge.outcome import Outcome
 from lab.judge.registry import TRUTH, rule_of, rules
 from lab.judge.search_replay import EXIT, SearchParams, Version, replay_bins
 from lab.judge.slow_start import SlowStartExit, first_exit
@@ -51,7 +52,8 @@ def downloads(stored: Stored) -> list[Download]:
     """Read the valid downloads of a scenario that had no HyStart."""
     rule = rule_of(stored.run.meta["scenario"])
     outcomes = stored.judged.outcomes.filter(pl.col("valid") & (pl.col("cca") == BASE))
-    known = {(row["trial"], row["heuristic"]): row for row in outcomes.to_dicts()}
+    rows = cast("list[Outcome]", outcomes.to_dicts())
+    known = {(row["trial"], row["heuristic"]): row for row in rows}
     return [
         download(copy(trial), rule, known[trial.number, rule], known[trial.number, TRUTH])
         for trial in stored.run.trials
@@ -59,7 +61,7 @@ def downloads(stored: Stored) -> list[Download]:
     ]
 
 
-def download(trial: Trial, rule: str, by_rule: dict[str, Any], truth: dict[str, Any]) -> Download:
+def download(trial: Trial, rule: str, by_rule: Outcome, truth: Outcome) -> Download:
     """One download, with a trial's outcomes by a rule and in truth."""
     acks, own = trial.acks, first_exit(trial.exits, FLOW)
     until_us = own.t_s * 1e6 if own else float("inf")

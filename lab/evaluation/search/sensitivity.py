@@ -9,12 +9,12 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
 from lab.base.stats import mean_sd, share_pct, wilson_pct
 from lab.evaluation.search.replay import JUDGES, Download, class_of, downloads, exit_of, varied
+from lab.judge.frames import Cell, Row
 from lab.judge.search_replay import SearchParams, Version, version
 from lab.judge.search_replay import versions as all_versions
 from lab.judge.slow_start import SlowStartExit
@@ -54,7 +54,7 @@ def maps(stored: Stored, library: Path) -> pl.DataFrame:
             "bins": params.bins,
             "extra_bins": params.extra_bins if compares else 0,
         }
-        rows += [about | _judged(found, exits, judge) for judge in JUDGES]
+        rows += [{**about, **_judged(found, exits, judge)} for judge in JUDGES]
     return pl.DataFrame(rows, infer_schema_length=None)
 
 
@@ -68,7 +68,7 @@ def versions(stored: Stored, library: Path) -> pl.DataFrame:
     return pl.DataFrame(rows, infer_schema_length=None)
 
 
-def _version(scenario: str, name: str, one: Download, left: SlowStartExit | None, judge: str) -> dict[str, Any]:
+def _version(scenario: str, name: str, one: Download, left: SlowStartExit | None, judge: str) -> Row:
     return {
         "scenario": scenario,
         "version": name,
@@ -83,12 +83,12 @@ def _version(scenario: str, name: str, one: Download, left: SlowStartExit | None
     }
 
 
-def _judged(found: list[Download], exits: Exits, judge: str) -> dict[str, Any]:
+def _judged(found: list[Download], exits: Exits, judge: str) -> Row:
     classes = [class_of(one, left, judge) for one, left in zip(found, exits, strict=True)]
     counts = Counter(name for name in classes if name is not None)
     judged = counts.total()
     by_search = [left.t_s for left in exits if left and left.cause == "search"]
-    row: dict[str, Any] = {"judge": judge, "downloads": len(found), "trials": judged}
+    row: dict[str, Cell] = {"judge": judge, "downloads": len(found), "trials": judged}
     for name in CLASSES:
         row[f"{name}_pct"] = share_pct(counts[name], judged)
         row[f"{name}_lo_pct"], row[f"{name}_hi_pct"] = wilson_pct(counts[name], judged)

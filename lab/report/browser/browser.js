@@ -51,7 +51,7 @@
   const of = (group, cca) => told.trials.filter((entry) => entry.group === group && entry.cca === cca);
   function option(entry) {
     const left = entry.moments.exit_s === null ? "never left slow start" : `exit ${entry.moments.exit_s.toFixed(2)} s`;
-    return `${entry.trial}: ${left}${entry.class ? `, ${entry.class}` : ""}${entry.valid ? "" : " (invalid)"}`;
+    return `${entry.trial}: ${left}${entry.exit_class ? `, ${entry.exit_class}` : ""}${entry.valid ? "" : " (invalid)"}`;
   }
   function list(group, cca, trial) {
     const groups = distinct(told.trials.map((entry) => entry.group));
@@ -227,7 +227,7 @@
   }
   function say() {
     const { entry, data, at } = state;
-    const judged = entry.class ? `, by the true queue ${entry.class}` : "";
+    const judged = entry.exit_class ? `, by the true queue ${entry.exit_class}` : "";
     part("said").textContent = `${label(entry.cca)}, trial ${entry.trial}${entry.valid ? "" : " (invalid)"}: ${inWords(entry)}${judged}. ` +
       `Drops at the bottleneck in ${data.drops.count} samples of its queue; ${data.resent.count} retransmissions.`;
     part("view").textContent = at === null

@@ -32,7 +32,7 @@ MEANINGS = {
     UNJUDGED: "not run yet, too few trials, or an interval that leaves it open",
 }
 SOURCE = ("document", "place")
-Claim = Mapping[str, Any]
+Claim = Mapping[str, str | int]
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ def _verdict(name: str, rows: pl.DataFrame) -> Verdict:
     return Verdict(COUNTED[name], MARKS[name], MEANINGS[name], [_claim(row) for row in rows.iter_rows(named=True)])
 
 
-def _claim(row: Mapping[str, Any]) -> dict[str, Any]:
+def _claim(row: Mapping[str, Any]) -> Mapping[str, str | int]:
     spread = "" if row["published_sd"] is None else f" ({row['published_sd']:.4g})"
     from_syn = "" if row["ours_from_syn"] is None else f"{short(row['ours_from_syn'])} s from the SYN"
     closed = "" if row["closed_pct"] is None else f"{row['closed_pct']:.0f} % of the way"

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """results/index.html as plain data, and from data to HTML; nothing is fetched."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from lab.report import template
+from lab.report.browser.pack import Browsed
 from lab.report.index.claims import Claims
 from lab.report.index.recorded import RecordedPart
 from lab.report.table import Table
@@ -70,7 +70,7 @@ class Index:
     recorded: RecordedPart
     claims: Claims | None  # null: not judged yet
     heuristics: bool
-    browsed: Mapping[str, Any]
+    browsed: Browsed
     faults: Sequence[str]
     trials: int
     valid: int

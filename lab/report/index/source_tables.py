@@ -4,14 +4,14 @@
 `timely` is what the thesis calls it: not before the capacity. Headroom (poster) is the first loss minus the exit.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 import polars as pl
 
 from lab.base.format import mean, number, share
 from lab.base.stats import mean_sd, share_pct, wilson_pct
 from lab.judge.clock import CLOCKS, TIMES, on_clock
+from lab.judge.records import ClaimRecord
 from lab.judge.registry import TRUTH, label, rule_of
 from lab.judge.stored import Stored
 from lab.report.table import Group, Row, Table
@@ -37,7 +37,7 @@ SHARES = {
     "late_pct": ["late"],
     "timely_pct": ["chokepoint", "late"],
 }
-Values = dict[str, Any]
+Values = dict[str, float | None]
 
 
 def source_table(
@@ -61,14 +61,14 @@ def source_table(
     return Table(name, caption, header, tuple(groups), (*links, compared, *timed), "Row")
 
 
-def _claims(stored: Stored) -> list[dict[str, Any]]:
+def _claims(stored: Stored) -> list[ClaimRecord]:
     return list(stored.run.meta["scenario"].get("claims", []))
 
 
-def _form(stored: Stored, claim: Mapping[str, Any]) -> str:
+def _form(stored: Stored, claim: ClaimRecord) -> str:
     """Name the form of the sender that a row is compared with."""
-    own = stored.label(claim["cca"])
-    return f"{_label(claim['replayed'])}, replayed over {own}" if claim.get("replayed") else own
+    own, version = stored.label(claim["cca"]), claim.get("replayed")
+    return f"{_label(version)}, replayed over {own}" if version else own
 
 
 def _label(version: str) -> str:
@@ -76,14 +76,14 @@ def _label(version: str) -> str:
     return known[version].label if version in known else version
 
 
-def _clock(claim: Mapping[str, Any]) -> str:
+def _clock(claim: ClaimRecord) -> str:
     return str(claim.get("clock", "data"))
 
 
-def _group(stored: Stored, claim: Mapping[str, Any], shown: Sequence[str], judged: pl.DataFrame | None) -> Group:
+def _group(stored: Stored, claim: ClaimRecord, shown: Sequence[str], judged: pl.DataFrame | None) -> Group:
     theirs = Row((claim["source"], number(claim.get("trials"), 0), *_cells(_published(claim), shown)), published=True)
-    if claim.get("replayed"):
-        return Group(claim["row"], (theirs, _replayed(stored, claim, shown, judged)))
+    if version := claim.get("replayed"):
+        return Group(claim["row"], (theirs, _replayed(stored, claim, version, shown, judged)))
     rule = rule_of(stored.run.meta["scenario"])
     if not any(metric in SHARES or metric == "capacity_s" for metric in shown):
         return Group(claim["row"], (theirs, Row(("here", *_ours(stored, claim, rule, shown)))))
@@ -93,15 +93,15 @@ def _group(stored: Stored, claim: Mapping[str, Any], shown: Sequence[str], judge
     return Group(claim["row"], (theirs, *ours))
 
 
-def _published(claim: Mapping[str, Any]) -> Values:
-    told: Values = {}
+def _published(claim: ClaimRecord) -> Values:
+    values: Values = {}
     for metric, value in claim["values"].items():
-        given = value if isinstance(value, list) else [value]
-        told |= dict(zip((metric, f"{metric}_sd"), given, strict=False))
-    return told
+        given = [value] if isinstance(value, (int, float)) else value
+        values |= dict(zip((metric, f"{metric}_sd"), given, strict=False))
+    return values
 
 
-def _ours(stored: Stored, claim: Mapping[str, Any], heuristic: str, shown: Sequence[str]) -> Iterator[str]:
+def _ours(stored: Stored, claim: ClaimRecord, heuristic: str, shown: Sequence[str]) -> Iterator[str]:
     rows = stored.judged.outcomes.filter("valid", cca=claim["cca"], heuristic=heuristic)
     yield str(rows.height)
     yield from _cells(measured(on_clock(rows, _clock(claim))), shown)
@@ -109,17 +109,17 @@ def _ours(stored: Stored, claim: Mapping[str, Any], heuristic: str, shown: Seque
 
 def measured(rows: pl.DataFrame) -> Values:
     """Every metric of METRICS over the valid trials of one sender by one rule."""
-    told: Values = {}
+    values: Values = {}
     classes = rows["exit_class"].drop_nulls()
     for metric, hits in SHARES.items():
         count = int(classes.is_in(hits).sum())
         low, high = wilson_pct(count, classes.len())
         stem = metric.removesuffix("_pct")
-        told |= {metric: share_pct(count, classes.len()), f"{stem}_lo_pct": low, f"{stem}_hi_pct": high}
+        values |= {metric: share_pct(count, classes.len()), f"{stem}_lo_pct": low, f"{stem}_hi_pct": high}
     with_headroom = rows.with_columns(headroom_s=pl.col("loss_s") - pl.col("exit_s"))
     for metric in METRICS.keys() - SHARES.keys():
-        told[metric], told[f"{metric}_sd"] = mean_sd(with_headroom[metric])
-    return told
+        values[metric], values[f"{metric}_sd"] = mean_sd(with_headroom[metric])
+    return values
 
 
 def _cells(values: Values, shown: Sequence[str]) -> list[str]:
@@ -129,12 +129,14 @@ def _cells(values: Values, shown: Sequence[str]) -> list[str]:
     ]
 
 
-def _replayed(stored: Stored, claim: Mapping[str, Any], shown: Sequence[str], judged: pl.DataFrame | None) -> Row:
+def _replayed(
+    stored: Stored, claim: ClaimRecord, version: str, shown: Sequence[str], judged: pl.DataFrame | None
+) -> Row:
     """Ours of a version that was replayed: judged with the claims, or not yet."""
-    name = f"here, {_label(claim['replayed'])} replayed"
+    name = f"here, {_label(version)} replayed"
     if judged is None:
         return Row((f"{name} (pending)", *([number(None, 0)] * (len(shown) + 1))))
-    rows = judged.filter(scenario=stored.name, row=claim["row"], cca=claim["replayed"])
+    rows = judged.filter(scenario=stored.name, row=claim["row"], cca=version)
     ours = {row["metric"]: row for row in rows.iter_rows(named=True)}
     trials = max((row["trials"] for row in ours.values()), default=None)
     found = [
