@@ -38,10 +38,10 @@ def flows(stored: Stored) -> pl.DataFrame:
 
 
 def _rows(scenario: str, trial: Trial) -> list[Row]:
-    told = trial.meta["flows"]
-    seen = [_seen(trial.acks, flow["flow"]) | flow for flow in told]
-    first, rival = seen
-    rates = [flow["throughput_mbps"] for flow in told]
+    flows_meta = trial.meta["flows"]
+    flows_seen = [_of_kernel(trial.acks, flow["flow"]) | flow for flow in flows_meta]
+    first, rival = flows_seen
+    rates = [flow["throughput_mbps"] for flow in flows_meta]
     common = {
         "scenario": scenario,
         "pairing": f"{first['cca']} against {rival['cca']}",
@@ -49,14 +49,14 @@ def _rows(scenario: str, trial: Trial) -> list[Row]:
         "jain": jain(rates),
         **{f"{name}_ratio": _ratio(rival[of], first[of]) for name, of in RATIOS.items()},
     }
-    return [common | {name: flow[name] for name in SCHEMA if name in flow} for flow in seen]
+    return [common | {name: flow[name] for name in SCHEMA if name in flow} for flow in flows_seen]
 
 
 RATIOS = {"throughput": "throughput_mbps", "rtt": "rtt_ms", "retransmits": "retransmits_pkts"}
 
 
-def _seen(acks: pl.DataFrame, number: int) -> dict[str, float | None]:
-    """What the sender's kernel saw of a flow: its mean smoothed round trip, and what its first seconds delivered."""
+def _of_kernel(acks: pl.DataFrame, number: int) -> dict[str, float | None]:
+    """Return a flow's mean smoothed round trip, and the rate of its first seconds, from the sender's kernel."""
     own = acks.filter(pl.col("flow") == number)
     early = own.filter(pl.col("t_s") <= FIRST_S)
     delivered = (

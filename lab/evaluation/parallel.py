@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Tables of many scenarios made side by side, a process a core, and laid together in the order that was asked."""
+"""Tables of many scenarios, computed in parallel with one process per core, and joined in the requested order."""
 
 import multiprocessing
 import os

@@ -17,7 +17,7 @@ STEP_BYTES = 100_000  # of lab.judge.digest's object sizes
 
 
 def values(stored: Stored) -> pl.DataFrame:
-    """Return a row per valid trial with every metric; capacity is the truth's."""
+    """Return one row per valid trial with every metric; capacity is the truth's."""
     truth = stored.judged.outcomes.filter(pl.col("valid") & (pl.col("heuristic") == "truth"))
     picked = [
         pl.col("download_s").list.get(size * 1_000_000 // STEP_BYTES - 1, null_on_oob=True).alias(name)

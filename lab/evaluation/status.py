@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How far each scenario is: asked, stored, valid, and whether its file is still what the run was started with."""
+"""The state of each scenario: trials requested, stored and valid, and whether its file has changed since its run."""
 
 from pathlib import Path
 from typing import Any
@@ -33,7 +33,7 @@ SCHEMA: Schema = {
 
 
 def status(results: Path) -> pl.DataFrame:
-    """Return a row per scenario of the lab."""
+    """Return one row per scenario of the lab."""
     return pl.DataFrame([_row(results, name, load_scenario(name)[1]) for name in scenarios()], schema=SCHEMA)
 
 
@@ -89,7 +89,7 @@ def _of_run(run: Run, scenario: Scenario, results: Path) -> Row:
 
 
 def _note(then: dict[str, Any], now: dict[str, Any]) -> str | None:
-    """Say where a run asked for something else than the file does now."""
+    """Return how the file differs from what the run was started with; null where it does not."""
     then, now = as_asked(then), as_asked(now)
     if digest(then) == digest(now):
         return None

@@ -24,7 +24,7 @@ MAPPED = ("thesis-leo", "thesis-geo", "thesis-lte")  # thesis 4.5: the links of 
 Step = Callable[[str], None]
 
 
-def write_all(results: Path, library: Path | None, say: Step = lambda _: None) -> tuple[Path, list[str]]:
+def write_all(results: Path, library: Path | None, report_step: Step = lambda _: None) -> tuple[Path, list[str]]:
     """Write all tables; returns their folder, and a line for each run that cannot be read.
 
     library: the compiled SEARCH core; without one nothing is replayed.
@@ -36,7 +36,7 @@ def write_all(results: Path, library: Path | None, say: Step = lambda _: None) -
     folder.mkdir(parents=True, exist_ok=True)
     _keep(folder, "status", status(results))
     _keep(folder, "outcomes", _outcomes(runs))
-    say("rules on trial")
+    report_step("rules on trial")
     truths = {one.name: scores.trials(one) for one in runs}
     _keep(folder, "heuristics_trials", together(truths.values()))
     _keep(folder, "heuristics", scores.scores(together(truths.values())) if runs else pl.DataFrame())
@@ -45,15 +45,15 @@ def write_all(results: Path, library: Path | None, say: Step = lambda _: None) -
         "heuristics_constants",
         together(side_by_side([(constants.grid, (one, truths[one.name])) for one in runs])),
     )
-    say("senders against each other")
+    report_step("senders against each other")
     _keep(folder, "means", pl.DataFrame([row for one in runs for row in senders.means(one)], infer_schema_length=None))
     pairs = [row for one in runs for row in senders.differences(one)]
     _keep(folder, "paired", pl.DataFrame(pairs, infer_schema_length=None))
-    say("sensitivity")
+    report_step("sensitivity")
     versions = _replayed(every, library, sensitivity.versions, [one.name for one in every])
     _keep(folder, "versions", _of(runs, versions))
     _keep(folder, "sensitivity", _replayed(runs, library, sensitivity.maps, MAPPED))
-    say("claims")
+    report_step("claims")
     flows = together(competing_flows.flows(one) for one in every)
     _keep(folder, "flows", _of(runs, flows))
     table = claimed(every, {"versions": versions, "flows": flows})

@@ -38,13 +38,13 @@ def figure(at: dict[str, float], streams: Streams) -> Figure:
         )
     axis.set_ylim(0, 1.5 * top)
     axis.set_xlim(edges[0], now_s + 0.5 * bin_s)
-    axis.set_ylabel("delivered a bin (kB)")
+    axis.set_ylabel("delivered per bin (kB)")
     axis.set_xlabel("time since the SYN (s)")
     return drawn
 
 
 def draw(subject: Subject) -> Drawing | None:
-    """The figure of one trial; none where SEARCH did not leave, or no core to replay was given."""
+    """Draw the figure of one trial; none where SEARCH did not leave, or no core to replay was given."""
     if subject.bins is None:
         return None
     left = subject.bins.filter(pl.col("exit")).head(1)
@@ -54,9 +54,9 @@ def draw(subject: Subject) -> Drawing | None:
         return None
     at = left.row(0, named=True)
     what = f"The last {KEPT_BINS} bins when slow start was left, and the two windows of {WINDOW_BINS} that are compared"
-    said = f"normalized difference {at['norm_pct']:.1f} %, bins of {at['bin_ms']:.1f} ms, RTT {at['rtt_ms']:.0f} ms"
+    summary = f"normalized difference {at['norm_pct']:.1f} %, bins of {at['bin_ms']:.1f} ms, RTT {at['rtt_ms']:.0f} ms"
     return Drawing(
-        figure(at, Streams(subject.acks)), f"{what}: {said}. {subject.title}", f"{what}: {said}. {subject.title}"
+        figure(at, Streams(subject.acks)), f"{what}: {summary}. {subject.title}", f"{what}: {summary}. {subject.title}"
     )
 
 

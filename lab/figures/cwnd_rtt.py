@@ -58,7 +58,7 @@ def figure(
 
 
 def draw(subject: Subject) -> Drawing:
-    """The figure of one trial."""
+    """Draw the figure of one trial."""
     limits = Limits.of_path(subject.trial.meta)
     drawn = figure(subject.acks, subject.trial.qdisc, limits, subject.moments, subject.sender)
     what = "Congestion window and smoothed RTT at the server, and the bottleneck's queue, over time."
@@ -68,7 +68,7 @@ def draw(subject: Subject) -> Drawing:
 
 
 def draw_beginning(subject: Subject) -> Drawing:
-    """The same until a little after the true capacity: jitter before there is a queue (thesis, figure 4.1)."""
+    """Draw the same until a little after the true capacity: jitter before there is a queue (thesis, figure 4.1)."""
     moments = subject.moments
     full_s = moments.true_capacity_s or moments.last_s()
     until_s = 1.05 * full_s if full_s else float(subject.trial.meta["duration_s"])

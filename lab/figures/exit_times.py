@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The answer in one figure: each trial's exit from slow start against the true capacity and the first loss.
 
-One thin row a trial: up to its capacity an exit is early, from its first loss on it is late, between them
+One thin row per trial: up to its capacity an exit is early, from its first loss on it is late, between them
 it is at the chokepoint. A row without a capacity is early throughout; without a loss, its chokepoint zone
 has no end.
 """
 
 from collections.abc import Sequence
 from textwrap import fill
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -17,7 +16,7 @@ from matplotlib.figure import Figure
 
 from lab.figures.page_figure import PageFigure, Place
 from lab.figures.script import draw_run
-from lab.figures.style import INK, WIDTH_IN, Drawing, Sender, in_house_style
+from lab.figures.style import INK, WIDTH_IN, Drawing, Look, Sender, in_house_style
 from lab.judge.classify import ExitClass
 from lab.judge.registry import TRUTH
 from lab.judge.stored import Stored
@@ -34,14 +33,14 @@ LABEL_CHARS = 16
 
 @in_house_style
 def figure(outcomes: pl.DataFrame, senders: Sequence[Sender], duration_s: float) -> Figure:
-    """A band per sender, a row per valid trial in order of its exit; from the outcomes of one heuristic."""
+    """Draw a band per sender, with one row per valid trial in order of its exit; outcomes: of one rule."""
     drawn = Figure(figsize=(WIDTH_IN + 1.4, 0.9 + 1.05 * len(senders)), layout="constrained")
     axes = drawn.subplots(len(senders), 1, sharex=True, squeeze=False)[:, 0]
     for axis, sender in zip(axes, senders, strict=True):
         trials = outcomes.filter(cca=sender.name)
         ordered = trials.filter("valid").sort("exit_s", "trial", descending=[True, False], nulls_last=True)
         _band(axis, ordered, sender, duration_s)
-        _say(axis, "\n".join(_counts(trials)))
+        _write(axis, "\n".join(_counts(trials)))
     axes[-1].set_xlim(0, duration_s)
     axes[-1].set_xlabel("time since the SYN (s)")
     axes[0].legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=3, borderaxespad=0.2, handlelength=1.2)
@@ -63,7 +62,7 @@ def draw(stored: Stored) -> Drawing:
 
 def _band(axis: Axes, trials: pl.DataFrame, sender: Sender, duration_s: float) -> None:
     _zones(axis, trials, duration_s)
-    look: dict[str, Any] = {"color": sender.colour, "marker": sender.marker, "edgecolors": INK}
+    look: Look = {"color": sender.colour, "marker": sender.marker, "edgecolors": INK}
     axis.scatter(trials["exit_s"], range(trials.height), s=22, linewidths=0.4, zorder=4, **look)
     axis.set_ylim(-0.7, max(trials.height, 1) - 0.3)
     axis.set_yticks([])
@@ -81,7 +80,7 @@ def _zones(axis: Axes, trials: pl.DataFrame, duration_s: float) -> None:
         axis.barh(rows, end_s - begin_s, left=begin_s, height=1.0, color=ZONES[zone], label=MEANINGS[zone])
 
 
-def _say(axis: Axes, text: str) -> None:
+def _write(axis: Axes, text: str) -> None:
     axis.annotate(text, (1.01, 0.5), xycoords="axes fraction", va="center", fontsize=9, annotation_clip=False)
 
 

@@ -29,7 +29,7 @@ def figure(offsets: pl.DataFrame, min_rtt_ms: float, moments: Moments, sender: S
 
 
 def draw(subject: Subject) -> Drawing | None:
-    """The figure of one trial; none when its capture shows no RTT."""
+    """Draw the figure of one trial; none when its capture shows no RTT."""
     if subject.min_rtt_ms is None:
         return None
     drawn = figure(subject.offsets, subject.min_rtt_ms, subject.moments_by(RULE.name), subject.sender)

@@ -18,7 +18,7 @@ RULE = "median_throughput_after"
 
 @in_house_style
 def figure(medians: Sequence[tuple[str, pl.Series]]) -> Figure:
-    """A step line a link, with its median."""
+    """Draw one step line per link, with its median."""
     drawn, (axis,) = panels(1, 3.6)
     for (link, values), (colour, dash) in zip(medians, LOOKS, strict=False):
         cumulative(axis, values, color=colour, linestyle=dash, lw=2, label=link)
@@ -30,7 +30,7 @@ def figure(medians: Sequence[tuple[str, pl.Series]]) -> Figure:
 
 
 def draw(runs: Sequence[Stored]) -> Drawing | None:
-    """The figure of several links; none where no trial has a median."""
+    """Draw the figure of several links; none where no trial has a median."""
     medians = []
     for stored in runs:
         rows = stored.judged.outcomes.filter("valid", heuristic=RULE)
@@ -38,11 +38,11 @@ def draw(runs: Sequence[Stored]) -> Drawing | None:
             medians.append((stored.link, values))
     if not medians:
         return None
-    said = "; ".join(
+    summary = "; ".join(
         f"{link}: {median(values) or 0:.0f} Mb/s in the middle of {values.len()} trials" for link, values in medians
     )
     what = "Median throughput of each trial, cumulative over all senders' trials"
-    return Drawing(figure(medians[: len(LOOKS)]), f"{what}. {said}.", f"{what}. {said}.")
+    return Drawing(figure(medians[: len(LOOKS)]), f"{what}. {summary}.", f"{what}. {summary}.")
 
 
 FIGURE = PageFigure("median_cdf", Place.NO_PAGE, draw)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Recorded downloads beside the band of emulated ones: acknowledged bytes, round trip and bytes in flight over time."""
+"""Recorded downloads and the band of emulated ones: acknowledged bytes, round trip and bytes in flight over time."""
 
 import sys
 from itertools import cycle
@@ -50,12 +50,12 @@ def figure(both: Comparison) -> Figure:
 
 
 def draw(both: Comparison) -> Drawing:
-    """The figure, with the shares inside as text."""
+    """Draw the figure, with the shares inside as text."""
     what = (
-        f"Recorded downloads (lines) beside {len(both.trials)} emulated ones of {both.sender}, {LOW_PCT}th to "
+        f"Recorded downloads (lines) and {len(both.trials)} emulated ones of {both.sender}, {LOW_PCT}th to "
         f"{HIGH_PCT}th percentile (shade) and median (grey line)"
     )
-    return Drawing(figure(both), f"{what}.", f"{what}: {_words(both)}.")
+    return Drawing(figure(both), f"{what}.", f"{what}: {_describe(both)}.")
 
 
 def _band(axis: Axes, band: Band, scale: float) -> None:
@@ -72,12 +72,12 @@ def _top(both: Comparison, quantity: str, until_s: float) -> float:
     return 1.05 * SCALES[quantity] * highest
 
 
-def _words(both: Comparison) -> str:
-    said = []
+def _describe(both: Comparison) -> str:
+    summary = []
     for each in both.recorded:
         share = inside(each, both.bands)["acked_pkts"][1]
-        said.append(f"{each.name} {'' if share is None else f'{100 * share:.0f} %'}")
-    return f"acknowledged segments inside the band: {', '.join(said)} of the time"
+        summary.append(f"{each.name} {'' if share is None else f'{100 * share:.0f} %'}")
+    return f"acknowledged segments inside the band: {', '.join(summary)} of the time"
 
 
 FIGURE = PageFigure("recorded_downloads", Place.RECORDED, draw)

@@ -53,18 +53,18 @@ def _points(axis: Axes, place: int, known: pl.Series, look: tuple[str, str]) -> 
 
 
 def draw(differences: pl.DataFrame, links: Mapping[str, str]) -> Drawing | None:
-    """The figure of every link that was judged; none where none was."""
+    """Draw the figure of every link that was judged; none where none was."""
     if differences.is_empty():
         return None
     means = differences.drop_nulls("difference_s").group_by("scenario", "rule", maintain_order=True)
     rows = means.agg(pl.col("difference_s").mean(), pl.len()).iter_rows(named=True)
-    said = "; ".join(
+    summary = "; ".join(
         f"{links.get(row['scenario'], row['scenario'])}, {label(row['rule'])}: {row['difference_s']:+.2f} s "
         f"in {row['len']} trials"
         for row in rows
     )
-    what = "By how much each at-capacity rule misses the moment at which the queue truly filled, a point a trial"
-    return Drawing(figure(differences, links), f"{what}.", f"{what}. Means: {said}.")
+    what = "By how much each at-capacity rule misses the moment at which the queue truly filled, one point per trial"
+    return Drawing(figure(differences, links), f"{what}.", f"{what}. Means: {summary}.")
 
 
 FIGURE = PageFigure("rule_bias", Place.RULES, draw)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What makes each figure a command: python -m lab.figures.NAME RUN_DIR OUT_DIR [--replay LIBRARY]."""
+"""Each figure as a command: python -m lab.figures.NAME RUN_DIR OUT_DIR [--replay LIBRARY]."""
 
 import argparse
 from collections.abc import Callable, Sequence
@@ -59,7 +59,7 @@ def draw_runs(name: str, draw: Callable[[Sequence[Stored]], Drawing | None]) -> 
 
 
 def parser(name: str) -> argparse.ArgumentParser:
-    """The arguments that all figures share."""
+    """Return the arguments that all figures share."""
     arguments = argparse.ArgumentParser(prog=f"python -m lab.figures.{name}")
     arguments.add_argument("run_dir", type=Path, help="a stored run, such as results/geo/latest")
     arguments.add_argument("out_dir", type=Path, help="where the .svg and .png go")

@@ -19,9 +19,9 @@ AFTER = 1.15
 
 def windows(bins: pl.DataFrame, streams: Streams) -> pl.DataFrame:
     """t_s, sent_bytes, delivered_bytes and norm_pct at each bin's end."""
-    told = bins.filter(pl.col("norm_pct").is_not_null())
-    t_s, rtt_s = told["t_s"].to_numpy(), told["rtt_ms"].to_numpy() / 1e3
-    window_s = WINDOW_BINS * told["bin_ms"].to_numpy() / 1e3
+    compared_bins = bins.filter(pl.col("norm_pct").is_not_null())
+    t_s, rtt_s = compared_bins["t_s"].to_numpy(), compared_bins["rtt_ms"].to_numpy() / 1e3
+    window_s = WINDOW_BINS * compared_bins["bin_ms"].to_numpy() / 1e3
     sent = streams.sent(t_s - rtt_s) - streams.sent(t_s - rtt_s - window_s)
     delivered = streams.delivered(t_s) - streams.delivered(t_s - window_s)
     norm_pct = 100 * np.divide(sent - delivered, sent, out=np.full_like(sent, np.nan), where=sent > 0)
@@ -52,7 +52,7 @@ def figure(table: pl.DataFrame, moments: Moments) -> Figure:
 
 
 def draw(subject: Subject) -> Drawing | None:
-    """The figure of one trial; none where no bins are known."""
+    """Draw the figure of one trial; none where no bins are known."""
     table = None if subject.bins is None else windows(subject.bins, Streams(subject.acks))
     if table is None or table.is_empty():
         return None

@@ -16,7 +16,7 @@ SHADE = "#e4e9f2"
 
 @in_house_style
 def figure(acks: pl.DataFrame, resent_s: pl.Series, moments: Moments, sender: Sender) -> Figure:
-    """The window and ssthresh of a trial; slow start is shaded, times of retransmission are marked."""
+    """Draw the window and ssthresh of a trial; slow start is shaded, times of retransmission are marked."""
     drawn, (axis,) = panels(1, 3.4)
     axis.set_xlim(0, largest(acks["t_s"]) or 1.0)
     cwnd = envelope(acks, "cwnd_pkts")
@@ -37,7 +37,7 @@ def figure(acks: pl.DataFrame, resent_s: pl.Series, moments: Moments, sender: Se
 
 
 def draw(subject: Subject) -> Drawing:
-    """The figure of one trial."""
+    """Draw the figure of one trial."""
     resent = subject.trial.retransmits.filter(pl.col("flow") == 1)["t_s"]
     what = "Congestion window over time: it doubles with every round trip (slow start) until it is left."
     peak = largest(subject.acks["cwnd_pkts"]) or 0

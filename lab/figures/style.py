@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The house style of every figure: a sender's own look, the three moments of slow start, sizes and fonts.
+"""The style of every figure: a sender's own look, the three moments of slow start, sizes and fonts.
 
 Colours of moments and zones are from Okabe and Ito's colour-blind-safe set, and no figure relies on colour
 alone: each moment has a dash pattern of its own and its name and time written at it.
@@ -51,7 +51,7 @@ in_house_style = rc_context(RC)  # as a decorator: matplotlib reads the style wh
 class Sender:
     """How one sender looks and is called, everywhere; from its stanza of cca.yml.
 
-    Marker and line style tell senders apart that share axes; a dense series alone on its axes is drawn solid.
+    Marker and line style distinguish senders that share axes; a dense series alone on its axes is drawn solid.
     """
 
     name: str
@@ -90,14 +90,14 @@ class Moments:
         )
 
     def last_s(self) -> float | None:
-        """The last of them; null when none happened."""
+        """Return the time of the last moment; null when none happened."""
         return max((t_s for _, t_s, _, _ in self.lines()), default=None)
 
     def in_words(self) -> str:
         """All of them as text, for captions and alternative texts."""
-        said = [f"{name} at {t_s:.2f} s" for name, t_s, _, _ in self.lines()]
+        summary = [f"{name} at {t_s:.2f} s" for name, t_s, _, _ in self.lines()]
         missing = [name for name, t_s in (("exit", self.exit_s), ("first loss", self.loss_s)) if t_s is None]
-        return ", ".join(said + [f"no {name}" for name in missing])
+        return ", ".join(summary + [f"no {name}" for name in missing])
 
 
 @dataclass(frozen=True)
@@ -175,7 +175,7 @@ def _name(axis: Axes, row: int, line: tuple[str, float, str], leftwards: bool) -
 
 
 def level(axis: Axes, value: float, text: str) -> None:
-    """A named horizontal line for a known limit."""
+    """Draw a named horizontal line for a known limit."""
     axis.axhline(value, color=FAINT, linewidth=1, linestyle=(0, (1, 1)))
     backed = {"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 1}
     axis.text(
@@ -191,7 +191,7 @@ def level(axis: Axes, value: float, text: str) -> None:
 
 
 def envelope(table: pl.DataFrame, value: str, buckets: int = 1500) -> pl.DataFrame:
-    """The rows that a line this wide can show: the smallest and largest value of each of the time buckets."""
+    """Return the rows that a line this wide can show: the smallest and largest value of each of the time buckets."""
     known = table.filter(pl.col(value).is_not_null())
     span_s = pl.col("t_s").max() - pl.col("t_s").min()
     bucketed = known.with_columns(bucket=((pl.col("t_s") - pl.col("t_s").min()) / span_s * buckets).floor())

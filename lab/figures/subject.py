@@ -66,7 +66,7 @@ class Subject:
 
     @property
     def exit_bitrate_mbps(self) -> float | None:
-        """cwnd * MSS / RTT at the exit."""
+        """Return cwnd * MSS / RTT at the exit."""
         left = first_exit(self.trial.exits, FLOW)
         return left.bitrate_mbps(self.trial.meta["mss_bytes"]) if left else None
 
@@ -81,9 +81,9 @@ class Subject:
 
 
 def replayed_bins(acks: pl.DataFrame, library: Path) -> pl.DataFrame:
-    """The bins of SEARCH 2.0, Algorithm 1 as printed, over the ACKs of another sender."""
-    told = ack_stream(acks, FLOW)
-    return replay(library, told["t_us"], told["rtt_us"], told["delivered_bytes"], stop_at_exit=False)
+    """Return the bins of SEARCH 2.0, Algorithm 1 as printed, over the ACKs of another sender."""
+    stream = ack_stream(acks, FLOW)
+    return replay(library, stream["t_us"], stream["rtt_us"], stream["delivered_bytes"], stop_at_exit=False)
 
 
 def subjects(run: Run, outcomes: pl.DataFrame, replay_library: Path | None = None) -> Iterator[Subject]:

@@ -44,7 +44,7 @@ def figure(throughput: pl.DataFrame, rates_mbps: Rates, exit_s: float | None, se
 
 
 def draw(subject: Subject) -> Drawing:
-    """The figure of one trial."""
+    """Draw the figure of one trial."""
     rates = dict(zip(LOOKS, _rates_mbps(subject), strict=True))
     words = ", ".join(f"{name} {'unknown' if rate is None else f'{rate:.1f} Mb/s'}" for name, rate in rates.items())
     name = f"{subject.sender.label}, trial {subject.trial.number}"

@@ -33,10 +33,10 @@ SCHEMA: Schema = {
 
 def digest(trial: Trial) -> Numbers:
     """Return first and largest RTT of slow start, and when each object size was downloaded (null: not within it)."""
-    told = ack_stream(trial.acks, FLOW)
+    stream = ack_stream(trial.acks, FLOW)
     left = first_exit(trial.exits, FLOW)
     until_us = left.t_s * 1e6 if left else float("inf")
-    rtt_ms = told.filter(pl.col("t_us") <= until_us)["rtt_us"] / 1e3
+    rtt_ms = stream.filter(pl.col("t_us") <= until_us)["rtt_us"] / 1e3
     return {
         "initial_rtt_ms": rtt_ms[0] if rtt_ms.len() else None,
         "max_rtt_ms": largest(rtt_ms),

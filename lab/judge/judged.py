@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Every trial of a run, judged once: what the rules say of it is kept beside the run until one of them changes.
+"""Every trial of a run, judged once: the outcome is stored with the run until the trial or a rule changes.
 
-`outcomes.parquet` has a row a trial and heuristic, `trials.parquet` a row a trial. Each row carries the digest of what
-it was made from (trial.json, the sizes of the trial's tables, the source of the rules), so that a trial is judged anew
-when any of that changes, and only then.
+`outcomes.parquet` has one row per trial and rule, `trials.parquet` one row per trial. Each row has the digest of its
+input (trial.json, the sizes of the trial's tables, the source of the rules), so that a trial is judged again when any
+of that changes, and only then.
 """
 
 import hashlib
@@ -87,7 +87,7 @@ def _tables() -> dict[str, Schema]:
 
 
 def _kept(file: Path, schema: Schema) -> pl.DataFrame:
-    """What was kept; nothing where the file is of another time, or not whole: it can be made again."""
+    """Return the stored table; an empty one where the file is old or not whole, since it can be computed again."""
     try:
         table = pl.read_parquet(file)
     except (OSError, pl.exceptions.PolarsError):
@@ -129,7 +129,7 @@ def _alone() -> None:
 
 
 def _judge(folder: Path) -> Found:
-    """Both tables' rows of a trial, or the line that says why not."""
+    """Return a trial's rows of both tables, or the line that states why there are none."""
     trial = copy(Trial(folder))
     try:
         row: TrialRow = {"cca": trial.cca, "trial": trial.number, "valid": trial.valid, **digest.digest(trial)}
@@ -140,9 +140,9 @@ def _judge(folder: Path) -> Found:
 
 def _digest(trial: Trial) -> str:
     """Digest of what a trial's rows are made from; tables count by their size, for they are written once."""
-    told = hashlib.sha256(judging_digest().encode())
-    told.update((trial.path / "trial.json").read_bytes())
+    input_digest = hashlib.sha256(judging_digest().encode())
+    input_digest.update((trial.path / "trial.json").read_bytes())
     for name in TABLES:
         file = trial.path / f"{name}.parquet"
-        told.update(f"{name} {file.stat().st_size if file.exists() else None}".encode())
-    return told.hexdigest()[:16]
+        input_digest.update(f"{name} {file.stat().st_size if file.exists() else None}".encode())
+    return input_digest.hexdigest()[:16]

@@ -46,7 +46,7 @@ class Evidence:
 
     @property
     def exit_bitrate_mbps(self) -> float | None:
-        """cwnd * MSS / RTT at the exit; null without an exit or an RTT."""
+        """Return cwnd * MSS / RTT at the exit; null without an exit or an RTT."""
         return self.exit.bitrate_mbps(self.trial.meta["mss_bytes"]) if self.exit else None
 
 

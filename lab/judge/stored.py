@@ -16,7 +16,7 @@ LATEST = "latest"
 
 @dataclass(frozen=True)
 class Stored:
-    """A scenario's latest run with what the rules say of its trials."""
+    """A scenario's latest run with the outcomes of its trials."""
 
     name: str
     run: Run
@@ -43,7 +43,7 @@ class Stored:
         return next(str(stanza["label"]) for stanza in self.ccas if stanza["name"] == cca)
 
     def published_pct(self, cca: str) -> dict[str, float | None]:
-        """The shares of a sender's exits that a source gives for this scenario, by class; null where none does."""
+        """Return the shares of a sender's exits that a paper gives for this scenario; null where none does."""
         scenario = self.run.meta["scenario"]
         rows = [
             claim["values"] for claim in scenario.get("claims", []) if claim["cca"] == cca and not claim.get("replayed")
@@ -77,7 +77,7 @@ def stored(results: Path, names: Iterable[str] | None = None) -> tuple[list[Stor
 
 
 def first_stored(results: Path, names: Sequence[str]) -> Stored | None:
-    """The first of some scenarios that has a run; none when none has."""
+    """Return the first of some scenarios that has a run; none when none has."""
     for name in names:
         if (results / name / LATEST / "run.json").exists():
             return Stored.of(Run(results / name / LATEST))

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The run in one table: a row per sender and heuristic, in the columns of summary.csv.
+"""The run in one table: one row per sender and rule, in the columns of summary.csv.
 
 Invalid trials count in `trials` and nowhere else. Shares are of the valid trials that have a class
 (`judged`): a sender that never left slow start has none. A mean is over the valid trials in which the event
-happened, and `capacity_trials`, `loss_trials` and `exit_trials` say how many those are. Times count from the SYN;
+happened, and `capacity_trials`, `loss_trials` and `exit_trials` count those. Times count from the SYN;
 those `_from_data_s` from the first data segment that reaches the client (`data_s`), as the sources' do.
 """
 

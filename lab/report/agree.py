@@ -30,7 +30,7 @@ class Seen:
 
 
 def latest(folder: Path, heuristic: str) -> list[Seen]:
-    """Find the latest whole run of each place below results/<scenario>, of those that were asked for the same.
+    """Find the latest whole run of each place below results/<scenario>, of the runs with the same digests.
 
     The virtual kernel's comes first; UserError where it is missing.
     """
@@ -52,7 +52,7 @@ def _seen(run: Run, heuristic: str) -> Seen:
 
 
 def table(seen: list[Seen]) -> Table:
-    """Word the comparison: a group a sender, a line a place. Invalid trials count, and are left out of the means."""
+    """Build the comparison: one group per sender and one line per place. Means leave invalid trials out."""
     senders = seen[0].outcomes["cca"].unique(maintain_order=True)
     header = ("Place", "Valid trials", "Class", *(words for words, _ in QUANTITIES.values()))
     groups = tuple(Group(sender, tuple(_row(sender, place, seen[0]) for place in seen)) for sender in senders)
@@ -74,7 +74,7 @@ def _of(place: Seen, sender: str) -> pl.DataFrame:
 
 
 def _cell(mine: pl.DataFrame, theirs: pl.DataFrame, name: str, digits: int, is_first: bool) -> str:
-    """Word a mean, and below it its difference from the first place's over the trials that are valid in both."""
+    """Format a mean, and below it its difference from the first place's over the trials that are valid in both."""
     mean = mine[name].mean()
     if not isinstance(mean, float):
         return NONE

@@ -21,10 +21,10 @@ def headline(summary: pl.DataFrame, ccas: Sequence[Mapping[str, Any]], heuristic
 
 
 def _by(summary: pl.DataFrame, heuristic: str, labels: Mapping[str, str]) -> str:
-    """The best sender in full, the others after it."""
+    """Return the best sender as a sentence, with the others after it."""
     rows = summary.filter(heuristic=heuristic).sort("chokepoint_pct", descending=True, nulls_last=True)
-    said = [f"{labels[row['cca']]} {_share(row)}" for row in rows.iter_rows(named=True)]
-    return ", ".join(said).replace(" in ", " left slow start at the right moment in ", 1)
+    sentences = [f"{labels[row['cca']]} {_share(row)}" for row in rows.iter_rows(named=True)]
+    return ", ".join(sentences).replace(" in ", " left slow start at the right moment in ", 1)
 
 
 def _share(row: Mapping[str, Any]) -> str:

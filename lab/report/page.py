@@ -43,7 +43,7 @@ class Page:
 
 
 def render(page: Page) -> str:
-    """The page as HTML."""
+    """Return the page as HTML."""
     facts = list(_facts({key: value for key, value in page.meta.items() if key not in ("ccas", "profile")}))
     drawn = list(levels(page.meta["profile"]))
     return template.render(

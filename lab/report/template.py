@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What every page is made of: one environment, one style, the parts that pages share, and figures laid inside."""
+"""The parts of every page: one environment, one style, the shared macros, and inline figures."""
 
 import json
 import re
@@ -26,7 +26,7 @@ class Picture:
 
 
 def render(template: str, **given: Any) -> str:
-    """A page from one of the templates; style and script are ours and go in as they are."""
+    """Return a page from one of the templates, with the lab's own style and script inline."""
     environment = Environment(
         loader=FileSystemLoader(ROOMS), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )

@@ -21,13 +21,13 @@ class Tested:
     because: str
     changes: str | None  # null: not run
     theirs: Estimate
-    says: Explained
+    effect: Explained
 
     @property
-    def words(self) -> str:
+    def sentence(self) -> str:
         """The explanation with what its run gives."""
         found = "" if self.theirs.value is None else f" gives {self.theirs.value:.3g}"
-        why = f": {self.says.why}" if self.says.why else ""
+        why = f": {self.effect.why}" if self.effect.why else ""
         return f"{self.because} ({self.scenario}{found}{why})"
 
 
@@ -50,17 +50,17 @@ def status(row: Row, runs: Mapping[str, Measured]) -> tuple[str, str | None, Tes
     tests = sorted(_tests(row, runs), key=_rank)
     remains = row.claims.get("open")
     best = tests[0] if tests else None
-    if best is None or best.says.status == UNEXPLAINED:
-        tried = [test.words for test in tests]
+    if best is None or best.effect.status == UNEXPLAINED:
+        tried = [test.sentence for test in tests]
         found = OPEN if remains else UNEXPLAINED
         return found, "; ".join([*([remains] if remains else []), *tried]) or "no run tests why", best
-    others = [f"no better: {test.words}" for test in tests[1:]]
-    left = [remains] if remains and best.says.status == PARTLY else []
-    return best.says.status, "; ".join([best.words, *left, *others]), best
+    others = [f"no better: {test.sentence}" for test in tests[1:]]
+    left = [remains] if remains and best.effect.status == PARTLY else []
+    return best.effect.status, "; ".join([best.sentence, *left, *others]), best
 
 
 def _rank(test: Tested) -> tuple[int, float]:
-    return BEST_FIRST.index(test.says.status), -(test.says.closed_pct or 0.0)
+    return BEST_FIRST.index(test.effect.status), -(test.effect.closed_pct or 0.0)
 
 
 def _tests(row: Row, runs: Mapping[str, Measured]) -> Iterator[Tested]:
@@ -77,8 +77,8 @@ def _test(row: Row, one: CounterfactualRecord, run: Measured | None) -> Tested:
     if meta.get("counterfactual_of") != row.name:
         return Tested(*about, None, NOTHING, Explained(UNEXPLAINED, None, f"it is no counterfactual of {row.name}"))
     theirs = run.estimate(row.claims, row.metric, row.clock)
-    says = explained(row.published, row.tolerance, row.ours, theirs)
-    return Tested(*about, changes(row.scenario, meta), theirs, says)
+    effect = explained(row.published, row.tolerance, row.ours, theirs)
+    return Tested(*about, changes(row.scenario, meta), theirs, effect)
 
 
 def changes(base: Mapping[str, object], other: Mapping[str, object]) -> str:

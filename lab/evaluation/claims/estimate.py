@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Ours, to stand beside a published value: an estimate with its 95 % interval, and of how many trials."""
+"""An estimate of ours to compare with a published value: its 95 % interval and its number of trials."""
 
 from dataclasses import dataclass
 
@@ -14,7 +14,7 @@ RATIOS = {"throughput_ratio": "throughput_mbps", "retransmits_ratio": "retransmi
 
 @dataclass(frozen=True)
 class Estimate:
-    """What our trials say; nulls where none can."""
+    """An estimate from our trials; null where no trial has the value."""
 
     value: float | None
     lo: float | None

@@ -21,6 +21,19 @@ from lab.judge.records import ClaimRecord, Explanations, ScenarioRecord
 from lab.judge.stored import Stored
 
 
+class TestedColumns(TypedDict):
+    """The columns of a claim that hold the counterfactual; null without one."""
+
+    counterfactual: str | None
+    changes: str | None
+    because: str | None
+    counterfactual_value: float | None
+    counterfactual_lo: float | None
+    counterfactual_hi: float | None
+    counterfactual_trials: int | None
+    closed_pct: float | None
+
+
 class ClaimRow(TypedDict):
     """A published value with ours, the verdict, and the counterfactual that explains most of a difference."""
 
@@ -69,7 +82,7 @@ def rows(
     more: Mapping[str, pl.DataFrame],
     counterfactuals: Mapping[str, Stored] | None = None,
 ) -> Iterator[ClaimRow]:
-    """Yield a row per published value of a scenario; `more` holds the tables `versions` and `flows` of all runs."""
+    """Yield one row per published value of a scenario; `more` holds the tables `versions` and `flows` of all runs."""
     ours = Measured(stored, more) if stored else None
     tests = {key: Measured(run, more) for key, run in (counterfactuals or {}).items()}
     for claims in scenario.get("claims", []):
@@ -119,8 +132,7 @@ def _build(
     claims, metric = row.claims, row.metric
     document, place = claims["source"].split(", ", 1)
     who = claims.get("replayed") or claims["cca"]
-    says, why, test = judged
-    theirs: Estimate = test.theirs if test else NOTHING
+    found, why, test = judged
     return {
         "id": "/".join((row.name, place, claims["row"], metric)),
         "claim": sentence(metric, who, row.published, row.scenario["profile"]),
@@ -144,7 +156,15 @@ def _build(
         "hi": row.ours.hi,
         "ours_from_syn": from_syn,
         "trials": row.ours.trials,
-        "verdict": says,
+        "verdict": found,
+        **_tested(test),
+        "why": why,
+    }
+
+
+def _tested(test: Tested | None) -> TestedColumns:
+    theirs: Estimate = test.theirs if test else NOTHING
+    return {
         "counterfactual": test.scenario if test else None,
         "changes": test.changes if test else None,
         "because": test.because if test else None,
@@ -152,8 +172,7 @@ def _build(
         "counterfactual_lo": theirs.lo,
         "counterfactual_hi": theirs.hi,
         "counterfactual_trials": theirs.trials if test else None,
-        "closed_pct": test.says.closed_pct if test else None,
-        "why": why,
+        "closed_pct": test.effect.closed_pct if test else None,
     }
 
 
@@ -165,5 +184,5 @@ def _judged(row: Row, ours: Measured | None, tests: Mapping[str, Measured]) -> J
         return UNJUDGED, "not run yet", None
     if row.clock == "data" and not ours.has_starts():
         return UNJUDGED, "no stored trial records when its data began: it needs a new run", None
-    says, why = verdict(row.published, row.tolerance, row.ours)
-    return status(row, tests) if says == DIFFERS else (says, why, None)
+    found, why = verdict(row.published, row.tolerance, row.ours)
+    return status(row, tests) if found == DIFFERS else (found, why, None)

@@ -27,18 +27,18 @@ UNITS = {"pct": "%", "s": "s", "mbps": "Mb/s", "pkts": "packets", "ratio": "time
 
 
 def sentence(metric: str, who: str, value: float, profile: str) -> str:
-    """What a source claims."""
+    """Return a published value as a sentence."""
     words = SENTENCES[metric].format(who=_label(who), value=f"{value:g}")
     return f"{words[0].upper()}{words[1:]} ({profile})."
 
 
 def short(value: float) -> str:
-    """A number with three digits, and all that stand before the point."""
+    """Return a number with three digits, or with all digits before the point."""
     return f"{value:.0f}" if abs(value) >= 1000 else f"{value:.3g}"
 
 
 def unit(metric: str) -> str:
-    """Unit of a metric, from its name."""
+    """Return the unit of a metric, from its name."""
     return UNITS[metric.rsplit("_", 1)[1]]
 
 

@@ -47,7 +47,7 @@ MOST_PCT = 50.0  # of the way to the published value: beyond it the explanation 
 
 @dataclass(frozen=True)
 class Explained:
-    """What a counterfactual says of a row that differs: how far it moved towards the published value, and why not."""
+    """A counterfactual's effect on a row that differs: how far it moved towards the published value, or why not."""
 
     status: str
     closed_pct: float | None
@@ -77,7 +77,7 @@ def verdict(published: float, tolerance: float, ours: Estimate) -> tuple[str, st
 
 
 def explained(published: float, tolerance: float, ours: Estimate, theirs: Estimate) -> Explained:
-    """Judge a counterfactual's estimate beside ours, which differs from the published value."""
+    """Judge a counterfactual's estimate against ours, which differs from the published value."""
     if ours.value is None or theirs.value is None or theirs.trials < FEWEST:
         return Explained(UNEXPLAINED, None, f"{theirs.trials} of its trials can be judged: must be {FEWEST}")
     closed_pct = 100 * (1 - abs(theirs.value - published) / abs(ours.value - published))

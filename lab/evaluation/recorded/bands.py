@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Recorded downloads beside the band of emulated ones: the share of time inside it, and figures that sum each up.
+"""Recorded downloads against the band of emulated ones: the share of time inside it, and figures that sum each up.
 
 The band runs from the 10th to the 90th percentile of the trials at each time. A recorded download is compared from
 its first ACK on, for as long as the band lasts; once more only until it left slow start, for a sender other than the

@@ -67,18 +67,18 @@ def compare_recorded(folder: Path, names: Sequence[str]) -> Comparison:
 
 
 def logs() -> dict[str, Dataset]:
-    """The recordings that are logs of ACKs, by name."""
+    """Return the recordings that are logs of ACKs, by name."""
     return {name: one for name, one in datasets().items() if MEANING in one.recorded}
 
 
 def fetch_command() -> str:
-    """The command that fetches them."""
+    """Return the command that fetches them."""
     collections = dict.fromkeys(one.collection for one in logs().values())
     return f"lab traces fetch {' '.join(collections)}"
 
 
 def fetched() -> list[str]:
-    """The names of those that were fetched."""
+    """Return the names of those that were fetched."""
     return [name for name, one in logs().items() if one.fetched]
 
 

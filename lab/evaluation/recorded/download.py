@@ -26,7 +26,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Download:
-    """One download, a row per ACK; NaN is not known."""
+    """One download, with one value per ACK; NaN is unknown."""
 
     name: str
     t_s: Floats  # of the ACK, since the first data segment; increasing
@@ -125,8 +125,9 @@ def emulated(trial: Trial) -> Download | None:
 
 
 def _inflight(t_s: Floats, acked_bytes: Floats, rtt_ms: Floats) -> Floats:
-    """Bytes in flight of a log that does not say what was sent: a segment was sent its round trip before its ACK.
+    """Return the bytes in flight of a log that has no count of what was sent.
 
+    A segment was sent its round trip before its ACK.
     Known until the time at which the last segment was sent that was acknowledged in order.
     """
     grew = np.diff(acked_bytes, prepend=0.0) > 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Where a gateway began to drop, as far as the sender's own log tells.
+"""Where a gateway began to drop, as far as the sender's own log shows.
 
 While the first hole is open (what is acknowledged in order stands still), each ACK reports segments that overtook it.
 The link keeps order, so the last of them stands at sequence (delivered + lost), in segments: a segment was lost
@@ -49,13 +49,13 @@ class Gateway(Drop):
 
 
 def first_loss(download: Download) -> Drop | None:
-    """The first segment that was lost, whatever lost it."""
+    """Return the first segment that was lost, whatever lost it."""
     rows = _hole(download)
     return None if rows is None else _drop(download, int(rows[0]))
 
 
 def gateway_drop(download: Download) -> Gateway | None:
-    """The beginning of the gateway's drop; none where the log counts no losses, or shows none of that kind."""
+    """Return the beginning of the gateway's drop; none where the log counts no losses, or shows none of that kind."""
     rows = _hole(download)
     if rows is None or np.isnan(download.lost_pkts[rows]).any():
         return None
@@ -86,7 +86,7 @@ def _hole(download: Download) -> np.ndarray | None:
 
 
 def _drop(download: Download, row: int) -> Drop:
-    """The segment after the one that the row's ACK reported."""
+    """Return the segment after the one that the row's ACK reported."""
     sent_s = float(download.t_s[row] - download.rtt_ms[row] / 1e3)
     left_bytes = np.interp(sent_s + download.min_rtt_ms / 1e3, download.t_s, download.delivered_bytes, left=0.0)
     queue_bytes = float(download.delivered_bytes[row] - left_bytes) * download.ip_share
@@ -101,7 +101,7 @@ def _share(place: Floats, lost: Floats, begins: Floats) -> Floats:
 
 
 def in_truth(qdisc: pl.DataFrame) -> Gateway | None:
-    """The same of an emulated gateway, from its own samples: what it held as it first dropped, and what it dropped.
+    """Return the drop of an emulated gateway, from its own samples: its queue at the first drop, and its losses.
 
     It held what it held halfway between the samples before and after. The drop ends with the first second in which
     nothing was dropped. `sent_s` is on the clock of the samples.

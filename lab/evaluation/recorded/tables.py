@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Recorded beside emulated, as tables of text: one list of rows each, the header first."""
+"""Recorded and emulated downloads as tables of text."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ EMULATED = "emulated"  # how the rows of trials begin
 
 @dataclass(frozen=True)
 class Sheet:
-    """A table and what must be said of it."""
+    """A table with its title and its note."""
 
     title: str
     header: Row
@@ -58,16 +58,16 @@ def _marks(both: Comparison) -> Sheet:
     theirs, ours = both.recorded_marks, both.emulated_marks
 
     def quantile(table: pl.DataFrame, share: float) -> Row:
-        return _said_all([_quantile(table[name], share) for name in columns], forms)
+        return _format_all([_quantile(table[name], share) for name in columns], forms)
 
-    rows = [(str(row["name"]), *_said_all([row[name] for name in columns], forms)) for row in theirs.to_dicts()]
+    rows = [(str(row["name"]), *_format_all([row[name] for name in columns], forms)) for row in theirs.to_dicts()]
     rows.append(("recorded, median", *quantile(theirs, 0.5)))
     rows.append((f"{EMULATED}, median", *quantile(ours, 0.5)))
     rows += [(f"{EMULATED}, p{share}", *quantile(ours, share / 100)) for share in (LOW_PCT, HIGH_PCT)]
     apart = rms_s(ours, theirs)
     note = (
         f"Seconds after the first data segment at which so many segments were acknowledged; RTT: median over the first "
-        f"{FIRST_S:g} s, and its dominant cycle there. The medians are {_said(apart, '{:.2f}')} s apart (rms)."
+        f"{FIRST_S:g} s, and its dominant cycle there. The medians are {_format(apart, '{:.2f}')} s apart (rms)."
     )
     return Sheet("Start of the download", header, rows, note)
 
@@ -84,18 +84,18 @@ def _drops(both: Comparison) -> Sheet:
     header = ("", "first loss noticed (s)", "sent (s)", "acked (MB)", "queue (MB)", "gateway's: sent (s)", "queue (MB)")
     rows: list[Row] = []
     for each in both.recorded:
-        rows.append((each.name, *_said_all(_drop_cells(each, gateway_drop(each)), DROP_FORMS)))
+        rows.append((each.name, *_format_all(_drop_cells(each, gateway_drop(each)), DROP_FORMS)))
     cells = [_drop_cells(each, truth) for each, truth in zip(both.trials, both.truths, strict=True)]
     for name, share in (("median", 0.5), (f"p{LOW_PCT}", LOW_PCT / 100), (f"p{HIGH_PCT}", HIGH_PCT / 100)):
         summed = [_quantile(pl.Series(column, dtype=pl.Float64), share) for column in zip(*cells, strict=True)]
-        rows.append((f"{EMULATED}, {name}", *_said_all(summed, DROP_FORMS)))
+        rows.append((f"{EMULATED}, {name}", *_format_all(summed, DROP_FORMS)))
     whole = sum(each.loss_s is None for each in both.trials)
     note = f"{DROP_NOTE} {whole} of {len(both.trials)} trials noticed no loss before they ended."
     return Sheet("First loss", (*header, "dropped (%)", "of segments"), rows, note)
 
 
 def _drop_cells(each: Download, gateway: Gateway | None) -> list[float | None]:
-    """The first loss, and the gateway's drop; null where there is none."""
+    """Return the first loss, and the gateway's drop; null where there is none."""
     loss = first_loss(each)
     begin = [each.loss_s, *((loss.sent_s, loss.acked_bytes / 1e6, loss.queue_bytes / 1e6) if loss else (None,) * 3)]
     if gateway is None:
@@ -123,7 +123,7 @@ def _rate_row(name: str, found: Rate | None) -> Row:
 
 def _rate_cells(found: Sequence[Rate]) -> list[str]:
     def middle(values: list[float], form: str) -> str:
-        return _said(float(np.nanmedian(values)) if not np.isnan(values).all() else None, form)
+        return _format(float(np.nanmedian(values)) if not np.isnan(values).all() else None, form)
 
     lags = [middle([one.correlation[place] for one in found], "{:.2f}") for place in range(len(LAGS_S))]
     return [
@@ -140,12 +140,12 @@ def _quantile(values: pl.Series, share: float) -> float | None:
     return known.quantile(share, "linear") if known.len() else None
 
 
-def _said(value: float | None, form: str) -> str:
+def _format(value: float | None, form: str) -> str:
     return "" if value is None else form.format(value)
 
 
-def _said_all(values: Sequence[float | None], forms: Sequence[str]) -> Row:
-    return tuple(_said(value, form) for value, form in zip(values, forms, strict=True))
+def _format_all(values: Sequence[float | None], forms: Sequence[str]) -> Row:
+    return tuple(_format(value, form) for value, form in zip(values, forms, strict=True))
 
 
 def _ln_sd(found: Sequence[Rate]) -> str:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Both at-capacity rules of the papers against the truth: how far off, how widely, and how often they misjudge an exit.
+"""The at-capacity rules against the truth: bias, spread, and how often they misjudge an exit.
 
-The truth is the bottleneck's own queue (lab.judge.truth), moved by half the least RTT, for the rules look from
-the client, which sees what the bottleneck does one one-way delay later.
+The truth is the bottleneck's own queue (lab.judge.rules.truth), moved by half the minimum RTT: the rules look from the
+client, which notices what the bottleneck does one one-way delay later.
 """
 
 import polars as pl
@@ -28,7 +28,7 @@ TRIALS: Schema = {
 
 
 def trials(stored: Stored) -> pl.DataFrame:
-    """Return a row per valid trial and rule, with the truth beside it."""
+    """Return one row per valid trial and rule, with the truth."""
     valid = stored.judged.outcomes.filter("valid")
     truth = valid.filter(pl.col("heuristic") == TRUTH).select(
         "cca",

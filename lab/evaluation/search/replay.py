@@ -65,16 +65,16 @@ def download(trial: Trial, rule: str, by_rule: Outcome, truth: Outcome) -> Downl
     """One download, with a trial's outcomes by a rule and in truth."""
     acks, own = trial.acks, first_exit(trial.exits, FLOW)
     until_us = own.t_s * 1e6 if own else float("inf")
-    told = ack_stream(acks, FLOW).filter(pl.col("t_us") <= until_us)
+    stream = ack_stream(acks, FLOW).filter(pl.col("t_us") <= until_us)
     sent = acks.filter(pl.col("flow") == FLOW).select(
         t_us=(pl.col("t_s") * 1e6).round().cast(pl.Int64), sent=pl.col("snd_nxt_bytes"), cwnd="cwnd_pkts"
     )
-    at = sent["t_us"].search_sorted(told["t_us"], "right") - 1
+    at = sent["t_us"].search_sorted(stream["t_us"], "right") - 1
     return Download(
         trial.number,
-        told["t_us"].to_numpy(),
-        told["rtt_us"].to_numpy(),
-        told["delivered_bytes"].to_numpy(),
+        stream["t_us"].to_numpy(),
+        stream["rtt_us"].to_numpy(),
+        stream["delivered_bytes"].to_numpy(),
         sent["sent"].gather(at).to_numpy(),
         sent["cwnd"].gather(at).to_numpy(),
         own,
@@ -121,5 +121,5 @@ def class_of(download: Download, left: SlowStartExit | None, judge: str) -> str 
 
 
 def varied(params: SearchParams, **changes: int) -> Version:
-    """A version with other parameters."""
+    """Return a version with other parameters."""
     return Version(replace(params, **changes))

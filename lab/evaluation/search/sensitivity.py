@@ -41,7 +41,7 @@ def points(published: SearchParams) -> Iterator[tuple[str, SearchParams, bool]]:
 
 
 def maps(stored: Stored, library: Path) -> pl.DataFrame:
-    """Return a row per point and judge; no rows without a download to replay over."""
+    """Return one row per point and judge; no rows without a download to replay over."""
     found = downloads(stored)
     rows = []
     for name, params, compares in points(version(library, PUBLISHED).params) if found else ():
@@ -59,7 +59,7 @@ def maps(stored: Stored, library: Path) -> pl.DataFrame:
 
 
 def versions(stored: Stored, library: Path) -> pl.DataFrame:
-    """Return a row per download, version and judge: when that version would have left, and its class."""
+    """Return one row per download, version and judge: when that version would have left, and its class."""
     rows = []
     for one in downloads(stored):
         for name in all_versions():

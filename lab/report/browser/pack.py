@@ -22,7 +22,7 @@ from lab.report.browser.series import QUANTITIES, series
 from lab.tables.stored_run import Run
 from lab.tables.stored_trial import Trial
 
-KEPT = "browser.json.gz"  # beside a trial's tables: what was packed, and of which moments
+KEPT = "browser.json.gz"  # next to a trial's tables: what was packed, and of which moments
 Times = Mapping[str, float | None]
 
 
@@ -122,7 +122,7 @@ def _made(trial: Trial, moments: Times, last_s: float | None) -> bytes:
 
 
 def _kept(file: Path, moments: Times) -> bytes | None:
-    """What was packed before, where it is whole and of the same moments."""
+    """Return what was packed before, where it is whole and of the same moments."""
     try:
         data = file.read_bytes()
         content = json.loads(gzip.decompress(data))

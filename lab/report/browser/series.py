@@ -65,7 +65,7 @@ QUANTITIES = (
 
 
 def series(trial: Trial, last_moment_s: float | None) -> Series:
-    """All that the browser draws of a trial beside its moments: edges in ms, ranges by quantity, losses in ms."""
+    """Return what the browser draws in addition to the moments: edges in ms, ranges by quantity, losses in ms."""
     duration_s = float(trial.meta["duration_s"])
     edges_s = _edges_s(duration_s, last_moment_s)
     drawn = {quantity.name: _ranges(_values(trial, quantity), edges_s, quantity.step) for quantity in QUANTITIES}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The figures of one place on the pages of all scenarios: drawn, written beside the pages, and laid into them."""
+"""The figures of one place on the pages of all scenarios: drawn, written next to the pages, and inlined into them."""
 
 from pathlib import Path
 

@@ -28,7 +28,7 @@ HEADER = (
     "Early called timely",
 )
 CONSTANTS = ("Constants", "Trials", "Found (%)", "Bias (s)", "Error, rms (s)", "Misjudged (%)")
-BEST = 3  # grid points shown beside the published one
+BEST = 3  # grid points shown in addition to the published one
 
 
 def write(results: Path, links: Mapping[str, str]) -> bool:
@@ -55,7 +55,7 @@ def _scores(scored: pl.DataFrame, links: Mapping[str, str]) -> Table:
     ]
     caption = (
         "Each rule against the moment at which the queue truly filled. Bias: rule minus truth, mean with its 95 % "
-        "interval; calls: how many exits of one class the rule takes for the other."
+        "interval. Last columns: how many exits of one class the rule takes for the other."
     )
     return Table("scores", caption, HEADER, tuple(groups), (), "Link")
 
@@ -77,16 +77,14 @@ def _score(row: Mapping[str, Any]) -> Row:
 
 
 def _constants(constants: pl.DataFrame, links: Mapping[str, str]) -> Table:
-    """The published constants, and those with the smallest error."""
+    """Return the published constants, and those with the smallest error."""
     groups = []
     for (scenario, rule), of in constants.group_by(["scenario", "rule"], maintain_order=True):
         best = of.filter(~pl.col("published")).sort("rms_s", nulls_last=True).head(BEST)
         rows = pl.concat([of.filter("published"), best])
         name = f"{links.get(str(scenario), str(scenario))}: {label(str(rule))}"
         groups.append(Group(name, tuple(_constant(row) for row in rows.iter_rows(named=True))))
-    caption = (
-        "Where the rules' constants would better be: the papers' own (published), and the best of a grid by error."
-    )
+    caption = "The constants of the rules: the papers' own (published), and the best of a grid by error."
     return Table("constants", caption, CONSTANTS, tuple(groups), (), "Link and rule")
 
 

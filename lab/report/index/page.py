@@ -78,5 +78,5 @@ class Index:
 
 
 def render(index: Index) -> str:
-    """The page as HTML."""
+    """Return the page as HTML."""
     return template.render("index.html.j2", index=index)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The recorded downloads beside the emulated ones on the page of all; what is missing is a command to run."""
+"""Recorded and emulated downloads on the index; where one is missing, the command that gives it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -45,5 +45,5 @@ def _table(sheet: Sheet) -> Table:
         for label, rows in (("Recorded", [row for row in sheet.rows if row not in ours]), ("Emulated", ours))
         if rows
     ]
-    name = f"beside-{sheet.title.lower().replace(' ', '-')}"
+    name = f"recorded-{sheet.title.lower().replace(' ', '-')}"
     return Table(name, sheet.title, ("Download", *sheet.header[1:]), tuple(groups), (sheet.note,), "Of")

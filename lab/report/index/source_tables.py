@@ -29,7 +29,7 @@ METRICS = {
     "throughput_mbps": ("Throughput (Mb/s)", 1),
     "median_mbps": ("Median (Mb/s)", 1),
     "exit_bitrate_mbps": ("Exit bitrate (Mb/s)", 1),
-    "retransmits_pkts": ("Sent again (pkts)", 0),
+    "retransmits_pkts": ("Retransmits (pkts)", 0),
 }
 SHARES = {
     "early_pct": ["early"],
@@ -43,7 +43,7 @@ Values = dict[str, float | None]
 def source_table(
     name: str, source: str, caption: str, runs: Sequence[Stored], judged: pl.DataFrame | None
 ) -> Table | None:
-    """The table of one source over the runs that claim to repeat it; none where none of them is stored.
+    """Return the table of one source over the runs that claim to repeat it; none where none of them is stored.
 
     judged: evaluation/claims.parquet, for what was replayed offline; null where it was not made.
     """
@@ -56,7 +56,7 @@ def source_table(
     clocks = dict.fromkeys(f"Times count from {CLOCKS[_clock(claim)]}, ours and the source's." for _, claim in claims)
     forms = dict.fromkeys(_form(stored, claim) for stored, claim in claims)
     compared = f"Compared with: {', '.join(forms)}."
-    header = ("From", "Trials", *(METRICS[metric][0] for metric in shown))
+    header = ("Source", "Trials", *(METRICS[metric][0] for metric in shown))
     timed = tuple(clocks) if any(metric in TIMES for metric in shown) else ()
     return Table(name, caption, header, tuple(groups), (*links, compared, *timed), "Row")
 

@@ -43,16 +43,16 @@ def one_a_link(runs: Sequence[Stored]) -> list[Stored]:
 
 def sentence(stored: Stored) -> str:
     """Who leaves at the right moment on this link, in truth."""
-    said = headline(_summary(stored), stored.ccas, _rule(stored))[0]
-    return said.removeprefix("By the bottleneck's own queue, ")
+    true_sentence = headline(_summary(stored), stored.ccas, _rule(stored))[0]
+    return true_sentence.removeprefix("By the bottleneck's own queue, ")
 
 
 def table(links: Sequence[Stored]) -> Table:
-    """A group a link, a row a sender."""
+    """Return one group per link, with one row per sender."""
     groups = tuple(Group(stored.link, tuple(_rows(stored))) for stored in links)
     caption = (
         "Where each sender leaves slow start, against the true queue: percent of the judged trials with 95 % Wilson "
-        "interval; beside it by the rule of the papers, and what they publish."
+        "interval; then the share by the papers' rule, and the published share."
     )
     return Table("summary", caption, HEADER, groups, (), "Link")
 

@@ -31,7 +31,7 @@ RUN_FILES = ("summary.csv", "summary.tex", "outcomes.csv", OUTCOMES, TRIALS)
 
 
 def write_index(results: Path, replay_library: Path | None, notebooks: Path = NOTEBOOKS) -> Path:
-    """Make the page from what is stored; what is missing is shown as pending, what cannot be read is said."""
+    """Make the page from what is stored; missing parts are shown as pending, and unreadable files as faults."""
     results = results.resolve()
     results.mkdir(parents=True, exist_ok=True)
     runs, faults = stored(results)
@@ -64,8 +64,8 @@ def _own_pages(runs: Sequence[Stored], replay_library: Path | None) -> list[str]
         return []
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(min(len(os.sched_getaffinity(0)), len(old)), context) as pool:
-        said = list(pool.map(_report, old, [replay_library] * len(old)))
-    return [fault for fault in said if fault]
+        lines = list(pool.map(_report, old, [replay_library] * len(old)))
+    return [fault for fault in lines if fault]
 
 
 def _report(folder: Path, replay_library: Path | None) -> str | None:
@@ -83,7 +83,7 @@ def _is_old(folder: Path) -> bool:
 
 
 def _evaluated(results: Path, name: str, faults: list[str]) -> pl.DataFrame | None:
-    """A table of the evaluation; where it is not whole, its line among the faults."""
+    """Return a table of the evaluation; a table that is not whole adds a line to the faults."""
     try:
         return evaluation(results, name)
     except UserError as error:
@@ -131,7 +131,7 @@ def _heuristics(results: Path, runs: Sequence[Stored], faults: list[str]) -> boo
 
 
 def _titles(runs: Sequence[Stored]) -> dict[str, str]:
-    """Word each scenario's link, and its own name where others have the same link; none that is not summed up."""
+    """Return each scenario's link as a title, with its own name where others have the same link."""
     aside = {each.name for each in runs if each.run.meta["scenario"].get("aside") or each.counterfactual_of}
     shown = [each for each in runs if each.name not in aside]
     count = Counter(each.link for each in shown)
