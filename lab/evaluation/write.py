@@ -9,7 +9,7 @@ import polars as pl
 
 from lab.evaluation import competing_flows, senders
 from lab.evaluation.claims import rows as claims
-from lab.evaluation.parallel import side_by_side, together
+from lab.evaluation.parallel import joined, tables_of
 from lab.evaluation.rules import constants, scores
 from lab.evaluation.search import sensitivity
 from lab.evaluation.search.replay import BASE
@@ -38,12 +38,12 @@ def write_all(results: Path, library: Path | None, report_step: Step = lambda _:
     _keep(folder, "outcomes", _outcomes(runs))
     report_step("rules on trial")
     truths = {one.name: scores.trials(one) for one in runs}
-    _keep(folder, "heuristics_trials", together(truths.values()))
-    _keep(folder, "heuristics", scores.scores(together(truths.values())) if runs else pl.DataFrame())
+    _keep(folder, "heuristics_trials", joined(truths.values()))
+    _keep(folder, "heuristics", scores.scores(joined(truths.values())) if runs else pl.DataFrame())
     _keep(
         folder,
         "heuristics_constants",
-        together(side_by_side([(constants.grid, (one, truths[one.name])) for one in runs])),
+        joined(tables_of([(constants.grid, (one, truths[one.name])) for one in runs])),
     )
     report_step("senders against each other")
     _keep(folder, "means", pl.DataFrame([row for one in runs for row in senders.means(one)], infer_schema_length=None))
@@ -54,7 +54,7 @@ def write_all(results: Path, library: Path | None, report_step: Step = lambda _:
     _keep(folder, "versions", _of(runs, versions))
     _keep(folder, "sensitivity", _replayed(runs, library, sensitivity.maps, MAPPED))
     report_step("claims")
-    flows = together(competing_flows.flows(one) for one in every)
+    flows = joined(competing_flows.flows(one) for one in every)
     _keep(folder, "flows", _of(runs, flows))
     table = claimed(every, {"versions": versions, "flows": flows})
     _keep(folder, "claims", table)
@@ -92,11 +92,11 @@ def _replayed(
     runs: list[Stored], library: Path | None, make: Callable[[Stored, Path], pl.DataFrame], names: Iterable[str]
 ) -> pl.DataFrame:
     wanted = [one for one in runs if one.name in set(names) and any(cca["name"] == BASE for cca in one.ccas)]
-    return together(side_by_side([(make, (one, library)) for one in wanted])) if library else pl.DataFrame()
+    return joined(tables_of([(make, (one, library)) for one in wanted])) if library else pl.DataFrame()
 
 
 def _outcomes(runs: list[Stored]) -> pl.DataFrame:
-    return together(
+    return joined(
         one.judged.outcomes.select(pl.lit(one.name).alias("scenario"), pl.lit(one.run.path.name).alias("run"), pl.all())
         for one in runs
     )

@@ -8,11 +8,8 @@ of that changes, and only then.
 
 import hashlib
 import io
-import multiprocessing
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
+from collections.abc import Mapping
 from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass
@@ -22,6 +19,7 @@ from typing import Any
 import polars as pl
 
 from lab.base.errors import UserError
+from lab.base.processes import map_in_processes
 from lab.judge import digest, outcome
 from lab.judge.files import write_whole
 from lab.judge.frames import Schema
@@ -63,7 +61,7 @@ def judged(run: Run, workers: int | None = None) -> Judged:
     had = set(known[OUTCOMES]["digest"]) & set(known[TRIALS]["digest"])
     fresh, faults = [], run.faults
     new = [trial.path for trial in trials if keys[trial.path.name] not in had]
-    for path, found in zip(new, _judge_all(new, workers), strict=True):
+    for path, found in zip(new, map_in_processes(_judge, new, workers, FEW, _alone), strict=True):
         if isinstance(found, str):
             faults.append(found)
         else:
@@ -108,20 +106,6 @@ def _merged(run: Run, known: pl.DataFrame, fresh: pl.DataFrame, keys: set[str]) 
     order = {cca: number for number, cca in enumerate(run.meta["scenario"]["ccas"])}
     now = pl.concat([known.filter(pl.col("digest").is_in(list(keys))), fresh])
     return now.sort(pl.col("cca").replace_strict(order, return_dtype=pl.Int64), "trial", maintain_order=True)
-
-
-def _judge_all(folders: Sequence[Path], workers: int | None) -> Iterator[Found]:
-    processes = min(workers or len(os.sched_getaffinity(0)), len(folders) // FEW)
-    if processes < 2:
-        yield from map(_judge, folders)
-        return
-    context = multiprocessing.get_context("spawn")
-    try:
-        with ProcessPoolExecutor(processes, context, _alone) as pool:
-            found = list(pool.map(_judge, folders, chunksize=4))
-    except BrokenProcessPool:  # a worker was killed, or cannot be started from where this was called
-        found = list(map(_judge, folders))
-    yield from found
 
 
 def _alone() -> None:

@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Make results/index.html: each scenario's own page where it is out of date, the notebooks, then the page of all."""
 
-import multiprocessing
-import os
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import polars as pl
 
 from lab.base.errors import UserError
+from lab.base.processes import map_in_processes
 from lab.figures.page_figure import Place
 from lab.judge.files import write_whole
 from lab.judge.judged import OUTCOMES, TRIALS
@@ -60,11 +59,7 @@ def write_index(results: Path, replay_library: Path | None, notebooks: Path = NO
 def _own_pages(runs: Sequence[Stored], replay_library: Path | None) -> list[str]:
     """Write the pages of runs that changed since; a line for each that cannot be written."""
     old = [each.run.path for each in runs if _is_old(each.run.path)]
-    if not old:
-        return []
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(min(len(os.sched_getaffinity(0)), len(old)), context) as pool:
-        lines = list(pool.map(_report, old, [replay_library] * len(old)))
+    lines = map_in_processes(partial(_report, replay_library=replay_library), old)
     return [fault for fault in lines if fault]
 
 
