@@ -9,6 +9,7 @@ import polars as pl
 
 from lab.base.stats import bootstrap, cliffs_delta, effect_word, mean_sd, median, paired
 from lab.judge.frames import Row
+from lab.judge.registry import TRUTH
 from lab.judge.stored import Stored
 
 SIZES_MB = {"download_1mb_s": 1, "download_5mb_s": 5, "download_10mb_s": 10, "download_20mb_s": 20}
@@ -18,7 +19,7 @@ STEP_BYTES = 100_000  # of lab.judge.digest's object sizes
 
 def values(stored: Stored) -> pl.DataFrame:
     """Return one row per valid trial with every metric; capacity is the truth's."""
-    truth = stored.judged.outcomes.filter(pl.col("valid") & (pl.col("heuristic") == "truth"))
+    truth = stored.judged.outcomes.filter(pl.col("valid") & (pl.col("heuristic") == TRUTH))
     picked = [
         pl.col("download_s").list.get(size * 1_000_000 // STEP_BYTES - 1, null_on_oob=True).alias(name)
         for name, size in SIZES_MB.items()

@@ -12,6 +12,7 @@ from lab.figures.page_figure import PageFigure, Place
 from lab.figures.script import draw_runs
 from lab.figures.style import WIDTH_IN, Drawing, Look, Sender, in_house_style
 from lab.judge.digest import OBJECT_BYTES
+from lab.judge.registry import TRUTH
 from lab.judge.stored import Stored
 
 LEAST_SHARE = 0.95  # of the trials must have had the object: a mean over those that were fast enough would flatter
@@ -76,7 +77,7 @@ def _senders(stored: Stored) -> list[Sender]:
 
 
 def _exits_s(stored: Stored) -> dict[str, float]:
-    rows = stored.judged.outcomes.filter("valid", heuristic="truth")
+    rows = stored.judged.outcomes.filter("valid", heuristic=TRUTH)
     means = {str(cca): mean_sd(of["exit_s"])[0] for (cca,), of in rows.group_by("cca")}
     return {cca: mean for cca, mean in means.items() if mean is not None}
 

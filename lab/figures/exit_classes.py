@@ -13,6 +13,7 @@ from lab.figures.page_figure import PageFigure, Place
 from lab.figures.script import draw_runs
 from lab.figures.style import INK, WIDTH_IN, Drawing, Look, in_house_style
 from lab.judge.classify import ExitClass
+from lab.judge.registry import TRUTH
 from lab.judge.stored import Stored
 from lab.judge.summary import summarise
 
@@ -41,9 +42,7 @@ def shares(runs: Sequence[Stored]) -> list[Share]:
     """Return one Share per sender and run, judged by the true queue."""
     rows = []
     for stored in runs:
-        summary = summarise(stored.judged.outcomes, [stanza["name"] for stanza in stored.ccas]).filter(
-            heuristic="truth"
-        )
+        summary = summarise(stored.judged.outcomes, [stanza["name"] for stanza in stored.ccas]).filter(heuristic=TRUTH)
         for row in summary.iter_rows(named=True):
             ours_pct = {str(name): row[f"{name}_pct"] for name in ExitClass}
             theirs_pct = stored.published_pct(row["cca"])

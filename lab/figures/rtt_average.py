@@ -11,6 +11,7 @@ from lab.base.errors import UserError
 from lab.figures.page_figure import PageFigure, Place
 from lab.figures.script import draw_runs
 from lab.figures.style import CAPACITY, EXIT, LOSS, WIDTH_IN, Drawing, in_house_style
+from lab.judge.registry import TRUTH
 from lab.judge.slow_start_rtt import SAMPLES_A_RTT, averaged
 from lab.judge.stored import Stored
 from lab.traces.recording import Recording
@@ -24,7 +25,7 @@ PREFERRED = ("cubic_plain", "search")  # the thesis transforms slow starts witho
 def average(stored: Stored) -> pl.DataFrame:
     """Return the mean round trip of one sender's valid trials until the link was full, on one clock."""
     cca = next((name for name in PREFERRED if name in {stanza["name"] for stanza in stored.ccas}), None)
-    true = stored.judged.outcomes.filter("valid", heuristic="truth", cca=cca)
+    true = stored.judged.outcomes.filter("valid", heuristic=TRUTH, cca=cca)
     full_s = {(row["cca"], row["trial"]): row["capacity_s"] or row["exit_s"] for row in true.iter_rows(named=True)}
     trials = [trial for trial in stored.run.trials if (trial.cca, trial.number) in full_s]
     base_s = min((trial.meta["base_rtt_ms"] for trial in trials), default=1000.0) / 1e3

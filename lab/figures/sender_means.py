@@ -11,6 +11,7 @@ from lab.base.stats import mean_sd
 from lab.figures.page_figure import PageFigure, Place
 from lab.figures.script import draw_runs
 from lab.figures.style import INK, WIDTH_IN, Drawing, Sender, in_house_style
+from lab.judge.registry import TRUTH
 from lab.judge.stored import Stored
 
 PANELS = {"exit_s": ("exit from slow start (s)", 3), "retransmits_pkts": ("retransmissions (packets)", 0)}
@@ -19,7 +20,7 @@ Mean = tuple[float | None, float | None, int]  # mean, standard error, of how ma
 
 def means(stored: Stored, column: str) -> list[tuple[Sender, Mean]]:
     """Mean and standard error of each sender's valid trials in which it exists."""
-    rows = stored.judged.outcomes.filter("valid", heuristic="truth")
+    rows = stored.judged.outcomes.filter("valid", heuristic=TRUTH)
     found = []
     for stanza in stored.ccas:
         values = rows.filter(cca=stanza["name"])[column].drop_nulls()

@@ -17,7 +17,7 @@ import polars as pl
 from lab.judge.files import write_whole
 from lab.judge.outcome import Outcome
 from lab.judge.registry import TRUTH, label, rule_of
-from lab.report.browser import series as made_by
+from lab.report.browser import series as series_module
 from lab.report.browser.series import QUANTITIES, series
 from lab.tables.stored_run import Run
 from lab.tables.stored_trial import Trial
@@ -98,7 +98,7 @@ def _entry(trial: Trial, by_rule: Mapping[str, Outcome], group: str, rule: str) 
     true, ruled = by_rule[TRUTH], by_rule[rule]
     moments = dict(zip(MOMENTS, (ruled["capacity_s"], true["capacity_s"], true["exit_s"], true["loss_s"]), strict=True))
     known = [value for value in moments.values() if value is not None]
-    data = _kept(trial.path / KEPT, moments) or _made(trial, moments, max(known, default=None))
+    data = _kept(trial.path / KEPT, moments) or _packed(trial, moments, max(known, default=None))
     return {
         "group": group,
         "cca": trial.cca,
@@ -113,8 +113,8 @@ def _entry(trial: Trial, by_rule: Mapping[str, Outcome], group: str, rule: str) 
     }
 
 
-def _made(trial: Trial, moments: Times, last_s: float | None) -> bytes:
-    content = {"made_by": _maker(), "moments": moments, **series(trial, last_s)}
+def _packed(trial: Trial, moments: Times, last_s: float | None) -> bytes:
+    content = {"made_by": _source_digest(), "moments": moments, **series(trial, last_s)}
     data = gzip.compress(json.dumps(content, separators=(",", ":")).encode(), mtime=0)
     with suppress(OSError):  # kept for the next time only
         write_whole(trial.path / KEPT, data)
@@ -126,12 +126,12 @@ def _kept(file: Path, moments: Times) -> bytes | None:
     try:
         data = file.read_bytes()
         content = json.loads(gzip.decompress(data))
-        return data if (content["made_by"], content["moments"]) == (_maker(), moments) else None
+        return data if (content["made_by"], content["moments"]) == (_source_digest(), moments) else None
     except (OSError, EOFError, ValueError, KeyError):
         return None
 
 
 @cache
-def _maker() -> str:
+def _source_digest() -> str:
     """Digest of the source that thins."""
-    return hashlib.sha256(Path(made_by.__file__).read_bytes()).hexdigest()[:16]
+    return hashlib.sha256(Path(series_module.__file__).read_bytes()).hexdigest()[:16]
