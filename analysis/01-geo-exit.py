@@ -16,8 +16,8 @@
 # # Which sender leaves slow start at the right moment on a GEO satellite link?
 #
 # From the stored tables of a run to the tables and figures of its page, step by step: each trial is judged by
-# the heuristics of the thesis and by the bottleneck's own queue, the trials are aggregated per sender, and one
-# trial of each sender is drawn. Nothing here computes anything of its own: `lab.judge` judges,
+# the at-capacity rules of the papers and by the bottleneck's own queue, the trials are aggregated per sender, and
+# one trial of each sender is drawn. Nothing here computes anything of its own: `lab.judge` judges,
 # `lab.report` aggregates, `lab.figures` draws.
 #
 # This file and its twin (`.ipynb`, `.py`) are paired by jupytext, and kept without outputs: the tests execute
@@ -35,28 +35,29 @@ import polars as pl
 from IPython.display import Image, Markdown, display
 
 from lab.figures.save import png, save
-from lab.judge.outcome import HEURISTICS, outcomes
 from lab.judge.provenance import provenance
+from lab.judge.registry import inferred, rule_of
+from lab.judge.stored import Stored
 from lab.judge.summary import summarise
 from lab.report import figures, markdown
 from lab.report.headline import headline
 from lab.report.table import tables
-from lab.report.write import DEFAULT_HEURISTIC
 from lab.tables.stored_run import Run
 
-run = Run(Path(run_dir))
+stored = Stored.of(Run(Path(run_dir)))
+run = stored.run
 ccas, scenario = run.meta["ccas"], run.meta["scenario"]
-heuristic = scenario.get("heuristic", DEFAULT_HEURISTIC)
+heuristic = rule_of(scenario)
 library = Path(replay_library) if replay_library else None
 
 # %% [markdown]
 # ## Judge every trial
 #
-# One row per trial and heuristic: when the capacity was reached, when slow start was left, when the first
-# segment was lost, and so which class the exit is of. What did not happen is null.
+# One row per trial and rule: when the capacity was reached, when slow start was left, when the first
+# segment was lost, and thus the class of the exit. What did not happen is null.
 
 # %%
-judged = outcomes(run.trials)
+judged = stored.judged.outcomes
 judged
 
 # %% [markdown]
@@ -71,8 +72,9 @@ Markdown(markdown.render(scenario["question"], headline(summary, ccas, heuristic
 # ## All trials at a glance
 
 # %%
-overview = figures.overview(run, judged)
-Image(png(overview.drawing.figure), alt=overview.drawing.alt)
+drawn = list(figures.over_all_trials(stored))
+for named in drawn:
+    display(Image(png(named.drawing.figure), alt=named.drawing.alt))
 
 # %% [markdown]
 # ## One trial of each sender
@@ -80,8 +82,7 @@ Image(png(overview.drawing.figure), alt=overview.drawing.alt)
 # The one with the median exit time.
 
 # %%
-drawn = [overview]
-for named in figures.per_sender(run, judged, library):
+for named in figures.per_sender(stored, library):
     display(Image(png(named.drawing.figure), alt=named.drawing.alt))
     display(Markdown(named.drawing.caption))
     drawn.append(named)
@@ -94,13 +95,13 @@ for named in figures.per_sender(run, judged, library):
 
 # %%
 times = judged.filter("valid").pivot("heuristic", index=["cca", "trial"], values="capacity_s")
-rules = [name for name in HEURISTICS if name != "truth"]
+rules = list(inferred())
 late = times.with_columns(pl.col(rules) - pl.col("truth")).unpivot(rules, index="cca", variable_name="rule")
 by_rule = late.drop_nulls().group_by("cca", "rule", maintain_order=True)
 by_rule.agg(trials=pl.len(), mean_s=pl.col("value").mean(), sd_s=pl.col("value").std())
 
 # %% [markdown]
-# ## Keep what was made, if asked to
+# ## Keep the summary and the figures, if a folder is given
 
 # %%
 if out_dir:

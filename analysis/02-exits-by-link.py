@@ -16,7 +16,7 @@
 # # Who leaves slow start at the chokepoint, on which link?
 #
 # Tables 5.1, 5.2 and 5.3 of the thesis, I and II of the WiFi paper, and the poster's, each published row above ours:
-# by the rule of the papers, and by the bottleneck's own queue.
+# judged by the rule of the papers, and by the bottleneck's own queue.
 
 # %% tags=["parameters"]
 results_dir = "../results"  # runs of the scenarios
@@ -30,17 +30,17 @@ from IPython.display import display
 from lab.judge.stored import stored
 from lab.report.index.artefacts import Artefacts
 from lab.report.index.evaluation import evaluation
-from lab.report.index.seed_tables import seed_table
+from lab.report.index.source_tables import source_table
 
 runs, faults = stored(Path(results_dir))
-made = Artefacts.into(out_dir)
+page = Artefacts.into(out_dir)
 claims = evaluation(Path(results_dir), "claims")
 faults
 
 # %% [markdown]
 # ## One table after the other
 #
-# A table shows the rows whose scenario has been run; one of which none has is pending.
+# A table shows the rows whose scenario has been run. A table without any such row is pending.
 
 # %%
 tables = {
@@ -58,8 +58,8 @@ tables = {
     ),
 }
 for name, (source, caption) in tables.items():
-    table = seed_table(name, source, f"{caption} ({source}).", runs, claims)
-    display(made.table(source, table) if table else made.pending(name, source, "none of its scenarios has been run"))
+    table = source_table(name, source, f"{caption} ({source}).", runs, claims)
+    display(page.table(source, table) if table else page.pending(name, source, "none of its scenarios has been run"))
 
 # %% [markdown]
 # ## What is left out
@@ -68,9 +68,9 @@ for name, (source, caption) in tables.items():
 
 # %%
 display(
-    made.left_out("thesis-5.7", "thesis, figure 5.7", "signal strength over the campus map: an emulator has no radio")
+    page.left_out("thesis-5.7", "thesis, figure 5.7", "signal strength over the campus map: an emulator has no radio")
 )
 display(
-    made.left_out("thesis-5.8", "thesis, figure 5.8", "throughput against signal strength: an emulator has no radio")
+    page.left_out("thesis-5.8", "thesis, figure 5.8", "throughput against signal strength: an emulator has no radio")
 )
-display(made.left_out("thesis-2.2", "thesis, figure 2.2", "a drawing of orbits: nothing of it is measured"))
+display(page.left_out("thesis-2.2", "thesis, figure 2.2", "a drawing of orbits: nothing of it is measured"))

@@ -13,16 +13,18 @@
 
 # %% [markdown]
 # <!-- SPDX-License-Identifier: GPL-2.0-or-later -->
-# # What does slow start look like, step by step, and what does SEARCH see of it?
+# # What does slow start look like, step by step, and what does SEARCH measure of it?
 #
 # One download without HyStart and one of SEARCH over a GEO link: figures 2.1 and 4.1 to 4.6 of the thesis, figure 3 of
-# the WiFi paper, and the GEO examples of the NetDev talk. The seeds draw some of these as theory; here each is a
-# stored trial, the one with the median exit time.
+# the WiFi paper, and the GEO examples of the NetDev talk. The papers draw some of these as theory; here each is
+# a stored trial, the one with the median exit time.
 
 # %% tags=["parameters"]
 results_dir = "../results"  # runs of the scenarios
-geo = ["thesis-geo", "geo", "sample"]  # the first of these that has been run
-examples = ["netdev-geo", "thesis-geo", "geo", "sample"]
+scenarios = {  # of each list, the first scenario that has been run
+    "GEO": ["thesis-geo", "geo", "sample"],
+    "examples": ["netdev-geo", "thesis-geo", "geo", "sample"],
+}
 replay_library = None  # the compiled SEARCH core, to replay it over the ACKs of the other senders
 out_dir = None  # where to write what the page shows; nowhere when None
 
@@ -36,9 +38,9 @@ from lab.figures.subject import subjects
 from lab.judge.stored import first_stored
 from lab.report.index.artefacts import Artefacts
 
-made = Artefacts.into(out_dir)
+page = Artefacts.into(out_dir)
 library = Path(replay_library) if replay_library else None
-run = first_stored(Path(results_dir), geo)
+run = first_stored(Path(results_dir), scenarios["GEO"])
 by_cca = {subject.sender.name: subject for subject in subjects(run.run, run.judged.outcomes, library)} if run else {}
 plain, search = by_cca.get("cubic_plain"), by_cca.get("search2", by_cca.get("search"))
 
@@ -47,43 +49,43 @@ plain, search = by_cca.get("cubic_plain"), by_cca.get("search2", by_cca.get("sea
 
 # %%
 display(
-    made.figure("thesis-2.1", "thesis, figure 2.1", slow_start.draw(plain), run)
+    page.figure("thesis-2.1", "thesis, figure 2.1", slow_start.draw(plain), run)
     if plain
-    else made.pending("thesis-2.1", "thesis, figure 2.1", "no GEO run has a valid trial without HyStart")
+    else page.pending("thesis-2.1", "thesis, figure 2.1", "no GEO run has a valid trial without HyStart")
 )
 
 # %%
 display(
-    made.figure("thesis-4.1", "thesis, figure 4.1", cwnd_rtt.draw_beginning(plain), run)
+    page.figure("thesis-4.1", "thesis, figure 4.1", cwnd_rtt.draw_beginning(plain), run)
     if plain
-    else made.pending("thesis-4.1", "thesis, figure 4.1", "no GEO run has a valid trial without HyStart")
+    else page.pending("thesis-4.1", "thesis, figure 4.1", "no GEO run has a valid trial without HyStart")
 )
 
 # %% [markdown]
-# ## What SEARCH sees: rounds, windows, bins
+# ## What SEARCH measures: rounds, windows, bins
 
 # %%
-seen = {
+measured = {
     "thesis-4.2": ("thesis, figure 4.2", bins_error.draw),
     "thesis-4.3": ("thesis, figures 4.3 and 4.6; WiFi paper, figure 3", rounds.draw),
     "thesis-4.4": ("thesis, figure 4.4", bin_windows.draw),
     "thesis-4.5": ("thesis, figure 4.5", sent_delivered.draw),
 }
-for name, (seed, draw) in seen.items():
+for name, (source, draw) in measured.items():
     display(
-        made.figure(name, seed, draw(search), run)
+        page.figure(name, source, draw(search), run)
         if search
-        else made.pending(name, seed, "no GEO run has a valid trial of SEARCH")
+        else page.pending(name, source, "no GEO run has a valid trial of SEARCH")
     )
 
 # %% [markdown]
 # ## Side by side
 
 # %%
-compared = first_stored(Path(results_dir), examples)
+compared = first_stored(Path(results_dir), scenarios["examples"])
 side_by_side = list(subjects(compared.run, compared.judged.outcomes)) if compared else []
 display(
-    made.figure(
+    page.figure(
         "netdev-geo",
         "NetDev talk, GEO case study by examples",
         case_study.draw(side_by_side) if side_by_side else None,

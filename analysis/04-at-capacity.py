@@ -13,22 +13,23 @@
 
 # %% [markdown]
 # <!-- SPDX-License-Identifier: GPL-2.0-or-later -->
-# # When is a link at capacity, and when does SEARCH see it?
+# # When is a link at capacity, and when does SEARCH notice it?
 #
 # The two rules of the papers, and SEARCH's own view: figures 5.4, 5.5 and 5.6 of the thesis and figure 4 of the WiFi
 # paper. Each shows the trial with the median exit time; the true capacity, which only an emulator knows, is marked.
 
 # %% tags=["parameters"]
 results_dir = "../results"  # runs of the scenarios
-geo = ["thesis-geo", "geo", "sample"]  # the first of these that has been run
-wifi = ["thesis-wifi-strong", "wifi-paper-high"]
-wifi_paper = ["wifi-paper-high", "wifi-paper-medium", "wifi-paper-low"]
-links = {
+scenarios = {  # of each list, the first scenario that has been run
+    "long path": ["thesis-geo", "geo", "sample"],
+    "short path": ["thesis-wifi-strong", "wifi-paper-high"],
+    "WiFi paper": ["wifi-paper-high", "wifi-paper-medium", "wifi-paper-low"],
     "GEO": ["thesis-geo", "geo", "sample"],
     "LEO": ["thesis-leo"],
     "4G LTE": ["thesis-lte"],
     "WiFi": ["thesis-wifi-strong"],
 }
+links = ["GEO", "LEO", "4G LTE", "WiFi"]
 out_dir = None  # where to write what the page shows; nowhere when None
 
 # %%
@@ -41,9 +42,8 @@ from lab.figures.subject import subjects
 from lab.judge.stored import first_stored
 from lab.report.index.artefacts import Artefacts
 
-made = Artefacts.into(out_dir)
-wanted = {"geo": geo, "wifi": wifi, "wifi-paper": wifi_paper} | {f"link {name}": names for name, names in links.items()}
-runs = {name: first_stored(Path(results_dir), names) for name, names in wanted.items()}
+page = Artefacts.into(out_dir)
+runs = {name: first_stored(Path(results_dir), names) for name, names in scenarios.items()}
 senders = {
     name: {subject.sender.name: subject for subject in subjects(run.run, run.judged.outcomes)}
     for name, run in runs.items()
@@ -56,9 +56,9 @@ shown = {name: found.get("search2", found.get("search")) for name, found in send
 
 # %%
 display(
-    made.figure("thesis-5.4", "thesis, figure 5.4", latency_offset.draw(shown["geo"]), runs["geo"])
-    if shown.get("geo")
-    else made.pending("thesis-5.4", "thesis, figure 5.4", "no GEO run has a valid trial of SEARCH")
+    page.figure("thesis-5.4", "thesis, figure 5.4", latency_offset.draw(shown["long path"]), runs["long path"])
+    if shown.get("long path")
+    else page.pending("thesis-5.4", "thesis, figure 5.4", "no GEO run has a valid trial of SEARCH")
 )
 
 # %% [markdown]
@@ -66,19 +66,19 @@ display(
 
 # %%
 display(
-    made.figure("thesis-5.5", "thesis, figure 5.5", throughput_cdf.draw(shown["wifi"]), runs["wifi"])
-    if shown.get("wifi")
-    else made.pending("thesis-5.5", "thesis, figure 5.5", "no WiFi run has a valid trial of SEARCH")
+    page.figure("thesis-5.5", "thesis, figure 5.5", throughput_cdf.draw(shown["short path"]), runs["short path"])
+    if shown.get("short path")
+    else page.pending("thesis-5.5", "thesis, figure 5.5", "no WiFi run has a valid trial of SEARCH")
 )
 
 # %%
 parts = {"a": throughput_time.draw, "b": throughput_cdf.draw, "cd": cwnd_rtt.draw_beginning}
 for part, draw in parts.items():
-    name, seed = f"wifi-4{part}", f"WiFi paper, figure 4 {', '.join(part)}"
+    name, source = f"wifi-4{part}", f"WiFi paper, figure 4 {', '.join(part)}"
     display(
-        made.figure(name, seed, draw(shown["wifi-paper"]), runs["wifi-paper"])
-        if shown.get("wifi-paper")
-        else made.pending(name, seed, "no run of the WiFi paper's scenarios has a valid trial of SEARCH")
+        page.figure(name, source, draw(shown["WiFi paper"]), runs["WiFi paper"])
+        if shown.get("WiFi paper")
+        else page.pending(name, source, "no run of the WiFi paper's scenarios has a valid trial of SEARCH")
     )
 
 # %% [markdown]
@@ -86,9 +86,9 @@ for part, draw in parts.items():
 
 # %%
 for link in links:
-    name, seed, key = f"thesis-5.6-{link.split()[-1].lower()}", f"thesis, figure 5.6, {link}", f"link {link}"
+    name, source = f"thesis-5.6-{link.split()[-1].lower()}", f"thesis, figure 5.6, {link}"
     display(
-        made.figure(name, seed, delivered_bytes.draw(shown[key]), runs[key])
-        if shown.get(key)
-        else made.pending(name, seed, "its scenario has no valid trial of SEARCH yet")
+        page.figure(name, source, delivered_bytes.draw(shown[link]), runs[link])
+        if shown.get(link)
+        else page.pending(name, source, "its scenario has no valid trial of SEARCH yet")
     )

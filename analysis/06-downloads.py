@@ -20,9 +20,11 @@
 
 # %% tags=["parameters"]
 results_dir = "../results"  # runs of the scenarios
-strong = ["thesis-wifi-strong"]  # the first of these that has been run
-weak = ["thesis-wifi-weak"]
-satellite = ["download-geo", "thesis-geo", "geo", "sample"]
+scenarios = {  # of each list, the first scenario that has been run
+    "strong WiFi": ["thesis-wifi-strong"],
+    "weak WiFi": ["thesis-wifi-weak"],
+    "satellite": ["download-geo", "thesis-geo", "geo", "sample"],
+}
 out_dir = None  # where to write what the page shows; nowhere when None
 
 # %%
@@ -34,16 +36,17 @@ from lab.figures import download_times, median_cdf, sender_means
 from lab.judge.stored import first_stored
 from lab.report.index.artefacts import Artefacts
 
-made = Artefacts.into(out_dir)
-links = {"5.10": first_stored(Path(results_dir), strong), "5.11": first_stored(Path(results_dir), weak)}
+page = Artefacts.into(out_dir)
+runs = {name: first_stored(Path(results_dir), names) for name, names in scenarios.items()}
+links = {"5.10": runs["strong WiFi"], "5.11": runs["weak WiFi"]}
 wifi = [run for run in links.values() if run]
-geo = first_stored(Path(results_dir), satellite)
+geo = runs["satellite"]
 
 # %% [markdown]
-# ## How much the two places carry
+# ## The median throughput of strong and weak WiFi
 
 # %%
-display(made.figure("thesis-5.9", "thesis, figure 5.9", median_cdf.draw(wifi), *wifi))
+display(page.figure("thesis-5.9", "thesis, figure 5.9", median_cdf.draw(wifi), *wifi))
 
 # %% [markdown]
 # ## Time to download, exit time, retransmissions
@@ -52,28 +55,28 @@ display(made.figure("thesis-5.9", "thesis, figure 5.9", median_cdf.draw(wifi), *
 for figure, run in links.items():
     names = {f"thesis-{figure}a": download_times.draw, f"thesis-{figure}bc": sender_means.draw}
     for name, draw in names.items():
-        seed = f"thesis, figure {name.removeprefix('thesis-')}"
+        source = f"thesis, figure {name.removeprefix('thesis-')}"
         display(
-            made.figure(name, seed, draw([run]), run)
+            page.figure(name, source, draw([run]), run)
             if run
-            else made.pending(name, seed, "its scenario has not been run")
+            else page.pending(name, source, "its scenario has not been run")
         )
 
 # %% [markdown]
 # ## The same over a satellite
 
 # %%
-seeds = {
+satellite = {
     "download-times": ("poster and NetDev talk, time to download", download_times.draw),
     "exit-and-retransmissions": ("NetDev talk, exit time and retransmissions", sender_means.draw),
 }
-for name, (seed, draw) in seeds.items():
+for name, (source, draw) in satellite.items():
     display(
-        made.figure(f"satellite-{name}", seed, draw([geo]), geo)
+        page.figure(f"satellite-{name}", source, draw([geo]), geo)
         if geo
-        else made.pending(f"satellite-{name}", seed, "no GEO scenario has been run")
+        else page.pending(f"satellite-{name}", source, "no GEO scenario has been run")
     )
 
 # %%
 for run in [*wifi, *([geo] if geo else [])]:
-    made.data(f"time-to-download-{run.name}", "time to download, as numbers", download_times.times(run))
+    page.data(f"time-to-download-{run.name}", "time to download, as numbers", download_times.times(run))

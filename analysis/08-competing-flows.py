@@ -20,6 +20,12 @@
 
 # %% tags=["parameters"]
 results_dir = "../results"  # runs of the scenarios, and evaluation/
+scenarios = {  # of each list, the first scenario that has been run
+    "against CUBIC": ["compete-cubic"],
+    "against BBR": ["compete-bbr"],
+    "against Hybla": ["compete-hybla"],
+    "against CUBIC without HyStart": ["compete-cubic-plain"],
+}
 out_dir = None  # where to write what the page shows; nowhere when None
 
 # %%
@@ -31,12 +37,12 @@ from lab.report.index.artefacts import Artefacts
 from lab.report.index.competing import competing_table
 from lab.report.index.evaluation import evaluation
 
-made = Artefacts.into(out_dir)
+page = Artefacts.into(out_dir)
 flows = evaluation(Path(results_dir), "flows")
-seed = "slides, TCP over satellite: throughput, RTT, retransmissions, fairness"
+source = "slides, TCP over satellite: throughput, RTT, retransmissions, fairness"
 display(
-    made.pending("competing-flows", seed, "no competing flows have been evaluated")
+    page.pending("competing-flows", source, "no scenario with competing flows has been evaluated")
     if flows is None or flows.is_empty()
-    else made.table(seed, competing_table(flows))
+    else page.table(source, competing_table(flows))
 )
-display(made.left_out("competing-pcc", "slides, CUBIC against PCC", "PCC is no part of the kernel under test"))
+display(page.left_out("competing-pcc", "slides, CUBIC against PCC", "PCC is no part of the kernel under test"))

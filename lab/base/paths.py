@@ -7,6 +7,7 @@ from pathlib import Path
 REPO = Path(__file__).resolve().parents[2]
 LAB = REPO / "lab"
 SCENARIOS = LAB / "scenarios"
+RULES = LAB / "judge" / "rules"
 PROFILES = REPO / "trace-profiles"
 TOPOLOGIES = REPO / "topologies"
 CCAS = LAB / "cca.yml"

@@ -12,9 +12,9 @@ from rich.text import Text
 
 from lab.base import paths
 from lab.base.errors import UserError
-from lab.evaluation import verdict as verdicts
-from lab.evaluation.checks import run_checks
-from lab.evaluation.wording import short
+from lab.evaluation.claims import verdict as verdicts
+from lab.evaluation.claims.sentences import short
+from lab.evaluation.search.kernel_checks import run_checks
 from lab.evaluation.write import FOLDER, MAPPED, write_all
 from lab.judge.clock import CLOCKS
 from lab.judge.stored import first_stored

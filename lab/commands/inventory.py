@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from lab.base import paths
 from lab.base.errors import field_error
+from lab.judge.registry import rules
 from lab.links.caution import cautions
 from lab.links.profile import load_profile
 from lab.runs.experiment import load_experiment
@@ -57,7 +58,7 @@ def lines() -> Iterator[str]:
 def check_all() -> Iterator[str]:
     """Load everything; yields what is doubtful, then what there is. UserError at the first that is wrong."""
     load_sysctls()
-    ccas = load_ccas()
+    ccas, heuristics = load_ccas(), rules()
     for name in profiles():
         yield from (f"caution: {words}" for words in cautions(name, load_profile(name, "lab check")))
     for name in topologies():
@@ -66,5 +67,5 @@ def check_all() -> Iterator[str]:
         require_counterfactuals(name, load_experiment(name).scenario)
     yield (
         f"{len(scenarios())} scenarios, {len(profiles())} profiles, {len(topologies())} topologies, "
-        f"{len(ccas)} senders, {len(datasets())} recordings: all good"
+        f"{len(ccas)} senders, {len(heuristics)} at-capacity rules, {len(datasets())} recordings: all good"
     )

@@ -7,8 +7,8 @@ from rich.console import Console
 from rich.table import Table
 
 from lab.commands.traces_show import stem
-from lab.evaluation.beside import beside
-from lab.evaluation.beside_tables import Sheet, sheets
+from lab.evaluation.recorded.comparison import compare_recorded
+from lab.evaluation.recorded.tables import Sheet, sheets
 
 
 def compare(folder: Path, names: list[str], out: Path | None, console: Console) -> None:
@@ -16,7 +16,7 @@ def compare(folder: Path, names: list[str], out: Path | None, console: Console) 
     from lab.figures import recorded_downloads as drawing
     from lab.figures.save import save
 
-    both = beside(folder, names)
+    both = compare_recorded(folder, names)
     for sheet in sheets(both):
         console.print(_shown(sheet))
         console.print(sheet.note, markup=False)

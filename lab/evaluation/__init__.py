@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What many runs together say: claims of the sources, the rules on trial, sensitivity, senders against each other."""
+"""Tables over many runs: the papers' claims, scores of the rules, sensitivity, senders against each other."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How far each scenario is: asked, stored, valid, and whether its file is still what the run was started with."""
+"""The state of each scenario: trials requested, stored and valid, and whether its file has changed since its run."""
 
 from pathlib import Path
 from typing import Any
@@ -7,14 +7,15 @@ from typing import Any
 import polars as pl
 
 from lab.base.errors import UserError
-from lab.evaluation.counterfactual import changes
+from lab.evaluation.claims.counterfactual import changes
+from lab.judge.frames import Cell, Row, Schema
 from lab.runs.experiment import asked as as_asked
 from lab.runs.experiment import digest
 from lab.schema.scenario import Scenario, load_scenario, scenarios
 from lab.tables.stored_run import Run
 
 PENDING, UNFINISHED, COMPLETE = "pending", "unfinished", "complete"
-SCHEMA: dict[str, Any] = {
+SCHEMA: Schema = {
     "scenario": pl.String,
     "question": pl.String,
     "profile": pl.String,
@@ -32,13 +33,13 @@ SCHEMA: dict[str, Any] = {
 
 
 def status(results: Path) -> pl.DataFrame:
-    """Return a row per scenario of the lab."""
+    """Return one row per scenario of the lab."""
     return pl.DataFrame([_row(results, name, load_scenario(name)[1]) for name in scenarios()], schema=SCHEMA)
 
 
-def _row(results: Path, name: str, scenario: Scenario) -> dict[str, Any]:
+def _row(results: Path, name: str, scenario: Scenario) -> Row:
     asked = scenario.trials * len(scenario.ccas)
-    row: dict[str, Any] = {
+    row: dict[str, Cell] = {
         "scenario": name,
         "question": scenario.question,
         "profile": scenario.profile,
@@ -57,7 +58,7 @@ def _row(results: Path, name: str, scenario: Scenario) -> dict[str, Any]:
     if folder is None:
         return row
     try:
-        return row | _of_run(Run(folder), scenario, results)
+        return {**row, **_of_run(Run(folder), scenario, results)}
     except UserError as error:
         return row | {"note": str(error)}
 
@@ -75,7 +76,7 @@ def _newest(folder: Path) -> Path | None:
     return found[-1] if found else None
 
 
-def _of_run(run: Run, scenario: Scenario, results: Path) -> dict[str, Any]:
+def _of_run(run: Run, scenario: Scenario, results: Path) -> Row:
     trials = run.trials
     return {
         "run": str(run.path.relative_to(results.resolve())),
@@ -88,7 +89,7 @@ def _of_run(run: Run, scenario: Scenario, results: Path) -> dict[str, Any]:
 
 
 def _note(then: dict[str, Any], now: dict[str, Any]) -> str | None:
-    """Say where a run asked for something else than the file does now."""
+    """Return how the file differs from what the run was started with; null where it does not."""
     then, now = as_asked(then), as_asked(now)
     if digest(then) == digest(now):
         return None

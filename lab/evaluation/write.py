@@ -3,16 +3,19 @@
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
+from typing import cast
 
 import polars as pl
 
-from lab.evaluation import claims, compare, constants, judge, sensitivity
-from lab.evaluation import flows as competing
-from lab.evaluation.replayed import BASE
+from lab.evaluation import competing_flows, senders
+from lab.evaluation.claims import rows as claims
+from lab.evaluation.parallel import joined, tables_of
+from lab.evaluation.rules import constants, scores
+from lab.evaluation.search import sensitivity
+from lab.evaluation.search.replay import BASE
 from lab.evaluation.status import status
-from lab.evaluation.together import side_by_side, together
 from lab.judge.files import write_whole
+from lab.judge.records import ScenarioRecord
 from lab.judge.stored import Stored, stored
 from lab.schema.scenario import load_scenario, scenarios
 
@@ -21,7 +24,7 @@ MAPPED = ("thesis-leo", "thesis-geo", "thesis-lte")  # thesis 4.5: the links of 
 Step = Callable[[str], None]
 
 
-def write_all(results: Path, library: Path | None, say: Step = lambda _: None) -> tuple[Path, list[str]]:
+def write_all(results: Path, library: Path | None, report_step: Step = lambda _: None) -> tuple[Path, list[str]]:
     """Write all tables; returns their folder, and a line for each run that cannot be read.
 
     library: the compiled SEARCH core; without one nothing is replayed.
@@ -33,25 +36,25 @@ def write_all(results: Path, library: Path | None, say: Step = lambda _: None) -
     folder.mkdir(parents=True, exist_ok=True)
     _keep(folder, "status", status(results))
     _keep(folder, "outcomes", _outcomes(runs))
-    say("rules on trial")
-    truths = {one.name: judge.trials(one) for one in runs}
-    _keep(folder, "heuristics_trials", together(truths.values()))
-    _keep(folder, "heuristics", judge.scores(together(truths.values())) if runs else pl.DataFrame())
+    report_step("rules on trial")
+    truths = {one.name: scores.trials(one) for one in runs}
+    _keep(folder, "heuristics_trials", joined(truths.values()))
+    _keep(folder, "heuristics", scores.scores(joined(truths.values())) if runs else pl.DataFrame())
     _keep(
         folder,
         "heuristics_constants",
-        together(side_by_side([(constants.grid, (one, truths[one.name])) for one in runs])),
+        joined(tables_of([(constants.grid, (one, truths[one.name])) for one in runs])),
     )
-    say("senders against each other")
-    _keep(folder, "means", pl.DataFrame([row for one in runs for row in compare.means(one)], infer_schema_length=None))
-    pairs = [row for one in runs for row in compare.differences(one)]
+    report_step("senders against each other")
+    _keep(folder, "means", pl.DataFrame([row for one in runs for row in senders.means(one)], infer_schema_length=None))
+    pairs = [row for one in runs for row in senders.differences(one)]
     _keep(folder, "paired", pl.DataFrame(pairs, infer_schema_length=None))
-    say("sensitivity")
+    report_step("sensitivity")
     versions = _replayed(every, library, sensitivity.versions, [one.name for one in every])
     _keep(folder, "versions", _of(runs, versions))
     _keep(folder, "sensitivity", _replayed(runs, library, sensitivity.maps, MAPPED))
-    say("claims")
-    flows = together(competing.flows(one) for one in every)
+    report_step("claims")
+    flows = joined(competing_flows.flows(one) for one in every)
     _keep(folder, "flows", _of(runs, flows))
     table = claimed(every, {"versions": versions, "flows": flows})
     _keep(folder, "claims", table)
@@ -63,7 +66,7 @@ def claimed(every: list[Stored], more: dict[str, pl.DataFrame]) -> pl.DataFrame:
     """Claims in the order of the scenarios, then of runs of other files; a run's own where there is one."""
     known = {one.name: one for one in every}
     own = scenarios()
-    rows: list[dict[str, Any]] = []
+    rows: list[claims.ClaimRow] = []
     for name in [*own, *(name for name in known if name not in own)]:
         one = known.get(name)
         scenario = _scenario(name, one, in_lab=name in own)
@@ -72,11 +75,11 @@ def claimed(every: list[Stored], more: dict[str, pl.DataFrame]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=claims.SCHEMA)
 
 
-def _scenario(name: str, one: Stored | None, *, in_lab: bool) -> dict[str, Any]:
+def _scenario(name: str, one: Stored | None, *, in_lab: bool) -> ScenarioRecord:
     """Return what a run was started with, with the explanations of its file where that is one of the lab's."""
     if one and not in_lab:
-        return dict(one.run.meta["scenario"])
-    now = load_scenario(name)[1].model_dump()
+        return cast("ScenarioRecord", one.run.meta["scenario"])
+    now = cast("ScenarioRecord", load_scenario(name)[1].model_dump())
     return claims.explained_by(one.run.meta["scenario"], now) if one else now
 
 
@@ -89,11 +92,11 @@ def _replayed(
     runs: list[Stored], library: Path | None, make: Callable[[Stored, Path], pl.DataFrame], names: Iterable[str]
 ) -> pl.DataFrame:
     wanted = [one for one in runs if one.name in set(names) and any(cca["name"] == BASE for cca in one.ccas)]
-    return together(side_by_side([(make, (one, library)) for one in wanted])) if library else pl.DataFrame()
+    return joined(tables_of([(make, (one, library)) for one in wanted])) if library else pl.DataFrame()
 
 
 def _outcomes(runs: list[Stored]) -> pl.DataFrame:
-    return together(
+    return joined(
         one.judged.outcomes.select(pl.lit(one.name).alias("scenario"), pl.lit(one.run.path.name).alias("run"), pl.all())
         for one in runs
     )

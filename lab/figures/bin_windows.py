@@ -5,6 +5,7 @@ import numpy as np
 import polars as pl
 from matplotlib.figure import Figure
 
+from lab.figures.page_figure import PageFigure, Place
 from lab.figures.script import draw_subjects
 from lab.figures.streams import Streams
 from lab.figures.style import EXIT, INK, Drawing, in_house_style, panels
@@ -37,13 +38,13 @@ def figure(at: dict[str, float], streams: Streams) -> Figure:
         )
     axis.set_ylim(0, 1.5 * top)
     axis.set_xlim(edges[0], now_s + 0.5 * bin_s)
-    axis.set_ylabel("delivered a bin (kB)")
+    axis.set_ylabel("delivered per bin (kB)")
     axis.set_xlabel("time since the SYN (s)")
     return drawn
 
 
 def draw(subject: Subject) -> Drawing | None:
-    """The figure of one trial; none where SEARCH did not leave, or no core to replay was given."""
+    """Draw the figure of one trial; none where SEARCH did not leave, or no core to replay was given."""
     if subject.bins is None:
         return None
     left = subject.bins.filter(pl.col("exit")).head(1)
@@ -53,10 +54,13 @@ def draw(subject: Subject) -> Drawing | None:
         return None
     at = left.row(0, named=True)
     what = f"The last {KEPT_BINS} bins when slow start was left, and the two windows of {WINDOW_BINS} that are compared"
-    said = f"normalized difference {at['norm_pct']:.1f} %, bins of {at['bin_ms']:.1f} ms, RTT {at['rtt_ms']:.0f} ms"
+    summary = f"normalized difference {at['norm_pct']:.1f} %, bins of {at['bin_ms']:.1f} ms, RTT {at['rtt_ms']:.0f} ms"
     return Drawing(
-        figure(at, Streams(subject.acks)), f"{what}: {said}. {subject.title}", f"{what}: {said}. {subject.title}"
+        figure(at, Streams(subject.acks)), f"{what}: {summary}. {subject.title}", f"{what}: {summary}. {subject.title}"
     )
+
+
+FIGURE = PageFigure("bin_windows", Place.NO_PAGE, draw)
 
 
 if __name__ == "__main__":

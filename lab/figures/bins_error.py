@@ -6,6 +6,7 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from lab.figures.bin_windows import WINDOW_BINS
+from lab.figures.page_figure import PageFigure, Place
 from lab.figures.script import draw_subjects
 from lab.figures.streams import Streams
 from lab.figures.style import INK, LOSS, Drawing, in_house_style, panels
@@ -17,13 +18,13 @@ def compared(bins: pl.DataFrame, streams: Streams) -> pl.DataFrame:
 
     Exact: the same windows ending at the same instants, but counted ACK by ACK instead of bin by bin.
     """
-    told = bins.filter(pl.col("norm_pct").is_not_null())
-    t_s, rtt_s = told["t_s"].to_numpy(), told["rtt_ms"].to_numpy() / 1e3
-    window_s = WINDOW_BINS * told["bin_ms"].to_numpy() / 1e3
+    compared_bins = bins.filter(pl.col("norm_pct").is_not_null())
+    t_s, rtt_s = compared_bins["t_s"].to_numpy(), compared_bins["rtt_ms"].to_numpy() / 1e3
+    window_s = WINDOW_BINS * compared_bins["bin_ms"].to_numpy() / 1e3
     now = streams.delivered(t_s) - streams.delivered(t_s - window_s)
     twice = 2 * (streams.delivered(t_s - rtt_s) - streams.delivered(t_s - rtt_s - window_s))
     exact_pct = 100 * np.divide(twice - now, twice, out=np.full_like(twice, np.nan), where=twice > 0)
-    table = pl.DataFrame({"t_s": t_s, "binned_pct": told["norm_pct"], "exact_pct": exact_pct})
+    table = pl.DataFrame({"t_s": t_s, "binned_pct": compared_bins["norm_pct"], "exact_pct": exact_pct})
     return table.with_columns(error_pct=pl.col("binned_pct") - pl.col("exact_pct")).filter(
         pl.col("exact_pct").is_finite()
     )
@@ -45,7 +46,7 @@ def figure(table: pl.DataFrame) -> Figure:
 
 
 def draw(subject: Subject) -> Drawing | None:
-    """The figure of one trial, until its exit; none where no bins are known."""
+    """Draw the figure of one trial, until its exit; none where no bins are known."""
     if subject.bins is None:
         return None
     last_s = subject.moments.exit_s or float("inf")
@@ -53,9 +54,12 @@ def draw(subject: Subject) -> Drawing | None:
     if table.is_empty():
         return None
     mean = float(table["error_pct"].abs().to_numpy().mean())
-    said = f"mean error {mean:.1f} points in {table.height} comparisons"
-    what = f"The normalized difference from bins and from every ACK: {said}"
+    summary = f"mean error {mean:.1f} points in {table.height} comparisons"
+    what = f"The normalized difference from bins and from every ACK: {summary}"
     return Drawing(figure(table), f"{what}. {subject.title}", f"{what}. {subject.title}")
+
+
+FIGURE = PageFigure("bins_error", Place.NO_PAGE, draw)
 
 
 if __name__ == "__main__":

@@ -3,14 +3,14 @@
 
 from collections.abc import Sequence
 from textwrap import fill
-from typing import Any
 
 import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from lab.figures.page_figure import PageFigure, Place
 from lab.figures.script import draw_together
-from lab.figures.style import CAPACITY, EXIT, LOSS, WIDTH_IN, Drawing, envelope, in_house_style
+from lab.figures.style import CAPACITY, EXIT, LOSS, WIDTH_IN, Drawing, Look, envelope, in_house_style
 from lab.figures.subject import Subject
 
 ROWS = ("delivered (MB)", "congestion window\n(packets)", "smoothed RTT (ms)", "throughput\n(Mb/s)")
@@ -19,7 +19,7 @@ INTERVAL_S = 0.25  # of the throughput shown
 
 @in_house_style
 def figure(subjects: Sequence[Subject]) -> Figure:
-    """A column a sender, a row a quantity; rows share their axes, so that senders compare at a glance."""
+    """Draw one column per sender and one row per quantity; rows share their axes, for comparison."""
     drawn = Figure(figsize=(max(2.5 * len(subjects), WIDTH_IN), 7.2), layout="constrained")
     axes = drawn.subplots(len(ROWS), len(subjects), sharex=True, sharey="row", squeeze=False)
     for column, subject in enumerate(subjects):
@@ -34,15 +34,15 @@ def figure(subjects: Sequence[Subject]) -> Figure:
 
 
 def draw(subjects: Sequence[Subject]) -> Drawing:
-    """The figure of several senders' trials over the same link."""
-    said = " ".join(subject.title for subject in subjects)
+    """Draw the figure of several senders' trials over the same link."""
+    summary = " ".join(subject.title for subject in subjects)
     marks = "Dotted: true capacity; dashed: exit; dash-dotted: first loss."
     what = "One download of each sender over the same link: bytes delivered, window, round trip and throughput"
-    return Drawing(figure(subjects), f"{what}. {marks} {said}", f"{what}. {said}")
+    return Drawing(figure(subjects), f"{what}. {marks} {summary}", f"{what}. {summary}")
 
 
 def _column(axes: Sequence[Axes], subject: Subject) -> None:
-    look: dict[str, Any] = {"color": subject.sender.colour, "lw": 1.2}
+    look: Look = {"color": subject.sender.colour, "lw": 1.2}
     acks = subject.acks.with_columns(delivered_mb=pl.col("snd_una_bytes") / 1e6)
     for axis, column in zip(axes, ("delivered_mb", "cwnd_pkts", "srtt_ms"), strict=False):
         shown = envelope(acks, column, buckets=400)
@@ -57,6 +57,9 @@ def _column(axes: Sequence[Axes], subject: Subject) -> None:
         for t_s, colour, dash in marks:
             if t_s is not None:
                 axis.axvline(t_s, color=colour, linestyle=dash, lw=1.2)
+
+
+FIGURE = PageFigure("case_study", Place.NO_PAGE, draw)
 
 
 if __name__ == "__main__":

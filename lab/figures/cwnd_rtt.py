@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from lab.base.stats import largest, smallest
+from lab.figures.page_figure import PageFigure, Place
 from lab.figures.script import draw_subjects
 from lab.figures.style import Drawing, Moments, Sender, envelope, in_house_style, level, mark_moments, panels
 from lab.figures.subject import Subject
@@ -57,7 +58,7 @@ def figure(
 
 
 def draw(subject: Subject) -> Drawing:
-    """The figure of one trial."""
+    """Draw the figure of one trial."""
     limits = Limits.of_path(subject.trial.meta)
     drawn = figure(subject.acks, subject.trial.qdisc, limits, subject.moments, subject.sender)
     what = "Congestion window and smoothed RTT at the server, and the bottleneck's queue, over time."
@@ -67,7 +68,7 @@ def draw(subject: Subject) -> Drawing:
 
 
 def draw_beginning(subject: Subject) -> Drawing:
-    """The same until a little after the true capacity: jitter before there is a queue (thesis, figure 4.1)."""
+    """Draw the same until a little after the true capacity: jitter before there is a queue (thesis, figure 4.1)."""
     moments = subject.moments
     full_s = moments.true_capacity_s or moments.last_s()
     until_s = 1.05 * full_s if full_s else float(subject.trial.meta["duration_s"])
@@ -84,6 +85,9 @@ def _label(axes: tuple[Axes, Axes, Axes]) -> None:
         axis.set_ylabel(text)
         axis.set_ylim(bottom=0)
     axes[-1].set_xlabel("time since the SYN (s)")
+
+
+FIGURE = PageFigure("cwnd_rtt", Place.TRIAL, draw, order=2)
 
 
 if __name__ == "__main__":

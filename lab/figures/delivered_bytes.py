@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from lab.base.stats import largest, smallest
+from lab.figures.page_figure import PageFigure, Place
 from lab.figures.script import draw_subjects
 from lab.figures.style import INK, Drawing, Moments, in_house_style, level, mark_moments, panels
 from lab.figures.subject import Subject
@@ -39,7 +40,7 @@ def figure(bins: pl.DataFrame, moments: Moments) -> Figure:
 
 
 def draw(subject: Subject) -> Drawing | None:
-    """The figure of one trial; none when the sender did not run SEARCH and no core to replay was given."""
+    """Draw the figure of one trial; none when the sender did not run SEARCH and no core to replay was given."""
     if subject.bins is None:
         return None
     source = "SEARCH's own record of its bins" if subject.own_bins.height else REPLAYED
@@ -68,9 +69,12 @@ def _normalized(axis: Axes, bins: pl.DataFrame) -> None:
 
 
 def _until_s(compared: pl.DataFrame, moments: Moments) -> float:
-    """A little after the last moment; the whole trial where the link was never full."""
+    """Return a little after the last moment; the whole trial where the link was never full."""
     last_s = moments.last_s() if moments.true_capacity_s is not None else largest(compared["t_s"])
     return AFTER * (last_s or 1.0)
+
+
+FIGURE = PageFigure("delivered_bytes", Place.TRIAL, draw, order=1)
 
 
 if __name__ == "__main__":

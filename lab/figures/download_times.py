@@ -2,16 +2,17 @@
 """Time to download objects of 100 kB to 20 MB, sender by sender (thesis 5.10 a and 5.11 a, poster, NetDev talk)."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from lab.base.stats import mean_sd
+from lab.figures.page_figure import PageFigure, Place
 from lab.figures.script import draw_runs
-from lab.figures.style import WIDTH_IN, Drawing, Sender, in_house_style
+from lab.figures.style import WIDTH_IN, Drawing, Look, Sender, in_house_style
 from lab.judge.digest import OBJECT_BYTES
+from lab.judge.registry import TRUTH
 from lab.judge.stored import Stored
 
 LEAST_SHARE = 0.95  # of the trials must have had the object: a mean over those that were fast enough would flatter
@@ -34,7 +35,7 @@ def times(stored: Stored) -> pl.DataFrame:
 
 @in_house_style
 def figure(runs: Sequence[tuple[str, pl.DataFrame, Sequence[Sender], dict[str, float]]]) -> Figure:
-    """A panel a link: mean (band: standard error), and each sender's mean exit as a level of its colour."""
+    """Draw one panel per link: mean (band: standard error), and each sender's mean exit as a level of its colour."""
     drawn = Figure(figsize=(max(WIDTH_IN, 4.6 * len(runs)), 4.2), layout="constrained")
     axes = drawn.subplots(1, len(runs), squeeze=False)[0]
     for axis, (link, table, senders, exits_s) in zip(axes, runs, strict=True):
@@ -50,18 +51,18 @@ def figure(runs: Sequence[tuple[str, pl.DataFrame, Sequence[Sender], dict[str, f
 
 
 def draw(runs: Sequence[Stored]) -> Drawing:
-    """The figure of several links."""
+    """Draw the figure of several links."""
     tables = [(stored.link, times(stored), _senders(stored), _exits_s(stored)) for stored in runs]
     what = (
         "Mean time to download an object, by its size (band: standard error). Level lines: each sender's mean exit "
         f"from slow start. Drawn where at least {100 * LEAST_SHARE:.0f} % of the trials had the object."
     )
-    said = " ".join(f"{link}: {_words(table, senders)}." for link, table, senders, _ in tables)
-    return Drawing(figure(tables), what, f"{what} {said}")
+    summary = " ".join(f"{link}: {_describe(table, senders)}." for link, table, senders, _ in tables)
+    return Drawing(figure(tables), what, f"{what} {summary}")
 
 
 def _line(axis: Axes, table: pl.DataFrame, sender: Sender, exit_s: float | None) -> None:
-    look: dict[str, Any] = {"color": sender.colour, "linestyle": sender.linestyle}
+    look: Look = {"color": sender.colour, "linestyle": sender.linestyle}
     axis.plot(table["size_mb"], table["mean_s"], label=sender.label, lw=2, **look)
     se = table["se_s"].fill_null(0)
     axis.fill_between(
@@ -76,18 +77,21 @@ def _senders(stored: Stored) -> list[Sender]:
 
 
 def _exits_s(stored: Stored) -> dict[str, float]:
-    rows = stored.judged.outcomes.filter("valid", heuristic="truth")
+    rows = stored.judged.outcomes.filter("valid", heuristic=TRUTH)
     means = {str(cca): mean_sd(of["exit_s"])[0] for (cca,), of in rows.group_by("cca")}
     return {cca: mean for cca, mean in means.items() if mean is not None}
 
 
-def _words(table: pl.DataFrame, senders: Sequence[Sender]) -> str:
-    said = []
+def _describe(table: pl.DataFrame, senders: Sequence[Sender]) -> str:
+    summary = []
     for sender in senders:
         known = dict(table.filter(cca=sender.name).select("size_mb", "mean_s").iter_rows())
         times_s = [f"{size} MB in {known[size]:.2f} s" for size in SAID_MB if size in known]
-        said.append(f"{sender.label} {', '.join(times_s) or 'no object in nearly all trials'}")
-    return "; ".join(said)
+        summary.append(f"{sender.label} {', '.join(times_s) or 'no object in nearly all trials'}")
+    return "; ".join(summary)
+
+
+FIGURE = PageFigure("download_times", Place.NO_PAGE, draw)
 
 
 if __name__ == "__main__":

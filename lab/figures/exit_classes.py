@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Where each sender leaves slow start on each link: shares of early, chokepoint and late, beside the published ones."""
+"""Where each sender leaves slow start on each link: shares of early, chokepoint and late, with the published ones."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from lab.figures.exit_times import ZONES
+from lab.figures.page_figure import PageFigure, Place
 from lab.figures.script import draw_runs
-from lab.figures.style import INK, WIDTH_IN, Drawing, in_house_style
+from lab.figures.style import INK, WIDTH_IN, Drawing, Look, in_house_style
 from lab.judge.classify import ExitClass
+from lab.judge.registry import TRUTH
 from lab.judge.stored import Stored
 from lab.judge.summary import summarise
 
@@ -22,7 +23,7 @@ MEANINGS = {
     ExitClass.CHOKEPOINT: "chokepoint: in between",
     ExitClass.LATE: "late: after a loss",
 }
-SAY_FROM_PCT = 9  # a narrower share has no room for its number
+NUMBER_FROM_PCT = 9  # a narrower share has no room for its number
 ROW_IN, HEAD_IN = 0.36, 0.9
 
 
@@ -38,12 +39,10 @@ class Share:
 
 
 def shares(runs: Sequence[Stored]) -> list[Share]:
-    """A share a sender and run, judged by the true queue."""
+    """Return one Share per sender and run, judged by the true queue."""
     rows = []
     for stored in runs:
-        summary = summarise(stored.judged.outcomes, [stanza["name"] for stanza in stored.ccas]).filter(
-            heuristic="truth"
-        )
+        summary = summarise(stored.judged.outcomes, [stanza["name"] for stanza in stored.ccas]).filter(heuristic=TRUTH)
         for row in summary.iter_rows(named=True):
             ours_pct = {str(name): row[f"{name}_pct"] for name in ExitClass}
             theirs_pct = stored.published_pct(row["cca"])
@@ -53,7 +52,7 @@ def shares(runs: Sequence[Stored]) -> list[Share]:
 
 @in_house_style
 def figure(rows: Sequence[Share]) -> Figure:
-    """A thick bar for ours, a thin one below for the published shares; a group a link."""
+    """Draw one group per link: a thick bar for our shares, and a thin one below for the published shares."""
     links = list(dict.fromkeys(row.link for row in rows))
     counts = [sum(row.link == link for row in rows) for link in links]
     drawn = Figure(figsize=(WIDTH_IN + 1.4, HEAD_IN + ROW_IN * len(rows) + 0.3 * len(links)), layout="constrained")
@@ -63,21 +62,21 @@ def figure(rows: Sequence[Share]) -> Figure:
         axis.set_title(link, fontsize=10, fontweight="bold")
     axes[-1].set_xlim(0, 100)
     axes[-1].set_xlabel("share of the judged trials (%); thick: here, against the true queue; thin: published")
-    look: dict[str, Any] = {"edgecolor": INK, "linewidth": 0.5}
+    look: Look = {"edgecolor": INK, "linewidth": 0.5}
     handles = [Patch(facecolor=ZONES[zone], hatch=HATCHES[zone], label=MEANINGS[zone], **look) for zone in ExitClass]
     drawn.legend(handles=handles, loc="outside upper left", ncols=3, handlelength=1.4)
     return drawn
 
 
 def draw(runs: Sequence[Stored]) -> Drawing:
-    """The figure of several runs."""
+    """Draw the figure of several runs."""
     rows = shares(runs)
     caption = (
         "Where each sender left slow start, link by link: before the bottleneck's queue stayed filled (early), after "
         "it and before a loss (chokepoint), or upon a loss (late)."
     )
-    said = "; ".join(f"{row.link}, {row.sender}: {_words(row.ours_pct)}" for row in rows)
-    return Drawing(figure(rows), caption, f"{caption} {said}.")
+    summary = "; ".join(f"{row.link}, {row.sender}: {_describe(row.ours_pct)}" for row in rows)
+    return Drawing(figure(rows), caption, f"{caption} {summary}.")
 
 
 def _group(axis: Axes, rows: Sequence[Share]) -> None:
@@ -100,18 +99,21 @@ def _bar(axis: Axes, place: float, height: float, pct: dict[str, float | None], 
         width = pct[zone]
         if not width:
             continue
-        look: dict[str, Any] = {"color": ZONES[zone], "hatch": HATCHES[zone], "edgecolor": INK, "lw": 0.5}
+        look: Look = {"color": ZONES[zone], "hatch": HATCHES[zone], "edgecolor": INK, "lw": 0.5}
         axis.barh(place, width, height, left=begin, **look)
-        if numbers and width >= SAY_FROM_PCT:
-            text: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 8}
+        if numbers and width >= NUMBER_FROM_PCT:
+            text: Look = {"ha": "center", "va": "center", "fontsize": 8}
             backed = {"facecolor": ZONES[zone], "edgecolor": "none", "pad": 0.8}
             axis.text(begin + width / 2, place, f"{zone} {width:.0f}", bbox=backed, **text)
         begin += width
 
 
-def _words(pct: dict[str, float | None]) -> str:
+def _describe(pct: dict[str, float | None]) -> str:
     known = [f"{value:.0f} % {name}" for name, value in pct.items() if value is not None]
     return ", ".join(known) or "not judged"
+
+
+FIGURE = PageFigure("summary", Place.SUMMARY, draw)
 
 
 if __name__ == "__main__":

@@ -1,26 +1,25 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The answer in one figure: each trial's exit from slow start against the true capacity and the first loss.
 
-One thin row a trial: up to its capacity an exit is early, from its first loss on it is late, between them
+One thin row per trial: up to its capacity an exit is early, from its first loss on it is late, between them
 it is at the chokepoint. A row without a capacity is early throughout; without a loss, its chokepoint zone
 has no end.
 """
 
 from collections.abc import Sequence
 from textwrap import fill
-from typing import Any
 
 import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from lab.figures.save import save
-from lab.figures.script import parser
-from lab.figures.style import INK, WIDTH_IN, Drawing, Sender, footnote, in_house_style
+from lab.figures.page_figure import PageFigure, Place
+from lab.figures.script import draw_run
+from lab.figures.style import INK, WIDTH_IN, Drawing, Look, Sender, in_house_style
 from lab.judge.classify import ExitClass
-from lab.judge.judged import judged
-from lab.judge.provenance import provenance
+from lab.judge.registry import TRUTH
+from lab.judge.stored import Stored
 from lab.tables.stored_run import Run
 
 ZONES = {ExitClass.EARLY: "#e4e9f2", ExitClass.CHOKEPOINT: "#c4e8d6", ExitClass.LATE: "#f8d9c8"}
@@ -29,41 +28,41 @@ MEANINGS = {
     ExitClass.CHOKEPOINT: "chokepoint: filled, nothing lost",
     ExitClass.LATE: "late: after the first loss",
 }
-HEURISTIC = "truth"
 LABEL_CHARS = 16
 
 
 @in_house_style
 def figure(outcomes: pl.DataFrame, senders: Sequence[Sender], duration_s: float) -> Figure:
-    """A band per sender, a row per valid trial in order of its exit; from the outcomes of one heuristic."""
+    """Draw a band per sender, with one row per valid trial in order of its exit; outcomes: of one rule."""
     drawn = Figure(figsize=(WIDTH_IN + 1.4, 0.9 + 1.05 * len(senders)), layout="constrained")
     axes = drawn.subplots(len(senders), 1, sharex=True, squeeze=False)[:, 0]
     for axis, sender in zip(axes, senders, strict=True):
         trials = outcomes.filter(cca=sender.name)
         ordered = trials.filter("valid").sort("exit_s", "trial", descending=[True, False], nulls_last=True)
         _band(axis, ordered, sender, duration_s)
-        _say(axis, "\n".join(_counts(trials)))
+        _write(axis, "\n".join(_counts(trials)))
     axes[-1].set_xlim(0, duration_s)
     axes[-1].set_xlabel("time since the SYN (s)")
     axes[0].legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=3, borderaxespad=0.2, handlelength=1.2)
     return drawn
 
 
-def draw(outcomes: pl.DataFrame, senders: Sequence[Sender], duration_s: float) -> Drawing:
-    """The figure of a whole run, judged by the true queue."""
-    judged = outcomes.filter(heuristic=HEURISTIC)
-    shares = "; ".join(f"{sender.label}: {', '.join(_counts(judged.filter(cca=sender.name)))}" for sender in senders)
+def draw(stored: Stored) -> Drawing:
+    """Draw a whole run, judged by the true queue."""
+    true = stored.judged.outcomes.filter(heuristic=TRUTH)
+    senders = [Sender.from_stanza(stanza) for stanza in stored.ccas]
+    shares = "; ".join(f"{sender.label}: {', '.join(_counts(true.filter(cca=sender.name)))}" for sender in senders)
     caption = (
-        "When each trial left slow start: a row a trial, a mark where the sender left. Left of the green "
+        "When each trial left slow start: one row per trial, with a mark where the sender left. Left of the green "
         "zone the bottleneck's queue did not yet stay filled (early); right of it something was lost (late)."
     )
     alt = f"Exits from slow start against capacity and loss. {shares}."
-    return Drawing(figure(judged, senders, duration_s), caption, alt)
+    return Drawing(figure(true, senders, _duration_s(stored.run)), caption, alt)
 
 
 def _band(axis: Axes, trials: pl.DataFrame, sender: Sender, duration_s: float) -> None:
     _zones(axis, trials, duration_s)
-    look: dict[str, Any] = {"color": sender.colour, "marker": sender.marker, "edgecolors": INK}
+    look: Look = {"color": sender.colour, "marker": sender.marker, "edgecolors": INK}
     axis.scatter(trials["exit_s"], range(trials.height), s=22, linewidths=0.4, zorder=4, **look)
     axis.set_ylim(-0.7, max(trials.height, 1) - 0.3)
     axis.set_yticks([])
@@ -81,7 +80,7 @@ def _zones(axis: Axes, trials: pl.DataFrame, duration_s: float) -> None:
         axis.barh(rows, end_s - begin_s, left=begin_s, height=1.0, color=ZONES[zone], label=MEANINGS[zone])
 
 
-def _say(axis: Axes, text: str) -> None:
+def _write(axis: Axes, text: str) -> None:
     axis.annotate(text, (1.01, 0.5), xycoords="axes fraction", va="center", fontsize=9, annotation_clip=False)
 
 
@@ -93,21 +92,12 @@ def _counts(trials: pl.DataFrame) -> list[str]:
     return named + [f"{count} {text}" for count, text in rest if count]
 
 
-def main() -> None:
-    """Draw the figure of RUN_DIR into OUT_DIR."""
-    arguments = parser("exit_times").parse_args()
-    run = Run(arguments.run_dir)
-    senders = [Sender.from_stanza(stanza) for stanza in run.meta["ccas"]]
-    arguments.out_dir.mkdir(parents=True, exist_ok=True)
-    drawing = draw(judged(run).outcomes, senders, duration_s(run))
-    footnote(drawing.figure, provenance(run.meta["profile"]))
-    print(*save(drawing.figure, arguments.out_dir / "exit_times"))
-
-
-def duration_s(run: Run) -> float:
-    """How long the run's longest trial lasted."""
+def _duration_s(run: Run) -> float:
+    """Return how long the run's longest trial lasted."""
     return max((trial.meta["duration_s"] for trial in run.trials), default=0.0)
 
 
+FIGURE = PageFigure("exit_times", Place.RUN, draw)
+
 if __name__ == "__main__":
-    main()
+    draw_run("exit_times", draw)

@@ -5,10 +5,11 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from lab.base.stats import largest
+from lab.figures.page_figure import PageFigure, Place
 from lab.figures.script import draw_subjects
 from lab.figures.style import Drawing, Moments, Sender, envelope, in_house_style, level, mark_moments, panels
 from lab.figures.subject import Subject
-from lab.judge.latency_offset import BACK_TO_RTTS, EXCEEDED_RTTS
+from lab.judge.rules.latency_offset import BACK_TO_RTTS, EXCEEDED_RTTS, RULE
 
 
 @in_house_style
@@ -28,13 +29,16 @@ def figure(offsets: pl.DataFrame, min_rtt_ms: float, moments: Moments, sender: S
 
 
 def draw(subject: Subject) -> Drawing | None:
-    """The figure of one trial; none when its capture shows no RTT."""
+    """Draw the figure of one trial; none when its capture shows no RTT."""
     if subject.min_rtt_ms is None:
         return None
-    drawn = figure(subject.offsets, subject.min_rtt_ms, subject.moments, subject.sender)
+    drawn = figure(subject.offsets, subject.min_rtt_ms, subject.moments_by(RULE.name), subject.sender)
     rule = "Above twice the minimum RTT the link is full; at capacity where it was last below half of that RTT"
     alt = f"One-way latency offset over time, at most {largest(subject.offsets['offset_ms']) or 0:.0f} ms."
     return Drawing(drawn, f"One-way latency offset at the client. {rule}. {subject.title}", f"{alt} {subject.title}")
+
+
+FIGURE = PageFigure("latency_offset", Place.TRIAL, draw, order=3)
 
 
 if __name__ == "__main__":

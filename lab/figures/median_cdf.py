@@ -7,6 +7,7 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from lab.base.stats import median
+from lab.figures.page_figure import PageFigure, Place
 from lab.figures.script import draw_runs
 from lab.figures.style import CAPACITY, EXIT, INK, LOSS, Drawing, cumulative, in_house_style, panels
 from lab.judge.stored import Stored
@@ -17,7 +18,7 @@ RULE = "median_throughput_after"
 
 @in_house_style
 def figure(medians: Sequence[tuple[str, pl.Series]]) -> Figure:
-    """A step line a link, with its median."""
+    """Draw one step line per link, with its median."""
     drawn, (axis,) = panels(1, 3.6)
     for (link, values), (colour, dash) in zip(medians, LOOKS, strict=False):
         cumulative(axis, values, color=colour, linestyle=dash, lw=2, label=link)
@@ -29,7 +30,7 @@ def figure(medians: Sequence[tuple[str, pl.Series]]) -> Figure:
 
 
 def draw(runs: Sequence[Stored]) -> Drawing | None:
-    """The figure of several links; none where no trial has a median."""
+    """Draw the figure of several links; none where no trial has a median."""
     medians = []
     for stored in runs:
         rows = stored.judged.outcomes.filter("valid", heuristic=RULE)
@@ -37,11 +38,14 @@ def draw(runs: Sequence[Stored]) -> Drawing | None:
             medians.append((stored.link, values))
     if not medians:
         return None
-    said = "; ".join(
+    summary = "; ".join(
         f"{link}: {median(values) or 0:.0f} Mb/s in the middle of {values.len()} trials" for link, values in medians
     )
     what = "Median throughput of each trial, cumulative over all senders' trials"
-    return Drawing(figure(medians[: len(LOOKS)]), f"{what}. {said}.", f"{what}. {said}.")
+    return Drawing(figure(medians[: len(LOOKS)]), f"{what}. {summary}.", f"{what}. {summary}.")
+
+
+FIGURE = PageFigure("median_cdf", Place.NO_PAGE, draw)
 
 
 if __name__ == "__main__":

@@ -7,9 +7,11 @@ import numpy as np
 import polars as pl
 from matplotlib.figure import Figure
 
+from lab.figures.page_figure import PageFigure, Place
 from lab.figures.script import draw_runs
 from lab.figures.streams import Floats
 from lab.figures.style import CAPACITY, EXIT, INK, LOSS, Drawing, in_house_style, level, panels
+from lab.judge.registry import TRUTH
 from lab.judge.stored import Stored
 
 WINDOWS_RTTS = {2.0: (LOSS, "-."), 3.5: (INK, "-"), 5.0: (CAPACITY, "--")}
@@ -36,7 +38,7 @@ def theory_pct(rounds: Floats, window_rtts: float) -> Floats:
 def measured(stored: Stored) -> pl.DataFrame:
     """trial, round, norm_pct of SEARCH's own bins; round 0: the true capacity as the sender sees it, an RTT later."""
     sender = next((name for name in SENDERS if stored.judged.outcomes.filter(cca=name).height), None)
-    true = stored.judged.outcomes.filter(pl.col("valid") & (pl.col("heuristic") == "truth") & (pl.col("cca") == sender))
+    true = stored.judged.outcomes.filter(pl.col("valid") & (pl.col("heuristic") == TRUTH) & (pl.col("cca") == sender))
     full_s = dict(true.filter(pl.col("capacity_s").is_not_null()).select("trial", "capacity_s").iter_rows())
     rows = [
         trial.bins.filter(pl.col("norm_pct").is_not_null()).select(
@@ -88,6 +90,9 @@ def draw(runs: Sequence[Stored]) -> Drawing:
         f"capacity; theory for windows of 2, 3.5 and 5 RTTs, and SEARCH's own record in {count} trials ({links})"
     )
     return Drawing(figure(trials), f"{what}.", f"{what}.")
+
+
+FIGURE = PageFigure("norm_by_round", Place.NO_PAGE, draw)
 
 
 if __name__ == "__main__":

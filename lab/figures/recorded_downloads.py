@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Recorded downloads beside the band of emulated ones: acknowledged bytes, round trip and bytes in flight over time."""
+"""Recorded downloads and the band of emulated ones: acknowledged bytes, round trip and bytes in flight over time."""
 
 import sys
 from itertools import cycle
@@ -9,9 +9,10 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from lab.evaluation.beside import Beside, beside
-from lab.evaluation.downloads import Floats
-from lab.evaluation.recorded import HIGH_PCT, LOW_PCT, Band, inside, values_of
+from lab.evaluation.recorded.bands import HIGH_PCT, LOW_PCT, Band, inside, values_of
+from lab.evaluation.recorded.comparison import Comparison, compare_recorded
+from lab.evaluation.recorded.download import Floats
+from lab.figures.page_figure import PageFigure, Place
 from lab.figures.save import save
 from lab.figures.style import FAINT, INK, Drawing, in_house_style, panels
 
@@ -28,7 +29,7 @@ SCALES = {"acked_pkts": 1e-3, "rtt_ms": 1e-3, "inflight_bytes": 1e-6}
 
 
 @in_house_style
-def figure(both: Beside) -> Figure:
+def figure(both: Comparison) -> Figure:
     """Three panels over the time since the first data segment."""
     drawn, axes = panels(3, 7.4)
     until_s = both.bands["acked_pkts"].end_s
@@ -48,13 +49,13 @@ def figure(both: Beside) -> Figure:
     return drawn
 
 
-def draw(both: Beside) -> Drawing:
-    """The figure, with the shares inside as text."""
+def draw(both: Comparison) -> Drawing:
+    """Draw the figure, with the shares inside as text."""
     what = (
-        f"Recorded downloads (lines) beside {len(both.trials)} emulated ones of {both.sender}, {LOW_PCT}th to "
+        f"Recorded downloads (lines) and {len(both.trials)} emulated ones of {both.sender}, {LOW_PCT}th to "
         f"{HIGH_PCT}th percentile (shade) and median (grey line)"
     )
-    return Drawing(figure(both), f"{what}.", f"{what}: {_words(both)}.")
+    return Drawing(figure(both), f"{what}.", f"{what}: {_describe(both)}.")
 
 
 def _band(axis: Axes, band: Band, scale: float) -> None:
@@ -63,7 +64,7 @@ def _band(axis: Axes, band: Band, scale: float) -> None:
     axis.plot(band.t_s, middle, color=INK, linewidth=0.8, alpha=0.7)
 
 
-def _top(both: Beside, quantity: str, until_s: float) -> float:
+def _top(both: Comparison, quantity: str, until_s: float) -> float:
     """Return where a panel ends: above all that it shows."""
     shown: list[Floats] = [both.bands[quantity].high]
     shown += [values_of(each, quantity)[each.t_s <= until_s] for each in both.recorded]
@@ -71,14 +72,17 @@ def _top(both: Beside, quantity: str, until_s: float) -> float:
     return 1.05 * SCALES[quantity] * highest
 
 
-def _words(both: Beside) -> str:
-    said = []
+def _describe(both: Comparison) -> str:
+    summary = []
     for each in both.recorded:
         share = inside(each, both.bands)["acked_pkts"][1]
-        said.append(f"{each.name} {'' if share is None else f'{100 * share:.0f} %'}")
-    return f"acknowledged segments inside the band: {', '.join(said)} of the time"
+        summary.append(f"{each.name} {'' if share is None else f'{100 * share:.0f} %'}")
+    return f"acknowledged segments inside the band: {', '.join(summary)} of the time"
+
+
+FIGURE = PageFigure("recorded_downloads", Place.RECORDED, draw)
 
 
 if __name__ == "__main__":
     folder, out, *names = sys.argv[1:]
-    print(*save(draw(beside(Path(folder), names)).figure, Path(out) / "recorded_downloads"))
+    print(*save(draw(compare_recorded(Path(folder), names)).figure, Path(out) / "recorded_downloads"))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A recording of a link: each quantity over time, and how its values are distributed beside it."""
+"""A recording of a link: each quantity over time, and next to it the distribution of its values."""
 
 import sys
 from pathlib import Path
@@ -7,6 +7,7 @@ from pathlib import Path
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from lab.figures.page_figure import PageFigure, Place
 from lab.figures.save import save
 from lab.figures.style import CAPACITY, EXIT, INK, LOSS, WIDTH_IN, Drawing, in_house_style
 from lab.traces.panels import Panel, panels
@@ -36,14 +37,14 @@ def figure(shown: list[Panel], title: str) -> Figure:
 
 
 def draw(recording: Recording, title: str) -> Drawing:
-    """The figure of a recording, with its distributions as text."""
+    """Draw the figure of a recording, with its distributions as text."""
     shown = panels(recording)
     words = "; ".join(panel.in_words() for panel in shown)
     return Drawing(figure(shown, title), f"{title}. {words}.", f"{title}. {words}.")
 
 
 def _series(axis: Axes, panel: Panel) -> None:
-    """A line of every value, or where they are too many for it, the span and the middle of each stretch of time."""
+    """Draw a line through every value, or, of too many values, the span and the median of each stretch of time."""
     colour = COLOURS[panel.unit]
     if panel.table.height <= MOST_VALUES:
         values = panel.table["value"].to_numpy(allow_copy=True)
@@ -55,15 +56,15 @@ def _series(axis: Axes, panel: Panel) -> None:
         low, middle, high = (spans[name].to_numpy() for name in ("low", "middle", "high"))
         axis.fill_between(spans["t_s"], low, high, color=colour, alpha=0.3, linewidth=0.4)
         axis.plot(spans["t_s"], middle, color=colour, linewidth=0.9, marker=".", markersize=1)
-        _say(axis, f"line: median of {float(spans['t_s'][0]) * 2:.2g} s, shade: least to largest", 0.0)
+        _write(axis, f"line: median of {float(spans['t_s'][0]) * 2:.2g} s, shade: least to largest", 0.0)
     axis.set_ylabel(panel.label.replace(" (", "\n("))
     axis.set_ylim(0, panel.cut_at)
     axis.set_xlim(left=0)
     if panel.cut_at:
-        _say(axis, f"cut: up to {panel.values[-1]:.4g} {panel.unit}", 1.0)
+        _write(axis, f"cut: up to {panel.values[-1]:.4g} {panel.unit}", 1.0)
 
 
-def _say(axis: Axes, words: str, x: float) -> None:
+def _write(axis: Axes, words: str, x: float) -> None:
     """Put small words above an axis, at its left (0) or right (1) end."""
     side = "left" if x == 0 else "right"
     axis.text(x, 1.01, words, transform=axis.transAxes, ha=side, va="bottom", fontsize=7, color=INK)
@@ -75,6 +76,9 @@ def _cumulative(axis: Axes, panel: Panel) -> None:
     axis.set_ylim(0, 102)
     axis.set_xlabel(panel.range_label)
     axis.set_ylabel("share (%)")
+
+
+FIGURE = PageFigure("recording", Place.NO_PAGE, draw)
 
 
 if __name__ == "__main__":

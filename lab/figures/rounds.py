@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Round trip by round trip: what was sent, what arrived, and the doubling that ends (thesis 4.3 and 4.6, WiFi paper 3).
 
-The seeds draw this as theory; here it is a real download. All rounds are as long as the round trip was when the link
+The papers draw this as theory; here it is a real download. All rounds are as long as the round trip was when the link
 became full (or slow start was left): a round that grew with the queue would double for ever.
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from lab.figures.page_figure import PageFigure, Place
 from lab.figures.script import draw_subjects
 from lab.figures.streams import Floats, Streams
-from lab.figures.style import CAPACITY, EXIT, INK, LOSS, Drawing, Moments, in_house_style, panels
+from lab.figures.style import CAPACITY, EXIT, INK, LOSS, Drawing, Look, Moments, in_house_style, panels
 from lab.figures.subject import Subject
 
 EXPECTED = "#56b4e9"
@@ -51,7 +51,7 @@ def figure(rounds: Rounds, moments: Moments) -> Figure:
     sent_axis.bar(numbers + 0.2, delivered, 0.4, color=INK, label="delivered")
     delivered_axis.bar(numbers, delivered, 0.5, color=INK, label="delivered in this round")
     expected = np.concatenate(([np.nan], 2 * delivered[:-1]))
-    look: dict[str, Any] = {"color": LOSS, "lw": 2.2, "label": "twice the round before"}
+    look: Look = {"color": LOSS, "lw": 2.2, "label": "twice the round before"}
     delivered_axis.hlines(expected, numbers - 0.42, numbers + 0.42, **look)
     for axis in (sent_axis, delivered_axis):
         axis.set_ylabel("bytes (MB)")
@@ -64,7 +64,7 @@ def figure(rounds: Rounds, moments: Moments) -> Figure:
 
 
 def draw(subject: Subject) -> Drawing | None:
-    """The figure of one trial; none where too little was acknowledged."""
+    """Draw the figure of one trial; none where too little was acknowledged."""
     moments, acks = subject.moments, subject.acks.drop_nulls("srtt_ms")
     full_s = next((t_s for t_s in (moments.true_capacity_s, moments.exit_s) if t_s is not None), None)
     known = acks if full_s is None else acks.filter(pl.col("t_s") <= full_s)
@@ -98,8 +98,11 @@ def _mark(axis: Axes, rounds: Rounds, moments: Moments, shown: int) -> None:
         number = int(np.searchsorted(rounds.ends_s, t_s - 1e-6)) + 1.5
         if number <= shown:
             axis.axvline(number, color=colour, linestyle=dash, lw=1.6)
-            place: dict[str, Any] = {"xycoords": ("data", "axes fraction"), "ha": "right", "va": "top", "rotation": 90}
+            place: Look = {"xycoords": ("data", "axes fraction"), "ha": "right", "va": "top", "rotation": 90}
             axis.annotate(name, (number - 0.06, 0.98), color=colour, fontweight="bold", fontsize=9, **place)
+
+
+FIGURE = PageFigure("rounds", Place.NO_PAGE, draw)
 
 
 if __name__ == "__main__":

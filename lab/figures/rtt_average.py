@@ -8,8 +8,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from lab.base.errors import UserError
+from lab.figures.page_figure import PageFigure, Place
 from lab.figures.script import draw_runs
 from lab.figures.style import CAPACITY, EXIT, LOSS, WIDTH_IN, Drawing, in_house_style
+from lab.judge.registry import TRUTH
 from lab.judge.slow_start_rtt import SAMPLES_A_RTT, averaged
 from lab.judge.stored import Stored
 from lab.traces.recording import Recording
@@ -21,9 +23,9 @@ PREFERRED = ("cubic_plain", "search")  # the thesis transforms slow starts witho
 
 
 def average(stored: Stored) -> pl.DataFrame:
-    """The mean round trip of one sender's valid trials until the link was full, on one clock."""
+    """Return the mean round trip of one sender's valid trials until the link was full, on one clock."""
     cca = next((name for name in PREFERRED if name in {stanza["name"] for stanza in stored.ccas}), None)
-    true = stored.judged.outcomes.filter("valid", heuristic="truth", cca=cca)
+    true = stored.judged.outcomes.filter("valid", heuristic=TRUTH, cca=cca)
     full_s = {(row["cca"], row["trial"]): row["capacity_s"] or row["exit_s"] for row in true.iter_rows(named=True)}
     trials = [trial for trial in stored.run.trials if (trial.cca, trial.number) in full_s]
     base_s = min((trial.meta["base_rtt_ms"] for trial in trials), default=1000.0) / 1e3
@@ -31,7 +33,7 @@ def average(stored: Stored) -> pl.DataFrame:
 
 
 def transformed(table: pl.DataFrame) -> Spectrum | None:
-    """The spectrum of the whole average; none where it is too short."""
+    """Return the spectrum of the whole average; none where it is too short."""
     try:
         if table["t_s"][-1] < LEAST_RTTS * float(table["rtt_ms"].to_numpy().min()) / 1e3:
             return None
@@ -43,7 +45,7 @@ def transformed(table: pl.DataFrame) -> Spectrum | None:
 
 @in_house_style
 def figure(tables: Sequence[tuple[str, pl.DataFrame, Spectrum | None]]) -> Figure:
-    """A row a link: over time with its spread, and the amplitude by the length of a cycle."""
+    """Draw one row per link: the mean over time with its spread, and the amplitude by the length of a cycle."""
     drawn = Figure(figsize=(WIDTH_IN + 1, 0.4 + 2.3 * len(tables)), layout="constrained")
     axes = drawn.subplots(len(tables), 2, squeeze=False)
     for (link, table, found), (time_axis, cycle_axis) in zip(tables, axes, strict=True):
@@ -59,13 +61,13 @@ def figure(tables: Sequence[tuple[str, pl.DataFrame, Spectrum | None]]) -> Figur
 
 
 def draw(runs: Sequence[Stored]) -> Drawing | None:
-    """The figure of several links; none where no trial reached capacity."""
+    """Draw the figure of several links; none where no trial reached capacity."""
     tables = [(stored.link, table, transformed(table)) for stored in runs if (table := average(stored)).height > 1]
     if not tables:
         return None
-    said = "; ".join(f"{link}: {_words(found)}" for link, _, found in tables)
+    summary = "; ".join(f"{link}: {_describe(found)}" for link, _, found in tables)
     what = "Round trips of slow start before the link was full, averaged over trials (band: one sd), and their spectrum"
-    return Drawing(figure(tables), f"{what}. Dominant cycle on {said}.", f"{what}. Dominant cycle on {said}.")
+    return Drawing(figure(tables), f"{what}. Dominant cycle on {summary}.", f"{what}. Dominant cycle on {summary}.")
 
 
 def _cycles(axis: Axes, found: Spectrum | None) -> None:
@@ -92,10 +94,13 @@ def _cycles(axis: Axes, found: Spectrum | None) -> None:
     axis.legend(loc="upper left", fontsize=8)
 
 
-def _words(found: Spectrum | None) -> str:
+def _describe(found: Spectrum | None) -> str:
     if found is None or not found.peaks.height:
         return "none found"
     return f"{found.peaks['cycle_rtts'][0]:.2f} RTTs ({found.peaks['cycle_s'][0]:.3g} s)"
+
+
+FIGURE = PageFigure("rtt_average", Place.NO_PAGE, draw)
 
 
 if __name__ == "__main__":

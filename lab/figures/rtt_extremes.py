@@ -7,6 +7,7 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from lab.base.stats import largest
+from lab.figures.page_figure import PageFigure, Place
 from lab.figures.script import draw_runs
 from lab.figures.style import CAPACITY, EXIT, INK, LOSS, WIDTH_IN, Drawing, cumulative, in_house_style
 from lab.judge.stored import Stored
@@ -23,7 +24,7 @@ PANELS = {
 
 
 def extremes(stored: Stored) -> pl.DataFrame:
-    """A row a valid trial of the sender that stays in slow start longest (no HyStart): the columns of PANELS."""
+    """Return the columns of PANELS, one row per valid trial of the sender that stays in slow start longest."""
     cca = next((name for name in PREFERRED if name in {stanza["name"] for stanza in stored.ccas}), None)
     trials = stored.judged.trials.filter(pl.col("valid") & (pl.col("cca") == cca)).drop_nulls("initial_rtt_ms")
     ratio = pl.col("max_rtt_ms") / pl.col("initial_rtt_ms")
@@ -33,7 +34,7 @@ def extremes(stored: Stored) -> pl.DataFrame:
 
 @in_house_style
 def figure(tables: Sequence[tuple[str, pl.DataFrame]]) -> Figure:
-    """Four cumulative distributions, a line a link."""
+    """Draw four cumulative distributions, one line per link."""
     drawn = Figure(figsize=(WIDTH_IN + 1, 6), layout="constrained")
     axes = drawn.subplots(2, 2).flat
     for axis, (column, label) in zip(axes, PANELS.items(), strict=True):
@@ -50,19 +51,22 @@ def figure(tables: Sequence[tuple[str, pl.DataFrame]]) -> Figure:
 
 
 def draw(runs: Sequence[Stored]) -> Drawing | None:
-    """The figure of several links; none where no trial has a round trip."""
+    """Draw the figure of several links; none where no trial has a round trip."""
     tables = [(stored.link, table) for stored in runs if (table := extremes(stored)).height]
     if not tables:
         return None
-    said = "; ".join(f"{link}: {_words(table)}" for link, table in tables)
+    summary = "; ".join(f"{link}: {_describe(table)}" for link, table in tables)
     what = "Largest RTT until the exit, first RTT, their ratio, and the bins needed to look one RTT back, cumulative"
-    return Drawing(figure(tables[: len(LOOKS)]), f"{what}. {said}.", f"{what}. {said}.")
+    return Drawing(figure(tables[: len(LOOKS)]), f"{what}. {summary}.", f"{what}. {summary}.")
 
 
-def _words(table: pl.DataFrame) -> str:
+def _describe(table: pl.DataFrame) -> str:
     enough = 100 * (table["extra_bins"] <= EXTRA_BINS).sum() / table.height
     most = largest(table["ratio"]) or 0.0
     return f"ratio at most {most:.1f}, {EXTRA_BINS} bins are enough in {enough:.0f} % of {table.height} trials"
+
+
+FIGURE = PageFigure("rtt_extremes", Place.NO_PAGE, draw)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ from pathlib import Path
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
+from lab.figures.page_figure import PageFigure, Place
 from lab.figures.save import save
 from lab.figures.style import CAPACITY, EXIT, LOSS, Drawing, in_house_style, level, name_verticals, panels
 from lab.traces.spectrum import Spectrum
@@ -16,7 +17,7 @@ SEARCH_WINDOW_RTTS = 3.5
 
 @in_house_style
 def figure(found: Spectrum, title: str) -> Figure:
-    """The spectrum, with the dominant cycle and SEARCH's window."""
+    """Draw the spectrum, with the dominant cycle and SEARCH's window."""
     drawn, (axis,) = panels(1, 3.6)
     cycle_rtts = 1e3 / found.table["frequency_hz"] / found.min_rtt_ms
     axis.plot(cycle_rtts, found.table["amplitude_ms"], color=CAPACITY)
@@ -43,9 +44,12 @@ def figure(found: Spectrum, title: str) -> Figure:
 
 
 def draw(found: Spectrum, title: str) -> Drawing:
-    """The figure of a spectrum."""
+    """Draw the figure of a spectrum."""
     words = f"{title}: amplitude of the swings of its round trips, {found.windows} windows of {found.window_s:.3g} s."
     return Drawing(figure(found, title), words, words)
+
+
+FIGURE = PageFigure("rtt_spectrum", Place.NO_PAGE, draw)
 
 
 if __name__ == "__main__":

@@ -6,56 +6,68 @@ Drawn from evaluation/heuristics_trials.parquet: rule minus truth, in seconds.
 
 import sys
 from collections.abc import Mapping
+from itertools import cycle
 from pathlib import Path
 
 import polars as pl
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from lab.figures.page_figure import PageFigure, Place
 from lab.figures.save import save
-from lab.figures.style import CAPACITY, EXIT, INK, LOSS, WIDTH_IN, Drawing, in_house_style
-from lab.judge.labels import HEURISTICS
+from lab.figures.style import CAPACITY, EXIT, FAINT, INK, LOSS, WIDTH_IN, Drawing, in_house_style
+from lab.judge.registry import inferred, label
 
-LOOKS = {"latency_offset": (CAPACITY, "o"), "median_throughput_1s": (LOSS, "v"), "median_throughput_after": (EXIT, "s")}
+LOOKS = ((CAPACITY, "o"), (LOSS, "v"), (EXIT, "s"), (FAINT, "D"))
 MOST_POINTS = 200  # of one rule on one link, drawn one by one
 
 
 @in_house_style
 def figure(differences: pl.DataFrame, links: Mapping[str, str]) -> Figure:
-    """A panel a link, a row of points a rule; the bar is the mean."""
+    """Draw one panel per link and one row of points per rule; the bar is the mean."""
     scenarios = [name for name in links if name in set(differences["scenario"])]
-    drawn = Figure(figsize=(WIDTH_IN + 1.4, 0.5 + 1.25 * len(scenarios)), layout="constrained")
+    known = inferred()
+    drawn = Figure(figsize=(WIDTH_IN + 1.4, 0.5 + 0.42 * len(known) * len(scenarios)), layout="constrained")
     axes = drawn.subplots(len(scenarios), 1, squeeze=False)[:, 0]
     for axis, scenario in zip(axes, scenarios, strict=True):
-        for place, (rule, (colour, marker)) in enumerate(LOOKS.items()):
-            known = differences.filter(scenario=scenario, rule=rule)["difference_s"].drop_nulls()
-            if known.is_empty():
-                axis.text(0, place, "never found a capacity", va="center", fontsize=8)
-                continue
-            shown = known.gather_every(max(known.len() // MOST_POINTS, 1))
-            jitter = [place + 0.22 * ((n % 5) / 4 - 0.5) for n in range(shown.len())]
-            axis.plot(shown, jitter, marker, color=colour, markersize=3.5, alpha=0.45, markeredgewidth=0)
-            axis.vlines(float(known.to_numpy().mean()), place - 0.35, place + 0.35, color=INK, lw=2.4)
+        for place, (rule, look) in enumerate(zip(known, cycle(LOOKS), strict=False)):
+            _points(axis, place, differences.filter(scenario=scenario, rule=rule)["difference_s"].drop_nulls(), look)
         axis.axvline(0, color=INK, lw=1)
-        axis.set_yticks(range(len(LOOKS)), [HEURISTICS[rule] for rule in LOOKS], fontsize=9)
-        axis.set_ylim(len(LOOKS) - 0.5, -0.5)
+        axis.set_yticks(range(len(known)), [rule.label for rule in known.values()], fontsize=9)
+        axis.set_ylim(len(known) - 0.5, -0.5)
         axis.set_title(links[scenario], fontsize=10, fontweight="bold")
     axes[-1].set_xlabel("the rule's capacity minus the true one (s); bar: mean")
     return drawn
 
 
+def _points(axis: Axes, place: int, known: pl.Series, look: tuple[str, str]) -> None:
+    """Draw the differences of one rule on one link."""
+    if known.is_empty():
+        axis.text(0, place, "never found a capacity", va="center", fontsize=8)
+        return
+    colour, marker = look
+    shown = known.gather_every(max(known.len() // MOST_POINTS, 1))
+    jitter = [place + 0.22 * ((n % 5) / 4 - 0.5) for n in range(shown.len())]
+    axis.plot(shown, jitter, marker, color=colour, markersize=3.5, alpha=0.45, markeredgewidth=0)
+    axis.vlines(float(known.to_numpy().mean()), place - 0.35, place + 0.35, color=INK, lw=2.4)
+
+
 def draw(differences: pl.DataFrame, links: Mapping[str, str]) -> Drawing | None:
-    """The figure of every link that was judged; none where none was."""
+    """Draw the figure of every link that was judged; none where none was."""
     if differences.is_empty():
         return None
     means = differences.drop_nulls("difference_s").group_by("scenario", "rule", maintain_order=True)
     rows = means.agg(pl.col("difference_s").mean(), pl.len()).iter_rows(named=True)
-    said = "; ".join(
-        f"{links.get(row['scenario'], row['scenario'])}, {HEURISTICS[row['rule']]}: {row['difference_s']:+.2f} s "
+    summary = "; ".join(
+        f"{links.get(row['scenario'], row['scenario'])}, {label(row['rule'])}: {row['difference_s']:+.2f} s "
         f"in {row['len']} trials"
         for row in rows
     )
-    what = "By how much each at-capacity rule misses the moment at which the queue truly filled, a point a trial"
-    return Drawing(figure(differences, links), f"{what}.", f"{what}. Means: {said}.")
+    what = "By how much each at-capacity rule misses the moment at which the queue truly filled, one point per trial"
+    return Drawing(figure(differences, links), f"{what}.", f"{what}. Means: {summary}.")
+
+
+FIGURE = PageFigure("rule_bias", Place.RULES, draw)
 
 
 def main() -> None:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Write a figure as SVG, PNG and PDF: the same figure gives the same bytes.
 
-The canvases are asked directly, and the layout is settled once: Figure.savefig draws everything twice for
+The canvases are called directly, and the layout is computed once: Figure.savefig draws everything twice for
 each file.
 """
 
@@ -22,7 +22,7 @@ PNG_DPI = 110
 
 @in_house_style
 def svg(figure: Figure) -> str:
-    """The figure as SVG text, without a date."""
+    """Return the figure as SVG text, without a date."""
     _settle(figure)
     text = io.StringIO()
     FigureCanvasSVG(figure).print_svg(text, metadata={"Date": None})  # type: ignore[no-untyped-call]
@@ -31,7 +31,7 @@ def svg(figure: Figure) -> str:
 
 @in_house_style
 def png(figure: Figure) -> bytes:
-    """The figure as PNG."""
+    """Return the figure as PNG."""
     _settle(figure)
     content = io.BytesIO()
     figure.set_dpi(PNG_DPI)
@@ -41,7 +41,7 @@ def png(figure: Figure) -> bytes:
 
 @in_house_style
 def pdf(figure: Figure) -> bytes:
-    """The figure as PDF, for papers; without a date."""
+    """Return the figure as PDF, for papers; without a date."""
     _settle(figure)
     content = io.BytesIO()
     known = {"CreationDate": None, "Producer": None, "Creator": None}

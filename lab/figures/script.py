@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What makes each figure a command: python -m lab.figures.NAME RUN_DIR OUT_DIR [--replay LIBRARY]."""
+"""Each figure as a command: python -m lab.figures.NAME RUN_DIR OUT_DIR [--replay LIBRARY]."""
 
 import argparse
 from collections.abc import Callable, Sequence
@@ -26,6 +26,16 @@ def draw_subjects(name: str, draw: Callable[[Subject], Drawing | None]) -> None:
             print(*save(drawing.figure, arguments.out_dir / f"{name}-{subject.sender.name}"))
 
 
+def draw_run(name: str, draw: Callable[[Stored], Drawing]) -> None:
+    """Draw one figure over all trials of RUN_DIR into OUT_DIR."""
+    arguments = parser(name).parse_args()
+    stored = Stored.of(Run(arguments.run_dir))
+    arguments.out_dir.mkdir(parents=True, exist_ok=True)
+    drawing = draw(stored)
+    footnote(drawing.figure, provenance(stored.run.meta["profile"]))
+    print(*save(drawing.figure, arguments.out_dir / name))
+
+
 def draw_together(name: str, draw: Callable[[Sequence[Subject]], Drawing]) -> None:
     """Draw one figure of all senders' representative trials of RUN_DIR into OUT_DIR."""
     arguments = parser(name).parse_args()
@@ -49,7 +59,7 @@ def draw_runs(name: str, draw: Callable[[Sequence[Stored]], Drawing | None]) -> 
 
 
 def parser(name: str) -> argparse.ArgumentParser:
-    """The arguments that all figures share."""
+    """Return the arguments that all figures share."""
     arguments = argparse.ArgumentParser(prog=f"python -m lab.figures.{name}")
     arguments.add_argument("run_dir", type=Path, help="a stored run, such as results/geo/latest")
     arguments.add_argument("out_dir", type=Path, help="where the .svg and .png go")

@@ -8,8 +8,10 @@ from matplotlib.figure import Figure
 
 from lab.base.format import NONE
 from lab.base.stats import mean_sd
+from lab.figures.page_figure import PageFigure, Place
 from lab.figures.script import draw_runs
 from lab.figures.style import INK, WIDTH_IN, Drawing, Sender, in_house_style
+from lab.judge.registry import TRUTH
 from lab.judge.stored import Stored
 
 PANELS = {"exit_s": ("exit from slow start (s)", 3), "retransmits_pkts": ("retransmissions (packets)", 0)}
@@ -18,7 +20,7 @@ Mean = tuple[float | None, float | None, int]  # mean, standard error, of how ma
 
 def means(stored: Stored, column: str) -> list[tuple[Sender, Mean]]:
     """Mean and standard error of each sender's valid trials in which it exists."""
-    rows = stored.judged.outcomes.filter("valid", heuristic="truth")
+    rows = stored.judged.outcomes.filter("valid", heuristic=TRUTH)
     found = []
     for stanza in stored.ccas:
         values = rows.filter(cca=stanza["name"])[column].drop_nulls()
@@ -31,7 +33,7 @@ def means(stored: Stored, column: str) -> list[tuple[Sender, Mean]]:
 
 @in_house_style
 def figure(runs: Sequence[Stored]) -> Figure:
-    """A row a link, a column a quantity; a bar a sender."""
+    """Draw one row per link, one column per quantity, and one bar per sender."""
     tallest = max((len(stored.ccas) for stored in runs), default=1)
     drawn = Figure(figsize=(WIDTH_IN + 1.4, 0.5 + (0.6 + 0.32 * tallest) * len(runs)), layout="constrained")
     axes = drawn.subplots(len(runs), len(PANELS), squeeze=False)
@@ -46,10 +48,10 @@ def figure(runs: Sequence[Stored]) -> Figure:
 
 
 def draw(runs: Sequence[Stored]) -> Drawing:
-    """The figure of several links."""
+    """Draw the figure of several links."""
     what = "When slow start was left and what was sent again: means over the valid trials, with their standard errors"
-    said = "; ".join(f"{stored.link}: {_words(stored)}" for stored in runs)
-    return Drawing(figure(runs), f"{what}.", f"{what}. {said}.")
+    summary = "; ".join(f"{stored.link}: {_describe(stored)}" for stored in runs)
+    return Drawing(figure(runs), f"{what}.", f"{what}. {summary}.")
 
 
 def _bars(axis: Axes, found: Sequence[tuple[Sender, Mean]], digits: int) -> None:
@@ -68,15 +70,18 @@ def _bars(axis: Axes, found: Sequence[tuple[Sender, Mean]], digits: int) -> None
     axis.grid(False, axis="y")
 
 
-def _words(stored: Stored) -> str:
-    said = []
+def _describe(stored: Stored) -> str:
+    summary = []
     for column, (label, digits) in PANELS.items():
         known = [
             f"{sender.label} {NONE if mean is None else f'{mean:.{digits}f}'}"
             for sender, (mean, _, _) in means(stored, column)
         ]
-        said.append(f"{label} {', '.join(known)}")
-    return "; ".join(said)
+        summary.append(f"{label} {', '.join(known)}")
+    return "; ".join(summary)
+
+
+FIGURE = PageFigure("sender_means", Place.NO_PAGE, draw)
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from lab.figures.page_figure import PageFigure, Place
 from lab.figures.save import save
 from lab.figures.style import CAPACITY, EXIT, INK, LOSS, WIDTH_IN, Drawing, in_house_style
 
@@ -27,7 +28,7 @@ MOST_COLUMNS = 4
 
 @in_house_style
 def figure(table: pl.DataFrame, kind: str) -> Figure:
-    """Shares over the parameter; for window-threshold a panel a window size."""
+    """Shares over the parameter; for window-threshold, one panel per window size."""
     column, label, default = AXES[kind]
     facets = table["window_rtts"].unique().sort().to_list() if kind == "window-threshold" else [None]
     wide = min(MOST_COLUMNS, len(facets))
@@ -52,7 +53,7 @@ def figure(table: pl.DataFrame, kind: str) -> Figure:
 
 
 def draw(sensitivity: pl.DataFrame, kind: str, judge: str, scenario: str, link: str) -> Drawing | None:
-    """The map of one link by one judge; none where it was not made."""
+    """Draw the map of one link by one judge; none where it was not made."""
     table = sensitivity.filter(map=kind, judge=judge, scenario=scenario)
     if table.is_empty():
         return None
@@ -61,9 +62,9 @@ def draw(sensitivity: pl.DataFrame, kind: str, judge: str, scenario: str, link: 
         f"window {best['window_rtts']:g} RTTs, threshold {best['threshold']:g}, "
         f"{best['bins']} bins, {best['extra_bins']} extra"
     )
-    said = f"most chokepoint exits ({best['chokepoint_pct'] or 0:.0f} %) with {at}"
+    summary = f"most chokepoint exits ({best['chokepoint_pct'] or 0:.0f} %) with {at}"
     what = f"Exits of the published SEARCH 2.0, replayed, by its parameters on {link}, {JUDGES[judge]}; dotted: default"
-    return Drawing(figure(table, kind), f"{what}. {said[0].upper()}{said[1:]}.", f"{what}; {said}.")
+    return Drawing(figure(table, kind), f"{what}. {summary[0].upper()}{summary[1:]}.", f"{what}; {summary}.")
 
 
 def _shares(axis: Axes, table: pl.DataFrame, column: str) -> None:
@@ -73,6 +74,9 @@ def _shares(axis: Axes, table: pl.DataFrame, column: str) -> None:
             table[column], table[f"{name}_pct"], color=colour, linestyle=dash, marker=marker, markersize=3, label=name
         )
         axis.fill_between(table[column], low, high, color=colour, alpha=0.13, lw=0)
+
+
+FIGURE = PageFigure("sensitivity", Place.NO_PAGE, draw)
 
 
 def main() -> None:

@@ -6,6 +6,7 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from lab.figures.bin_windows import WINDOW_BINS
+from lab.figures.page_figure import PageFigure, Place
 from lab.figures.script import draw_subjects
 from lab.figures.streams import Streams
 from lab.figures.style import INK, Drawing, Moments, in_house_style, level, mark_moments, panels
@@ -18,9 +19,9 @@ AFTER = 1.15
 
 def windows(bins: pl.DataFrame, streams: Streams) -> pl.DataFrame:
     """t_s, sent_bytes, delivered_bytes and norm_pct at each bin's end."""
-    told = bins.filter(pl.col("norm_pct").is_not_null())
-    t_s, rtt_s = told["t_s"].to_numpy(), told["rtt_ms"].to_numpy() / 1e3
-    window_s = WINDOW_BINS * told["bin_ms"].to_numpy() / 1e3
+    compared_bins = bins.filter(pl.col("norm_pct").is_not_null())
+    t_s, rtt_s = compared_bins["t_s"].to_numpy(), compared_bins["rtt_ms"].to_numpy() / 1e3
+    window_s = WINDOW_BINS * compared_bins["bin_ms"].to_numpy() / 1e3
     sent = streams.sent(t_s - rtt_s) - streams.sent(t_s - rtt_s - window_s)
     delivered = streams.delivered(t_s) - streams.delivered(t_s - window_s)
     norm_pct = 100 * np.divide(sent - delivered, sent, out=np.full_like(sent, np.nan), where=sent > 0)
@@ -51,12 +52,15 @@ def figure(table: pl.DataFrame, moments: Moments) -> Figure:
 
 
 def draw(subject: Subject) -> Drawing | None:
-    """The figure of one trial; none where no bins are known."""
+    """Draw the figure of one trial; none where no bins are known."""
     table = None if subject.bins is None else windows(subject.bins, Streams(subject.acks))
     if table is None or table.is_empty():
         return None
     what = "Bytes sent in a window one RTT ago against bytes delivered in this one, and their normalized difference"
     return Drawing(figure(table, subject.moments), f"{what}. {subject.title}", f"{what}, over time. {subject.title}")
+
+
+FIGURE = PageFigure("sent_delivered", Place.NO_PAGE, draw)
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from lab.base.stats import largest
+from lab.figures.page_figure import PageFigure, Place
 from lab.figures.script import draw_subjects
 from lab.figures.style import FAINT, LOSS, Drawing, Moments, Sender, envelope, in_house_style, mark_moments, panels
 from lab.figures.subject import Subject
@@ -15,7 +16,7 @@ SHADE = "#e4e9f2"
 
 @in_house_style
 def figure(acks: pl.DataFrame, resent_s: pl.Series, moments: Moments, sender: Sender) -> Figure:
-    """The window and ssthresh of a trial; slow start is shaded, times of retransmission are marked."""
+    """Draw the window and ssthresh of a trial; slow start is shaded, times of retransmission are marked."""
     drawn, (axis,) = panels(1, 3.4)
     axis.set_xlim(0, largest(acks["t_s"]) or 1.0)
     cwnd = envelope(acks, "cwnd_pkts")
@@ -36,7 +37,7 @@ def figure(acks: pl.DataFrame, resent_s: pl.Series, moments: Moments, sender: Se
 
 
 def draw(subject: Subject) -> Drawing:
-    """The figure of one trial."""
+    """Draw the figure of one trial."""
     resent = subject.trial.retransmits.filter(pl.col("flow") == 1)["t_s"]
     what = "Congestion window over time: it doubles with every round trip (slow start) until it is left."
     peak = largest(subject.acks["cwnd_pkts"]) or 0
@@ -53,6 +54,9 @@ def _phases(axis: Axes, exit_s: float | None) -> None:
         room = until_s - low if name == "slow start" else high - until_s
         if room > 0.2 * (high - low):
             axis.text(t_s, 0.95, name, transform=axis.get_xaxis_transform(), ha="center", va="top", style="italic")
+
+
+FIGURE = PageFigure("slow_start", Place.NO_PAGE, draw)
 
 
 if __name__ == "__main__":

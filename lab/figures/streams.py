@@ -20,10 +20,10 @@ class Streams:
     @cached_property
     def table(self) -> pl.DataFrame:
         """t_s, delivered_bytes, sent_bytes: after each ACK."""
-        told = self.acks.select(
+        after_ack = self.acks.select(
             "t_s", delivered_bytes=pl.col("snd_una_bytes").shift(-1), sent_bytes=pl.col("snd_nxt_bytes").shift(-1)
         )
-        return told.drop_nulls()
+        return after_ack.drop_nulls()
 
     def delivered(self, t_s: npt.ArrayLike) -> Floats:
         """Bytes acknowledged until each time."""

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The house style of every figure: a sender's own look, the three moments of slow start, sizes and fonts.
+"""The style of every figure: a sender's own look, the three moments of slow start, sizes and fonts.
 
 Colours of moments and zones are from Okabe and Ito's colour-blind-safe set, and no figure relies on colour
 alone: each moment has a dash pattern of its own and its name and time written at it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from textwrap import fill
 from typing import Any
@@ -15,12 +15,15 @@ from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from lab.judge.records import Stanza
+
 INK, GRID, FAINT = "#222222", "#dddddd", "#888888"
 CAPACITY, EXIT, LOSS = "#0072b2", "#007f5f", "#d55e00"
 FOOTNOTE_PT, FOOTNOTE_CHARS_AN_INCH = 6, 19  # at 6 pt
 WIDTH_IN = 7.6
 MARKED_UP_TO = 12
 LEFTWARDS_FROM = 0.75  # of the axis: a name that begins further right would leave the figure
+Look = dict[str, Any]  # keyword arguments of matplotlib
 RC: Any = {
     "font.family": "DejaVu Sans",
     "font.size": 10,
@@ -48,7 +51,7 @@ in_house_style = rc_context(RC)  # as a decorator: matplotlib reads the style wh
 class Sender:
     """How one sender looks and is called, everywhere; from its stanza of cca.yml.
 
-    Marker and line style tell senders apart that share axes; a dense series alone on its axes is drawn solid.
+    Marker and line style distinguish senders that share axes; a dense series alone on its axes is drawn solid.
     """
 
     name: str
@@ -58,9 +61,9 @@ class Sender:
     linestyle: str = "-"
 
     @classmethod
-    def from_stanza(cls, stanza: Mapping[str, Any]) -> "Sender":
+    def from_stanza(cls, stanza: Stanza) -> "Sender":
         """Take what concerns the look from a cca stanza."""
-        return cls(*(stanza[key] for key in ("name", "label", "colour", "marker", "linestyle")))
+        return cls(stanza["name"], stanza["label"], stanza["colour"], stanza["marker"], stanza["linestyle"])
 
 
 @dataclass(frozen=True)
@@ -71,12 +74,13 @@ class Moments:
     true_capacity_s: float | None = None
     exit_s: float | None = None
     loss_s: float | None = None
+    rule: str = "latency offset"  # the label of the rule that capacity_s is by
 
     def lines(self) -> list[tuple[str, float, str, Any]]:
         """Name, time, colour and dashes of each moment that happened, in order of time."""
         known = (
             ("true capacity", self.true_capacity_s, CAPACITY, (0, (1, 1.5))),
-            ("capacity by offset", self.capacity_s, CAPACITY, (0, (6, 3))),
+            (f"capacity by {self.rule}", self.capacity_s, CAPACITY, (0, (6, 3))),
             ("exit", self.exit_s, EXIT, (0, (4, 2))),
             ("first loss", self.loss_s, LOSS, (0, (2, 2, 6, 2))),
         )
@@ -86,14 +90,14 @@ class Moments:
         )
 
     def last_s(self) -> float | None:
-        """The last of them; null when none happened."""
+        """Return the time of the last moment; null when none happened."""
         return max((t_s for _, t_s, _, _ in self.lines()), default=None)
 
     def in_words(self) -> str:
         """All of them as text, for captions and alternative texts."""
-        said = [f"{name} at {t_s:.2f} s" for name, t_s, _, _ in self.lines()]
+        summary = [f"{name} at {t_s:.2f} s" for name, t_s, _, _ in self.lines()]
         missing = [name for name, t_s in (("exit", self.exit_s), ("first loss", self.loss_s)) if t_s is None]
-        return ", ".join(said + [f"no {name}" for name in missing])
+        return ", ".join(summary + [f"no {name}" for name in missing])
 
 
 @dataclass(frozen=True)
@@ -116,7 +120,7 @@ def cumulative(axis: Axes, values: pl.Series, **look: Any) -> None:
     """Draw a cumulative distribution in percent, from 0 up; few values are marked one by one."""
     known = values.drop_nulls().sort()
     share_pct = [100 * number / known.len() for number in range(known.len() + 1)]
-    few: dict[str, Any] = {"marker": "."} if known.len() <= MARKED_UP_TO else {}
+    few: Look = {"marker": "."} if known.len() <= MARKED_UP_TO else {}
     axis.step([*known.head(1), *known], share_pct[: known.len() + 1], where="post", **few, **look)
     axis.set_ylim(0, 102)
 
@@ -171,7 +175,7 @@ def _name(axis: Axes, row: int, line: tuple[str, float, str], leftwards: bool) -
 
 
 def level(axis: Axes, value: float, text: str) -> None:
-    """A named horizontal line for a known limit."""
+    """Draw a named horizontal line for a known limit."""
     axis.axhline(value, color=FAINT, linewidth=1, linestyle=(0, (1, 1)))
     backed = {"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 1}
     axis.text(
@@ -187,7 +191,7 @@ def level(axis: Axes, value: float, text: str) -> None:
 
 
 def envelope(table: pl.DataFrame, value: str, buckets: int = 1500) -> pl.DataFrame:
-    """The rows that a line this wide can show: the smallest and largest value of each of the time buckets."""
+    """Return the rows that a line this wide can show: the smallest and largest value of each of the time buckets."""
     known = table.filter(pl.col(value).is_not_null())
     span_s = pl.col("t_s").max() - pl.col("t_s").min()
     bucketed = known.with_columns(bucket=((pl.col("t_s") - pl.col("t_s").min()) / span_s * buckets).floor())

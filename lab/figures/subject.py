@@ -1,22 +1,23 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """One trial as its figures see it: the sender's look, the moments, and the tables of the first data flow."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
 from lab.figures.style import Moments, Sender
-from lab.judge import latency_offset, median_throughput, rtt
+from lab.judge import median_throughput, rtt
 from lab.judge.ack_stream import ack_stream
-from lab.judge.outcome import FLOW
+from lab.judge.registry import TRUTH, label, rule_of
 from lab.judge.representative import representatives
+from lab.judge.rules import latency_offset
 from lab.judge.search_replay import replay
 from lab.judge.slow_start import first_exit
+from lab.tables.downloads import FLOW
 from lab.tables.stored_run import Run
 from lab.tables.stored_trial import Trial
 
@@ -29,6 +30,7 @@ class Subject:
     sender: Sender
     moments: Moments
     replay_library: Path | None = None
+    capacity_s: Mapping[str, float | None] = field(default_factory=dict)  # by rule
 
     @cached_property
     def acks(self) -> pl.DataFrame:
@@ -64,9 +66,13 @@ class Subject:
 
     @property
     def exit_bitrate_mbps(self) -> float | None:
-        """cwnd * MSS / RTT at the exit."""
+        """Return cwnd * MSS / RTT at the exit."""
         left = first_exit(self.trial.exits, FLOW)
         return left.bitrate_mbps(self.trial.meta["mss_bytes"]) if left else None
+
+    def moments_by(self, rule: str) -> Moments:
+        """Return the moments with the capacity by another rule than the scenario's."""
+        return replace(self.moments, capacity_s=self.capacity_s.get(rule), rule=label(rule))
 
     @property
     def title(self) -> str:
@@ -75,24 +81,26 @@ class Subject:
 
 
 def replayed_bins(acks: pl.DataFrame, library: Path) -> pl.DataFrame:
-    """The bins of SEARCH 2.0, Algorithm 1 as printed, over the ACKs of another sender."""
-    told = ack_stream(acks, FLOW)
-    return replay(library, told["t_us"], told["rtt_us"], told["delivered_bytes"], stop_at_exit=False)
+    """Return the bins of SEARCH 2.0, Algorithm 1 as printed, over the ACKs of another sender."""
+    stream = ack_stream(acks, FLOW)
+    return replay(library, stream["t_us"], stream["rtt_us"], stream["delivered_bytes"], stop_at_exit=False)
 
 
 def subjects(run: Run, outcomes: pl.DataFrame, replay_library: Path | None = None) -> Iterator[Subject]:
-    """The representative trial of each sender, in the order of the scenario."""
+    """Yield the representative trial of each sender, in the order of the scenario."""
     chosen = representatives(outcomes)
+    rule = rule_of(run.meta["scenario"])
     for stanza in run.meta["ccas"]:
         number = chosen.get(stanza["name"])
         for trial in run.trials:
             if trial.cca == stanza["name"] and trial.number == number:
-                yield Subject(copy(trial), Sender.from_stanza(stanza), moments(outcomes, trial), replay_library)
+                yield _subject(copy(trial), Sender.from_stanza(stanza), outcomes, rule, replay_library)
 
 
-def moments(outcomes: pl.DataFrame, trial: Trial) -> Moments:
-    """The trial's moments, capacity both by latency offset and in truth."""
-    rows = outcomes.filter((pl.col("cca") == trial.cca) & (pl.col("trial") == trial.number))
-    by_heuristic: dict[str, dict[str, Any]] = {row["heuristic"]: row for row in rows.iter_rows(named=True)}
-    offset, true = by_heuristic["latency_offset"], by_heuristic["truth"]
-    return Moments(offset["capacity_s"], true["capacity_s"], true["exit_s"], true["loss_s"])
+def _subject(trial: Trial, sender: Sender, outcomes: pl.DataFrame, rule: str, replay_library: Path | None) -> Subject:
+    rows = outcomes.filter(cca=trial.cca, trial=trial.number)
+    capacity_s = dict(rows.select("heuristic", "capacity_s").iter_rows())
+    exit_s, loss_s = rows.select("exit_s", "loss_s").row(0)  # the same in every row
+    ruled_s = None if rule == TRUTH else capacity_s[rule]
+    moments = Moments(ruled_s, capacity_s[TRUTH], exit_s, loss_s, label(rule))
+    return Subject(trial, sender, moments, replay_library, capacity_s)

@@ -8,10 +8,12 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from lab.base.stats import largest
+from lab.figures.page_figure import PageFigure, Place
 from lab.figures.script import draw_subjects
 from lab.figures.style import CAPACITY, EXIT, INK, Drawing, Sender, cumulative, in_house_style, name_verticals, panels
 from lab.figures.subject import Subject
 from lab.judge import median_throughput
+from lab.judge.rules.median_throughput_1s import median_first_second_mbps
 
 Rates = Mapping[str, float | None]
 LOOKS: dict[str, tuple[str, Any]] = {
@@ -42,7 +44,7 @@ def figure(throughput: pl.DataFrame, rates_mbps: Rates, exit_s: float | None, se
 
 
 def draw(subject: Subject) -> Drawing:
-    """The figure of one trial."""
+    """Draw the figure of one trial."""
     rates = dict(zip(LOOKS, _rates_mbps(subject), strict=True))
     words = ", ".join(f"{name} {'unknown' if rate is None else f'{rate:.1f} Mb/s'}" for name, rate in rates.items())
     name = f"{subject.sender.label}, trial {subject.trial.number}"
@@ -55,8 +57,11 @@ def _rates_mbps(subject: Subject) -> tuple[float | None, float | None, float | N
     return (
         median_throughput.median_after_mbps(subject.throughput, subject.moments.exit_s),
         subject.exit_bitrate_mbps,
-        median_throughput.median_first_second_mbps(subject.throughput),
+        median_first_second_mbps(subject.throughput),
     )
+
+
+FIGURE = PageFigure("throughput_cdf", Place.TRIAL, draw, order=4)
 
 
 if __name__ == "__main__":

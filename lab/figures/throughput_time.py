@@ -5,6 +5,7 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from lab.base.stats import largest
+from lab.figures.page_figure import PageFigure, Place
 from lab.figures.script import draw_subjects
 from lab.figures.style import Drawing, Moments, Sender, envelope, in_house_style, level, mark_moments, panels
 from lab.figures.subject import Subject
@@ -13,7 +14,7 @@ from lab.judge import median_throughput
 
 @in_house_style
 def figure(throughput: pl.DataFrame, median_mbps: float | None, moments: Moments, sender: Sender) -> Figure:
-    """The intervals over time, with the median after slow start."""
+    """Draw the intervals over time, with the median after slow start."""
     drawn, (axis,) = panels(1, 3.2)
     axis.set_xlim(0, largest(throughput["end_s"]) or 1.0)
     shown = envelope(throughput.with_columns(t_s=pl.col("end_s")), "throughput_mbps")
@@ -28,12 +29,15 @@ def figure(throughput: pl.DataFrame, median_mbps: float | None, moments: Moments
 
 
 def draw(subject: Subject) -> Drawing:
-    """The figure of one trial."""
+    """Draw the figure of one trial."""
     median_mbps = median_throughput.median_after_mbps(subject.throughput, subject.moments.exit_s)
     what = "Throughput at the client in intervals of 15 ms, over time"
-    said = "no median after slow start" if median_mbps is None else f"median after slow start {median_mbps:.1f} Mb/s"
+    summary = "no median after slow start" if median_mbps is None else f"median after slow start {median_mbps:.1f} Mb/s"
     drawn = figure(subject.throughput, median_mbps, subject.moments, subject.sender)
-    return Drawing(drawn, f"{what}; {said}. {subject.title}", f"{what}; {said}. {subject.title}")
+    return Drawing(drawn, f"{what}; {summary}. {subject.title}", f"{what}; {summary}. {subject.title}")
+
+
+FIGURE = PageFigure("throughput_time", Place.NO_PAGE, draw)
 
 
 if __name__ == "__main__":

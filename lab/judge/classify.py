@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The class of an exit: early, chokepoint ("timely" in the papers) or late (thesis, section 5.3.4).
 
-Asked in this order, the first yes decides:
+The tests, in this order; the first that holds decides:
 
 1. null  - the sender never left slow start within the trial, or (median throughput) its exit bitrate or the
            median is not known: there is nothing to judge.
 2. early - the exit came before the capacity was reached.
 3. late  - slow start was left upon a loss: the kernel names loss as the cause, or the exit came with or
-           after the first loss. Loss is the third duplicate ACK at the client, which the sender hears half
-           an RTT later: an exit within that half RTT counts as late, as in the seeds, which compare the
+           after the first loss. Loss is the third duplicate ACK at the client, which reaches the sender half
+           an RTT later: an exit within that half RTT counts as late, as in the papers, which compare the
            same two times.
 4. null  - the capacity was never found, yet the link showed signs of it at the exit (see
            latency_offset.filling): a queue that never grows past the rule's threshold, as a sender that
@@ -18,7 +18,7 @@ Asked in this order, the first yes decides:
            10 % of the trials.
 6. chokepoint - after the capacity and before any loss.
 
-A trial without a class is in no percentage; the tables say how many of the valid trials were judged.
+A trial without a class is in no percentage; the tables show how many of the valid trials were judged.
 """
 
 from enum import StrEnum

@@ -1,31 +1,42 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What figures over many trials need of each one: so little that thousands of trials fit into one small table."""
 
-from typing import Any
+from typing import TypedDict
 
 import polars as pl
 
 from lab.base.stats import largest
 from lab.judge.ack_stream import ack_stream
-from lab.judge.outcome import FLOW
+from lab.judge.frames import Schema
 from lab.judge.slow_start import first_exit
+from lab.tables.downloads import FLOW
 from lab.tables.stored_trial import Trial
 
 OBJECT_BYTES = 100_000  # the papers' step of object sizes
 OBJECTS = 200  # up to 20 MB
-SCHEMA: dict[str, Any] = {
+
+
+class Numbers(TypedDict):
+    """What figures over many trials need of one trial."""
+
+    initial_rtt_ms: float | None
+    max_rtt_ms: float | None
+    download_s: list[float | None]
+
+
+SCHEMA: Schema = {
     "initial_rtt_ms": pl.Float64,
     "max_rtt_ms": pl.Float64,
     "download_s": pl.List(pl.Float64),
 }
 
 
-def digest(trial: Trial) -> dict[str, Any]:
+def digest(trial: Trial) -> Numbers:
     """Return first and largest RTT of slow start, and when each object size was downloaded (null: not within it)."""
-    told = ack_stream(trial.acks, FLOW)
+    stream = ack_stream(trial.acks, FLOW)
     left = first_exit(trial.exits, FLOW)
     until_us = left.t_s * 1e6 if left else float("inf")
-    rtt_ms = told.filter(pl.col("t_us") <= until_us)["rtt_us"] / 1e3
+    rtt_ms = stream.filter(pl.col("t_us") <= until_us)["rtt_us"] / 1e3
     return {
         "initial_rtt_ms": rtt_ms[0] if rtt_ms.len() else None,
         "max_rtt_ms": largest(rtt_ms),

@@ -5,7 +5,7 @@ from pathlib import Path
 
 
 def write_whole(path: Path, content: str | bytes) -> Path:
-    """Write under another name beside it, then rename."""
+    """Write to another name in the same folder, then rename."""
     unfinished = path.with_name(f".{path.name}.part")
     try:
         unfinished.write_bytes(content.encode() if isinstance(content, str) else content)

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """First loss: the third duplicate ACK in the client's capture (thesis, sections 5.2.1 and 5.3.2).
 
-A duplicate ACK is what RFC 5681, section 2, says: no payload, neither SYN, FIN nor RST, the acknowledgment
+A duplicate ACK is defined by RFC 5681, section 2: no payload, neither SYN, FIN nor RST, the acknowledgment
 number of the ACK before it, and the same advertised window. With SACK the window may differ when the ACK
 carries SACK blocks (RFC 6675, section 2), for then it reports data above a hole. So a window update, which
-is a repeated number with another window and no SACK block, does not count, and does not start the count
-anew either.
+is a repeated number with another window and no SACK block, does not count, and does not restart the count
+either.
 
-The RFCs also ask for outstanding data; a download has it whenever its client repeats itself. An ACK whose
-only block is a D-SACK (a copy of data already there) is not told apart here, since the tables hold the
+The RFCs also require outstanding data; a download has it whenever its client repeats itself. An ACK whose
+only block is a D-SACK (a copy of data already there) is not distinguished here, since the tables hold the
 number of blocks and not their edges: it can matter only to a sender that retransmits needlessly before it
 has lost anything.
 

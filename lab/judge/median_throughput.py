@@ -12,11 +12,6 @@ of two ways:
 
 Slow start reached the capacity before it was left if the exit bitrate, cwnd * MSS / RTT at the exit, is not
 below that median. The capacity time in tables is when cwnd * MSS / RTT first reached the median (window_rate.py).
-
-On a GEO satellite the first second holds the handshake (600 ms) and the first few windows, so most of its
-intervals are empty and the first median is 0 Mb/s. Taken literally, as it is here, any exit is then above
-it: no exit is early and capacity is reached with the first ACK. The paper meant the rule for WiFi; on
-GEO the row shows how it fails.
 """
 
 import polars as pl
@@ -24,11 +19,10 @@ import polars as pl
 from lab.base.stats import largest, median
 
 INTERVAL_S = 0.015
-FIRST_SECOND_S = 1.0
 
 
 def throughput(packets: pl.DataFrame, flow: int = 1) -> pl.DataFrame:
-    """Throughput of each whole interval: begin_s, end_s, throughput_mbps, from t=0 to the last arrival."""
+    """Return the throughput of each whole interval: begin_s, end_s, throughput_mbps, from t=0 to the last arrival."""
     data = packets.lazy().filter((pl.col("flow") == flow) & pl.col("to_client") & (pl.col("len_bytes") > 0))
     interval = (pl.col("t_s") / INTERVAL_S).floor().cast(pl.Int64)
     filled = data.group_by(interval=interval).agg(payload_bytes=pl.col("len_bytes").cast(pl.Int64).sum()).collect()
@@ -42,21 +36,16 @@ def throughput(packets: pl.DataFrame, flow: int = 1) -> pl.DataFrame:
     )
 
 
-def median_first_second_mbps(throughput: pl.DataFrame) -> float | None:
-    """Median over the first second after the SYN (WiFi paper)."""
-    return median_first_mbps(throughput, FIRST_SECOND_S)
-
-
 def median_first_mbps(throughput: pl.DataFrame, span_s: float) -> float | None:
-    """Median over a span that begins with the SYN."""
+    """Return the median over a span that begins with the SYN."""
     return median(throughput.filter(pl.col("end_s") <= span_s)["throughput_mbps"])
 
 
 def median_after_mbps(throughput: pl.DataFrame, exit_s: float | None) -> float | None:
-    """Median after slow start (thesis); null when slow start was never left."""
+    """Return the median after slow start (thesis); null when slow start was never left."""
     return None if exit_s is None else median(throughput.filter(pl.col("begin_s") >= exit_s)["throughput_mbps"])
 
 
 def exit_bitrate_mbps(cwnd_pkts: int, mss_bytes: int, rtt_ms: float) -> float:
-    """What the congestion window sends in one RTT, as a rate."""
+    """Return what the congestion window sends in one RTT, as a rate."""
     return cwnd_pkts * mss_bytes * 8 / rtt_ms / 1000

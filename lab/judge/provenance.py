@@ -8,7 +8,7 @@ from lab.links.models import Levels
 
 
 def provenance(profile: Mapping[str, Any]) -> tuple[str, ...]:
-    """Build a sentence of each of a profile's three lists, and of its levels; a list that is empty says so."""
+    """Build a sentence of each of a profile's three lists, and of its levels; an empty list gives "nothing"."""
     return (
         *(
             f"{word} of the link: {'; '.join(map(str, profile.get(word.lower(), []))) or 'nothing'}."

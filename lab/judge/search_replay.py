@@ -99,6 +99,8 @@ class _Decision(ctypes.Structure):
 
 
 Pointer = ctypes.POINTER
+# Of t_us, rtt_us, delivered_bytes, sent_bytes, limited and reset.
+STREAM_TYPES: tuple[type[np.generic], ...] = (np.uint64, np.int32, np.uint64, np.uint64, np.uint8, np.uint8)
 
 
 def _load(library: Path) -> ctypes.CDLL:
@@ -128,7 +130,7 @@ def versions() -> tuple[str, ...]:
 
 
 def version(library: Path, name: str) -> Version:
-    """A version by its congestion control's name, as lab/kernel/search/search_versions.h has it."""
+    """Return a version by its congestion control's name, as lab/kernel/search/search_versions.h has it."""
     params, compact = _Params(), ctypes.c_bool()
     if not _load(library).search_version_named(name.encode(), params, compact):
         raise UserError(f"SEARCH version {name!r}: must be one of lab/kernel/search/search_versions.h")
@@ -136,7 +138,7 @@ def version(library: Path, name: str) -> Version:
 
 
 def exit_pkts(library: Path, params: SearchParams, row: Any, cwnd_pkts: int, mss_bytes: int) -> int:
-    """The window with which an exit (a row of dtype BIN) leaves slow start."""
+    """Return the window with which an exit (a row of dtype BIN) leaves slow start."""
     decision = _Decision(*(int(row[field]) for field in (BIN.names or ())[1:]))
     return int(_load(library).search_exit_pkts(_Params(*astuple(params)), decision, cwnd_pkts, mss_bytes))
 
@@ -174,13 +176,10 @@ def replay_bins(
     if not state_bytes:
         raise UserError(f"{params}: must be within the ranges of lab/kernel/search/search_core.h")
     acks = len(np.atleast_1d(np.asarray(t_us)))
+    given = (t_us, rtt_us, delivered_bytes, sent_bytes, limited, reset)
     columns = [
-        _column(t_us, np.uint64, acks),
-        _column(rtt_us, np.int32, acks),
-        _column(delivered_bytes, np.uint64, acks),
-        None if sent_bytes is None else _column(sent_bytes, np.uint64, acks),
-        None if limited is None else _column(limited, np.uint8, acks),
-        None if reset is None else _column(reset, np.uint8, acks),
+        None if values is None else _column(values, dtype, acks)
+        for values, dtype in zip(given, STREAM_TYPES, strict=True)
     ]
     stream = _Stream(acks, 0, *(None if column is None else column.ctypes.data for column in columns))
     memory = np.zeros(-(-state_bytes // 8), dtype=np.uint64)
@@ -206,10 +205,10 @@ def replay(
     compact: bool = False,
     stop_at_exit: bool = True,
 ) -> pl.DataFrame:
-    """One row per bin decision, with the columns of bins.parquet that an ACK stream can tell.
+    """One row per bin decision, with the columns of bins.parquet that an ACK stream can give.
 
     An ACK with rtt_us <= 0 has no RTT sample and is skipped, as in the kernel.
-    reset: nonzero where SEARCH started anew before the ACK (idle restart, timeout).
+    reset: nonzero where SEARCH started again before the ACK (idle restart, timeout).
     stop_at_exit=False goes on after the exit, for curves; `exit` stays true for the first only, since a
     sender that has left slow start cannot leave it again before a reset.
     """

@@ -18,12 +18,12 @@ class SlowStartExit:
     cause: str
 
     def bitrate_mbps(self, mss_bytes: int) -> float | None:
-        """cwnd * MSS / RTT at the exit; null when no RTT was known."""
+        """Return cwnd * MSS / RTT at the exit; null when no RTT was known."""
         return None if not self.rtt_ms else exit_bitrate_mbps(self.cwnd_pkts, mss_bytes, self.rtt_ms)
 
 
 def first_exit(exits: pl.DataFrame, flow: int = 1) -> SlowStartExit | None:
-    """The flow's first exit; null for a sender that never left slow start within the trial."""
+    """Return the flow's first exit; null for a sender that never left slow start within the trial."""
     left = exits.filter(pl.col("flow") == flow).sort("t_s").head(1)
     if left.is_empty():
         return None

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from lab.judge.ack_stream import ack_stream
-from lab.judge.outcome import FLOW
+from lab.tables.downloads import FLOW
 from lab.tables.stored_trial import Trial
 
 SAMPLES_A_RTT = 20.0
@@ -36,11 +36,11 @@ def averaged(trials: Iterable[Trial], full_s: dict[tuple[str, int], float | None
 
 def _of_trial(trial: Trial, full_s: float | None, step_s: float) -> pl.DataFrame:
     """Mean RTT sample of each step; a step without a sample takes a value on the line between its neighbours."""
-    told = ack_stream(trial.acks, FLOW)
+    stream = ack_stream(trial.acks, FLOW)
     if full_s is not None:
-        told = told.filter(pl.col("t_us") <= full_s * 1e6)
-    if told.height < 2:
+        stream = stream.filter(pl.col("t_us") <= full_s * 1e6)
+    if stream.height < 2:
         return pl.DataFrame(schema={"step": pl.Int64, "rtt_ms": pl.Float64})
-    t_s, rtt_ms = told["t_us"].to_numpy() / 1e6, told["rtt_us"].to_numpy() / 1e3
+    t_s, rtt_ms = stream["t_us"].to_numpy() / 1e6, stream["rtt_us"].to_numpy() / 1e3
     steps = np.arange(int((t_s[-1] - t_s[0]) / step_s) + 1)
     return pl.DataFrame({"step": steps, "rtt_ms": np.interp(steps * step_s + t_s[0], t_s, rtt_ms)})

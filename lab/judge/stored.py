@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The results folder as pages and notebooks see it: the latest whole run of each scenario, judged."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from lab.base.errors import UserError
 from lab.judge.classify import ExitClass
 from lab.judge.judged import Judged, judged
+from lab.judge.records import Stanza
 from lab.tables.stored_run import Run
 
 LATEST = "latest"
@@ -16,7 +16,7 @@ LATEST = "latest"
 
 @dataclass(frozen=True)
 class Stored:
-    """A scenario's latest run with what the rules say of its trials."""
+    """A scenario's latest run with the outcomes of its trials."""
 
     name: str
     run: Run
@@ -28,7 +28,7 @@ class Stored:
         return cls(run.path.resolve().parent.name, run, judged(run))
 
     @property
-    def ccas(self) -> list[dict[str, Any]]:
+    def ccas(self) -> list[Stanza]:
         """The stanzas of its senders, in the scenario's order."""
         return list(self.run.meta["ccas"])
 
@@ -43,13 +43,15 @@ class Stored:
         return next(str(stanza["label"]) for stanza in self.ccas if stanza["name"] == cca)
 
     def published_pct(self, cca: str) -> dict[str, float | None]:
-        """The shares of a sender's exits that a source gives for this scenario, by class; null where none does."""
+        """Return the shares of a sender's exits that a paper gives for this scenario; null where none does."""
         scenario = self.run.meta["scenario"]
         rows = [
             claim["values"] for claim in scenario.get("claims", []) if claim["cca"] == cca and not claim.get("replayed")
         ]
         rows += [row for row in scenario.get("published", []) if row["cca"] == cca]
-        given: dict[str, Any] = next((row for row in rows if row.get("chokepoint_pct") is not None), {})
+        given: Mapping[str, float | list[float]] = next(
+            (row for row in rows if row.get("chokepoint_pct") is not None), {}
+        )
         first = {zone: given.get(f"{zone}_pct") for zone in map(str, ExitClass)}
         return {zone: value[0] if isinstance(value, list) else value for zone, value in first.items()}
 
@@ -75,7 +77,7 @@ def stored(results: Path, names: Iterable[str] | None = None) -> tuple[list[Stor
 
 
 def first_stored(results: Path, names: Sequence[str]) -> Stored | None:
-    """The first of some scenarios that has a run; none when none has."""
+    """Return the first of some scenarios that has a run; none when none has."""
     for name in names:
         if (results / name / LATEST / "run.json").exists():
             return Stored.of(Run(results / name / LATEST))

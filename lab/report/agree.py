@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Do the places agree? The same scenario run in several of them, side by side, each against the first in percent."""
+"""Do the places agree? Runs of one scenario in several places, each against the first in percent."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,47 +21,51 @@ FIRST = "virtual/netns"
 
 
 @dataclass(frozen=True)
-class Seen:
-    """The latest whole run of a place: the outcomes of its trials, one rule's rows."""
+class PlaceRun:
+    """The latest complete run of a place: the outcomes of its trials by one rule."""
 
     place: str
     kernel: str
     outcomes: pl.DataFrame
 
 
-def latest(folder: Path, heuristic: str) -> list[Seen]:
-    """Find the latest whole run of each place below results/<scenario>, of those that were asked for the same.
+def latest(folder: Path, heuristic: str) -> list[PlaceRun]:
+    """Find the latest complete run of each place below results/<scenario>, of the runs with the same digests.
 
     The virtual kernel's comes first; UserError where it is missing.
     """
     runs = [run for run in (Run(file.parent) for file in sorted(folder.glob("[0-9]*/run.json"))) if run.complete]
     first = next((run for run in reversed(runs) if _place(run) == FIRST), None)
     if first is None:
-        raise UserError(f"{folder}: no whole run of {FIRST}, which the others are compared with: run it first")
+        raise UserError(f"{folder}: must hold a complete run of {FIRST}, to compare the others with: run it first")
     same = {_place(run): run for run in runs if run.meta["digests"] == first.meta["digests"]}
-    return [_seen(run, heuristic) for run in (first, *(same[place] for place in sorted(same) if place != FIRST))]
+    return [_place_run(run, heuristic) for run in (first, *(same[place] for place in sorted(same) if place != FIRST))]
 
 
 def _place(run: Run) -> str:
     return f"{run.meta['backend']}/{run.meta['engine']}"
 
 
-def _seen(run: Run, heuristic: str) -> Seen:
+def _place_run(run: Run, heuristic: str) -> PlaceRun:
     rows = pl.read_csv(run.path / "outcomes.csv").filter(pl.col("heuristic") == heuristic)
-    return Seen(_place(run), run.meta["kernel"]["kernel_source"], rows)
+    return PlaceRun(_place(run), run.meta["kernel"]["kernel_source"], rows)
 
 
-def table(seen: list[Seen]) -> Table:
-    """Word the comparison: a group a sender, a line a place. Invalid trials count, and are left out of the means."""
-    senders = seen[0].outcomes["cca"].unique(maintain_order=True)
+def table(runs_by_place: list[PlaceRun]) -> Table:
+    """Build the comparison: one group per sender and one line per place. Means leave invalid trials out."""
+    senders = runs_by_place[0].outcomes["cca"].unique(maintain_order=True)
     header = ("Place", "Valid trials", "Class", *(words for words, _ in QUANTITIES.values()))
-    groups = tuple(Group(sender, tuple(_row(sender, place, seen[0]) for place in seen)) for sender in senders)
-    kernels = dict.fromkeys(place.kernel for place in seen)
-    notes = (f"{kernel}: {', '.join(each.place for each in seen if each.kernel == kernel)}." for kernel in kernels)
-    return Table("agree", f"The same trials in {len(seen)} places", header, groups, tuple(notes))
+    groups = tuple(
+        Group(sender, tuple(_row(sender, place, runs_by_place[0]) for place in runs_by_place)) for sender in senders
+    )
+    kernels = dict.fromkeys(place.kernel for place in runs_by_place)
+    notes = (
+        f"{kernel}: {', '.join(each.place for each in runs_by_place if each.kernel == kernel)}." for kernel in kernels
+    )
+    return Table("agree", f"The same trials in {len(runs_by_place)} places", header, groups, tuple(notes))
 
 
-def _row(sender: str, place: Seen, first: Seen) -> Row:
+def _row(sender: str, place: PlaceRun, first: PlaceRun) -> Row:
     mine, theirs = _of(place, sender), _of(first, sender)
     valid = mine.filter(pl.col("valid"))
     cells = [_cell(valid, theirs, name, digits, place is first) for name, (_, digits) in QUANTITIES.items()]
@@ -69,12 +73,12 @@ def _row(sender: str, place: Seen, first: Seen) -> Row:
     return Row((place.place, f"{valid.height} of {mine.height}", classes, *cells))
 
 
-def _of(place: Seen, sender: str) -> pl.DataFrame:
+def _of(place: PlaceRun, sender: str) -> pl.DataFrame:
     return place.outcomes.filter(pl.col("cca") == sender)
 
 
 def _cell(mine: pl.DataFrame, theirs: pl.DataFrame, name: str, digits: int, is_first: bool) -> str:
-    """Word a mean, and below it its difference from the first place's over the trials that are valid in both."""
+    """Format a mean, and below it its difference from the first place's over the trials that are valid in both."""
     mean = mine[name].mean()
     if not isinstance(mean, float):
         return NONE

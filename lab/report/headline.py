@@ -6,9 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from lab.judge.labels import HEURISTICS
-
-TRUTH = "truth"
+from lab.judge.registry import TRUTH, label
 
 
 def headline(summary: pl.DataFrame, ccas: Sequence[Mapping[str, Any]], heuristic: str) -> tuple[str, ...]:
@@ -18,15 +16,15 @@ def headline(summary: pl.DataFrame, ccas: Sequence[Mapping[str, Any]], heuristic
     labels = {stanza["name"]: stanza["label"] for stanza in ccas}
     return (
         f"By the bottleneck's own queue, {_by(summary, TRUTH, labels)}.",
-        f"Judged as in the papers, by {HEURISTICS[heuristic]}: {_by(summary, heuristic, labels)}.",
+        f"Judged as in the papers, by {label(heuristic)}: {_by(summary, heuristic, labels)}.",
     )
 
 
 def _by(summary: pl.DataFrame, heuristic: str, labels: Mapping[str, str]) -> str:
-    """The best sender in full, the others after it."""
+    """Return the best sender as a sentence, with the others after it."""
     rows = summary.filter(heuristic=heuristic).sort("chokepoint_pct", descending=True, nulls_last=True)
-    said = [f"{labels[row['cca']]} {_share(row)}" for row in rows.iter_rows(named=True)]
-    return ", ".join(said).replace(" in ", " left slow start at the right moment in ", 1)
+    sentences = [f"{labels[row['cca']]} {_share(row)}" for row in rows.iter_rows(named=True)]
+    return ", ".join(sentences).replace(" in ", " left slow start at the right moment in ", 1)
 
 
 def _share(row: Mapping[str, Any]) -> str:

@@ -18,7 +18,7 @@ SPECIAL = {
 
 
 def render(headline: Sequence[str], tables: Sequence[Table]) -> str:
-    """The headline as a comment, then the tables."""
+    """Return the headline as a comment, then the tables."""
     return (
         "\n\n".join(
             [

@@ -7,7 +7,7 @@ from lab.report.table import Table
 
 
 def render(title: str, headline: Sequence[str], tables: Sequence[Table]) -> str:
-    """A document with one pipe table each."""
+    """Return a document with one pipe table each."""
     parts = [f"# {_escape(title)}", *map(_escape, headline)]
     for table in tables:
         parts += [_escape(table.caption), "\n".join(_lines(table)), *map(_escape, table.notes)]

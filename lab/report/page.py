@@ -6,9 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from lab.judge.provenance import levels
+from lab.judge.registry import rules
 from lab.report import template
+from lab.report.browser.pack import Browsed
 from lab.report.table import Table
 from lab.report.template import Picture
+from lab.report.trust import CheckSummary, InvalidTrial
 
 
 @dataclass(frozen=True)
@@ -29,21 +32,23 @@ class Page:
     scenario: str
     meta: Mapping[str, Any]
     headline: Sequence[str]
-    overview: Picture
+    overviews: Sequence[Picture]
     tables: Sequence[Table]
     senders: Sequence[SenderPart]
-    checks: Sequence[Mapping[str, Any]]
-    invalid: Sequence[Mapping[str, Any]]
+    checks: Sequence[CheckSummary]
+    invalid: Sequence[InvalidTrial]
     loss_disagreements: Sequence[str]
     trials: int
-    browsed: Mapping[str, Any]  # what the trial browser shows
+    browsed: Browsed
 
 
 def render(page: Page) -> str:
-    """The page as HTML."""
+    """Return the page as HTML."""
     facts = list(_facts({key: value for key, value in page.meta.items() if key not in ("ccas", "profile")}))
     drawn = list(levels(page.meta["profile"]))
-    return template.render("page.html.j2", page=page, facts=facts, levels=drawn, scenario=page.meta["scenario"])
+    return template.render(
+        "page.html.j2", page=page, facts=facts, levels=drawn, scenario=page.meta["scenario"], rules=rules().values()
+    )
 
 
 def _facts(value: Any, name: str = "") -> Iterator[tuple[str, str]]:

@@ -13,10 +13,10 @@ import polars as pl
 
 from lab.base.format import mean, number, share
 from lab.judge.clock import from_data
-from lab.judge.labels import HEURISTICS
+from lab.judge.registry import label
 
 CLASS_HEADER = ("Judged by", "Valid trials", "Early (%)", "Chokepoint (%)", "Late (%)", "Capacity (s)", "from data (s)")
-TIME_HEADER = ("From", "Exit (s)", "First loss (s)", "Throughput (Mb/s)", "Retransmits (pkts)")
+TIME_HEADER = ("Source", "Exit (s)", "First loss (s)", "Throughput (Mb/s)", "Retransmits (pkts)")
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ def tables(
     published: Sequence[Mapping[str, Any]],
     notes: tuple[str, ...] = (),
 ) -> tuple[Table, Table]:
-    """Both tables, senders in the scenario's order, published values beside ours, the notes below each."""
+    """Both tables, senders in the scenario's order, published values below ours, and the notes below each table."""
     classes, times = [], []
     for stanza in ccas:
         ours = summary.filter(cca=stanza["name"]).to_dicts()
@@ -72,13 +72,13 @@ CLASS_CAPTION = (
     "and from the first data segment."
 )
 TIME_CAPTION = (
-    "When senders leave slow start and what it costs, as mean (sd) over the valid trials. Ours count from the SYN, "
-    "and again from the first data segment, as published ones do unless their row says otherwise."
+    "When senders leave slow start and what it costs, as mean (sd) over the valid trials. Our times count from the "
+    "SYN, and again from the first data segment, as published times do unless their row names another clock."
 )
 
 
 def _class_rows(ours: Sequence[Mapping[str, Any]], theirs: Sequence[Mapping[str, Any]]) -> tuple[Row, ...]:
-    judged_by = ((HEURISTICS[row["heuristic"]], row) for row in ours)
+    judged_by = ((label(row["heuristic"]), row) for row in ours)
     rows = [Row((name, _trials(row), *_classes(row), *_capacities(row))) for name, row in judged_by]
     for row in theirs:
         given, none = mean(row, "capacity_s", 1), number(None, 0)
@@ -96,7 +96,7 @@ def _time_rows(ours: Sequence[Mapping[str, Any]], theirs: Sequence[Mapping[str, 
     return (*rows, *(Row((_clocked(row), *_times(row)), published=True) for row in timed))
 
 
-def _shifted(row: Mapping[str, Any]) -> dict[str, Any]:
+def _shifted(row: Mapping[str, Any]) -> Mapping[str, float | None]:
     """Return the times of a sender that count from the first data segment; costs stand in the row above."""
     return {name + end: row[from_data(name) + end] for name in ("exit_s", "loss_s") for end in ("", "_sd")}
 
@@ -115,12 +115,12 @@ def _times(row: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _trials(row: Mapping[str, Any]) -> str:
-    """Valid of all; how many of them have a class, where not all do."""
+    """Return the valid trials of all; and how many of them have a class, where not all do."""
     judged = "" if row["judged"] == row["valid"] else f", {row['judged']} judged"
     return f"{row['valid']} of {row['trials']}{judged}"
 
 
 def _capacities(row: Mapping[str, Any]) -> tuple[str, str]:
-    """The mean on both clocks, and in how many trials the capacity was found, where not in all."""
+    """Return the mean on both clocks, and in how many trials the capacity was found, where not in all."""
     found = "" if row["capacity_trials"] in (0, row["valid"]) else f" in {row['capacity_trials']}"
     return mean(row, "capacity_s", 1) + found, mean(row, from_data("capacity_s"), 1)

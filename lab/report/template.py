@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What every page is made of: one environment, one style, the parts that pages share, and figures laid inside."""
+"""The parts of every page: one environment, one style, the shared macros, and inline figures."""
 
 import json
 import re
@@ -22,10 +22,11 @@ class Picture:
 
     svg: Markup
     caption: str
+    name: str = ""  # of its files
 
 
 def render(template: str, **given: Any) -> str:
-    """A page from one of the templates; style and script are ours and go in as they are."""
+    """Return a page from one of the templates, with the lab's own style and script inline."""
     environment = Environment(
         loader=FileSystemLoader(ROOMS), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
@@ -36,12 +37,13 @@ def render(template: str, **given: Any) -> str:
 
 def picture(name: str, svg: str, alt: str, caption: str) -> Picture:
     """Inline an SVG: its own names for its parts, and `alt` as the text that stands for it."""
+    prefix = f"figure-{name}".replace(".", "-")  # other elements of the page have names of their own
     body = re.sub(r"<metadata>.*?</metadata>", "", svg[svg.index("<svg") :], flags=re.DOTALL)
-    body = re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{name}-", body)
+    body = re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{prefix}-", body)
     size = re.sub(r' (?:width|height)="[^"]*pt"', "", body[: body.index(">")])
-    opened = f'{size} role="img" aria-labelledby="{name}-alt"><title id="{name}-alt">{escape(alt)}</title>'
+    opened = f'{size} role="img" aria-labelledby="{prefix}-alt"><title id="{prefix}-alt">{escape(alt)}</title>'
     drawn = opened + body[body.index(">") + 1 :]
-    return Picture(Markup(drawn), caption)  # noqa: S704 - matplotlib escapes the text it draws, we the title
+    return Picture(Markup(drawn), caption, name)  # noqa: S704 - matplotlib escapes the text it draws, we the title
 
 
 def _own(name: str) -> str:

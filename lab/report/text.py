@@ -24,9 +24,9 @@ def render(headline: Sequence[str], tables: Sequence[Table]) -> str:
 
 
 def shown(headline: Sequence[str], tables: Sequence[Table], width: int) -> RenderableType:
-    """What a rich console of that width prints: the headline, then the tables."""
+    """Return the headline and the tables as a rich console of that width prints them."""
     narrow = width < NARROW_CHARS
-    said = [Text(f"{sentence}\n") for sentence in headline]
+    sentences = [Text(f"{sentence}\n") for sentence in headline]
     cells = [cell for table in tables for group in table.groups for row in group.rows for cell in row.cells[1:]]
     left_out = narrow and any(_short(cell) != cell for cell in cells)
     hint = (
@@ -35,11 +35,11 @@ def shown(headline: Sequence[str], tables: Sequence[Table], width: int) -> Rende
     parts: list[RichTable | Text] = []
     for table in tables:
         parts += [_rich(table, narrow), *_notes(table, tables)]
-    return Group(*said, *parts, *hint)
+    return Group(*sentences, *parts, *hint)
 
 
 def _notes(table: Table, tables: Sequence[Table]) -> list[Text]:
-    """Word a table's notes below it, unless the next table has the same."""
+    """Return a table's notes, unless the next table has the same."""
     later = tables[tables.index(table) + 1 :]
     return [] if any(other.notes == table.notes for other in later) else [Text(f"{note}\n") for note in table.notes]
 

@@ -1,54 +1,78 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the certificates of a run's trials say: each check over all trials, and who failed."""
+"""The certificates of a run's trials, summed up: each check over all trials, and the trials that failed one."""
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 import polars as pl
 
+from lab.judge.records import CheckRecord
 from lab.tables.stored_trial import Trial
 
 
-def checks(trials: Iterable[Trial]) -> list[dict[str, Any]]:
-    """One row per check: what was asked, the range of what was got, and how many trials passed."""
-    gathered: dict[str, list[dict[str, Any]]] = {}
+@dataclass(frozen=True)
+class CheckSummary:
+    """One check over all trials: the range requested, the range measured, and how many trials passed."""
+
+    name: str
+    requested: str
+    measured: str
+    unit: str | None
+    tolerance: str
+    passed: int
+    trials: int
+
+
+@dataclass(frozen=True)
+class InvalidTrial:
+    """A trial that is left out, with the checks that it failed."""
+
+    cca: str
+    trial: int
+    failed: Sequence[CheckRecord]
+
+
+def checks(trials: Iterable[Trial]) -> list[CheckSummary]:
+    """Return one row per check."""
+    gathered: dict[str, list[CheckRecord]] = {}
     for trial in trials:
         for check in trial.meta["certificate"]["checks"]:
             gathered.setdefault(check["name"], []).append(check)
     return [_over_all(name, of_name) for name, of_name in gathered.items()]
 
 
-def invalid(trials: Iterable[Trial]) -> list[dict[str, Any]]:
-    """The trials left out, each with the checks it failed."""
-    return [{"cca": trial.cca, "trial": trial.number, "failed": _failed(trial)} for trial in trials if not trial.valid]
+def invalid(trials: Iterable[Trial]) -> list[InvalidTrial]:
+    """Return the trials that are left out."""
+    return [InvalidTrial(trial.cca, trial.number, _failed(trial)) for trial in trials if not trial.valid]
 
 
 def loss_disagreements(outcomes: pl.DataFrame) -> list[str]:
-    """Valid trials whose first loss in the capture is not explained by a drop at the bottleneck."""
+    """Name the valid trials whose first loss in the capture is not explained by a drop at the bottleneck."""
     odd = outcomes.filter(pl.col("valid") & ~pl.col("loss_agrees")).unique(["cca", "trial"], maintain_order=True)
     return [f"{cca}-{trial:03d}" for cca, trial in odd.select("cca", "trial").iter_rows()]
 
 
-def _failed(trial: Trial) -> list[dict[str, Any]]:
+def _failed(trial: Trial) -> list[CheckRecord]:
     return [check for check in trial.meta["certificate"]["checks"] if not check["ok"]]
 
 
-def _over_all(name: str, checks: list[dict[str, Any]]) -> dict[str, Any]:
-    return {
-        "name": name,
-        "asked": _range([check["asked"] for check in checks]),
-        "got": _range([check["got"] for check in checks]),
-        "unit": checks[0]["unit"],
-        "tolerance": _range([check["tolerance"] for check in checks]),
-        "passed": sum(check["ok"] for check in checks),
-        "trials": len(checks),
-    }
+def _over_all(name: str, checks: list[CheckRecord]) -> CheckSummary:
+    return CheckSummary(
+        name,
+        _range([check["asked"] for check in checks]),
+        _range([check["got"] for check in checks]),
+        checks[0]["unit"],
+        _range([check["tolerance"] for check in checks]),
+        sum(check["ok"] for check in checks),
+        len(checks),
+    )
 
 
-def _range(values: list[Any]) -> str:
-    """Smallest to largest of numbers; the distinct ones of anything else."""
+def _range(values: Iterable[str | float | None]) -> str:
+    """Return smallest to largest of numbers; the distinct ones of anything else."""
     known = [value for value in values if value is not None]
-    if known and all(isinstance(value, (int, float)) and not isinstance(value, bool) for value in known):
-        low, high = f"{min(known):.6g}", f"{max(known):.6g}"
+    numbers = [value for value in known if isinstance(value, (int, float)) and not isinstance(value, bool)]
+    if known and len(numbers) == len(known):
+        low, high = f"{min(numbers):.6g}", f"{max(numbers):.6g}"
         return low if low == high else f"{low} to {high}"
     return ", ".join(sorted({str(value) for value in known}))

@@ -10,8 +10,9 @@ import polars as pl
 from lab.base.errors import UserError
 from lab.figures.save import pdf, png, svg
 from lab.judge.files import write_whole
-from lab.judge.judged import judged as judge
 from lab.judge.provenance import provenance
+from lab.judge.registry import rule_of
+from lab.judge.stored import Stored
 from lab.judge.summary import summarise
 from lab.report import figures, latex, markdown, page, text, trust
 from lab.report.browser.pack import browsed
@@ -20,9 +21,6 @@ from lab.report.headline import headline
 from lab.report.table import Table, tables
 from lab.report.template import Picture, picture
 from lab.tables.stored_run import Run
-
-# The at-capacity rule that the papers use on this kind of path; a scenario of short paths names another.
-DEFAULT_HEURISTIC = "latency_offset"
 
 
 @dataclass(frozen=True)
@@ -49,16 +47,15 @@ class Report:
 
 def write_report(run_dir: Path, replay_library: Path | None) -> Report:
     """Judge every trial, aggregate, draw, and write all forms; an older report is replaced file by file."""
-    run = Run(run_dir)
-    found = judge(run)
-    if found.faults:
-        raise UserError(found.faults[0])
-    judged = found.outcomes
+    stored = Stored.of(Run(run_dir))
+    if stored.judged.faults:
+        raise UserError(stored.judged.faults[0])
+    run, judged = stored.run, stored.judged.outcomes
     ccas, scenario = run.meta["ccas"], run.meta["scenario"]
     summary = summarise(judged, [stanza["name"] for stanza in ccas])
-    answer = headline(summary, ccas, scenario.get("heuristic", DEFAULT_HEURISTIC))
+    answer = headline(summary, ccas, rule_of(scenario))
     shown = tables(summary, ccas, scenario.get("published", []), provenance(run.meta["profile"]))
-    pictures, drawn = _draw(run, judged, replay_library)
+    pictures, drawn = _draw(stored, replay_library)
     html = page.render(_page(run, judged, answer, shown, pictures))
     paths = ReportPaths(
         page=write_whole(run_dir / "report.html", html),
@@ -72,12 +69,12 @@ def write_report(run_dir: Path, replay_library: Path | None) -> Report:
     return Report(answer, shown, paths)
 
 
-def _draw(run: Run, judged: pl.DataFrame, replay_library: Path | None) -> tuple[dict[Named, Picture], tuple[Path, ...]]:
+def _draw(stored: Stored, replay_library: Path | None) -> tuple[dict[Named, Picture], tuple[Path, ...]]:
     """Write every figure as SVG and PNG, and keep its SVG for the page."""
-    folder = run.path / "figures"
+    folder = stored.run.path / "figures"
     folder.mkdir(exist_ok=True)
     pictures, written = {}, []
-    for named in chain([figures.overview(run, judged)], figures.per_sender(run, judged, replay_library)):
+    for named in chain(figures.over_all_trials(stored), figures.per_sender(stored, replay_library)):
         vector = svg(named.drawing.figure)
         pictures[named] = picture(named.name, vector, named.drawing.alt, named.drawing.caption)
         written.append(write_whole(folder / f"{named.name}.svg", vector))
@@ -93,13 +90,12 @@ def _page(
     shown: tuple[Table, ...],
     pictures: dict[Named, Picture],
 ) -> page.Page:
-    overview = next(picture for named, picture in pictures.items() if named.cca is None)
     return page.Page(
         run=run.path.resolve().name,
         scenario=run.path.resolve().parent.name,
         meta=run.meta,
         headline=answer,
-        overview=overview,
+        overviews=[picture for named, picture in pictures.items() if named.cca is None],
         tables=shown,
         senders=[_sender(stanza, pictures) for stanza in run.meta["ccas"]],
         checks=trust.checks(run.trials),

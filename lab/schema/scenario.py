@@ -8,11 +8,11 @@ from pydantic import Field, field_validator, model_validator
 
 from lab.base import paths
 from lab.base.errors import UserError, field_error
+from lab.schema.heuristics import DEFAULT_RULE, rule_files
 from lab.schema.load import Strict, choose, names, parse, read_yaml, shown
 
 Number = Annotated[float, Field(strict=False)]
 Text = Annotated[str, Field(min_length=1)]
-Heuristic = Literal["latency_offset", "median_throughput_1s", "median_throughput_after", "truth"]
 
 # What a source's times count from: the first data segment, or the SYN. Ours count from the SYN.
 Clock = Literal["data", "syn"]
@@ -105,7 +105,7 @@ class Scenario(Strict):
     duration_s: Annotated[int, Field(ge=1, le=3600)]
     seed: Annotated[int, Field(ge=0)]
     counterfactual_of: str | None = None  # the scenario that this one repeats with something changed
-    heuristic: Heuristic = "latency_offset"  # the at-capacity rule that the headline follows
+    heuristic: str = DEFAULT_RULE  # the at-capacity rule that the headline follows
     published: list[Published] = []
     # As the source had them. Nothing is waited here: each trial begins on a kernel and a link that nobody used before.
     pause_s: Annotated[Number, Field(ge=0)] = 0.0
@@ -127,6 +127,13 @@ class Scenario(Strict):
         if len(set(ccas)) != len(ccas):
             raise ValueError("a list that names each sender once")
         return ccas
+
+    @field_validator("heuristic")
+    @classmethod
+    def _known_rule(cls, heuristic: str) -> str:
+        if heuristic not in rule_files():
+            raise ValueError(f"a known at-capacity rule: {', '.join(sorted(rule_files()))}")
+        return heuristic
 
     @model_validator(mode="after")
     def _claims_of_its_senders(self) -> "Scenario":

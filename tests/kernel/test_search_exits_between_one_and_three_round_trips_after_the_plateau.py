@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """SEARCH exits between one and three round trips after the plateau.
 
-The plateau is where the bottleneck's queue begins to stay (lab/judge/truth.py), as of the first ACK that can tell
+The plateau is where the bottleneck's queue begins to stay (lab/judge/rules/truth.py), as of the first ACK that can tell
 the sender: one round trip of the empty path later. Round trips are counted as the sender lives them, queue and all:
 what was in flight as one began is acknowledged as it ends.
 """
@@ -9,7 +9,7 @@ what was in flight as one began is acknowledged as it ends.
 import polars as pl
 import pytest
 
-from lab.judge.truth import capacity_s
+from lab.judge.rules.truth import capacity_s
 from lab.tables.stored_trial import Trial
 from tests.conftest import Bench, experiment_on
 from tests.exact_links import deep

@@ -15,8 +15,8 @@ from lab.base import paths
 from lab.base.errors import UserError
 from lab.commands import evaluate
 from lab.commands.inventory import require_counterfactuals
-from lab.evaluation import claims
-from lab.evaluation.verdict import AGREES, EXPLAINED, OPEN, PARTLY, UNEXPLAINED, UNJUDGED
+from lab.evaluation.claims import rows as claims
+from lab.evaluation.claims.verdict import AGREES, EXPLAINED, OPEN, PARTLY, UNEXPLAINED, UNJUDGED
 from lab.evaluation.write import claimed
 from lab.judge.stored import Stored, stored
 from lab.report.index.summary import one_a_link

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lab.judge import truth
-from lab.judge.latency_offset import capacity_s, filling, offsets
+from lab.judge.rules import truth
+from lab.judge.rules.latency_offset import capacity_s, filling, offsets
 from lab.tables.link_capacity import Link
 from tests.slow_start_model import PACKETS, Path, download, packet
 

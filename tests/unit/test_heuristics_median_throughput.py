@@ -4,7 +4,8 @@
 import polars as pl
 import pytest
 
-from lab.judge.median_throughput import exit_bitrate_mbps, median_after_mbps, median_first_second_mbps, throughput
+from lab.judge.median_throughput import exit_bitrate_mbps, median_after_mbps, throughput
+from lab.judge.rules.median_throughput_1s import median_first_second_mbps
 from tests.slow_start_model import PACKETS, packet
 
 PER_SEGMENT_MBPS = 1448 * 8 / 0.015 / 1e6

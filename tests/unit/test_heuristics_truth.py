@@ -6,7 +6,7 @@ from collections.abc import Callable
 import polars as pl
 import pytest
 
-from lab.judge.truth import busy_share, capacity_s
+from lab.judge.rules.truth import busy_share, capacity_s
 from lab.tables.link_capacity import Link
 from tests.slow_start_model import Path, download
 

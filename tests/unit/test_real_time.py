@@ -214,5 +214,5 @@ def test_a_terminal_of_80_columns_loses_nothing_of_the_comparison(tmp_path: Path
 
 def test_without_a_virtual_run_there_is_nothing_to_compare_with(tmp_path: Path) -> None:
     stored(tmp_path, "2026-01-02", ("vm", "mininet"), [2.2], [True])
-    with pytest.raises(UserError, match="no whole run of virtual/netns"):
+    with pytest.raises(UserError, match="must hold a complete run of virtual/netns"):
         agree.latest(tmp_path, "latency_offset")

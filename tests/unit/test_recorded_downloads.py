@@ -12,12 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lab.base.errors import UserError
-from lab.evaluation.beside import beside
-from lab.evaluation.beside_tables import sheets
-from lab.evaluation.downloads import Download, Floats, emulated, recorded
-from lab.evaluation.first_drop import first_loss, gateway_drop, in_truth
-from lab.evaluation.rates import acked_after_s, cycle_hz, median_rtt_ms, rate
-from lab.evaluation.recorded import QUANTITIES, bands, inside, marks, rms_s, values_of
+from lab.evaluation.recorded.bands import QUANTITIES, bands, inside, marks, rms_s, values_of
+from lab.evaluation.recorded.comparison import compare_recorded
+from lab.evaluation.recorded.download import Download, Floats, emulated, recorded
+from lab.evaluation.recorded.gateway_drop import first_loss, gateway_drop, in_truth
+from lab.evaluation.recorded.rate import acked_after_s, cycle_hz, median_rtt_ms, rate
+from lab.evaluation.recorded.tables import sheets
 from lab.tables.stored_run import Run
 from lab.traces import importers
 from lab.traces.datasets import dataset
@@ -229,7 +229,7 @@ def test_a_stored_trial_is_a_download_too(tmp_path: Path) -> None:
 def test_the_tables_have_a_row_for_each_recording(tmp_path: Path) -> None:
     run = store_run(tmp_path, trials=2)
     files = [written(tmp_path, text(model().acks, form), f"{place}.csv") for place, form in enumerate(ack_logs.FORMS)]
-    both = beside(run, [str(file) for file in files])
+    both = compare_recorded(run, [str(file) for file in files])
     assert both.sender == "cubic_plain"
     for sheet in sheets(both):
         assert [row[0] for row in sheet.rows][: len(files)] == [file.stem for file in files]
@@ -240,9 +240,9 @@ def test_a_collection_stands_for_its_recordings(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setenv("LAB_CACHE", str(tmp_path / "cache"))
     run = store_run(tmp_path, trials=1)
     with pytest.raises(UserError, match="geo-viasat-logs-first/input-1: not fetched yet: run 'lab traces fetch geo-v"):
-        beside(run, ["geo-viasat-logs-first"])
+        compare_recorded(run, ["geo-viasat-logs-first"])
     with pytest.raises(UserError, match="recordings: must be given, or fetched: lab traces fetch geo-viasat-logs geo-"):
-        beside(run, [])
+        compare_recorded(run, [])
 
 
 def test_a_log_without_its_beginning_is_refused(tmp_path: Path) -> None:

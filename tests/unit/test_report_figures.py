@@ -3,6 +3,7 @@
 
 import subprocess
 from pathlib import Path
+from typing import cast
 
 import polars as pl
 import pytest
@@ -14,8 +15,9 @@ from lab.figures import cwnd_rtt, delivered_bytes, latency_offset, throughput_cd
 from lab.figures.save import png, svg
 from lab.figures.style import Moments, Sender, envelope, mark_moments, panels
 from lab.figures.subject import replayed_bins, subjects
-from lab.judge import truth
 from lab.judge.outcome import outcomes
+from lab.judge.records import Stanza
+from lab.judge.rules import truth
 from lab.schema.cca import load_ccas
 from lab.tables.link_capacity import Link
 from lab.tables.stored_run import Run
@@ -23,7 +25,7 @@ from tests import slow_start_model as model
 from tests.slow_start_model import BINS, download
 from tests.stored_run import store_run
 
-SEARCH = Sender.from_stanza(load_ccas()["search"].model_dump())
+SEARCH = Sender.from_stanza(cast("Stanza", load_ccas()["search"].model_dump()))
 ALL_MOMENTS = Moments(capacity_s=10.5, true_capacity_s=9.8, exit_s=12.1, loss_s=17.2)
 values = st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=300)
 
@@ -57,7 +59,8 @@ def test_thinning_leaves_out_what_is_missing() -> None:
 
 def test_moments_are_named_in_order_of_time_and_those_that_did_not_happen_are_said() -> None:
     assert (
-        Moments(exit_s=2.0, capacity_s=1.0).in_words() == "capacity by offset at 1.00 s, exit at 2.00 s, no first loss"
+        Moments(exit_s=2.0, capacity_s=1.0).in_words()
+        == "capacity by latency offset at 1.00 s, exit at 2.00 s, no first loss"
     )
     assert Moments().in_words() == "no exit, no first loss"
 
@@ -70,7 +73,7 @@ def test_each_moment_is_drawn_through_every_panel_and_named_with_its_time() -> N
     named = [text.get_text().strip() for text in axes[0].texts]
     assert set(named) == {
         "true capacity 9.80 s",
-        "capacity by offset 10.50 s",
+        "capacity by latency offset 10.50 s",
         "exit 12.10 s",
         "first loss 17.20 s",
     }

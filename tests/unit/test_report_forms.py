@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lab.base.format import mean, number, share
-from lab.judge.outcome import HEURISTICS
 from lab.judge.outcome import SCHEMA as OUTCOME
+from lab.judge.registry import rules
 from lab.judge.summary import summarise
 from lab.report import latex, markdown, text
 from lab.report.headline import headline
@@ -34,7 +34,7 @@ def judged(**classes: Sequence[str | None]) -> pl.DataFrame:
             "exit_s": 10.0 + n,
         }
         for cca, n, exit_class in trials
-        for heuristic in HEURISTICS
+        for heuristic in rules()
     ]
     return pl.DataFrame(rows, schema=OUTCOME)
 

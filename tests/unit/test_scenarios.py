@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The scenarios are the sources' experiments: trial counts, orders, pauses, and every value that was published."""
 
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
-from lab.schema.scenario import Scenario, load_scenario, scenarios
+from lab.judge.records import ScenarioRecord
+from lab.schema.scenario import Claims, Scenario, load_scenario, scenarios
 
 # thesis 5.3.2 and 5.3.3, WiFi paper III.D, poster
 ASKED: dict[str, dict[str, Any]] = {
@@ -28,57 +29,81 @@ def test_a_scenario_has_its_sources_numbers(name: str) -> None:
     assert {field: getattr(scenario, field) for field in ASKED[name]} == ASKED[name]
 
 
-def of_all(metric: str) -> list[tuple[str, str, float]]:
-    found = []
-    for name in scenarios():
-        _, scenario = load_scenario(name)
-        for claims in scenario.claims:
-            value = claims.values.get(metric)  # type: ignore[call-overload]
-            if value is not None:
-                found.append((name, claims.row, value[0] if isinstance(value, list) else value))
-    return found
+SENDERS = ("SEARCH", "HyStart on", "HyStart off")
+ROWS: dict[str, set[str]] = {
+    "thesis, table 5.1": {
+        f"{link}, {what}" for link in ("GEO", "LEO", "4G LTE") for what in ("capacity and loss", "exit and timely")
+    },
+    "thesis, table 5.2": {"Strong", "Weak"},
+    "thesis, table 5.3": {
+        f"{link}, {sender}"
+        for link in ("GEO", "LEO", "4G LTE", "WiFi Strong RSSI", "WiFi Weak RSSI")
+        for sender in SENDERS
+    },
+    "WiFi paper, table I": {f"{signal}, {sender}" for signal in ("High", "Medium", "Low") for sender in SENDERS},
+    "WiFi paper, table II": {f"{signal}, {sender}" for signal in ("High", "Medium", "Low") for sender in SENDERS},
+    "poster, table": {"GEO", "LEO"},
+}
 
 
-def test_the_three_shares_of_a_published_row_make_a_whole() -> None:
-    shares = ("early_pct", "chokepoint_pct", "late_pct")
-    every = [claims.values for name in scenarios() for claims in load_scenario(name)[1].claims]
-    rows = [dict(values) for values in every if set(shares) <= set(values)]
-    assert len(rows) == 15 + 9  # thesis, table 5.3; WiFi paper, table II
-    assert all(sum(values[share] for share in shares) == pytest.approx(100, abs=0.2) for values in rows)  # type: ignore
+def claims_of(source: str) -> list[Claims]:
+    every = [claims for name in scenarios() for claims in load_scenario(name)[1].claims]
+    return [claims for claims in every if claims.source == source]
 
 
-def test_every_row_of_the_tables_of_times_is_claimed() -> None:
-    assert len(of_all("timely_pct")) == 5  # thesis, tables 5.1 and 5.2
-    assert len(of_all("exit_bitrate_mbps")) == 9  # WiFi paper, table I
-    assert len(of_all("headroom_s")) == 2  # the poster's table
+@pytest.mark.parametrize("source", ROWS)
+def test_every_row_of_a_published_table_is_claimed(source: str) -> None:
+    assert {claims.row for claims in claims_of(source)} == ROWS[source]
+
+
+@pytest.mark.parametrize("source", ["thesis, table 5.3", "WiFi paper, table II"])
+def test_the_three_shares_of_a_published_row_make_a_whole(source: str) -> None:
+    for claims in claims_of(source):
+        values = cast("dict[str, float]", claims.values)
+        shares = [values[share] for share in ("early_pct", "chokepoint_pct", "late_pct")]
+        assert sum(shares) == pytest.approx(100, abs=0.2), claims.row
+
+
+@pytest.mark.parametrize(
+    ("source", "metric"),
+    [
+        ("thesis, table 5.2", "timely_pct"),
+        ("WiFi paper, table I", "exit_bitrate_mbps"),
+        ("poster, table", "headroom_s"),
+    ],
+)
+def test_the_value_that_a_table_is_about_stands_in_each_of_its_rows(source: str, metric: str) -> None:
+    with_it = {claims.row for claims in claims_of(source) if metric in claims.values}
+    assert with_it == ROWS[source]
 
 
 def test_every_claim_has_a_sentence() -> None:
-    from lab.evaluation.claims import rows
+    from lab.evaluation.claims.rows import rows
 
     for name in scenarios():
         _, scenario = load_scenario(name)
-        made = list(rows(name, scenario.model_dump(), None, {}))
+        made = list(rows(name, cast("ScenarioRecord", scenario.model_dump()), None, {}))
         assert len({row["id"] for row in made}) == len(made)
         assert all(row["claim"].endswith(f"({scenario.profile}).") and row["why"] for row in made)
 
 
-def test_a_source_that_replayed_search_is_compared_with_a_replay_and_one_that_ran_it_with_a_sender() -> None:
-    forms: dict[tuple[str, str], set[str]] = {}
-    for name in scenarios():
-        for claims in load_scenario(name)[1].claims:
-            if claims.replayed or claims.cca.startswith("search"):
-                forms.setdefault((name.split("-")[0], claims.source), set()).add(claims.replayed or claims.cca)
-                assert bool(claims.replayed) == (claims.source in ("thesis, table 5.1", "poster, table"))
-    assert forms == {
-        ("netdev", "NetDev 0x18, GEO case study"): {"search2"},
-        ("poster", "poster, table"): {"search1"},
-        ("thesis", "thesis, table 5.1"): {"search2"},
-        ("thesis", "thesis, table 5.2"): {"search2"},
-        ("thesis", "thesis, table 5.3"): {"search2"},
-        ("wifi", "WiFi paper, table I"): {"search2"},
-        ("wifi", "WiFi paper, table II"): {"search2"},
-    }
+FORMS = {
+    "NetDev 0x18, GEO case study": "search2",
+    "poster, table": "search1",
+    "thesis, table 5.1": "search2",
+    "thesis, table 5.2": "search2",
+    "thesis, table 5.3": "search2",
+    "WiFi paper, table I": "search2",
+    "WiFi paper, table II": "search2",
+}
+
+
+@pytest.mark.parametrize("source", FORMS)
+def test_a_source_that_replayed_search_is_compared_with_a_replay_and_one_that_ran_it_with_a_sender(source: str) -> None:
+    of_search = [claims for claims in claims_of(source) if claims.replayed or claims.cca.startswith("search")]
+    assert {claims.replayed or claims.cca for claims in of_search} == {FORMS[source]}
+    replays = source in ("thesis, table 5.1", "poster, table")
+    assert all(bool(claims.replayed) == replays for claims in of_search)
 
 
 def test_claims_of_a_sender_that_does_not_run_are_refused() -> None:

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from lab.evaluation.estimates import Estimate
-from lab.evaluation.verdict import (
+from lab.evaluation.claims.estimate import Estimate
+from lab.evaluation.claims.verdict import (
     AGREES,
     COUNTED,
     DIFFERS,
@@ -21,6 +21,7 @@ from lab.evaluation.verdict import (
     tolerance_of,
     verdict,
 )
+from lab.judge.records import ToleranceRecord
 
 VALUES = st.floats(min_value=-1e3, max_value=1e3).map(lambda value: round(value, 3))
 WIDTHS = st.floats(min_value=0, max_value=100).map(lambda width: round(width, 3))
@@ -54,7 +55,7 @@ def test_a_verdict_takes_the_tolerance_the_interval_and_enough_trials(ours: Esti
 
 
 def test_shares_have_a_tolerance_in_points_and_all_else_in_percent_of_what_was_published() -> None:
-    stated = {"share_points": 10, "relative_pct": 25}
+    stated: ToleranceRecord = {"share_points": 10, "relative_pct": 25}
     assert tolerance_of(stated, "early_pct", 3.9) == 10
     assert tolerance_of(stated, "exit_s", 13.7) == pytest.approx(3.425)
 

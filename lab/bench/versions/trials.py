@@ -10,7 +10,7 @@ from typing import Any
 from rich.console import Console
 
 from lab.bench.versions.forms import FORMS, experiment
-from lab.evaluation.replayed import BASE, class_of, download, exit_of
+from lab.evaluation.search.replay import BASE, class_of, download, exit_of
 from lab.judge.outcome import outcome
 from lab.kernel.build import Kernel
 from lab.links.profile import Profile
@@ -80,7 +80,7 @@ def module_row(folder: Path, link: str) -> Row | None:
     (seen,) = (row for row in outcome(trial) if row["heuristic"] == "truth")
     backlog_bytes = trial.qdisc["backlog_bytes"].mean()
     queue_ms = backlog_bytes * 8e-3 / trial.meta["rate_mbps"] if isinstance(backlog_bytes, float) else None
-    return _row(trial, link, trial.cca, seen) | {
+    return _row(trial, link, trial.cca, dict(seen)) | {
         "throughput_mbps": seen["throughput_mbps"],
         "retransmits_pkts": seen["retransmits_pkts"],
         "queue_ms": queue_ms,

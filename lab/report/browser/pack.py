@@ -10,79 +10,128 @@ from contextlib import suppress
 from copy import copy
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TypedDict, cast
 
 import polars as pl
 
 from lab.judge.files import write_whole
-from lab.report.browser import series as made_by
+from lab.judge.outcome import Outcome
+from lab.judge.registry import TRUTH, label, rule_of
+from lab.report.browser import series as series_module
 from lab.report.browser.series import QUANTITIES, series
 from lab.tables.stored_run import Run
 from lab.tables.stored_trial import Trial
 
-KEPT = "browser.json.gz"  # beside a trial's tables: what was packed, and of which moments
+KEPT = "browser.json.gz"  # next to a trial's tables: what was packed, and of which moments
+Times = Mapping[str, float | None]
+
+
+class Panel(TypedDict):
+    """One panel of the chart."""
+
+    name: str
+    label: str
+    unit: str
+
+
+class SenderLook(TypedDict):
+    """How the browser shows a sender."""
+
+    label: str
+    colour: str
+
+
+class Entry(TypedDict):
+    """One trial in the browser; `data` is its packed series, in base64."""
+
+    group: str
+    cca: str
+    trial: int
+    valid: bool
+    exit_class: str | None
+    cause: str | None
+    duration_s: float
+    moments: Times
+    rule: str
+    data: str
+
+
+class Browsed(TypedDict):
+    """All that the browser of a page shows."""
+
+    quantities: list[Panel]
+    senders: dict[str, SenderLook]
+    trials: list[Entry]
+
+
 MOMENTS = ("capacity_s", "true_capacity_s", "exit_s", "loss_s")
 
 
-def browsed(runs: Iterable[tuple[Run, pl.DataFrame, str]]) -> dict[str, Any]:
-    """All that the browser of a page shows: every judged trial of runs given with their outcomes and names."""
-    trials: list[dict[str, Any]] = []
-    senders: dict[str, dict[str, str]] = {}
+def browsed(runs: Iterable[tuple[Run, pl.DataFrame, str]]) -> Browsed:
+    """Return all that the browser of a page shows: every judged trial of runs given with their outcomes and names."""
+    trials: list[Entry] = []
+    senders: dict[str, SenderLook] = {}
     for run, outcomes, name in runs:
-        trials += packed(run.trials, outcomes, name)
-        senders |= {stanza["name"]: {key: stanza[key] for key in ("label", "colour")} for stanza in run.meta["ccas"]}
-    quantities = [{"name": each.name, "label": each.label, "unit": each.unit} for each in QUANTITIES]
+        trials += packed(run.trials, outcomes, name, rule_of(run.meta["scenario"]))
+        senders |= {
+            stanza["name"]: {"label": stanza["label"], "colour": stanza["colour"]} for stanza in run.meta["ccas"]
+        }
+    quantities: list[Panel] = [{"name": each.name, "label": each.label, "unit": each.unit} for each in QUANTITIES]
     return {"quantities": quantities, "senders": senders, "trials": trials}
 
 
-def packed(trials: Iterable[Trial], outcomes: pl.DataFrame, group: str) -> Iterator[dict[str, Any]]:
-    """Pack trials of a run that have been judged, in the order given; `group` names the run in the browser's list."""
+def packed(trials: Iterable[Trial], outcomes: pl.DataFrame, group: str, rule: str) -> Iterator[Entry]:
+    """Pack trials of a run that have been judged, in the order given.
+
+    group: the run's name in the browser's list; rule: the at-capacity rule that is shown next to the truth.
+    """
     judged = dict(iter(outcomes.group_by(["cca", "trial"])))
     for trial in trials:
         rows = judged.get((trial.cca, trial.number))
         if rows is not None:
-            yield _entry(copy(trial), {row["heuristic"]: row for row in rows.iter_rows(named=True)}, group)
+            yield _entry(
+                copy(trial), {row["heuristic"]: row for row in cast("list[Outcome]", rows.to_dicts())}, group, rule
+            )
 
 
-def _entry(trial: Trial, by_rule: Mapping[str, Mapping[str, Any]], group: str) -> dict[str, Any]:
-    true, offset = by_rule["truth"], by_rule["latency_offset"]
-    moments = dict(
-        zip(MOMENTS, (offset["capacity_s"], true["capacity_s"], true["exit_s"], true["loss_s"]), strict=True)
-    )
+def _entry(trial: Trial, by_rule: Mapping[str, Outcome], group: str, rule: str) -> Entry:
+    true, ruled = by_rule[TRUTH], by_rule[rule]
+    moments = dict(zip(MOMENTS, (ruled["capacity_s"], true["capacity_s"], true["exit_s"], true["loss_s"]), strict=True))
     known = [value for value in moments.values() if value is not None]
-    data = _kept(trial.path / KEPT, moments) or _made(trial, moments, max(known, default=None))
+    data = _kept(trial.path / KEPT, moments) or _packed(trial, moments, max(known, default=None))
     return {
         "group": group,
         "cca": trial.cca,
         "trial": trial.number,
         "valid": trial.valid,
-        "class": true["exit_class"],
+        "exit_class": true["exit_class"],
         "cause": true["exit_cause"],
         "duration_s": trial.meta["duration_s"],
         "moments": moments,
+        "rule": label(rule),
         "data": base64.b64encode(data).decode(),
     }
 
 
-def _made(trial: Trial, moments: Mapping[str, float | None], last_s: float | None) -> bytes:
-    content = {"made_by": _maker(), "moments": moments, **series(trial, last_s)}
+def _packed(trial: Trial, moments: Times, last_s: float | None) -> bytes:
+    content = {"made_by": _source_digest(), "moments": moments, **series(trial, last_s)}
     data = gzip.compress(json.dumps(content, separators=(",", ":")).encode(), mtime=0)
     with suppress(OSError):  # kept for the next time only
         write_whole(trial.path / KEPT, data)
     return data
 
 
-def _kept(file: Path, moments: Mapping[str, float | None]) -> bytes | None:
-    """What was packed before, where it is whole and of the same moments."""
+def _kept(file: Path, moments: Times) -> bytes | None:
+    """Return what was packed before, where it is whole and of the same moments."""
     try:
         data = file.read_bytes()
         content = json.loads(gzip.decompress(data))
-        return data if (content["made_by"], content["moments"]) == (_maker(), moments) else None
+        return data if (content["made_by"], content["moments"]) == (_source_digest(), moments) else None
     except (OSError, EOFError, ValueError, KeyError):
         return None
 
 
 @cache
-def _maker() -> str:
+def _source_digest() -> str:
     """Digest of the source that thins."""
-    return hashlib.sha256(Path(made_by.__file__).read_bytes()).hexdigest()[:16]
+    return hashlib.sha256(Path(series_module.__file__).read_bytes()).hexdigest()[:16]

@@ -5,19 +5,43 @@ Half of the stretches lie in slow start (up to a little after the last of its mo
 the other half share the rest. Values are whole numbers of a small step, so that they pack well.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypedDict
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from lab.judge.outcome import FLOW
+from lab.tables.downloads import FLOW
 from lab.tables.stored_trial import Trial
 
 BUCKETS = 800
 FOCUS = 1.25  # slow start's share ends this far beyond its last moment
 MOST_EVENTS = 400  # losses drawn one by one; beyond it every so many
 Integers = list[int | None]
+
+
+class Ranges(TypedDict):
+    """Smallest and largest value of each stretch of time, in steps, as differences to the stretch before."""
+
+    step: float
+    low: Integers
+    high: Integers
+
+
+class Events(TypedDict):
+    """Events in ms, thinned, and how many there were."""
+
+    count: int
+    ms: list[float]
+
+
+class Series(TypedDict):
+    """The data of one trial's chart."""
+
+    edges: list[float]
+    series: dict[str, Ranges]
+    drops: Events
+    resent: Events
 
 
 class Quantity(NamedTuple):
@@ -40,8 +64,8 @@ QUANTITIES = (
 )
 
 
-def series(trial: Trial, last_moment_s: float | None) -> dict[str, Any]:
-    """All that the browser draws of a trial beside its moments: edges in ms, ranges by quantity, losses in ms."""
+def series(trial: Trial, last_moment_s: float | None) -> Series:
+    """Return what the browser draws in addition to the moments: edges in ms, ranges by quantity, losses in ms."""
     duration_s = float(trial.meta["duration_s"])
     edges_s = _edges_s(duration_s, last_moment_s)
     drawn = {quantity.name: _ranges(_values(trial, quantity), edges_s, quantity.step) for quantity in QUANTITIES}
@@ -70,7 +94,7 @@ def _values(trial: Trial, quantity: Quantity) -> pl.DataFrame:
     return table.select("t_s", value=value).drop_nulls().filter(pl.col("value").is_finite() & (pl.col("t_s") >= 0))
 
 
-def _ranges(values: pl.DataFrame, edges_s: npt.NDArray[np.float64], step: float) -> dict[str, Any]:
+def _ranges(values: pl.DataFrame, edges_s: npt.NDArray[np.float64], step: float) -> Ranges:
     """Smallest and largest of each stretch, as differences to the one before; a stretch without values is null."""
     bucket = np.clip(np.searchsorted(edges_s, values["t_s"].to_numpy(), "right") - 1, 0, len(edges_s) - 2)
     by_bucket = (
@@ -85,12 +109,12 @@ def _ranges(values: pl.DataFrame, edges_s: npt.NDArray[np.float64], step: float)
 
 def _differences(column: pl.Series) -> Integers:
     """Each known value as its difference to the known one before."""
-    told: Integers = []
+    differences: Integers = []
     before = 0
     for value in column:
-        told.append(None if value is None else value - before)
+        differences.append(None if value is None else value - before)
         before = before if value is None else value
-    return told
+    return differences
 
 
 def _drops_ms(qdisc: pl.DataFrame) -> list[float]:
@@ -102,7 +126,7 @@ def _known_ms(t_s: pl.Series) -> list[float]:
     return [round(time * 1e3, 2) for time in t_s.drop_nulls()]
 
 
-def _thin(times_ms: list[float]) -> dict[str, Any]:
+def _thin(times_ms: list[float]) -> Events:
     """At most so many of them, spread evenly, and how many there were."""
     every = -(-len(times_ms) // MOST_EVENTS) or 1
     return {"count": len(times_ms), "ms": times_ms[::every]}

@@ -7,7 +7,7 @@ from lab.judge.representative import representatives
 
 
 def shown_first(outcomes: pl.DataFrame) -> pl.DataFrame:
-    """The outcomes of each sender's trials with the earliest, the median and the latest exit."""
+    """Return the outcomes of each sender's trials with the earliest, the median and the latest exit."""
     medians = representatives(outcomes)
     keys: set[tuple[str, int]] = set(medians.items())
     left = outcomes.filter("valid", pl.col("exit_s").is_not_null()).sort("exit_s", "trial")

@@ -8,8 +8,8 @@ from typing import Any
 import polars as pl
 
 from lab.base.format import NONE
-from lab.evaluation.verdict import AGREES, COUNTED, EXPLAINED, MOST_PCT, OPEN, PARTLY, UNEXPLAINED, UNJUDGED
-from lab.evaluation.wording import short
+from lab.evaluation.claims.sentences import short
+from lab.evaluation.claims.verdict import AGREES, COUNTED, EXPLAINED, MOST_PCT, OPEN, PARTLY, UNEXPLAINED, UNJUDGED
 from lab.judge.clock import CLOCKS
 
 # What a reader looks for first stands first.
@@ -26,13 +26,13 @@ MEANINGS = {
     AGREES: "ours lies within the tolerance, which was stated before the run",
     EXPLAINED: "a run with one thing changed lies apart from ours, closes more than "
     f"{MOST_PCT:g} % of the way to the published value, and reaches into the tolerance",
-    PARTLY: "such a run moves closer, and not so far",
-    UNEXPLAINED: "no run tests why, or the run that does so did not move it",
+    PARTLY: "such a run moves closer to the published value, but less far",
+    UNEXPLAINED: "no run tests why, or the run that does so does not move closer",
     OPEN: "the same, and the scenario states what was tried",
     UNJUDGED: "not run yet, too few trials, or an interval that leaves it open",
 }
 SOURCE = ("document", "place")
-Claim = Mapping[str, Any]
+Claim = Mapping[str, str | int]
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ def _clocks(table: pl.DataFrame) -> list[str]:
     timed = table.filter(pl.col("clock").is_not_null())
     return [
         f"Times of {', '.join(rows['document'].unique(maintain_order=True))} count from {CLOCKS[str(clock)]}, "
-        "and so do ours beside them; ours from the SYN stand below."
+        "and so do ours; ours from the SYN are given below."
         for (clock,), rows in timed.group_by(["clock"], maintain_order=True)
     ]
 
@@ -96,7 +96,7 @@ def _verdict(name: str, rows: pl.DataFrame) -> Verdict:
     return Verdict(COUNTED[name], MARKS[name], MEANINGS[name], [_claim(row) for row in rows.iter_rows(named=True)])
 
 
-def _claim(row: Mapping[str, Any]) -> dict[str, Any]:
+def _claim(row: Mapping[str, Any]) -> Mapping[str, str | int]:
     spread = "" if row["published_sd"] is None else f" ({row['published_sd']:.4g})"
     from_syn = "" if row["ours_from_syn"] is None else f"{short(row['ours_from_syn'])} s from the SYN"
     closed = "" if row["closed_pct"] is None else f"{row['closed_pct']:.0f} % of the way"
@@ -119,7 +119,7 @@ def _claim(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _estimate(row: Mapping[str, Any], value: str, lo: str, hi: str) -> str:
-    """An estimate with its interval and unit."""
+    """Return an estimate with its interval and unit."""
     if row[value] is None:
         return NONE
     interval = "" if row[lo] is None or row[hi] is None else f" [{short(row[lo])} to {short(row[hi])}]"

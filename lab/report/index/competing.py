@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Two downloads over one link: a table out of evaluation/flows.parquet."""
+"""Two downloads over one link: a table from evaluation/flows.parquet."""
 
 import polars as pl
 
@@ -8,11 +8,11 @@ from lab.base.stats import mean_sd
 from lab.report.table import Group, Row, Table
 
 COLUMNS = {"throughput_mbps": 1, "rtt_ms": 0, "retransmits_pkts": 0, "jain": 2}
-HEADER = ("Flow", "Trials", "Throughput (Mb/s)", "RTT (ms)", "Sent again (pkts)", "Fairness (Jain)")
+HEADER = ("Flow", "Trials", "Throughput (Mb/s)", "RTT (ms)", "Retransmits (pkts)", "Fairness (Jain)")
 
 
 def competing_table(flows: pl.DataFrame) -> Table:
-    """A group a pairing, a row a flow: means with standard deviations over the trials."""
+    """Return one group per pairing, with one row per flow: means with standard deviations over the trials."""
     groups = []
     for (pairing,), of_pairing in flows.group_by(["pairing"], maintain_order=True):
         rows = []

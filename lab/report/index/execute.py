@@ -17,7 +17,10 @@ from lab.base.paths import REPO
 
 
 def execute(notebook: Path, executed: Path, sockets: Path, parameters: dict[str, str]) -> None:
-    """Raises what a cell raised; SOCKETS: a folder with a short path (unix(7): 108 bytes with the file's name)."""
+    """Execute a notebook; raises what a cell raises.
+
+    sockets: a folder with a short path (unix(7): 108 bytes with the name of the file).
+    """
     manager = {"transport": "ipc", "connection_file": str(sockets / "kernel.json")}
     papermill.execute_notebook(
         notebook,

@@ -8,14 +8,13 @@ from typing import Any
 import polars as pl
 
 from lab.base.format import NONE, number
-from lab.figures import rule_bias
-from lab.figures.save import pdf, svg
+from lab.figures.page_figure import Place
 from lab.judge.files import write_whole
-from lab.judge.labels import HEURISTICS
+from lab.judge.registry import label, rules
 from lab.report import template
+from lab.report.index.drawn import drawn
 from lab.report.index.evaluation import evaluation
 from lab.report.table import Group, Row, Table
-from lab.report.template import picture
 
 PAGE = "heuristics.html"
 HEADER = (
@@ -29,7 +28,7 @@ HEADER = (
     "Early called timely",
 )
 CONSTANTS = ("Constants", "Trials", "Found (%)", "Bias (s)", "Error, rms (s)", "Misjudged (%)")
-BEST = 3  # grid points shown beside the published one
+BEST = 3  # grid points shown in addition to the published one
 
 
 def write(results: Path, links: Mapping[str, str]) -> bool:
@@ -37,18 +36,14 @@ def write(results: Path, links: Mapping[str, str]) -> bool:
     scored, trials = evaluation(results, "heuristics"), evaluation(results, "heuristics_trials")
     if scored is None or trials is None:
         return False
-    drawing = rule_bias.draw(trials, links)
-    inline = None
-    if drawing is not None:
-        vector = svg(drawing.figure)
-        write_whole(results / "rule_bias.svg", vector)
-        write_whole(results / "rule_bias.pdf", pdf(drawing.figure))
-        inline = picture("rule-bias", vector, drawing.alt, drawing.caption)
     tables = [_scores(scored, links)]
     constants = evaluation(results, "heuristics_constants")
     if constants is not None and not constants.is_empty():
         tables.append(_constants(constants, links))
-    write_whole(results / PAGE, template.render("heuristics.html.j2", picture=inline, tables=tables))
+    write_whole(
+        results / PAGE,
+        template.render("heuristics.html.j2", pictures=drawn(results, Place.RULES, trials, links), tables=tables),
+    )
     return True
 
 
@@ -60,7 +55,7 @@ def _scores(scored: pl.DataFrame, links: Mapping[str, str]) -> Table:
     ]
     caption = (
         "Each rule against the moment at which the queue truly filled. Bias: rule minus truth, mean with its 95 % "
-        "interval; calls: how many exits of one class the rule takes for the other."
+        "interval. Last columns: how many exits of one class the rule takes for the other."
     )
     return Table("scores", caption, HEADER, tuple(groups), (), "Link")
 
@@ -69,7 +64,7 @@ def _score(row: Mapping[str, Any]) -> Row:
     found = None if not row["trials"] else 100 * row["found"] / row["trials"]
     interval = "" if row["bias_lo_s"] is None else f" [{row['bias_lo_s']:.2f} to {row['bias_hi_s']:.2f}]"
     cells = (
-        HEURISTICS[row["rule"]],
+        label(row["rule"]),
         str(row["trials"]),
         number(found, 0),
         number(row["bias_s"], 2) + interval,
@@ -82,22 +77,21 @@ def _score(row: Mapping[str, Any]) -> Row:
 
 
 def _constants(constants: pl.DataFrame, links: Mapping[str, str]) -> Table:
-    """The published constants, and those with the smallest error."""
+    """Return the published constants, and those with the smallest error."""
     groups = []
     for (scenario, rule), of in constants.group_by(["scenario", "rule"], maintain_order=True):
         best = of.filter(~pl.col("published")).sort("rms_s", nulls_last=True).head(BEST)
         rows = pl.concat([of.filter("published"), best])
-        name = f"{links.get(str(scenario), str(scenario))}: {HEURISTICS.get(str(rule), rule)}"
+        name = f"{links.get(str(scenario), str(scenario))}: {label(str(rule))}"
         groups.append(Group(name, tuple(_constant(row) for row in rows.iter_rows(named=True))))
-    caption = (
-        "Where the rules' constants would better be: the papers' own (published), and the best of a grid by error."
-    )
+    caption = "The constants of the rules: the papers' own (published), and the best of a grid by error."
     return Table("constants", caption, CONSTANTS, tuple(groups), (), "Link and rule")
 
 
 def _constant(row: Mapping[str, Any]) -> Row:
-    known = {"exceeds (RTTs)": row["exceed_rtts"], "back to (RTTs)": row["back_rtts"], "span (s)": row["span_s"]}
-    words = ", ".join(f"{name} {value:g}" for name, value in known.items() if value is not None) or NONE
+    rule = rules().get(row["rule"])
+    labels = rule.constants.labels if rule and rule.constants else {}
+    words = ", ".join(f"{name} {row[column]:g}" for column, name in labels.items() if column in row) or NONE
     found = None if not row["trials"] else 100 * row["found"] / row["trials"]
     cells = (
         words,

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """results/index.html as plain data, and from data to HTML; nothing is fetched."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from lab.report import template
+from lab.report.browser.pack import Browsed
 from lab.report.index.claims import Claims
 from lab.report.index.recorded import RecordedPart
 from lab.report.table import Table
@@ -36,10 +36,10 @@ class ScenarioPart:
 
 @dataclass(frozen=True)
 class Item:
-    """A figure or table of a seed, or why there is none."""
+    """A figure or table of a paper, or why there is none."""
 
     kind: str
-    seed: str
+    source: str
     picture: Picture | None = None
     table: Table | None = None
     why: str = ""
@@ -48,12 +48,13 @@ class Item:
 
 @dataclass(frozen=True)
 class Chapter:
-    """What one notebook made."""
+    """The artefacts of one notebook."""
 
     name: str
-    question: str
+    title: str
     notebook: str
     items: Sequence[Item]
+    needs: Sequence[str]  # the scenarios that the notebook declares
     fault: str | None
 
 
@@ -62,14 +63,14 @@ class Index:
     """All that the page shows."""
 
     links: Sequence[Link]
-    overview: Picture | None
+    overviews: Sequence[Picture]
     summary: Table | None
     scenarios: Sequence[ScenarioPart]
     chapters: Sequence[Chapter]
     recorded: RecordedPart
     claims: Claims | None  # null: not judged yet
     heuristics: bool
-    browsed: Mapping[str, Any]
+    browsed: Browsed
     faults: Sequence[str]
     trials: int
     valid: int
@@ -77,5 +78,5 @@ class Index:
 
 
 def render(index: Index) -> str:
-    """The page as HTML."""
+    """Return the page as HTML."""
     return template.render("index.html.j2", index=index)

@@ -1,28 +1,25 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The recorded downloads beside the emulated ones on the page of all; what is missing is a command to run."""
+"""Recorded and emulated downloads on the index; where one is missing, the command that gives it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from lab.base.errors import UserError
-from lab.evaluation.beside import SCENARIO, beside, fetch_command, fetched
-from lab.evaluation.beside_tables import EMULATED, Sheet, sheets
-from lab.figures import recorded_downloads
-from lab.figures.save import pdf, svg
-from lab.judge.files import write_whole
+from lab.evaluation.recorded.comparison import SCENARIO, compare_recorded, fetch_command, fetched
+from lab.evaluation.recorded.tables import EMULATED, Sheet, sheets
+from lab.figures.page_figure import Place
 from lab.judge.stored import LATEST
+from lab.report.index.drawn import drawn
 from lab.report.table import Group, Row, Table
-from lab.report.template import Picture, picture
-
-NAME = "recorded_downloads"
+from lab.report.template import Picture
 
 
 @dataclass(frozen=True)
 class RecordedPart:
     """A figure and its tables, or the commands that they wait for."""
 
-    picture: Picture | None = None
+    pictures: Sequence[Picture] = ()
     tables: Sequence[Table] = ()
     commands: Sequence[str] = ()
 
@@ -34,15 +31,11 @@ def recorded(results: Path, faults: list[str]) -> RecordedPart:
     if missing:
         return RecordedPart(commands=missing)
     try:
-        both = beside(run, fetched())
-        drawing, tables = recorded_downloads.draw(both), [_table(sheet) for sheet in sheets(both)]
+        both = compare_recorded(run, fetched())
+        return RecordedPart(drawn(results, Place.RECORDED, both), [_table(sheet) for sheet in sheets(both)])
     except UserError as error:
         faults.append(str(error))
         return RecordedPart(commands=[f"lab traces compare {SCENARIO}/{LATEST}"])
-    vector = svg(drawing.figure)
-    write_whole(results / f"{NAME}.svg", vector)
-    write_whole(results / f"{NAME}.pdf", pdf(drawing.figure))
-    return RecordedPart(picture("recorded-downloads", vector, drawing.alt, drawing.caption), tables)
 
 
 def _table(sheet: Sheet) -> Table:
@@ -52,5 +45,5 @@ def _table(sheet: Sheet) -> Table:
         for label, rows in (("Recorded", [row for row in sheet.rows if row not in ours]), ("Emulated", ours))
         if rows
     ]
-    name = f"beside-{sheet.title.lower().replace(' ', '-')}"
+    name = f"recorded-{sheet.title.lower().replace(' ', '-')}"
     return Table(name, sheet.title, ("Download", *sheet.header[1:]), tuple(groups), (sheet.note,), "Of")

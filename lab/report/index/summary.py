@@ -6,6 +6,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from lab.base.format import mean, number, share
+from lab.judge.registry import TRUTH, rule_of
 from lab.judge.stored import Stored
 from lab.judge.summary import summarise
 from lab.report.headline import headline
@@ -42,16 +43,16 @@ def one_a_link(runs: Sequence[Stored]) -> list[Stored]:
 
 def sentence(stored: Stored) -> str:
     """Who leaves at the right moment on this link, in truth."""
-    said = headline(_summary(stored), stored.ccas, _rule(stored))[0]
-    return said.removeprefix("By the bottleneck's own queue, ")
+    true_sentence = headline(_summary(stored), stored.ccas, _rule(stored))[0]
+    return true_sentence.removeprefix("By the bottleneck's own queue, ")
 
 
 def table(links: Sequence[Stored]) -> Table:
-    """A group a link, a row a sender."""
+    """Return one group per link, with one row per sender."""
     groups = tuple(Group(stored.link, tuple(_rows(stored))) for stored in links)
     caption = (
         "Where each sender leaves slow start, against the true queue: percent of the judged trials with 95 % Wilson "
-        "interval; beside it by the rule of the papers, and what they publish."
+        "interval; then the share by the papers' rule, and the published share."
     )
     return Table("summary", caption, HEADER, groups, (), "Link")
 
@@ -60,7 +61,7 @@ def _rows(stored: Stored) -> list[Row]:
     summary, rule = _summary(stored), _rule(stored)
     rows = []
     for stanza in stored.ccas:
-        true, ruled = (summary.row(by_predicate=_is(stanza["name"], name), named=True) for name in ("truth", rule))
+        true, ruled = (summary.row(by_predicate=_is(stanza["name"], name), named=True) for name in (TRUTH, rule))
         cells = (
             stanza["label"],
             f"{true['valid']} of {true['trials']}",
@@ -83,7 +84,7 @@ def _summary(stored: Stored) -> pl.DataFrame:
 
 
 def _rule(stored: Stored) -> str:
-    return str(stored.run.meta["scenario"].get("heuristic", "latency_offset"))
+    return rule_of(stored.run.meta["scenario"])
 
 
 def _valid(stored: Stored) -> int:

@@ -1,30 +1,28 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Make results/index.html: each scenario's own page where it is out of date, the notebooks, then the page of all."""
 
-import multiprocessing
-import os
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import polars as pl
 
 from lab.base.errors import UserError
-from lab.figures import exit_classes
-from lab.figures.save import pdf, svg
+from lab.base.processes import map_in_processes
+from lab.figures.page_figure import Place
 from lab.judge.files import write_whole
 from lab.judge.judged import OUTCOMES, TRIALS
 from lab.judge.stored import LATEST, Stored, stored
 from lab.report.browser.pack import browsed
 from lab.report.index import chapters, claims, heuristics, summary
 from lab.report.index.choice import shown_first
+from lab.report.index.drawn import drawn
 from lab.report.index.evaluation import FOLDER as EVALUATION
 from lab.report.index.evaluation import evaluation
 from lab.report.index.notebooks import NOTEBOOKS, execute_all
 from lab.report.index.page import Index, Link, ScenarioPart, render
 from lab.report.index.recorded import recorded
-from lab.report.template import Picture, picture
 from lab.report.write import write_report
 
 PAGE = "index.html"
@@ -32,7 +30,7 @@ RUN_FILES = ("summary.csv", "summary.tex", "outcomes.csv", OUTCOMES, TRIALS)
 
 
 def write_index(results: Path, replay_library: Path | None, notebooks: Path = NOTEBOOKS) -> Path:
-    """Make the page from what is stored; what is missing is shown as pending, what cannot be read is said."""
+    """Make the page from what is stored; missing parts are shown as pending, and unreadable files as faults."""
     results = results.resolve()
     results.mkdir(parents=True, exist_ok=True)
     runs, faults = stored(results)
@@ -42,7 +40,7 @@ def write_index(results: Path, replay_library: Path | None, notebooks: Path = NO
     links = summary.one_a_link(runs)
     index = Index(
         links=[Link(each.link, summary.sentence(each), _page(each)) for each in links],
-        overview=_overview(results, links),
+        overviews=drawn(results, Place.SUMMARY, links) if links else [],
         summary=summary.table(links) if links else None,
         scenarios=_scenarios(results, runs, tables["status"]),
         chapters=[chapters.chapter(results, each) for each in done],
@@ -61,12 +59,8 @@ def write_index(results: Path, replay_library: Path | None, notebooks: Path = NO
 def _own_pages(runs: Sequence[Stored], replay_library: Path | None) -> list[str]:
     """Write the pages of runs that changed since; a line for each that cannot be written."""
     old = [each.run.path for each in runs if _is_old(each.run.path)]
-    if not old:
-        return []
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(min(len(os.sched_getaffinity(0)), len(old)), context) as pool:
-        said = list(pool.map(_report, old, [replay_library] * len(old)))
-    return [fault for fault in said if fault]
+    lines = map_in_processes(partial(_report, replay_library=replay_library), old)
+    return [fault for fault in lines if fault]
 
 
 def _report(folder: Path, replay_library: Path | None) -> str | None:
@@ -84,22 +78,12 @@ def _is_old(folder: Path) -> bool:
 
 
 def _evaluated(results: Path, name: str, faults: list[str]) -> pl.DataFrame | None:
-    """A table of the evaluation; where it is not whole, its line among the faults."""
+    """Return a table of the evaluation; a table that is not whole adds a line to the faults."""
     try:
         return evaluation(results, name)
     except UserError as error:
         faults.append(str(error))
         return None
-
-
-def _overview(results: Path, links: Sequence[Stored]) -> Picture | None:
-    if not links:
-        return None
-    drawing = exit_classes.draw(links)
-    vector = svg(drawing.figure)
-    write_whole(results / "summary.svg", vector)
-    write_whole(results / "summary.pdf", pdf(drawing.figure))
-    return picture("summary-figure", vector, drawing.alt, drawing.caption)
 
 
 def _page(each: Stored) -> str:
@@ -142,7 +126,7 @@ def _heuristics(results: Path, runs: Sequence[Stored], faults: list[str]) -> boo
 
 
 def _titles(runs: Sequence[Stored]) -> dict[str, str]:
-    """Word each scenario's link, and its own name where others have the same link; none that is not summed up."""
+    """Return each scenario's link as a title, with its own name where others have the same link."""
     aside = {each.name for each in runs if each.run.meta["scenario"].get("aside") or each.counterfactual_of}
     shown = [each for each in runs if each.name not in aside]
     count = Counter(each.link for each in shown)

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Additions to the lab: one Python file each, in a folder of the lab or in a folder of the user's."""
+
+import importlib
+import importlib.util
+import os
+from pathlib import Path
+from types import ModuleType
+
+from lab.base.errors import UserError
+from lab.base.paths import REPO
+
+
+def addition_files(own: Path, variable: str) -> dict[str, Path]:
+    """Return the files of one kind of addition by name: those in `own`, then those in the folder that `variable` names.
+
+    UserError where the environment variable names no folder, or where both folders have a file of one name.
+    """
+    found = _python_files(own)
+    extra = os.environ.get(variable)
+    if not extra:
+        return found
+    if not Path(extra).is_dir():
+        raise UserError(f"environment: {variable}={extra}: must be a folder")
+    for name, file in _python_files(Path(extra)).items():
+        if name in found:
+            raise UserError(f"{file}: name={name}: must differ from the names in {own.relative_to(REPO)}")
+        found[name] = file
+    return found
+
+
+def load_addition(file: Path) -> ModuleType:
+    """Import one file; UserError where a file outside the lab cannot be imported."""
+    if file.is_relative_to(REPO):
+        return importlib.import_module(".".join(file.relative_to(REPO).with_suffix("").parts))
+    spec = importlib.util.spec_from_file_location(f"lab_addition_{file.stem}", file)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        raise UserError(f"{file}: {type(error).__name__}={error}: must be Python that can be imported") from error
+    return module
+
+
+def _python_files(folder: Path) -> dict[str, Path]:
+    return {file.stem: file.resolve() for file in sorted(folder.glob("*.py")) if not file.stem.startswith("_")}

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Whether ours agrees with a published value; and where it differs, whether the run of a counterfactual explains why.
+
+agrees                    - our estimate lies within the tolerance, of at least FEWEST trials;
+differs, explained        - the counterfactual moved most of the way, and its interval reaches into the tolerance;
+differs, partly explained - the counterfactual moved closer, and not so far;
+differs, not explained    - no counterfactual was run, or what was run did not move closer;
+open                      - the same, and the scenario states what was tried;
+cannot be judged here     - no trials, too few, or an interval that leaves it open.
+
+Ours differs where not even its 95 % interval reaches into the tolerance, which was stated before the run. A
+counterfactual has moved where its 95 % interval and ours lie apart. That is stricter than a 95 % interval of the
+difference that excludes 0, and a reader can see it. No text takes part in any of this, but for `open`.
+"""
+
+from dataclasses import dataclass
+
+from lab.evaluation.claims.estimate import SHARES, Estimate
+from lab.judge.records import ToleranceRecord
+
+DIFFERS = "differs"  # until its counterfactuals have been looked at
+AGREES, EXPLAINED, PARTLY, UNEXPLAINED, OPEN, UNJUDGED = STATUSES = (
+    "agrees",
+    "differs, explained",
+    "differs, partly explained",
+    "differs, not explained",
+    "open",
+    "cannot be judged here",
+)
+COUNTED = dict(
+    zip(
+        STATUSES,
+        (
+            "agree",
+            "differ, explained by a run",
+            "differ, partly explained by a run",
+            "differ, not explained",
+            "open",
+            "cannot be judged here",
+        ),
+        strict=True,
+    )
+)
+FEWEST = 10
+MOST_PCT = 50.0  # of the way to the published value: beyond it the explanation is the larger part of the difference
+
+
+@dataclass(frozen=True)
+class Explained:
+    """A counterfactual's effect on a row that differs: how far it moved towards the published value, or why not."""
+
+    status: str
+    closed_pct: float | None
+    why: str | None
+
+
+def tolerance_of(tolerance: ToleranceRecord, metric: str, published: float) -> float:
+    """How far from a published value ours may lie, in its own unit."""
+    if metric in SHARES:
+        return float(tolerance["share_points"])
+    return abs(published) * float(tolerance["relative_pct"]) / 100
+
+
+def verdict(published: float, tolerance: float, ours: Estimate) -> tuple[str, str | None]:
+    """Return the verdict, and why there is none."""
+    if ours.value is None:
+        return UNJUDGED, "it happened in no valid trial"
+    if ours.lo is None or ours.hi is None:
+        return UNJUDGED, "of one trial, which has no interval"
+    if not _reaches(published, tolerance, ours):
+        return DIFFERS, None
+    if abs(ours.value - published) > tolerance:
+        return UNJUDGED, f"{ours.trials} trials leave it open: the interval reaches into the tolerance"
+    if ours.trials < FEWEST:
+        return UNJUDGED, f"only {ours.trials} trials: must be {FEWEST} to agree"
+    return AGREES, None
+
+
+def explained(published: float, tolerance: float, ours: Estimate, theirs: Estimate) -> Explained:
+    """Judge a counterfactual's estimate against ours, which differs from the published value."""
+    if ours.value is None or theirs.value is None or theirs.trials < FEWEST:
+        return Explained(UNEXPLAINED, None, f"{theirs.trials} of its trials can be judged: must be {FEWEST}")
+    closed_pct = 100 * (1 - abs(theirs.value - published) / abs(ours.value - published))
+    if not _apart(ours, theirs):
+        return Explained(UNEXPLAINED, closed_pct, "its interval overlaps ours: it does not move")
+    if closed_pct <= 0:
+        return Explained(UNEXPLAINED, closed_pct, "it moves, and not closer to the published value")
+    if closed_pct > MOST_PCT and _reaches(published, tolerance, theirs):
+        return Explained(EXPLAINED, closed_pct, None)
+    return Explained(PARTLY, closed_pct, f"it moves {closed_pct:.0f} % of the way")
+
+
+def _reaches(published: float, tolerance: float, found: Estimate) -> bool:
+    """Tell whether an interval reaches into the tolerance."""
+    assert found.lo is not None
+    assert found.hi is not None
+    return found.hi >= published - tolerance and found.lo <= published + tolerance
+
+
+def _apart(one: Estimate, other: Estimate) -> bool:
+    """Tell whether two intervals have nothing in common."""
+    if None in (one.lo, one.hi, other.lo, other.hi):
+        return False
+    return one.lo > other.hi or other.lo > one.hi  # type: ignore[operator]

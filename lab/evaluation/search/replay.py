@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""SEARCH's core replayed over downloads without HyStart, as the thesis did: what would have left slow start, and when.
+
+Until it leaves, a SEARCH sender does what a sender without HyStart does, so that its exit is that of the replay, unless
+a loss comes first: then slow start ended as it did in the download.
+"""
+
+from copy import copy
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import cast
+
+import numpy as np
+import polars as pl
+
+from lab.judge.ack_stream import ack_stream
+from lab.judge.classify import by_bitrate, by_time
+from lab.judge.median_throughput import throughput
+from lab.judge.outcome import Outcome
+from lab.judge.registry import TRUTH, rule_of, rules
+from lab.judge.search_replay import EXIT, SearchParams, Version, replay_bins
+from lab.judge.slow_start import SlowStartExit, first_exit
+from lab.judge.stored import Stored
+from lab.schema.heuristics import DEFAULT_RULE
+from lab.tables.downloads import FLOW
+from lab.tables.stored_trial import Trial
+
+BASE = "cubic_plain"  # CUBIC without HyStart: nothing but loss ends its slow start
+JUDGES = ("heuristic", "truth")
+
+
+@dataclass(frozen=True)
+class Download:
+    """One download without HyStart, until its slow start ended."""
+
+    trial: int
+    t_us: np.ndarray
+    rtt_us: np.ndarray
+    delivered_bytes: np.ndarray
+    sent_bytes: np.ndarray
+    cwnd_pkts: np.ndarray
+    own: SlowStartExit | None
+    loss_s: float | None
+    data_s: float | None
+    capacity_s: dict[str, float | None]  # by judge
+    rates: pl.DataFrame | None  # throughput, where the scenario's rule compares rates
+    mss_bytes: int
+    rule: str = DEFAULT_RULE  # of the scenario
+
+
+def downloads(stored: Stored) -> list[Download]:
+    """Read the valid downloads of a scenario that had no HyStart."""
+    rule = rule_of(stored.run.meta["scenario"])
+    outcomes = stored.judged.outcomes.filter(pl.col("valid") & (pl.col("cca") == BASE))
+    rows = cast("list[Outcome]", outcomes.to_dicts())
+    known = {(row["trial"], row["heuristic"]): row for row in rows}
+    return [
+        download(copy(trial), rule, known[trial.number, rule], known[trial.number, TRUTH])
+        for trial in stored.run.trials
+        if trial.cca == BASE and (trial.number, rule) in known
+    ]
+
+
+def download(trial: Trial, rule: str, by_rule: Outcome, truth: Outcome) -> Download:
+    """One download, with a trial's outcomes by a rule and in truth."""
+    acks, own = trial.acks, first_exit(trial.exits, FLOW)
+    until_us = own.t_s * 1e6 if own else float("inf")
+    stream = ack_stream(acks, FLOW).filter(pl.col("t_us") <= until_us)
+    sent = acks.filter(pl.col("flow") == FLOW).select(
+        t_us=(pl.col("t_s") * 1e6).round().cast(pl.Int64), sent=pl.col("snd_nxt_bytes"), cwnd="cwnd_pkts"
+    )
+    at = sent["t_us"].search_sorted(stream["t_us"], "right") - 1
+    return Download(
+        trial.number,
+        stream["t_us"].to_numpy(),
+        stream["rtt_us"].to_numpy(),
+        stream["delivered_bytes"].to_numpy(),
+        sent["sent"].gather(at).to_numpy(),
+        sent["cwnd"].gather(at).to_numpy(),
+        own,
+        by_rule["loss_s"],
+        by_rule["data_s"],
+        {"heuristic": by_rule["capacity_s"], "truth": truth["capacity_s"]},
+        throughput(trial.packets, FLOW) if rules()[rule].rate_mbps else None,
+        int(trial.meta["mss_bytes"]),
+        rule,
+    )
+
+
+def exit_of(library: Path, download: Download, version: Version) -> SlowStartExit | None:
+    """When a version would have left slow start; the download's own exit where a loss came first."""
+    bins = replay_bins(
+        library,
+        download.t_us,
+        download.rtt_us,
+        download.delivered_bytes,
+        version.params,
+        sent_bytes=download.sent_bytes,
+        compact=version.compact,
+    )
+    left = bins[bins["verdict"] == EXIT]
+    if not len(left):
+        return download.own
+    ack = int(left[0]["ack"])
+    t_s, rtt_ms = float(download.t_us[ack]) / 1e6, float(left[0]["rtt_us"]) / 1e3
+    return SlowStartExit(t_s, int(download.cwnd_pkts[ack]), rtt_ms or None, "search")
+
+
+def class_of(download: Download, left: SlowStartExit | None, judge: str) -> str | None:
+    """Class of an exit; none where the judge never found a capacity."""
+    capacity_s = download.capacity_s[judge]
+    if judge == "heuristic" and download.rates is not None:
+        rate_mbps = rules()[download.rule].rate_mbps
+        assert rate_mbps is not None
+        median_mbps = rate_mbps(download.rates, left.t_s if left else None)
+        bitrate = left.bitrate_mbps(download.mss_bytes) if left else None
+        found = by_bitrate(left, bitrate, median_mbps, download.loss_s)
+    else:
+        found = None if capacity_s is None else by_time(left, capacity_s, download.loss_s)
+    return None if found is None else str(found)
+
+
+def varied(params: SearchParams, **changes: int) -> Version:
+    """Return a version with other parameters."""
+    return Version(replace(params, **changes))

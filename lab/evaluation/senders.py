@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Senders against each other: means with intervals, and differences on the same links (a trial number is a link)."""
+
+from dataclasses import asdict
+from itertools import combinations
+
+import numpy as np
+import polars as pl
+
+from lab.base.stats import bootstrap, cliffs_delta, effect_word, mean_sd, median, paired
+from lab.judge.frames import Row
+from lab.judge.registry import TRUTH
+from lab.judge.stored import Stored
+
+SIZES_MB = {"download_1mb_s": 1, "download_5mb_s": 5, "download_10mb_s": 10, "download_20mb_s": 20}
+METRICS = ("exit_s", "capacity_s", "loss_s", "throughput_mbps", "retransmits_pkts", *SIZES_MB)
+STEP_BYTES = 100_000  # of lab.judge.digest's object sizes
+
+
+def values(stored: Stored) -> pl.DataFrame:
+    """Return one row per valid trial with every metric; capacity is the truth's."""
+    truth = stored.judged.outcomes.filter(pl.col("valid") & (pl.col("heuristic") == TRUTH))
+    picked = [
+        pl.col("download_s").list.get(size * 1_000_000 // STEP_BYTES - 1, null_on_oob=True).alias(name)
+        for name, size in SIZES_MB.items()
+    ]
+    sizes = stored.judged.trials.select("cca", "trial", *picked)
+    return truth.join(sizes, on=["cca", "trial"], how="left", maintain_order="left").select("cca", "trial", *METRICS)
+
+
+def means(stored: Stored) -> list[Row]:
+    """Mean and median of each metric and sender, with intervals."""
+    table = values(stored)
+    return [
+        _mean(stored.name, str(cca), metric, part[metric])
+        for (cca,), part in table.group_by("cca", maintain_order=True)
+        for metric in METRICS
+    ]
+
+
+def _mean(scenario: str, cca: str, metric: str, column: pl.Series) -> Row:
+    known = column.drop_nulls()
+    mean, sd = mean_sd(known)
+    mean_lo, mean_hi = bootstrap(known.to_list())
+    median_lo, median_hi = bootstrap(known.to_list(), np.median)
+    return {
+        "scenario": scenario,
+        "cca": cca,
+        "metric": metric,
+        "trials": known.len(),
+        "mean": mean,
+        "mean_lo": mean_lo,
+        "mean_hi": mean_hi,
+        "sd": sd,
+        "median": median(known),
+        "median_lo": median_lo,
+        "median_hi": median_hi,
+    }
+
+
+def differences(stored: Stored) -> list[Row]:
+    """Each pair of senders on each metric, over the trials that both have."""
+    table = values(stored)
+    senders = [str(stanza["name"]) for stanza in stored.ccas]
+    return [
+        _difference(stored.name, metric, first, second, table)
+        for first, second in combinations(senders, 2)
+        for metric in METRICS
+    ]
+
+
+def _difference(scenario: str, metric: str, first: str, second: str, table: pl.DataFrame) -> Row:
+    one, other = (table.filter(pl.col("cca") == cca).select("trial", value=metric) for cca in (first, second))
+    both = one.join(other, on="trial", suffix="_other", maintain_order="left")
+    a, b = both["value"].to_list(), both["value_other"].to_list()
+    found = asdict(paired(a, b))
+    found["pair_effect"] = found.pop("effect")
+    delta = cliffs_delta(a, b)
+    about = {"scenario": scenario, "metric": metric, "cca": first, "against": second}
+    return about | found | {"effect": delta, "effect_word": effect_word(delta)}

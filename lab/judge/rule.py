@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What an at-capacity rule is: a name, a label, the tables that it needs, and a function that judges one trial.
+
+A rule is one file in lab/judge/rules/, or in the folder that LAB_RULES names, that exports RULE. The outcomes, the
+summary, the pages, the figures and the scores then have it. A scenario names it in `heuristic`.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import polars as pl
+
+from lab.judge import median_throughput
+from lab.judge.classify import ExitClass
+from lab.judge.rtt import min_rtt_ms
+from lab.judge.slow_start import SlowStartExit
+from lab.tables.downloads import FLOW
+from lab.tables.stored_trial import Trial
+
+Point = tuple[float, ...]  # one value per constant of a rule
+
+
+@dataclass
+class Evidence:
+    """What a rule judges from: the tables of a trial, its exit from slow start and its first loss."""
+
+    trial: Trial
+    exit: SlowStartExit | None
+    loss_s: float | None
+
+    @cached_property
+    def min_rtt_ms(self) -> float | None:
+        """The smallest RTT in the client's capture; null where the capture shows none."""
+        return min_rtt_ms(self.trial.packets, FLOW)
+
+    @cached_property
+    def throughput(self) -> pl.DataFrame:
+        """Throughput at the client in intervals of 15 ms: begin_s, end_s, throughput_mbps."""
+        return median_throughput.throughput(self.trial.packets, FLOW)
+
+    @property
+    def exit_s(self) -> float | None:
+        """Time of the exit; null where the sender never left slow start."""
+        return self.exit.t_s if self.exit else None
+
+    @property
+    def exit_bitrate_mbps(self) -> float | None:
+        """Return cwnd * MSS / RTT at the exit; null without an exit or an RTT."""
+        return self.exit.bitrate_mbps(self.trial.meta["mss_bytes"]) if self.exit else None
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What a rule finds in one trial; `median_mbps` only where the rule compares rates."""
+
+    capacity_s: float | None
+    exit_class: ExitClass | None
+    median_mbps: float | None = None
+
+
+@dataclass(frozen=True)
+class Constants:
+    """The constants of a rule, and a grid of other values over which the evaluation scores the rule."""
+
+    labels: Mapping[str, str]  # by column of the table heuristics_constants: the constant, with its unit
+    published: Point
+    grid: tuple[Point, ...]
+    judge: Callable[[Evidence, tuple[Point, ...]], Iterator[Judgement]]  # one judgement per point
+
+
+@dataclass(frozen=True)
+class Rule:
+    """An at-capacity rule."""
+
+    name: str  # of its file, in scenarios and in tables
+    label: str  # on pages and in figures
+    meaning: str  # one or two sentences for the page: when is the link at capacity?
+    needs: tuple[str, ...]  # tables of a trial; the rule finds nothing where one of them is empty
+    judge: Callable[[Evidence], Judgement]
+    # Only of a rule that compares rates: the link's rate in Mb/s, from Evidence.throughput and the time of the exit.
+    rate_mbps: Callable[[pl.DataFrame, float | None], float | None] | None = None
+    constants: Constants | None = None
+
+    def apply(self, evidence: Evidence) -> Judgement:
+        """Judge a trial; nothing is found where a needed table has no row."""
+        if any(getattr(evidence.trial, table).is_empty() for table in self.needs):
+            return Judgement(None, None)
+        return self.judge(evidence)

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The digest of the code that judges: the outcome, a trial's digest, every rule, and what they import of the lab."""
+
+import ast
+import hashlib
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+from lab.base.paths import LAB, REPO
+from lab.schema.heuristics import rule_files
+
+ROOTS = (LAB / "judge" / "outcome.py", LAB / "judge" / "digest.py")
+# The registry, the models of the user's files and the errors decide what may be judged, not what is found.
+NO_PART = (LAB / "judge" / "registry.py", LAB / "schema", LAB / "base")
+PART = (LAB / "base" / "stats.py",)
+
+
+def judging_digest() -> str:
+    """Return the digest of the source from which a trial's outcome follows."""
+    return _digest((*ROOTS, *rule_files().values()))
+
+
+@cache
+def _digest(roots: tuple[Path, ...]) -> str:
+    return hashlib.sha256(b"".join(file.read_bytes() for file in judging_files(roots))).hexdigest()
+
+
+def judging_files(roots: tuple[Path, ...]) -> list[Path]:
+    """Return the roots and every file of the lab that they import, directly or not, each once."""
+    found: set[Path] = set()
+    waiting = list(roots)
+    while waiting:
+        file = waiting.pop()
+        if file not in found:
+            found.add(file)
+            waiting += [imported for imported in _imports(file) if _judges(imported)]
+    return sorted(found)
+
+
+def _judges(file: Path) -> bool:
+    return file in PART or not any(file.is_relative_to(place) for place in NO_PART)
+
+
+def _imports(file: Path) -> Iterator[Path]:
+    """Yield the files of the lab that a file imports."""
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "lab":
+            module = REPO.joinpath(*node.module.split("."))
+            files = [module.with_suffix(".py"), *(module / f"{alias.name}.py" for alias in node.names)]
+            yield from (file for file in files if file.is_file())

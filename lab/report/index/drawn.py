@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The figures of one place on the pages of all scenarios: drawn, written next to the pages, and inlined into them."""
+
+from pathlib import Path
+
+from lab.figures.page_figure import Place
+from lab.figures.registry import figures
+from lab.figures.save import pdf, svg
+from lab.judge.files import write_whole
+from lab.report.template import Picture, picture
+
+
+def drawn(results: Path, place: Place, *given: object) -> list[Picture]:
+    """Draw every figure of a place from what its place gives, and write it as SVG and PDF."""
+    pictures = []
+    for figure in figures(place):
+        if drawing := figure.draw(*given):
+            vector = svg(drawing.figure)
+            write_whole(results / f"{figure.name}.svg", vector)
+            write_whole(results / f"{figure.name}.pdf", pdf(drawing.figure))
+            pictures.append(picture(figure.name, vector, drawing.alt, drawing.caption))
+    return pictures

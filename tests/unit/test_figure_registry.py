@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A figure is one file: the page that it declares shows it, and nothing else is edited."""
+
+from pathlib import Path
+
+import pytest
+
+from lab.base.errors import UserError
+from lab.base.paths import LAB
+from lab.figures.page_figure import Place
+from lab.figures.registry import figures
+from lab.report.index.write import write_index
+from lab.report.write import write_report
+from tests.stored_run import SENDERS, store_run
+
+ADDED = """
+from lab.figures.page_figure import PageFigure, Place
+from lab.figures.style import Drawing, in_house_style, panels
+
+
+@in_house_style
+def figure():
+    drawn, (axis,) = panels(1, 2.0)
+    axis.plot([0, 1], [0, 1])
+    return drawn
+
+
+def draw(given):
+    return Drawing(figure(), "A line of my own.", "A line that rises from 0 to 1.")
+
+
+FIGURE = PageFigure("own_line", Place.{place}, draw)
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of the user's for figures."""
+    added = tmp_path / "figures"
+    added.mkdir()
+    monkeypatch.setenv("LAB_FIGURES", str(added))
+    return added
+
+
+def test_every_file_that_draws_declares_its_place() -> None:
+    drawing = {file.stem for file in (LAB / "figures").glob("*.py") if "\ndef draw(" in file.read_text()}
+    declared = {figure.draw.__module__.split(".")[-1] for place in Place for figure in figures(place)}
+    assert declared == drawing
+
+
+@pytest.mark.parametrize(("place", "times"), [("RUN", 1), ("TRIAL", len(SENDERS))])
+def test_an_added_figure_is_on_the_page_of_a_run(folder: Path, tmp_path: Path, place: str, times: int) -> None:
+    (folder / f"own_{place}.py").write_text(ADDED.replace("{place}", place))
+    report = write_report(store_run(tmp_path / "results", trials=1), None)
+    # The last trial of bbr is invalid: with one trial of each sender, bbr has none to draw.
+    shown = times - 1 if place == "TRIAL" else times
+    page = report.paths.page.read_text()
+    assert page.count("A line of my own.") == shown
+    assert page.count("A line that rises from 0 to 1.") == shown
+    assert len([path for path in report.paths.figures if path.name.startswith("own_line")]) == 3 * shown
+
+
+def test_an_added_figure_is_in_the_summary_of_the_index(folder: Path, tmp_path: Path) -> None:
+    (folder / "own_summary.py").write_text(ADDED.replace("{place}", "SUMMARY"))
+    run = store_run(tmp_path / "results", trials=1)
+    (run.parent / "latest").symlink_to(run.name)
+    page = write_index(tmp_path / "results", None, tmp_path).read_text()
+    assert "A line of my own." in page
+    assert (tmp_path / "results" / "own_line.pdf").stat().st_size > 0
+
+
+def test_a_file_without_a_figure_is_one_line_that_names_it(folder: Path) -> None:
+    (folder / "empty.py").write_text("FIGURE = None\n")
+    with pytest.raises(UserError, match=r"empty\.py: FIGURE=None: must be a lab\.figures\.page_figure\.PageFigure"):
+        figures(Place.RUN)

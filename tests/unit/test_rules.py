@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""An at-capacity rule is one file: from `lab check` to summary.csv and the page, nothing else is edited."""
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+import yaml
+
+from lab.base import paths
+from lab.base.errors import UserError
+from lab.evaluation.write import write_all
+from lab.judge.judged import judged
+from lab.judge.registry import TRUTH, rules
+from lab.judge.source import judging_files
+from lab.report.write import write_report
+from lab.schema.heuristics import rule_files
+from lab.schema.scenario import load_scenario
+from lab.tables.stored_run import Run
+from tests.command import lab
+from tests.stored_run import store_run
+
+HALF_SECOND = """
+from lab.judge.classify import by_time
+from lab.judge.rule import Constants, Judgement, Rule
+
+
+def _judge(evidence):
+    return Judgement(0.5, by_time(evidence.exit, 0.5, evidence.loss_s))
+
+
+def _judge_points(evidence, points):
+    for (after_s,) in points:
+        yield Judgement(after_s, by_time(evidence.exit, after_s, evidence.loss_s))
+
+
+RULE = Rule(
+    name="half_second",
+    label="half a second",
+    meaning="The link is full half a second after the SYN.",
+    needs=("packets",),
+    judge=_judge,
+    constants=Constants({"after_s": "after (s)"}, (0.5,), ((0.25,), (0.5,)), _judge_points),
+)
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of the user's with one rule."""
+    added = tmp_path / "rules"
+    added.mkdir()
+    (added / "half_second.py").write_text(HALF_SECOND)
+    monkeypatch.setenv("LAB_RULES", str(added))
+    return added
+
+
+def stored_with(tmp_path: Path, heuristic: str) -> Path:
+    run = store_run(tmp_path / "results", trials=1)
+    meta = json.loads((run / "run.json").read_text())
+    meta["scenario"] |= {"heuristic": heuristic}
+    (run / "run.json").write_text(json.dumps(meta))
+    (run.parent / "latest").symlink_to(run.name)
+    return run
+
+
+def test_the_registry_holds_what_the_folder_holds_with_the_truth_last() -> None:
+    assert set(rules()) == {file.stem for file in paths.RULES.glob("[!_]*.py")}
+    assert list(rules())[-1] == TRUTH
+
+
+def test_an_added_rule_passes_check_and_a_scenario_may_name_it(folder: Path, tmp_path: Path) -> None:
+    assert "all good" in lab(tmp_path, "check", LAB_RULES=str(folder)).stdout
+    file = tmp_path / "mine.yml"
+    content = yaml.safe_load((paths.SCENARIOS / "geo.yml").read_text()) | {"heuristic": "half_second"}
+    file.write_text(yaml.safe_dump(content))
+    assert load_scenario(str(file))[1].heuristic == "half_second"
+
+
+def test_a_scenario_with_an_unknown_rule_is_refused_in_one_line_that_names_the_known(tmp_path: Path) -> None:
+    file = tmp_path / "mine.yml"
+    content = yaml.safe_load((paths.SCENARIOS / "geo.yml").read_text()) | {"heuristic": "guess"}
+    file.write_text(yaml.safe_dump(content))
+    with pytest.raises(UserError, match="heuristic=guess: must be a known at-capacity rule: latency_offset, "):
+        load_scenario(str(file))
+
+
+@pytest.mark.usefixtures("folder")
+def test_an_added_rule_is_in_the_outcomes_the_summary_and_the_page(tmp_path: Path) -> None:
+    report = write_report(stored_with(tmp_path, "half_second"), None)
+    outcomes = pl.read_parquet(report.paths.page.parent / "outcomes.parquet").filter(heuristic="half_second")
+    assert outcomes["capacity_s"].unique().to_list() == [0.5]
+    summary = pl.read_csv(report.paths.summary_csv)
+    assert summary.filter(cca="search", heuristic="half_second")["capacity_s"].to_list() == [0.5]
+    page = report.paths.page.read_text()
+    assert "Judged as in the papers, by half a second" in page
+    assert "<dt>half a second</dt>" in page
+    assert "capacity by half a second at 0.50 s" in page
+    assert '"rule":"half a second"' in page
+
+
+@pytest.mark.usefixtures("folder")
+def test_an_added_rule_is_scored_against_the_truth_with_its_constants(tmp_path: Path) -> None:
+    run = stored_with(tmp_path, "half_second")
+    evaluation, _ = write_all(run.parent.parent, None)
+    scores = pl.read_parquet(evaluation / "heuristics.parquet")
+    assert set(scores["rule"]) == set(rules()) - {TRUTH}
+    points = pl.read_parquet(evaluation / "heuristics_constants.parquet").filter(rule="half_second")
+    assert points.select("after_s", "published").rows() == [(0.25, False), (0.5, True)]
+
+
+def test_a_changed_rule_judges_a_stored_run_again(folder: Path, tmp_path: Path) -> None:
+    run = stored_with(tmp_path, "half_second")
+    judged(Run(run))
+    added = folder.parent / "changed"
+    added.mkdir()
+    (added / "half_second.py").write_text(HALF_SECOND.replace("0.5", "0.75"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LAB_RULES", str(added))
+        again = judged(Run(run)).outcomes.filter(heuristic="half_second")
+    assert again["capacity_s"].unique().to_list() == [0.75]
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("RULE = 1", "RULE=1: must be a lab.judge.rule.Rule"),
+        (HALF_SECOND.replace('name="half_second"', 'name="other"'), "RULE.name=other: must be the name of the file"),
+        (HALF_SECOND.replace('needs=("packets",)', 'needs=("sound",)'), "RULE.needs=sound: must be one of packets, "),
+        ("import nothing_like_this", "ModuleNotFoundError=No module named 'nothing_like_this': must be Python"),
+    ],
+)
+def test_a_broken_rule_is_one_line_that_names_its_file(folder: Path, tmp_path: Path, text: str, line: str) -> None:
+    (folder / "half_second.py").unlink()
+    broken = folder / "broken"
+    broken.mkdir()
+    (broken / "half_second.py").write_text(text)
+    done = lab(tmp_path, "check", LAB_RULES=str(broken))
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"{broken / 'half_second.py'}: {line}")
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_rule_with_the_name_of_one_of_the_labs_is_refused(folder: Path) -> None:
+    (folder / "truth.py").write_text(HALF_SECOND)
+    with pytest.raises(UserError, match=r"truth\.py: name=truth: must differ from the names in lab/judge/rules"):
+        rule_files()
+
+
+def test_only_what_judges_decides_whether_a_trial_is_judged_again() -> None:
+    files = {str(file.relative_to(paths.LAB)) for file in judging_files((paths.RULES / "latency_offset.py",))}
+    assert {"judge/rules/latency_offset.py", "judge/classify.py", "judge/rtt.py", "tables/downloads.py"} <= files
+    assert not {name for name in files if name.startswith(("schema/", "report/", "figures/"))}
+    assert "judge/rules/truth.py" not in files

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The notebooks over the committed sample alone: none fails, and what needs no other link is drawn."""
+
+import shutil
+from pathlib import Path
+
+import jupytext
+import pytest
+
+from lab.base.paths import REPO
+from lab.report.index.notebooks import NOTEBOOKS, Executed, Notebook, execute_all, notebooks_of
+from lab.report.index.write import write_index
+from lab.schema.scenario import scenarios
+
+ADDED = """# %% [markdown]
+# # What does one more notebook show?
+
+# %% tags=["parameters"]
+results_dir = "../results"
+scenarios = {"a link": ["geo", "sample"]}
+out_dir = None
+
+# %%
+from lab.report.index.artefacts import Artefacts
+
+Artefacts.into(out_dir).pending("one-more", "my thesis, table 1", "no run of geo is stored")
+"""
+DRAWN_OF_ONE_RUN = {
+    *("thesis-2.1", "thesis-4.1", "thesis-4.2", "thesis-4.3", "thesis-4.4", "thesis-4.5", "netdev-geo"),
+    *("thesis-5.4", "thesis-5.6-geo", "thesis-4.7", "thesis-4.9", "thesis-4.13"),
+    *("satellite-download-times", "satellite-exit-and-retransmissions"),
+}
+
+
+@pytest.fixture(scope="module")
+def executed(tmp_path_factory: pytest.TempPathFactory) -> list[Executed]:
+    results = tmp_path_factory.mktemp("seeds") / "results"
+    shutil.copytree(REPO / "analysis" / "sample", results, symlinks=True)
+    return execute_all(results, None)
+
+
+def test_none_of_them_fails(executed: list[Executed]) -> None:
+    assert {each.name: each.fault for each in executed if each.fault} == {}
+    assert all(each.title.endswith("?") for each in executed)
+
+
+def test_every_notebook_of_the_folder_that_hands_something_over_is_executed(executed: list[Executed]) -> None:
+    assert [each.name for each in executed] == [file.stem for file in notebooks_of(NOTEBOOKS)]
+
+
+def test_the_scenarios_that_a_notebook_declares_exist() -> None:
+    known = set(scenarios())
+    for file in NOTEBOOKS.glob("[0-9]*.py"):
+        assert {name for names in Notebook.read(file).scenarios.values() for name in names} <= known, file.name
+
+
+def test_a_notebook_joins_the_page_by_being_in_the_folder(tmp_path: Path) -> None:
+    added = tmp_path / "notebooks"
+    added.mkdir()
+    (added / "42-added.py").write_text(ADDED)
+    page = write_index(tmp_path / "results", None, added).read_text()
+    assert '<h2 id="chapter-42-added-title">What does one more notebook show?</h2>' in page
+    assert "my thesis, table 1: pending, no run of geo is stored." in page
+    assert "(a link: geo, else sample)" in page
+
+
+def test_notebooks_side_by_side_have_no_port_to_fight_for(tmp_path: Path) -> None:
+    transport = """# %%
+# It hands over by Artefacts.into(None).
+import json, ipykernel
+print(json.load(open(ipykernel.get_connection_file()))["transport"])
+"""
+    notebooks, results = tmp_path / "notebooks", tmp_path / "results"
+    notebooks.mkdir()
+    for name in ("01-here", "02-there"):
+        (notebooks / f"{name}.py").write_text(transport)
+    assert [each.fault for each in execute_all(results, None, notebooks)] == [None, None]
+    for done in sorted(results.rglob("*.ipynb")):
+        assert jupytext.read(done).cells[-1].outputs[0].text == "ipc\n"
+
+
+def test_each_figure_of_one_link_is_drawn_from_the_sample_with_no_run_at_all(executed: list[Executed]) -> None:
+    drawn = {item.name for each in executed for item in each.artefacts if item.kind == "figure"}
+    assert drawn >= DRAWN_OF_ONE_RUN
+
+
+def test_every_figure_has_an_svg_a_pdf_a_caption_and_a_text_that_stands_for_it(executed: list[Executed]) -> None:
+    figures = [item for each in executed for item in each.artefacts if item.kind == "figure"]
+    assert all({Path(name).suffix for name in item.files} == {".svg", ".pdf"} for item in figures)
+    assert all(len(item.alt) > 40 and len(item.caption) > 40 for item in figures)
+
+
+def test_what_is_pending_or_left_out_says_why(executed: list[Executed]) -> None:
+    waiting = [item for each in executed for item in each.artefacts if item.kind in ("pending", "left out")]
+    assert all(item.why for item in waiting)
+    assert {"thesis-5.7", "thesis-5.8"} <= {item.name for item in waiting if item.kind == "left out"}
