@@ -4,7 +4,7 @@
 (() => {
   const root = document.getElementById("browser");
   if (!root) return;
-  const given = JSON.parse(document.getElementById("browser-data").textContent);
+  const browsed = JSON.parse(document.getElementById("browser-data").textContent);
   const part = (name) => root.querySelector(`[data-part="${name}"]`);
   const MOMENTS = [
     ["true_capacity_s", "true capacity", "capacity", "1.5 3"],
@@ -46,18 +46,18 @@
     select.replaceChildren(...options.map(([key, text]) => new Option(text, key, false, String(key) === String(value))));
   }
   const distinct = (values) => [...new Set(values)];
-  const label = (cca) => given.senders[cca].label;
+  const label = (cca) => browsed.senders[cca].label;
   const picked = (name) => part(name).value;
-  const of = (group, cca) => given.trials.filter((entry) => entry.group === group && entry.cca === cca);
+  const of = (group, cca) => browsed.trials.filter((entry) => entry.group === group && entry.cca === cca);
   function option(entry) {
     const left = entry.moments.exit_s === null ? "never left slow start" : `exit ${entry.moments.exit_s.toFixed(2)} s`;
     return `${entry.trial}: ${left}${entry.exit_class ? `, ${entry.exit_class}` : ""}${entry.valid ? "" : " (invalid)"}`;
   }
   function list(group, cca, trial) {
-    const groups = distinct(given.trials.map((entry) => entry.group));
+    const groups = distinct(browsed.trials.map((entry) => entry.group));
     fill(part("group"), groups.map((name) => [name, name]), group);
     part("group").closest("label").hidden = groups.length < 2;
-    const senders = distinct(given.trials.filter((entry) => entry.group === picked("group")).map((entry) => entry.cca));
+    const senders = distinct(browsed.trials.filter((entry) => entry.group === picked("group")).map((entry) => entry.cca));
     fill(part("cca"), senders.map((name) => [name, label(name)]), senders.includes(cca) ? cca : senders[0]);
     const trials = of(picked("group"), picked("cca"));
     fill(part("trial"), trials.map((entry) => [entry.trial, option(entry)]), trial);
@@ -177,7 +177,7 @@
       group.append(svg("text", { x: LEFT + 6, y: y(THRESHOLD_PCT) - 4, class: "tick" }, `threshold ${THRESHOLD_PCT} %`));
     }
     const line = svg("path", { d: path(values, x, y), class: "series", "clip-path": `url(#browser-clip-${quantity.name})` });
-    line.style.stroke = given.senders[state.entry.cca].colour;
+    line.style.stroke = browsed.senders[state.entry.cca].colour;
     const clip = svg("clipPath", { id: `browser-clip-${quantity.name}` });
     clip.append(svg("rect", { x: LEFT, y: box.top, width: box.width, height: box.height }));
     group.append(clip, line);
@@ -198,17 +198,17 @@
     const height = width < 480 ? 84 : 116, head = 40 + ROW * MOMENTS.length;
     const [from, to] = state.view, inner = width - LEFT - RIGHT;
     const x = (ms) => LEFT + (inner * (ms - from)) / (to - from);
-    const boxes = given.quantities.map((_, n) => ({ top: head + n * (height + GAP), width: inner, height }));
+    const boxes = browsed.quantities.map((_, n) => ({ top: head + n * (height + GAP), width: inner, height }));
     const bottom = boxes.at(-1).top + height;
     const drawn = svg("svg", { viewBox: `0 0 ${width} ${bottom + BOTTOM}`, width, height: bottom + BOTTOM, role: "img", "aria-labelledby": "browser-title" });
     drawn.append(svg("title", { id: "browser-title" }, describe()));
-    given.quantities.forEach((quantity, n) => drawn.append(panel(quantity, boxes[n], x)));
+    browsed.quantities.forEach((quantity, n) => drawn.append(panel(quantity, boxes[n], x)));
     for (const ms of ticks(from, to, Math.max(Math.floor(inner / 90), 2))) {
       drawn.append(svg("line", { x1: x(ms), x2: x(ms), y1: bottom, y2: bottom + 5, class: "axis" }));
       drawn.append(svg("text", { x: x(ms), y: bottom + 18, class: "tick middle" }, plain(ms / 1e3)));
     }
     drawn.append(svg("text", { x: LEFT + inner, y: bottom + 32, class: "tick end" }, "time since the SYN (s)"));
-    const queue = boxes[given.quantities.findIndex(({ name }) => name === "queue")];
+    const queue = boxes[browsed.quantities.findIndex(({ name }) => name === "queue")];
     drawn.append(marks(state.data.resent, x, boxes[0].top + boxes[0].height - 8, "resent"));
     drawn.append(marks(state.data.drops, x, queue.top + 1, "dropped"));
     drawn.append(...moments(x, head, bottom));
@@ -232,7 +232,7 @@
       `Drops at the bottleneck in ${data.drops.count} samples of its queue; ${data.resent.count} retransmissions.`;
     part("view").textContent = at === null
       ? `Shown: ${seconds(state.view[0], 3)} to ${seconds(state.view[1], 3)}.`
-      : `At ${seconds(at, 3)}: ` + given.quantities.map(({ name, label: of_, unit }) => `${of_.toLowerCase()} ${valueAt(name, at)} ${unit}`).join(", ") + ".";
+      : `At ${seconds(at, 3)}: ` + browsed.quantities.map(({ name, label: of_, unit }) => `${of_.toLowerCase()} ${valueAt(name, at)} ${unit}`).join(", ") + ".";
   }
   function table() {
     const [from, to] = state.view, body = part("rows");
@@ -241,7 +241,7 @@
       const head = document.createElement("th");
       head.scope = "row";
       head.textContent = (ms / 1e3).toFixed(3);
-      row.append(head, ...given.quantities.map(({ name }) => Object.assign(document.createElement("td"), { textContent: valueAt(name, ms) })));
+      row.append(head, ...browsed.quantities.map(({ name }) => Object.assign(document.createElement("td"), { textContent: valueAt(name, ms) })));
       return row;
     }));
   }
