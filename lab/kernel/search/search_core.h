@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * SEARCH, in every version, as a pure function of what it is told: time, round-trip
+ * SEARCH, in every version, as a pure function: time, round-trip
  * times, delivered and sent bytes go in, a verdict comes out.  No clock, no socket,
- * no memory allocation, integers only.  The story is in search_core.c, what makes a
- * version is in search_versions.h.
+ * no memory allocation, integers only.  The story is in search_core.c, the parameters
+ * of a version are in its file, tcp_search*.c.
  *
  *	state = <search_state_bytes(&params) bytes of memory>;
  *	search_setup(state, &params);

@@ -3,7 +3,7 @@
 
 from collections.abc import Sequence
 
-from lab.backends.senders import SOCKET_BYTES, ask
+from lab.backends.senders import SOCKET_BYTES, load_module
 from lab.base.format import NONE
 from lab.images import image
 from lab.kernel import build
@@ -17,15 +17,15 @@ HEADER = ("From", "Bytes of a flow", "In the socket", "Allocated beyond it")
 
 
 def memory_table(senders: Sequence[str]) -> Table:
-    """A group a sender; its module is asked where a kernel is built."""
+    """Build one group per sender; its module is loaded where a kernel is built."""
     kernel, world = build.find(), image.find("world")
     ccas = load_ccas()
     groups = []
     for name in senders:
         cca = ccas[name]
-        said = ask(cca, kernel, world.root) if kernel and world else None
-        told = {parameter["name"]: parameter["value"] for parameter in said["parameters"]} if said else {}
-        ours = Row(("here", told.get("flow_bytes", NONE), f"up to {SOCKET_BYTES}", f"{cca.allocates_bytes}"))
+        module = load_module(cca, kernel, world.root) if kernel and world else None
+        values = {parameter["name"]: parameter["value"] for parameter in module["parameters"]} if module else {}
+        ours = Row(("here", values.get("flow_bytes", NONE), f"up to {SOCKET_BYTES}", f"{cca.allocates_bytes}"))
         published = PUBLISHED_BYTES.get(name)
         theirs = [] if published is None else [Row((SOURCE, str(published), NONE, NONE), published=True)]
         groups.append(Group(cca.label, (*theirs, ours)))
