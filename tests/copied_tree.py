@@ -28,7 +28,18 @@ class CopiedTree:
 
     def lab(self, *words: str) -> str:
         """Run `lab` of the copy, which must succeed, and return what it printed."""
-        done = subprocess.run(
+        done = self._run(*words)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    def refused(self, *words: str) -> str:
+        """Run `lab` of the copy, which must refuse, and return its messages."""
+        done = self._run(*words)
+        assert done.returncode == 2, done.stdout + done.stderr
+        return done.stderr
+
+    def _run(self, *words: str) -> "subprocess.CompletedProcess[str]":
+        return subprocess.run(
             [self.path / "scripts" / "lab", *words],
             cwd=self.path,
             env=os.environ | {"LAB_RESULTS": str(self.results), "COLUMNS": "200"},
@@ -36,5 +47,3 @@ class CopiedTree:
             text=True,
             check=False,
         )
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout
