@@ -30,8 +30,8 @@ static const struct search_version search_version = {
 #endif
 };
 
-static const struct search_version *const search_version_entry
-	__attribute__((section("search_versions"), used)) = &search_version;
+[[gnu::section("search_versions"), gnu::used]]
+static const struct search_version *const search_version_entry = &search_version;
 
 #endif /* SEARCH_NAME */
 

@@ -84,7 +84,7 @@ static void tcp_search_release(struct sock *sk)
 static void tcp_search_stop(struct sock *sk, struct tcp_search *ca)
 {
 	switch (search_flow_params(ca)->again) {
-	case SEARCH_AGAIN_ANEW:
+	case SEARCH_AGAIN_NEW:
 		search_flow_reset(ca, tcp_sk(sk)->bytes_acked);
 		break;
 	case SEARCH_AGAIN_NEVER:
