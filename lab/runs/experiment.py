@@ -15,7 +15,6 @@ from lab.schema.sysctls import load_sysctls
 from lab.schema.topology import Topology, load_topology
 
 EXPLANATIONS = ("counterfactuals", "open")
-FIRST_NAMES = {"reports_exit": "tells_exit"}  # renamed 2026-11-22
 LABELS = ("exit_label",)
 
 
@@ -82,4 +81,11 @@ def first_names(part: Any) -> Any:
         return [first_names(each) for each in part]
     if not isinstance(part, dict):
         return part
-    return {FIRST_NAMES.get(key, key): first_names(value) for key, value in part.items() if key not in LABELS}
+    return dict(_first_name(key, first_names(value)) for key, value in part.items() if key not in LABELS)
+
+
+def _first_name(key: str, value: Any) -> tuple[str, Any]:
+    """Undo the renamings of 2026-11-22."""
+    if key == "in_summary":
+        return "aside", not value
+    return ("tells_exit", value) if key == "reports_exit" else (key, value)
