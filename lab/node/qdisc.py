@@ -72,7 +72,7 @@ def statistics(node: str, dev: str, spec: Spec) -> dict[str, Any]:
 
 
 def _parts(spec: Spec) -> list[tuple[Spec, Place]]:
-    """A shaper without a child of its own choice has a FIFO, which is read back like any other."""
+    """Split a spec by qdisc; a shaper without a child has a FIFO, which is read back like any other."""
     if spec["kind"] != "replay":
         return [(spec, ROOT)]
     return [(spec, ROOT), (spec["child"] or {"kind": "bfifo", "limit_bytes": spec["limit_bytes"]}, CHILD)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The command: how many trials, over which links, of which forms."""
+"""The command: the number of trials, the links, the forms."""
 
 import sys
 import time
@@ -91,8 +91,8 @@ def _report(rows: pl.DataFrame, base: str, folder: Path, name: str, console: Con
     table = by_link(rows, base)
     table.write_csv(folder / f"{name}-by-link.csv")
     for link in table["link"].unique(maintain_order=True):
-        console.print(shown(table.filter(link=link).drop("link"), f"{link}, {name}; beside {base}"))
-    console.print(shown(over_links(rows, base), f"all links, {name}; beside {base}"))
+        console.print(shown(table.filter(link=link).drop("link"), f"{link}, {name}; compared with {base}"))
+    console.print(shown(over_links(rows, base), f"all links, {name}; compared with {base}"))
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What is compared, and on which links."""
+"""The forms of SEARCH that are compared, and the links."""
 
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -31,11 +31,11 @@ class Form:
     params: dict[str, int] = field(default_factory=dict)
 
     def cca(self, name: str) -> Cca:
-        """A sender with these parameters."""
+        """Return a sender with these parameters."""
         return load_ccas()[self.version].model_copy(update={"name": name, "params": self.params})
 
     def replayed(self, library: Path) -> Version:
-        """The same for the core."""
+        """Return the same for the core."""
         base = version(library, self.version)
         return Version(replace(base.params, **self.params), base.compact)
 
@@ -66,12 +66,12 @@ FORMS = {name: Form(name) for name in versions()} | {
 
 
 def duration_s(link: str) -> int:
-    """Length of a download over a link."""
+    """Return the length of a download over a link."""
     return DURATIONS_S.get(link.split("-")[0], DURATION_S)
 
 
 def profile_of(link: str) -> Profile:
-    """A profile of trace-profiles/, or the deep one."""
+    """Return a profile of trace-profiles/, or the deep one."""
     if link != DEEP:
         return load_profile(link, "command line")
     clean = load_profile("wired-clean", DEEP)
@@ -79,7 +79,7 @@ def profile_of(link: str) -> Profile:
 
 
 def experiment(link: str, senders: dict[str, Cca], trials: int) -> Experiment:
-    """Downloads over a link; trial n has the same link for every sender and at every number of trials."""
+    """Build downloads over a link; trial n has the same link for every sender and at every number of trials."""
     scenario = Scenario(
         question="Which form of SEARCH leaves slow start at the right moment?",
         topology="path",

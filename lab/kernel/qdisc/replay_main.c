@@ -4,8 +4,8 @@
  *
  * The series of the recording is held here, in steps, and integrated exactly: a packet
  * departs at the instant when the capacity since the link became free for it has grown by
- * its size, across any number of steps.  A rate of 0 is a stall, and it ends when the series
- * says so.  What an idle link could have carried is lost.
+ * its size, across any number of steps.  A rate of 0 is a stall, and it ends with its
+ * step.  What an idle link could have carried is lost.
  *
  * In the other mode the series is one of delivery opportunities, with mahimahi's meaning: at
  * each of them its bytes pass, in order; a packet that needs more waits for the next ones;

@@ -2,9 +2,9 @@
 /*
  * How a series arrives over netlink, and what is reported of it.
  *
- * A step that is out of order, or already past, is refused: a link that was not what its
- * series says must not go unnoticed.  For the same reason it is counted how often the series
- * ran out before its end was set, and for how long it has been over.
+ * A step that is out of order, or already past, is refused: a link that does not follow its
+ * series must not go unnoticed.  For the same reason the state counts how often the
+ * series ran out before its end was set, and the time since its end.
  */
 #ifndef LAB_QDISC_SERIES_NETLINK_H
 #define LAB_QDISC_SERIES_NETLINK_H

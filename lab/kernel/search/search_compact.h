@@ -45,7 +45,7 @@ static inline bool search_compact_due(const struct search_compact *compact,
 	return !compact->bin_us || open_us + params->end_closes > compact->bin_us;
 }
 
-/* Beside search_params_valid(): whether the bins have room, and nothing else is to be kept. */
+/* In addition to search_params_valid(): whether the bins have room, and nothing else is to be kept. */
 bool search_compact_fits(const struct search_params *params);
 
 void search_compact_reset(struct search_compact *compact);

@@ -14,7 +14,7 @@ def _slack_of(rounded_s: float, spec: Spec) -> float:
 
 
 def _limit_bytes(options: dict[str, Any]) -> float:
-    """tc shows the limit as the latency it means: limit = rate * lat + burst (tc/q_tbf.c)."""
+    """Return the limit from the latency that tc shows instead: limit = rate * lat + burst (tc/q_tbf.c)."""
     return float(options["rate"] * options["lat"] / 1e6 + options["burst"])
 
 
