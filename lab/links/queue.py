@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import Field, create_model, model_validator
 
 from lab.node import qdisc_kind, qdiscs
-from lab.node.qdisc_kind import Bottleneck, Kind
+from lab.node.qdisc_kind import Bottleneck, Kind, Spec
 from lab.schema.load import Strict
 
 __all__ = ["Bottleneck", "Milliseconds", "Queue", "QueueModel", "queue"]
@@ -24,7 +24,7 @@ class QueueModel(Strict):
 
     kind: str
 
-    def spec(self, at: Bottleneck) -> dict[str, Any]:
+    def spec(self, at: Bottleneck) -> Spec:
         """Return the spec of the qdisc for a node (lab/node/qdisc_kind.py)."""
         return qdisc_kind.spec_of(self.kind, qdiscs.find(self.kind), self.model_dump(), at)
 
@@ -52,8 +52,7 @@ def _model(name: str, kind: Kind) -> type[QueueModel]:
 
 def _type(field: qdisc_kind.Field) -> Any:
     """Return a field's annotation: a whole number may stand for a fraction, but not the other way round."""
-    bounds: dict[str, Any] = dict(field.bounds)
-    return Annotated[field.type, Field(strict=field.type is not float, **bounds)]
+    return Annotated[field.type, Field(strict=field.type is not float, **field.bounds)]
 
 
 MODELS = {name: _model(name, qdiscs.find(name)) for name in qdiscs.names() if qdiscs.find(name).queue}

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from lab.node import modules, qdisc_uapi, qdiscs
 from lab.node.netlink import TC_H_ROOT, Qdiscs
-from lab.node.qdisc_kind import SKIPPED, NetlinkKind, Setting, Spec, TcKind
+from lab.node.qdisc_kind import SKIPPED, NetlinkKind, Options, Setting, Spec, TcKind
 from lab.node.tools import NodeError, run_json
 
 ROUNDING = 1e-4  # tc prints floats
@@ -60,7 +60,7 @@ def modules_of(spec: Spec) -> list[str]:
     return [f"sch_{kind}" for kind in kinds if not qdiscs.find(kind).built_in]
 
 
-def statistics(node: str, dev: str, spec: Spec) -> dict[str, Any]:
+def statistics(node: str, dev: str, spec: Spec) -> dict[str, dict[str, int | None]]:
     """Read what the lab's own qdiscs of an interface counted, by kind."""
     counted = {}
     for part, place in _parts(spec):
@@ -88,7 +88,7 @@ def _by_tc(node: str, dev: str, spec: Spec, place: Place, kind: TcKind) -> Spec:
     return read_back(kind, shown["options"])
 
 
-def read_back(kind: TcKind, options: dict[str, Any]) -> Spec:
+def read_back(kind: TcKind, options: Options) -> Spec:
     """Return the values that `tc -j` shows of a kind."""
     values = {setting.name: setting.shown(options) for setting in kind.settings}
     return {name: value for name, value in values.items() if value is not SKIPPED}

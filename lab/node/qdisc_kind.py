@@ -13,6 +13,7 @@ from lab.node.series import Line
 
 Spec = dict[str, Any]
 Values = Mapping[str, Any]  # of a profile's fields
+Options = Mapping[str, Any]  # as `tc -j` shows them
 REQUIRED, SKIPPED = object(), object()  # where `tc -j` leaves a key out: a failure, or nothing to compare
 FRAME_BYTES = 1514  # a full Ethernet frame, without its checksum
 
@@ -35,7 +36,7 @@ class Field(NamedTuple):
     name: str
     type: type  # bool, int or float
     default: float | None = None
-    bounds: Mapping[str, float] = {}  # ge, gt, le, lt
+    bounds: Mapping[str, Any] = {}  # ge, gt, le, lt
 
 
 Source = Callable[[Values, Bottleneck], Any]  # of a spec's value
@@ -53,7 +54,7 @@ class Setting(NamedTuple):
     field: Field | None = None
     value: Source | None = None  # None: the field's value
     format: Callable[[Any], list[str]] | None = None
-    read: Callable[[dict[str, Any]], Any] | None = None  # from all options, where one key is not enough
+    read: Callable[[Options], Any] | None = None  # from all options, where one key is not enough
     slack: Callable[[Spec], float] | None = None  # by how much the kernel's own units round it
     once: bool = False  # stated when the qdisc is made, and not at a change
 
@@ -61,7 +62,7 @@ class Setting(NamedTuple):
         """Format the value for tc's command."""
         return self.format(value) if self.format else [self.tc, f"{value}{self.unit}"]
 
-    def shown(self, options: dict[str, Any]) -> Any:
+    def shown(self, options: Options) -> Any:
         """Return the value that `tc -j` shows; SKIPPED where there is nothing to compare."""
         if self.read:
             return self.read(options)

@@ -3,7 +3,6 @@
 
 import struct
 from collections.abc import Sequence
-from typing import Any
 
 from lab.node.netlink import attribute
 from lab.node.qdisc_kind import NetlinkKind, Spec
@@ -28,7 +27,7 @@ def settings(kind: NetlinkKind, data: bytes) -> Spec:
     return {row.name: row.decode(value) if row.decode else value for row, value in values}
 
 
-def statistics(kind: NetlinkKind, data: bytes) -> dict[str, Any]:
+def statistics(kind: NetlinkKind, data: bytes) -> dict[str, int | None]:
     """Decode what a qdisc counted: all but its settings; None where the kernel has no value yet."""
     own = {row.reported or row.name for row in kind.settings}
     found = kind.state.numbers(data).items()

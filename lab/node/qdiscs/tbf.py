@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Token bucket filter: the bottleneck of a constant rate, with its buffer."""
 
-from typing import Any
-
-from lab.node.qdisc_kind import Setting, Spec, TcKind
+from lab.node.qdisc_kind import Options, Setting, Spec, TcKind
 
 TICK_S = 64e-9  # tc keeps the burst as the time it takes (PSCHED_TICKS_PER_SEC)
 LATENCY_S = 1e-6  # tc shows it in whole microseconds
@@ -13,7 +11,7 @@ def _slack_of(rounded_s: float, spec: Spec) -> float:
     return float(rounded_s * spec["rate_bps"] / 8 + 1)
 
 
-def _limit_bytes(options: dict[str, Any]) -> float:
+def _limit_bytes(options: Options) -> float:
     """Return the limit from the latency that tc shows instead: limit = rate * lat + burst (tc/q_tbf.c)."""
     return float(options["rate"] * options["lat"] / 1e6 + options["burst"])
 
