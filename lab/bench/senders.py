@@ -17,7 +17,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Column, Table
 
-from lab.backends.senders import SOCKET_BYTES, ask
+from lab.backends.senders import SOCKET_BYTES, load_module
 from lab.base.errors import UserError
 from lab.base.scratch import scratch_folder
 from lab.bench import measured
@@ -109,8 +109,8 @@ def _count(program: Path, phase: str) -> float:
 def flow_bytes(kernel: Kernel) -> dict[str, int]:
     """Return the memory of a flow of each version, CUBIC's included, as its module reports it."""
     world, ccas = image.ensure("world").root, load_ccas()
-    replies = {name: ask(ccas[name], kernel, world) for name in VERSIONS}
-    values = {name: {known["name"]: known["value"] for known in it["parameters"]} for name, it in replies.items() if it}
+    modules = {name: load_module(ccas[name], kernel, world) for name in VERSIONS}
+    values = {name: {p["name"]: p["value"] for p in module["parameters"]} for name, module in modules.items() if module}
     return {name: int(parameters["flow_bytes"]) for name, parameters in values.items()}
 
 

@@ -65,7 +65,7 @@ class ScenarioRecord(TypedDict, total=False):
     published: Sequence[Mapping[str, str | float | None]]
     tolerance: ToleranceRecord
     rival: str | None
-    aside: bool
+    in_summary: bool
 
 
 class CheckRecord(TypedDict):

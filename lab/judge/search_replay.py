@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""SEARCH over a recorded ACK stream, by the very core that the kernel module runs."""
+"""Replay SEARCH over a recorded ACK stream, by the core that the kernel module runs."""
 
 import ctypes
 from dataclasses import astuple, dataclass
+from itertools import count, takewhile
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from lab.base.errors import UserError
+from lab.base.errors import UserError, field_error
 from lab.schema.cca import load_ccas
 
 # enum search_verdict
@@ -19,7 +20,7 @@ COMPARED = (STAY, EXIT)
 TWICE_DELIVERED, SENT, SENT_HELD = range(3)  # enum search_expected
 WHOLE_BINS, FRACTION, NEAREST_BIN, ENDED_BINS, PERCENT = range(5)  # enum search_interpolation
 HISTORY_NONE, HISTORY_WHOLE, HISTORY_RESET = range(3)  # enum search_history
-AGAIN_ANEW, AGAIN_GO_ON, AGAIN_NEVER = range(3)  # enum search_again
+AGAIN_NEW, AGAIN_GO_ON, AGAIN_NEVER = range(3)  # enum search_again
 KEEP_CWND, ROLL_BACK, DRAIN = range(3)  # enum search_on_exit
 ROOM_BINS = 1 << 14  # of a call: memory does not grow with the stream
 
@@ -61,7 +62,7 @@ class SearchParams:
     restart_rtt_pct: int = 0
     app_limited: int = 0  # for the module, as are the three that follow
     in_recovery: int = 0
-    again: int = AGAIN_ANEW
+    again: int = AGAIN_NEW
     epoch_blind_ms: int = 0
     on_exit: int = KEEP_CWND
 
@@ -105,6 +106,8 @@ STREAM_TYPES: tuple[type[np.generic], ...] = (np.uint64, np.int32, np.uint64, np
 
 def _load(library: Path) -> ctypes.CDLL:
     loaded = ctypes.CDLL(str(library))
+    loaded.search_version_name.argtypes = [ctypes.c_uint64]
+    loaded.search_version_name.restype = ctypes.c_char_p
     loaded.search_version_named.argtypes = [ctypes.c_char_p, Pointer(_Params), Pointer(ctypes.c_bool)]
     loaded.search_version_named.restype = ctypes.c_bool
     loaded.search_replay_bytes.argtypes = [Pointer(_Params), ctypes.c_bool]
@@ -125,15 +128,23 @@ def _load(library: Path) -> ctypes.CDLL:
 
 
 def versions() -> tuple[str, ...]:
-    """Names of SEARCH's versions: the senders of lab/cca.yml that leave slow start by it."""
+    """Return the names of SEARCH's versions: the senders of lab/cca.yml that leave slow start by it."""
     return tuple(name for name, cca in load_ccas().items() if cca.slow_start_exit == "search")
 
 
+def built_versions(library: Path) -> list[str]:
+    """Return the names of the versions in a library: one per file lab/kernel/search/tcp_search*.c."""
+    names = map(_load(library).search_version_name, count())
+    return [name.decode() for name in takewhile(bool, names)]
+
+
 def version(library: Path, name: str) -> Version:
-    """Return a version by its congestion control's name, as lab/kernel/search/search_versions.h has it."""
+    """Return a version by its congestion control's name, with the parameters of its C file."""
     params, compact = _Params(), ctypes.c_bool()
     if not _load(library).search_version_named(name.encode(), params, compact):
-        raise UserError(f"SEARCH version {name!r}: must be one of lab/kernel/search/search_versions.h")
+        raise field_error(
+            "lab/kernel/search/tcp_search*.c", "SEARCH_NAME", name, f"one of {', '.join(built_versions(library))}"
+        )
     return Version(SearchParams(*(getattr(params, name) for name in SearchParams.__dataclass_fields__)), compact.value)
 
 
@@ -163,7 +174,7 @@ def replay_bins(
     compact: bool = False,
     stop_at_exit: bool = True,
 ) -> npt.NDArray[Any]:
-    """Every bin decision, as the core's own integers (dtype BIN).
+    """Return every bin decision, as the core's own integers (dtype BIN).
 
     compact: with the packed state of search31. limited: nonzero where the sender did not fill its window.
     Arrays of the core's own types (u8, i4, u8, u8, u1, u1) are read in place.
@@ -205,7 +216,7 @@ def replay(
     compact: bool = False,
     stop_at_exit: bool = True,
 ) -> pl.DataFrame:
-    """One row per bin decision, with the columns of bins.parquet that an ACK stream can give.
+    """Return one row per bin decision, with the columns of bins.parquet that follow from an ACK stream.
 
     An ACK with rtt_us <= 0 has no RTT sample and is skipped, as in the kernel.
     reset: nonzero where SEARCH started again before the ACK (idle restart, timeout).

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Building the virtual-time kernel and the sender modules in the builder's root, each cached by a digest."""
+"""Build the virtual-time kernel and the lab's modules in the builder's root, each cached by a digest."""
 
 import hashlib
 import json
@@ -20,7 +20,7 @@ PRELOAD = HERE / "fewer_wakeups.c"
 PLACE = "/tmp/modules"  # where they are built
 COMPILER_PACKAGES = ("gcc", "gcc-14", "binutils", "libc6-dev")
 DEFAULT = Recipe()
-Progress = Callable[[int], None]  # told the number of compiler steps done
+Progress = Callable[[int], None]  # called with the number of compiler steps done
 
 
 @dataclass(frozen=True)

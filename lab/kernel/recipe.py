@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which virtual-time kernel is wanted, and what it is made from."""
+"""The recipe of a virtual-time kernel: version, source, configuration, patches."""
 
 import hashlib
 from dataclasses import dataclass
@@ -45,17 +45,18 @@ class Recipe:
 
     @property
     def label(self) -> str:
+        """Return the name of the kernel for messages."""
         return self.tarball.name if self.tarball else f"Linux {self.version}"
 
     @property
     def fragments(self) -> list[Path]:
-        """Configurations, of which a later one overrules an earlier."""
+        """Return configurations; a later one overrules an earlier."""
         names = [*VERSIONS[self.version].configs, *(["sanitize"] if self.sanitize else [])]
         return [HERE / f"{name}.config" for name in names]
 
     @property
     def patches(self) -> list[Path]:
-        """Every patch; all of them apply to each version."""
+        """Return every patch; all of them apply to each version."""
         return sorted((HERE / "patches").glob("*.patch"))
 
     def find_source(self) -> Source | None:

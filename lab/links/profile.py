@@ -8,13 +8,14 @@ from pydantic import Discriminator, Field, PrivateAttr, Tag, model_validator
 
 from lab.base.paths import PROFILES
 from lab.links.models import Positive
-from lab.links.queue import Bfifo, Milliseconds, Queue
+from lab.links.queue import Milliseconds, Queue, queue
 from lab.links.recorded import Series
 from lab.links.values import BytesOnce, Delay, DelayOnce, Once, Percent, Rate, kind
+from lab.node.qdisc_kind import FRAME_BYTES
 from lab.schema.load import Strict, choose, load, names
 
 MOST_FRAMES = 65_536  # that on_demand holds requests for
-SMALLEST_BUFFER_BYTES = 1514  # one Ethernet frame
+SMALLEST_BUFFER_BYTES = FRAME_BYTES
 MOST_BUFFER_BYTES = 2**32 - 1  # a qdisc's limit has 32 bits
 BufferNumber = Annotated[int, Field(ge=SMALLEST_BUFFER_BYTES, le=MOST_BUFFER_BYTES)]
 BufferBytes = Annotated[Once | Annotated[BufferNumber, Tag("~number")], Discriminator(kind)]  # one value per trial
@@ -56,7 +57,7 @@ class Way(Strict):
     loss_pct: Percent = 0.0
     buffer_bytes: BufferBytes | None = None
     buffer_bdps: Positive | None = None  # of the nominal rate and the base RTT
-    queue: Queue = Bfifo(kind="bfifo")
+    queue: Queue = queue("bfifo")
     frames: Frames | None = None
 
     @property

@@ -64,7 +64,7 @@ def read_counts(log: str) -> dict[str, int]:
 
 
 def _await_start(process: subprocess.Popen[bytes], log: Path) -> None:
-    """dumpcap names its file once the interface is open."""
+    """Dumpcap names its file once the interface is open."""
     for _ in range(500):
         if "File:" in log.read_text():
             return

@@ -1,21 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Queueing disciplines: asked for in full, and read back from the kernel. What a spec holds: lab/node/qdiscs/."""
+"""Queueing disciplines: every value is stated, and read back from the kernel. A spec's values: lab/node/qdiscs/."""
 
 from typing import Any, NamedTuple
 
-from lab.node import modules
+from lab.node import modules, qdisc_uapi, qdiscs
 from lab.node.netlink import TC_H_ROOT, Qdiscs
-from lab.node.qdiscs import KINDS, MODULES
-from lab.node.qdiscs.kind import ByNetlink, ByTc, Spec
+from lab.node.qdisc_kind import SKIPPED, NetlinkKind, Options, Setting, Spec, TcKind
 from lab.node.tools import NodeError, run_json
 
 ROUNDING = 1e-4  # tc prints floats
 
 
 class Place(NamedTuple):
-    """Where a qdisc hangs, in tc's words and in netlink's."""
+    """Where a qdisc hangs, for tc and for netlink."""
 
-    words: str
+    arguments: str
     handle: str
     parent: int
     number: int
@@ -26,71 +25,82 @@ CHILD = Place("parent 1:1", "10:", 0x10001, 0x100000)
 
 
 def command(dev: str, spec: Spec, verb: str = "replace", place: Place = ROOT) -> str:
-    """Word the tc command that makes a spec the root of an interface, or changes what is there to it."""
-    kind = KINDS[spec["kind"]]
-    assert isinstance(kind, ByTc)
-    said = kind.words(spec) + ([] if verb == "change" else kind.made_words(spec))
-    return " ".join(["qdisc", verb, "dev", dev, place.words, "handle", place.handle, spec["kind"], *said])
+    """Return the tc command that makes a qdisc on an interface, or changes the one that is there."""
+    kind = qdiscs.find(spec["kind"])
+    assert isinstance(kind, TcKind)
+    stated = [setting for setting in kind.settings if not (setting.once and verb == "change")]
+    values = [argument for setting in stated for argument in setting.arguments(spec[setting.name])]
+    head = ["qdisc", verb, "dev", dev, place.arguments, "handle", place.handle, spec["kind"]]
+    return " ".join([*head, *kind.switches, *values])
 
 
 def apply(node: str, dev: str, spec: Spec) -> Spec:
-    """Apply a spec, and return what the kernel says it now is; NodeError where the two differ."""
+    """Apply a spec, and return what the kernel reports; NodeError where the two differ."""
     modules.load_all(modules_of(spec))
     found = [made(node, dev, part, place) for part, place in _parts(spec)]
     return found[0] | ({"child": found[1]} if len(found) > 1 else {})
 
 
 def made(node: str, dev: str, spec: Spec, place: Place = ROOT) -> Spec:
-    """Make one qdisc and return what the kernel says it now is; NodeError where that is not what was asked."""
-    kind = KINDS[spec["kind"]]
-    got = _by_tc(node, dev, spec, place, kind) if isinstance(kind, ByTc) else _by_netlink(node, dev, spec, place, kind)
+    """Make one qdisc and return what the kernel reports; NodeError where that is not what was requested."""
+    kind = qdiscs.find(spec["kind"])
+    got = (
+        _by_tc(node, dev, spec, place, kind) if isinstance(kind, TcKind) else _by_netlink(node, dev, spec, place, kind)
+    )
+    slack = {row.name: row.slack(spec) for row in kind.settings if isinstance(row, Setting) and row.slack}
     for name, value in got.items():
-        slack = kind.slack(spec, name) if isinstance(kind, ByTc) else 0.0
-        if _differ(value, spec[name], slack):
-            raise NodeError(f"{node}:{dev}: {name}={value}: must be {spec[name]}, as asked of {spec['kind']}")
+        if _differ(value, spec[name], slack.get(name, 0.0)):
+            raise NodeError(f"{node}:{dev}: {name}={value}: must be {spec[name]}, as requested of {spec['kind']}")
     return got
 
 
 def modules_of(spec: Spec) -> list[str]:
     """Name the modules that a spec needs."""
-    return [MODULES[part["kind"]] for part, _ in _parts(spec) if part["kind"] in MODULES]
+    kinds = [part["kind"] for part, _ in _parts(spec)]
+    return [f"sch_{kind}" for kind in kinds if not qdiscs.find(kind).built_in]
 
 
-def statistics(node: str, dev: str, spec: Spec) -> dict[str, Any]:
-    """Ask the lab's own qdiscs of an interface what they counted, by kind."""
+def statistics(node: str, dev: str, spec: Spec) -> dict[str, dict[str, int | None]]:
+    """Read what the lab's own qdiscs of an interface counted, by kind."""
     counted = {}
     for part, place in _parts(spec):
-        kind = KINDS[part["kind"]]
-        if isinstance(kind, ByNetlink):
-            with Qdiscs(node, dev) as qdiscs:
-                counted[part["kind"]] = kind.statistics(qdiscs.state(part["kind"], place.parent))
+        kind = qdiscs.find(part["kind"])
+        if isinstance(kind, NetlinkKind):
+            with Qdiscs(node, dev) as link:
+                counted[part["kind"]] = qdisc_uapi.statistics(kind, link.state(part["kind"], place.parent))
     return counted
 
 
 def _parts(spec: Spec) -> list[tuple[Spec, Place]]:
-    """A shaper without a child of its own choice has a FIFO, which can be seen and read back like any other."""
+    """Split a spec by qdisc; a shaper without a child has a FIFO, which is read back like any other."""
     if spec["kind"] != "replay":
         return [(spec, ROOT)]
     return [(spec, ROOT), (spec["child"] or {"kind": "bfifo", "limit_bytes": spec["limit_bytes"]}, CHILD)]
 
 
-def _by_tc(node: str, dev: str, spec: Spec, place: Place, kind: ByTc) -> Spec:
-    """Make it and look at it in one process: one costs milliseconds under User Mode Linux."""
-    lines = f"{command(dev, spec, place=place)}\nqdisc show dev {dev} {place.words}\n"
+def _by_tc(node: str, dev: str, spec: Spec, place: Place, kind: TcKind) -> Spec:
+    """Make it and show it in one process: one costs milliseconds under User Mode Linux."""
+    lines = f"{command(dev, spec, place=place)}\nqdisc show dev {dev} {place.arguments}\n"
     options = ["-j", "-d"] if kind.details else ["-j"]
     shown = run_json("tc", "-n", node, *options, "-b", "-", stdin=lines)[0]
     if shown["kind"] != spec["kind"]:
-        raise NodeError(f"{node}:{dev}: qdisc={shown['kind']}: must be {spec['kind']}, as asked")
-    return kind.got(shown["options"])
+        raise NodeError(f"{node}:{dev}: qdisc={shown['kind']}: must be {spec['kind']}, as requested")
+    return read_back(kind, shown["options"])
 
 
-def _by_netlink(node: str, dev: str, spec: Spec, place: Place, kind: ByNetlink) -> Spec:
-    with Qdiscs(node, dev) as qdiscs:
-        qdiscs.make(spec["kind"], kind.options(spec), place.parent, place.number)
-        return kind.got(qdiscs.state(spec["kind"], place.parent))
+def read_back(kind: TcKind, options: Options) -> Spec:
+    """Return the values that `tc -j` shows of a kind."""
+    values = {setting.name: setting.shown(options) for setting in kind.settings}
+    return {name: value for name, value in values.items() if value is not SKIPPED}
 
 
-def _differ(got: Any, asked: Any, slack: float) -> bool:
-    if isinstance(asked, str):
-        return bool(got != asked)
-    return bool(abs(got - asked) > ROUNDING * max(abs(asked), 1) + slack)
+def _by_netlink(node: str, dev: str, spec: Spec, place: Place, kind: NetlinkKind) -> Spec:
+    with Qdiscs(node, dev) as link:
+        link.make(spec["kind"], qdisc_uapi.options(kind, spec), place.parent, place.number)
+        return qdisc_uapi.settings(kind, link.state(spec["kind"], place.parent))
+
+
+def _differ(got: Any, target: Any, slack: float) -> bool:
+    if isinstance(target, str):
+        return bool(got != target)
+    return bool(abs(got - target) > ROUNDING * max(abs(target), 1) + slack)

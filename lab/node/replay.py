@@ -8,11 +8,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from lab.node import qdisc, series
+from lab.node import qdisc, qdiscs, series
 from lab.node.netlink import Qdiscs
-from lab.node.qdiscs import KINDS
-from lab.node.qdiscs.kind import ByNetlink, Spec
-from lab.node.qdiscs.words import chunk
+from lab.node.qdisc_kind import NetlinkKind, Spec
+from lab.node.qdisc_uapi import chunk
 from lab.node.tools import NodeError
 
 CHUNK_STEPS = 2000  # two of them fit four times into what the kernel holds (SERIES_STEPS)
@@ -45,8 +44,8 @@ def _told(
     link: Qdiscs, spec: Spec, file: Path, start_ns: int
 ) -> tuple[Iterator[series.Chunk], Callable[[series.Chunk], None]]:
     """Return a file's chunks, and how one of them is told; the start is told with the first."""
-    kind = KINDS[spec["kind"]]
-    assert isinstance(kind, ByNetlink)
+    kind = qdiscs.find(spec["kind"])
+    assert isinstance(kind, NetlinkKind)
     assert kind.followed
     step, values = kind.followed
 

@@ -15,6 +15,7 @@ from lab.schema.sysctls import load_sysctls
 from lab.schema.topology import Topology, load_topology
 
 EXPLANATIONS = ("counterfactuals", "open")
+LABELS = ("exit_label",)
 
 
 @dataclass(frozen=True)
@@ -67,5 +68,24 @@ def asked(scenario: dict[str, Any]) -> dict[str, Any]:
 
 
 def digest(part: Any) -> str:
-    """Digest of plain data, whatever the order of its keys."""
-    return hashlib.sha256(json.dumps(part, sort_keys=True).encode()).hexdigest()[:16]
+    """Digest plain data, whatever the order of its keys, under the names that stored runs have."""
+    return hashlib.sha256(json.dumps(first_names(part), sort_keys=True).encode()).hexdigest()[:16]
+
+
+def first_names(part: Any) -> Any:
+    """Return plain data with each renamed key as it was first stored, and without labels added since.
+
+    Digests of runs before and after a renaming are equal: it changes no trial.
+    """
+    if isinstance(part, list):
+        return [first_names(each) for each in part]
+    if not isinstance(part, dict):
+        return part
+    return dict(_first_name(key, first_names(value)) for key, value in part.items() if key not in LABELS)
+
+
+def _first_name(key: str, value: Any) -> tuple[str, Any]:
+    """Undo the renamings of 2026-11-22."""
+    if key == "in_summary":
+        return "aside", not value
+    return ("tells_exit", value) if key == "reports_exit" else (key, value)

@@ -130,9 +130,9 @@ def _flows(scenario: Scenario, ends: list[tuple[str, str]], ccas: list[Cca]) -> 
 
 
 def _modules(ccas: list[Cca]) -> list[dict[str, Any]]:
-    """Name the senders' modules, the sampler's, and the one that watches senders that do not tell their exit."""
+    """Name the senders' modules, the sampler's, and the one that watches senders that do not report their exit."""
     own = {cca.module: {"name": cca.module, "params": cca.params} for cca in ccas if cca.module}
-    watched = ",".join(dict.fromkeys(cca.algorithm for cca in ccas if not cca.tells_exit))
+    watched = ",".join(dict.fromkeys(cca.algorithm for cca in ccas if not cca.reports_exit))
     watch = [{"name": WATCH_MODULE, "params": {"algorithms": watched}}] if watched else []
     return [*own.values(), *watch, {"name": SAMPLER_MODULE, "params": {}}]
 

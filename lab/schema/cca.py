@@ -11,24 +11,12 @@ from lab.base.errors import field_error
 from lab.base.paths import CCAS
 from lab.schema.load import Strict, choose, parse, read_yaml, shown
 
-# What ends a sender's slow start when no loss does.
-RULES = {
-    "search": "SEARCH: delivered bytes stop doubling",
-    "hystart": "HyStart: the round trip grows by an eighth, or a train of ACKs spans half of it",
-    "hystartpp": "HyStart++ (RFC 9406): the round trip grows by an eighth, and five rounds of slower growth confirm it",
-    "bbr": "BBR's own state: STARTUP is left once bandwidth grew by less than a quarter in three rounds",
-    "vegas": "more than a packet queued, by the round trip's growth over its least",
-    "yeah": "more than 80 packets queued, by the round trip's growth over its least",
-    "nv": "the window is more than the measured rate fills",
-    "cdg": "HyStart, or a back-off at random by the gradient of the round trip",
-    "ecn": "a mark of explicit congestion notification",
-    "loss": "nothing but loss",
-}
-Rule = Literal["search", "hystart", "hystartpp", "bbr", "vegas", "yeah", "nv", "cdg", "ecn", "loss"]
+CAUSE = r"^[a-z0-9_]{1,15}$"  # SLOW_START_CAUSE_BYTES of lab/kernel/search/slow_start.h, without the NUL
 Colour = Annotated[str, Field(pattern=r"^#[0-9A-Fa-f]{6}$")]
+Stanza = dict[str, Any]  # as YAML has it, not yet checked
 SysctlName = Annotated[str, Field(pattern=r"^net\.ipv4\.[a-z0-9_]+$")]
 
-# Looks for stanzas that bring none: colours of Okabe and Ito, and a marker and line style that no other sender has.
+# Looks of stanzas without one: colours of Okabe and Ito, and a marker and line style that no other sender has.
 COLOURS = ("#E69F00", "#56B4E9", "#009E73", "#0072B2", "#D55E00", "#CC79A7", "#000000")
 MARKERS = ("v", "<", ">", "p", "P", "X", "d", "h", "*")
 LINESTYLES = ("-", "--", "-.", ":")
@@ -45,8 +33,9 @@ class Cca(Strict):
     allocates_bytes: Annotated[int, Field(ge=0)] = 0
     sysctls: dict[SysctlName, str] = {}
     qdisc: Literal["fq"] | None = None
-    tells_exit: bool = False
-    slow_start_exit: Rule
+    reports_exit: bool = False
+    slow_start_exit: Annotated[str, Field(pattern=CAUSE)]
+    exit_label: Annotated[str, Field(min_length=1)]
     colour: Colour
     marker: str
     linestyle: str
@@ -55,17 +44,36 @@ class Cca(Strict):
 def load_ccas() -> dict[str, Cca]:
     """Read every stanza of cca.yml, by name; no two look alike."""
     looks = _looks()
-    stanzas = read_yaml(CCAS)
+    stanzas = _stanzas()
+    labels = _labels(stanzas)
     ccas = {}
     for name, stanza in stanzas.items():
         look = {} if "marker" in stanza else next(looks)
-        ccas[name] = parse(Cca, {"name": name, **look, **stanza}, CCAS)
+        cause = stanza.get("slow_start_exit")
+        label = {"exit_label": labels.get(cause, cause)} if isinstance(cause, str) else {}
+        ccas[name] = parse(Cca, {"name": name, **look, **label, **stanza}, CCAS)
     _refuse_likeness(ccas)
     return ccas
 
 
-def _looks() -> Iterator[dict[str, Any]]:
-    """Word one look after the other: the marker changes each time, the line style when the markers are used up."""
+def _stanzas() -> dict[str, Stanza]:
+    stanzas = read_yaml(CCAS)
+    if not isinstance(stanzas, dict):
+        raise field_error(shown(CCAS), "content", stanzas, "one stanza per sender")
+    for name, stanza in stanzas.items():
+        if not isinstance(stanza, dict):
+            raise field_error(shown(CCAS), name, stanza, "a stanza with label, algorithm and slow_start_exit")
+    return stanzas
+
+
+def _labels(stanzas: dict[str, Stanza]) -> dict[str, str]:
+    """Return the label of each exit cause: the first stanza that has one decides."""
+    labelled = [stanza for stanza in reversed(stanzas.values()) if "exit_label" in stanza]
+    return {str(stanza.get("slow_start_exit")): stanza["exit_label"] for stanza in labelled}
+
+
+def _looks() -> Iterator[Stanza]:
+    """Generate looks: the marker changes each time, the line style when the markers are used up."""
     for number in count():
         yield {
             "colour": COLOURS[number % len(COLOURS)],
@@ -75,15 +83,15 @@ def _looks() -> Iterator[dict[str, Any]]:
 
 
 def _refuse_likeness(ccas: dict[str, Cca]) -> None:
-    seen: dict[tuple[str, str], str] = {}
+    first: dict[tuple[str, str], str] = {}
     for name, cca in ccas.items():
-        like = seen.setdefault((cca.marker, cca.linestyle), name)
+        like = first.setdefault((cca.marker, cca.linestyle), name)
         if like != name:
             rule = f"another marker or line style: {like} has the same"
             raise field_error(shown(CCAS), f"{name}.marker", cca.marker, rule)
 
 
-def load_cca(name: str, asked_in: str, field: str) -> Cca:
-    """Read one sender that a file asks for."""
+def load_cca(name: str, named_in: str, field: str) -> Cca:
+    """Read one sender that a file names."""
     known = load_ccas()
-    return known[choose("sender of lab/cca.yml", name, sorted(known), asked_in, field)]
+    return known[choose("sender of lab/cca.yml", name, sorted(known), named_in, field)]

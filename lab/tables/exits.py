@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""bins and exits: what SEARCH decided in each bin, and when each flow left its first slow start."""
+"""Decode bins and exits: SEARCH's decision in each bin, and when each flow left its first slow start."""
 
+import numpy as np
 import polars as pl
 
 from lab.tables.acks import Clock, finite
 from lab.tables.trace import Events
 
 EXIT_EVENT = "slow_start:slow_start_exit"
-CAUSES = ("search", "hystartpp", "loss", "timeout", "other", "own")  # enum slow_start_cause, kernel/search/slow_start.h
+NUMBERED = ("search", "hystartpp", "loss", "timeout", "other", "own")  # raw records of before 2026-11-22 have numbers
+OWN_RULE = "own"  # reported by tcp_slow_start_watch, which does not know a sender's rule
 CWR_RULES = ("cdg", "ecn")  # rules that end slow start by entering CWR
 EXIT_SCHEMA = {
     "t_s": pl.Float64,
@@ -33,7 +35,7 @@ BIN_SCHEMA = {
 
 
 def bin_table(events: Events, clock: Clock) -> pl.DataFrame:
-    """search:search_bin, one row a bin; empty for every other sender."""
+    """Decode search:search_bin, one row per bin; empty for every other sender."""
     bins = events.get("search:search_bin")
     if bins is None:
         return pl.DataFrame(schema=BIN_SCHEMA)
@@ -61,23 +63,30 @@ def bin_table(events: Events, clock: Clock) -> pl.DataFrame:
 
 
 def exit_table(events: Events, clock: Clock, rule: str) -> pl.DataFrame:
-    """slow_start:slow_start_exit, the first of each flow; `rule` ends this sender's slow start when no loss does."""
+    """Decode slow_start:slow_start_exit, the first of each flow.
+
+    `rule` is the stanza's `slow_start_exit`. Any other cause that a module reports stays as it is.
+    """
     exits = events[EXIT_EVENT]
-    told = pl.DataFrame(
+    reported = pl.DataFrame(
         clock.base(exits)
         | {
             "cwnd_pkts": exits["cwnd_pkts"],
             "ssthresh_pkts": exits["ssthresh_pkts"],
             "rtt_ms": pl.Series(exits["rtt_us"], dtype=pl.Float64).replace(0, None) / 1e3,
-            "cause": [_named(CAUSES[number], rule) for number in exits["cause"]],
+            "cause": [_cause(name, rule) for name in _names(exits["cause"])],
         },
         schema_overrides=EXIT_SCHEMA,
     )
     late_s = pl.Series(exits["late_ns"] / 1e9, dtype=pl.Float64)
-    timed = told.with_columns(pl.col("t_s") - late_s).filter(pl.col("flow") > 0)
+    timed = reported.with_columns(pl.col("t_s") - late_s).filter(pl.col("flow") > 0)
     return timed.sort("t_s", maintain_order=True).unique("flow", keep="first", maintain_order=True)
 
 
-def _named(cause: str, rule: str) -> str:
-    """Word a cause: what a watched sender did of its own accord, or by entering CWR, is its rule."""
-    return rule if cause == "own" or (cause == "other" and rule in CWR_RULES) else cause
+def _names(causes: np.ndarray) -> list[str]:
+    return [NUMBERED[cause] if isinstance(cause, int) else cause.decode() for cause in causes.tolist()]
+
+
+def _cause(name: str, rule: str) -> str:
+    """Name the rule of a watched sender that left by it, directly or by entering CWR."""
+    return rule if name == OWN_RULE or (name == "other" and rule in CWR_RULES) else name

@@ -27,6 +27,12 @@ class Run:
         return bool(self.meta["complete"])
 
     @property
+    def in_summary(self) -> bool:
+        """Tell whether the first page sums it up; before 2026-11-22 its scenario had `aside`."""
+        scenario = self.meta["scenario"]
+        return bool(scenario.get("in_summary", not scenario.get("aside", False)))
+
+    @property
     def trials(self) -> list[Trial]:
         """Every trial that was stored, by sender in the scenario's order and number; not those of `faults`."""
         order = self.meta["scenario"]["ccas"]

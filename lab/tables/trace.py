@@ -44,6 +44,8 @@ def read_format(text: str) -> tuple[int, np.dtype[np.void]]:
 
 def _kind(field: dict[str, str]) -> str:
     size = int(field["size"])
+    if field["count"] and field["type"].strip() == "char":
+        return f"S{size}"
     if field["count"] or size not in (1, 2, 4, 8):
         return f"V{size}"
     return f"<{'i' if field['signed'] == '1' else 'u'}{size}"

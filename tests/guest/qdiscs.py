@@ -6,7 +6,7 @@ from typing import Any
 
 from lab.node import modules, netns, qdisc
 from lab.node.namespace import entered
-from lab.node.qdiscs.kind import Spec
+from lab.node.qdisc_kind import Spec
 from lab.node.sampler import MODULE, PARAMETERS, sampling
 from lab.node.tools import NodeError
 

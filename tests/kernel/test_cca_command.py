@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`lab cca` tells what senders there are, and of one all that its kernel knows."""
+"""`lab cca` lists the senders, and shows one with all that its kernel knows of it."""
 
 from pathlib import Path
 
@@ -28,7 +28,7 @@ def test_the_list_has_every_sender_and_what_ends_its_slow_start(tmp_path: Path) 
 def test_a_module_of_the_lab_is_shown_with_its_parameters_as_the_kernel_has_them(tmp_path: Path) -> None:
     shown = show(tmp_path, "hystartpp")
     assert "source      lab/kernel/search/" in shown
-    assert "exit        told by the sender itself" in shown
+    assert "exit        reported by the sender itself" in shown
     for constant in (
         "min_rtt_thresh_us = 4000",
         "max_rtt_thresh_us = 16000",

@@ -141,7 +141,7 @@ def test_a_series_longer_than_the_kernel_holds_is_fed_while_it_plays(bench: Benc
         ("disorder", [(0, MBPS), (20, MBPS), (10, MBPS), (END_US, "end")], r"steps: must begin at 0 and follow each"),
         ("no-zero", [(1, MBPS), (END_US, "end")], r"steps: must begin at 0 and follow each other in time"),
         ("too-fast", [(0, 10_001 * MBPS), (END_US, "end")], r"steps: must be at most 10 Gbit/s"),
-        ("end-first", [(0, MBPS), (10, MBPS), (10, "end")], r"end_ns: must be told once, and lie behind the last"),
+        ("end-first", [(0, MBPS), (10, MBPS), (10, "end")], r"end_ns: must be set once, and lie behind the last"),
     ],
 )
 def test_a_series_that_cannot_be_replayed_is_refused(

@@ -12,7 +12,7 @@ from lab.images.image import Image
 from lab.kernel.build import Kernel
 from lab.links.profile import Profile
 from lab.runs.plan import MSS_BYTES
-from lab.tables.exits import CAUSES, EXIT_EVENT
+from lab.tables.exits import EXIT_EVENT
 from lab.tables.trace import Events
 from tests.conftest import SMALL
 from tests.search_trials import ACK, plan_of, run, sender
@@ -39,7 +39,7 @@ class Left:
 
     @property
     def cause(self) -> str:
-        return CAUSES[int(self.exits[0]["cause"])]
+        return str(self.exits[0]["cause"].decode())
 
 
 def left(folder: Path, kernel: Kernel, world: Image, profile: Profile, name: str, **params: int) -> Left:

@@ -10,7 +10,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lab.base.errors import UserError
-from lab.judge.search_replay import DRAIN, ENDED_BINS, EXIT, PERCENT, SENT, SearchParams, replay_bins, version
+from lab.judge.search_replay import (
+    DRAIN,
+    ENDED_BINS,
+    EXIT,
+    PERCENT,
+    SENT,
+    SearchParams,
+    built_versions,
+    replay_bins,
+    version,
+)
 from tests.search_acks import (
     DECISION,
     PACKED,
@@ -147,6 +157,10 @@ def test_versions_are_what_their_publications_say(search_library: Path) -> None:
     assert known["search4"].params.on_exit == DRAIN
     assert [name for name in VERSIONS if known[name].compact] == ["search31"]
     assert {v.params.threshold_pct for name, v in known.items() if name != "search"} == {35}
+
+
+def test_each_stanza_of_a_version_has_a_file_and_each_file_a_stanza(search_library: Path) -> None:
+    assert sorted(built_versions(search_library)) == sorted(VERSIONS)
 
 
 def test_an_unknown_version_is_refused(search_library: Path) -> None:

@@ -3,6 +3,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -57,12 +58,18 @@ def test_a_trial_that_cannot_be_read_is_told_and_the_others_stand(results: Path)
     assert left.faults == (f"{file}: must be whole JSON: --resume runs the trial again",)
 
 
-def test_a_run_that_asks_about_the_lab_itself_is_not_summed_up(results: Path) -> None:
+@pytest.mark.parametrize("left_out", [{"in_summary": False}, {"aside": True}], ids=["today", "as first stored"])
+def test_a_run_with_a_question_about_the_lab_is_not_summed_up(results: Path, left_out: dict[str, bool]) -> None:
     assert [each.name for each in one_a_link(stored(results)[0])] == ["geo"]
     file = results / "geo" / "latest" / "run.json"
     meta = json.loads(file.read_text())
-    file.write_text(json.dumps(meta | {"scenario": meta["scenario"] | {"aside": True}}))
+    file.write_text(json.dumps(meta | {"scenario": first_scenario(meta) | left_out}))
     assert one_a_link(stored(results)[0]) == []
+
+
+def first_scenario(meta: dict[str, Any]) -> dict[str, Any]:
+    """A stored scenario without the field that today's have."""
+    return {key: value for key, value in meta["scenario"].items() if key != "in_summary"}
 
 
 def test_what_was_kept_and_cut_short_is_made_again(results: Path) -> None:

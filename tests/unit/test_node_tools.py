@@ -88,13 +88,13 @@ def test_a_value_that_did_not_take_is_named(
     monkeypatch: pytest.MonkeyPatch, file: str, spec: dict[str, Any], name: str, asked: float
 ) -> None:
     show(monkeypatch, json.loads((DATA / f"{file}.json").read_text()))
-    with pytest.raises(NodeError, match=f"^gateway:eth2: {name}=.*: must be {asked}, as asked of {spec['kind']}$"):
+    with pytest.raises(NodeError, match=f"^gateway:eth2: {name}=.*: must be {asked}, as requested of {spec['kind']}$"):
         qdisc.made("gateway", "eth2", spec | {name: asked})
 
 
 def test_a_qdisc_that_was_never_made_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     show(monkeypatch, json.loads((DATA / "tc-none.json").read_text()))
-    with pytest.raises(NodeError, match=r"^gateway:eth2: qdisc=noqueue: must be tbf, as asked$"):
+    with pytest.raises(NodeError, match=r"^gateway:eth2: qdisc=noqueue: must be tbf, as requested$"):
         qdisc.made("gateway", "eth2", TBF)
 
 

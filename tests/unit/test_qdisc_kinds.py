@@ -5,9 +5,8 @@ import struct
 
 import pytest
 
-from lab.node import netlink, qdisc
-from lab.node.qdiscs import KINDS
-from lab.node.qdiscs.kind import ByTc
+from lab.node import netlink, qdisc, qdiscs
+from lab.node.qdisc_kind import TcKind
 from lab.node.tools import NodeError
 from tests.kernel.test_qdisc_on_demand import GEO
 from tests.kernel.test_qdisc_replay import LINK, MBPS
@@ -62,7 +61,7 @@ def test_a_truncated_attribute_ends_the_list() -> None:
     assert netlink.attributes(netlink.attribute(3, b"abcd") + struct.pack("HH", 0, 9)) == {3: b"abcd"}
 
 
-@pytest.mark.parametrize("kind", [kind for kind, known in KINDS.items() if isinstance(known, ByTc)])
+@pytest.mark.parametrize("kind", [kind for kind in qdiscs.names() if isinstance(qdiscs.find(kind), TcKind)])
 def test_every_kind_of_tc_states_a_limit(kind: str) -> None:
     spec = next(spec for spec in ROOTS if spec["kind"] == kind)
     words = qdisc.command("eth2", spec).split()
@@ -72,5 +71,5 @@ def test_every_kind_of_tc_states_a_limit(kind: str) -> None:
 def test_a_setting_that_did_not_take_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     shown = [{"kind": "codel", "options": {"limit": 1000, "target": 4999, "interval": 99999}}]
     monkeypatch.setattr(qdisc, "run_json", lambda *_, **__: shown)
-    with pytest.raises(NodeError, match=r"^gateway:eth2: target_us=4999: must be 6000, as asked of codel$"):
+    with pytest.raises(NodeError, match=r"^gateway:eth2: target_us=4999: must be 6000, as requested of codel$"):
         qdisc.made("gateway", "eth2", CODEL | {"target_us": 6000})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The command: how many trials, over which links, of which forms."""
+"""The command: the number of trials, the links, the forms."""
 
 import shlex
 import sys
@@ -19,11 +19,11 @@ from lab.bench.versions import trials as run
 from lab.bench.versions.compare import CLASSES, by_link, over_links, shown
 from lab.bench.versions.forms import FORMS, LINKS
 from lab.images import image
+from lab.judge.search_replay import versions
 from lab.kernel import build
 from lab.kernel.build import Kernel
 
 BASE = "search2_printed"
-MODULES = ("search", "search2", "search2_printed", "search31", "search4", "search1")
 
 
 def measure(
@@ -31,7 +31,7 @@ def measure(
     modules: Annotated[int, typer.Option(min=0, help="Whole trials per link and form.")] = 0,
     links: Annotated[str, typer.Option(help="Profiles, by commas.")] = ",".join(LINKS),
     forms: Annotated[str, typer.Option(help="Forms to replay, by commas.")] = ",".join(FORMS),
-    senders: Annotated[str, typer.Option(help="Forms of whole trials, by commas.")] = ",".join(MODULES),
+    senders: Annotated[str, typer.Option(help="Forms of whole trials, by commas.")] = ",".join(versions()),
     base: Annotated[str, typer.Option(help="Form that the others are compared with.")] = BASE,
 ) -> None:
     """Run the missing trials, and print and store the tables."""

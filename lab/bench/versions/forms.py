@@ -35,7 +35,7 @@ class Form:
         return load_ccas()[self.version].model_copy(update={"name": name, "params": self.params})
 
     def replayed(self, library: Path) -> Version:
-        """Return the version that the core replays, with these parameters."""
+        """Return the same for the core."""
         base = version(library, self.version)
         return Version(replace(base.params, **self.params), base.compact)
 
@@ -71,7 +71,7 @@ def duration_s(link: str) -> int:
 
 
 def profile_of(link: str) -> Profile:
-    """Load a profile of trace-profiles/, or build the deep one."""
+    """Return a profile of trace-profiles/, or the deep one."""
     if link != DEEP:
         return load_profile(link, "command line")
     clean = load_profile("wired-clean", DEEP)
@@ -79,10 +79,7 @@ def profile_of(link: str) -> Profile:
 
 
 def experiment(link: str, senders: dict[str, Cca], trials: int) -> Experiment:
-    """Build an experiment of downloads over a link.
-
-    Trial n has the same link for every sender and at every number of trials.
-    """
+    """Build downloads over a link; trial n has the same link for every sender and at every number of trials."""
     scenario = Scenario(
         question="Which form of SEARCH leaves slow start at the right moment?",
         topology="path",

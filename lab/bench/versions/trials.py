@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Run the trials that are not stored yet; give one row per trial and form."""
+"""Trials that are stored run only once; the result of each as one row per form."""
 
 import hashlib
 import os
@@ -35,7 +35,7 @@ def jobs(link: str, senders: dict[str, Cca], trials: int, folder: Path, kernel: 
 
 
 def _digest(profile: Profile) -> str:
-    """Trials over a profile that has changed since are no trials of this link."""
+    """Digest a profile: trials over one that has changed since are no trials of this link."""
     return hashlib.sha256(profile.model_dump_json().encode()).hexdigest()[:8]
 
 
@@ -58,7 +58,7 @@ def _stored(job: Job) -> bool:
 
 
 def replayed_rows(folder: Path, link: str, forms: list[str], library: Path) -> Iterator[Row]:
-    """One row per form: its exit over a download without HyStart; none of an invalid trial."""
+    """Generate one row per form: its exit over a download without HyStart; none of an invalid trial."""
     trial = Trial(folder)
     if not trial.valid:
         return
@@ -73,7 +73,7 @@ def replayed_rows(folder: Path, link: str, forms: list[str], library: Path) -> I
 
 
 def module_row(folder: Path, link: str) -> Row | None:
-    """Return the row of one whole trial; `queue_ms` is how long the mean backlog takes to leave."""
+    """Return the row of one whole trial; `queue_ms` is the time that the mean backlog takes to leave."""
     trial = Trial(folder)
     if not trial.valid:
         return None

@@ -4,7 +4,7 @@
  * print how many.  Run it under callgrind, which counts in bench_count() alone.
  *
  * Each round's ACKs, one a packet, come within 0.4 RTT: a train too short for HyStart,
- * and doubling for SEARCH.  So neither leaves slow start before it is told to.
+ * and doubling for SEARCH.  So neither leaves slow start before bench_leave_slow_start().
  */
 #include <stdio.h>
 #include <stdlib.h>

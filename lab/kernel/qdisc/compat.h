@@ -9,7 +9,7 @@
 #include <net/pkt_sched.h>
 #include <net/sch_generic.h>
 
-/* Before 6.9 the kernel asked modprobe for the module's own name. */
+/* Before 6.9 the kernel requested the module by its own name. */
 #ifndef MODULE_ALIAS_NET_SCH
 #define MODULE_ALIAS_NET_SCH(kind) MODULE_ALIAS("sch_" kind)
 #endif

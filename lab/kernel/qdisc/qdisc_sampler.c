@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * qdisc_sampler: tells at fixed intervals what waits in one interface's root qdisc, and what
+ * qdisc_sampler: reports at fixed intervals what waits in one interface's root qdisc, and what
  * it has sent and dropped, as trace event qdisc_sampler:qdisc_sample.
  *
  *	echo 1000 > /sys/module/qdisc_sampler/parameters/interval_us
@@ -59,12 +59,12 @@ static void sampler_end(void)
 	sampled = NULL;
 }
 
-static int sampler_set_dev(const char *words, const struct kernel_param *param)
+static int sampler_set_dev(const char *text, const struct kernel_param *param)
 {
 	struct net_device *dev = NULL;
 	char name[IFNAMSIZ];
 
-	if (strscpy(name, words, sizeof(name)) < 0)
+	if (strscpy(name, text, sizeof(name)) < 0)
 		return -ENAMETOOLONG;
 	if (*strim(name)) {
 		if (!interval_us)

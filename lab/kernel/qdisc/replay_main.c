@@ -4,8 +4,8 @@
  *
  * The series of the recording is held here, in steps, and integrated exactly: a packet
  * departs at the instant when the capacity since the link became free for it has grown by
- * its size, across any number of steps.  A rate of 0 is a stall, and it ends when the series
- * says so.  What an idle link could have carried is lost.
+ * its size, across any number of steps.  A rate of 0 is a stall, and it ends with its
+ * step.  What an idle link could have carried is lost.
  *
  * In the other mode the series is one of delivery opportunities, with mahimahi's meaning: at
  * each of them its bytes pass, in order; a packet that needs more waits for the next ones;
@@ -16,12 +16,12 @@
  * has run out, or is over, the last rate holds, or nothing passes.
  *
  * Why not tbf, changed at each step.  It fills its bucket at each change (every 10 ms, 20
- * Mb/s carry 3 % too much with a bucket of 1600 bytes, and 60 % with 15,000), sets no timer
- * anew (a packet that waits for a slow rate goes on waiting, unless another one arrives),
+ * Mb/s carry 3 % too much with a bucket of 1600 bytes, and 60 % with 15,000), sets no new
+ * timer (a packet that waits for a slow rate goes on waiting, unless another one arrives),
  * and knows no rate of 0.  tests/kernel/test_qdisc_tbf.py measures it.
  *
- * The buffer is a child qdisc's: bfifo, or any that is work-conserving.  It is asked for a
- * packet when the link becomes free, so that an AQM that decides at dequeue sees the time in
+ * The buffer is a child qdisc's: bfifo, or any that is work-conserving.  The link takes a
+ * packet from it when the link becomes free, so that an AQM that decides at dequeue sees the time in
  * the queue, without the transmission. Lengths are of frames as tc counts them (with the
  * Ethernet header) and overhead_bytes: -14 to count IP packets, as mahimahi does.
  * Super-packets pass whole: offloads must be off.
@@ -115,7 +115,7 @@ static int replay_change(struct Qdisc *sch, struct nlattr *opt, struct netlink_e
 		return err;
 	if (tb[TCA_REPLAY_MODE] || tb[TCA_REPLAY_LIMIT_BYTES] || tb[TCA_REPLAY_OVERHEAD_BYTES] ||
 	    tb[TCA_REPLAY_START_BPS]) {
-		NL_SET_ERR_MSG(extack, "replay: must be made anew to be another link");
+		NL_SET_ERR_MSG(extack, "replay: must be made again to be another link");
 		return -EOPNOTSUPP;
 	}
 	sch_tree_lock(sch);
@@ -141,7 +141,7 @@ static int replay_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext
 		return err;
 	if (!tb[TCA_REPLAY_MODE] || !tb[TCA_REPLAY_LIMIT_BYTES] || !tb[TCA_REPLAY_OVERHEAD_BYTES] ||
 	    !tb[TCA_REPLAY_START_BPS]) {
-		NL_SET_ERR_MSG(extack, "replay: must be told mode, limit, overhead and start rate");
+		NL_SET_ERR_MSG(extack, "replay: must have mode, limit, overhead and start rate");
 		return -EINVAL;
 	}
 	q->limit_bytes = nla_get_u32(tb[TCA_REPLAY_LIMIT_BYTES]);

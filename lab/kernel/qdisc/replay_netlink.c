@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What "replay" is told by netlink, its settings and chunks of the series, and what it
- * reports.
+ * "replay" over netlink: its settings, chunks of its series, and what it reports.
  */
 #include "replay.h"
 #include "series_netlink.h"

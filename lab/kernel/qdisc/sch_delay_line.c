@@ -2,7 +2,7 @@
 /*
  * "delay_line": a path whose delay and random loss follow a recorded series.
  *
- * A packet is delayed by what the series says as it comes, and never leaves before one that
+ * A packet is delayed by the series' value as it comes, and never leaves before one that
  * came earlier: where the delay falls, what comes after waits for what is on its way.  Loss
  * is drawn as a packet comes, from a generator of this qdisc's own.
  *
@@ -12,7 +12,7 @@
  * it as a frame takes.
  *
  * The series is held here and comes in chunks while the line runs (series.h,
- * series_netlink.h).  Before it begins the values hold that were told when the line was
+ * series_netlink.h).  Before it begins the values hold that were given when the line was
  * made; where it has run out, or is over, its last ones.
  *
  * Why not netem, changed at each step.  A change comes when user space is awakened: 7 to 14
@@ -159,7 +159,7 @@ static int delay_line_change(struct Qdisc *sch, struct nlattr *opt, struct netli
 		return err;
 	for (kind = TCA_DELAY_LINE_LIMIT_PKTS; kind <= TCA_DELAY_LINE_MAX; kind++) {
 		if (tb[kind]) {
-			NL_SET_ERR_MSG(extack, "delay_line: must be made anew to be another line");
+			NL_SET_ERR_MSG(extack, "delay_line: must be made again to be another line");
 			return -EOPNOTSUPP;
 		}
 	}
@@ -183,7 +183,7 @@ static int delay_line_init(struct Qdisc *sch, struct nlattr *opt, struct netlink
 	for (kind = TCA_DELAY_LINE_LIMIT_PKTS; kind <= TCA_DELAY_LINE_MAX; kind++) {
 		if (!tb[kind]) {
 			NL_SET_ERR_MSG(extack,
-				       "delay_line: must be told limit, delay, loss, frames, lateness and seed");
+				       "delay_line: must have limit, delay, loss, frames, lateness and seed");
 			return -EINVAL;
 		}
 	}

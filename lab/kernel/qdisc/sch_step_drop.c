@@ -6,15 +6,15 @@
  * So does the gateway of the GEO link in the thesis (5.1.1): 36 MB for a client, and 25 % of
  * the arriving packets dropped while more than half of that is queued.  No stock qdisc does
  * it.  RED's probability follows an average, begins at zero, and is spread so that drops
- * keep a distance; lab/kernel/README.md has the measured shares.
+ * keep a distance; lab/kernel/MEASURED.md has the measured shares.
  *
  * What is queued is counted before the packet that arrives.  One that does not fit is
- * dropped at the tail and takes no draw; every other one that arrives above the threshold
- * takes one, from a generator of this qdisc's own, so that the same arrivals and the same
+ * dropped at the tail and takes no random number; every other one that arrives above the
+ * threshold takes one, from a generator of this qdisc's own, so that the same arrivals and the same
  * seed give the same drops.
  */
 #include "compat.h"
-#include "netlink_words.h"
+#include "uapi.h"
 #include "random.h"
 
 #define WHOLE_PPM 1000000U
@@ -55,7 +55,7 @@ static const struct nla_policy step_drop_policy[TCA_STEP_DROP_MAX + 1] = {
 	[TCA_STEP_DROP_SEED] = { .type = NLA_U64 },
 };
 
-/* There is no change: a new share in the middle of a seed's draws would be no repeatable queue. */
+/* There is no change: a new share in the middle of a random sequence would be no repeatable queue. */
 static int step_drop_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext_ack *extack)
 {
 	struct nlattr *tb[TCA_STEP_DROP_MAX + 1];
@@ -70,7 +70,7 @@ static int step_drop_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_
 	for (kind = TCA_STEP_DROP_LIMIT_BYTES; kind <= TCA_STEP_DROP_MAX; kind++) {
 		if (!tb[kind]) {
 			NL_SET_ERR_MSG(extack,
-				       "step_drop: must be told limit, threshold, share and seed");
+				       "step_drop: must have limit, threshold, share and seed");
 			return -EINVAL;
 		}
 	}

@@ -12,7 +12,7 @@
 #include <linux/slab.h>
 #include <linux/types.h>
 
-#include "netlink_words.h"
+#include "uapi.h"
 
 #define SERIES_NEVER U64_MAX
 #define SERIES_MOST_NS BIT_ULL(62)	/* two of them fit 64 bits */
@@ -22,8 +22,8 @@ struct series {
 	struct series_step *ring;	/* SERIES_STEPS of them: what is held of the series */
 	u32 first;
 	u32 held;
-	u64 start_ns;			/* SERIES_NEVER: not told yet */
-	u64 end_ns;			/* since the start; SERIES_NEVER: not told yet */
+	u64 start_ns;			/* SERIES_NEVER: not set yet */
+	u64 end_ns;			/* since the start; SERIES_NEVER: not set yet */
 	u64 last_ns;			/* time of the last step that came, since the start */
 	u64 consumed_steps;
 	u32 underruns;
@@ -53,7 +53,7 @@ static inline u64 series_next_ns(const struct series *series)
 	return series->start_ns + series->ring[series->first].t_ns;
 }
 
-/* Take the next step; it stays where it is until more of the series is told. */
+/* Take the next step; it stays where it is until more of the series arrives. */
 static inline const struct series_step *series_take(struct series *series)
 {
 	const struct series_step *step = &series->ring[series->first];

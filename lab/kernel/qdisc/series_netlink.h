@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How a series is told by netlink, and what is reported of it.
+ * How a series arrives over netlink, and what is reported of it.
  *
- * A step that is out of order, or already past, is refused: a link that was not what its
- * series says must not go unnoticed.  For the same reason it is counted how often the series
- * ran out before its end was told, and for how long it has been over.
+ * A step that is out of order, or already past, is refused: a link that does not follow its
+ * series must not go unnoticed.  For the same reason the state counts how often the
+ * series ran out before its end was set, and the time since its end.
  */
 #ifndef LAB_QDISC_SERIES_NETLINK_H
 #define LAB_QDISC_SERIES_NETLINK_H
@@ -19,7 +19,7 @@
 	[TCA_SERIES_STEPS] = { .type = NLA_BINARY }, \
 	[TCA_SERIES_END_NS] = { .type = NLA_U64 }
 
-/* What a qdisc says of a step's values: 0, or an error with its words in extack. */
+/* A qdisc's verdict on a step's values: 0, or an error with its text in extack. */
 typedef int (*series_refuses)(const struct series_step *step, void *qdisc,
 			      struct netlink_ext_ack *extack);
 
@@ -29,7 +29,7 @@ static inline int series_begin(struct series *series, const struct nlattr *start
 	u64 start_ns = nla_get_u64(start);
 
 	if (series->start_ns != SERIES_NEVER) {
-		NL_SET_ERR_MSG_ATTR(extack, start, "start_ns: must be told once");
+		NL_SET_ERR_MSG_ATTR(extack, start, "start_ns: must be set once");
 		return -EBUSY;
 	}
 	if (start_ns < ktime_get_ns() || start_ns > SERIES_MOST_NS) {
@@ -66,7 +66,7 @@ static inline int series_append(struct series *series, const struct nlattr *step
 
 	if (nla_len(steps) % sizeof(struct series_step) || series->end_ns != SERIES_NEVER) {
 		NL_SET_ERR_MSG_ATTR(extack, steps,
-				    "steps: must be whole, and come before the end is told");
+				    "steps: must be whole, and come before the end is set");
 		return -EINVAL;
 	}
 	if (count > SERIES_STEPS - series->held) {
@@ -98,14 +98,14 @@ static inline int series_end(struct series *series, const struct nlattr *end,
 	if (series->end_ns != SERIES_NEVER || series->last_ns == SERIES_NEVER ||
 	    end_ns <= series->last_ns || end_ns > SERIES_MOST_NS) {
 		NL_SET_ERR_MSG_ATTR(extack, end,
-				    "end_ns: must be told once, and lie behind the last step");
+				    "end_ns: must be set once, and lie behind the last step");
 		return -EINVAL;
 	}
 	series->end_ns = end_ns;
 	return 0;
 }
 
-/* Take what of a series was told. */
+/* Take the part of a series that arrived. */
 static inline int series_extend(struct series *series, struct nlattr **tb, series_refuses refuses,
 				void *qdisc, struct netlink_ext_ack *extack)
 {

@@ -30,12 +30,12 @@
  *  4. An ACK without an RTT sample ends rounds and counts no sample.  A round without
  *     any leaves the next one without a lastRoundMinRTT, and so without a decision, as
  *     the RFC's conditions have it.
- *  5. rttSampleCount stops at 255; nothing asks for more.
+ *  5. rttSampleCount stops at 255; nothing needs more.
  *  6. The RFC looks for a spurious exit and for an exit at the same ACK in one order
  *     only: an ACK decides once.  It may begin CSS, or end it, not both.
  *
  * The caller's part (tcp_hystartpp_main.c): the initial slow start alone is measured, as the
- * RFC says it SHOULD be; and a loss or an ECN mark ends it by CUBIC's answer, ssthresh =
+ * RFC says it SHOULD be; and a loss or an ECN mark ends it by CUBIC's reaction, ssthresh =
  * 0.7 cwnd, where the RFC has ssthresh = cwnd.
  */
 #include "hystartpp_core.h"

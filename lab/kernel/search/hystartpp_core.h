@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * HyStart++ (RFC 9406) as a pure function of what it is told: sequence numbers and
+ * HyStart++ (RFC 9406) as a pure function: sequence numbers and
  * round-trip times go in, the phase and the window's growth come out.  No clock, no
  * socket, no memory allocation, integers only.  The story is in hystartpp_core.c.
  *
@@ -73,7 +73,7 @@ void hystartpp_start(struct hystartpp_state *state, u32 snd_nxt);
  * @snd_una, @snd_nxt: of the socket, this ACK included, before anything is sent upon it
  * @rtt_us: this ACK's RTT sample, below 2^31; 0: it has none
  *
- * Once it says HYSTARTPP_EXIT, only a new start makes sense.
+ * After HYSTARTPP_EXIT only a new start makes sense.
  */
 enum hystartpp_phase hystartpp_on_ack(struct hystartpp_state *state,
 				      const struct hystartpp_params *params, u32 snd_una,

@@ -2,7 +2,7 @@
 /*
  * SEARCH's state in 64 bytes, for the room that CUBIC leaves in a socket.
  *
- * The same core decides: when a bin ends, the state is unpacked on the stack, told of
+ * The same core decides: when a bin ends, the state is unpacked on the stack, given
  * the ACK, and packed again.  What packing costs, and all that it costs:
  *
  *  - Counts are kept as 16 bits in units of 2^scale bytes, one scale for all, the least
@@ -10,9 +10,9 @@
  *    exact to less than a unit, which is less than 2^-15 of what the ring holds.  The
  *    ring may hold 2^47 bytes, 140 TB.  With SEARCH_HISTORY_WHOLE the scale is that of the
  *    flow's whole count, as published, and sums are rounded to units.
- *  - Clock and newest count are kept as 32 bits: a silence is told exactly up to 71.6
+ *  - Clock and newest count are kept as 32 bits: a silence is known exactly up to 71.6
  *    minutes, and modulo that beyond; the bytes of one bin up to 4 GiB and more.
- *  - The index of a bin is told up to 62; from there on it stays.
+ *  - The index of a bin is reported up to 62; from there on it stays.
  *  - Bins for 24: 10 in a window and 14 for looking back.  Delivered bytes only.
  *  - Parameters are not the flow's own: a change reaches it in its next bin.
  */
@@ -45,7 +45,7 @@ static inline bool search_compact_due(const struct search_compact *compact,
 	return !compact->bin_us || open_us + params->end_closes > compact->bin_us;
 }
 
-/* Beside search_params_valid(): whether the bins have room, and nothing else is to be kept. */
+/* In addition to search_params_valid(): whether the bins have room, and nothing else is to be kept. */
 bool search_compact_fits(const struct search_params *params);
 
 void search_compact_reset(struct search_compact *compact);

@@ -20,7 +20,7 @@ static bool search_between_bins(u32 interpolation)
 
 /* How long ago the earlier window ended. */
 struct search_look_back {
-	u32 rtt_bins;	/* what must have been closed, beside a window */
+	u32 rtt_bins;	/* what must have been closed, in addition to a window */
 	u32 bins;
 	u32 rest_us;
 };

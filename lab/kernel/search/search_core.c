@@ -15,14 +15,14 @@
  * RTTs, smooths over the RTT cycles of satellite and radio links; it slides in
  * bins of a tenth of its length, and all work is done when a bin ends.  What was
  * expected (twice the bytes delivered one RTT ago, or the bytes sent then), and what
- * else differs between versions, is in search_versions.h.
+ * else differs between versions, is in tcp_search*.c.
  *
  * Source: M. Ataei Kachooei, "Improving TCP Slow Start Performance in Wireless
  * Networks with SEARCH", Worcester Polytechnic Institute, December 2024: section
  * 4.4.1, Algorithm 1 ("line n" below).  Parameters: section 4.5.
  *
- * Differences from the paper, which hold for every version but where an option says
- * otherwise (search2 and search31 are the published code: search_versions.h)
+ * Differences from the paper, which hold for every version unless an option differs
+ * (search2 and search31 are the published code: tcp_search2.c, tcp_search31.c)
  *
  * Where Algorithm 1 is silent, contradicts itself or reads memory it must not:
  *
@@ -159,7 +159,7 @@ static void search_widen_bins(struct search_state *state)
 	state->long_rtts = 0;
 }
 
-static void search_mind_long_rtt(struct search_state *state, enum search_verdict verdict)
+static void search_count_long_rtts(struct search_state *state, enum search_verdict verdict)
 {
 	if (!state->params.long_rtt || verdict != SEARCH_RTT_TOO_LONG)
 		state->long_rtts = 0;
@@ -188,7 +188,7 @@ static enum search_verdict search_stale(const struct search_state *state,
  * A new start keeps the bin's length where the initial RTT is still to be believed:
  * not after it proved too long, nor after a silence longer than the whole window.
  */
-static void search_start_anew(struct search_state *state, const struct search_ack *ack,
+static void search_restart(struct search_state *state, const struct search_ack *ack,
 			      enum search_verdict why, u64 passed)
 {
 	u32 bin_us = state->bin_us;
@@ -222,13 +222,13 @@ enum search_verdict search_on_ack(struct search_state *state, const struct searc
 	};
 	stale = search_stale(state, ack, passed);
 	if (stale != SEARCH_BIN_OPEN) {
-		search_start_anew(state, ack, stale, passed);
+		search_restart(state, ack, stale, passed);
 		return decision->verdict = stale;
 	}
 	search_close_bins(state, ack, passed);
 	decision->verdict = search_compare(state, ack->now_us + state->bin_us - state->bin_end_us,
 					   decision);
-	search_mind_long_rtt(state, decision->verdict);
+	search_count_long_rtts(state, decision->verdict);
 	return decision->verdict;
 }
 search_export(search_on_ack);

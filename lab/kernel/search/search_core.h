@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * SEARCH, in every version, as a pure function of what it is told: time, round-trip
+ * SEARCH, in every version, as a pure function: time, round-trip
  * times, delivered and sent bytes go in, a verdict comes out.  No clock, no socket,
- * no memory allocation, integers only.  The story is in search_core.c, what makes a
- * version is in search_versions.h.
+ * no memory allocation, integers only.  The story is in search_core.c, the parameters
+ * of a version are in its file, tcp_search*.c.
  *
  *	state = <search_state_bytes(&params) bytes of memory>;
  *	search_setup(state, &params);
@@ -87,17 +87,17 @@ enum search_history {
 	SEARCH_HISTORY_RESET,	/* the first bin also holds what was delivered since the reset */
 };
 
-/* When the sender counts as limited by something else than its window: bins start anew. */
+/* When the sender counts as limited by something else than its window: bins start again. */
 enum search_app_limited {
 	SEARCH_LIMITED_NEVER,
 	SEARCH_LIMITED_SOCKET,	/* the application has left the pipe unfilled this RTT */
-	SEARCH_LIMITED_SAMPLE,	/* the newest rate sample says so */
+	SEARCH_LIMITED_SAMPLE,	/* by the newest rate sample */
 	SEARCH_LIMITED_WINDOW,	/* cwnd is not what limits, but application or receiver */
 };
 
-/* A slow start after the one that was measured.  For who calls. */
+/* A slow start after the one that was measured.  For the caller. */
 enum search_again {
-	SEARCH_AGAIN_ANEW,	/* is a new start */
+	SEARCH_AGAIN_NEW,	/* is a new start */
 	SEARCH_AGAIN_GO_ON,	/* goes on with the bins as they are; a timeout or idle restart resets */
 	SEARCH_AGAIN_NEVER,	/* is not measured, unless after an idle restart */
 };
@@ -125,9 +125,9 @@ struct search_params {
 				 */
 	u32 history;		/* enum search_history */
 	u32 end_closes;		/* nonzero: an ACK exactly at a bin's end closes it */
-	u32 missed_bins_max;	/* a bin end later than this many bins starts anew; 0: never */
+	u32 missed_bins_max;	/* a bin end later than this many bins starts again; 0: never */
 	u32 long_rtt;		/* look-backs in a row, longer than the ring, that widen bins; 0: never */
-	u32 restart_rtt_pct;	/* RTT below this share of the initial one starts anew; 0: never */
+	u32 restart_rtt_pct;	/* RTT below this share of the initial one starts again; 0: never */
 	u32 app_limited;	/* enum search_app_limited: for who calls */
 	u32 in_recovery;	/* nonzero: goes on in recovery while cwnd < ssthresh: for who calls */
 	u32 again;		/* enum search_again: for who calls */
@@ -142,7 +142,7 @@ struct search_ring {
 };
 
 /* Counts are cumulative and u64: no rate, RTT or gap can make one wrap, so none needs
- * a saturation rule or a scale.  search_compact.h tells of a state that has neither
+ * a saturation rule or a scale.  search_compact.h has a state that has neither
  * the room nor these liberties.
  */
 struct search_state {
@@ -157,7 +157,7 @@ struct search_state {
 	u64 counts[];		/* those of delivered, then those of sent */
 };
 
-/* What one ACK tells. */
+/* The input of one ACK. */
 struct search_ack {
 	u64 now_us;		/* any clock that runs steadily; only differences count */
 	u64 delivered_bytes;	/* cumulative, this ACK included; only differences count */
@@ -171,9 +171,9 @@ enum search_verdict {
 	SEARCH_TOO_FEW_BINS,	/* the window one RTT ago began before the first bin */
 	SEARCH_RTT_TOO_LONG,	/* the window one RTT ago has left the ring */
 	SEARCH_NO_PREVIOUS,	/* there was nothing in the window one RTT ago */
-	SEARCH_AFTER_SILENCE,	/* started anew: too many bins passed without an ACK */
-	SEARCH_NOT_FILLED,	/* started anew: the sender did not fill its window */
-	SEARCH_RTT_FELL,	/* started anew: the initial RTT was far too long */
+	SEARCH_AFTER_SILENCE,	/* started again: too many bins passed without an ACK */
+	SEARCH_NOT_FILLED,	/* started again: the sender did not fill its window */
+	SEARCH_RTT_FELL,	/* started again: the initial RTT was far too long */
 	SEARCH_STAY,		/* compared: delivery still grows */
 	SEARCH_EXIT,		/* compared: delivery no longer doubles */
 };

@@ -22,15 +22,15 @@ static void search_decides_as_in_user_space(struct kunit *test)
 
 static void search_state_fits_where_it_is_kept(struct kunit *test)
 {
-	const struct search_version published[] = SEARCH_VERSIONS;
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(published); i++) {
-		KUNIT_EXPECT_TRUE(test, search_params_valid(&published[i].params));
-		KUNIT_EXPECT_LE(test, search_state_bytes(&published[i].params),
+	for (i = 0; i < ARRAY_SIZE(search_vectors); i++) {
+		const struct search_vector *vector = &search_vectors[i];
+
+		KUNIT_EXPECT_TRUE(test, search_params_valid(&vector->params));
+		KUNIT_EXPECT_LE(test, search_state_bytes(&vector->params),
 				(size_t)SEARCH_VECTOR_MEMORY);
-		KUNIT_EXPECT_TRUE(test, !published[i].compact ||
-					search_compact_fits(&published[i].params));
+		KUNIT_EXPECT_TRUE(test, !vector->compact || search_compact_fits(&vector->params));
 	}
 	KUNIT_EXPECT_EQ(test, sizeof(struct search_compact), (size_t)64);
 }

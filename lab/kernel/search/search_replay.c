@@ -7,9 +7,7 @@
 #include "search_compact.h"
 #include "search_replay.h"
 #include "search_vectors.h"
-#include "search_versions.h"
-
-static const struct search_version search_versions[] = SEARCH_VERSIONS;
+#include "search_version.h"
 
 static bool search_same(const char *a, const char *b)
 {
@@ -22,18 +20,23 @@ static bool search_same(const char *a, const char *b)
 
 bool search_version_named(const char *name, struct search_params *params, bool *compact)
 {
-	size_t i;
+	const struct search_version *const *known;
 
-	for (i = 0; i < ARRAY_SIZE(search_versions); i++) {
-		const struct search_version *known = &search_versions[i];
-
-		if (!search_same(name, known->name))
+	for (known = __start_search_versions; known < __stop_search_versions; known++) {
+		if (!search_same(name, (*known)->name))
 			continue;
-		*params = known->params;
-		*compact = known->compact;
+		*params = (*known)->params;
+		*compact = (*known)->compact;
 		return true;
 	}
 	return false;
+}
+
+const char *search_version_name(u64 i)
+{
+	u64 versions = __stop_search_versions - __start_search_versions;
+
+	return i < versions ? __start_search_versions[i]->name : NULL;
 }
 
 const char *search_vector_that_fails(void)

@@ -22,8 +22,11 @@ struct search_replayed_bin {
 	struct search_decision decision;
 };
 
-/* What versions were published with, by their names; false: no such version. */
+/* The parameters of a version, by its name; false: no such version. */
 bool search_version_named(const char *name, struct search_params *params, bool *compact);
+
+/* The name of version @i, from 0 on; NULL: there are no more. */
+const char *search_version_name(u64 i);
 
 /* The first of search_vectors.h that the core does not decide as it should; NULL: none. */
 const char *search_vector_that_fails(void);

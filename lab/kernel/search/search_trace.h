@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * search:search_bin tells every bin decision of SEARCH, in any version; search:search_ack
- * what its core was told, ACK by ACK, which replays to the same decisions.  Time is the
+ * search:search_bin reports every bin decision of SEARCH, in any version; search:search_ack
+ * the input of its core, ACK by ACK, which replays to the same decisions.  Time is the
  * trace clock's; ports are in host order, as in tcp:tcp_probe.
  */
 #undef TRACE_SYSTEM

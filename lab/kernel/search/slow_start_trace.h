@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * slow_start:slow_start_exit, the record of an exit from slow start that every sender
- * of the lab gives.  Time is the trace clock's; what names the socket is as in
- * tcp:tcp_probe (ports in host order).
+ * slow_start:slow_start_exit, the record of an exit from slow start, the same for
+ * every sender.  Time is the trace clock's; the socket is named as in tcp:tcp_probe
+ * (ports in host order).
  *
  *	cwnd_pkts	the window at the exit, before any reduction
  *	ssthresh_pkts	the new threshold
  *	rtt_us		the newest RTT sample; 0: there was none
- *	late_ns		how long ago it was; 0: told at once
+ *	cause		its name: the sender's own rule, or slow_start_cause()
+ *	late_ns		how long ago it was; 0: reported at once
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM slow_start
@@ -21,16 +22,9 @@
 
 #include "slow_start.h"
 
-TRACE_DEFINE_ENUM(SLOW_START_SEARCH);
-TRACE_DEFINE_ENUM(SLOW_START_HYSTARTPP);
-TRACE_DEFINE_ENUM(SLOW_START_LOSS);
-TRACE_DEFINE_ENUM(SLOW_START_TIMEOUT);
-TRACE_DEFINE_ENUM(SLOW_START_OTHER);
-TRACE_DEFINE_ENUM(SLOW_START_OWN);
-
 TRACE_EVENT(slow_start_exit,
 
-	TP_PROTO(struct sock *sk, u32 cwnd_pkts, u32 rtt_us, enum slow_start_cause cause,
+	TP_PROTO(struct sock *sk, u32 cwnd_pkts, u32 rtt_us, const char *cause,
 		 u64 late_ns),
 
 	TP_ARGS(sk, cwnd_pkts, rtt_us, cause, late_ns),
@@ -45,7 +39,7 @@ TRACE_EVENT(slow_start_exit,
 		__field(__u16, sport)
 		__field(__u16, dport)
 		__field(__u16, family)
-		__field(__u8, cause)
+		__array(char, cause, SLOW_START_CAUSE_BYTES)
 	),
 
 	TP_fast_assign(
@@ -58,19 +52,12 @@ TRACE_EVENT(slow_start_exit,
 		__entry->sport = ntohs(inet_sk(sk)->inet_sport);
 		__entry->dport = ntohs(inet_sk(sk)->inet_dport);
 		__entry->family = sk->sk_family;
-		__entry->cause = cause;
+		strscpy_pad(__entry->cause, cause, SLOW_START_CAUSE_BYTES);
 	),
 
 	TP_printk("sport=%u dport=%u family=%u cause=%s cwnd_pkts=%u ssthresh_pkts=%u rtt_us=%u late_ns=%llu sock_cookie=%llx skaddr=%p",
 		  __entry->sport, __entry->dport, __entry->family,
-		  __print_symbolic(__entry->cause,
-				   { SLOW_START_SEARCH, "search" },
-				   { SLOW_START_HYSTARTPP, "hystartpp" },
-				   { SLOW_START_LOSS, "loss" },
-				   { SLOW_START_TIMEOUT, "timeout" },
-				   { SLOW_START_OTHER, "other" },
-				   { SLOW_START_OWN, "own" }),
-		  __entry->cwnd_pkts, __entry->ssthresh_pkts, __entry->rtt_us,
+		  __entry->cause, __entry->cwnd_pkts, __entry->ssthresh_pkts, __entry->rtt_us,
 		  __entry->late_ns, __entry->sock_cookie, __entry->skaddr)
 );
 

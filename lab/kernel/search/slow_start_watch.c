@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Tells the exit from slow start of senders that do not tell it: the kernel's own.
+ * Reports the exit from slow start of senders that do not report it: the kernel's own.
  *
  *	modprobe tcp_slow_start_watch algorithms=cubic,bbr
  *
@@ -10,21 +10,21 @@
  * end.  What counts:
  *
  *  - A flow is in its first slow start while ssthresh is infinite: every sender of the
- *    kernel ends it by writing ssthresh.  It is told here and not taken from tcp_probe
- *    itself, which has no ssthresh but tcp_current_ssthresh(): 3/4 of cwnd, where that
- *    is more (TCP-NV and BBR leave with less).
+ *    kernel ends it by writing ssthresh.  tcp_probe alone does not show it: its ssthresh
+ *    is tcp_current_ssthresh(), 3/4 of cwnd where that is more (TCP-NV and BBR leave
+ *    with less).
  *  - BBR has no use for ssthresh.  It is in its first slow start while its own state,
  *    read by get_info(), is STARTUP: both gains alike and above 1.  It has left once the
  *    pacing gain is the smaller one (DRAIN, PROBE_BW).  PROBE_RTT, both gains 1, is
  *    neither: a flow can fall into it out of STARTUP, and goes back.
  *
- * All is told at the next ACK (or the socket's end), and how long ago it happened.  An
+ * An exit is reported at the next ACK (or the socket's end), with its age.  An
  * exit by loss happened as the state changed, with the window before the reduction; but
  * DCTCP writes ssthresh once more after that.  An exit by the sender's own rule happened
  * while the ACK before was taken in, with the window that this ACK found.
  *
- * Every flow is watched, and only those that the parameter names are told of: a flow may be
- * given its congestion control after its first ACK, and leave before the next one.
+ * Every flow is watched, and only exits of the algorithms in the parameter are reported: a
+ * flow may get its congestion control after its first ACK, and leave before the next one.
  *
  * After an undone reduction ssthresh is infinite again, and the flow is watched again.
  */
@@ -48,19 +48,22 @@
 static char *algorithms[WATCH_ALGORITHMS_MAX];
 static int algorithms_count;
 module_param_array(algorithms, charp, &algorithms_count, 0444);
-MODULE_PARM_DESC(algorithms, "congestion controls to tell of, separated by commas");
+MODULE_PARM_DESC(algorithms, "congestion controls whose exits are reported, separated by commas");
 
 static unsigned int no_memory_flows;
 module_param(no_memory_flows, uint, 0444);
-MODULE_PARM_DESC(no_memory_flows, "flows not watched for want of memory (read only)");
+MODULE_PARM_DESC(no_memory_flows, "flows not watched because there was no memory (read only)");
+
+/* The cause of an exit that no loss explains: the algorithm's own rule. */
+static const char watch_own_rule[] = "own";
 
 /* A flow in its first slow start, as its last ACK found it, or as it left. */
 struct watch_flow {
 	struct hlist_node node;
 	const struct sock *sk;
-	u64 seen_ns;
+	u64 noted_ns;
 	u32 cwnd_pkts;
-	enum slow_start_cause cause;
+	const char *cause;
 	bool left;
 };
 
@@ -122,7 +125,7 @@ static struct watch_flow *watch_begin(const struct sock *sk)
 
 	if (!flow) {
 		no_memory_flows++;
-		pr_warn_ratelimited("no memory: the exit of this flow will not be told\n");
+		pr_warn_ratelimited("no memory: the exit of this flow is not reported\n");
 		return NULL;
 	}
 	flow->sk = sk;
@@ -130,20 +133,20 @@ static struct watch_flow *watch_begin(const struct sock *sk)
 	return flow;
 }
 
-static void watch_tell(struct sock *sk, struct watch_flow *flow)
+static void watch_report(struct sock *sk, struct watch_flow *flow)
 {
 	if (watch_wanted(sk))
 		slow_start_left_ago(sk, flow->cwnd_pkts, tcp_sk(sk)->rack.rtt_us, flow->cause,
-				    ktime_get_ns() - flow->seen_ns);
+				    ktime_get_ns() - flow->noted_ns);
 	watch_forget(flow);
 }
 
-static void watch_see(struct watch_flow *flow, u32 cwnd_pkts, enum slow_start_cause cause)
+static void watch_note(struct watch_flow *flow, u32 cwnd_pkts, const char *cause)
 {
-	flow->seen_ns = ktime_get_ns();
+	flow->noted_ns = ktime_get_ns();
 	flow->cwnd_pkts = cwnd_pkts;
 	flow->cause = cause;
-	flow->left = cause != SLOW_START_OWN;
+	flow->left = cause != watch_own_rule;
 }
 
 /* tcp:tcp_probe, before an ACK is taken in. */
@@ -155,13 +158,13 @@ static void watch_ack(void *unused, struct sock *sk, struct sk_buff *skb)
 	spin_lock_bh(&watch_lock);
 	flow = watch_find(sk);
 	if (flow && (flow->left || phase == WATCH_OUTSIDE)) {
-		watch_tell(sk, flow);
+		watch_report(sk, flow);
 		flow = NULL;
 	}
 	if (!flow && phase == WATCH_INSIDE)
 		flow = watch_begin(sk);
 	if (flow)
-		watch_see(flow, tcp_snd_cwnd(tcp_sk(sk)), SLOW_START_OWN);
+		watch_note(flow, tcp_snd_cwnd(tcp_sk(sk)), watch_own_rule);
 	spin_unlock_bh(&watch_lock);
 }
 
@@ -183,7 +186,7 @@ static void watch_state(void *unused, struct sock *sk, const u8 ca_state)
 	spin_lock_bh(&watch_lock);
 	flow = watch_find(sk);
 	if (flow && !flow->left && !watch_had_left(tp))
-		watch_see(flow, tp->prior_cwnd, slow_start_cause(ca_state));
+		watch_note(flow, tp->prior_cwnd, slow_start_cause(ca_state));
 	spin_unlock_bh(&watch_lock);
 }
 
@@ -195,7 +198,7 @@ static void watch_end(void *unused, struct sock *sk)
 	spin_lock_bh(&watch_lock);
 	flow = watch_find(sk);
 	if (flow && (flow->left || watch_phase(sk) == WATCH_OUTSIDE))
-		watch_tell(sk, flow);
+		watch_report(sk, flow);
 	else if (flow)
 		watch_forget(flow);
 	spin_unlock_bh(&watch_lock);
@@ -264,4 +267,4 @@ module_init(watch_init);
 module_exit(watch_exit);
 
 MODULE_LICENSE("GPL");
-MODULE_DESCRIPTION("Tells the exit from slow start of the kernel's own TCP senders");
+MODULE_DESCRIPTION("Reports the exit from slow start of the kernel's own TCP senders");

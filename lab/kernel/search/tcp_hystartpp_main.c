@@ -2,15 +2,15 @@
 /*
  * TCP "hystartpp": the kernel's own CUBIC, with HyStart++ (RFC 9406) in HyStart's place.
  *
- * CUBIC keeps congestion avoidance and the answer to losses.  The initial slow start is
+ * CUBIC keeps congestion avoidance and the reaction to losses.  The initial slow start is
  * HyStart++'s (hystartpp_core.c): when it ends, and how fast the window grows in it.
  *
  * Only the initial one, as the RFC says it SHOULD be, that is while ssthresh is infinite:
- * a later slow start knows its threshold and is CUBIC's.  A reduction that turns out to
- * be undue makes ssthresh infinite again, and HyStart++ then starts anew.
+ * a later slow start knows its threshold and is CUBIC's.  A reduction that is
+ * undone makes ssthresh infinite again, and HyStart++ then starts again.
  *
  * A flow is paced, and has no limit L on what one ACK adds, where the stack paces it:
- * by fq, or by a sender or application that asked for it.
+ * by fq, or because a sender or application requested it.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -103,7 +103,7 @@ static void hystartpp_acked(struct sock *sk, const struct ack_sample *sample)
 	if (!hystartpp_initial_slow_start(sk))
 		return;
 
-	/* Negative: an ACK for data sent more than once tells no RTT.  0: below the clock's
+	/* Negative: an ACK for data sent more than once has no RTT sample.  0: below the clock's
 	 * resolution, taken as 1 us as CUBIC does.
 	 */
 	if (sample->rtt_us >= 0)
@@ -112,7 +112,7 @@ static void hystartpp_acked(struct sock *sk, const struct ack_sample *sample)
 		return;
 
 	tp->snd_ssthresh = tcp_snd_cwnd(tp);
-	slow_start_left(sk, tcp_snd_cwnd(tp), rtt_us ?: tp->rack.rtt_us, SLOW_START_HYSTARTPP);
+	slow_start_left(sk, tcp_snd_cwnd(tp), rtt_us ?: tp->rack.rtt_us, "hystartpp");
 }
 
 static void hystartpp_cong_avoid(struct sock *sk, u32 ack, u32 acked)

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A version of SEARCH as a congestion control: the kernel's own CUBIC, with SEARCH in
- * HyStart's place.  Included once, by the file of that version, which defines before:
+ * HyStart's place.  The file of a version, tcp_search*.c, defines and then includes:
  *
  *	SEARCH_NAME		its name, "search2"
- *	SEARCH_VERSION		its parameters, SEARCH_2 (search_versions.h)
- *	SEARCH_IN_SOCKET	if its flows have no memory but the socket's
- *	SEARCH_DRAINS		if it knows how to drain
+ *	SEARCH_VERSION		its parameters, a struct search_params (search_core.h)
+ *	SEARCH_IN_SOCKET	if its flows' state lies in the socket
+ *	SEARCH_DRAINS		if it can drain the queue on exit
  *
  * CUBIC keeps every decision but one: when to leave slow start.  There SEARCH
- * (search_core.c) is asked on each ACK, and when it says exit, ssthresh becomes what
- * search_exit_pkts() says: cwnd, unless the version lowers it.  The hook runs before
+ * (search_core.c) judges each ACK, and when its verdict is exit, ssthresh becomes
+ * search_exit_pkts(): cwnd, unless the version lowers it.  The hook runs before
  * CUBIC's cong_avoid in the same ACK, so growth stops with the ACK that decided.
  *
  * SEARCH measures one slow start at a time (again = 0; the published code differs, see
- * search_versions.h).  It starts at the first ACK with an RTT sample in slow start, and anew:
+ * tcp_search2.c).  It starts at the first ACK with an RTT sample in slow start, and again:
  *
  *  - after an idle restart and after a timeout, as in the thesis;
  *  - whenever a flow that had left slow start, by whatever way, is in it again.
- *    The kernel can lower cwnd below ssthresh without a word to this module (an
+ *    The kernel can lower cwnd below ssthresh without a call of this module (an
  *    application-limited flow), and bins from before that would be stale.
  *
  * During recovery and CWR, cwnd below ssthresh is the work of proportional rate
@@ -32,6 +32,10 @@
  */
 #ifndef TCP_SEARCH_H
 #define TCP_SEARCH_H
+
+#ifndef __KERNEL__
+#include "search_version.h"
+#else
 
 #undef pr_fmt
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -80,7 +84,7 @@ static void tcp_search_release(struct sock *sk)
 static void tcp_search_stop(struct sock *sk, struct tcp_search *ca)
 {
 	switch (search_flow_params(ca)->again) {
-	case SEARCH_AGAIN_ANEW:
+	case SEARCH_AGAIN_NEW:
 		search_flow_reset(ca, tcp_sk(sk)->bytes_acked);
 		break;
 	case SEARCH_AGAIN_NEVER:
@@ -102,7 +106,7 @@ static void tcp_search_leave(struct sock *sk, const struct search_decision *deci
 		search_drain_begin(sk);
 	if (params->again == SEARCH_AGAIN_NEVER)
 		search_flow_stop(inet_csk_ca(sk));
-	slow_start_left(sk, cwnd_pkts, decision->rtt_us, SLOW_START_SEARCH);
+	slow_start_left(sk, cwnd_pkts, decision->rtt_us, "search");
 }
 
 static bool tcp_search_limited(const struct sock *sk)
@@ -121,7 +125,7 @@ static bool tcp_search_limited(const struct sock *sk)
 	}
 }
 
-static struct search_ack tcp_search_told(const struct sock *sk, u32 rtt_us)
+static struct search_ack tcp_search_sample(const struct sock *sk, u32 rtt_us)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
 
@@ -134,18 +138,18 @@ static struct search_ack tcp_search_told(const struct sock *sk, u32 rtt_us)
 	};
 }
 
-/* Apart from tcp_search_update(): nobody looks at most flows, ... */
+/* Apart from tcp_search_update(): most flows are not traced, ... */
 static noinline void tcp_search_record(struct sock *sk, struct tcp_search *ca, u32 rtt_us)
 {
-	struct search_ack ack = tcp_search_told(sk, rtt_us);
+	struct search_ack ack = tcp_search_sample(sk, rtt_us);
 
 	trace_search_ack(sk, &ack, !search_flow_started(ca));
 }
 
 /* ... and most ACKs end no bin. */
-static noinline void tcp_search_ask(struct sock *sk, struct tcp_search *ca, u32 rtt_us)
+static noinline void tcp_search_decide(struct sock *sk, struct tcp_search *ca, u32 rtt_us)
 {
-	struct search_ack ack = tcp_search_told(sk, rtt_us);
+	struct search_ack ack = tcp_search_sample(sk, rtt_us);
 	struct search_decision decision;
 	enum search_verdict verdict;
 
@@ -186,7 +190,7 @@ static void tcp_search_update(struct sock *sk, struct tcp_search *ca, u32 rtt_us
 	if (trace_search_ack_enabled())
 		tcp_search_record(sk, ca, rtt_us);
 	if (search_flow_due(ca, tp->tcp_mstamp))
-		tcp_search_ask(sk, ca, rtt_us);
+		tcp_search_decide(sk, ca, rtt_us);
 }
 
 static noinline void tcp_search_acked_busy(struct sock *sk, const struct ack_sample *sample)
@@ -195,7 +199,7 @@ static noinline void tcp_search_acked_busy(struct sock *sk, const struct ack_sam
 
 	cubictcp_acked(sk, sample);
 	search_drain(sk, sample->pkts_acked);
-	/* Negative: an ACK for data sent more than once tells no RTT.  0: below the clock's
+	/* Negative: an ACK for data sent more than once has no RTT sample.  0: below the clock's
 	 * resolution, taken as 1 us as CUBIC does.
 	 */
 	if (sample->rtt_us >= 0)
@@ -211,7 +215,7 @@ static void tcp_search_acked(struct sock *sk, const struct ack_sample *sample)
 		cubictcp_acked(sk, sample);
 }
 
-static void tcp_search_start_anew(struct sock *sk)
+static void tcp_search_restart(struct sock *sk)
 {
 	search_drain_end(inet_csk_ca(sk));
 	search_flow_reset(inet_csk_ca(sk), tcp_sk(sk)->bytes_acked);
@@ -222,13 +226,13 @@ static void tcp_search_timeout(struct sock *sk)
 	const struct tcp_search *ca = inet_csk_ca(sk);
 
 	if (search_flow_ready(ca) && search_flow_params(ca)->again != SEARCH_AGAIN_NEVER)
-		tcp_search_start_anew(sk);
+		tcp_search_restart(sk);
 }
 
 static void tcp_search_cwnd_event(struct sock *sk, enum tcp_ca_event event)
 {
 	if (event == CA_EVENT_CWND_RESTART)
-		tcp_search_start_anew(sk);
+		tcp_search_restart(sk);
 	cubictcp_cwnd_event(sk, event);
 }
 
@@ -271,6 +275,10 @@ static int __init tcp_search_module_init(void)
 	BUILD_BUG_ON(sizeof(struct tcp_search) > ICSK_CA_PRIV_SIZE);
 	BUILD_BUG_ON(offsetof(struct tcp_search, cubic));
 
+	if (!search_params_valid(&search_params_now)) {
+		pr_err("SEARCH_VERSION: must be within the ranges of search_core.h\n");
+		return -EINVAL;
+	}
 #ifdef SEARCH_IN_SOCKET
 	if (!search_compact_fits(&search_params_now)) {
 		pr_err("bins=%u extra_bins=%u: must be at most %u in all\n", search_params_now.bins,
@@ -286,5 +294,7 @@ module_exit(kernel_cubic_unregister);
 
 MODULE_LICENSE("GPL");
 MODULE_DESCRIPTION("TCP CUBIC with SEARCH (" SEARCH_NAME "): Slow start Exit At Right CHokepoint");
+
+#endif /* __KERNEL__ */
 
 #endif /* TCP_SEARCH_H */

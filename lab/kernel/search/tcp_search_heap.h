@@ -30,7 +30,7 @@ static const struct kernel_param_ops no_memory_flows_ops = {
 
 module_param_cb(no_memory_flows, &no_memory_flows_ops, NULL, 0444);
 MODULE_PARM_DESC(no_memory_flows,
-		 "flows that run plain CUBIC for want of memory for SEARCH (read only)");
+		 "flows that run plain CUBIC because there was no memory for SEARCH (read only)");
 
 static size_t search_flow_bytes(void)
 {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Module parameters of one version, SEARCH_VERSION (search_versions.h).  A value out of
+ * Module parameters of one version; SEARCH_VERSION has their defaults.  A value out of
  * range is refused with -EINVAL, at load and in /sys/module/<module>/parameters alike.
- * A flow takes them over when it starts and keeps them: a change holds for flows to
- * come.  (A version that keeps its flows in the socket has no room for them there:
+ * A flow copies them when it starts and keeps them: a change holds for later
+ * flows.  (A version that keeps its flows in the socket has no room for them there:
  * its flows follow a change with their next bin.)
  */
 #ifndef TCP_SEARCH_PARAMS_H
 #define TCP_SEARCH_PARAMS_H
 
 #include "bounded_param.h"
-#include "search_versions.h"
+#include "search_core.h"
 
 static struct search_params search_params_now __read_mostly = SEARCH_VERSION;
 
@@ -67,7 +67,7 @@ MODULE_PARM_DESC(skip_equal,
 
 SEARCH_PARAM(unchecked, UNCHECKED, 0644);
 MODULE_PARM_DESC(unchecked,
-		 "1, with interpolation=3: reads other bins for those that have left the ring (0 or 1)");
+		 "1, with interpolation=3: reads other bins instead of those that have left the ring (0 or 1)");
 
 SEARCH_PARAM(history, HISTORY, SEARCH_BINS_MODE);
 MODULE_PARM_DESC(history,
@@ -78,7 +78,7 @@ MODULE_PARM_DESC(end_closes, "1: an ACK exactly at a bin's end closes it (0 or 1
 
 SEARCH_PARAM(missed_bins_max, MISSED_BINS_MAX, 0644);
 MODULE_PARM_DESC(missed_bins_max,
-		 "bins without an ACK after which SEARCH starts anew (1 to 65535; 0: never)");
+		 "bins without an ACK after which SEARCH starts again (1 to 65535; 0: never)");
 
 SEARCH_PARAM(long_rtt, LONG_RTT, 0644);
 MODULE_PARM_DESC(long_rtt,
@@ -86,11 +86,11 @@ MODULE_PARM_DESC(long_rtt,
 
 SEARCH_PARAM(restart_rtt_pct, RESTART_RTT_PCT, 0644);
 MODULE_PARM_DESC(restart_rtt_pct,
-		 "an RTT below this share of the initial one, in percent, starts SEARCH anew (0: never)");
+		 "an RTT below this share of the initial one, in percent, starts SEARCH again (0: never)");
 
 SEARCH_PARAM(app_limited, APP_LIMITED, 0644);
 MODULE_PARM_DESC(app_limited,
-		 "start anew while limited: 0 never, 1 by the application, 2 the same by rate sample, 3 by anything but cwnd");
+		 "start again while limited: 0 never, 1 by the application, 2 the same by rate sample, 3 by anything but cwnd");
 
 SEARCH_PARAM(in_recovery, IN_RECOVERY, 0644);
 MODULE_PARM_DESC(in_recovery,
@@ -105,6 +105,6 @@ MODULE_PARM_DESC(epoch_blind_ms, "time that CUBIC's epochs begin with and SEARCH
 
 SEARCH_PARAM(on_exit, ON_EXIT, 0644);
 MODULE_PARM_DESC(on_exit,
-		 "on exit: 0 keep cwnd, 1 take back two initial RTTs' bytes, 2 drain to one's (search4 only)");
+		 "on exit: 0 keep cwnd, 1 take back two initial RTTs' bytes, 2 drain to one's (versions that drain)");
 
 #endif /* TCP_SEARCH_PARAMS_H */

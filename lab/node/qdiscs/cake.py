@@ -1,22 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""CAKE without its own shaper and without its filter of acknowledgements: the link's rate is its parent's business."""
+"""CAKE without its own shaper and without its filter of acknowledgements: its parent sets the link's rate."""
 
-from typing import Any
+from lab.node.qdisc_kind import Setting, TcKind, buffer_bytes, constant, duration
 
-from lab.node.qdiscs.kind import ByTc, Spec
-
-
-def _words(spec: Spec) -> list[str]:
-    plain = "unlimited besteffort nowash no-ack-filter no-split-gso raw".split()
-    return [*plain, spec["flowmode"], "rtt", f"{spec['rtt_us']}us", "memlimit", str(spec["memlimit_bytes"])]
-
-
-def _got(options: dict[str, Any]) -> Spec:
-    return {
-        "flowmode": options["flowmode"],
-        "rtt_us": options["rtt"],
-        "memlimit_bytes": options["memlimit"],
-    }
-
-
-KIND = ByTc(_words, _got)
+KIND = TcKind(
+    (
+        Setting("flowmode", "flowmode", value=constant("triple-isolate"), format=lambda mode: [mode]),
+        duration("rtt", 100.0),
+        Setting("memlimit_bytes", "memlimit", value=buffer_bytes),
+    ),
+    queue="CAKE without its shaper: the bottleneck has its own.",
+    switches=("unlimited", "besteffort", "nowash", "no-ack-filter", "no-split-gso", "raw"),
+)

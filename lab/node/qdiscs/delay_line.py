@@ -4,36 +4,29 @@
 import struct
 
 from lab.node import series
-from lab.node.qdiscs.kind import ByNetlink, Followed, Spec
-from lab.node.qdiscs.words import BEHIND_SERIES, SERIES_STATE, Settings, State, options
+from lab.node.qdisc_kind import Attribute, Followed, NetlinkKind, State
+from lab.node.qdisc_uapi import BEHIND_SERIES, SERIES_STATE
 
-SETTINGS: Settings = {
-    "limit_pkts": (BEHIND_SERIES, "I"),
-    "delay_us": (BEHIND_SERIES + 1, "I"),
-    "loss": (BEHIND_SERIES + 2, "I"),
-    "frame_us": (BEHIND_SERIES + 3, "I"),
-    "frame_pkts": (BEHIND_SERIES + 4, "I"),
-    "late_us": (BEHIND_SERIES + 5, "I"),
-    "seed": (BEHIND_SERIES + 6, "Q"),
-}
-STATE = State(
-    "I limit_pkts I delay_us I loss I frame_us I frame_pkts I late_us Q seed "
-    "Q loss_sum Q lost_pkts Q overflow_pkts Q sent_pkts Q late_pkts Q latest_ns" + SERIES_STATE
+KIND = NetlinkKind(
+    (
+        Attribute("limit_pkts", BEHIND_SERIES, "I"),
+        Attribute("delay_us", BEHIND_SERIES + 1, "I"),
+        Attribute(
+            "loss_pct",
+            BEHIND_SERIES + 2,
+            "I",
+            "loss",
+            encode=series.share,
+            decode=lambda loss: 100 * loss / series.WHOLE,
+        ),
+        Attribute("frame_us", BEHIND_SERIES + 3, "I"),
+        Attribute("frame_pkts", BEHIND_SERIES + 4, "I"),
+        Attribute("late_us", BEHIND_SERIES + 5, "I"),
+        Attribute("seed", BEHIND_SERIES + 6, "Q"),
+    ),
+    State(
+        "I limit_pkts I delay_us I loss I frame_us I frame_pkts I late_us Q seed "
+        "Q loss_sum Q lost_pkts Q overflow_pkts Q sent_pkts Q late_pkts Q latest_ns" + SERIES_STATE
+    ),
+    followed=Followed(struct.Struct("=QII"), series.delay),
 )
-
-
-def _options(spec: Spec) -> bytes:
-    return options(SETTINGS, spec | {"loss": series.share(spec["loss_pct"])})
-
-
-def _got(data: bytes) -> Spec:
-    state = STATE.numbers(data)
-    kept = {name: state[name] for name in SETTINGS if name != "loss"}
-    return kept | {"loss_pct": 100 * state["loss"] / series.WHOLE}
-
-
-def _statistics(data: bytes) -> dict[str, int | None]:
-    return STATE.counted(data, SETTINGS)
-
-
-KIND = ByNetlink(_options, _got, _statistics, Followed(struct.Struct("=QII"), series.delay))

@@ -1,30 +1,30 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The lab's own `step_drop`: a FIFO that drops a share of what arrives while more than a threshold is queued."""
 
-from lab.node.qdiscs.kind import ByNetlink, Spec
-from lab.node.qdiscs.words import Settings, State, options
+from lab.node.qdisc_kind import SHARE, Attribute, Field, NetlinkKind, State, buffer_bytes, share_of_buffer
 
 PPM_PER_PCT = 10_000
-SETTINGS: Settings = {"limit_bytes": (2, "I"), "threshold_bytes": (3, "I"), "drop_ppm": (4, "I"), "seed": (5, "Q")}
-STATE = State("I limit_bytes I threshold_bytes I drop_ppm 4x pad Q seed Q exposed_pkts Q chosen_pkts Q overflow_pkts")
-
-
-def _options(spec: Spec) -> bytes:
-    return options(SETTINGS, spec | {"drop_ppm": round(spec["drop_pct"] * PPM_PER_PCT)})
-
-
-def _got(data: bytes) -> Spec:
-    state = STATE.numbers(data)
-    return {
-        "limit_bytes": state["limit_bytes"],
-        "threshold_bytes": state["threshold_bytes"],
-        "drop_pct": state["drop_ppm"] / PPM_PER_PCT,
-        "seed": state["seed"],
-    }
-
-
-def _statistics(data: bytes) -> dict[str, int | None]:
-    return STATE.counted(data, SETTINGS)
-
-
-KIND = ByNetlink(_options, _got, _statistics)
+KIND = NetlinkKind(
+    (
+        Attribute("limit_bytes", 2, "I", value=buffer_bytes),
+        Attribute(
+            "threshold_bytes",
+            3,
+            "I",
+            field=Field("threshold_share", float, None, SHARE),
+            value=share_of_buffer("threshold_share"),
+        ),
+        Attribute(
+            "drop_pct",
+            4,
+            "I",
+            "drop_ppm",
+            encode=lambda pct: round(pct * PPM_PER_PCT),
+            decode=lambda ppm: ppm / PPM_PER_PCT,
+            field=Field("drop_pct", float, None, {"ge": 0, "le": 100}),
+        ),
+        Attribute("seed", 5, "Q", value=lambda _, at: at.seed),
+    ),
+    State("I limit_bytes I threshold_bytes I drop_ppm 4x pad Q seed Q exposed_pkts Q chosen_pkts Q overflow_pkts"),
+    queue="Drops a share of arrivals at random while more than a share of the buffer is full (a Viasat gateway).",
+)

@@ -3,7 +3,7 @@
 
 from collections.abc import Sequence
 
-from lab.backends.senders import SOCKET_BYTES, ask
+from lab.backends.senders import SOCKET_BYTES, load_module
 from lab.base.format import NONE
 from lab.images import image
 from lab.kernel import build
@@ -17,14 +17,14 @@ HEADER = ("Source", "Bytes per flow", "In the socket", "Allocated in addition")
 
 
 def memory_table(senders: Sequence[str]) -> Table:
-    """Return one group per sender; a built kernel reports the bytes of its module."""
+    """Build one group per sender; its module is loaded where a kernel is built."""
     kernel, world = build.find(), image.find("world")
     ccas = load_ccas()
     groups = []
     for name in senders:
         cca = ccas[name]
-        reported = ask(cca, kernel, world.root) if kernel and world else None
-        values = {parameter["name"]: parameter["value"] for parameter in reported["parameters"]} if reported else {}
+        module = load_module(cca, kernel, world.root) if kernel and world else None
+        values = {parameter["name"]: parameter["value"] for parameter in module["parameters"]} if module else {}
         ours = Row(("here", values.get("flow_bytes", NONE), f"up to {SOCKET_BYTES}", f"{cca.allocates_bytes}"))
         published = PUBLISHED_BYTES.get(name)
         theirs = [] if published is None else [Row((SOURCE, str(published), NONE, NONE), published=True)]

@@ -28,11 +28,11 @@ HEADER = (
 def one_a_link(runs: Sequence[Stored]) -> list[Stored]:
     """Of the runs over each profile, the one with most valid trials, in the order of the runs.
 
-    None that is `aside`, and no counterfactual: its link is not the one that a source measured.
+    None that its scenario leaves out, and no counterfactual: its link is not the one that a source measured.
     """
     best: dict[str, Stored] = {}
     for stored in runs:
-        if stored.run.meta["scenario"].get("aside") or stored.counterfactual_of:
+        if not stored.run.in_summary or stored.counterfactual_of:
             continue
         profile = str(stored.run.meta["scenario"]["profile"])
         before = best.get(profile)

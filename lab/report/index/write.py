@@ -127,8 +127,8 @@ def _heuristics(results: Path, runs: Sequence[Stored], faults: list[str]) -> boo
 
 def _titles(runs: Sequence[Stored]) -> dict[str, str]:
     """Return each scenario's link as a title, with its own name where others have the same link."""
-    aside = {each.name for each in runs if each.run.meta["scenario"].get("aside") or each.counterfactual_of}
-    shown = [each for each in runs if each.name not in aside]
+    left_out = {each.name for each in runs if not each.run.in_summary or each.counterfactual_of}
+    shown = [each for each in runs if each.name not in left_out]
     count = Counter(each.link for each in shown)
     return {each.name: each.link if count[each.link] == 1 else f"{each.link} ({each.name})" for each in shown}
 

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What user space tells the lab's qdiscs, attributes inside TCA_OPTIONS, and what they
+ * The settings of the lab's qdiscs, attributes inside TCA_OPTIONS, and what the qdiscs
  * report: settings and statistics in one struct, as the qdisc's own statistics
  * (TCA_STATS_APP) and not as options, because tc prints options that it does not know in the
- * middle of its JSON.  lab/node/qdiscs/ holds the same numbers.
+ * middle of its JSON.  lab/node/qdiscs/ has the same numbers.
  *
- * Times in ns are on CLOCK_MONOTONIC; all ones: not told yet.
+ * Times in ns are on CLOCK_MONOTONIC; all ones: UNSET, there is no value yet.
  */
-#ifndef LAB_QDISC_NETLINK_WORDS_H
-#define LAB_QDISC_NETLINK_WORDS_H
+#ifndef LAB_QDISC_UAPI_H
+#define LAB_QDISC_UAPI_H
 
 #include <linux/types.h>
 
-/* A series, told while the qdisc that follows it runs, in chunks; the same for each kind. */
+/* A series, which arrives in chunks while the qdisc that follows it runs; the same for each kind. */
 enum {
 	TCA_SERIES_UNSPEC,
 	TCA_SERIES_PAD,
@@ -37,14 +37,14 @@ struct series_state {
 	__u64 start_ns;
 	__u64 end_ns;
 	__u64 consumed_steps;
-	__u64 past_end_ns;	/* for so long the series has been over */
+	__u64 past_end_ns;	/* since the end of the series */
 	__u32 held_steps;
 	__u32 room_steps;
-	__u32 underruns;	/* the last step held was consumed before an end was told */
+	__u32 underruns;	/* the last step held was consumed before an end was set */
 	__u32 pad;
 };
 
-/* replay: told when it is made; then its series. */
+/* replay: set when it is made; then its series. */
 enum {
 	TCA_REPLAY_MODE = __TCA_SERIES_MAX,	/* u32, enum replay_mode */
 	TCA_REPLAY_LIMIT_BYTES,		/* u32: of the child that it brings along */
@@ -71,7 +71,7 @@ struct replay_state {
 	struct series_state series;
 };
 
-/* delay_line: told when it is made; then its series. */
+/* delay_line: set when it is made; then its series. */
 enum {
 	TCA_DELAY_LINE_LIMIT_PKTS = __TCA_SERIES_MAX,	/* u32 */
 	TCA_DELAY_LINE_DELAY_US,	/* u32: before the series begins */
@@ -102,7 +102,7 @@ struct delay_line_state {
 	struct series_state series;
 };
 
-/* on_demand: all of it told when it is made. */
+/* on_demand: all of it set when it is made. */
 enum {
 	TCA_ON_DEMAND_UNSPEC,
 	TCA_ON_DEMAND_PAD,
@@ -141,7 +141,7 @@ struct on_demand_state {
 	__u64 guaranteed_sent_pkts;
 };
 
-/* step_drop: all of it told when it is made. */
+/* step_drop: all of it set when it is made. */
 enum {
 	TCA_STEP_DROP_UNSPEC,
 	TCA_STEP_DROP_PAD,
@@ -165,4 +165,4 @@ struct step_drop_state {
 	__u64 overflow_pkts;	/* dropped because the queue was full */
 };
 
-#endif /* LAB_QDISC_NETLINK_WORDS_H */
+#endif /* LAB_QDISC_UAPI_H */

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A sender with code, and a version of SEARCH, are each one C file and one stanza: from `lab check` to the summary."""
+
+import csv
+
+import polars as pl
+import pytest
+
+from lab.images.image import Image
+from lab.tables.stored_trial import Trial
+from tests.copied_tree import CopiedTree
+
+# Leaves slow start with a window of 64 packets, and calls that "window_of_64".
+SENDER = """// SPDX-License-Identifier: GPL-2.0-or-later
+/* TCP "capped": the kernel's CUBIC, which leaves slow start at a fixed window. */
+#define KERNEL_CUBIC_OPS capped
+#include "kernel_cubic.h"
+
+#include "slow_start.h"
+
+static void capped_acked(struct sock *sk, const struct ack_sample *sample)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	cubictcp_acked(sk, sample);
+	if (!tcp_in_slow_start(tp) || tcp_snd_cwnd(tp) < 64)
+		return;
+	tp->snd_ssthresh = tcp_snd_cwnd(tp);
+	slow_start_left(sk, tcp_snd_cwnd(tp), tp->rack.rtt_us, "window_of_64");
+}
+
+static struct tcp_congestion_ops capped __read_mostly = {
+	.init		= cubictcp_init,
+	.ssthresh	= cubictcp_recalc_ssthresh,
+	.cong_avoid	= cubictcp_cong_avoid,
+	.set_state	= cubictcp_state,
+	.undo_cwnd	= tcp_reno_undo_cwnd,
+	.cwnd_event	= cubictcp_cwnd_event,
+	.pkts_acked	= capped_acked,
+	.owner		= THIS_MODULE,
+	.name		= "capped",
+};
+
+static int __init capped_init(void)
+{
+	return kernel_cubic_register();
+}
+
+module_init(capped_init);
+module_exit(kernel_cubic_unregister);
+
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("TCP CUBIC that leaves slow start at a window of 64 packets");
+"""
+VERSION = """// SPDX-License-Identifier: GPL-2.0-or-later
+/* TCP "search9": Algorithm 1 with a window of 12 bins and a threshold of 10 %. */
+#define SEARCH_NAME "search9"
+#define SEARCH_VERSION {						\\
+	.expected = SEARCH_TWICE_DELIVERED,				\\
+	.window_factor_tenths = 35,					\\
+	.bins = 12,							\\
+	.extra_bins = 15,						\\
+	.threshold_pct = 10,						\\
+	.interpolation = SEARCH_FRACTION,				\\
+}
+#include "tcp_search.h"
+"""
+STANZAS = """
+capped:
+  label: CUBIC with a window of 64
+  algorithm: capped
+  module: tcp_capped
+  reports_exit: true
+  slow_start_exit: window_of_64
+  exit_label: a window of 64 packets
+
+search9:
+  label: SEARCH 9
+  algorithm: search9
+  module: tcp_search9
+  reports_exit: true
+  slow_start_exit: search
+"""
+SCENARIO = """# SPDX-License-Identifier: GPL-2.0-or-later
+question: Do added senders run?
+topology: path
+profile: wired-clean
+ccas: [capped, search9]
+trials: 1
+duration_s: 3
+seed: 1
+replayed: [search9]
+"""
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory: pytest.TempPathFactory, world: Image) -> CopiedTree:
+    """A checkout with both senders added, and a finished run of them."""
+    assert world
+    copied = CopiedTree(tmp_path_factory.mktemp("added"))
+    copied.write("lab/kernel/search/tcp_capped.c", SENDER)
+    copied.write("lab/kernel/search/tcp_search9.c", VERSION)
+    copied.append("lab/cca.yml", STANZAS)
+    copied.write("lab/scenarios/mine.yml", SCENARIO)
+    copied.lab("check")
+    copied.lab("run", "mine")
+    return copied
+
+
+def exit_of(tree: CopiedTree, sender: str) -> dict[str, object]:
+    (folder,) = (tree.results / "mine").glob(f"[0-9]*/trials/{sender}-001")
+    trial = Trial(folder)
+    assert trial.valid
+    (row,) = trial.exits.filter(pl.col("flow") == 1).to_dicts()
+    return row
+
+
+def test_added_senders_are_listed_with_what_ends_their_slow_start(tree: CopiedTree) -> None:
+    listed = {line.split()[0]: line for line in tree.lab("cca", "list").splitlines()}
+    assert listed["capped"].endswith("a window of 64 packets")
+    assert listed["search9"].endswith("SEARCH: delivered bytes stop doubling")
+
+
+def test_a_cause_that_only_the_added_module_knows_reaches_the_tables(tree: CopiedTree) -> None:
+    row = exit_of(tree, "capped")
+    assert row["cause"] == "window_of_64"
+    assert row["cwnd_pkts"] == row["ssthresh_pkts"] == 64
+
+
+def test_an_added_version_of_search_leaves_slow_start_by_it(tree: CopiedTree) -> None:
+    assert exit_of(tree, "search9")["cause"] == "search"
+
+
+def test_the_parameters_of_an_added_version_are_those_of_its_file(tree: CopiedTree) -> None:
+    shown = tree.lab("cca", "show", "search9")
+    assert "parameter   bins = 12   " in shown
+    assert "flow_bytes" in shown
+
+
+def test_added_senders_appear_in_the_summary(tree: CopiedTree) -> None:
+    (file,) = (tree.results / "mine").glob("[0-9]*/summary.csv")
+    rows = list(csv.DictReader(file.open()))
+    assert {row["cca"] for row in rows} >= {"capped", "search9"}
