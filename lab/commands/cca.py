@@ -12,7 +12,7 @@ console = Console(highlight=False)
 
 @app.command("list")
 def list_() -> None:
-    """List every sender: name, label, module, what ends its slow start.   Example: `lab cca list`"""
+    """List all senders: name, label, module, and what ends slow start.   Example: `lab cca list`"""
     from lab.backends.senders import rows
     from lab.schema.cca import load_ccas
 
@@ -21,13 +21,14 @@ def list_() -> None:
 
 @app.command()
 def show(name: Annotated[str, typer.Argument(help="A sender's name (see `lab cca list`).")]) -> None:
-    """Tell all of one sender, its parameters as the kernel has them.   Example: `lab cca show hystartpp`"""
-    from lab.backends.senders import ask, lines
+    """Show a sender and its parameters as the kernel has them.   Example: `lab cca show hystartpp`"""
+    from lab.backends.senders import lines, load_module
+    from lab.commands.prepare import prepare
     from lab.kernel.recipe import Recipe
-    from lab.runs.conduct import prepare
     from lab.schema.cca import load_cca
 
     cca = load_cca(name, "command line", "name")
-    kernel, world = prepare(Recipe(), console)
-    said = ask(cca, kernel, world.root)
-    console.print("\n".join(lines(cca, said, kernel.described["kernel_source"])), soft_wrap=True, markup=False)
+    backend = prepare(Recipe(), console)
+    kernel = backend.kernel
+    module = load_module(cca, kernel, backend.world.root)
+    console.print("\n".join(lines(cca, module, kernel.described["kernel_source"])), soft_wrap=True, markup=False)

@@ -8,8 +8,7 @@ import polars as pl
 
 from lab.base.errors import UserError
 from lab.evaluation.counterfactual import changes
-from lab.runs.experiment import asked as as_asked
-from lab.runs.experiment import digest
+from lab.runs.experiment import digest, trial_part
 from lab.schema.scenario import Scenario, load_scenario, scenarios
 from lab.tables.stored_run import Run
 
@@ -89,7 +88,7 @@ def _of_run(run: Run, scenario: Scenario, results: Path) -> dict[str, Any]:
 
 def _note(then: dict[str, Any], now: dict[str, Any]) -> str | None:
     """Say where a run asked for something else than the file does now."""
-    then, now = as_asked(then), as_asked(now)
+    then, now = trial_part(then), trial_part(now)
     if digest(then) == digest(now):
         return None
     if digest(then | {"trials": 0}) == digest(now | {"trials": 0}):

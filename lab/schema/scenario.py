@@ -119,6 +119,7 @@ class Scenario(Strict):
     replayed: list[str] = []  # SEARCH versions, replayed over the downloads without HyStart
     tolerance: Tolerance = Tolerance()
     claims: list[Claims] = []
+    campaign: bool = False  # part of `lab reproduce`; a counterfactual takes it from its base
     aside: bool = False  # asks about the lab and not about a link: left out of what the first page sums up
 
     @field_validator("ccas")
@@ -139,7 +140,7 @@ class Scenario(Strict):
 # A counterfactual is held to the claims of its base, by their tolerance: a file of its own cannot move them.
 FIXED = ("claims", "tolerance", "published")
 # What may differ as well, and makes no counterfactual alone: it says nothing of the link or the senders.
-BESIDES = ("question", "ccas", "trials", "aside", "counterfactual_of")
+BESIDES = ("question", "ccas", "trials", "campaign", "aside", "counterfactual_of")
 
 
 def load_scenario(name: str, overrides: dict[str, Any] | None = None) -> tuple[str, Scenario]:
