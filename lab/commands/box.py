@@ -13,7 +13,10 @@ console = Console(highlight=False)
 
 @app.command()
 def build() -> None:
-    """Build the box unless it is built, and show its checksum.   Example: `lab box build`"""
+    """Build the box unless it is built, and show its checksum.
+
+    Example: `lab box build`
+    """
     from lab.images import image
     from lab.images.vm import build as box
 
@@ -78,7 +81,10 @@ image_app = typer.Typer(no_args_is_help=True, help="The container image of conta
 
 @image_app.command("build")
 def build_image() -> None:
-    """Build the image from the world's packages, and load it if Docker runs here.   Example: `lab image build`"""
+    """Build the image from the world's packages, and load it if Docker runs here.
+
+    Example: `lab image build`
+    """
     from lab.images.vm import world_image
 
     packed = world_image.ensure()

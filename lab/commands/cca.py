@@ -12,7 +12,10 @@ console = Console(highlight=False)
 
 @app.command("list")
 def list_() -> None:
-    """List all senders: name, label, module, and what ends slow start.   Example: `lab cca list`"""
+    """List all senders: name, label, module, and what ends slow start.
+
+    Example: `lab cca list`
+    """
     from lab.backends.senders import rows
     from lab.schema.cca import load_ccas
 
@@ -21,7 +24,10 @@ def list_() -> None:
 
 @app.command()
 def show(name: Annotated[str, typer.Argument(help="A sender's name (see `lab cca list`).")]) -> None:
-    """Show a sender and its parameters as the kernel has them.   Example: `lab cca show hystartpp`"""
+    """Show a sender and its parameters as the kernel has them.
+
+    Example: `lab cca show hystartpp`
+    """
     from lab.backends.senders import lines, load_module
     from lab.commands.prepare import prepare
     from lab.kernel.recipe import Recipe

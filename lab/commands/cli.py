@@ -39,7 +39,10 @@ Jobs = Annotated[int | None, typer.Option(min=1, help="Trials at the same time; 
 
 @app.command("list")
 def list_() -> None:
-    """List scenarios, profiles, topologies and senders.   Example: `lab list`"""
+    """List scenarios, profiles, topologies and senders.
+
+    Example: `lab list`
+    """
     from lab.commands.inventory import lines
 
     console.print("\n".join(lines()), soft_wrap=True, markup=False)
@@ -47,7 +50,10 @@ def list_() -> None:
 
 @app.command()
 def check() -> None:
-    """Load all scenarios, profiles, topologies and senders, and report faults.   Example: `lab check`"""
+    """Load all scenarios, profiles, topologies and senders, and report faults.
+
+    Example: `lab check`
+    """
     from lab.commands.inventory import check_all
 
     console.print("\n".join(check_all()), soft_wrap=True, markup=False)
@@ -55,7 +61,10 @@ def check() -> None:
 
 @app.command()
 def doctor() -> None:
-    """Report what is missing on this machine, and the command that fixes it.   Example: `lab doctor`"""
+    """Report what is missing on this machine, and the command that fixes it.
+
+    Example: `lab doctor`
+    """
     from lab.commands.doctor import examine
 
     findings = examine()
@@ -88,7 +97,9 @@ def run(
         str | None, typer.Option(help="netns, containerlab, mininet, or pair (the client on a second VM).")
     ] = None,
 ) -> None:
-    """Run a scenario and report it.   Example: `lab run geo --trials 2`
+    """Run a scenario and report it.
+
+    Example: `lab run geo --trials 2`
 
     Or try a link: `lab run --profile geo-viasat --cca search,cubic`
     """
@@ -112,7 +123,10 @@ def reproduce(
     scheduler: Scheduler = None,
     no_pcap: NoPcap = False,
 ) -> None:
-    """Run all missing trials of the campaign, and evaluate all results.   Example: `lab reproduce --quick`"""
+    """Run all missing trials of the campaign, and evaluate all results.
+
+    Example: `lab reproduce --quick`
+    """
     from lab.commands.reproduce import reproduce as run_and_evaluate
 
     run_and_evaluate(scenarios or [], quick, _options(jobs, scheduler, no_pcap), console)
@@ -131,7 +145,10 @@ def evaluate(
     ] = False,
     jobs: Jobs = None,
 ) -> None:
-    """Write the tables of results/evaluation/ from the stored runs.   Example: `lab evaluate`"""
+    """Write the tables of results/evaluation/ from the stored runs.
+
+    Example: `lab evaluate`
+    """
     from lab.commands.evaluate import check_sensitivity
     from lab.commands.evaluate import evaluate as write
 
@@ -142,7 +159,10 @@ def evaluate(
 
 @app.command()
 def verify() -> None:
-    """Compare the claims of the papers with the stored runs.   Example: `lab verify`"""
+    """Compare the claims of the papers with the stored runs.
+
+    Example: `lab verify`
+    """
     from lab.commands.evaluate import verify as show
 
     show(console)
@@ -152,7 +172,10 @@ def verify() -> None:
 def report(
     folder: Annotated[Path | None, typer.Argument(help="A run's folder; default: the latest run of geo.")] = None,
 ) -> None:
-    """Write the tables, figures and page of a stored run again.   Example: `lab report results/geo/latest`"""
+    """Write the tables, figures and page of a stored run again.
+
+    Example: `lab report results/geo/latest`
+    """
     from lab.base import paths
     from lab.commands.report import report as write
     from lab.kernel.build import find
@@ -164,7 +187,10 @@ def report(
 def page(
     folder: Annotated[Path | None, typer.Argument(help="The folder of all results; default: results/.")] = None,
 ) -> None:
-    """Write index.html of all results: the papers' tables and figures, every trial.   Example: `lab page`"""
+    """Write index.html of all results: the papers' tables and figures, every trial.
+
+    Example: `lab page`
+    """
     from lab.base import paths
     from lab.kernel.build import find
     from lab.report.index.write import write_index
@@ -180,7 +206,10 @@ def agree(
         str, typer.Argument(help="A scenario with runs on several backends or engines.")
     ] = "engines-agree",
 ) -> None:
-    """Compare the latest runs of a scenario by backend and engine.   Example: `lab agree engines-agree`"""
+    """Compare the latest runs of a scenario by backend and engine.
+
+    Example: `lab agree engines-agree`
+    """
     from lab.base import paths
     from lab.report import agree as places
     from lab.report.text import shown
@@ -197,7 +226,10 @@ def clean(
         bool, typer.Option("--cache", help="Also remove kernels and images: the next run builds them.")
     ] = False,
 ) -> None:
-    """Remove unfinished trials and other leftovers; results stay.   Example: `lab clean`"""
+    """Remove unfinished trials and other leftovers; results stay.
+
+    Example: `lab clean`
+    """
     from lab.commands.clean import tidy
 
     for removed in tidy(cache):
@@ -210,7 +242,10 @@ def build(
     source: KernelSource = None,
     sanitize: Annotated[bool, typer.Option("--sanitize", help="Build with the kernel's bug checkers: slow.")] = False,
 ) -> None:
-    """Build the virtual-time kernel and the modules that the cache lacks.   Example: `lab kernel build`"""
+    """Build the virtual-time kernel and the modules that the cache lacks.
+
+    Example: `lab kernel build`
+    """
     from lab.commands.prepare import prepare
     from lab.kernel.recipe import Recipe
 
@@ -227,7 +262,10 @@ def build(
 def bench(
     seconds: Annotated[int, typer.Option(help="Virtual seconds of the timed trial.")] = 30,
 ) -> None:
-    """Measure how fast trials run, as ratios on this machine.   Example: `lab bench`"""
+    """Measure how fast trials run, as ratios on this machine.
+
+    Example: `lab bench`
+    """
     from lab.bench.speed import measure
     from lab.commands.prepare import prepare
     from lab.kernel.recipe import Recipe

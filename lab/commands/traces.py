@@ -26,7 +26,10 @@ def fetch(
     everything: Annotated[bool, typer.Option("--all", help="Fetch every recording that has a licence.")] = False,
     mirror: Mirror = None,
 ) -> None:
-    """Fetch and verify recordings, and show their licences.   Example: `lab traces fetch lte-mahimahi`"""
+    """Fetch and verify recordings, and show their licences.
+
+    Example: `lab traces fetch lte-mahimahi`
+    """
     from lab.traces.candidates import Mirror as Folder
     from lab.traces.fetch import chosen
     from lab.traces.fetch import fetch as get
@@ -37,7 +40,10 @@ def fetch(
 
 @traces_app.command("list")
 def list_() -> None:
-    """List recordings: link, licence, content, length, fetched or not.   Example: `lab traces list`"""
+    """List recordings: link, licence, content, length, fetched or not.
+
+    Example: `lab traces list`
+    """
     from lab.traces.listing import listing
 
     console.print(listing())
@@ -50,7 +56,10 @@ def show(
     settings: Settings = None,
     out: Figures = None,
 ) -> None:
-    """Show rate, round-trip time and loss as curves and CDFs.   Example: `lab traces show geo-klm-inflight/ping_ams`"""
+    """Show rate, round-trip time and loss as curves and CDFs.
+
+    Example: `lab traces show geo-klm-inflight/ping_ams`
+    """
     from lab.commands.traces_show import show as lines
     from lab.traces.imported import find
 
@@ -68,7 +77,10 @@ def spectrum(
     settings: Settings = None,
     out: Figures = None,
 ) -> None:
-    """Find the cycle of the round-trip times.   Example: `lab traces spectrum leo-leocc/delay_example`"""
+    """Find the cycle of the round-trip times.
+
+    Example: `lab traces spectrum leo-leocc/delay_example`
+    """
     from lab.commands.traces_spectrum import show_spectrum
     from lab.traces.imported import find
 
@@ -98,7 +110,9 @@ def record(
     most_mbps: Annotated[float, typer.Option(help="Server: highest rate of its fillers.")] = 1000,
     most_seconds: Annotated[float, typer.Option(help="Server: longest measurement.")] = 600,
 ) -> None:
-    """Measure a live path.   Example: `lab traces record --server`, and elsewhere `lab traces record HOST --out mine`
+    """Measure a live path.
+
+    Example: `lab traces record --server`, and elsewhere `lab traces record HOST --out mine`
 
     Fillers exceed the link's capacity, so that its queue is full while they are sent. The idle phase has the
     round-trip time without that queue. Down is the direction to this machine.
@@ -126,7 +140,10 @@ def import_(
     out: Annotated[Path | None, typer.Option(help="Store the recording here, as Parquet.")] = None,
     set_: Annotated[list[str] | None, typer.Option("--set", help="An option of the format, as name=value.")] = None,
 ) -> None:
-    """Read recordings and print their content.   Example: `lab traces import ping.txt --out ping.parquet`"""
+    """Read recordings and print their content.
+
+    Example: `lab traces import ping.txt --out ping.parquet`
+    """
     from lab.commands.traces_import import run
 
     for line in run(files, format, out, set_ or []):
@@ -141,7 +158,10 @@ def compare(
     ] = None,
     out: Figures = None,
 ) -> None:
-    """Compare recorded downloads with emulated ones.   Example: `lab traces compare results/geo-recorded/latest`"""
+    """Compare recorded downloads with emulated ones.
+
+    Example: `lab traces compare results/geo-recorded/latest`
+    """
     from lab.commands.traces_compare import compare as lay
 
     lay(run, names or [], out, console)

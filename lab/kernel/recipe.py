@@ -45,6 +45,7 @@ class Recipe:
 
     @property
     def label(self) -> str:
+        """Return the name that a user reads."""
         return self.tarball.name if self.tarball else f"Linux {self.version}"
 
     @property
