@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`python -m lab.bench.kernels`: the exit of CUBIC with HyStart on each of Debian's kernels."""
+"""`python -m lab.bench.kernels`: where CUBIC with HyStart leaves slow start on each kernel that Debian packages."""
 
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,7 +25,7 @@ DURATION_S = 5
 
 
 class Link(NamedTuple):
-    """A profile, and the bandwidth-delay product of its path."""
+    """A profile, and what its path holds without a queue."""
 
     profile: Profile
     bdp_pkts: int
@@ -33,8 +33,8 @@ class Link(NamedTuple):
 
 def _clean(rate_mbps: float, rtt_ms: float, buffer_bytes: int) -> Link:
     down = {"rate_mbps": rate_mbps, "delay_ms": rtt_ms / 2, "buffer_bytes": buffer_bytes}
-    fields = {"title": "a clean link", "down": down, "up": {"delay_ms": rtt_ms / 2}}
-    profile = Profile.model_validate(fields | {"recorded": [], "assumed": ["everything"]})
+    words = {"title": "a clean link", "down": down, "up": {"delay_ms": rtt_ms / 2}}
+    profile = Profile.model_validate(words | {"recorded": [], "assumed": ["everything"]})
     return Link(profile, _bdp_pkts(rate_mbps, rtt_ms))
 
 
@@ -51,7 +51,7 @@ LINKS = {
 
 
 def cubic_exits(versions: list[str], folder: Path, world: Image) -> list[Row]:
-    """Run one trial on each kernel and link; one row per trial."""
+    """Run one trial on each kernel and link; a row each."""
     rows = []
     for version in versions:
         kernel = build.ensure(Recipe(version))
@@ -64,20 +64,20 @@ def cubic_exits(versions: list[str], folder: Path, world: Image) -> list[Row]:
 
 
 def _experiment(profile: Profile) -> Experiment:
-    fields = {"topology": "path", "profile": "test", "ccas": ["cubic"], "trials": 1, "seed": 1}
-    scenario = Scenario.model_validate({"question": "Where does it exit?", "duration_s": DURATION_S, **fields})
+    asked = {"topology": "path", "profile": "test", "ccas": ["cubic"], "trials": 1, "seed": 1}
+    scenario = Scenario.model_validate({"question": "Where does it exit?", "duration_s": DURATION_S, **asked})
     return Experiment("kernels", scenario, profile, load_topology("path", "test"), {"cubic": load_ccas()["cubic"]})
 
 
 def _exit(trial: Trial) -> Row:
-    """Return a trial's first exit; all None if the flow never left slow start."""
+    """Take a trial's first exit; all null where the flow never left slow start."""
     rows = trial.exits.head(1).to_dicts()
     exit_ = rows[0] if rows else dict.fromkeys(("t_s", "cwnd_pkts", "rtt_ms", "cause"))
     return {"valid": trial.valid} | exit_
 
 
 def shown(rows: list[Row]) -> str:
-    """Format rows as a table."""
+    """Word rows as a table."""
     lines = [HEADINGS, *(tuple(_cell(row[name]) for name in HEADINGS) for row in rows)]
     widths = [max(len(line[column]) for line in lines) for column in range(len(HEADINGS))]
     return "\n".join("  ".join(map(str.ljust, line, widths)).rstrip() for line in lines) if rows else "nothing was run"

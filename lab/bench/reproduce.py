@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The cost of `make reproduce`, from some trials of every sender of every scenario: wall time and disk space.
+"""What `make reproduce` takes, from one trial of every sender of every scenario: wall time, disk, and where time goes.
 
 Trials run side by side on all cores, as they do in a campaign, so that what they cost each other is in the figures.
 Printed, and written to results/bench/reproduce.json.
 """
 
 import json
+import os
 import time
 from collections.abc import Iterator
 from math import ceil
@@ -22,7 +23,6 @@ from lab.base.scratch import scratch_folder
 from lab.kernel.recipe import Recipe
 from lab.runs.campaign import campaign, quick_trials
 from lab.runs.experiment import Experiment, load_experiment
-from lab.runs.options import cores
 from lab.runs.plan import PORT, SNAPLEN_BYTES
 from lab.runs.pool import attempt
 from lab.runs.processes import Pool, processes
@@ -36,25 +36,26 @@ def measure(console: Console) -> None:
     """Measure, show, and keep what was measured."""
     with console.status("building kernel and world, unless they are cached"):
         backend = ensure_built(Recipe())
+    cores = len(os.sched_getaffinity(0))
     begun_s = time.monotonic()
-    with scratch_folder() as scratch, processes(attempt, cores()) as pool:
+    with scratch_folder() as scratch, processes(attempt, cores) as pool:
         up_s = time.monotonic() - begun_s
         rows = list(_rows(pool, scratch, backend, console))
         read_rows_s = _reading(scratch)
     _show(rows, console)
     whole = {
-        "cores": cores(),
-        "pool_up_s": up_s,
+        "cores": cores,
+        "cluster_up_s": up_s,
         "minutes": sum(row["minutes"] for row in rows),
         "quick_minutes": sum(row["quick_minutes"] for row in rows),
         "gigabytes": sum(row["gigabytes"] for row in rows),
         "gigabytes_without_captures": sum(row["gigabytes_without_captures"] for row in rows),
         "packets_read_a_second": read_rows_s,
     }
-    targets = {"minutes": 60, "quick_minutes": 8, "gigabytes": 8, "gigabytes_without_captures": 2}
+    asked = {"minutes": 60, "quick_minutes": 8, "gigabytes": 8, "gigabytes_without_captures": 2}
     for name, value in whole.items():
-        target = f"   (target: at most {targets[name]})" if name in targets else ""
-        console.print(f"{name:28} {value:12.1f}{target}", markup=False)
+        wish = f"   (asked: at most {asked[name]})" if name in asked else ""
+        console.print(f"{name:28} {value:12.1f}{wish}", markup=False)
     folder = paths.results() / "bench"
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "reproduce.json").write_text(json.dumps(whole | {"scenarios": rows}, indent=1))
@@ -72,7 +73,7 @@ def _rows(pool: Pool, scratch: Path, backend: Virtual, console: Console) -> Iter
 def _row(pool: Pool, experiment: Experiment, folder: Path, backend: Virtual) -> Row:
     """Run the first trials of every sender: as many as keep each core at work twice."""
     scenario = experiment.scenario
-    numbers = range(1, max(ceil(2 * cores() / len(scenario.ccas)), 1) + 1)
+    numbers = range(1, max(ceil(2 * len(os.sched_getaffinity(0)) / len(scenario.ccas)), 1) + 1)
     jobs = [
         Job(experiment, cca, number, folder / f"{cca}-{number:03d}", backend)
         for number in numbers

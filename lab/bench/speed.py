@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The lab's speed as ratios on this machine; printed, and written to results/bench/latest.json."""
+"""How fast the lab is, as ratios on the machine it runs on; printed, and written to results/bench/latest.json."""
 
 import json
 import os
@@ -17,7 +17,6 @@ from lab.backends.virtual import Virtual
 from lab.base import paths, sandbox
 from lab.base.scratch import scratch_folder
 from lab.runs.experiment import load_experiment
-from lab.runs.options import cores
 from lab.runs.plan import PORT, SNAPLEN_BYTES
 from lab.runs.pool import attempt
 from lab.runs.processes import processes
@@ -51,7 +50,7 @@ def measure(seconds: int, backend: Virtual, console: Console) -> None:
             return Job(experiment, "search", 1, scratch / name / "search-001", backend)
 
         def trial_s(workers: int) -> float:
-            """Return the wall seconds per trial with this many workers, as in a campaign."""
+            """Wall seconds that a trial takes where that many run at once, as in a campaign."""
             jobs = [job(f"{workers}-at-once-{number}") for number in range(AT_ONCE * workers)]
             with processes(attempt, workers) as pool:
                 list(pool.run([job(f"warm-{workers}-{number}") for number in range(workers)]))
@@ -68,9 +67,9 @@ def measure(seconds: int, backend: Virtual, console: Console) -> None:
         "two trials at once on two cores, times one": gained,
         "packets to Parquet, time over tshark's fields to /dev/null": ours_s / tshark_s,
     }
-    targets = ("at least 5", "at least 1.8", "at most 1.2")
-    _show(figures, targets, console)
-    _write({"seconds": seconds, "cores": cores(), "figures": figures})
+    asked = ("at least 5", "at least 1.8", "at most 1.2")
+    _show(figures, asked, console)
+    _write({"seconds": seconds, "cores": len(os.sched_getaffinity(0)), "figures": figures})
 
 
 def _timed(work: Callable[[], object]) -> float:
@@ -103,10 +102,10 @@ def _to_parquet(capture: Path) -> None:
     write_table(read_packets(capture, PORT, SNAPLEN_BYTES).packets, capture.parent / "again.parquet")
 
 
-def _show(figures: dict[str, float], targets: tuple[str, ...], console: Console) -> None:
-    table = Table("figure", "measured", "target")
-    for (name, value), target in zip(figures.items(), targets, strict=True):
-        table.add_row(name, f"{value:.2f}", target)
+def _show(figures: dict[str, float], asked: tuple[str, ...], console: Console) -> None:
+    table = Table("figure", "measured", "asked")
+    for (name, value), wish in zip(figures.items(), asked, strict=True):
+        table.add_row(name, f"{value:.2f}", wish)
     console.print(table)
 
 

@@ -80,7 +80,7 @@ def ensure(name: str) -> Image:
 
 
 def _make(name: str, root: Path) -> None:
-    """Make a root folder: this user unpacks mmdebstrap's tar, so that each mode of mmdebstrap gives the same tree."""
+    """Packages are unpacked from mmdebstrap's tar by the invoking user, so that every mode gives the same tree."""
     scratch = root.parent / "scratch"
     scratch.mkdir()
     tar = scratch / "root.tar"
