@@ -12,10 +12,13 @@ from lab.kernel.recipe import Recipe
 def prepare(recipe: Recipe, console: Console) -> Virtual:
     """Return the virtual backend; build what the cache does not have."""
     sandbox.require()
-    backend = find_built(recipe)
-    if backend is None:
-        with build_bar(console) as progress:
-            backend = ensure_built(recipe, progress)
-        for package, drift in backend.world.drifted.items():
-            console.print(f"world: {package}: {drift}: the archive no longer has the pinned version", markup=False)
+    return find_built(recipe) or build(recipe, console)
+
+
+def build(recipe: Recipe, console: Console) -> Virtual:
+    """Build the kernel and its images, and print each package whose version is not the pinned one."""
+    with build_bar(console) as progress:
+        backend = ensure_built(recipe, progress)
+    for package, drift in backend.world.drifted.items():
+        console.print(f"world: {package}: {drift}: the archive no longer has the pinned version", markup=False)
     return backend

@@ -15,7 +15,7 @@ from lab.backends.choose import COMMAND_LINE, Choice, choose, real_backend
 from lab.backends.virtual import find_built
 from lab.base import paths, sandbox
 from lab.base.errors import UserError, field_error
-from lab.commands.prepare import prepare
+from lab.commands.prepare import build as build_kernel
 from lab.commands.progress import TrialBar
 from lab.commands.report import report
 from lab.kernel import build
@@ -109,8 +109,9 @@ def _site(
     """Print what will be done, and provide the backend."""
     if choice.backend == "virtual":
         sandbox.require()
-        _announce(experiment, options, recipe, console)
-        yield prepare(recipe, console).site
+        found = find_built(recipe)
+        _announce(experiment, options, recipe, found is not None, console)
+        yield (found or build_kernel(recipe, console)).site
         return
     console.print(f"{choice.line}: real time, one trial at a time; {choice.reason}", soft_wrap=True, markup=False)
     backend = real_backend(choice)
@@ -125,11 +126,10 @@ def _site(
             raise
 
 
-def _announce(experiment: Experiment, options: RunOptions, recipe: Recipe, console: Console) -> None:
+def _announce(experiment: Experiment, options: RunOptions, recipe: Recipe, cached: bool, console: Console) -> None:
     """Print what will be done, where, and how long it should take."""
     scenario = experiment.scenario
     count = scenario.trials * len(scenario.ccas)
-    cached = find_built(recipe) is not None
     minutes = count * scenario.duration_s / VIRTUAL_S_PER_S / options.workers / 60 + (0 if cached else BUILD_MINUTES)
     lines = [
         f"backend virtual, engine netns: {recipe.label} as User Mode Linux in virtual time, the default that needs no "

@@ -49,7 +49,7 @@ class Worker:
     def submit(self, task: Task) -> None:
         """Send a task to the process; if the process is dead already, the next `result` raises EOFError."""
         self.task = task
-        with suppress(BrokenPipeError):
+        with suppress(ConnectionError):
             self.pipe.send(task.job)
 
     def result(self) -> Any:
@@ -72,12 +72,15 @@ class Worker:
 class Pool:
     """Workers that run jobs side by side."""
 
-    def __init__(self, work: Work, count: int) -> None:
-        cores = sorted(os.sched_getaffinity(0))
+    def __init__(self, work: Work) -> None:
         self._work = work
         self._workers: list[Worker] = []
+
+    def start(self, count: int) -> None:
+        """Start workers, on one processor after the other."""
+        cores = sorted(os.sched_getaffinity(0))
         for number in range(count):
-            self._workers.append(Worker(work, cores[number % len(cores)]))
+            self._workers.append(Worker(self._work, cores[number % len(cores)]))
 
     @property
     def pids(self) -> list[int]:
@@ -123,8 +126,9 @@ class Pool:
 @contextmanager
 def processes(work: Work, count: int) -> Iterator[Pool]:
     """Start workers, and kill them when the block ends in any way."""
-    pool = Pool(work, count)
+    pool = Pool(work)
     try:
+        pool.start(count)
         yield pool
     finally:
         pool.kill()
@@ -136,7 +140,7 @@ def _serve(pipe: Connection, work: Work, core: int, parent: int) -> None:
     if os.getppid() != parent:
         os._exit(1)  # the command died before the line above
     os.sched_setaffinity(0, {core})
-    with suppress(EOFError, BrokenPipeError):
+    with suppress(EOFError, ConnectionError):
         while True:
             pipe.send(_attempt(work, pipe.recv()))
 
