@@ -17,7 +17,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Column, Table
 
-from lab.backends.senders import SOCKET_BYTES, load_module
+from lab.backends.senders import SOCKET_BYTES, ask
 from lab.base import paths
 from lab.base.errors import UserError
 from lab.base.scratch import scratch_folder
@@ -96,7 +96,7 @@ def _count(program: Path, phase: str) -> float:
 def flow_bytes(kernel: Kernel) -> dict[str, int]:
     """Memory of a flow of each version, CUBIC's included, as its module tells."""
     world, ccas = image.ensure("world").root, load_ccas()
-    said = {name: load_module(ccas[name], kernel, world) for name in VERSIONS}
+    said = {name: ask(ccas[name], kernel, world) for name in VERSIONS}
     told = {name: {known["name"]: known["value"] for known in it["parameters"]} for name, it in said.items() if it}
     return {name: int(parameters["flow_bytes"]) for name, parameters in told.items()}
 

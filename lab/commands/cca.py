@@ -28,7 +28,7 @@ def show(name: Annotated[str, typer.Argument(help="A sender's name (see `lab cca
 
     Example: `lab cca show hystartpp`
     """
-    from lab.backends.senders import lines, load_module
+    from lab.backends.senders import ask, lines
     from lab.commands.prepare import prepare
     from lab.kernel.recipe import Recipe
     from lab.schema.cca import load_cca
@@ -36,5 +36,5 @@ def show(name: Annotated[str, typer.Argument(help="A sender's name (see `lab cca
     cca = load_cca(name, "command line", "name")
     backend = prepare(Recipe(), console)
     kernel = backend.kernel
-    module = load_module(cca, kernel, backend.world.root)
-    console.print("\n".join(lines(cca, module, kernel.described["kernel_source"])), soft_wrap=True, markup=False)
+    said = ask(cca, kernel, backend.world.root)
+    console.print("\n".join(lines(cca, said, kernel.described["kernel_source"])), soft_wrap=True, markup=False)

@@ -3,7 +3,7 @@
 
 from collections.abc import Sequence
 
-from lab.backends.senders import SOCKET_BYTES, load_module
+from lab.backends.senders import SOCKET_BYTES, ask
 from lab.base.format import NONE
 from lab.images import image
 from lab.kernel import build
@@ -23,7 +23,7 @@ def memory_table(senders: Sequence[str]) -> Table:
     groups = []
     for name in senders:
         cca = ccas[name]
-        said = load_module(cca, kernel, world.root) if kernel and world else None
+        said = ask(cca, kernel, world.root) if kernel and world else None
         told = {parameter["name"]: parameter["value"] for parameter in said["parameters"]} if said else {}
         ours = Row(("here", told.get("flow_bytes", NONE), f"up to {SOCKET_BYTES}", f"{cca.allocates_bytes}"))
         published = PUBLISHED_BYTES.get(name)
