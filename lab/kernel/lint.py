@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`python -m lab.kernel.lint`: the findings of checkpatch, sparse and gcc's W=1 in the modules."""
+"""`python -m lab.kernel.lint`: what checkpatch, sparse and gcc's W=1 say of the modules."""
 
 import re
 import subprocess
@@ -12,13 +12,13 @@ from lab.kernel import build
 from lab.kernel.build import Kernel
 from lab.kernel.recipe import Recipe
 
-SPARSE = "C=2"  # check every file, compiled again or not
+SPARSE = "C=2"  # check every file, compiled anew or not
 WARNING = re.compile(r"^\S+\.[ch]:\d+.*(?:warning|error):")
 CHECKPATCH = "--no-tree --terse --no-summary --file".split()
 
 
 def checkpatch(kernel: Kernel) -> list[str]:
-    """Return checkpatch's findings, one per line; it needs Perl, which git depends on."""
+    """Return its warnings and errors, a line each; Perl is the machine's own (git brings it)."""
     script = kernel.linux.parents[1] / "src/scripts/checkpatch.pl"
     files = [file for folder in build.MODULES for file in sorted(folder.glob("*.[ch]"))] + [build.PRELOAD]
     with scratch_folder() as folder:  # it writes a list of names where it runs
@@ -28,7 +28,7 @@ def checkpatch(kernel: Kernel) -> list[str]:
 
 
 def compilers(kernel: Kernel) -> list[str]:
-    """Return the findings of gcc with W=1, and of sparse if the builder has it, in the modules' own files."""
+    """Return what gcc with W=1, and sparse where the builder has it, say of the modules' own files."""
     builder = image.ensure("builder")
     sparse = [SPARSE] if (builder.root / "usr/bin/sparse").exists() else []
     with scratch_folder() as folder:
@@ -40,7 +40,7 @@ def compilers(kernel: Kernel) -> list[str]:
 
 
 def main() -> None:
-    """Print all findings; exit status 1 if there is one."""
+    """Print every complaint, and fail where there is one."""
     kernel = build.ensure(Recipe())
     complaints = checkpatch(kernel) + compilers(kernel)
     print("\n".join(complaints) or "C: clean")
