@@ -19,27 +19,27 @@ FEWEST_PAIRS = 6  # of five pairs that all agree, the two-sided p is still above
 
 
 def largest(series: pl.Series) -> float | None:
-    """Return the largest value of a numeric column; None of no values."""
+    """Largest value of a numeric column; null of none."""
     return cast("float | None", series.max())
 
 
 def smallest(series: pl.Series) -> float | None:
-    """Return the smallest value of a numeric column; None of no values."""
+    """Smallest value of a numeric column; null of none."""
     return cast("float | None", series.min())
 
 
 def median(series: pl.Series) -> float | None:
-    """Return the median of a numeric column; None of no values."""
+    """Median of a numeric column; null of none."""
     return cast("float | None", series.median())
 
 
 def share_pct(hits: int, trials: int) -> float | None:
-    """Return a share in percent; None of no trials."""
+    """Share in percent; null of no trials."""
     return 100 * hits / trials if trials else None
 
 
 def wilson_pct(hits: int, trials: int) -> tuple[float | None, float | None]:
-    """Return Wilson's 95 % score interval of a share, in percent; it is valid at 0 of n and n of n too."""
+    """Wilson's 95 % score interval of a share, in percent: what the data allow, also at 0 of n and n of n."""
     if not trials:
         return None, None
     interval = binomtest(hits, trials).proportion_ci(CONFIDENCE, method="wilson")
@@ -47,7 +47,7 @@ def wilson_pct(hits: int, trials: int) -> tuple[float | None, float | None]:
 
 
 def mean_sd(values: Iterable[float | None]) -> tuple[float | None, float | None]:
-    """Return mean and sample standard deviation of the values that exist; None of no values, or of one."""
+    """Mean and sample standard deviation of the values that exist: no mean of none, no spread of one."""
     known = [value for value in values if value is not None]
     return (fmean(known) if known else None), (stdev(known) if len(known) > 1 else None)
 
@@ -55,7 +55,7 @@ def mean_sd(values: Iterable[float | None]) -> tuple[float | None, float | None]
 def bootstrap(
     values: Sequence[float | None], statistic: Callable[..., Any] = np.mean
 ) -> tuple[float | None, float | None]:
-    """Return the 95 % BCa interval of a statistic (it takes `axis`) of the values that exist; None of fewer than 2.
+    """95 % interval of a statistic (it takes `axis`) by BCa resampling of the values that exist; none of fewer than 2.
 
     Values that are all alike have no spread to resample: their interval is the value itself.
     """
@@ -66,14 +66,14 @@ def bootstrap(
         return float(known[0]), float(known[0])
     rng = np.random.default_rng(RESAMPLING_SEED)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a statistic that no resample changes: BCa is undefined, and its interval NaN
+        warnings.simplefilter("ignore")  # a statistic that no resample changes: BCa is undefined, told by nan
         found = resample((known,), statistic, n_resamples=RESAMPLES, confidence_level=CONFIDENCE, rng=rng)
     low, high = map(float, found.confidence_interval)
     return (low, high) if np.isfinite([low, high]).all() else _percentiles(known, statistic)
 
 
 def _percentiles(known: np.ndarray, statistic: Callable[..., Any]) -> tuple[float, float]:
-    """Return the interval from the percentiles of resampled statistics."""
+    """Interval from the plain percentiles of resampled statistics."""
     rng = np.random.default_rng(RESAMPLING_SEED)
     drawn = statistic(rng.choice(known, (RESAMPLES, len(known))), axis=1)
     low, high = np.quantile(drawn, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
@@ -82,7 +82,7 @@ def _percentiles(known: np.ndarray, statistic: Callable[..., Any]) -> tuple[floa
 
 @dataclass(frozen=True)
 class Paired:
-    """Two senders on the same links: mean and median of first minus second, with p value and effect size."""
+    """Two senders on the same links: the mean and median of first minus second, and how sure that is."""
 
     pairs: int
     difference: float | None
@@ -94,7 +94,7 @@ class Paired:
 
 
 def paired(first: Sequence[float | None], second: Sequence[float | None]) -> Paired:
-    """Compare value by value, without pairs that lack a value."""
+    """Compare value by value, leaving out pairs of which one is missing."""
     both = [(a, b) for a, b in zip(first, second, strict=True) if a is not None and b is not None]
     if not both:
         return Paired(0, None, None, None, None, None, None)
@@ -112,14 +112,14 @@ def paired(first: Sequence[float | None], second: Sequence[float | None]) -> Pai
 
 
 def _signed_rank(differences: np.ndarray) -> float | None:
-    """Return Wilcoxon's p value, zeros split by Pratt's method."""
+    """Wilcoxon's p value, zeros split by Pratt's method."""
     if len(differences) < FEWEST_PAIRS:
         return None
     return 1.0 if not differences.any() else float(wilcoxon(differences, zero_method="pratt").pvalue)
 
 
 def cliffs_delta(first: Sequence[float | None], second: Sequence[float | None]) -> float | None:
-    """Return the share of pairs in which the first exceeds the second, minus the share below: -1 to 1."""
+    """How often a value of the first exceeds one of the second, less how often it is below: -1 to 1."""
     a, b = ([value for value in values if value is not None] for values in (first, second))
     if not a or not b:
         return None
@@ -128,7 +128,7 @@ def cliffs_delta(first: Sequence[float | None], second: Sequence[float | None]) 
 
 
 def effect_word(delta: float | None) -> str | None:
-    """Name the size of a delta (thresholds of Romano and others, 2006)."""
+    """Word the size of a delta (thresholds of Romano and others, 2006)."""
     if delta is None:
         return None
     words = ((0.147, "negligible"), (0.33, "small"), (0.474, "medium"))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Packets sent over one link at given times, in the virtual kernel or in the running one, and their arrivals.
+"""Packets sent over one link at given times, in the virtual kernel or in the running one, and what became of them.
 
-lab/node/crossing.py runs beside the kernel.
+What runs in the kernel is lab/node/crossing.py.
 """
 
 import json
@@ -28,7 +28,7 @@ from lab.node import crossing
 
 Spec = dict[str, Any]
 Record = dict[str, Any]
-Run = Callable[[Record, Path], Record]  # plan and folder -> the node's record
+Run = Callable[[Record, Path], Record]  # plan and folder in, what the node tells out
 Packets = npt.NDArray[np.uint64]
 FULL_BYTES = 1514
 MEMORY_MB = 512
@@ -37,7 +37,7 @@ PATIENCE, MOST_PATIENCE_S = 60, 3600  # wall seconds allowed for a second of the
 
 @dataclass(frozen=True)
 class Arrivals:
-    """The result: packets with sent_s and received_s since t = 0, and the qdisc's counters."""
+    """What came of it: packets with sent_s and received_s since t = 0, and what the qdisc said."""
 
     packets: pl.DataFrame  # number, frame_bytes, sent_s, received_s (null: lost); in the order of sending
     order: pl.Series  # numbers in the order of arrival
@@ -45,43 +45,43 @@ class Arrivals:
 
     @property
     def statistics(self) -> dict[str, Any]:
-        """Return the counters of the lab's own qdisc."""
+        """Return what the lab's own qdisc counted."""
         counted: dict[str, Any] = next(iter(self.record["statistics"].values()))
         return counted
 
     @property
     def received(self) -> pl.DataFrame:
-        """Return the packets that arrived."""
+        """Return the packets that came."""
         return self.packets.drop_nulls()
 
     @property
     def reordered_pkts(self) -> int:
-        """Count packets that arrived after one that was sent later."""
+        """Count packets that came after one that was sent later."""
         return int((self.order < self.order.cum_max()).sum())
 
 
 def at_pace(rate_mbps: float, from_s: float, to_s: float, frame_bytes: int = FULL_BYTES) -> Packets:
-    """Build packets of one size at a constant rate: rows of (ns, bytes)."""
+    """Word packets of one size at a constant rate: rows of (ns, bytes)."""
     step_ns = frame_bytes * 8e3 / rate_mbps
     times = np.arange(from_s * 1e9, to_s * 1e9, step_ns).astype(np.uint64)
     return np.column_stack([times, np.full_like(times, frame_bytes)])
 
 
 def in_virtual(kernel: Kernel, world: Path) -> Run:
-    """Return the function that measures a link in the virtual kernel."""
+    """Return how a link is measured in the virtual kernel."""
 
     def run(plan: Record, folder: Path) -> Record:
         arguments = {"plan": plan, "folder": "/trial"}
         patience_s = round(min(PATIENCE * (2 + plan["duration_s"]), MOST_PATIENCE_S))
         called = boot.call(crossing.cross, arguments, folder, kernel, world, memory_mb=MEMORY_MB, patience_s=patience_s)
-        result: Record = called.result
-        return result
+        answer: Record = called.result
+        return answer
 
     return run
 
 
 def here(plan: Record, folder: Path) -> Record:
-    """Measure a link in the running kernel, in real time; UserError unless root."""
+    """Measure a link in the running kernel, in real time; UserError where that is not root's."""
     if os.geteuid():
         raise UserError("--where host: must be run as root: it makes network namespaces and qdiscs")
     (folder / "crossing.json").write_text(json.dumps(plan | REAL_TIME))
@@ -100,13 +100,13 @@ def here(plan: Record, folder: Path) -> Record:
 
 
 def on(machine: Machine) -> Run:
-    """Return the function that measures a link on a machine reached over ssh, in real time."""
+    """Return how a link is measured on a machine that ssh reaches, in real time."""
 
     def run(plan: Record, folder: Path) -> Record:
         (folder / "crossing.json").write_text(json.dumps(plan | REAL_TIME))
-        output = machine.execute("lab.node.crossing", folder, 300 + 2 * plan["duration_s"])
+        said = machine.execute("lab.node.crossing", folder, 300 + 2 * plan["duration_s"])
         if not (folder / "answer.json").exists():
-            raise TrialError(f"{machine.name}: {(output.strip().splitlines() or ['no output'])[-1]}")
+            raise TrialError(f"{machine.name}: {(said.strip().splitlines() or ['no answer'])[-1]}")
         answer: Record = json.loads((folder / "answer.json").read_text())
         return answer
 
@@ -124,7 +124,7 @@ def cross(
 ) -> Arrivals:
     """Send packets (rows of ns and bytes, in order) over a link; `file`, in the folder, or `steps` change it.
 
-    TrialError with the node's reason if a part of it was refused.
+    TrialError in the node's words where a part of it was refused.
     """
     (folder / "sent.bin").write_bytes(packets.astype("<u8").tobytes())
     record = run({"spec": spec, "file": file, "steps": steps, "duration_s": duration_s}, folder)
@@ -140,5 +140,5 @@ def _arrivals(folder: Path, packets: Packets, record: Record) -> Arrivals:
             "received_s": (log[:, 2] - record["start_ns"]) / 1e9,
         }
     )
-    sent = pl.DataFrame({"number": np.arange(len(packets)), "frame_bytes": packets[:, 1].astype(np.int64)})
-    return Arrivals(sent.join(got, on="number", how="left").sort("number"), got["number"], record)
+    asked = pl.DataFrame({"number": np.arange(len(packets)), "frame_bytes": packets[:, 1].astype(np.int64)})
+    return Arrivals(asked.join(got, on="number", how="left").sort("number"), got["number"], record)

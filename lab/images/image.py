@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Root folders made with mmdebstrap, once per digest of package list and lock."""
+"""Making a root folder with mmdebstrap, once for each digest of its package list and lock."""
 
 import hashlib
 import os
@@ -28,12 +28,12 @@ MOUNT_POINTS = ("trial", "lab", "build", "usr/lib/modules")
 
 @dataclass(frozen=True)
 class Image:
-    """A root folder and its packages."""
+    """A root folder, and what it holds."""
 
     root: Path
     digest: str
     versions: dict[str, str]  # every package
-    drifted: dict[str, str]  # package -> "pinned -> installed", if the archive no longer has the pinned version
+    drifted: dict[str, str]  # package -> "pinned -> installed", where the archive no longer holds the pin
 
 
 def listed(name: str) -> list[str]:
@@ -43,35 +43,35 @@ def listed(name: str) -> list[str]:
 
 
 def lock_file(name: str) -> Path:
-    """Return the file with an image's pinned versions."""
+    """Return where an image's pins are written."""
     return HERE / f"{name}.lock"
 
 
 def locked(name: str) -> dict[str, str]:
-    """Read the pinned version of each package of an image."""
+    """Read the pinned version of every package an image held when it was locked."""
     lines = lock_file(name).read_text().splitlines() if lock_file(name).exists() else []
     return dict(line.split("=", 1) for line in lines if line and not line.startswith("#"))
 
 
 def suite(name: str) -> str:
-    """Return the Debian release of an image."""
+    """Name the Debian release of an image."""
     return SUITES.get(name, SUITE)
 
 
 def digest(name: str) -> str:
-    """Return a digest of everything that an image is made from."""
+    """Digest of everything an image is made from."""
     content = repr((suite(name), OPTIONS, MOUNT_POINTS, listed(name), sorted(locked(name).items())))
     return hashlib.sha256(content.encode()).hexdigest()[:16]
 
 
 def find(name: str) -> Image | None:
-    """Return an image if it is cached."""
+    """Return a cached image."""
     folder = paths.cache() / f"{name}-{digest(name)}"
     return _described(name, folder) if finished(folder) else None
 
 
 def ensure(name: str) -> Image:
-    """Return an image; make it if it is not cached."""
+    """Return a cached image, or make it."""
     folder = paths.cache() / f"{name}-{digest(name)}"
     with publish(folder) as draft:
         if draft:
@@ -94,7 +94,7 @@ def _make(name: str, root: Path) -> None:
 
 
 def make_tar(name: str, tar: Path, *more: str) -> None:
-    """Run mmdebstrap for an image's pinned packages, with further options `more`; its log is next to the tar."""
+    """Let mmdebstrap install an image's packages, as pinned, `more` being further options of it; logs lie beside."""
     if not shutil.which("mmdebstrap"):
         raise UserError("mmdebstrap: not installed: run 'make setup'")
     pins = tar.with_name("pins")
@@ -110,7 +110,7 @@ def _pin(package: str, version: str) -> str:
 
 
 def _alone() -> list[str]:
-    """Return a command prefix that ends mmdebstrap with this process; for root also in namespaces of its own."""
+    """Word what makes mmdebstrap end with this process; as root, its mounts and processes in namespaces of its own."""
     dying = ["setpriv", "--pdeathsig", "KILL", "--"]
     return (
         [*dying, "unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]
@@ -120,7 +120,7 @@ def _alone() -> list[str]:
 
 
 def run_logged(argv: list[str], stdin: str | None, log: Path) -> None:
-    """Run a tool with its output in a log; UserError with the log's first error if it fails."""
+    """Run a tool with its output in a log; UserError with the first error in it where the tool fails."""
     with log.open("w") as stream:
         done = subprocess.run(argv, input=stdin, stdout=stream, stderr=subprocess.STDOUT, text=True, check=False)
     if done.returncode:
@@ -138,7 +138,7 @@ def _described(name: str, folder: Path) -> Image:
 
 
 def drifted(name: str, versions: dict[str, str]) -> dict[str, str]:
-    """Return the packages whose version is not the pinned one, as "pinned -> installed"."""
+    """Word which packages are not as they were pinned."""
     pins = locked(name)
     return {
         package: f"{pins[package]} -> {version}"
@@ -148,7 +148,7 @@ def drifted(name: str, versions: dict[str, str]) -> dict[str, str]:
 
 
 def installed(dpkg_status: str) -> dict[str, str]:
-    """Parse the versions of installed packages from dpkg's status file."""
+    """Read dpkg's own record."""
     versions: dict[str, str] = {}
     for stanza in dpkg_status.split("\n\n"):
         fields = dict(line.split(": ", 1) for line in stanza.splitlines() if ": " in line and not line.startswith(" "))

@@ -48,7 +48,7 @@ def test_a_full_disk_is_refused_before_anything_is_made(tmp_path: Path, monkeypa
 
 def test_the_user_says_how_the_vm_is_run(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LAB_ACCEL", "qemu")
-    assert acceleration.chosen(Path("no box")) == ("qemu", "set by LAB_ACCEL")
+    assert acceleration.chosen(Path("no box")) == ("qemu", "LAB_ACCEL says so")
     monkeypatch.setenv("LAB_ACCEL", "xen")
     with pytest.raises(UserError, match="environment: LAB_ACCEL=xen: must be one of kvm, qemu"):
         acceleration.chosen(Path("no box"))

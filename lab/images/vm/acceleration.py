@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Whether KVM works here, tested by a boot with a time limit: the existence of /dev/kvm proves nothing."""
+"""Whether KVM works here, tried by a real boot with a time limit: that /dev/kvm exists proves nothing."""
 
 import json
 import os
@@ -18,19 +18,19 @@ KINDS = ("kvm", "qemu")
 
 
 def chosen(box: Path) -> tuple[str, str]:
-    """Return (kvm or qemu, reason)."""
-    requested = os.environ.get("LAB_ACCEL")
-    if requested:
-        if requested not in KINDS:
-            raise field_error("environment", "LAB_ACCEL", requested, f"one of {', '.join(KINDS)}")
-        return requested, "set by LAB_ACCEL"
+    """Return (kvm or qemu, why)."""
+    said = os.environ.get("LAB_ACCEL")
+    if said:
+        if said not in KINDS:
+            raise field_error("environment", "LAB_ACCEL", said, f"one of {', '.join(KINDS)}")
+        return said, "LAB_ACCEL says so"
     if not os.access(KVM, os.R_OK | os.W_OK):
         return "qemu", f"{KVM} is not there, or not yours to use"
     return _remembered() or _remember(*_tried(box))
 
 
 def _tried(box: Path) -> tuple[str, str]:
-    """Boot the disk inside the box file, and wait for its login prompt."""
+    """Boot the box's disk, where it lies in the box, and wait for its login prompt."""
     try:
         done = subprocess.run(_qemu(box), stdin=subprocess.DEVNULL, capture_output=True, timeout=LIMIT_S, check=False)
         shown = done.stdout
@@ -59,8 +59,8 @@ def _file() -> Path:
 def _remembered() -> tuple[str, str] | None:
     if not _file().exists():
         return None
-    stored = json.loads(_file().read_text())
-    return (stored["kind"], stored["why"]) if stored["boot"] == BOOT.read_text().strip() else None
+    told = json.loads(_file().read_text())
+    return (told["kind"], told["why"]) if told["boot"] == BOOT.read_text().strip() else None
 
 
 def _remember(kind: str, why: str) -> tuple[str, str]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The box, built once per digest of its packages and recipe; its checksum is verified at every use."""
+"""Making the box, once for each digest of its packages and recipe; its checksum is looked at again at every use."""
 
 import hashlib
 import json
@@ -28,7 +28,7 @@ BOX_VAGRANTFILE = 'Vagrant.configure("2") { |config| config.vm.provider(:libvirt
 
 @dataclass(frozen=True)
 class Box:
-    """A built box."""
+    """A made box."""
 
     file: Path
     sha256: str
@@ -36,12 +36,12 @@ class Box:
 
     @property
     def digest(self) -> str:
-        """Return the box's name in Vagrant."""
+        """What names the box among those that Vagrant knows."""
         return self.file.parent.name.removeprefix("box-")
 
 
 def digest() -> str:
-    """Return a digest of everything that a box is built from."""
+    """Digest of everything a box is made from."""
     content = hashlib.sha256(f"{image.digest(IMAGE)} {DISK_MB} {BOX_VAGRANTFILE}".encode())
     for file in RECIPE:
         content.update(file.read_bytes())
@@ -49,16 +49,16 @@ def digest() -> str:
 
 
 def folder() -> Path:
-    """Return the folder of the box of the present recipe."""
+    """Return where the box of the present recipe is kept."""
     return paths.cache() / f"box-{digest()}"
 
 
 def find() -> Box | None:
-    """Return the box if it is built; UserError if its checksum is wrong."""
+    """Return the box if it is made; UserError where its checksum is wrong."""
     if not finished(folder()):
         return None
-    stored = json.loads((folder() / "box.json").read_text())
-    box = Box(folder() / NAME, stored["sha256"], stored["packages"])
+    told = json.loads((folder() / "box.json").read_text())
+    box = Box(folder() / NAME, told["sha256"], told["packages"])
     got = _sha256(box.file) if box.file.is_file() else "missing"
     if got != box.sha256:
         raise UserError(f"{box.file}: sha256={got}: must be {box.sha256}: remove {folder()} and build it again")
@@ -66,7 +66,7 @@ def find() -> Box | None:
 
 
 def ensure() -> Box:
-    """Return the box; build it if it is not built."""
+    """Return the box, making it where it is not made."""
     with publish(folder()) as draft:
         if draft:
             _require_tools()
@@ -93,12 +93,12 @@ def _make(draft: Path) -> None:
     size = (draft / NAME).stat().st_size
     if size > MOST_BYTES:
         raise UserError(f"{draft / NAME}: bytes={size}: must be at most {MOST_BYTES}: shorten lab/images/box.pkgs")
-    about = {"sha256": _sha256(draft / NAME), "bytes": size, "packages": versions}
-    (draft / "box.json").write_text(json.dumps(about, indent=1))
+    told = {"sha256": _sha256(draft / NAME), "bytes": size, "packages": versions}
+    (draft / "box.json").write_text(json.dumps(told, indent=1))
 
 
 def _pack(work: Path, box: Path) -> None:
-    """Write Vagrant's libvirt format: a tar of the disk, its description, and its settings."""
+    """Vagrant's libvirt format: a tar of the disk, what it is, and settings of its own."""
     metadata = {"provider": "libvirt", "format": "qcow2", "virtual_size": DISK_MB // 1024}
     (work / "metadata.json").write_text(json.dumps(metadata))
     (work / "Vagrantfile").write_text(BOX_VAGRANTFILE)
@@ -108,7 +108,7 @@ def _pack(work: Path, box: Path) -> None:
 
 
 def _vagrant_key() -> str:
-    """Read the public key of every new Vagrant box."""
+    """Read the public key that every new box of Vagrant's starts with."""
     for place in KEY_FOLDERS:
         for file in sorted(Path(place).glob("vagrant-*/keys/vagrant.pub")):
             return file.read_text().strip()

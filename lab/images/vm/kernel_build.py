@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A kernel for the VM from Debian's source, with the lab's modules in the tree; by lab/images/vm/kernel/build.
+"""A kernel for the VM from Debian's source, with the lab's modules in the tree; lab/images/vm/kernel/build says how.
 
 It is built on this machine, or in the VM itself, which then is brought the recipe alone. Its release ends in a digest
 of what it is made from: so it tells by itself whether it is the present one.
@@ -28,14 +28,14 @@ PACKED = "recipe.tar"
 
 @dataclass(frozen=True)
 class Made:
-    """A kernel's package, or its packed recipe; and the suffix of its release, which no other kernel has."""
+    """A kernel's package, or the packed recipe of one; and how the release of that kernel ends, and of no other."""
 
     file: Path
     suffix: str
 
 
 def package() -> Made:
-    """Return the package; build it if it is not cached, which takes some minutes of all processors."""
+    """Return the package, building it where it is not cached: some minutes, of all cores."""
     sandbox.require()
     root = image.ensure(IMAGE)
     suffix = _suffix(root.digest)
@@ -50,7 +50,7 @@ def package() -> Made:
 
 
 def recipe() -> Made:
-    """Return the recipe with which the machine itself builds the package."""
+    """Return what builds the package in the machine."""
     suffix = _suffix("the machine's own source and compiler")
     folder = paths.cache() / f"vm-kernel-recipe{suffix}"
     with publish(folder) as draft:
@@ -62,14 +62,14 @@ def recipe() -> Made:
 
 
 def fragment(suffix: str) -> str:
-    """Return the configuration fragment; the part that both kernels share comes from the virtual kernel's."""
+    """Word what is asked of the configuration: what both kernels share is read from the virtual kernel's."""
     shared = [line for line in (KERNEL / "virtual.config").read_text().splitlines() if SHARED.match(line)]
     release = [f'CONFIG_LOCALVERSION="{suffix}"', "# CONFIG_LOCALVERSION_AUTO is not set"]
     return (HERE / "vm.config").read_text() + "\n".join([*shared, *release]) + "\n"
 
 
 def _files() -> dict[str, Path]:
-    """Return the other files of the recipe, by their path in it."""
+    """Find all that the recipe holds beside the fragment, by its place there."""
     modules = [file for name in ("search", "qdisc") for file in sorted((KERNEL / name).iterdir())]
     single = [HERE / "build", HERE / "kept", KERNEL / "refused.py"]
     return {file.name: file for file in single} | {f"{file.parent.name}/{file.name}": file for file in modules}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""JupyterLab and the notebooks' packages, installed on this machine for the VM's Python, in one file."""
+"""JupyterLab and what the notebooks import, installed on this machine for the VM's Python: one file to bring there."""
 
 import hashlib
 import shutil
@@ -17,7 +17,7 @@ PLATFORMS = [f"manylinux_2_{minor}_x86_64" for minor in range(28, 4, -1)] + ["ma
 
 
 def ensure() -> Path:
-    """Return the packed folder; make it if it is not cached."""
+    """Return the packed folder, making it where it is not made."""
     digest = hashlib.sha256(repr((PYTHON, PLATFORMS)).encode() + LOCK.read_bytes()).hexdigest()[:16]
     folder = paths.cache() / f"notebook-{digest}"
     with publish(folder) as draft:
@@ -29,7 +29,7 @@ def ensure() -> Path:
 def _install(draft: Path) -> None:
     site = draft / "site"
     wanted = ["--require-hashes", "--no-deps", "--only-binary", ":all:", "--requirement", str(LOCK)]
-    wanted += ["--ignore-requires-python"]  # pip would apply it to this Python; the lock is for the VM's
+    wanted += ["--ignore-requires-python"]  # pip would ask it of its own Python; the lock was made for the other
     machine = ["--python-version", PYTHON, "--implementation", "cp", "--abi", f"cp{PYTHON.replace('.', '')}"]
     machine += ["--abi", "abi3", "--abi", "none", *(word for name in PLATFORMS for word in ("--platform", name))]
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-compile", "--target", str(site), *machine, *wanted]
