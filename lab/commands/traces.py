@@ -120,15 +120,13 @@ def record(
     from lab.base.errors import UserError
     from lab.traces import live
 
-    if server == (host is not None) or (host is not None and out is None):
-        raise UserError("lab traces record: must be given HOST with --out, or --server")
-    if server:
-        lines = live.serve(port, most_mbps, most_seconds)
-    else:
-        assert host is not None
-        assert out is not None
+    if host is not None and out is not None and not server:
         plan = live.plan(ways, seconds, idle_seconds, rate_mbps, packet_bytes, probe_ms)
         lines = live.measure(host, port, plan, out, opportunities)
+    elif server and host is None:
+        lines = live.serve(port, most_mbps, most_seconds)
+    else:
+        raise UserError("lab traces record: must be given HOST with --out, or --server")
     for line in lines:
         console.print(line, soft_wrap=True, markup=False)
 
