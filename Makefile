@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Each line calls the lab (docs/contributing.md). SCENARIO=geo TRIALS=6 DURATION=30 JOBS=2 choose; so do BACKEND=virtual|host|vm and
-# ENGINE=netns|containerlab|mininet|pair. RESUME=1 goes on with the last unfinished run. HOST=user@machine: for provision.
-# QUICK=1 NO_PCAP=1: for reproduce.
+# Each target calls the lab (docs/contributing.md). Options of `make experiment`: SCENARIO=geo TRIALS=6 DURATION=30 SEED=1
+# JOBS=2, BACKEND=virtual|host|vm, ENGINE=netns|containerlab|mininet|pair, RESUME=1 (continue the last unfinished run).
+# Instead of a scenario: PROFILE=geo-viasat CCA=search,cubic TOPOLOGY=path. Of `make reproduce`: QUICK=1 NO_PCAP=1 JOBS=2.
+# Of `make provision`: HOST=user@machine.
 SCENARIO ?= geo
 lab := scripts/lab
+experiment := $(if $(PROFILE)$(CCA),$(if $(PROFILE),--profile $(PROFILE)) $(if $(CCA),--cca $(CCA)),$(SCENARIO))
+folder := $(if $(PROFILE),try-$(basename $(notdir $(PROFILE))),$(SCENARIO))
 options := $(if $(TRIALS),--trials $(TRIALS)) $(if $(DURATION),--duration $(DURATION)) $(if $(JOBS),--jobs $(JOBS))
+options += $(if $(SEED),--seed $(SEED)) $(if $(TOPOLOGY),--topology $(TOPOLOGY))
 options += $(if $(BACKEND),--backend $(BACKEND)) $(if $(ENGINE),--engine $(ENGINE)) $(if $(RESUME),--resume)
 
 sanitized := $(patsubst %,tests/kernel/test_%.py,kunit sender_matrix failslab hardships crowd modules)
@@ -13,7 +17,7 @@ sanitized := $(patsubst %,tests/kernel/test_%.py,kunit sender_matrix failslab ha
 .PHONY: bench bench-senders bench-versions bench-kernels bench-replay bench-reproduce
 .PHONY: setup-vm box image vm provision agree notebook test-vm lint-ansible
 
-experiment: setup ; @$(lab) run $(SCENARIO) $(options)
+experiment: setup ; @$(lab) run $(experiment) $(options)
 # test: everything. test-fast: what needs no kernel, no browser and no whole command; under a minute.
 test: setup lint ; @scripts/setup-browser && $(lab) kernel build && scripts/python -m pytest --strict-skips -n auto --dist loadfile
 test-fast: setup ; @scripts/python -m pytest --strict-skips -n auto --dist loadfile tests/unit
@@ -24,7 +28,7 @@ verify: setup ; @$(lab) verify
 evaluate: setup ; @$(lab) evaluate
 page: setup ; @$(lab) page
 bench-reproduce: setup ; @scripts/python -m lab.bench.reproduce
-report: setup ; @$(lab) report results/$(SCENARIO)/latest
+report: setup ; @$(lab) report results/$(folder)/latest
 bench: setup ; @$(lab) bench
 bench-senders: setup ; @scripts/python -m lab.bench.senders
 bench-versions: setup ; @scripts/python -m lab.bench.versions $(BENCH)

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import settings
 
 from lab.backends import guest_code
+from lab.backends.virtual import Virtual
 from lab.images import image
 from lab.images.image import Image
 from lab.kernel import build
@@ -77,9 +78,10 @@ class Bench:
 
     def __init__(self, folder: Path, kernel: Kernel, world: Image) -> None:
         self.folder, self.kernel, self.world = folder, kernel, world
+        self.backend = Virtual(kernel, world)
 
     def job(self, experiment: Experiment, cca: str, name: str, number: int = 1) -> Job:
-        return Job(experiment, cca, number, self.folder / name / f"{cca}-{number:03d}", self.kernel, self.world.root)
+        return Job(experiment, cca, number, self.folder / name / f"{cca}-{number:03d}", self.backend)
 
     def run(self, experiment: Experiment, cca: str, name: str, number: int = 1) -> Trial:
         job = self.job(experiment, cca, name, number)

@@ -55,5 +55,5 @@ class Guest:
         asked = {"module": function.__module__, "function": function.__name__, "arguments": arguments}
         called = boot.call(guest_checked.checked, asked, folder, self.kernel, self.world.root, patience_s=PATIENCE_S)
         assert splats(called.log) == []
-        assert not called.answer["leaks"]
-        return called.answer["answer"]
+        assert not called.result["leaks"]
+        return called.result["answer"]

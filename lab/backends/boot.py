@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Where the kernel runs, `virtual`: User Mode Linux in virtual time, in a sandbox, as an ordinary process."""
+"""Booting the virtual kernel: User Mode Linux in virtual time, in a sandbox, as an ordinary process."""
 
 import json
 import subprocess
@@ -12,28 +12,28 @@ from lab.backends import guest_code
 from lab.base import sandbox
 from lab.kernel.build import Kernel
 
-EPOCH_NS = 1_700_000_000_000_000_000  # when every virtual trial begins: no result depends on today
+EPOCH_NS = 1_700_000_000_000_000_000  # the date at which every virtual trial begins: no result depends on today's
 GUEST = "lab.node.guest"
-PATIENCE = 20  # wall seconds allowed for a virtual second; a trial takes a fifth of one
+PATIENCE = 20  # wall seconds allowed per virtual second; a trial takes a fifth of one
 
 
 class TrialError(Exception):
-    """A trial that gave no result; its text is one line."""
+    """A trial without a result; its text is one line."""
 
 
 @dataclass(frozen=True)
 class Called:
-    """What a function of ours that ran in the virtual kernel returned, and all that this kernel printed."""
+    """The result of a function that ran in the virtual kernel, and everything that this kernel printed."""
 
-    answer: Any
+    result: Any
     log: str
 
 
 def run_plan(plan: dict[str, Any], folder: Path, kernel: Kernel, world: Path) -> None:
     """Boot a kernel that executes a plan and leaves its raw records in a folder."""
     guest_plan = {"preload": "/lab/fewer_wakeups.so"} | plan
-    words = [f"rng_seed={plan['seed']}", f"mem={plan['memory_mb']}M", "quiet"]
-    done = _boot(guest_plan, words, folder, kernel, world, 120 + PATIENCE * plan["flows"][0]["duration_s"])
+    options = [f"rng_seed={plan['seed']}", f"mem={plan['memory_mb']}M", "quiet"]
+    done = _boot(guest_plan, options, folder, kernel, world, 120 + PATIENCE * plan["flows"][0]["duration_s"])
     _require(folder, "node.json", done)
 
 
@@ -48,13 +48,14 @@ def call(
     memory_mb: int = 1024,
     patience_s: int = 300,
 ) -> Called:
-    """Call a function as root in a kernel booted for it: of a module that needs no library, like all of lab.node.
+    """Boot a kernel, call a function in it as root, and return its result.
 
-    Arguments and what it returns go as JSON. The kernel's messages are kept in the folder too, as kernel.log.
+    The function's module must import only the standard library, as all of lab.node does. Arguments and result are
+    JSON. The kernel's messages are stored in the folder as kernel.log.
     """
     plan = {"call": {"module": function.__module__, "function": function.__name__, "arguments": arguments}}
-    words = [f"rng_seed={seed}", f"mem={memory_mb}M", "loglevel=8"]
-    done = _boot(plan, words, folder, kernel, world, patience_s)
+    options = [f"rng_seed={seed}", f"mem={memory_mb}M", "loglevel=8"]
+    done = _boot(plan, options, folder, kernel, world, patience_s)
     (folder / "kernel.log").write_text(done.stdout)
     _require(folder, "answer.json", done)
     return Called(json.loads((folder / "answer.json").read_text()), done.stdout)
@@ -63,15 +64,15 @@ def call(
 def _require(folder: Path, file: str, done: "subprocess.CompletedProcess[str]") -> None:
     error = folder / "error.txt"
     if error.exists():
-        raise TrialError(error.read_text().strip() or f"{folder.parent}: full: the node could not write even why")
+        raise TrialError(error.read_text().strip() or f"{folder.parent}: full: the node could not even write its error")
     if not (folder / file).exists():
-        raise TrialError(f"virtual kernel: exit status {done.returncode}: {_last_words(done.stdout)}")
+        raise TrialError(f"virtual kernel: exit status {done.returncode}: {_last_line(done.stdout)}")
 
 
 def _boot(
-    plan: dict[str, Any], words: list[str], folder: Path, kernel: Kernel, world: Path, patience_s: float
+    plan: dict[str, Any], options: list[str], folder: Path, kernel: Kernel, world: Path, patience_s: float
 ) -> "subprocess.CompletedProcess[str]":
-    """Boot and wait for the end; standard output is what the console showed."""
+    """Boot and wait for the end; standard output is the kernel's console."""
     (folder / "plan.json").write_text(json.dumps(plan))
     sandbox.own_tree(folder)
     bound = {
@@ -80,7 +81,7 @@ def _boot(
         kernel.preload: "/lab/fewer_wakeups.so",
         kernel.modules: "/usr/lib/modules",
     }
-    command = sandbox.command(world, _uml(words), writable={folder: "/trial"}, read_only=bound)
+    command = sandbox.command(world, _uml(options), writable={folder: "/trial"}, read_only=bound)
     try:
         return subprocess.run(
             command,
@@ -98,12 +99,12 @@ def _boot(
         sandbox.disown_tree(folder)
 
 
-def _uml(words: list[str]) -> list[str]:
+def _uml(options: list[str]) -> list[str]:
     return [
         "/lab/linux",
         "time-travel=inf-cpu",
         f"time-travel-start={EPOCH_NS}",
-        *words,
+        *options,
         "root=/dev/root",
         "rootfstype=hostfs",
         "rootflags=/",
@@ -119,6 +120,6 @@ def _uml(words: list[str]) -> list[str]:
     ]
 
 
-def _last_words(console: str) -> str:
+def _last_line(console: str) -> str:
     lines = [line for line in console.splitlines() if "panic" in line.lower() or "error" in line.lower()]
-    return (lines or console.splitlines() or ["it said nothing"])[-1].strip()[:300]
+    return (lines or console.splitlines() or ["the console is empty"])[-1].strip()[:300]

@@ -1,58 +1,58 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which backend and engine a run uses: what was asked for, else the VM where it is up, else the virtual kernel."""
+"""Which backend and engine a run uses: the requested ones, else the VM if it is up, else the virtual kernel."""
 
 import os
 from dataclasses import dataclass
 
 from lab.backends import vagrant
+from lab.backends.backend import ENGINES, KINDS
 from lab.backends.host import Host
 from lab.backends.machine import Machine
-from lab.backends.place import ENGINES
+from lab.backends.real import RealBackend
 from lab.base.errors import UserError, field_error
 
-BACKENDS = ("virtual", "host", "vm")
-USUAL = {"virtual": "netns", "host": "netns", "vm": "containerlab"}
-ASKED_IN = "command line"
+DEFAULT_ENGINES = {"virtual": "netns", "host": "netns", "vm": "containerlab"}
+COMMAND_LINE = "command line"
 
 
 @dataclass(frozen=True)
 class Choice:
-    """Backend and engine, and why these."""
+    """Backend and engine, and the reason for them."""
 
     backend: str
     engine: str
-    why: str
+    reason: str
 
     @property
     def line(self) -> str:
-        """Word the choice as a run's first line begins."""
+        """Return the beginning of a run's first line."""
         return f"backend {self.backend}, engine {self.engine}"
 
 
 def choose(backend: str | None, engine: str | None) -> Choice:
-    """Choose; UserError where what was asked for does not go together."""
-    said = os.environ.get("LAB_BACKEND") if backend is None else None
-    asked_in, backend = ("environment", said) if said else (ASKED_IN, backend)
-    if backend is not None and backend not in BACKENDS:
-        raise field_error(asked_in, "backend", backend, f"one of {', '.join(BACKENDS)}")
+    """Choose; UserError if the two do not fit each other."""
+    variable = os.environ.get("LAB_BACKEND") if backend is None else None
+    source, backend = ("environment", variable) if variable else (COMMAND_LINE, backend)
+    if backend is not None and backend not in KINDS:
+        raise field_error(source, "backend", backend, f"one of {', '.join(KINDS)}")
     if engine is not None and engine not in ENGINES:
-        raise field_error(ASKED_IN, "engine", engine, f"one of {', '.join(ENGINES)}")
-    chosen, why = (backend, "LAB_BACKEND says so" if said else "as asked") if backend else _usual(engine)
+        raise field_error(COMMAND_LINE, "engine", engine, f"one of {', '.join(ENGINES)}")
+    chosen, reason = (backend, "set by LAB_BACKEND" if variable else "as requested") if backend else _default(engine)
     if chosen == "virtual" and engine not in (None, "netns"):
-        raise field_error(ASKED_IN, "engine", engine, "netns in the virtual kernel: use --backend vm or host")
-    return Choice(chosen, engine or USUAL[chosen], why)
+        raise field_error(COMMAND_LINE, "engine", engine, "netns in the virtual kernel: use --backend vm or host")
+    return Choice(chosen, engine or DEFAULT_ENGINES[chosen], reason)
 
 
-def _usual(engine: str | None) -> tuple[str, str]:
+def _default(engine: str | None) -> tuple[str, str]:
     if vagrant.is_up():
         return "vm", "the VM is up"
     if engine not in (None, "netns"):
-        raise field_error(ASKED_IN, "engine", engine, "netns without a VM: run 'vagrant up', or use --backend host")
+        raise field_error(COMMAND_LINE, "engine", engine, "netns without a VM: run 'vagrant up', or use --backend host")
     return "virtual", "the default that needs no VM and no root"
 
 
-def place(choice: Choice) -> Host | Machine:
-    """Return where trials run in real time; UserError where the VM is not up."""
+def real_backend(choice: Choice) -> RealBackend:
+    """Return the backend for a choice that is not `virtual`; UserError if the VM is not up."""
     if choice.backend == "host":
         return Host(choice.engine)
     other = os.environ.get("LAB_MACHINE")

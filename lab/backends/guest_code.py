@@ -21,9 +21,10 @@ COMPILE = ["python3", "-S", "-m", "compileall", "-q", "--invalidation-mode", "un
 
 @cache
 def ensure(world: Path, package: str = OWN) -> Path:
-    """Return the folder that holds the copy of a package, as this process found the code at its first call.
+    """Return the folder with the copy of a package, taken at the first call of this process.
 
-    A package is a dotted name below the repository whose modules import the standard library, lab.node and each other.
+    `package` is a dotted name below the repository. Its modules import only the standard library, lab.node and each
+    other.
     """
     folder = paths.cache() / f"guest-code-{_digest(world, package)}"
     if not finished(folder):
@@ -35,14 +36,14 @@ def ensure(world: Path, package: str = OWN) -> Path:
 
 
 def bound(world: Path, module: str) -> dict[Path, str]:
-    """Return what to mount where in a guest that imports a module: lab.node, and the module's own package."""
+    """Return the mounts (copy -> place) of a guest that imports a module: lab.node and the module's own package."""
     packages = {OWN, OWN if module.startswith(f"{OWN}.") else module.rpartition(".")[0]}
     tops = [(ensure(world, package), package.split(".")[0]) for package in packages]
     return {copy / top: f"{ROOT}/{top}" for copy, top in tops}
 
 
 def _sources(package: str) -> Iterator[Path]:
-    """List a package's files, and the __init__.py of each package around it; all are relative to the repository."""
+    """List a package's files and each enclosing package's __init__.py, relative to the repository."""
     folder = Path(*package.split("."))
     yield from (parent / "__init__.py" for parent in list(folder.parents)[:-1])
     yield from sorted(file.relative_to(paths.REPO) for file in (paths.REPO / folder).rglob("*.py"))

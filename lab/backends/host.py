@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Where the kernel runs, `host`: the running kernel, as root, in real time."""
+"""The backend `host`: the running kernel of this machine, as root, in real time."""
 
 import json
 import os
@@ -8,10 +8,10 @@ import subprocess
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from lab.backends.boot import TrialError
-from lab.backends.place import in_real_time, patience_s, require_records
+from lab.backends.real_time import in_real_time, patience_s, require_records
 from lab.base import paths
 from lab.base.errors import UserError
 
@@ -23,41 +23,42 @@ class Host:
     """This machine."""
 
     engine: str
-    backend: str = "host"
+    kind: str = "host"
+    required_files: ClassVar[list[Path]] = []  # one trial at a time, by this machine's own worker
 
-    def worded(self, plan: dict[str, Any]) -> dict[str, Any]:
-        """Return a plan for real time."""
+    def adapt(self, plan: dict[str, Any]) -> dict[str, Any]:
+        """Return the plan for real time."""
         return in_real_time(plan, self.engine)
 
     def run_plan(self, plan: dict[str, Any], folder: Path) -> None:
-        """Execute a plan; the node ends, and cleans up, when its standard input does."""
+        """Execute a plan; the node ends and cleans up at the end of its standard input."""
         (folder / "plan.json").write_text(json.dumps(plan))
         with tempfile.TemporaryDirectory(prefix="search-lab-", dir="/var/tmp") as place:
             work = Path(place) / "trial"  # dumpcap gives up root's right to enter any folder, such as a user's home
             Path(place).chmod(0o755)
             shutil.copytree(folder, work)
-            said = attended(as_root("-m", "lab.node.host", str(work)), patience_s(plan), "host")
+            output = attended(as_root("-m", "lab.node.host", str(work)), patience_s(plan), "host")
             if os.geteuid():
                 subprocess.run(["sudo", "-n", "chown", "-R", f"{os.geteuid()}:{os.getegid()}", place], check=False)
             shutil.copytree(work, folder, dirs_exist_ok=True)
-        require_records(folder, "host", said)
+        require_records(folder, "host", output)
 
-    def ask(self, *words: str) -> str:
-        """Run a module of lab.node as root and return what it printed."""
-        done = subprocess.run(as_root("-m", *words), capture_output=True, text=True, check=False)
+    def call(self, *arguments: str) -> str:
+        """Run a module of lab.node as root and return its output; UserError if it fails."""
+        done = subprocess.run(as_root("-m", *arguments), capture_output=True, text=True, check=False)
         if done.returncode:
-            raise UserError(f"host: {(done.stderr.strip().splitlines() or ['no answer'])[-1]}")
+            raise UserError(f"host: {(done.stderr.strip().splitlines() or ['no output'])[-1]}")
         return done.stdout
 
 
-def as_root(*words: str) -> list[str]:
-    """Word a command of the system's Python with the lab's node code, run by root."""
-    raised = [] if os.geteuid() == 0 else ["sudo", "-n"]
-    return [*raised, "env", f"PYTHONPATH={paths.REPO}", PYTHON, *words]
+def as_root(*arguments: str) -> list[str]:
+    """Build a command of the system's Python, run by root, that can import lab.node."""
+    sudo = [] if os.geteuid() == 0 else ["sudo", "-n"]
+    return [*sudo, "env", f"PYTHONPATH={paths.REPO}", PYTHON, *arguments]
 
 
 def attended(command: list[str], limit_s: float, where: str) -> str:
-    """Run a node's command that ends when we do: we hold its standard input open. Returns what it printed."""
+    """Run a node's command and return its output; it ends with this process, which holds its standard input open."""
     pipe = subprocess.PIPE
     with subprocess.Popen(
         command, stdin=pipe, stdout=pipe, stderr=subprocess.STDOUT, text=True, start_new_session=True

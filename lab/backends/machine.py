@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Where the kernel runs, `vm`: on the machine that Vagrant brought up, or any that was provisioned, over ssh.
+"""The backend `vm`: a machine reached over ssh, started by Vagrant or provisioned by the user.
 
-It gets the node's code and a trial's plan, and gives raw records back; they are decoded, judged and stored here. So a
-machine that is slow, or lost, costs a trial and no more.
+It receives the node's code and a trial's plan, and returns raw records, which are decoded, judged and stored here. So
+a slow or lost machine costs one trial and no more.
 """
 
 import json
@@ -12,18 +12,18 @@ import tarfile
 import uuid
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from lab.backends.boot import TrialError
 from lab.backends.host import attended
-from lab.backends.place import in_real_time, patience_s, require_records
+from lab.backends.real_time import in_real_time, patience_s, require_records
 from lab.base import paths
 from lab.base.errors import UserError
 
 NODE_CODE = ("lab/__init__.py", "lab/node")
 PLACE = "/var/tmp"
 SSH_FAILED = 255
-SHIP_S = 300
+TRANSFER_S = 300
 OPTIONS = {
     "BatchMode": "yes",
     "ConnectTimeout": "20",
@@ -37,46 +37,47 @@ OPTIONS = {
 
 @dataclass(frozen=True)
 class Machine:
-    """A machine that ssh reaches by `name`, with the options in a configuration file where one is given."""
+    """A machine that ssh reaches by `name`, with the options of a configuration file if there is one."""
 
     engine: str
     name: str
     ssh_config: Path | None = None
-    backend: str = "vm"
+    kind: str = "vm"
+    required_files: ClassVar[list[Path]] = []  # one trial at a time, by this machine's own worker
 
-    def worded(self, plan: dict[str, Any]) -> dict[str, Any]:
-        """Return a plan for real time."""
+    def adapt(self, plan: dict[str, Any]) -> dict[str, Any]:
+        """Return the plan for real time."""
         return in_real_time(plan, self.engine)
 
     def run_plan(self, plan: dict[str, Any], folder: Path) -> None:
-        """Ship a plan, execute it there, and bring its raw records back."""
+        """Send a plan, execute it there, and fetch its raw records."""
         (folder / "plan.json").write_text(json.dumps(plan))
-        said = self.execute("lab.node.host", folder, patience_s(plan))
-        require_records(folder, self.name, said)
+        output = self.execute("lab.node.host", folder, patience_s(plan))
+        require_records(folder, self.name, output)
 
     def execute(self, module: str, folder: Path, limit_s: float) -> str:
-        """Ship a folder, run a module of lab.node on it as root, and bring it back; returns what was printed."""
+        """Send a folder, run a module of lab.node on it as root, fetch it back, and return the output."""
         there = f"{PLACE}/search-lab-{uuid.uuid4().hex[:12]}"
         try:
-            self._ship(folder, there)
+            self._send(folder, there)
             node = f"cd {there} && sudo env PYTHONPATH={there} /usr/bin/python3 -m {module} {there}/trial"
-            said = attended(self.ssh(node), limit_s, self.name)
-            self._bring_back(there, folder)
+            output = attended(self.ssh(node), limit_s, self.name)
+            self._fetch(there, folder)
         finally:
-            subprocess.run(self.ssh(f"sudo rm -rf {there}"), capture_output=True, timeout=SHIP_S, check=False)
-        return said
+            subprocess.run(self.ssh(f"sudo rm -rf {there}"), capture_output=True, timeout=TRANSFER_S, check=False)
+        return output
 
-    def ask(self, *words: str) -> str:
-        """Run a module of lab.node as root there and return what it printed; UserError where it cannot be asked."""
+    def call(self, *arguments: str) -> str:
+        """Run a module of lab.node as root there and return its output; UserError if it fails or ssh does."""
         there = f"{PLACE}/search-lab-{uuid.uuid4().hex[:12]}"
         try:
-            self._ship(None, there)
-            command = f"cd {there} && sudo env PYTHONPATH={there} /usr/bin/python3 -m {shlex.join(words)}"
+            self._send(None, there)
+            command = f"cd {there} && sudo env PYTHONPATH={there} /usr/bin/python3 -m {shlex.join(arguments)}"
             done = subprocess.run(
                 self.ssh(f"{command}; status=$?; sudo rm -rf {there}; exit $status"),
                 capture_output=True,
                 text=True,
-                timeout=SHIP_S,
+                timeout=TRANSFER_S,
                 check=False,
             )
         except (TrialError, subprocess.TimeoutExpired) as error:
@@ -86,47 +87,47 @@ class Machine:
         return done.stdout
 
     def ssh(self, command: str) -> list[str]:
-        """Word a command that runs there."""
+        """Build a command that runs there."""
         sockets = paths.cache() / "ssh-%C"
         config = ["-F", str(self.ssh_config)] if self.ssh_config else []
         options = [word for key, value in OPTIONS.items() for word in ("-o", f"{key}={value}")]
         return ["ssh", *config, *options, "-o", f"ControlPath={sockets}", self.name, command]
 
-    def _ship(self, folder: Path | None, there: str) -> None:
+    def _send(self, folder: Path | None, there: str) -> None:
         """Send the node's code, and the trial's folder."""
-        shipping = subprocess.Popen(
+        sending = subprocess.Popen(
             self.ssh(f"mkdir {there} && tar -x -C {there}"), stdin=subprocess.PIPE, stderr=subprocess.PIPE
         )
-        assert shipping.stdin
+        assert sending.stdin
         try:
-            with tarfile.open(fileobj=shipping.stdin, mode="w|") as tar:
+            with tarfile.open(fileobj=sending.stdin, mode="w|") as tar:
                 for name in NODE_CODE:
                     tar.add(paths.REPO / name, name, filter=_no_caches)
                 if folder:
                     tar.add(folder, "trial")
         except BrokenPipeError:
-            pass  # ssh says why
-        _, words = shipping.communicate(timeout=SHIP_S)
-        self._require(shipping.returncode, words)
+            pass  # ssh reports why
+        _, errors = sending.communicate(timeout=TRANSFER_S)
+        self._require(sending.returncode, errors)
 
-    def _bring_back(self, there: str, folder: Path) -> None:
+    def _fetch(self, there: str, folder: Path) -> None:
         command = self.ssh(f"sudo tar -c -C {there}/trial .")
-        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as bringing:
-            assert bringing.stdout
-            assert bringing.stderr
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as fetching:
+            assert fetching.stdout
+            assert fetching.stderr
             try:
-                with tarfile.open(fileobj=bringing.stdout, mode="r|") as tar:
+                with tarfile.open(fileobj=fetching.stdout, mode="r|") as tar:
                     tar.extractall(folder, filter="data")
             except tarfile.ReadError:
-                pass  # ssh says why
-            words = bringing.stderr.read()
-        self._require(bringing.returncode, words)
+                pass  # ssh reports why
+            errors = fetching.stderr.read()
+        self._require(fetching.returncode, errors)
 
-    def _require(self, status: int, words: bytes) -> None:
+    def _require(self, status: int, errors: bytes) -> None:
         if status:
-            said = (words.decode(errors="replace").strip().splitlines() or ["no answer"])[-1]
-            why = "cannot be reached, or went away" if status == SSH_FAILED else f"exit status {status}"
-            raise TrialError(f"{self.name}: {why}: {said}")
+            last = (errors.decode(errors="replace").strip().splitlines() or ["no output"])[-1]
+            why = "cannot be reached, or connection lost" if status == SSH_FAILED else f"exit status {status}"
+            raise TrialError(f"{self.name}: {why}: {last}")
 
 
 def _no_caches(info: tarfile.TarInfo) -> tarfile.TarInfo | None:

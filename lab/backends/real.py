@@ -1,60 +1,38 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a run in real time knows of the machine it runs on, in the words that a run in the virtual kernel uses."""
+"""A real machine around a run: its description, its lock, and its state after an interrupted trial."""
 
 import hashlib
 import json
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from lab.backends import vagrant
+from lab.backends.backend import Description, Site
 from lab.backends.host import Host
 from lab.backends.machine import Machine
-from lab.backends.place import holder
+from lab.backends.real_time import holder
 from lab.base import paths
 from lab.base.errors import UserError
-from lab.images.image import Image
-from lab.kernel import build
-from lab.kernel.build import Kernel
 from lab.node.exclusive import held_alone
 from lab.node.host import STATE
 from lab.node.tools import NodeError
 
 SETTLE_S = 60
+RealBackend = Host | Machine
 
 
-@dataclass(frozen=True)
-class Seen:
-    """The kernel and the packages of a machine, and how many processors it has."""
-
-    kernel: Kernel
-    world: Image
-    processors: int
-
-
-def look(place: Host | Machine, modules: list[str]) -> Seen:
-    """Return what a machine is; UserError where it lacks one of these kernel modules."""
-    facts = json.loads(place.ask("lab.node.facts", place.engine, *modules))
-    described = {
+def inspect(backend: RealBackend, modules: list[str]) -> Site:
+    """Return a backend with the description of its machine; UserError if it lacks one of these kernel modules."""
+    facts = json.loads(backend.call("lab.node.facts", backend.engine, *modules))
+    kernel = {
         "kernel_source": f"Linux {facts['release']}",
         "kernel_digest": facts["kernel"],
         "modules_digest": _digest(facts["modules"]),
         "cpu": f"{facts['processors']} of {facts['cpu']}",
     }
-    packages = facts["packages"]
-    world = Image(Path("/"), _digest(packages), packages, {})
-    return Seen(_worded(described), world, facts["processors"])
-
-
-def _worded(described: dict[str, str]) -> Kernel:
-    """A kernel that is not ours to boot; the virtual one's library for replay serves the report where it is built."""
-    built = build.find()
-    nowhere = Path("/nonexistent")
-    library = built.replay_library if built else nowhere
-    return Kernel(nowhere, nowhere, library, nowhere, described)
+    return Site(backend, Description(kernel, _digest(facts["packages"]), facts["packages"], {}))
 
 
 def _digest(found: Any) -> str:
@@ -62,9 +40,9 @@ def _digest(found: Any) -> str:
 
 
 @contextmanager
-def alone(place: Host | Machine) -> Iterator[None]:
-    """Refuse a second experiment on the same machine while the block runs; the refusal names who is there."""
-    name = "host" if isinstance(place, Host) else f"vm-{place.name.replace('/', '-')}"
+def alone(backend: RealBackend) -> Iterator[None]:
+    """Keep other experiments off a machine while the block runs; UserError names the command that has it."""
+    name = "host" if isinstance(backend, Host) else f"vm-{backend.name.replace('/', '-')}"
     paths.cache().mkdir(parents=True, exist_ok=True)
     try:
         with held_alone(paths.cache() / f"{name}.lock", holder()):
@@ -73,31 +51,28 @@ def alone(place: Host | Machine) -> Iterator[None]:
         raise UserError(str(error)) from None
 
 
-def settle(place: Host | Machine) -> None:
-    """Wait until a trial whose command was interrupted is taken down there, and remove what it was brought in.
-
-    UserError where that cannot be seen.
-    """
+def settle(backend: RealBackend) -> None:
+    """Wait until an interrupted trial has ended on a machine, and remove its leftovers; UserError after SETTLE_S."""
     limit_s = time.monotonic() + SETTLE_S
     while True:
         try:
-            place.ask("lab.node.host", "--clean")
+            backend.call("lab.node.host", "--clean")
             return
-        except UserError:  # it is still at it, and holds the lock
+        except UserError:  # the trial still holds the machine's lock
             if time.monotonic() > limit_s:
                 raise
         time.sleep(1)
 
 
 def leftovers() -> Iterator[str]:
-    """Remove what killed trials left on this machine, where there is something to look for, and in a VM that is up."""
+    """Remove what killed trials left on this machine, if any ran here, and in a VM that is up; yield each name."""
     config = vagrant.ssh_config()
-    places: list[Host | Machine] = [Host("netns")] if STATE.is_dir() else []
+    backends: list[RealBackend] = [Host("netns")] if STATE.is_dir() else []
     if config:
-        places.append(Machine("netns", vagrant.NAME, config))
-    for place in places:
+        backends.append(Machine("netns", vagrant.NAME, config))
+    for backend in backends:
         try:
-            with alone(place):
-                yield from place.ask("lab.node.host", "--clean").splitlines()
+            with alone(backend):
+                yield from backend.call("lab.node.host", "--clean").splitlines()
         except UserError as error:
             yield f"nothing: {error}"

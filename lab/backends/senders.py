@@ -45,7 +45,7 @@ def load_module(cca: Cca, kernel: Kernel, world: Path) -> Module | None:
     if name is None:
         return None
     with scratch_folder() as folder:
-        module: Module = boot.call(describe, {"name": name}, folder, kernel, world, memory_mb=MEMORY_MB).answer
+        module: Module = boot.call(describe, {"name": name}, folder, kernel, world, memory_mb=MEMORY_MB).result
     return module | {"module": name}
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What Vagrant knows of the VM: whether it is up, and how ssh reaches it."""
+"""The VM's state as Vagrant reports it: whether it is up, and how ssh reaches it."""
 
 import os
 import shutil
@@ -13,14 +13,14 @@ FOLDER = paths.REPO / ".vagrant"
 
 
 def is_up() -> bool:
-    """Tell whether the VM is up; quick where it was never made."""
+    """Return whether the VM is up; quick if it was never created."""
     return ssh_config() is not None
 
 
 def ssh_config() -> Path | None:
-    """Return a configuration for ssh to reach the VM with, or none where it is not up."""
-    made = any(FOLDER.glob(f"machines/{NAME}/*/id"))
-    if not made or not shutil.which("vagrant"):
+    """Return a configuration with which ssh reaches the VM, or None if it is not up."""
+    created = any(FOLDER.glob(f"machines/{NAME}/*/id"))
+    if not created or not shutil.which("vagrant"):
         return None
     done = subprocess.run(
         ["vagrant", "ssh-config", NAME], capture_output=True, text=True, check=False, cwd=paths.REPO, env=_quiet()
@@ -33,5 +33,5 @@ def ssh_config() -> Path | None:
 
 
 def _quiet() -> dict[str, str]:
-    """The box's own tools are told once, at `up`: asking how to reach a machine makes nothing."""
+    """Return an environment in which Vagrant does not look for updates."""
     return os.environ | {"VAGRANT_CHECKPOINT_DISABLE": "1"}

@@ -1,27 +1,68 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Where the kernel runs, `virtual`: User Mode Linux in virtual time, as an ordinary process."""
+"""The backend `virtual`: User Mode Linux in virtual time, as an ordinary process."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lab.backends import boot
+from lab.backends import boot, guest_code
+from lab.backends.backend import Description, Site
+from lab.images import image
+from lab.images.image import Image
+from lab.kernel import build
 from lab.kernel.build import Kernel
+from lab.kernel.recipe import Recipe
+
+BuildProgress = Callable[[str, int | None], None]  # what is being built; steps of the compiler so far, of a kernel
 
 
 @dataclass(frozen=True)
 class Virtual:
-    """A kernel that boots for each trial."""
+    """A kernel that boots for each trial, in a root folder that all trials share."""
 
     kernel: Kernel
-    world: Path
+    world: Image
     engine: str = "netns"
-    backend: str = "virtual"
+    kind: str = "virtual"
 
-    def worded(self, plan: dict[str, Any]) -> dict[str, Any]:
-        """Return a plan as it is."""
+    @property
+    def required_files(self) -> list[Path]:
+        """Return the kernel and the root folder."""
+        return [self.kernel.linux, self.world.root]
+
+    @property
+    def site(self) -> Site:
+        """Return this backend with its description."""
+        world = self.world
+        return Site(self, Description(self.kernel.described, world.digest, world.versions, world.drifted))
+
+    def adapt(self, plan: dict[str, Any]) -> dict[str, Any]:
+        """Return the plan unchanged."""
         return plan
 
     def run_plan(self, plan: dict[str, Any], folder: Path) -> None:
         """Boot a kernel that executes a plan."""
-        boot.run_plan(plan, folder, self.kernel, self.world)
+        boot.run_plan(plan, folder, self.kernel, self.world.root)
+
+
+def find_built(recipe: Recipe) -> Virtual | None:
+    """Return the backend if its kernel and its world image are in the cache."""
+    kernel, world = build.find(recipe), image.find("world")
+    return _with_guest_code(kernel, world) if kernel and world else None
+
+
+def ensure_built(recipe: Recipe, progress: BuildProgress = lambda _what, _steps: None) -> Virtual:
+    """Return the backend; build what the cache does not have."""
+    progress("world image", None)
+    world = image.ensure("world")
+    progress("build image", None)
+    image.ensure("builder")
+    progress("kernel", 0)
+    kernel = build.ensure(recipe, lambda steps: progress("kernel", steps))
+    return _with_guest_code(kernel, world)
+
+
+def _with_guest_code(kernel: Kernel, world: Image) -> Virtual:
+    guest_code.ensure(world.root)
+    return Virtual(kernel, world)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Folders in the user's cache: named by a digest, complete or not there."""
+"""Folders in the user's cache: named by a digest, whole or absent."""
 
 import fcntl
 import shutil
@@ -17,7 +17,7 @@ def finished(folder: Path) -> bool:
 
 @contextmanager
 def held(file: Path, wait: bool) -> Iterator[bool]:
-    """Hold a lock file while the block runs; yields whether it was free. A killed process holds nothing."""
+    """Hold a lock file while the block runs; yield whether it was free. A killed process releases its lock."""
     with file.open("a") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
@@ -28,13 +28,13 @@ def held(file: Path, wait: bool) -> Iterator[bool]:
 
 
 def lock_of(folder: Path) -> Path:
-    """Name the lock file of a cached folder."""
+    """Return the lock file of a cached folder."""
     return folder.parent / f".{folder.name}.lock"
 
 
 @contextmanager
 def publish(folder: Path) -> Iterator[Path | None]:
-    """Yield a draft folder to fill, renamed when the block ends well; None where the folder is there already.
+    """Yield a draft folder to fill, renamed when the block ends without an error; None if the folder exists.
 
     Two processes that want the same folder wait for each other; a killed one leaves only a draft, cleared here.
     """

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Where things lie: the checkout, the user's cache, the results."""
+"""Paths: the checkout, the user's cache, the results."""
 
 import os
 from pathlib import Path
@@ -15,11 +15,11 @@ SYSCTLS = LAB / "sysctls.yml"
 
 
 def cache() -> Path:
-    """Return the user's cache folder (LAB_CACHE, else the XDG one)."""
+    """Return the user's cache folder (LAB_CACHE, else below XDG_CACHE_HOME)."""
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(os.environ.get("LAB_CACHE") or Path(base) / "search-lab")
 
 
 def results() -> Path:
-    """Return the folder of all results (LAB_RESULTS, else the checkout's)."""
+    """Return the folder of all results (LAB_RESULTS, else results/ of the checkout)."""
     return Path(os.environ.get("LAB_RESULTS") or REPO / "results")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Running a command in a root folder of ours, with bubblewrap: it sees and may write only what is bound."""
+"""Commands in a root folder of the lab, with bubblewrap: they see and may write only what is bound."""
 
 import os
 import shutil
@@ -39,7 +39,7 @@ def command(
 
 
 def _dropped() -> list[str]:
-    """Without root a user namespace gives the rights to mount; as root they are given up again inside."""
+    """Return options for the rights to mount: a user namespace gives them; root drops them again inside."""
     if os.geteuid() != 0:
         return ["--unshare-user", "--"]
     rights = "--cap-add CAP_SETUID --cap-add CAP_SETGID --".split()
@@ -47,13 +47,13 @@ def _dropped() -> list[str]:
 
 
 def own_tree(folder: Path) -> None:
-    """Give a folder, and all in it, to the user that commands run as."""
+    """Make the user of sandboxed commands the owner of a folder and its content."""
     if os.geteuid() == 0 and folder.stat().st_uid != NOBODY:
         _chown(folder, NOBODY)
 
 
 def disown_tree(folder: Path) -> None:
-    """Take a folder and all in it back."""
+    """Make this user the owner of a folder and its content again."""
     if os.geteuid() == 0:
         _chown(folder, 0)
 
@@ -64,7 +64,7 @@ def _chown(folder: Path, uid: int) -> None:
 
 
 def why_not() -> str | None:
-    """Say why sandboxes do not work on this machine, or nothing."""
+    """Return the reason why sandboxes do not work on this machine, or None."""
     if not shutil.which("bwrap"):
         return "bwrap: not installed"
     done = subprocess.run(
@@ -77,7 +77,7 @@ def why_not() -> str | None:
 
 
 def require() -> None:
-    """Refuse to go on where sandboxes do not work."""
+    """Raise UserError if sandboxes do not work on this machine."""
     reason = why_not()
     if reason:
         raise UserError(f"sandbox: {reason}: run 'lab doctor'")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Temporary folders that end with the command that uses them; a killed one's are found by their free lock."""
+"""Temporary folders that end with their command; those of a killed command are found by their free lock."""
 
 import shutil
 import tempfile
@@ -24,7 +24,7 @@ def scratch_folder() -> Iterator[Path]:
 
 
 def clear() -> Iterator[Path]:
-    """Remove what killed commands of this user left; yields each folder that was removed."""
+    """Remove the folders of killed commands of this user; yield each one."""
     for lock in sorted(Path(tempfile.gettempdir()).glob(f"{PREFIX}*/{LOCK}")):
         with held(lock, wait=False) as free:
             if free:

@@ -20,7 +20,7 @@ import polars as pl
 from lab.backends import boot
 from lab.backends.boot import TrialError
 from lab.backends.machine import Machine
-from lab.backends.place import REAL_TIME
+from lab.backends.real_time import REAL_TIME
 from lab.base import paths
 from lab.base.errors import UserError
 from lab.kernel.build import Kernel
@@ -74,7 +74,7 @@ def in_virtual(kernel: Kernel, world: Path) -> Run:
         arguments = {"plan": plan, "folder": "/trial"}
         patience_s = round(min(PATIENCE * (2 + plan["duration_s"]), MOST_PATIENCE_S))
         called = boot.call(crossing.cross, arguments, folder, kernel, world, memory_mb=MEMORY_MB, patience_s=patience_s)
-        answer: Record = called.answer
+        answer: Record = called.result
         return answer
 
     return run

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from lab.backends.virtual import Virtual
 from lab.base.scratch import scratch_folder
 from lab.bench import measured
 from lab.bench.measured import Figure
@@ -62,7 +63,7 @@ def cubic_exits(versions: list[str], folder: Path, world: Image) -> list[Row]:
         kernel = build.ensure(Recipe(version))
         for number, (name, link) in enumerate(LINKS.items()):
             experiment = _experiment(link.profile)
-            job = Job(experiment, "cubic", 1, folder / f"{version}-{number}", kernel, world.root)
+            job = Job(experiment, "cubic", 1, folder / f"{version}-{number}", Virtual(kernel, world))
             run_trial(job)
             rows.append({"kernel": version, "link": name} | _exit(Trial(job.folder)) | {"bdp_pkts": link.bdp_pkts})
     return rows

@@ -15,21 +15,18 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from lab.base import sandbox
+from lab.backends.virtual import Virtual, ensure_built
 from lab.base.errors import UserError
 from lab.base.scratch import scratch_folder
 from lab.bench import measured
 from lab.bench.measured import Figure
-from lab.images.image import Image
-from lab.kernel.build import Kernel
 from lab.kernel.recipe import Recipe
-from lab.runs import cluster, pool
-from lab.runs.conduct import prepare
+from lab.runs.campaign import campaign, quick_trials
 from lab.runs.experiment import Experiment, load_experiment
 from lab.runs.plan import PORT, SNAPLEN_BYTES
-from lab.runs.reproduce import EXAMPLE, QUICK_SHARE
+from lab.runs.pool import attempt
+from lab.runs.processes import Pool, processes
 from lab.runs.trial import Job
-from lab.schema.scenario import scenarios
 from lab.tables.packets import read_packets
 
 Row = dict[str, Any]
@@ -44,13 +41,13 @@ TOTALS = (
 
 def measure(console: Console) -> None:
     """Measure, show, and keep what was measured."""
-    sandbox.require()
-    kernel, world = prepare(Recipe(), console)
+    with console.status("building kernel and world, unless they are cached"):
+        backend = ensure_built(Recipe())
     cores = len(os.sched_getaffinity(0))
     begun_s = time.monotonic()
-    with scratch_folder() as scratch, cluster.local(cores) as client:
+    with scratch_folder() as scratch, processes(attempt, cores) as pool:
         up_s = time.monotonic() - begun_s
-        rows = list(_rows(client, scratch, kernel, world, console))
+        rows = list(_rows(pool, scratch, backend, console))
         read_rows_s = _reading(scratch)
     _show(rows, console)
     figures = [
@@ -71,31 +68,29 @@ def _figures(rows: list[Row]) -> list[Figure]:
     ]
 
 
-def _rows(client: Any, scratch: Path, kernel: Kernel, world: Image, console: Console) -> Iterator[Row]:
-    for name in scenarios():
-        if name == EXAMPLE:
-            continue
+def _rows(pool: Pool, scratch: Path, backend: Virtual, console: Console) -> Iterator[Row]:
+    for name in campaign():
         try:
             experiment = load_experiment(name)
-            yield _row(client, experiment, scratch / name, kernel, world)
+            yield _row(pool, experiment, scratch / name, backend)
         except UserError as error:
             console.print(f"left out: {error}", soft_wrap=True, markup=False)
 
 
-def _row(client: Any, experiment: Experiment, folder: Path, kernel: Kernel, world: Image) -> Row:
+def _row(pool: Pool, experiment: Experiment, folder: Path, backend: Virtual) -> Row:
     """Run the first trials of every sender: as many as keep each core at work twice."""
     scenario = experiment.scenario
     numbers = range(1, max(ceil(2 * len(os.sched_getaffinity(0)) / len(scenario.ccas)), 1) + 1)
     jobs = [
-        Job(experiment, cca, number, folder / f"{cca}-{number:03d}", kernel, world.root)
+        Job(experiment, cca, number, folder / f"{cca}-{number:03d}", backend)
         for number in numbers
         for cca in scenario.ccas
     ]
     begun_s = time.monotonic()
-    ended = [outcome for _, outcome in pool.run_on(client, jobs, pool.attempt)]
+    ended = [outcome for _, outcome in pool.run(jobs)]
     wall_s = (time.monotonic() - begun_s) / len(jobs)
     trials = scenario.trials * len(scenario.ccas)
-    quick = ceil(scenario.trials / QUICK_SHARE) * len(scenario.ccas)
+    quick = quick_trials(scenario.trials) * len(scenario.ccas)
     whole_bytes, capture_bytes = _bytes(folder, "*"), _bytes(folder, "*.pcapng.zst")
     return {
         "scenario": experiment.name,

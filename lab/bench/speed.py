@@ -12,15 +12,15 @@ from statistics import median
 from rich.console import Console
 from rich.table import Table
 
+from lab.backends.virtual import Virtual
 from lab.base import sandbox
 from lab.base.scratch import scratch_folder
 from lab.bench import measured
 from lab.bench.measured import Figure
-from lab.kernel.recipe import Recipe
-from lab.runs import cluster, pool
-from lab.runs.conduct import prepare
 from lab.runs.experiment import load_experiment
 from lab.runs.plan import PORT, SNAPLEN_BYTES
+from lab.runs.pool import attempt
+from lab.runs.processes import processes
 from lab.runs.trial import Job, run_trial
 from lab.tables.packets import read_packets
 from lab.tables.stored_parquet import write_table
@@ -42,27 +42,26 @@ FIELDS = (
 AT_ONCE = 4  # trials that each worker runs, one after the other
 
 
-def measure(seconds: int, console: Console) -> None:
+def measure(seconds: int, backend: Virtual, console: Console) -> None:
     """Time one GEO trial, two at once (medians), and packets to Parquet against tshark's fields to /dev/null."""
-    kernel, world = prepare(Recipe(), console)
     experiment = load_experiment("geo", {"duration_s": seconds})
     with scratch_folder() as scratch:
 
         def job(name: str) -> Job:
-            return Job(experiment, "search", 1, scratch / name / "search-001", kernel, world.root)
+            return Job(experiment, "search", 1, scratch / name / "search-001", backend)
 
         def trial_s(workers: int) -> float:
             """Wall seconds that a trial takes where that many run at once, as in a campaign."""
             jobs = [job(f"{workers}-at-once-{number}") for number in range(AT_ONCE * workers)]
-            with cluster.local(workers) as client:
-                list(pool.run_on(client, [job(f"warm-{workers}-{number}") for number in range(workers)], pool.attempt))
-                return _timed(lambda: list(pool.run_on(client, jobs, pool.attempt))) / len(jobs)
+            with processes(attempt, workers) as pool:
+                list(pool.run([job(f"warm-{workers}-{number}") for number in range(workers)]))
+                return _timed(lambda: list(pool.run(jobs))) / len(jobs)
 
         run_trial(job("warm"))
         alone_s = median(_pinned(partial(run_trial, job(f"alone-{number}"))) for number in (1, 2, 3))
         gained = trial_s(1) / trial_s(2)
         capture = job("alone-1").folder / "client.pcapng.zst"
-        tshark_s = _pinned(lambda: _tshark(world.root, capture))
+        tshark_s = _pinned(lambda: _tshark(backend.world.root, capture))
         ours_s = _pinned(lambda: _to_parquet(capture))
     figures = [
         _ratio("virtual seconds per wall second, one core, whole trial", seconds / alone_s, "at least 5"),

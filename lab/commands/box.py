@@ -13,7 +13,10 @@ console = Console(highlight=False)
 
 @app.command()
 def build() -> None:
-    """Make the box unless it is made, and show its checksum.   Example: `lab box build`"""
+    """Build the box unless it is built, and show its checksum.
+
+    Example: `lab box build`
+    """
     from lab.images import image
     from lab.images.vm import build as box
 
@@ -26,35 +29,35 @@ def build() -> None:
 
 @app.command(hidden=True)
 def tell(
-    make: Annotated[bool, typer.Option("--make/--no-make", help="Make the box if it is missing.")] = False,
+    make: Annotated[bool, typer.Option("--make/--no-make", help="Build the box if it is missing.")] = False,
 ) -> None:
-    """Tell the Vagrantfile what it needs, as JSON."""
+    """Print what the Vagrantfile needs, as JSON."""
     from lab.images.vm import acceleration
     from lab.images.vm import build as box
 
-    made = box.ensure() if make else box.find()
-    accel, why = acceleration.chosen(made.file) if made else ("qemu", "")
-    told = {"name": f"search-lab-{box.digest()}", "accel": accel, "why": why}
-    print(json.dumps(told | ({"file": str(made.file), "sha256": made.sha256} if made else {})))
+    built = box.ensure() if make else box.find()
+    accel, why = acceleration.chosen(built.file) if built else ("qemu", "")
+    choice = {"name": f"search-lab-{box.digest()}", "accel": accel, "why": why}
+    print(json.dumps(choice | ({"file": str(built.file), "sha256": built.sha256} if built else {})))
 
 
 @app.command(hidden=True)
 def parts() -> None:
-    """Build what provisioning brings to a machine, unless it is built, and tell Ansible where it lies, as JSON."""
+    """Build what provisioning copies to a machine, unless it is built, and print its paths for Ansible, as JSON."""
     from lab.images.vm import go_build, stock, world_image
 
     modules, packed = stock.ensure(), world_image.ensure()
-    told = {
+    paths = {
         "modules": {"file": str(modules.packed), "release": modules.release, "names": stock.names(modules)},
         "containerlab": {"file": str(go_build.ensure()), "version": go_build.VERSION},
         "image": {"file": str(packed.file), "digest": packed.digest},
     }
-    print(json.dumps(told))
+    print(json.dumps(paths))
 
 
 @app.command(hidden=True)
 def notebook() -> None:
-    """Install JupyterLab for the VM's Python, unless it is installed, and tell Ansible where it lies, as JSON."""
+    """Install JupyterLab for the VM's Python, unless it is installed, and print its path for Ansible, as JSON."""
     from lab.images.vm import notebook
 
     print(json.dumps({"file": str(notebook.ensure()), "python": notebook.PYTHON}))
@@ -62,9 +65,11 @@ def notebook() -> None:
 
 @app.command(hidden=True)
 def kernel(
-    here: Annotated[bool, typer.Option("--here/--there", help="Build it, or pack what builds it there.")] = True,
+    here: Annotated[
+        bool, typer.Option("--here/--there", help="Build it here, or pack the files that build it there.")
+    ] = True,
 ) -> None:
-    """Make the kernel that `kernel_mode=build` asks for, and tell Ansible where it lies, as JSON."""
+    """Build the kernel of `kernel_mode=build`, and print its path for Ansible, as JSON."""
     from lab.images.vm import kernel_build
 
     made = kernel_build.package() if here else kernel_build.recipe()
@@ -76,7 +81,10 @@ image_app = typer.Typer(no_args_is_help=True, help="The container image of conta
 
 @image_app.command("build")
 def build_image() -> None:
-    """Make the image from the world's packages, and load it where Docker runs here.   Example: `lab image build`"""
+    """Build the image from the world's packages, and load it if Docker runs here.
+
+    Example: `lab image build`
+    """
     from lab.images.vm import world_image
 
     packed = world_image.ensure()
@@ -85,4 +93,4 @@ def build_image() -> None:
         world_image.load(packed)
         console.print(f"loaded  {world_image.NAME}", markup=False)
     else:
-        console.print("no Docker daemon answers here: 'make provision' brings the image to the VM", markup=False)
+        console.print("no Docker daemon runs here: 'make provision' copies the image to the VM", markup=False)

@@ -12,7 +12,10 @@ console = Console(highlight=False)
 
 @app.command("list")
 def list_() -> None:
-    """List every sender: name, label, module, what ends its slow start.   Example: `lab cca list`"""
+    """List all senders: name, label, module, and what ends slow start.
+
+    Example: `lab cca list`
+    """
     from lab.backends.senders import rows
     from lab.schema.cca import load_ccas
 
@@ -21,13 +24,17 @@ def list_() -> None:
 
 @app.command()
 def show(name: Annotated[str, typer.Argument(help="A sender's name (see `lab cca list`).")]) -> None:
-    """Show one sender, with its parameters as the kernel has them.   Example: `lab cca show hystartpp`"""
+    """Show a sender and its parameters as the kernel has them.
+
+    Example: `lab cca show hystartpp`
+    """
     from lab.backends.senders import lines, load_module
+    from lab.commands.prepare import prepare
     from lab.kernel.recipe import Recipe
-    from lab.runs.conduct import prepare
     from lab.schema.cca import load_cca
 
     cca = load_cca(name, "command line", "name")
-    kernel, world = prepare(Recipe(), console)
-    module = load_module(cca, kernel, world.root)
+    backend = prepare(Recipe(), console)
+    kernel = backend.kernel
+    module = load_module(cca, kernel, backend.world.root)
     console.print("\n".join(lines(cca, module, kernel.described["kernel_source"])), soft_wrap=True, markup=False)

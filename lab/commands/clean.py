@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Clearing away what killed commands left: drafts of trials and of builds, scratch folders, nodes."""
+"""Removing what killed commands left: drafts of trials and of builds, scratch folders, nodes."""
 
 import shutil
 from collections.abc import Iterator
@@ -8,11 +8,11 @@ from pathlib import Path
 from lab.backends.real import leftovers as real_leftovers
 from lab.base import paths, scratch
 from lab.base.cache import held, lock_of
-from lab.runs.campaign import LOCK, clear_drafts
+from lab.runs.run_folder import LOCK, clear_drafts
 
 
 def tidy(with_cache: bool) -> Iterator[Path | str]:
-    """Remove leftovers, and the whole cache where asked; yields what was removed. What is in use is left alone."""
+    """Remove leftovers, and the whole cache if `with_cache`; yield what was removed. Nothing in use is removed."""
     for run in paths.results().glob("*/[0-9]*/run.json"):
         with held(run.parent / LOCK, wait=False) as free:
             if free:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The `lab` command: words in, one function of the lab called."""
+"""The `lab` command: each command reads its arguments and calls one function."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
@@ -11,12 +11,15 @@ from lab.commands import box as box_command
 from lab.commands import cca as cca_command
 from lab.commands.traces import traces_app
 
+if TYPE_CHECKING:
+    from lab.runs.options import RunOptions
+
 app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
-    help="An emulation lab that asks: does this sender leave slow start at the right moment?",
+    help="An emulation lab for one question: does a sender leave slow start at the right moment?",
 )
 kernel_app = typer.Typer(no_args_is_help=True, help="The virtual-time kernel and the sender modules.")
 app.add_typer(kernel_app, name="kernel")
@@ -26,16 +29,20 @@ app.add_typer(box_command.app, name="box")
 app.add_typer(box_command.image_app, name="image")
 console = Console(highlight=False)
 
-KernelVersion = Annotated[str, typer.Option("--kernel", help="Debian's kernel to build: 6.12 or 6.1.")]
-KernelSource = Annotated[Path | None, typer.Option("--source", help="A tarball instead, configured like --kernel.")]
-Scheduler = Annotated[str | None, typer.Option(help="A dask scheduler's address, instead of this machine's cores.")]
-NoPcap = Annotated[bool, typer.Option("--no-pcap", help="Keep the tables only, not the captures they came from.")]
-ScenarioName = Annotated[str, typer.Argument(help="A scenario's name (see `lab list`) or the path of a .yml file.")]
+KernelVersion = Annotated[str, typer.Option("--kernel", help="Debian kernel to build: 6.12 or 6.1.")]
+KernelSource = Annotated[Path | None, typer.Option("--source", help="A kernel tarball, configured like --kernel.")]
+Scheduler = Annotated[str | None, typer.Option(help="Address of a dask scheduler; default: this machine's processors.")]
+NoPcap = Annotated[bool, typer.Option("--no-pcap", help="Store the tables only, without the captures.")]
+ScenarioName = typer.Argument(help="A scenario's name (see `lab list`) or the path of a .yml file.")
+Jobs = Annotated[int | None, typer.Option(min=1, help="Trials at the same time; default: one per processor.")]
 
 
 @app.command("list")
 def list_() -> None:
-    """List scenarios, profiles, topologies and senders.   Example: `lab list`"""
+    """List scenarios, profiles, topologies and senders.
+
+    Example: `lab list`
+    """
     from lab.commands.inventory import lines
 
     console.print("\n".join(lines()), soft_wrap=True, markup=False)
@@ -43,7 +50,10 @@ def list_() -> None:
 
 @app.command()
 def check() -> None:
-    """Load every scenario, profile, topology and sender, and say what is wrong.   Example: `lab check`"""
+    """Load all scenarios, profiles, topologies and senders, and report faults.
+
+    Example: `lab check`
+    """
     from lab.commands.inventory import check_all
 
     console.print("\n".join(check_all()), soft_wrap=True, markup=False)
@@ -51,7 +61,10 @@ def check() -> None:
 
 @app.command()
 def doctor() -> None:
-    """Tell what is missing on this machine, and the command that mends it.   Example: `lab doctor`"""
+    """Report what is missing on this machine, and the command that fixes it.
+
+    Example: `lab doctor`
+    """
     from lab.commands.doctor import examine
 
     findings = examine()
@@ -62,75 +75,94 @@ def doctor() -> None:
 
 @app.command()
 def run(
-    scenario: ScenarioName,
-    trials: Annotated[int | None, typer.Option(help="Trials of each sender, instead of the scenario's.")] = None,
-    duration: Annotated[int | None, typer.Option(help="Seconds of each download, instead of the scenario's.")] = None,
-    seed: Annotated[int | None, typer.Option(help="Seed, instead of the scenario's.")] = None,
-    jobs: Annotated[int | None, typer.Option(min=1, help="Trials at once; one a core unless said otherwise.")] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with the last unfinished run.")] = False,
+    scenario: Annotated[str | None, ScenarioName] = None,
+    profile: Annotated[str | None, typer.Option(help="Try this link without a scenario file; needs --cca.")] = None,
+    cca: Annotated[str | None, typer.Option(help="Senders for --profile, with commas between them.")] = None,
+    topology: Annotated[str | None, typer.Option(help="Topology for --profile; default: path.")] = None,
+    trials: Annotated[int | None, typer.Option(help="Trials of each sender; default: the scenario's, or 3.")] = None,
+    duration: Annotated[
+        int | None, typer.Option(help="Seconds of each download; default: the scenario's, or 30.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed; default: the scenario's, or 1.")] = None,
+    jobs: Jobs = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue the last unfinished run.")] = False,
     scheduler: Scheduler = None,
     no_pcap: NoPcap = False,
     kernel: KernelVersion = "6.12",
     source: KernelSource = None,
     backend: Annotated[
-        str | None, typer.Option(help="virtual, host or vm; vm where the VM is up, else virtual.")
+        str | None, typer.Option(help="virtual, host or vm; default: vm if the VM is up, else virtual.")
     ] = None,
     engine: Annotated[
-        str | None, typer.Option(help="netns, containerlab, mininet, or pair: the client on a second VM.")
+        str | None, typer.Option(help="netns, containerlab, mininet, or pair (the client on a second VM).")
     ] = None,
 ) -> None:
-    """Run a scenario, report it, and show the result.   Example: `lab run geo --trials 2`"""
-    from lab.backends.choose import choose
-    from lab.commands.report import report as show_report
-    from lab.kernel.build import find
+    """Run a scenario and report it.
+
+    Example: `lab run geo --trials 2`
+
+    Or try a link: `lab run --profile geo-viasat --cca search,cubic`
+    """
+    from lab.commands.run import Request, Where
+    from lab.commands.run import run as run_and_report
     from lab.kernel.recipe import Recipe
-    from lab.runs.conduct import conduct, how
 
     overrides = {"trials": trials, "duration_s": duration, "seed": seed}
-    asked = how(jobs, scheduler, not no_pcap, choose(backend, engine))
-    folder, failures = conduct(scenario, overrides, asked, resume, Recipe(kernel, source), console)
-    if failures:
-        console.print(f"{len(failures)} trials gave no result: {failures[0]}", soft_wrap=True, markup=False)
-        console.print(f"the others are stored in {folder}: go on with --resume", soft_wrap=True, markup=False)
-        raise typer.Exit(1)
-    show_report(folder, find(), console)
+    request = Request(scenario, profile, cca, topology, overrides)
+    where = Where(backend, engine, Recipe(kernel, source))
+    run_and_report(request, where, _options(jobs, scheduler, no_pcap), resume, console)
 
 
 @app.command()
 def reproduce(
-    scenarios: Annotated[list[str] | None, typer.Argument(help="Which ones; all unless said otherwise.")] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="A tenth of the trials.")] = False,
-    jobs: Annotated[int | None, typer.Option(min=1, help="Trials at once; one a core unless said otherwise.")] = None,
+    scenarios: Annotated[
+        list[str] | None, typer.Argument(help="Scenarios; default: each with `campaign: true`.")
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Run a tenth of the trials.")] = False,
+    jobs: Jobs = None,
     scheduler: Scheduler = None,
     no_pcap: NoPcap = False,
 ) -> None:
-    """Run what is missing of every experiment of the sources, and judge it.   Example: `lab reproduce --quick`"""
-    from lab.commands.evaluate import evaluate as write
-    from lab.runs.conduct import how
-    from lab.runs.reproduce import reproduce as run_all
+    """Run all missing trials of the campaign, and evaluate all results.
 
-    faults = run_all(scenarios or [], quick, how(jobs, scheduler, not no_pcap), console)
-    write(console, faults, with_page=True)
+    Example: `lab reproduce --quick`
+    """
+    from lab.commands.reproduce import reproduce as run_and_evaluate
+
+    run_and_evaluate(scenarios or [], quick, _options(jobs, scheduler, no_pcap), console)
+
+
+def _options(jobs: int | None, scheduler: str | None = None, no_pcap: bool = False) -> "RunOptions":
+    from lab.runs.options import RunOptions, cores
+
+    return RunOptions(jobs or cores(), scheduler, keep_capture=not no_pcap)
 
 
 @app.command()
 def evaluate(
-    check: Annotated[bool, typer.Option("--check", help="Run some points of the sensitivity maps for real.")] = False,
-    jobs: Annotated[int | None, typer.Option(min=1, help="Trials at once; one a core unless said otherwise.")] = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Also run some points of the sensitivity maps in the kernel.")
+    ] = False,
+    jobs: Jobs = None,
 ) -> None:
-    """Make the tables of results/evaluation/ from the stored runs.   Example: `lab evaluate`"""
+    """Write the tables of results/evaluation/ from the stored runs.
+
+    Example: `lab evaluate`
+    """
     from lab.commands.evaluate import check_sensitivity
     from lab.commands.evaluate import evaluate as write
-    from lab.runs.conduct import how
 
     if check:
-        check_sensitivity(console, how(jobs).workers)
+        check_sensitivity(console, _options(jobs))
     write(console, [])
 
 
 @app.command()
 def verify() -> None:
-    """Hold every claim of the sources against the stored runs.   Example: `lab verify`"""
+    """Compare the claims of the papers with the stored runs.
+
+    Example: `lab verify`
+    """
     from lab.commands.evaluate import verify as show
 
     show(console)
@@ -138,9 +170,12 @@ def verify() -> None:
 
 @app.command()
 def report(
-    folder: Annotated[Path | None, typer.Argument(help="A run's folder; else the latest run of geo.")] = None,
+    folder: Annotated[Path | None, typer.Argument(help="A run's folder; default: the latest run of geo.")] = None,
 ) -> None:
-    """Write the tables, figures and page of a stored run again.   Example: `lab report results/geo/latest`"""
+    """Write the tables, figures and page of a stored run again.
+
+    Example: `lab report results/geo/latest`
+    """
     from lab.base import paths
     from lab.commands.report import report as write
     from lab.kernel.build import find
@@ -150,40 +185,51 @@ def report(
 
 @app.command()
 def page(
-    folder: Annotated[Path | None, typer.Argument(help="The folder of all results, instead of the usual one.")] = None,
+    folder: Annotated[Path | None, typer.Argument(help="The folder of all results; default: results/.")] = None,
 ) -> None:
-    """Make index.html of all stored scenarios: tables and figures of the seeds, every trial.   Example: `lab page`"""
+    """Write index.html of all results: the papers' tables and figures, every trial.
+
+    Example: `lab page`
+    """
     from lab.base import paths
     from lab.kernel.build import find
     from lab.report.index.write import write_index
 
     kernel = find()
-    made = write_index(folder or paths.results(), kernel.replay_library if kernel else None)
-    console.print(f"page      {made}", soft_wrap=True, markup=False)
+    index = write_index(folder or paths.results(), kernel.replay_library if kernel else None)
+    console.print(f"page      {index}", soft_wrap=True, markup=False)
 
 
 @app.command()
 def agree(
-    scenario: Annotated[str, typer.Argument(help="A scenario that was run in several places.")] = "engines-agree",
+    scenario: Annotated[
+        str, typer.Argument(help="A scenario with runs on several backends or engines.")
+    ] = "engines-agree",
 ) -> None:
-    """Compare the latest runs of a scenario, place by place.   Example: `lab agree engines-agree`"""
+    """Compare the latest runs of a scenario by backend and engine.
+
+    Example: `lab agree engines-agree`
+    """
     from lab.base import paths
     from lab.report import agree as places
     from lab.report.text import shown
     from lab.schema.scenario import load_scenario
 
-    name, asked = load_scenario(scenario)
-    table = places.table(places.latest(paths.results() / name, asked.heuristic))
+    name, loaded = load_scenario(scenario)
+    table = places.table(places.latest(paths.results() / name, loaded.heuristic))
     console.print(shown((), (table,), console.width))
 
 
 @app.command()
 def clean(
     cache: Annotated[
-        bool, typer.Option("--cache", help="Remove kernels and images too: the next run builds them.")
+        bool, typer.Option("--cache", help="Also remove kernels and images: the next run builds them.")
     ] = False,
 ) -> None:
-    """Remove what killed runs left behind; whole results stay.   Example: `lab clean`"""
+    """Remove unfinished trials and other leftovers; results stay.
+
+    Example: `lab clean`
+    """
     from lab.commands.clean import tidy
 
     for removed in tidy(cache):
@@ -194,23 +240,34 @@ def clean(
 def build(
     kernel: KernelVersion = "6.12",
     source: KernelSource = None,
-    sanitize: Annotated[bool, typer.Option("--sanitize", help="With the checks that find bugs: slow.")] = False,
+    sanitize: Annotated[bool, typer.Option("--sanitize", help="Build with the kernel's bug checkers: slow.")] = False,
 ) -> None:
-    """Build the virtual-time kernel and the sender modules, unless they are cached.   Example: `lab kernel build`"""
-    from lab.kernel.recipe import Recipe
-    from lab.runs.conduct import prepare
+    """Build the virtual-time kernel and the modules that the cache lacks.
 
-    built, world = prepare(Recipe(kernel, source, sanitize), console)
-    console.print(
-        f"kernel   {built.linux}\nmodules  {built.modules}\nworld    {world.root}", soft_wrap=True, markup=False
-    )
+    Example: `lab kernel build`
+    """
+    from lab.commands.prepare import prepare
+    from lab.kernel.recipe import Recipe
+
+    virtual = prepare(Recipe(kernel, source, sanitize), console)
+    lines = [
+        f"kernel   {virtual.kernel.linux}",
+        f"modules  {virtual.kernel.modules}",
+        f"world    {virtual.world.root}",
+    ]
+    console.print("\n".join(lines), soft_wrap=True, markup=False)
 
 
 @app.command()
 def bench(
-    seconds: Annotated[int, typer.Option(help="Virtual seconds of the trial that is timed.")] = 30,
+    seconds: Annotated[int, typer.Option(help="Virtual seconds of the timed trial.")] = 30,
 ) -> None:
-    """Measure how fast trials run, as ratios on this machine.   Example: `lab bench`"""
-    from lab.bench.speed import measure
+    """Measure how fast trials run, as ratios on this machine.
 
-    measure(seconds, console)
+    Example: `lab bench`
+    """
+    from lab.bench.speed import measure
+    from lab.commands.prepare import prepare
+    from lab.kernel.recipe import Recipe
+
+    measure(seconds, prepare(Recipe(), console), console)

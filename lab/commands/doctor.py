@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What this machine lacks, and the command that mends it."""
+"""What this machine lacks, and the command that fixes it."""
 
 import os
 import platform
@@ -21,30 +21,30 @@ USERNS = Path("/proc/sys/kernel/apparmor_restrict_unprivileged_userns")
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing looked at."""
+    """One requirement, and whether this machine meets it."""
 
     name: str
     ok: bool
-    seen: str
-    mend: str = ""
+    found: str
+    fix: str = ""
 
     def line(self) -> str:
-        """Word it for a terminal."""
-        return f"{'ok     ' if self.ok else 'MISSING'}  {self.name:18} {self.seen}" + (
-            "" if self.ok else f"  ->  {self.mend}"
+        """Return it as a line."""
+        return f"{'ok     ' if self.ok else 'MISSING'}  {self.name:18} {self.found}" + (
+            "" if self.ok else f"  ->  {self.fix}"
         )
 
 
 def examine() -> list[Finding]:
-    """Look at everything a run needs."""
-    looks: list[Callable[[], Finding]] = [_machine, _mmdebstrap, _sandbox, _disk, _memory, _files, _world, _kernel]
-    return [look() for look in looks]
+    """Check everything that a run needs."""
+    checks: list[Callable[[], Finding]] = [_machine, _mmdebstrap, _sandbox, _disk, _memory, _files, _world, _kernel]
+    return [check() for check in checks]
 
 
 def _machine() -> Finding:
-    seen = f"{platform.system()} {platform.machine()}, {len(os.sched_getaffinity(0))} cores"
+    found = f"{platform.system()} {platform.machine()}, {len(os.sched_getaffinity(0))} cores"
     return Finding(
-        "machine", platform.system() == "Linux" and platform.machine() == "x86_64", seen, "use a 64-bit x86 Linux"
+        "machine", platform.system() == "Linux" and platform.machine() == "x86_64", found, "use a 64-bit x86 Linux"
     )
 
 
@@ -60,7 +60,7 @@ def _sandbox() -> Finding:
         "sandbox (bwrap)",
         reason is None,
         reason or "works",
-        "make setup (it lets AppArmor allow bwrap)" if restricted else "make setup; user namespaces must be allowed",
+        "make setup (it makes AppArmor allow bwrap)" if restricted else "make setup; user namespaces must be allowed",
     )
 
 
@@ -72,7 +72,7 @@ def _disk() -> Finding:
         "disk",
         built or free > CACHE_BYTES,
         f"{free / 1e9:.1f} GB free for {paths.cache()}",
-        "free 5 GB, or set LAB_CACHE to a folder that has them",
+        "free 5 GB, or set LAB_CACHE to a folder with 5 GB free",
     )
 
 
@@ -87,7 +87,7 @@ def _files() -> Finding:
     try:
         return Finding("scenarios", True, list(check_all())[-1])
     except UserError as error:
-        return Finding("scenarios", False, str(error), "mend that file")
+        return Finding("scenarios", False, str(error), "fix that file")
 
 
 def _world() -> Finding:

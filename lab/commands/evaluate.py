@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`lab evaluate` and `lab verify`: the tables made, and the claims shown."""
+"""`lab evaluate` and `lab verify`: the tables of all results, and the claims of the papers."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -12,6 +12,7 @@ from rich.text import Text
 
 from lab.base import paths
 from lab.base.errors import UserError
+from lab.commands.prepare import prepare
 from lab.evaluation.claims import verdict as verdicts
 from lab.evaluation.claims.sentences import short
 from lab.evaluation.search.kernel_checks import run_checks
@@ -21,7 +22,7 @@ from lab.judge.stored import first_stored
 from lab.kernel.build import find
 from lab.kernel.recipe import Recipe
 from lab.report.index.write import write_index
-from lab.runs.conduct import prepare
+from lab.runs.options import RunOptions
 
 STYLES = {
     verdicts.AGREES: "green",
@@ -36,30 +37,30 @@ WIDTHS_CHARS = (17, 9, 42, 40, 26)  # a name of a value, published, ours, the co
 
 
 def evaluate(console: Console, faults: list[str], with_page: bool = False) -> None:
-    """Write all tables, and the page of them; what could not be read or run is a line each, and exit status 1."""
+    """Write all tables and, if requested, their page; print a line per fault, with exit status 1 if there is one."""
     kernel = find()
     folder, unread = write_all(paths.results(), kernel.replay_library if kernel else None)
     console.print(f"tables    {folder}", soft_wrap=True, markup=False)
     if not kernel:
-        console.print("nothing was replayed: build the kernel first: lab kernel build")
+        console.print("no SEARCH replay: build the kernel first: lab kernel build")
     if with_page:
-        made = write_index(paths.results(), kernel.replay_library if kernel else None)
-        console.print(f"page      {made}", soft_wrap=True, markup=False)
+        index = write_index(paths.results(), kernel.replay_library if kernel else None)
+        console.print(f"page      {index}", soft_wrap=True, markup=False)
     for line in (*faults, *unread):
         console.print(line, soft_wrap=True, markup=False)
     if faults or unread:
         raise typer.Exit(1)
 
 
-def check_sensitivity(console: Console, workers: int) -> None:
-    """Run points of the maps for real, on the links of the first scenario that has been mapped."""
-    kernel, world = prepare(Recipe(), console)
+def check_sensitivity(console: Console, options: RunOptions) -> None:
+    """Run some points of the sensitivity maps in the kernel, on the links of the first scenario that has a map."""
+    backend = prepare(Recipe(), console)
     one = first_stored(paths.results(), MAPPED)
     if one is None:
         raise UserError(f"{paths.results()}: must hold a run of one of {', '.join(MAPPED)}: make reproduce")
     folder = paths.results() / FOLDER
     folder.mkdir(parents=True, exist_ok=True)
-    table = run_checks(one, folder / "checks", kernel, world.root, workers)
+    table = run_checks(one, folder / "checks", backend, options)
     table.write_parquet(folder / "sensitivity_checks.parquet", compression="zstd")
     console.print(_checks(table))
 
@@ -82,7 +83,7 @@ def _number(value: float | None, form: str) -> str:
 
 
 def verify(console: Console) -> None:
-    """Build the tables and show every claim; one that differs is a result, no failure."""
+    """Build the tables and print every claim; a claim that differs is a result, not a failure."""
     kernel = find()
     folder, unread = write_all(paths.results(), kernel.replay_library if kernel else None)
     claims = pl.read_parquet(folder / "claims.parquet")
@@ -100,7 +101,7 @@ def verify(console: Console) -> None:
 
 
 def reasons(claims: pl.DataFrame) -> Iterator[str]:
-    """Say of each row that differs why, as far as its runs tell: rows of one scenario with one reason together."""
+    """Yield the reason why rows differ, as far as runs show it; rows of one scenario with one reason share a line."""
     differing = claims.filter(~pl.col("verdict").is_in([verdicts.AGREES, verdicts.UNJUDGED]))
     for (verdict, scenario, why), rows in differing.group_by(["verdict", "scenario", "why"], maintain_order=True):
         of = ", ".join(f"{row['row']} {row['metric']}" for row in rows.iter_rows(named=True))
@@ -114,7 +115,7 @@ def counted(claims: pl.DataFrame) -> str:
 
 
 def clocks(claims: pl.DataFrame) -> Iterator[str]:
-    """Say what the times of each source count from."""
+    """Yield the event from which each source counts its times."""
     timed = claims.filter(pl.col("clock").is_not_null())
     for (clock,), of_clock in timed.group_by(["clock"], maintain_order=True):
         sources = ", ".join(of_clock["document"].unique(maintain_order=True))
@@ -147,7 +148,7 @@ def _aligned(rows: list[Cells]) -> Table:
 
 
 def ours(row: dict[str, Any]) -> str:
-    """Ours with its interval and trials, on the source's clock; and on the SYN's."""
+    """Format our value with its interval and trials on the source's clock, and the value on the SYN's clock."""
     if row["ours"] is None:
         return ""
     from_syn = "" if row["ours_from_syn"] is None else f" [{short(row['ours_from_syn'])}]"
@@ -155,7 +156,7 @@ def ours(row: dict[str, Any]) -> str:
 
 
 def counterfactual(row: dict[str, Any]) -> str:
-    """What the counterfactual changes, and gives."""
+    """Format the counterfactual and its value."""
     if row["counterfactual"] is None:
         return ""
     value = row["counterfactual_value"]
@@ -164,5 +165,5 @@ def counterfactual(row: dict[str, Any]) -> str:
 
 
 def interval(value: float, lo: float | None, hi: float | None) -> str:
-    """An estimate with its interval where it has one."""
+    """Format an estimate, with its interval if it has one."""
     return short(value) if lo is None or hi is None else f"{short(value)} ({short(lo)} to {short(hi)})"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What exists: scenarios, profiles, topologies, senders."""
+"""All scenarios, profiles, topologies and senders of the lab."""
 
 from collections.abc import Iterator
 
@@ -19,7 +19,7 @@ from lab.traces.datasets import datasets
 
 
 def require_counterfactuals(name: str, scenario: Scenario) -> None:
-    """Refuse an explanation whose run is no counterfactual of this scenario."""
+    """Refuse an explanation whose scenario is not a counterfactual of this one."""
     for row in scenario.claims:
         for one in row.counterfactuals:
             field = "claims.counterfactuals.scenario"
@@ -41,7 +41,7 @@ def topologies() -> list[str]:
 
 
 def lines() -> Iterator[str]:
-    """Word the inventory, a line each."""
+    """Yield one line per scenario, profile, topology and sender."""
     for name in scenarios():
         _, scenario = load_scenario(name)
         base = f"(counterfactual of {scenario.counterfactual_of}) " if scenario.counterfactual_of else ""
@@ -56,7 +56,7 @@ def lines() -> Iterator[str]:
 
 
 def check_all() -> Iterator[str]:
-    """Load everything; yields what is doubtful, then what there is. UserError at the first that is wrong."""
+    """Load everything; yield cautions, then the counts. UserError names the first fault."""
     load_sysctls()
     ccas, heuristics = load_ccas(), rules()
     for name in profiles():

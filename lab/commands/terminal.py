@@ -28,7 +28,7 @@ class Curve:
 
 
 def drawn(panel: Panel, width: int) -> str:
-    """Draw a quantity over time (the extremes of each column) beside its distribution."""
+    """Draw a quantity over time (the extremes of each column) and, to its right, its distribution."""
     width = fitting(width)
     if "t_s" not in panel.table:
         return _plot([_distribution(panel)], [width])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`lab traces compare`: recorded downloads beside those of a run, as tables and a figure."""
+"""`lab traces compare`: recorded downloads and those of a run, as tables and a figure."""
 
 from pathlib import Path
 

@@ -12,7 +12,7 @@ from lab.traces.recording import Recording
 
 
 def show(recording: Recording, name: str, out: Path | None, width: int) -> Iterator[str]:
-    """Yield what a terminal shows of a recording, after writing it as SVG and PNG."""
+    """Yield the lines of a recording's figures in a terminal, after writing them as SVG and PNG."""
     from lab.figures import recording as drawing
     from lab.figures.save import save
 
@@ -28,7 +28,7 @@ def show(recording: Recording, name: str, out: Path | None, width: int) -> Itera
 
 
 def stem(name: str, out: Path | None, kind: str) -> Path:
-    """Return where a figure goes, less its suffix: into a folder of the user's, else into the results."""
+    """Return the path of a figure without its suffix: in the user's folder, else in results/traces."""
     folder = out or paths.results() / "traces"
     folder.mkdir(parents=True, exist_ok=True)
     plain = "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in name).strip("-.")

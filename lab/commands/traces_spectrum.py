@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`lab traces spectrum`: the cycles of a recording's round trips beside the published ones."""
+"""`lab traces spectrum`: the cycles of a recording's round-trip times, and the published ones."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,7 +17,7 @@ WEAK = 0.25  # of an amplitude above its surroundings
 def show_spectrum(
     recording: Recording, name: str, window_s: float | None, out: Path | None, width: int
 ) -> Iterator[str]:
-    """Yield the spectrum of a recording's round trips beside what is published, after writing its figure."""
+    """Yield the lines of a spectrum and the published cycles, after writing the figure."""
     from lab.figures import rtt_spectrum as drawing
     from lab.figures.save import save
 
@@ -48,7 +48,7 @@ def _beside_published(found: Spectrum, name: str) -> Iterator[str]:
         yield f"No peak in {name}: the amplitude only rises or falls."
     else:
         weak = ": hardly a cycle" if found.rise < WEAK else ""
-        yield f"{100 * found.rise:.0f} % of the dominant amplitude rise above what surrounds it{weak}."
+        yield f"{100 * found.rise:.0f} % of the dominant amplitude rise above its surroundings{weak}."
     yield f"Visible: cycles of {found.shortest_rtts:.2f} RTTs (two steps) to {found.longest_rtts:.1f} (half a window)."
 
 

@@ -9,8 +9,7 @@ import polars as pl
 from lab.base.errors import UserError
 from lab.evaluation.claims.counterfactual import changes
 from lab.judge.frames import Cell, Row, Schema
-from lab.runs.experiment import asked as as_asked
-from lab.runs.experiment import digest
+from lab.runs.experiment import digest, trial_part
 from lab.schema.scenario import Scenario, load_scenario, scenarios
 from lab.tables.stored_run import Run
 
@@ -90,7 +89,7 @@ def _of_run(run: Run, scenario: Scenario, results: Path) -> Row:
 
 def _note(then: dict[str, Any], now: dict[str, Any]) -> str | None:
     """Return how the file differs from what the run was started with; null where it does not."""
-    then, now = as_asked(then), as_asked(now)
+    then, now = trial_part(then), trial_part(now)
     if digest(then) == digest(now):
         return None
     if digest(then | {"trials": 0}) == digest(now | {"trials": 0}):

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which Debian archive packages come from: LAB_DEBIAN_MIRROR, this machine's own, or mmdebstrap's default."""
+"""The Debian archive of the packages: LAB_DEBIAN_MIRROR, this machine's own, or mmdebstrap's default."""
 
 import os
 import subprocess
 
 
 def _configured() -> dict[str, str]:
-    """Read apt's own configuration: the archive and the security archive this machine uses, where it is a Debian."""
+    """Return the archive and the security archive of this machine's apt, if it is a Debian."""
     try:
         shown = subprocess.run(
             ["apt-get", "indextargets", "--format", "$(LABEL)|$(SITE)|$(REPO_URI)", "Created-By: Packages"],
@@ -42,5 +42,5 @@ def sources(suite: str) -> str | None:
 
 
 def arguments() -> list[str]:
-    """Return mmdebstrap's argument that goes with `sources`."""
+    """Return mmdebstrap's argument for `sources`."""
     return ["-"] if _mirrors() else []

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One build in the builder's root: commands in a sandbox that may write only the build's folder."""
+"""One build in the builder's root: sandboxed commands that may write only the build's folder."""
 
 import os
 import re
@@ -32,7 +32,7 @@ ERROR = re.compile(r"(?:^|: )(?:fatal )?error: |undefined reference|^make.*\*\*\
 
 
 class Compile:
-    """A build folder, writable at `place`; a built kernel stays where it was made, at /build, read-only."""
+    """A build folder, writable at `place`; a built kernel stays at /build, read-only."""
 
     def __init__(
         self,
@@ -52,7 +52,7 @@ class Compile:
         self.log.write_text("")
 
     def run(self, *argv: str, read_only: dict[Path, str] | None = None, words: str = "") -> None:
-        """Run a command of the builder; UserError with the first error it printed where it fails."""
+        """Run a command of the builder; UserError with its first error if it fails."""
         binds = dict(read_only or {}) | ({self.kernel: KERNEL} if self.kernel else {})
         sandbox.own_tree(self.folder)
         wrapped = sandbox.command(
@@ -92,7 +92,7 @@ class Compile:
         self.run(*argv, read_only={file: bound}, words=f"patch {file.name}")
 
     def configure(self, fragments: list[Path]) -> None:
-        """Make the configuration, and refuse it where a line of ours did not hold."""
+        """Make the configuration; UserError if it lacks a line of the lab's."""
         self.run("mkdir", "obj")
         self.make("tinyconfig")
         names = {file: f"/lab/{file.name}" for file in fragments}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`python -m lab.images.lock`: pin every package of all images to what the archive holds today."""
+"""`python -m lab.images.lock`: pin each package of all images to its present version in the archive."""
 
 from lab.images import image
 
@@ -10,7 +10,7 @@ HEAD = """\
 
 
 def lock(name: str) -> int:
-    """Make an image without pins, and write down what it got; returns how many packages."""
+    """Make an image without pins, and write its versions; return the number of packages."""
     file = image.lock_file(name)
     file.write_text(HEAD)
     versions = image.ensure(name).versions

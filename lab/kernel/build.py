@@ -20,7 +20,7 @@ PRELOAD = HERE / "fewer_wakeups.c"
 PLACE = "/tmp/modules"  # where they are built
 COMPILER_PACKAGES = ("gcc", "gcc-14", "binutils", "libc6-dev")
 DEFAULT = Recipe()
-Progress = Callable[[int], None]  # called with the number of compiler steps done
+Progress = Callable[[int], None]  # receives the number of finished compiler steps
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Kernel:
 
 
 def find(recipe: Recipe = DEFAULT) -> Kernel | None:
-    """Return the kernel and modules that the present sources give, if they are built."""
+    """Return the kernel and modules of the present sources, if they are built."""
     builder = image.find("builder")
     source = recipe.find_source()
     if not builder or not source:
@@ -45,7 +45,7 @@ def find(recipe: Recipe = DEFAULT) -> Kernel | None:
 
 
 def ensure(recipe: Recipe = DEFAULT, progress: Progress = lambda _steps: None) -> Kernel:
-    """Return the kernel and modules, building what is not cached."""
+    """Return the kernel and modules; build what is not cached."""
     sandbox.require()
     builder = image.ensure("builder")
     source = recipe.source()
@@ -101,7 +101,7 @@ def _build_modules(compile_: Compile, kernel: Path) -> None:
 
 
 def make_modules(compile_: Compile, *words: str) -> None:
-    """Copy every module folder and make its modules there; `words` are further ones for make."""
+    """Copy each module folder and make its modules there; `words` are further arguments of make."""
     for folder in MODULES:  # before the first command: it gives the whole folder to the user that builds
         shutil.copytree(folder, compile_.folder / folder.name)
     for folder in MODULES:

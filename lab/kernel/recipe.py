@@ -14,7 +14,7 @@ DEFAULT = "6.12"
 
 @dataclass(frozen=True)
 class Version:
-    """A Linux that Debian packages as source: which image holds it, and its configurations."""
+    """A Linux that Debian packages as source: the image with its source, and its configurations."""
 
     image: str
     configs: tuple[str, ...]
@@ -25,7 +25,7 @@ VERSIONS = {"6.12": Version("builder", ("virtual",)), "6.1": Version("source-6.1
 
 @dataclass(frozen=True)
 class Source:
-    """A kernel source tarball, and what names it."""
+    """A kernel source tarball and its name."""
 
     tarball: Path
     name: str
@@ -33,7 +33,7 @@ class Source:
 
 @dataclass(frozen=True)
 class Recipe:
-    """One of Debian's kernels, or a tarball configured like it; `sanitize` is with every check that finds a bug."""
+    """One of Debian's kernels, or a tarball configured like it; `sanitize` adds all checkers of bugs."""
 
     version: str = DEFAULT
     tarball: Path | None = None
@@ -50,21 +50,21 @@ class Recipe:
 
     @property
     def fragments(self) -> list[Path]:
-        """Return configurations; a later one overrules an earlier."""
+        """Return the configurations; a later one overrides an earlier one."""
         names = [*VERSIONS[self.version].configs, *(["sanitize"] if self.sanitize else [])]
         return [HERE / f"{name}.config" for name in names]
 
     @property
     def patches(self) -> list[Path]:
-        """Return every patch; all of them apply to each version."""
+        """Return all patches; each applies to every version."""
         return sorted((HERE / "patches").glob("*.patch"))
 
     def find_source(self) -> Source | None:
-        """Return the source, if its image is made."""
+        """Return the source, if its image is cached."""
         return self._user_source() if self.tarball else self._packaged(image.find(VERSIONS[self.version].image))
 
     def source(self) -> Source:
-        """Return the source, making its image where it is not."""
+        """Return the source; make its image if it is not cached."""
         found = self._user_source() if self.tarball else self._packaged(image.ensure(VERSIONS[self.version].image))
         assert found
         return found

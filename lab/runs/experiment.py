@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A scenario with all that it names, read and checked together; and what of it a result records."""
+"""A scenario with all that it names, read and checked together; and the part of it that a run records."""
 
 import hashlib
 import json
@@ -14,7 +14,8 @@ from lab.schema.scenario import Scenario, load_scenario
 from lab.schema.sysctls import load_sysctls
 from lab.schema.topology import Topology, load_topology
 
-EXPLANATIONS = ("counterfactuals", "open")
+EXPLANATIONS = ("counterfactuals", "open")  # fields of a claim, written after the run
+NO_TRIAL = ("campaign",)  # fields of a scenario
 LABELS = ("exit_label",)
 
 
@@ -33,20 +34,24 @@ class Experiment:
 def load_experiment(name: str, overrides: dict[str, Any] | None = None) -> Experiment:
     """Read a scenario by name or path, with the profile, topology and senders that it names."""
     stem, scenario = load_scenario(name, overrides)
-    asked_in = f"lab/scenarios/{stem}.yml" if not name.endswith(".yml") else name
-    ccas = {cca: load_cca(cca, asked_in, "ccas") for cca in scenario.ccas}
-    rival = load_cca(scenario.rival, asked_in, "rival") if scenario.rival else None
-    topology = load_topology(scenario.topology, asked_in)
+    return assemble(stem, scenario, f"lab/scenarios/{stem}.yml" if not name.endswith(".yml") else name)
+
+
+def assemble(name: str, scenario: Scenario, file: str, cca_field: str = "ccas") -> Experiment:
+    """Read what a scenario names; errors name `file` as the place of the fields."""
+    ccas = {cca: load_cca(cca, file, cca_field) for cca in scenario.ccas}
+    rival = load_cca(scenario.rival, file, "rival") if scenario.rival else None
+    topology = load_topology(scenario.topology, file)
     if rival and len(topology.rivals) != 2:
-        raise field_error(asked_in, "topology", scenario.topology, "one with lab.rival-sender and lab.rival-receiver")
+        raise field_error(file, "topology", scenario.topology, "one with lab.rival-sender and lab.rival-receiver")
     if scenario.mtu_bytes and scenario.mtu_bytes > topology.mtu_bytes:
         rule = f"at most {topology.mtu_bytes}, the MTU of topology {scenario.topology}"
-        raise field_error(asked_in, "mtu_bytes", scenario.mtu_bytes, rule)
-    return Experiment(stem, scenario, load_profile(scenario.profile, asked_in), topology, ccas, rival)
+        raise field_error(file, "mtu_bytes", scenario.mtu_bytes, rule)
+    return Experiment(name, scenario, load_profile(scenario.profile, file), topology, ccas, rival)
 
 
-def record(experiment: Experiment) -> dict[str, Any]:
-    """Return everything that was asked for, with a digest of each part: what run.json holds of it."""
+def specification(experiment: Experiment) -> dict[str, Any]:
+    """Return the experiment's part of run.json: all that it names, with a digest of each part."""
     parts: dict[str, Strict] = {
         "scenario": experiment.scenario,
         "profile": experiment.profile,
@@ -57,14 +62,15 @@ def record(experiment: Experiment) -> dict[str, Any]:
     recorded: dict[str, Any] = {name: part.model_dump() for name, part in parts.items()} | {"ccas": ccas}
     if experiment.rival:
         recorded["rival"] = experiment.rival.model_dump()
-    digests = {name: digest(part) for name, part in (recorded | {"scenario": asked(recorded["scenario"])}).items()}
+    digested = recorded | {"scenario": trial_part(recorded["scenario"])}
+    digests = {name: digest(part) for name, part in digested.items()}
     return {"name": experiment.name, **recorded, "digests": digests}
 
 
-def asked(scenario: dict[str, Any]) -> dict[str, Any]:
-    """Return a scenario without what explains its results: an explanation comes after the run, and changes no trial."""
+def trial_part(scenario: dict[str, Any]) -> dict[str, Any]:
+    """Return a scenario without the fields that decide no trial: explanations of results, and the campaign."""
     rows = [{key: row[key] for key in row if key not in EXPLANATIONS} for row in scenario.get("claims", [])]
-    return scenario | {"claims": rows}
+    return {key: scenario[key] for key in scenario if key not in NO_TRIAL} | {"claims": rows}
 
 
 def digest(part: Any) -> str:

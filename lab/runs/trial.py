@@ -10,10 +10,9 @@ from typing import Any
 
 import polars as pl
 
+from lab.backends.backend import Backend
 from lab.backends.boot import TrialError
-from lab.backends.place import Place, add_topology
-from lab.backends.virtual import Virtual
-from lab.kernel.build import Kernel
+from lab.backends.real_time import add_topology
 from lab.links.shapes import write_steps
 from lab.runs.certificate import certify
 from lab.runs.experiment import Experiment
@@ -41,15 +40,8 @@ class Job:
     cca: str
     number: int
     folder: Path
-    kernel: Kernel
-    world: Path
+    backend: Backend
     keep_capture: bool = True
-    place: Place | None = None  # else the virtual kernel
-
-    @property
-    def where(self) -> Place:
-        """Return where it runs."""
-        return self.place or Virtual(self.kernel, self.world)
 
 
 def run_trial(job: Job) -> dict[str, Any]:
@@ -60,7 +52,7 @@ def run_trial(job: Job) -> dict[str, Any]:
     draft.mkdir(parents=True)
     try:
         plan = prepare(job, draft)
-        job.where.run_plan(plan, draft)
+        job.backend.run_plan(plan, draft)
         meta = store(job, plan, draft)
         _publish(draft, job.folder)
     finally:
@@ -83,8 +75,8 @@ def prepare(job: Job, folder: Path) -> dict[str, Any]:
     """Draw a trial's link, write its steps into the trial's folder, and word its plan."""
     drawn = draw(job.experiment, job.number)
     write_steps(job.experiment.profile, drawn.link, folder / "link")
-    add_topology(folder, job.where.engine, job.experiment.topology.name)
-    return job.where.worded(make_plan(job.experiment, job.experiment.ccas[job.cca], drawn))
+    add_topology(folder, job.backend.engine, job.experiment.topology.name)
+    return job.backend.adapt(make_plan(job.experiment, job.experiment.ccas[job.cca], drawn))
 
 
 def store(job: Job, plan: dict[str, Any], folder: Path) -> dict[str, Any]:
@@ -158,7 +150,7 @@ def _meta(
         "capture": node["capture"],
         "changes": node["changes"],
         "kernel": node["kernel"],
-        "backend": job.where.backend,
-        "engine": job.where.engine,
+        "backend": job.backend.kind,
+        "engine": job.backend.engine,
         **({"machine": node["machine"]} if "machine" in node else {}),
     }

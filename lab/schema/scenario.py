@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Scenarios: what to measure, what the sources report of it, and which runs test why ours differs."""
+"""Scenarios: what to measure, the values that papers report, and the runs that test why ours differ."""
 
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -37,7 +37,7 @@ Metric = Literal[
 
 
 class Published(Strict):
-    """What a source reports of one sender, to stand beside ours."""
+    """The values that a source reports for one sender, shown next to ours."""
 
     cca: str
     source: str
@@ -81,10 +81,10 @@ class Claims(Strict):
     replayed: str | None = None  # of a SEARCH version, replayed over the downloads of `cca`
     clock: Clock = "data"
     trials: Annotated[int, Field(ge=1)] | None = None
-    not_judged: Text | None = None  # why this link cannot judge the row
-    # Why ours differs. A text alone explains nothing: each explanation names the run that tests it.
+    not_judged: Text | None = None  # why this link cannot test the row
+    # Why ours differs. Each explanation names the run that tests it: a text alone explains nothing.
     counterfactuals: list[Counterfactual] = []
-    open: Text | None = None  # of a row that no run explains: what was tried, and seen
+    open: Text | None = None  # of a row that no run explains: what was tried, and its result
 
     @model_validator(mode="after")
     def _moves_something(self) -> "Claims":
@@ -107,18 +107,19 @@ class Scenario(Strict):
     counterfactual_of: str | None = None  # the scenario that this one repeats with something changed
     heuristic: str = DEFAULT_RULE  # the at-capacity rule that the headline follows
     published: list[Published] = []
-    # As the source had them. Nothing is waited here: each trial begins on a kernel and a link that nobody used before.
+    # As in the source. The lab does not wait: each trial begins with a kernel and a link that are new.
     pause_s: Annotated[Number, Field(ge=0)] = 0.0
     round_pause_s: Annotated[Number, Field(ge=0)] = 0.0  # after one download of each sender
     size_bytes: Annotated[int, Field(ge=1)] | None = (
         None  # the download ends with this many bytes, at the latest after duration_s
     )
     mtu_bytes: Annotated[int, Field(ge=576)] | None = None  # of both ends' routes; none: that of the topology's wires
-    pacing: Literal["fq"] | None = None  # the qdisc of the senders' hosts that paces; none: as the sender needs
+    pacing: Literal["fq"] | None = None  # qdisc that paces on the senders' hosts; None: only if the sender needs one
     rival: str | None = None  # the sender of a second download, from a server of its own, at the same time
     replayed: list[str] = []  # SEARCH versions, replayed over the downloads without HyStart
     tolerance: Tolerance = Tolerance()
     claims: list[Claims] = []
+    campaign: bool = False  # part of `lab reproduce`; a counterfactual takes it from its base
     in_summary: bool = True  # false: a question about the lab, not a link: left out of the first page's summary
 
     @field_validator("ccas")
@@ -145,8 +146,8 @@ class Scenario(Strict):
 
 # A counterfactual is held to the claims of its base, by their tolerance: a file of its own cannot move them.
 FIXED = ("claims", "tolerance", "published")
-# What may differ as well, and makes no counterfactual alone: it says nothing of the link or the senders.
-BESIDES = ("question", "ccas", "trials", "in_summary", "counterfactual_of")
+# Fields that may also differ, but alone make no counterfactual: they change neither the link nor the senders.
+BESIDES = ("question", "ccas", "trials", "campaign", "in_summary", "counterfactual_of")
 
 
 def load_scenario(name: str, overrides: dict[str, Any] | None = None) -> tuple[str, Scenario]:
@@ -161,13 +162,13 @@ def load_scenario(name: str, overrides: dict[str, Any] | None = None) -> tuple[s
     return file.stem, scenario
 
 
-def _known(name: str, asked_in: str, field: str) -> Path:
+def _known(name: str, file: str, field: str) -> Path:
     known = names(paths.SCENARIOS, "*.yml")
-    return paths.SCENARIOS / f"{choose('scenario', name, known, asked_in, field)}.yml"
+    return paths.SCENARIOS / f"{choose('scenario', name, known, file, field)}.yml"
 
 
 def _read(file: Path) -> Scenario:
-    """Read one file; a counterfactual takes from its base what it does not change."""
+    """Read one file; a counterfactual inherits the fields that it does not change from its base."""
     content = read_yaml(file)
     base_name = content.get("counterfactual_of") if isinstance(content, dict) else None
     if base_name is None:
@@ -183,21 +184,21 @@ def _read(file: Path) -> Scenario:
 
 
 def _base(name: str, file: Path) -> Scenario:
-    """Read what a counterfactual repeats: a scenario beside it, or one of the lab's."""
-    beside = file.parent / f"{name}.yml"
-    found = beside if beside.exists() else _known(name, shown(file), "counterfactual_of")
+    """Read the base of a counterfactual: a scenario in the same folder, or one of the lab's."""
+    neighbour = file.parent / f"{name}.yml"
+    found = neighbour if neighbour.exists() else _known(name, shown(file), "counterfactual_of")
     if "counterfactual_of" in (read_yaml(found) or {}):
         raise field_error(shown(file), "counterfactual_of", name, "a scenario that is no counterfactual itself")
     return parse(Scenario, read_yaml(found), found)
 
 
 def scenarios() -> list[str]:
-    """Name every scenario; counterfactuals come last, since they only explain the others."""
+    """Name every scenario; counterfactuals come last, because they only explain the others."""
     return sorted(names(paths.SCENARIOS, "*.yml"), key=lambda name: (_is_counterfactual(name), name))
 
 
 def _is_counterfactual(name: str) -> bool:
     try:
         return load_scenario(name)[1].counterfactual_of is not None
-    except UserError:  # whoever needs its content reports it
+    except UserError:  # the command that needs its content reports it
         return False

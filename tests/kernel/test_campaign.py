@@ -4,19 +4,23 @@
 import hashlib
 import os
 import signal
+import socket
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from distributed import Client, LocalCluster
 
 from lab.base.errors import UserError
-from lab.runs import cluster, pool
+from lab.runs import cluster
+from lab.runs.pool import attempt
+from lab.runs.processes import processes
 from lab.runs.trial import Job
 from lab.tables.stored_run import Run
-from tests.command import lab, scenario_file, wait_for
+from tests.command import lab, press_ctrl_c, running_on, scenario_file, start, wait_for
 from tests.conftest import SMALL, Bench, experiment_on
 
 
@@ -37,30 +41,69 @@ def open_files(pid: int) -> int:
     return len(list(Path(f"/proc/{pid}/fd").iterdir()))
 
 
-# By hand: over 10,000, 102 MB became 108 and 41 open files 45, of the command; of a worker, 99 became 101 and 18, 19.
+def die(number: int) -> int:
+    if number == 2:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return number
+
+
+def fault(number: int) -> int:
+    return number // (number - 2)
+
+
+def settings(_: int) -> tuple[int, str | None, bool]:
+    """Return the number of usable processors, polars' threads, and whether Ctrl-C is blocked."""
+    blocked = signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, set())
+    return len(os.sched_getaffinity(0)), os.environ.get("POLARS_MAX_THREADS"), blocked
+
+
 def test_memory_and_open_files_stay_flat_over_hundreds_of_trials() -> None:
     seen: dict[int, list[tuple[float, int]]] = {}
-    with cluster.local(2) as client:
-        processes = [os.getpid(), *cluster.worker_pids(client)]
-        for done, (job, result) in enumerate(pool.run_on(client, list(range(600)), square), 1):
+    with processes(square, 2) as pool:
+        for done, (job, result) in enumerate(pool.run(list(range(600))), 1):
             assert result == job * job
             if done in (150, 600):
-                seen[done] = [(memory_mb(pid), open_files(pid)) for pid in processes]
+                seen[done] = [(memory_mb(pid), open_files(pid)) for pid in (os.getpid(), *pool.pids)]
     for (before_mb, before), (after_mb, after) in zip(seen[150], seen[600], strict=True):
         assert after_mb < before_mb + 8
         assert after <= before + 8
 
 
+def test_a_worker_has_one_processor_and_leaves_ctrl_c_to_the_command() -> None:
+    with processes(settings, 2) as pool:
+        assert [found for _, found in pool.run([1, 2, 3])] == [(1, "1", True)] * 3
+
+
+def test_no_worker_outlives_the_pool() -> None:
+    with processes(doze, 2) as pool:
+        next(pool.run(list(range(10))))
+        pids = pool.pids
+        assert len(pids) == 2
+    assert not any(Path(f"/proc/{pid}").exists() for pid in pids)
+
+
+def test_a_job_that_kills_each_of_its_workers_fails_and_the_others_end() -> None:
+    with processes(die, 1) as pool:
+        results = dict(pool.run([1, 2, 3]))
+    assert (results[1], results[3]) == (1, 3)
+    assert str(results[2]).startswith("worker: killed 3 times during this trial")
+
+
+def test_an_unexpected_error_costs_its_job_and_no_other() -> None:
+    with processes(fault, 1) as pool:
+        assert dict(pool.run([1, 2, 3])) == {1: -1, 2: "ZeroDivisionError: integer division or modulo by zero", 3: 3}
+
+
 def test_a_lost_worker_costs_its_trial_a_second_run_and_nothing_else(bench: Bench) -> None:
     experiment = experiment_on(SMALL, "cubic", trials=3, duration_s=2)
     jobs = [bench.job(experiment, "cubic", "lost-worker", number) for number in (1, 2, 3)]
-    with cluster.local(1) as client:
-        (victim,) = cluster.worker_pids(client)
+    with processes(attempt, 1) as pool:
+        (victim,) = pool.pids
         watcher = threading.Thread(target=_kill_once_at_work, args=(victim, jobs))
         watcher.start()
-        ended = list(pool.run_on(client, jobs, pool.attempt))
+        ended = list(pool.run(jobs))
         watcher.join()
-        assert victim not in cluster.worker_pids(client)
+        assert victim not in pool.pids
     assert sorted(job.number for job, outcome in ended if isinstance(outcome, dict)) == [1, 2, 3]
     assert all((job.folder / "trial.json").exists() for job in jobs)
 
@@ -71,20 +114,72 @@ def _kill_once_at_work(victim: int, jobs: list[Job]) -> None:
     os.kill(victim, signal.SIGKILL)
 
 
-def test_a_scheduler_that_goes_away_ends_a_run_in_one_line() -> None:
+def listening(pid: str) -> set[str]:
+    """Return the sockets of a process that wait for TCP connections."""
+    tables = [Path(f"/proc/{pid}/net/{name}") for name in ("tcp", "tcp6")]
+    rows = [row.split() for table in tables if table.exists() for row in table.read_text().splitlines()[1:]]
+    waiting = {f"socket:[{row[9]}]" for row in rows if row[3] == "0A"}
+    return waiting & set(opened(pid))
+
+
+def opened(pid: str) -> Iterator[str]:
+    for file in Path(f"/proc/{pid}/fd").iterdir():
+        with suppress(FileNotFoundError):  # closed since
+            yield str(file.readlink())
+
+
+@pytest.mark.usefixtures("kernel")
+def test_no_process_of_a_run_on_this_machine_waits_for_connections(tmp_path: Path) -> None:
+    results = tmp_path / "results"
+    process = start(results, "run", str(scenario_file(tmp_path, duration_s=20)), "--jobs", "2")
+    try:
+        wait_for(lambda: len(list(results.glob("mine/*/trials/.*/client.pcapng"))) == 2, "two kernels")
+        pids = [line.split()[0] for line in running_on(results)]
+        assert len(pids) > 4  # the command, two workers, two sandboxes
+        assert {pid: found for pid in pids if (found := listening(pid))} == {}
+    finally:
+        press_ctrl_c(process)
+        process.communicate()
+
+
+def test_a_socket_that_listens_is_found() -> None:
+    with socket.create_server(("127.0.0.1", 0)):
+        assert len(listening("self")) == 1
+
+
+def test_a_scheduler_whose_connection_is_lost_ends_a_run_in_one_line() -> None:
     there = LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=":0", silence_logs=50)
-    with there, cluster.remote(there.scheduler_address) as client:
-        ended = pool.run_on(client, list(range(50)), doze)
+    with there, cluster.connected(there.scheduler_address) as client:
+        ended = cluster.run_on(client, list(range(50)), doze)
         next(ended)
         there.close()
-        with pytest.raises(UserError, match=r"^scheduler .*went away.*--resume$"):
+        with pytest.raises(UserError, match=r"^scheduler .*connection lost.*--resume$"):
             list(ended)
 
 
-def test_a_scheduler_that_does_not_answer_is_one_line(tmp_path: Path) -> None:
+def test_a_scheduler_that_does_not_reply_is_one_line(tmp_path: Path) -> None:
     done = lab(tmp_path / "results", "run", str(scenario_file(tmp_path)), "--scheduler", "tcp://127.0.0.1:1")
     assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
-    assert "scheduler=tcp://127.0.0.1:1: must be a dask scheduler that answers" in done.stderr
+    assert "scheduler=tcp://127.0.0.1:1: must be a dask scheduler that replies" in done.stderr
+
+
+@pytest.fixture
+def without_dask(tmp_path: Path) -> dict[str, str]:
+    """Return an environment in which dask cannot be imported."""
+    hidden = tmp_path / "hidden"
+    for name in ("dask", "distributed"):
+        (hidden / name).mkdir(parents=True)
+        (hidden / name / "__init__.py").write_text(f"raise ModuleNotFoundError('No module named {name}')")
+    return {"PYTHONPATH": str(hidden)}
+
+
+@pytest.mark.usefixtures("kernel")
+def test_dask_is_needed_for_a_scheduler_only(tmp_path: Path, without_dask: dict[str, str]) -> None:
+    file = str(scenario_file(tmp_path, duration_s=1, trials=1))
+    assert lab(tmp_path / "results", "run", file, **without_dask).returncode == 0
+    done = lab(tmp_path / "results", "run", file, "--scheduler", "tcp://127.0.0.1:1", **without_dask)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
+    assert done.stderr.startswith("--scheduler: dask is not installed: run '")
 
 
 @pytest.fixture(scope="module")

@@ -26,7 +26,7 @@ def download(
     folder /= "trial"
     folder.mkdir()
     experiment = experiment_on(profile, cca)
-    plan = prepare(Job(experiment, cca, 1, folder, bench.kernel, bench.world.root), folder)
+    plan = prepare(Job(experiment, cca, 1, folder, bench.backend), folder)
     if change:
         change(plan)
     boot.run_plan(plan, folder, bench.kernel, bench.world.root)

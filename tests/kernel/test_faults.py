@@ -76,8 +76,8 @@ def test_a_module_built_for_another_kernel_is_told_in_one_line(bench: Bench, ker
         built = module.read_bytes()
         assert built.count(b"vermagic=6.") == 1
         module.write_bytes(built.replace(b"vermagic=6.", b"vermagic=5."))
-    other = dataclasses.replace(kernel, modules=tmp_path / "modules")
-    job = dataclasses.replace(bench.job(experiment_on(SMALL, "search"), "search", "other-kernel"), kernel=other)
+    other = dataclasses.replace(bench.backend, kernel=dataclasses.replace(kernel, modules=tmp_path / "modules"))
+    job = dataclasses.replace(bench.job(experiment_on(SMALL, "search"), "search", "other-kernel"), backend=other)
     with pytest.raises(TrialError, match=r"^modprobe tcp_search: .*version magic '5\..*' should be '6\.") as told:
         run_trial(job)
     assert "\n" not in str(told.value)
@@ -86,7 +86,7 @@ def test_a_module_built_for_another_kernel_is_told_in_one_line(bench: Bench, ker
 
 def test_a_table_that_cannot_be_written_is_told_in_one_line(bench: Bench) -> None:
     job = bench.job(experiment_on(SMALL, "search"), "search", "no-table")
-    told = pool._worded(lambda _: pl.DataFrame({"a": range(9999)}).write_parquet("/dev/full") or {}, job)
+    told = pool.line_if_failed(lambda _: pl.DataFrame({"a": range(9999)}).write_parquet("/dev/full") or {}, job)
     assert str(told).startswith(f"{job.folder}: ")
     assert "No space left" in str(told)
     assert "\n" not in str(told)
@@ -95,6 +95,7 @@ def test_a_table_that_cannot_be_written_is_told_in_one_line(bench: Bench) -> Non
 @pytest.mark.parametrize(
     "words",
     [
+        ("run",),
         ("run", "gao"),
         ("run", "/nowhere/mine.yml"),
         ("run", "geo", "--trials", "0"),
@@ -108,7 +109,7 @@ def test_a_users_mistake_is_one_line(refusal: Callable[..., str], words: tuple[s
     assert ": " in refusal(*words)
 
 
-@pytest.mark.parametrize("words", [("frobnicate",), ("run",), ("run", "geo", "--jobs", "0"), ("kernel", "brew")])
+@pytest.mark.parametrize("words", [("frobnicate",), ("run", "geo", "--jobs", "0"), ("kernel", "brew")])
 def test_words_that_the_command_does_not_know_are_no_traceback(words: tuple[str, ...]) -> None:
     done = CliRunner().invoke(app, list(words))
     assert done.exit_code == 2

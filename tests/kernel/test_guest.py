@@ -21,12 +21,12 @@ def called(tmp_path_factory: pytest.TempPathFactory, kernel: Kernel, world: Imag
 
 
 def test_a_function_gets_its_arguments_and_gives_its_answer(called: Called) -> None:
-    assert {"lab", "linux"} <= set(called.answer["entries"])
-    assert called.answer["uid"] == 0
+    assert {"lab", "linux"} <= set(called.result["entries"])
+    assert called.result["uid"] == 0
 
 
 def test_its_time_is_virtual(called: Called) -> None:
-    assert called.answer["hour_s"] == pytest.approx(3600, abs=0.01)
+    assert called.result["hour_s"] == pytest.approx(3600, abs=0.01)
 
 
 def test_the_log_is_the_kernels_from_its_first_line_on(called: Called) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from lab.backends import boot
-from lab.backends.place import in_real_time
+from lab.backends.real_time import in_real_time
 from lab.images.image import Image
 from lab.kernel.build import Kernel
 from lab.runs.plan import draw, make_plan
@@ -27,7 +27,7 @@ def ask(tmp_path: Path, kernel: Kernel, world: Image) -> Ask:
 
     def asked(function: Callable[..., Any], **arguments: Any) -> dict[str, Any]:
         arguments |= {"plan": in_real_time(plan, "netns")}
-        answer: dict[str, Any] = boot.call(function, arguments, tmp_path, kernel, world.root).answer
+        answer: dict[str, Any] = boot.call(function, arguments, tmp_path, kernel, world.root).result
         return answer
 
     return asked

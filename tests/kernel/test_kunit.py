@@ -18,11 +18,11 @@ def loaded(tmp_path_factory: pytest.TempPathFactory, kernel: Kernel, world: Imag
 
 def test_every_suite_of_the_modules_ran(loaded: Called) -> None:
     told = {f"{case.suite.split('.')[0]}_kunit" for case in read_ktap(loaded.log)}  # 6.1 names no modules
-    assert loaded.answer
-    assert told == set(loaded.answer)
+    assert loaded.result
+    assert told == set(loaded.result)
 
 
 def test_every_case_passed(loaded: Called) -> None:
     cases = read_ktap(loaded.log)
-    assert len(cases) >= len(loaded.answer)
+    assert len(cases) >= len(loaded.result)
     assert [case for case in cases if not case.ok] == [], "".join(loaded.log.partition("KTAP version")[1:])

@@ -39,7 +39,7 @@ def test_whatever_rate_and_buffer_a_trial_draws_is_read_back(bench: Bench, tmp_p
         )
     ]
     told = boot.call(guest_qdiscs.refusals, {"specs": specs}, tmp_path, bench.kernel, bench.world.root)
-    assert told.answer == []
+    assert told.result == []
 
 
 @pytest.mark.parametrize("child", QUEUES, ids=kind_of)

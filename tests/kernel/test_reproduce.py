@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One command for many scenarios: it runs what is missing, and nothing twice."""
+"""`lab reproduce`: it runs the missing trials of many scenarios, and no trial twice."""
 
 import io
+import json
+import shutil
 from pathlib import Path
 
 import pytest
 from rich.console import Console
 
-from lab.runs.conduct import How
-from lab.runs.reproduce import reproduce
+from lab.commands.reproduce import run_campaign
+from lab.runs.options import RunOptions
 from lab.tables.stored_run import Run
 from tests.command import scenario_file
 
@@ -26,16 +28,17 @@ def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "mine"
 
 
-def run(scenario: str, quick: bool) -> tuple[list[str], str]:
-    said = io.StringIO()
-    faults = reproduce([scenario], quick, How(workers=2, keep_capture=False), Console(file=said, width=300))
-    return faults, said.getvalue()
+def run(*scenarios: str, quick: bool) -> tuple[list[str], str]:
+    """Return the problems, and what was printed."""
+    output = io.StringIO()
+    problems = run_campaign(list(scenarios), quick, RunOptions(2, keep_capture=False), Console(file=output, width=300))
+    return problems, output.getvalue()
 
 
 def test_nothing_runs_twice_and_a_run_of_other_trials_is_another_run(scenario: str, results: Path) -> None:
-    faults, said = run(scenario, quick=True)
-    assert faults == []
-    assert "mine: 1 trials run" in said
+    problems, output = run(scenario, quick=True)
+    assert problems == []
+    assert "mine: 1 trials run" in output
     first = Run(results / "latest")
     (trial,) = first.trials
     assert first.complete
@@ -47,24 +50,43 @@ def test_nothing_runs_twice_and_a_run_of_other_trials_is_another_run(scenario: s
     assert [len(Run(file.parent).trials) for file in sorted(results.glob("[0-9]*/run.json"))] == [1, 2]
 
 
-def test_a_run_that_was_broken_off_is_gone_on_with(scenario: str, results: Path) -> None:
+def test_an_interrupted_run_is_continued(scenario: str, results: Path) -> None:
     run(scenario, quick=False)
-    whole = Run(results / "latest")
-    lost = whole.trials[1].path / "trial.json"
-    lost.unlink()
-    for file in lost.parent.iterdir():
-        file.unlink()
-    lost.parent.rmdir()
+    shutil.rmtree(Run(results / "latest").trials[1].path)
     assert "mine: 1 trials run" in run(scenario, quick=False)[1]
     assert len(list(results.glob("[0-9]*"))) == 1
     assert len(Run(results / "latest").trials) == 2
 
 
+def test_a_complete_run_counts_though_a_newer_one_is_empty(scenario: str, results: Path) -> None:
+    run(scenario, quick=True)
+    (complete,) = results.glob("[0-9]*")
+    newer = results / "2999-01-01T00-00-00Z"
+    (newer / "trials").mkdir(parents=True)
+    meta = json.loads((complete / "run.json").read_text())
+    (newer / "run.json").write_text(json.dumps(meta | {"complete": False}))
+    assert "trials run" not in run(scenario, quick=True)[1]
+    assert Run(newer).trials == []
+    assert (results / "latest").resolve() == complete
+
+
+def test_of_unfinished_runs_the_one_with_most_trials_is_continued(scenario: str, results: Path) -> None:
+    run(scenario, quick=False)
+    (older,) = results.glob("[0-9]*")
+    meta = json.loads((older / "run.json").read_text()) | {"complete": False}
+    (older / "run.json").write_text(json.dumps(meta))
+    shutil.rmtree(Run(older).trials[0].path)
+    newer = results / "2999-01-01T00-00-00Z"
+    (newer / "trials").mkdir(parents=True)
+    (newer / "run.json").write_text(json.dumps(meta))
+    assert "mine: 1 trials run" in run(scenario, quick=False)[1]
+    assert Run(older).complete
+    assert not Run(newer).complete
+
+
 def test_a_scenario_that_cannot_run_is_a_line_and_the_others_run(scenario: str, results: Path) -> None:
     broken = Path(scenario).with_name("broken.yml")
     broken.write_text(Path(scenario).read_text().replace("geo-viasat", "no-such-link"))
-    said = Console(file=io.StringIO(), width=300)
-    faults = reproduce([str(broken), scenario], True, How(workers=1, keep_capture=False), said)
-    assert len(faults) == 1
-    assert "profile=no-such-link: must be a known profile" in faults[0]
+    (problem,) = run(str(broken), scenario, quick=True)[0]
+    assert "profile=no-such-link: must be a known profile" in problem
     assert Run(results / "latest").complete

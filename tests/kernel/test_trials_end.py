@@ -11,7 +11,7 @@ import pytest
 
 from lab.backends import boot
 from lab.backends.boot import TrialError
-from lab.backends.place import in_real_time
+from lab.backends.real_time import in_real_time
 from lab.base.stats import largest
 from lab.images.image import Image
 from lab.kernel.build import Kernel
@@ -109,7 +109,7 @@ def _host_trial(folder: Path, kernel: Kernel, world: Image, profile: Profile = S
     plan = make_plan(experiment, experiment.ccas["search"], draw(experiment, 1))
     plan["flows"][0] |= flow
     arguments = {"plan": in_real_time(plan, "netns")}
-    answer: dict[str, Any] = boot.call(guest_host.whole, arguments, folder, kernel, world.root).answer
+    answer: dict[str, Any] = boot.call(guest_host.whole, arguments, folder, kernel, world.root).result
     return answer
 
 
@@ -125,7 +125,7 @@ def test_a_server_that_is_not_there_is_one_line(bench: Bench) -> None:
 
 
 def test_a_client_on_a_second_machine_ends_when_it_must(tmp_path: Path, kernel: Kernel, world: Image) -> None:
-    told = boot.call(guest_trial.far_client, {}, tmp_path, kernel, world.root).answer
+    told = boot.call(guest_trial.far_client, {}, tmp_path, kernel, world.root).result
     assert (told["ended"], told["printed"], told["left"]) == (False, "began\n", [])
     assert told["machine"]["wake_ups"] > 0
 

@@ -37,7 +37,7 @@ def test_without_a_vm_the_virtual_kernel_is_usual() -> None:
 @pytest.mark.usefixtures("up")
 def test_a_vm_that_is_up_is_used_with_containerlab() -> None:
     chosen = choose.choose(None, None)
-    assert (chosen.line, chosen.why) == ("backend vm, engine containerlab", "the VM is up")
+    assert (chosen.line, chosen.reason) == ("backend vm, engine containerlab", "the VM is up")
 
 
 @pytest.mark.usefixtures("up")
@@ -64,8 +64,8 @@ def test_what_does_not_go_together_is_refused(backend: str | None, engine: str |
 @pytest.mark.usefixtures("up")
 def test_the_environment_says_it_where_the_command_line_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LAB_BACKEND", "virtual")
-    assert choose.choose(None, None).why == "LAB_BACKEND says so"
-    assert choose.choose("host", None).why == "as asked"
+    assert choose.choose(None, None).reason == "set by LAB_BACKEND"
+    assert choose.choose("host", None).reason == "as requested"
     monkeypatch.setenv("LAB_BACKEND", "cloud")
     with pytest.raises(UserError, match="environment: backend=cloud: must be one of"):
         choose.choose(None, None)
@@ -74,7 +74,7 @@ def test_the_environment_says_it_where_the_command_line_does_not(monkeypatch: py
 @pytest.mark.usefixtures("down")
 def test_a_vm_that_is_not_up_is_said_so() -> None:
     with pytest.raises(UserError, match="vm: not up: run 'vagrant up'"):
-        choose.place(choose.choose("vm", None))
+        choose.real_backend(choose.choose("vm", None))
 
 
 @pytest.fixture

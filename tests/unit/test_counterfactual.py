@@ -20,7 +20,7 @@ from lab.evaluation.claims.verdict import AGREES, EXPLAINED, OPEN, PARTLY, UNEXP
 from lab.evaluation.write import claimed
 from lab.judge.stored import Stored, stored
 from lab.report.index.summary import one_a_link
-from lab.runs.experiment import asked, digest, load_experiment, record
+from lab.runs.experiment import digest, load_experiment, specification, trial_part
 from lab.schema.scenario import load_scenario, scenarios
 from lab.tables.stored_run import Run
 from tests.stored_run import LINK, store_run
@@ -156,14 +156,14 @@ def test_a_text_alone_is_no_field_of_a_claim(folder: Path) -> None:
 
 def test_an_explanation_may_be_written_after_the_run_and_leaves_its_digest(folder: Path) -> None:
     write(folder, "mine", BASE | {"claims": [explained()]})
-    before = record(load_experiment("mine"))
+    before = specification(load_experiment("mine"))
     write(folder, "mine", BASE | {"claims": [explained("faster", open="a wider link was tried")]})
-    after = record(load_experiment("mine"))
+    after = specification(load_experiment("mine"))
     assert before["digests"] == after["digests"]
     assert after["scenario"]["claims"][0]["open"]
-    assert digest(asked(after["scenario"])) == after["digests"]["scenario"]
+    assert digest(trial_part(after["scenario"])) == after["digests"]["scenario"]
     write(folder, "mine", BASE | {"claims": [explained(values={"loss_s": 8.0})]})
-    assert record(load_experiment("mine"))["digests"] != before["digests"]
+    assert specification(load_experiment("mine"))["digests"] != before["digests"]
 
 
 def test_counterfactuals_run_after_what_they_explain(folder: Path) -> None:
@@ -300,6 +300,6 @@ def test_a_run_of_fewer_trials_is_a_run_of_the_same_scenario(folder: Path) -> No
     write(folder, "mine", BASE | {"claims": [explained()]})
     write(folder, "faster", FASTER)
     for name in ("mine", "faster"):
-        whole, few = (asked(load_scenario(name, changes)[1].model_dump()) for changes in ({}, {"trials": 2}))
+        whole, few = (trial_part(load_scenario(name, changes)[1].model_dump()) for changes in ({}, {"trials": 2}))
         assert (few["trials"], whole["trials"]) == (2, TRIALS)
         assert digest(few | {"trials": TRIALS}) == digest(whole)

@@ -128,10 +128,10 @@ def test_a_machine_that_cannot_be_reached_costs_a_trial_and_one_line(tmp_path: P
     config = tmp_path / "config"
     config.write_text("Host away\n  HostName 127.0.0.1\n  Port 9\n")
     plan = {"flows": [{"duration_s": 1}]}
-    with pytest.raises(TrialError, match=r"^away: cannot be reached, or went away: .*refused"):
+    with pytest.raises(TrialError, match=r"^away: cannot be reached, or connection lost: .*refused"):
         Machine("netns", "away", config).run_plan(plan, tmp_path)
     with pytest.raises(UserError, match=r"^away: cannot be reached"):
-        Machine("netns", "away", config).ask("lab.node.facts", "netns")
+        Machine("netns", "away", config).call("lab.node.facts", "netns")
 
 
 def stored(
@@ -169,11 +169,11 @@ class TakingDown:
     """A machine that refuses to clean up for a while, since the interrupted trial holds its lock."""
 
     def __init__(self, refusals: int) -> None:
-        self.refusals, self.asked = refusals, 0
+        self.refusals, self.calls = refusals, 0
 
-    def ask(self, *_: str) -> str:
-        self.asked += 1
-        if self.asked <= self.refusals:
+    def call(self, *_: str) -> str:
+        self.calls += 1
+        if self.calls <= self.refusals:
             raise UserError("held by a run")
         return ""
 
@@ -182,7 +182,7 @@ def test_an_interrupted_command_waits_until_its_trial_is_taken_down(monkeypatch:
     monkeypatch.setattr(time, "sleep", lambda _: None)
     machine = TakingDown(refusals=3)
     real.settle(machine)  # type: ignore[arg-type]
-    assert machine.asked == 4
+    assert machine.calls == 4
 
 
 def test_it_does_not_wait_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:

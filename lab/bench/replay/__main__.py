@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 
 from lab.backends.boot import TrialError
-from lab.backends.choose import Choice, place
+from lab.backends.choose import Choice, real_backend
 from lab.backends.machine import Machine
 from lab.base.errors import UserError, field_error
 from lab.base.scratch import scratch_folder
@@ -70,7 +70,7 @@ def runner(where: str) -> Run:
 
 def vm() -> Machine:
     """Return the VM that is up, or the machine that LAB_MACHINE names; UserError where there is none."""
-    machine = place(Choice("vm", "netns", "as asked"))
+    machine = real_backend(Choice("vm", "netns", "as requested"))
     assert isinstance(machine, Machine)
     return machine
 

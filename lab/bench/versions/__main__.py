@@ -11,6 +11,7 @@ import polars as pl
 import typer
 from rich.console import Console
 
+from lab.backends.virtual import Virtual, ensure_built
 from lab.base import paths
 from lab.base.errors import UserError, field_error
 from lab.bench import measured
@@ -18,10 +19,8 @@ from lab.bench.measured import Figure
 from lab.bench.versions import trials as run
 from lab.bench.versions.compare import CLASSES, by_link, over_links, shown
 from lab.bench.versions.forms import FORMS, LINKS
-from lab.images import image
 from lab.judge.search_replay import versions
-from lab.kernel import build
-from lab.kernel.build import Kernel
+from lab.kernel.recipe import Recipe
 
 BASE = "search2_printed"
 
@@ -51,38 +50,38 @@ def _known(text: str) -> list[str]:
 
 
 def _measure(replayed: int, modules: int, links: list[str], forms: list[str], senders: list[str], base: str) -> None:
-    kernel, world = build.ensure(), image.ensure("world").root
+    backend = ensure_built(Recipe())
     folder = paths.results() / "bench" / "versions"
     console = Console(width=230, highlight=False)
     if replayed:
-        table = _replayed(replayed, links, sorted({*forms, base}), folder, kernel, world, console)
+        table = _replayed(replayed, links, sorted({*forms, base}), folder, backend, console)
         _report(table, base, folder, "replayed", console)
     if modules:
-        table = _modules(modules, links, sorted({*senders, base}), folder, kernel, world, console)
+        table = _modules(modules, links, sorted({*senders, base}), folder, backend, console)
         _report(table, base, folder, "modules", console)
 
 
 def _replayed(
-    count: int, links: list[str], forms: list[str], folder: Path, kernel: Kernel, world: Path, console: Console
+    count: int, links: list[str], forms: list[str], folder: Path, backend: Virtual, console: Console
 ) -> pl.DataFrame:
     rows: list[run.Row] = []
     for link in links:
         begin_s = time.monotonic()
-        wanted = run.jobs(link, run.plain(), count, folder / "plain", kernel, world)
+        wanted = run.jobs(link, run.plain(), count, folder / "plain", backend)
         for job in run.run(wanted, console):
-            rows += run.replayed_rows(job.folder, link, forms, kernel.replay_library)
+            rows += run.replayed_rows(job.folder, link, forms, backend.kernel.replay_library)
         console.print(f"{link}: {time.monotonic() - begin_s:.0f} s")
     return pl.DataFrame(rows, infer_schema_length=None)
 
 
 def _modules(
-    count: int, links: list[str], forms: list[str], folder: Path, kernel: Kernel, world: Path, console: Console
+    count: int, links: list[str], forms: list[str], folder: Path, backend: Virtual, console: Console
 ) -> pl.DataFrame:
-    place = folder / kernel.described["modules_digest"]  # another core makes other trials
+    place = folder / backend.kernel.described["modules_digest"]  # another core makes other trials
     rows: list[run.Row] = []
     for link in links:
         begin_s = time.monotonic()
-        wanted = run.jobs(link, run.modules(forms), count, place, kernel, world)
+        wanted = run.jobs(link, run.modules(forms), count, place, backend)
         rows += [row for job in run.run(wanted, console) if (row := run.module_row(job.folder, link))]
         console.print(f"{link}: {time.monotonic() - begin_s:.0f} s")
     return pl.DataFrame(rows, infer_schema_length=None)

@@ -2,19 +2,19 @@
 """Trials that are stored run only once; the result of each as one row per form."""
 
 import hashlib
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 
+from lab.backends.virtual import Virtual
 from lab.bench.versions.forms import FORMS, experiment
 from lab.evaluation.search.replay import BASE, class_of, download, exit_of
 from lab.judge.outcome import outcome
-from lab.kernel.build import Kernel
 from lab.links.profile import Profile
-from lab.runs.pool import run_all
+from lab.runs.options import RunOptions
+from lab.runs.pool import run_jobs
 from lab.runs.trial import Job
 from lab.schema.cca import Cca, load_ccas
 from lab.tables.stored_trial import Trial
@@ -23,12 +23,12 @@ RULE = "latency_offset"  # of the capacity that senders could know; exits are ju
 Row = dict[str, Any]
 
 
-def jobs(link: str, senders: dict[str, Cca], trials: int, folder: Path, kernel: Kernel, world: Path) -> list[Job]:
+def jobs(link: str, senders: dict[str, Cca], trials: int, folder: Path, backend: Virtual) -> list[Job]:
     """Build every trial over a link."""
     built = experiment(link, senders, trials)
     place = folder / f"{link}-{_digest(built.profile)}"
     return [
-        Job(built, name, number, place / f"{name}-{number:03d}", kernel, world, keep_capture=False)
+        Job(built, name, number, place / f"{name}-{number:03d}", backend, keep_capture=False)
         for number in range(1, trials + 1)
         for name in senders
     ]
@@ -43,7 +43,7 @@ def run(wanted: list[Job], console: Console) -> list[Job]:
     """Run the trials without a stored result; returns those that have one, and prints each reason for none once."""
     missing = [job for job in wanted if not _stored(job)]
     reasons: dict[str, int] = {}
-    for job, result in run_all(missing, len(os.sched_getaffinity(0))):
+    for job, result in run_jobs(missing, RunOptions()):
         if isinstance(result, str):
             reasons[result] = reasons.get(result, 0) + 1
             if reasons[result] == 1:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import polars as pl
 
+from lab.backends.virtual import Virtual
 from lab.evaluation.search import sensitivity
 from lab.evaluation.search.replay import Download, class_of, downloads, exit_of, varied
 from lab.judge import loss
@@ -17,9 +18,9 @@ from lab.judge.frames import Row
 from lab.judge.search_replay import version
 from lab.judge.slow_start import SlowStartExit, first_exit
 from lab.judge.stored import Stored
-from lab.kernel.build import Kernel
-from lab.runs import pool
 from lab.runs.experiment import load_experiment
+from lab.runs.options import RunOptions
+from lab.runs.pool import run_jobs
 from lab.runs.trial import Job
 from lab.tables.downloads import FLOW
 from lab.tables.stored_trial import Trial
@@ -35,18 +36,18 @@ POINTS: tuple[dict[str, int], ...] = (
 TRIALS = 2
 
 
-def run_checks(stored: Stored, folder: Path, kernel: Kernel, world: Path, workers: int) -> pl.DataFrame:
+def run_checks(stored: Stored, folder: Path, backend: Virtual, options: RunOptions) -> pl.DataFrame:
     """Run the points on a scenario's links; what is stored in the folder already is not run again."""
     found = [one for one in downloads(stored) if one.trial <= TRIALS]
-    jobs = [_job(stored.name, point, one.trial, folder, kernel, world) for point in POINTS for one in found]
+    jobs = [_job(stored.name, point, one.trial, folder, backend) for point in POINTS for one in found]
     missing = [job for job in jobs if not (job.folder / "trial.json").exists()]
-    for _ in pool.run_all(missing, workers):
+    for _ in run_jobs(missing, options):
         pass  # a trial that failed leaves no folder, and no row below
     known = {one.trial: one for one in found}
-    return pl.DataFrame(list(_rows(stored.name, jobs, known, kernel.replay_library)), infer_schema_length=None)
+    return pl.DataFrame(list(_rows(stored.name, jobs, known, backend.kernel.replay_library)), infer_schema_length=None)
 
 
-def _job(name: str, point: dict[str, int], number: int, folder: Path, kernel: Kernel, world: Path) -> Job:
+def _job(name: str, point: dict[str, int], number: int, folder: Path, backend: Virtual) -> Job:
     experiment = load_experiment(name, {"ccas": [SENDER], "claims": []})
     sender = experiment.ccas[SENDER].model_copy(update={"params": point})
     place = "-".join(f"{key}{value}" for key, value in point.items()) or "published"
@@ -55,8 +56,7 @@ def _job(name: str, point: dict[str, int], number: int, folder: Path, kernel: Ke
         SENDER,
         number,
         folder / name / place / f"{SENDER}-{number:03d}",
-        kernel,
-        world,
+        backend,
         keep_capture=False,
     )
 

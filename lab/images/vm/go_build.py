@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""containerlab, built from its own Go module of one pinned version; go.sum locks everything that goes into it."""
+"""containerlab, built from its own Go module of one pinned version; go.sum locks all its dependencies."""
 
 import hashlib
 import os
@@ -18,7 +18,7 @@ FLAGS = ["-p", "1", "-trimpath", "-ldflags", f"-s -w -X github.com/srl-labs/cont
 
 
 def ensure() -> Path:
-    """Return the program, building it where it is not cached: some minutes, of one core."""
+    """Return the program; build it if it is not cached, which takes some minutes of one processor."""
     folder = paths.cache() / f"containerlab-{_digest()}"
     with publish(folder) as draft:
         if draft:

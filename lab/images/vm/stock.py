@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The sender modules for the box's own kernel, built on this machine: the VM may be too slow for a compiler."""
+"""The sender modules for the box's own kernel, built on this machine: a VM may be too slow for a compiler."""
 
 import hashlib
 import re
@@ -29,12 +29,12 @@ class Stock:
 
     @property
     def packed(self) -> Path:
-        """Return all of them in one file: a slow machine takes seconds for each that it is brought."""
+        """Return all modules in one file: on a slow machine the copy of each file takes seconds."""
         return self.folder.parent / PACKED
 
 
 def ensure() -> Stock:
-    """Return the modules, building what is not cached."""
+    """Return the modules; build what is not cached."""
     sandbox.require()
     root = image.ensure(IMAGE)
     release = _release(root)
@@ -47,7 +47,7 @@ def ensure() -> Stock:
 
 
 def _release(root: image.Image) -> str:
-    """Name the release that the headers are of; its source must be of the same version."""
+    """Return the release of the headers; its source must have the same version."""
     (headers,) = (root.root / "usr/src").glob("linux-headers-*-cloud-amd64")
     release = headers.name.removeprefix("linux-headers-")
     source, wanted = root.versions["linux-source-6.12"], root.versions[f"linux-headers-{release}"]
@@ -79,5 +79,5 @@ def _build(compile_: Compile, release: str) -> None:
 
 
 def names(stock: Stock) -> list[str]:
-    """Name the modules, as modprobe does."""
+    """Return the modules' names for modprobe."""
     return sorted(re.sub("-", "_", file.stem) for file in stock.folder.glob("*.ko"))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The virtual kernel's world as a container image: containerlab's nodes see the tools of the same versions."""
+"""The virtual kernel's world as a container image, so that containerlab's nodes have the same versions of tools."""
 
 import subprocess
 from dataclasses import dataclass
@@ -15,14 +15,14 @@ FILE = "world.tar.gz"
 
 @dataclass(frozen=True)
 class Packed:
-    """A tar that `docker import` takes, and the digest of what is in it."""
+    """A tar for `docker import`, and the digest of its content."""
 
     file: Path
     digest: str
 
 
 def ensure() -> Packed:
-    """Return the packed image, making it where it is not made."""
+    """Return the packed image; make it if it is not cached."""
     world = image.ensure("world")
     folder = paths.cache() / f"world-image-{world.digest}"
     with publish(folder) as draft:
@@ -32,14 +32,14 @@ def ensure() -> Packed:
 
 
 def _pack(root: Path, file: Path, log: Path) -> None:
-    """All files are root's, as in the virtual kernel."""
+    """Make root the owner of a file, as in the virtual kernel."""
     compress = "--use-compress-program=gzip -1"
     owner = ["--owner=0", "--group=0", "--numeric-owner"]
     image.run_logged(["tar", "-c", compress, *owner, "-f", str(file), "-C", str(root), "."], None, log)
 
 
 def load(packed: Packed) -> None:
-    """Give the image to the Docker of this machine."""
+    """Load the image into this machine's Docker."""
     change = ["--change", f"LABEL digest={packed.digest}", "--change", 'CMD ["sleep", "infinity"]']
     image.run_logged(["docker", "import", *change, str(packed.file), NAME], None, packed.file.parent / "import.log")
 

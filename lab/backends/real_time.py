@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A place where plans are executed, and how: in the virtual kernel, on this machine's own, or on another machine's."""
+"""What the backends `host` and `vm` have in common: plans for a real clock, and what a node leaves behind."""
 
 import getpass
 import os
@@ -7,42 +7,23 @@ import platform
 import shutil
 import sys
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from lab.backends.boot import TrialError
 from lab.base import paths
 
-ENGINES = ("netns", "containerlab", "mininet", "pair")
 REAL_TIME: dict[str, Any] = {"clock": "real", "preload": None}
 GRACE_S = 300  # beyond a download's own time: bringing containers up on a slow machine, and taking them down
 
 
-class Place(Protocol):
-    """What a trial needs of it."""
-
-    @property
-    def backend(self) -> str:
-        """Where the kernel runs."""
-
-    @property
-    def engine(self) -> str:
-        """What builds the network."""
-
-    def worded(self, plan: dict[str, Any]) -> dict[str, Any]:
-        """Return a plan as it is executed here."""
-
-    def run_plan(self, plan: dict[str, Any], folder: Path) -> None:
-        """Execute a plan and leave its raw records in a folder; TrialError where there are none."""
-
-
 def in_real_time(plan: dict[str, Any], engine: str) -> dict[str, Any]:
-    """Return a plan as a real kernel executes it, with an engine."""
+    """Return a plan as a real kernel executes it, with its engine."""
     shapes = [shape | {"spec": _punctual(shape["spec"])} for shape in plan["shapes"]]
     return plan | REAL_TIME | {"engine": engine, "holder": holder(), "shapes": shapes}
 
 
 def _punctual(spec: dict[str, Any]) -> dict[str, Any]:
-    """Word a constant rate for timers that are late: tbf forgets the time it lost, `replay` keeps to its own clock.
+    """Return a constant rate in the form that suits late timers: tbf loses the time, `replay` keeps its own clock.
 
     Under software emulation, where timers are half a millisecond late, tbf of 10 Mb/s carries 9.2 and `replay` 10.0.
     """
@@ -53,9 +34,9 @@ def _punctual(spec: dict[str, Any]) -> dict[str, Any]:
 
 
 def holder() -> str:
-    """Name this command, for whoever finds it in his way."""
-    words = " ".join(["lab", *sys.argv[1:]])
-    return f"'{words}' of {getpass.getuser()} on {platform.node()}, process {os.getpid()}"
+    """Name this command, user, machine and process, for a command that finds the machine in use."""
+    command = " ".join(["lab", *sys.argv[1:]])
+    return f"'{command}' of {getpass.getuser()} on {platform.node()}, process {os.getpid()}"
 
 
 def add_topology(folder: Path, engine: str, name: str) -> None:
@@ -65,15 +46,15 @@ def add_topology(folder: Path, engine: str, name: str) -> None:
 
 
 def patience_s(plan: dict[str, Any]) -> float:
-    """Return after how long an execution is given up."""
+    """Return the wall time after which an execution is stopped."""
     return float(GRACE_S + 2 * plan["flows"][0]["duration_s"])
 
 
-def require_records(folder: Path, where: str, said: str) -> None:
-    """Raise what a node told, or that it left nothing."""
+def require_records(folder: Path, where: str, output: str) -> None:
+    """Raise TrialError with the node's own error, or if it left no records."""
     error = folder / "error.txt"
     if error.exists():
-        raise TrialError(error.read_text().strip() or f"{folder.parent}: full: the node could not write even why")
+        raise TrialError(error.read_text().strip() or f"{folder.parent}: full: the node could not even write its error")
     if not (folder / "node.json").exists():
-        lines = said.strip().splitlines() or ["it was killed, or went away"]
+        lines = output.strip().splitlines() or ["the node was killed, or the connection was lost"]
         raise TrialError(f"{where}: no result: {lines[-1][:300]}")

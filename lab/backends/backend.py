@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What every backend offers to a trial, and what a run records of the machine that its trials run on."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+KINDS = ("virtual", "host", "vm")
+ENGINES = ("netns", "containerlab", "mininet", "pair")
+
+
+class Backend(Protocol):
+    """Where the kernel runs, and what builds the network there."""
+
+    @property
+    def kind(self) -> str:
+        """Return one of KINDS."""
+
+    @property
+    def engine(self) -> str:
+        """Return one of ENGINES."""
+
+    @property
+    def required_files(self) -> list[Path]:
+        """Return files of this machine that a worker on another machine must also have, at the same paths."""
+
+    def adapt(self, plan: dict[str, Any]) -> dict[str, Any]:
+        """Return the plan as this backend executes it."""
+
+    def run_plan(self, plan: dict[str, Any], folder: Path) -> None:
+        """Execute a plan and leave its raw records in a folder; TrialError if there are none."""
+
+
+@dataclass(frozen=True)
+class Description:
+    """The kernel and the packages of a machine, virtual or real."""
+
+    kernel: dict[str, str]  # kernel_source, kernel_digest, modules_digest; of a real machine also cpu
+    packages_digest: str
+    packages: dict[str, str]  # name -> version
+    drifted: dict[str, str]  # name -> "pinned -> installed", of an image whose pinned version the archive has lost
+
+
+@dataclass(frozen=True)
+class Site:
+    """A backend with the description of its machine."""
+
+    backend: Backend
+    description: Description

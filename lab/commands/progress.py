@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Progress bars: of a build, and of trials."""
+
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import TracebackType
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from lab.backends.virtual import BuildProgress
+from lab.runs.execute import OpenRun
+from lab.runs.pool import Result
+from lab.runs.trial import Job
+
+REFRESHES_PER_S = 2  # ten took a twentieth of a processor from the trials
+BUILD_STEPS = 1035  # lines of compiler output of the virtual kernel: only the bar depends on it
+BOOT_S = 8.0  # virtual seconds that cost as much as a trial's start: `make bench-reproduce` measures it
+
+
+@contextmanager
+def build_bar(console: Console) -> Iterator[BuildProgress]:
+    """Show what is being built, and how many steps of the kernel's build are done."""
+    with _bar(console, "steps") as bar:
+        task = bar.add_task("", total=None, count="")
+
+        def show(what: str, steps: int | None) -> None:
+            done = min(steps or 0, BUILD_STEPS)
+            count = "" if steps is None else f"{done}/{BUILD_STEPS}"
+            bar.update(
+                task, description=what, total=None if steps is None else BUILD_STEPS, completed=done, count=count
+            )
+
+        yield show
+
+
+class TrialBar:
+    """Observes trials: one bar for all, and one line per ended run if there are many."""
+
+    def __init__(self, console: Console, many_runs: bool) -> None:
+        self._console, self._many_runs = console, many_runs
+        self._bar = _bar(console, "trials")
+        self._task: TaskID | None = None
+        self._total, self._begin_s = 0, 0.0
+        self._counts: Counter[str] = Counter()
+        self._virtual_s = 0.0
+
+    def __enter__(self) -> "TrialBar":
+        """Return the observer; the bar appears with the first trial."""
+        return self
+
+    def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
+        """Take the bar down."""
+        if self._task is not None:
+            self._bar.stop()
+
+    def begin(self, jobs: list[Job]) -> None:
+        """Show the bar; a trial's share of it is its expected wall time."""
+        self._total, self._begin_s = len(jobs), time.monotonic()
+        self._task = self._bar.add_task("trials", total=sum(map(_cost_s, jobs)), count=f"0/{len(jobs)}")
+        self._bar.start()
+
+    def trial_ended(self, job: Job, result: Result) -> None:
+        """Count a trial."""
+        assert self._task is not None
+        self._counts[_kind(result)] += 1
+        self._virtual_s += 0 if isinstance(result, str) else job.experiment.scenario.duration_s
+        prefix = f"{job.experiment.name}: " if self._many_runs else ""
+        count = f"{self._counts.total()}/{self._total}"
+        self._bar.update(self._task, advance=_cost_s(job), description=prefix + self._summary(), count=count)
+
+    def run_ended(self, run: OpenRun) -> None:
+        """Print how many trials of a run were run, and how many failed."""
+        if self._many_runs:
+            base = run.experiment.scenario.counterfactual_of
+            name = f"{run.experiment.name} (counterfactual of {base})" if base else run.experiment.name
+            failed = f", {len(run.failures)} without a result" if run.failures else ""
+            self._console.print(f"{name}: {len(run.jobs)} trials run{failed}", soft_wrap=True, markup=False)
+
+    def _summary(self) -> str:
+        speed = self._virtual_s / (time.monotonic() - self._begin_s)
+        failed = f", {self._counts['failed']} failed" if self._counts["failed"] else ""
+        return f"{self._counts['valid']} valid, {self._counts['invalid']} invalid{failed}, {speed:.1f} virtual s/s"
+
+
+def _kind(result: Result) -> str:
+    if isinstance(result, str):
+        return "failed"
+    return "valid" if result["certificate"]["valid"] else "invalid"
+
+
+def _cost_s(job: Job) -> float:
+    return BOOT_S + job.experiment.scenario.duration_s
+
+
+def _bar(console: Console, unit: str) -> Progress:
+    return Progress(
+        TextColumn("{task.description:<38}"),
+        BarColumn(),
+        TextColumn("{task.fields[count]} " + unit),
+        TimeElapsedColumn(),
+        TextColumn("ETA"),
+        TimeRemainingColumn(),
+        console=console,
+        refresh_per_second=REFRESHES_PER_S,
+    )

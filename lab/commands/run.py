@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`lab run`: from a scenario, or from a profile and senders, to a report."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+import typer
+from rich.console import Console
+
+from lab.backends import real
+from lab.backends.backend import Site
+from lab.backends.choose import COMMAND_LINE, Choice, choose, real_backend
+from lab.backends.virtual import find_built
+from lab.base import paths, sandbox
+from lab.base.errors import UserError, field_error
+from lab.commands.prepare import build as build_kernel
+from lab.commands.progress import TrialBar
+from lab.commands.report import report
+from lab.kernel import build
+from lab.kernel.recipe import Recipe
+from lab.runs import find_run
+from lab.runs.execute import OpenRun, execute
+from lab.runs.experiment import Experiment, load_experiment
+from lab.runs.options import RunOptions
+from lab.runs.plan import needed_modules
+from lab.runs.try_link import try_link
+
+BUILD_MINUTES = 7
+VIRTUAL_S_PER_S = 3.5  # of one processor, with capture and tables: `lab bench` measures it
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to run: a scenario, or senders over a profile."""
+
+    scenario: str | None = None
+    profile: str | None = None
+    ccas: str | None = None  # names with commas between them
+    topology: str | None = None
+    overrides: dict[str, Any] | None = None  # of the scenario's fields; None: no override
+
+    def experiment(self) -> Experiment:
+        """Load it; UserError if the arguments do not fit each other."""
+        overrides = self.overrides or {}
+        if self.profile is None:
+            for name, value in (("cca", self.ccas), ("topology", self.topology)):
+                if value is not None:
+                    raise field_error(COMMAND_LINE, name, value, "used with --profile, not with a scenario")
+            if self.scenario is None:
+                raise UserError(f"{COMMAND_LINE}: must name a scenario (see 'lab list'), or --profile and --cca")
+            return load_experiment(self.scenario, overrides)
+        if self.scenario is not None:
+            raise field_error(COMMAND_LINE, "profile", self.profile, f"left out with a scenario ({self.scenario})")
+        if not self.ccas:
+            raise field_error(COMMAND_LINE, "profile", self.profile, "used with --cca, such as --cca search,cubic")
+        ccas = [cca.strip() for cca in self.ccas.split(",")]
+        return try_link(self.profile, ccas, overrides | {"topology": self.topology})
+
+
+@dataclass(frozen=True)
+class Where:
+    """Where to run it: backend and engine, and the virtual kernel's recipe."""
+
+    backend: str | None
+    engine: str | None
+    recipe: Recipe
+
+
+def run(request: Request, where: Where, options: RunOptions, resume: bool, console: Console) -> None:
+    """Run an experiment and report it; exit status 1 if a trial has no result."""
+    choice = choose(where.backend, where.engine)
+    experiment = request.experiment()
+    if choice.backend != "virtual":
+        options = _one_at_a_time(choice, options)
+    with _site(choice, experiment, where.recipe, options, console) as site, TrialBar(console, many_runs=False) as bar:
+        find = find_run.unfinished if resume else find_run.none
+        executed = execute([experiment], find, site, options, bar)
+    for refusal in executed.refusals:
+        raise refusal
+    for stored in executed.runs:
+        _require_results(stored, console)
+        report(stored.folder, build.find(), console)
+
+
+def _require_results(stored: OpenRun, console: Console) -> None:
+    failures = stored.failures
+    if failures:
+        console.print(
+            f"{len(stored.failures)} trials gave no result: {stored.failures[0]}", soft_wrap=True, markup=False
+        )
+        console.print(f"the others are stored in {stored.folder}: go on with --resume", soft_wrap=True, markup=False)
+        raise typer.Exit(1)
+
+
+def _one_at_a_time(choice: Choice, options: RunOptions) -> RunOptions:
+    """Real time allows one trial at a time, started from this machine."""
+    if options.scheduler:
+        rule = f"left out with backend {choice.backend}: real time allows one trial at a time"
+        raise field_error(COMMAND_LINE, "scheduler", options.scheduler, rule)
+    return replace(options, workers=1)
+
+
+@contextmanager
+def _site(
+    choice: Choice, experiment: Experiment, recipe: Recipe, options: RunOptions, console: Console
+) -> Iterator[Site]:
+    """Print what will be done, and provide the backend."""
+    if choice.backend == "virtual":
+        sandbox.require()
+        found = find_built(recipe)
+        _announce(experiment, options, recipe, found is not None, console)
+        yield (found or build_kernel(recipe, console)).site
+        return
+    console.print(f"{choice.line}: real time, one trial at a time; {choice.reason}", soft_wrap=True, markup=False)
+    backend = real_backend(choice)
+    with real.alone(backend):
+        site = real.inspect(backend, needed_modules(experiment))
+        console.print(f"{site.description.kernel['kernel_source']} on {site.description.kernel['cpu']}", markup=False)
+        try:
+            yield site
+        except KeyboardInterrupt:
+            console.print("waiting until the trial has ended; after a second Ctrl-C run 'lab clean'", markup=False)
+            real.settle(backend)
+            raise
+
+
+def _announce(experiment: Experiment, options: RunOptions, recipe: Recipe, cached: bool, console: Console) -> None:
+    """Print what will be done, where, and how long it should take."""
+    scenario = experiment.scenario
+    count = scenario.trials * len(scenario.ccas)
+    minutes = count * scenario.duration_s / VIRTUAL_S_PER_S / options.workers / 60 + (0 if cached else BUILD_MINUTES)
+    lines = [
+        f"backend virtual, engine netns: {recipe.label} as User Mode Linux in virtual time, the default that needs no "
+        "VM and no root",
+        scenario.question,
+        f"{count} trials of {scenario.duration_s} s, {scenario.trials} of each sender ({', '.join(scenario.ccas)}), "
+        f"on link {scenario.profile}, {options.scheduler or f'{options.workers} at once'}",
+        f"{'kernel and world are cached' if cached else 'builds kernel and world first, once'}; "
+        f"about {max(round(minutes), 1)} min in all",
+        f"results in {paths.results() / experiment.name}, cache in {paths.cache()}",
+    ]
+    console.print("\n".join(lines), soft_wrap=True, markup=False)

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The one path that runs trials: open a run per experiment, run all missing trials, finish each run at its last trial.
+
+`lab run` executes one experiment, `lab reproduce` many. Nothing here prints: an observer receives the progress.
+"""
+
+import time
+from collections.abc import Iterable
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from lab.backends.backend import Site
+from lab.base.errors import UserError
+from lab.runs import run_folder
+from lab.runs.experiment import Experiment
+from lab.runs.find_run import FindRun
+from lab.runs.missing import missing_trials, require_space
+from lab.runs.options import RunOptions
+from lab.runs.pool import Result, run_jobs
+from lab.runs.trial import Job
+from lab.tables.stored_run import Run
+
+
+@dataclass
+class OpenRun:
+    """A run whose folder is locked: its missing trials, and what became of them."""
+
+    experiment: Experiment
+    folder: Path
+    jobs: list[Job]
+    ended: int = 0
+    failures: list[str] = field(default_factory=list)  # one line per trial without a result
+    wall_s: float = 0.0
+
+    @property
+    def has_ended(self) -> bool:
+        """Return whether each missing trial has a result or a failure."""
+        return self.ended == len(self.jobs)
+
+
+@dataclass(frozen=True)
+class Executed:
+    """The runs, and the reason in one line for each experiment without one."""
+
+    runs: list[OpenRun]
+    refusals: list[UserError]
+
+
+class Observer(Protocol):
+    """Receives the progress of trials."""
+
+    def begin(self, jobs: list[Job]) -> None:
+        """Receive all missing trials before the first one starts."""
+
+    def trial_ended(self, job: Job, result: Result) -> None:
+        """Receive the result of a trial."""
+
+    def run_ended(self, run: OpenRun) -> None:
+        """Receive a run after its last trial."""
+
+
+def execute(
+    experiments: Iterable[Experiment], find_run: FindRun, site: Site, options: RunOptions, observer: Observer
+) -> Executed:
+    """Run the missing trials of all experiments; an experiment that is refused does not stop the others."""
+    executed = Executed([], [])
+    with ExitStack() as locks:
+        for experiment in experiments:
+            try:
+                executed.runs.append(_open(locks, experiment, find_run, site, options))
+            except UserError as error:  # another command runs it, or the disk is too small
+                executed.refusals.append(error)
+        _run_trials([run for run in executed.runs if run.jobs], options, observer)
+    return executed
+
+
+def _open(locks: ExitStack, experiment: Experiment, find_run: FindRun, site: Site, options: RunOptions) -> OpenRun:
+    """Create or find the run's folder, lock it, and list its missing trials."""
+    stored = find_run(experiment, site)
+    if stored is None:
+        require_space(experiment, experiment.scenario.trials * len(experiment.scenario.ccas), options)
+    folder = stored or run_folder.create(experiment, site)
+    locks.enter_context(run_folder.locked(folder))
+    jobs = missing_trials(experiment, folder, site.backend, options)
+    if stored and jobs:
+        require_space(experiment, len(jobs), options)
+    if not jobs and not Run(folder).complete:
+        run_folder.finish(folder)
+    return OpenRun(experiment, folder, jobs)
+
+
+def _run_trials(runs: list[OpenRun], options: RunOptions, observer: Observer) -> None:
+    """Run all missing trials on one pool; wall time counts for the run whose trial ended."""
+    run_of = {job.folder: run for run in runs for job in run.jobs}
+    jobs = [job for run in runs for job in run.jobs]
+    if not jobs:
+        return
+    observer.begin(jobs)
+    last_s = time.monotonic()
+    try:
+        with closing(run_jobs(jobs, options)) as outcomes:
+            for job, result in outcomes:
+                run, now_s = run_of[job.folder], time.monotonic()
+                run.wall_s, last_s = run.wall_s + now_s - last_s, now_s
+                _add(run, job, result)
+                observer.trial_ended(job, result)
+                if run.has_ended:
+                    _close(run)
+                    observer.run_ended(run)
+    finally:
+        interrupted = [run for run in runs if not run.has_ended]
+        for run in interrupted:
+            run.wall_s += (time.monotonic() - last_s) / len(interrupted)
+            _close(run)
+        for run in runs:
+            run_folder.clear_drafts(run.folder)
+
+
+def _add(run: OpenRun, job: Job, result: Result) -> None:
+    run.ended += 1
+    if isinstance(result, str):
+        run.failures.append(f"{job.folder.name}: {result}")
+
+
+def _close(run: OpenRun) -> None:
+    """Store a run's wall time, and mark it complete if each trial has a result."""
+    run_folder.add_wall_s(run.folder, run.wall_s)
+    if run.has_ended and not run.failures:
+        run_folder.finish(run.folder)

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Which stored run an experiment continues: none, the last unfinished one, or one of the same specification."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from lab.backends.backend import Site
+from lab.base import paths
+from lab.base.errors import UserError
+from lab.runs.experiment import Experiment, specification
+from lab.tables.stored_run import Run
+
+FindRun = Callable[[Experiment, Site], Path | None]
+
+
+def none(_experiment: Experiment, _site: Site) -> None:
+    """Continue no stored run: `lab run`."""
+
+
+def unfinished(experiment: Experiment, site: Site) -> Path:
+    """Return the last unfinished run: `lab run --resume`; UserError if there is none, or if it differs."""
+    folder = paths.results() / experiment.name
+    left = [run for run in _stored(folder) if not run.complete or run.cut_short]
+    if not left:
+        raise UserError(f"{folder}: no unfinished run to resume: run without --resume")
+    run = left[-1]
+    _require_same_specification(run, experiment)
+    _require_same_kernel(run, site)
+    _require_same_backend(run, site)
+    return run.path
+
+
+def matching(experiment: Experiment, site: Site) -> Path | None:
+    """Return the run of the same specification and kernel that has most results: `lab reproduce`.
+
+    A complete run comes before an unfinished one with any number of trials; of equal runs the newest.
+    """
+    runs = [run for run in _stored(paths.results() / experiment.name) if _matches(run, experiment, site)]
+    best = max(runs, key=lambda run: (run.complete, _trials(run), run.path.name), default=None)
+    return best.path if best else None
+
+
+def _stored(folder: Path) -> Iterator[Run]:
+    """Yield the runs of a scenario, the oldest first."""
+    for file in sorted(folder.glob("[0-9]*/run.json")):
+        yield Run(file.parent)
+
+
+def _trials(run: Run) -> int:
+    return sum(1 for _ in (run.path / "trials").glob("[!.]*/trial.json"))
+
+
+def _matches(run: Run, experiment: Experiment, site: Site) -> bool:
+    same = run.meta["digests"] == specification(experiment)["digests"]
+    return bool(same and run.meta["kernel"]["kernel_digest"] == site.description.kernel["kernel_digest"])
+
+
+def _require_same_specification(run: Run, experiment: Experiment) -> None:
+    now = specification(experiment)["digests"]
+    for part, digest in run.meta["digests"].items():
+        if now[part] != digest:
+            raise UserError(f"{run.path}: {part}={digest}: must be {now[part]}, as it is now: run without --resume")
+
+
+def _require_same_kernel(run: Run, site: Site) -> None:
+    before, now = (kernel["kernel_digest"] for kernel in (run.meta["kernel"], site.description.kernel))
+    if before != now:
+        source = run.meta["kernel"]["kernel_source"]
+        raise UserError(f"{run.path}: kernel={before}: must be {now}: it began on {source}: run without --resume")
+
+
+def _require_same_backend(run: Run, site: Site) -> None:
+    for field, value in (("backend", site.backend.kind), ("engine", site.backend.engine)):
+        if run.meta[field] != value:
+            raise UserError(f"{run.path}: {field}={value}: must be {run.meta[field]}, as it began on")

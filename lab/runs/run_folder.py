@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The folder of one run: created, locked, cleared, and marked complete."""
+
+import datetime
+import json
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from lab.backends.backend import Site
+from lab.base import paths
+from lab.base.cache import held
+from lab.base.errors import UserError
+from lab.runs.experiment import Experiment, specification
+from lab.runs.plan import trial_seed
+from lab.tables.stored_run import Run
+from lab.tables.stored_trial import FORMAT
+
+LOCK = ".lock"
+CLEAR_ATTEMPTS, CLEAR_PAUSE_S = 20, 0.05  # a kernel that was just killed may still write into its draft
+
+
+def create(experiment: Experiment, site: Site) -> Path:
+    """Create the folder of a new run, with its run.json."""
+    path = paths.results() / experiment.name / datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H-%M-%SZ")
+    try:
+        (path / "trials").mkdir(parents=True)
+    except OSError as error:
+        raise UserError(f"{path}: {error.strerror}") from None
+    _write(path, {"format": FORMAT, "complete": False, **specification(experiment), **_environment(experiment, site)})
+    return path
+
+
+def _environment(experiment: Experiment, site: Site) -> dict[str, Any]:
+    """Return what else decides a result, or may explain one."""
+    scenario, backend, found = experiment.scenario, site.backend, site.description
+    return {
+        "seeds": [trial_seed(scenario.seed, number) for number in range(1, scenario.trials + 1)],
+        "command": sys.argv,
+        "lab_version": _lab_version(),
+        "backend": backend.kind,
+        "engine": backend.engine,
+        "kernel": found.kernel,
+        "world": {"digest": found.packages_digest, "packages": found.packages, "drifted": found.drifted},
+        "host": {"machine": platform.machine(), "system": platform.platform(), "python": platform.python_version()},
+    }
+
+
+def _lab_version() -> str:
+    done = subprocess.run(
+        ["git", "-C", str(paths.REPO), "describe", "--always", "--dirty"], capture_output=True, text=True, check=False
+    )
+    return done.stdout.strip() or "unknown"
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Keep every other command off a run while the block runs."""
+    with held(folder / LOCK, wait=False) as free:
+        if not free:
+            raise UserError(f"{folder}: is being run by another command: wait for it, or run without --resume")
+        yield
+
+
+def clear_drafts(folder: Path) -> list[Path]:
+    """Remove trials that were not finished; returns their folders."""
+    drafts = sorted((folder / "trials").glob(".*.draft"))
+    for draft in drafts:
+        for _ in range(CLEAR_ATTEMPTS):
+            shutil.rmtree(draft, ignore_errors=True)
+            if not draft.exists():
+                break
+            time.sleep(CLEAR_PAUSE_S)
+    return drafts
+
+
+def add_wall_s(folder: Path, wall_s: float) -> None:
+    """Add to the wall time of a run; a killed command adds none."""
+    with suppress(OSError):  # the trial that found the disk full has reported it
+        _write(folder, Run(folder).meta | {"wall_s": Run(folder).meta.get("wall_s", 0.0) + wall_s})
+
+
+def finish(folder: Path) -> None:
+    """Mark a run complete, and point `latest` at it."""
+    _write(folder, Run(folder).meta | {"complete": True})
+    link = folder.parent / f".latest-{os.getpid()}"
+    link.symlink_to(folder.name)
+    link.replace(folder.parent / "latest")
+
+
+def _write(folder: Path, meta: dict[str, Any]) -> None:
+    draft = folder / ".run.json"
+    draft.write_text(json.dumps(meta, indent=1))
+    draft.replace(folder / "run.json")

@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""An experiment without a scenario file: some senders over one link."""
+
+from pathlib import Path
+from typing import Any
+
+from lab.runs.experiment import Experiment, assemble
+from lab.schema.load import parse
+from lab.schema.scenario import Scenario
+
+COMMAND_LINE = "command line"
+DEFAULTS = {"topology": "path", "trials": 3, "duration_s": 30, "seed": 1}
+
+
+def try_link(profile: str, ccas: list[str], overrides: dict[str, Any]) -> Experiment:
+    """Build the experiment `try-<profile>`; overrides that are None take the defaults."""
+    given = {name: value for name, value in overrides.items() if value is not None}
+    question = f"When do {', '.join(ccas)} leave slow start on link {Path(profile).stem}?"
+    content = {"question": question, "profile": profile, "ccas": ccas} | DEFAULTS | given
+    scenario = parse(Scenario, content, Path(COMMAND_LINE))
+    return assemble(f"try-{Path(profile).stem}", scenario, COMMAND_LINE, "cca")
