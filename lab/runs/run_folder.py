@@ -81,15 +81,17 @@ def clear_drafts(folder: Path) -> list[Path]:
     return drafts
 
 
-def add_wall_s(folder: Path, wall_s: float) -> None:
-    """Add to the wall time of a run; a killed command adds none."""
-    with suppress(OSError):  # the trial that found the disk full has reported it
-        _write(folder, Run(folder).meta | {"wall_s": Run(folder).meta.get("wall_s", 0.0) + wall_s})
-
-
-def finish(folder: Path) -> None:
-    """Mark a run complete, and point `latest` at it."""
-    _write(folder, Run(folder).meta | {"complete": True})
+def close(folder: Path, wall_s: float, complete: bool) -> None:
+    """Clear drafts and add to the wall time; mark a complete run, and point `latest` at it."""
+    clear_drafts(folder)
+    meta = Run(folder).meta
+    if wall_s:
+        meta = {**meta, "wall_s": meta.get("wall_s", 0.0) + wall_s}
+    if not complete:
+        with suppress(OSError):  # the trial that found the disk full has reported it
+            _write(folder, meta)
+        return
+    _write(folder, {**meta, "complete": True})
     link = folder.parent / f".latest-{os.getpid()}"
     link.symlink_to(folder.name)
     link.replace(folder.parent / "latest")
