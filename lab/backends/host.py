@@ -8,12 +8,12 @@ import subprocess
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from lab.backends.boot import TrialError
 from lab.backends.place import in_real_time, patience_s, require_records
 from lab.base import paths
 from lab.base.errors import UserError
+from lab.node.plan import Plan
 
 PYTHON = "/usr/bin/python3"  # the system's: Mininet is a package of it
 
@@ -25,11 +25,11 @@ class Host:
     engine: str
     backend: str = "host"
 
-    def worded(self, plan: dict[str, Any]) -> dict[str, Any]:
+    def worded(self, plan: Plan) -> Plan:
         """Return a plan for real time."""
         return in_real_time(plan, self.engine)
 
-    def run_plan(self, plan: dict[str, Any], folder: Path) -> None:
+    def run_plan(self, plan: Plan, folder: Path) -> None:
         """Execute a plan; the node ends, and cleans up, when its standard input does."""
         (folder / "plan.json").write_text(json.dumps(plan))
         with tempfile.TemporaryDirectory(prefix="search-lab-", dir="/var/tmp") as place:

@@ -12,13 +12,13 @@ import tarfile
 import uuid
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from lab.backends.boot import TrialError
 from lab.backends.host import attended
 from lab.backends.place import in_real_time, patience_s, require_records
 from lab.base import paths
 from lab.base.errors import UserError
+from lab.node.plan import Plan
 
 NODE_CODE = ("lab/__init__.py", "lab/node")
 PLACE = "/var/tmp"
@@ -44,11 +44,11 @@ class Machine:
     ssh_config: Path | None = None
     backend: str = "vm"
 
-    def worded(self, plan: dict[str, Any]) -> dict[str, Any]:
+    def worded(self, plan: Plan) -> Plan:
         """Return a plan for real time."""
         return in_real_time(plan, self.engine)
 
-    def run_plan(self, plan: dict[str, Any], folder: Path) -> None:
+    def run_plan(self, plan: Plan, folder: Path) -> None:
         """Ship a plan, execute it there, and bring its raw records back."""
         (folder / "plan.json").write_text(json.dumps(plan))
         said = self.execute("lab.node.host", folder, patience_s(plan))

@@ -7,13 +7,13 @@ import platform
 import shutil
 import sys
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from lab.backends.boot import TrialError
 from lab.base import paths
+from lab.node.plan import Plan, Shape, Spec
 
 ENGINES = ("netns", "containerlab", "mininet", "pair")
-REAL_TIME: dict[str, Any] = {"clock": "real", "preload": None}
 GRACE_S = 300  # beyond a download's own time: bringing containers up on a slow machine, and taking them down
 
 
@@ -28,20 +28,20 @@ class Place(Protocol):
     def engine(self) -> str:
         """What builds the network."""
 
-    def worded(self, plan: dict[str, Any]) -> dict[str, Any]:
+    def worded(self, plan: Plan) -> Plan:
         """Return a plan as it is executed here."""
 
-    def run_plan(self, plan: dict[str, Any], folder: Path) -> None:
+    def run_plan(self, plan: Plan, folder: Path) -> None:
         """Execute a plan and leave its raw records in a folder; TrialError where there are none."""
 
 
-def in_real_time(plan: dict[str, Any], engine: str) -> dict[str, Any]:
+def in_real_time(plan: Plan, engine: str) -> Plan:
     """Return a plan as a real kernel executes it, with an engine."""
-    shapes = [shape | {"spec": _punctual(shape["spec"])} for shape in plan["shapes"]]
-    return plan | REAL_TIME | {"engine": engine, "holder": holder(), "shapes": shapes}
+    shapes: list[Shape] = [{**shape, "spec": _punctual(shape["spec"])} for shape in plan["shapes"]]
+    return {**plan, "clock": "real", "preload": None, "engine": engine, "holder": holder(), "shapes": shapes}
 
 
-def _punctual(spec: dict[str, Any]) -> dict[str, Any]:
+def _punctual(spec: Spec) -> Spec:
     """Word a constant rate for timers that are late: tbf forgets the time it lost, `replay` keeps to its own clock.
 
     Under software emulation, where timers are half a millisecond late, tbf of 10 Mb/s carries 9.2 and `replay` 10.0.
@@ -64,7 +64,7 @@ def add_topology(folder: Path, engine: str, name: str) -> None:
         shutil.copytree(paths.TOPOLOGIES / name, folder / "topology")
 
 
-def patience_s(plan: dict[str, Any]) -> float:
+def patience_s(plan: Plan) -> float:
     """Return after how long an execution is given up."""
     return float(GRACE_S + 2 * plan["flows"][0]["duration_s"])
 

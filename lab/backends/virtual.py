@@ -3,10 +3,10 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from lab.backends import boot
 from lab.kernel.build import Kernel
+from lab.node.plan import Plan
 
 
 @dataclass(frozen=True)
@@ -18,10 +18,10 @@ class Virtual:
     engine: str = "netns"
     backend: str = "virtual"
 
-    def worded(self, plan: dict[str, Any]) -> dict[str, Any]:
+    def worded(self, plan: Plan) -> Plan:
         """Return a plan as it is."""
         return plan
 
-    def run_plan(self, plan: dict[str, Any], folder: Path) -> None:
+    def run_plan(self, plan: Plan, folder: Path) -> None:
         """Boot a kernel that executes a plan."""
         boot.run_plan(plan, folder, self.kernel, self.world)

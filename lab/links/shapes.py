@@ -9,12 +9,12 @@ lab/node/series.py.
 from collections.abc import Iterator
 from itertools import chain, takewhile
 from pathlib import Path
-from typing import Any
 
 from lab.links.draw import DrawnWay, Link
 from lab.links.profile import Profile, Way
 from lab.links.queue import Bottleneck
 from lab.links.steps import Quantity, Row, Steps, first, mapped, merged, rows
+from lab.node.plan import Shape, Spec
 from lab.schema.topology import Topology
 
 ORDER_BPS = 10e9  # netem keeps packets in order only with a rate; this one delays a frame by 1.2 us
@@ -22,12 +22,11 @@ LATE_SHARE, LATE_LEAST_US = 0.01, 1000  # of the round trip: a delay line that i
 DELAY_LINE_PKTS = 1_000_000  # a limit that is never reached: the buffer is the bottleneck's
 FULL_FRAME_BYTES = 1600  # TBF's burst: a larger one would let an idle link exceed its rate
 END = "end"
-Spec = dict[str, Any]
 Lines = Iterator[tuple[str, ...]]
 
 
-def shapes(profile: Profile, link: Link, topology: Topology, seed: int) -> list[dict[str, Any]]:
-    """Word what every shaped interface gets, and where its steps lie in the trial's folder."""
+def shapes(profile: Profile, link: Link, topology: Topology, seed: int) -> list[Shape]:
+    """Build the qdisc of every shaped interface, and name the file of its steps in the trial's folder."""
     ends = [(part, bottleneck(way, drawn, seed), _capacity(drawn, link)) for part, drawn, way in _ends(profile, link)]
     lines = [
         (part, delay_line(way, drawn, seed, late_us(link.base_rtt_ms)), _delays(way, drawn, link))
@@ -106,7 +105,7 @@ def _delay_lines(profile: Profile, link: Link) -> list[tuple[str, DrawnWay, Way]
     return [("delay-down", link.down, profile.down), ("delay-up", link.up, profile.up)]
 
 
-def _shape(topology: Topology, part: str, spec: Spec, has_steps: bool) -> dict[str, Any]:
+def _shape(topology: Topology, part: str, spec: Spec, has_steps: bool) -> Shape:
     node, dev = topology.part(part)
     return {"part": part, "node": node, "dev": dev, "spec": spec, "steps": f"link/{part}.tsv" if has_steps else None}
 

@@ -8,7 +8,7 @@ from typing import Any
 from lab.node.tools import NodeError
 
 MOST_LINE_BYTES = 1 << 16
-Said = dict[str, Any]
+Message = dict[str, Any]  # a line: its keys follow from the exchange (lab/node/recorder.py)
 
 
 class Line:
@@ -22,7 +22,7 @@ class Line:
         """Send a line."""
         self.connection.sendall(json.dumps(said).encode() + b"\n")
 
-    def answer(self, patience_s: float) -> Said:
+    def answer(self, patience_s: float) -> Message:
         """Wait for the other end's line; NodeError where none comes, or it tells of an error."""
         self.connection.settimeout(patience_s)
         try:

@@ -16,17 +16,33 @@ from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Any
+from typing import Any, TypedDict
 
 from lab.node import counters, flow, interface, modules, netns, sockets, sysctl
 from lab.node.exclusive import held_alone
 from lab.node.forked import Forked
 from lab.node.machine import watch
 from lab.node.namespace import entered, named
+from lab.node.plan import Module, Sysctls
+from lab.node.record import MachineLoad
 from lab.node.tools import NodeError, run, run_json
 
 NODE, DEV = "search-lab-far", "near"
 STATE = Path("/run/search-lab")
+
+
+class Answer(TypedDict, total=False):
+    """The reply to a request: its result, or its error."""
+
+    answer: Any
+    error: str
+
+
+class Stopped(TypedDict):
+    """The client's output, and how busy this machine was meanwhile."""
+
+    printed: str
+    machine: MachineLoad
 
 
 def main() -> None:
@@ -56,16 +72,14 @@ def _read(lines: "SimpleQueue[str]") -> None:
     os.kill(os.getpid(), signal.SIGTERM)
 
 
-def _answer(work: Callable[..., Any], asked: dict[str, Any]) -> dict[str, Any]:
+def _answer(work: Callable[..., Any], arguments: dict[str, Any]) -> Answer:
     try:
-        return {"answer": work(**asked)}
+        return {"answer": work(**arguments)}
     except (NodeError, OSError, subprocess.SubprocessError) as error:
         return {"error": str(error)}
 
 
-def _up(
-    stack: ExitStack, holder: str, address: str, gateway: str, senders: list[dict[str, Any]], sysctls: dict[str, Any]
-) -> None:
+def _up(stack: ExitStack, holder: str, address: str, gateway: str, senders: list[Module], sysctls: Sysctls) -> None:
     """Build the client on the wire that this request came over, beside this machine's own address on it.
 
     iperf3's client sets the sender that it asks for on its own end too, so that the modules must be here.
@@ -136,7 +150,7 @@ class Running:
         """Wait for its end, at most for some seconds."""
         return self.client.ended(within_s)
 
-    def stop(self) -> dict[str, Any]:
+    def stop(self) -> Stopped:
         """End it; returns what it printed, and how busy this machine was."""
         return {"printed": self.client.stop(), "machine": self.watching.stop()}
 

@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from select import select
 from tempfile import TemporaryFile
-from typing import Any
 
 from lab.node.namespace import entered
+from lab.node.plan import FlowPlan
+from lab.node.record import Iperf3Report
 from lab.node.tools import NodeError
 
 BLOCK_BYTES = 131072
@@ -75,7 +76,7 @@ class Client:
         return self._output.read()
 
 
-def client(flow: dict[str, Any], address: str) -> list[str]:
+def client(flow: FlowPlan, address: str) -> list[str]:
     """Build the client's command."""
     return [
         "iperf3",
@@ -94,7 +95,7 @@ def client(flow: dict[str, Any], address: str) -> list[str]:
     ]
 
 
-def _length(flow: dict[str, Any]) -> list[str]:
+def _length(flow: FlowPlan) -> list[str]:
     """Word how long a download is: in time, or in whole blocks, for the receiver sleeps until one is there.
 
     Without an interval iperf3's client never looks whether it has all. Without `-b 0/1`, one block at a time, its
@@ -105,12 +106,13 @@ def _length(flow: dict[str, Any]) -> list[str]:
     return ["-n", str(-(-flow["size_bytes"] // BLOCK_BYTES) * BLOCK_BYTES), "-b", "0/1", "-i", "0.1"]
 
 
-def read_result(text: str) -> dict[str, Any]:
+def read_result(text: str) -> Iperf3Report:
     """Return iperf3's JSON; NodeError with its own message where the test failed."""
     try:
-        result: dict[str, Any] = json.loads(text)
+        result = json.loads(text)
     except ValueError:
         raise NodeError(f"iperf3: no JSON result: {text.strip()[-200:]!r}") from None
     if "error" in result:
         raise NodeError(f"iperf3: {result['error']}")
-    return result
+    report: Iperf3Report = result
+    return report

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from lab.node import interface
+from lab.node.plan import Call, Plan
 from lab.node.telling import telling
 from lab.node.tools import NodeError
 
@@ -41,16 +42,18 @@ def main() -> None:
     LIBC.reboot(LINUX_REBOOT_CMD_POWER_OFF)
 
 
-def _do(plan: dict[str, Any]) -> None:
-    if "call" in plan:
-        _call(**plan["call"])
-    else:
-        module, function = WORK[plan.get("work", "trial")]
-        getattr(importlib.import_module(module), function)(plan, TRIAL)
+def _do(content: Any) -> None:
+    """Do what plan.json holds: a Plan or a CallPlan."""
+    if "call" in content:
+        _call(content["call"])
+        return
+    plan: Plan = content
+    module, function = WORK[plan.get("work", "trial")]
+    getattr(importlib.import_module(module), function)(plan, TRIAL)
 
 
-def _call(module: str, function: str, arguments: dict[str, Any]) -> None:
-    answer = getattr(importlib.import_module(module), function)(**arguments)
+def _call(call: Call) -> None:
+    answer = getattr(importlib.import_module(call["module"]), call["function"])(**call["arguments"])
     (TRIAL / "answer.json").write_text(json.dumps(answer))
 
 

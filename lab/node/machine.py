@@ -4,7 +4,8 @@
 import os
 import time
 from pathlib import Path
-from typing import Any
+
+from lab.node.record import Lateness, MachineLoad, Second
 
 INTERVAL_NS = 10_000_000
 SECOND_NS = 1_000_000_000
@@ -13,10 +14,10 @@ FIELDS = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
 Times = dict[str, int]
 
 
-def watch() -> dict[str, Any]:
+def watch() -> MachineLoad:
     """Watch until told to stop; then tell what share of the processors was taken each second, and how late we woke."""
     late_us: list[float] = []
-    seconds: list[dict[str, float]] = []
+    seconds: list[Second] = []
     due_ns = second_ns = time.monotonic_ns()
     before = _times()
     try:
@@ -44,14 +45,17 @@ def _times() -> Times:
     return dict(zip(FIELDS, map(int, words), strict=False))
 
 
-def _shares(before: Times, now: Times) -> dict[str, float]:
+def _shares(before: Times, now: Times) -> Second:
     spent = {field: now[field] - before[field] for field in FIELDS}
     whole = max(sum(spent.values()), 1)
     busy = sum(spent[field] for field in BUSY)
     return {"busy_pct": 100 * busy / whole, "steal_pct": 100 * spent["steal"] / whole}
 
 
-def _summary(late_us: list[float]) -> dict[str, float | None]:
+def _summary(late_us: list[float]) -> Lateness:
     ranked = sorted(late_us)
-    at = {"p50": 0.5, "p99": 0.99, "max": 1.0}
-    return {name: ranked[round(share * (len(ranked) - 1))] if ranked else None for name, share in at.items()}
+
+    def at(share: float) -> float | None:
+        return ranked[round(share * (len(ranked) - 1))] if ranked else None
+
+    return {"p50": at(0.5), "p99": at(0.99), "max": at(1.0)}

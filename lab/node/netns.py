@@ -8,14 +8,13 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import groupby
-from typing import Any
 
 from lab.node import interface, namespace, sysctl
 from lab.node.namespace import entered
+from lab.node.plan import Topology, Wire
 from lab.node.tools import NodeError, run
 
 PLAIN = (re.compile(r"ip [\w ./:]+"), re.compile(r"sysctl -q -w [\w.]+=\w+"))  # lines that need no shell
-Topology = dict[str, Any]
 
 
 @contextmanager
@@ -65,7 +64,7 @@ def keep_order(topology: Topology) -> None:
             run("ip", "netns", "exec", name, "sh", "-e", "-c", f"[ ! -e {where} ] || echo 1 >{where}")
 
 
-def endpoints(link: dict[str, Any]) -> list[tuple[str, str]]:
+def endpoints(link: Wire) -> list[tuple[str, str]]:
     """Split the two `node:interface` ends of a link."""
     return [(node, dev) for node, dev in (end.split(":") for end in link["endpoints"])]
 

@@ -9,6 +9,7 @@ from lab.node.qdiscs import KINDS, MODULES
 from lab.node.qdiscs.kind import ByNetlink, ByTc, Spec
 from lab.node.tools import NodeError, run_json
 
+Counts = dict[str, int | None]  # null: not known to the qdisc yet
 ROUNDING = 1e-4  # tc prints floats
 
 
@@ -56,7 +57,7 @@ def modules_of(spec: Spec) -> list[str]:
     return [MODULES[part["kind"]] for part, _ in _parts(spec) if part["kind"] in MODULES]
 
 
-def statistics(node: str, dev: str, spec: Spec) -> dict[str, Any]:
+def statistics(node: str, dev: str, spec: Spec) -> dict[str, Counts]:
     """Ask the lab's own qdiscs of an interface what they counted, by kind."""
     counted = {}
     for part, place in _parts(spec):

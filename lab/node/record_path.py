@@ -9,9 +9,10 @@ from typing import Any
 
 from lab.node import link, netns, recorder
 from lab.node.forked import Forked
+from lab.node.plan import Plan
 
 
-def record_path(plan: dict[str, Any], folder: Path) -> None:
+def record_path(plan: Plan, folder: Path) -> None:
     """Bring a plan's nodes and link up, measure from its `record` client to its server; leaves raw/ and node.json."""
     record = plan["record"]
     (folder / "raw").mkdir()

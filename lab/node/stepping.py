@@ -10,14 +10,21 @@ import threading
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TypedDict
 
 from lab.node import qdisc
 from lab.node.namespace import LIBC
+from lab.node.plan import Spec
 from lab.node.tools import NodeError
 
-Step = dict[str, Any]
 PR_SET_TIMERSLACK = 29
+
+
+class Step(TypedDict):
+    """A change of a qdisc."""
+
+    at_s: float  # since the start
+    spec: Spec
 
 
 @contextmanager

@@ -12,7 +12,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
 
 from lab.backends.place import Place
 from lab.base import paths
@@ -24,6 +23,7 @@ from lab.runs import pool
 from lab.runs.experiment import Experiment, record
 from lab.runs.plan import draw, trial_seed
 from lab.runs.trial import Job
+from lab.tables.run_json import Circumstances, RunJson
 from lab.tables.stored_run import Run
 from lab.tables.stored_trial import FORMAT, Trial
 
@@ -71,12 +71,13 @@ def _require_same_kernel(run: Run, kernel: Kernel) -> None:
 
 def _require_same_place(run: Run, place: Place | None) -> None:
     now = {"backend": place.backend if place else "virtual", "engine": place.engine if place else "netns"}
+    before = {"backend": run.meta["backend"], "engine": run.meta["engine"]}
     for choice, value in now.items():
-        if run.meta[choice] != value:
-            raise UserError(f"{run.path}: {choice}={value}: must be {run.meta[choice]}, as it began on")
+        if before[choice] != value:
+            raise UserError(f"{run.path}: {choice}={value}: must be {before[choice]}, as it began on")
 
 
-def _circumstances(experiment: Experiment, kernel: Kernel, world: Image, place: Place | None) -> dict[str, Any]:
+def _circumstances(experiment: Experiment, kernel: Kernel, world: Image, place: Place | None) -> Circumstances:
     """What else decides a result, or may explain one."""
     seed = experiment.scenario.seed
     return {
@@ -156,7 +157,7 @@ def timed(folder: Path) -> Iterator[None]:
 def add_wall_s(folder: Path, wall_s: float) -> None:
     """Keep how long a run took in all."""
     meta = Run(folder).meta
-    _write(folder, meta | {"wall_s": meta.get("wall_s", 0.0) + wall_s})
+    _write(folder, {**meta, "wall_s": meta.get("wall_s", 0.0) + wall_s})
 
 
 def same(run: Run, experiment: Experiment, kernel: Kernel) -> bool:
@@ -175,13 +176,13 @@ def clear_drafts(folder: Path) -> list[Path]:
 
 def finish(folder: Path) -> None:
     """Mark a run complete, and point `latest` at it."""
-    _write(folder, Run(folder).meta | {"complete": True})
+    _write(folder, {**Run(folder).meta, "complete": True})
     link = folder.parent / f".latest-{os.getpid()}"
     link.symlink_to(folder.name)
     link.replace(folder.parent / "latest")
 
 
-def _write(folder: Path, meta: dict[str, Any]) -> None:
+def _write(folder: Path, meta: RunJson) -> None:
     draft = folder / ".run.json"
     draft.write_text(json.dumps(meta, indent=1))
     draft.replace(folder / "run.json")

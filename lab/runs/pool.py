@@ -17,9 +17,10 @@ from lab.backends.boot import TrialError
 from lab.base.errors import UserError
 from lab.runs import cluster
 from lab.runs.trial import Job, run_trial
+from lab.tables.trial_json import TrialJson
 
 AHEAD = 2  # trials handed out for each worker, so that none waits for its next one
-Result = dict[str, Any] | str  # trial.json, or why there is none
+Result = TrialJson | str  # trial.json, or why there is none
 Outcome = tuple[Job, Result]
 
 
@@ -79,7 +80,7 @@ def attempt(job: Job) -> Result:
     return _worded(run_trial, job)
 
 
-def _worded(work: Callable[[Job], dict[str, Any]], job: Job) -> Result:
+def _worded(work: Callable[[Job], TrialJson], job: Job) -> Result:
     try:
         return work(job)
     except (TrialError, UserError) as error:

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What the link was at every time of a trial: from what the node applied, and the steps that it followed."""
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import polars as pl
+
+from lab.node.plan import Shape
 
 WAYS = {"bottleneck": "down", "delay-down": "down", "bottleneck-up": "up", "delay-up": "up"}
 # a field of a spec or a step -> the quantity, and what one of its units is in it
@@ -19,7 +21,7 @@ CONSTANTS = {"tbf": ("rate_bps",), "replay": ("start_bps",), "netem": ("delay_us
 STEPS = {"rate": ("rate_bps",), "opportunities": ("bytes",), None: ("delay_us", "loss_pct")}
 
 
-def read_link(folder: Path, applied: list[dict[str, Any]], offset_s: float) -> pl.DataFrame:
+def read_link(folder: Path, applied: Sequence[Shape], offset_s: float) -> pl.DataFrame:
     """Return quantity, t_s, value: each value holds until its quantity's next; before the first, the first held.
 
     `offset_s` is when the steps began, on the trial's clock.
@@ -28,7 +30,7 @@ def read_link(folder: Path, applied: list[dict[str, Any]], offset_s: float) -> p
     return pl.concat(parts).with_columns(pl.col("t_s") + offset_s)
 
 
-def _parts(folder: Path, shape: dict[str, Any]) -> list[pl.DataFrame]:
+def _parts(folder: Path, shape: Shape) -> list[pl.DataFrame]:
     way, spec = WAYS[shape["part"]], shape["spec"]
     if shape["steps"]:
         names = STEPS[spec.get("mode")]

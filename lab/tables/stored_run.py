@@ -3,9 +3,9 @@
 
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from lab.base.errors import UserError
+from lab.tables.run_json import RunJson
 from lab.tables.stored_trial import Trial, read_json
 
 
@@ -18,9 +18,10 @@ class Run:
         self.path = path
 
     @cached_property
-    def meta(self) -> dict[str, Any]:
-        """What run.json holds."""
-        return read_json(self.path / "run.json")
+    def meta(self) -> RunJson:
+        """Return what run.json holds."""
+        content: RunJson = read_json(self.path / "run.json", RunJson)
+        return content
 
     @property
     def complete(self) -> bool:

@@ -9,8 +9,10 @@ from typing import Any
 
 import polars as pl
 
+from lab.base.contract import check
 from lab.base.errors import UserError
 from lab.tables.link_capacity import Link
+from lab.tables.trial_json import TrialJson
 
 FORMAT = 2
 MAGIC = b"PAR1"  # a Parquet file's last bytes
@@ -24,9 +26,10 @@ class Trial:
         self.path = path
 
     @cached_property
-    def meta(self) -> dict[str, Any]:
-        """What trial.json holds."""
-        return read_json(self.path / "trial.json")
+    def meta(self) -> TrialJson:
+        """Return what trial.json holds."""
+        content: TrialJson = read_json(self.path / "trial.json", TrialJson)
+        return content
 
     @property
     def cca(self) -> str:
@@ -97,10 +100,10 @@ def _ends(table: Path) -> bool:
         return False
 
 
-def read_json(file: Path) -> dict[str, Any]:
-    """Read a stored JSON file of this format version."""
+def read_json(file: Path, contract: Any) -> Any:
+    """Read a stored JSON file of this format version; UserError where it breaks its contract."""
     try:
-        content: dict[str, Any] = json.loads(file.read_text())
+        content = json.loads(file.read_text())
     except OSError as error:
         raise UserError(f"{file}: {error.strerror}") from None
     except ValueError:
@@ -109,4 +112,5 @@ def read_json(file: Path) -> dict[str, Any]:
         raise UserError(f"{file}: must be a JSON object")
     if content.get("format") != FORMAT:
         raise UserError(f"{file}: format={content.get('format')}: must be {FORMAT}")
+    check(content, contract, file)
     return content

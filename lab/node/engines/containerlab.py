@@ -10,9 +10,9 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from lab.node.engines.named import named
+from lab.node.plan import NodesPlan
 from lab.node.tools import NodeError, run
 
 LAB = "search-lab"
@@ -20,7 +20,7 @@ WORK = Path("/run/search-lab/containerlab")  # containerlab keeps inventories be
 
 
 @contextmanager
-def containers_up(plan: dict[str, Any], folder: Path) -> Iterator[None]:
+def containers_up(plan: NodesPlan, folder: Path) -> Iterator[None]:
     """Deploy the containerlab file of a plan; NodeError where a container did not live to the end."""
     (file,) = (folder / "topology").glob("*.clab.yml")
     nodes = list(plan["topology"]["nodes"])
