@@ -9,18 +9,21 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from lab.node.namespace import entered
-from lab.node.plan import CapturePlan
-from lab.node.record import CaptureCounts
 from lab.node.tools import NodeError
+
+if TYPE_CHECKING:
+    from lab.node.plan import CapturePlan
+    from lab.node.record import CaptureCounts
 
 FLUSH_S = 0.5  # the kernel hands a part-filled block of the ring over after 0.25 s (dumpcap's read timeout)
 FINAL = re.compile(r"Packets received/dropped on interface '[^']+': (\d+)/(\d+) ")
 
 
 @contextmanager
-def capturing(plan: CapturePlan, file: Path, preload: str | None) -> Iterator[CaptureCounts]:
+def capturing(plan: "CapturePlan", file: Path, preload: str | None) -> "Iterator[CaptureCounts]":
     """Capture while the block runs; afterwards the counts are dumpcap's."""
     node, dev = plan["interface"]
     counts: CaptureCounts = {"received_pkts": 0, "dropped_pkts": 0}
@@ -56,7 +59,7 @@ def capturing(plan: CapturePlan, file: Path, preload: str | None) -> Iterator[Ca
     log.unlink()
 
 
-def read_counts(log: str) -> CaptureCounts:
+def read_counts(log: str) -> "CaptureCounts":
     """Find dumpcap's closing count in what it printed."""
     found = FINAL.search(log)
     if not found:

@@ -2,12 +2,15 @@
 """Where packets were dropped: every interface, qdisc and TCP counter, read after the traffic."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from lab.node.namespace import entered
 from lab.node.netns import interfaces
-from lab.node.plan import Topology
-from lab.node.record import Counters, InterfaceCounts, LinkCounts
 from lab.node.tools import run_json
+
+if TYPE_CHECKING:
+    from lab.node.plan import Topology
+    from lab.node.record import Counters, InterfaceCounts, LinkCounts
 
 HERE = Path("/proc/thread-self/net")  # of the namespace that this thread is in
 DEV = ("bytes", "packets", "errs", "drop", "fifo", "frame", "compressed", "multicast")  # net/core/net-procfs.c
@@ -23,7 +26,7 @@ TCP_LOSSES = (
 )
 
 
-def read(topology: Topology, ends: list[str]) -> Counters:
+def read(topology: "Topology", ends: list[str]) -> "Counters":
     """Return per `node:interface` the link's and qdisc's drops, per end the TCP counters that mean a loss."""
     found: dict[str, InterfaceCounts] = {}
     for node in topology["nodes"]:
@@ -36,13 +39,13 @@ def read(topology: Topology, ends: list[str]) -> Counters:
     return {"interfaces": found, "tcp": {node: tcp_losses(node) for node in ends}}
 
 
-def read_links(text: str) -> dict[str, LinkCounts]:
+def read_links(text: str) -> "dict[str, LinkCounts]":
     """Read /proc/net/dev: what each interface dropped, and sent."""
     lines = [line.split(":", 1) for line in text.splitlines() if ":" in line]
     return {name.strip(): _link(list(map(int, numbers.split()))) for name, numbers in lines}
 
 
-def _link(numbers: list[int]) -> LinkCounts:
+def _link(numbers: list[int]) -> "LinkCounts":
     received, sent = (dict(zip(DEV, half, strict=True)) for half in (numbers[:8], numbers[8:]))
     return {
         "rx_dropped_pkts": received["drop"] + received["errs"],

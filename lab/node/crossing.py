@@ -19,15 +19,17 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from itertools import groupby
 from pathlib import Path
-from typing import Any, Literal, NotRequired, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypedDict
 
 from lab.node import engines, link, qdisc
 from lab.node.batches import Batch
 from lab.node.datagrams import BATCH, LONGEST_PAUSE_S, headers_bytes, open_udp
 from lab.node.forked import Forked
-from lab.node.plan import Node, NodesPlan, Shape, Spec, Topology
 from lab.node.stepping import Step, stepping
 from lab.node.tools import NodeError, run
+
+if TYPE_CHECKING:
+    from lab.node.plan import Node, NodesPlan, Shape, Spec, Topology
 
 ADDRESS, PORT = "10.0.2.2", 7000
 ETHERNET_BYTES = 14
@@ -40,7 +42,7 @@ ENDS = ["source", "sink"]
 class CrossingPlan(TypedDict):
     """crossing.json: the link to measure."""
 
-    spec: Spec
+    spec: "Spec"
     file: str | None  # of its series, in the folder
     steps: list[Step] | None  # changes by tc, in place of a series
     duration_s: float
@@ -50,7 +52,7 @@ class CrossingPlan(TypedDict):
 class Crossing(TypedDict):
     """answer.json: what the link did."""
 
-    got: Spec
+    got: "Spec"
     start_ns: int
     late_us: list[float]  # of each step
     shown: list[Any]  # as `tc -s -j qdisc show` prints it
@@ -60,11 +62,11 @@ class Crossing(TypedDict):
     kernel: str
 
 
-def _node(*commands: str) -> Node:
+def _node(*commands: str) -> "Node":
     return {"exec": list(commands)}
 
 
-TOPOLOGY: Topology = {
+TOPOLOGY: "Topology" = {
     "nodes": {
         "source": _node("ip address add 10.0.1.1/24 dev eth1", "ip route add default via 10.0.1.2"),
         "router": _node(

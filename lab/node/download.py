@@ -9,14 +9,16 @@ the capture and the sender's kernel; iperf3's own result is a cross-check where 
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from lab.node import counters, flow
 from lab.node.arrival import Arrival
 from lab.node.netns import interfaces
-from lab.node.plan import FlowPlan, Plan
-from lab.node.record import DownloadRecord, Iperf3Outcome
 from lab.node.tools import NodeError
+
+if TYPE_CHECKING:
+    from lab.node.plan import FlowPlan, Plan
+    from lab.node.record import DownloadRecord, Iperf3Outcome
 
 START_S = 30  # by then the first data have arrived: a handshake that loses packets tries again after 1, 2, 4 and 8 s
 CLOSING_S = 2.0  # lets iperf3 finish on a link that is not slow
@@ -36,10 +38,10 @@ class AnyClient(Protocol):
 class Download:
     """One download under way."""
 
-    def __init__(self, request: FlowPlan, client: AnyClient, arrival: Arrival) -> None:
+    def __init__(self, request: "FlowPlan", client: AnyClient, arrival: Arrival) -> None:
         self.request, self.client, self.arrival = request, client, arrival
 
-    def measure(self) -> DownloadRecord:
+    def measure(self) -> "DownloadRecord":
         """Wait for the end, and stop the client.
 
         Returns when the first data came and until when the client was there (monotonic, ns), the segments sent again
@@ -71,7 +73,7 @@ class Download:
         raise NodeError(f"iperf3: no data within {START_S} s")
 
 
-def result(printed: str, *, whole: bool, finished: bool) -> Iperf3Outcome:
+def result(printed: str, *, whole: bool, finished: bool) -> "Iperf3Outcome":
     """Return iperf3's result, or why there is none; NodeError where it ended before the download was whole."""
     if not finished:
         return {"iperf3": None, "iperf3_error": f"stopped {CLOSING_S:g} s after the download's end"}
@@ -84,7 +86,7 @@ def result(printed: str, *, whole: bool, finished: bool) -> Iperf3Outcome:
 
 
 @contextmanager
-def begun(plan: Plan, request: FlowPlan, far: Any = None) -> Iterator[Download]:
+def begun(plan: "Plan", request: "FlowPlan", far: Any = None) -> Iterator[Download]:
     """Begin one of a plan's downloads; its client does not outlive the block. `far` runs it where its TCP is afar."""
     node = request["receiver"]
     argv = flow.client(request, plan["addresses"][request["sender"]])

@@ -16,16 +16,18 @@ from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Any, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from lab.node import counters, flow, interface, modules, netns, sockets, sysctl
 from lab.node.exclusive import held_alone
 from lab.node.forked import Forked
 from lab.node.machine import watch
 from lab.node.namespace import entered, named
-from lab.node.plan import Module, Sysctls
-from lab.node.record import MachineLoad
 from lab.node.tools import NodeError, run, run_json
+
+if TYPE_CHECKING:
+    from lab.node.plan import Module, Sysctls
+    from lab.node.record import MachineLoad
 
 NODE, DEV = "search-lab-far", "near"
 STATE = Path("/run/search-lab")
@@ -42,7 +44,7 @@ class Stopped(TypedDict):
     """The client's output, and how busy this machine was meanwhile."""
 
     printed: str
-    machine: MachineLoad
+    machine: "MachineLoad"
 
 
 def main() -> None:
@@ -79,7 +81,7 @@ def _answer(work: Callable[..., Any], arguments: dict[str, Any]) -> Answer:
         return {"error": str(error)}
 
 
-def _up(stack: ExitStack, holder: str, address: str, gateway: str, senders: list[Module], sysctls: Sysctls) -> None:
+def _up(stack: ExitStack, holder: str, address: str, gateway: str, senders: "list[Module]", sysctls: "Sysctls") -> None:
     """Build the client on the wire that this request came over, beside this machine's own address on it.
 
     iperf3's client sets the sender that it asks for on its own end too, so that the modules must be here.

@@ -8,11 +8,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from select import select
 from tempfile import TemporaryFile
+from typing import TYPE_CHECKING
 
 from lab.node.namespace import entered
-from lab.node.plan import FlowPlan
-from lab.node.record import Iperf3Report
 from lab.node.tools import NodeError
+
+if TYPE_CHECKING:
+    from lab.node.plan import FlowPlan
+    from lab.node.record import Iperf3Report
 
 BLOCK_BYTES = 131072
 STOP_S = 1.0  # from SIGTERM to SIGKILL
@@ -76,7 +79,7 @@ class Client:
         return self._output.read()
 
 
-def client(flow: FlowPlan, address: str) -> list[str]:
+def client(flow: "FlowPlan", address: str) -> list[str]:
     """Build the client's command."""
     return [
         "iperf3",
@@ -95,7 +98,7 @@ def client(flow: FlowPlan, address: str) -> list[str]:
     ]
 
 
-def _length(flow: FlowPlan) -> list[str]:
+def _length(flow: "FlowPlan") -> list[str]:
     """Word how long a download is: in time, or in whole blocks, for the receiver sleeps until one is there.
 
     Without an interval iperf3's client never looks whether it has all. Without `-b 0/1`, one block at a time, its
@@ -106,7 +109,7 @@ def _length(flow: FlowPlan) -> list[str]:
     return ["-n", str(-(-flow["size_bytes"] // BLOCK_BYTES) * BLOCK_BYTES), "-b", "0/1", "-i", "0.1"]
 
 
-def read_result(text: str) -> Iperf3Report:
+def read_result(text: str) -> "Iperf3Report":
     """Return iperf3's JSON; NodeError with its own message where the test failed."""
     try:
         result = json.loads(text)

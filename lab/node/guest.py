@@ -10,12 +10,14 @@ import importlib
 import json
 import os
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lab.node import interface
-from lab.node.plan import Call, Plan
 from lab.node.telling import telling
 from lab.node.tools import NodeError
+
+if TYPE_CHECKING:
+    from lab.node.plan import Call, Plan
 
 TRIAL = Path("/trial")
 WORK = {"trial": ("lab.node.trial", "run_trial"), "record": ("lab.node.record_path", "record_path")}
@@ -52,7 +54,7 @@ def _do(content: Any) -> None:
     getattr(importlib.import_module(module), function)(plan, TRIAL)
 
 
-def _call(call: Call) -> None:
+def _call(call: "Call") -> None:
     answer = getattr(importlib.import_module(call["module"]), call["function"])(**call["arguments"])
     (TRIAL / "answer.json").write_text(json.dumps(answer))
 

@@ -14,13 +14,16 @@ import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from lab.node import leftovers, modules, sysctl
 from lab.node.exclusive import held_alone
-from lab.node.plan import Plan
 from lab.node.telling import telling
 from lab.node.tools import NodeError
 from lab.node.trial import run_trial
+
+if TYPE_CHECKING:
+    from lab.node.plan import Plan
 
 STATE = Path("/run/search-lab")
 SHIPPED = Path("/var/tmp")
@@ -57,7 +60,7 @@ def _end_with_input() -> None:
     os.kill(os.getpid(), signal.SIGTERM)
 
 
-def _trial(plan: Plan, folder: Path) -> None:
+def _trial(plan: "Plan", folder: Path) -> None:
     if os.geteuid():
         raise NodeError(f"host: uid={os.geteuid()}: must be 0: namespaces and qdiscs are made by root")
     STATE.mkdir(exist_ok=True)
@@ -76,7 +79,7 @@ def _clean() -> None:
 
 
 @contextmanager
-def _as_before(plan: Plan) -> Iterator[None]:
+def _as_before(plan: "Plan") -> Iterator[None]:
     """Give the kernel's settings back, and unload the modules that were not loaded."""
     with ExitStack() as stack:
         stack.enter_context(sysctl.given_back(plan["sysctls"]["kernel"]))

@@ -8,12 +8,14 @@ import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
 from lab.node import link, modules, namespace, netns, sockets, sysctl, trace
 from lab.node.engines import containerlab
-from lab.node.plan import Plan
 from lab.node.tools import NodeError, run
+
+if TYPE_CHECKING:
+    from lab.node.plan import Plan
 
 CLAIM = "claim.json"
 
@@ -27,13 +29,13 @@ class Claim(TypedDict):
     modules: list[str]  # those that were not loaded
 
 
-def needed(plan: Plan) -> list[str]:
+def needed(plan: "Plan") -> list[str]:
     """Name every module that a plan loads: its sender's and its qdiscs'."""
     return [*(module["name"] for module in plan["modules"]), *link.modules_of([*plan["shapes"], *plan["egress"]])]
 
 
 @contextmanager
-def claimed(state: Path, plan: Plan) -> Iterator[None]:
+def claimed(state: Path, plan: "Plan") -> Iterator[None]:
     """Say what the block will make; NodeError where somebody else's node has a name that it needs."""
     nodes = list(plan["topology"]["nodes"])
     taken = sorted(set(nodes) & set(namespace.named()))

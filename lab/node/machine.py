@@ -4,8 +4,11 @@
 import os
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from lab.node.record import Lateness, MachineLoad, Second
+if TYPE_CHECKING:
+    from lab.node.record import Lateness, MachineLoad, Second
+
 
 INTERVAL_NS = 10_000_000
 SECOND_NS = 1_000_000_000
@@ -14,7 +17,7 @@ FIELDS = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
 Times = dict[str, int]
 
 
-def watch() -> MachineLoad:
+def watch() -> "MachineLoad":
     """Watch until told to stop; then tell what share of the processors was taken each second, and how late we woke."""
     late_us: list[float] = []
     seconds: list[Second] = []
@@ -45,14 +48,14 @@ def _times() -> Times:
     return dict(zip(FIELDS, map(int, words), strict=False))
 
 
-def _shares(before: Times, now: Times) -> Second:
+def _shares(before: Times, now: Times) -> "Second":
     spent = {field: now[field] - before[field] for field in FIELDS}
     whole = max(sum(spent.values()), 1)
     busy = sum(spent[field] for field in BUSY)
     return {"busy_pct": 100 * busy / whole, "steal_pct": 100 * spent["steal"] / whole}
 
 
-def _summary(late_us: list[float]) -> Lateness:
+def _summary(late_us: list[float]) -> "Lateness":
     ranked = sorted(late_us)
 
     def at(share: float) -> float | None:

@@ -6,26 +6,29 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lab.node import qdisc, series
 from lab.node.netlink import Qdiscs
 from lab.node.qdiscs import KINDS
 from lab.node.qdiscs.kind import ByNetlink, Spec
 from lab.node.qdiscs.words import chunk
-from lab.node.record import Played
 from lab.node.tools import NodeError
+
+if TYPE_CHECKING:
+    from lab.node.record import Played
 
 CHUNK_STEPS = 2000  # two of them fit four times into what the kernel holds (SERIES_STEPS)
 
 
 @contextmanager
-def playing(node: str, dev: str, spec: Spec, file: Path, start_ns: int) -> Iterator[Played]:
+def playing(node: str, dev: str, spec: Spec, file: Path, start_ns: int) -> "Iterator[Played]":
     """Feed a file's series to the qdisc of an interface while the block runs; it begins at start_ns.
 
     The dict is filled with the qdisc's statistics at the end; NodeError where the series ran out within the block.
     """
-    stop, counted = threading.Event(), Played()
+    stop = threading.Event()
+    counted: Played = {}
     with Qdiscs(node, dev) as link:
         chunks, tell = _told(link, spec, file, start_ns)
         first = next(chunks)

@@ -10,12 +10,14 @@ import threading
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
 from lab.node import qdisc
 from lab.node.namespace import LIBC
-from lab.node.plan import Spec
 from lab.node.tools import NodeError
+
+if TYPE_CHECKING:
+    from lab.node.plan import Spec
 
 PR_SET_TIMERSLACK = 29
 
@@ -24,7 +26,7 @@ class Step(TypedDict):
     """A change of a qdisc."""
 
     at_s: float  # since the start
-    spec: Spec
+    spec: "Spec"
 
 
 @contextmanager

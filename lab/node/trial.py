@@ -6,19 +6,21 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lab.node import capture, counters, download, engines, flow, link, modules, sysctl, trace
 from lab.node.forked import Forked
 from lab.node.machine import watch
-from lab.node.plan import Plan
 from lab.node.probe import probe
-from lab.node.record import Clocks, Counters, MachineLoad, NodeRecord, Probed, Traffic
 from lab.node.sampler import sampling
 from lab.node.task import Task
 
+if TYPE_CHECKING:
+    from lab.node.plan import Plan
+    from lab.node.record import Clocks, Counters, MachineLoad, NodeRecord, Probed, Traffic
 
-def run_trial(plan: Plan, folder: Path) -> None:
+
+def run_trial(plan: "Plan", folder: Path) -> None:
     """Execute a plan and leave its raw records in a folder: capture, trace pages, qdisc samples, node.json."""
     plain = [module["name"] for module in plan["modules"] if not module["params"]]
     modules.load_all([*plain, *link.modules_of([*plan["shapes"], *plan["egress"]])])
@@ -45,7 +47,7 @@ def run_trial(plan: Plan, folder: Path) -> None:
     (folder / "node.json").write_text(json.dumps(record, indent=1))
 
 
-def _traffic(plan: Plan, folder: Path, far: Any) -> Traffic:
+def _traffic(plan: "Plan", folder: Path, far: Any) -> "Traffic":
     """Start everything that watches, then the flow, then the changes of the link."""
     with ExitStack() as stack:
         for each in plan["flows"]:
@@ -72,7 +74,7 @@ def _traffic(plan: Plan, folder: Path, far: Any) -> Traffic:
     return traffic | {"machine": machine[0]} if machine else traffic
 
 
-def _counters(plan: Plan, far: Any) -> Counters:
+def _counters(plan: "Plan", far: Any) -> "Counters":
     """Read every counter; those of a far client's TCP come from its own machine."""
     found = counters.read(plan["topology"], plan["ends"])
     if far:
@@ -81,7 +83,7 @@ def _counters(plan: Plan, far: Any) -> Counters:
 
 
 @contextmanager
-def _watched(plan: Plan) -> Iterator[list[MachineLoad]]:
+def _watched(plan: "Plan") -> "Iterator[list[MachineLoad]]":
     """Watch the machine while the block runs, where it may be too slow: in real time. The list then holds one item."""
     found: list[MachineLoad] = []
     if plan.get("clock") != "real":
@@ -94,14 +96,14 @@ def _watched(plan: Plan) -> Iterator[list[MachineLoad]]:
         found.append(process.stop())
 
 
-def _probe(plan: Plan) -> list[Probed]:
+def _probe(plan: "Plan") -> "list[Probed]":
     """Measure the idle path both ways before there is traffic."""
     if plan.get("clock") == "real":
         _probed(plan, 1)  # what comes first through a machine that has done nothing like it yet is late
     return [{**way, "arrived": arrived} for way, arrived in zip(plan["probes"], _probed(plan), strict=True)]
 
 
-def _probed(plan: Plan, count: int | None = None) -> list[list[list[int]]]:
+def _probed(plan: "Plan", count: int | None = None) -> list[list[list[int]]]:
     """Probe each way, both at once; `count` overrides the plan's."""
     started = [
         Forked(way["to"], probe, plan["addresses"][way["from"]], count or way["count"], way["interval_ms"])
