@@ -7,7 +7,7 @@ OUTCOME = {
     "valid": "whether the trial's certificate is valid",
     "data_s": "arrival of the first data segment at the client; null where none arrived",
     "heuristic": "the at-capacity rule that this row follows",
-    "exit_class": "early, chokepoint or late; null where the sender never left slow start",
+    "exit_class": "early, chokepoint or late; null where there is no exit, or no capacity to judge it by",
     "capacity_s": "the time at which the rule finds the link at capacity; null where it does not",
     "loss_s": "first loss of the download, in the capture; null where nothing was lost",
     "exit_s": "end of the first slow start; null where there was none",

@@ -20,6 +20,6 @@ SYN_S = Column(pl.Float64, "time since the data connection's SYN left the client
 FLOW = Column(pl.UInt8, "number of the flow: 1 the download, 2 the rival's")
 
 
-def schema(columns: Columns) -> dict[str, type[pl.DataType]]:
+def schema(columns: Columns) -> pl.Schema:
     """Return the type of each column."""
-    return {name: column.kind for name, column in columns.items()}
+    return pl.Schema({name: column.kind for name, column in columns.items()})

@@ -7,6 +7,7 @@ from pathlib import Path
 import polars as pl
 
 from lab.node.plan import Shape
+from lab.tables.columns import Column, Columns
 
 WAYS = {"bottleneck": "down", "delay-down": "down", "bottleneck-up": "up", "delay-up": "up"}
 # a field of a spec or a step -> the quantity, and what one of its units is in it
@@ -16,6 +17,13 @@ QUANTITIES = {
     "bytes": ("opportunity_bytes", 1.0),
     "delay_us": ("delay_ms", 1e-3),
     "loss_pct": ("loss_pct", 1.0),
+}
+COLUMNS: Columns = {
+    "quantity": Column(
+        pl.String, "down. or up., then rate_mbps, opportunity_bytes (may pass at that instant), delay_ms, loss_pct"
+    ),
+    "t_s": Column(pl.Float64, "from then on the value holds; it also holds before the first time of its quantity"),
+    "value": Column(pl.Float64, "the value", "that of the quantity's name"),
 }
 CONSTANTS = {"tbf": ("rate_bps",), "replay": ("start_bps",), "netem": ("delay_us", "loss_pct"), "on_demand": ()}
 STEPS = {"rate": ("rate_bps",), "opportunities": ("bytes",), None: ("delay_us", "loss_pct")}
