@@ -71,7 +71,7 @@ def store_run(
             path = model.Path(**{**vars(link), **SENDERS[cca], "base_rtt_ms": link.base_rtt_ms + number})
             valid = (cca, number) != ("bbr", trials)
             _store_trial(run / "trials" / f"{cca}-{number:03d}", cca, number, path, valid, library)
-    (run / "run.json").write_text(json.dumps(_run(senders)))
+    (run / "run.json").write_text(json.dumps(run_json(senders)))
     return run
 
 
@@ -138,7 +138,7 @@ def _flow(cca: str, path: model.Path, throughput_mbps: float, drops_pkts: int) -
     }
 
 
-def _run(senders: tuple[str, ...]) -> RunJson:
+def run_json(senders: tuple[str, ...]) -> RunJson:
     scenario = {
         "question": "Who leaves <slow start> at 100 % of the right_moment?",
         "ccas": list(senders),

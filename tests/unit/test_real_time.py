@@ -26,9 +26,10 @@ from lab.node.tools import NodeError
 from lab.report import agree
 from lab.report.text import shown
 from lab.runs.certificate import certify
-from lab.tables.stored_trial import FORMAT
+from lab.tables.run_json import RunJson
 from lab.tables.trace import read_events
 from tests.kernel.test_certificate import NODE, PLAN, TABLES
+from tests.stored_run import run_json
 
 DRAFT = Path(__file__).parents[1] / "data" / "draft"
 CALM = {
@@ -139,9 +140,8 @@ def stored(
 ) -> None:
     run = folder / name
     run.mkdir()
-    meta = {
-        "format": FORMAT,
-        "complete": True,
+    meta: RunJson = {
+        **run_json(("search",)),
         "digests": {"scenario": asked},
         "backend": place[0],
         "engine": place[1],
