@@ -47,7 +47,7 @@ def write_steps(profile: Profile, link: Link, folder: Path) -> None:
 
 
 def bottleneck(way: Way, drawn: DrawnWay, seed: int) -> Spec:
-    """Word a bottleneck with its buffer."""
+    """Build the qdisc of a bottleneck with its buffer."""
     assert drawn.buffer_bytes
     if way.on_demand and drawn.on_demand:
         return {
@@ -78,7 +78,7 @@ def bottleneck(way: Way, drawn: DrawnWay, seed: int) -> Spec:
 
 
 def delay_line(way: Way, drawn: DrawnWay, seed: int, late_us: int) -> Spec:
-    """Word a delay line as it is before its first step."""
+    """Build the qdisc of a delay line as it is before its first step."""
     same = {
         "limit_pkts": DELAY_LINE_PKTS,
         "delay_us": round(first(drawn.delay_ms) * 1e3),
@@ -111,7 +111,7 @@ def _shape(topology: Topology, part: str, spec: Spec, has_steps: bool) -> Shape:
 
 
 def _capacity(drawn: DrawnWay, link: Link) -> Lines | None:
-    """Steps of a bottleneck, from 0 on and with their end; none where it does not change."""
+    """Return the steps of a bottleneck, from 0 on and with their end; None where it does not change."""
     if drawn.opportunity_bytes is not None:
         opportunities = drawn.opportunity_bytes
         quantity: Quantity = Steps(lambda: chain([(0.0, 0.0)], _later(opportunities)))
@@ -123,17 +123,17 @@ def _capacity(drawn: DrawnWay, link: Link) -> Lines | None:
 
 
 def _later(opportunity_bytes: Quantity) -> Iterator[Row]:
-    """Leave out what could pass at the very start: a series says first what it is at 0."""
+    """Leave out what could pass at the very start: a series begins with its value at 0."""
     return ((t_s, value) for t_s, value in rows(opportunity_bytes) if t_s >= 1e-6)
 
 
 def _follows(way: Way, drawn: DrawnWay) -> bool:
-    """Tell whether a line is `delay_line`: netem's slots begin whenever its queue is looked at."""
+    """Return whether a line is `delay_line`: netem's slots begin whenever its queue is looked at."""
     return bool(way.frames) or isinstance(drawn.delay_ms, Steps) or isinstance(drawn.loss_pct, Steps)
 
 
 def _delays(way: Way, drawn: DrawnWay, link: Link) -> Lines | None:
-    """Steps of a `delay_line`, delay and loss restated in each, and their end; none for netem."""
+    """Return the steps of a `delay_line`, delay and loss in each, and their end; None for netem."""
     if not _follows(way, drawn):
         return None
     together = merged(drawn.delay_ms, drawn.loss_pct)

@@ -60,7 +60,7 @@ def capturing(plan: "CapturePlan", file: Path, preload: str | None) -> "Iterator
 
 
 def read_counts(log: str) -> "CaptureCounts":
-    """Find dumpcap's closing count in what it printed."""
+    """Find dumpcap's closing count in its output."""
     found = FINAL.search(log)
     if not found:
         raise NodeError(f"dumpcap: no closing count: {log.strip()[-200:]!r}")
@@ -68,7 +68,7 @@ def read_counts(log: str) -> "CaptureCounts":
 
 
 def _await_start(process: subprocess.Popen[bytes], log: Path) -> None:
-    """dumpcap names its file once the interface is open."""
+    """Wait until dumpcap prints the name of its file: the interface is open."""
     for _ in range(500):
         if "File:" in log.read_text():
             return

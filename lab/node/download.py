@@ -32,7 +32,7 @@ class AnyClient(Protocol):
         """Wait for its end, at most for some seconds."""
 
     def stop(self) -> str:
-        """End it, if it has not ended; returns what it printed."""
+        """End it, if it has not ended; returns its output."""
 
 
 class Download:
@@ -54,7 +54,7 @@ class Download:
         until_ns = time.monotonic_ns()
         retransmits_pkts = counters.sent_again_pkts(self.request["sender"]) - sent_again_pkts
         finished = early or self.client.ended(CLOSING_S)
-        # A download of a size ends its client, whose last words with the server may fail behind a long queue.
+        # A download of a size ends its client, whose last exchange with the server may fail behind a long queue.
         whole = not early or "size_bytes" in self.request
         outcome = result(self.client.stop(), whole=whole, finished=finished)
         return {"data_ns": data_ns, "until_ns": until_ns, "retransmits_pkts": retransmits_pkts, **outcome}

@@ -69,7 +69,7 @@ class Client:
         return bool(select([self._end], [], [], within_s)[0])
 
     def stop(self) -> str:
-        """End it, if it has not ended; returns what it printed."""
+        """End it, if it has not ended; returns its output."""
         if not self.ended(0):
             self._process.terminate()
         if not self.ended(STOP_S):
@@ -99,9 +99,9 @@ def client(flow: "FlowPlan", address: str) -> list[str]:
 
 
 def _length(flow: "FlowPlan") -> list[str]:
-    """Word how long a download is: in time, or in whole blocks, for the receiver sleeps until one is there.
+    """Build the options for a download's length: in time, or in whole blocks, because the receiver waits for each.
 
-    Without an interval iperf3's client never looks whether it has all. Without `-b 0/1`, one block at a time, its
+    Without an interval iperf3's client never checks whether it has all. Without `-b 0/1`, one block at a time, its
     sender spins once it has written all, which takes no virtual time and never ends.
     """
     if "size_bytes" not in flow:

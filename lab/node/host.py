@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A trial on the running kernel, in real time, as root:   python3 -m lab.node.host FOLDER
+"""A trial on the running kernel, in real time, as root.
 
-FOLDER holds plan.json and gets the raw records; what goes wrong is told in one line in its error.txt. One trial at a
-time: a lock names its holder. Whatever was changed in the first namespace is as before when it ends, and what a killed
-one left is cleared by the next, or by   python3 -m lab.node.host --clean
+Run it as   python3 -m lab.node.host FOLDER
+
+FOLDER holds plan.json and gets the raw records; an error is one line in its error.txt. One trial runs at a time: a lock
+names its holder. At the end the first namespace is as it was before. The next trial clears what a killed one left, and
+so does   python3 -m lab.node.host --clean
 """
 
 import json
@@ -18,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from lab.node import leftovers, modules, sysctl
 from lab.node.exclusive import held_alone
-from lab.node.telling import telling
+from lab.node.failure import errors_stored
 from lab.node.tools import NodeError
 from lab.node.trial import run_trial
 
@@ -43,7 +45,7 @@ def main(argv: list[str]) -> None:
         return
     threading.Thread(target=_end_with_input, daemon=True).start()
     folder = Path(argv[0])
-    with telling(folder):
+    with errors_stored(folder):
         _trial(json.loads((folder / "plan.json").read_text()), folder)
 
 
@@ -55,7 +57,7 @@ def _end(*_: object) -> None:
 
 
 def _end_with_input() -> None:
-    """Who asked for the trial holds our standard input open; when it closes, he is gone, and this ends cleanly too."""
+    """EOF on standard input: the command that requested the trial has gone; end cleanly too."""
     sys.stdin.buffer.read()
     os.kill(os.getpid(), signal.SIGTERM)
 

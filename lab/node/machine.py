@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How busy a machine was while a trial ran on it in real time, and how late it woke up who asked to be."""
+"""How busy a machine was while a trial ran on it in real time, and how late sleeping processes woke up."""
 
 import os
 import time
@@ -18,7 +18,7 @@ Times = dict[str, int]
 
 
 def watch() -> "MachineLoad":
-    """Watch until told to stop; then tell what share of the processors was taken each second, and how late we woke."""
+    """Watch until SIGTERM; return the busy share of the processors, second by second, and how late we woke."""
     late_us: list[float] = []
     seconds: list[Second] = []
     due_ns = second_ns = time.monotonic_ns()

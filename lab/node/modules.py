@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The running kernel's modules: loading one, and what it says of itself and its parameters as they now are."""
+"""The running kernel's modules: loading one, its description, and its parameters as they now are."""
 
 import os
 import time
@@ -58,7 +58,7 @@ def load_all(names: Iterable[str]) -> None:
 
 
 def loaded(name: str) -> bool:
-    """Tell whether a module is there already; one that is built in always is."""
+    """Return whether a module is there already; one that is built in always is."""
     return (SYS / name).exists() or name in _built_in()
 
 

@@ -53,7 +53,7 @@ def unname(nodes: Iterable[str]) -> None:
 
 
 def ready(topology: "Topology") -> None:
-    """Make nodes that are up, whoever built them, such that a trial can trust them."""
+    """Prepare nodes that are up for a trial, whatever engine built them."""
     for name in topology["nodes"]:
         _switch_offloads_off(name, interfaces(topology, name))
     _pin_neighbours(topology)
@@ -112,7 +112,7 @@ def _tool(line: str) -> str:
 
 
 def _switch_offloads_off(name: str, devices: list[str]) -> None:
-    """A super-packet would be one decision of a queue for 64 kB."""
+    """Switch offloads off: a super-packet would be one decision of a queue for 64 kB."""
     with entered(name):
         for dev in devices:
             for offload in interface.switch_offloads_off(dev):
@@ -120,7 +120,7 @@ def _switch_offloads_off(name: str, devices: list[str]) -> None:
 
 
 def _pin_neighbours(topology: "Topology") -> None:
-    """ARP would cross the delay, and lose what waits for it."""
+    """Add permanent ARP entries: ARP would cross the delay, and lose the packets that wait for it."""
     for link in topology["links"]:
         near, far = endpoints(link)
         for (node, dev), (peer_node, peer_dev) in ((near, far), (far, near)):

@@ -33,7 +33,7 @@ Say = Callable[[str], None]
 
 
 class Limits(NamedTuple):
-    """What a server lets a client ask for."""
+    """The most that a client may request."""
 
     rate_mbps: float = 1000.0
     seconds: float = 600.0
@@ -55,7 +55,7 @@ class Asked(NamedTuple):
 
 
 def check(said: Message, limits: Limits) -> Asked:
-    """Read what a client asks for; NodeError names the field that cannot be had."""
+    """Read a client's request; NodeError names the field that cannot be had."""
     asked = Asked._make(said.get(name) for name in Asked._fields)
     rules = (
         ("rate_mbps", 0.001, limits.rate_mbps),
@@ -90,7 +90,7 @@ def serve(port: int = PORT, limits: Limits | None = None, sessions: int = 0, say
                     _session(line, address[0], port, limits or Limits())
                 except (NodeError, OSError) as error:
                     told = str(error)
-                    line.tell(told)
+                    line.report(told)
             if say:
                 say(f"{number}: {address[0].removeprefix('::ffff:')}: {told}")
 
@@ -239,5 +239,5 @@ def _measure_phase(
 
 
 def _about() -> Message:
-    """Tell what this end runs."""
+    """Return the system that this end runs on."""
     return {"system": platform.platform(), "python": platform.python_version(), "cpus": os.cpu_count()}

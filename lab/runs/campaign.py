@@ -78,7 +78,7 @@ def _require_same_place(run: Run, place: Place | None) -> None:
 
 
 def _circumstances(experiment: Experiment, kernel: Kernel, world: Image, place: Place | None) -> Circumstances:
-    """What else decides a result, or may explain one."""
+    """Return what else decides a result, or may explain one."""
     seed = experiment.scenario.seed
     return {
         "seeds": [trial_seed(seed, number) for number in range(1, experiment.scenario.trials + 1)],

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A trial's certificate: what was asked of the emulator against what packets got. One breach makes it invalid."""
+"""A trial's certificate: the requested link against the measured one. One failed check makes the trial invalid."""
 
 import polars as pl
 
@@ -15,10 +15,12 @@ RATE_TOLERANCE_PCT = 0.5
 FRAME_BYTES = 1514
 DELAY_TOLERANCE_MS = 0.1
 LATE_TOLERANCE_PCT = 1.0  # of the departures from a delay line in real time
-BUSY_TOLERANCE_PCT = 95.0  # above it nobody knows what waited for a processor
+BUSY_TOLERANCE_PCT = 95.0  # above it anything may have waited for a processor
 STEAL_TOLERANCE_PCT = 5.0
 WINDOW_LIMITED_TOLERANCE_PCT = 0.1
-LOSS_SDS = 4.0  # a loss rate drawn at random lies this many standard deviations from what was asked in one of 16,000
+LOSS_SDS = (
+    4.0  # a loss rate drawn at random lies this many standard deviations from the requested one in one of 16,000 trials
+)
 BUSY_SAMPLES = 20
 END_TOLERANCE_S = 0.1  # a machine in real time may wake up late
 
@@ -47,7 +49,7 @@ def _check(name: str, asked: float, got: float | None, unit: str, tolerance: flo
 
 
 def _rate(plan: Plan, tables: dict[str, pl.DataFrame]) -> Check:
-    """What the bottleneck sent while it was surely busy; a queue that never formed proves nothing and is no breach.
+    """Compare the bottleneck's rate while it was surely busy; without a queue there is nothing to compare.
 
     Surely busy: at each sample more was queued than the link can send before the next one, at its fastest.
     """
@@ -76,7 +78,7 @@ def _rate(plan: Plan, tables: dict[str, pl.DataFrame]) -> Check:
 
 
 def _late_ms(plan: Plan) -> float:
-    """How late anything may be: in real time a share of the round trip, lest a slow machine be part of it."""
+    """How late anything may be: in real time a share of the round trip, in case the machine is slow."""
     real_ms = late_us(plan["link"]["base_rtt_ms"]) / 1e3
     return real_ms if plan.get("clock") == "real" else DELAY_TOLERANCE_MS
 
@@ -104,7 +106,7 @@ def _order(probes: list[Probed], packets: pl.DataFrame) -> Check:
 
 
 def _segments(mss_bytes: int, packets: pl.DataFrame) -> Check:
-    """The largest data segment: what the MTU and the headers leave, of both ends."""
+    """Compare the largest data segment with what the MTU and the headers leave, of both ends."""
     data = packets.filter(pl.col("to_client") & (pl.col("flow") == 1))
     return _check("largest data segment", mss_bytes, largest(data["len_bytes"]), "bytes", 0)
 
@@ -114,7 +116,7 @@ def _capture(counts: CaptureCounts) -> Check:
 
 
 def _elsewhere(plan: Plan, node: NodeRecord) -> Check:
-    """Drops that are neither the bottleneck's nor a loss that was asked for."""
+    """Count drops that are neither the bottleneck's nor a requested loss."""
     counters = node["counters"]
     lossy = {c["part"] for c in node["changes"] if c["played"].get("loss_sum")}
     intended = {f"{s['node']}:{s['dev']}" for s in plan["shapes"] if s["part"] in lossy or _may_drop(s)}
@@ -133,12 +135,12 @@ def _elsewhere(plan: Plan, node: NodeRecord) -> Check:
 
 
 def _may_drop(shape: Shape) -> bool:
-    """Tell what drops as it was asked to from the start."""
+    """Return whether a qdisc drops by its own specification."""
     return shape["part"] in ("bottleneck", "bottleneck-up") or bool(shape["spec"].get("loss_pct"))
 
 
 def _losses(plan: Plan, node: NodeRecord) -> list[Check]:
-    """Random loss asked for, against what was dropped of what came: counted for netem, by a delay line itself."""
+    """Compare random loss with the requested share: netem's by its counters, a delay line's by its own count."""
     checks = [_followed_loss(c["part"], c["played"]) for c in node["changes"] if c["played"].get("loss_sum")]
     for shape in plan["shapes"]:
         asked = shape["spec"].get("loss_pct", 0)

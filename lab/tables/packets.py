@@ -72,7 +72,7 @@ def _refuse_broken(rows: NDArray[np.intp], file: Path) -> None:
 
 
 def _connections(fields: dict[str, Numbers], server_port: int) -> list[int]:
-    """Return the client's ports in the order in which they asked for a connection."""
+    """Return the client's ports in the order of their connections."""
     asked = ((fields["flags"] & (SYN | ACK)) == SYN) & (fields["dst_port"] == server_port)
     ports, first = np.unique(fields["src_port"][asked], return_index=True)
     return [int(p) for p in ports[np.argsort(first)]]
@@ -122,7 +122,7 @@ def _spread(table: pl.DataFrame, rows: NDArray[np.intp], height: int) -> pl.Data
 def _relative(
     fields: dict[str, Numbers], to_client: NDArray[np.bool_], port: Numbers, ports: list[int]
 ) -> dict[str, Numbers]:
-    """Number flows, unwrap sequences and scale windows, each direction of each connection by its own SYN."""
+    """Return flow, unwrapped sequences and scaled windows; each direction of a connection counts from its own SYN."""
     flow, seq, ack, window = (np.full(len(port), -1, dtype=np.int64) for _ in range(4))
     syn, has_ack = fields["flags"] & SYN > 0, fields["flags"] & ACK > 0
     for number, p in enumerate(ports):

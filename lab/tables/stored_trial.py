@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One stored trial: its metadata, and its tables when they are asked for."""
+"""One stored trial: its metadata, and its tables, read at first use."""
 
 import json
 import os
@@ -33,51 +33,62 @@ class Trial:
 
     @property
     def cca(self) -> str:
+        """Return the name of its sender."""
         return str(self.meta["cca"])
 
     @property
     def number(self) -> int:
+        """Return its number, from 1 on."""
         return int(self.meta["trial"])
 
     @property
     def valid(self) -> bool:
+        """Return whether its certificate is valid."""
         return bool(self.meta["certificate"]["valid"])
 
     @cached_property
     def packets(self) -> pl.DataFrame:
+        """Return the frames of the client's capture."""
         return self._table("packets")
 
     @cached_property
     def acks(self) -> pl.DataFrame:
+        """Return the ACKs that the sender's kernel traced."""
         return self._table("acks")
 
     @cached_property
     def retransmits(self) -> pl.DataFrame:
+        """Return the retransmitted buffers."""
         return self._table("retransmits")
 
     @cached_property
     def ca_states(self) -> pl.DataFrame:
+        """Return the changes of the congestion state."""
         return self._table("ca_states")
 
     @cached_property
     def bins(self) -> pl.DataFrame:
+        """Return SEARCH's bins; none of other senders."""
         return self._table("bins")
 
     @cached_property
     def exits(self) -> pl.DataFrame:
+        """Return the end of each flow's first slow start."""
         return self._table("exits")
 
     @cached_property
     def qdisc(self) -> pl.DataFrame:
+        """Return the samples of the bottleneck's qdisc."""
         return self._table("qdisc")
 
     @cached_property
     def link(self) -> Link:
+        """Return the link as it was."""
         return Link(self._table("link"))
 
     @property
     def is_whole(self) -> bool:
-        """Tell whether trial.json can be read, and every table ends as it should."""
+        """Return whether trial.json can be read, and every table ends as it should."""
         try:
             return bool(self.meta) and all(_ends(self.path / f"{name}.parquet") for name in TABLES)
         except UserError:

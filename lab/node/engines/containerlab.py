@@ -91,7 +91,7 @@ def _process(node: str) -> int:
 
 
 def _containerlab(*argv: str) -> None:
-    """Run containerlab, whose own last words tell what was wrong."""
+    """Run containerlab; NodeError with the last line of its output where it fails."""
     environment = os.environ | {"CLAB_LABDIR_BASE": str(WORK), "CLAB_VERSION_CHECK": "disable"}
     done = subprocess.run(
         ["containerlab", *argv], capture_output=True, text=True, env=environment, cwd=WORK, check=False
