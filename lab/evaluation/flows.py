@@ -39,7 +39,7 @@ def flows(stored: Stored) -> pl.DataFrame:
 
 def _rows(scenario: str, trial: Trial) -> list[dict[str, Any]]:
     told = trial.meta["flows"]
-    seen = [_seen(trial.acks, flow["flow"]) | flow for flow in told]
+    seen = [{**_seen(trial.acks, flow["flow"]), **flow} for flow in told]
     first, rival = seen
     rates = [flow["throughput_mbps"] for flow in told]
     common = {

@@ -92,7 +92,7 @@ class _Seen:
 
 
 def _common(seen: _Seen) -> dict[str, Any]:
-    flow: dict[str, Any] = next((flow for flow in seen.trial.meta["flows"] if flow["flow"] == FLOW), {})
+    flow = next(flow for flow in seen.trial.meta["flows"] if flow["flow"] == FLOW)
     return {
         "cca": seen.trial.cca,
         "trial": seen.trial.number,
@@ -104,8 +104,8 @@ def _common(seen: _Seen) -> dict[str, Any]:
         "exit_cause": seen.left.cause if seen.left else None,
         "exit_bitrate_mbps": seen.exit_bitrate_mbps,
         "min_rtt_ms": seen.min_rtt_ms,
-        "throughput_mbps": flow.get("throughput_mbps"),
-        "retransmits_pkts": flow.get("retransmits_pkts"),
+        "throughput_mbps": flow["throughput_mbps"],
+        "retransmits_pkts": flow["retransmits_pkts"],
     }
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Queueing disciplines: asked for in full, and read back from the kernel. What a spec holds: lab/node/qdiscs/."""
+"""Queueing disciplines: requested in full, and read back from the kernel. The fields of a spec: lab/node/qdiscs/."""
 
 from typing import Any, NamedTuple
 
@@ -9,11 +9,12 @@ from lab.node.qdiscs import KINDS, MODULES
 from lab.node.qdiscs.kind import ByNetlink, ByTc, Spec
 from lab.node.tools import NodeError, run_json
 
+Counts = dict[str, int | None]  # null: not known to the qdisc yet
 ROUNDING = 1e-4  # tc prints floats
 
 
 class Place(NamedTuple):
-    """Where a qdisc hangs, in tc's words and in netlink's."""
+    """Where a qdisc hangs, for tc and for netlink."""
 
     words: str
     handle: str
@@ -26,7 +27,7 @@ CHILD = Place("parent 1:1", "10:", 0x10001, 0x100000)
 
 
 def command(dev: str, spec: Spec, verb: str = "replace", place: Place = ROOT) -> str:
-    """Word the tc command that makes a spec the root of an interface, or changes what is there to it."""
+    """Build the tc command that makes a spec the root of an interface, or changes what is there to it."""
     kind = KINDS[spec["kind"]]
     assert isinstance(kind, ByTc)
     said = kind.words(spec) + ([] if verb == "change" else kind.made_words(spec))
@@ -34,14 +35,14 @@ def command(dev: str, spec: Spec, verb: str = "replace", place: Place = ROOT) ->
 
 
 def apply(node: str, dev: str, spec: Spec) -> Spec:
-    """Apply a spec, and return what the kernel says it now is; NodeError where the two differ."""
+    """Apply a spec and return it as the kernel reports it; NodeError where the two differ."""
     modules.load_all(modules_of(spec))
     found = [made(node, dev, part, place) for part, place in _parts(spec)]
     return found[0] | ({"child": found[1]} if len(found) > 1 else {})
 
 
 def made(node: str, dev: str, spec: Spec, place: Place = ROOT) -> Spec:
-    """Make one qdisc and return what the kernel says it now is; NodeError where that is not what was asked."""
+    """Make one qdisc and return it as the kernel reports it; NodeError where the two differ."""
     kind = KINDS[spec["kind"]]
     got = _by_tc(node, dev, spec, place, kind) if isinstance(kind, ByTc) else _by_netlink(node, dev, spec, place, kind)
     for name, value in got.items():
@@ -56,8 +57,8 @@ def modules_of(spec: Spec) -> list[str]:
     return [MODULES[part["kind"]] for part, _ in _parts(spec) if part["kind"] in MODULES]
 
 
-def statistics(node: str, dev: str, spec: Spec) -> dict[str, Any]:
-    """Ask the lab's own qdiscs of an interface what they counted, by kind."""
+def statistics(node: str, dev: str, spec: Spec) -> dict[str, Counts]:
+    """Return what the lab's own qdiscs of an interface counted, by kind."""
     counted = {}
     for part, place in _parts(spec):
         kind = KINDS[part["kind"]]
@@ -68,7 +69,7 @@ def statistics(node: str, dev: str, spec: Spec) -> dict[str, Any]:
 
 
 def _parts(spec: Spec) -> list[tuple[Spec, Place]]:
-    """A shaper without a child of its own choice has a FIFO, which can be seen and read back like any other."""
+    """List the qdiscs of a spec; a shaper without a child gets a FIFO, which is read back like any other."""
     if spec["kind"] != "replay":
         return [(spec, ROOT)]
     return [(spec, ROOT), (spec["child"] or {"kind": "bfifo", "limit_bytes": spec["limit_bytes"]}, CHILD)]

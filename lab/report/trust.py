@@ -7,11 +7,12 @@ from typing import Any
 import polars as pl
 
 from lab.tables.stored_trial import Trial
+from lab.tables.trial_json import Check
 
 
 def checks(trials: Iterable[Trial]) -> list[dict[str, Any]]:
     """One row per check: what was asked, the range of what was got, and how many trials passed."""
-    gathered: dict[str, list[dict[str, Any]]] = {}
+    gathered: dict[str, list[Check]] = {}
     for trial in trials:
         for check in trial.meta["certificate"]["checks"]:
             gathered.setdefault(check["name"], []).append(check)
@@ -29,11 +30,11 @@ def loss_disagreements(outcomes: pl.DataFrame) -> list[str]:
     return [f"{cca}-{trial:03d}" for cca, trial in odd.select("cca", "trial").iter_rows()]
 
 
-def _failed(trial: Trial) -> list[dict[str, Any]]:
+def _failed(trial: Trial) -> list[Check]:
     return [check for check in trial.meta["certificate"]["checks"] if not check["ok"]]
 
 
-def _over_all(name: str, checks: list[dict[str, Any]]) -> dict[str, Any]:
+def _over_all(name: str, checks: list[Check]) -> dict[str, Any]:
     return {
         "name": name,
         "asked": _range([check["asked"] for check in checks]),

@@ -12,7 +12,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
 
 from lab.backends.backend import Site
 from lab.base import paths
@@ -20,6 +19,7 @@ from lab.base.cache import held
 from lab.base.errors import UserError
 from lab.runs.experiment import Experiment, specification
 from lab.runs.plan import trial_seed
+from lab.tables.run_json import Circumstances, RunJson
 from lab.tables.stored_run import Run
 from lab.tables.stored_trial import FORMAT
 
@@ -38,7 +38,7 @@ def create(experiment: Experiment, site: Site) -> Path:
     return path
 
 
-def _environment(experiment: Experiment, site: Site) -> dict[str, Any]:
+def _environment(experiment: Experiment, site: Site) -> Circumstances:
     """Return what else decides a result, or may explain one."""
     scenario, backend, found = experiment.scenario, site.backend, site.description
     return {
@@ -97,7 +97,7 @@ def close(folder: Path, wall_s: float, complete: bool) -> None:
     link.replace(folder.parent / "latest")
 
 
-def _write(folder: Path, meta: dict[str, Any]) -> None:
+def _write(folder: Path, meta: RunJson) -> None:
     draft = folder / ".run.json"
     draft.write_text(json.dumps(meta, indent=1))
     draft.replace(folder / "run.json")

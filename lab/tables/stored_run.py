@@ -3,9 +3,9 @@
 
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from lab.base.errors import UserError
+from lab.tables.run_json import RunJson
 from lab.tables.stored_trial import Trial, read_json
 
 
@@ -18,28 +18,30 @@ class Run:
         self.path = path
 
     @cached_property
-    def meta(self) -> dict[str, Any]:
-        """What run.json holds."""
-        return read_json(self.path / "run.json")
+    def meta(self) -> RunJson:
+        """Return what run.json holds."""
+        content: RunJson = read_json(self.path / "run.json", RunJson)
+        return content
 
     @property
     def complete(self) -> bool:
+        """Return whether every trial is stored."""
         return bool(self.meta["complete"])
 
     @property
     def trials(self) -> list[Trial]:
-        """Every trial that was stored, by sender in the scenario's order and number; not those of `faults`."""
+        """Return every stored trial, by sender in the scenario's order and by number; without those of `faults`."""
         order = self.meta["scenario"]["ccas"]
         return sorted(self._found[0], key=lambda trial: (order.index(trial.cca), trial.number))
 
     @property
     def faults(self) -> list[str]:
-        """A line for each trial whose trial.json cannot be read."""
+        """Return a line for each trial whose trial.json cannot be read."""
         return self._found[1]
 
     @property
     def cut_short(self) -> bool:
-        """Tell whether a trial is no longer whole."""
+        """Return whether a trial is no longer whole."""
         return bool(self.faults) or not all(trial.is_whole for trial in self.trials)
 
     @property

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A download of a size ends with its last byte, however long the round trip, at the latest at its time."""
 
+from typing import Any
+
 import polars as pl
 import pytest
 
@@ -49,6 +51,7 @@ def test_every_size_up_to_its_own_has_a_time(download: Trial) -> None:
 def test_iperf3_is_through_some_round_trips_later(download: Trial) -> None:
     (check,) = (check for check in download.meta["certificate"]["checks"] if check["name"].startswith("download"))
     assert download.meta["flows"][0]["iperf3"]["bytes"] >= SIZE_BYTES
+    assert check["got"] is not None
     assert check["got"] < download.meta["flows"][0]["seconds"] + BLOCK_BYTES * 8 / 20e6 + 5 * ROUND_TRIP_S
 
 
@@ -77,6 +80,7 @@ def test_a_client_that_ended_with_neither_its_bytes_nor_its_time_fails_the_trial
     seconds: float, lasted_s: float, failed: bool
 ) -> None:
     """`seconds` is the download's length: its time, unless its bytes were there before."""
-    plan = {"flows": [{"duration_s": 30, "size_bytes": SIZE_BYTES}]}
-    node = {"downloads": [{"data_ns": 0, "until_ns": round(lasted_s * 1e9), "iperf3_error": "iperf3: gone"}]}
-    assert downloads.failure(plan, node, [{"seconds": seconds}]) == ("iperf3: gone" if failed else None)
+    plan: Any = {"flows": [{"duration_s": 30, "size_bytes": SIZE_BYTES}]}
+    node: Any = {"downloads": [{"data_ns": 0, "until_ns": round(lasted_s * 1e9), "iperf3_error": "iperf3: gone"}]}
+    measured: Any = [{"seconds": seconds}]
+    assert downloads.failure(plan, node, measured) == ("iperf3: gone" if failed else None)

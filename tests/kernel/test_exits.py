@@ -10,7 +10,8 @@ import pytest
 
 from lab.runs.trial import decode
 from lab.tables.acks import Clock
-from lab.tables.exits import BIN_SCHEMA, CAUSES, EXIT_EVENT, EXIT_SCHEMA, bin_table, exit_table
+from lab.tables.columns import schema
+from lab.tables.exits import BINS, CAUSES, EXIT_EVENT, EXITS, bin_table, exit_table
 from lab.tables.stored_trial import Trial
 
 DRAFT = Path(__file__).parents[1] / "data" / "draft"
@@ -62,7 +63,7 @@ def test_the_first_exit_told_is_the_exit() -> None:
 def test_a_flow_that_never_leaves_slow_start_has_no_row() -> None:
     found = exit_table(told(), CLOCK, "search")
     assert found.is_empty()
-    assert found.schema == pl.Schema(EXIT_SCHEMA)
+    assert found.schema == schema(EXITS)
 
 
 def test_an_exit_of_the_control_connection_is_none_of_the_flows() -> None:
@@ -77,7 +78,7 @@ def test_an_exit_before_any_round_trip_was_measured_has_no_rtt() -> None:
 
 def test_bins_of_a_real_search_download_follow_each_other() -> None:
     bins = TABLES["bins"]
-    assert bins.schema == pl.Schema(BIN_SCHEMA)
+    assert bins.schema == schema(BINS)
     assert bins.height == 11
     assert (bins["bin"].diff().drop_nulls() > 0).all()
     assert bins["bin_ms"].unique().len() == 1
@@ -92,7 +93,7 @@ def test_a_real_download_that_lost_early_left_slow_start_by_loss() -> None:
 
 def test_other_senders_have_no_bins(small_trial: Trial) -> None:
     assert small_trial.bins.is_empty()
-    assert small_trial.bins.schema == pl.Schema(BIN_SCHEMA)
+    assert small_trial.bins.schema == schema(BINS)
     assert bin_table({}, CLOCK).is_empty()
 
 

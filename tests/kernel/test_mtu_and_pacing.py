@@ -7,7 +7,8 @@ import pytest
 from lab.base.stats import largest
 from lab.node import sysctl
 from lab.node.tools import NodeError
-from lab.runs.plan import FQ_RATIOS, PACED, draw, make_plan, mss_bytes
+from lab.runs.plan import draw, make_plan, mss_bytes
+from lab.runs.settings import FQ_RATIOS, PACED
 from lab.tables.stored_trial import Trial
 from tests.conftest import SMALL, Bench, experiment_on
 
