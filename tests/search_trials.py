@@ -3,7 +3,6 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from lab.backends import boot
 from lab.images.image import Image
@@ -11,6 +10,7 @@ from lab.judge.search_replay import versions
 from lab.kernel.build import Kernel
 from lab.links.profile import Profile
 from lab.links.shapes import write_steps
+from lab.node.plan import Plan
 from lab.runs.experiment import Experiment
 from lab.runs.plan import draw, make_plan
 from lab.schema.cca import Cca
@@ -38,14 +38,14 @@ def sender(version: str, **params: int) -> Cca:
     )
 
 
-def plan_of(profile: Profile, cca: Cca, duration_s: int = 4) -> dict[str, Any]:
+def plan_of(profile: Profile, cca: Cca, duration_s: int = 4) -> Plan:
     experiment: Experiment = experiment_on(profile, "cubic", duration_s=duration_s)
     plan = make_plan(replace(experiment, ccas={cca.name: cca}), cca, draw(experiment, 1))
     plan["trace"]["events"] = dict.fromkeys((ACK, BIN, EXIT_EVENT, "tcp:tcp_probe"), "sport == 5201")
     return plan
 
 
-def run(plan: dict[str, Any], folder: Path, kernel: Kernel, world: Image, changing: Profile | None = None) -> Events:
+def run(plan: Plan, folder: Path, kernel: Kernel, world: Image, changing: Profile | None = None) -> Events:
     """Run a plan and give back what was traced, from a folder that dumpcap may write in: pytest's own are closed.
 
     `changing` is the plan's profile where that has steps in time.

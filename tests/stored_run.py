@@ -4,7 +4,6 @@
 import json
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
@@ -12,7 +11,9 @@ from lab.judge.ack_stream import ack_stream
 from lab.judge.search_replay import replay
 from lab.runs.plan import MSS_BYTES
 from lab.schema.cca import load_ccas
+from lab.tables.run_json import RunJson
 from lab.tables.stored_trial import FORMAT
+from lab.tables.trial_json import Check, FlowJson, TrialJson
 from tests import slow_start_model as model
 
 LINK = model.Path(rate_mbps=8, base_rtt_ms=200, buffer_bytes=600_000, duration_s=4)
@@ -71,7 +72,7 @@ def store_run(
             path = model.Path(**{**vars(link), **SENDERS[cca], "base_rtt_ms": link.base_rtt_ms + number})
             valid = (cca, number) != ("bbr", trials)
             _store_trial(run / "trials" / f"{cca}-{number:03d}", cca, number, path, valid, library)
-    (run / "run.json").write_text(json.dumps(_run(senders)))
+    (run / "run.json").write_text(json.dumps(run_json(senders)))
     return run
 
 
@@ -100,8 +101,8 @@ def _bins(library: Path, tables: dict[str, pl.DataFrame]) -> pl.DataFrame:
     return left.with_columns(flow=pl.lit(1, pl.UInt8), cwnd_pkts=None, ssthresh_pkts=None).select(*model.BINS)
 
 
-def _trial(cca: str, number: int, path: model.Path, valid: bool, drops_pkts: int) -> dict[str, Any]:
-    check = {
+def _trial(cca: str, number: int, path: model.Path, valid: bool, drops_pkts: int) -> TrialJson:
+    check: Check = {
         "name": "capture drops",
         "asked": 0,
         "got": 0 if valid else 7,
@@ -113,17 +114,39 @@ def _trial(cca: str, number: int, path: model.Path, valid: bool, drops_pkts: int
         "format": FORMAT,
         "cca": cca,
         "trial": number,
-        "duration_s": path.duration_s,
+        "seed": number,
+        "scenario": "geo",
+        "profile": "geo",
+        "duration_s": round(path.duration_s),
         "base_rtt_ms": path.base_rtt_ms,
         "rate_mbps": path.rate_mbps,
         "buffer_bytes": path.buffer_bytes,
         "mss_bytes": MSS_BYTES,
-        "flows": [{"flow": 1, "throughput_mbps": 5.0 + number, "retransmits_pkts": drops_pkts}],
+        "flows": [_flow(cca, path, 5.0 + number, drops_pkts)],
         "certificate": {"valid": valid, "checks": [check]},
+        "applied": [],
+        "probes": [],
+        "counters": {"interfaces": {}, "tcp": {}},
+        "capture": {"received_pkts": 0, "dropped_pkts": 0},
+        "changes": [],
+        "kernel": "a model",
+        "backend": "virtual",
+        "engine": "netns",
     }
 
 
-def _run(senders: tuple[str, ...]) -> dict[str, Any]:
+def _flow(cca: str, path: model.Path, throughput_mbps: float, drops_pkts: int) -> FlowJson:
+    return {
+        "flow": 1,
+        "cca": cca,
+        "seconds": path.duration_s,
+        "bytes": round(throughput_mbps * 1e6 / 8 * path.duration_s),
+        "throughput_mbps": throughput_mbps,
+        "retransmits_pkts": drops_pkts,
+    }
+
+
+def run_json(senders: tuple[str, ...]) -> RunJson:
     scenario = {
         "question": "Who leaves <slow start> at 100 % of the right_moment?",
         "ccas": list(senders),
@@ -133,8 +156,19 @@ def _run(senders: tuple[str, ...]) -> dict[str, Any]:
     return {
         "format": FORMAT,
         "complete": True,
+        "name": "geo",
         "scenario": scenario | {"published": PUBLISHED},
         "profile": {"title": "A link in theory", **LISTS, "down": {"rate_mbps": LEVELS}},
         "ccas": [stanzas[name].model_dump() for name in senders],
-        "versions": {"kernel": "6.12.48", "iperf3": "3.18"},
+        "topology": {"name": "path"},
+        "sysctls": {"ends": {}, "kernel": {}, "route": {}},
+        "digests": {},
+        "seeds": [1, 2, 3],
+        "command": ["lab", "run", "geo"],
+        "lab_version": "0",
+        "backend": "virtual",
+        "engine": "netns",
+        "kernel": {"kernel_source": "Linux 6.12.48", "kernel_digest": "k", "modules_digest": "m"},
+        "world": {"digest": "w", "packages": {"iperf3": "3.18"}, "drifted": {}},
+        "host": {"machine": "x86_64", "system": "Linux", "python": "3.11"},
     }

@@ -29,7 +29,7 @@ def link(profile: Profile = SMALL) -> dict[str, Any]:
     experiment = experiment_on(profile, "cubic")
     plan = make_plan(experiment, experiment.ccas["cubic"], draw(experiment, 1))
     modules = [cca.module for cca in load_ccas().values() if cca.module]
-    return {name: plan[name] for name in NEEDED} | {"modules": list(dict.fromkeys(modules))}
+    return {name: value for name, value in plan.items() if name in NEEDED} | {"modules": list(dict.fromkeys(modules))}
 
 
 SLOW = Profile.model_validate(

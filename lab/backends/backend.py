@@ -3,7 +3,9 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
+
+from lab.node.plan import Plan
 
 KINDS = ("virtual", "host", "vm")
 ENGINES = ("netns", "containerlab", "mininet", "pair")
@@ -24,10 +26,10 @@ class Backend(Protocol):
     def required_files(self) -> list[Path]:
         """Return files of this machine that a worker on another machine must also have, at the same paths."""
 
-    def adapt(self, plan: dict[str, Any]) -> dict[str, Any]:
+    def adapt(self, plan: Plan) -> Plan:
         """Return the plan as this backend executes it."""
 
-    def run_plan(self, plan: dict[str, Any], folder: Path) -> None:
+    def run_plan(self, plan: Plan, folder: Path) -> None:
         """Execute a plan and leave its raw records in a folder; TrialError if there are none."""
 
 

@@ -11,6 +11,7 @@ from typing import Any
 from lab.backends import guest_code
 from lab.base import sandbox
 from lab.kernel.build import Kernel
+from lab.node.plan import CallPlan, Plan
 
 EPOCH_NS = 1_700_000_000_000_000_000  # the date at which every virtual trial begins: no result depends on today's
 GUEST = "lab.node.guest"
@@ -29,9 +30,9 @@ class Called:
     log: str
 
 
-def run_plan(plan: dict[str, Any], folder: Path, kernel: Kernel, world: Path) -> None:
+def run_plan(plan: Plan, folder: Path, kernel: Kernel, world: Path) -> None:
     """Boot a kernel that executes a plan and leaves its raw records in a folder."""
-    guest_plan = {"preload": "/lab/fewer_wakeups.so"} | plan
+    guest_plan: Plan = {"preload": "/lab/fewer_wakeups.so", **plan}
     options = [f"rng_seed={plan['seed']}", f"mem={plan['memory_mb']}M", "quiet"]
     done = _boot(guest_plan, options, folder, kernel, world, 120 + PATIENCE * plan["flows"][0]["duration_s"])
     _require(folder, "node.json", done)
@@ -53,9 +54,9 @@ def call(
     The function's module must import only the standard library, as all of lab.node does. Arguments and result are
     JSON. The kernel's messages are stored in the folder as kernel.log.
     """
-    plan = {"call": {"module": function.__module__, "function": function.__name__, "arguments": arguments}}
+    plan: CallPlan = {"call": {"module": function.__module__, "function": function.__name__, "arguments": arguments}}
     options = [f"rng_seed={seed}", f"mem={memory_mb}M", "loglevel=8"]
-    done = _boot(plan, options, folder, kernel, world, patience_s)
+    done = _boot(plan, options, folder, kernel, world, patience_s, function.__module__)
     (folder / "kernel.log").write_text(done.stdout)
     _require(folder, "answer.json", done)
     return Called(json.loads((folder / "answer.json").read_text()), done.stdout)
@@ -70,13 +71,19 @@ def _require(folder: Path, file: str, done: "subprocess.CompletedProcess[str]") 
 
 
 def _boot(
-    plan: dict[str, Any], options: list[str], folder: Path, kernel: Kernel, world: Path, patience_s: float
+    plan: Plan | CallPlan,
+    options: list[str],
+    folder: Path,
+    kernel: Kernel,
+    world: Path,
+    patience_s: float,
+    module: str = GUEST,
 ) -> "subprocess.CompletedProcess[str]":
     """Boot and wait for the end; standard output is the kernel's console."""
     (folder / "plan.json").write_text(json.dumps(plan))
     sandbox.own_tree(folder)
     bound = {
-        **guest_code.bound(world, plan["call"]["module"] if "call" in plan else GUEST),
+        **guest_code.bound(world, module),
         kernel.linux: "/lab/linux",
         kernel.preload: "/lab/fewer_wakeups.so",
         kernel.modules: "/usr/lib/modules",

@@ -8,12 +8,13 @@ import subprocess
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from lab.backends.boot import TrialError
 from lab.backends.real_time import in_real_time, patience_s, require_records
 from lab.base import paths
 from lab.base.errors import UserError
+from lab.node.plan import Plan
 
 PYTHON = "/usr/bin/python3"  # the system's: Mininet is a package of it
 
@@ -26,11 +27,11 @@ class Host:
     kind: str = "host"
     required_files: ClassVar[list[Path]] = []  # one trial at a time, by this machine's own worker
 
-    def adapt(self, plan: dict[str, Any]) -> dict[str, Any]:
+    def adapt(self, plan: Plan) -> Plan:
         """Return the plan for real time."""
         return in_real_time(plan, self.engine)
 
-    def run_plan(self, plan: dict[str, Any], folder: Path) -> None:
+    def run_plan(self, plan: Plan, folder: Path) -> None:
         """Execute a plan; the node ends and cleans up at the end of its standard input."""
         (folder / "plan.json").write_text(json.dumps(plan))
         with tempfile.TemporaryDirectory(prefix="search-lab-", dir="/var/tmp") as place:

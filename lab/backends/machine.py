@@ -12,13 +12,14 @@ import tarfile
 import uuid
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from lab.backends.boot import TrialError
 from lab.backends.host import attended
 from lab.backends.real_time import in_real_time, patience_s, require_records
 from lab.base import paths
 from lab.base.errors import UserError
+from lab.node.plan import Plan
 
 NODE_CODE = ("lab/__init__.py", "lab/node")
 PLACE = "/var/tmp"
@@ -45,11 +46,11 @@ class Machine:
     kind: str = "vm"
     required_files: ClassVar[list[Path]] = []  # one trial at a time, by this machine's own worker
 
-    def adapt(self, plan: dict[str, Any]) -> dict[str, Any]:
+    def adapt(self, plan: Plan) -> Plan:
         """Return the plan for real time."""
         return in_real_time(plan, self.engine)
 
-    def run_plan(self, plan: dict[str, Any], folder: Path) -> None:
+    def run_plan(self, plan: Plan, folder: Path) -> None:
         """Send a plan, execute it there, and fetch its raw records."""
         (folder / "plan.json").write_text(json.dumps(plan))
         output = self.execute("lab.node.host", folder, patience_s(plan))

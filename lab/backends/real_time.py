@@ -7,22 +7,21 @@ import platform
 import shutil
 import sys
 from pathlib import Path
-from typing import Any
 
 from lab.backends.boot import TrialError
 from lab.base import paths
+from lab.node.plan import Plan, Shape, Spec
 
-REAL_TIME: dict[str, Any] = {"clock": "real", "preload": None}
 GRACE_S = 300  # beyond a download's own time: bringing containers up on a slow machine, and taking them down
 
 
-def in_real_time(plan: dict[str, Any], engine: str) -> dict[str, Any]:
+def in_real_time(plan: Plan, engine: str) -> Plan:
     """Return a plan as a real kernel executes it, with its engine."""
-    shapes = [shape | {"spec": _punctual(shape["spec"])} for shape in plan["shapes"]]
-    return plan | REAL_TIME | {"engine": engine, "holder": holder(), "shapes": shapes}
+    shapes: list[Shape] = [{**shape, "spec": _punctual(shape["spec"])} for shape in plan["shapes"]]
+    return {**plan, "clock": "real", "preload": None, "engine": engine, "holder": holder(), "shapes": shapes}
 
 
-def _punctual(spec: dict[str, Any]) -> dict[str, Any]:
+def _punctual(spec: Spec) -> Spec:
     """Return a constant rate in the form that suits late timers: tbf loses the time, `replay` keeps its own clock.
 
     Under software emulation, where timers are half a millisecond late, tbf of 10 Mb/s carries 9.2 and `replay` 10.0.
@@ -45,7 +44,7 @@ def add_topology(folder: Path, engine: str, name: str) -> None:
         shutil.copytree(paths.TOPOLOGIES / name, folder / "topology")
 
 
-def patience_s(plan: dict[str, Any]) -> float:
+def patience_s(plan: Plan) -> float:
     """Return the wall time after which an execution is stopped."""
     return float(GRACE_S + 2 * plan["flows"][0]["duration_s"])
 

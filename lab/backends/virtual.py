@@ -4,7 +4,6 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from lab.backends import boot, guest_code
 from lab.backends.backend import Description, Site
@@ -13,6 +12,7 @@ from lab.images.image import Image
 from lab.kernel import build
 from lab.kernel.build import Kernel
 from lab.kernel.recipe import Recipe
+from lab.node.plan import Plan
 
 BuildProgress = Callable[[str, int | None], None]  # what is being built; steps of the compiler so far, of a kernel
 
@@ -37,11 +37,11 @@ class Virtual:
         world = self.world
         return Site(self, Description(self.kernel.described, world.digest, world.versions, world.drifted))
 
-    def adapt(self, plan: dict[str, Any]) -> dict[str, Any]:
+    def adapt(self, plan: Plan) -> Plan:
         """Return the plan unchanged."""
         return plan
 
-    def run_plan(self, plan: dict[str, Any], folder: Path) -> None:
+    def run_plan(self, plan: Plan, folder: Path) -> None:
         """Boot a kernel that executes a plan."""
         boot.run_plan(plan, folder, self.kernel, self.world.root)
 

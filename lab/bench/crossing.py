@@ -20,7 +20,6 @@ import polars as pl
 from lab.backends import boot
 from lab.backends.boot import TrialError
 from lab.backends.machine import Machine
-from lab.backends.real_time import REAL_TIME
 from lab.base import paths
 from lab.base.errors import UserError
 from lab.kernel.build import Kernel
@@ -84,7 +83,7 @@ def here(plan: Record, folder: Path) -> Record:
     """Measure a link in the running kernel, in real time; UserError where that is not root's."""
     if os.geteuid():
         raise UserError("--where host: must be run as root: it makes network namespaces and qdiscs")
-    (folder / "crossing.json").write_text(json.dumps(plan | REAL_TIME))
+    (folder / "crossing.json").write_text(json.dumps(plan | {"clock": "real"}))
     done = subprocess.run(
         [sys.executable, "-m", "lab.node.crossing", str(folder)],
         cwd=paths.REPO,
@@ -103,7 +102,7 @@ def on(machine: Machine) -> Run:
     """Return how a link is measured on a machine that ssh reaches, in real time."""
 
     def run(plan: Record, folder: Path) -> Record:
-        (folder / "crossing.json").write_text(json.dumps(plan | REAL_TIME))
+        (folder / "crossing.json").write_text(json.dumps(plan | {"clock": "real"}))
         output = machine.execute("lab.node.crossing", folder, 300 + 2 * plan["duration_s"])
         if not (folder / "answer.json").exists():
             raise TrialError(f"{machine.name}: {(output.strip().splitlines() or ['no answer'])[-1]}")

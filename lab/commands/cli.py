@@ -48,6 +48,14 @@ def list_() -> None:
     console.print("\n".join(lines()), soft_wrap=True, markup=False)
 
 
+@app.command("data-dictionary")
+def data_dictionary() -> None:
+    """Print every file, column and field of a result, as Markdown.   Example: `lab data-dictionary`"""
+    from lab.commands.data_dictionary import lines
+
+    console.print("\n".join(lines()), soft_wrap=True, markup=False)
+
+
 @app.command()
 def check() -> None:
     """Load all scenarios, profiles, topologies and senders, and report faults.

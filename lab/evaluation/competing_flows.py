@@ -2,10 +2,11 @@
 """Two downloads that compete: throughput, round trip, retransmissions and fairness, trial by trial."""
 
 from copy import copy
+from typing import cast
 
 import polars as pl
 
-from lab.judge.frames import Row, Schema
+from lab.judge.frames import Cell, Row, Schema
 from lab.judge.stored import Stored
 from lab.tables.stored_trial import Trial
 
@@ -29,7 +30,7 @@ SCHEMA: Schema = {
 
 def flows(stored: Stored) -> pl.DataFrame:
     """Return two rows per valid trial of a scenario with a rival; none of others."""
-    if not stored.run.meta["scenario"].get("rival"):
+    if not stored.run.scenario.get("rival"):
         return pl.DataFrame(schema=SCHEMA)
     whole = set(stored.judged.trials.filter("valid").select("cca", "trial").iter_rows())
     trials = [trial for trial in stored.run.trials if (trial.cca, trial.number) in whole]
@@ -39,7 +40,7 @@ def flows(stored: Stored) -> pl.DataFrame:
 
 def _rows(scenario: str, trial: Trial) -> list[Row]:
     flows_meta = trial.meta["flows"]
-    flows_seen = [_of_kernel(trial.acks, flow["flow"]) | flow for flow in flows_meta]
+    flows_seen = [{**_of_kernel(trial.acks, flow["flow"]), **cast("Row", flow)} for flow in flows_meta]
     first, rival = flows_seen
     rates = [flow["throughput_mbps"] for flow in flows_meta]
     common = {
@@ -74,5 +75,8 @@ def jain(rates: list[float]) -> float | None:
     return sum(rates) ** 2 / (len(rates) * squares) if squares else None
 
 
-def _ratio(rival: float | None, first: float | None) -> float | None:
-    return None if rival is None or not first else rival / first
+def _ratio(rival: Cell, first: Cell) -> float | None:
+    """Return a ratio of two numbers; null where one is missing."""
+    if not isinstance(rival, float | int) or not isinstance(first, float | int) or not first:
+        return None
+    return rival / first

@@ -15,9 +15,9 @@ from lab.evaluation.search import sensitivity
 from lab.evaluation.search.replay import BASE
 from lab.evaluation.status import status
 from lab.judge.files import write_whole
-from lab.judge.records import ScenarioRecord
 from lab.judge.stored import Stored, stored
 from lab.schema.scenario import load_scenario, scenarios
+from lab.tables.records import ScenarioRecord
 
 FOLDER = "evaluation"
 MAPPED = ("thesis-leo", "thesis-geo", "thesis-lte")  # thesis 4.5: the links of figures 4.10 to 4.12 and 4.15
@@ -78,9 +78,9 @@ def claimed(every: list[Stored], more: dict[str, pl.DataFrame]) -> pl.DataFrame:
 def _scenario(name: str, one: Stored | None, *, in_lab: bool) -> ScenarioRecord:
     """Return what a run was started with, with the explanations of its file where that is one of the lab's."""
     if one and not in_lab:
-        return cast("ScenarioRecord", one.run.meta["scenario"])
+        return one.run.scenario
     now = cast("ScenarioRecord", load_scenario(name)[1].model_dump())
-    return claims.explained_by(one.run.meta["scenario"], now) if one else now
+    return claims.explained_by(one.run.scenario, now) if one else now
 
 
 def _of(runs: list[Stored], table: pl.DataFrame) -> pl.DataFrame:

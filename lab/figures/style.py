@@ -15,7 +15,7 @@ from matplotlib import rc_context
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from lab.judge.records import Stanza
+from lab.tables.records import Stanza
 
 INK, GRID, FAINT = "#222222", "#dddddd", "#888888"
 CAPACITY, EXIT, LOSS = "#0072b2", "#007f5f", "#d55e00"

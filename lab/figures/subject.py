@@ -89,8 +89,8 @@ def replayed_bins(acks: pl.DataFrame, library: Path) -> pl.DataFrame:
 def subjects(run: Run, outcomes: pl.DataFrame, replay_library: Path | None = None) -> Iterator[Subject]:
     """Yield the representative trial of each sender, in the order of the scenario."""
     chosen = representatives(outcomes)
-    rule = rule_of(run.meta["scenario"])
-    for stanza in run.meta["ccas"]:
+    rule = rule_of(run.scenario)
+    for stanza in run.ccas:
         number = chosen.get(stanza["name"])
         for trial in run.trials:
             if trial.cca == stanza["name"] and trial.number == number:

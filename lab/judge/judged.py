@@ -103,7 +103,7 @@ def _keep(file: Path, table: pl.DataFrame) -> None:
 
 def _merged(run: Run, known: pl.DataFrame, fresh: pl.DataFrame, keys: set[str]) -> pl.DataFrame:
     """Rows of the trials that are there now, senders in the scenario's order."""
-    order = {cca: number for number, cca in enumerate(run.meta["scenario"]["ccas"])}
+    order = {cca: number for number, cca in enumerate(run.scenario["ccas"])}
     now = pl.concat([known.filter(pl.col("digest").is_in(list(keys))), fresh])
     return now.sort(pl.col("cca").replace_strict(order, return_dtype=pl.Int64), "trial", maintain_order=True)
 

@@ -10,18 +10,19 @@ Every time counts from when the data connection's SYN left the client. Many sour
 
 from collections.abc import Iterable
 from copy import copy
-from typing import TypedDict, cast
+from typing import TypedDict
 
 import polars as pl
 
 from lab.base.stats import largest
 from lab.judge import loss
-from lab.judge.frames import Row, schema_of
+from lab.judge.frames import schema_of
 from lab.judge.registry import rules
 from lab.judge.rule import Evidence, Judgement
 from lab.judge.slow_start import first_exit
 from lab.tables.downloads import FLOW, first_data_s
 from lab.tables.stored_trial import Trial
+from lab.tables.trial_json import FlowJson
 
 
 class Outcome(TypedDict):
@@ -58,13 +59,13 @@ def outcomes(trials: Iterable[Trial]) -> pl.DataFrame:
 def outcome(trial: Trial) -> list[Outcome]:
     """Return the rows of one trial, one per rule in the order of the registry."""
     evidence = Evidence(trial, first_exit(trial.exits, FLOW), loss.first_loss_s(trial.packets, FLOW))
-    flow: Row = next((flow for flow in trial.meta["flows"] if flow["flow"] == FLOW), {})
+    flow = next(flow for flow in trial.meta["flows"] if flow["flow"] == FLOW)
     data_s, agrees = first_data_s(trial.packets, FLOW), _loss_agrees(trial, evidence.loss_s)
     return [_row(evidence, name, rule.apply(evidence), flow, data_s, agrees) for name, rule in rules().items()]
 
 
 def _row(
-    evidence: Evidence, rule: str, found: Judgement, flow: Row, data_s: float | None, loss_agrees: bool
+    evidence: Evidence, rule: str, found: Judgement, flow: FlowJson, data_s: float | None, loss_agrees: bool
 ) -> Outcome:
     trial, left = evidence.trial, evidence.exit
     return {
@@ -82,8 +83,8 @@ def _row(
         "median_mbps": found.median_mbps,
         "min_rtt_ms": evidence.min_rtt_ms,
         "loss_agrees": loss_agrees,
-        "throughput_mbps": cast("float | None", flow.get("throughput_mbps")),
-        "retransmits_pkts": cast("int | None", flow.get("retransmits_pkts")),
+        "throughput_mbps": flow["throughput_mbps"],
+        "retransmits_pkts": flow["retransmits_pkts"],
     }
 
 

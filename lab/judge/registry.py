@@ -6,9 +6,9 @@ from pathlib import Path
 
 from lab.base.additions import load_addition
 from lab.base.errors import UserError, field_error
-from lab.judge.records import ScenarioRecord
 from lab.judge.rule import Rule
 from lab.schema.heuristics import DEFAULT_RULE, rule_files
+from lab.tables.records import ScenarioRecord
 from lab.tables.stored_trial import TABLES
 
 TRUTH = "truth"  # the one rule that no real network allows

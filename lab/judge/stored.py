@@ -4,11 +4,12 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 from lab.base.errors import UserError
 from lab.judge.classify import ExitClass
 from lab.judge.judged import Judged, judged
-from lab.judge.records import Stanza
+from lab.tables.records import Stanza
 from lab.tables.stored_run import Run
 
 LATEST = "latest"
@@ -30,12 +31,12 @@ class Stored:
     @property
     def ccas(self) -> list[Stanza]:
         """The stanzas of its senders, in the scenario's order."""
-        return list(self.run.meta["ccas"])
+        return list(self.run.ccas)
 
     @property
     def counterfactual_of(self) -> str | None:
         """The scenario that this run repeats with something changed; null where it is one of its own."""
-        base: str | None = self.run.meta["scenario"].get("counterfactual_of")
+        base: str | None = self.run.scenario.get("counterfactual_of")
         return base
 
     def label(self, cca: str) -> str:
@@ -44,21 +45,23 @@ class Stored:
 
     def published_pct(self, cca: str) -> dict[str, float | None]:
         """Return the shares of a sender's exits that a paper gives for this scenario; null where none does."""
-        scenario = self.run.meta["scenario"]
-        rows = [
-            claim["values"] for claim in scenario.get("claims", []) if claim["cca"] == cca and not claim.get("replayed")
+        scenario = self.run.scenario
+        rows: list[Mapping[str, str | float | Sequence[float] | None]] = [
+            dict(claim["values"])
+            for claim in scenario.get("claims", [])
+            if claim["cca"] == cca and not claim.get("replayed")
         ]
         rows += [row for row in scenario.get("published", []) if row["cca"] == cca]
-        given: Mapping[str, float | list[float]] = next(
-            (row for row in rows if row.get("chokepoint_pct") is not None), {}
-        )
+        given = next((row for row in rows if row.get("chokepoint_pct") is not None), {})
         first = {zone: given.get(f"{zone}_pct") for zone in map(str, ExitClass)}
-        return {zone: value[0] if isinstance(value, list) else value for zone, value in first.items()}
+        return {
+            zone: cast("float | None", value[0] if isinstance(value, list) else value) for zone, value in first.items()
+        }
 
     @property
     def link(self) -> str:
         """How its link is called."""
-        return str(self.run.meta["profile"].get("title") or self.run.meta["scenario"]["profile"])
+        return str(self.run.meta["profile"].get("title") or self.run.scenario["profile"])
 
 
 def stored(results: Path, names: Iterable[str] | None = None) -> tuple[list[Stored], list[str]]:

@@ -74,6 +74,12 @@ class Link:
         assert self.down.mean_rate_mbps is not None
         return self.down.mean_rate_mbps
 
+    @property
+    def buffer_bytes(self) -> int:
+        """Return the bottleneck's buffer."""
+        assert self.down.buffer_bytes is not None
+        return self.down.buffer_bytes
+
 
 def mean_rate_mbps(rate: Quantity | None, opportunity_bytes: Steps | None, duration_s: float) -> float | None:
     """Return a direction's mean rate; none where it has none."""

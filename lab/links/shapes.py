@@ -9,12 +9,12 @@ lab/node/series.py.
 from collections.abc import Iterator
 from itertools import chain, takewhile
 from pathlib import Path
-from typing import Any
 
 from lab.links.draw import DrawnWay, Link
 from lab.links.profile import Profile, Way
 from lab.links.queue import Bottleneck
 from lab.links.steps import Quantity, Row, Steps, first, mapped, merged, rows
+from lab.node.plan import Shape, Spec
 from lab.schema.topology import Topology
 
 ORDER_BPS = 10e9  # netem keeps packets in order only with a rate; this one delays a frame by 1.2 us
@@ -22,12 +22,11 @@ LATE_SHARE, LATE_LEAST_US = 0.01, 1000  # of the round trip: a delay line that i
 DELAY_LINE_PKTS = 1_000_000  # a limit that is never reached: the buffer is the bottleneck's
 FULL_FRAME_BYTES = 1600  # TBF's burst: a larger one would let an idle link exceed its rate
 END = "end"
-Spec = dict[str, Any]
 Lines = Iterator[tuple[str, ...]]
 
 
-def shapes(profile: Profile, link: Link, topology: Topology, seed: int) -> list[dict[str, Any]]:
-    """Word what every shaped interface gets, and where its steps lie in the trial's folder."""
+def shapes(profile: Profile, link: Link, topology: Topology, seed: int) -> list[Shape]:
+    """Build the qdisc of every shaped interface, and name the file of its steps in the trial's folder."""
     ends = [(part, bottleneck(way, drawn, seed), _capacity(drawn, link)) for part, drawn, way in _ends(profile, link)]
     lines = [
         (part, delay_line(way, drawn, seed, late_us(link.base_rtt_ms)), _delays(way, drawn, link))
@@ -48,7 +47,7 @@ def write_steps(profile: Profile, link: Link, folder: Path) -> None:
 
 
 def bottleneck(way: Way, drawn: DrawnWay, seed: int) -> Spec:
-    """Word a bottleneck with its buffer."""
+    """Build the qdisc of a bottleneck with its buffer."""
     assert drawn.buffer_bytes
     if way.on_demand and drawn.on_demand:
         return {
@@ -79,7 +78,7 @@ def bottleneck(way: Way, drawn: DrawnWay, seed: int) -> Spec:
 
 
 def delay_line(way: Way, drawn: DrawnWay, seed: int, late_us: int) -> Spec:
-    """Word a delay line as it is before its first step."""
+    """Build the qdisc of a delay line as it is before its first step."""
     same = {
         "limit_pkts": DELAY_LINE_PKTS,
         "delay_us": round(first(drawn.delay_ms) * 1e3),
@@ -106,13 +105,13 @@ def _delay_lines(profile: Profile, link: Link) -> list[tuple[str, DrawnWay, Way]
     return [("delay-down", link.down, profile.down), ("delay-up", link.up, profile.up)]
 
 
-def _shape(topology: Topology, part: str, spec: Spec, has_steps: bool) -> dict[str, Any]:
+def _shape(topology: Topology, part: str, spec: Spec, has_steps: bool) -> Shape:
     node, dev = topology.part(part)
     return {"part": part, "node": node, "dev": dev, "spec": spec, "steps": f"link/{part}.tsv" if has_steps else None}
 
 
 def _capacity(drawn: DrawnWay, link: Link) -> Lines | None:
-    """Steps of a bottleneck, from 0 on and with their end; none where it does not change."""
+    """Return the steps of a bottleneck, from 0 on and with their end; None where it does not change."""
     if drawn.opportunity_bytes is not None:
         opportunities = drawn.opportunity_bytes
         quantity: Quantity = Steps(lambda: chain([(0.0, 0.0)], _later(opportunities)))
@@ -124,17 +123,17 @@ def _capacity(drawn: DrawnWay, link: Link) -> Lines | None:
 
 
 def _later(opportunity_bytes: Quantity) -> Iterator[Row]:
-    """Leave out what could pass at the very start: a series says first what it is at 0."""
+    """Leave out what could pass at the very start: a series begins with its value at 0."""
     return ((t_s, value) for t_s, value in rows(opportunity_bytes) if t_s >= 1e-6)
 
 
 def _follows(way: Way, drawn: DrawnWay) -> bool:
-    """Tell whether a line is `delay_line`: netem's slots begin whenever its queue is looked at."""
+    """Return whether a line is `delay_line`: netem's slots begin whenever its queue is looked at."""
     return bool(way.frames) or isinstance(drawn.delay_ms, Steps) or isinstance(drawn.loss_pct, Steps)
 
 
 def _delays(way: Way, drawn: DrawnWay, link: Link) -> Lines | None:
-    """Steps of a `delay_line`, delay and loss restated in each, and their end; none for netem."""
+    """Return the steps of a `delay_line`, delay and loss in each, and their end; None for netem."""
     if not _follows(way, drawn):
         return None
     together = merged(drawn.delay_ms, drawn.loss_pct)

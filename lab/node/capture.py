@@ -9,20 +9,24 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from lab.node.namespace import entered
 from lab.node.tools import NodeError
+
+if TYPE_CHECKING:
+    from lab.node.plan import CapturePlan
+    from lab.node.record import CaptureCounts
 
 FLUSH_S = 0.5  # the kernel hands a part-filled block of the ring over after 0.25 s (dumpcap's read timeout)
 FINAL = re.compile(r"Packets received/dropped on interface '[^']+': (\d+)/(\d+) ")
 
 
 @contextmanager
-def capturing(
-    node: str, dev: str, file: Path, snaplen_bytes: int, ring_mb: int, preload: str | None
-) -> Iterator[dict[str, int]]:
-    """Capture while the block runs; afterwards the dict holds received_pkts and dropped_pkts."""
-    counts: dict[str, int] = {}
+def capturing(plan: "CapturePlan", file: Path, preload: str | None) -> "Iterator[CaptureCounts]":
+    """Capture while the block runs; afterwards the counts are dumpcap's."""
+    node, dev = plan["interface"]
+    counts: CaptureCounts = {"received_pkts": 0, "dropped_pkts": 0}
     log = file.with_suffix(".log")
     argv = [
         "dumpcap",
@@ -31,9 +35,9 @@ def capturing(
         dev,
         "-p",
         "-s",
-        str(snaplen_bytes),
+        str(plan["snaplen_bytes"]),
         "-B",
-        str(ring_mb),
+        str(plan["ring_mb"]),
         "-F",
         "pcapng",
         "-w",
@@ -55,8 +59,8 @@ def capturing(
     log.unlink()
 
 
-def read_counts(log: str) -> dict[str, int]:
-    """Find dumpcap's closing count in what it printed."""
+def read_counts(log: str) -> "CaptureCounts":
+    """Find dumpcap's closing count in its output."""
     found = FINAL.search(log)
     if not found:
         raise NodeError(f"dumpcap: no closing count: {log.strip()[-200:]!r}")

@@ -8,7 +8,7 @@ from typing import Any
 from lab.node.tools import NodeError
 
 MOST_LINE_BYTES = 1 << 16
-Said = dict[str, Any]
+Message = dict[str, Any]  # a line: its keys follow from the exchange (lab/node/recorder.py)
 
 
 class Line:
@@ -18,12 +18,12 @@ class Line:
         self.connection = connection
         self.stream = connection.makefile("rb")
 
-    def send(self, **said: Any) -> None:
+    def send(self, **message: Any) -> None:
         """Send a line."""
-        self.connection.sendall(json.dumps(said).encode() + b"\n")
+        self.connection.sendall(json.dumps(message).encode() + b"\n")
 
-    def answer(self, patience_s: float) -> Said:
-        """Wait for the other end's line; NodeError where none comes, or it tells of an error."""
+    def answer(self, patience_s: float) -> Message:
+        """Wait for the other end's line; NodeError where none comes, or it reports an error."""
         self.connection.settimeout(patience_s)
         try:
             text = self.stream.readline(MOST_LINE_BYTES)
@@ -45,8 +45,8 @@ class Line:
             raise NodeError("recorder: the other end hung up")
         return got
 
-    def tell(self, error: str) -> None:
-        """Tell the other end what went wrong; it may have gone already."""
+    def report(self, error: str) -> None:
+        """Report an error to the other end, which may have gone already."""
         try:
             self.send(error=error)
         except OSError:

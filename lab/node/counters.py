@@ -2,11 +2,15 @@
 """Where packets were dropped: every interface, qdisc and TCP counter, read after the traffic."""
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from lab.node.namespace import entered
 from lab.node.netns import interfaces
 from lab.node.tools import run_json
+
+if TYPE_CHECKING:
+    from lab.node.plan import Topology
+    from lab.node.record import Counters, InterfaceCounts, LinkCounts
 
 HERE = Path("/proc/thread-self/net")  # of the namespace that this thread is in
 DEV = ("bytes", "packets", "errs", "drop", "fifo", "frame", "compressed", "multicast")  # net/core/net-procfs.c
@@ -22,26 +26,26 @@ TCP_LOSSES = (
 )
 
 
-def read(topology: dict[str, Any], ends: list[str]) -> dict[str, Any]:
+def read(topology: "Topology", ends: list[str]) -> "Counters":
     """Return per `node:interface` the link's and qdisc's drops, per end the TCP counters that mean a loss."""
-    found: dict[str, dict[str, int]] = {}
+    found: dict[str, InterfaceCounts] = {}
     for node in topology["nodes"]:
         with entered(node):
             links = read_links((HERE / "dev").read_text())
             qdiscs = run_json("tc", "-s", "-j", "qdisc", "show")
         for dev in interfaces(topology, node):
             dropped = sum(qdisc.get("drops", 0) for qdisc in qdiscs if qdisc["dev"] == dev and qdisc.get("root"))
-            found[f"{node}:{dev}"] = links[dev] | {"qdisc_dropped_pkts": dropped}
+            found[f"{node}:{dev}"] = {**links[dev], "qdisc_dropped_pkts": dropped}
     return {"interfaces": found, "tcp": {node: tcp_losses(node) for node in ends}}
 
 
-def read_links(text: str) -> dict[str, dict[str, int]]:
+def read_links(text: str) -> "dict[str, LinkCounts]":
     """Read /proc/net/dev: what each interface dropped, and sent."""
     lines = [line.split(":", 1) for line in text.splitlines() if ":" in line]
     return {name.strip(): _link(list(map(int, numbers.split()))) for name, numbers in lines}
 
 
-def _link(numbers: list[int]) -> dict[str, int]:
+def _link(numbers: list[int]) -> "LinkCounts":
     received, sent = (dict(zip(DEV, half, strict=True)) for half in (numbers[:8], numbers[8:]))
     return {
         "rx_dropped_pkts": received["drop"] + received["errs"],

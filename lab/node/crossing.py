@@ -19,16 +19,18 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypedDict
 
 from lab.node import engines, link, qdisc
 from lab.node.batches import Batch
 from lab.node.datagrams import BATCH, LONGEST_PAUSE_S, headers_bytes, open_udp
 from lab.node.forked import Forked
-from lab.node.stepping import stepping
+from lab.node.stepping import Step, stepping
 from lab.node.tools import NodeError, run
 
-Plan = dict[str, Any]
+if TYPE_CHECKING:
+    from lab.node.plan import Node, NodesPlan, Shape, Spec, Topology
+
 ADDRESS, PORT = "10.0.2.2", 7000
 ETHERNET_BYTES = 14
 STAMP = struct.Struct("=QQ")  # number, when it was sent
@@ -37,11 +39,34 @@ NODE, DEV = "router", "eth2"
 ENDS = ["source", "sink"]
 
 
-def _node(*commands: str) -> Plan:
+class CrossingPlan(TypedDict):
+    """crossing.json: the link to measure."""
+
+    spec: "Spec"
+    file: str | None  # of its series, in the folder
+    steps: list[Step] | None  # changes by tc, in place of a series
+    duration_s: float
+    clock: NotRequired[Literal["real"]]
+
+
+class Crossing(TypedDict):
+    """answer.json: what the link did."""
+
+    got: "Spec"
+    start_ns: int
+    late_us: list[float]  # of each step
+    shown: list[Any]  # as `tc -s -j qdisc show` prints it
+    statistics: dict[str, qdisc.Counts]
+    received_pkts: int
+    memory_kb: int
+    kernel: str
+
+
+def _node(*commands: str) -> "Node":
     return {"exec": list(commands)}
 
 
-TOPOLOGY: Plan = {
+TOPOLOGY: "Topology" = {
     "nodes": {
         "source": _node("ip address add 10.0.1.1/24 dev eth1", "ip route add default via 10.0.1.2"),
         "router": _node(
@@ -111,10 +136,13 @@ def _send(source: socket.socket, batch: Batch, number: int, count: int) -> None:
     batch.send(source, count)
 
 
-def cross(plan: Plan, folder: str) -> dict[str, Any]:
-    """Apply the link, send over it while it follows its steps, and tell what was got."""
-    shape = {"part": "link", "node": NODE, "dev": DEV, "spec": plan["spec"], "steps": plan["file"]}
-    with engines.nodes_up(plan | {"topology": TOPOLOGY, "ends": ENDS}, Path(folder)):
+def cross(plan: CrossingPlan, folder: str) -> Crossing:
+    """Apply the link, send over it while it follows its steps, and return what it did."""
+    shape: Shape = {"part": "link", "node": NODE, "dev": DEV, "spec": plan["spec"], "steps": plan["file"]}
+    nodes: NodesPlan = {"topology": TOPOLOGY, "ends": ENDS}
+    if "clock" in plan:
+        nodes["clock"] = plan["clock"]
+    with engines.nodes_up(nodes, Path(folder)):
         (applied,) = link.shaped([shape])
         start_ns = time.monotonic_ns() + LEAD_NS
         until_ns = start_ns + round(plan["duration_s"] * 1e9)

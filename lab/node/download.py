@@ -9,12 +9,16 @@ the capture and the sender's kernel; iperf3's own result is a cross-check where 
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from lab.node import counters, flow
 from lab.node.arrival import Arrival
 from lab.node.netns import interfaces
 from lab.node.tools import NodeError
+
+if TYPE_CHECKING:
+    from lab.node.plan import FlowPlan, Plan
+    from lab.node.record import DownloadRecord, Iperf3Outcome
 
 START_S = 30  # by then the first data have arrived: a handshake that loses packets tries again after 1, 2, 4 and 8 s
 CLOSING_S = 2.0  # lets iperf3 finish on a link that is not slow
@@ -28,16 +32,16 @@ class AnyClient(Protocol):
         """Wait for its end, at most for some seconds."""
 
     def stop(self) -> str:
-        """End it, if it has not ended; returns what it printed."""
+        """End it, if it has not ended; returns its output."""
 
 
 class Download:
     """One download under way."""
 
-    def __init__(self, request: dict[str, Any], client: AnyClient, arrival: Arrival) -> None:
+    def __init__(self, request: "FlowPlan", client: AnyClient, arrival: Arrival) -> None:
         self.request, self.client, self.arrival = request, client, arrival
 
-    def measure(self) -> dict[str, Any]:
+    def measure(self) -> "DownloadRecord":
         """Wait for the end, and stop the client.
 
         Returns when the first data came and until when the client was there (monotonic, ns), the segments sent again
@@ -47,15 +51,13 @@ class Download:
         sent_again_pkts = counters.sent_again_pkts(self.request["sender"])
         end_ns = data_ns + round(self.request["duration_s"] * 1e9)
         early = self.client.ended(max(end_ns - time.monotonic_ns(), 0) / 1e9)
-        record = {
-            "data_ns": data_ns,
-            "until_ns": time.monotonic_ns(),
-            "retransmits_pkts": counters.sent_again_pkts(self.request["sender"]) - sent_again_pkts,
-        }
+        until_ns = time.monotonic_ns()
+        retransmits_pkts = counters.sent_again_pkts(self.request["sender"]) - sent_again_pkts
         finished = early or self.client.ended(CLOSING_S)
-        # A download of a size ends its client, whose last words with the server may fail behind a long queue.
+        # A download of a size ends its client, whose last exchange with the server may fail behind a long queue.
         whole = not early or "size_bytes" in self.request
-        return record | result(self.client.stop(), whole=whole, finished=finished)
+        outcome = result(self.client.stop(), whole=whole, finished=finished)
+        return {"data_ns": data_ns, "until_ns": until_ns, "retransmits_pkts": retransmits_pkts, **outcome}
 
     def _first_data(self) -> int:
         """Return when the first data segment arrived; NodeError where none does."""
@@ -71,7 +73,7 @@ class Download:
         raise NodeError(f"iperf3: no data within {START_S} s")
 
 
-def result(printed: str, *, whole: bool, finished: bool) -> dict[str, Any]:
+def result(printed: str, *, whole: bool, finished: bool) -> "Iperf3Outcome":
     """Return iperf3's result, or why there is none; NodeError where it ended before the download was whole."""
     if not finished:
         return {"iperf3": None, "iperf3_error": f"stopped {CLOSING_S:g} s after the download's end"}
@@ -84,7 +86,7 @@ def result(printed: str, *, whole: bool, finished: bool) -> dict[str, Any]:
 
 
 @contextmanager
-def begun(plan: dict[str, Any], request: dict[str, Any], far: Any = None) -> Iterator[Download]:
+def begun(plan: "Plan", request: "FlowPlan", far: Any = None) -> Iterator[Download]:
     """Begin one of a plan's downloads; its client does not outlive the block. `far` runs it where its TCP is afar."""
     node = request["receiver"]
     argv = flow.client(request, plan["addresses"][request["sender"]])

@@ -7,7 +7,7 @@ import platform
 import shutil
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 from lab.node.engines import containerlab, mininet, pair
 from lab.node.tools import NodeError, run
@@ -21,7 +21,18 @@ REQUIRED = {
 }
 
 
-def facts(engine: str, modules: list[str]) -> dict[str, Any]:
+class Facts(TypedDict):
+    """What decides a result on a machine."""
+
+    kernel: str  # /proc/version
+    release: str
+    modules: dict[str, str]  # version of each module's source
+    packages: dict[str, str]  # version of each Debian package
+    processors: int | None
+    cpu: str
+
+
+def facts(engine: str, modules: list[str]) -> Facts:
     """Return what decides a result here; NodeError at the first thing that is missing."""
     if os.geteuid():
         raise NodeError(f"uid={os.geteuid()}: must be 0: namespaces and qdiscs are made by root")

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The client's end on a kernel of its own, on a second machine, as root:   python3 -m lab.node.far_end
+"""The client's end on a kernel of its own, on a second machine, as root.
 
-A request is a JSON line on standard input, [name, arguments]; each gets a line back, with its answer or its error. When
-the input closes, because the trial is over or was killed, what was made here is taken down.
+Run it as   python3 -m lab.node.far_end
+
+A request is a JSON line on standard input, [name, arguments]. Each gets a line back, with its result or its error. When
+the input closes, because the trial is over or was killed, everything made here is taken down.
 """
 
 import json
@@ -16,7 +18,7 @@ from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from lab.node import counters, flow, interface, modules, netns, sockets, sysctl
 from lab.node.exclusive import held_alone
@@ -25,8 +27,26 @@ from lab.node.machine import watch
 from lab.node.namespace import entered, named
 from lab.node.tools import NodeError, run, run_json
 
+if TYPE_CHECKING:
+    from lab.node.plan import Module, Sysctls
+    from lab.node.record import MachineLoad
+
 NODE, DEV = "search-lab-far", "near"
 STATE = Path("/run/search-lab")
+
+
+class Answer(TypedDict, total=False):
+    """The reply to a request: its result, or its error."""
+
+    answer: Any
+    error: str
+
+
+class Stopped(TypedDict):
+    """The client's output, and how busy this machine was meanwhile."""
+
+    printed: str
+    machine: "MachineLoad"
 
 
 def main() -> None:
@@ -45,30 +65,28 @@ def main() -> None:
             "losses": _losses,
         }
         while True:
-            name, asked = json.loads(lines.get())
-            print(json.dumps(_answer(known[name], asked)), flush=True)
+            name, arguments = json.loads(lines.get())
+            print(json.dumps(_answer(known[name], arguments)), flush=True)
 
 
 def _read(lines: "SimpleQueue[str]") -> None:
-    """Pass requests on; who asks is gone when there are no more, whatever is under way."""
+    """Pass requests on. EOF: the first machine has gone, so this process ends, whatever is under way."""
     for line in sys.stdin:
         lines.put(line)
     os.kill(os.getpid(), signal.SIGTERM)
 
 
-def _answer(work: Callable[..., Any], asked: dict[str, Any]) -> dict[str, Any]:
+def _answer(work: Callable[..., Any], arguments: dict[str, Any]) -> Answer:
     try:
-        return {"answer": work(**asked)}
+        return {"answer": work(**arguments)}
     except (NodeError, OSError, subprocess.SubprocessError) as error:
         return {"error": str(error)}
 
 
-def _up(
-    stack: ExitStack, holder: str, address: str, gateway: str, senders: list[dict[str, Any]], sysctls: dict[str, Any]
-) -> None:
+def _up(stack: ExitStack, holder: str, address: str, gateway: str, senders: "list[Module]", sysctls: "Sysctls") -> None:
     """Build the client on the wire that this request came over, beside this machine's own address on it.
 
-    iperf3's client sets the sender that it asks for on its own end too, so that the modules must be here.
+    iperf3's client sets the requested sender on its own end too, so the modules must be here.
     """
     STATE.mkdir(exist_ok=True)
     stack.enter_context(held_alone(STATE / "far.lock", holder))
@@ -100,7 +118,7 @@ def _down() -> None:
 
 
 def joined(wire: str, node: str, dev: str) -> str:
-    """Word for `ip` an interface of a node that lies on a wire of its machine."""
+    """Build the `ip` line for an interface of a node that lies on a wire of its machine."""
     return f"link add link {wire} name {dev} netns {node} type macvlan mode bridge"
 
 
@@ -136,8 +154,8 @@ class Running:
         """Wait for its end, at most for some seconds."""
         return self.client.ended(within_s)
 
-    def stop(self) -> dict[str, Any]:
-        """End it; returns what it printed, and how busy this machine was."""
+    def stop(self) -> Stopped:
+        """End it; returns its output, and how busy this machine was."""
         return {"printed": self.client.stop(), "machine": self.watching.stop()}
 
 

@@ -8,10 +8,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from select import select
 from tempfile import TemporaryFile
-from typing import Any
+from typing import TYPE_CHECKING
 
 from lab.node.namespace import entered
 from lab.node.tools import NodeError
+
+if TYPE_CHECKING:
+    from lab.node.plan import FlowPlan
+    from lab.node.record import Iperf3Report
 
 BLOCK_BYTES = 131072
 STOP_S = 1.0  # from SIGTERM to SIGKILL
@@ -65,7 +69,7 @@ class Client:
         return bool(select([self._end], [], [], within_s)[0])
 
     def stop(self) -> str:
-        """End it, if it has not ended; returns what it printed."""
+        """End it, if it has not ended; returns its output."""
         if not self.ended(0):
             self._process.terminate()
         if not self.ended(STOP_S):
@@ -75,7 +79,7 @@ class Client:
         return self._output.read()
 
 
-def client(flow: dict[str, Any], address: str) -> list[str]:
+def client(flow: "FlowPlan", address: str) -> list[str]:
     """Build the client's command."""
     return [
         "iperf3",
@@ -94,10 +98,10 @@ def client(flow: dict[str, Any], address: str) -> list[str]:
     ]
 
 
-def _length(flow: dict[str, Any]) -> list[str]:
-    """Word how long a download is: in time, or in whole blocks, for the receiver sleeps until one is there.
+def _length(flow: "FlowPlan") -> list[str]:
+    """Build the options for a download's length: in time, or in whole blocks, because the receiver waits for each.
 
-    Without an interval iperf3's client never looks whether it has all. Without `-b 0/1`, one block at a time, its
+    Without an interval iperf3's client never checks whether it has all. Without `-b 0/1`, one block at a time, its
     sender spins once it has written all, which takes no virtual time and never ends.
     """
     if "size_bytes" not in flow:
@@ -105,12 +109,13 @@ def _length(flow: dict[str, Any]) -> list[str]:
     return ["-n", str(-(-flow["size_bytes"] // BLOCK_BYTES) * BLOCK_BYTES), "-b", "0/1", "-i", "0.1"]
 
 
-def read_result(text: str) -> dict[str, Any]:
+def read_result(text: str) -> "Iperf3Report":
     """Return iperf3's JSON; NodeError with its own message where the test failed."""
     try:
-        result: dict[str, Any] = json.loads(text)
+        result = json.loads(text)
     except ValueError:
         raise NodeError(f"iperf3: no JSON result: {text.strip()[-200:]!r}") from None
     if "error" in result:
         raise NodeError(f"iperf3: {result['error']}")
-    return result
+    report: Iperf3Report = result
+    return report

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Init of the virtual-time kernel: mount, do what /trial/plan.json asks, power off.
+"""Init of the virtual-time kernel: mount, execute /trial/plan.json, power off.
 
-It asks for a trial, a recording, or one function. What goes wrong is told in one line in /trial/error.txt; without that
-file and with node.json (of a function: answer.json, what it returned) all is done.
+The plan is a trial, a recording, or a call of one function. An error is one line in /trial/error.txt. Without that
+file the work is done, and its result is node.json (of a call: answer.json).
 """
 
 import ctypes
@@ -10,11 +10,14 @@ import importlib
 import json
 import os
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lab.node import interface
-from lab.node.telling import telling
+from lab.node.failure import errors_stored
 from lab.node.tools import NodeError
+
+if TYPE_CHECKING:
+    from lab.node.plan import Call, Plan
 
 TRIAL = Path("/trial")
 WORK = {"trial": ("lab.node.trial", "run_trial"), "record": ("lab.node.record_path", "record_path")}
@@ -32,7 +35,7 @@ LIBC = ctypes.CDLL(None, use_errno=True)
 def main() -> None:
     """Never return: the kernel panics when init does."""
     os.environ["PATH"] = "/usr/sbin:/usr/bin"
-    with telling(TRIAL):
+    with errors_stored(TRIAL):
         for kind, target in MOUNTS:
             mount(kind, target)
         interface.bring_up("lo")
@@ -41,21 +44,23 @@ def main() -> None:
     LIBC.reboot(LINUX_REBOOT_CMD_POWER_OFF)
 
 
-def _do(plan: dict[str, Any]) -> None:
-    if "call" in plan:
-        _call(**plan["call"])
-    else:
-        module, function = WORK[plan.get("work", "trial")]
-        getattr(importlib.import_module(module), function)(plan, TRIAL)
+def _do(content: Any) -> None:
+    """Do what plan.json holds: a Plan or a CallPlan."""
+    if "call" in content:
+        _call(content["call"])
+        return
+    plan: Plan = content
+    module, function = WORK[plan.get("work", "trial")]
+    getattr(importlib.import_module(module), function)(plan, TRIAL)
 
 
-def _call(module: str, function: str, arguments: dict[str, Any]) -> None:
-    answer = getattr(importlib.import_module(module), function)(**arguments)
+def _call(call: "Call") -> None:
+    answer = getattr(importlib.import_module(call["module"]), call["function"])(**call["arguments"])
     (TRIAL / "answer.json").write_text(json.dumps(answer))
 
 
 def mount(kind: str, target: str) -> None:
-    """Mount without mount(8): that is setuid, to a user who is not root where another user made the world image."""
+    """Attach a file system without the tool: it is setuid to the user who made the world image, who may not be root."""
     if LIBC.mount(kind.encode(), target.encode(), kind.encode(), 0, None):
         raise NodeError(f"mount {target}: {os.strerror(ctypes.get_errno())}")
 

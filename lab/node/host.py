@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A trial on the running kernel, in real time, as root:   python3 -m lab.node.host FOLDER
+"""A trial on the running kernel, in real time, as root.
 
-FOLDER holds plan.json and gets the raw records; what goes wrong is told in one line in its error.txt. One trial at a
-time: a lock names its holder. Whatever was changed in the first namespace is as before when it ends, and what a killed
-one left is cleared by the next, or by   python3 -m lab.node.host --clean
+Run it as   python3 -m lab.node.host FOLDER
+
+FOLDER holds plan.json and gets the raw records; an error is one line in its error.txt. One trial runs at a time: a lock
+names its holder. At the end the first namespace is as it was before. The next trial clears what a killed one left, and
+so does   python3 -m lab.node.host --clean
 """
 
 import json
@@ -14,13 +16,16 @@ import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from lab.node import leftovers, modules, sysctl
 from lab.node.exclusive import held_alone
-from lab.node.telling import telling
+from lab.node.failure import errors_stored
 from lab.node.tools import NodeError
 from lab.node.trial import run_trial
+
+if TYPE_CHECKING:
+    from lab.node.plan import Plan
 
 STATE = Path("/run/search-lab")
 SHIPPED = Path("/var/tmp")
@@ -40,7 +45,7 @@ def main(argv: list[str]) -> None:
         return
     threading.Thread(target=_end_with_input, daemon=True).start()
     folder = Path(argv[0])
-    with telling(folder):
+    with errors_stored(folder):
         _trial(json.loads((folder / "plan.json").read_text()), folder)
 
 
@@ -52,12 +57,12 @@ def _end(*_: object) -> None:
 
 
 def _end_with_input() -> None:
-    """Who asked for the trial holds our standard input open; when it closes, he is gone, and this ends cleanly too."""
+    """EOF on standard input: the command that requested the trial has gone; end cleanly too."""
     sys.stdin.buffer.read()
     os.kill(os.getpid(), signal.SIGTERM)
 
 
-def _trial(plan: dict[str, Any], folder: Path) -> None:
+def _trial(plan: "Plan", folder: Path) -> None:
     if os.geteuid():
         raise NodeError(f"host: uid={os.geteuid()}: must be 0: namespaces and qdiscs are made by root")
     STATE.mkdir(exist_ok=True)
@@ -76,7 +81,7 @@ def _clean() -> None:
 
 
 @contextmanager
-def _as_before(plan: dict[str, Any]) -> Iterator[None]:
+def _as_before(plan: "Plan") -> Iterator[None]:
     """Give the kernel's settings back, and unload the modules that were not loaded."""
     with ExitStack() as stack:
         stack.enter_context(sysctl.given_back(plan["sysctls"]["kernel"]))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Interfaces of the namespace that this thread is in: told and set by ioctl (netdevice(7), arp(7), linux/ethtool.h)."""
+"""Interfaces of the namespace that this thread is in: read and set by ioctl (netdevice(7), arp(7), linux/ethtool.h)."""
 
 import ctypes
 import fcntl
@@ -12,7 +12,7 @@ SIOCGIFFLAGS, SIOCSIFFLAGS, SIOCGIFADDR, SIOCGIFHWADDR = 0x8913, 0x8914, 0x8915,
 SIOCETHTOOL, SIOCSARP = 0x8946, 0x8955
 IFF_UP = 0x1
 ATF_COM, ATF_PERM = 0x02, 0x04
-ETHTOOL = {"tso": (0x1E, 0x1F), "gso": (0x23, 0x24), "gro": (0x2B, 0x2C)}  # how each offload is asked for, and set
+ETHTOOL = {"tso": (0x1E, 0x1F), "gso": (0x23, 0x24), "gro": (0x2B, 0x2C)}  # the commands that read and set each offload
 IFREQ = struct.Struct("16s24s")
 SOCKADDR = struct.Struct("H14s")
 ARPREQ = struct.Struct("16s16si16s16s")
@@ -20,22 +20,22 @@ ARPREQ = struct.Struct("16s16si16s16s")
 
 def bring_up(dev: str) -> None:
     """Set an interface up."""
-    flags = struct.unpack_from("h", _ask(SIOCGIFFLAGS, dev))[0]
-    _ask(SIOCSIFFLAGS, dev, struct.pack("h", flags | IFF_UP))
+    flags = struct.unpack_from("h", _ioctl(SIOCGIFFLAGS, dev))[0]
+    _ioctl(SIOCSIFFLAGS, dev, struct.pack("h", flags | IFF_UP))
 
 
 def address(dev: str) -> str:
-    """Tell an interface's IPv4 address."""
-    return socket.inet_ntoa(_ask(SIOCGIFADDR, dev)[4:8])  # behind the family and the port of a sockaddr_in
+    """Return an interface's IPv4 address."""
+    return socket.inet_ntoa(_ioctl(SIOCGIFADDR, dev)[4:8])  # behind the family and the port of a sockaddr_in
 
 
 def hardware(dev: str) -> bytes:
-    """Tell an interface's hardware address, as a struct sockaddr."""
-    return _ask(SIOCGIFHWADDR, dev)[:16]
+    """Return an interface's hardware address, as a struct sockaddr."""
+    return _ioctl(SIOCGIFHWADDR, dev)[:16]
 
 
 def pin_neighbour(dev: str, peer: str, hardware_address: bytes) -> None:
-    """Tell for good which hardware address a neighbour has, so that nobody needs to ask."""
+    """Add a permanent ARP entry."""
     protocol = SOCKADDR.pack(socket.AF_INET, bytes(2) + socket.inet_aton(peer))
     request = ARPREQ.pack(protocol, hardware_address, ATF_COM | ATF_PERM, bytes(16), dev.encode())
     with _socket() as descriptor:
@@ -52,11 +52,11 @@ def switch_offloads_off(dev: str) -> list[str]:
 def _ethtool(dev: str, command: int) -> int:
     """Do one command of struct ethtool_value with the value 0, and return the value it left."""
     value = (ctypes.c_uint32 * 2)(command, 0)
-    _ask(SIOCETHTOOL, dev, struct.pack("P", ctypes.addressof(value)))
+    _ioctl(SIOCETHTOOL, dev, struct.pack("P", ctypes.addressof(value)))
     return value[1]
 
 
-def _ask(request: int, dev: str, data: bytes = b"") -> bytes:
+def _ioctl(request: int, dev: str, data: bytes = b"") -> bytes:
     """Do one ioctl on a struct ifreq, and return what follows the name."""
     with _socket() as descriptor:
         answer: bytes = fcntl.ioctl(descriptor, request, IFREQ.pack(dev.encode(), data))

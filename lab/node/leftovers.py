@@ -8,28 +8,40 @@ import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, TypedDict
 
 from lab.node import link, modules, namespace, netns, sockets, sysctl, trace
 from lab.node.engines import containerlab
 from lab.node.tools import NodeError, run
 
+if TYPE_CHECKING:
+    from lab.node.plan import Plan
+
 CLAIM = "claim.json"
 
 
-def needed(plan: dict[str, Any]) -> list[str]:
+class Claim(TypedDict):
+    """claim.json: the machine as it was, and what a trial makes of it."""
+
+    engine: str
+    nodes: list[str]
+    sysctls: dict[str, str]  # their values before
+    modules: list[str]  # those that were not loaded
+
+
+def needed(plan: "Plan") -> list[str]:
     """Name every module that a plan loads: its sender's and its qdiscs'."""
     return [*(module["name"] for module in plan["modules"]), *link.modules_of([*plan["shapes"], *plan["egress"]])]
 
 
 @contextmanager
-def claimed(state: Path, plan: dict[str, Any]) -> Iterator[None]:
+def claimed(state: Path, plan: "Plan") -> Iterator[None]:
     """Say what the block will make; NodeError where somebody else's node has a name that it needs."""
     nodes = list(plan["topology"]["nodes"])
     taken = sorted(set(nodes) & set(namespace.named()))
     if taken:
         raise NodeError(f"ip netns: {taken[0]}: must not exist: it is not of this lab: delete or rename it")
-    before = {
+    before: Claim = {
         "engine": plan.get("engine", "netns"),
         "nodes": nodes,
         "sysctls": sysctl.read(None, plan["sysctls"]["kernel"]),
@@ -46,7 +58,7 @@ def clear(state: Path) -> list[str]:
     """Remove what a killed trial left; returns it, a line each. The caller holds the lock, so that nobody runs one."""
     if not (state / CLAIM).exists():
         return []
-    claim = json.loads((state / CLAIM).read_text())
+    claim: Claim = json.loads((state / CLAIM).read_text())
     removed = [f"network namespace {name}" for name in claim["nodes"] if name in namespace.named()]
     removed += [f"process {process}" for name in claim["nodes"] for process in _end_processes(name)]
     sockets.let_go([name for name in claim["nodes"] if name in namespace.named()])

@@ -4,32 +4,35 @@
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from lab.node import modules, qdisc, replay
 
-Shape = dict[str, Any]
+if TYPE_CHECKING:
+    from lab.node.plan import Shape
+    from lab.node.record import Applied, Change
+
 AHEAD_NS = 20_000_000  # a series is told before it begins: its qdisc refuses a start that has passed
 
 
-def shaped(shapes: list[Shape]) -> list[Shape]:
+def shaped(shapes: "list[Shape]") -> "list[Applied]":
     """Apply every shape as it is before its first step; returns each with what the kernel says it now is."""
     modules.load_all(modules_of(shapes))
     return [{**shape, "got": qdisc.apply(shape["node"], shape["dev"], shape["spec"])} for shape in shapes]
 
 
-def modules_of(shapes: list[Shape]) -> list[str]:
+def modules_of(shapes: "list[Shape]") -> list[str]:
     """Name the modules that shapes need."""
     return list(dict.fromkeys(name for shape in shapes for name in qdisc.modules_of(shape["spec"])))
 
 
 @contextmanager
-def following(shapes: list[Shape], folder: Path, start_ns: int) -> Iterator[list[dict[str, Any]]]:
+def following(shapes: "list[Shape]", folder: Path, start_ns: int) -> "Iterator[list[Change]]":
     """Let the interfaces follow their steps while the block runs; what is yielded fills with what each did."""
     with ExitStack() as stack:
         yield [_follow(stack, shape, folder / shape["steps"], start_ns) for shape in shapes if shape["steps"]]
 
 
-def _follow(stack: ExitStack, shape: Shape, steps: Path, start_ns: int) -> dict[str, Any]:
+def _follow(stack: ExitStack, shape: "Shape", steps: Path, start_ns: int) -> "Change":
     played = stack.enter_context(replay.playing(shape["node"], shape["dev"], shape["spec"], steps, start_ns))
     return {"part": shape["part"], "played": played}

@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How busy a machine was while a trial ran on it in real time, and how late it woke up who asked to be."""
+"""How busy a machine was while a trial ran on it in real time, and how late sleeping processes woke up."""
 
 import os
 import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from lab.node.record import Lateness, MachineLoad, Second
+
 
 INTERVAL_NS = 10_000_000
 SECOND_NS = 1_000_000_000
@@ -13,10 +17,10 @@ FIELDS = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
 Times = dict[str, int]
 
 
-def watch() -> dict[str, Any]:
-    """Watch until told to stop; then tell what share of the processors was taken each second, and how late we woke."""
+def watch() -> "MachineLoad":
+    """Watch until SIGTERM; return the busy share of the processors, second by second, and how late we woke."""
     late_us: list[float] = []
-    seconds: list[dict[str, float]] = []
+    seconds: list[Second] = []
     due_ns = second_ns = time.monotonic_ns()
     before = _times()
     try:
@@ -44,14 +48,17 @@ def _times() -> Times:
     return dict(zip(FIELDS, map(int, words), strict=False))
 
 
-def _shares(before: Times, now: Times) -> dict[str, float]:
+def _shares(before: Times, now: Times) -> "Second":
     spent = {field: now[field] - before[field] for field in FIELDS}
     whole = max(sum(spent.values()), 1)
     busy = sum(spent[field] for field in BUSY)
     return {"busy_pct": 100 * busy / whole, "steal_pct": 100 * spent["steal"] / whole}
 
 
-def _summary(late_us: list[float]) -> dict[str, float | None]:
+def _summary(late_us: list[float]) -> "Lateness":
     ranked = sorted(late_us)
-    at = {"p50": 0.5, "p99": 0.99, "max": 1.0}
-    return {name: ranked[round(share * (len(ranked) - 1))] if ranked else None for name, share in at.items()}
+
+    def at(share: float) -> float | None:
+        return ranked[round(share * (len(ranked) - 1))] if ranked else None
+
+    return {"p50": at(0.5), "p99": at(0.99), "max": at(1.0)}

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The running kernel's modules: loading one, and what it says of itself and its parameters as they now are."""
+"""The running kernel's modules: loading one, its description, and its parameters as they now are."""
 
 import os
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 from lab.node.tools import NodeError, run
 
@@ -15,7 +15,23 @@ SYS = Path("/sys/module")
 PATIENCE_S = 30  # the last sockets of a namespace go some time after it
 
 
-def load(name: str, params: dict[str, Any] | None = None) -> None:
+class Parameter(TypedDict):
+    """One parameter of a module."""
+
+    name: str
+    value: str
+    meaning: str  # in the module's own words
+
+
+class Described(TypedDict):
+    """What is known of a module."""
+
+    file: str
+    description: str | None
+    parameters: list[Parameter]
+
+
+def load(name: str, params: Mapping[str, int | str] | None = None) -> None:
     """Load a module; where the kernel refuses it, its log says why, and modprobe does not."""
     try:
         if not loaded(name):
@@ -42,7 +58,7 @@ def load_all(names: Iterable[str]) -> None:
 
 
 def loaded(name: str) -> bool:
-    """Tell whether a module is there already; one that is built in always is."""
+    """Return whether a module is there already; one that is built in always is."""
     return (SYS / name).exists() or name in _built_in()
 
 
@@ -76,7 +92,7 @@ def given_back(names: list[str]) -> Iterator[None]:
         unload([name for name in mine if loaded(name)])
 
 
-def describe(name: str) -> dict[str, Any]:
+def describe(name: str) -> Described:
     """Load a module, and return what is known of it."""
     load_all([name])
     fields = [line.split(":", 1) for line in run("modinfo", name).splitlines() if ":" in line]

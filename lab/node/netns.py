@@ -8,18 +8,20 @@ import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from itertools import groupby
-from typing import Any
+from typing import TYPE_CHECKING
 
 from lab.node import interface, namespace, sysctl
 from lab.node.namespace import entered
 from lab.node.tools import NodeError, run
 
+if TYPE_CHECKING:
+    from lab.node.plan import Topology, Wire
+
 PLAIN = (re.compile(r"ip [\w ./:]+"), re.compile(r"sysctl -q -w [\w.]+=\w+"))  # lines that need no shell
-Topology = dict[str, Any]
 
 
 @contextmanager
-def nodes_up(topology: Topology) -> Iterator[None]:
+def nodes_up(topology: "Topology") -> Iterator[None]:
     """Bring the nodes and links of a topology up, and take them down whatever happens.
 
     The topology is a containerlab file's `topology:`, read as a dict: nodes with their `exec` lines, links with
@@ -31,7 +33,7 @@ def nodes_up(topology: Topology) -> Iterator[None]:
 
 
 @contextmanager
-def namespaces_up(topology: Topology) -> Iterator[None]:
+def namespaces_up(topology: "Topology") -> Iterator[None]:
     """Build the nodes, wires and addresses."""
     try:
         with namespace.apart():  # the kernel refuses a name that this machine's own interfaces have, wherever it is for
@@ -50,14 +52,14 @@ def unname(nodes: Iterable[str]) -> None:
     run("ip", "-batch", "-", stdin="\n".join(f"netns delete {name}" for name in nodes if name in existing))
 
 
-def ready(topology: Topology) -> None:
-    """Make nodes that are up, whoever built them, such that a trial can trust them."""
+def ready(topology: "Topology") -> None:
+    """Prepare nodes that are up for a trial, whatever engine built them."""
     for name in topology["nodes"]:
         _switch_offloads_off(name, interfaces(topology, name))
     _pin_neighbours(topology)
 
 
-def keep_order(topology: Topology) -> None:
+def keep_order(topology: "Topology") -> None:
     """Let one processor receive everything (RPS): packets that two of them pass on may overtake each other."""
     for name in topology["nodes"]:
         for dev in interfaces(topology, name):
@@ -65,21 +67,21 @@ def keep_order(topology: Topology) -> None:
             run("ip", "netns", "exec", name, "sh", "-e", "-c", f"[ ! -e {where} ] || echo 1 >{where}")
 
 
-def endpoints(link: dict[str, Any]) -> list[tuple[str, str]]:
+def endpoints(link: "Wire") -> list[tuple[str, str]]:
     """Split the two `node:interface` ends of a link."""
     return [(node, dev) for node, dev in (end.split(":") for end in link["endpoints"])]
 
 
-def interfaces(topology: Topology, name: str) -> list[str]:
+def interfaces(topology: "Topology", name: str) -> list[str]:
     """Name the interfaces of a node."""
     return [dev for link in topology["links"] for node, dev in endpoints(link) if node == name]
 
 
-def _namespaces(topology: Topology) -> list[str]:
+def _namespaces(topology: "Topology") -> list[str]:
     return [f"netns add {name}" for name in topology["nodes"]]
 
 
-def _wires(topology: Topology) -> list[str]:
+def _wires(topology: "Topology") -> list[str]:
     lines = []
     for link in topology["links"]:
         (node_a, dev_a), (node_b, dev_b) = endpoints(link)
@@ -110,15 +112,15 @@ def _tool(line: str) -> str:
 
 
 def _switch_offloads_off(name: str, devices: list[str]) -> None:
-    """A super-packet would be one decision of a queue for 64 kB."""
+    """Switch offloads off: a super-packet would be one decision of a queue for 64 kB."""
     with entered(name):
         for dev in devices:
             for offload in interface.switch_offloads_off(dev):
                 raise NodeError(f"{name}:{dev}: {offload}=on: must be off on every interface")
 
 
-def _pin_neighbours(topology: Topology) -> None:
-    """ARP would cross the delay, and lose what waits for it."""
+def _pin_neighbours(topology: "Topology") -> None:
+    """Add permanent ARP entries: ARP would cross the delay, and lose the packets that wait for it."""
     for link in topology["links"]:
         near, far = endpoints(link)
         for (node, dev), (peer_node, peer_dev) in ((near, far), (far, near)):

@@ -34,7 +34,7 @@ def probe(peer: str, count: int, interval_ms: float) -> list[list[int]]:
 
 
 def _receive(udp: socket.socket) -> list[int]:
-    """The kernel stamps each datagram as it comes in (SO_TIMESTAMPNS), however late it is read."""
+    """Read one datagram; the kernel stamped its arrival (SO_TIMESTAMPNS), however late it is read."""
     data, ancillary, _, _ = udp.recvmsg(64, 64)
     number, sent_ns = RECORD.unpack(data)
     seconds, nanoseconds = struct.unpack("qq", ancillary[0][2])

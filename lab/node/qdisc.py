@@ -8,6 +8,7 @@ from lab.node.netlink import TC_H_ROOT, Qdiscs
 from lab.node.qdisc_kind import SKIPPED, NetlinkKind, Options, Setting, Spec, TcKind
 from lab.node.tools import NodeError, run_json
 
+Counts = dict[str, int | None]  # null: not known to the qdisc yet
 ROUNDING = 1e-4  # tc prints floats
 
 

@@ -5,13 +5,16 @@ import json
 import time
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lab.node import link, netns, recorder
 from lab.node.forked import Forked
 
+if TYPE_CHECKING:
+    from lab.node.plan import Plan
 
-def record_path(plan: dict[str, Any], folder: Path) -> None:
+
+def record_path(plan: "Plan", folder: Path) -> None:
     """Bring a plan's nodes and link up, measure from its `record` client to its server; leaves raw/ and node.json."""
     record = plan["record"]
     (folder / "raw").mkdir()

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from lab.node import datagrams
-from lab.node.control import Line, Said, listen
+from lab.node.control import Line, Message, listen
 from lab.node.datagrams import Arrived, Phase
 from lab.node.task import Task
 from lab.node.tools import NodeError
@@ -33,7 +33,7 @@ Say = Callable[[str], None]
 
 
 class Limits(NamedTuple):
-    """What a server lets a client ask for."""
+    """The most that a client may request."""
 
     rate_mbps: float = 1000.0
     seconds: float = 600.0
@@ -42,7 +42,7 @@ class Limits(NamedTuple):
 class Asked(NamedTuple):
     """How to measure."""
 
-    phases: list[Said]  # {name, seconds, down, up}
+    phases: list[Message]  # {name, seconds, down, up}
     rate_mbps: float = 200.0
     packet_bytes: int = 1500
     probe_ms: float = 10.0
@@ -54,10 +54,9 @@ class Asked(NamedTuple):
         return Phase(index, self.phases[index]["seconds"], self.quiet_s, self.drain_s)
 
 
-def check(said: Said, limits: Limits) -> Asked:
-    """Read what a client asks for; NodeError names the field that cannot be had."""
-    values: dict[str, Any] = {name: said.get(name) for name in Asked._fields}
-    asked = Asked(**values)
+def check(said: Message, limits: Limits) -> Asked:
+    """Read a client's request; NodeError names the field that cannot be had."""
+    asked = Asked._make(said.get(name) for name in Asked._fields)
     rules = (
         ("rate_mbps", 0.001, limits.rate_mbps),
         ("packet_bytes", 100, 9000),
@@ -91,7 +90,7 @@ def serve(port: int = PORT, limits: Limits | None = None, sessions: int = 0, say
                     _session(line, address[0], port, limits or Limits())
                 except (NodeError, OSError) as error:
                     told = str(error)
-                    line.tell(told)
+                    line.report(told)
             if say:
                 say(f"{number}: {address[0].removeprefix('::ffff:')}: {told}")
 
@@ -163,7 +162,7 @@ def _serve_phase(line: Line, asked: Asked, index: int, token: bytes, fillers: so
     line.connection.sendall(arrived.records)
 
 
-def measure(host: str, port: int, asked: Asked, folder: Path) -> Said:
+def measure(host: str, port: int, asked: Asked, folder: Path) -> Message:
     """Measure the path to a server and leave raw records in a folder; returns record.json's content."""
     try:
         connection = socket.create_connection((host, port), timeout=GREETING_S)
@@ -184,7 +183,7 @@ def measure(host: str, port: int, asked: Asked, folder: Path) -> Said:
     return record
 
 
-def _call(line: Line, pair: tuple[socket.socket, socket.socket], token: bytes, peer: Any, port: int) -> Said:
+def _call(line: Line, pair: tuple[socket.socket, socket.socket], token: bytes, peer: Any, port: int) -> Message:
     """Show the token on both UDP ports until the server has seen it; returns what it tells of itself."""
     stop = threading.Event()
 
@@ -197,7 +196,7 @@ def _call(line: Line, pair: tuple[socket.socket, socket.socket], token: bytes, p
         udp.connect((peer[0], port + offset, *peer[2:]))
     knocking = Task(knock)
     try:
-        server: Said = line.answer(2 * GREETING_S + 1)["server"]
+        server: Message = line.answer(2 * GREETING_S + 1)["server"]
     finally:
         stop.set()
         knocking.join()
@@ -212,7 +211,7 @@ def _measure_phase(
     fillers: socket.socket,
     probes: socket.socket,
     folder: Path,
-) -> Said:
+) -> Message:
     phase, spec = asked.phase(index), asked.phases[index]
     echoes = Task(datagrams.collect_probes, probes, token, phase)
     arrivals = Task(datagrams.collect, fillers, token, phase, asked.rate_mbps) if spec["down"] else None
@@ -239,6 +238,6 @@ def _measure_phase(
     }
 
 
-def _about() -> Said:
-    """Tell what this end runs."""
+def _about() -> Message:
+    """Return the system that this end runs on."""
     return {"system": platform.platform(), "python": platform.python_version(), "cpus": os.cpu_count()}

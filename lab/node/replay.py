@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lab.node import qdisc, qdiscs, series
 from lab.node.netlink import Qdiscs
@@ -14,16 +14,20 @@ from lab.node.qdisc_kind import NetlinkKind, Spec
 from lab.node.qdisc_uapi import chunk
 from lab.node.tools import NodeError
 
+if TYPE_CHECKING:
+    from lab.node.record import Played
+
 CHUNK_STEPS = 2000  # two of them fit four times into what the kernel holds (SERIES_STEPS)
 
 
 @contextmanager
-def playing(node: str, dev: str, spec: Spec, file: Path, start_ns: int) -> Iterator[dict[str, Any]]:
+def playing(node: str, dev: str, spec: Spec, file: Path, start_ns: int) -> "Iterator[Played]":
     """Feed a file's series to the qdisc of an interface while the block runs; it begins at start_ns.
 
     The dict is filled with the qdisc's statistics at the end; NodeError where the series ran out within the block.
     """
-    stop, counted = threading.Event(), dict[str, Any]()
+    stop = threading.Event()
+    counted: Played = {}
     with Qdiscs(node, dev) as link:
         chunks, tell = _told(link, spec, file, start_ns)
         first = next(chunks)
@@ -34,7 +38,8 @@ def playing(node: str, dev: str, spec: Spec, file: Path, start_ns: int) -> Itera
         finally:
             stop.set()
             thread.join()
-            counted.update(qdisc.statistics(node, dev, spec)[spec["kind"]])
+            counts: Any = qdisc.statistics(node, dev, spec)[spec["kind"]]
+            counted.update(counts)
         thread.raise_failure()
     if counted["underruns"] or counted["past_end_ns"]:
         raise NodeError(f"{node}:{dev}: {file.name}: must last as long as the trial: {counted}")

@@ -14,7 +14,7 @@ PARAMETERS = Path("/sys/module") / MODULE / "parameters"
 
 @contextmanager
 def sampling(interface: Sequence[str], interval_us: int) -> Iterator[None]:
-    """Sample (node, interface) while the block runs; who traces the kernel finds them as qdisc_sampler:qdisc_sample."""
+    """Sample (node, interface) while the block runs; the kernel's trace holds them as qdisc_sampler:qdisc_sample."""
     node, dev = interface
     (PARAMETERS / "interval_us").write_text(str(interval_us))
     try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Series in text files, read line by line so that a day's needs no more memory than a minute's.
+r"""Series in text files, read line by line so that a day's needs no more memory than a minute's.
 
 A step is `<t_us>\t<value>...`, in force from then on: of a capacity one value (bit/s, or bytes that may pass at that
 instant), of a delay line two (`<delay_us>\t<loss_pct>`). Times count from the series' start, begin at 0 and rise. The

@@ -10,14 +10,23 @@ import threading
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, TypedDict
 
 from lab.node import qdisc
 from lab.node.namespace import LIBC
 from lab.node.tools import NodeError
 
-Step = dict[str, Any]
+if TYPE_CHECKING:
+    from lab.node.plan import Spec
+
 PR_SET_TIMERSLACK = 29
+
+
+class Step(TypedDict):
+    """A change of a qdisc."""
+
+    at_s: float  # since the start
+    spec: "Spec"
 
 
 @contextmanager

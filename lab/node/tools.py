@@ -11,7 +11,7 @@ class NodeError(Exception):
 
 
 def run(*argv: str, stdin: str | None = None) -> str:
-    """Run a tool and return what it printed; NodeError with its own words where it fails."""
+    """Run a tool and return its output; NodeError with its message where it fails."""
     done = subprocess.run(argv, input=stdin, capture_output=True, text=True, check=False)
     if done.returncode:
         said = f"{' '.join(argv)}: exit status {done.returncode}: {(done.stderr or done.stdout).strip()}"
@@ -20,5 +20,5 @@ def run(*argv: str, stdin: str | None = None) -> str:
 
 
 def run_json(*argv: str, stdin: str | None = None) -> Any:
-    """Run a tool that prints JSON and return what it said."""
+    """Run a tool that prints JSON and return the decoded output."""
     return json.loads(run(*argv, stdin=stdin) or "null")

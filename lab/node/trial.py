@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lab.node import capture, counters, download, engines, flow, link, modules, sysctl, trace
 from lab.node.forked import Forked
@@ -15,10 +15,12 @@ from lab.node.probe import probe
 from lab.node.sampler import sampling
 from lab.node.task import Task
 
-Plan = dict[str, Any]
+if TYPE_CHECKING:
+    from lab.node.plan import Plan
+    from lab.node.record import Clocks, Counters, MachineLoad, NodeRecord, Probed, Traffic
 
 
-def run_trial(plan: Plan, folder: Path) -> None:
+def run_trial(plan: "Plan", folder: Path) -> None:
     """Execute a plan and leave its raw records in a folder: capture, trace pages, qdisc samples, node.json."""
     plain = [module["name"] for module in plan["modules"] if not module["params"]]
     modules.load_all([*plain, *link.modules_of([*plan["shapes"], *plan["egress"]])])
@@ -32,45 +34,48 @@ def run_trial(plan: Plan, folder: Path) -> None:
         applied = link.shaped([*plan["shapes"], *plan["egress"]])
         probes = _probe(plan)
         wire_us = far.wire_us() if far else None
-        record = _traffic(plan, folder, far)
-        record |= {
+        traffic = _traffic(plan, folder, far)
+        record: NodeRecord = {
+            **traffic,
             "applied": applied,
             "probes": probes,
             "counters": _counters(plan, far),
             "kernel": Path("/proc/version").read_text().strip(),
         }
-        if far:
-            record["far"] |= {"wire_us": wire_us}
+        if far and wire_us is not None:
+            record["far"] = {"machine": far.machine, "wire_us": wire_us}
     (folder / "node.json").write_text(json.dumps(record, indent=1))
 
 
-def _traffic(plan: Plan, folder: Path, far: Any) -> dict[str, Any]:
+def _traffic(plan: "Plan", folder: Path, far: Any) -> "Traffic":
     """Start everything that watches, then the flow, then the changes of the link."""
-    asked = plan["capture"]
-    node, dev = asked["interface"]
     with ExitStack() as stack:
         for each in plan["flows"]:
             stack.enter_context(flow.server(each["sender"], each["port"]))
-        size = asked["snaplen_bytes"], asked["ring_mb"]
-        counts = stack.enter_context(capture.capturing(node, dev, folder / "client.pcapng", *size, plan["preload"]))
+        counts = stack.enter_context(capture.capturing(plan["capture"], folder / "client.pcapng", plan["preload"]))
         stack.enter_context(trace.tracing(plan["trace"]["events"], folder, plan["trace"]["buffer_kb"]))
         stack.enter_context(sampling(plan["sampler"]["interface"], plan["sampler"]["interval_us"]))
-        clocks = {"monotonic_ns": time.monotonic_ns(), "realtime_ns": time.time_ns()}
+        clocks: Clocks = {"monotonic_ns": time.monotonic_ns(), "realtime_ns": time.time_ns()}
         time.sleep(plan["start_phase_s"])
         start_ns = time.monotonic_ns() + link.AHEAD_NS
         changes = stack.enter_context(link.following(plan["shapes"], folder, start_ns))
-        machine = stack.enter_context(_watching(plan))
+        machine = stack.enter_context(_watched(plan))
         downloads = [stack.enter_context(download.begun(plan, each)) for each in plan["flows"][1:]]
         first = stack.enter_context(download.begun(plan, plan["flows"][0], far))
         others = [Task(other.measure) for other in downloads]
         measured = [first.measure(), *(other.result() for other in others)]
-    record = {"clocks": clocks, "start_ns": start_ns, "capture": counts, "changes": changes, "downloads": measured}
-    far_record = {"far": {"machine": far.machine}} if far else {}
-    return record | far_record | ({"machine": machine} if machine else {})
+    traffic: Traffic = {
+        "clocks": clocks,
+        "start_ns": start_ns,
+        "capture": counts,
+        "changes": changes,
+        "downloads": measured,
+    }
+    return traffic | {"machine": machine[0]} if machine else traffic
 
 
-def _counters(plan: Plan, far: Any) -> dict[str, Any]:
-    """Read every counter; where the client's TCP is far, it is asked for its own."""
+def _counters(plan: "Plan", far: Any) -> "Counters":
+    """Read every counter; those of a far client's TCP come from its own machine."""
     found = counters.read(plan["topology"], plan["ends"])
     if far:
         found["tcp"][plan["flows"][0]["receiver"]] = far.ask("losses")
@@ -78,9 +83,9 @@ def _counters(plan: Plan, far: Any) -> dict[str, Any]:
 
 
 @contextmanager
-def _watching(plan: Plan) -> Iterator[dict[str, Any]]:
-    """Watch the machine while the block runs, where it may be too slow: in real time."""
-    found: dict[str, Any] = {}
+def _watched(plan: "Plan") -> "Iterator[list[MachineLoad]]":
+    """Watch the machine while the block runs, where it may be too slow: in real time. The list then holds one item."""
+    found: list[MachineLoad] = []
     if plan.get("clock") != "real":
         yield found
         return
@@ -88,17 +93,17 @@ def _watching(plan: Plan) -> Iterator[dict[str, Any]]:
     try:
         yield found
     finally:
-        found.update(process.stop())
+        found.append(process.stop())
 
 
-def _probe(plan: Plan) -> list[dict[str, Any]]:
+def _probe(plan: "Plan") -> "list[Probed]":
     """Measure the idle path both ways before there is traffic."""
     if plan.get("clock") == "real":
         _probed(plan, 1)  # what comes first through a machine that has done nothing like it yet is late
     return [{**way, "arrived": arrived} for way, arrived in zip(plan["probes"], _probed(plan), strict=True)]
 
 
-def _probed(plan: Plan, count: int | None = None) -> list[Any]:
+def _probed(plan: "Plan", count: int | None = None) -> list[list[list[int]]]:
     """Probe each way, both at once; `count` overrides the plan's."""
     started = [
         Forked(way["to"], probe, plan["addresses"][way["from"]], count or way["count"], way["interval_ms"])

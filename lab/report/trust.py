@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from lab.judge.records import CheckRecord
 from lab.tables.stored_trial import Trial
+from lab.tables.trial_json import Check
 
 
 @dataclass(frozen=True)
@@ -29,12 +29,12 @@ class InvalidTrial:
 
     cca: str
     trial: int
-    failed: Sequence[CheckRecord]
+    failed: Sequence[Check]
 
 
 def checks(trials: Iterable[Trial]) -> list[CheckSummary]:
     """Return one row per check."""
-    gathered: dict[str, list[CheckRecord]] = {}
+    gathered: dict[str, list[Check]] = {}
     for trial in trials:
         for check in trial.meta["certificate"]["checks"]:
             gathered.setdefault(check["name"], []).append(check)
@@ -52,11 +52,11 @@ def loss_disagreements(outcomes: pl.DataFrame) -> list[str]:
     return [f"{cca}-{trial:03d}" for cca, trial in odd.select("cca", "trial").iter_rows()]
 
 
-def _failed(trial: Trial) -> list[CheckRecord]:
+def _failed(trial: Trial) -> list[Check]:
     return [check for check in trial.meta["certificate"]["checks"] if not check["ok"]]
 
 
-def _over_all(name: str, checks: list[CheckRecord]) -> CheckSummary:
+def _over_all(name: str, checks: list[Check]) -> CheckSummary:
     return CheckSummary(
         name,
         _range([check["asked"] for check in checks]),

@@ -20,6 +20,7 @@ from lab.report.figures import Named
 from lab.report.headline import headline
 from lab.report.table import Table, tables
 from lab.report.template import Picture, picture
+from lab.tables.records import Stanza
 from lab.tables.stored_run import Run
 
 
@@ -51,7 +52,7 @@ def write_report(run_dir: Path, replay_library: Path | None) -> Report:
     if stored.judged.faults:
         raise UserError(stored.judged.faults[0])
     run, judged = stored.run, stored.judged.outcomes
-    ccas, scenario = run.meta["ccas"], run.meta["scenario"]
+    ccas, scenario = run.ccas, run.scenario
     summary = summarise(judged, [stanza["name"] for stanza in ccas])
     answer = headline(summary, ccas, rule_of(scenario))
     shown = tables(summary, ccas, scenario.get("published", []), provenance(run.meta["profile"]))
@@ -97,7 +98,7 @@ def _page(
         headline=answer,
         overviews=[picture for named, picture in pictures.items() if named.cca is None],
         tables=shown,
-        senders=[_sender(stanza, pictures) for stanza in run.meta["ccas"]],
+        senders=[_sender(stanza, pictures) for stanza in run.ccas],
         checks=trust.checks(run.trials),
         invalid=trust.invalid(run.trials),
         loss_disagreements=trust.loss_disagreements(judged),
@@ -106,7 +107,7 @@ def _page(
     )
 
 
-def _sender(stanza: dict[str, str], pictures: dict[Named, Picture]) -> page.SenderPart:
+def _sender(stanza: Stanza, pictures: dict[Named, Picture]) -> page.SenderPart:
     own = {named: picture for named, picture in pictures.items() if named.cca == stanza["name"]}
     trial = next((named.trial for named in own), None)
     return page.SenderPart(stanza["label"], stanza["colour"], trial, list(own.values()))

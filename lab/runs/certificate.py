@@ -1,29 +1,31 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A trial's certificate: what was asked of the emulator against what packets got. One breach makes it invalid."""
-
-from typing import Any
+"""A trial's certificate: the requested link against the measured one. One failed check makes the trial invalid."""
 
 import polars as pl
 
 from lab.base.stats import largest
 from lab.links.shapes import late_us
+from lab.node.plan import Plan, Shape
+from lab.node.record import CaptureCounts, Change, DownloadRecord, MachineLoad, NodeRecord, Played, Probed
 from lab.node.series import WHOLE
 from lab.tables.link_capacity import Link
+from lab.tables.trial_json import Certificate, Check
 
-Check = dict[str, Any]
 RATE_TOLERANCE_PCT = 0.5
 FRAME_BYTES = 1514
 DELAY_TOLERANCE_MS = 0.1
 LATE_TOLERANCE_PCT = 1.0  # of the departures from a delay line in real time
-BUSY_TOLERANCE_PCT = 95.0  # above it nobody knows what waited for a processor
+BUSY_TOLERANCE_PCT = 95.0  # above it anything may have waited for a processor
 STEAL_TOLERANCE_PCT = 5.0
 WINDOW_LIMITED_TOLERANCE_PCT = 0.1
-LOSS_SDS = 4.0  # a loss rate drawn at random lies this many standard deviations from what was asked in one of 16,000
+LOSS_SDS = (
+    4.0  # a loss rate drawn at random lies this many standard deviations from the requested one in one of 16,000 trials
+)
 BUSY_SAMPLES = 20
 END_TOLERANCE_S = 0.1  # a machine in real time may wake up late
 
 
-def certify(plan: dict[str, Any], node: dict[str, Any], tables: dict[str, pl.DataFrame]) -> dict[str, Any]:
+def certify(plan: Plan, node: NodeRecord, tables: dict[str, pl.DataFrame]) -> Certificate:
     """Check a trial; returns {valid, checks: [{name, asked, got, unit, tolerance, ok}]}."""
     checks = [
         _rate(plan, tables),
@@ -46,8 +48,8 @@ def _check(name: str, asked: float, got: float | None, unit: str, tolerance: flo
     return {"name": name, "asked": asked, "got": got, "unit": unit, "tolerance": tolerance, "ok": ok}
 
 
-def _rate(plan: dict[str, Any], tables: dict[str, pl.DataFrame]) -> Check:
-    """What the bottleneck sent while it was surely busy; a queue that never formed proves nothing and is no breach.
+def _rate(plan: Plan, tables: dict[str, pl.DataFrame]) -> Check:
+    """Compare the bottleneck's rate while it was surely busy; without a queue there is nothing to compare.
 
     Surely busy: at each sample more was queued than the link can send before the next one, at its fastest.
     """
@@ -75,23 +77,23 @@ def _rate(plan: dict[str, Any], tables: dict[str, pl.DataFrame]) -> Check:
     return _check(name, asked, got, "Mb/s", asked * RATE_TOLERANCE_PCT / 100 + frames_mbps)
 
 
-def _late_ms(plan: dict[str, Any]) -> float:
-    """How late anything may be: in real time a share of the round trip, lest a slow machine be part of it."""
+def _late_ms(plan: Plan) -> float:
+    """How late anything may be: in real time a share of the round trip, in case the machine is slow."""
     real_ms = late_us(plan["link"]["base_rtt_ms"]) / 1e3
     return real_ms if plan.get("clock") == "real" else DELAY_TOLERANCE_MS
 
 
-def _delay(probe: dict[str, Any], late_ms: float) -> Check:
+def _delay(probe: Probed, late_ms: float) -> Check:
     """Every probe of the idle path; where capacity is granted, one may wait for its grant: as long as a frame."""
     delays_ms = [delay_us / 1e3 for _, delay_us in probe["arrived"]]
     asked, grant_ms = probe["delay_ms"], probe["grant_ms"]
     worst = max(delays_ms, key=lambda got: abs(got - asked), default=None)
     check = _check(f"one-way delay {probe['way']}, worst probe", asked, worst, "ms", late_ms + grant_ms)
     early = min(delays_ms, default=asked) < asked - DELAY_TOLERANCE_MS
-    return check | {"ok": check["ok"] and not early}
+    return {**check, "ok": check["ok"] and not early}
 
 
-def _order(probes: list[dict[str, Any]], packets: pl.DataFrame) -> Check:
+def _order(probes: list[Probed], packets: pl.DataFrame) -> Check:
     """Probes out of order, and data segments sent before the one that arrived before them (by time stamp)."""
     probed = sum(
         later < earlier
@@ -104,17 +106,17 @@ def _order(probes: list[dict[str, Any]], packets: pl.DataFrame) -> Check:
 
 
 def _segments(mss_bytes: int, packets: pl.DataFrame) -> Check:
-    """The largest data segment: what the MTU and the headers leave, of both ends."""
+    """Compare the largest data segment with what the MTU and the headers leave, of both ends."""
     data = packets.filter(pl.col("to_client") & (pl.col("flow") == 1))
     return _check("largest data segment", mss_bytes, largest(data["len_bytes"]), "bytes", 0)
 
 
-def _capture(counts: dict[str, int]) -> Check:
+def _capture(counts: CaptureCounts) -> Check:
     return _check("packets the capture dropped", 0, counts["dropped_pkts"], "packets", 0)
 
 
-def _elsewhere(plan: dict[str, Any], node: dict[str, Any]) -> Check:
-    """Drops that are neither the bottleneck's nor a loss that was asked for."""
+def _elsewhere(plan: Plan, node: NodeRecord) -> Check:
+    """Count drops that are neither the bottleneck's nor a requested loss."""
     counters = node["counters"]
     lossy = {c["part"] for c in node["changes"] if c["played"].get("loss_sum")}
     intended = {f"{s['node']}:{s['dev']}" for s in plan["shapes"] if s["part"] in lossy or _may_drop(s)}
@@ -132,13 +134,13 @@ def _elsewhere(plan: dict[str, Any], node: dict[str, Any]) -> Check:
     )
 
 
-def _may_drop(shape: dict[str, Any]) -> bool:
-    """Tell what drops as it was asked to from the start."""
+def _may_drop(shape: Shape) -> bool:
+    """Return whether a qdisc drops by its own specification."""
     return shape["part"] in ("bottleneck", "bottleneck-up") or bool(shape["spec"].get("loss_pct"))
 
 
-def _losses(plan: dict[str, Any], node: dict[str, Any]) -> list[Check]:
-    """Random loss asked for, against what was dropped of what came: counted for netem, by a delay line itself."""
+def _losses(plan: Plan, node: NodeRecord) -> list[Check]:
+    """Compare random loss with the requested share: netem's by its counters, a delay line's by its own count."""
     checks = [_followed_loss(c["part"], c["played"]) for c in node["changes"] if c["played"].get("loss_sum")]
     for shape in plan["shapes"]:
         asked = shape["spec"].get("loss_pct", 0)
@@ -151,7 +153,7 @@ def _losses(plan: dict[str, Any], node: dict[str, Any]) -> list[Check]:
     return checks
 
 
-def _followed_loss(part: str, played: dict[str, Any]) -> Check:
+def _followed_loss(part: str, played: Played) -> Check:
     asked = played["loss_sum"] / WHOLE
     return _check(f"random loss, {part}", asked, played["lost_pkts"], "packets", LOSS_SDS * asked**0.5)
 
@@ -170,7 +172,7 @@ def _receive_window(acks: pl.DataFrame, mss_bytes: int) -> Check:
     )
 
 
-def _machine(node: dict[str, Any], late_ms: float) -> list[Check]:
+def _machine(node: NodeRecord, late_ms: float) -> list[Check]:
     """In real time: whether the machines kept up, seen every second of the download, and what their wire adds."""
     checks = _kept_up(node["machine"], "", late_ms) if "machine" in node else []
     if "far" in node:
@@ -181,7 +183,7 @@ def _machine(node: dict[str, Any], late_ms: float) -> list[Check]:
     return checks
 
 
-def _kept_up(machine: dict[str, Any], which: str, late_ms: float) -> list[Check]:
+def _kept_up(machine: MachineLoad, which: str, late_ms: float) -> list[Check]:
     seconds, late_us = machine["seconds"], machine["late_us"]
     busy = max((second["busy_pct"] for second in seconds), default=None)
     stolen = max((second["steal_pct"] for second in seconds), default=None)
@@ -193,7 +195,7 @@ def _kept_up(machine: dict[str, Any], which: str, late_ms: float) -> list[Check]
     ]
 
 
-def _lateness(plan: dict[str, Any], changes: list[dict[str, Any]]) -> list[Check]:
+def _lateness(plan: Plan, changes: list[Change]) -> list[Check]:
     """How late packets left the delay lines that follow a series: a machine that is too busy shows here."""
     lines = [(c["part"], c["played"]) for c in changes if "late_pkts" in c["played"]]
     if plan.get("clock") == "real":
@@ -205,10 +207,10 @@ def _lateness(plan: dict[str, Any], changes: list[dict[str, Any]]) -> list[Check
     ]
 
 
-def _duration(plan: dict[str, Any], download: dict[str, Any]) -> Check:
+def _duration(plan: Plan, download: DownloadRecord) -> Check:
     """How long the client was there from the first data on; one of a size may be through before its time."""
     asked, got = plan["flows"][0]["duration_s"], (download["until_ns"] - download["data_ns"]) / 1e9
     if "size_bytes" in plan["flows"][0]:
         check = _check("download lasted at most", asked, got, "s", END_TOLERANCE_S)
-        return check | {"ok": got <= asked + END_TOLERANCE_S}
+        return {**check, "ok": got <= asked + END_TOLERANCE_S}
     return _check("download lasted", asked, got, "s", END_TOLERANCE_S)

@@ -87,7 +87,7 @@ def _open(locks: ExitStack, experiment: Experiment, find_run: FindRun, site: Sit
     if stored and jobs:
         require_space(experiment, len(jobs), options)
     if not jobs and not Run(folder).complete:
-        run_folder.finish(folder)
+        run_folder.close(folder, wall_s=0.0, complete=True)
     return OpenRun(experiment, folder, jobs)
 
 
@@ -107,25 +107,16 @@ def _run_trials(runs: list[OpenRun], options: RunOptions, observer: Observer) ->
                 _add(run, job, result)
                 observer.trial_ended(job, result)
                 if run.has_ended:
-                    _close(run)
+                    run_folder.close(run.folder, run.wall_s, complete=not run.failures)
                     observer.run_ended(run)
     finally:
         interrupted = [run for run in runs if not run.has_ended]
         for run in interrupted:
             run.wall_s += (time.monotonic() - last_s) / len(interrupted)
-            _close(run)
-        for run in runs:
-            run_folder.clear_drafts(run.folder)
+            run_folder.close(run.folder, run.wall_s, complete=False)
 
 
 def _add(run: OpenRun, job: Job, result: Result) -> None:
     run.ended += 1
     if isinstance(result, str):
         run.failures.append(f"{job.folder.name}: {result}")
-
-
-def _close(run: OpenRun) -> None:
-    """Store a run's wall time, and mark it complete if each trial has a result."""
-    run_folder.add_wall_s(run.folder, run.wall_s)
-    if run.has_ended and not run.failures:
-        run_folder.finish(run.folder)

@@ -9,10 +9,10 @@ from typing import Any
 from lab.base.errors import field_error
 from lab.links.profile import Profile, load_profile
 from lab.schema.cca import Cca, load_cca
-from lab.schema.load import Strict
 from lab.schema.scenario import Scenario, load_scenario
 from lab.schema.sysctls import load_sysctls
 from lab.schema.topology import Topology, load_topology
+from lab.tables.run_json import Requested
 
 EXPLANATIONS = ("counterfactuals", "open")  # fields of a claim, written after the run
 NO_TRIAL = ("campaign",)  # fields of a scenario
@@ -50,21 +50,22 @@ def assemble(name: str, scenario: Scenario, file: str, cca_field: str = "ccas") 
     return Experiment(name, scenario, load_profile(scenario.profile, file), topology, ccas, rival)
 
 
-def specification(experiment: Experiment) -> dict[str, Any]:
+def specification(experiment: Experiment) -> Requested:
     """Return the experiment's part of run.json: all that it names, with a digest of each part."""
-    parts: dict[str, Strict] = {
-        "scenario": experiment.scenario,
-        "profile": experiment.profile,
-        "topology": experiment.topology,
-        "sysctls": load_sysctls(),
+    requested: Requested = {
+        "name": experiment.name,
+        "scenario": experiment.scenario.model_dump(),
+        "profile": experiment.profile.model_dump(),
+        "topology": experiment.topology.model_dump(),
+        "sysctls": load_sysctls().model_dump(),
+        "ccas": [cca.model_dump() for cca in experiment.ccas.values()],
+        "digests": {},
     }
-    ccas = [cca.model_dump() for cca in experiment.ccas.values()]
-    recorded: dict[str, Any] = {name: part.model_dump() for name, part in parts.items()} | {"ccas": ccas}
     if experiment.rival:
-        recorded["rival"] = experiment.rival.model_dump()
-    digested = recorded | {"scenario": trial_part(recorded["scenario"])}
-    digests = {name: digest(part) for name, part in digested.items()}
-    return {"name": experiment.name, **recorded, "digests": digests}
+        requested["rival"] = experiment.rival.model_dump()
+    parts = {**requested, "scenario": trial_part(requested["scenario"])}
+    requested["digests"] = {name: digest(part) for name, part in parts.items() if name not in ("name", "digests")}
+    return requested
 
 
 def trial_part(scenario: dict[str, Any]) -> dict[str, Any]:

@@ -70,6 +70,8 @@ def _require_same_kernel(run: Run, site: Site) -> None:
 
 
 def _require_same_backend(run: Run, site: Site) -> None:
-    for field, value in (("backend", site.backend.kind), ("engine", site.backend.engine)):
-        if run.meta[field] != value:
-            raise UserError(f"{run.path}: {field}={value}: must be {run.meta[field]}, as it began on")
+    now = {"backend": site.backend.kind, "engine": site.backend.engine}
+    before = {"backend": run.meta["backend"], "engine": run.meta["engine"]}
+    for field, value in now.items():
+        if before[field] != value:
+            raise UserError(f"{run.path}: {field}={value}: must be {before[field]}, as it began on")

@@ -2,7 +2,6 @@
 """Trials side by side: on processes of this machine, or on a cluster."""
 
 from collections.abc import Callable, Generator, Iterator
-from typing import Any
 
 from polars.exceptions import PolarsError
 
@@ -11,8 +10,9 @@ from lab.base.errors import UserError
 from lab.runs.options import RunOptions
 from lab.runs.processes import processes
 from lab.runs.trial import Job, run_trial
+from lab.tables.trial_json import TrialJson
 
-Result = dict[str, Any] | str  # trial.json, or the reason for none
+Result = TrialJson | str  # trial.json, or the reason for none
 Outcome = tuple[Job, Result]
 
 
@@ -38,7 +38,7 @@ def attempt(job: Job) -> Result:
     return line_if_failed(run_trial, job)
 
 
-def line_if_failed(work: Callable[[Job], dict[str, Any]], job: Job) -> Result:
+def line_if_failed(work: Callable[[Job], TrialJson], job: Job) -> Result:
     """Return the result of work, or its error in one line."""
     try:
         return work(job)

@@ -12,7 +12,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
 
 from lab.backends.backend import Site
 from lab.base import paths
@@ -20,6 +19,7 @@ from lab.base.cache import held
 from lab.base.errors import UserError
 from lab.runs.experiment import Experiment, specification
 from lab.runs.plan import trial_seed
+from lab.tables.run_json import Circumstances, RunJson
 from lab.tables.stored_run import Run
 from lab.tables.stored_trial import FORMAT
 
@@ -38,7 +38,7 @@ def create(experiment: Experiment, site: Site) -> Path:
     return path
 
 
-def _environment(experiment: Experiment, site: Site) -> dict[str, Any]:
+def _environment(experiment: Experiment, site: Site) -> Circumstances:
     """Return what else decides a result, or may explain one."""
     scenario, backend, found = experiment.scenario, site.backend, site.description
     return {
@@ -81,21 +81,23 @@ def clear_drafts(folder: Path) -> list[Path]:
     return drafts
 
 
-def add_wall_s(folder: Path, wall_s: float) -> None:
-    """Add to the wall time of a run; a killed command adds none."""
-    with suppress(OSError):  # the trial that found the disk full has reported it
-        _write(folder, Run(folder).meta | {"wall_s": Run(folder).meta.get("wall_s", 0.0) + wall_s})
-
-
-def finish(folder: Path) -> None:
-    """Mark a run complete, and point `latest` at it."""
-    _write(folder, Run(folder).meta | {"complete": True})
+def close(folder: Path, wall_s: float, complete: bool) -> None:
+    """Clear drafts and add to the wall time; mark a complete run, and point `latest` at it."""
+    clear_drafts(folder)
+    meta = Run(folder).meta
+    if wall_s:
+        meta = {**meta, "wall_s": meta.get("wall_s", 0.0) + wall_s}
+    if not complete:
+        with suppress(OSError):  # the trial that found the disk full has reported it
+            _write(folder, meta)
+        return
+    _write(folder, {**meta, "complete": True})
     link = folder.parent / f".latest-{os.getpid()}"
     link.symlink_to(folder.name)
     link.replace(folder.parent / "latest")
 
 
-def _write(folder: Path, meta: dict[str, Any]) -> None:
+def _write(folder: Path, meta: RunJson) -> None:
     draft = folder / ".run.json"
     draft.write_text(json.dumps(meta, indent=1))
     draft.replace(folder / "run.json")

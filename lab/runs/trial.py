@@ -6,14 +6,16 @@ import shutil
 import uuid
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
 from lab.backends.backend import Backend
 from lab.backends.boot import TrialError
 from lab.backends.real_time import add_topology
+from lab.base.contract import check
 from lab.links.shapes import write_steps
+from lab.node.plan import Plan
+from lab.node.record import NodeRecord
 from lab.runs.certificate import certify
 from lab.runs.experiment import Experiment
 from lab.runs.plan import PORT, RIVAL_PORT, SNAPLEN_BYTES, draw, make_plan
@@ -27,6 +29,7 @@ from lab.tables.qdisc import qdisc_table
 from lab.tables.stored_parquet import write_table
 from lab.tables.stored_trial import FORMAT, TABLES, Trial
 from lab.tables.trace import read_events
+from lab.tables.trial_json import Certificate, Download, TrialJson
 
 CAPTURED = "client.pcapng"
 RAW = ("trace.raw", "formats", "link", "node.json", CAPTURED)
@@ -44,7 +47,7 @@ class Job:
     keep_capture: bool = True
 
 
-def run_trial(job: Job) -> dict[str, Any]:
+def run_trial(job: Job) -> TrialJson:
     """Run a trial and store it; returns its trial.json."""
     draft = (
         job.folder.parent / f".{job.folder.name}.{uuid.uuid4().hex[:8]}.draft"
@@ -71,17 +74,17 @@ def _publish(draft: Path, folder: Path) -> None:
             raise
 
 
-def prepare(job: Job, folder: Path) -> dict[str, Any]:
-    """Draw a trial's link, write its steps into the trial's folder, and word its plan."""
+def prepare(job: Job, folder: Path) -> Plan:
+    """Draw a trial's link, write its steps into the trial's folder, and return its plan."""
     drawn = draw(job.experiment, job.number)
     write_steps(job.experiment.profile, drawn.link, folder / "link")
     add_topology(folder, job.backend.engine, job.experiment.topology.name)
     return job.backend.adapt(make_plan(job.experiment, job.experiment.ccas[job.cca], drawn))
 
 
-def store(job: Job, plan: dict[str, Any], folder: Path) -> dict[str, Any]:
+def store(job: Job, plan: Plan, folder: Path) -> TrialJson:
     """Decode the raw records of a folder into tables and trial.json, and remove them."""
-    node = json.loads((folder / "node.json").read_text())
+    node = read_node(folder / "node.json")
     rival = job.experiment.rival
     rules = [job.experiment.ccas[job.cca].slow_start_exit, *([rival.slow_start_exit] if rival else [])]
     tables = decode(folder, node, *rules)
@@ -102,7 +105,7 @@ def store(job: Job, plan: dict[str, Any], folder: Path) -> dict[str, Any]:
     return meta
 
 
-def decode(folder: Path, node: dict[str, Any], *rules: str) -> dict[str, pl.DataFrame]:
+def decode(folder: Path, node: NodeRecord, *rules: str) -> dict[str, pl.DataFrame]:
     """Decode the raw records of a trial; `rules` are what ends each sender's slow start when no loss does."""
     capture = read_packets(folder / CAPTURED, PORT, SNAPLEN_BYTES)
     start_ns = capture.start_ns - node["clocks"]["realtime_ns"] + node["clocks"]["monotonic_ns"]
@@ -121,15 +124,18 @@ def decode(folder: Path, node: dict[str, Any], *rules: str) -> dict[str, pl.Data
     }
 
 
-def _meta(
-    job: Job,
-    plan: dict[str, Any],
-    node: dict[str, Any],
-    measured: list[dict[str, Any]],
-    certificate: dict[str, Any],
-) -> dict[str, Any]:
+def read_node(file: Path) -> NodeRecord:
+    """Read node.json; UserError where it breaks its contract."""
+    content = json.loads(file.read_text())
+    check(content, NodeRecord, file)
+    node: NodeRecord = content
+    return node
+
+
+def _meta(job: Job, plan: Plan, node: NodeRecord, measured: list[Download], certificate: Certificate) -> TrialJson:
     experiment = job.experiment
-    return {
+    senders = (job.cca, experiment.scenario.rival or "")
+    meta: TrialJson = {
         "format": FORMAT,
         "cca": job.cca,
         "trial": job.number,
@@ -137,12 +143,11 @@ def _meta(
         "scenario": experiment.name,
         "profile": experiment.scenario.profile,
         "duration_s": experiment.scenario.duration_s,
-        **plan["link"],
+        "base_rtt_ms": plan["link"]["base_rtt_ms"],
+        "rate_mbps": plan["link"]["rate_mbps"],
+        "buffer_bytes": plan["link"]["buffer_bytes"],
         "mss_bytes": plan["mss_bytes"],
-        "flows": [
-            {"flow": flow["flow"], "cca": cca} | flow
-            for flow, cca in zip(measured, (job.cca, experiment.scenario.rival), strict=False)
-        ],
+        "flows": [{**flow, "cca": cca} for flow, cca in zip(measured, senders, strict=False)],
         "certificate": certificate,
         "applied": node["applied"],
         "probes": node["probes"],
@@ -152,5 +157,7 @@ def _meta(
         "kernel": node["kernel"],
         "backend": job.backend.kind,
         "engine": job.backend.engine,
-        **({"machine": node["machine"]} if "machine" in node else {}),
     }
+    if "machine" in node:
+        meta["machine"] = node["machine"]
+    return meta

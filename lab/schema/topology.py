@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Topologies: containerlab's own file, which every engine brings up; labels say which interface plays which part."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
@@ -92,10 +92,6 @@ class Topology(Strict):
     def mtu_bytes(self) -> int:
         """Return the largest packet that every wire carries."""
         return min(link.mtu for link in self.topology.links)
-
-    def engine_view(self) -> dict[str, Any]:
-        """Return what an engine needs to bring the nodes up."""
-        return self.topology.model_dump(include={"nodes": {"__all__": {"exec"}}, "links": True})
 
 
 def load_topology(name: str, asked_in: str) -> Topology:

@@ -4,6 +4,7 @@
 import numpy as np
 import polars as pl
 
+from lab.tables.columns import FLOW, SYN_S, Column, Columns
 from lab.tables.packets import unwrap
 from lab.tables.trace import Events
 
@@ -24,6 +25,20 @@ SOCKET_STATES = (
     "closing",
     "new_syn_recv",
 )
+
+
+TRACED: Columns = {"t_s": SYN_S, "flow": FLOW}
+ACKS: Columns = {
+    **TRACED,
+    "cwnd_pkts": Column(pl.UInt32, "congestion window"),
+    "ssthresh_pkts": Column(pl.UInt32, "slow start threshold; null while there is none"),
+    "srtt_ms": Column(pl.Float64, "smoothed round trip"),
+    "snd_una_bytes": Column(pl.Int64, "first byte that is not acknowledged, counted from the SYN, without wraps"),
+    "snd_nxt_bytes": Column(pl.Int64, "next byte to send, counted so"),
+    "snd_wnd_bytes": Column(pl.UInt32, "receive window, as the sender knows it"),
+}
+RETRANSMITS: Columns = {**TRACED, "state": Column(pl.String, "state of the socket (established, ...)")}
+STATES: Columns = {**TRACED, "state": Column(pl.String, f"the state entered: {', '.join(CA_STATES)}")}
 
 
 class Clock:

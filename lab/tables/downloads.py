@@ -7,13 +7,15 @@ of order counts.
 """
 
 import statistics
-from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from lab.base.stats import largest, smallest
+from lab.node.plan import FlowPlan, Plan
+from lab.node.record import DownloadRecord, NodeRecord, Probed
+from lab.tables.trial_json import Counted, Download, Extent, Iperf3Figures
 
 Numbers = NDArray[np.int64]
 CONTROL, FLOW, RIVAL = 0, 1, 2  # flows of the tables
@@ -21,17 +23,18 @@ EXTENT = ("seq_bytes", "len_bytes")
 BY_FLOW = ("packets", "acks", "retransmits", "ca_states", "bins", "exits")
 
 
-def measure(plan: dict[str, Any], node: dict[str, Any], tables: dict[str, pl.DataFrame]) -> list[dict[str, Any]]:
+def measure(plan: Plan, node: NodeRecord, tables: dict[str, pl.DataFrame]) -> list[Download]:
     """Return of each download flow, data_s, end_s (both on the tables' clock), bytes, seconds and retransmits."""
     first, *rivals = node["downloads"]
-    measured = [_captured(plan["flows"][0], tables["packets"]) | _counted(first)]
+    measured: list[Download] = [{**_captured(plan["flows"][0], tables["packets"]), **_counted(first)}]
     for request, record in zip(plan["flows"][1:], rivals, strict=True):
         data_s = measured[0]["data_s"] + (record["data_ns"] - first["data_ns"]) / 1e9
-        measured.append(_traced(request, tables["acks"], data_s, _up_delay_s(node["probes"])) | _counted(record))
+        extent = _traced(request, tables["acks"], data_s, _up_delay_s(node["probes"]))
+        measured.append({**extent, **_counted(record)})
     return measured
 
 
-def failure(plan: dict[str, Any], node: dict[str, Any], measured: list[dict[str, Any]]) -> str | None:
+def failure(plan: Plan, node: NodeRecord, measured: list[Download]) -> str | None:
     """Return why a download of a size has neither its bytes nor its time: iperf3's error; None where all are whole."""
     for request, record, found in zip(plan["flows"], node["downloads"], measured, strict=True):
         lasted_s = (record["until_ns"] - record["data_ns"]) / 1e9
@@ -40,7 +43,7 @@ def failure(plan: dict[str, Any], node: dict[str, Any], measured: list[dict[str,
     return None
 
 
-def cut(tables: dict[str, pl.DataFrame], measured: list[dict[str, Any]]) -> dict[str, pl.DataFrame]:
+def cut(tables: dict[str, pl.DataFrame], measured: list[Download]) -> dict[str, pl.DataFrame]:
     """Leave out what came after the end: each flow's rows after its own, all else after the last one's.
 
     How long iperf3 talks after a download then changes nothing of a trial. The link's steps stay whole.
@@ -69,7 +72,7 @@ def _data(packets: pl.DataFrame, flow: int) -> pl.DataFrame:
     return packets.filter(pl.col("to_client") & (pl.col("len_bytes") > 0) & (pl.col("flow") == flow))
 
 
-def _captured(request: dict[str, Any], packets: pl.DataFrame) -> dict[str, Any]:
+def _captured(request: FlowPlan, packets: pl.DataFrame) -> Extent:
     """Measure a download whose packets were captured."""
     data = _data(packets, FLOW)
     data_s = float(data["t_s"][0])
@@ -79,7 +82,7 @@ def _captured(request: dict[str, Any], packets: pl.DataFrame) -> dict[str, Any]:
     return _download(FLOW, data_s, end_s, unique_bytes(first, length))
 
 
-def _traced(request: dict[str, Any], acks: pl.DataFrame, data_s: float, up_delay_s: float) -> dict[str, Any]:
+def _traced(request: FlowPlan, acks: pl.DataFrame, data_s: float, up_delay_s: float) -> Extent:
     """Measure a download of which only the sender's kernel was traced: what had been acknowledged to it.
 
     An ACK reaches the sender one delay of the return path after it was sent.
@@ -90,13 +93,13 @@ def _traced(request: dict[str, Any], acks: pl.DataFrame, data_s: float, up_delay
     return _download(RIVAL, data_s, end_s, round(largest(own.filter(pl.col("t_s") <= end_s)["snd_una_bytes"]) or 0))
 
 
-def _up_delay_s(probes: list[dict[str, Any]]) -> float:
+def _up_delay_s(probes: list[Probed]) -> float:
     """Return the delay of the idle return path, the median of its probes."""
     delays_us = [delay_us for probe in probes if probe["way"] == "up" for _, delay_us in probe["arrived"]]
     return statistics.median(delays_us) / 1e6 if delays_us else 0.0
 
 
-def _download(flow: int, data_s: float, end_s: float, received_bytes: int) -> dict[str, Any]:
+def _download(flow: int, data_s: float, end_s: float, received_bytes: int) -> Extent:
     seconds = end_s - data_s
     return {
         "flow": flow,
@@ -108,14 +111,14 @@ def _download(flow: int, data_s: float, end_s: float, received_bytes: int) -> di
     }
 
 
-def _counted(record: dict[str, Any]) -> dict[str, Any]:
+def _counted(record: DownloadRecord) -> Counted:
     """Return what the node counted, and iperf3's own figures beside ours."""
     return {"retransmits_pkts": record["retransmits_pkts"], "iperf3": _iperf3(record)}
 
 
-def _iperf3(record: dict[str, Any]) -> dict[str, Any]:
+def _iperf3(record: DownloadRecord) -> Iperf3Figures:
     if not record["iperf3"]:
-        return {"error": record["iperf3_error"]}
+        return {"error": str(record["iperf3_error"])}
     sent, received = record["iperf3"]["end"]["sum_sent"], record["iperf3"]["end"]["sum_received"]
     return {
         "throughput_mbps": received["bits_per_second"] / 1e6,

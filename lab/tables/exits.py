@@ -5,32 +5,34 @@ import numpy as np
 import polars as pl
 
 from lab.tables.acks import Clock, finite
+from lab.tables.columns import FLOW, SYN_S, Column, Columns, schema
 from lab.tables.trace import Events
 
 EXIT_EVENT = "slow_start:slow_start_exit"
 NUMBERED = ("search", "hystartpp", "loss", "timeout", "other", "own")  # raw records of before 2026-11-22 have numbers
 OWN_RULE = "own"  # reported by tcp_slow_start_watch, which does not know a sender's rule
 CWR_RULES = ("cdg", "ecn")  # rules that end slow start by entering CWR
-EXIT_SCHEMA = {
-    "t_s": pl.Float64,
-    "flow": pl.UInt8,
-    "cwnd_pkts": pl.UInt32,
-    "ssthresh_pkts": pl.UInt32,
-    "rtt_ms": pl.Float64,
-    "cause": pl.String,
+EXITS: Columns = {
+    "t_s": SYN_S,
+    "flow": FLOW,
+    "cwnd_pkts": Column(pl.UInt32, "congestion window at the exit"),
+    "ssthresh_pkts": Column(pl.UInt32, "slow start threshold after the exit"),
+    "rtt_ms": Column(pl.Float64, "round trip at the exit; null where the kernel had none"),
+    "cause": Column(pl.String, "loss, timeout, other, or the sender's own rule (slow_start_exit of its stanza)"),
 }
-BIN_SCHEMA = {
-    "t_s": pl.Float64,
-    "flow": pl.UInt8,
-    "bin": pl.Int32,
-    "cwnd_pkts": pl.UInt32,
-    "ssthresh_pkts": pl.UInt32,
-    "rtt_ms": pl.Float64,
-    "bin_ms": pl.Float64,
-    "curr_delv_bytes": pl.Int64,
-    "prev_delv_bytes": pl.Int64,
-    "norm_pct": pl.Float64,
-    "exit": pl.Boolean,
+NOT_ENOUGH = "null until the flow has enough bins"
+BINS: Columns = {
+    "t_s": SYN_S,
+    "flow": FLOW,
+    "bin": Column(pl.Int32, "number of the bin, from 0 on"),
+    "cwnd_pkts": Column(pl.UInt32, "congestion window"),
+    "ssthresh_pkts": Column(pl.UInt32, "slow start threshold; null while there is none"),
+    "rtt_ms": Column(pl.Float64, "round trip of the ACK that ended the bin"),
+    "bin_ms": Column(pl.Float64, "length of a bin"),
+    "curr_delv_bytes": Column(pl.Int64, f"bytes delivered in the window that ends now; {NOT_ENOUGH}"),
+    "prev_delv_bytes": Column(pl.Int64, f"bytes delivered in the window one round trip before; {NOT_ENOUGH}"),
+    "norm_pct": Column(pl.Float64, f"normalised difference, SEARCH's measure; {NOT_ENOUGH}"),
+    "exit": Column(pl.Boolean, "whether SEARCH left slow start at this bin"),
 }
 
 
@@ -38,7 +40,7 @@ def bin_table(events: Events, clock: Clock) -> pl.DataFrame:
     """Decode search:search_bin, one row per bin; empty for every other sender."""
     bins = events.get("search:search_bin")
     if bins is None:
-        return pl.DataFrame(schema=BIN_SCHEMA)
+        return pl.DataFrame(schema=schema(BINS))
     enough = pl.Series(bins["enough"]) > 0
     known = pl.DataFrame(
         {
@@ -59,7 +61,7 @@ def bin_table(events: Events, clock: Clock) -> pl.DataFrame:
             "exit": bins["exit"] > 0,
         }
     )
-    return table.with_columns(finite("ssthresh_pkts")).cast(BIN_SCHEMA)  # type: ignore[arg-type]
+    return table.with_columns(finite("ssthresh_pkts")).cast(schema(BINS))
 
 
 def exit_table(events: Events, clock: Clock, rule: str) -> pl.DataFrame:
@@ -76,7 +78,7 @@ def exit_table(events: Events, clock: Clock, rule: str) -> pl.DataFrame:
             "rtt_ms": pl.Series(exits["rtt_us"], dtype=pl.Float64).replace(0, None) / 1e3,
             "cause": [_cause(name, rule) for name in _names(exits["cause"])],
         },
-        schema_overrides=EXIT_SCHEMA,
+        schema_overrides=schema(EXITS),
     )
     late_s = pl.Series(exits["late_ns"] / 1e9, dtype=pl.Float64)
     timed = reported.with_columns(pl.col("t_s") - late_s).filter(pl.col("flow") > 0)

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What the link was at every time of a trial: from what the node applied, and the steps that it followed."""
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import polars as pl
+
+from lab.node.plan import Shape
+from lab.tables.columns import Column, Columns
 
 WAYS = {"bottleneck": "down", "delay-down": "down", "bottleneck-up": "up", "delay-up": "up"}
 # a field of a spec or a step -> the quantity, and what one of its units is in it
@@ -15,11 +18,18 @@ QUANTITIES = {
     "delay_us": ("delay_ms", 1e-3),
     "loss_pct": ("loss_pct", 1.0),
 }
+COLUMNS: Columns = {
+    "quantity": Column(
+        pl.String, "down. or up., then rate_mbps, opportunity_bytes (may pass at that instant), delay_ms, loss_pct"
+    ),
+    "t_s": Column(pl.Float64, "from then on the value holds; it also holds before the first time of its quantity"),
+    "value": Column(pl.Float64, "the value", "that of the quantity's name"),
+}
 CONSTANTS = {"tbf": ("rate_bps",), "replay": ("start_bps",), "netem": ("delay_us", "loss_pct"), "on_demand": ()}
 STEPS = {"rate": ("rate_bps",), "opportunities": ("bytes",), None: ("delay_us", "loss_pct")}
 
 
-def read_link(folder: Path, applied: list[dict[str, Any]], offset_s: float) -> pl.DataFrame:
+def read_link(folder: Path, applied: Sequence[Shape], offset_s: float) -> pl.DataFrame:
     """Return quantity, t_s, value: each value holds until its quantity's next; before the first, the first held.
 
     `offset_s` is when the steps began, on the trial's clock.
@@ -28,7 +38,7 @@ def read_link(folder: Path, applied: list[dict[str, Any]], offset_s: float) -> p
     return pl.concat(parts).with_columns(pl.col("t_s") + offset_s)
 
 
-def _parts(folder: Path, shape: dict[str, Any]) -> list[pl.DataFrame]:
+def _parts(folder: Path, shape: Shape) -> list[pl.DataFrame]:
     way, spec = WAYS[shape["part"]], shape["spec"]
     if shape["steps"]:
         names = STEPS[spec.get("mode")]

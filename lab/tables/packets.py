@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 
 from lab.base.errors import UserError
 from lab.tables import tcp_headers
+from lab.tables.columns import SYN_S, Column, Columns, schema
 from lab.tables.pcapng import Frames, read_pcapng
 
 SYN = 0x002
 ACK = 0x010
-Column = NDArray[np.int64]
+Numbers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -43,31 +44,26 @@ def read_packets(file: Path, server_port: int, snaplen_bytes: int) -> Capture:
     start_ns = int(frames.time_ns[tcp_rows][(port == ports[1]) & (fields["flags"] & SYN > 0)][0])
     table = table.with_columns(((pl.col("time_ns") - start_ns) / 1e9).alias("t_s"))
     isn = {flow: _isn(fields, (port == p) & to_client) for flow, p in enumerate(ports)}
-    return Capture(table.select(COLUMNS), start_ns, {p: flow for flow, p in enumerate(ports)}, isn)
+    return Capture(
+        table.select(*COLUMNS).cast(schema(COLUMNS)), start_ns, {p: flow for flow, p in enumerate(ports)}, isn
+    )
 
 
-NARROW: dict[str, type[pl.DataType]] = {
-    "flow": pl.UInt8,
-    "len_bytes": pl.UInt32,
-    "flags": pl.UInt16,
-    "tsval": pl.UInt32,
-    "tsecr": pl.UInt32,
-    "sack_edges": pl.UInt8,
+NOT_TCP = "null in a frame that is not TCP"
+COLUMNS: Columns = {
+    "t_s": SYN_S,
+    "flow": Column(pl.UInt8, f"0 iperf3's control connection, 1 the download; {NOT_TCP}, or of another connection"),
+    "to_client": Column(pl.Boolean, f"whether the server sent the frame; {NOT_TCP}"),
+    "frame_bytes": Column(pl.UInt32, "length on the wire, with the Ethernet header"),
+    "seq_bytes": Column(pl.Int64, f"sequence number, counted from the direction's SYN, without wraps; {NOT_TCP}"),
+    "ack_bytes": Column(pl.Int64, f"acknowledgement number, counted so from the other SYN; {NOT_TCP}, or without ACK"),
+    "len_bytes": Column(pl.UInt32, f"payload; {NOT_TCP}"),
+    "flags": Column(pl.UInt16, f"TCP flags, as in the header (SYN 2, ACK 16); {NOT_TCP}"),
+    "window_bytes": Column(pl.Int64, f"receive window, scaled; {NOT_TCP}"),
+    "tsval": Column(pl.UInt32, f"time stamp of the sender (RFC 7323); {NOT_TCP}, or without the option", "ms"),
+    "tsecr": Column(pl.UInt32, f"time stamp echoed; {NOT_TCP}, or without the option", "ms"),
+    "sack_edges": Column(pl.UInt8, f"number of SACK blocks; {NOT_TCP}", ""),
 }
-COLUMNS = [
-    "t_s",
-    "flow",
-    "to_client",
-    "frame_bytes",
-    "seq_bytes",
-    "ack_bytes",
-    "len_bytes",
-    "flags",
-    "window_bytes",
-    "tsval",
-    "tsecr",
-    "sack_edges",
-]
 
 
 def _refuse_broken(rows: NDArray[np.intp], file: Path) -> None:
@@ -75,14 +71,14 @@ def _refuse_broken(rows: NDArray[np.intp], file: Path) -> None:
         raise UserError(f"{file}: frame={rows[0] + 1}: must be a TCP segment no shorter than its headers")
 
 
-def _connections(fields: dict[str, Column], server_port: int) -> list[int]:
-    """Return the client's ports in the order in which they asked for a connection."""
+def _connections(fields: dict[str, Numbers], server_port: int) -> list[int]:
+    """Return the client's ports in the order of their connections."""
     asked = ((fields["flags"] & (SYN | ACK)) == SYN) & (fields["dst_port"] == server_port)
     ports, first = np.unique(fields["src_port"][asked], return_index=True)
     return [int(p) for p in ports[np.argsort(first)]]
 
 
-def _isn(fields: dict[str, Column], side: NDArray[np.bool_]) -> int:
+def _isn(fields: dict[str, Numbers], side: NDArray[np.bool_]) -> int:
     syn = side & (fields["flags"] & SYN > 0)
     return int(fields["seq"][syn][0]) if syn.any() else 0
 
@@ -90,9 +86,9 @@ def _isn(fields: dict[str, Column], side: NDArray[np.bool_]) -> int:
 def _rows(
     frames: Frames,
     tcp_rows: NDArray[np.intp],
-    fields: dict[str, Column],
+    fields: dict[str, Numbers],
     to_client: NDArray[np.bool_],
-    port: Column,
+    port: Numbers,
     ports: list[int],
 ) -> pl.DataFrame:
     """Lay the fields out by frame; what is not TCP keeps nulls."""
@@ -111,7 +107,7 @@ def _rows(
     known = [
         pl.when(pl.col(name) >= 0).then(pl.col(name)).alias(name) for name in ("flow", "ack_bytes", "tsval", "tsecr")
     ]
-    return whole.hstack(_spread(tcp, tcp_rows, whole.height)).with_columns(known).cast(NARROW)  # type: ignore[arg-type]
+    return whole.hstack(_spread(tcp, tcp_rows, whole.height)).with_columns(known)
 
 
 def _spread(table: pl.DataFrame, rows: NDArray[np.intp], height: int) -> pl.DataFrame:
@@ -124,9 +120,9 @@ def _spread(table: pl.DataFrame, rows: NDArray[np.intp], height: int) -> pl.Data
 
 
 def _relative(
-    fields: dict[str, Column], to_client: NDArray[np.bool_], port: Column, ports: list[int]
-) -> dict[str, Column]:
-    """Number flows, unwrap sequences and scale windows, each direction of each connection by its own SYN."""
+    fields: dict[str, Numbers], to_client: NDArray[np.bool_], port: Numbers, ports: list[int]
+) -> dict[str, Numbers]:
+    """Return flow, unwrapped sequences and scaled windows; each direction of a connection counts from its own SYN."""
     flow, seq, ack, window = (np.full(len(port), -1, dtype=np.int64) for _ in range(4))
     syn, has_ack = fields["flags"] & SYN > 0, fields["flags"] & ACK > 0
     for number, p in enumerate(ports):
@@ -141,7 +137,7 @@ def _relative(
     return {"flow": flow, "seq_bytes": seq, "ack_bytes": ack, "window_bytes": window}
 
 
-def unwrap(numbers: Column, initial: int) -> Column:
+def unwrap(numbers: Numbers, initial: int) -> Numbers:
     """Continue 32-bit sequence numbers past their wrap, relative to an initial one.
 
     Each is taken to be within 2^31 of the one before it.

@@ -6,11 +6,12 @@ from typing import Any
 
 from lab.node import modules, netns, qdisc
 from lab.node.namespace import entered
+from lab.node.plan import Topology
 from lab.node.qdisc_kind import Spec
 from lab.node.sampler import MODULE, PARAMETERS, sampling
 from lab.node.tools import NodeError
 
-WIRE = {
+WIRE: Topology = {
     "nodes": {"tbf": {"exec": []}, "netem": {"exec": []}},  # a node for each kind
     "links": [{"endpoints": ["tbf:eth1", "netem:eth1"], "mtu": 1500}],
 }

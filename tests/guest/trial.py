@@ -6,13 +6,14 @@ from pathlib import Path
 from typing import Any
 
 from lab.node.far_end import NODE, Running
+from lab.node.plan import Plan
 from lab.node.tools import run
 from lab.node.trial import run_trial
 
 STUBBORN = "trap '' TERM; echo began; while :; do sleep 1; done"
 
 
-def trial(plan: dict[str, Any]) -> float:
+def trial(plan: Plan) -> float:
     """Execute a plan beside the test's other files; returns the throughput that iperf3 reports, in Mb/s."""
     run_trial(plan, Path("/trial"))
     record = json.loads(Path("/trial/node.json").read_text())

@@ -8,7 +8,6 @@ and no other; and a capacity may lack or have too much a packet at either end of
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -19,6 +18,7 @@ from lab.bench.replay.accuracy import Floats
 from lab.links.profile import Profile
 from lab.links.shapes import write_steps
 from lab.node.link import AHEAD_NS
+from lab.node.plan import Plan
 from lab.node.recorder import Asked
 from lab.runs.plan import draw, make_plan
 from lab.tables.link import read_link
@@ -108,15 +108,15 @@ def closed(request: pytest.FixtureRequest, bench: Bench, tmp_path_factory: pytes
     experiment = experiment_on(profile(kind), "cubic_plain", duration_s=20)
     drawn = draw(experiment, 1)
     write_steps(experiment.profile, drawn.link, folder / "link")
-    plan: dict[str, Any] = make_plan(experiment, experiment.ccas["cubic_plain"], drawn)
+    plan: Plan = make_plan(experiment, experiment.ccas["cubic_plain"], drawn)
     server, client = plan["ends"]
     asked = Asked(PHASES, rate_mbps=kind.fillers_mbps, quiet_s=1.5)._asdict()
-    plan |= {"work": "record", "record": {"server": server, "client": client, "asked": asked}}
+    plan["work"], plan["record"] = "record", {"server": server, "client": client, "asked": asked}
     boot.run_plan(plan, folder, bench.kernel, bench.world.root)
     return _closed(folder, plan)
 
 
-def _closed(folder: Path, plan: dict[str, Any]) -> Closed:
+def _closed(folder: Path, plan: Plan) -> Closed:
     clocks = json.loads((folder / "node.json").read_text())["clocks"]
     series_ns = clocks["realtime_ns"] + AHEAD_NS
     phases = {phase.name: phase for phase in record.phases(folder / "raw")}

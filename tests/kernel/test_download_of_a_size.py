@@ -47,6 +47,7 @@ def test_every_size_up_to_its_own_has_a_time(download: Trial) -> None:
 def test_iperf3_is_through_some_round_trips_later(download: Trial) -> None:
     (check,) = (check for check in download.meta["certificate"]["checks"] if check["name"].startswith("download"))
     assert download.meta["flows"][0]["iperf3"]["bytes"] >= SIZE_BYTES
+    assert check["got"] is not None
     assert check["got"] < download.meta["flows"][0]["seconds"] + BLOCK_BYTES * 8 / 20e6 + 5 * ROUND_TRIP_S
 
 

@@ -17,7 +17,6 @@ from lab.evaluation.search import sensitivity
 from lab.evaluation.search.replay import class_of, downloads, exit_of, varied
 from lab.evaluation.status import status
 from lab.evaluation.write import write_all
-from lab.judge.records import ScenarioRecord
 from lab.judge.registry import rules
 from lab.judge.rtt import min_rtt_ms
 from lab.judge.rule import Evidence
@@ -25,6 +24,7 @@ from lab.judge.rules import latency_offset
 from lab.judge.search_replay import PRINTED, version
 from lab.judge.stored import Stored
 from lab.schema.scenario import load_scenario, scenarios
+from lab.tables.records import ScenarioRecord
 from lab.tables.stored_run import Run
 from tests.stored_run import store_run
 
@@ -51,7 +51,7 @@ def stored(results: Path) -> Stored:
 
 
 def test_a_run_is_held_to_the_claims_it_was_started_with(stored: Stored) -> None:
-    rows = list(claims.rows("geo", stored.run.meta["scenario"], stored, {}))
+    rows = list(claims.rows("geo", stored.run.scenario, stored, {}))
     assert [row["metric"] for row in rows] == ["late_pct", "exit_s"]
     late = rows[0]
     assert (late["ours"], late["trials"], late["verdict"]) == (100.0, 3, UNJUDGED)

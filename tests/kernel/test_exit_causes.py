@@ -4,19 +4,19 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 import pytest
 
 from lab.backends import boot
 from lab.links.profile import Profile
+from lab.node.plan import Plan
 from lab.runs.trial import Job, decode, prepare
 from tests.conftest import SMALL, Bench, experiment_on
 from tests.exact_links import silent
 
 TELLER, WATCHED = "cubic_plain", "reno"
-Change = Callable[[dict[str, Any]], None]
+Change = Callable[[Plan], None]
 
 
 def download(
@@ -33,10 +33,10 @@ def download(
     return decode(folder, json.loads((folder / "node.json").read_text()), experiment.ccas[cca].slow_start_exit)
 
 
-def full_local_queue(plan: dict[str, Any]) -> None:
+def full_local_queue(plan: Plan) -> None:
     """The sender's own interface refuses the second packet that waits in it."""
     spec = {"kind": "tbf", "rate_bps": 5e6, "burst_bytes": 1600, "limit_bytes": 2000}
-    plan["egress"] = [{"part": "egress", "node": "server", "dev": "eth1", "spec": spec}]
+    plan["egress"] = [{"part": "egress", "node": "server", "dev": "eth1", "spec": spec, "steps": None}]
 
 
 @pytest.mark.parametrize("cca", [TELLER, WATCHED])

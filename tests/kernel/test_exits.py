@@ -3,14 +3,15 @@
 
 import polars as pl
 
-from lab.tables.exits import BIN_SCHEMA, bin_table
+from lab.tables.columns import schema
+from lab.tables.exits import BINS, bin_table
 from lab.tables.stored_trial import Trial
 from tests.unit.test_exits import CLOCK
 
 
 def test_other_senders_have_no_bins(small_trial: Trial) -> None:
     assert small_trial.bins.is_empty()
-    assert small_trial.bins.schema == pl.Schema(BIN_SCHEMA)
+    assert small_trial.bins.schema == schema(BINS)
     assert bin_table({}, CLOCK).is_empty()
 
 

@@ -17,8 +17,9 @@ from lab.base.paths import REPO
 from lab.commands.cli import app
 from lab.kernel.build import Kernel
 from lab.runs import pool
-from lab.runs.trial import run_trial
+from lab.runs.trial import Job, run_trial
 from lab.tables.stored_run import Run
+from lab.tables.trial_json import TrialJson
 from tests.command import lab, refused, scenario_file
 from tests.conftest import SMALL, Bench, experiment_on
 from tests.unit.test_faults import refusal  # noqa: F401
@@ -86,7 +87,12 @@ def test_a_module_built_for_another_kernel_is_told_in_one_line(bench: Bench, ker
 
 def test_a_table_that_cannot_be_written_is_told_in_one_line(bench: Bench) -> None:
     job = bench.job(experiment_on(SMALL, "search"), "search", "no-table")
-    told = pool.line_if_failed(lambda _: pl.DataFrame({"a": range(9999)}).write_parquet("/dev/full") or {}, job)
+
+    def full(_: Job) -> TrialJson:
+        pl.DataFrame({"a": range(9999)}).write_parquet("/dev/full")
+        pytest.fail("a full disk took a table")
+
+    told = pool.line_if_failed(full, job)
     assert str(told).startswith(f"{job.folder}: ")
     assert "No space left" in str(told)
     assert "\n" not in str(told)

@@ -8,7 +8,6 @@ import sys
 import tempfile
 import threading
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 import pytest
@@ -17,6 +16,7 @@ from lab.backends import boot
 from lab.base import paths, sandbox
 from lab.images.image import Image
 from lab.kernel.build import Kernel
+from lab.node.plan import Plan
 from lab.runs.trial import prepare, store
 from lab.tables.stored_trial import Trial
 from tests.command import scenario_file, wait_for
@@ -148,7 +148,7 @@ def both(request: pytest.FixtureRequest, bench: Bench, kernel: Kernel, world: Im
     experiment = experiment_on(SMALL, cca)
     job = bench.job(experiment, cca, "without-preload")
     job.folder.mkdir(parents=True)
-    plan: dict[str, Any] = prepare(job, job.folder) | {"preload": None}
+    plan: Plan = {**prepare(job, job.folder), "preload": None}
     boot.run_plan(plan, job.folder, kernel, world.root)
     store(job, plan, job.folder)
     return bench.run(experiment, cca, "with-preload"), Trial(job.folder)

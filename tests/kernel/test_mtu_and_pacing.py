@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 from lab.base.stats import largest
-from lab.runs.plan import PACED
+from lab.runs.settings import PACED
 from lab.tables.stored_trial import Trial
 from tests.conftest import SMALL, Bench, experiment_on
 from tests.unit.test_mtu_and_pacing import MTU_BYTES

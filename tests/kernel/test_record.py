@@ -94,7 +94,7 @@ def in_virtual_time(kernel: Kernel, world: Image, tmp_path_factory: pytest.TempP
     plan = make_plan(experiment, experiment.ccas["cubic_plain"], draw(experiment, 1))
     asked = Asked([IDLE, DOWN, UP], rate_mbps=40.0)._asdict()
     (server, client) = plan["ends"]
-    plan |= {"work": "record", "record": {"server": server, "client": client, "asked": asked}}
+    plan["work"], plan["record"] = "record", {"server": server, "client": client, "asked": asked}
     boot.run_plan(plan, folder, kernel, world.root)
     return {phase.name: phase for phase in record.phases(folder / "raw")}
 

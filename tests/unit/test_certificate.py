@@ -10,17 +10,20 @@ from typing import Any
 import polars as pl
 import pytest
 
+from lab.node.plan import Plan
+from lab.node.record import NodeRecord
 from lab.runs.certificate import certify
 from lab.runs.trial import decode
+from lab.tables.trial_json import Check
 
 DRAFT = Path(__file__).parents[1] / "data" / "draft"
 PLAN = json.loads((DRAFT / "plan.json").read_text())
 NODE = json.loads((DRAFT / "node.json").read_text())
 TABLES = decode(DRAFT, NODE, "search")
-Parts = tuple[dict[str, Any], dict[str, Any], dict[str, pl.DataFrame]]
+Parts = tuple[Plan, NodeRecord, dict[str, pl.DataFrame]]
 
 
-def checked(plan: dict[str, Any], node: dict[str, Any], tables: dict[str, pl.DataFrame]) -> dict[str, dict[str, Any]]:
+def checked(plan: Plan, node: NodeRecord, tables: dict[str, pl.DataFrame]) -> dict[str, Check]:
     certificate = certify(plan, node, tables)
     assert certificate["valid"] == all(check["ok"] for check in certificate["checks"])
     return {check["name"]: check for check in certificate["checks"]}

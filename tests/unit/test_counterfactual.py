@@ -259,7 +259,7 @@ def test_a_difference_of_two_times_has_no_clock(runs: Path, folder: Path) -> Non
 def test_a_run_without_the_start_of_its_data_needs_a_new_run(runs: Path) -> None:
     found = Stored.of(Run(runs / "mine" / "latest"))
     bare = replace(found.judged, outcomes=found.judged.outcomes.with_columns(data_s=pl.lit(None, pl.Float64)))
-    scenario = found.run.meta["scenario"] | {"claims": [explained() | {"not_judged": None, "trials": None}]}
+    scenario: Any = found.run.scenario | {"claims": [explained() | {"not_judged": None, "trials": None}]}
     (row,) = claims.rows("mine", scenario, replace(found, judged=bare), {})
     assert (row["verdict"], row["why"]) == (UNJUDGED, "no stored trial records when its data began: it needs a new run")
 

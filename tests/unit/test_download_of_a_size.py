@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A download of a size ends with its last byte, however long the round trip, at the latest at its time."""
 
+from typing import Any
+
 import pytest
 
 from lab.node.download import result
@@ -25,6 +27,7 @@ def test_a_client_that_ended_with_neither_its_bytes_nor_its_time_fails_the_trial
     seconds: float, lasted_s: float, failed: bool
 ) -> None:
     """`seconds` is the download's length: its time, unless its bytes were there before."""
-    plan = {"flows": [{"duration_s": 30, "size_bytes": SIZE_BYTES}]}
-    node = {"downloads": [{"data_ns": 0, "until_ns": round(lasted_s * 1e9), "iperf3_error": "iperf3: gone"}]}
-    assert downloads.failure(plan, node, [{"seconds": seconds}]) == ("iperf3: gone" if failed else None)
+    plan: Any = {"flows": [{"duration_s": 30, "size_bytes": SIZE_BYTES}]}
+    node: Any = {"downloads": [{"data_ns": 0, "until_ns": round(lasted_s * 1e9), "iperf3_error": "iperf3: gone"}]}
+    measured: Any = [{"seconds": seconds}]
+    assert downloads.failure(plan, node, measured) == ("iperf3: gone" if failed else None)

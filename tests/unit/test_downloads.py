@@ -50,7 +50,7 @@ def test_a_size_is_there_with_the_first_ack_that_covers_it(lengths: list[int], s
     asked = PLAN["flows"][0] | {"duration_s": 100, "size_bytes": size_bytes}
     (found,) = downloads.measure(PLAN | {"flows": [asked]}, NODE, TABLES | {"packets": pl.DataFrame(rows, PACKETS)})
     if sum(lengths) < size_bytes:
-        assert (found["seconds"], found["bytes"]) == (pytest.approx(100), sum(lengths))
+        assert (found["seconds"], found["bytes"]) == pytest.approx((100, sum(lengths)))
     else:
         count = round((found["seconds"] - 0.01) / 0.1) + 1
         assert sum(lengths[: count - 1]) < size_bytes <= sum(lengths[:count]) == found["bytes"]
@@ -80,7 +80,7 @@ def test_no_table_goes_on_after_the_end_and_nothing_before_it_is_missing() -> No
 
 
 def test_what_iperf3_did_after_the_end_changes_nothing_but_its_own_figures() -> None:
-    stopped: dict[str, Any] = copy.deepcopy(NODE)
+    stopped: Any = copy.deepcopy(NODE)
     stopped["downloads"][0] |= {"iperf3": None, "iperf3_error": "stopped 2 s after the download's end"}
     (found,), (whole,) = (downloads.measure(PLAN, node, TABLES) for node in (stopped, NODE))
     assert found.pop("iperf3") == {"error": "stopped 2 s after the download's end"}

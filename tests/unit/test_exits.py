@@ -5,12 +5,12 @@ import json
 from pathlib import Path
 
 import numpy as np
-import polars as pl
 import pytest
 
 from lab.runs.trial import decode
 from lab.tables.acks import Clock
-from lab.tables.exits import BIN_SCHEMA, EXIT_EVENT, EXIT_SCHEMA, exit_table
+from lab.tables.columns import schema
+from lab.tables.exits import BINS, EXIT_EVENT, EXITS, exit_table
 
 DRAFT = Path(__file__).parents[1] / "data" / "draft"
 TABLES = decode(DRAFT, json.loads((DRAFT / "node.json").read_text()), "search")
@@ -61,7 +61,7 @@ def test_the_first_exit_told_is_the_exit() -> None:
 def test_a_flow_that_never_leaves_slow_start_has_no_row() -> None:
     found = exit_table(told(), CLOCK, "search")
     assert found.is_empty()
-    assert found.schema == pl.Schema(EXIT_SCHEMA)
+    assert found.schema == schema(EXITS)
 
 
 def test_an_exit_of_the_control_connection_is_none_of_the_flows() -> None:
@@ -76,7 +76,7 @@ def test_an_exit_before_any_round_trip_was_measured_has_no_rtt() -> None:
 
 def test_bins_of_a_real_search_download_follow_each_other() -> None:
     bins = TABLES["bins"]
-    assert bins.schema == pl.Schema(BIN_SCHEMA)
+    assert bins.schema == schema(BINS)
     assert bins.height == 11
     assert (bins["bin"].diff().drop_nulls() > 0).all()
     assert bins["bin_ms"].unique().len() == 1

@@ -5,7 +5,8 @@ import pytest
 
 from lab.node import sysctl
 from lab.node.tools import NodeError
-from lab.runs.plan import FQ_RATIOS, draw, make_plan, mss_bytes
+from lab.runs.plan import draw, make_plan, mss_bytes
+from lab.runs.settings import FQ_RATIOS
 from tests.conftest import SMALL, experiment_on
 
 MTU_BYTES, MSS_BYTES = 1360, 1308  # the servers of the papers

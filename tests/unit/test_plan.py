@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 
 from lab.links.profile import Profile
+from lab.node.plan import Plan
 from lab.runs.experiment import load_experiment
-from lab.runs.plan import PROBE_FRAME_BYTES, draw, make_plan, trial_seed
+from lab.runs.idle_path import PROBE_FRAME_BYTES
+from lab.runs.plan import draw, make_plan, trial_seed
 from lab.schema.cca import load_ccas
 from tests.conftest import experiment_on
 
@@ -16,11 +18,11 @@ GEO = load_experiment("geo")
 CCAS = load_ccas()
 
 
-def plan_of(cca: str, number: int = 1) -> dict[str, Any]:
+def plan_of(cca: str, number: int = 1) -> Plan:
     return make_plan(GEO, CCAS[cca], draw(GEO, number))
 
 
-def link_of(plan: dict[str, Any]) -> str:
+def link_of(plan: Plan) -> str:
     return json.dumps({part: plan[part] for part in ("seed", "shapes", "link", "start_phase_s")})
 
 

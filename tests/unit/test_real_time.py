@@ -26,8 +26,9 @@ from lab.node.tools import NodeError
 from lab.report import agree
 from lab.report.text import shown
 from lab.runs.certificate import certify
-from lab.tables.stored_trial import FORMAT
+from lab.tables.run_json import RunJson
 from lab.tables.trace import read_events
+from tests.stored_run import run_json
 from tests.unit.test_certificate import NODE, PLAN, TABLES
 
 DRAFT = Path(__file__).parents[1] / "data" / "draft"
@@ -100,7 +101,7 @@ def test_the_watch_sees_how_busy_a_machine_is_and_how_late_it_wakes() -> None:
     assert 0 <= seen["late_us"]["p50"] <= seen["late_us"]["p99"] <= seen["late_us"]["max"]
 
 
-def _watched_for(seconds: float) -> dict[str, Any]:
+def _watched_for(seconds: float) -> Any:
     def ended(*_: object) -> None:
         raise SystemExit
 
@@ -127,7 +128,7 @@ def test_the_pages_of_several_processors_give_events_in_order_of_time(tmp_path: 
 def test_a_machine_that_cannot_be_reached_costs_a_trial_and_one_line(tmp_path: Path) -> None:
     config = tmp_path / "config"
     config.write_text("Host away\n  HostName 127.0.0.1\n  Port 9\n")
-    plan = {"flows": [{"duration_s": 1}]}
+    plan: Any = {"flows": [{"duration_s": 1}]}
     with pytest.raises(TrialError, match=r"^away: cannot be reached, or connection lost: .*refused"):
         Machine("netns", "away", config).run_plan(plan, tmp_path)
     with pytest.raises(UserError, match=r"^away: cannot be reached"):
@@ -139,9 +140,8 @@ def stored(
 ) -> None:
     run = folder / name
     run.mkdir()
-    meta = {
-        "format": FORMAT,
-        "complete": True,
+    meta: RunJson = {
+        **run_json(("search",)),
         "digests": {"scenario": asked},
         "backend": place[0],
         "engine": place[1],

@@ -16,10 +16,10 @@ from lab.figures.save import png, svg
 from lab.figures.style import Moments, Sender, envelope, mark_moments, panels
 from lab.figures.subject import replayed_bins, subjects
 from lab.judge.outcome import outcomes
-from lab.judge.records import Stanza
 from lab.judge.rules import truth
 from lab.schema.cca import load_ccas
 from lab.tables.link_capacity import Link
+from lab.tables.records import Stanza
 from lab.tables.stored_run import Run
 from tests import slow_start_model as model
 from tests.slow_start_model import BINS, download

@@ -5,8 +5,8 @@ from typing import Any, cast
 
 import pytest
 
-from lab.judge.records import ScenarioRecord
 from lab.schema.scenario import Claims, Scenario, load_scenario, scenarios
+from lab.tables.records import ScenarioRecord
 
 # thesis 5.3.2 and 5.3.3, WiFi paper III.D, poster
 ASKED: dict[str, dict[str, Any]] = {

@@ -21,7 +21,7 @@ from lab.evaluation.claims.verdict import (
     tolerance_of,
     verdict,
 )
-from lab.judge.records import ToleranceRecord
+from lab.tables.records import ToleranceRecord
 
 VALUES = st.floats(min_value=-1e3, max_value=1e3).map(lambda value: round(value, 3))
 WIDTHS = st.floats(min_value=0, max_value=100).map(lambda width: round(width, 3))

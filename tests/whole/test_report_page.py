@@ -172,7 +172,7 @@ def test_invalid_trials_are_in_view_with_what_they_failed(page: str) -> None:
 
 def test_provenance_tells_recorded_published_and_assumed_apart_and_the_versions(page: str) -> None:
     origins = ("ACK frames of 40 ms", "144 Mb/s (thesis, section 5.1.1)", "What is assumed", "tail drop")
-    for text in (*origins, "versions.kernel", "6.12.48"):
+    for text in (*origins, "kernel.kernel_source", "6.12.48"):
         assert text in page
 
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from lab.evaluation.claims.estimate import Estimate
 from lab.evaluation.claims.measured import NOTHING, Measured
 from lab.evaluation.claims.verdict import EXPLAINED, OPEN, PARTLY, UNEXPLAINED, Explained, explained
-from lab.judge.records import ClaimRecord, CounterfactualRecord, ScenarioRecord
 from lab.schema.scenario import BESIDES, FIXED
+from lab.tables.records import ClaimRecord, CounterfactualRecord, ScenarioRecord
 
 BEST_FIRST = (EXPLAINED, PARTLY, UNEXPLAINED)
 
@@ -73,7 +73,7 @@ def _test(row: Row, one: CounterfactualRecord, run: Measured | None) -> Tested:
     about = one["scenario"], one["because"]
     if run is None:
         return Tested(*about, None, NOTHING, Explained(UNEXPLAINED, None, "not run yet"))
-    meta = run.stored.run.meta["scenario"]
+    meta = run.stored.run.scenario
     if meta.get("counterfactual_of") != row.name:
         return Tested(*about, None, NOTHING, Explained(UNEXPLAINED, None, f"it is no counterfactual of {row.name}"))
     theirs = run.estimate(row.claims, row.metric, row.clock)

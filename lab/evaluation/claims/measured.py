@@ -8,9 +8,9 @@ import polars as pl
 
 from lab.evaluation.claims.estimate import RATIOS, Estimate, of_rows
 from lab.judge.clock import TIMES, on_clock
-from lab.judge.records import ClaimRecord
 from lab.judge.registry import rule_of
 from lab.judge.stored import Stored
+from lab.tables.records import ClaimRecord
 
 NOTHING = Estimate(None, None, None, 0)
 
@@ -29,7 +29,7 @@ class Measured:
         if claims.get("replayed"):
             which = (pl.col("version") == claims["replayed"]) & (pl.col("judge") == "heuristic")
             return self._of("versions", which, metric, clock)
-        rule = rule_of(self.stored.run.meta["scenario"])
+        rule = rule_of(self.stored.run.scenario)
         return _on(self.stored.judged.outcomes.filter("valid", cca=claims["cca"], heuristic=rule), metric, clock)
 
     def has_starts(self) -> bool:

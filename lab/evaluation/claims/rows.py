@@ -17,8 +17,8 @@ from lab.evaluation.claims.sentences import form, sentence, unit
 from lab.evaluation.claims.verdict import DIFFERS, UNJUDGED, tolerance_of, verdict
 from lab.judge.clock import TIMES
 from lab.judge.frames import schema_of
-from lab.judge.records import ClaimRecord, Explanations, ScenarioRecord
 from lab.judge.stored import Stored
+from lab.tables.records import ClaimRecord, Explanations, ScenarioRecord
 
 
 class TestedColumns(TypedDict):

@@ -3,8 +3,8 @@
 
 from functools import cache
 
-from lab.judge.records import ClaimRecord
 from lab.schema.cca import load_ccas
+from lab.tables.records import ClaimRecord
 
 SENTENCES = {
     "early_pct": "{who} leaves slow start before the link is full in {value} % of downloads",

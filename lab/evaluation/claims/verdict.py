@@ -16,7 +16,7 @@ difference that excludes 0, and a reader can see it. No text takes part in any o
 from dataclasses import dataclass
 
 from lab.evaluation.claims.estimate import SHARES, Estimate
-from lab.judge.records import ToleranceRecord
+from lab.tables.records import ToleranceRecord
 
 DIFFERS = "differs"  # until its counterfactuals have been looked at
 AGREES, EXPLAINED, PARTLY, UNEXPLAINED, OPEN, UNJUDGED = STATUSES = (

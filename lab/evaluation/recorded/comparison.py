@@ -51,7 +51,7 @@ class Comparison:
 def compare_recorded(folder: Path, names: Sequence[str]) -> Comparison:
     """Read a run and recordings: by name, by collection or as files; without names, all logs of ACKs that are there."""
     run = Run(folder)
-    senders = run.meta["scenario"]["ccas"]
+    senders = run.scenario["ccas"]
     sender = str(LIKE_RECORDED if LIKE_RECORDED in senders else senders[0])
     trials = [trial for trial in run.trials if trial.cca == sender and trial.valid]
     known = [(trial, download) for trial in trials if (download := emulated(trial)) is not None]

@@ -50,7 +50,7 @@ class Download:
 
 def downloads(stored: Stored) -> list[Download]:
     """Read the valid downloads of a scenario that had no HyStart."""
-    rule = rule_of(stored.run.meta["scenario"])
+    rule = rule_of(stored.run.scenario)
     outcomes = stored.judged.outcomes.filter(pl.col("valid") & (pl.col("cca") == BASE))
     rows = cast("list[Outcome]", outcomes.to_dicts())
     known = {(row["trial"], row["heuristic"]): row for row in rows}

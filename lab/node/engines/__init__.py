@@ -9,11 +9,13 @@ import importlib
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lab.node import netns, sockets
 
-Plan = dict[str, Any]
+if TYPE_CHECKING:
+    from lab.node.plan import NodesPlan
+
 BUILDERS = {
     "containerlab": "containers_up",
     "mininet": "hosts_up",
@@ -22,7 +24,7 @@ BUILDERS = {
 
 
 @contextmanager
-def nodes_up(plan: Plan, folder: Path) -> Iterator[Any]:
+def nodes_up(plan: "NodesPlan", folder: Path) -> Iterator[Any]:
     """Bring the nodes of a plan up with its engine (netns unless it names another); `folder` is the trial's.
 
     What is yielded is the far machine where the client's TCP runs on one (pair), else None.
@@ -38,7 +40,7 @@ def nodes_up(plan: Plan, folder: Path) -> Iterator[Any]:
                 sockets.let_go(plan["ends"])
 
 
-def _built(plan: Plan, folder: Path) -> AbstractContextManager[Any]:
+def _built(plan: "NodesPlan", folder: Path) -> AbstractContextManager[Any]:
     engine = plan.get("engine", "netns")
     if engine == "netns":
         return netns.namespaces_up(plan["topology"])

@@ -10,17 +10,20 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from lab.node.engines.named import named
 from lab.node.tools import NodeError, run
+
+if TYPE_CHECKING:
+    from lab.node.plan import NodesPlan
 
 LAB = "search-lab"
 WORK = Path("/run/search-lab/containerlab")  # containerlab keeps inventories beside what it deploys
 
 
 @contextmanager
-def containers_up(plan: dict[str, Any], folder: Path) -> Iterator[None]:
+def containers_up(plan: "NodesPlan", folder: Path) -> Iterator[None]:
     """Deploy the containerlab file of a plan; NodeError where a container did not live to the end."""
     (file,) = (folder / "topology").glob("*.clab.yml")
     nodes = list(plan["topology"]["nodes"])
@@ -88,7 +91,7 @@ def _process(node: str) -> int:
 
 
 def _containerlab(*argv: str) -> None:
-    """Run containerlab, whose own last words tell what was wrong."""
+    """Run containerlab; NodeError with the last line of its output where it fails."""
     environment = os.environ | {"CLAB_LABDIR_BASE": str(WORK), "CLAB_VERSION_CHECK": "disable"}
     done = subprocess.run(
         ["containerlab", *argv], capture_output=True, text=True, env=environment, cwd=WORK, check=False

@@ -10,14 +10,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING
 
 from lab.node.engines.named import named
 from lab.node.tools import NodeError
 
+if TYPE_CHECKING:
+    from lab.node.plan import NodesPlan
+
 
 @contextmanager
-def hosts_up(plan: dict[str, Any], folder: Path) -> Iterator[None]:
+def hosts_up(plan: "NodesPlan", folder: Path) -> Iterator[None]:
     """Start the Mininet network of a plan."""
     network = require()
     (make,) = runpy.run_path(str(folder / "topology/mininet.py"))["topos"].values()

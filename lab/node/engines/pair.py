@@ -15,11 +15,15 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lab.node import far_end, netns, sysctl
 from lab.node.namespace import entered
 from lab.node.tools import NodeError, run, run_json
+
+if TYPE_CHECKING:
+    from lab.node.plan import Plan, Topology
+    from lab.node.record import MachineLoad
 
 NAME = "search-lab-client"  # to ssh, and in /etc/hosts (ansible/roles/pair)
 DEV = "far"
@@ -37,7 +41,7 @@ class Far:
 
     def __init__(self, here: str, address: str) -> None:
         self.here, self.address = here, address
-        self.machine: dict[str, Any] = {}  # how busy it was, known once its client is stopped
+        self.machine: MachineLoad | None = None  # how busy it was, known once its client is stopped
         code = _code()
         self.process = subprocess.Popen(
             ["ssh", "-o", "BatchMode=yes", "-o", "ConnectTimeout=20", NAME, SERVE.format(size=len(code))],
@@ -104,7 +108,7 @@ class ClientAfar:
 
 
 @contextmanager
-def client_afar(plan: dict[str, Any], _folder: Path) -> Iterator[Far]:
+def client_afar(plan: "Plan", _folder: Path) -> Iterator[Far]:
     """Bring the nodes up, the client's TCP on the second machine."""
     node = plan["flows"][0]["receiver"]
     here = plan["addresses"][node]
@@ -127,7 +131,7 @@ def require() -> None:
         raise NodeError(f"{NAME}: not known here: run 'LAB_VMS=2 vagrant up'") from None
 
 
-def _pass_on(topology: dict[str, Any], node: str, here: str, there: str) -> None:
+def _pass_on(topology: "Topology", node: str, here: str, there: str) -> None:
     """Route the far address over the client's node, and nothing else."""
     wire = run_json("ip", "-j", "route", "get", socket.gethostbyname(NAME))[0]["dev"]
     run("ip", "-batch", "-", stdin=far_end.joined(wire, node, DEV))
@@ -139,7 +143,7 @@ def _pass_on(topology: dict[str, Any], node: str, here: str, there: str) -> None
         run("ip", "-n", router, "route", "add", there, "via", here)
 
 
-def _neighbours(topology: dict[str, Any], node: str) -> list[str]:
+def _neighbours(topology: "Topology", node: str) -> list[str]:
     ends = [[end.split(":")[0] for end in link["endpoints"]] for link in topology["links"]]
     return [b if a == node else a for a, b in ends if node in (a, b)]
 

@@ -72,10 +72,8 @@ def browsed(runs: Iterable[tuple[Run, pl.DataFrame, str]]) -> Browsed:
     trials: list[Entry] = []
     senders: dict[str, SenderLook] = {}
     for run, outcomes, name in runs:
-        trials += packed(run.trials, outcomes, name, rule_of(run.meta["scenario"]))
-        senders |= {
-            stanza["name"]: {"label": stanza["label"], "colour": stanza["colour"]} for stanza in run.meta["ccas"]
-        }
+        trials += packed(run.trials, outcomes, name, rule_of(run.scenario))
+        senders |= {stanza["name"]: {"label": stanza["label"], "colour": stanza["colour"]} for stanza in run.ccas}
     quantities: list[Panel] = [{"name": each.name, "label": each.label, "unit": each.unit} for each in QUANTITIES]
     return {"quantities": quantities, "senders": senders, "trials": trials}
 

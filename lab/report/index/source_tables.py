@@ -11,11 +11,11 @@ import polars as pl
 from lab.base.format import mean, number, share
 from lab.base.stats import mean_sd, share_pct, wilson_pct
 from lab.judge.clock import CLOCKS, TIMES, on_clock
-from lab.judge.records import ClaimRecord
 from lab.judge.registry import TRUTH, label, rule_of
 from lab.judge.stored import Stored
 from lab.report.table import Group, Row, Table
 from lab.schema.cca import load_ccas
+from lab.tables.records import ClaimRecord
 
 METRICS = {
     "early_pct": ("Early (%)", 1),
@@ -62,7 +62,7 @@ def source_table(
 
 
 def _claims(stored: Stored) -> list[ClaimRecord]:
-    return list(stored.run.meta["scenario"].get("claims", []))
+    return list(stored.run.scenario.get("claims", []))
 
 
 def _form(stored: Stored, claim: ClaimRecord) -> str:
@@ -84,7 +84,7 @@ def _group(stored: Stored, claim: ClaimRecord, shown: Sequence[str], judged: pl.
     theirs = Row((claim["source"], number(claim.get("trials"), 0), *_cells(_published(claim), shown)), published=True)
     if version := claim.get("replayed"):
         return Group(claim["row"], (theirs, _replayed(stored, claim, version, shown, judged)))
-    rule = rule_of(stored.run.meta["scenario"])
+    rule = rule_of(stored.run.scenario)
     if not any(metric in SHARES or metric == "capacity_s" for metric in shown):
         return Group(claim["row"], (theirs, Row(("here", *_ours(stored, claim, rule, shown)))))
     ours = [

@@ -34,7 +34,7 @@ def one_a_link(runs: Sequence[Stored]) -> list[Stored]:
     for stored in runs:
         if not stored.run.in_summary or stored.counterfactual_of:
             continue
-        profile = str(stored.run.meta["scenario"]["profile"])
+        profile = str(stored.run.scenario["profile"])
         before = best.get(profile)
         if before is None or _valid(stored) > _valid(before):
             best[profile] = stored
@@ -84,7 +84,7 @@ def _summary(stored: Stored) -> pl.DataFrame:
 
 
 def _rule(stored: Stored) -> str:
-    return rule_of(stored.run.meta["scenario"])
+    return rule_of(stored.run.scenario)
 
 
 def _valid(stored: Stored) -> int:

@@ -97,7 +97,7 @@ def _scenarios(results: Path, runs: Sequence[Stored], status: pl.DataFrame | Non
     parts = []
     for name in dict.fromkeys((*known, *by_name)):
         each, row = by_name.get(name), known.get(name, {})
-        question = str(each.run.meta["scenario"]["question"]) if each else str(row.get("question") or "")
+        question = str(each.run.scenario["question"]) if each else str(row.get("question") or "")
         base = each.counterfactual_of if each else row.get("counterfactual_of")
         found = (_state(each, row), _page(each) if each else None, _files(results, name))
         parts.append(ScenarioPart(name, question, *found, str(base) if base else None, str(row.get("changes") or "")))

@@ -66,14 +66,3 @@ class ScenarioRecord(TypedDict, total=False):
     tolerance: ToleranceRecord
     rival: str | None
     in_summary: bool
-
-
-class CheckRecord(TypedDict):
-    """One check of a trial's certificate; a value may be a number, a text, or missing."""
-
-    name: str
-    asked: str | float | None
-    got: str | float | None
-    unit: str | None
-    tolerance: str | float | None
-    ok: bool

@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`lab data-dictionary`: every file of a result folder, every column of its tables, every field of its JSON files.
+
+The text is generated from the definitions that the code itself uses, as Markdown on standard output.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from types import NoneType, UnionType
+from typing import Any, Literal, Union, get_args, get_origin, is_typeddict
+
+import polars as pl
+from pydantic import BaseModel
+
+from lab.base.contract import NULL, Field, fields, parts, unit_of
+from lab.judge import columns as judged_columns
+from lab.judge import judged, outcome, summary
+from lab.links.profile import Profile
+from lab.node.plan import Plan
+from lab.node.record import NodeRecord
+from lab.schema.cca import Cca
+from lab.schema.scenario import Scenario
+from lab.schema.sysctls import Sysctls
+from lab.schema.topology import Topology
+from lab.tables import acks, exits, link, packets, qdisc
+from lab.tables.columns import Column, Columns
+from lab.tables.run_json import RunJson
+from lab.tables.trial_json import TrialJson
+
+RUN_FILES = {
+    "run.json": "what was requested, by whom, on which kernel: see below",
+    "trials/<sender>-<number>/": "one folder per trial: see below",
+    "outcomes.parquet": "one row per trial and at-capacity rule: see below",
+    "outcomes.csv": "the same as text, without the digest",
+    "trials.parquet": "one row per trial: see below",
+    "summary.csv": "one row per sender and at-capacity rule: see below",
+    "summary.md": "the tables of the report, as Markdown",
+    "summary.tex": "the tables of the report, for LaTeX",
+    "summary.txt": "the tables of the report, as plain text",
+    "report.html": "the report: one page without any other file",
+    "figures/": "each figure as SVG, PNG and PDF",
+    ".lock": "held by the command that runs the run",
+}
+TRIAL_FILES = {
+    "trial.json": "what was drawn, applied, measured and certified: see below",
+    "<table>.parquet": "the tables: see below",
+    "client.pcapng.zst": "the headers of every frame at the client, zstd-compressed pcapng; absent with --no-pcap",
+    "browser.json.gz": "what the report's trial browser shows, made again where it is missing",
+}
+TABLES: dict[str, tuple[str, Columns]] = {
+    "packets": ("One row per frame of the client's capture.", packets.COLUMNS),
+    "acks": ("One row per ACK (tcp:tcp_probe), with the socket as it was before it took the ACK in.", acks.ACKS),
+    "retransmits": ("One row per retransmitted buffer (tcp:tcp_retransmit_skb).", acks.RETRANSMITS),
+    "ca_states": ("One row per change of the congestion state (tcp:tcp_cong_state_set).", acks.STATES),
+    "bins": ("One row per bin of SEARCH (search:search_bin); empty for other senders.", exits.BINS),
+    "exits": ("One row per flow: the end of its first slow start; none where it did not end.", exits.EXITS),
+    "qdisc": ("One row per sample of the bottleneck's qdisc.", qdisc.COLUMNS),
+    "link": ("One row per value of the link.", link.COLUMNS),
+}
+JSON_FILES = {
+    "run.json": ("The run.", RunJson),
+    "trial.json": ("One trial.", TrialJson),
+    "plan.json": ("What the host writes and the node executes; not stored: `trial.json` keeps its results.", Plan),
+    "node.json": ("What the node leaves beside its raw records; not stored: `trial.json` keeps its parts.", NodeRecord),
+}
+USER_FILES: dict[str, type[BaseModel]] = {
+    "scenario": Scenario,
+    "profile": Profile,
+    "topology": Topology,
+    "sysctls": Sysctls,
+    "ccas": Cca,
+}
+BASIC = {int: "integer", float: "number", str: "text", bool: "boolean", Any: "any"}
+
+
+def lines() -> Iterator[str]:
+    """Yield the data dictionary, line by line."""
+    yield "# Data dictionary"
+    yield ""
+    yield "A value that does not exist is null, never 0 or -1. Delays are one-way; a round trip is called RTT."
+    yield from _files("results/<scenario>/<time>/", RUN_FILES)
+    yield from _files("trials/<sender>-<number>/", TRIAL_FILES)
+    for name, (text, columns) in TABLES.items():
+        yield from _section(f"{name}.parquet", text, map(_column_row, columns, columns.values()))
+    for name, (text, columns) in run_tables().items():
+        yield from _section(name, text, map(_column_row, columns, columns.values()))
+    for name, (text, contract) in JSON_FILES.items():
+        yield from _json_file(name, text, contract)
+    yield from _user_files()
+
+
+def run_tables() -> dict[str, tuple[str, Columns]]:
+    """Return the tables of a run: the schemas of lab.judge with their meanings."""
+    return {
+        "outcomes.parquet": (
+            "One row per trial and at-capacity rule.",
+            _joined({**outcome.SCHEMA, **judged.KEY}, judged_columns.OUTCOME),
+        ),
+        "trials.parquet": (
+            "One row per trial.",
+            _joined({**judged.TRIAL_SCHEMA, **judged.KEY}, judged_columns.TRIAL),
+        ),
+        "summary.csv": (
+            "One row per sender and at-capacity rule.",
+            _joined(summary.SCHEMA, judged_columns.SUMMARY),
+        ),
+    }
+
+
+def _joined(schema: Mapping[str, Any], meanings: Mapping[str, str]) -> Columns:
+    return {name: Column(kind, meanings[name]) for name, kind in schema.items()}
+
+
+def _files(folder: str, files: Mapping[str, str]) -> Iterator[str]:
+    yield from ("", f"## `{folder}`", "", "| file | content |", "| --- | --- |")
+    yield from (f"| `{name}` | {text} |" for name, text in files.items())
+
+
+def _section(name: str, text: str, rows: Iterable[tuple[str, ...]]) -> Iterator[str]:
+    yield from ("", f"## `{name}`", "", text, "", "| name | type | unit | meaning | null |", "| --- " * 5 + "|")
+    yield from (_row(row) for row in rows)
+
+
+def _json_file(name: str, text: str, contract: Any) -> Iterator[str]:
+    whole, *inner = parts(contract)
+    yield from _section(name, text, map(_field_row, fields(whole)))
+    for part in inner:
+        yield from ("", f"### `{part.__name__}` in `{name}`", "", (part.__doc__ or "").strip(), "")
+        yield from ("| name | type | unit | meaning | null |", "| --- " * 5 + "|")
+        yield from (_row(_field_row(field)) for field in fields(part))
+
+
+def _user_files() -> Iterator[str]:
+    yield from ("", "## The user's files in `run.json`", "", "As they were read, with their defaults.")
+    for name, model in USER_FILES.items():
+        yield from ("", f"### `{name}`", "", (model.__doc__ or "").strip(), "", "| name | type |", "| --- | --- |")
+        for field, found in model.model_fields.items():
+            yield f"| `{field}` | {_escaped(_type(found.annotation))} |"
+
+
+def _column_row(name: str, column: Column) -> tuple[str, ...]:
+    meaning, _, null = column.meaning.partition(NULL)
+    unit = unit_of(name) if column.unit is None else column.unit
+    kind = column.kind if isinstance(column.kind, pl.DataType) else column.kind()
+    return f"`{name}`", str(kind), unit, meaning, null or "never"
+
+
+def _field_row(field: Field) -> tuple[str, ...]:
+    name = f"`{field.name}`" + ("" if field.required else " (optional)")
+    return name, _type(field.kind), field.unit, field.meaning, field.null or "never"
+
+
+def _row(cells: tuple[str, ...]) -> str:
+    return f"| {' | '.join(map(_escaped, cells))} |"
+
+
+def _escaped(cell: str) -> str:
+    return cell.replace("|", "\\|")
+
+
+def _type(kind: Any) -> str:
+    """Return a type in words."""
+    origin, arguments = get_origin(kind), get_args(kind)
+    if is_typeddict(kind):
+        return f"`{kind.__name__}`"
+    if origin in (Union, UnionType):
+        return " or ".join(_type(one) for one in arguments if one is not NoneType)
+    if origin is Literal:
+        return ", ".join(f"`{value}`" for value in arguments)
+    if origin is list:
+        return f"list of {_type(arguments[0])}"
+    if origin is dict:
+        return "object" if arguments[1] is Any else f"object of {_type(arguments[1])}"
+    if isinstance(kind, type) and issubclass(kind, BaseModel):
+        return f"`{kind.__name__}`"
+    return _type(arguments[0]) if arguments else BASIC.get(kind, str(kind))

@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""node.json: what a node leaves beside its raw records. The one definition that both sides import.
+
+The form is that of lab/node/plan.py. trial.json keeps most of these parts as they are.
+"""
+
+from typing import Annotated, NotRequired, TypedDict
+
+from lab.node.plan import ProbedWay, Shape, Spec
+
+
+class Clocks(TypedDict):
+    """One instant on two clocks."""
+
+    monotonic_ns: Annotated[int, "CLOCK_MONOTONIC, the clock of the trace"]
+    realtime_ns: Annotated[int, "CLOCK_REALTIME, the clock of the capture"]
+
+
+class Applied(Shape):
+    """A qdisc, and what the kernel reports of it."""
+
+    got: Annotated[Spec, "the qdisc as read back from the kernel, before the traffic"]
+
+
+class Probed(ProbedWay):
+    """One way of the idle path, measured."""
+
+    arrived: Annotated[list[list[int]], "number and one-way delay of each datagram that arrived, in order", "µs"]
+
+
+class LinkCounts(TypedDict):
+    """What an interface itself counts, over the whole trial."""
+
+    rx_dropped_pkts: Annotated[int, "received frames dropped, errors included"]
+    tx_dropped_pkts: Annotated[int, "frames dropped before they were sent, errors included"]
+    tx_pkts: Annotated[int, "frames sent"]
+
+
+class InterfaceCounts(LinkCounts):
+    """Drops of one interface and of its qdisc."""
+
+    qdisc_dropped_pkts: Annotated[int, "frames that the root qdisc dropped"]
+
+
+class Counters(TypedDict):
+    """Where packets were dropped."""
+
+    interfaces: Annotated[dict[str, InterfaceCounts], "by node:interface"]
+    tcp: Annotated[dict[str, dict[str, int]], "by end: TCP counters (nstat's names) that mean a loss and are not 0"]
+
+
+class CaptureCounts(TypedDict):
+    """dumpcap's own count."""
+
+    received_pkts: Annotated[int, "frames that the capture received"]
+    dropped_pkts: Annotated[int, "frames that it missed"]
+
+
+class Played(TypedDict, total=False):
+    """What a qdisc counted that followed a series: `replay` a capacity, `delay_line` a delay and a loss."""
+
+    loss_sum: Annotated[int, "delay_line: sum of the loss shares that packets met, in units of 2^-32"]
+    lost_pkts: Annotated[int, "delay_line: packets dropped at random"]
+    overflow_pkts: Annotated[int, "delay_line: packets dropped at its limit"]
+    sent_pkts: Annotated[int, "delay_line: packets sent"]
+    late_pkts: Annotated[int, "delay_line: packets that left later than accepted"]
+    latest_ns: Annotated[int, "delay_line: largest lateness of a departure"]
+    capacity_bytes: Annotated[int, "replay: bytes that its series has offered"]
+    rate_bps: Annotated[int, "replay: rate at the end"]
+    start_ns: Annotated[int | None, "begin of the series, monotonic; null before it is set"]
+    end_ns: Annotated[int | None, "length of the series; null before it is set"]
+    consumed_steps: Annotated[int, "steps of the series that are over"]
+    past_end_ns: Annotated[int, "time spent behind the end of the series; not 0: the trial is refused"]
+    held_steps: Annotated[int, "steps that the kernel held at the end"]
+    room_steps: Annotated[int, "further steps that it had room for"]
+    underruns: Annotated[int, "times at which it had no step left; not 0: the trial is refused"]
+
+
+class Change(TypedDict):
+    """A qdisc that followed a series."""
+
+    part: Annotated[str, "the part of the link, as in the plan's shapes"]
+    played: Annotated[Played, "what the qdisc counted"]
+
+
+class Iperf3Sent(TypedDict):
+    """iperf3's sum over what the server sent."""
+
+    retransmits: Annotated[int, "segments retransmitted", "packets"]
+
+
+class Iperf3Received(TypedDict):
+    """iperf3's sum over what the client received."""
+
+    bytes: Annotated[int, "payload", "bytes"]
+    seconds: Annotated[float, "time from iperf3's start to its end", "s"]
+    bits_per_second: Annotated[float, "throughput", "bit/s"]
+
+
+class Iperf3End(TypedDict):
+    """The end of iperf3's report: the two sums that the lab reads."""
+
+    sum_sent: Annotated[Iperf3Sent, "the server's sum"]
+    sum_received: Annotated[Iperf3Received, "the client's sum"]
+
+
+class Iperf3Report(TypedDict):
+    """iperf3's own JSON, of which only this is read."""
+
+    end: Annotated[Iperf3End, "its end"]
+
+
+class Iperf3Outcome(TypedDict):
+    """How iperf3 ended: with a report or with an error."""
+
+    iperf3: Annotated[Iperf3Report | None, "iperf3's report; null where it gave none"]
+    iperf3_error: Annotated[str | None, "why there is no report; null where there is one"]
+
+
+class DownloadRecord(Iperf3Outcome):
+    """One download, as the node measured it."""
+
+    data_ns: Annotated[int, "arrival of the first data segment at the client, monotonic"]
+    until_ns: Annotated[int, "end of the download, monotonic"]
+    retransmits_pkts: Annotated[int, "segments that the sender's kernel retransmitted between the two"]
+
+
+class Second(TypedDict):
+    """A machine's processors in one second."""
+
+    busy_pct: Annotated[float, "share of their time spent on work"]
+    steal_pct: Annotated[float, "share that other virtual machines took"]
+
+
+class Lateness(TypedDict):
+    """How late a process woke up that slept until a given time."""
+
+    p50: Annotated[float | None, "median; null where nothing was measured", "µs"]
+    p99: Annotated[float | None, "99th percentile; null where nothing was measured", "µs"]
+    max: Annotated[float | None, "latest; null where nothing was measured", "µs"]
+
+
+class MachineLoad(TypedDict):
+    """A machine while a trial ran on it in real time."""
+
+    processors: Annotated[int | None, "number of processors; null where the system does not tell"]
+    seconds: Annotated[list[Second], "its processors, second by second"]
+    wake_ups: Annotated[int, "number of wake-ups measured"]
+    late_us: Annotated[Lateness, "how late they were"]
+
+
+class Far(TypedDict):
+    """The second machine, where the client's TCP runs (engine pair)."""
+
+    machine: Annotated[MachineLoad, "how busy it was"]
+    wire_us: Annotated[list[float], "round trips over the wire between the machines, before the traffic"]
+
+
+class Observed(TypedDict):
+    """What was seen during the traffic; trial.json keeps it as it is."""
+
+    capture: Annotated[CaptureCounts, "the capture's own count"]
+    changes: Annotated[list[Change], "each qdisc that followed a series"]
+    machine: NotRequired[Annotated[MachineLoad, "how busy the machine was; in real time only"]]
+
+
+class Traffic(Observed):
+    """What was measured from the capture's start to the last download's end."""
+
+    clocks: Annotated[Clocks, "both clocks at one instant: they align the trace with the capture"]
+    start_ns: Annotated[int, "begin of the link's series, monotonic"]
+    downloads: Annotated[list[DownloadRecord], "each download, in the plan's order"]
+    far: NotRequired[Annotated[Far, "the second machine; engine pair only"]]
+
+
+class Around(TypedDict):
+    """What was measured before and after the traffic; trial.json keeps it as it is."""
+
+    applied: Annotated[list[Applied], "each qdisc, with what the kernel reports of it"]
+    probes: Annotated[list[Probed], "the idle path, measured before the download"]
+    counters: Annotated[Counters, "drops, read after the traffic"]
+    kernel: Annotated[str, "/proc/version of the kernel under test"]
+
+
+class NodeRecord(Traffic, Around):
+    """node.json."""

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How the idle path is probed before the download, and the one-way delay that it should have then.
+
+Probes are far enough apart that none waits for the frame of the one before. The series of a link begin with the
+download: before it, the first delays and the mean rate hold.
+"""
+
+from lab.links.draw import DrawnWay, Link
+from lab.links.profile import Profile, Way
+from lab.links.steps import first
+from lab.node.plan import ProbedWay, Shape, Spec
+
+PROBES = 12
+PROBE_FRAME_BYTES = 54  # Ethernet (14), IP (20), UDP (8) and 12 of its own (lab/node/probe.py)
+LEAST_INTERVAL_MS, FRAMES_APART = 10.0, 1.37
+
+
+def probed_ways(profile: Profile, link: Link, shapes: list[Shape], sender: str, receiver: str) -> list[ProbedWay]:
+    """Return both ways of the idle path, from the server to the client and back."""
+    carried_ms = {shape["part"]: _carried_ms(shape["spec"]) for shape in shapes}
+    interval_ms = max(FRAMES_APART * max(_frame_ms(profile.down), _frame_ms(profile.up)), LEAST_INTERVAL_MS)
+
+    def delay_ms(drawn: DrawnWay, bottleneck: str) -> float:
+        return first(drawn.delay_ms) + carried_ms.get(bottleneck, 0.0)
+
+    return [
+        {
+            "way": "down",
+            "from": sender,
+            "to": receiver,
+            "count": PROBES,
+            "interval_ms": interval_ms,
+            "delay_ms": delay_ms(link.down, "bottleneck"),
+            "grant_ms": _grant_ms(profile.down),
+        },
+        {
+            "way": "up",
+            "from": receiver,
+            "to": sender,
+            "count": PROBES,
+            "interval_ms": interval_ms,
+            "delay_ms": delay_ms(link.up, "bottleneck-up"),
+            "grant_ms": _grant_ms(profile.up),
+        },
+    ]
+
+
+def _carried_ms(spec: Spec) -> float:
+    """Return how long an idle bottleneck carries a probe: `replay` has no bucket of tokens, tbf lets it pass."""
+    return PROBE_FRAME_BYTES * 8e3 / spec["start_bps"] if spec["kind"] == "replay" else 0.0
+
+
+def _grant_ms(way: Way) -> float:
+    """Return the longest wait for a grant of capacity."""
+    return way.on_demand.frame_ms if way.on_demand else 0.0
+
+
+def _frame_ms(way: Way) -> float:
+    """Return the time that one frame of the link may make a packet wait."""
+    return max(_grant_ms(way), way.frames.period_ms if way.frames else 0.0)

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A column of a stored table: its type, its meaning and its unit."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import polars as pl
+
+
+class Column(NamedTuple):
+    """One column; a meaning ends with "; null ..." where a value may be missing."""
+
+    kind: type[pl.DataType]
+    meaning: str
+    unit: str | None = None  # None: the unit that the name ends in
+
+
+Columns = Mapping[str, Column]
+SYN_S = Column(pl.Float64, "time since the data connection's SYN left the client")
+FLOW = Column(pl.UInt8, "number of the flow: 1 the download, 2 the rival's")
+
+
+def schema(columns: Columns) -> pl.Schema:
+    """Return the type of each column."""
+    return pl.Schema({name: column.kind for name, column in columns.items()})

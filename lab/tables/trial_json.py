@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""trial.json: the definition of what is stored of a trial beside its tables. The form is that of lab/node/plan.py."""
+
+from typing import Annotated, NotRequired, TypedDict
+
+from lab.node.plan import LinkNumbers
+from lab.node.record import Around, Observed
+
+
+class Check(TypedDict):
+    """One comparison of the certificate."""
+
+    name: Annotated[str, "what is compared"]
+    asked: Annotated[float, "the target, in `unit`", ""]
+    got: Annotated[float | None, "the measured value, in `unit`; null where nothing could be measured", ""]
+    unit: Annotated[str, "unit of `asked`, `got` and `tolerance`"]
+    tolerance: Annotated[float, "largest difference that is accepted, in `unit`", ""]
+    ok: Annotated[bool, "whether the check is passed"]
+
+
+class Certificate(TypedDict):
+    """Whether the emulator did what the plan requests."""
+
+    valid: Annotated[bool, "whether every check is passed; an invalid trial counts in no result"]
+    checks: Annotated[list[Check], "the comparisons"]
+
+
+class Iperf3Figures(TypedDict, total=False):
+    """iperf3's own figures, as a cross-check; or the reason why there are none."""
+
+    error: Annotated[str, "why iperf3 gave no report"]
+    throughput_mbps: Annotated[float, "received bits over its own time"]
+    retransmits_pkts: Annotated[int, "segments retransmitted, its whole time"]
+    bytes: Annotated[int, "payload received", "bytes"]
+    seconds: Annotated[float, "its own time", "s"]
+
+
+class Extent(TypedDict):
+    """What a download transferred, and when. Times count from the data connection's SYN, as in every table."""
+
+    flow: Annotated[int, "number of the flow in the tables: 1, or 2 for the rival"]
+    data_s: NotRequired[Annotated[float, "arrival of the first data segment at the client; absent in early trials"]]
+    end_s: NotRequired[Annotated[float, "end of the download: after its duration or its size; absent in early trials"]]
+    seconds: Annotated[float, "end_s - data_s", "s"]
+    bytes: Annotated[int, "unique payload that arrived by then", "bytes"]
+    throughput_mbps: Annotated[float, "these bytes over these seconds"]
+
+
+class Counted(TypedDict):
+    """What the node counted of a download."""
+
+    retransmits_pkts: Annotated[int, "segments that the sender's kernel retransmitted"]
+    iperf3: NotRequired[Annotated[Iperf3Figures, "iperf3's own figures; absent in early trials"]]
+
+
+class Download(Extent, Counted):
+    """One download, measured."""
+
+
+class FlowJson(Download):
+    """One download and its sender."""
+
+    cca: Annotated[str, "name of the sender"]
+
+
+class TrialJson(Around, Observed, LinkNumbers):
+    """trial.json."""
+
+    format: Annotated[int, "version of the stored form"]
+    cca: Annotated[str, "name of the sender"]
+    trial: Annotated[int, "number of the trial, from 1 on"]
+    seed: Annotated[int, "seed of the trial's random draws, the same for every sender"]
+    scenario: Annotated[str, "name of the scenario"]
+    profile: Annotated[str, "name of the link's profile"]
+    duration_s: Annotated[int, "length of the download, as the scenario requests"]
+    mss_bytes: Annotated[int, "payload of a full segment"]
+    flows: Annotated[list[FlowJson], "the download, then the rival's if there is one"]
+    certificate: Annotated[Certificate, "whether the emulator did what the plan requests"]
+    backend: Annotated[str, "where the kernel ran: virtual, host or vm"]
+    engine: Annotated[str, "what built the network: netns, containerlab, mininet or pair"]

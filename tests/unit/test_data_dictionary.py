@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The data dictionary describes what is really stored: the committed sample, and the records of one small trial."""
+
+import copy
+import json
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, get_args, get_origin, is_typeddict
+
+import polars as pl
+import pytest
+
+from lab.base.contract import check, fields, parts
+from lab.base.errors import UserError
+from lab.base.paths import REPO
+from lab.commands.data_dictionary import JSON_FILES, RUN_FILES, TABLES, TRIAL_FILES, USER_FILES, lines, run_tables
+from lab.judge.judged import judged
+from lab.judge.summary import summarise
+from lab.node.plan import Plan
+from lab.node.record import Iperf3Report, NodeRecord
+from lab.tables.columns import schema
+from lab.tables.run_json import RunJson
+from lab.tables.stored_run import Run
+from lab.tables.stored_trial import Trial
+from lab.tables.trial_json import TrialJson
+from tests.command import lab
+
+SAMPLE = next((REPO / "analysis/sample/sample").glob("[0-9]*"))
+TRIALS = sorted((SAMPLE / "trials").iterdir())
+DRAFT = Path(__file__).parents[1] / "data" / "draft"
+STORED = [
+    (SAMPLE / "run.json", RunJson),
+    *((folder / "trial.json", TrialJson) for folder in TRIALS),
+    (DRAFT / "plan.json", Plan),
+    (DRAFT / "node.json", NodeRecord),
+]
+NOT_OURS = (Iperf3Report,)  # of iperf3's report only what is read is described
+
+
+def undescribed(value: Any, kind: Any, path: str = "") -> Iterator[str]:
+    """Yield each field of JSON content that its contract does not name."""
+    if is_typeddict(kind) and isinstance(value, dict) and kind not in NOT_OURS:
+        known = {field.name: field.kind for field in fields(kind)}
+        for name, one in value.items():
+            if name in known:
+                yield from undescribed(one, known[name], f"{path}.{name}")
+            else:
+                yield f"{path}.{name}"
+    elif get_origin(kind) is list and isinstance(value, list):
+        for one in value:
+            yield from undescribed(one, get_args(kind)[0], f"{path}[]")
+    elif get_origin(kind) is dict and isinstance(value, dict):
+        for one in value.values():
+            yield from undescribed(one, get_args(kind)[1], f"{path}{{}}")
+
+
+@pytest.mark.parametrize(
+    ("file", "contract"), STORED, ids=lambda part: part.parent.name if isinstance(part, Path) else ""
+)
+def test_every_stored_field_is_described_and_of_its_type(file: Path, contract: Any) -> None:
+    content = json.loads(file.read_text())
+    check(content, contract, file)
+    assert list(undescribed(content, contract)) == []
+
+
+@pytest.mark.parametrize("name", USER_FILES)
+def test_the_users_files_are_stored_with_the_fields_of_their_models(name: str) -> None:
+    stored = json.loads((SAMPLE / "run.json").read_text())[name]
+    for one in stored if isinstance(stored, list) else [stored]:
+        assert set(one) <= set(USER_FILES[name].model_fields)
+
+
+@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("folder", TRIALS, ids=lambda folder: folder.name)
+def test_a_stored_table_has_the_described_columns_and_nulls_only_where_said(folder: Path, name: str) -> None:
+    table, columns = pl.read_parquet(folder / f"{name}.parquet"), TABLES[name][1]
+    assert table.schema == schema(columns)
+    nulls = {column for column in columns if table[column].null_count()}
+    assert {column for column in nulls if "; null " not in columns[column].meaning} == set()
+
+
+def test_the_tables_of_a_run_have_the_described_columns_and_nulls_only_where_said(tmp_path: Path) -> None:
+    run = Run(shutil.copytree(SAMPLE, tmp_path / "run"))  # judging writes into it
+    found = judged(run)
+    summary = summarise(found.outcomes, ["search", "cubic", "cubic_plain", "bbr"])
+    for name, table in {
+        "outcomes.parquet": found.outcomes,
+        "trials.parquet": found.trials,
+        "summary.csv": summary,
+    }.items():
+        columns = run_tables()[name][1]
+        assert set(columns) - {"digest"} == set(table.columns), name
+        nulls = {column for column in table.columns if table[column].null_count()}
+        assert {column for column in nulls if "; null " not in columns[column].meaning} == set()
+
+
+def test_every_file_of_the_sample_is_described() -> None:
+    tables = {f"{name}.parquet" for name in TABLES}
+    for folder in TRIALS:
+        assert {file.name for file in folder.iterdir()} <= {*TRIAL_FILES, *tables}
+    files = {file.name for file in SAMPLE.iterdir() if file.is_file()}
+    assert files <= set(RUN_FILES)
+
+
+def test_every_field_has_a_meaning_and_a_nullable_one_says_when() -> None:
+    for _, contract in JSON_FILES.values():
+        for part in parts(contract):
+            assert part.__doc__
+            for field in fields(part):
+                assert field.meaning, (part, field.name)
+                assert bool(field.null) == (type(None) in get_args(field.kind)), (part, field.name)
+
+
+def test_the_command_prints_markdown_and_always_the_same(tmp_path: Path) -> None:
+    printed = lab(tmp_path, "data-dictionary").stdout
+    assert printed == "\n".join(lines()) + "\n"
+    rows = [line for line in printed.splitlines() if line.startswith("|")]
+    assert all(len(re.findall(r"(?<!\\)\|", row)) in (3, 6) for row in rows)
+    assert "| `cwnd_pkts` | UInt32 | packets | congestion window | never |" in rows
+
+
+BROKEN = [
+    ({"rate_mbps": "fast"}, "rate_mbps=fast: must be a number"),
+    ({"certificate": []}, "certificate=[]: must be a JSON object"),
+    ({"flows": {}}, "flows={}: must be a list"),
+    ({"flows": [{}]}, "flows[0].flow=: must be given"),
+    ({"seed": None}, "seed=None: must be a whole number"),
+    ({"seed": True}, "seed=True: must be a whole number"),
+]
+
+
+@pytest.mark.parametrize(("change", "message"), BROKEN)
+def test_a_corrupt_trial_is_one_line_that_names_the_field(change: dict[str, Any], message: str, tmp_path: Path) -> None:
+    content = json.loads((TRIALS[0] / "trial.json").read_text())
+    (tmp_path / "trial.json").write_text(json.dumps(copy.deepcopy(content) | change))
+    with pytest.raises(UserError) as refusal:
+        _ = Trial(tmp_path).meta
+    assert str(refusal.value) == f"{tmp_path / 'trial.json'}: {message}"
+
+
+def test_a_trial_without_a_field_is_one_line(tmp_path: Path) -> None:
+    content = json.loads((TRIALS[0] / "trial.json").read_text())
+    del content["mss_bytes"]
+    (tmp_path / "trial.json").write_text(json.dumps(content))
+    with pytest.raises(UserError, match=r"trial\.json: mss_bytes=: must be given$"):
+        _ = Trial(tmp_path).meta
