@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 from lab.backends.boot import TrialError
 from lab.base import paths
+from lab.schema.topology import topology_files
 
 ENGINES = ("netns", "containerlab", "mininet", "pair")
 REAL_TIME: dict[str, Any] = {"clock": "real", "preload": None}
@@ -61,7 +62,8 @@ def holder() -> str:
 def add_topology(folder: Path, engine: str, name: str) -> None:
     """Put a topology's files into a trial's folder, for the engines that bring up the files themselves."""
     if engine in ("containerlab", "mininet"):
-        shutil.copytree(paths.TOPOLOGIES / name, folder / "topology")
+        shutil.copytree(topology_files()[name].parent, folder / "topology")
+        shutil.copy(paths.TOPOLOGIES / "mininet.py", folder / "topology")
 
 
 def patience_s(plan: dict[str, Any]) -> float:

@@ -13,6 +13,12 @@ CCAS = LAB / "cca.yml"
 SYSCTLS = LAB / "sysctls.yml"
 
 
+def with_own(folder: Path, variable: str) -> list[Path]:
+    """Return a folder of the checkout and, where an environment variable names one, the user's own beside it."""
+    own = os.environ.get(variable)
+    return [folder, Path(own)] if own else [folder]
+
+
 def cache() -> Path:
     """Return the user's cache folder (LAB_CACHE, else the XDG one)."""
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
