@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from lab.base import paths
 from lab.base.errors import field_error
 from lab.links.caution import cautions
-from lab.links.profile import load_profile
+from lab.links.profile import load_profile, profile_files
 from lab.runs.experiment import load_experiment
 from lab.schema.cca import load_ccas
 from lab.schema.load import choose, names
@@ -28,18 +28,13 @@ def require_counterfactuals(name: str, scenario: Scenario) -> None:
                 raise field_error(f"lab/scenarios/{name}.yml", field, one.scenario, rule)
 
 
-def profiles() -> list[str]:
-    """Name every profile."""
-    return [name for name in names(paths.PROFILES, "*.yml") if name != "datasets"]
-
-
 def lines() -> Iterator[str]:
     """Word the inventory, a line each."""
     for name in scenarios():
         _, scenario = load_scenario(name)
         base = f"(counterfactual of {scenario.counterfactual_of}) " if scenario.counterfactual_of else ""
         yield f"scenario  {name:14} {base}{scenario.question}"
-    for name in profiles():
+    for name in profile_files():
         yield f"profile   {name:14} {load_profile(name, 'lab list').title}"
     for name in topology_files():
         nodes = load_topology(name, "lab list").topology.nodes
@@ -52,13 +47,13 @@ def check_all() -> Iterator[str]:
     """Load everything; yields what is doubtful, then what there is. UserError at the first that is wrong."""
     load_sysctls()
     ccas = load_ccas()
-    for name in profiles():
+    for name in profile_files():
         yield from (f"caution: {words}" for words in cautions(name, load_profile(name, "lab check")))
     for name in topology_files():
         load_topology(name, "lab check")
     for name in scenarios():
         require_counterfactuals(name, load_experiment(name).scenario)
     yield (
-        f"{len(scenarios())} scenarios, {len(profiles())} profiles, {len(topology_files())} topologies, "
+        f"{len(scenarios())} scenarios, {len(profile_files())} profiles, {len(topology_files())} topologies, "
         f"{len(ccas)} senders, {len(datasets())} recordings: all good"
     )

@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from lab.base import paths
 from lab.base.errors import field_error
-from lab.schema.load import Strict, choose, load, shown
+from lab.schema.load import Strict, by_name, choose, load, shown
 
 ROLES = ("sender", "receiver")
 RIVALS = ("rival-sender", "rival-receiver")  # of a second download at the same time: optional
@@ -102,16 +102,12 @@ class Topology(Strict):
 
 def topology_files() -> dict[str, Path]:
     """Return the file of every topology by name: `<name>/<name>.clab.yml` in topologies/ or in LAB_TOPOLOGIES."""
-    found: dict[str, Path] = {}
-    for folder in paths.with_own(paths.TOPOLOGIES, "LAB_TOPOLOGIES"):
-        for file in sorted(folder.glob("*/*.clab.yml")):
-            name = file.parent.name
-            if file.name != f"{name}.clab.yml":
-                raise field_error(shown(file), "name", file.name, f"{name}.clab.yml, as its folder")
-            if name in found:
-                raise field_error(shown(file), "name", name, f"another name: {shown(found[name])} has it")
-            found[name] = file
-    return dict(sorted(found.items()))
+    folders = paths.with_own(paths.TOPOLOGIES, "LAB_TOPOLOGIES")
+    files = [file for folder in folders for file in sorted(folder.glob("*/*.clab.yml"))]
+    for file in files:
+        if file.name != f"{file.parent.name}.clab.yml":
+            raise field_error(shown(file), "name", file.name, f"{file.parent.name}.clab.yml, as its folder")
+    return by_name(files, lambda file: file.parent.name)
 
 
 def load_topology(name: str, named_in: str) -> Topology:

@@ -10,7 +10,7 @@ from lab.base import paths
 from lab.base.errors import UserError
 from lab.traces import importers, recording
 from lab.traces.datasets import dataset, datasets, path_of, stem
-from lab.traces.importers import stored
+from lab.traces.importers.formats import recording as stored
 from lab.traces.importers.importer import Head
 from lab.traces.recording import Recording
 from lab.traces.settings import options_of
@@ -55,9 +55,11 @@ def _store_once(file: Path, form: str | None, options: dict[str, Any], folder: P
 
 @cache
 def digest(asked: str) -> str:
-    """Digest an importer's options and the code that imports."""
+    """Digest an importer's options and all code that can change what it returns, the user's own formats included."""
     code = hashlib.sha256(asked.encode())
-    for file in sorted([*CODE.glob("importers/*.py"), *(CODE / name for name in ("recording.py", "columns.py"))]):
+    own = [file for folder in importers.folders()[1:] for file in folder.glob("*.py")]
+    shipped = [*CODE.glob("importers/**/*.py"), *(CODE / name for name in ("recording.py", "columns.py"))]
+    for file in sorted([*shipped, *own]):
         code.update(file.read_bytes())
     return code.hexdigest()[:16]
 

@@ -82,11 +82,11 @@ def test_uos_is_udp_capacity_in_bursts_and_a_0_is_a_stall() -> None:
     assert shares_of(recording.frame["rate_down_mbps"]) == pytest.approx([76, 286, 408], rel=0.01)
     assert shares_of(recording.frame["rate_up_mbps"]) == pytest.approx([4.9, 16.9, 35], rel=0.01)
     assert note_of(recording, "1179 holes").startswith("1179 holes (time between the recorder's intervals)")
-    # seven rows tell of an interval of up to 16 hours: their 0 is no stall
+    # seven rows have an interval of up to 16 hours: their 0 is no stall
     assert "80 rows of 0 (stalls), 120 missing" in note_of(recording, "rate_down_mbps")
     assert "41 rows of 0 (stalls), 994 missing" in note_of(recording, "rate_up_mbps")  # empty cells
     assert note_of(recording, "interval other than 1 s").startswith(
-        "7 rows tell of an interval other than 1 s (up to 56902 s)"
+        "7 rows have an interval other than 1 s (up to 56902 s)"
     )
 
 
