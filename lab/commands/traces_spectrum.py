@@ -48,7 +48,7 @@ def _beside_published(found: Spectrum, name: str) -> Iterator[str]:
         yield f"No peak in {name}: the amplitude only rises or falls."
     else:
         weak = ": hardly a cycle" if found.rise < WEAK else ""
-        yield f"{100 * found.rise:.0f} % of the dominant amplitude rise above what surrounds it{weak}."
+        yield f"{100 * found.rise:.0f} % of the dominant amplitude rise above its surroundings{weak}."
     yield f"Visible: cycles of {found.shortest_rtts:.2f} RTTs (two steps) to {found.longest_rtts:.1f} (half a window)."
 
 

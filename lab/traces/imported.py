@@ -36,7 +36,7 @@ def imported_dataset(name: str) -> Path:
 
 
 def imported(file: Path, form: str | None) -> Path:
-    """Return the stored recording of any file: itself where it is one, else what was imported from it once."""
+    """Return the stored recording of any file: the file itself where it is one, else its import."""
     if form is None and stored.fits(Head(file)):
         return file
     folder = paths.cache() / "recordings"

@@ -25,7 +25,7 @@ FILLED = {
 
 
 def plan(ways: str, seconds: float, idle_s: float, rate_mbps: float, packet_bytes: int, probe_ms: float) -> Asked:
-    """Word what is to be measured: first the idle path, then fillers one way after the other, or both at once."""
+    """Build the request of a measurement: the idle path, then fillers one way after the other, or both at once."""
     if ways not in FILLED:
         raise field_error("lab traces record", "--ways", ways, f"one of {', '.join(FILLED)}")
     idle = [{"name": "idle", "seconds": idle_s, "down": False, "up": False}] if idle_s else []
@@ -86,7 +86,7 @@ def _recordings(raw: Path, with_opportunities: bool) -> Iterator[tuple[str, Reco
 
 
 def _in_words(found: Recording) -> str:
-    """Tell the middle of each column."""
+    """Return the median of each column, as text."""
     units = {"rate_down_mbps": "Mb/s down", "rate_up_mbps": "Mb/s up", "rtt_ms": "ms round trip"}
     medians = {unit: found.frame[name].median() for name, unit in units.items() if name in found.frame}
     said = [f"{median:.1f} {unit}" for unit, median in medians.items() if isinstance(median, float)]

@@ -13,7 +13,7 @@ FLAGS = {"yes": True, "true": True, "no": False, "false": False}
 
 
 def options_of(importer: Importer, settings: list[str]) -> dict[str, Any]:
-    """Read `name=value` words as the importer's options; lists are separated by commas."""
+    """Read `name=value` settings as the importer's options; lists are separated by commas."""
     known = importers.options_of(importer)
     found: dict[str, Any] = {}
     for setting in settings:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from lab.base.errors import UserError
 from lab.traces import importers, recording
 from lab.traces.recording import Recording
-from tests.traces_real import real
+from tests.traces_real import needs_real, real
 from tests.unit.test_import_capture import download
 from tests.unit.test_import_capture import written as capture
 from tests.unit.test_import_iperf3 import interval, made
@@ -134,14 +134,12 @@ def test_a_small_file_with_a_few_bytes_changed(
     judge(tmp_path / "made", form, **OPTIONS.get(form, {}))
 
 
+@needs_real
 @pytest.mark.parametrize("form", REAL)
 @settings(FUZZED, max_examples=25)
 @given(changes=CHANGES)
 def test_a_real_file_with_a_few_bytes_changed(tmp_path: Path, form: str, changes: list[tuple[int, int, bytes]]) -> None:
-    path = real(REAL[form])
-    if not path.is_file():
-        pytest.skip(f"{path} is not there")
-    data = path.read_bytes()
+    data = real(REAL[form]).read_bytes()
     text = data if form == "fjordlink" else data[: data.find(b"\n", REAL_BYTES) + 1] or data
     (tmp_path / "made").write_bytes(changed(text, changes))
     judge(tmp_path / "made", form, **OPTIONS.get(form, {}))

@@ -8,6 +8,7 @@ import pytest
 
 from lab.base.errors import UserError
 from lab.commands import inventory, traces_formats, traces_import
+from lab.links.caution import cautions
 from lab.links.profile import load_profile
 from lab.traces import imported, importers
 
@@ -75,7 +76,7 @@ def test_a_profile_uses_it_and_a_changed_file_is_imported_again(mine: Path) -> N
     assert len(list((mine / "cache/recordings").glob("recording-*.parquet"))) == 1
     (mine / "formats/my_modem.py").write_text(FORMAT.replace('meaning="capacity"', 'meaning="goodput"'))
     forget()
-    (doubt,) = inventory.cautions("my-link", load_profile("my-link", "test"))
+    (doubt,) = cautions("my-link", load_profile("my-link", "test"))
     assert doubt.startswith("my-link: down.rate_mbps: ")
     assert len(list((mine / "cache/recordings").glob("recording-*.parquet"))) == 2
 

@@ -14,8 +14,7 @@ from lab.traces import importers
 from lab.traces.recording import Recording
 from lab.traces.spectrum import PUBLISHED, spectrum
 from tests.command import lab
-from tests.traces_real import FOLDER as REAL
-from tests.traces_real import needs_real
+from tests.traces_real import needs_real, real
 
 RNG = np.random.default_rng(7)
 
@@ -125,13 +124,13 @@ def test_a_window_of_too_few_values_is_refused(window_s: float) -> None:
 @needs_real
 @pytest.mark.parametrize("name", ["leo-leocc/delay_example", "leo-leocc-fork/delay_1", "leo-leocc-fork/delay_13"])
 def test_starlinks_recorded_delay_swings_every_77_ms(name: str) -> None:
-    found = spectrum(importers.read(REAL / f"{name}.txt"))
+    found = spectrum(importers.read(real(f"{name}.txt")))
     assert found.peaks["cycle_s"][0] == pytest.approx(0.077, abs=0.002)
 
 
 @needs_real
 def test_the_command_shows_the_published_cycles_beside_the_recorded_one(tmp_path: Path) -> None:
-    file = REAL / "leo-leocc/delay_example.txt"
+    file = real("leo-leocc/delay_example.txt")
     done = lab(tmp_path, "traces", "spectrum", str(file), "--out", str(tmp_path), COLUMNS="80")
     assert done.returncode == 0, done.stderr
     assert all(rtts in done.stdout for rtts in ("3.33", "3.75", "2.80"))

@@ -14,8 +14,7 @@ from lab.traces.datasets import datasets
 from lab.traces.panels import Panel, panels
 from lab.traces.recording import Recording
 from tests.command import lab
-from tests.traces_real import FOLDER as REAL
-from tests.traces_real import needs_real
+from tests.traces_real import FOLDER, needs_real, real
 
 WIDTH = 80
 
@@ -104,7 +103,7 @@ def test_the_same_recording_gives_the_same_bytes() -> None:
 
 @needs_real
 def test_the_command_draws_in_80_columns_and_writes_both_files(tmp_path: Path) -> None:
-    file = REAL / "wifi-cell-sparktraces/Hairpin/wifi/trace1.log"
+    file = real("wifi-cell-sparktraces/Hairpin/wifi/trace1.log")
     done = lab(tmp_path, "traces", "show", str(file), "--out", str(tmp_path), COLUMNS="80")
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
@@ -119,7 +118,7 @@ def test_a_recording_by_name_wants_to_be_fetched_first_and_is_then_imported_once
     name, environment = "lte-mahimahi/Verizon-LTE-short.up", {"LAB_CACHE": str(tmp_path / "cache")}
     before = lab(tmp_path, "traces", "show", name, **environment)
     assert (before.returncode, before.stderr) == (2, f"{name}: not fetched yet: run 'lab traces fetch {name}'\n")
-    lab(tmp_path, "traces", "fetch", name, "--mirror", str(REAL), **environment)
+    lab(tmp_path, "traces", "fetch", name, "--mirror", str(FOLDER), **environment)
     assert lab(tmp_path, "traces", "show", name, **environment).returncode == 0
     (stored,) = (tmp_path / "cache").rglob("recording-*.parquet")
     written_ns = stored.stat().st_mtime_ns

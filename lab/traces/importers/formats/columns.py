@@ -76,7 +76,7 @@ def _on_clock(
 
 
 def _told(meaning: Meaning | None, zeros: str) -> str:
-    return f"By the importer's word, not the file's: the rates are {meaning or 'of unknown meaning'}, a 0 is {zeros}."
+    return f"By the import's options, not by the file: the rates are {meaning or 'of unknown meaning'}, a 0 is {zeros}."
 
 
 def _check(path: Path, separator: str, meaning: str | None, *choices: str) -> None:

@@ -42,12 +42,12 @@ def read(
     if ramp == "cut" and not tests[0].udp:
         tests, cut = cut_ramps(tests)
         notes.append(f"The sender's ramp is cut, {RULE}: {cut}.")
-    frame = _laid_out(path, tests)
+    frame = _on_one_clock(path, tests)
     notes += [_meant(tests[0].udp), USER.format(user)]
     return Recording(frame, "series", meaning, "iperf3-json", path.name, tuple(notes))
 
 
-def _laid_out(path: Path, tests: list[Test]) -> pl.DataFrame:
+def _on_one_clock(path: Path, tests: list[Test]) -> pl.DataFrame:
     """Put each test at its time and a row without values at its end."""
     origin_s = tests[0].clock_s
     if len(tests) > 1 and any(test.clock_s is None for test in tests):

@@ -9,7 +9,7 @@ from lab.base.errors import UserError, field_error
 from lab.traces.importers.importer import Head, Importer
 from lab.traces.importers.reading.clock import named_step
 from lab.traces.importers.reading.ping_lines import REPLY, classify
-from lab.traces.importers.reading.ping_runs import Run, laid_out, runs_of
+from lab.traces.importers.reading.ping_runs import Run, on_one_clock, runs_of
 from lab.traces.importers.reading.text import read_lines
 from lab.traces.recording import Recording
 
@@ -32,7 +32,7 @@ def read(path: Path, *, interval_s: float | None = None, session: int | None = N
             raise field_error(path, "session", session, f"from 1 to {len(runs)}")
         runs = [runs[session - 1]]
     _one_target(path, runs)
-    frame, notes = laid_out(path, runs, interval_s)
+    frame, notes = on_one_clock(path, runs, interval_s)
     notes += named_step(path.name, frame["t_s"].to_numpy())
     return Recording(frame, "series", None, "ping", path.name, tuple(notes))
 

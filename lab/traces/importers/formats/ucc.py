@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""UCC's 4G and 5G CSV of G-NetTrack Pro: a phone that downloads a file, a row a second."""
+"""UCC's 4G and 5G CSV of G-NetTrack Pro: a phone that downloads a file, one row per second."""
 
 from pathlib import Path
 from typing import Literal
@@ -27,8 +27,8 @@ def fits(head: Head) -> bool:
 def read(path: Path, *, zeros: Literal["stall", "missing"] = "stall") -> Recording:
     """Read goodput both ways and the sparse ping.
 
-    While idle (State I) nobody asked for data, and the rate is missing. A rate of 0 while connected may be a stall or a
-    pause between two downloads, which the file does not tell: `zeros` decides.
+    While idle (State I) nobody requested data: the rate is missing. A rate of 0 while connected may be a stall or a
+    pause between two downloads; the file does not distinguish them: `zeros` decides.
     """
     if zeros not in ("stall", "missing"):
         raise field_error(path, "zeros", zeros, "stall or missing")

@@ -23,7 +23,7 @@ class Node:
     value: Any
 
     def refuse(self, rule: str) -> UserError:
-        """Word what is wrong with this part."""
+        """Return the error of this part."""
         return field_error(f"{self.file}: line {self.line}", self.place or "document", short(self.value), rule)
 
     def get(self, key: str) -> "Node | None":

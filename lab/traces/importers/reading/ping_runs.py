@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Runs of ping laid on one clock, a row each probe that was sent."""
+"""Runs of ping on one clock, one row per probe that was sent."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,13 +25,13 @@ class Run:
     """One run: its lines, and what its head and statistics say."""
 
     lines: pl.DataFrame  # line, stamp, seq, rtt_ms, twice; in the file's order
-    target: str | None  # None where the file begins amid a run
+    target: str | None  # None where the file begins during a run
     sent: int | None  # None where the statistics are missing
     total_ms: float | None
 
 
 def runs_of(path: Path, lines: pl.DataFrame) -> list[Run]:
-    """Split the lines where ping starts anew."""
+    """Split the lines where ping starts again."""
     number = lines["target"].is_not_null().cum_sum()
     runs = []
     for part in lines.with_columns(number.alias("run")).partition_by("run", maintain_order=True):
@@ -46,8 +46,8 @@ def runs_of(path: Path, lines: pl.DataFrame) -> list[Run]:
     return runs
 
 
-def laid_out(path: Path, runs: list[Run], interval_s: float | None) -> tuple[pl.DataFrame, list[str]]:
-    """Lay all runs on one clock: t_s, rtt_ms, lost."""
+def on_one_clock(path: Path, runs: list[Run], interval_s: float | None) -> tuple[pl.DataFrame, list[str]]:
+    """Put all runs on one clock: t_s, rtt_ms, lost."""
     stamped = {run.lines["stamp"].drop_nulls().len() > 0 for run in runs}
     if len(stamped) > 1:
         raise UserError(f"{path}: session: must be given, for only some of the runs have a clock")
@@ -147,7 +147,9 @@ def _pace(path: Path, run: Run, interval_s: float | None) -> float:
             raise field_error(path, "interval_s", interval_s, "a number above 0 and at most 3600")
         return float(interval_s)
     if run.sent is None or run.sent < 2 or not run.total_ms:
-        raise UserError(f"{path}: interval_s: must be given: there is no clock, and ping's statistics do not tell it")
+        raise UserError(
+            f"{path}: interval_s: must be given: there is no clock, and ping's statistics do not contain it"
+        )
     return run.total_ms / 1e3 / (run.sent - 1)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The recorder's own slow start: how much of a TCP test's beginning says nothing of the link."""
+"""The recorder's own slow start: how much of a TCP test's beginning is not the link's doing."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ RULE = (
 
 
 def ramp_intervals(rates_mbps: NDArray[np.float64], ends_s: NDArray[np.float64]) -> int:
-    """Tell how many leading intervals of a test are its sender's ramp; `ends_s` count from the test's begin."""
+    """Return how many leading intervals of a test are its sender's ramp; `ends_s` count from the test's begin."""
     half = len(rates_mbps) // 2
     if half == 0:
         return 0

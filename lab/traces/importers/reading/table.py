@@ -25,7 +25,7 @@ class Table:
     place: str = "line"  # what rows are counted in
 
     def error(self, row: int, field: str, value: object, rule: str) -> UserError:
-        """Word what is wrong with a value."""
+        """Return the error of a value."""
         return line_error(self.file, self.first_line + row, field, value, rule, self.place)
 
     def only(self, keep: pl.Series) -> "Table":
@@ -33,7 +33,7 @@ class Table:
         return Table(self.file, self.frame.with_row_index("_row").filter(keep), self.first_line, self.place)
 
     def row_of(self, index: int) -> int:
-        """Tell the row of the file that a row of this table was."""
+        """Return the row of the file that a row of this table was."""
         return int(self.frame["_row"][index]) if "_row" in self.frame.columns else index
 
     def text(self, name: str) -> pl.Series:

@@ -61,11 +61,11 @@ def read_lines(path: Path) -> list[str]:
 
 
 def line_error(file: Path | str, line: int, field: str, value: object, rule: str, place: str = "line") -> UserError:
-    """Word a refused value as `<file>: line N: <field>=<value>: must be <rule>`."""
+    """Return the error of a refused value: `<file>: line N: <field>=<value>: must be <rule>`."""
     return field_error(f"{file}: {place} {line}", field, short(value), rule)
 
 
 def short(value: object) -> str:
-    """Word a value for a message of one line."""
+    """Shorten a value for a message of one line."""
     text = str(value).encode("unicode_escape").decode()
     return text if len(text) <= LONGEST_VALUE else f"{text[: LONGEST_VALUE - 3]}..."

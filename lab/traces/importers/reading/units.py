@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a column of somebody's table becomes: `rate_down_mbps=DL_bitrate [kbit/s]`."""
+"""The syntax that maps columns: `rate_down_mbps=DL_bitrate [kbit/s]`."""
 
 import re
 from dataclasses import dataclass
