@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Any containerlab file of this folder for Mininet: sudo mn --custom topologies/mininet.py --topo clab,FILE
+"""Any containerlab file of this folder, for Mininet.
+
+    sudo mn --custom topologies/mininet.py --topo clab,FILE
 
 FILE is a path such as topologies/path/path.clab.yml. Every link is as fast as the machine allows: rates and delays are
 the lab's. Mininet and PyYAML are packages of Debian's (mininet, python3-yaml).

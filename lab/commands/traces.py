@@ -26,7 +26,7 @@ def fetch(
     everything: Annotated[bool, typer.Option("--all", help="Every recording that has a licence.")] = False,
     mirror: Mirror = None,
 ) -> None:
-    """Download recordings, verify them, and show each licence.   Example: `lab traces fetch lte-mahimahi`"""
+    """Download recordings, verify them, and show each licence.   Example: `lab traces fetch lte-mahimahi`."""
     from lab.traces.candidates import Mirror as Folder
     from lab.traces.fetch import chosen
     from lab.traces.fetch import fetch as get
@@ -37,7 +37,7 @@ def fetch(
 
 @traces_app.command("list")
 def list_() -> None:
-    """List recordings: link, licence, what is recorded, length, fetched or not.   Example: `lab traces list`"""
+    """List recordings: link, licence, what is recorded, length, fetched or not.   Example: `lab traces list`."""
     from lab.traces.listing import listing
 
     console.print(listing())
@@ -47,7 +47,7 @@ def list_() -> None:
 def formats(
     markdown: Annotated[bool, typer.Option("--markdown", help="Print the table as Markdown.")] = False,
 ) -> None:
-    """List the formats that `lab traces import` reads, with their options.   Example: `lab traces formats`"""
+    """List the formats that `lab traces import` reads, with their options.   Example: `lab traces formats`."""
     from rich.table import Table
 
     from lab.commands import traces_formats
@@ -68,7 +68,7 @@ def show(
     settings: Settings = None,
     out: Figures = None,
 ) -> None:
-    """Draw rate, RTT and loss, over time and as CDFs.   Example: `lab traces show geo-klm-inflight/ping_ams`"""
+    """Draw rate, RTT and loss, over time and as CDFs.   Example: `lab traces show geo-klm-inflight/ping_ams`."""
     from lab.commands.traces_show import show as lines
     from lab.traces.imported import find
 
@@ -84,7 +84,7 @@ def spectrum(
     settings: Settings = None,
     out: Figures = None,
 ) -> None:
-    """Find the cycle in which the RTT varies.   Example: `lab traces spectrum leo-leocc/delay_example`"""
+    """Find the cycle in which the RTT varies.   Example: `lab traces spectrum leo-leocc/delay_example`."""
     from lab.commands.traces_spectrum import show_spectrum
     from lab.traces.imported import find
 
@@ -116,7 +116,7 @@ def record(
     most_mbps: Annotated[float, typer.Option(help="Server: the highest rate that it sends.")] = 1000,
     most_seconds: Annotated[float, typer.Option(help="Server: the longest measurement.")] = 600,
 ) -> None:
-    """Measure a live path.   Example: `lab traces record --server`, and elsewhere `lab traces record HOST --out mine`
+    """Measure a live path.   Example: `lab traces record --server`, and elsewhere `lab traces record HOST --out mine`.
 
     Filler packets exceed the link's rate, so that its queue is full: the RTT without that queue is in the idle phase.
     Down is towards this machine.
@@ -144,7 +144,7 @@ def import_(
     out: Annotated[Path | None, typer.Option(help="Store the recording here, as Parquet.")] = None,
     set_: Annotated[list[str] | None, typer.Option("--set", help="An option of the format, as name=value.")] = None,
 ) -> None:
-    """Read recordings, and describe them.   Example: `lab traces import ping.txt --out ping.parquet`"""
+    """Read recordings, and describe them.   Example: `lab traces import ping.txt --out ping.parquet`."""
     from lab.commands.traces_import import run
 
     for line in run(files, format, out, set_ or []):
@@ -159,7 +159,7 @@ def compare(
     ] = None,
     out: Figures = None,
 ) -> None:
-    """Compare recorded downloads with emulated ones.   Example: `lab traces compare results/geo-recorded/latest`"""
+    """Compare recorded downloads with emulated ones.   Example: `lab traces compare results/geo-recorded/latest`."""
     from lab.commands.traces_compare import compare as lay
 
     lay(run, names or [], out, console)

@@ -11,14 +11,14 @@ from lab.base.errors import UserError
 from lab.traces import importers, recording
 from lab.traces.datasets import dataset, datasets, path_of, stem
 from lab.traces.importers.formats import recording as stored
-from lab.traces.importers.importer import Head
+from lab.traces.importers.importer import Head, Option
 from lab.traces.recording import Recording
 from lab.traces.settings import options_of
 
 CODE = Path(__file__).parent
 
 
-def read_once(file: Path, form: str | None, options: dict[str, Any]) -> Recording:
+def read_once(file: Path, form: str | None, options: dict[str, Option]) -> Recording:
     """Import a file of the cache, or read what was imported before by the same code with the same options."""
     return recording.read(_store_once(file, form, options, file.parent, ""))
 
@@ -45,7 +45,7 @@ def imported(file: Path, form: str | None) -> Path:
         return _store_once(file, form, {}, folder, hashlib.file_digest(stream, "sha256").hexdigest()[:16] + "-")
 
 
-def _store_once(file: Path, form: str | None, options: dict[str, Any], folder: Path, prefix: str) -> Path:
+def _store_once(file: Path, form: str | None, options: dict[str, Option], folder: Path, prefix: str) -> Path:
     asked = f"{form}" + "".join(f" {name}={value}" for name, value in sorted(options.items()))
     kept = folder / f"recording-{prefix}{digest(asked)}.parquet"
     if not kept.exists():

@@ -3,10 +3,9 @@
 
 import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from lab.base.errors import UserError, field_error
 from lab.node import recorder
@@ -63,9 +62,9 @@ def measure(host: str, port: int, asked: Asked, out: Path, with_opportunities: b
     yield from store(out, about, with_opportunities)
 
 
-def store(out: Path, about: dict[str, Any], with_opportunities: bool) -> Iterator[str]:
+def store(out: Path, about: Mapping[str, object], with_opportunities: bool) -> Iterator[str]:
     """Make recordings of the raw records in a folder, and a record.json that tells how they came to be."""
-    files: dict[str, Any] = {}
+    files: dict[str, object] = {}
     for name, found in _recordings(out / "raw", with_opportunities):
         file = f"{name}.parquet"
         write(found, out / file)

@@ -10,6 +10,7 @@ from lab.traces.importers.reading.text import open_bytes
 from lab.traces.recording import Recording
 
 HEAD_BYTES = 65_536
+Option = str | int | float | bool | tuple[str, ...] | Path
 
 
 class Head:
