@@ -1,48 +1,51 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The real recordings that tests read. They are no part of the project: `lab traces fetch --all` fetches them once.
+"""The real recordings that tests read; they are not part of the project.
 
-`LAB_TRACES_REAL` names another folder that holds them, one folder per collection; without it the tests see the cache of
-fetched recordings in that layout.
+`lab traces fetch --all` stores them in the cache. Those that it has not stored are read from a mirror of the layout
+<collection>/<file>: the folder that LAB_TRACES_REAL names, else ../shared/traces-real.
 """
 
-import atexit
 import os
-import shutil
-import tempfile
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
 
+from lab.base.cache import finished
+from lab.base.paths import REPO
 from lab.traces.datasets import cache_folder, datasets
 
-PUBLIC = [each for each in datasets().values() if each.origin.may_be_passed_on]
+MIRROR = Path(os.environ.get("LAB_TRACES_REAL") or REPO / "../shared/traces-real").resolve()
+FOLDER = MIRROR if MIRROR.is_dir() else cache_folder()  # for `lab traces fetch --mirror`
+LICENSED = [each for each in datasets().values() if each.origin.may_be_passed_on]
 
 
-def _cache_as_folders() -> Path:
-    """Link the fetched files, and the documents of their origins, into a folder per collection."""
-    folder = Path(tempfile.mkdtemp(prefix="search-lab-recordings-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    fetched = {f"{each.collection}/{each.file}": each.folder / Path(each.file).name for each in PUBLIC}
-    for collection, origin in {each.collection: each.origin for each in PUBLIC}.items():
-        documents = cache_folder() / collection / "documents"
-        fetched |= {f"{collection}/{name}": documents / name for name in origin.documents}
-    for name, file in fetched.items():
-        if file.is_file():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            (folder / name).symlink_to(file)
-    return folder
+def _stored(folder: Path, name: str, file: str) -> Path:
+    return folder / Path(file).name if finished(folder) else MIRROR / name
 
 
-FOLDER = Path(os.environ.get("LAB_TRACES_REAL") or _cache_as_folders()).resolve()
-COMPLETE = all((FOLDER / each.collection / each.file).is_file() for each in PUBLIC)
-needs_real = pytest.mark.skipif(not COMPLETE, reason="recordings are missing: run 'lab traces fetch --all'")
+RECORDINGS = {
+    name: _stored(each.folder, name, each.file) for each in LICENSED for name in [f"{each.collection}/{each.file}"]
+}
+DOCUMENTS = {
+    name: _stored(cache_folder() / each.collection / "documents", name, document)
+    for each in LICENSED
+    for document in each.origin.documents
+    for name in [f"{each.collection}/{document}"]
+}
+MISSING = sorted(name for name, file in (RECORDINGS | DOCUMENTS).items() if not file.is_file())
+needs_real = pytest.mark.skipif(
+    bool(MISSING),
+    reason=f"{len(MISSING)} of {len(RECORDINGS | DOCUMENTS)} real files are missing, such as {MISSING[:1]}: "
+    "run 'lab traces fetch --all', with --mirror DIR where there is no network",
+)
 
 
 def real(name: str) -> Path:
-    """Return a real recording's path."""
-    return FOLDER / name
+    """Return the path of a recording or document of the name `<collection>/<file>`."""
+    return (RECORDINGS | DOCUMENTS)[name]
 
 
 def every(pattern: str) -> list[str]:
-    """Name the real recordings of a pattern; none where they were not fetched."""
-    return sorted(str(file.relative_to(FOLDER)) for file in FOLDER.glob(pattern))
+    """Name the recordings of a pattern."""
+    return sorted(name for name in RECORDINGS if fnmatch(name, pattern))

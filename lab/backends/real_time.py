@@ -11,6 +11,7 @@ from pathlib import Path
 from lab.backends.boot import TrialError
 from lab.base import paths
 from lab.node.plan import Plan, Shape, Spec
+from lab.schema.topology import topology_files
 
 GRACE_S = 300  # beyond a download's own time: bringing containers up on a slow machine, and taking them down
 
@@ -41,7 +42,8 @@ def holder() -> str:
 def add_topology(folder: Path, engine: str, name: str) -> None:
     """Put a topology's files into a trial's folder, for the engines that bring up the files themselves."""
     if engine in ("containerlab", "mininet"):
-        shutil.copytree(paths.TOPOLOGIES / name, folder / "topology")
+        shutil.copytree(topology_files()[name].parent, folder / "topology")
+        shutil.copy(paths.TOPOLOGIES / "mininet.py", folder / "topology")
 
 
 def patience_s(plan: Plan) -> float:

@@ -14,6 +14,12 @@ CCAS = LAB / "cca.yml"
 SYSCTLS = LAB / "sysctls.yml"
 
 
+def with_own(folder: Path, variable: str) -> list[Path]:
+    """Return a folder of the checkout and, where an environment variable names one, the user's own beside it."""
+    own = os.environ.get(variable)
+    return [folder, Path(own)] if own else [folder]
+
+
 def cache() -> Path:
     """Return the user's cache folder (LAB_CACHE, else below XDG_CACHE_HOME)."""
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"

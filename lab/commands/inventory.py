@@ -7,14 +7,13 @@ from lab.base import paths
 from lab.base.errors import field_error
 from lab.judge.registry import rules
 from lab.links.caution import cautions
-from lab.links.profile import load_profile
+from lab.links.profile import load_profile, profile_files
 from lab.runs.experiment import load_experiment
 from lab.schema.cca import load_ccas
 from lab.schema.load import choose, names
-from lab.schema.mininet import require_same
 from lab.schema.scenario import Scenario, load_scenario, scenarios
 from lab.schema.sysctls import load_sysctls
-from lab.schema.topology import load_topology
+from lab.schema.topology import load_topology, topology_files
 from lab.traces.datasets import datasets
 
 
@@ -30,25 +29,15 @@ def require_counterfactuals(name: str, scenario: Scenario) -> None:
                 raise field_error(f"lab/scenarios/{name}.yml", field, one.scenario, rule)
 
 
-def profiles() -> list[str]:
-    """Name every profile."""
-    return [name for name in names(paths.PROFILES, "*.yml") if name != "datasets"]
-
-
-def topologies() -> list[str]:
-    """Name every topology."""
-    return sorted(folder.name for folder in paths.TOPOLOGIES.iterdir() if names(folder, "*.clab.yml"))
-
-
 def lines() -> Iterator[str]:
     """Yield one line per scenario, profile, topology and sender."""
     for name in scenarios():
         _, scenario = load_scenario(name)
         base = f"(counterfactual of {scenario.counterfactual_of}) " if scenario.counterfactual_of else ""
         yield f"scenario  {name:14} {base}{scenario.question}"
-    for name in profiles():
+    for name in profile_files():
         yield f"profile   {name:14} {load_profile(name, 'lab list').title}"
-    for name in topologies():
+    for name in topology_files():
         nodes = load_topology(name, "lab list").topology.nodes
         yield f"topology  {name:14} {' - '.join(nodes)}"
     for name, cca in load_ccas().items():
@@ -59,13 +48,13 @@ def check_all() -> Iterator[str]:
     """Load everything; yield cautions, then the counts. UserError names the first fault."""
     load_sysctls()
     ccas, heuristics = load_ccas(), rules()
-    for name in profiles():
+    for name in profile_files():
         yield from (f"caution: {words}" for words in cautions(name, load_profile(name, "lab check")))
-    for name in topologies():
-        require_same(load_topology(name, "lab check"))
+    for name in topology_files():
+        load_topology(name, "lab check")
     for name in scenarios():
         require_counterfactuals(name, load_experiment(name).scenario)
     yield (
-        f"{len(scenarios())} scenarios, {len(profiles())} profiles, {len(topologies())} topologies, "
+        f"{len(scenarios())} scenarios, {len(profile_files())} profiles, {len(topology_files())} topologies, "
         f"{len(ccas)} senders, {len(heuristics)} at-capacity rules, {len(datasets())} recordings: all good"
     )

@@ -50,6 +50,24 @@ def list_() -> None:
 
 
 @traces_app.command()
+def formats(
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print the table as Markdown.")] = False,
+) -> None:
+    """List the formats that `lab traces import` reads, with their options.   Example: `lab traces formats`."""
+    from rich.table import Table
+
+    from lab.commands import traces_formats
+
+    if markdown:
+        console.print(traces_formats.markdown(), soft_wrap=True, markup=False)
+        return
+    table = Table(*traces_formats.HEADER, box=None, pad_edge=False)
+    for row in traces_formats.rows():
+        table.add_row(*row)
+    console.print(table, markup=False)
+
+
+@traces_app.command()
 def show(
     name: Name,
     form: Form = None,

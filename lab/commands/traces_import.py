@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`lab traces import`: the content of files, one line per finding, and a stored recording if `--out` is given."""
+"""`lab traces import`: describe each file, and store the recording where --out names a file."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +15,7 @@ PAIR = "leocc"
 
 
 def run(files: list[Path], format: str | None, out: Path | None, settings: list[str]) -> Iterator[str]:  # noqa: A002
-    """Import the files, yield lines about them, and store them; two files of `leocc` are a pair, rate first."""
+    """Import the files, describe and store them; two files of `leocc` are a pair, rate first."""
     pair = format == PAIR and len(files) == 2
     if out is not None and len(files) > 1 and not pair:
         raise field_error("import", "--out", out, "given for one recording at a time")
@@ -23,14 +23,14 @@ def run(files: list[Path], format: str | None, out: Path | None, settings: list[
         importer = importers.named(format) if format is not None else importers.detect(file)
         options = options_of(importer, settings) | ({"rate": files[0]} if pair else {})
         found = importers.read(file, importer.name, **options)
-        yield from words(found)
+        yield from described(found)
         if out is not None:
             recording.write(found, out)
             yield f"  stored in {out}"
 
 
-def words(found: Recording) -> Iterator[str]:
-    """Yield lines about a recording: its kind, its columns with their spread, and its notes."""
+def described(found: Recording) -> Iterator[str]:
+    """Describe a recording: its kind, its columns with their spread, and its notes."""
     what = f"{found.kind} of {found.meaning}" if found.meaning else found.kind
     length = f", {found.frame['t_s'][-1]:.3f} s" if "t_s" in found.frame.columns else ""
     yield f"{found.source}: {found.format}, {what}, {found.frame.height} rows{length}"

@@ -2,21 +2,24 @@
 """Profiles: how a link behaves, in both directions, and what differs from trial to trial."""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, PrivateAttr, Tag, model_validator
 
-from lab.base.paths import PROFILES
+from lab.base import paths
+from lab.base.errors import field_error
 from lab.links.models import Positive
 from lab.links.queue import Milliseconds, Queue, queue
 from lab.links.recorded import Series
 from lab.links.values import BytesOnce, Delay, DelayOnce, Once, Percent, Rate, kind
 from lab.node.qdisc_kind import FRAME_BYTES
-from lab.schema.load import Strict, choose, load, names
+from lab.schema.load import Strict, by_name, choose, parse, read_yaml, shown
 
 MOST_FRAMES = 65_536  # that on_demand holds requests for
 SMALLEST_BUFFER_BYTES = FRAME_BYTES
 MOST_BUFFER_BYTES = 2**32 - 1  # a qdisc's limit has 32 bits
+WAYS = ("down", "up")
+OWN = ("title", "recorded", "published", "assumed")  # of each profile: no other profile can state them
 BufferNumber = Annotated[int, Field(ge=SMALLEST_BUFFER_BYTES, le=MOST_BUFFER_BYTES)]
 BufferBytes = Annotated[Once | Annotated[BufferNumber, Tag("~number")], Discriminator(kind)]  # one value per trial
 
@@ -121,17 +124,38 @@ class Profile(Strict):
         return self._file
 
 
-def load_profile(name: str, asked_in: str) -> Profile:
-    """Read the profile a scenario names, or the one at a path that ends in .yml."""
+def profile_files() -> dict[str, Path]:
+    """Return the file of every profile by name: in trace-profiles/ or in LAB_PROFILES."""
+    folders = paths.with_own(paths.PROFILES, "LAB_PROFILES")
+    files = [file for folder in folders for file in folder.glob("*.yml") if file.name != "datasets.yml"]
+    return by_name(files, lambda file: file.stem)
+
+
+def load_profile(name: str, named_in: str) -> Profile:
+    """Read a profile by name, or by a path that ends in .yml; `named_in` is the file or command that names it."""
     if Path(name).suffix == ".yml":
         return read_profile(Path(name))
-    known = [n for n in names(PROFILES, "*.yml") if n != "datasets"]
-    choose("profile of trace-profiles/", name, known, asked_in, "profile")
-    return read_profile(PROFILES / f"{name}.yml")
+    known = profile_files()
+    return read_profile(known[choose("profile of trace-profiles/", name, list(known), named_in, "profile")])
 
 
 def read_profile(file: Path) -> Profile:
-    """Read a profile from a file."""
-    profile = load(Profile, file)
+    """Read a profile from a file, with the fields of the profile that it extends."""
+    profile = parse(Profile, _extended(file, read_yaml(file)), file)
     profile._file = file
     return profile
+
+
+def _extended(file: Path, content: Any) -> Any:
+    """Add a base's fields: those that a direction has not itself, else whole ones; never its title and its sources."""
+    if not isinstance(content, dict) or "extends" not in content:
+        return content
+    name, known = content["extends"], profile_files()
+    base = read_yaml(known[choose("profile of trace-profiles/", str(name), list(known), shown(file), "extends")])
+    if "extends" in base:
+        raise field_error(shown(file), "extends", name, "a profile that extends none itself")
+    own = {field: value for field, value in content.items() if field != "extends"}
+    for way in WAYS:
+        if isinstance(base.get(way), dict) and isinstance(own.get(way, {}), dict):
+            own[way] = base[way] | own.get(way, {})
+    return {field: value for field, value in base.items() if field not in OWN} | own

@@ -13,7 +13,7 @@ NO_LICENCE = "none"
 
 
 def _inside(path: str) -> str:
-    """Refuse what would lead out of a folder."""
+    """Refuse a path that leads out of its folder."""
     if not path or path != PurePosixPath(path).as_posix() or path[0] in "./" or ".." in PurePosixPath(path).parts:
         raise ValueError("a path that stays in its folder")
     return path
@@ -33,8 +33,8 @@ class Document(Strict):
     sha256: Sha256
 
 
-class Told(Strict):
-    """What is said of a recording; what is not, is said by its file or its collection."""
+class Description(Strict):
+    """The description of a recording; a field that is missing is taken from its file, then from its collection."""
 
     recorded: Annotated[list[Meaning], Field(min_length=1)] | None = None
     holds: Text | None = None
@@ -42,15 +42,15 @@ class Told(Strict):
     options: dict[str, str | int | float] = {}  # of its importer; a file's name stands for that file of the collection
 
 
-class File(Told):
+class File(Description):
     """One file: a recording, or several in parts, each with options of its own."""
 
     bytes: Bytes
     sha256: Sha256
     path: Inside | None = None
     format: str | None = None
-    parts: dict[Inside, Told] = {}
-    whole: bool = True  # whether the file is a recording beside its parts
+    parts: dict[Inside, Description] = {}
+    whole: bool = True  # the file is also a recording as a whole
 
 
 class Collection(Strict):
@@ -71,16 +71,16 @@ class Collection(Strict):
 
     @property
     def may_be_passed_on(self) -> bool:
-        """Tell whether a licence allows it."""
+        """Return whether a licence allows it."""
         return self.licence != NO_LICENCE
 
     @property
     def terms(self) -> str:
-        """Return the licence, or what its lack means."""
+        """Return the licence, or the meaning of its absence."""
         return self.licence if self.may_be_passed_on else "no licence (for your own use, cannot be passed on)"
 
     @model_validator(mode="after")
-    def _all_said(self) -> "Collection":
+    def _is_complete(self) -> "Collection":
         for name, file in self.files.items():
             for field in ("path", "recorded", "holds"):
                 if getattr(file, field) is None and getattr(self, field) is None:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Reading a user's YAML into a model, or refusing it in one line."""
+"""Read a user's YAML into a model, or refuse it in one line."""
 
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -12,7 +13,7 @@ from lab.base.paths import REPO
 
 
 class Strict(BaseModel):
-    """A model that knows all its fields, and numbers that are numbers."""
+    """A model that refuses unknown fields, and text where a number must be."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
@@ -21,7 +22,7 @@ Model = TypeVar("Model", bound=BaseModel)
 
 
 def read_yaml(file: Path) -> Any:
-    """Read a YAML file; UserError with the line where it is not one."""
+    """Read a YAML file; UserError names the line where it is not YAML."""
     try:
         return yaml.safe_load(file.read_text(encoding="utf-8"))
     except OSError as error:
@@ -35,11 +36,11 @@ def read_yaml(file: Path) -> Any:
 
 
 def parse(model: type[Model], content: Any, file: Path) -> Model:
-    """Check what a file holds against its model; UserError names the first field that is wrong."""
+    """Check the content of a file against its model; UserError names the first wrong field."""
     try:
         return model.model_validate(content)
     except ValidationError as errors:
-        raise _worded(file, errors.errors()[0]) from None
+        raise _refusal(file, errors.errors()[0]) from None
 
 
 def load(model: type[Model], file: Path) -> Model:
@@ -48,23 +49,34 @@ def load(model: type[Model], file: Path) -> Model:
 
 
 def shown(file: Path) -> str:
-    """Name a file from the checkout's root where it lies in it."""
+    """Return the path of a file, from the checkout's root where the file is inside."""
     return str(file.relative_to(REPO)) if file.is_relative_to(REPO) else str(file)
 
 
 def names(folder: Path, pattern: str) -> list[str]:
-    """List what exists of a kind, by name."""
+    """Return the names of the files in a folder that match a pattern."""
     return sorted(file.name.split(".")[0] for file in folder.glob(pattern))
 
 
+def by_name(files: Iterable[Path], name_of: Callable[[Path], str]) -> dict[str, Path]:
+    """Return files by name; UserError where two folders have the same name."""
+    found: dict[str, Path] = {}
+    for file in files:
+        name = name_of(file)
+        if name in found:
+            raise field_error(shown(file), "name", name, f"another name: {shown(found[name])} has it")
+        found[name] = file
+    return dict(sorted(found.items()))
+
+
 def choose(kind: str, name: str, known: list[str], where: Path | str, field: str) -> str:
-    """Refuse a name that does not exist, and say which do."""
+    """Return a name that exists; UserError lists those that do."""
     if name not in known:
         raise field_error(where, field, name, f"a known {kind}: {', '.join(known)}")
     return name
 
 
-def _worded(file: Path, error: Any) -> UserError:
+def _refusal(file: Path, error: Any) -> UserError:
     field = ".".join(str(part) for part in error["loc"] if not str(part).startswith("~")) or "content"
     tags = str(error.get("ctx", {}).get("expected_tags", "")).replace("'", "").replace("~", "")
     rules = {

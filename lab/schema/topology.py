@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Topologies: containerlab's own file, which every engine brings up; labels say which interface plays which part."""
+"""Topologies: containerlab's own file, which every engine brings up; labels name the interface of each role."""
 
+from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from lab.base.paths import TOPOLOGIES
-from lab.schema.load import Strict, choose, load, names
+from lab.base import paths
+from lab.base.errors import field_error
+from lab.schema.load import Strict, by_name, choose, load, shown
 
 ROLES = ("sender", "receiver")
-RIVALS = ("rival-sender", "rival-receiver")  # a second download beside the first: not every topology has them
+RIVALS = ("rival-sender", "rival-receiver")  # of a second download at the same time: optional
 SHAPES = ("bottleneck", "delay-down", "bottleneck-up", "delay-up")
 
 
@@ -32,14 +34,14 @@ class Node(Container):
 
 
 class Link(Strict):
-    """A wire between two interfaces, worded `node:interface`."""
+    """A link between two interfaces, each written `node:interface`."""
 
     endpoints: Annotated[list[str], Field(min_length=2, max_length=2)]
     mtu: Annotated[int, Field(ge=576, le=65535)]
 
 
 class Graph(Strict):
-    """Nodes and links; `defaults` hold for every node that does not say otherwise."""
+    """Nodes and links; `defaults` hold for each node that does not override them."""
 
     defaults: Container = Container()
     nodes: dict[str, Node]
@@ -68,25 +70,25 @@ class Topology(Strict):
     topology: Graph
 
     @model_validator(mode="after")
-    def _parts_are_cast(self) -> "Topology":
-        for part in (*ROLES, *SHAPES):
-            if len(self.labelled(part)) != 1:
-                raise ValueError(f"a topology with exactly one label lab.{part}")
+    def _has_each_role_once(self) -> "Topology":
+        for role in (*ROLES, *SHAPES):
+            if len(self.labelled(role)) != 1:
+                raise ValueError(f"a topology with exactly one label lab.{role}")
         return self
 
-    def labelled(self, part: str) -> list[tuple[str, str]]:
-        """Return (node, value) of every node that carries the label lab.<part>."""
-        key = f"lab.{part}"
+    def labelled(self, role: str) -> list[tuple[str, str]]:
+        """Return (node, value) of every node that carries the label lab.<role>."""
+        key = f"lab.{role}"
         return [(name, node.labels[key]) for name, node in self.topology.nodes.items() if key in node.labels]
 
-    def part(self, part: str) -> tuple[str, str]:
-        """Return the (node, interface) that plays a part; for sender and receiver the address it is reached at."""
-        return self.labelled(part)[0]
+    def part(self, role: str) -> tuple[str, str]:
+        """Return the (node, interface) of a role; for sender and receiver (node, address)."""
+        return self.labelled(role)[0]
 
     @property
     def rivals(self) -> tuple[tuple[str, str], ...]:
-        """Return the (node, address) of a second server and its client; nothing where the topology has none."""
-        return tuple(pair for part in RIVALS for pair in self.labelled(part))
+        """Return the (node, address) of a second server and of its client; empty where the topology has none."""
+        return tuple(pair for role in RIVALS for pair in self.labelled(role))
 
     @property
     def mtu_bytes(self) -> int:
@@ -94,8 +96,17 @@ class Topology(Strict):
         return min(link.mtu for link in self.topology.links)
 
 
-def load_topology(name: str, asked_in: str) -> Topology:
-    """Read the topology a scenario names."""
-    known = sorted(folder.name for folder in TOPOLOGIES.iterdir() if names(folder, "*.clab.yml"))
-    choose("topology", name, known, asked_in, "topology")
-    return load(Topology, TOPOLOGIES / name / f"{name}.clab.yml")
+def topology_files() -> dict[str, Path]:
+    """Return the file of every topology by name: `<name>/<name>.clab.yml` in topologies/ or in LAB_TOPOLOGIES."""
+    folders = paths.with_own(paths.TOPOLOGIES, "LAB_TOPOLOGIES")
+    files = [file for folder in folders for file in sorted(folder.glob("*/*.clab.yml"))]
+    for file in files:
+        if file.name != f"{file.parent.name}.clab.yml":
+            raise field_error(shown(file), "name", file.name, f"{file.parent.name}.clab.yml, as its folder")
+    return by_name(files, lambda file: file.parent.name)
+
+
+def load_topology(name: str, named_in: str) -> Topology:
+    """Read a topology by name; `named_in` is the file or command that names it, for the error."""
+    known = topology_files()
+    return load(Topology, known[choose("topology", name, list(known), named_in, "topology")])

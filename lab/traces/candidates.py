@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Where a recording may be found: at its origin, in a zip archive there, or in a folder of files."""
+"""The places of a recording: its origin, a zip archive there, or a folder of files."""
 
 import io
 import os
@@ -14,12 +14,12 @@ from lab.base.errors import UserError
 from lab.traces.datasets import Dataset
 from lab.traces.download import Refused
 
-MOST_FILES = 200_000  # of a mirror: who names the root folder of a disk did not mean it
+MOST_FILES = 200_000  # of a mirror: the root folder of a disk is a mistake
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A file that may be the one; `named` says that it has the right name, and should have had the right content."""
+    """A file that may be the recording; `named`: its name is right, so that another content is an error."""
 
     place: str
     open: Callable[[], AbstractContextManager[IO[bytes]]]
@@ -27,7 +27,7 @@ class Candidate:
 
 
 class Mirror:
-    """A folder laid out like the collections, or in any way: files are known by place, name or size."""
+    """A folder with the files, in the layout of the collections or any other: found by path, name or size."""
 
     def __init__(self, folder: Path) -> None:
         if not folder.is_dir():
@@ -36,7 +36,7 @@ class Mirror:
         self._files: list[tuple[Path, int]] | None = None
 
     def candidates(self, collection: str, file: str, at_origin: str, size: int) -> Iterator[Candidate]:
-        """Yield what may be the file, the likeliest first."""
+        """Yield the files that may be the recording, the likeliest first."""
         placed = [self.folder / collection / file, self.folder / at_origin]
         for path in placed:
             if path.is_file():

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The recordings that trace-profiles/datasets.yml names, and where those lie that were fetched."""
+"""The recordings of trace-profiles/datasets.yml, and the paths of those that were fetched."""
 
 import os
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 
 from lab.base import paths
 from lab.base.cache import finished
 from lab.base.errors import UserError, field_error
-from lab.schema.dataset import Collection, Collections, File, Meaning, Told
+from lab.schema.dataset import Collection, Collections, Description, File, Meaning
 from lab.schema.load import load, shown
+from lab.traces.importers.importer import Option
 
 DATASETS = paths.PROFILES / "datasets.yml"
 ORIGIN = "https://raw.githubusercontent.com"  # LAB_TRACES_ORIGIN: another server with the same paths
@@ -21,18 +21,18 @@ SUFFIXES = (".iperf.txt", ".parquet.gzip", ".txt", ".log", ".csv", ".json", ".ou
 
 @dataclass(frozen=True)
 class Dataset:
-    """One recording, a file or a part of one, with all that its collection says of it."""
+    """One recording, a file or a part of one, with the description that its collection gives."""
 
     name: str
     collection: str
     file: str
     origin: Collection
     own: File
-    part: Told
+    part: Description
 
     @property
     def path(self) -> str:
-        """Return where the file lies at the origin, or in the archive there."""
+        """Return the path of the file at the origin, or in the archive there."""
         return (self.own.path or self.origin.path or "").replace("{file}", self.file)
 
     @property
@@ -47,39 +47,41 @@ class Dataset:
 
     @property
     def holds(self) -> str:
-        """Return in words what the file holds."""
+        """Return the content of the file, as a sentence."""
         return self.part.holds or self.own.holds or self.origin.holds or ""
 
     @property
     def length_s(self) -> float | None:
-        """Return how long it is; none without a clock."""
+        """Return its length; None without a clock."""
         return self.part.length_s or self.own.length_s
 
     @property
     def folder(self) -> Path:
-        """Return its file's folder in the lab's cache."""
+        """Return the folder of its file in the cache."""
         return cache_folder() / self.collection / stem(self.file)
 
     @property
     def fetched(self) -> bool:
-        """Tell whether all it needs lies in the cache."""
+        """Return whether all its files are in the cache."""
         return all(finished(file.folder) for file in self.files)
 
     @property
     def files(self) -> list["Dataset"]:
         """Return the files it needs, each as a whole: its own, and those that its options name."""
-        named = [self.file, *(value for value in self.asked.values() if value in self.origin.files)]
+        named = [self.file, *(value for value in self.written_options.values() if value in self.origin.files)]
         return [_whole(self.collection, str(name), self.origin) for name in named]
 
     @property
-    def options(self) -> dict[str, Any]:
-        """Return what its importer is told; UserError where that is a file which was not fetched."""
+    def options(self) -> dict[str, Option]:
+        """Return its importer's options, with the paths of files; UserError where such a file was not fetched."""
         others = {file.file: file for file in self.files}
-        return {name: _found(others[value]) if value in others else value for name, value in self.asked.items()}
+        return {
+            name: _found(others[value]) if value in others else value for name, value in self.written_options.items()
+        }
 
     @property
-    def asked(self) -> dict[str, Any]:
-        """Return its importer's options as they are written."""
+    def written_options(self) -> dict[str, Option]:
+        """Return its importer's options as datasets.yml has them."""
         return {**self.origin.options, **self.own.options, **self.part.options}
 
 
@@ -108,11 +110,11 @@ def named(collections: dict[str, Collection], where: Path = DATASETS) -> dict[st
 
 
 def _whole(collection: str, file: str, origin: Collection) -> Dataset:
-    return Dataset(f"{collection}/{stem(file)}", collection, file, origin, origin.files[file], Told())
+    return Dataset(f"{collection}/{stem(file)}", collection, file, origin, origin.files[file], Description())
 
 
 def stem(file: str) -> str:
-    """Return a file's name without the suffix that says nothing of its content."""
+    """Return a file's name without a suffix that does not describe its content."""
     return next((file.removesuffix(suffix) for suffix in SUFFIXES if file.endswith(suffix)), file)
 
 

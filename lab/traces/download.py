@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Downloads that end: in time, in size, or in one line that says why not."""
+"""Downloads with a limit of time and size; a failure is one line with its reason."""
 
 import http.client
 import time
@@ -18,7 +18,7 @@ BLOCK_BYTES = 1 << 16
 
 
 class Refused(UserError):
-    """One file that could not be had; others still may."""
+    """One file is not available; others may be."""
 
 
 @contextmanager

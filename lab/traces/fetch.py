@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Getting recordings into the cache: verified, whole or not there, with their licence told."""
+"""Fetch recordings into the cache: verified, whole or not there, with their licence shown."""
 
 import hashlib
 import zipfile
@@ -21,7 +21,7 @@ MOST_ARCHIVE_BYTES = 1_000_000_000
 
 
 def chosen(names: list[str], everything: bool) -> list[Dataset]:
-    """Return the files of the recordings that are asked for: by name, by collection, or all that have a licence."""
+    """Return the files of recordings, chosen by name, by collection, or all that have a licence."""
     known = datasets()
     if everything == bool(names):
         raise UserError("lab traces fetch: must be given names or --all: 'lab traces list' names them")
@@ -33,7 +33,7 @@ def chosen(names: list[str], everything: bool) -> list[Dataset]:
 
 
 def fetch(asked: list[Dataset], mirror: Mirror | None) -> Iterator[str]:
-    """Fetch recordings, and say of each what happened; UserError at the end where some could not be had."""
+    """Fetch recordings, and yield one line for each; UserError at the end where some were not available."""
     refused: list[Refused] = []
     with scratch_folder() as scratch:
         for collection, members in groupby(asked, key=lambda each: each.collection):
@@ -86,7 +86,7 @@ def _archive(asked: Dataset, scratch: Path) -> Path:
 
 
 def _store(asked: Dataset, candidates: Iterable[Candidate]) -> str | None:
-    """Store the candidate that has the checksum, and return its place; null where the recording is there already."""
+    """Store the candidate that has the checksum, and return its place; None where the recording is already stored."""
     with publish(asked.folder) as draft:
         if draft is None:
             return None
@@ -94,7 +94,7 @@ def _store(asked: Dataset, candidates: Iterable[Candidate]) -> str | None:
 
 
 def _take(name: str, asked: File | Document, file: Path, candidates: Iterable[Candidate]) -> str:
-    """Copy the first candidate that has the checksum; a named one that has another is kept aside and refused."""
+    """Copy the first candidate that has the checksum; a named one with another checksum is refused and kept."""
     wrong: list[tuple[Candidate, Path, str]] = []
     for candidate in candidates:
         found = _copied(candidate, file, asked.bytes)
@@ -112,7 +112,7 @@ def _take(name: str, asked: File | Document, file: Path, candidates: Iterable[Ca
 
 
 def _copied(candidate: Candidate, file: Path, most_bytes: int) -> str:
-    """Copy at most a byte more than there should be, and return the checksum."""
+    """Copy at most one byte more than expected, and return the checksum."""
     damaged = suppress(zipfile.BadZipFile, zlib.error)  # a member of an archive: its checksum tells
     with candidate.open() as stream, file.open("wb") as sink, damaged:
         copy(stream, sink, most_bytes, candidate.place)
@@ -120,7 +120,7 @@ def _copied(candidate: Candidate, file: Path, most_bytes: int) -> str:
 
 
 def _documents(collection: str, origin: Collection, mirror: Mirror | None) -> Iterator[str]:
-    """Fetch a collection's licence text and read-me; a recording is of use without them, so say what is missing."""
+    """Fetch a collection's licence text and read-me; where they are missing, yield a line and go on."""
     folder = cache_folder() / collection / "documents"
     try:
         with publish(folder) as draft:

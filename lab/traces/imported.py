@@ -10,15 +10,15 @@ from lab.base import paths
 from lab.base.errors import UserError
 from lab.traces import importers, recording
 from lab.traces.datasets import dataset, datasets, path_of, stem
-from lab.traces.importers import stored
-from lab.traces.importers.importer import Head
+from lab.traces.importers.formats import recording as stored
+from lab.traces.importers.importer import Head, Option
 from lab.traces.recording import Recording
 from lab.traces.settings import options_of
 
 CODE = Path(__file__).parent
 
 
-def read_once(file: Path, form: str | None, options: dict[str, Any]) -> Recording:
+def read_once(file: Path, form: str | None, options: dict[str, Option]) -> Recording:
     """Import a file of the cache, or read what was imported before by the same code with the same options."""
     return recording.read(_store_once(file, form, options, file.parent, ""))
 
@@ -36,7 +36,7 @@ def imported_dataset(name: str) -> Path:
 
 
 def imported(file: Path, form: str | None) -> Path:
-    """Return the stored recording of any file: itself where it is one, else what was imported from it once."""
+    """Return the stored recording of any file: the file itself where it is one, else its import."""
     if form is None and stored.fits(Head(file)):
         return file
     folder = paths.cache() / "recordings"
@@ -45,7 +45,7 @@ def imported(file: Path, form: str | None) -> Path:
         return _store_once(file, form, {}, folder, hashlib.file_digest(stream, "sha256").hexdigest()[:16] + "-")
 
 
-def _store_once(file: Path, form: str | None, options: dict[str, Any], folder: Path, prefix: str) -> Path:
+def _store_once(file: Path, form: str | None, options: dict[str, Option], folder: Path, prefix: str) -> Path:
     asked = f"{form}" + "".join(f" {name}={value}" for name, value in sorted(options.items()))
     kept = folder / f"recording-{prefix}{digest(asked)}.parquet"
     if not kept.exists():
@@ -55,9 +55,11 @@ def _store_once(file: Path, form: str | None, options: dict[str, Any], folder: P
 
 @cache
 def digest(asked: str) -> str:
-    """Digest an importer's options and the code that imports."""
+    """Digest an importer's options and all code that can change what it returns, the user's own formats included."""
     code = hashlib.sha256(asked.encode())
-    for file in sorted([*CODE.glob("importers/*.py"), *(CODE / name for name in ("recording.py", "columns.py"))]):
+    own = [file for folder in importers.folders()[1:] for file in folder.glob("*.py")]
+    shipped = [*CODE.glob("importers/**/*.py"), *(CODE / name for name in ("recording.py", "columns.py"))]
+    for file in sorted([*shipped, *own]):
         code.update(file.read_bytes())
     return code.hexdigest()[:16]
 

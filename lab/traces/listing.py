@@ -27,7 +27,7 @@ def listing() -> Group:
 
 
 def cells(row: Dataset) -> list[str]:
-    """Word one recording: name, what is recorded, length, fetched or not."""
+    """Return the cells of one recording: name, quantities, length, fetched or not."""
     name = row.name.removeprefix(f"{row.collection}/")
     return [f"  {name}", ", ".join(row.recorded), _length(row.length_s), "fetched" if row.fetched else ""]
 
@@ -40,4 +40,4 @@ def _length(length_s: float | None) -> str:
 
 def _total() -> Text:
     fetched = sum(each.fetched for each in datasets().values())
-    return Text(f"{len(datasets())} recordings, {fetched} of them fetched; 'lab traces fetch NAME' gets one.")
+    return Text(f"{len(datasets())} recordings, {fetched} of them fetched; 'lab traces fetch NAME' fetches one.")

@@ -3,10 +3,9 @@
 
 import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from lab.base.errors import UserError, field_error
 from lab.node import recorder
@@ -25,7 +24,7 @@ FILLED = {
 
 
 def plan(ways: str, seconds: float, idle_s: float, rate_mbps: float, packet_bytes: int, probe_ms: float) -> Asked:
-    """Word what is to be measured: first the idle path, then fillers one way after the other, or both at once."""
+    """Build the request of a measurement: the idle path, then fillers one way after the other, or both at once."""
     if ways not in FILLED:
         raise field_error("lab traces record", "--ways", ways, f"one of {', '.join(FILLED)}")
     idle = [{"name": "idle", "seconds": idle_s, "down": False, "up": False}] if idle_s else []
@@ -63,9 +62,9 @@ def measure(host: str, port: int, asked: Asked, out: Path, with_opportunities: b
     yield from store(out, about, with_opportunities)
 
 
-def store(out: Path, about: dict[str, Any], with_opportunities: bool) -> Iterator[str]:
+def store(out: Path, about: Mapping[str, object], with_opportunities: bool) -> Iterator[str]:
     """Make recordings of the raw records in a folder, and a record.json that tells how they came to be."""
-    files: dict[str, Any] = {}
+    files: dict[str, object] = {}
     for name, found in _recordings(out / "raw", with_opportunities):
         file = f"{name}.parquet"
         write(found, out / file)
@@ -86,7 +85,7 @@ def _recordings(raw: Path, with_opportunities: bool) -> Iterator[tuple[str, Reco
 
 
 def _in_words(found: Recording) -> str:
-    """Tell the middle of each column."""
+    """Return the median of each column, as text."""
     units = {"rate_down_mbps": "Mb/s down", "rate_up_mbps": "Mb/s up", "rtt_ms": "ms round trip"}
     medians = {unit: found.frame[name].median() for name, unit in units.items() if name in found.frame}
     said = [f"{median:.1f} {unit}" for unit, median in medians.items() if isinstance(median, float)]

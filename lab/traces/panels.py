@@ -76,7 +76,7 @@ class Panel:
         return every.select(((pl.col("bucket") + 0.5) * end_s / buckets).alias("t_s"), "low", "middle", "high")
 
     def in_words(self) -> str:
-        """Word the distribution."""
+        """Return the distribution as a line of text."""
         values = self.values
         five, middle, ninety_five = (values.quantile(share) for share in (0.05, 0.5, 0.95))
         missing_pct = 100 * (1 - values.len() / self.table.height)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A recording of a link: one table on one clock, and what must be known to use it honestly."""
+"""A recording of a link: one table on one clock, with its meaning and its limits."""
 
 import json
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ ROW_GROUP = 131_072  # rows that a lazy reader holds at once
 
 @dataclass(frozen=True)
 class About:
-    """What a table of numbers does not say itself."""
+    """The facts that a table of numbers does not contain."""
 
     kind: Kind  # series: on a clock; opportunities: times at which packets may pass; samples: no clock, to draw from
     meaning: Meaning | None  # of the rate columns; None where there are none, or nobody said
@@ -113,7 +113,7 @@ def scan(path: Path) -> Scan:
 
 
 def is_recording(path: Path) -> bool:
-    """Tell whether a Parquet file is one that `write` wrote."""
+    """Return whether a Parquet file is one that `write` wrote."""
     return KEY in _metadata(path)
 
 

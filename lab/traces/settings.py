@@ -7,15 +7,15 @@ from typing import Any, get_args, get_origin
 
 from lab.base.errors import UserError, field_error
 from lab.traces import importers
-from lab.traces.importers.importer import Importer
+from lab.traces.importers.importer import Importer, Option
 
 FLAGS = {"yes": True, "true": True, "no": False, "false": False}
 
 
-def options_of(importer: Importer, settings: list[str]) -> dict[str, Any]:
-    """Read `name=value` words as the importer's options; lists are separated by commas."""
+def options_of(importer: Importer, settings: list[str]) -> dict[str, Option]:
+    """Read `name=value` settings as the importer's options; lists are separated by commas."""
     known = importers.options_of(importer)
-    found: dict[str, Any] = {}
+    found: dict[str, Option] = {}
     for setting in settings:
         name, equals, value = setting.partition("=")
         if not equals or name not in known:

@@ -9,26 +9,22 @@ import pytest
 import yaml
 
 from lab.base.errors import UserError
-from lab.schema.dataset import Collections, Told
+from lab.schema.dataset import Collections, Description
 from lab.schema.load import load
 from lab.traces import importers
 from lab.traces.datasets import dataset, datasets, named, path_of
 from lab.traces.fetch import chosen
 from tests.recordings import sha256, stanza
-from tests.traces_real import FOLDER as REAL
-from tests.traces_real import needs_real
-
-OURS = {"README.md", "MANIFEST.tsv", "SHA256SUMS"}
+from tests.traces_real import DOCUMENTS, LICENSED, RECORDINGS, needs_real, real
 
 
 @needs_real
 def test_every_real_file_is_named_with_its_size_and_checksum() -> None:
-    here = [each for each in datasets().values() if each.origin.may_be_passed_on]
-    named_ones = {f"{each.collection}/{each.file}": (each.own.bytes, each.own.sha256) for each in here}
-    for collection, origin in {each.collection: each.origin for each in here}.items():
+    named_ones = {f"{each.collection}/{each.file}": (each.own.bytes, each.own.sha256) for each in LICENSED}
+    for collection, origin in {each.collection: each.origin for each in LICENSED}.items():
         named_ones |= {f"{collection}/{name}": (doc.bytes, doc.sha256) for name, doc in origin.documents.items()}
-    files = {str(file.relative_to(REAL)): file.read_bytes() for file in REAL.rglob("*") if file.is_file()}
-    assert named_ones == {name: (len(content), sha256(content)) for name, content in files.items() if name not in OURS}
+    contents = {name: file.read_bytes() for name, file in (RECORDINGS | DOCUMENTS).items()}
+    assert named_ones == {name: (len(content), sha256(content)) for name, content in contents.items()}
 
 
 def test_a_recording_says_where_it_comes_from_and_what_its_numbers_mean() -> None:
@@ -54,7 +50,7 @@ def test_a_recording_is_known_with_and_without_its_suffix() -> None:
 
 
 def test_every_recording_has_a_name_of_its_own() -> None:
-    wholes = [each.folder for each in datasets().values() if each.part == Told()]
+    wholes = [each.folder for each in datasets().values() if each.part == Description()]
     assert max(Counter(wholes).values()) == 1
 
 
@@ -128,12 +124,12 @@ RATES = {"rate_down_mbps", "rate_up_mbps", "opportunities"}
 
 
 @needs_real
-@pytest.mark.parametrize("name", sorted(name for name, each in datasets().items() if each.origin.may_be_passed_on))
+@pytest.mark.parametrize("name", sorted(each.name for each in LICENSED))
 def test_what_is_said_of_a_recording_is_what_its_importer_finds(name: str) -> None:
     said = dataset(name)
-    beside = {option: value for option, value in said.asked.items() if value in said.origin.files}
-    files = {option: REAL / said.collection / str(value) for option, value in beside.items()}
-    found = importers.read(REAL / said.collection / said.file, said.own.format, **said.asked | files)
+    beside = {option: value for option, value in said.written_options.items() if value in said.origin.files}
+    files = {option: real(f"{said.collection}/{value}") for option, value in beside.items()}
+    found = importers.read(real(f"{said.collection}/{said.file}"), said.own.format, **said.written_options | files)
     columns = set(found.frame.columns)
     rates = [meaning for meaning in said.recorded if meaning in ("capacity", "goodput", "usage", "rate")]
     assert rates == ([found.meaning or "rate"] if columns & RATES else [])

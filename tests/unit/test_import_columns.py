@@ -99,7 +99,7 @@ def test_a_rate_of_0_means_what_is_said(tmp_path: Path) -> None:
     assert read(tmp_path, text, columns="t_s=t,rate_up_mbps=r").frame["rate_up_mbps"].to_list() == [5.0, 0.0]
     gone = read(tmp_path, text, columns="t_s=t,rate_up_mbps=r", zeros="missing", meaning="usage")
     assert gone.frame["rate_up_mbps"].to_list() == [5.0, None]
-    assert "By the importer's word, not the file's: the rates are usage, a 0 is missing." in gone.notes
+    assert "By the import's options, not by the file: the rates are usage, a 0 is missing." in gone.notes
 
 
 def test_a_rate_does_not_hold_over_a_hole_unless_that_is_asked(tmp_path: Path) -> None:

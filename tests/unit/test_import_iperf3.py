@@ -10,7 +10,7 @@ import pytest
 
 from lab.base.errors import UserError
 from lab.traces import importers
-from lab.traces.importers.ramp import ramp_intervals
+from lab.traces.importers.reading.ramp import ramp_intervals
 from tests.traces_real import needs_real, real
 
 CAPTURED = Path(__file__).parents[1] / "data"

@@ -1,60 +1,110 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A topology is one thing, whether containerlab or Mininet reads it."""
+"""A topology is one containerlab file; a new one needs nothing else."""
 
+import runpy
+import shutil
+import sys
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import pytest
 
 from lab.base import paths
 from lab.base.errors import UserError
-from lab.commands import inventory
-from lab.schema import mininet
-from lab.schema.topology import load_topology
-
-EDITS = {
-    "an address": ('"10.0.3.2/24"', '"10.0.3.9/24"', "client: ip address add 10.0.3.2/24 dev eth1"),
-    "a route": ('"10.0.2.2")]', '"10.0.2.9")]', "gateway: ip route add 10.0.3.0/24 via 10.0.2.2"),
-    "an interface": ('"satellite:eth2"', '"satellite:eth7"', "satellite: ip address add 10.0.3.1/24 dev eth2"),
-    "a node": ('self.addHost("client"', 'self.addHost("more"); self.addHost("client"', "more: it exists"),
-}
+from lab.commands.inventory import check_all
+from lab.schema.topology import load_topology, topology_files
 
 
-@pytest.mark.parametrize("name", inventory.topologies())
-def test_both_files_of_every_topology_build_the_same(name: str) -> None:
-    mininet.require_same(load_topology(name, "test"))
+@pytest.mark.parametrize("name", topology_files())
+def test_containers_have_no_second_way_out_and_their_image_comes_from_no_registry(name: str) -> None:
+    graph = load_topology(name, "test").topology
+    for node in graph.nodes.values():
+        assert (node.network_mode or graph.defaults.network_mode) == "none"
+        assert (node.image_pull_policy or graph.defaults.image_pull_policy) == "Never"
 
 
-@pytest.mark.parametrize("what", EDITS)
-def test_a_difference_is_named(what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    old, new, named = EDITS[what]
-    topology = load_topology("path", "test")
-    text = (paths.TOPOLOGIES / "path/mininet.py").read_text()
-    assert old in text
-    (tmp_path / "path").mkdir()
-    (tmp_path / "path/mininet.py").write_text(text.replace(old, new))
-    monkeypatch.setattr(mininet, "TOPOLOGIES", tmp_path)
-    with pytest.raises(UserError, match=r"topologies/path/mininet.py: ") as refused:
-        mininet.require_same(topology)
-    assert named in str(refused.value)
+class Shell:
+    """Mininet's node as far as the generic topology needs it: it remembers the commands that it runs."""
+
+    def __init__(self, name: str, prints: str = "") -> None:
+        self.name, self.prints, self.commands = name, prints, list[str]()
+
+    def config(self, **params: Any) -> None:
+        assert params["ip"] is None
+
+    def cmd(self, command: str) -> str:
+        self.commands.append(command)
+        return self.prints
+
+    def intfList(self) -> list[Any]:  # noqa: N802 (Mininet's name)
+        return []
 
 
-def test_a_wire_that_only_one_file_has_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    topology = load_topology("path", "test")
-    topology.topology.links.pop()
-    monkeypatch.setattr(mininet, "TOPOLOGIES", paths.TOPOLOGIES)
-    with pytest.raises(UserError, match="link client:eth1 - satellite:eth2: must be in both files"):
-        mininet.require_same(topology)
+class Graph:
+    """Mininet's topology as far as the generic one needs it."""
+
+    def __init__(self, *arguments: Any) -> None:
+        self.hosts: dict[str, dict[str, Any]] = {}
+        self.wires: list[tuple[str, str]] = []
+        self.build(*arguments)
+
+    def build(self, *arguments: Any) -> None:
+        raise NotImplementedError
+
+    def addHost(self, name: str, **params: Any) -> None:  # noqa: N802
+        self.hosts[name] = params
+
+    def addLink(self, one: str, other: str, intfName1: str, intfName2: str) -> None:  # noqa: N802, N803
+        self.wires.append((f"{one}:{intfName1}", f"{other}:{intfName2}"))
 
 
-def test_containers_have_no_second_way_out_and_no_registry_is_asked_for_their_image() -> None:
-    for name in inventory.topologies():
-        graph = load_topology(name, "test").topology
-        for node in graph.nodes.values():
-            assert (node.network_mode or graph.defaults.network_mode) == "none"
-            assert (node.image_pull_policy or graph.defaults.image_pull_policy) == "Never"
+@pytest.fixture
+def mininet(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """Return the names of topologies/mininet.py; Mininet itself needs root and a kernel: scripts/test-vm runs it."""
+    for name, members in (("mininet", {}), ("mininet.node", {"Node": Shell}), ("mininet.topo", {"Topo": Graph})):
+        module = ModuleType(name)
+        module.__dict__.update(members)
+        monkeypatch.setitem(sys.modules, name, module)
+    return runpy.run_path(str(paths.TOPOLOGIES / "mininet.py"))
 
 
-def test_the_senders_of_a_dumbbell_are_as_many_as_asked_for() -> None:
-    nodes, wires = mininet.read(paths.TOPOLOGIES / "dumbbell/mininet.py", "dumbbell")
-    assert {name for name in nodes if name.startswith("server")} == {"server1", "server2"}
-    assert len(wires) == 6
+@pytest.mark.parametrize("name", topology_files())
+def test_mininet_builds_the_nodes_and_links_of_the_containerlab_file(name: str, mininet: dict[str, Any]) -> None:
+    built = mininet["topos"]["clab"](str(topology_files()[name]))
+    graph = load_topology(name, "test").topology
+    assert built.wires == [tuple(link.endpoints) for link in graph.links]
+    assert built.hosts.keys() == graph.nodes.keys()
+    for node, host in built.hosts.items():
+        shell = host.pop("cls")(node)
+        shell.config(**host)
+        ends = [(end.split(":"), link.mtu) for link in graph.links for end in link.endpoints]
+        up = [f"ip link set dev {dev} mtu {mtu} up" for (owner, dev), mtu in ends if owner == node]
+        assert shell.commands == [*up, *graph.nodes[node].exec]
+
+
+def test_a_command_that_fails_in_mininet_ends_the_network(mininet: dict[str, Any]) -> None:
+    node = mininet["ClabNode"]("server", prints="RTNETLINK answers: File exists\n")
+    with pytest.raises(RuntimeError, match=r"^server: ip route add default via 10.0.1.2: RTNETLINK answers"):
+        node.config(commands=["ip route add default via 10.0.1.2"], ip=None)
+
+
+def test_a_topology_in_a_folder_of_the_users_is_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LAB_TOPOLOGIES", str(tmp_path))
+    shutil.copytree(topology_files()["path"].parent, tmp_path / "mine")
+    with pytest.raises(UserError, match=r"mine/path.clab.yml: name=path.clab.yml: must be mine.clab.yml"):
+        load_topology("mine", "test")
+    file = (tmp_path / "mine/path.clab.yml").rename(tmp_path / "mine/mine.clab.yml")
+    assert load_topology("mine", "test").part("bottleneck") == ("gateway", "eth2")
+    *_, summary = check_all()
+    assert f", {len(topology_files())} topologies" in summary
+    file.write_text(file.read_text().replace("lab.bottleneck:", "lab.bottle:"))
+    with pytest.raises(UserError, match=r"mine.clab.yml: .*must be a topology with exactly one label lab.bottleneck"):
+        list(check_all())
+
+
+def test_a_name_that_two_folders_have_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shutil.copytree(topology_files()["path"].parent, tmp_path / "path")
+    monkeypatch.setenv("LAB_TOPOLOGIES", str(tmp_path))
+    with pytest.raises(UserError, match=r"name=path: must be another name: topologies/path/path.clab.yml has it"):
+        load_topology("path", "test")

@@ -5,13 +5,13 @@ from pathlib import Path
 
 from tests.command import lab
 from tests.traces_real import FOLDER as REAL
-from tests.traces_real import needs_real
+from tests.traces_real import needs_real, real
 from tests.unit.test_traces_show import WIDTH
 
 
 @needs_real
 def test_the_command_draws_in_80_columns_and_writes_both_files(tmp_path: Path) -> None:
-    file = REAL / "wifi-cell-sparktraces/Hairpin/wifi/trace1.log"
+    file = real("wifi-cell-sparktraces/Hairpin/wifi/trace1.log")
     done = lab(tmp_path, "traces", "show", str(file), "--out", str(tmp_path), COLUMNS="80")
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()

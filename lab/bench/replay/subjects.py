@@ -8,7 +8,7 @@ from typing import Literal
 
 from lab.base.errors import UserError
 from lab.links.recorded import Recorded, Series, load_opportunities, load_series
-from lab.schema.dataset import Told
+from lab.schema.dataset import Description
 from lab.traces import recording
 from lab.traces.datasets import Dataset, dataset, datasets
 from lab.traces.imported import imported_dataset
@@ -52,7 +52,7 @@ def subjects(names: list[str]) -> list[Subject]:
 
 def _again(one: Dataset) -> bool:
     """Return whether a recording is a part of one that is replayed as a whole."""
-    return one.own.whole and one.part != Told()
+    return one.own.whole and one.part != Description()
 
 
 def _columns(one: Dataset) -> Iterator[Subject]:

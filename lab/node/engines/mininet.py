@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Engine `mininet`: every node is a Mininet host, built from the topology's own mininet.py.
+"""Engine `mininet`: every node is a Mininet host, built by topologies/mininet.py, which the trial's folder holds.
 
 Mininet is a Python package of Debian's, which the system's Python imports; there is neither a switch nor a controller.
 """
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 def hosts_up(plan: "NodesPlan", folder: Path) -> Iterator[None]:
     """Start the Mininet network of a plan."""
     network = require()
-    (make,) = runpy.run_path(str(folder / "topology/mininet.py"))["topos"].values()
-    net = network.Mininet(topo=make(), controller=None, build=False)
+    graph = runpy.run_path(str(folder / "topology/mininet.py"))["Clab"](plan["topology"])
+    net = network.Mininet(topo=graph, controller=None, build=False)
     try:
         net.start()
         with named({node: net[node].pid for node in plan["topology"]["nodes"]}):

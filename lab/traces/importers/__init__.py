@@ -1,31 +1,45 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Every published form of a recording, one file each: recognised by content, read into a Recording, or refused.
+"""Every published format of a recording: recognised by content, read into a Recording, or refused.
 
-A module of this package that defines IMPORTERS adds formats; nothing else need be edited.
+`formats/` has one file per format, `reading/` the helpers. LAB_IMPORTERS names a folder with formats of the user's own.
 """
 
-import importlib
+import importlib.util
 import inspect
 import pkgutil
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
+from lab.base import paths
 from lab.base.errors import UserError, field_error
 from lab.traces.importers.importer import Head, Importer
 from lab.traces.recording import Recording
 
-
-def _all() -> Iterator[Importer]:
-    for module in pkgutil.iter_modules(__path__):
-        yield from getattr(importlib.import_module(f"{__name__}.{module.name}"), "IMPORTERS", ())
+SHIPPED = Path(__file__).parent / "formats"
 
 
-FORMATS: dict[str, Importer] = {importer.name: importer for importer in sorted(_all(), key=lambda one: one.name)}
+def folders() -> list[Path]:
+    """Return the folders with formats."""
+    return paths.with_own(SHIPPED, "LAB_IMPORTERS")
+
+
+@cache
+def known_formats() -> dict[str, Importer]:
+    """Return every importer by name; UserError where two have the same."""
+    found: dict[str, Importer] = {}
+    for module in _modules():
+        for importer in getattr(module, "IMPORTERS", ()):
+            if importer.name in found:
+                raise field_error(module.__file__ or "", "name", importer.name, "a name that no other format has")
+            found[importer.name] = importer
+    return dict(sorted(found.items()))
 
 
 def read(path: Path, format: str | None = None, **options: Any) -> Recording:  # noqa: A002
-    """Import a file; without a format, by the only importer that its content fits. UserError says why not."""
+    """Import a file; without a format, by the only importer whose format its content fits. Else UserError."""
     importer = named(format) if format is not None else detect(path)
     known = options_of(importer)
     for option in options:
@@ -37,30 +51,53 @@ def read(path: Path, format: str | None = None, **options: Any) -> Recording:  #
 
 
 def named(name: str) -> Importer:
-    """Return a format by its name."""
-    if name not in FORMATS:
-        raise field_error("import", "format", name, f"one of {', '.join(FORMATS)}")
-    return FORMATS[name]
+    """Return an importer by the name of its format."""
+    if name not in known_formats():
+        raise field_error("import", "format", name, f"one of {', '.join(known_formats())}")
+    return known_formats()[name]
 
 
 def detect(path: Path) -> Importer:
-    """Find the one importer that a file's content fits."""
+    """Find the one importer whose format a file's content fits."""
     head = Head(path)
     if not head.data.strip():
         raise UserError(f"{path}: content: must be something: the file is empty")
-    found = [importer for importer in FORMATS.values() if importer.fits(head)]
+    found = [importer for importer in known_formats().values() if importer.fits(head)]
     if len(found) == 1:
         return found[0]
     if found:
         names = ", ".join(f"{one.name} ({one.reads})" for one in found)
-        raise UserError(f"{path}: format: must be given with --format, for several fit: {names}")
+        raise UserError(f"{path}: format: must be given with --format, because several fit: {names}")
     raise UserError(
-        f"{path}: format: must be one the lab recognises ({', '.join(FORMATS)}); give --format, "
+        f"{path}: format: must be one that the lab recognises ({', '.join(known_formats())}); give --format, "
         "or name the file's columns with --format columns"
     )
 
 
 def options_of(importer: Importer) -> dict[str, inspect.Parameter]:
-    """Return what a format can be told, by name."""
+    """Return the options of a format, by name."""
     parameters = inspect.signature(importer.read).parameters
     return {name: one for name, one in parameters.items() if one.kind is inspect.Parameter.KEYWORD_ONLY}
+
+
+def _modules() -> Iterator[ModuleType]:
+    for module in pkgutil.iter_modules([str(SHIPPED)]):
+        yield importlib.import_module(f"{__name__}.formats.{module.name}")
+    for folder in folders()[1:]:
+        for file in sorted(folder.glob("*.py")):
+            yield _load(file)
+
+
+def _load(file: Path) -> ModuleType:
+    """Execute a file of the user's; UserError where it fails."""
+    spec = importlib.util.spec_from_file_location(f"own_format_{file.stem}", file)
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        raise UserError(
+            f"{file}: {type(error).__name__}: {error}: must be a Python file that defines IMPORTERS"
+        ) from None
+    return module

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What an importer is, and what it sees of a file before it says that the file is its own."""
+"""The contract of an importer, and the part of a file by which it recognises its format."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from lab.traces.importers.text import open_bytes
+from lab.traces.importers.reading.text import open_bytes
 from lab.traces.recording import Recording
 
 HEAD_BYTES = 65_536
+Option = str | int | float | bool | tuple[str, ...] | Path
 
 
 class Head:
@@ -52,6 +53,7 @@ class Importer:
     """
 
     name: str
-    reads: str  # what it reads, for people
+    reads: str  # the file, in a few words
+    gives: str  # the recording, in a few words
     fits: Callable[[Head], bool]
     read: Callable[..., Recording]

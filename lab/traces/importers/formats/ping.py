@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Text of `ping`: plain, with -D's epoch, or with a date before each line; several runs in one file."""
+
+from pathlib import Path
+
+import polars as pl
+
+from lab.base.errors import UserError, field_error
+from lab.traces.importers.importer import Head, Importer
+from lab.traces.importers.reading.clock import named_step
+from lab.traces.importers.reading.ping_lines import REPLY, classify
+from lab.traces.importers.reading.ping_runs import Run, on_one_clock, runs_of
+from lab.traces.importers.reading.text import read_lines
+from lab.traces.recording import Recording
+
+
+def fits(head: Head) -> bool:
+    """Recognise a reply among the lines."""
+    return bool(pl.Series(head.lines, dtype=pl.String).str.contains(REPLY).any())
+
+
+def read(path: Path, *, interval_s: float | None = None, session: int | None = None) -> Recording:
+    """Read every probe, answered or lost.
+
+    Times are when a probe was sent: the clock before a line less the answer's RTT; without a clock, icmp_seq times the
+    interval (`interval_s`, else ping's own total time over its probes). `session` picks one run of several, from 1.
+    """
+    lines = classify(path, read_lines(path))
+    runs = runs_of(path, lines)
+    if session is not None:
+        if isinstance(session, bool) or not isinstance(session, int) or not 1 <= session <= len(runs):
+            raise field_error(path, "session", session, f"from 1 to {len(runs)}")
+        runs = [runs[session - 1]]
+    _one_target(path, runs)
+    frame, notes = on_one_clock(path, runs, interval_s)
+    notes += named_step(path.name, frame["t_s"].to_numpy())
+    return Recording(frame, "series", None, "ping", path.name, tuple(notes))
+
+
+def _one_target(path: Path, runs: list[Run]) -> None:
+    targets = {run.target for run in runs if run.target}
+    if len(targets) > 1:
+        raise UserError(
+            f"{path}: session: must be given, for the runs have several targets: {', '.join(sorted(targets))}"
+        )
+
+
+IMPORTERS = (Importer("ping", "text of ping", "RTT, lost", fits, read),)

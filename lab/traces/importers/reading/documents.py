@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""JSON files: one document or several one after the other, and values that must be there."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NoReturn
+
+from lab.base.errors import UserError, field_error
+from lab.traces.importers.reading.text import read_text, short
+
+INFINITE = float("inf")
+
+
+@dataclass(frozen=True)
+class Node:
+    """A part of a document that knows its place in the file."""
+
+    file: Path
+    line: int  # at which its document begins
+    place: str
+    value: Any
+
+    def refuse(self, rule: str) -> UserError:
+        """Return the error of this part."""
+        return field_error(f"{self.file}: line {self.line}", self.place or "document", short(self.value), rule)
+
+    def get(self, key: str) -> "Node | None":
+        """Return a member; None where there is none."""
+        if not isinstance(self.value, dict):
+            raise self.refuse("an object")
+        place = f"{self.place}.{key}" if self.place else key
+        return Node(self.file, self.line, place, self.value[key]) if key in self.value else None
+
+    def at(self, *keys: str) -> "Node":
+        """Return a member of a member that must be there."""
+        node = self
+        for key in keys:
+            inner = node.get(key)
+            if inner is None:
+                raise Node(node.file, node.line, f"{node.place}.{key}".lstrip("."), "").refuse("given")
+            node = inner
+        return node
+
+    def items(self) -> "Iterator[Node]":
+        """Return the parts of a list."""
+        if not isinstance(self.value, list):
+            raise self.refuse("a list")
+        for number, value in enumerate(self.value):
+            yield Node(self.file, self.line, f"{self.place}[{number}]", value)
+
+    def number(self, low: float = 0.0, high: float = INFINITE) -> float:
+        """Return the value as a number within bounds."""
+        if isinstance(self.value, bool) or not isinstance(self.value, (int, float)) or not low <= self.value <= high:
+            raise self.refuse(f"a number from {low:g} to {high:g}")
+        return float(self.value)
+
+    def whole(self, low: int, high: int) -> int:
+        """Return the value as a whole number within bounds, exactly."""
+        if isinstance(self.value, bool) or not isinstance(self.value, int) or not low <= self.value <= high:
+            raise self.refuse(f"a whole number from {low} to {high}")
+        return self.value
+
+
+def documents(path: Path) -> list[Node]:
+    """Read the JSON documents of a file; UserError with the line where one is broken."""
+    text = read_text(path)
+    decoder, at, found = json.JSONDecoder(parse_constant=_refuse_constant), 0, []
+    while at < len(text):
+        if text[at].isspace():
+            at += 1
+            continue
+        line = text.count("\n", 0, at) + 1
+        try:
+            value, at = decoder.raw_decode(text, at)
+        except json.JSONDecodeError as error:
+            raise UserError(f"{path}: line {error.lineno}: {error.msg}: must be JSON") from None
+        except (RecursionError, ValueError) as error:
+            raise UserError(f"{path}: line {line}: {short(error)}: must be JSON") from None
+        found.append(Node(path, line, "", value))
+    return found
+
+
+def _refuse_constant(word: str) -> NoReturn:
+    raise ValueError(f"{word} is no number of JSON")

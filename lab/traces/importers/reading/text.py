@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Reading a text file whole, and refusing one of its lines."""
+
+import gzip
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+from lab.base.errors import UserError, field_error
+
+GZIP = b"\x1f\x8b"
+LONGEST_VALUE = 60
+
+
+@contextmanager
+def open_bytes(path: Path) -> Iterator[IO[bytes]]:
+    """Open a file, unpacked where it is gzip; UserError where it cannot be read."""
+    try:
+        with path.open("rb") as raw:
+            packed = raw.read(2) == GZIP
+            raw.seek(0)
+            if packed:
+                with gzip.open(raw) as unpacked:
+                    yield unpacked  # type: ignore[misc]
+            else:
+                yield raw
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise UserError(f"{path}: {error}: must be a whole gzip file") from None
+    except OSError as error:
+        raise UserError(f"{path}: {error.strerror or error}: must be a readable file") from None
+
+
+def read_bytes(path: Path) -> bytes:
+    """Read a whole file; UserError where it is empty."""
+    with open_bytes(path) as file:
+        data = file.read()
+    if not data.strip():
+        raise UserError(f"{path}: content: must be something: the file is empty")
+    return data
+
+
+def read_text(path: Path) -> str:
+    """Read a whole text file, with line ends as Unix has them."""
+    data = read_bytes(path)
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise UserError(f"{path}: line {data.count(10, 0, error.start) + 1}: must be UTF-8 text") from None
+    if "\0" in text:
+        raise UserError(
+            f"{path}: line {text.count(chr(10), 0, text.index(chr(0))) + 1}: must be text, without zero bytes"
+        )
+    return text.replace("\r\n", "\n")
+
+
+def read_lines(path: Path) -> list[str]:
+    """Read a text file's lines; blank ones at its end are left out."""
+    return read_text(path).rstrip().split("\n")
+
+
+def line_error(file: Path | str, line: int, field: str, value: object, rule: str, place: str = "line") -> UserError:
+    """Return the error of a refused value: `<file>: line N: <field>=<value>: must be <rule>`."""
+    return field_error(f"{file}: {place} {line}", field, short(value), rule)
+
+
+def short(value: object) -> str:
+    """Shorten a value for a message of one line."""
+    text = str(value).encode("unicode_escape").decode()
+    return text if len(text) <= LONGEST_VALUE else f"{text[: LONGEST_VALUE - 3]}..."

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A topology is added as one containerlab file: the lab checks it, runs a trial over it, and reports the trial."""
+
+from pathlib import Path
+
+from lab.images.image import Image
+from lab.kernel.build import Kernel
+from lab.tables.stored_run import Run
+from tests.command import lab, scenario_file
+
+THREE_HOPS = """
+name: three-hops
+topology:
+  defaults: {kind: linux}
+  nodes:
+    host-a:
+      labels: {lab.sender: 172.16.1.1}
+      exec: [ip address add 172.16.1.1/24 dev eth1, ip route add default via 172.16.1.2]
+    west:
+      labels: {lab.bottleneck: eth2, lab.delay-up: eth1}
+      exec:
+        - sysctl -q -w net.ipv4.ip_forward=1
+        - ip address add 172.16.1.2/24 dev eth1
+        - ip address add 172.16.2.1/24 dev eth2
+        - ip route add 172.16.4.0/24 via 172.16.2.2
+    middle:
+      exec:
+        - sysctl -q -w net.ipv4.ip_forward=1
+        - ip address add 172.16.2.2/24 dev eth1
+        - ip address add 172.16.3.1/24 dev eth2
+        - ip route add 172.16.1.0/24 via 172.16.2.1
+        - ip route add 172.16.4.0/24 via 172.16.3.2
+    east:
+      labels: {lab.delay-down: eth2, lab.bottleneck-up: eth1}
+      exec:
+        - sysctl -q -w net.ipv4.ip_forward=1
+        - ip address add 172.16.3.2/24 dev eth1
+        - ip address add 172.16.4.1/24 dev eth2
+        - ip route add default via 172.16.3.1
+    host-b:
+      labels: {lab.receiver: 172.16.4.2}
+      exec: [ip address add 172.16.4.2/24 dev eth1, ip route add default via 172.16.4.1]
+  links:
+    - {endpoints: ["host-a:eth1", "west:eth1"], mtu: 1500}
+    - {endpoints: ["west:eth2", "middle:eth1"], mtu: 1500}
+    - {endpoints: ["middle:eth2", "east:eth1"], mtu: 1500}
+    - {endpoints: ["east:eth2", "host-b:eth1"], mtu: 1500}
+"""
+
+
+def test_one_file_adds_a_topology_from_check_to_page(tmp_path: Path, kernel: Kernel, world: Image) -> None:
+    assert kernel.linux.exists()
+    assert world.root.exists()
+    file = tmp_path / "topologies/three-hops/three-hops.clab.yml"
+    file.parent.mkdir(parents=True)
+    file.write_text(THREE_HOPS)
+    results, mine = tmp_path / "results", {"LAB_TOPOLOGIES": str(tmp_path / "topologies")}
+    checked = lab(results, "check", **mine)
+    assert checked.returncode == 0, checked.stderr
+    assert "three-hops" in lab(results, "list", **mine).stdout
+    scenario = scenario_file(tmp_path, topology="three-hops", profile="wired-clean", trials=1)
+    done = lab(results, "run", str(scenario), **mine)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (trial,) = Run(results / "mine/latest").trials
+    assert trial.valid, trial.meta["certificate"]
+    assert "three-hops" in (results / "mine/latest/report.html").read_text()
