@@ -50,7 +50,10 @@ def list_() -> None:
 
 @app.command("data-dictionary")
 def data_dictionary() -> None:
-    """Print every file, column and field of a result, as Markdown.   Example: `lab data-dictionary`"""
+    """Print every file, column and field of a result, as Markdown.
+
+    Example: `lab data-dictionary`
+    """
     from lab.commands.data_dictionary import lines
 
     console.print("\n".join(lines()), soft_wrap=True, markup=False)

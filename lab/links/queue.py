@@ -28,6 +28,10 @@ class QueueModel(Strict):
         """Return the spec of the qdisc for a node (lab/node/qdisc_kind.py)."""
         return qdisc_kind.spec_of(self.kind, qdiscs.find(self.kind), self.model_dump(), at)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the fields alone: the class of a kind is made when this module is imported, and has no name in it."""
+        return _restored, (self.model_dump(),)
+
     @model_validator(mode="after")
     def _by_its_rules(self) -> "QueueModel":
         for rule in qdiscs.find(self.kind).rules:
@@ -39,6 +43,10 @@ class QueueModel(Strict):
 def queue(name: str, **fields: Any) -> QueueModel:
     """Return the model of a queue with fields of one's own."""
     return MODELS[name].model_validate({"kind": name, **fields})
+
+
+def _restored(fields: dict[str, Any]) -> QueueModel:
+    return MODELS[fields["kind"]].model_validate(fields)
 
 
 def _model(name: str, kind: Kind) -> type[QueueModel]:

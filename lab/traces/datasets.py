@@ -12,7 +12,7 @@ from lab.base.cache import finished
 from lab.base.errors import UserError, field_error
 from lab.schema.dataset import Collection, Collections, Description, File, Meaning
 from lab.schema.load import load, shown
-from lab.traces.importers.importer import Option
+from lab.traces.importers.reading.importer import Option
 
 DATASETS = paths.PROFILES / "datasets.yml"
 ORIGIN = "https://raw.githubusercontent.com"  # LAB_TRACES_ORIGIN: another server with the same paths

@@ -11,7 +11,7 @@ from lab.base.errors import UserError
 from lab.traces import importers, recording
 from lab.traces.datasets import dataset, datasets, path_of, stem
 from lab.traces.importers.formats import recording as stored
-from lab.traces.importers.importer import Head, Option
+from lab.traces.importers.reading.importer import Head, Option
 from lab.traces.recording import Recording
 from lab.traces.settings import options_of
 

@@ -7,7 +7,7 @@ from typing import Any, get_args, get_origin
 
 from lab.base.errors import UserError, field_error
 from lab.traces import importers
-from lab.traces.importers.importer import Importer, Option
+from lab.traces.importers.reading.importer import Importer, Option
 
 FLAGS = {"yes": True, "true": True, "no": False, "false": False}
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from lab.base import paths
 from lab.base.errors import UserError, field_error
-from lab.traces.importers.importer import Head, Importer
+from lab.traces.importers.reading.importer import Head, Importer
 from lab.traces.recording import Recording
 
 SHIPPED = Path(__file__).parent / "formats"

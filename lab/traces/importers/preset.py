@@ -7,8 +7,8 @@ from pathlib import Path
 
 import polars as pl
 
-from lab.traces.importers.importer import Head, Importer
 from lab.traces.importers.reading.clock import counted, dated, ordered, with_holes
+from lab.traces.importers.reading.importer import Head, Importer
 from lab.traces.importers.reading.table import Table, read_table
 from lab.traces.importers.reading.units import Named, parse_columns
 from lab.traces.recording import Meaning, Recording

@@ -17,8 +17,8 @@ import polars as pl
 
 from lab.base.errors import UserError, field_error
 from lab.traces.columns import SLOWEST_MS
-from lab.traces.importers.importer import Head, Importer
 from lab.traces.importers.reading.counters import WRAP, Counts, clock_us, not_negative, sequence, total, whole
+from lab.traces.importers.reading.importer import Head, Importer
 from lab.traces.importers.reading.table import Table, read_table
 from lab.traces.recording import Recording
 

@@ -8,8 +8,8 @@ import polars as pl
 
 from lab.base.errors import field_error
 from lab.traces.columns import DTYPES
-from lab.traces.importers.importer import Head, Importer
 from lab.traces.importers.reading.clock import counted, dated, ordered, with_holes
+from lab.traces.importers.reading.importer import Head, Importer
 from lab.traces.importers.reading.table import BLANK, Table, read_table
 from lab.traces.importers.reading.text import read_lines
 from lab.traces.importers.reading.units import Named, check_unit, parse_columns

@@ -6,9 +6,9 @@ from pathlib import Path
 import polars as pl
 
 from lab.base.errors import field_error
-from lab.traces.importers.importer import Head
 from lab.traces.importers.preset import Preset
 from lab.traces.importers.reading import dish
+from lab.traces.importers.reading.importer import Head
 from lab.traces.importers.reading.table import Table
 from lab.traces.parquet import MAGIC, parquet_errors
 from lab.traces.recording import Recording

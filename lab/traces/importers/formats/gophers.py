@@ -5,8 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from lab.base.errors import field_error
-from lab.traces.importers.importer import Head
 from lab.traces.importers.preset import Preset
+from lab.traces.importers.reading.importer import Head
 from lab.traces.importers.reading.iperf3_tests import GOODPUT, RAMP_KEPT
 from lab.traces.recording import Recording
 

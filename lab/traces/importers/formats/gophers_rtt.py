@@ -4,8 +4,8 @@
 from dataclasses import replace
 from pathlib import Path
 
-from lab.traces.importers.importer import Head
 from lab.traces.importers.preset import Preset
+from lab.traces.importers.reading.importer import Head
 from lab.traces.recording import Recording
 
 PROBES = {"rtt_in_ms": "probe_num", "rtt_ms": "server_location"}  # RTT's column: another column of the same file

@@ -3,8 +3,8 @@
 
 import re
 
-from lab.traces.importers.importer import Head
 from lab.traces.importers.preset import Preset
+from lab.traces.importers.reading.importer import Head
 from lab.traces.importers.reading.table import BLANK
 
 NUMBER = r"[-+.\deE]+"

@@ -7,8 +7,8 @@ from typing import Literal
 import polars as pl
 
 from lab.base.errors import UserError, field_error
-from lab.traces.importers.importer import Head, Importer
 from lab.traces.importers.reading.documents import documents
+from lab.traces.importers.reading.importer import Head, Importer
 from lab.traces.importers.reading.iperf3_tests import GOODPUT, USER, Test, believed, check_choices, cut_ramps, read_test
 from lab.traces.importers.reading.ramp import RULE
 from lab.traces.recording import Meaning, Recording

@@ -11,7 +11,7 @@ import polars as pl
 
 from lab.base.errors import UserError
 from lab.traces.columns import FASTEST_MBPS, LONGEST_S
-from lab.traces.importers.importer import Head, Importer
+from lab.traces.importers.reading.importer import Head, Importer
 from lab.traces.importers.reading.iperf3_tests import GOODPUT, USER, Test, check_choices, cut_ramps, rate_column
 from lab.traces.importers.reading.ramp import RULE
 from lab.traces.importers.reading.text import line_error, read_lines

@@ -8,9 +8,9 @@ import polars as pl
 
 from lab.base.errors import UserError
 from lab.traces.columns import SLOWEST_MS
-from lab.traces.importers.importer import Head, Importer
 from lab.traces.importers.reading.clock import shifted
 from lab.traces.importers.reading.documents import Node, documents
+from lab.traces.importers.reading.importer import Head, Importer
 from lab.traces.recording import Recording
 
 # irtt writes booleans, a fork of it (LENS) words; true_up and true_down say on which way it was lost

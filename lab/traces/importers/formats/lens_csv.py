@@ -6,8 +6,8 @@ from pathlib import Path
 import polars as pl
 
 from lab.traces.columns import SLOWEST_MS
-from lab.traces.importers.importer import Head, Importer
 from lab.traces.importers.reading.clock import counted
+from lab.traces.importers.reading.importer import Head, Importer
 from lab.traces.importers.reading.probes import probes
 from lab.traces.importers.reading.table import Table, read_table
 from lab.traces.recording import Recording

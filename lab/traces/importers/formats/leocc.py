@@ -8,8 +8,8 @@ import polars as pl
 
 from lab.base.errors import field_error
 from lab.traces.columns import SLOWEST_MS
-from lab.traces.importers.importer import Head, Importer
 from lab.traces.importers.reading.delivery_lines import opportunities
+from lab.traces.importers.reading.importer import Head, Importer
 from lab.traces.importers.reading.whole_numbers import head_integers, may_be_delays, read_integers
 from lab.traces.recording import Recording
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import numpy as np
 
-from lab.traces.importers.importer import Head, Importer
 from lab.traces.importers.reading.delivery_lines import opportunities
+from lab.traces.importers.reading.importer import Head, Importer
 from lab.traces.importers.reading.whole_numbers import head_integers
 from lab.traces.recording import Recording
 

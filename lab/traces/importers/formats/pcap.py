@@ -8,7 +8,7 @@ import polars as pl
 
 from lab.base.errors import UserError, field_error
 from lab.traces.columns import LONGEST_S
-from lab.traces.importers.importer import Head, Importer
+from lab.traces.importers.reading.importer import Head, Importer
 from lab.traces.importers.reading.packets import Packet, address_of, packets_of
 from lab.traces.importers.reading.round_trips import Sample, round_trips
 from lab.traces.recording import Meaning, Recording

@@ -6,8 +6,8 @@ from pathlib import Path
 import polars as pl
 
 from lab.base.errors import UserError, field_error
-from lab.traces.importers.importer import Head, Importer
 from lab.traces.importers.reading.clock import named_step
+from lab.traces.importers.reading.importer import Head, Importer
 from lab.traces.importers.reading.ping_lines import REPLY, classify
 from lab.traces.importers.reading.ping_runs import Run, on_one_clock, runs_of
 from lab.traces.importers.reading.text import read_lines

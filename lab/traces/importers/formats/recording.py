@@ -2,7 +2,7 @@
 """The lab's own recordings, as Parquet."""
 
 from lab.traces import recording
-from lab.traces.importers.importer import Head, Importer
+from lab.traces.importers.reading.importer import Head, Importer
 from lab.traces.parquet import MAGIC
 
 

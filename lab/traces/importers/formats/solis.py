@@ -7,10 +7,10 @@ from typing import Literal
 import numpy as np
 
 from lab.base.errors import field_error
-from lab.traces.importers.importer import Head
 from lab.traces.importers.preset import Preset
 from lab.traces.importers.reading import pairs
 from lab.traces.importers.reading.clock import counted
+from lab.traces.importers.reading.importer import Head
 from lab.traces.importers.reading.iperf3_tests import GOODPUT
 from lab.traces.importers.reading.ramp import RULE, ramp_intervals
 from lab.traces.recording import Recording

@@ -7,8 +7,8 @@ from typing import Literal
 import polars as pl
 
 from lab.base.errors import field_error
-from lab.traces.importers.importer import Head, Importer
 from lab.traces.importers.reading.clock import dated, ordered
+from lab.traces.importers.reading.importer import Head, Importer
 from lab.traces.importers.reading.table import read_table
 from lab.traces.recording import Recording
 

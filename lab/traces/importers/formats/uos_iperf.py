@@ -5,9 +5,9 @@ from pathlib import Path
 
 import polars as pl
 
-from lab.traces.importers.importer import Importer
 from lab.traces.importers.preset import has_columns
 from lab.traces.importers.reading.clock import dated, ordered, with_holes
+from lab.traces.importers.reading.importer import Importer
 from lab.traces.importers.reading.intervals import EMPTY, END, START, ends_of, lengths_s
 from lab.traces.importers.reading.table import read_table
 from lab.traces.recording import Recording

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import numpy as np
 
-from lab.traces.importers.importer import Head
 from lab.traces.importers.preset import Preset
 from lab.traces.importers.reading import pairs
+from lab.traces.importers.reading.importer import Head
 from lab.traces.importers.reading.table import BLANK
 from lab.traces.recording import Recording
 

@@ -4,7 +4,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from lab.traces.importers.importer import Head
+from lab.traces.importers.reading.importer import Head
 
 HEADER = ("seconds", "mbps")
 COLUMNS = "t_s=seconds, rate_down_mbps=mbps"

@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from lab.traces.importers.importer import Head
+from lab.traces.importers.reading.importer import Head
 from lab.traces.importers.reading.text import line_error, read_lines
 
 Integers = NDArray[np.int64]
