@@ -20,6 +20,7 @@ from lab.judge.judged import judged
 from lab.judge.summary import summarise
 from lab.node.plan import Plan
 from lab.node.record import Iperf3Report, NodeRecord
+from lab.runs.experiment import first_names
 from lab.tables.columns import schema
 from lab.tables.run_json import RunJson
 from lab.tables.stored_run import Run
@@ -68,8 +69,9 @@ def test_every_stored_field_is_described_and_of_its_type(file: Path, contract: A
 @pytest.mark.parametrize("name", USER_FILES)
 def test_the_users_files_are_stored_with_the_fields_of_their_models(name: str) -> None:
     stored = json.loads((SAMPLE / "run.json").read_text())[name]
+    fields = dict.fromkeys(USER_FILES[name].model_fields)
     for one in stored if isinstance(stored, list) else [stored]:
-        assert set(one) <= set(USER_FILES[name].model_fields)
+        assert set(one) <= {*fields, *first_names(fields)}  # the sample may be older than a field's name
 
 
 @pytest.mark.parametrize("name", TABLES)

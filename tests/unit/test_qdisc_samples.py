@@ -16,7 +16,7 @@ BUFFER_BYTES = 20_000
 
 
 def test_every_sample_is_there_with_every_counter() -> None:
-    assert SAMPLES.columns == ["t_s", *COLUMNS]
+    assert SAMPLES.columns == [*COLUMNS]
     assert SAMPLES.null_count().sum_horizontal().item() == 0
     assert SAMPLES["t_s"].diff().drop_nulls().to_numpy() == pytest.approx(INTERVAL_S, abs=5e-6)
 

@@ -63,6 +63,6 @@ def test_the_page_shows_recorded_downloads_beside_emulated_ones(
     log = written(tmp_path, text(download(Gateway()).acks))
     monkeypatch.setattr("lab.report.index.recorded.fetched", lambda: [str(log)])
     page = write_index(results, None, tmp_path).read_text()
-    assert 'id="recorded-downloads' in page or "Recorded downloads (lines) beside 1 emulated" in page
+    assert "Recorded downloads (lines) and 1 emulated ones of cubic_plain" in page
     assert "Share of time inside the band of 1 trials of cubic_plain (geo-recorded, " in page
     assert (results / "recorded_downloads.pdf").exists()
