@@ -115,11 +115,14 @@ def _kill_once_at_work(victim: int, jobs: list[Job]) -> None:
 
 
 def listening(pid: str) -> set[str]:
-    """Return the sockets of a process that wait for TCP connections."""
-    tables = [Path(f"/proc/{pid}/net/{name}") for name in ("tcp", "tcp6")]
-    rows = [row.split() for table in tables if table.exists() for row in table.read_text().splitlines()[1:]]
-    waiting = {f"socket:[{row[9]}]" for row in rows if row[3] == "0A"}
-    return waiting & set(opened(pid))
+    """Return the sockets of a process that wait for TCP connections, none where it has ended."""
+    try:
+        tables = [Path(f"/proc/{pid}/net/{name}").read_text() for name in ("tcp", "tcp6")]
+        files = set(opened(pid))
+    except (FileNotFoundError, ProcessLookupError):
+        return set()
+    rows = [row.split() for table in tables for row in table.splitlines()[1:]]
+    return {f"socket:[{row[9]}]" for row in rows if row[3] == "0A"} & files
 
 
 def opened(pid: str) -> Iterator[str]:
