@@ -9,7 +9,8 @@ from typing import Any
 from lab.base.errors import field_error
 from lab.links.profile import Profile, load_profile
 from lab.schema.cca import Cca, load_cca
-from lab.schema.scenario import Scenario, load_scenario
+from lab.schema.load import shown
+from lab.schema.scenario import Scenario, load_scenario, scenario_files
 from lab.schema.sysctls import load_sysctls
 from lab.schema.topology import Topology, load_topology
 from lab.tables.run_json import Requested
@@ -34,7 +35,7 @@ class Experiment:
 def load_experiment(name: str, overrides: dict[str, Any] | None = None) -> Experiment:
     """Read a scenario by name or path, with the profile, topology and senders that it names."""
     stem, scenario = load_scenario(name, overrides)
-    return assemble(stem, scenario, f"lab/scenarios/{stem}.yml" if not name.endswith(".yml") else name)
+    return assemble(stem, scenario, name if name.endswith(".yml") else shown(scenario_files()[name]))
 
 
 def assemble(name: str, scenario: Scenario, file: str, cca_field: str = "ccas") -> Experiment:

@@ -13,7 +13,8 @@ from lab.commands.inventory import check_all
 from lab.links.profile import Profile
 from lab.runs.experiment import load_experiment
 from lab.schema import cca
-from lab.schema.load import load, names
+from lab.schema.load import load
+from lab.schema.scenario import scenario_files
 from lab.schema.topology import Topology, load_topology
 
 GEO = yaml.safe_load((paths.SCENARIOS / "geo.yml").read_text())
@@ -69,7 +70,7 @@ def test_a_missing_field_is_named(tmp_path: Path) -> None:
 
 
 def test_an_unknown_scenario_is_refused_with_the_known_ones() -> None:
-    known = ", ".join(names(paths.SCENARIOS, "*.yml"))
+    known = ", ".join(scenario_files())
     assert refusal_of("gao") == f"command line: scenario=gao: must be a known scenario: {known}"
 
 
