@@ -17,7 +17,7 @@ from lab.tables.run_json import Requested
 
 EXPLANATIONS = ("counterfactuals", "open")  # fields of a claim, written after the run
 NO_TRIAL = ("campaign",)  # fields of a scenario
-LABELS = ("exit_label",)
+ADDED = ("exit_label", "exit_enters_cwr")  # fields of a sender that stored runs of before lack
 
 
 @dataclass(frozen=True)
@@ -81,15 +81,15 @@ def digest(part: Any) -> str:
 
 
 def first_names(part: Any) -> Any:
-    """Return plain data with each renamed key as it was first stored, and without labels added since.
+    """Return plain data with each renamed key as it was first stored, and without fields added since.
 
-    Digests of runs before and after a renaming are equal: it changes no trial.
+    Digests of runs before and after a renaming or an addition are equal: it changes no trial.
     """
     if isinstance(part, list):
         return [first_names(each) for each in part]
     if not isinstance(part, dict):
         return part
-    return dict(_first_name(key, first_names(value)) for key, value in part.items() if key not in LABELS)
+    return dict(_first_name(key, first_names(value)) for key, value in part.items() if key not in ADDED)
 
 
 def _first_name(key: str, value: Any) -> tuple[str, Any]:

@@ -126,7 +126,7 @@ def ccas_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> Non
     monkeypatch.setattr(cca, "CCAS", tmp_path / "cca.yml")
 
 
-STANZA = "{name}: {{label: x, algorithm: reno, slow_start_exit: loss{look}}}\n"
+STANZA = "{name}: {{label: x, algorithm: reno, slow_start_exit: loss, exit_label: loss{look}}}\n"
 
 
 def test_a_sender_without_a_look_gets_one_that_no_other_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -140,4 +140,11 @@ def test_two_senders_that_look_alike_are_refused(tmp_path: Path, monkeypatch: py
     look = ', colour: "#000000", marker: o, linestyle: "-"'
     ccas_file(tmp_path, monkeypatch, STANZA.format(name="one", look=look) + STANZA.format(name="two", look=look))
     with pytest.raises(UserError, match=r"two\.marker=o: must be another marker or line style: one has the same"):
+        cca.load_ccas()
+
+
+def test_a_misspelt_exit_cause_is_refused_with_the_known_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    misspelt = "two: {label: y, algorithm: cubic, slow_start_exit: hystrat}\n"
+    ccas_file(tmp_path, monkeypatch, STANZA.format(name="one", look="") + misspelt)
+    with pytest.raises(UserError, match=r"two\.slow_start_exit=hystrat: must be a cause that has an exit_label: loss$"):
         cca.load_ccas()
