@@ -27,10 +27,10 @@ from lab.tables.header_capture import keep_headers
 from lab.tables.link import read_link
 from lab.tables.packets import read_packets
 from lab.tables.qdisc import qdisc_table
-from lab.tables.stored_parquet import write_table
-from lab.tables.stored_trial import FORMAT, TABLES, Trial
+from lab.tables.stored_trial import FORMAT, Trial
 from lab.tables.trace import read_events
 from lab.tables.trial_json import Certificate, Download, TrialJson
+from lab.tables.trial_tables import write_tables
 
 CAPTURED = "client.pcapng"
 RAW = ("trace.raw", "formats", "link", "node.json", CAPTURED)
@@ -93,8 +93,7 @@ def store(job: Job, plan: Plan, folder: Path) -> TrialJson:
     if error := downloads.failure(plan, node, measured):
         raise TrialError(error)
     tables = downloads.cut(tables, measured)
-    for name in TABLES:
-        write_table(tables[name], folder / f"{name}.parquet")
+    write_tables(tables, folder)
     meta = _meta(job, plan, node, measured, certify(plan, node, tables))
     (folder / "trial.json").write_text(json.dumps(meta, indent=1))
     if job.keep_capture:
