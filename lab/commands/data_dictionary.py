@@ -67,7 +67,7 @@ def lines() -> Iterator[str]:
     yield "# Data dictionary"
     yield ""
     yield "A value that does not exist is null, never 0 or -1. Delays are one-way; a round trip is called RTT."
-    yield "Each table of a trial has the meaning and unit of its columns in the file too (`pyarrow.parquet.read_schema`)."
+    yield "Each table of a trial also holds the meaning and unit of its columns (`pyarrow.parquet.read_schema`)."
     yield from _files("results/<scenario>/<time>/", RUN_FILES)
     yield from _files("trials/<sender>-<number>/", TRIAL_FILES)
     for name, (text, columns) in TRIAL_TABLES.items():
