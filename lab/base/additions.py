@@ -3,12 +3,11 @@
 
 import importlib
 import importlib.util
-import os
 from pathlib import Path
 from types import ModuleType
 
 from lab.base.errors import UserError
-from lab.base.paths import REPO
+from lab.base.paths import REPO, with_own
 
 
 def addition_files(own: Path, variable: str) -> dict[str, Path]:
@@ -16,16 +15,12 @@ def addition_files(own: Path, variable: str) -> dict[str, Path]:
 
     UserError where the environment variable names no folder, or where both folders have a file of one name.
     """
-    found = _python_files(own)
-    extra = os.environ.get(variable)
-    if not extra:
-        return found
-    if not Path(extra).is_dir():
-        raise UserError(f"environment: {variable}={extra}: must be a folder")
-    for name, file in _python_files(Path(extra)).items():
-        if name in found:
-            raise UserError(f"{file}: name={name}: must differ from the names in {own.relative_to(REPO)}")
-        found[name] = file
+    found: dict[str, Path] = {}
+    for folder in with_own(own, variable):
+        for name, file in _python_files(folder).items():
+            if name in found:
+                raise UserError(f"{file}: name={name}: must differ from the names in {own.relative_to(REPO)}")
+            found[name] = file
     return found
 
 

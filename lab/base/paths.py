@@ -4,6 +4,8 @@
 import os
 from pathlib import Path
 
+from lab.base.errors import UserError
+
 REPO = Path(__file__).resolve().parents[2]
 LAB = REPO / "lab"
 SCENARIOS = LAB / "scenarios"
@@ -15,9 +17,13 @@ SYSCTLS = LAB / "sysctls.yml"
 
 
 def with_own(folder: Path, variable: str) -> list[Path]:
-    """Return a folder of the checkout and, where an environment variable names one, the user's own beside it."""
+    """Return a folder of the checkout, and the user's own where an environment variable names one."""
     own = os.environ.get(variable)
-    return [folder, Path(own)] if own else [folder]
+    if not own:
+        return [folder]
+    if not Path(own).is_dir():
+        raise UserError(f"environment: {variable}={own}: must be a folder")
+    return [folder, Path(own)]
 
 
 def cache() -> Path:

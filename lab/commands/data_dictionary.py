@@ -11,7 +11,7 @@ from typing import Any, Literal, Union, get_args, get_origin, is_typeddict
 import polars as pl
 from pydantic import BaseModel
 
-from lab.base.contract import NULL, Field, fields, parts, unit_of
+from lab.base.contract import NULL, Field, fields, parts
 from lab.judge import columns as judged_columns
 from lab.judge import judged, outcome, summary
 from lab.links.profile import Profile
@@ -21,10 +21,10 @@ from lab.schema.cca import Cca
 from lab.schema.scenario import Scenario
 from lab.schema.sysctls import Sysctls
 from lab.schema.topology import Topology
-from lab.tables import acks, exits, link, packets, qdisc
 from lab.tables.columns import Column, Columns
 from lab.tables.run_json import RunJson
 from lab.tables.trial_json import TrialJson
+from lab.tables.trial_tables import TRIAL_TABLES
 
 RUN_FILES = {
     "run.json": "what was requested, by whom, on which kernel: see below",
@@ -45,16 +45,6 @@ TRIAL_FILES = {
     "<table>.parquet": "the tables: see below",
     "client.pcapng.zst": "the headers of every frame at the client, zstd-compressed pcapng; absent with --no-pcap",
     "browser.json.gz": "what the report's trial browser shows, made again where it is missing",
-}
-TABLES: dict[str, tuple[str, Columns]] = {
-    "packets": ("One row per frame of the client's capture.", packets.COLUMNS),
-    "acks": ("One row per ACK (tcp:tcp_probe), with the socket as it was before it took the ACK in.", acks.ACKS),
-    "retransmits": ("One row per retransmitted buffer (tcp:tcp_retransmit_skb).", acks.RETRANSMITS),
-    "ca_states": ("One row per change of the congestion state (tcp:tcp_cong_state_set).", acks.STATES),
-    "bins": ("One row per bin of SEARCH (search:search_bin); empty for other senders.", exits.BINS),
-    "exits": ("One row per flow: the end of its first slow start; none where it did not end.", exits.EXITS),
-    "qdisc": ("One row per sample of the bottleneck's qdisc.", qdisc.COLUMNS),
-    "link": ("One row per value of the link.", link.COLUMNS),
 }
 JSON_FILES = {
     "run.json": ("The run.", RunJson),
@@ -77,9 +67,10 @@ def lines() -> Iterator[str]:
     yield "# Data dictionary"
     yield ""
     yield "A value that does not exist is null, never 0 or -1. Delays are one-way; a round trip is called RTT."
+    yield "Each table of a trial also holds the meaning and unit of its columns (`pyarrow.parquet.read_schema`)."
     yield from _files("results/<scenario>/<time>/", RUN_FILES)
     yield from _files("trials/<sender>-<number>/", TRIAL_FILES)
-    for name, (text, columns) in TABLES.items():
+    for name, (text, columns) in TRIAL_TABLES.items():
         yield from _section(f"{name}.parquet", text, map(_column_row, columns, columns.values()))
     for name, (text, columns) in run_tables().items():
         yield from _section(name, text, map(_column_row, columns, columns.values()))
@@ -139,9 +130,8 @@ def _user_files() -> Iterator[str]:
 
 def _column_row(name: str, column: Column) -> tuple[str, ...]:
     meaning, _, null = column.meaning.partition(NULL)
-    unit = unit_of(name) if column.unit is None else column.unit
     kind = column.kind if isinstance(column.kind, pl.DataType) else column.kind()
-    return f"`{name}`", str(kind), unit, meaning, null or "never"
+    return f"`{name}`", str(kind), column.unit_as(name), meaning, null or "never"
 
 
 def _field_row(field: Field) -> tuple[str, ...]:

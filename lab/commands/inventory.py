@@ -3,15 +3,14 @@
 
 from collections.abc import Iterator
 
-from lab.base import paths
 from lab.base.errors import field_error
 from lab.judge.registry import rules
 from lab.links.caution import cautions
 from lab.links.profile import load_profile, profile_files
 from lab.runs.experiment import load_experiment
 from lab.schema.cca import load_ccas
-from lab.schema.load import choose, names
-from lab.schema.scenario import Scenario, load_scenario, scenarios
+from lab.schema.load import choose, shown
+from lab.schema.scenario import Scenario, load_scenario, scenario_files, scenarios
 from lab.schema.sysctls import load_sysctls
 from lab.schema.topology import load_topology, topology_files
 from lab.traces.datasets import datasets
@@ -19,14 +18,13 @@ from lab.traces.datasets import datasets
 
 def require_counterfactuals(name: str, scenario: Scenario) -> None:
     """Refuse an explanation whose scenario is not a counterfactual of this one."""
+    known = scenario_files()
+    file, field = shown(known[name]), "claims.counterfactuals.scenario"
     for row in scenario.claims:
         for one in row.counterfactuals:
-            field = "claims.counterfactuals.scenario"
-            known = names(paths.SCENARIOS, "*.yml")
-            choose("scenario", one.scenario, known, f"lab/scenarios/{name}.yml", field)
+            choose("scenario", one.scenario, list(known), file, field)
             if load_scenario(one.scenario)[1].counterfactual_of != name:
-                rule = f"a scenario with counterfactual_of: {name}"
-                raise field_error(f"lab/scenarios/{name}.yml", field, one.scenario, rule)
+                raise field_error(file, field, one.scenario, f"a scenario with counterfactual_of: {name}")
 
 
 def lines() -> Iterator[str]:

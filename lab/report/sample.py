@@ -12,9 +12,8 @@ from pathlib import Path
 import polars as pl
 
 from lab.base.paths import REPO
-from lab.tables.stored_parquet import write_table
 from lab.tables.stored_run import Run
-from lab.tables.stored_trial import TABLES
+from lab.tables.trial_tables import TRIAL_TABLES, write_tables
 
 SAMPLE = REPO / "analysis" / "sample"
 TRIALS = 2  # of each sender
@@ -39,8 +38,7 @@ def keep(run: Run, folder: Path = SAMPLE) -> Path:
 def _keep_trial(source: Path, target: Path) -> None:
     target.mkdir(parents=True)
     shutil.copy(source / "trial.json", target)
-    for name in TABLES:
-        write_table(pl.read_parquet(source / f"{name}.parquet"), target / f"{name}.parquet", STRONGEST)
+    write_tables({name: pl.read_parquet(source / f"{name}.parquet") for name in TRIAL_TABLES}, target, STRONGEST)
 
 
 if __name__ == "__main__":

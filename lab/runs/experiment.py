@@ -9,14 +9,15 @@ from typing import Any
 from lab.base.errors import field_error
 from lab.links.profile import Profile, load_profile
 from lab.schema.cca import Cca, load_cca
-from lab.schema.scenario import Scenario, load_scenario
+from lab.schema.load import shown
+from lab.schema.scenario import Scenario, load_scenario, scenario_files
 from lab.schema.sysctls import load_sysctls
 from lab.schema.topology import Topology, load_topology
 from lab.tables.run_json import Requested
 
 EXPLANATIONS = ("counterfactuals", "open")  # fields of a claim, written after the run
 NO_TRIAL = ("campaign",)  # fields of a scenario
-LABELS = ("exit_label",)
+ADDED = ("exit_label", "exit_enters_cwr")  # fields of a sender that stored runs of before lack
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,7 @@ class Experiment:
 def load_experiment(name: str, overrides: dict[str, Any] | None = None) -> Experiment:
     """Read a scenario by name or path, with the profile, topology and senders that it names."""
     stem, scenario = load_scenario(name, overrides)
-    return assemble(stem, scenario, f"lab/scenarios/{stem}.yml" if not name.endswith(".yml") else name)
+    return assemble(stem, scenario, name if name.endswith(".yml") else shown(scenario_files()[name]))
 
 
 def assemble(name: str, scenario: Scenario, file: str, cca_field: str = "ccas") -> Experiment:
@@ -80,15 +81,15 @@ def digest(part: Any) -> str:
 
 
 def first_names(part: Any) -> Any:
-    """Return plain data with each renamed key as it was first stored, and without labels added since.
+    """Return plain data with each renamed key as it was first stored, and without fields added since.
 
-    Digests of runs before and after a renaming are equal: it changes no trial.
+    Digests of runs before and after a renaming or an addition are equal: it changes no trial.
     """
     if isinstance(part, list):
         return [first_names(each) for each in part]
     if not isinstance(part, dict):
         return part
-    return dict(_first_name(key, first_names(value)) for key, value in part.items() if key not in LABELS)
+    return dict(_first_name(key, first_names(value)) for key, value in part.items() if key not in ADDED)
 
 
 def _first_name(key: str, value: Any) -> tuple[str, Any]:

@@ -4,6 +4,7 @@
 import json
 import shutil
 import uuid
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,10 +27,10 @@ from lab.tables.header_capture import keep_headers
 from lab.tables.link import read_link
 from lab.tables.packets import read_packets
 from lab.tables.qdisc import qdisc_table
-from lab.tables.stored_parquet import write_table
-from lab.tables.stored_trial import FORMAT, TABLES, Trial
+from lab.tables.stored_trial import FORMAT, Trial
 from lab.tables.trace import read_events
 from lab.tables.trial_json import Certificate, Download, TrialJson
+from lab.tables.trial_tables import write_tables
 
 CAPTURED = "client.pcapng"
 RAW = ("trace.raw", "formats", "link", "node.json", CAPTURED)
@@ -86,14 +87,13 @@ def store(job: Job, plan: Plan, folder: Path) -> TrialJson:
     """Decode the raw records of a folder into tables and trial.json, and remove them."""
     node = read_node(folder / "node.json")
     rival = job.experiment.rival
-    rules = [job.experiment.ccas[job.cca].slow_start_exit, *([rival.slow_start_exit] if rival else [])]
-    tables = decode(folder, node, *rules)
+    senders = [job.experiment.ccas[job.cca], *([rival] if rival else [])]
+    tables = decode(folder, node, *(sender.exit_causes for sender in senders))
     measured = downloads.measure(plan, node, tables)
     if error := downloads.failure(plan, node, measured):
         raise TrialError(error)
     tables = downloads.cut(tables, measured)
-    for name in TABLES:
-        write_table(tables[name], folder / f"{name}.parquet")
+    write_tables(tables, folder)
     meta = _meta(job, plan, node, measured, certify(plan, node, tables))
     (folder / "trial.json").write_text(json.dumps(meta, indent=1))
     if job.keep_capture:
@@ -105,13 +105,13 @@ def store(job: Job, plan: Plan, folder: Path) -> TrialJson:
     return meta
 
 
-def decode(folder: Path, node: NodeRecord, *rules: str) -> dict[str, pl.DataFrame]:
-    """Decode the raw records of a trial; `rules` are what ends each sender's slow start when no loss does."""
+def decode(folder: Path, node: NodeRecord, *causes: Mapping[str, str]) -> dict[str, pl.DataFrame]:
+    """Decode the raw records of a trial; `causes` are those of each sender's exit (Cca.exit_causes)."""
     capture = read_packets(folder / CAPTURED, PORT, SNAPLEN_BYTES)
     start_ns = capture.start_ns - node["clocks"]["realtime_ns"] + node["clocks"]["monotonic_ns"]
     events = read_events(folder / "trace.raw", folder / "formats")
-    clock = Clock(start_ns, capture.client_ports | ({RIVAL_PORT: downloads.RIVAL} if len(rules) > 1 else {}))
-    exits = [exit_table(events, clock, rule).filter(pl.col("flow") == flow) for flow, rule in enumerate(rules, 1)]
+    clock = Clock(start_ns, capture.client_ports | ({RIVAL_PORT: downloads.RIVAL} if len(causes) > 1 else {}))
+    exits = [exit_table(events, clock, own).filter(pl.col("flow") == flow) for flow, own in enumerate(causes, 1)]
     return {
         "packets": capture.packets,
         "acks": ack_table(events, clock, capture.server_isn),

@@ -35,10 +35,17 @@ class Cca(Strict):
     qdisc: Literal["fq"] | None = None
     reports_exit: bool = False
     slow_start_exit: Annotated[str, Field(pattern=CAUSE)]
+    exit_enters_cwr: bool = False
     exit_label: Annotated[str, Field(min_length=1)]
     colour: Colour
     marker: str
     linestyle: str
+
+    @property
+    def exit_causes(self) -> dict[str, str]:
+        """Return this sender's names of the causes that the watching module reports."""
+        reported = ("own", "other") if self.exit_enters_cwr else ("own",)
+        return dict.fromkeys(reported, self.slow_start_exit)
 
 
 def load_ccas() -> dict[str, Cca]:
@@ -49,9 +56,7 @@ def load_ccas() -> dict[str, Cca]:
     ccas = {}
     for name, stanza in stanzas.items():
         look = {} if "marker" in stanza else next(looks)
-        cause = stanza.get("slow_start_exit")
-        label = {"exit_label": labels.get(cause, cause)} if isinstance(cause, str) else {}
-        ccas[name] = parse(Cca, {"name": name, **look, **label, **stanza}, CCAS)
+        ccas[name] = parse(Cca, {"name": name, **look, **_label(name, stanza, labels), **stanza}, CCAS)
     _refuse_likeness(ccas)
     return ccas
 
@@ -70,6 +75,17 @@ def _labels(stanzas: dict[str, Stanza]) -> dict[str, str]:
     """Return the label of each exit cause: the first stanza that has one decides."""
     labelled = [stanza for stanza in reversed(stanzas.values()) if "exit_label" in stanza]
     return {str(stanza.get("slow_start_exit")): stanza["exit_label"] for stanza in labelled}
+
+
+def _label(name: str, stanza: Stanza, labels: dict[str, str]) -> Stanza:
+    """Return the label of a stanza's exit cause; UserError where no stanza has one, as for a misspelt cause."""
+    cause = stanza.get("slow_start_exit")
+    if cause is None:  # refused as a missing field
+        return {}
+    if str(cause) not in labels:
+        rule = f"a cause that has an exit_label: {', '.join(sorted(labels))}"
+        raise field_error(shown(CCAS), f"{name}.slow_start_exit", cause, rule)
+    return {"exit_label": labels[str(cause)]}
 
 
 def _looks() -> Iterator[Stanza]:

@@ -53,11 +53,6 @@ def shown(file: Path) -> str:
     return str(file.relative_to(REPO)) if file.is_relative_to(REPO) else str(file)
 
 
-def names(folder: Path, pattern: str) -> list[str]:
-    """Return the names of the files in a folder that match a pattern."""
-    return sorted(file.name.split(".")[0] for file in folder.glob(pattern))
-
-
 def by_name(files: Iterable[Path], name_of: Callable[[Path], str]) -> dict[str, Path]:
     """Return files by name; UserError where two folders have the same name."""
     found: dict[str, Path] = {}

@@ -9,7 +9,7 @@ from pydantic import Field, field_validator, model_validator
 from lab.base import paths
 from lab.base.errors import UserError, field_error
 from lab.schema.heuristics import DEFAULT_RULE, rule_files
-from lab.schema.load import Strict, choose, names, parse, read_yaml, shown
+from lab.schema.load import Strict, by_name, choose, parse, read_yaml, shown
 
 Number = Annotated[float, Field(strict=False)]
 Text = Annotated[str, Field(min_length=1)]
@@ -162,9 +162,15 @@ def load_scenario(name: str, overrides: dict[str, Any] | None = None) -> tuple[s
     return file.stem, scenario
 
 
+def scenario_files() -> dict[str, Path]:
+    """Return the file of every scenario by name: in lab/scenarios/ or in LAB_SCENARIOS."""
+    folders = paths.with_own(paths.SCENARIOS, "LAB_SCENARIOS")
+    return by_name((file for folder in folders for file in folder.glob("*.yml")), lambda file: file.stem)
+
+
 def _known(name: str, file: str, field: str) -> Path:
-    known = names(paths.SCENARIOS, "*.yml")
-    return paths.SCENARIOS / f"{choose('scenario', name, known, file, field)}.yml"
+    known = scenario_files()
+    return known[choose("scenario", name, list(known), file, field)]
 
 
 def _read(file: Path) -> Scenario:
@@ -194,7 +200,7 @@ def _base(name: str, file: Path) -> Scenario:
 
 def scenarios() -> list[str]:
     """Name every scenario; counterfactuals come last, because they only explain the others."""
-    return sorted(names(paths.SCENARIOS, "*.yml"), key=lambda name: (_is_counterfactual(name), name))
+    return sorted(scenario_files(), key=lambda name: (_is_counterfactual(name), name))
 
 
 def _is_counterfactual(name: str) -> bool:

@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 import polars as pl
 
+from lab.base.contract import unit_of
+
 
 class Column(NamedTuple):
     """One column; a meaning ends with "; null ..." where a value may be missing."""
@@ -13,6 +15,10 @@ class Column(NamedTuple):
     kind: type[pl.DataType]
     meaning: str
     unit: str | None = None  # None: the unit that the name ends in
+
+    def unit_as(self, name: str) -> str:
+        """Return the unit of this column under a name; empty where it has none."""
+        return unit_of(name) if self.unit is None else self.unit
 
 
 Columns = Mapping[str, Column]

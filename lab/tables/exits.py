@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Decode bins and exits: SEARCH's decision in each bin, and when each flow left its first slow start."""
 
+from collections.abc import Mapping
+
 import numpy as np
 import polars as pl
 
@@ -10,8 +12,6 @@ from lab.tables.trace import Events
 
 EXIT_EVENT = "slow_start:slow_start_exit"
 NUMBERED = ("search", "hystartpp", "loss", "timeout", "other", "own")  # raw records of before 2026-11-22 have numbers
-OWN_RULE = "own"  # reported by tcp_slow_start_watch, which does not know a sender's rule
-CWR_RULES = ("cdg", "ecn")  # rules that end slow start by entering CWR
 EXITS: Columns = {
     "t_s": SYN_S,
     "flow": FLOW,
@@ -64,10 +64,11 @@ def bin_table(events: Events, clock: Clock) -> pl.DataFrame:
     return table.with_columns(finite("ssthresh_pkts")).cast(schema(BINS))
 
 
-def exit_table(events: Events, clock: Clock, rule: str) -> pl.DataFrame:
+def exit_table(events: Events, clock: Clock, causes: Mapping[str, str]) -> pl.DataFrame:
     """Decode slow_start:slow_start_exit, the first of each flow.
 
-    `rule` is the stanza's `slow_start_exit`. Any other cause that a module reports stays as it is.
+    `causes` renames what the watching module reports, which does not know a sender's rule (Cca.exit_causes). Any other
+    cause stays as it is.
     """
     exits = events[EXIT_EVENT]
     reported = pl.DataFrame(
@@ -76,7 +77,7 @@ def exit_table(events: Events, clock: Clock, rule: str) -> pl.DataFrame:
             "cwnd_pkts": exits["cwnd_pkts"],
             "ssthresh_pkts": exits["ssthresh_pkts"],
             "rtt_ms": pl.Series(exits["rtt_us"], dtype=pl.Float64).replace(0, None) / 1e3,
-            "cause": [_cause(name, rule) for name in _names(exits["cause"])],
+            "cause": [causes.get(name, name) for name in _names(exits["cause"])],
         },
         schema_overrides=schema(EXITS),
     )
@@ -87,8 +88,3 @@ def exit_table(events: Events, clock: Clock, rule: str) -> pl.DataFrame:
 
 def _names(causes: np.ndarray) -> list[str]:
     return [NUMBERED[cause] if isinstance(cause, int) else cause.decode() for cause in causes.tolist()]
-
-
-def _cause(name: str, rule: str) -> str:
-    """Name the rule of a watched sender that left by it, directly or by entering CWR."""
-    return rule if name == OWN_RULE or (name == "other" and rule in CWR_RULES) else name

@@ -3,13 +3,17 @@
 
 Numbers that rise, as those of packets do, compress best split by byte (Parquet's BYTE_STREAM_SPLIT). Times are stored
 to the nearest 2^-30 s: the nanoseconds of the clocks are kept, and what a division left behind them takes no room.
+The file's own metadata (pyarrow.parquet.read_schema shows it) has what a row is, and each column's meaning and unit.
 """
 
 from pathlib import Path
+from types import MappingProxyType
 
 import polars as pl
 import pyarrow as pa
 from pyarrow import parquet
+
+from lab.tables.columns import Columns
 
 GRIDS = {
     "_s": 2.0**30,
@@ -17,9 +21,15 @@ GRIDS = {
 }  # steps in one of the unit that a column's name ends in: below a nanosecond each
 
 
-def write_table(table: pl.DataFrame, file: Path, level: int = 3) -> None:
-    """Write a table, compressed with zstd of that level; polars, pyarrow and DuckDB read it."""
+def write_table(
+    table: pl.DataFrame, file: Path, level: int = 3, row: str = "", columns: Columns = MappingProxyType({})
+) -> None:
+    """Write a table, compressed with zstd of that level; polars, pyarrow and DuckDB read it.
+
+    `row` states what a row is; `columns` describes the columns.
+    """
     content = table.with_columns(_to_nanoseconds(table)).to_arrow()
+    content = content.cast(_described(content.schema, row, columns))
     split = [field.name for field in content.schema if _splits(field.type)]
     parquet.write_table(
         content,
@@ -29,6 +39,17 @@ def write_table(table: pl.DataFrame, file: Path, level: int = 3) -> None:
         use_dictionary=[name for name in content.column_names if name not in split],
         column_encoding=dict.fromkeys(split, "BYTE_STREAM_SPLIT"),
     )
+
+
+def _described(plain: pa.Schema, row: str, columns: Columns) -> pa.Schema:
+    """Return the schema with the meaning and unit of the columns that are described."""
+    fields = [
+        field.with_metadata({"meaning": columns[field.name].meaning, "unit": columns[field.name].unit_as(field.name)})
+        if field.name in columns
+        else field
+        for field in plain
+    ]
+    return pa.schema(fields, {"row": row} if row else None)
 
 
 def _to_nanoseconds(table: pl.DataFrame) -> list[pl.Expr]:

@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Rates out of delivery opportunities, and the path's own RTT out of one measured under load."""
-
-from dataclasses import replace
+"""Rates out of delivery opportunities."""
 
 import numpy as np
 import polars as pl
 
-from lab.base.errors import UserError, field_error
+from lab.base.errors import field_error
 from lab.traces.recording import Recording
 
 PACKET_BITS = 1500 * 8  # what one opportunity carries
@@ -36,21 +34,3 @@ def binned_mbps(recording: Recording, step_ms: float) -> pl.DataFrame:
     widths_us = np.full(bins, step_us, dtype=np.int64)
     widths_us[-1] = end_us - (bins - 1) * step_us
     return pl.DataFrame({"t_s": np.arange(bins) * step_us / 1e6, "rate_mbps": packets * PACKET_BITS / widths_us})
-
-
-def running_minimum(recording: Recording, window_s: float) -> Recording:
-    """Replace each RTT by the smallest within half a window before and after it.
-
-    A probe that shares the link with a load waits in the load's queue; the smallest of its neighbours waited least.
-    Rows without an answer stay without.
-    """
-    if "rtt_ms" not in recording.frame or recording.kind != "series":
-        raise UserError(f"{recording.source}: rtt_ms: must be a series of round trips, to take its running minimum")
-    if not 0 < window_s < float("inf"):
-        raise field_error(recording.source, "window_s", window_s, "above 0")
-    half_ns = max(1, round(window_s * 5e8))
-    clock = recording.frame.select((pl.col("t_s") * 1e9).round().cast(pl.Int64).alias("t_ns"), "rtt_ms")
-    least = clock.rolling("t_ns", period=f"{2 * half_ns}i", offset=f"-{half_ns}i", closed="both").agg(pl.min("rtt_ms"))
-    known = pl.when(recording.frame["rtt_ms"].is_not_null()).then(least["rtt_ms"])
-    note = f"rtt_ms is the running minimum over {window_s:g} s: a queue is out of it as far as it emptied meanwhile."
-    return replace(recording, frame=recording.frame.with_columns(known.alias("rtt_ms")), notes=(*recording.notes, note))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A sender with code, and a version of SEARCH, are each one C file and one stanza: from `lab check` to the summary."""
+"""A sender with code, and a version of SEARCH, are each one C file and one stanza: from `lab check` to the page."""
 
 import csv
 
@@ -137,7 +137,10 @@ def test_the_parameters_of_an_added_version_are_those_of_its_file(tree: CopiedTr
     assert "flow_bytes" in shown
 
 
-def test_added_senders_appear_in_the_summary(tree: CopiedTree) -> None:
+def test_added_senders_appear_in_the_summary_and_on_the_page(tree: CopiedTree) -> None:
     (file,) = (tree.results / "mine").glob("[0-9]*/summary.csv")
     rows = list(csv.DictReader(file.open()))
     assert {row["cca"] for row in rows} >= {"capped", "search9"}
+    page = file.with_name("report.html").read_text()
+    assert "CUBIC with a window of 64" in page
+    assert "SEARCH 9" in page

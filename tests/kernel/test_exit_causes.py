@@ -30,7 +30,7 @@ def download(
     if change:
         change(plan)
     boot.run_plan(plan, folder, bench.kernel, bench.world.root)
-    return decode(folder, json.loads((folder / "node.json").read_text()), experiment.ccas[cca].slow_start_exit)
+    return decode(folder, json.loads((folder / "node.json").read_text()), experiment.ccas[cca].exit_causes)
 
 
 def full_local_queue(plan: Plan) -> None:

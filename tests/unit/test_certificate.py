@@ -19,7 +19,7 @@ from lab.tables.trial_json import Check
 DRAFT = Path(__file__).parents[1] / "data" / "draft"
 PLAN = json.loads((DRAFT / "plan.json").read_text())
 NODE = json.loads((DRAFT / "node.json").read_text())
-TABLES = decode(DRAFT, NODE, "search")
+TABLES = decode(DRAFT, NODE, {})
 Parts = tuple[Plan, NodeRecord, dict[str, pl.DataFrame]]
 
 

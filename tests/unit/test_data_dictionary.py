@@ -15,7 +15,7 @@ import pytest
 from lab.base.contract import check, fields, parts
 from lab.base.errors import UserError
 from lab.base.paths import REPO
-from lab.commands.data_dictionary import JSON_FILES, RUN_FILES, TABLES, TRIAL_FILES, USER_FILES, lines, run_tables
+from lab.commands.data_dictionary import JSON_FILES, RUN_FILES, TRIAL_FILES, USER_FILES, lines, run_tables
 from lab.judge.judged import judged
 from lab.judge.summary import summarise
 from lab.node.plan import Plan
@@ -26,6 +26,7 @@ from lab.tables.run_json import RunJson
 from lab.tables.stored_run import Run
 from lab.tables.stored_trial import Trial
 from lab.tables.trial_json import TrialJson
+from lab.tables.trial_tables import TRIAL_TABLES
 from tests.command import lab
 
 SAMPLE = next((REPO / "analysis/sample/sample").glob("[0-9]*"))
@@ -74,10 +75,10 @@ def test_the_users_files_are_stored_with_the_fields_of_their_models(name: str) -
         assert set(one) <= {*fields, *first_names(fields)}  # the sample may be older than a field's name
 
 
-@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("name", TRIAL_TABLES)
 @pytest.mark.parametrize("folder", TRIALS, ids=lambda folder: folder.name)
 def test_a_stored_table_has_the_described_columns_and_nulls_only_where_said(folder: Path, name: str) -> None:
-    table, columns = pl.read_parquet(folder / f"{name}.parquet"), TABLES[name][1]
+    table, columns = pl.read_parquet(folder / f"{name}.parquet"), TRIAL_TABLES[name].columns
     assert table.schema == schema(columns)
     nulls = {column for column in columns if table[column].null_count()}
     assert {column for column in nulls if "; null " not in columns[column].meaning} == set()
@@ -99,7 +100,7 @@ def test_the_tables_of_a_run_have_the_described_columns_and_nulls_only_where_sai
 
 
 def test_every_file_of_the_sample_is_described() -> None:
-    tables = {f"{name}.parquet" for name in TABLES}
+    tables = {f"{name}.parquet" for name in TRIAL_TABLES}
     for folder in TRIALS:
         assert {file.name for file in folder.iterdir()} <= {*TRIAL_FILES, *tables}
     files = {file.name for file in SAMPLE.iterdir() if file.is_file()}

@@ -32,8 +32,8 @@ def test_every_room_is_in_the_contract_and_has_its_line(monkeypatch: pytest.Monk
 def test_every_command_is_in_the_reference_with_its_options(monkeypatch: pytest.MonkeyPatch) -> None:
     page = _generator("commands", monkeypatch).page()
     names = [command.name or command.callback.__name__ for command in app.registered_commands if command.callback]
-    assert [name for name in names if f"## lab {name}\n" not in page] == []
-    assert "| `--resume` |" in page
+    assert [name for name in names if f"## `lab {name}`\n" not in page] == []
+    assert "* `--resume`: Continue the last unfinished run." in page
 
 
 def test_measurements_are_shown_with_commit_command_and_unit(monkeypatch: pytest.MonkeyPatch) -> None:

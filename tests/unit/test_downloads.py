@@ -20,7 +20,7 @@ from tests.slow_start_model import PACKETS, packet
 DRAFT = Path(__file__).parents[1] / "data" / "draft"
 PLAN = json.loads((DRAFT / "plan.json").read_text())
 NODE = json.loads((DRAFT / "node.json").read_text())
-TABLES = decode(DRAFT, NODE, "search")
+TABLES = decode(DRAFT, NODE, {})
 BLOCK_BYTES = 131072
 SEGMENTS = st.lists(st.tuples(st.integers(0, 300), st.integers(1, 80)), min_size=1, max_size=40)
 

@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 
 from lab.runs.trial import decode
+from lab.schema.cca import load_ccas
 from lab.tables.acks import Clock
 from lab.tables.columns import schema
 from lab.tables.exits import BINS, EXIT_EVENT, EXITS, exit_table
 
 DRAFT = Path(__file__).parents[1] / "data" / "draft"
-TABLES = decode(DRAFT, json.loads((DRAFT / "node.json").read_text()), "search")
+TABLES = decode(DRAFT, json.loads((DRAFT / "node.json").read_text()), {})
 CLOCK = Clock(0, {40000: 0, 40001: 1})
 
 
@@ -24,12 +25,12 @@ def told(*exits: tuple[float, str], dport: int = 40001, late_ms: int = 0) -> dic
     return {EXIT_EVENT: np.array(rows, dtype=[*kind, ("cause", "S16"), ("late_ns", "<u8")])}
 
 
-def causes(events: dict[str, np.ndarray], rule: str) -> list[str]:
-    return exit_table(events, CLOCK, rule)["cause"].to_list()
+def causes(events: dict[str, np.ndarray], sender: str) -> list[str]:
+    return exit_table(events, CLOCK, load_ccas()[sender].exit_causes)["cause"].to_list()
 
 
 def test_an_exit_is_told_whole() -> None:
-    found = exit_table(told((0.15, "search")), CLOCK, "search")
+    found = exit_table(told((0.15, "search")), CLOCK, {})
     assert found.to_dicts() == [
         {"t_s": 0.15, "flow": 1, "cwnd_pkts": 77, "ssthresh_pkts": 66, "rtt_ms": 123.0, "cause": "search"}
     ]
@@ -37,21 +38,21 @@ def test_an_exit_is_told_whole() -> None:
 
 @pytest.mark.parametrize("cause", ["search", "hystartpp", "loss", "timeout", "other", "a_rule_of_mine"])
 def test_a_cause_is_what_the_module_reported(cause: str) -> None:
-    assert causes(told((0.15, cause)), "hystart") == [cause]
+    assert causes(told((0.15, cause)), "cubic") == [cause]
 
 
-@pytest.mark.parametrize("rule", ["hystart", "bbr", "vegas"])
-def test_what_a_watched_sender_did_of_its_own_accord_is_its_rule(rule: str) -> None:
-    assert causes(told((0.15, "own")), rule) == [rule]
+@pytest.mark.parametrize(("sender", "rule"), [("cubic", "hystart"), ("bbr", "bbr"), ("vegas", "vegas")])
+def test_what_a_watched_sender_did_of_its_own_accord_is_its_rule(sender: str, rule: str) -> None:
+    assert causes(told((0.15, "own")), sender) == [rule]
 
 
-@pytest.mark.parametrize("rule", ["cdg", "ecn"])
-def test_a_rule_that_works_through_cwr_is_the_cause_of_cwr(rule: str) -> None:
-    assert causes(told((0.15, "other")), rule) == [rule]
+@pytest.mark.parametrize(("sender", "rule"), [("cdg", "cdg"), ("dctcp", "ecn")])
+def test_a_rule_that_works_through_cwr_is_the_cause_of_cwr(sender: str, rule: str) -> None:
+    assert causes(told((0.15, "other")), sender) == [rule]
 
 
 def test_an_exit_seen_late_has_the_time_at_which_it_happened() -> None:
-    assert exit_table(told((0.15, "own"), late_ms=50), CLOCK, "hystart")["t_s"].to_list() == [pytest.approx(0.1)]
+    assert exit_table(told((0.15, "own"), late_ms=50), CLOCK, {})["t_s"].to_list() == [pytest.approx(0.1)]
 
 
 def test_the_first_exit_told_is_the_exit() -> None:
@@ -59,19 +60,19 @@ def test_the_first_exit_told_is_the_exit() -> None:
 
 
 def test_a_flow_that_never_leaves_slow_start_has_no_row() -> None:
-    found = exit_table(told(), CLOCK, "search")
+    found = exit_table(told(), CLOCK, {})
     assert found.is_empty()
     assert found.schema == schema(EXITS)
 
 
 def test_an_exit_of_the_control_connection_is_none_of_the_flows() -> None:
-    assert exit_table(told((0.15, "loss"), dport=40000), CLOCK, "search").is_empty()
+    assert exit_table(told((0.15, "loss"), dport=40000), CLOCK, {}).is_empty()
 
 
 def test_an_exit_before_any_round_trip_was_measured_has_no_rtt() -> None:
     exits = told((0.15, "timeout"))
     exits[EXIT_EVENT]["rtt_us"] = 0
-    assert exit_table(exits, CLOCK, "search")["rtt_ms"].to_list() == [None]
+    assert exit_table(exits, CLOCK, {})["rtt_ms"].to_list() == [None]
 
 
 def test_bins_of_a_real_search_download_follow_each_other() -> None:

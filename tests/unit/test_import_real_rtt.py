@@ -7,7 +7,6 @@ import pytest
 
 from lab.base.errors import UserError
 from lab.traces import importers
-from lab.traces.rates import running_minimum
 from tests.traces_real import needs_real, real
 
 pytestmark = needs_real
@@ -132,14 +131,6 @@ def test_5gophers_round_trips_are_a_distribution() -> None:
     medians = recording.frame.group_by("carrier", "server_location").agg(pl.median("rtt_ms"))["rtt_ms"]
     assert (medians.min(), medians.max()) == pytest.approx((39, 147), abs=0.6)
     assert importers.read(real("5g-5gophers/ping-trace-01.log")).frame.height == 60  # a CSV, despite its suffix
-
-
-def test_a_ping_under_load_gives_its_running_minimum() -> None:
-    loaded = importers.read(real(LEOVIZ))
-    least = running_minimum(loaded, 1.0)
-    assert least.frame["rtt_ms"].median() < loaded.frame["rtt_ms"].median()  # type: ignore[operator]
-    assert least.frame["rtt_ms"].min() == loaded.frame["rtt_ms"].min()
-    assert least.frame["rtt_ms"].null_count() == loaded.frame["rtt_ms"].null_count()
 
 
 def test_a_run_that_is_not_there_is_refused() -> None:

@@ -35,17 +35,22 @@ assumed: [everything else]
 """
 
 
+def write_files(folder: Path) -> dict[str, str]:
+    """Write a format, a recording in it and a profile; return the environment variables that name their folders."""
+    (folder / "formats").mkdir()
+    (folder / "profiles").mkdir()
+    (folder / "formats/my_modem.py").write_text(FORMAT)
+    rows = [f"2024-01-31T12:00:{second:02d},{5000 + second},{'-' if second == 3 else 20}" for second in range(60)]
+    (folder / "profiles/modem.csv").write_text("\n".join(["when,down_kbps,ping", *rows, ""]))
+    (folder / "profiles/my-link.yml").write_text(PROFILE)
+    return {"LAB_IMPORTERS": str(folder / "formats"), "LAB_PROFILES": str(folder / "profiles")}
+
+
 @pytest.fixture
 def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Yield a folder whose `formats` and `profiles` the lab reads besides its own."""
-    (tmp_path / "formats").mkdir()
-    (tmp_path / "profiles").mkdir()
-    (tmp_path / "formats/my_modem.py").write_text(FORMAT)
-    rows = [f"2024-01-31T12:00:{second:02d},{5000 + second},{'-' if second == 3 else 20}" for second in range(60)]
-    (tmp_path / "profiles/modem.csv").write_text("\n".join(["when,down_kbps,ping", *rows, ""]))
-    (tmp_path / "profiles/my-link.yml").write_text(PROFILE)
-    for variable, folder in (("LAB_IMPORTERS", "formats"), ("LAB_PROFILES", "profiles"), ("LAB_CACHE", "cache")):
-        monkeypatch.setenv(variable, str(tmp_path / folder))
+    """Yield a folder whose `formats` and `profiles` the lab reads in addition to its own."""
+    for variable, folder in (write_files(tmp_path) | {"LAB_CACHE": str(tmp_path / "cache")}).items():
+        monkeypatch.setenv(variable, folder)
     forget()
     yield tmp_path
     forget()

@@ -8,12 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lab.base.paths import PROFILES
 from lab.links.caution import series_of
 from lab.links.draw import Link, draw_link
-from lab.links.profile import Profile, load_profile
+from lab.links.profile import Profile, load_profile, profile_files
 from lab.links.shapes import shapes, write_steps
-from lab.schema.load import names
 from lab.schema.topology import load_topology
 from lab.traces import datasets
 from lab.traces.candidates import Mirror
@@ -21,7 +19,7 @@ from lab.traces.fetch import chosen, fetch
 from tests.traces_real import FOLDER, needs_real
 
 DURATION_S = 30  # of the papers' downloads
-EVERY = [name for name in names(PROFILES, "*.yml") if name != "datasets"]
+EVERY = list(profile_files())
 ASKED = (
     "geo-viasat geo-klm leo-starlink leo-starlink-15s lte-tmobile lte-verizon lte-att wifi-strong wifi-weak wifi-high "
     "wifi-medium wifi-low wifi-office wifi-restaurant 5g-driving wired-clean"

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from lab.base.errors import UserError
 from lab.traces import recording
-from lab.traces.rates import binned_mbps, running_minimum
+from lab.traces.rates import binned_mbps
 from lab.traces.recording import Recording
 
 
@@ -146,16 +146,3 @@ def test_binning_keeps_every_packet(gaps_ms: list[int], step_ms: int) -> None:
 def test_steps_that_cannot_be_are_refused(step_ms: float) -> None:
     with pytest.raises(UserError, match="step_ms="):
         binned_mbps(opportunities([0.0, 100_000.0], [1, 1]), step_ms)
-
-
-def test_the_running_minimum_takes_a_queue_out_and_leaves_losses() -> None:
-    loaded = series(
-        t_s=[0.0, 1.0, 2.0, 3.0, 4.0], rtt_ms=[30.0, 90.0, None, 35.0, 80.0], lost=[False, False, True, False, False]
-    )
-    assert running_minimum(loaded, 2.0).frame["rtt_ms"].to_list() == [30.0, 30.0, None, 35.0, 35.0]
-    assert "running minimum over 2 s" in running_minimum(loaded, 2.0).notes[-1]
-
-
-def test_a_running_minimum_needs_round_trips() -> None:
-    with pytest.raises(UserError, match="rtt_ms: must be a series of round trips"):
-        running_minimum(series(t_s=[0.0], rate_up_mbps=[1.0]), 1.0)

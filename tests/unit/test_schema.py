@@ -13,7 +13,8 @@ from lab.commands.inventory import check_all
 from lab.links.profile import Profile
 from lab.runs.experiment import load_experiment
 from lab.schema import cca
-from lab.schema.load import load, names
+from lab.schema.load import load
+from lab.schema.scenario import scenario_files
 from lab.schema.topology import Topology, load_topology
 
 GEO = yaml.safe_load((paths.SCENARIOS / "geo.yml").read_text())
@@ -69,7 +70,7 @@ def test_a_missing_field_is_named(tmp_path: Path) -> None:
 
 
 def test_an_unknown_scenario_is_refused_with_the_known_ones() -> None:
-    known = ", ".join(names(paths.SCENARIOS, "*.yml"))
+    known = ", ".join(scenario_files())
     assert refusal_of("gao") == f"command line: scenario=gao: must be a known scenario: {known}"
 
 
@@ -125,7 +126,7 @@ def ccas_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> Non
     monkeypatch.setattr(cca, "CCAS", tmp_path / "cca.yml")
 
 
-STANZA = "{name}: {{label: x, algorithm: reno, slow_start_exit: loss{look}}}\n"
+STANZA = "{name}: {{label: x, algorithm: reno, slow_start_exit: loss, exit_label: loss{look}}}\n"
 
 
 def test_a_sender_without_a_look_gets_one_that_no_other_has(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -139,4 +140,11 @@ def test_two_senders_that_look_alike_are_refused(tmp_path: Path, monkeypatch: py
     look = ', colour: "#000000", marker: o, linestyle: "-"'
     ccas_file(tmp_path, monkeypatch, STANZA.format(name="one", look=look) + STANZA.format(name="two", look=look))
     with pytest.raises(UserError, match=r"two\.marker=o: must be another marker or line style: one has the same"):
+        cca.load_ccas()
+
+
+def test_a_misspelt_exit_cause_is_refused_with_the_known_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    misspelt = "two: {label: y, algorithm: cubic, slow_start_exit: hystrat}\n"
+    ccas_file(tmp_path, monkeypatch, STANZA.format(name="one", look="") + misspelt)
+    with pytest.raises(UserError, match=r"two\.slow_start_exit=hystrat: must be a cause that has an exit_label: loss$"):
         cca.load_ccas()

@@ -8,8 +8,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from polars.testing.parametric import dataframes
+from pyarrow import parquet
 
+from lab.tables.columns import schema
 from lab.tables.stored_parquet import write_table
+from lab.tables.stored_trial import TABLES
+from lab.tables.trial_tables import TRIAL_TABLES, write_tables
 
 STORED = [pl.Float64, pl.Int64, pl.Int32, pl.UInt32, pl.UInt16, pl.UInt8, pl.Boolean, pl.String]
 
@@ -39,3 +43,16 @@ def test_times_keep_what_their_clock_tells(tmp_path: Path, clock_ns: list[int], 
         write_table(pl.DataFrame({name: [count / per_unit for count in counts]}), tmp_path / "table.parquet")
         stored = pl.read_parquet(tmp_path / "table.parquet")[name]
         assert (stored * per_unit).round().cast(pl.Int64).to_list() == counts
+
+
+def test_a_trials_tables_hold_the_meaning_and_unit_of_every_column(tmp_path: Path) -> None:
+    empty = {name: pl.DataFrame(schema=schema(columns)) for name, (_, columns) in TRIAL_TABLES.items()}
+    write_tables(empty, tmp_path)
+    for name in TABLES:
+        stored = parquet.read_schema(tmp_path / f"{name}.parquet")
+        assert stored.metadata[b"row"].decode() == TRIAL_TABLES[name].row
+        assert all(field.metadata[b"meaning"] for field in stored)
+    units = {field.name: field.metadata[b"unit"] for field in parquet.read_schema(tmp_path / "acks.parquet")}
+    assert units["t_s"] == b"s"
+    assert units["cwnd_pkts"] == b"packets"
+    assert units["flow"] == b""

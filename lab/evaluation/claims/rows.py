@@ -34,8 +34,8 @@ class TestedColumns(TypedDict):
     closed_pct: float | None
 
 
-class ClaimRow(TypedDict):
-    """A published value with ours, the verdict, and the counterfactual that explains most of a difference."""
+class ComparedColumns(TypedDict):
+    """The columns of a claim that compare a published value with ours."""
 
     id: str
     claim: str
@@ -60,14 +60,11 @@ class ClaimRow(TypedDict):
     ours_from_syn: float | None
     trials: int
     verdict: str
-    counterfactual: str | None
-    changes: str | None
-    because: str | None
-    counterfactual_value: float | None
-    counterfactual_lo: float | None
-    counterfactual_hi: float | None
-    counterfactual_trials: int | None
-    closed_pct: float | None
+
+
+class ClaimRow(ComparedColumns, TestedColumns):
+    """A published value with ours, the verdict, and the counterfactual that explains most of a difference."""
+
     why: str | None
 
 
