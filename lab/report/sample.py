@@ -12,6 +12,7 @@ from pathlib import Path
 import polars as pl
 
 from lab.base.paths import REPO
+from lab.tables.digests import write_digests, write_with_digest
 from lab.tables.stored_parquet import write_table
 from lab.tables.stored_run import Run
 from lab.tables.stored_trial import TABLES
@@ -28,7 +29,7 @@ def keep(run: Run, folder: Path = SAMPLE) -> Path:
     kept = folder / name / run.path.resolve().name
     kept.mkdir(parents=True)
     meta = run.meta | {"command": ["lab", *run.meta["command"][1:]]}
-    (kept / "run.json").write_text(json.dumps(meta, indent=1) + "\n")
+    write_with_digest(kept / "run.json", f"{json.dumps(meta, indent=1)}\n".encode())
     for trial in run.trials:
         if trial.number <= TRIALS:
             _keep_trial(trial.path, kept / "trials" / trial.path.name)
@@ -41,6 +42,7 @@ def _keep_trial(source: Path, target: Path) -> None:
     shutil.copy(source / "trial.json", target)
     for name in TABLES:
         write_table(pl.read_parquet(source / f"{name}.parquet"), target / f"{name}.parquet", STRONGEST)
+    write_digests(target)
 
 
 if __name__ == "__main__":
