@@ -61,7 +61,7 @@ judged = stored.judged.outcomes
 judged
 
 # %% [markdown]
-# ## Aggregate per sender, beside the published values
+# ## Aggregate per sender, next to the published values
 
 # %%
 summary = summarise(judged, [stanza["name"] for stanza in ccas])

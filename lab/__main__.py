@@ -1,33 +1,67 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`python -m lab` and the `lab` command."""
 
+import os
+import signal
 import sys
+import threading
+from types import FrameType
+from typing import NoReturn
 
 INTERRUPTED = 130
+AGAIN = "run the command again"
+
+
+pressed = threading.Event()  # Ctrl-C: an import that it breaks off may raise something else than KeyboardInterrupt
+
+
+def _press(_number: int, _frame: FrameType | None) -> NoReturn:
+    pressed.set()
+    raise KeyboardInterrupt
+
+
+def _leave(_number: int, _frame: FrameType | None) -> NoReturn:
+    """End before anything was begun: what Python is importing then would print a traceback."""
+    os.write(2, f"{_words(AGAIN)}\n".encode())
+    os._exit(INTERRUPTED)
+
+
+def _catch_ctrl_c() -> None:
+    """Take Ctrl-C from here on; scripts/lab has it wait until now."""
+    if signal.getsignal(signal.SIGINT) == signal.default_int_handler:  # not where it is ignored, as below nohup
+        signal.signal(signal.SIGINT, _leave)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
 
 def main() -> None:
     """Run a command; an error that a user can cause is one line: exit status 2, or 130 after Ctrl-C."""
-    from lab.base.errors import UserError
+    from lab.base.errors import Interrupted, UserError, one_line
+    from lab.commands.cli import app
 
+    if signal.getsignal(signal.SIGINT) == _leave:
+        signal.signal(signal.SIGINT, _press)
     try:
-        from lab.commands.cli import app
-
         app()
     except UserError as error:
         _end(str(error), 2)
     except OSError as error:
-        _end(f"{error.filename or 'disk'}: {error.strerror}", 2)
+        _end(one_line(f"{error.filename or 'disk'}: {error.strerror}"), 2)
+    except Interrupted as interrupted:
+        _end(_words(f"go on with '{interrupted}'"), INTERRUPTED)
     except SystemExit as end:
         if end.code == INTERRUPTED:  # typer has caught it already
-            _interrupted()
+            _end(_words(AGAIN), INTERRUPTED)
         raise
     except KeyboardInterrupt:
-        _interrupted()
+        _end(_words(AGAIN), INTERRUPTED)
+    except Exception:
+        if not pressed.is_set():
+            raise
+        _end(_words(AGAIN), INTERRUPTED)
 
 
-def _interrupted() -> None:
-    _end("interrupted: stored trials are whole; go on with 'lab run --resume'", INTERRUPTED)
+def _words(then: str) -> str:
+    return f"interrupted: stored trials are whole; {then}"
 
 
 def _end(message: str, status: int) -> None:
@@ -36,4 +70,5 @@ def _end(message: str, status: int) -> None:
 
 
 if __name__ == "__main__":
+    _catch_ctrl_c()
     main()

@@ -24,7 +24,7 @@ ROOMS = {
     "tables": "decoders of raw records, and the store",
     "links": "a profile, and what a trial samples from it",
     "traces": "recordings of real links",
-    "node": "runs beside the kernel under test",
+    "node": "runs on the kernel under test",
     "schema": "the files that a user writes",
     "base": "errors, paths, cache, statistics",
 }

@@ -1,11 +1,38 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The one exception that ends in a single line on the terminal and exit status 2."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+
+MOST_CHARS = 600
 
 
 class UserError(Exception):
-    """A mistake that the user can fix; its text is the whole message."""
+    """A mistake that the user can fix; its text is the whole message, on one line of bounded length."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(one_line(message))
+
+
+class Interrupted(Exception):
+    """Ctrl-C; its text is the command that goes on."""
+
+
+@contextmanager
+def going_on(command: str) -> Iterator[None]:
+    """Name the command that goes on after a Ctrl-C in the block."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise Interrupted(command) from None
+
+
+def one_line(message: str) -> str:
+    """Return a message on one line; the middle of a very long one is left out."""
+    line = " ".join(message.splitlines())
+    half = MOST_CHARS // 2
+    return line if len(line) <= MOST_CHARS else f"{line[:half]} ... {line[-half:]}"
 
 
 def field_error(file: Path | str, field: str, value: object, rule: str) -> UserError:

@@ -50,7 +50,7 @@ JSON_FILES = {
     "run.json": ("The run.", RunJson),
     "trial.json": ("One trial.", TrialJson),
     "plan.json": ("What the host writes and the node executes; not stored: `trial.json` keeps its results.", Plan),
-    "node.json": ("What the node leaves beside its raw records; not stored: `trial.json` keeps its parts.", NodeRecord),
+    "node.json": ("What the node leaves with its raw records; not stored: `trial.json` keeps its parts.", NodeRecord),
 }
 USER_FILES: dict[str, type[BaseModel]] = {
     "scenario": Scenario,

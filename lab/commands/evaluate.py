@@ -18,7 +18,7 @@ from lab.evaluation.claims.sentences import short
 from lab.evaluation.search.kernel_checks import run_checks
 from lab.evaluation.write import FOLDER, MAPPED, write_all
 from lab.judge.clock import CLOCKS
-from lab.judge.stored import first_stored
+from lab.judge.stored import first_stored, without_digests
 from lab.kernel.build import find
 from lab.kernel.recipe import Recipe
 from lab.report.index.write import write_index
@@ -46,7 +46,7 @@ def evaluate(console: Console, faults: list[str], with_page: bool = False) -> No
     if with_page:
         index = write_index(paths.results(), kernel.replay_library if kernel else None)
         console.print(f"page      {index}", soft_wrap=True, markup=False)
-    for line in (*faults, *unread):
+    for line in (*without_digests(paths.results()), *faults, *unread):
         console.print(line, soft_wrap=True, markup=False)
     if faults or unread:
         raise typer.Exit(1)
@@ -94,7 +94,7 @@ def verify(console: Console) -> None:
     for line in clocks(claims):
         console.print(line, soft_wrap=True, markup=False)
     console.print(f"claims    {folder / 'claims.csv'}", soft_wrap=True, markup=False)
-    for line in unread:
+    for line in (*without_digests(paths.results()), *unread):
         console.print(line, soft_wrap=True, markup=False)
     if unread:
         raise typer.Exit(1)

@@ -15,6 +15,8 @@ def report(folder: Path, kernel: Kernel | None, console: Console) -> None:
     """Write every form of a run's report, and show the table; without a kernel some figures cannot be drawn."""
     written = write_report(folder, kernel.replay_library if kernel else None)
     console.print(shown(written.headline, written.tables, console.width))
+    if written.unnoticed:
+        console.print(written.unnoticed, soft_wrap=True, markup=False)
     for name, path in (
         ("page", written.paths.page),
         ("figures", written.paths.page.parent / "figures"),

@@ -19,9 +19,14 @@ def reproduce(names: list[str], quick: bool, options: RunOptions, console: Conso
 
 
 def run_campaign(names: list[str], quick: bool, options: RunOptions, console: Console) -> list[str]:
-    """Run the missing trials of scenarios, of the campaign if none is named; returns a line per problem."""
-    backend = prepare(Recipe(), console)
+    """Run the missing trials of scenarios, of the campaign if none is named; returns a line per problem.
+
+    Of the campaign, a scenario that cannot run does not stop the others; one that was named is refused at once.
+    """
     experiments, errors = load_campaign(names, quick)
+    if names and errors:
+        raise errors[0]
+    backend = prepare(Recipe(), console)
     with TrialBar(console, many_runs=True) as bar:
         executed = execute(experiments, matching, backend.site, options, bar)
     failed = [

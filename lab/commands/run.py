@@ -14,7 +14,7 @@ from lab.backends.backend import Site
 from lab.backends.choose import COMMAND_LINE, Choice, choose, real_backend
 from lab.backends.virtual import find_built
 from lab.base import paths, sandbox
-from lab.base.errors import UserError, field_error
+from lab.base.errors import UserError, field_error, going_on
 from lab.commands.prepare import build as build_kernel
 from lab.commands.progress import TrialBar
 from lab.commands.report import report
@@ -76,12 +76,14 @@ def run(request: Request, where: Where, options: RunOptions, resume: bool, conso
         options = _one_at_a_time(choice, options)
     with _site(choice, experiment, where.recipe, options, console) as site, TrialBar(console, many_runs=False) as bar:
         find = find_run.unfinished if resume else find_run.none
-        executed = execute([experiment], find, site, options, bar)
+        with going_on("lab run --resume"):
+            executed = execute([experiment], find, site, options, bar)
     for refusal in executed.refusals:
         raise refusal
     for stored in executed.runs:
         _require_results(stored, console)
-        report(stored.folder, build.find(), console)
+        with going_on(f"lab report {stored.folder}"):
+            report(stored.folder, build.find(), console)
 
 
 def _require_results(stored: OpenRun, console: Console) -> None:

@@ -22,7 +22,7 @@ SCHEMA: Schema = {
     "changes": pl.String,
     "run": pl.String,
     "state": pl.String,
-    "asked": pl.Int64,
+    "requested": pl.Int64,
     "stored": pl.Int64,
     "valid": pl.Int64,
     "minutes": pl.Float64,
@@ -37,7 +37,7 @@ def status(results: Path) -> pl.DataFrame:
 
 
 def _row(results: Path, name: str, scenario: Scenario) -> Row:
-    asked = scenario.trials * len(scenario.ccas)
+    requested = scenario.trials * len(scenario.ccas)
     row: dict[str, Cell] = {
         "scenario": name,
         "question": scenario.question,
@@ -46,11 +46,11 @@ def _row(results: Path, name: str, scenario: Scenario) -> Row:
         "changes": _changes(scenario),
         "run": None,
         "state": PENDING,
-        "asked": asked,
+        "requested": requested,
         "stored": 0,
         "valid": 0,
         "minutes": None,
-        "virtual_minutes": asked * scenario.duration_s / 60,
+        "virtual_minutes": requested * scenario.duration_s / 60,
         "note": None,
     }
     folder = _newest(results / name)

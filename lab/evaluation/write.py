@@ -17,6 +17,7 @@ from lab.evaluation.status import status
 from lab.judge.files import write_whole
 from lab.judge.stored import Stored, stored
 from lab.schema.scenario import load_scenario, scenarios
+from lab.tables.digests import write_digests
 from lab.tables.records import ScenarioRecord
 
 FOLDER = "evaluation"
@@ -25,7 +26,7 @@ Step = Callable[[str], None]
 
 
 def write_all(results: Path, library: Path | None, report_step: Step = lambda _: None) -> tuple[Path, list[str]]:
-    """Write all tables; returns their folder, and a line for each run that cannot be read.
+    """Write all tables; returns their folder, and a line for each run or trial that cannot be read.
 
     library: the compiled SEARCH core; without one nothing is replayed.
     """
@@ -38,8 +39,9 @@ def write_all(results: Path, library: Path | None, report_step: Step = lambda _:
     _keep(folder, "outcomes", _outcomes(runs))
     report_step("rules on trial")
     truths = {one.name: scores.trials(one) for one in runs}
-    _keep(folder, "heuristics_trials", joined(truths.values()))
-    _keep(folder, "heuristics", scores.scores(joined(truths.values())) if runs else pl.DataFrame())
+    compared = joined(truths.values())
+    _keep(folder, "heuristics_trials", compared)
+    _keep(folder, "heuristics", pl.DataFrame() if compared.is_empty() else scores.scores(compared))
     _keep(
         folder,
         "heuristics_constants",
@@ -59,7 +61,8 @@ def write_all(results: Path, library: Path | None, report_step: Step = lambda _:
     table = claimed(every, {"versions": versions, "flows": flows})
     _keep(folder, "claims", table)
     write_whole(folder / "claims.csv", table.write_csv().encode())
-    return folder, faults
+    write_digests(folder)
+    return folder, [*faults, *(fault for one in every for fault in one.judged.faults)]
 
 
 def claimed(every: list[Stored], more: dict[str, pl.DataFrame]) -> pl.DataFrame:

@@ -54,7 +54,8 @@ def _points(axis: Axes, place: int, known: pl.Series, look: tuple[str, str]) -> 
 
 def draw(differences: pl.DataFrame, links: Mapping[str, str]) -> Drawing | None:
     """Draw the figure of every link that was judged; none where none was."""
-    if differences.is_empty():
+    shown = pl.DataFrame() if differences.is_empty() else differences.filter(pl.col("scenario").is_in(list(links)))
+    if shown.is_empty():
         return None
     means = differences.drop_nulls("difference_s").group_by("scenario", "rule", maintain_order=True)
     rows = means.agg(pl.col("difference_s").mean(), pl.len()).iter_rows(named=True)

@@ -2,8 +2,8 @@
 """Every trial of a run, judged once: the outcome is stored with the run until the trial or a rule changes.
 
 `outcomes.parquet` has one row per trial and rule, `trials.parquet` one row per trial. Each row has the digest of its
-input (trial.json, the sizes of the trial's tables, the source of the rules), so that a trial is judged again when any
-of that changes, and only then.
+input (the digests of trial.json and of the trial's tables, the source of the rules), so that a trial is judged again
+when any of that changes, and only then. Both tables have a digest of their own, and are made again where it is wrong.
 """
 
 import hashlib
@@ -21,11 +21,11 @@ import polars as pl
 from lab.base.errors import UserError
 from lab.base.processes import map_in_processes
 from lab.judge import digest, outcome
-from lab.judge.files import write_whole
 from lab.judge.frames import Schema
 from lab.judge.source import judging_digest
+from lab.tables.digests import read_with_digest, write_with_digest
 from lab.tables.stored_run import Run
-from lab.tables.stored_trial import TABLES, Trial
+from lab.tables.stored_trial import FILES, Trial
 
 OUTCOMES, TRIALS = "outcomes.parquet", "trials.parquet"
 KEY: Schema = {"digest": pl.String}
@@ -59,7 +59,7 @@ def judged(run: Run, workers: int | None = None) -> Judged:
     trials = run.trials
     keys = {trial.path.name: _digest(trial) for trial in trials}
     had = set(known[OUTCOMES]["digest"]) & set(known[TRIALS]["digest"])
-    fresh, faults = [], run.faults
+    fresh, faults = [], list(run.faults)
     new = [trial.path for trial in trials if keys[trial.path.name] not in had]
     for path, found in zip(new, map_in_processes(_judge, new, workers, FEW, _alone), strict=True):
         if isinstance(found, str):
@@ -85,10 +85,10 @@ def _tables() -> dict[str, Schema]:
 
 
 def _kept(file: Path, schema: Schema) -> pl.DataFrame:
-    """Return the stored table; an empty one where the file is old or not whole, since it can be computed again."""
+    """Return the stored table; an empty one where the file is old or damaged, since it can be computed again."""
     try:
-        table = pl.read_parquet(file)
-    except (OSError, pl.exceptions.PolarsError):
+        table = pl.read_parquet(io.BytesIO(read_with_digest(file)))
+    except (OSError, UserError, pl.exceptions.PolarsError, pl.exceptions.PanicException):
         return pl.DataFrame(schema=schema)
     return table if dict(table.schema) == schema else pl.DataFrame(schema=schema)
 
@@ -98,7 +98,7 @@ def _keep(file: Path, table: pl.DataFrame) -> None:
     content = io.BytesIO()
     table.write_parquet(content, compression="zstd")
     with suppress(OSError):
-        write_whole(file, content.getvalue())
+        write_with_digest(file, content.getvalue())
 
 
 def _merged(run: Run, known: pl.DataFrame, fresh: pl.DataFrame, keys: set[str]) -> pl.DataFrame:
@@ -123,10 +123,6 @@ def _judge(folder: Path) -> Found:
 
 
 def _digest(trial: Trial) -> str:
-    """Digest of what a trial's rows are made from; tables count by their size, for they are written once."""
-    input_digest = hashlib.sha256(judging_digest().encode())
-    input_digest.update((trial.path / "trial.json").read_bytes())
-    for name in TABLES:
-        file = trial.path / f"{name}.parquet"
-        input_digest.update(f"{name} {file.stat().st_size if file.exists() else None}".encode())
-    return input_digest.hexdigest()[:16]
+    """Digest of what a trial's rows are made from."""
+    made_from = [judging_digest(), *map(trial.digest, FILES)]
+    return hashlib.sha256("\n".join(made_from).encode()).hexdigest()[:16]

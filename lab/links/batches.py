@@ -30,7 +30,7 @@ def present(batches: Batches) -> Batches:
 
 
 def binned(batches: Batches, bin_s: float, unit: float) -> Batches:
-    """Sum values in bins, empty ones included, in a unit of so much; a bin is told once it is over."""
+    """Sum values in bins, empty ones included, in multiples of `unit`; a bin is returned once it is over."""
     first, begun = 0, 0.0
     for t_s, value in batches:
         number = np.floor(t_s / bin_s + ROUNDING).astype(np.int64) - first

@@ -10,8 +10,8 @@ from lab.traces.datasets import dataset
 
 CAUTIONS = {
     "goodput": "is shaped by what TCP got there, which its congestion control had shaped already: a lower bound",
-    "usage": "is shaped by what somebody happened to send, which is no capacity",
-    None: "is shaped by a rate of which nobody said whether the link was saturated",
+    "usage": "is shaped by what its users happened to send, which is no capacity",
+    None: "is shaped by a rate whose source does not state whether the link was saturated",
 }
 
 

@@ -144,10 +144,10 @@ class _Drawing:
             self._on_demand(way.on_demand, f"{name}.on_demand") if way.on_demand else None,
         )
 
-    def _on_demand(self, asked: OnDemand, field: str) -> DrawnOnDemand:
-        phase_ms = float(self.rng.uniform(0, asked.frame_ms))
-        delay_ms = first(self._quantity(asked.request_delay_ms, f"{field}.request_delay_ms"))
-        if delay_ms > MOST_FRAMES * asked.frame_ms:
+    def _on_demand(self, way: OnDemand, field: str) -> DrawnOnDemand:
+        phase_ms = float(self.rng.uniform(0, way.frame_ms))
+        delay_ms = first(self._quantity(way.request_delay_ms, f"{field}.request_delay_ms"))
+        if delay_ms > MOST_FRAMES * way.frame_ms:
             raise field_error(self.file, f"{field}.request_delay_ms", delay_ms, f"at most {MOST_FRAMES} frames")
         if delay_ms > self.trial_s * 1e3:
             rule = f"shorter than the trial ({self.trial_s:.6g} s): no request would be granted in it"
@@ -155,7 +155,7 @@ class _Drawing:
         return DrawnOnDemand(
             phase_ms,
             delay_ms,
-            max(round(first(self._quantity(asked.cap_bytes, f"{field}.cap_bytes"))), 1),
+            max(round(first(self._quantity(way.cap_bytes, f"{field}.cap_bytes"))), 1),
         )
 
     def _quantity(self, value: float | Series | Model | None, field: str) -> Quantity:
@@ -168,7 +168,7 @@ class _Drawing:
 
     def _placed(self, field: str) -> Steps:
         recorded = self.recorded[field]
-        return recorded.window(self.phases[recorded.asked.group], self.needed_s)
+        return recorded.window(self.phases[recorded.series.group], self.needed_s)
 
     def _delays(self) -> dict[str, Quantity]:
         if not self.profile.rtt_ms:
@@ -186,11 +186,11 @@ class _Drawing:
         if way.buffer_bdps is None:
             return None
         bdp_bytes = self._nominal_rate_mbps(name, way) * 1e6 / 8 * self.nominal_rtt_ms / 1e3
-        asked = max(round(way.buffer_bdps * bdp_bytes), SMALLEST_BUFFER_BYTES)
-        if asked > MOST_BUFFER_BYTES:
-            rule = f"one of at most {MOST_BUFFER_BYTES} bytes (it is of {asked:.4g})"
+        buffer_bytes = max(round(way.buffer_bdps * bdp_bytes), SMALLEST_BUFFER_BYTES)
+        if buffer_bytes > MOST_BUFFER_BYTES:
+            rule = f"one of at most {MOST_BUFFER_BYTES} bytes (it is of {buffer_bytes:.4g})"
             raise field_error(self.file, f"{name}.buffer_bdps", way.buffer_bdps, rule)
-        return asked
+        return buffer_bytes
 
     def _given_buffer_bytes(self, field: str, given: int | Model) -> int:
         """Draw the buffer of this trial where it is a model; a constant takes nothing from the generator."""

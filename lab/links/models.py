@@ -20,7 +20,7 @@ Positive = Annotated[float, Field(gt=0, strict=False)]
 NotNegative = Annotated[float, Field(ge=0, strict=False)]
 LnSd = Annotated[float, Field(ge=0, le=5, strict=False)]  # of a logarithm: 5 is a spread over eight decades
 LEAST_SHARE = 0.001  # of a log-normal model's values within its bounds: what lies outside is drawn again
-STEPS_A_CYCLE, LEAST_STEP_S = 40, 0.001  # finer steps cost a node more than they tell a sender
+STEPS_A_CYCLE, LEAST_STEP_S = 40, 0.001  # finer steps cost a node more than a sender can notice
 
 
 class Model(Strict):
@@ -248,7 +248,7 @@ class Schedule(Model):
 
 
 class Sum(Model):
-    """Several models together: a level, a cycle and jitter, say."""
+    """Several models together, such as a level, a cycle and jitter."""
 
     model: Literal["sum"]
     of: Annotated[list["Term"], Field(min_length=2)]

@@ -89,7 +89,7 @@ class RecordedRtt(Strict):
 
 
 class Noise(Strict):
-    """What is drawn anew from each trial's seed, beside the phases of series and models."""
+    """What each trial's seed samples, in addition to the phases of series and models."""
 
     start_phase_ms: Annotated[float, Field(ge=0, le=60_000, strict=False)] = 0.0
 

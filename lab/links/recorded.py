@@ -25,11 +25,11 @@ BINNED = "rate_mbps"  # what opportunities become where they serve as a rate
 
 
 class Series(Strict):
-    """A recorded quantity: a dataset of datasets.yml, or a file beside the profile."""
+    """A recorded quantity: a dataset of datasets.yml, or a file in the folder of the profile."""
 
     dataset: str | None = None
     file: str | None = None
-    format: str | None = None  # the file's importer, where its content does not tell
+    format: str | None = None  # the file's importer, where its content does not show it
     column: str | None = None  # of the recording; else the one that fits the quantity
     bin_ms: Positive = 10.0  # opportunities are counted in bins of this length
     scale: Positive = 1.0
@@ -59,7 +59,7 @@ class Series(Strict):
 class Recorded:
     """A series with its data at hand: values over time, read from disk as needed."""
 
-    asked: Series
+    series: Series
     batches: Callable[[], Batches]  # from its beginning with each call; times rise from 0, nothing is missing
     length_s: float
     meaning: str | None
@@ -78,7 +78,7 @@ class Recorded:
         return min(float(value.min()) for _, value in self.batches())
 
     def window(self, phase_s: float, duration_s: float) -> Steps:
-        """Return the series from `phase_s` on for `duration_s`, going round where it ends."""
+        """Return the series from `phase_s` on for `duration_s`, starting again where it ends."""
         return Steps(lambda: self._rows(phase_s, duration_s))
 
     def _rows(self, phase_s: float, duration_s: float) -> Iterator[Row]:
@@ -142,27 +142,27 @@ def draw_phases(series: list[Recorded], duration_s: float, rng: np.random.Genera
     """Draw where each clock's series start; a series that is too short and does not loop is refused."""
     room_s: dict[str, float] = {}
     for one in series:
-        if one.length_s < duration_s and not one.asked.loop:
+        if one.length_s < duration_s and not one.series.loop:
             needed = f"as long as the trial until all is closed ({duration_s:g} s; it has {one.length_s:.6g} s)"
-            raise field_error(profile, "series", one.asked.name, f"{needed}, or used with `loop: true`")
-        room = one.length_s if one.asked.loop else one.length_s - duration_s
-        room_s[one.asked.group] = min(room_s.get(one.asked.group, room), room)
+            raise field_error(profile, "series", one.series.name, f"{needed}, or used with `loop: true`")
+        room = one.length_s if one.series.loop else one.length_s - duration_s
+        room_s[one.series.group] = min(room_s.get(one.series.group, room), room)
     return {group: float(rng.uniform(0, room)) for group, room in sorted(room_s.items())}
 
 
 def _stored(series: Series, profile: Path, field: str) -> Path:
-    """Return the stored recording; UserError says what to fetch or which file is missing."""
+    """Return the stored recording; UserError names what to fetch, or the missing file."""
     if series.dataset:
         return imported_dataset(series.dataset)
     path = profile.parent / str(series.file)
     if not path.exists():
-        raise field_error(profile, f"{field}.file", series.file, "a file beside the profile")
+        raise field_error(profile, f"{field}.file", series.file, "a file in the folder of the profile")
     return imported(path, series.format)
 
 
 def _column(series: Series, fitting: tuple[str, ...], known: list[str], profile: Path, field: str) -> str:
-    asked = (series.column,) if series.column else fitting
-    for name in asked:
+    columns = (series.column,) if series.column else fitting
+    for name in columns:
         if name in known:
             return name
     raise field_error(profile, f"{field}.column", series.column or series.name, f"one of {', '.join(known)}")
@@ -175,7 +175,7 @@ def _binned(scan: Scan, bin_ms: float) -> Batches:
 
 
 def _cleaned(values: Batches, series: Series) -> Batches:
-    """Fill gaps, scale, and take the queue out where the profile asks for it."""
+    """Fill gaps, scale, and take the queue out where the profile requires it."""
     whole = batches.held(values, series.zero == "missing", series.scale)
     return batches.least_of(whole, series.under_load_s) if series.under_load_s else whole
 

@@ -12,7 +12,7 @@ Row = tuple[float, float]  # from this second on, this value
 
 @dataclass(frozen=True)
 class Steps:
-    """A quantity that changes: each call of `rows` gives (t_s, value) anew, t_s from 0 and strictly rising."""
+    """A quantity that changes: each call of `rows` gives (t_s, value) again, t_s from 0 and strictly rising."""
 
     rows: Callable[[], Iterator[Row]]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a profile may say of a quantity: a number, a recorded series, or a named model."""
+"""The value of a quantity in a profile: a number, a recorded series, or a named model."""
 
 from typing import Annotated, Any
 

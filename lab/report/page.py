@@ -37,6 +37,7 @@ class Page:
     senders: Sequence[SenderPart]
     checks: Sequence[CheckSummary]
     invalid: Sequence[InvalidTrial]
+    digests: str
     loss_disagreements: Sequence[str]
     trials: int
     browsed: Browsed

@@ -12,6 +12,7 @@ from pathlib import Path
 import polars as pl
 
 from lab.base.paths import REPO
+from lab.tables.digests import write_digests, write_with_digest
 from lab.tables.stored_run import Run
 from lab.tables.trial_tables import TRIAL_TABLES, write_tables
 
@@ -27,7 +28,7 @@ def keep(run: Run, folder: Path = SAMPLE) -> Path:
     kept = folder / name / run.path.resolve().name
     kept.mkdir(parents=True)
     meta = run.meta | {"command": ["lab", *run.meta["command"][1:]]}
-    (kept / "run.json").write_text(json.dumps(meta, indent=1) + "\n")
+    write_with_digest(kept / "run.json", f"{json.dumps(meta, indent=1)}\n".encode())
     for trial in run.trials:
         if trial.number <= TRIALS:
             _keep_trial(trial.path, kept / "trials" / trial.path.name)
@@ -39,6 +40,7 @@ def _keep_trial(source: Path, target: Path) -> None:
     target.mkdir(parents=True)
     shutil.copy(source / "trial.json", target)
     write_tables({name: pl.read_parquet(source / f"{name}.parquet") for name in TRIAL_TABLES}, target, STRONGEST)
+    write_digests(target)
 
 
 if __name__ == "__main__":

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from lab.judge.stored import UNNOTICED
+from lab.tables.stored_run import Run
 from lab.tables.stored_trial import Trial
 from lab.tables.trial_json import Check
 
@@ -44,6 +46,17 @@ def checks(trials: Iterable[Trial]) -> list[CheckSummary]:
 def invalid(trials: Iterable[Trial]) -> list[InvalidTrial]:
     """Return the trials that are left out."""
     return [InvalidTrial(trial.cca, trial.number, _failed(trial)) for trial in trials if not trial.valid]
+
+
+def unnoticed(run: Run) -> str:
+    """State how many trials are stored without digests; empty where none is."""
+    without = len(run.without_digests)
+    return f"No digests stored: {without} of {len(run.trials)} trials: {UNNOTICED}." if without else ""
+
+
+def digests(run: Run) -> str:
+    """State whether damage to the stored trials can be noticed."""
+    return unnoticed(run) or f"Each file of the {len(run.trials)} trials has the digest with which it was stored."
 
 
 def loss_disagreements(outcomes: pl.DataFrame) -> list[str]:

@@ -43,14 +43,16 @@ class Report:
 
     headline: tuple[str, ...]
     tables: tuple[Table, ...]
+    unnoticed: str  # what is stored without digests; empty: nothing
     paths: ReportPaths
 
 
 def write_report(run_dir: Path, replay_library: Path | None) -> Report:
     """Judge every trial, aggregate, draw, and write all forms; an older report is replaced file by file."""
     stored = Stored.of(Run(run_dir))
-    if stored.judged.faults:
-        raise UserError(stored.judged.faults[0])
+    if faults := stored.judged.faults:
+        more = f"; {len(faults) - 1} more trials are damaged" if len(faults) > 1 else ""
+        raise UserError(f"{faults[0]}{more}")
     run, judged = stored.run, stored.judged.outcomes
     ccas, scenario = run.ccas, run.scenario
     summary = summarise(judged, [stanza["name"] for stanza in ccas])
@@ -67,7 +69,7 @@ def write_report(run_dir: Path, replay_library: Path | None) -> Report:
         summary_txt=write_whole(run_dir / "summary.txt", text.render(answer, shown)),
         figures=drawn,
     )
-    return Report(answer, shown, paths)
+    return Report(answer, shown, trust.unnoticed(run), paths)
 
 
 def _draw(stored: Stored, replay_library: Path | None) -> tuple[dict[Named, Picture], tuple[Path, ...]]:
@@ -101,6 +103,7 @@ def _page(
         senders=[_sender(stanza, pictures) for stanza in run.ccas],
         checks=trust.checks(run.trials),
         invalid=trust.invalid(run.trials),
+        digests=trust.digests(run),
         loss_disagreements=trust.loss_disagreements(judged),
         trials=len(run.trials),
         browsed=browsed([(run, judged, run.path.resolve().parent.name)]),

@@ -14,7 +14,7 @@ from lab.tables.trial_json import Certificate, Check
 RATE_TOLERANCE_PCT = 0.5
 FRAME_BYTES = 1514
 DELAY_TOLERANCE_MS = 0.1
-LATE_TOLERANCE_PCT = 1.0  # of the departures from a delay line in real time
+LATE_TOLERANCE_PCT = 1.0  # of the packets that leave a delay line in real time
 BUSY_TOLERANCE_PCT = 95.0  # above it anything may have waited for a processor
 STEAL_TOLERANCE_PCT = 5.0
 WINDOW_LIMITED_TOLERANCE_PCT = 0.1
@@ -43,9 +43,9 @@ def certify(plan: Plan, node: NodeRecord, tables: dict[str, pl.DataFrame]) -> Ce
     return {"valid": all(check["ok"] for check in checks), "checks": checks}
 
 
-def _check(name: str, asked: float, got: float | None, unit: str, tolerance: float, missing_ok: bool = False) -> Check:
-    ok = missing_ok if got is None else abs(got - asked) <= tolerance
-    return {"name": name, "asked": asked, "got": got, "unit": unit, "tolerance": tolerance, "ok": ok}
+def _check(name: str, target: float, got: float | None, unit: str, tolerance: float, missing_ok: bool = False) -> Check:
+    ok = missing_ok if got is None else abs(got - target) <= tolerance
+    return {"name": name, "asked": target, "got": got, "unit": unit, "tolerance": tolerance, "ok": ok}
 
 
 def _rate(plan: Plan, tables: dict[str, pl.DataFrame]) -> Check:
@@ -72,9 +72,9 @@ def _rate(plan: Plan, tables: dict[str, pl.DataFrame]) -> Check:
     name = "rate while the bottleneck had a queue"
     if not busy_s:
         return _check(name, plan["link"]["rate_mbps"], None, "Mb/s", 0.0, missing_ok=not qdisc.is_empty())
-    asked, got = (count * 8 / 1e6 / busy_s for count in (allowed_bytes, float(spells["sent_bytes"].sum())))
+    target, got = (count * 8 / 1e6 / busy_s for count in (allowed_bytes, float(spells["sent_bytes"].sum())))
     frames_mbps = FRAME_BYTES * 8 / 1e6 * spells.height / busy_s  # one is on its way as each spell begins and ends
-    return _check(name, asked, got, "Mb/s", asked * RATE_TOLERANCE_PCT / 100 + frames_mbps)
+    return _check(name, target, got, "Mb/s", target * RATE_TOLERANCE_PCT / 100 + frames_mbps)
 
 
 def _late_ms(plan: Plan) -> float:
@@ -86,10 +86,10 @@ def _late_ms(plan: Plan) -> float:
 def _delay(probe: Probed, late_ms: float) -> Check:
     """Every probe of the idle path; where capacity is granted, one may wait for its grant: as long as a frame."""
     delays_ms = [delay_us / 1e3 for _, delay_us in probe["arrived"]]
-    asked, grant_ms = probe["delay_ms"], probe["grant_ms"]
-    worst = max(delays_ms, key=lambda got: abs(got - asked), default=None)
-    check = _check(f"one-way delay {probe['way']}, worst probe", asked, worst, "ms", late_ms + grant_ms)
-    early = min(delays_ms, default=asked) < asked - DELAY_TOLERANCE_MS
+    target, grant_ms = probe["delay_ms"], probe["grant_ms"]
+    worst = max(delays_ms, key=lambda got: abs(got - target), default=None)
+    check = _check(f"one-way delay {probe['way']}, worst probe", target, worst, "ms", late_ms + grant_ms)
+    early = min(delays_ms, default=target) < target - DELAY_TOLERANCE_MS
     return {**check, "ok": check["ok"] and not early}
 
 
@@ -143,19 +143,19 @@ def _losses(plan: Plan, node: NodeRecord) -> list[Check]:
     """Compare random loss with the requested share: netem's by its counters, a delay line's by its own count."""
     checks = [_followed_loss(c["part"], c["played"]) for c in node["changes"] if c["played"].get("loss_sum")]
     for shape in plan["shapes"]:
-        asked = shape["spec"].get("loss_pct", 0)
-        if asked and shape["spec"]["kind"] == "netem":
+        target = shape["spec"].get("loss_pct", 0)
+        if target and shape["spec"]["kind"] == "netem":
             counts = node["counters"]["interfaces"][f"{shape['node']}:{shape['dev']}"]
             offered = counts["tx_pkts"] + counts["qdisc_dropped_pkts"]
-            sd = 100 * (asked / 100 * (1 - asked / 100) / max(offered, 1)) ** 0.5
+            sd = 100 * (target / 100 * (1 - target / 100) / max(offered, 1)) ** 0.5
             got = 100 * counts["qdisc_dropped_pkts"] / offered if offered else None
-            checks.append(_check(f"random loss, {shape['part']}", asked, got, "%", LOSS_SDS * sd))
+            checks.append(_check(f"random loss, {shape['part']}", target, got, "%", LOSS_SDS * sd))
     return checks
 
 
 def _followed_loss(part: str, played: Played) -> Check:
-    asked = played["loss_sum"] / WHOLE
-    return _check(f"random loss, {part}", asked, played["lost_pkts"], "packets", LOSS_SDS * asked**0.5)
+    target = played["loss_sum"] / WHOLE
+    return _check(f"random loss, {part}", target, played["lost_pkts"], "packets", LOSS_SDS * target**0.5)
 
 
 def _receive_window(acks: pl.DataFrame, mss_bytes: int) -> Check:
@@ -209,8 +209,8 @@ def _lateness(plan: Plan, changes: list[Change]) -> list[Check]:
 
 def _duration(plan: Plan, download: DownloadRecord) -> Check:
     """How long the client was there from the first data on; one of a size may be through before its time."""
-    asked, got = plan["flows"][0]["duration_s"], (download["until_ns"] - download["data_ns"]) / 1e9
+    target, got = plan["flows"][0]["duration_s"], (download["until_ns"] - download["data_ns"]) / 1e9
     if "size_bytes" in plan["flows"][0]:
-        check = _check("download lasted at most", asked, got, "s", END_TOLERANCE_S)
-        return {**check, "ok": got <= asked + END_TOLERANCE_S}
-    return _check("download lasted", asked, got, "s", END_TOLERANCE_S)
+        check = _check("download lasted at most", target, got, "s", END_TOLERANCE_S)
+        return {**check, "ok": got <= target + END_TOLERANCE_S}
+    return _check("download lasted", target, got, "s", END_TOLERANCE_S)

@@ -2,6 +2,7 @@
 """The trials of a run that have no whole result, and the disk space that they take."""
 
 import shutil
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from lab.backends.backend import Backend
@@ -24,7 +25,9 @@ def missing_trials(experiment: Experiment, folder: Path, backend: Backend, optio
         for number in range(1, experiment.scenario.trials + 1)
         for cca in experiment.scenario.ccas
     ]
-    return [job for job in jobs if not Trial(job.folder).is_whole]
+    with ThreadPoolExecutor() as threads:
+        whole = threads.map(lambda job: Trial(job.folder).is_whole, jobs)
+        return [job for job, is_whole in zip(jobs, whole, strict=True) if not is_whole]
 
 
 def require_space(experiment: Experiment, trials: int, options: RunOptions) -> None:

@@ -19,6 +19,7 @@ from lab.base.cache import held
 from lab.base.errors import UserError
 from lab.runs.experiment import Experiment, specification
 from lab.runs.plan import trial_seed
+from lab.tables.digests import write_with_digest
 from lab.tables.run_json import Circumstances, RunJson
 from lab.tables.stored_run import Run
 from lab.tables.stored_trial import FORMAT
@@ -29,13 +30,27 @@ CLEAR_ATTEMPTS, CLEAR_PAUSE_S = 20, 0.05  # a kernel that was just killed may st
 
 def create(experiment: Experiment, site: Site) -> Path:
     """Create the folder of a new run, with its run.json."""
-    path = paths.results() / experiment.name / datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H-%M-%SZ")
-    try:
-        (path / "trials").mkdir(parents=True)
-    except OSError as error:
-        raise UserError(f"{path}: {error.strerror}") from None
+    path = _new_folder(paths.results() / experiment.name)
     _write(path, {"format": FORMAT, "complete": False, **specification(experiment), **_environment(experiment, site)})
     return path
+
+
+def _new_folder(scenario: Path) -> Path:
+    """Create a folder named by the time; where another run began in this second, the next second's."""
+    while True:
+        path = scenario / datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H-%M-%SZ")
+        try:
+            scenario.mkdir(parents=True, exist_ok=True)
+            path.mkdir()
+        except FileExistsError:
+            if not path.is_dir():
+                raise UserError(f"{scenario}: must be a folder") from None
+            time.sleep(1 - time.time() % 1)
+        except OSError as error:
+            raise UserError(f"{path}: {error.strerror}") from None
+        else:
+            (path / "trials").mkdir()
+            return path
 
 
 def _environment(experiment: Experiment, site: Site) -> Circumstances:
@@ -98,6 +113,4 @@ def close(folder: Path, wall_s: float, complete: bool) -> None:
 
 
 def _write(folder: Path, meta: RunJson) -> None:
-    draft = folder / ".run.json"
-    draft.write_text(json.dumps(meta, indent=1))
-    draft.replace(folder / "run.json")
+    write_with_digest(folder / "run.json", json.dumps(meta, indent=1).encode())

@@ -7,7 +7,7 @@ from lab.links.draw import Link
 from lab.links.steps import peak
 
 TRACE_EVENT_BYTES, SAMPLE_BYTES = 160, 64
-RING_S, RING_HEADER_BYTES, LEAST_RING_MB = 2.0, 192, 2  # a header with the kernel's own beside it
+RING_S, RING_HEADER_BYTES, LEAST_RING_MB = 2.0, 192, 2  # a header, with the kernel's own
 SAMPLES_PER_RTT = 60
 LEAST_SAMPLE_MS, MOST_SAMPLE_MS = 1.0, 10.0
 

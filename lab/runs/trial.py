@@ -22,6 +22,7 @@ from lab.runs.experiment import Experiment
 from lab.runs.plan import PORT, RIVAL_PORT, SNAPLEN_BYTES, draw, make_plan
 from lab.tables import downloads
 from lab.tables.acks import Clock, ack_table, retransmit_table, state_table
+from lab.tables.digests import write_digests
 from lab.tables.exits import bin_table, exit_table
 from lab.tables.header_capture import keep_headers
 from lab.tables.link import read_link
@@ -65,7 +66,8 @@ def run_trial(job: Job) -> TrialJson:
 
 
 def _publish(draft: Path, folder: Path) -> None:
-    """Give a whole draft its name; where another worker was first, its trial is the same."""
+    """Give a whole draft its digests and its name; where another worker was first, its trial is the same."""
+    write_digests(draft)
     if folder.exists() and not Trial(folder).is_whole:
         shutil.rmtree(folder)  # of a disk that was full, or worse
     try:

@@ -73,8 +73,8 @@ def _refuse_broken(rows: NDArray[np.intp], file: Path) -> None:
 
 def _connections(fields: dict[str, Numbers], server_port: int) -> list[int]:
     """Return the client's ports in the order of their connections."""
-    asked = ((fields["flags"] & (SYN | ACK)) == SYN) & (fields["dst_port"] == server_port)
-    ports, first = np.unique(fields["src_port"][asked], return_index=True)
+    syn = ((fields["flags"] & (SYN | ACK)) == SYN) & (fields["dst_port"] == server_port)
+    ports, first = np.unique(fields["src_port"][syn], return_index=True)
     return [int(p) for p in ports[np.argsort(first)]]
 
 

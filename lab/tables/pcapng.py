@@ -71,7 +71,7 @@ def _clear_after(head: NDArray[np.uint8], captured_bytes: NDArray[np.uint32]) ->
 def packet_blocks(data: NDArray[np.uint8], file: Path) -> tuple[NDArray[np.int64], int]:
     """Find where the packet blocks begin, and what one tick of their clock is in nanoseconds.
 
-    Every block tells where the next one begins. Of packet blocks, which are all but a few, whole runs are followed.
+    Every block holds the place of the next one. Of packet blocks, which are all but a few, whole runs are followed.
     """
     words = data[: len(data) // 4 * 4].view("<u4")
     runs = _Runs(words)

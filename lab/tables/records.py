@@ -2,7 +2,14 @@
 """The parts of run.json and trial.json that judging and reporting read, in the fields of the models of lab/schema/."""
 
 from collections.abc import Mapping, Sequence
-from typing import NotRequired, TypedDict
+from functools import cache
+from pathlib import Path
+from typing import Any, NotRequired, Required
+
+from pydantic import TypeAdapter, ValidationError
+from typing_extensions import TypedDict  # before Python 3.12 pydantic reads this one only
+
+from lab.base.errors import field_error
 
 
 class Stanza(TypedDict):
@@ -55,9 +62,9 @@ class ToleranceRecord(TypedDict):
 class ScenarioRecord(TypedDict, total=False):
     """A scenario as run.json holds it; an older run may lack a field that has a default."""
 
-    question: str
-    profile: str
-    ccas: Sequence[str]
+    question: Required[str]
+    profile: Required[str]
+    ccas: Required[Sequence[str]]
     trials: int
     heuristic: str
     counterfactual_of: str | None
@@ -66,3 +73,25 @@ class ScenarioRecord(TypedDict, total=False):
     tolerance: ToleranceRecord
     rival: str | None
     in_summary: bool
+
+
+class RunRecord(TypedDict):
+    """The parts of run.json that come from a user's files."""
+
+    scenario: ScenarioRecord
+    ccas: Sequence[Stanza]
+
+
+@cache
+def _adapter(record: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(record)
+
+
+def require(content: Any, record: Any, file: Path) -> None:
+    """Raise UserError where plain data breaks a record: one line that names the first field. More is allowed."""
+    try:
+        _adapter(record).validate_python(content)
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(map(str, first["loc"]))
+        raise field_error(file, field, first["input"], first["msg"].removeprefix("Input should be ")) from None

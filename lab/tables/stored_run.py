@@ -1,18 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """One stored run: run.json and its whole trials."""
 
+from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from pathlib import Path
 from typing import cast
 
-from lab.base.errors import UserError
-from lab.tables.records import ScenarioRecord, Stanza
+from lab.base.errors import UserError, field_error
+from lab.tables.digests import read_with_digest
+from lab.tables.records import RunRecord, ScenarioRecord, Stanza, require
 from lab.tables.run_json import RunJson
-from lab.tables.stored_trial import Trial, read_json
+from lab.tables.stored_trial import AGAIN, Trial, parse_json
 
 
 class Run:
-    """A run's folder; trials are those that were stored whole."""
+    """A run's folder; trials are those that were stored whole and still are, checked at first use."""
 
     def __init__(self, path: Path) -> None:
         if not (path / "run.json").is_file():
@@ -22,7 +24,12 @@ class Run:
     @cached_property
     def meta(self) -> RunJson:
         """Return what run.json holds."""
-        content: RunJson = read_json(self.path / "run.json", RunJson)
+        file = self.path / "run.json"
+        try:
+            content: RunJson = parse_json(file, read_with_digest(file), RunJson)
+        except OSError as error:
+            raise UserError(f"{file}: {error.strerror}") from None
+        require(content, RunRecord, file)
         return content
 
     @property
@@ -50,27 +57,39 @@ class Run:
     def trials(self) -> list[Trial]:
         """Return every stored trial, by sender in the scenario's order and by number; without those of `faults`."""
         order = self.scenario["ccas"]
-        return sorted(self._found[0], key=lambda trial: (order.index(trial.cca), trial.number))
+        whole = [trial for trial in self._stored() if trial.path.name not in self._faulty]
+        return sorted(whole, key=lambda trial: (order.index(trial.cca), trial.number))
 
     @property
     def faults(self) -> list[str]:
-        """Return a line for each trial whose trial.json cannot be read."""
-        return self._found[1]
+        """Return a line for each trial with a missing or damaged file."""
+        return [f"{fault}: {AGAIN}" for fault in self._faulty.values()]
 
     @property
-    def cut_short(self) -> bool:
-        """Return whether a trial is no longer whole."""
-        return bool(self.faults) or not all(trial.is_whole for trial in self.trials)
+    def without_digests(self) -> list[Trial]:
+        """Return the trials in which damage to a value cannot be noticed: those of before 2026-11-22."""
+        return [trial for trial in self.trials if trial.digests is None]
 
     @property
-    def _found(self) -> tuple[list[Trial], list[str]]:
-        trials, faults = [], []
-        for file in sorted((self.path / "trials").glob("[!.]*/trial.json")):
-            trial = Trial(file.parent)
-            try:
-                _ = trial.meta
-            except UserError as error:
-                faults.append(f"{error}: --resume runs the trial again")
-            else:
-                trials.append(trial)
-        return trials, faults
+    def lacks_trials(self) -> bool:
+        """Return whether a trial is missing or damaged; a complete run may lose one later."""
+        expected = len(self.meta["seeds"]) * len(self.scenario["ccas"])
+        return len(self.trials) < expected or not all(trial.is_whole for trial in self.without_digests)
+
+    def _stored(self) -> list[Trial]:
+        return [Trial(folder) for folder in sorted((self.path / "trials").glob("[!.]*/"))]
+
+    @cached_property
+    def _faulty(self) -> dict[str, str]:
+        """Return what is wrong with each damaged trial, by the name of its folder."""
+        trials = self._stored()
+        with ThreadPoolExecutor() as threads:
+            faults = threads.map(self._fault, trials)
+            return {trial.path.name: fault for trial, fault in zip(trials, faults, strict=True) if fault}
+
+    def _fault(self, trial: Trial) -> str | None:
+        fault = trial.fault
+        if fault or trial.cca in self.scenario["ccas"]:
+            return fault
+        senders = ", ".join(self.scenario["ccas"])
+        return str(field_error(trial.path / "trial.json", "cca", trial.cca, f"one of {senders}"))

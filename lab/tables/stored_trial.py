@@ -1,6 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One stored trial: its metadata, and its tables, read at first use."""
+"""One stored trial: its metadata, and its tables, read at first use.
 
+Each file is checked against its stored digest whenever it is read. A trial of before 2026-11-22 has no digests.
+"""
+
+import hashlib
+import io
 import json
 import os
 from functools import cached_property
@@ -10,17 +15,22 @@ from typing import Any
 import polars as pl
 
 from lab.base.contract import check
-from lab.base.errors import UserError
+from lab.base.errors import UserError, field_error
+from lab.tables import digests
+from lab.tables.digests import SUMS, Digests
 from lab.tables.link_capacity import Link
 from lab.tables.trial_json import TrialJson
 
 FORMAT = 2
+FLOW = 1  # the download under test
 MAGIC = b"PAR1"  # a Parquet file's last bytes
 TABLES = ("packets", "acks", "retransmits", "ca_states", "bins", "exits", "qdisc", "link")
+AGAIN = "--resume runs the trial again"
+FILES = ("trial.json", *(f"{name}.parquet" for name in TABLES))
 
 
 class Trial:
-    """A trial's folder, read lazily; UserError where a file is missing or cut short."""
+    """A trial's folder, read lazily; UserError where a file is missing or damaged."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -28,8 +38,27 @@ class Trial:
     @cached_property
     def meta(self) -> TrialJson:
         """Return what trial.json holds."""
-        content: TrialJson = read_json(self.path / "trial.json", TrialJson)
+        file = self.path / "trial.json"
+        content: TrialJson = parse_json(file, self._read(file.name), TrialJson)
+        if not any(flow["flow"] == FLOW for flow in content["flows"]):
+            raise field_error(file, "flows", "", f"a list with flow {FLOW}")
         return content
+
+    @cached_property
+    def digests(self) -> Digests | None:
+        """Return the stored digest of each file; null where none is stored."""
+        found = digests.read_digests(self.path / SUMS)
+        lacking = [] if found is None else [name for name in FILES if name not in found]
+        if lacking:
+            raise field_error(self.path / SUMS, "file", lacking[0], "given with its digest")
+        return found
+
+    def digest(self, name: str) -> str:
+        """Return the digest of a file: the stored one, or that of its content where none is stored."""
+        if self.digests is not None:
+            return "".join(sorted(self.digests[name]))
+        file = self.path / name
+        return hashlib.sha256(file.read_bytes()).hexdigest() if file.exists() else "none"
 
     @property
     def cca(self) -> str:
@@ -87,19 +116,45 @@ class Trial:
         return Link(self._table("link"))
 
     @property
-    def is_whole(self) -> bool:
-        """Return whether trial.json can be read, and every table ends as it should."""
+    def fault(self) -> str | None:
+        """Return the line that names the first missing or damaged file; null where all is well.
+
+        Without digests it is only seen that a table is cut short.
+        """
         try:
-            return bool(self.meta) and all(_ends(self.path / f"{name}.parquet") for name in TABLES)
+            _ = self.meta
+            for name in self.digests or ():
+                digests.check_file(self.path / name, self.digests or {})
+        except UserError as error:
+            return str(error)
+        except OSError as error:
+            return f"{error.filename}: {error.strerror}"
+        tables = [] if self.digests else [self.path / f"{name}.parquet" for name in TABLES]
+        return next((f"{file}: must be a whole Parquet table" for file in tables if not _ends(file)), None)
+
+    @property
+    def is_whole(self) -> bool:
+        """Return whether every file is as it was stored; without digests, whether it can be read."""
+        if self.fault:
+            return False
+        try:
+            return bool(self.digests) or all(self._table(name).width for name in TABLES)
         except UserError:
             return False
 
+    def _read(self, name: str) -> bytes:
+        try:
+            return digests.checked(self.path / name, self.digests)
+        except OSError as error:
+            raise UserError(f"{self.path / name}: {error.strerror}") from None
+
     def _table(self, name: str) -> pl.DataFrame:
         file = self.path / f"{name}.parquet"
+        content = self._read(file.name)
         try:
-            return pl.read_parquet(file)
-        except (OSError, pl.exceptions.PolarsError):
-            raise UserError(f"{file}: must be a whole Parquet table: --resume runs the trial again") from None
+            return pl.read_parquet(io.BytesIO(content))
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
+            raise UserError(f"{file}: must be a whole Parquet table: {AGAIN}") from None
 
 
 def _ends(table: Path) -> bool:
@@ -111,17 +166,15 @@ def _ends(table: Path) -> bool:
         return False
 
 
-def read_json(file: Path, contract: Any) -> Any:
-    """Read a stored JSON file of this format version; UserError where it breaks its contract."""
+def parse_json(file: Path, text: bytes, contract: Any) -> Any:
+    """Parse a stored JSON file of this format version; UserError where it breaks its contract."""
     try:
-        content = json.loads(file.read_text())
-    except OSError as error:
-        raise UserError(f"{file}: {error.strerror}") from None
-    except ValueError:
+        content = json.loads(text)
+    except (ValueError, RecursionError):
         raise UserError(f"{file}: must be whole JSON") from None
     if not isinstance(content, dict):
         raise UserError(f"{file}: must be a JSON object")
     if content.get("format") != FORMAT:
-        raise UserError(f"{file}: format={content.get('format')}: must be {FORMAT}")
+        raise field_error(file, "format", content.get("format"), f"{FORMAT}: another version of the lab stored it")
     check(content, contract, file)
     return content

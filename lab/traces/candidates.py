@@ -60,16 +60,16 @@ class Mirror:
         return self._files
 
 
-def in_archive(archive: Path, asked: Dataset) -> Iterator[Candidate]:
+def in_archive(archive: Path, dataset: Dataset) -> Iterator[Candidate]:
     """Yield the members of an archive that may be a recording: those that end in its path, then those of its size."""
     try:
         members = zipfile.ZipFile(archive).infolist()
     except (zipfile.BadZipFile, OSError):
-        raise Refused(f"{asked.url}: must be a zip archive: {asked.name} not fetched") from None
-    ends = [member for member in members if f"/{member.filename}".endswith(f"/{asked.path}")]
-    sized = [member for member in members if member.file_size == asked.own.bytes and member not in ends]
+        raise Refused(f"{dataset.url}: must be a zip archive: {dataset.name} not fetched") from None
+    ends = [member for member in members if f"/{member.filename}".endswith(f"/{dataset.path}")]
+    sized = [member for member in members if member.file_size == dataset.own.bytes and member not in ends]
     for member in [*ends, *sized]:
-        yield Candidate(f"{asked.url}: {member.filename}", _opener(archive, member), member in ends)
+        yield Candidate(f"{dataset.url}: {member.filename}", _opener(archive, member), member in ends)
 
 
 def _opener(archive: Path, member: zipfile.ZipInfo) -> Callable[[], AbstractContextManager[IO[bytes]]]:

@@ -101,11 +101,11 @@ def named(collections: dict[str, Collection], where: Path = DATASETS) -> dict[st
     for collection, origin in collections.items():
         for file, own in origin.files.items():
             whole = _whole(collection, file, origin)
-            parts = {f"{whole.name}/{part}": told for part, told in own.parts.items()}
-            for name, told in (({whole.name: whole.part} if own.whole else {}) | parts).items():
+            parts = {f"{whole.name}/{part}": part_of for part, part_of in own.parts.items()}
+            for name, part in (({whole.name: whole.part} if own.whole else {}) | parts).items():
                 if name in found:
                     raise field_error(shown(where), f"{collection}.files", file, f"named apart from {found[name].file}")
-                found[name] = Dataset(name, collection, file, origin, own, told)
+                found[name] = Dataset(name, collection, file, origin, own, part)
     return found
 
 
@@ -137,11 +137,11 @@ def dataset(name: str) -> Dataset:
 
 def path_of(name: str) -> Path:
     """Return the file of a fetched recording; its checksum was verified when it was stored."""
-    asked = dataset(name)
-    if not asked.fetched:
-        raise UserError(f"{asked.name}: not fetched yet: run 'lab traces fetch {asked.name}'")
-    return _found(asked)
+    found = dataset(name)
+    if not found.fetched:
+        raise UserError(f"{found.name}: not fetched yet: run 'lab traces fetch {found.name}'")
+    return _found(found)
 
 
-def _found(asked: Dataset) -> Path:
-    return asked.folder / Path(asked.file).name
+def _found(wanted: Dataset) -> Path:
+    return wanted.folder / Path(wanted.file).name

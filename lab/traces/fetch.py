@@ -32,14 +32,14 @@ def chosen(names: list[str], everything: bool) -> list[Dataset]:
     return list({file.name: file for each in found.values() for file in each.files}.values())
 
 
-def fetch(asked: list[Dataset], mirror: Mirror | None) -> Iterator[str]:
+def fetch(requested: list[Dataset], mirror: Mirror | None) -> Iterator[str]:
     """Fetch recordings, and yield one line for each; UserError at the end where some were not available."""
     refused: list[Refused] = []
     with scratch_folder() as scratch:
-        for collection, members in groupby(asked, key=lambda each: each.collection):
+        for collection, members in groupby(requested, key=lambda each: each.collection):
             yield from _fetch_collection(collection, list(members), mirror, scratch, refused)
-    if refused and len(asked) > 1:
-        raise UserError(f"{len(refused)} of {len(asked)} recordings were not fetched; the last: {refused[-1]}")
+    if refused and len(requested) > 1:
+        raise UserError(f"{len(refused)} of {len(requested)} recordings were not fetched; the last: {refused[-1]}")
     if refused:
         raise refused[0]
 
@@ -64,56 +64,56 @@ def _fetch_collection(
         yield from _documents(collection, origin, mirror)
 
 
-def _candidates(asked: Dataset, mirror: Mirror | None, scratch: Path) -> Iterator[Candidate]:
+def _candidates(wanted: Dataset, mirror: Mirror | None, scratch: Path) -> Iterator[Candidate]:
     if mirror:
-        yield from mirror.candidates(asked.collection, asked.file, asked.path, asked.own.bytes)
-    elif asked.origin.archive:
-        yield from in_archive(_archive(asked, scratch), asked)
+        yield from mirror.candidates(wanted.collection, wanted.file, wanted.path, wanted.own.bytes)
+    elif wanted.origin.archive:
+        yield from in_archive(_archive(wanted, scratch), wanted)
     else:
-        yield Candidate(asked.url, lambda: downloading(asked.url), named=True)
+        yield Candidate(wanted.url, lambda: downloading(wanted.url), named=True)
 
 
-def _archive(asked: Dataset, scratch: Path) -> Path:
+def _archive(wanted: Dataset, scratch: Path) -> Path:
     """Download an archive, once for all its members."""
-    archive = scratch / hashlib.sha256(asked.url.encode()).hexdigest()
+    archive = scratch / hashlib.sha256(wanted.url.encode()).hexdigest()
     if not archive.exists():
         partial = archive.with_suffix(".part")
-        with downloading(asked.url) as stream, partial.open("wb") as sink:
-            if not copy(stream, sink, MOST_ARCHIVE_BYTES, asked.url):
-                raise Refused(f"{asked.url}: must be smaller than {MOST_ARCHIVE_BYTES} bytes")
+        with downloading(wanted.url) as stream, partial.open("wb") as sink:
+            if not copy(stream, sink, MOST_ARCHIVE_BYTES, wanted.url):
+                raise Refused(f"{wanted.url}: must be smaller than {MOST_ARCHIVE_BYTES} bytes")
         partial.rename(archive)
     return archive
 
 
-def _store(asked: Dataset, candidates: Iterable[Candidate]) -> str | None:
+def _store(wanted: Dataset, candidates: Iterable[Candidate]) -> str | None:
     """Store the candidate that has the checksum, and return its place; None where the recording is already stored."""
-    with publish(asked.folder) as draft:
+    with publish(wanted.folder) as draft:
         if draft is None:
             return None
-        return _take(asked.name, asked.own, draft / PurePosixPath(asked.file).name, candidates)
+        return _take(wanted.name, wanted.own, draft / PurePosixPath(wanted.file).name, candidates)
 
 
-def _take(name: str, asked: File | Document, file: Path, candidates: Iterable[Candidate]) -> str:
+def _take(name: str, wanted: File | Document, file: Path, candidates: Iterable[Candidate]) -> str:
     """Copy the first candidate that has the checksum; a named one with another checksum is refused and kept."""
     wrong: list[tuple[Candidate, Path, str]] = []
     for candidate in candidates:
-        found = _copied(candidate, file, asked.bytes)
-        if found == asked.sha256:
+        found = _copied(candidate, file, wanted.bytes)
+        if found == wanted.sha256:
             return candidate.place
         if candidate.named and not wrong:
             wrong.append((candidate, file.rename(file.with_name(f"{file.name}.wrong")), found))
     if not wrong:
-        raise Refused(f"{name}: must be in the folder, by name or by checksum {asked.sha256[:16]}…")
+        raise Refused(f"{name}: must be in the folder, by name or by checksum {wanted.sha256[:16]}…")
     candidate, kept, found = wrong[0]
     aside = cache_folder() / "refused" / f"{found[:16]}-{file.name}"
     aside.parent.mkdir(parents=True, exist_ok=True)
     kept.replace(aside)
-    raise Refused(f"{candidate.place}: sha256={found[:16]}…: must be {asked.sha256[:16]}…; kept as {aside}")
+    raise Refused(f"{candidate.place}: sha256={found[:16]}…: must be {wanted.sha256[:16]}…; kept as {aside}")
 
 
 def _copied(candidate: Candidate, file: Path, most_bytes: int) -> str:
     """Copy at most one byte more than expected, and return the checksum."""
-    damaged = suppress(zipfile.BadZipFile, zlib.error)  # a member of an archive: its checksum tells
+    damaged = suppress(zipfile.BadZipFile, zlib.error)  # a member of an archive: its checksum shows it
     with candidate.open() as stream, file.open("wb") as sink, damaged:
         copy(stream, sink, most_bytes, candidate.place)
     return hashlib.sha256(file.read_bytes()).hexdigest()

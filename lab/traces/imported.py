@@ -25,14 +25,14 @@ def read_once(file: Path, form: str | None, options: dict[str, Option]) -> Recor
 
 def recording_of(name: str, **options: Any) -> Recording:
     """Return a fetched recording; imported once (for each set of an importer's options), then read from the cache."""
-    asked = dataset(name)
-    return read_once(path_of(name), asked.own.format, asked.options | options)
+    found = dataset(name)
+    return read_once(path_of(name), found.own.format, found.options | options)
 
 
 def imported_dataset(name: str) -> Path:
     """Return the stored recording of a fetched dataset, for reading it lazily."""
-    file, asked = path_of(name), dataset(name)
-    return _store_once(file, asked.own.format, asked.options, file.parent, "")
+    file, found = path_of(name), dataset(name)
+    return _store_once(file, found.own.format, found.options, file.parent, "")
 
 
 def imported(file: Path, form: str | None) -> Path:
@@ -46,17 +46,17 @@ def imported(file: Path, form: str | None) -> Path:
 
 
 def _store_once(file: Path, form: str | None, options: dict[str, Option], folder: Path, prefix: str) -> Path:
-    asked = f"{form}" + "".join(f" {name}={value}" for name, value in sorted(options.items()))
-    kept = folder / f"recording-{prefix}{digest(asked)}.parquet"
+    request = f"{form}" + "".join(f" {name}={value}" for name, value in sorted(options.items()))
+    kept = folder / f"recording-{prefix}{digest(request)}.parquet"
     if not kept.exists():
         recording.write(importers.read(file, form, **options), kept)
     return kept
 
 
 @cache
-def digest(asked: str) -> str:
+def digest(request: str) -> str:
     """Digest an importer's options and all code that can change what it returns, the user's own formats included."""
-    code = hashlib.sha256(asked.encode())
+    code = hashlib.sha256(request.encode())
     own = [file for folder in importers.folders()[1:] for file in folder.glob("*.py")]
     shipped = [*CODE.glob("importers/**/*.py"), *(CODE / name for name in ("recording.py", "columns.py"))]
     for file in sorted([*shipped, *own]):

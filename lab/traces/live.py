@@ -44,7 +44,7 @@ def serve(port: int, most_mbps: float, most_seconds: float) -> Iterator[str]:
 
 
 def measure(host: str, port: int, asked: Asked, out: Path, with_opportunities: bool) -> Iterator[str]:
-    """Measure a path and store it as a folder: raw/, record.json, and a Parquet file a phase; says what it found."""
+    """Measure a path and store it as a folder: raw/, record.json, one Parquet file per phase; yield its findings."""
     if out.exists():
         raise field_error("lab traces record", "--out", out, "a folder that does not exist yet")
     draft = out.parent / f".{out.name}.draft"
@@ -63,7 +63,7 @@ def measure(host: str, port: int, asked: Asked, out: Path, with_opportunities: b
 
 
 def store(out: Path, about: Mapping[str, object], with_opportunities: bool) -> Iterator[str]:
-    """Make recordings of the raw records in a folder, and a record.json that tells how they came to be."""
+    """Make recordings of the raw records in a folder, and a record.json that describes how they were made."""
     files: dict[str, object] = {}
     for name, found in _recordings(out / "raw", with_opportunities):
         file = f"{name}.parquet"

@@ -81,8 +81,8 @@ class Panel:
         five, middle, ninety_five = (values.quantile(share) for share in (0.05, 0.5, 0.95))
         missing_pct = 100 * (1 - values.len() / self.table.height)
         lack = f", {missing_pct:.1f} % missing" if missing_pct else ""
-        said = "/".join(f"{value:.4g}" for value in (five, middle, ninety_five, values[-1]) if value is not None)
-        return f"{self.name}: p5/50/95/max {said} {self.unit}{lack}"
+        values_text = "/".join(f"{value:.4g}" for value in (five, middle, ninety_five, values[-1]) if value is not None)
+        return f"{self.name}: p5/50/95/max {values_text} {self.unit}{lack}"
 
 
 def panels(recording: Recording) -> list[Panel]:

@@ -20,7 +20,7 @@ WAYS = ("down", "up")
 FORMAT = "recorder"
 SATURATED = 0.98  # of what was sent: where more came through, the link was not the limit
 OPPORTUNITY_BYTES = 1500
-NEAREST_PCT = 10  # of the probes, those with the shortest round trips, tell the offset of the two clocks
+NEAREST_PCT = 10  # of the probes, those with the shortest round trips, show the offset of the two clocks
 ETHERNET_BYTES = 14
 PROBE_FRAME_BYTES = 82  # payload 40, UDP 8, IP 20, Ethernet 14
 Times = npt.NDArray[np.int64]
@@ -184,11 +184,11 @@ def _notes(phase: Phase, frame: pl.DataFrame, begin_s: float) -> list[str]:
 def _way_notes(phase: Phase, way: str) -> list[str]:
     sent, came = phase.meta[way]["sent_pkts"], phase.fillers(way)
     numbers = np.unique(came["number"])
-    asked_mbps, seconds = phase.asked["rate_mbps"], phase.meta["probes_sent"] * phase.step_s
+    target_mbps, seconds = phase.asked["rate_mbps"], phase.meta["probes_sent"] * phase.step_s
     sent_mbps = sent * (phase.asked["packet_bytes"] + ETHERNET_BYTES) * 8e-6 / seconds
     notes = [
         f"{way}: {numbers.size} of {sent} fillers came ({100 - 100 * numbers.size / sent:.2f} % did not), sent at "
-        f"{sent_mbps:.1f} of {asked_mbps:g} Mb/s; rates count Ethernet headers, as tc does.",
+        f"{sent_mbps:.1f} of {target_mbps:g} Mb/s; rates count Ethernet headers, as tc does.",
         f"{way}: times are those of arrival: the link let a packet pass earlier, by the delay after it.",
     ]
     if _share_through(phase, way) >= SATURATED:

@@ -27,7 +27,7 @@ def options_of(importer: Importer, settings: list[str]) -> dict[str, Option]:
 
 
 def _value(parameter: inspect.Parameter, text: str, setting: str) -> Any:
-    """Read a value as the option's type says."""
+    """Read a value by the type of its option."""
     kinds = get_args(parameter.annotation) or (parameter.annotation,)
     if get_origin(parameter.annotation) is tuple:
         return tuple(text.split(","))

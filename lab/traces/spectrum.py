@@ -76,8 +76,8 @@ def spectrum(recording: Recording, window_s: float | None = None) -> Spectrum:
         raise field_error(recording.source, "window_s", f"{samples * step_s:.4g}", rule)
     frequency_hz, amplitude_ms, windows, kept_notes = _averaged(even_ms, missing, samples, step_s, recording.source)
     if not window_s and wanted_s > WINDOW_RTTS * min_rtt_ms / 1e3:
-        asked = f"{LEAST_SAMPLES} values make a window of {wanted_s * 1e3 / min_rtt_ms:.0f} RTTs"
-        notes.append(f"Sampled too seldom for windows of {WINDOW_RTTS:g} RTTs: {asked}.")
+        least = f"{LEAST_SAMPLES} values make a window of {wanted_s * 1e3 / min_rtt_ms:.0f} RTTs"
+        notes.append(f"Sampled too seldom for windows of {WINDOW_RTTS:g} RTTs: {least}.")
     seen = frequency_hz >= LEAST_CYCLES / (samples * step_s)
     table = pl.DataFrame({"frequency_hz": frequency_hz[seen], "amplitude_ms": amplitude_ms[seen]})
     peaks = _peaks(table, min_rtt_ms)
@@ -100,7 +100,7 @@ def _round_trips(recording: Recording) -> tuple[Floats, Floats, list[str]]:
 
 
 def _clock(recording: Recording, known_s: Floats) -> tuple[float, list[str]]:
-    """Return the usual step of the clock, lost probes included, and say what had to be mended."""
+    """Return the usual step of the clock, lost probes included, and a note per irregularity."""
     steps_s = np.diff(recording.frame["t_s"].to_numpy())
     step_s = float(np.median(steps_s))
     notes = []
@@ -123,7 +123,7 @@ def _clock(recording: Recording, known_s: Floats) -> tuple[float, list[str]]:
 
 
 def _resampled(t_s: Floats, values: Floats, step_s: float) -> tuple[Floats, npt.NDArray[np.bool_]]:
-    """Resample at even times, and tell which of them have no value near."""
+    """Resample at even times, and mark those without a value near."""
     even_s = np.arange(t_s[0], t_s[-1] + step_s / 2, step_s)
     after = np.clip(np.searchsorted(t_s, even_s), 1, t_s.size - 1)
     near_s = np.minimum(np.abs(even_s - t_s[after - 1]), np.abs(even_s - t_s[after]))

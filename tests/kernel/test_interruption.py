@@ -14,7 +14,7 @@ from lab.images.image import Image
 from lab.tables.stored_run import Run
 from lab.tables.stored_trial import TABLES
 from tests import command
-from tests.command import lab, press_ctrl_c, running_on, scenario_file, status_of, wait_for
+from tests.command import lab, press_ctrl_c, refused, running_on, scenario_file, status_of, wait_for
 
 SOON_S = 5.0
 pytestmark = pytest.mark.usefixtures("kernel")
@@ -99,6 +99,25 @@ def test_resume_runs_a_trial_again_that_was_cut_short(
     assert "2/2 trials" in done.stdout
     assert cut.read_bytes() == before
     assert len(Run(unfinished / "mine" / "latest").trials) == 2
+
+
+@pytest.mark.parametrize("file", ["trial.json", "packets.parquet", "client.pcapng.zst"])
+def test_resume_runs_a_trial_of_a_complete_run_again_that_was_damaged(
+    unfinished: Path, tmp_path: Path, file: str
+) -> None:
+    whole = lab(unfinished, "run", str(scenario_file(tmp_path)), "--resume")
+    assert whole.returncode == 0, whole.stderr
+    damaged = unfinished / "mine" / "latest" / "trials" / "cubic_plain-002" / file
+    before, summary = damaged.read_bytes(), (unfinished / "mine" / "latest" / "summary.csv").read_bytes()
+    flipped = bytearray(before)
+    flipped[len(before) // 2] ^= 1
+    damaged.write_bytes(flipped)
+    line = f"{damaged.resolve()}: sha256="
+    assert refused(lab(unfinished, "report", str(damaged.resolve().parents[2]))).startswith(line)
+    done = lab(unfinished, "run", str(scenario_file(tmp_path)), "--resume")
+    assert done.returncode == 0, done.stderr
+    assert "1/1 trials" in done.stdout
+    assert (damaged.read_bytes(), (unfinished / "mine" / "latest" / "summary.csv").read_bytes()) == (before, summary)
 
 
 @pytest.mark.parametrize(("field", "value"), [("seed", 8), ("duration_s", 4)])

@@ -28,8 +28,8 @@ def warned(folder: Path, meaning: Meaning | None) -> list[str]:
     ("meaning", "words"),
     [
         ("goodput", "is shaped by what TCP got there, which its congestion control had shaped already: a lower bound"),
-        ("usage", "is shaped by what somebody happened to send, which is no capacity"),
-        (None, "is shaped by a rate of which nobody said whether the link was saturated"),
+        ("usage", "is shaped by what its users happened to send, which is no capacity"),
+        (None, "is shaped by a rate whose source does not state whether the link was saturated"),
     ],
 )
 def test_a_rate_that_was_no_capacity_is_warned_of(tmp_path: Path, meaning: Meaning | None, words: str) -> None:

@@ -191,7 +191,7 @@ def test_until_its_series_begins_a_link_carries_the_mean(folder: Path) -> None:
 
 def test_a_series_of_a_file_that_is_not_there_or_has_no_such_column_is_refused(folder: Path) -> None:
     absent = SIMPLE | {"rate_mbps": {"file": "absent.parquet"}}
-    assert "down.rate_mbps.file=absent.parquet: must be a file beside" in refusal(profile(folder, absent))
+    assert "down.rate_mbps.file=absent.parquet: must be a file in the folder of the profile" in refusal(profile(folder, absent))
     assert "column=rate_up_mbps: must be one of" in refusal(profile(folder, ramp(column="rate_up_mbps")))
 
 

@@ -13,6 +13,7 @@ from lab.judge.registry import inferred, rules
 from lab.judge.representative import representatives
 from lab.judge.summary import CLASSES, summarise
 from lab.tables.stored_run import Run
+from lab.tables.stored_trial import Trial
 from tests.stored_run import SENDERS, store_run
 
 MEANS = ("capacity_s", "loss_s", "exit_s", "throughput_mbps", "retransmits_pkts")
@@ -149,5 +150,8 @@ def test_without_a_valid_trial_none_is_shown() -> None:
 def test_a_damaged_table_is_a_user_error_that_names_the_file(tmp_path: Path) -> None:
     run = Run(store_run(tmp_path, trials=1))
     (run.path / "trials" / "search-001" / "packets.parquet").write_bytes(b"PAR1 cut short")
+    (fault,) = run.faults
+    assert "search-001/packets.parquet: " in fault
+    assert all(trial.cca != "search" for trial in run.trials)
     with pytest.raises(UserError, match=r"search-001/packets\.parquet"):
-        outcomes(run.trials)
+        _ = Trial(run.path / "trials" / "search-001").packets

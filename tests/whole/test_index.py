@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from lab.evaluation.write import write_all
 from lab.judge.stored import stored
 from lab.report.index.evaluation import evaluation
 from lab.report.index.write import write_index
@@ -38,6 +39,23 @@ def test_an_empty_results_folder_has_a_page_on_which_everything_is_pending(tmp_p
     page = write_index(tmp_path / "results", None, tmp_path).read_text()
     assert "No scenario has been run yet" in page
     assert "Pending: <code>lab evaluate</code> judges the claims." in page
+
+
+@pytest.mark.parametrize("without", ["a valid trial", "a place in the summary", "a claim of its own"])
+def test_results_of_one_scenario_of_ones_own_have_a_page(tmp_path: Path, without: str) -> None:
+    """Of a sender tried on a link, and of a scenario that repeats another one, no rule is scored."""
+    run = store_run(tmp_path, trials=1, name="mine", senders=("cubic",))
+    meta, trial = json.loads((run / "run.json").read_text()), run / "trials" / "cubic-001" / "trial.json"
+    if without == "a valid trial":
+        trial.write_text(trial.read_text().replace('"valid": true', '"valid": false'))
+    elif without == "a place in the summary":
+        meta["scenario"]["in_summary"] = False
+    else:
+        meta["scenario"]["counterfactual_of"] = "geo"
+    (run / "run.json").write_text(json.dumps(meta))
+    (run.parent / "latest").symlink_to(run.name)
+    write_all(tmp_path, None)
+    assert "No digests stored" in write_index(tmp_path, None, tmp_path / "none").read_text()
 
 
 def test_a_table_of_the_evaluation_that_is_cut_short_is_said(results: Path, tmp_path: Path) -> None:

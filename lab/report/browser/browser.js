@@ -214,7 +214,7 @@
     drawn.append(...moments(x, head, bottom));
     if (state.at !== null) drawn.append(svg("line", { x1: x(state.at), x2: x(state.at), y1: head, y2: bottom, class: "cursor" }));
     chart.replaceChildren(drawn);
-    say();
+    summarise();
     table();
   }
   function valueAt(name, ms) {
@@ -225,10 +225,10 @@
     const { entry } = state, [from, to] = state.view;
     return `${label(entry.cca)}, ${entry.group}, trial ${entry.trial}: ${inWords(entry)}. Shown from ${seconds(from, 3)} to ${seconds(to, 3)}.`;
   }
-  function say() {
+  function summarise() {
     const { entry, data, at } = state;
     const judged = entry.exit_class ? `, by the true queue ${entry.exit_class}` : "";
-    part("said").textContent = `${label(entry.cca)}, trial ${entry.trial}${entry.valid ? "" : " (invalid)"}: ${inWords(entry)}${judged}. ` +
+    part("summary").textContent = `${label(entry.cca)}, trial ${entry.trial}${entry.valid ? "" : " (invalid)"}: ${inWords(entry)}${judged}. ` +
       `Drops at the bottleneck in ${data.drops.count} samples of its queue; ${data.resent.count} retransmissions.`;
     part("view").textContent = at === null
       ? `Shown: ${seconds(state.view[0], 3)} to ${seconds(state.view[1], 3)}.`
@@ -294,5 +294,5 @@
   }
   bind();
   list();
-  show().catch((error) => { part("said").textContent = `This browser cannot show the trials: ${error.message}`; });
+  show().catch((error) => { part("summary").textContent = `This browser cannot show the trials: ${error.message}`; });
 })();

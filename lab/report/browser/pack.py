@@ -5,6 +5,7 @@ import base64
 import gzip
 import hashlib
 import json
+import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from copy import copy
@@ -125,7 +126,7 @@ def _kept(file: Path, moments: Times) -> bytes | None:
         data = file.read_bytes()
         content = json.loads(gzip.decompress(data))
         return data if (content["made_by"], content["moments"]) == (_source_digest(), moments) else None
-    except (OSError, EOFError, ValueError, KeyError):
+    except (OSError, EOFError, ValueError, KeyError, TypeError, zlib.error):
         return None
 
 

@@ -32,9 +32,9 @@ BEST = 3  # grid points shown in addition to the published one
 
 
 def write(results: Path, links: Mapping[str, str]) -> bool:
-    """Write results/heuristics.html; false where the rules have not been scored yet."""
+    """Write results/heuristics.html; false where no rule has been scored yet."""
     scored, trials = evaluation(results, "heuristics"), evaluation(results, "heuristics_trials")
-    if scored is None or trials is None:
+    if scored is None or trials is None or scored.is_empty():
         return False
     tables = [_scores(scored, links)]
     constants = evaluation(results, "heuristics_constants")

@@ -75,6 +75,7 @@ class Index:
     trials: int
     valid: int
     downloads: Sequence[tuple[str, str]]
+    notes: Sequence[str] = ()
 
 
 def render(index: Index) -> str:

@@ -13,7 +13,7 @@ from lab.base.processes import map_in_processes
 from lab.figures.page_figure import Place
 from lab.judge.files import write_whole
 from lab.judge.judged import OUTCOMES, TRIALS
-from lab.judge.stored import LATEST, Stored, stored
+from lab.judge.stored import LATEST, Stored, stored, without_digests
 from lab.report.browser.pack import browsed
 from lab.report.index import chapters, claims, heuristics, summary
 from lab.report.index.choice import shown_first
@@ -48,7 +48,8 @@ def write_index(results: Path, replay_library: Path | None, notebooks: Path = NO
         recorded=recorded(results, faults),
         heuristics=_heuristics(results, runs, faults),
         browsed=browsed((each.run, shown_first(each.judged.outcomes), each.name) for each in runs),
-        faults=[*faults, *(fault for each in runs for fault in each.judged.faults)],
+        faults=list(dict.fromkeys([*faults, *(fault for each in runs for fault in each.judged.faults)])),
+        notes=without_digests(results),
         trials=sum(each.judged.trials.height for each in runs),
         valid=sum(int(each.judged.trials["valid"].sum()) for each in runs),
         downloads=_downloads(results),

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The SHA-256 of stored files, in the form of sha256sum(1): damage is noticed before a value is used.
+
+A trial's folder has one file for all others in it: `sha256sum --check SHA256SUMS`. A file that commands write again,
+such as run.json, has one of its own, run.json.sha256; while the file is replaced, that holds the old digest and the
+new one. Bytes are checked whenever they are read: a file that was intact a minute ago may not be so now.
+"""
+
+import hashlib
+import re
+from pathlib import Path
+
+from lab.base.errors import field_error
+
+SUMS = "SHA256SUMS"
+LINE = re.compile(r"([0-9a-f]{64})  ([^/\n]+)\n")
+Digests = dict[str, set[str]]  # of each file's name
+
+
+def write_digests(folder: Path) -> None:
+    """Write the digest of every file of a folder that is whole: nothing may be added to it later."""
+    files = sorted(file for file in folder.iterdir() if file.is_file() and file.name != SUMS)
+    (folder / SUMS).write_text("".join(_line(_of_file(file), file.name) for file in files))
+
+
+def read_digests(file: Path) -> Digests | None:
+    """Return the digests that a file holds; null where it is not there, UserError where it is damaged."""
+    try:
+        text = file.read_bytes().decode(errors="replace")
+    except FileNotFoundError:
+        return None
+    found: Digests = {}
+    for match in LINE.finditer(text):
+        found.setdefault(match[2], set()).add(match[1])
+    if sum(match.end() - match.start() for match in LINE.finditer(text)) != len(text) or not found:
+        raise field_error(file, "line", next(iter(LINE.sub("", text).splitlines()), ""), "a digest and a file's name")
+    return found
+
+
+def checked(file: Path, digests: Digests | None) -> bytes:
+    """Return what a file holds; UserError where its digest is not the stored one. None: no digests are stored."""
+    content = file.read_bytes()
+    if digests is not None:
+        _require(file, hashlib.sha256(content).hexdigest(), digests)
+    return content
+
+
+def check_file(file: Path, digests: Digests) -> None:
+    """Raise UserError where the digest of a file is not the stored one."""
+    _require(file, _of_file(file), digests)
+
+
+def write_with_digest(file: Path, content: bytes) -> None:
+    """Replace a file and its digest, so that they agree whenever the command is killed."""
+    digests = file.with_name(f"{file.name}.sha256")
+    new = _line(hashlib.sha256(content).hexdigest(), file.name)
+    old = _line(_of_file(file), file.name) if file.exists() else ""
+    _replace(digests, (old + new).encode())
+    _replace(file, content)
+    _replace(digests, new.encode())
+
+
+def read_with_digest(file: Path) -> bytes:
+    """Return what a file holds, checked if its digest is stored."""
+    content = file.read_bytes()  # first: a command may be replacing both
+    digests = read_digests(file.with_name(f"{file.name}.sha256"))
+    if digests is not None:
+        _require(file, hashlib.sha256(content).hexdigest(), digests)
+    return content
+
+
+def _replace(file: Path, content: bytes) -> None:
+    draft = file.with_name(f".{file.name}")
+    draft.write_bytes(content)
+    draft.replace(file)
+
+
+def _line(digest: str, name: str) -> str:
+    return f"{digest}  {name}\n"
+
+
+def _of_file(file: Path) -> str:
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _require(file: Path, found: str, digests: Digests) -> None:
+    stored = digests.get(file.name, set())
+    if found not in stored:
+        rule = " or ".join(sorted(stored)) or "among the stored digests"
+        raise field_error(file, "sha256", found, f"{rule}, as it was stored")
