@@ -3,8 +3,8 @@
 
 agrees                    - our estimate lies within the tolerance, of at least FEWEST trials;
 differs, explained        - the counterfactual moved most of the way, and its interval reaches into the tolerance;
-differs, partly explained - the counterfactual moved closer, and not so far; or past the published value, further off than
-                            ours (this case was added after runs had shown it);
+differs, partly explained - the counterfactual moved closer, and not so far; or past the published value, further
+                            off than ours (this case was added after runs had shown it);
 differs, not explained    - no counterfactual was run, or what was run did not move closer;
 open                      - the same, and the scenario states what was tried;
 cannot be judged here     - no trials, too few, or an interval that leaves it open.
