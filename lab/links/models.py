@@ -18,6 +18,7 @@ from lab.schema.load import Strict
 Number = Annotated[float, Field(strict=False)]
 Positive = Annotated[float, Field(gt=0, strict=False)]
 NotNegative = Annotated[float, Field(ge=0, strict=False)]
+Bound = Annotated[float, Field(gt=0, strict=False, allow_inf_nan=True)]  # infinite where there is none, in run.json too
 LnSd = Annotated[float, Field(ge=0, le=5, strict=False)]  # of a logarithm: 5 is a spread over eight decades
 LEAST_SHARE = 0.001  # of a log-normal model's values within its bounds: what lies outside is drawn again
 STEPS_A_CYCLE, LEAST_STEP_S = 40, 0.001  # finer steps cost a node more than they tell a sender
@@ -45,7 +46,7 @@ class Lognormal(Model):
     mean: Positive
     sd: NotNegative
     least: NotNegative = 0.0
-    most: Positive = math.inf
+    most: Bound = math.inf
 
     @model_validator(mode="after")
     def _likely_enough(self) -> "Lognormal":
@@ -108,7 +109,7 @@ class Levels(Model):
     ln_sd: LnSd | None = None
     between_ln_sd: LnSd = 0.0
     least: NotNegative = 0.0
-    most: Positive = math.inf
+    most: Bound = math.inf
 
     @model_validator(mode="after")
     def _whole(self) -> "Levels":

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The sentences about a link that stand below tables and figures, made of what run.json keeps of its profile."""
+
+import json
+
+import pytest
+
+from lab.judge.provenance import provenance
+from lab.links.profile import profile_files, read_profile
+
+
+@pytest.mark.parametrize("name", sorted(profile_files()))
+def test_every_profile_as_run_json_keeps_it_has_its_sentences(name: str) -> None:
+    profile = read_profile(profile_files()[name])
+    kept = json.loads(json.dumps(profile.model_dump()))
+    recorded, published, assumed, *_ = provenance(kept)
+    assert recorded.startswith("Recorded of the link: ")
+    assert published.startswith("Published of the link: ")
+    assert assumed.startswith("Assumed of the link: ")
+
+
+def test_levels_without_an_upper_bound_name_the_mean_and_both_spreads() -> None:
+    levels = {
+        "model": "levels",
+        "mean": 285,
+        "ln_sd": 0.5,
+        "between_ln_sd": 0.593,
+        "period_s": 0.2,
+        "least": 5,
+        "source": "a paper",
+    }
+    profile = {"down": {"rate_mbps": levels | {"most": float("inf")}}}
+    *_, sentence = provenance(json.loads(json.dumps(profile)))
+    assert sentence.startswith("Levels of down.rate_mbps: ")
+    assert all(number in sentence for number in ("285", "0.5", "0.593")), sentence
