@@ -145,7 +145,7 @@ def test_jains_index_is_1_where_all_get_the_same_and_a_half_where_one_of_two_get
     assert (jain([5.0, 5.0]), jain([7.0, 0.0]), jain([0.0, 0.0])) == (1.0, 0.5, None)
 
 
-def test_status_tells_pending_from_complete_and_what_a_run_was_asked(results: Path) -> None:
+def test_status_separates_pending_from_complete_and_has_what_was_requested(results: Path) -> None:
     rows = {row["scenario"]: row for row in status(results).to_dicts()}
     assert (rows["thesis-geo"]["state"], rows["thesis-geo"]["stored"]) == ("pending", 0)
     geo = rows["geo"]

@@ -55,7 +55,7 @@ def test_what_an_ended_trial_leaves_is_removed(ask: Ask, how: str) -> None:
         assert "network namespace client" in told["cleaned"]
 
 
-def test_a_second_trial_is_told_who_runs_the_first(ask: Ask) -> None:
+def test_a_second_trial_is_refused_with_the_holder_of_the_first(ask: Ask) -> None:
     told = ask(guest_host.twice)
     assert "/run/search-lab/lock: held by '" in told["error"]
     assert told["first"]["error"] is None

@@ -62,7 +62,7 @@ def test_nothing_of_the_attempts_is_on_the_host(escaped: Path, world: Image) -> 
         assert not (folder / "escaped").exists()
 
 
-def test_results_belong_to_the_user_who_asked_for_them(escaped: Path, small_trial: Trial) -> None:
+def test_results_belong_to_the_user_who_started_the_run(escaped: Path, small_trial: Trial) -> None:
     for folder in (escaped, small_trial.path):
         assert {path.stat().st_uid for path in (folder, *folder.rglob("*"))} == {os.geteuid()}
 

@@ -56,7 +56,7 @@ def test_every_queue_works_below_a_replayed_link(bench: Bench, child: Spec) -> N
 
 
 @pytest.mark.parametrize("root", ROOTS, ids=kind_of)
-def test_every_kind_is_made_as_asked_on_its_own(bench: Bench, root: Spec) -> None:
+def test_every_kind_is_made_as_requested_on_its_own(bench: Bench, root: Spec) -> None:
     link = cross(bench, f"root-{root['kind']}", root, at_pace(1, 0, 0.05), 0.3)
     assert_read_back(link.record["got"], root)
     assert len(link.received) == len(link.packets)
@@ -82,7 +82,7 @@ def assert_read_back(got: dict[str, Any], asked: Spec) -> None:
         (GEO | {"frame_us": 1, "phase_us": 0, "request_delay_us": 10**6}, "router:eth2: qdisc: request_delay_us: must"),
     ],
 )
-def test_what_the_kernel_refuses_is_told_in_its_words(
+def test_what_the_kernel_refuses_is_reported_in_its_words(
     bench: Bench, spec: Spec, words: str, request: pytest.FixtureRequest
 ) -> None:
     name = f"refused-{abs(hash(request.node.name))}"

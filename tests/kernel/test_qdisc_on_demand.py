@@ -99,7 +99,7 @@ def run(bench: Bench, name: str, spec: Spec, packets: np.ndarray) -> Arrivals:
     return cross(bench, f"on-demand-{name}", spec, packets, 4.0)
 
 
-def test_at_first_a_frame_holds_the_guaranteed_packet_and_then_what_was_asked(bench: Bench) -> None:
+def test_at_first_a_frame_holds_the_guaranteed_packet_and_then_what_was_requested(bench: Bench) -> None:
     link = run(bench, "first", GEO, burst((0, 20)))
     assert frames(link) == {0: 1, 1: 1, 2: 1, 3: 1, 4: 1, 5: 15}  # 19 asked for in frame 0, granted 200 ms later
     assert link.statistics["requested_bytes"] == 19 * ACK_BYTES
@@ -113,12 +113,12 @@ def test_a_grant_that_comes_too_late_lapses(bench: Bench) -> None:
     assert link.statistics["granted_bytes"] == link.statistics["lapsed_bytes"] == 4 * ACK_BYTES
 
 
-def test_what_the_cap_cuts_off_is_granted_later_when_it_was_asked_for_once(bench: Bench) -> None:
+def test_what_the_cap_cuts_off_is_granted_later_when_it_was_requested_once(bench: Bench) -> None:
     link = run(bench, "cap", GEO | {"cap_bytes": 4 * ACK_BYTES}, burst((0, 30)))
     assert frames(link) == {0: 1, 1: 1, 2: 1, 3: 1, 4: 1, 5: 5, 6: 5, 7: 5, 8: 5, 9: 5}
 
 
-def test_a_backlog_told_in_every_frame_is_granted_many_times(bench: Bench) -> None:
+def test_a_backlog_reported_in_every_frame_is_granted_many_times(bench: Bench) -> None:
     link = run(bench, "backlog", GEO | {"report": "backlog"}, burst((0, 20)))
     assert frames(link) == {0: 1, 1: 1, 2: 1, 3: 1, 4: 1, 5: 15}
     assert link.statistics["requested_bytes"] == (19 + 18 + 17 + 16 + 15) * ACK_BYTES
@@ -161,7 +161,7 @@ def test_ltes_uplink_carries_what_its_grants_do(bench: Bench) -> None:
 
 @pytest.mark.parametrize("report", ["new", "backlog", "rate"])
 @pytest.mark.parametrize("kind", ["geo", "lte"])
-def test_random_traffic_leaves_when_the_model_says(bench: Bench, kind: str, report: str) -> None:
+def test_random_traffic_leaves_at_the_times_of_the_model(bench: Bench, kind: str, report: str) -> None:
     rng = np.random.default_rng(7)
     spec = (GEO | {"cap_bytes": 6000} if kind == "geo" else LTE | {"cap_bytes": 1500}) | {"report": report}
     if report == "rate":

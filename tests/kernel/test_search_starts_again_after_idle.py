@@ -43,7 +43,7 @@ def test_it_goes_on_in_slow_start_after_idle_until_the_link_is_full(
     assert exits["after"]["cwnd_pkts"] > BDP_PKTS
 
 
-def test_where_the_kernel_tells_of_no_idle_a_silence_is_a_false_exit_unless_missed_bins_start_anew(
+def test_where_the_kernel_reports_no_idle_a_silence_is_a_false_exit_unless_missed_bins_start_again(
     guest: Guest,
 ) -> None:
     """What the tests above would see of a sender that keeps its bins over a silence."""

@@ -145,6 +145,6 @@ def test_of_two_downloads_each_is_measured_and_agrees_with_iperf3(bench: Bench) 
     assert sum(flow["throughput_mbps"] for flow in trial.meta["flows"]) == pytest.approx(20 * 1448 / 1514, rel=0.15)
 
 
-def test_the_record_says_why_iperf3_has_no_result(slow: Trial) -> None:
+def test_the_record_has_the_reason_why_iperf3_has_no_result(slow: Trial) -> None:
     stored = json.loads((slow.path / "trial.json").read_text())["flows"][0]["iperf3"]
     assert list(stored) == ["error"]

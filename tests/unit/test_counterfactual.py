@@ -217,13 +217,13 @@ def test_a_counterfactual_that_moves_the_other_way_explains_nothing(runs: Path, 
     assert "it moves, and not closer to the published value" in row["why"]
 
 
-def test_what_was_tried_makes_a_row_open_and_its_runs_are_told(runs: Path, folder: Path) -> None:
+def test_what_was_tried_makes_a_row_open_and_its_runs_are_reported(runs: Path, folder: Path) -> None:
     row = one(runs, folder, losses_s(runs, "faster")[0], "same", open="another seed was tried")
     assert row["verdict"] == OPEN
     assert row["why"].startswith("another seed was tried; the link is half as fast (same gives ")
 
 
-def test_of_two_explanations_the_better_counts_and_the_other_is_told(runs: Path, folder: Path) -> None:
+def test_of_two_explanations_the_better_counts_and_the_other_is_reported(runs: Path, folder: Path) -> None:
     row = one(runs, folder, losses_s(runs, "faster")[0], "same", "faster")
     assert (row["verdict"], row["counterfactual"]) == (EXPLAINED, "faster")
     assert "no better: the link is half as fast (same gives " in row["why"]

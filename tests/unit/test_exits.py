@@ -29,7 +29,7 @@ def causes(events: dict[str, np.ndarray], sender: str) -> list[str]:
     return exit_table(events, CLOCK, load_ccas()[sender].exit_causes)["cause"].to_list()
 
 
-def test_an_exit_is_told_whole() -> None:
+def test_an_exit_has_all_its_columns() -> None:
     found = exit_table(told((0.15, "search")), CLOCK, {})
     assert found.to_dicts() == [
         {"t_s": 0.15, "flow": 1, "cwnd_pkts": 77, "ssthresh_pkts": 66, "rtt_ms": 123.0, "cause": "search"}
@@ -55,7 +55,7 @@ def test_an_exit_seen_late_has_the_time_at_which_it_happened() -> None:
     assert exit_table(told((0.15, "own"), late_ms=50), CLOCK, {})["t_s"].to_list() == [pytest.approx(0.1)]
 
 
-def test_the_first_exit_told_is_the_exit() -> None:
+def test_the_first_reported_exit_is_the_exit() -> None:
     assert causes(told((0.15, "loss"), (0.9, "search")), "search") == ["loss"]
 
 

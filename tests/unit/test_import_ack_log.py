@@ -78,7 +78,7 @@ def test_a_clock_that_counts_from_the_first_ack_is_negative_after_its_wrap(tmp_p
     assert frame_of(tmp_path, "\n".join(rows))["t_s"].to_list() == pytest.approx([0, 0.6, 0.600007, 0.600009])
 
 
-def test_columns_that_nobody_knows_are_left_out(tmp_path: Path) -> None:
+def test_unknown_columns_are_left_out(tmp_path: Path) -> None:
     lines = text(made().acks).splitlines()
     more = "\n".join([f"{lines[0]},note", *(f"{line},x" for line in lines[1:])]) + "\n"
     assert frame_of(tmp_path, more).equals(frame_of(tmp_path, text(made().acks)))
@@ -107,7 +107,7 @@ def test_an_ack_before_the_first_of_data_is_left_out(tmp_path: Path, form: str) 
     assert found.notes[0] == "1 ACKs came before the first of data: left out."
 
 
-def test_a_log_that_begins_amidst_a_download_counts_from_its_first_ack(tmp_path: Path) -> None:
+def test_a_log_that_begins_during_a_download_counts_from_its_first_ack(tmp_path: Path) -> None:
     found = importers.read(written(tmp_path, text(made().acks[300:], "without snd_una")))
     assert found.frame["t_s"][0] == 0
     assert found.frame["acked_bytes"][0] == made().acks[300].acked * MSS

@@ -49,7 +49,7 @@ def test_a_trial_is_judged_once_and_again_when_it_changes(results: Path, monkeyp
     assert set(again.outcomes["cca"]) == {"search", "cubic_plain", "bbr"}
 
 
-def test_a_trial_that_cannot_be_read_is_told_and_the_others_stand(results: Path) -> None:
+def test_a_trial_that_cannot_be_read_is_reported_and_the_others_stand(results: Path) -> None:
     whole = judged(_run(results)).trials.height
     file = results / "geo" / "latest" / "trials" / "cubic-001" / "trial.json"
     file.write_text("{")
@@ -79,7 +79,7 @@ def test_what_was_kept_and_cut_short_is_made_again(results: Path) -> None:
     assert judged(_run(results)).outcomes.equals(before)
 
 
-def test_the_digest_tells_when_each_object_was_downloaded(results: Path) -> None:
+def test_the_digest_has_when_each_object_was_downloaded(results: Path) -> None:
     trial = next(trial for trial in _run(results).trials if trial.cca == "search")
     told = digest(trial)
     first_s, arrived = told["download_s"][0], trial.packets.filter("to_client", pl.col("len_bytes") > 0)

@@ -65,7 +65,7 @@ def failure(source: Path) -> str:
     return str(failed.value)
 
 
-def test_the_first_error_of_the_compiler_and_the_log_are_told(
+def test_the_first_error_of_the_compiler_and_the_log_are_reported(
     tmp_path: Path, own_cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Recipe, "patches", [])
@@ -77,7 +77,7 @@ def test_the_first_error_of_the_compiler_and_the_log_are_told(
     assert "elsewhere" in log.read_text()
 
 
-def test_a_patch_that_does_not_apply_is_told_with_the_log(tmp_path: Path, own_cache: Path) -> None:
+def test_a_patch_that_does_not_apply_is_reported_with_the_log(tmp_path: Path, own_cache: Path) -> None:
     told = failure(broken_kernel(tmp_path))
     assert told.startswith("build: patch 0001-um-")
     assert str(own_cache) in told
@@ -92,7 +92,7 @@ def test_an_option_that_the_source_does_not_keep_is_named(
     assert told.startswith("virtual.config: CONFIG_VETH=y: must be an option that this kernel source has")
 
 
-def test_a_tarball_that_is_none_is_told_with_the_log(tmp_path: Path, own_cache: Path) -> None:
+def test_a_tarball_that_is_none_is_reported_with_the_log(tmp_path: Path, own_cache: Path) -> None:
     file = tmp_path / "linux.tar.xz"
     file.write_text("not a tarball\n")
     told = failure(file)

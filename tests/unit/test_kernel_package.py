@@ -63,7 +63,7 @@ def run(build: Compile) -> str:
     return (build.folder / "linux-image-6.12_6.12-1_amd64.deb").read_text()
 
 
-def test_what_the_virtual_kernel_asks_of_the_network_is_asked_of_this_one() -> None:
+def test_this_kernel_has_the_virtual_kernels_options_of_the_network() -> None:
     asked = kernel_build.fragment("-1-search-lab").splitlines()
     assert {"CONFIG_NET_SCH_NETEM=y", "CONFIG_NET_SCH_CAKE=m", "CONFIG_TCP_CONG_BBR=m", "CONFIG_VETH=y"} <= set(asked)
     assert 'CONFIG_LOCALVERSION="-1-search-lab"' in asked

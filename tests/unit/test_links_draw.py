@@ -58,7 +58,7 @@ def ramp(**more: Any) -> dict[str, Any]:
     return {"rate_mbps": {"file": "ramp.parquet", **more}, "delay_ms": 10, "buffer_bytes": 50_000}
 
 
-def test_a_series_starts_where_the_seed_says_and_keeps_its_own_steps(folder: Path) -> None:
+def test_a_series_starts_where_the_seed_puts_it_and_keeps_its_own_steps(folder: Path) -> None:
     shown = list(rows(drawn(profile(folder, ramp())).down.rate_mbps or 0.0))
     phase_s = shown[0][1]  # the ramp's value is its time, to a step
     assert 0 < phase_s < LENGTH_S - 10
@@ -156,7 +156,7 @@ def test_a_buffer_in_bdps_is_that_of_the_nominal_rate_and_the_base_rtt(folder: P
         (SIMPLE | {"queue": {"kind": "sfq"}}, "must be"),
     ],
 )
-def test_what_no_qdisc_can_hold_or_nobody_knows_is_refused_when_the_profile_is_read(
+def test_what_no_qdisc_can_hold_or_is_unknown_is_refused_when_the_profile_is_read(
     folder: Path, down: dict[str, Any], words: str
 ) -> None:
     with pytest.raises(UserError) as refused:
@@ -191,7 +191,9 @@ def test_until_its_series_begins_a_link_carries_the_mean(folder: Path) -> None:
 
 def test_a_series_of_a_file_that_is_not_there_or_has_no_such_column_is_refused(folder: Path) -> None:
     absent = SIMPLE | {"rate_mbps": {"file": "absent.parquet"}}
-    assert "down.rate_mbps.file=absent.parquet: must be a file in the folder of the profile" in refusal(profile(folder, absent))
+    assert "down.rate_mbps.file=absent.parquet: must be a file in the folder of the profile" in refusal(
+        profile(folder, absent)
+    )
     assert "column=rate_up_mbps: must be one of" in refusal(profile(folder, ramp(column="rate_up_mbps")))
 
 
@@ -230,7 +232,7 @@ def test_a_rate_is_reported_once_in_a_period_and_nothing_else_is(folder: Path) -
     assert (spec["report"], spec["period_us"]) == ("rate", 1_200_000)
 
 
-def test_each_direction_gets_what_the_profile_says_and_nothing_else(folder: Path) -> None:
+def test_each_direction_gets_what_the_profile_states_and_nothing_else(folder: Path) -> None:
     topology = load_topology("path", "test")
     plain = profile(folder, SIMPLE)
     assert [shape["part"] for shape in shapes(plain, drawn(plain), topology, 1)] == [

@@ -42,7 +42,7 @@ def drawn(profile: Profile, seed: int) -> Link:
     return draw_link(profile, DURATION_S, np.random.default_rng(seed))
 
 
-def test_the_profiles_that_were_asked_for_are_there() -> None:
+def test_the_required_profiles_are_there() -> None:
     assert set(ASKED) <= set(EVERY)
 
 

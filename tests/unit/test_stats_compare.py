@@ -41,7 +41,7 @@ def test_bootstrap_intervals_of_the_mean_hold_the_truth_as_often_as_they_say() -
     assert held / 150 > 0.88
 
 
-def test_a_bootstrap_says_the_same_each_time_and_nothing_of_one_value() -> None:
+def test_a_bootstrap_gives_the_same_each_time_and_nothing_for_one_value() -> None:
     assert bootstrap([1.0, 2.0, 4.0, None]) == bootstrap([1.0, 2.0, 4.0])
     assert bootstrap([1.0]) == (None, None)
     assert bootstrap([3.0, 3.0, 3.0]) == (3.0, 3.0)
