@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What is asked of the emulator is what packets get: known rate, delay, buffer, loss and frames in, measured out."""
+"""What the scenario requests is what packets get: known rate, delay, buffer, loss and frames in, measured out."""
 
 from dataclasses import dataclass
 
@@ -26,7 +26,7 @@ def link(down: dict[str, float], up: dict[str, object]) -> Profile:
 
 @dataclass(frozen=True)
 class Known:
-    """A link as asked for, whose buffer holds all that slow start sends within the trial."""
+    """The requested link, whose buffer holds all that slow start sends within the trial."""
 
     rate_mbps: float
     down_ms: float
@@ -74,9 +74,9 @@ def test_a_packet_takes_the_delay_that_was_requested_each_way(measured: tuple[Kn
 
 def test_the_handshake_takes_the_base_round_trip(measured: tuple[Known, Trial]) -> None:
     known, trial = measured
-    asked = trial.packets.filter(pl.col("flags") == SYN)["t_s"].to_list()
+    requested = trial.packets.filter(pl.col("flags") == SYN)["t_s"].to_list()
     answered = trial.packets.filter(pl.col("flags") == SYN | ACK)["t_s"].to_list()
-    rtts_ms = [1e3 * (answer - ask) for ask, answer in zip(asked, answered, strict=True)]
+    rtts_ms = [1e3 * (answer - ask) for ask, answer in zip(requested, answered, strict=True)]
     assert rtts_ms == [pytest.approx(known.down_ms + known.up_ms, abs=DELAY_TOLERANCE_MS)] * 2
 
 

@@ -36,10 +36,10 @@ def rows(results: tuple[Path, str]) -> dict[tuple[str, str], dict[str, str]]:
 
 
 def test_it_prints_first_what_it_will_do_where_and_for_how_long(results: tuple[Path, str]) -> None:
-    told = results[1]
-    assert f"2 trials of {SECONDS} s, 1 of each sender (cubic, cubic_plain), on link {PROFILE}" in told
-    assert f"results in {results[0] / 'mine'}" in told
-    assert "min in all" in told
+    reported = results[1]
+    assert f"2 trials of {SECONDS} s, 1 of each sender (cubic, cubic_plain), on link {PROFILE}" in reported
+    assert f"results in {results[0] / 'mine'}" in reported
+    assert "min in all" in reported
 
 
 def test_it_ends_with_where_everything_lies(results: tuple[Path, str]) -> None:

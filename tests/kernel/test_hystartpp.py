@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""HyStart++: the core does what RFC 9406 says, ACK by ACK, and so does the module in a real download."""
+"""HyStart++: the core does what RFC 9406 requires, ACK by ACK, and so does the module in a real download."""
 
 from collections.abc import Iterable
 from dataclasses import replace

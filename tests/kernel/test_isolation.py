@@ -84,7 +84,7 @@ def kernels_on(folder: Path) -> list[Path]:
 def seen(bench: Bench) -> tuple[dict[str, str], list[str]]:
     """A running virtual kernel from outside: its status, and its network interfaces."""
     job = bench.job(experiment_on(SMALL, "cubic", duration_s=2), "cubic", "seen-from-the-host")
-    draft = job.folder.parent / f".{job.folder.name}."  # and what tells this attempt from another
+    draft = job.folder.parent / f".{job.folder.name}."  # and what separates this attempt from another
     trial = threading.Thread(target=bench.run, args=(job.experiment, "cubic", "seen-from-the-host"))
     trial.start()
     try:

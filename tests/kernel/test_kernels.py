@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The kernels that users have each run a trial exactly, and where CUBIC's HyStart leaves slow start on each is told."""
+"""The kernels that users have each run a trial exactly, and the bench reports where HyStart leaves on each."""
 
 from pathlib import Path
 

@@ -89,5 +89,5 @@ def test_the_stored_table_is_the_decoded_capture_until_the_downloads_end(small_t
 
 
 def test_time_starts_with_the_syn_of_the_data_connection(small_trial: Trial) -> None:
-    asks = small_trial.packets.filter((pl.col("flags") == SYN) & (pl.col("flow") == 1))
-    assert asks["t_s"].to_list() == [0.0]
+    syns = small_trial.packets.filter((pl.col("flags") == SYN) & (pl.col("flow") == 1))
+    assert syns["t_s"].to_list() == [0.0]

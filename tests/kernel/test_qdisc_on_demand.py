@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A return link grants what was asked for, when it was, and no more; every frame is as a model of it says."""
+"""A return link grants what was requested, when it was, and no more; every frame is as in a model of it."""
 
 from collections import deque
 
@@ -69,7 +69,7 @@ class Terminal:
 
 
 def modelled(spec: Spec, link: Arrivals) -> list[float]:
-    """Model the link frame by frame, and say when each packet leaves."""
+    """Model the link frame by frame, and return when each packet leaves."""
     start_s, frame_s = link.record["start_ns"] / 1e9, spec["frame_us"] / 1e6
     arrivals = deque(zip(link.packets["sent_s"] + start_s, link.packets["frame_bytes"], strict=True))
     way = deque([0] * max(-(-spec["request_delay_us"] // spec["frame_us"]), 1))
@@ -101,7 +101,7 @@ def run(bench: Bench, name: str, spec: Spec, packets: np.ndarray) -> Arrivals:
 
 def test_at_first_a_frame_holds_the_guaranteed_packet_and_then_what_was_requested(bench: Bench) -> None:
     link = run(bench, "first", GEO, burst((0, 20)))
-    assert frames(link) == {0: 1, 1: 1, 2: 1, 3: 1, 4: 1, 5: 15}  # 19 asked for in frame 0, granted 200 ms later
+    assert frames(link) == {0: 1, 1: 1, 2: 1, 3: 1, 4: 1, 5: 15}  # 19 requested in frame 0, granted 200 ms later
     assert link.statistics["requested_bytes"] == 19 * ACK_BYTES
     assert link.statistics["guaranteed_sent_pkts"] == 6
     assert link.statistics["lapsed_bytes"] == 5 * ACK_BYTES  # that the guaranteed packets had left before
@@ -128,7 +128,7 @@ def test_a_backlog_reported_in_every_frame_is_granted_many_times(bench: Bench) -
 def test_a_packet_larger_than_a_grant_goes_in_pieces(bench: Bench) -> None:
     spec = GEO | {"guaranteed_pkts": 0, "cap_bytes": 500}
     link = run(bench, "pieces", spec, burst((0, 1), frame_bytes=1514))
-    assert frames(link) == {8: 1}  # asked for in frame 0; 500, 500, 500 and 14 bytes from frame 5 on
+    assert frames(link) == {8: 1}  # requested in frame 0; 500, 500, 500 and 14 bytes from frame 5 on
 
 
 def test_a_rate_serves_what_arrived_and_what_waits_within_one_period(bench: Bench) -> None:
@@ -156,7 +156,7 @@ def test_a_rate_above_the_cap_is_cut_and_the_rest_is_not_owed(bench: Bench) -> N
 
 def test_ltes_uplink_carries_what_its_grants_do(bench: Bench) -> None:
     link = run(bench, "lte", LTE | {"cap_bytes": 10 * ACK_BYTES}, burst((1, 25)))
-    assert frames(link) == {2: 10, 3: 10, 4: 5}  # asked for in frame 0, granted in the first 8 ms after it
+    assert frames(link) == {2: 10, 3: 10, 4: 5}  # requested in frame 0, granted in the first 8 ms after it
 
 
 @pytest.mark.parametrize("report", ["new", "backlog", "rate"])

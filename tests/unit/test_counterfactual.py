@@ -284,14 +284,14 @@ def test_verify_counts_every_status_and_shows_what_the_counterfactual_gave(
     monkeypatch.setenv("LAB_RESULTS", str(runs))
     console = Console(record=True, width=300)
     evaluate.verify(console)
-    said = console.export_text()
+    printed = console.export_text()
     assert (
         "1 agree; 1 differ, explained by a run; 0 differ, partly explained by a run; 0 differ, not explained; 0 open; "
         "0 cannot be judged here"
-    ) in said
-    assert f"faster: {losses_s(runs, 'faster')[0]:.3g} (" in said
-    assert f"differs, explained: mine: Mine loss_s: {BECAUSE}" in said
-    assert "times count from the first data segment in: paper" in said
+    ) in printed
+    assert f"faster: {losses_s(runs, 'faster')[0]:.3g} (" in printed
+    assert f"differs, explained: mine: Mine loss_s: {BECAUSE}" in printed
+    assert "times count from the first data segment in: paper" in printed
     for name in ("means", "heuristics", "outcomes"):
         assert set(pl.read_parquet(runs / "evaluation" / f"{name}.parquet")["scenario"]) == {"mine"}
 

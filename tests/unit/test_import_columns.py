@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Any table can be imported where its columns, units and marks are named; what is not said is not guessed."""
+"""Any table can be imported where its columns, units and marks are named; what is not named is not guessed."""
 
 from pathlib import Path
 from typing import Any

@@ -261,10 +261,10 @@ def test_a_moving_dishs_throughput_is_usage() -> None:
 
 
 def test_every_recording_is_recognised_or_requires_an_option() -> None:
-    asks = {"car-driving-trace-*.csv": {"carrier": "Sprint"}, "*-wan.parquet.gzip": {"router": "CAU-0C"}}
+    syns = {"car-driving-trace-*.csv": {"carrier": "Sprint"}, "*-wan.parquet.gzip": {"router": "CAU-0C"}}
     for name in every("*"):
         path = real(name)
-        for form, options in asks.items():
+        for form, options in syns.items():
             if path.match(form):
                 with pytest.raises(UserError, match=f"{next(iter(options))}=None: must be given"):
                     importers.read(path)

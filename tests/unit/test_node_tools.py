@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the tools of the world image print is understood, and what they refuse is told in one line."""
+"""What the tools of the world image print is understood, and what they refuse is reported in one line."""
 
 import json
 from pathlib import Path

@@ -75,9 +75,9 @@ def test_what_answers_in_another_language_is_no_recorder(tmp_path: Path) -> None
 def test_a_stranger_who_speaks_nonsense_does_not_end_the_server(tmp_path: Path) -> None:
     with socket.create_server(("", 0)) as free:
         number = int(free.getsockname()[1])
-    said: list[str] = []
+    printed: list[str] = []
     serving = threading.Thread(
-        target=recorder.serve, kwargs={"port": number, "sessions": 4, "say": said.append}, daemon=True
+        target=recorder.serve, kwargs={"port": number, "sessions": 4, "say": printed.append}, daemon=True
     )
     serving.start()
     wait_until_listening(number)
@@ -88,7 +88,7 @@ def test_a_stranger_who_speaks_nonsense_does_not_end_the_server(tmp_path: Path) 
             stranger.recv(1000)
     measured("127.0.0.1", number, tmp_path, IDLE | {"seconds": 0.2})
     serving.join(timeout=10)
-    assert [words.split(": ", 2)[-1] for words in said][-1] == "measured"
+    assert [words.split(": ", 2)[-1] for words in printed][-1] == "measured"
 
 
 START_NS = 1_700_000_000_000_000_000

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the bench says of a replayed link: nothing of an exact one, and the error of one that errs."""
+"""What the bench reports of a replayed link: nothing of an exact one, and the error of one that errs."""
 
 import numpy as np
 import pytest

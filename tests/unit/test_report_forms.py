@@ -132,8 +132,8 @@ def test_latex_comments_stay_on_their_line() -> None:
 
 
 @given(st.text(alphabet=st.characters(codec="ascii", exclude_categories=["Cc"])))
-def test_latex_escapes_every_special_character_exactly_once(said: str) -> None:
-    written = latex.escape(said)
+def test_latex_escapes_every_special_character_exactly_once(printed: str) -> None:
+    written = latex.escape(printed)
     bare = re.sub(r"\\textbackslash\{\}|\\textasciitilde\{\}|\\textasciicircum\{\}|\\[%&$#_{}]|\{[\[\]]\}", "", written)
     assert not set(bare) & set("\\%&$#_{}~^[]")
 

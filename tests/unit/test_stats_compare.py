@@ -14,8 +14,8 @@ RNG = np.random.default_rng(5)
 
 @pytest.mark.parametrize(("hits", "trials"), [(0, 77), (3, 77), (74, 77), (77, 77), (1, 2)])
 def test_wilson_is_what_statsmodels_gives(hits: int, trials: int) -> None:
-    asked = proportion_confint(hits, trials, alpha=0.05, method="wilson")
-    assert wilson_pct(hits, trials) == pytest.approx([100 * bound for bound in asked], abs=1e-9)
+    requested = proportion_confint(hits, trials, alpha=0.05, method="wilson")
+    assert wilson_pct(hits, trials) == pytest.approx([100 * bound for bound in requested], abs=1e-9)
 
 
 def test_a_bootstrap_of_many_normal_values_is_near_the_t_interval() -> None:

@@ -65,8 +65,8 @@ def test_a_page_opens_from_disk_without_an_error_and_requests_nothing(
     browser.requests(), browser.complaints()
     browser.open(page)
     assert browser.complaints() == []
-    asked = [address for address in browser.requests() if not address.startswith(("data:", "blob:"))]
-    assert asked == [page.resolve().as_uri()]
+    requested = [address for address in browser.requests() if not address.startswith(("data:", "blob:"))]
+    assert requested == [page.resolve().as_uri()]
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
