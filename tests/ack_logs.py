@@ -90,7 +90,7 @@ def download(link: Gateway) -> Download:
 
 
 def _row(ack: Ack, start_us: int, isn: int, step: int) -> dict[str, int]:
-    """What a log may say of an ACK; `step` segments were acknowledged by it."""
+    """What a log may have of an ACK; `step` segments were acknowledged by it."""
     return {
         "now_us": (start_us + round(ack.t_s * 1e6)) % WRAP,
         "bytes_acked": ack.acked * MSS,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A headless Chromium for tests of pages: what it shows, what its console says, what it asks the network for."""
+"""A headless Chromium for tests of pages: what it shows, what its console prints, what it requests from the network."""
 
 import json
 import shutil
@@ -52,19 +52,19 @@ class Browser:
             self.driver.switch_to.active_element.send_keys(key)
 
     def text(self, part: str) -> str:
-        """What a part of the trial browser says."""
+        """Return the text of a part of the trial browser."""
         return str(self.ask(f"return document.querySelector('[data-part=\"{part}\"]').textContent"))
 
     def complaints(self) -> list[str]:
-        """What the console was told since the last time."""
+        """Return what the console printed since the last call."""
         return [entry["message"] for entry in self.driver.get_log("browser")]  # type: ignore[no-untyped-call]
 
     def requests(self) -> list[str]:
-        """Addresses that were asked for since the last time."""
+        """Return the addresses that were requested since the last call."""
         entries = self.driver.get_log("performance")  # type: ignore[no-untyped-call]
         messages = [json.loads(entry["message"])["message"] for entry in entries]
-        asked = [message["params"] for message in messages if message["method"] == "Network.requestWillBeSent"]
-        return [str(params["request"]["url"]) for params in asked]
+        requested = [message["params"] for message in messages if message["method"] == "Network.requestWillBeSent"]
+        return [str(params["request"]["url"]) for params in requested]
 
 
 @contextmanager

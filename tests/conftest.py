@@ -69,8 +69,8 @@ def experiment_on(
 
 def recipe_under_test() -> Recipe:
     """Which kernel the tests run on."""
-    asked = os.environ.get("LAB_TEST_KERNEL") or DEFAULT
-    return Recipe(sanitize=True) if asked == "sanitize" else Recipe(asked)
+    requested = os.environ.get("LAB_TEST_KERNEL") or DEFAULT
+    return Recipe(sanitize=True) if requested == "sanitize" else Recipe(requested)
 
 
 class Bench:

@@ -36,7 +36,7 @@ class _State(ctypes.Structure):
 
 @dataclass(frozen=True)
 class Ack:
-    """One ACK: what it newly acknowledges, the RTT it tells (0: none), and what has been sent by then."""
+    """One ACK: what it newly acknowledges, the RTT that it gives (0: none), and what has been sent by then."""
 
     snd_una: int
     snd_nxt: int

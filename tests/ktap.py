@@ -25,7 +25,7 @@ class Case:
 
 @dataclass
 class Reading:
-    """What was read so far, and the suites that have not ended: how far indented, name, cases planned and not told."""
+    """What was read so far, and the suites that have not ended: indent, name, cases planned and not reported."""
 
     cases: list[Case] = field(default_factory=list)
     open: list[tuple[int, str, int]] = field(default_factory=list)
@@ -39,14 +39,14 @@ class Reading:
         self.open.append((indent, name, 0))
 
     def end(self, indent: int) -> None:
-        """End the suites at this depth and below it; a case that was planned and never told its result has failed."""
+        """End the suites at this depth and below it; a case that was planned and never reported has failed."""
         while self.open and self.open[-1][0] >= indent:
             missing = self.open[-1][2]
             self.cases += [Case(self.suite, "(no result)", False, False)] * max(missing, 0)
             self.open.pop()
 
     def plan(self, cases: int) -> None:
-        """Hear how many cases the newest suite has; what is said before a suite began is of the whole log."""
+        """Read how many cases the newest suite has; what comes before a suite began is of the whole log."""
         if self.open:
             self.open[-1] = (*self.open[-1][:2], self.open[-1][2] + cases)
 

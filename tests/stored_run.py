@@ -95,8 +95,8 @@ def _modelled(path: model.Path) -> tuple[dict[str, pl.DataFrame], int]:
 
 
 def _bins(library: Path, tables: dict[str, pl.DataFrame]) -> pl.DataFrame:
-    told = ack_stream(tables["acks"])
-    bins = replay(library, told["t_us"], told["rtt_us"], told["delivered_bytes"], stop_at_exit=False)
+    reported = ack_stream(tables["acks"])
+    bins = replay(library, reported["t_us"], reported["rtt_us"], reported["delivered_bytes"], stop_at_exit=False)
     left = bins.filter(pl.col("t_s") <= tables["exits"]["t_s"].max())
     return left.with_columns(flow=pl.lit(1, pl.UInt8), cwnd_pkts=None, ssthresh_pkts=None).select(*model.BINS)
 

@@ -52,8 +52,10 @@ class Guest:
     def call(self, function: Callable[..., Any], **arguments: Any) -> Any:
         folder = self.folder / f"{function.__name__}-{len(list(self.folder.iterdir()))}"
         folder.mkdir()
-        asked = {"module": function.__module__, "function": function.__name__, "arguments": arguments}
-        called = boot.call(guest_checked.checked, asked, folder, self.kernel, self.world.root, patience_s=PATIENCE_S)
+        requested = {"module": function.__module__, "function": function.__name__, "arguments": arguments}
+        called = boot.call(
+            guest_checked.checked, requested, folder, self.kernel, self.world.root, patience_s=PATIENCE_S
+        )
         assert splats(called.log) == []
         assert not called.result["leaks"]
         return called.result["answer"]

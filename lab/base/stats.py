@@ -9,8 +9,7 @@ from typing import Any, cast
 
 import numpy as np
 import polars as pl
-from scipy.stats import binomtest, mannwhitneyu, wilcoxon
-from scipy.stats import bootstrap as resample
+import scipy  # loads scipy.stats at its first use: a command that compares nothing starts a second sooner
 
 CONFIDENCE = 0.95
 RESAMPLES = 2000
@@ -42,7 +41,7 @@ def wilson_pct(hits: int, trials: int) -> tuple[float | None, float | None]:
     """Wilson's 95 % score interval of a share, in percent: what the data allow, also at 0 of n and n of n."""
     if not trials:
         return None, None
-    interval = binomtest(hits, trials).proportion_ci(CONFIDENCE, method="wilson")
+    interval = scipy.stats.binomtest(hits, trials).proportion_ci(CONFIDENCE, method="wilson")
     return 100 * float(interval.low), 100 * float(interval.high)
 
 
@@ -67,7 +66,7 @@ def bootstrap(
     rng = np.random.default_rng(RESAMPLING_SEED)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a statistic that no resample changes: BCa is undefined, reported as nan
-        found = resample((known,), statistic, n_resamples=RESAMPLES, confidence_level=CONFIDENCE, rng=rng)
+        found = scipy.stats.bootstrap((known,), statistic, n_resamples=RESAMPLES, confidence_level=CONFIDENCE, rng=rng)
     low, high = map(float, found.confidence_interval)
     return (low, high) if np.isfinite([low, high]).all() else _percentiles(known, statistic)
 
@@ -115,7 +114,7 @@ def _signed_rank(differences: np.ndarray) -> float | None:
     """Wilcoxon's p value, zeros split by Pratt's method."""
     if len(differences) < FEWEST_PAIRS:
         return None
-    return 1.0 if not differences.any() else float(wilcoxon(differences, zero_method="pratt").pvalue)
+    return 1.0 if not differences.any() else float(scipy.stats.wilcoxon(differences, zero_method="pratt").pvalue)
 
 
 def cliffs_delta(first: Sequence[float | None], second: Sequence[float | None]) -> float | None:
@@ -123,7 +122,7 @@ def cliffs_delta(first: Sequence[float | None], second: Sequence[float | None]) 
     a, b = ([value for value in values if value is not None] for values in (first, second))
     if not a or not b:
         return None
-    larger = mannwhitneyu(a, b, method="asymptotic").statistic  # ties count half
+    larger = scipy.stats.mannwhitneyu(a, b, method="asymptotic").statistic  # ties count half
     return float(2 * larger / (len(a) * len(b)) - 1)
 
 

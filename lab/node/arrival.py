@@ -39,7 +39,7 @@ class Arrival:
         return None
 
     def is_data(self, packet: bytes) -> bool:
-        """Take an IPv4 packet in, and say whether it is a data segment from the server."""
+        """Take an IPv4 packet in; return whether it is a data segment from the server."""
         found = tcp(packet)
         if not found or found[0] != self.port:
             return False

@@ -71,7 +71,7 @@ class Batch:
 
     def receive(self, udp: socket.socket) -> int:
         """Take the datagrams that are there, as many as there are buffers, without waiting; returns how many."""
-        for number in range(self._used):  # the kernel left there how much it told
+        for number in range(self._used):  # the kernel left there how much it wrote
             header = self._messages[number].header
             header.control = ctypes.addressof(self._control) + number * CONTROL_BYTES
             header.control_length = CONTROL_BYTES
@@ -85,10 +85,10 @@ class Batch:
         """Yield of each datagram where it begins in `data`, its length, when it arrived, the socket's drops so far."""
         for number in range(count):
             message = self._messages[number]
-            arrived_ns, dropped = self._told(number * CONTROL_BYTES, message.header.control_length)
+            arrived_ns, dropped = self._ancillary(number * CONTROL_BYTES, message.header.control_length)
             yield number * self.size_bytes, message.length, arrived_ns, dropped
 
-    def _told(self, at: int, length: int) -> tuple[int, int]:
+    def _ancillary(self, at: int, length: int) -> tuple[int, int]:
         """Read a datagram's control messages: the kernel's time stamp, and the count of drops."""
         arrived_ns, dropped, end = 0, 0, at + length
         while at + CMSG.size <= end:

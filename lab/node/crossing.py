@@ -105,7 +105,7 @@ def receive(file: str, until_ns: int) -> int:
 
 
 def send(file: str, start_ns: int) -> None:
-    """Send what a file says; packets of one time and size go together."""
+    """Send what a file lists; packets of one time and size go together."""
     plan = array("Q")
     plan.frombytes(Path(file).read_bytes())
     number, batches = 0, dict[int, Batch]()

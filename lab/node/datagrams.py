@@ -94,8 +94,8 @@ def collect(udp: socket.socket, token: bytes, phase: Phase, rate_mbps: float) ->
         while count := batch.receive(udp):
             last_s = time.monotonic()
             for at, length, arrived_ns, dropped in batch.received(count):
-                said, index, number = FILLER.unpack_from(batch.data, at)
-                if length == FILLER.size and said == token and index == phase.number:
+                sender, index, number = FILLER.unpack_from(batch.data, at)
+                if length == FILLER.size and sender == token and index == phase.number:
                     records += ARRIVAL.pack(arrived_ns, number)
                     overflowed = max(overflowed, dropped)
             if count < BATCH:
@@ -119,7 +119,7 @@ def send(udp: socket.socket, payload: bytes) -> None:
 
 
 def echo(udp: socket.socket, token: bytes, stop: threading.Event) -> None:
-    """Send every probe back with the times of its arrival and departure, until told to stop."""
+    """Send every probe back with the times of its arrival and departure, until stopped."""
     batch, waiting = Batch(PROBES, PROBE.size), select.poll()
     waiting.register(udp, select.POLLIN)
     while not stop.is_set():
@@ -155,7 +155,7 @@ def collect_probes(udp: socket.socket, token: bytes, phase: Phase) -> bytes:
 def _probes(batch: Batch, udp: socket.socket, token: bytes) -> Iterator[tuple[int, int, int, int, int, int]]:
     """Take the probes that are there: phase, number, the three times they carry, and when they arrived."""
     for at, length, arrived_ns, _ in batch.received(batch.receive(udp)):
-        said, *told = PROBE.unpack_from(batch.data, at)
-        if length == PROBE.size and said == token:
-            index, number, sent_ns, there_ns, left_ns = told
+        sender, *values = PROBE.unpack_from(batch.data, at)
+        if length == PROBE.size and sender == token:
+            index, number, sent_ns, there_ns, left_ns = values
             yield index, number, sent_ns, there_ns, left_ns, arrived_ns

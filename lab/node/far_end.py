@@ -125,7 +125,7 @@ def joined(wire: str, node: str, dev: str) -> str:
 def attach(wire: str, node: str, dev: str) -> None:
     """Set it up over a wire without offloads, which nothing else uses.
 
-    A macvlan always says that it can segment (ALWAYS_ON_OFFLOADS in macvlan.c); the wire then does, in software.
+    A macvlan always reports that it can segment (ALWAYS_ON_OFFLOADS in macvlan.c); the wire then does, in software.
     """
     on = interface.switch_offloads_off(wire)
     with entered(node):

@@ -46,12 +46,12 @@ def _stop(process: "subprocess.Popen[str]") -> None:
 
 def _await_listening(process: "subprocess.Popen[str]") -> None:
     assert process.stdout
-    said = ""
+    printed = ""
     for line in process.stdout:
-        said += line
+        printed += line
         if "Server listening" in line:
             return
-    raise NodeError(f"iperf3: server does not listen: {said.strip()[-200:]!r}")
+    raise NodeError(f"iperf3: server does not listen: {printed.strip()[-200:]!r}")
 
 
 class Client:

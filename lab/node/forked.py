@@ -28,13 +28,13 @@ class Forked:
     def answer(self) -> Any:
         """Wait for the function's end and return what it returned."""
         with self.answers as stream:
-            said = stream.read()
+            answer = stream.read()
         if os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1]):
-            raise NodeError(f"{self.name}: {said.strip()}")
-        return json.loads(said)
+            raise NodeError(f"{self.name}: {answer.strip()}")
+        return json.loads(answer)
 
     def stop(self) -> Any:
-        """End a function that runs until it is told to; SystemExit is raised in it, and it may return something yet."""
+        """End a function that runs until it is stopped; SystemExit is raised in it, and it may return something yet."""
         os.kill(self.pid, signal.SIGTERM)
         return self.answer()
 
@@ -42,14 +42,14 @@ class Forked:
 def _work(node: str, writing: int, work: Callable[..., Any], args: tuple[Any, ...]) -> None:
     """Never return: this is the other process."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit())
-    code, said = 0, "null"
+    code, result = 0, "null"
     try:
         enter(node)
-        said = json.dumps(work(*args))
+        result = json.dumps(work(*args))
     except SystemExit:
         pass
     except BaseException as error:
-        code, said = 1, repr(error)
+        code, result = 1, repr(error)
     finally:
-        os.write(writing, said.encode())
+        os.write(writing, result.encode())
         os._exit(code)

@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from lab.node.plan import Shape
     from lab.node.record import Applied, Change
 
-AHEAD_NS = 20_000_000  # a series is told before it begins: its qdisc refuses a start that has passed
+AHEAD_NS = 20_000_000  # a series is sent before it begins: its qdisc refuses a start that has passed
 
 
 def shaped(shapes: "list[Shape]") -> "list[Applied]":
-    """Apply every shape as it is before its first step; returns each with what the kernel says it now is."""
+    """Apply every shape as it is before its first step; returns each with what the kernel reports of it."""
     modules.load_all(modules_of(shapes))
     return [{**shape, "got": qdisc.apply(shape["node"], shape["dev"], shape["spec"])} for shape in shapes]
 

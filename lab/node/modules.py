@@ -32,7 +32,7 @@ class Described(TypedDict):
 
 
 def load(name: str, params: Mapping[str, int | str] | None = None) -> None:
-    """Load a module; where the kernel refuses it, its log says why, and modprobe does not."""
+    """Load a module; where the kernel refuses it, its log has the reason, and modprobe has not."""
     try:
         if not loaded(name):
             run("modprobe", name, *(f"{key}={value}" for key, value in (params or {}).items()))
@@ -53,7 +53,7 @@ def load_all(names: Iterable[str]) -> None:
         if missing:
             run("modprobe", "--all", *missing)
     except NodeError:
-        for name in missing:  # the one that is refused says why
+        for name in missing:  # the one that is refused reports why
             load(name)
 
 
@@ -97,12 +97,12 @@ def describe(name: str) -> Described:
     load_all([name])
     fields = [line.split(":", 1) for line in run("modinfo", name).splitlines() if ":" in line]
     words = {key.strip(): value.strip() for key, value in fields}
-    told = dict(value.strip().split(":", 1) for key, value in fields if key.strip() == "parm")
+    meanings = dict(value.strip().split(":", 1) for key, value in fields if key.strip() == "parm")
     return {
         "file": words["filename"],
         "description": words.get("description"),
         "parameters": [
-            {"name": parameter, "value": value, "meaning": told.get(parameter, "")}
+            {"name": parameter, "value": value, "meaning": meanings.get(parameter, "")}
             for parameter, value in _parameters(name)
         ],
     }

@@ -70,7 +70,7 @@ class Qdiscs:
         shown = attributes(self._ask(RTM_GETQDISC, NLM_F_ECHO, parent, 0, b""))  # only an echo answers the asker
         there = shown[TCA_KIND].rstrip(b"\0").decode()
         if there != kind:
-            raise NodeError(f"{self.where}: qdisc={there}: must be {kind}, as asked")
+            raise NodeError(f"{self.where}: qdisc={there}: must be {kind}, as requested")
         return attributes(shown[TCA_STATS2])[TCA_STATS_APP]
 
     def _ask(self, request: int, flags: int, parent: int, handle: int, body: bytes) -> bytes:
@@ -89,8 +89,8 @@ class Qdiscs:
         """Raise what the kernel refused (struct nlmsgerr, and its text where the kernel gave one)."""
         (code,) = struct.unpack_from("i", message)
         if code:
-            said = _said(flags, message) or errno.errorcode.get(-code, str(-code))
-            raise NodeError(f"{self.where}: qdisc: {said}: {os.strerror(-code)}")
+            reason = _reason(flags, message) or errno.errorcode.get(-code, str(-code))
+            raise NodeError(f"{self.where}: qdisc: {reason}: {os.strerror(-code)}")
 
 
 def _described(kind: str, options: bytes) -> bytes:
@@ -106,9 +106,9 @@ def _messages(data: bytes) -> Iterator[tuple[int, int, bytes]]:
         at += (length + 3) // 4 * 4
 
 
-def _said(flags: int, message: bytes) -> str:
+def _reason(flags: int, message: bytes) -> str:
     if not flags & NLM_F_ACK_TLVS:
         return ""
-    (asked_bytes,) = struct.unpack_from("I", message, 4)
-    behind = 4 + (HEAD.size if flags & NLM_F_CAPPED else (asked_bytes + 3) // 4 * 4)
+    (request_bytes,) = struct.unpack_from("I", message, 4)
+    behind = 4 + (HEAD.size if flags & NLM_F_CAPPED else (request_bytes + 3) // 4 * 4)
     return attributes(message[behind:]).get(NLMSGERR_ATTR_MSG, b"").rstrip(b"\0").decode()

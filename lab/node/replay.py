@@ -29,10 +29,10 @@ def playing(node: str, dev: str, spec: Spec, file: Path, start_ns: int) -> "Iter
     stop = threading.Event()
     counted: Played = {}
     with Qdiscs(node, dev) as link:
-        chunks, tell = _told(link, spec, file, start_ns)
+        chunks, send = _sender(link, spec, file, start_ns)
         first = next(chunks)
-        tell(first)
-        thread = _Thread(lambda: _feed(first, chunks, tell, start_ns, stop))
+        send(first)
+        thread = _Thread(lambda: _feed(first, chunks, send, start_ns, stop))
         try:
             yield counted
         finally:
@@ -45,20 +45,20 @@ def playing(node: str, dev: str, spec: Spec, file: Path, start_ns: int) -> "Iter
         raise NodeError(f"{node}:{dev}: {file.name}: must last as long as the trial: {counted}")
 
 
-def _told(
+def _sender(
     link: Qdiscs, spec: Spec, file: Path, start_ns: int
 ) -> tuple[Iterator[series.Chunk], Callable[[series.Chunk], None]]:
-    """Return a file's chunks, and how one of them is told; the start is told with the first."""
+    """Return a file's chunks, and the function that sends one; the start is sent with the first."""
     kind = qdiscs.find(spec["kind"])
     assert isinstance(kind, NetlinkKind)
     assert kind.followed
     step, values = kind.followed
 
-    def tell(part: series.Chunk) -> None:
+    def send(part: series.Chunk) -> None:
         first = part.begin_ns == 0
         link.change(spec["kind"], chunk(step, part.steps, start_ns if first else None, part.end_ns))
 
-    return series.chunks(file, CHUNK_STEPS, values), tell
+    return series.chunks(file, CHUNK_STEPS, values), send
 
 
 class _Thread(threading.Thread):
@@ -84,14 +84,14 @@ class _Thread(threading.Thread):
 def _feed(
     first: series.Chunk,
     chunks: Iterator[series.Chunk],
-    tell: Callable[[series.Chunk], None],
+    send: Callable[[series.Chunk], None],
     start_ns: int,
     stop: threading.Event,
 ) -> None:
-    """Keep one chunk ahead: when one begins to play, the next but one is told."""
+    """Keep one chunk ahead: when one begins to play, the next but one is sent."""
     playing = first
     for following in chunks:
-        tell(following)
+        send(following)
         if stop.wait(max(start_ns + playing.begin_ns - time.monotonic_ns(), 0) / 1e9):
             return
         playing = following

@@ -91,8 +91,7 @@ def chunks(file: Path, size: int, values: Callable[[Line], tuple[int, ...]]) -> 
         if len(steps) == size:
             yield Chunk(steps, None)
             steps = []
-        told = values(line)
-        steps.append((line.whole(0) * NS_PER_US, *told))
+        steps.append((line.whole(0) * NS_PER_US, *values(line)))
     raise NodeError(f"{file.name}: must close with the line <t_us>\\t{END}")
 
 

@@ -10,7 +10,7 @@ PATIENCE_S = 15
 
 
 def let_go(nodes: list[str]) -> None:
-    """Give connections whose programs are gone the time to tell each other so, while the wires are there."""
+    """Give connections whose programs are gone the time to close, while the wires are there."""
     for _ in range(PATIENCE_S * 10):
         if not any(_connected(node) for node in nodes):
             return

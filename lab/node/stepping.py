@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Changes of a kind that tc knows, told by one resident tc when each is due, on the absolute clock.
+"""Changes of a kind that tc knows, made by one resident tc when each is due, on the absolute clock.
 
-No trial's link is changed so: tc is told when user space is awakened, and tbf and netem do not take changes well
+No trial's link is changed so: tc acts when user space is awakened, and tbf and netem do not take changes well
 (tests/kernel/test_qdisc_tbf.py). It is what the lab's own qdiscs are measured against.
 """
 
@@ -65,5 +65,5 @@ def _change(
             tc.stdin.write(qdisc.command(dev, step["spec"], "change") + "\n")
             tc.stdin.flush()
         except BrokenPipeError:
-            return  # tc has refused a line and says so itself
+            return  # tc has refused a line and reports it itself
         late_us.append((time.monotonic_ns() - due_ns) / 1e3)

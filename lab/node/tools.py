@@ -14,8 +14,8 @@ def run(*argv: str, stdin: str | None = None) -> str:
     """Run a tool and return its output; NodeError with its message where it fails."""
     done = subprocess.run(argv, input=stdin, capture_output=True, text=True, check=False)
     if done.returncode:
-        said = f"{' '.join(argv)}: exit status {done.returncode}: {(done.stderr or done.stdout).strip()}"
-        raise NodeError(said.replace("\n", "; "))
+        problem = f"{' '.join(argv)}: exit status {done.returncode}: {(done.stderr or done.stdout).strip()}"
+        raise NodeError(problem.replace("\n", "; "))
     return done.stdout
 
 

@@ -95,7 +95,7 @@ def _refuse_losses() -> None:
 
 
 def _drain(file: Path, page_bytes: int) -> None:
-    """Write the pages of one processor after the other: each page says when it begins."""
+    """Write the pages of one processor after the other: each page has the time of its beginning."""
     with file.open("wb") as sink:
         for cpu in _cpus():
             source = os.open(cpu / "trace_pipe_raw", os.O_RDONLY | os.O_NONBLOCK)

@@ -2,6 +2,8 @@
 """Read a user's YAML into a model, or refuse it in one line."""
 
 from collections.abc import Callable, Iterable
+from copy import deepcopy
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -24,7 +26,7 @@ Model = TypeVar("Model", bound=BaseModel)
 def read_yaml(file: Path) -> Any:
     """Read a YAML file; UserError names the line where it is not YAML."""
     try:
-        return yaml.safe_load(file.read_text(encoding="utf-8"))
+        return deepcopy(_parsed(file.read_text(encoding="utf-8")))
     except OSError as error:
         raise UserError(f"{shown(file)}: {error.strerror}: must be a readable file") from None
     except UnicodeDecodeError:
@@ -33,6 +35,12 @@ def read_yaml(file: Path) -> Any:
         mark = getattr(error, "problem_mark", None)
         line = f" line {mark.line + 1}" if mark else ""
         raise UserError(f"{shown(file)}:{line} {getattr(error, 'problem', error)}: must be YAML") from None
+
+
+@lru_cache(maxsize=128)
+def _parsed(text: str) -> Any:
+    """Parse a text once: one command reads lab/cca.yml and the base of a counterfactual a hundred times."""
+    return yaml.safe_load(text)
 
 
 def parse(model: type[Model], content: Any, file: Path) -> Model:

@@ -18,7 +18,7 @@ MOST = 1_000_000  # counted down by each failure
 
 @contextmanager
 def failing(probability_pct: int, code: tuple[int, int]) -> Iterator[None]:
-    """Make allocations that may not wait fail, where code between two addresses asks for them."""
+    """Make allocations that may not wait fail, where code between two addresses requests them."""
     settings = {
         "ignore-gfp-wait": "Y",
         "stacktrace-depth": "0" if code == ANY_CODE else STACK_DEPTH,

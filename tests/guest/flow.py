@@ -31,7 +31,7 @@ Options = dict[int, int]  # of level IPPROTO_TCP
 
 @contextmanager
 def link_up(link: dict[str, Any], sysctls: dict[str, str] | None = None) -> Iterator[None]:
-    """Bring up what a trial's plan says of nodes, settings and link, and load every sender; `sysctls` are besides."""
+    """Bring up the nodes, settings and link of a trial's plan, and load every sender; `sysctls` are set in addition."""
     for module in link["modules"]:
         run("modprobe", module)
     sysctl.pin(None, link["sysctls"]["kernel"])
@@ -103,7 +103,7 @@ class Flow:
         self.most_cwnd_pkts = max(self.most_cwnd_pkts, self.info()["cwnd_pkts"])
 
     def info(self) -> dict[str, int]:
-        """What the sender's kernel says of it."""
+        """Return what the sender's kernel reports of it."""
         raw = self.sender.getsockopt(socket.IPPROTO_TCP, TCP_INFO, 8 + 4 * len(INFO))
         return dict(zip(INFO, struct.unpack(f"{len(INFO)}I", raw[8:]), strict=True))
 

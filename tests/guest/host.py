@@ -18,14 +18,14 @@ TRAFFIC_S = 6.0
 
 
 def whole(plan: dict[str, Any]) -> dict[str, Any]:
-    """Run a trial to its end; returns the machine before and after it, and what the trial told."""
+    """Run a trial to its end; returns the machine before and after it, and what the trial reported."""
     before = _machine(plan)
     _begin(plan).wait()
     return {"before": before, "after": _machine(plan), **_told()}
 
 
 def twice(plan: dict[str, Any]) -> dict[str, Any]:
-    """Begin a trial while another one runs; returns what the second told."""
+    """Begin a trial while another one runs; returns what the second reported."""
     first = _begin(plan)
     time.sleep(TRAFFIC_S)
     other = Path("/tmp/other")
@@ -37,7 +37,7 @@ def twice(plan: dict[str, Any]) -> dict[str, Any]:
 
 
 def left_by(plan: dict[str, Any], how: str) -> dict[str, Any]:
-    """Kill a trial in its traffic, or let who asked for it go; returns the machine at each step."""
+    """Kill a trial in its traffic, or end the command that started it; returns the machine at each step."""
     before = _machine(plan)
     process = _begin(plan)
     time.sleep(TRAFFIC_S)
@@ -60,7 +60,7 @@ def left_by(plan: dict[str, Any], how: str) -> dict[str, Any]:
 
 
 def stranger(plan: dict[str, Any]) -> dict[str, Any]:
-    """Run a trial where somebody else has a namespace of that name; returns what it told, and what is there then."""
+    """Run a trial where another program has a namespace of that name; returns its report, and what is there then."""
     run("ip", "netns", "add", "client")
     _begin(plan).wait()
     return {**_told(), "after": _machine(plan)}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""In the guest: a receiver without a kernel, which acknowledges what a test wants and takes back what it said."""
+"""In the guest: a receiver without a kernel, which acknowledges what a test wants, and may take it back."""
 
 import itertools
 import socket

@@ -19,36 +19,36 @@ WIRE: Topology = {
 
 def refusals(specs: list[Spec]) -> list[str]:
     """Apply each, and return what was refused."""
-    said = []
+    printed = []
     with netns.namespaces_up(WIRE):
         for spec in specs:
             try:
                 qdisc.apply(spec["kind"], "eth1", spec)
             except NodeError as error:
-                said.append(f"{spec}: {error}")
-    return said
+                printed.append(f"{spec}: {error}")
+    return printed
 
 
 def sampled() -> dict[str, Any]:
     """Sample an interface until its namespace goes, as that of a trial that was killed."""
     modules.load_all([MODULE])
-    told: dict[str, Any] = {}
+    reported: dict[str, Any] = {}
     with netns.namespaces_up(WIRE):
         try:
             with sampling(("tbf", "eth9"), 1000):
                 pass
         except NodeError as error:
-            told["refused"] = str(error)
+            reported["refused"] = str(error)
         with entered("tbf"):
             (PARAMETERS / "dev").write_text("eth1")
-        told["while_up"] = _sampled()
+        reported["while_up"] = _sampled()
     for _ in range(100):
         if not _sampled():
             break
         time.sleep(0.1)
-    told["after_its_end"] = _sampled()
+    reported["after_its_end"] = _sampled()
     modules.unload([MODULE])
-    return told | {"loaded": modules.loaded(MODULE)}
+    return reported | {"loaded": modules.loaded(MODULE)}
 
 
 def _sampled() -> str:

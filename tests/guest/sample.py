@@ -10,7 +10,7 @@ from lab.node.tools import NodeError, run
 
 
 def looked_around(path: str) -> dict[str, Any]:
-    """Say what is to be seen, and sleep for an hour."""
+    """Report what is visible, and sleep for an hour."""
     run("modprobe", "tcp_cubic_plain")
     begun_s = time.monotonic()
     time.sleep(3600)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""In the guest: flows of SEARCH whose application pauses, and when the kernel then says that slow start is over."""
+"""In the guest: flows of SEARCH whose application pauses, and when the kernel then reports that slow start is over."""
 
 import time
 from collections.abc import Iterator
@@ -82,7 +82,7 @@ def parameters(module: str, values: dict[str, int]) -> Iterator[None]:
 
 
 def slow_started_again(link: dict[str, Any], versions: list[str]) -> dict[str, dict[str, float]]:
-    """Lose packets, pause for longer than a timeout, and go on; returns what the bins' tracepoint then told."""
+    """Lose packets, pause for longer than a timeout, and go on; returns what the bins' tracepoint then reported."""
     with link_up(link):
         (TRACING / "events/search/search_bin/enable").write_text("1")
         return {version: _again(link, version) for version in versions}

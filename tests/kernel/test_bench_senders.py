@@ -32,7 +32,7 @@ def test_what_is_counted_is_the_hooks_and_not_the_counting(counts: Counts) -> No
     assert 30 < counts["tcp_cubic_plain"]["slow-start"] < counts[REFERENCE]["slow-start"] < 300
 
 
-def test_every_version_tells_what_memory_a_flow_takes_and_3_1_fits_into_the_socket(kernel: Kernel) -> None:
+def test_every_version_reports_the_memory_of_a_flow_and_3_1_fits_into_the_socket(kernel: Kernel) -> None:
     taken = flow_bytes(kernel)
     assert tuple(taken) == VERSIONS
     assert taken["search31"] <= SOCKET_BYTES < min(bytes_ for name, bytes_ in taken.items() if name != "search31")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What is asked of the emulator is what packets get: known rate, delay, buffer, loss and frames in, measured out."""
+"""What the scenario requests is what packets get: known rate, delay, buffer, loss and frames in, measured out."""
 
 from dataclasses import dataclass
 
@@ -26,7 +26,7 @@ def link(down: dict[str, float], up: dict[str, object]) -> Profile:
 
 @dataclass(frozen=True)
 class Known:
-    """A link as asked for, whose buffer holds all that slow start sends within the trial."""
+    """The requested link, whose buffer holds all that slow start sends within the trial."""
 
     rate_mbps: float
     down_ms: float
@@ -55,7 +55,7 @@ def arrivals(trial: Trial) -> pl.DataFrame:
     return trial.packets.filter(pl.col("to_client") & (pl.col("flow") == 1) & (pl.col("len_bytes") > 0))
 
 
-def test_the_client_gets_the_rate_that_was_asked(measured: tuple[Known, Trial]) -> None:
+def test_the_client_gets_the_rate_that_was_requested(measured: tuple[Known, Trial]) -> None:
     known, trial = measured
     busy = trial.qdisc.filter(pl.col("t_s").is_between(1.0, 2.5))
     assert busy["backlog_bytes"].min() > 0  # type: ignore[operator]
@@ -65,7 +65,7 @@ def test_the_client_gets_the_rate_that_was_asked(measured: tuple[Known, Trial]) 
     assert rate_mbps == pytest.approx(known.rate_mbps, rel=RATE_TOLERANCE)
 
 
-def test_a_packet_takes_the_delay_that_was_asked_each_way(measured: tuple[Known, Trial]) -> None:
+def test_a_packet_takes_the_delay_that_was_requested_each_way(measured: tuple[Known, Trial]) -> None:
     known, trial = measured
     for probe, asked_ms in zip(trial.meta["probes"], (known.down_ms, known.up_ms), strict=True):
         delays_ms = [delay_us / 1e3 for _, delay_us in probe["arrived"]]
@@ -74,9 +74,9 @@ def test_a_packet_takes_the_delay_that_was_asked_each_way(measured: tuple[Known,
 
 def test_the_handshake_takes_the_base_round_trip(measured: tuple[Known, Trial]) -> None:
     known, trial = measured
-    asked = trial.packets.filter(pl.col("flags") == SYN)["t_s"].to_list()
+    requested = trial.packets.filter(pl.col("flags") == SYN)["t_s"].to_list()
     answered = trial.packets.filter(pl.col("flags") == SYN | ACK)["t_s"].to_list()
-    rtts_ms = [1e3 * (answer - ask) for ask, answer in zip(asked, answered, strict=True)]
+    rtts_ms = [1e3 * (answer - ask) for ask, answer in zip(requested, answered, strict=True)]
     assert rtts_ms == [pytest.approx(known.down_ms + known.up_ms, abs=DELAY_TOLERANCE_MS)] * 2
 
 
@@ -91,7 +91,7 @@ def test_the_tolerances_are_those_of_the_certificate(measured: tuple[Known, Tria
     assert measured[1].valid, measured[1].meta["certificate"]
 
 
-def test_the_queue_grows_to_the_buffer_that_was_asked(small_trial: Trial) -> None:
+def test_the_queue_grows_to_the_buffer_that_was_requested(small_trial: Trial) -> None:
     peak_bytes = small_trial.qdisc["backlog_bytes"].max()
     assert SMALL.down.buffer_bytes - FRAME_BYTES < peak_bytes <= SMALL.down.buffer_bytes  # type: ignore[operator]
 
@@ -114,7 +114,7 @@ def test_what_the_full_buffer_drops_is_what_is_missing_at_the_client(small_trial
 
 
 @pytest.mark.parametrize("loss_pct", [2.0])
-def test_random_loss_takes_the_share_that_was_asked(bench: Bench, loss_pct: float) -> None:
+def test_random_loss_takes_the_share_that_was_requested(bench: Bench, loss_pct: float) -> None:
     down = {"rate_mbps": 20.0, "delay_ms": 5.0, "buffer_bytes": 500_000, "loss_pct": loss_pct}
     trial = bench.run(experiment_on(link(down, {"delay_ms": 5.0}), "bbr", duration_s=3), "bbr", "loss")
     sent = trial.meta["counters"]["interfaces"]["gateway:eth2"]["tx_pkts"] - PROBES

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Closure: a real recording is replayed, the link is recorded as a live one would be, and the recording is back.
 
-The recorder tells a value each 10 ms. So what it says of a time may be what the link was up to 10 ms before or after,
+The recorder reports a value each 10 ms. So its value of a time may be what the link was up to 10 ms before or after,
 and no other; and a capacity may lack or have too much a packet at either end of what was recorded.
 """
 

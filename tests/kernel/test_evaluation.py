@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What many trials say: verdicts, the rules against the truth, SEARCH replayed, and the tables of stored runs."""
+"""What many trials show: verdicts, the rules against the truth, SEARCH replayed, and the tables of stored runs."""
 
 import json
 from pathlib import Path
@@ -38,8 +38,8 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("results")
     run = store_run(folder)
     meta = json.loads((run / "run.json").read_text())
-    asked = {"trials": 3, "profile": "geo-viasat", "heuristic": "latency_offset", "claims": [CLAIM | BLANK]}
-    meta["scenario"] |= asked | {"tolerance": {"share_points": 10, "relative_pct": 25}}
+    requested = {"trials": 3, "profile": "geo-viasat", "heuristic": "latency_offset", "claims": [CLAIM | BLANK]}
+    meta["scenario"] |= requested | {"tolerance": {"share_points": 10, "relative_pct": 25}}
     (run / "run.json").write_text(json.dumps(meta | {"wall_s": 90.0}))
     (run.parent / "latest").symlink_to(run.name)
     return folder
@@ -71,14 +71,14 @@ def outcomes(**columns: list[Any]) -> pl.DataFrame:
 
 
 def test_rules_are_scored_by_bias_spread_and_misjudged_exits() -> None:
-    told = outcomes(
+    reported = outcomes(
         rule_s=[1.1, 2.3, None, 4.1],
         truth_s=[1.0, 2.0, 3.0, 4.0],
         difference_s=[0.1, 0.3, None, 0.1],
         rule_class=["early", "chokepoint", "late", "chokepoint"],
         truth_class=["chokepoint", "early", "late", "early"],
     )
-    (score,) = scores.scores(told).filter(pl.col("cca") == "search").to_dicts()
+    (score,) = scores.scores(reported).filter(pl.col("cca") == "search").to_dicts()
     assert (score["trials"], score["found"], score["judged"]) == (4, 3, 4)
     assert score["bias_s"] == pytest.approx(0.5 / 3)
     assert score["spread_s"] == pytest.approx(0.11547, abs=1e-4)
@@ -92,10 +92,10 @@ def test_the_grid_of_constants_holds_the_published_rule_itself(stored: Stored) -
     trial = next(trial for trial in stored.run.trials if trial.cca == "cubic_plain")
     least_ms = min_rtt_ms(trial.packets)
     assert least_ms
-    asked = latency_offset.capacity_s(latency_offset.offsets(trial.packets), least_ms)
+    requested = latency_offset.capacity_s(latency_offset.offsets(trial.packets), least_ms)
     gridded = constants.gridded()["latency_offset"]
     found = gridded.judge(Evidence(trial, None, None), (gridded.published,))
-    assert [judgement.capacity_s for judgement in found] == [asked]
+    assert [judgement.capacity_s for judgement in found] == [requested]
     points = constants.grid(stored, truths)
     assert points.filter("published")["rule"].to_list() == list(constants.gridded())
     assert points.filter("best")["rule"].to_list() == list(constants.gridded())
@@ -145,7 +145,7 @@ def test_jains_index_is_1_where_all_get_the_same_and_a_half_where_one_of_two_get
     assert (jain([5.0, 5.0]), jain([7.0, 0.0]), jain([0.0, 0.0])) == (1.0, 0.5, None)
 
 
-def test_status_tells_pending_from_complete_and_what_a_run_was_asked(results: Path) -> None:
+def test_status_separates_pending_from_complete_and_has_what_was_requested(results: Path) -> None:
     rows = {row["scenario"]: row for row in status(results).to_dicts()}
     assert (rows["thesis-geo"]["state"], rows["thesis-geo"]["stored"]) == ("pending", 0)
     geo = rows["geo"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Each cause of an exit, brought about in the real stack: told alike by a sender's module and by the watch."""
+"""Each cause of an exit, caused in the real stack: a sender's module and the watch report the same."""
 
 import json
 from collections.abc import Callable
@@ -15,7 +15,7 @@ from lab.runs.trial import Job, decode, prepare
 from tests.conftest import SMALL, Bench, experiment_on
 from tests.exact_links import silent
 
-TELLER, WATCHED = "cubic_plain", "reno"
+REPORTER, WATCHED = "cubic_plain", "reno"
 Change = Callable[[Plan], None]
 
 
@@ -39,7 +39,7 @@ def full_local_queue(plan: Plan) -> None:
     plan["egress"] = [{"part": "egress", "node": "server", "dev": "eth1", "spec": spec, "steps": None}]
 
 
-@pytest.mark.parametrize("cca", [TELLER, WATCHED])
+@pytest.mark.parametrize("cca", [REPORTER, WATCHED])
 def test_a_link_that_goes_silent_ends_slow_start_by_timeout(bench: Bench, tmp_path: Path, cca: str) -> None:
     tables = download(bench, tmp_path, cca, silent(0.4, 1.4))
     (row,) = tables["exits"].to_dicts()
@@ -49,7 +49,7 @@ def test_a_link_that_goes_silent_ends_slow_start_by_timeout(bench: Bench, tmp_pa
     assert row["ssthresh_pkts"] < row["cwnd_pkts"]
 
 
-@pytest.mark.parametrize("cca", [TELLER, WATCHED])
+@pytest.mark.parametrize("cca", [REPORTER, WATCHED])
 def test_a_full_local_queue_ends_slow_start_by_neither_loss_nor_rule(bench: Bench, tmp_path: Path, cca: str) -> None:
     tables = download(bench, tmp_path, cca, change=full_local_queue)
     (row,) = tables["exits"].to_dicts()

@@ -35,11 +35,11 @@ def rows(results: tuple[Path, str]) -> dict[tuple[str, str], dict[str, str]]:
         return {(row["cca"], row["heuristic"]): row for row in csv.DictReader(file)}
 
 
-def test_it_says_first_what_it_will_do_where_and_for_how_long(results: tuple[Path, str]) -> None:
-    told = results[1]
-    assert f"2 trials of {SECONDS} s, 1 of each sender (cubic, cubic_plain), on link {PROFILE}" in told
-    assert f"results in {results[0] / 'mine'}" in told
-    assert "min in all" in told
+def test_it_prints_first_what_it_will_do_where_and_for_how_long(results: tuple[Path, str]) -> None:
+    reported = results[1]
+    assert f"2 trials of {SECONDS} s, 1 of each sender (cubic, cubic_plain), on link {PROFILE}" in reported
+    assert f"results in {results[0] / 'mine'}" in reported
+    assert "min in all" in reported
 
 
 def test_it_ends_with_where_everything_lies(results: tuple[Path, str]) -> None:
@@ -81,7 +81,7 @@ def test_every_trial_is_stored_whole_and_valid(results: tuple[Path, str]) -> Non
         assert trial.valid, trial.meta["certificate"]
 
 
-def test_the_run_tells_what_it_was_made_from(results: tuple[Path, str]) -> None:
+def test_the_run_names_what_it_was_made_from(results: tuple[Path, str]) -> None:
     meta = json.loads((results[0] / "mine/latest/run.json").read_text())
     assert meta["digests"].keys() >= {"scenario", "profile", "topology", "sysctls", "ccas"}
     assert meta["world"]["packages"]["iperf3"].startswith("3.18")

@@ -21,8 +21,8 @@ def guest(tmp_path_factory: pytest.TempPathFactory, kernel: Kernel, world: Image
 
 
 def test_a_flow_of_search_without_memory_is_a_flow_of_cubic_and_is_counted(guest: Guest) -> None:
-    asked = {"module": "tcp_search", "parameter": "no_memory_flows"}
-    seen = guest.call(guest_failslab.starved_module, link=link(), algorithms=["search"], **asked)
+    requested = {"module": "tcp_search", "parameter": "no_memory_flows"}
+    seen = guest.call(guest_failslab.starved_module, link=link(), algorithms=["search"], **requested)
     assert seen["counted"] == {"search": 1}
     assert seen["facts"]["search"]["got_bytes"] == SIZE_BYTES
 

@@ -71,7 +71,9 @@ def test_a_disk_that_is_too_small_is_refused_before_the_first_trial(tmp_path: Pa
     assert refused(done).startswith(f"{tmp_path / 'results'}: free_bytes=")
 
 
-def test_a_module_built_for_another_kernel_is_told_in_one_line(bench: Bench, kernel: Kernel, tmp_path: Path) -> None:
+def test_a_module_built_for_another_kernel_is_reported_in_one_line(
+    bench: Bench, kernel: Kernel, tmp_path: Path
+) -> None:
     shutil.copytree(kernel.modules, tmp_path / "modules", symlinks=True)
     for module in (tmp_path / "modules").rglob("tcp_search.ko"):
         built = module.read_bytes()
@@ -85,7 +87,7 @@ def test_a_module_built_for_another_kernel_is_told_in_one_line(bench: Bench, ker
     assert not list(job.folder.parent.iterdir())
 
 
-def test_a_table_that_cannot_be_written_is_told_in_one_line(bench: Bench) -> None:
+def test_a_table_that_cannot_be_written_is_reported_in_one_line(bench: Bench) -> None:
     job = bench.job(experiment_on(SMALL, "search"), "search", "no-table")
 
     def full(_: Job) -> TrialJson:
@@ -122,7 +124,7 @@ def test_words_that_the_command_does_not_know_are_no_traceback(words: tuple[str,
     assert isinstance(done.exception, SystemExit)
 
 
-def test_results_that_cannot_be_written_are_told_in_one_line(tmp_path: Path, kernel: Kernel) -> None:
+def test_results_that_cannot_be_written_are_reported_in_one_line(tmp_path: Path, kernel: Kernel) -> None:
     assert kernel
     (tmp_path / "file").write_text("")
     assert "Not a directory" in refused(lab(tmp_path / "file" / "results", "run", str(scenario_file(tmp_path))))

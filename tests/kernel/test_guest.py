@@ -42,7 +42,7 @@ def test_the_log_is_the_kernels_from_its_first_line_on(called: Called) -> None:
         (guest_sample.crashed, "^virtual kernel: exit status .*panic"),
     ],
 )
-def test_what_goes_wrong_there_is_told_here(
+def test_what_goes_wrong_there_is_reported_here(
     tmp_path: Path, kernel: Kernel, world: Image, function: Callable[[], None], words: str
 ) -> None:
     with pytest.raises(TrialError, match=words):

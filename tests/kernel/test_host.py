@@ -25,43 +25,43 @@ def ask(tmp_path: Path, kernel: Kernel, world: Image) -> Ask:
     experiment = experiment_on(SMALL, "search", duration_s=20)
     plan = make_plan(experiment, experiment.ccas["search"], draw(experiment, 1))
 
-    def asked(function: Callable[..., Any], **arguments: Any) -> dict[str, Any]:
+    def requested(function: Callable[..., Any], **arguments: Any) -> dict[str, Any]:
         arguments |= {"plan": in_real_time(plan, "netns")}
         answer: dict[str, Any] = boot.call(function, arguments, tmp_path, kernel, world.root).result
         return answer
 
-    return asked
+    return requested
 
 
 def test_a_whole_trial_leaves_the_machine_as_it_was(ask: Ask) -> None:
-    told = ask(guest_host.whole)
-    assert told["error"] is None
-    assert told["after"] == told["before"]
-    assert len(told["machine"]["seconds"]) >= 19
-    assert told["machine"]["late_us"]["max"] < 1000  # time is virtual here: nothing is late
+    reported = ask(guest_host.whole)
+    assert reported["error"] is None
+    assert reported["after"] == reported["before"]
+    assert len(reported["machine"]["seconds"]) >= 19
+    assert reported["machine"]["late_us"]["max"] < 1000  # time is virtual here: nothing is late
 
 
 @pytest.mark.parametrize("how", ["killed", "abandoned"])
 def test_what_an_ended_trial_leaves_is_removed(ask: Ask, how: str) -> None:
-    told = ask(guest_host.left_by, how=how)
-    assert set(told["during"]["namespaces"]) == NODES
-    assert told["during"]["processes"] == ["dumpcap", "iperf3"]
-    assert told["during"]["tracing"]
-    assert told["during"]["sysctls"] != told["before"]["sysctls"]
-    assert told["after"] == told["before"], told["cleaned"]
+    reported = ask(guest_host.left_by, how=how)
+    assert set(reported["during"]["namespaces"]) == NODES
+    assert reported["during"]["processes"] == ["dumpcap", "iperf3"]
+    assert reported["during"]["tracing"]
+    assert reported["during"]["sysctls"] != reported["before"]["sysctls"]
+    assert reported["after"] == reported["before"], reported["cleaned"]
     if how == "abandoned":  # it cleaned up by itself
-        assert (told["ended"], told["cleaned"]) == (told["before"], "")
+        assert (reported["ended"], reported["cleaned"]) == (reported["before"], "")
     else:
-        assert "network namespace client" in told["cleaned"]
+        assert "network namespace client" in reported["cleaned"]
 
 
-def test_a_second_trial_is_told_who_runs_the_first(ask: Ask) -> None:
-    told = ask(guest_host.twice)
-    assert "/run/search-lab/lock: held by '" in told["error"]
-    assert told["first"]["error"] is None
+def test_a_second_trial_is_refused_with_the_holder_of_the_first(ask: Ask) -> None:
+    reported = ask(guest_host.twice)
+    assert "/run/search-lab/lock: held by '" in reported["error"]
+    assert reported["first"]["error"] is None
 
 
 def test_a_namespace_of_somebody_else_is_refused_and_kept(ask: Ask) -> None:
-    told = ask(guest_host.stranger)
-    assert told["error"] == "ip netns: client: must not exist: it is not of this lab: delete or rename it"
-    assert told["after"]["namespaces"] == ["client"]
+    reported = ask(guest_host.stranger)
+    assert reported["error"] == "ip netns: client: must not exist: it is not of this lab: delete or rename it"
+    assert reported["after"]["namespaces"] == ["client"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""HyStart++: the core does what RFC 9406 says, ACK by ACK, and so does the module in a real download."""
+"""HyStart++: the core does what RFC 9406 requires, ACK by ACK, and so does the module in a real download."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -92,7 +92,7 @@ def test_a_round_trip_at_the_baseline_does_not(library: Path) -> None:
     assert at_round_ends(library, 100, 130, 130)[2] == CSS
 
 
-def test_css_begins_its_count_anew_after_a_resume(library: Path) -> None:
+def test_css_begins_its_count_again_after_a_resume(library: Path) -> None:
     ends = at_round_ends(library, 100, 130, 130, 130, 100, 130, 130, 130, 130, 130)
     assert ends == [SLOW_START, CSS, CSS, CSS, SLOW_START, CSS, CSS, CSS, CSS, EXIT]
 
@@ -181,7 +181,7 @@ def test_parameters_out_of_range_are_known_as_such(library: Path, wrong: dict[st
 
 
 @pytest.mark.parametrize(("name", "value", "most"), [("css_rounds", 0, 255), ("n_rtt_sample", 256, 255)])
-def test_the_kernel_refuses_a_parameter_out_of_range_and_says_which(
+def test_the_kernel_refuses_a_parameter_out_of_range_and_names_it(
     bench: Bench, name: str, value: int, most: int
 ) -> None:
     experiment = experiment_on(SMALL, "hystartpp")

@@ -62,7 +62,7 @@ def test_nothing_of_the_attempts_is_on_the_host(escaped: Path, world: Image) -> 
         assert not (folder / "escaped").exists()
 
 
-def test_results_belong_to_the_user_who_asked_for_them(escaped: Path, small_trial: Trial) -> None:
+def test_results_belong_to_the_user_who_started_the_run(escaped: Path, small_trial: Trial) -> None:
     for folder in (escaped, small_trial.path):
         assert {path.stat().st_uid for path in (folder, *folder.rglob("*"))} == {os.geteuid()}
 
@@ -84,7 +84,7 @@ def kernels_on(folder: Path) -> list[Path]:
 def seen(bench: Bench) -> tuple[dict[str, str], list[str]]:
     """A running virtual kernel from outside: its status, and its network interfaces."""
     job = bench.job(experiment_on(SMALL, "cubic", duration_s=2), "cubic", "seen-from-the-host")
-    draft = job.folder.parent / f".{job.folder.name}."  # and what tells this attempt from another
+    draft = job.folder.parent / f".{job.folder.name}."  # and what separates this attempt from another
     trial = threading.Thread(target=bench.run, args=(job.experiment, "cubic", "seen-from-the-host"))
     trial.start()
     try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The kernels that users have each run a trial exactly, and where CUBIC's HyStart leaves slow start on each is told."""
+"""The kernels that users have each run a trial exactly, and the bench reports where HyStart leaves on each."""
 
 from pathlib import Path
 
@@ -22,6 +22,6 @@ def test_every_kernel_gives_valid_trials_in_which_hystart_ends_slow_start(tmp_pa
     assert {row["cause"] for row in rows} <= {"hystart", "loss"}
 
 
-def test_what_is_no_kernel_is_told(world: Image) -> None:
+def test_what_is_no_kernel_is_refused(world: Image) -> None:
     assert world
     assert shown([]) == "nothing was run"

@@ -43,6 +43,6 @@ def test_a_complaint_of_each_checker_is_found(tmp_path: Path, monkeypatch: pytes
     (folder / "bad.c").write_text(BAD.replace("= p;", "= p; "))
     monkeypatch.setattr(build, "MODULES", (folder,))
     assert any("trailing whitespace" in line for line in lint.checkpatch(kernel))
-    said = "\n".join(lint.compilers(kernel))
-    assert "set but not used" in said  # gcc with W=1
-    assert "different address spaces" in said  # sparse
+    printed = "\n".join(lint.compilers(kernel))
+    assert "set but not used" in printed  # gcc with W=1
+    assert "different address spaces" in printed  # sparse

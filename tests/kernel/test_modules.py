@@ -19,8 +19,8 @@ LEAST_GROWTH_KB = 1000  # of a kernel that has not settled; a flow's state lost 
 @pytest.fixture(scope="module")
 def reloaded(tmp_path_factory: pytest.TempPathFactory, kernel: Kernel, world: Image) -> dict[str, Any]:
     guest = Guest(tmp_path_factory.mktemp("modules"), kernel, world)
-    asked = {"module": "tcp_search", "algorithm": OURS["tcp_search"], "times": TIMES}
-    answer: dict[str, Any] = guest.call(guest_modules.reloaded, link=link(SLOW), **asked)
+    requested = {"module": "tcp_search", "algorithm": OURS["tcp_search"], "times": TIMES}
+    answer: dict[str, Any] = guest.call(guest_modules.reloaded, link=link(SLOW), **requested)
     return answer
 
 

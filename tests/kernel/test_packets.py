@@ -48,12 +48,12 @@ def both(request: pytest.FixtureRequest, world: Image) -> tuple[pl.DataFrame, pl
 
 
 @pytest.mark.parametrize("field", FIELDS)
-def test_every_field_of_every_frame_is_what_tshark_says(both: tuple[pl.DataFrame, pl.DataFrame], field: str) -> None:
+def test_every_field_of_every_frame_is_what_tshark_shows(both: tuple[pl.DataFrame, pl.DataFrame], field: str) -> None:
     ours, theirs = both
     assert_series_equal(ours[field], theirs[field])
 
 
-def test_every_frame_has_the_time_that_tshark_says(both: tuple[pl.DataFrame, pl.DataFrame]) -> None:
+def test_every_frame_has_the_time_that_tshark_shows(both: tuple[pl.DataFrame, pl.DataFrame]) -> None:
     ours, theirs = both
     assert_series_equal(ours["time_ns"], theirs["time_ns"])
 
@@ -88,6 +88,6 @@ def test_the_stored_table_is_the_decoded_capture_until_the_downloads_end(small_t
     assert decoded.with_columns(in_ns).equals(small_trial.packets.with_columns(in_ns))
 
 
-def test_time_starts_when_the_data_connection_asks(small_trial: Trial) -> None:
-    asks = small_trial.packets.filter((pl.col("flags") == SYN) & (pl.col("flow") == 1))
-    assert asks["t_s"].to_list() == [0.0]
+def test_time_starts_with_the_syn_of_the_data_connection(small_trial: Trial) -> None:
+    syns = small_trial.packets.filter((pl.col("flags") == SYN) & (pl.col("flow") == 1))
+    assert syns["t_s"].to_list() == [0.0]

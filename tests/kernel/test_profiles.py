@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Every profile of the checkout can be drawn, says what of it is data, and gives a trial whose certificate holds."""
+"""Every profile of the checkout can be drawn, states what of it is data, and gives a trial whose certificate holds."""
 
 import pytest
 

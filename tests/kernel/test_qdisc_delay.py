@@ -89,7 +89,7 @@ def test_an_idle_line_delivers_at_once_and_then_a_frame_a_period(
 
 
 def test_netem_changed_each_time_loses_the_time_that_a_change_takes(bench: Bench) -> None:
-    """Why a series is not replayed with netem: what is told it when each change is due comes behind it."""
+    """Why a series is not replayed with netem: a change that is sent to it when it is due comes after that time."""
     steps = [{"at_s": 0.01 * step, "spec": NETEM | {"delay_us": 30_000 + 100 * step}} for step in range(100)]
     link = cross(bench, "netem-steps", NETEM, at_pace(2, 0, 1), 1.5, steps=steps)
     assert len(link.record["late_us"]) == len(steps)

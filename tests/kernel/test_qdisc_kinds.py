@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Every kind of qdisc is made as asked, below a replayed link and on its own, read back, and refused in one line."""
+"""Each kind of qdisc is made as requested, below a replayed link and on its own, read back, and refused in one line."""
 
 from pathlib import Path
 from typing import Any
@@ -38,8 +38,8 @@ def test_whatever_rate_and_buffer_a_trial_draws_is_read_back(bench: Bench, tmp_p
             NETEM | {"delay_us": round(delay), "loss_pct": float(loss)},
         )
     ]
-    told = boot.call(guest_qdiscs.refusals, {"specs": specs}, tmp_path, bench.kernel, bench.world.root)
-    assert told.result == []
+    reported = boot.call(guest_qdiscs.refusals, {"specs": specs}, tmp_path, bench.kernel, bench.world.root)
+    assert reported.result == []
 
 
 @pytest.mark.parametrize("child", QUEUES, ids=kind_of)
@@ -56,19 +56,21 @@ def test_every_queue_works_below_a_replayed_link(bench: Bench, child: Spec) -> N
 
 
 @pytest.mark.parametrize("root", ROOTS, ids=kind_of)
-def test_every_kind_is_made_as_asked_on_its_own(bench: Bench, root: Spec) -> None:
+def test_every_kind_is_made_as_requested_on_its_own(bench: Bench, root: Spec) -> None:
     link = cross(bench, f"root-{root['kind']}", root, at_pace(1, 0, 0.05), 0.3)
     assert_read_back(link.record["got"], root)
     assert len(link.received) == len(link.packets)
     assert link.record["shown"][0]["kind"] == root["kind"]  # tc prints valid JSON whatever the kind
 
 
-def assert_read_back(got: dict[str, Any], asked: Spec) -> None:
+def assert_read_back(got: dict[str, Any], requested: Spec) -> None:
     for name, value in got.items():
         if name == "child":
-            assert value == {"limit_bytes": asked["limit_bytes"]}
+            assert value == {"limit_bytes": requested["limit_bytes"]}
         else:
-            assert value == (asked[name] if isinstance(value, str) else pytest.approx(asked[name], rel=2e-3)), name
+            assert value == (requested[name] if isinstance(value, str) else pytest.approx(requested[name], rel=2e-3)), (
+                name
+            )
 
 
 @pytest.mark.parametrize(
@@ -82,7 +84,7 @@ def assert_read_back(got: dict[str, Any], asked: Spec) -> None:
         (GEO | {"frame_us": 1, "phase_us": 0, "request_delay_us": 10**6}, "router:eth2: qdisc: request_delay_us: must"),
     ],
 )
-def test_what_the_kernel_refuses_is_told_in_its_words(
+def test_what_the_kernel_refuses_is_reported_in_its_words(
     bench: Bench, spec: Spec, words: str, request: pytest.FixtureRequest
 ) -> None:
     name = f"refused-{abs(hash(request.node.name))}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A return link grants what was asked for, when it was, and no more; every frame is as a model of it says."""
+"""A return link grants what was requested, when it was, and no more; every frame is as in a model of it."""
 
 from collections import deque
 
@@ -69,7 +69,7 @@ class Terminal:
 
 
 def modelled(spec: Spec, link: Arrivals) -> list[float]:
-    """Model the link frame by frame, and say when each packet leaves."""
+    """Model the link frame by frame, and return when each packet leaves."""
     start_s, frame_s = link.record["start_ns"] / 1e9, spec["frame_us"] / 1e6
     arrivals = deque(zip(link.packets["sent_s"] + start_s, link.packets["frame_bytes"], strict=True))
     way = deque([0] * max(-(-spec["request_delay_us"] // spec["frame_us"]), 1))
@@ -99,9 +99,9 @@ def run(bench: Bench, name: str, spec: Spec, packets: np.ndarray) -> Arrivals:
     return cross(bench, f"on-demand-{name}", spec, packets, 4.0)
 
 
-def test_at_first_a_frame_holds_the_guaranteed_packet_and_then_what_was_asked(bench: Bench) -> None:
+def test_at_first_a_frame_holds_the_guaranteed_packet_and_then_what_was_requested(bench: Bench) -> None:
     link = run(bench, "first", GEO, burst((0, 20)))
-    assert frames(link) == {0: 1, 1: 1, 2: 1, 3: 1, 4: 1, 5: 15}  # 19 asked for in frame 0, granted 200 ms later
+    assert frames(link) == {0: 1, 1: 1, 2: 1, 3: 1, 4: 1, 5: 15}  # 19 requested in frame 0, granted 200 ms later
     assert link.statistics["requested_bytes"] == 19 * ACK_BYTES
     assert link.statistics["guaranteed_sent_pkts"] == 6
     assert link.statistics["lapsed_bytes"] == 5 * ACK_BYTES  # that the guaranteed packets had left before
@@ -113,12 +113,12 @@ def test_a_grant_that_comes_too_late_lapses(bench: Bench) -> None:
     assert link.statistics["granted_bytes"] == link.statistics["lapsed_bytes"] == 4 * ACK_BYTES
 
 
-def test_what_the_cap_cuts_off_is_granted_later_when_it_was_asked_for_once(bench: Bench) -> None:
+def test_what_the_cap_cuts_off_is_granted_later_when_it_was_requested_once(bench: Bench) -> None:
     link = run(bench, "cap", GEO | {"cap_bytes": 4 * ACK_BYTES}, burst((0, 30)))
     assert frames(link) == {0: 1, 1: 1, 2: 1, 3: 1, 4: 1, 5: 5, 6: 5, 7: 5, 8: 5, 9: 5}
 
 
-def test_a_backlog_told_in_every_frame_is_granted_many_times(bench: Bench) -> None:
+def test_a_backlog_reported_in_every_frame_is_granted_many_times(bench: Bench) -> None:
     link = run(bench, "backlog", GEO | {"report": "backlog"}, burst((0, 20)))
     assert frames(link) == {0: 1, 1: 1, 2: 1, 3: 1, 4: 1, 5: 15}
     assert link.statistics["requested_bytes"] == (19 + 18 + 17 + 16 + 15) * ACK_BYTES
@@ -128,7 +128,7 @@ def test_a_backlog_told_in_every_frame_is_granted_many_times(bench: Bench) -> No
 def test_a_packet_larger_than_a_grant_goes_in_pieces(bench: Bench) -> None:
     spec = GEO | {"guaranteed_pkts": 0, "cap_bytes": 500}
     link = run(bench, "pieces", spec, burst((0, 1), frame_bytes=1514))
-    assert frames(link) == {8: 1}  # asked for in frame 0; 500, 500, 500 and 14 bytes from frame 5 on
+    assert frames(link) == {8: 1}  # requested in frame 0; 500, 500, 500 and 14 bytes from frame 5 on
 
 
 def test_a_rate_serves_what_arrived_and_what_waits_within_one_period(bench: Bench) -> None:
@@ -156,12 +156,12 @@ def test_a_rate_above_the_cap_is_cut_and_the_rest_is_not_owed(bench: Bench) -> N
 
 def test_ltes_uplink_carries_what_its_grants_do(bench: Bench) -> None:
     link = run(bench, "lte", LTE | {"cap_bytes": 10 * ACK_BYTES}, burst((1, 25)))
-    assert frames(link) == {2: 10, 3: 10, 4: 5}  # asked for in frame 0, granted in the first 8 ms after it
+    assert frames(link) == {2: 10, 3: 10, 4: 5}  # requested in frame 0, granted in the first 8 ms after it
 
 
 @pytest.mark.parametrize("report", ["new", "backlog", "rate"])
 @pytest.mark.parametrize("kind", ["geo", "lte"])
-def test_random_traffic_leaves_when_the_model_says(bench: Bench, kind: str, report: str) -> None:
+def test_random_traffic_leaves_at_the_times_of_the_model(bench: Bench, kind: str, report: str) -> None:
     rng = np.random.default_rng(7)
     spec = (GEO | {"cap_bytes": 6000} if kind == "geo" else LTE | {"cap_bytes": 1500}) | {"report": report}
     if report == "rate":

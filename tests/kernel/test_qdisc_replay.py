@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A link replays its series exactly: every packet leaves when an exact model says, whatever the steps do."""
+"""A link replays its series exactly: every packet leaves at the time of an exact model, whatever the steps do."""
 
 from collections.abc import Sequence
 
@@ -68,9 +68,9 @@ def test_bytes_in_each_window_are_those_of_the_series(replayed: tuple[list[tuple
     times = np.array([t_us for t_us, _ in steps] + [10 * END_US]) / 1e6
     carried = np.concatenate([[0.0], np.cumsum([rate / 8 for _, rate in steps] * np.diff(times))])
     edges = np.arange(0.1, 1.8, WINDOW_S)
-    asked = np.diff(np.interp(edges, times, carried))
+    requested = np.diff(np.interp(edges, times, carried))
     got = np.histogram(link.received["received_s"], edges)[0] * SMALL_BYTES
-    assert (np.abs(got - asked) <= np.maximum(WINDOW_TOLERANCE * asked, SMALL_BYTES)).all()
+    assert (np.abs(got - requested) <= np.maximum(WINDOW_TOLERANCE * requested, SMALL_BYTES)).all()
 
 
 def test_nothing_is_reordered(replayed: tuple[list[tuple[int, int]], Arrivals]) -> None:
@@ -129,7 +129,7 @@ def test_a_series_longer_than_the_kernel_holds_is_fed_while_it_plays(bench: Benc
     packets = at_pace(0.1, 0, 29)
     link = cross(bench, "long", LINK, packets, 29.9, series=[*steps, (30_000_000, "end")])
     assert link.statistics["underruns"] == 0
-    assert link.statistics["consumed_steps"] == pytest.approx(29_900, abs=5)  # asked a little later
+    assert link.statistics["consumed_steps"] == pytest.approx(29_900, abs=5)  # read a little later
     carried = sum(rate for _, rate in steps[:29_900]) / 8 / 1e3
     assert link.statistics["capacity_bytes"] == pytest.approx(carried, rel=1e-4)
 

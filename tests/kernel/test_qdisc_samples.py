@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The bottleneck's samples are those that the kernel took, at the times that were asked."""
+"""The bottleneck's samples are those that the kernel took, at the requested times."""
 
 from pathlib import Path
 
@@ -21,8 +21,8 @@ def test_a_trial_is_sampled_from_before_its_first_packet_until_it_is_over(small_
 
 
 def test_a_sampler_ends_with_its_interface_and_needs_one(bench: Bench, tmp_path: Path) -> None:
-    told = boot.call(guest_qdiscs.sampled, {}, tmp_path, bench.kernel, bench.world.root).result
-    assert told["refused"] == "tbf:eth9: No such device: must be an interface, to be sampled"
-    assert told["while_up"] == "eth1"
-    assert told["after_its_end"] == ""
-    assert not told["loaded"]
+    reported = boot.call(guest_qdiscs.sampled, {}, tmp_path, bench.kernel, bench.world.root).result
+    assert reported["refused"] == "tbf:eth9: No such device: must be an interface, to be sampled"
+    assert reported["while_up"] == "eth1"
+    assert reported["after_its_end"] == ""
+    assert not reported["loaded"]

@@ -20,7 +20,7 @@ def changed(*steps: tuple[float, int]) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize(("burst_bytes", "too_much_pct"), [(1600, 3), (15_000, 60)])
 def test_tbf_lets_more_pass_at_every_change(bench: Bench, burst_bytes: int, too_much_pct: float) -> None:
-    """A constant rate, restated every 10 ms: the bucket is filled anew each time."""
+    """A constant rate, restated every 10 ms: the bucket is filled again each time."""
     tbf = TBF | {"burst_bytes": burst_bytes}
     steps = [{"at_s": STEP_S * step, "spec": tbf} for step in range(200)]
     link = cross(bench, f"tbf-steps-{burst_bytes}", tbf, at_pace(50, 0, 1.9), 2.2, steps=steps)
@@ -33,7 +33,7 @@ def test_tbf_ends_a_stall_late(bench: Bench) -> None:
     packets = np.array([[500_000_000, 1514]] * 3, dtype=np.uint64)
     link = cross(bench, "tbf-stall", TBF, packets, 4.0, steps=steps)
     first_s, second_s, _ = link.packets["received_s"].to_list()
-    assert first_s == pytest.approx(0.5, abs=1e-3)  # the bucket was filled anew as the stall began
+    assert first_s == pytest.approx(0.5, abs=1e-3)  # the bucket was filled again as the stall began
     assert second_s > 1.5  # the timer for 8 kbit/s still runs, 0.6 s and more after the stall has ended
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """No version but the published code has the bugs of SEARCH's public forms; each test names the one it would fail on.
 
-Sent-based versions are told that twice the delivered bytes were sent, so that one stream serves all.
+Sent-based versions are given that twice the delivered bytes were sent, so that one stream serves all.
 """
 
 from pathlib import Path
@@ -73,7 +73,7 @@ def test_equal_bins_at_both_ends_are_no_reason_to_skip_the_check(search_library:
 def test_a_look_back_reads_no_bin_that_was_overwritten(
     search_library: Path, name: str, most_bins: int, bins: int
 ) -> None:
-    """Draft -02: 12 valid bins were asked for, but a look-back of 15 was allowed in a ring of 25."""
+    """Draft -02: 12 valid bins were required, but a look-back of 15 was allowed in a ring of 25."""
 
     def at(rtt_us: int) -> tuple[int, int]:
         acks = one_ack_a_bin([700] * (bins - 1) + [5000], rtt_us)

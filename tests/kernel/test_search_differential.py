@@ -83,8 +83,8 @@ def test_the_module_decides_as_the_published_integers(
     """From the first ACK to the exit, by a loss too: the model's decisions on the ACKs that the module had."""
     events = run(plan_of(profile, sender(name)), tmp_path, kernel, world)
     acks, bins = data_flow(events, ACK), data_flow(events, BIN)
-    told = zip(acks["now_us"].tolist(), acks["rtt_us"].tolist(), acks["delivered"].tolist(), strict=True)
-    theirs = [(check.curr_bytes, check.prev_bytes, check.leaves) for check in checks(MODELS[name](), told)]
+    reported = zip(acks["now_us"].tolist(), acks["rtt_us"].tolist(), acks["delivered"].tolist(), strict=True)
+    theirs = [(check.curr_bytes, check.prev_bytes, check.leaves) for check in checks(MODELS[name](), reported)]
     ours = [(int(row["curr_delv"]), int(row["prev_delv"]), row["verdict"] == EXIT) for row in bins]
     assert len(ours) > 15
     assert theirs == ours

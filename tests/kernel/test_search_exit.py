@@ -47,7 +47,7 @@ def left(folder: Path, kernel: Kernel, world: Image, profile: Profile, name: str
 
 
 @pytest.mark.parametrize("name", ["search2", "search31"])
-def test_an_exit_keeps_the_window_unless_asked(tmp_path: Path, kernel: Kernel, world: Image, name: str) -> None:
+def test_an_exit_keeps_the_window_unless_requested(tmp_path: Path, kernel: Kernel, world: Image, name: str) -> None:
     trial = left(tmp_path, kernel, world, DEEP, name)
     assert trial.cause == "search"
     assert trial.exits[0]["cwnd_pkts"] == trial.exits[0]["ssthresh_pkts"]
@@ -80,7 +80,9 @@ def test_search4_drains_to_a_bandwidth_delay_product_and_goes_on_from_there(
 
 
 @pytest.mark.parametrize("name", ["search1", "search2", "search31", "search4"])
-def test_an_exit_by_loss_is_told_once_with_its_cause(tmp_path: Path, kernel: Kernel, world: Image, name: str) -> None:
+def test_an_exit_by_loss_is_reported_once_with_its_cause(
+    tmp_path: Path, kernel: Kernel, world: Image, name: str
+) -> None:
     shallow = SMALL.model_copy(update={"down": SMALL.down.model_copy(update={"buffer_bytes": 100_000})})
     trial = left(tmp_path, kernel, world, shallow, name)
     assert trial.cause == "loss"

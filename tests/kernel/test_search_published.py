@@ -32,8 +32,8 @@ def core_checks(library: Path, name: str, acks: Acks, limited: Any = None, **cha
 
 
 def model_checks(name: str, acks: Acks, limited: Any = None) -> list[Check]:
-    told = (acks.t_us, acks.rtt_us, acks.delivered_bytes) if limited is None else (*acks, limited)
-    return list(checks(MODELS[name](), zip(*(column.tolist() for column in told), strict=True)))
+    reported = (acks.t_us, acks.rtt_us, acks.delivered_bytes) if limited is None else (*acks, limited)
+    return list(checks(MODELS[name](), zip(*(column.tolist() for column in reported), strict=True)))
 
 
 @st.composite

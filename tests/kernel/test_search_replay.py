@@ -117,7 +117,7 @@ def test_the_replay_ends_with_the_exit(search_library: Path) -> None:
     assert table["norm_pct"][-1] >= 35
 
 
-def test_the_curve_goes_on_after_the_exit_if_asked(search_library: Path) -> None:
+def test_the_curve_goes_on_after_the_exit_if_requested(search_library: Path) -> None:
     to_exit = capacity_reached(search_library)
     whole = capacity_reached(search_library, stop_at_exit=False)
     assert whole.head(len(to_exit)).equals(to_exit)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""SEARCH starts anew after idle: a pause in mid slow start is no reason to exit, and the plateau after it is."""
+"""SEARCH starts again after idle: a pause in mid slow start is no reason to exit, and the plateau after it is."""
 
 import pytest
 
@@ -43,12 +43,12 @@ def test_it_goes_on_in_slow_start_after_idle_until_the_link_is_full(
     assert exits["after"]["cwnd_pkts"] > BDP_PKTS
 
 
-def test_where_the_kernel_tells_of_no_idle_a_silence_is_a_false_exit_unless_missed_bins_start_anew(
+def test_where_the_kernel_reports_no_idle_a_silence_is_a_false_exit_unless_missed_bins_start_again(
     guest: Guest,
 ) -> None:
     """What the tests above would see of a sender that keeps its bins over a silence."""
-    asked = {"link": link(deep(RATE_MBPS, RTT_MS)), "sends": PAUSE, "sysctls": NO_RESTART}
+    requested = {"link": link(deep(RATE_MBPS, RTT_MS)), "sends": PAUSE, "sysctls": NO_RESTART}
     kept, mended = guest.call(
-        guest_search.watched, cases=[("search2_printed", {}), ("search2_printed", {"missed_bins_max": 5})], **asked
+        guest_search.watched, cases=[("search2_printed", {}), ("search2_printed", {"missed_bins_max": 5})], **requested
     )
     assert kept["after"]["cwnd_pkts"] < BDP_PKTS < mended["after"]["cwnd_pkts"]

@@ -168,7 +168,7 @@ def test_an_unknown_version_is_refused(search_library: Path) -> None:
         version(search_library, "search5")
 
 
-def test_a_version_that_expects_sent_bytes_must_be_told_them(search_library: Path) -> None:
+def test_a_version_that_expects_sent_bytes_must_get_them(search_library: Path) -> None:
     with pytest.raises(ValueError, match="sent_bytes"):
         replay_bins(search_library, [1], [1], [1], SearchParams(expected=SENT))
 

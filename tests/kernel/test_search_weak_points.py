@@ -104,7 +104,7 @@ def stalled(silence_bins: int) -> Acks:
 
 @every_version
 @pytest.mark.parametrize("silence_bins", [10, 11])
-def test_a_silence_longer_than_a_window_is_a_false_exit_unless_it_starts_anew(
+def test_a_silence_longer_than_a_window_is_a_false_exit_unless_it_starts_again(
     search_library: Path, name: str, silence_bins: int
 ) -> None:
     acks = stalled(silence_bins)
@@ -133,7 +133,7 @@ def test_a_silence_longer_than_a_window_takes_the_rtt_after_it(search_library: P
 
 
 @every_version
-def test_a_sender_that_something_else_limits_starts_anew_and_stays(search_library: Path, name: str) -> None:
+def test_a_sender_that_something_else_limits_starts_again_and_stays(search_library: Path, name: str) -> None:
     acks = one_ack_a_bin([1000] * 60)
     limited = np.ones(61)
     assert EXIT in decide_as(search_library, name, acks)["verdict"]

@@ -84,7 +84,7 @@ def gaps_ms(trial: Trial) -> pl.Series:
     return data[10:30].diff().drop_nulls() * 1e3
 
 
-def test_fq_paces_a_sender_in_virtual_time_and_is_told_with_the_trial(bench: Bench) -> None:
+def test_fq_paces_a_sender_in_virtual_time_and_is_recorded_with_the_trial(bench: Bench) -> None:
     """CUBIC's second flight: 20 segments at the link's 0.6 ms; with fq two by two, at twice its window an RTT."""
     paced = experiment_on(SMALL, "cubic")
     paced.ccas["cubic"] = CCAS["cubic"].model_copy(update={"qdisc": "fq"})

@@ -93,16 +93,16 @@ def test_where_iperf3_finishes_both_agree(bench: Bench, cca: str) -> None:
 def test_a_client_that_cannot_start_is_one_line_and_leaves_nothing(
     tmp_path: Path, kernel: Kernel, world: Image
 ) -> None:
-    told = _host_trial(tmp_path, kernel, world, algorithm="no_such_sender")
-    assert told["error"].startswith("iperf3: ")
-    assert "\n" not in told["error"]
-    assert told["after"] == told["before"]
+    reported = _host_trial(tmp_path, kernel, world, algorithm="no_such_sender")
+    assert reported["error"].startswith("iperf3: ")
+    assert "\n" not in reported["error"]
+    assert reported["after"] == reported["before"]
 
 
 def test_a_slow_trial_leaves_no_process_either(tmp_path: Path, kernel: Kernel, world: Image) -> None:
-    told = _host_trial(tmp_path, kernel, world, profile=SLOW)
-    assert told["error"] is None
-    assert told["after"] == told["before"]
+    reported = _host_trial(tmp_path, kernel, world, profile=SLOW)
+    assert reported["error"] is None
+    assert reported["after"] == reported["before"]
 
 
 def _host_trial(folder: Path, kernel: Kernel, world: Image, profile: Profile = SMALL, **flow: Any) -> dict[str, Any]:
@@ -126,9 +126,9 @@ def test_a_server_that_is_not_there_is_one_line(bench: Bench) -> None:
 
 
 def test_a_client_on_a_second_machine_ends_when_it_must(tmp_path: Path, kernel: Kernel, world: Image) -> None:
-    told = boot.call(guest_trial.far_client, {}, tmp_path, kernel, world.root).result
-    assert (told["ended"], told["printed"], told["left"]) == (False, "began\n", [])
-    assert told["machine"]["wake_ups"] > 0
+    reported = boot.call(guest_trial.far_client, {}, tmp_path, kernel, world.root).result
+    assert (reported["ended"], reported["printed"], reported["left"]) == (False, "began\n", [])
+    assert reported["machine"]["wake_ups"] > 0
 
 
 def test_of_two_downloads_each_is_measured_and_agrees_with_iperf3(bench: Bench) -> None:
@@ -145,6 +145,6 @@ def test_of_two_downloads_each_is_measured_and_agrees_with_iperf3(bench: Bench) 
     assert sum(flow["throughput_mbps"] for flow in trial.meta["flows"]) == pytest.approx(20 * 1448 / 1514, rel=0.15)
 
 
-def test_the_record_says_why_iperf3_has_no_result(slow: Trial) -> None:
+def test_the_record_has_the_reason_why_iperf3_has_no_result(slow: Trial) -> None:
     stored = json.loads((slow.path / "trial.json").read_text())["flows"][0]["iperf3"]
     assert list(stored) == ["error"]

@@ -51,9 +51,9 @@ def test_each_kernel_has_its_file_and_all_are_one_table(tmp_path: Path, monkeypa
     content = json.loads((tmp_path / "bench/replay-virtual.json").read_text())
     assert content["pooled"]["one-way delay, error in ms"]["max"] == 4.0
     assert content["counts"] == {"packets reordered": 3, "packets lost": 0}
-    said = io.StringIO()
-    Console(width=160, file=said).print(table())
-    shown = said.getvalue()
+    printed = io.StringIO()
+    Console(width=160, file=printed).print(table())
+    shown = printed.getvalue()
     assert "virtual (6.12.1), 2 series" in shown
     assert "host, busy (6.12.1), 1 series" in shown
     assert "import, s" in shown

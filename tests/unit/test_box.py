@@ -46,7 +46,7 @@ def test_a_full_disk_is_refused_before_anything_is_made(tmp_path: Path, monkeypa
         build._require_space(tmp_path)
 
 
-def test_the_user_says_how_the_vm_is_run(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_user_chooses_how_the_vm_is_run(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LAB_ACCEL", "qemu")
     assert acceleration.chosen(Path("no box")) == ("qemu", "LAB_ACCEL is set")
     monkeypatch.setenv("LAB_ACCEL", "xen")

@@ -33,7 +33,7 @@ def test_a_sound_trial_passes_every_check() -> None:
     assert all(check["ok"] for check in checked(PLAN, NODE, TABLES).values())
 
 
-def test_every_check_says_what_was_asked_and_what_was_got() -> None:
+def test_every_check_has_its_target_and_what_was_measured() -> None:
     for check in checked(PLAN, NODE, TABLES).values():
         assert set(check) == {"name", "asked", "got", "unit", "tolerance", "ok"}
 

@@ -41,7 +41,7 @@ def test_a_vm_that_is_up_is_used_with_containerlab() -> None:
 
 
 @pytest.mark.usefixtures("up")
-def test_what_is_asked_for_wins() -> None:
+def test_what_is_requested_wins() -> None:
     assert choose.choose("virtual", None).backend == "virtual"
     assert choose.choose("host", "mininet").line == "backend host, engine mininet"
 
@@ -62,7 +62,7 @@ def test_what_does_not_go_together_is_refused(backend: str | None, engine: str |
 
 
 @pytest.mark.usefixtures("up")
-def test_the_environment_says_it_where_the_command_line_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_environment_decides_where_the_command_line_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LAB_BACKEND", "virtual")
     assert choose.choose(None, None).reason == "set by LAB_BACKEND"
     assert choose.choose("host", None).reason == "as requested"
@@ -72,7 +72,7 @@ def test_the_environment_says_it_where_the_command_line_does_not(monkeypatch: py
 
 
 @pytest.mark.usefixtures("down")
-def test_a_vm_that_is_not_up_is_said_so() -> None:
+def test_a_vm_that_is_not_up_is_named() -> None:
     with pytest.raises(UserError, match="vm: not up: run 'vagrant up'"):
         choose.real_backend(choose.choose("vm", None))
 
@@ -91,7 +91,7 @@ def other(tmp_path: Path) -> Iterator["subprocess.Popen[str]"]:
 
 
 @pytest.mark.usefixtures("other")
-def test_a_second_holder_is_told_of_the_first(tmp_path: Path) -> None:
+def test_a_second_holder_is_refused_with_the_name_of_the_first(tmp_path: Path) -> None:
     with (
         pytest.raises(NodeError, match="lock: held by 'lab run geo' of ann: wait for it"),
         held_alone(tmp_path / "lock", "me"),

@@ -224,13 +224,13 @@ def test_a_counterfactual_that_moves_past_the_published_value_explains_a_part(ru
     assert "it moves past the published value, which lies between both" in row["why"]
 
 
-def test_what_was_tried_makes_a_row_open_and_its_runs_are_told(runs: Path, folder: Path) -> None:
+def test_what_was_tried_makes_a_row_open_and_its_runs_are_reported(runs: Path, folder: Path) -> None:
     row = one(runs, folder, losses_s(runs, "faster")[0], "same", open="another seed was tried")
     assert row["verdict"] == OPEN
     assert row["why"].startswith("another seed was tried; the link is half as fast (same gives ")
 
 
-def test_of_two_explanations_the_better_counts_and_the_other_is_told(runs: Path, folder: Path) -> None:
+def test_of_two_explanations_the_better_counts_and_the_other_is_reported(runs: Path, folder: Path) -> None:
     row = one(runs, folder, losses_s(runs, "faster")[0], "same", "faster")
     assert (row["verdict"], row["counterfactual"]) == (EXPLAINED, "faster")
     assert "no better: the link is half as fast (same gives " in row["why"]
@@ -291,14 +291,14 @@ def test_verify_counts_every_status_and_shows_what_the_counterfactual_gave(
     monkeypatch.setenv("LAB_RESULTS", str(runs))
     console = Console(record=True, width=300)
     evaluate.verify(console)
-    said = console.export_text()
+    printed = console.export_text()
     assert (
         "1 agree; 1 differ, explained by a run; 0 differ, partly explained by a run; 0 differ, not explained; 0 open; "
         "0 cannot be judged here"
-    ) in said
-    assert f"faster: {losses_s(runs, 'faster')[0]:.3g} (" in said
-    assert f"differs, explained: mine: Mine loss_s: {BECAUSE}" in said
-    assert "times count from the first data segment in: paper" in said
+    ) in printed
+    assert f"faster: {losses_s(runs, 'faster')[0]:.3g} (" in printed
+    assert f"differs, explained: mine: Mine loss_s: {BECAUSE}" in printed
+    assert "times count from the first data segment in: paper" in printed
     for name in ("means", "heuristics", "outcomes"):
         assert set(pl.read_parquet(runs / "evaluation" / f"{name}.parquet")["scenario"]) == {"mine"}
 

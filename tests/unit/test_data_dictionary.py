@@ -77,14 +77,14 @@ def test_the_users_files_are_stored_with_the_fields_of_their_models(name: str) -
 
 @pytest.mark.parametrize("name", TRIAL_TABLES)
 @pytest.mark.parametrize("folder", TRIALS, ids=lambda folder: folder.name)
-def test_a_stored_table_has_the_described_columns_and_nulls_only_where_said(folder: Path, name: str) -> None:
+def test_a_stored_table_has_the_described_columns_and_nulls_only_where_described(folder: Path, name: str) -> None:
     table, columns = pl.read_parquet(folder / f"{name}.parquet"), TRIAL_TABLES[name].columns
     assert table.schema == schema(columns)
     nulls = {column for column in columns if table[column].null_count()}
     assert {column for column in nulls if "; null " not in columns[column].meaning} == set()
 
 
-def test_the_tables_of_a_run_have_the_described_columns_and_nulls_only_where_said(tmp_path: Path) -> None:
+def test_the_tables_of_a_run_have_the_described_columns_and_nulls_only_where_described(tmp_path: Path) -> None:
     run = Run(shutil.copytree(SAMPLE, tmp_path / "run"))  # judging writes into it
     found = judged(run)
     summary = summarise(found.outcomes, ["search", "cubic", "cubic_plain", "bbr"])
@@ -107,7 +107,7 @@ def test_every_file_of_the_sample_is_described() -> None:
     assert files <= set(RUN_FILES)
 
 
-def test_every_field_has_a_meaning_and_a_nullable_one_says_when() -> None:
+def test_every_field_has_a_meaning_and_a_nullable_one_states_when() -> None:
     for _, contract in JSON_FILES.values():
         for part in parts(contract):
             assert part.__doc__

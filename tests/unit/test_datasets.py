@@ -27,7 +27,7 @@ def test_every_real_file_is_named_with_its_size_and_checksum() -> None:
     assert named_ones == {name: (len(content), sha256(content)) for name, content in contents.items()}
 
 
-def test_a_recording_says_where_it_comes_from_and_what_its_numbers_mean() -> None:
+def test_a_recording_states_where_it_comes_from_and_what_its_numbers_mean() -> None:
     lte = dataset("lte-mahimahi/TMobile-LTE-short.down")
     assert lte.url == (
         "https://raw.githubusercontent.com/ravinet/mahimahi/ae477d437615b972217498ba52be07db17a15618"
@@ -54,7 +54,7 @@ def test_every_recording_has_a_name_of_its_own() -> None:
     assert max(Counter(wholes).values()) == 1
 
 
-def test_a_name_that_nobody_knows_is_refused() -> None:
+def test_an_unknown_name_is_refused() -> None:
     with pytest.raises(UserError, match=r"^leo/none: must be a recording of trace-profiles/datasets.yml: 'lab traces"):
         dataset("leo/none")
 
@@ -125,7 +125,7 @@ RATES = {"rate_down_mbps", "rate_up_mbps", "opportunities"}
 
 @needs_real
 @pytest.mark.parametrize("name", sorted(each.name for each in LICENSED))
-def test_what_is_said_of_a_recording_is_what_its_importer_finds(name: str) -> None:
+def test_the_description_of_a_recording_is_what_its_importer_finds(name: str) -> None:
     said = dataset(name)
     beside = {option: value for option, value in said.written_options.items() if value in said.origin.files}
     files = {option: real(f"{said.collection}/{value}") for option, value in beside.items()}

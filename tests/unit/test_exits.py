@@ -18,7 +18,7 @@ TABLES = decode(DRAFT, json.loads((DRAFT / "node.json").read_text()), {})
 CLOCK = Clock(0, {40000: 0, 40001: 1})
 
 
-def told(*exits: tuple[float, str], dport: int = 40001, late_ms: int = 0) -> dict[str, np.ndarray]:
+def reported(*exits: tuple[float, str], dport: int = 40001, late_ms: int = 0) -> dict[str, np.ndarray]:
     """What a sender's module, or the one that watches it, reports: (time, cause) of each exit."""
     kind = [("t_ns", "<i8"), ("dport", "<u2"), ("cwnd_pkts", "<u4"), ("ssthresh_pkts", "<u4"), ("rtt_us", "<u4")]
     rows = [(round(t_s * 1e9), dport, 77, 66, 123_000, cause.encode(), late_ms * 10**6) for t_s, cause in exits]
@@ -29,8 +29,8 @@ def causes(events: dict[str, np.ndarray], sender: str) -> list[str]:
     return exit_table(events, CLOCK, load_ccas()[sender].exit_causes)["cause"].to_list()
 
 
-def test_an_exit_is_told_whole() -> None:
-    found = exit_table(told((0.15, "search")), CLOCK, {})
+def test_an_exit_has_all_its_columns() -> None:
+    found = exit_table(reported((0.15, "search")), CLOCK, {})
     assert found.to_dicts() == [
         {"t_s": 0.15, "flow": 1, "cwnd_pkts": 77, "ssthresh_pkts": 66, "rtt_ms": 123.0, "cause": "search"}
     ]
@@ -38,39 +38,39 @@ def test_an_exit_is_told_whole() -> None:
 
 @pytest.mark.parametrize("cause", ["search", "hystartpp", "loss", "timeout", "other", "a_rule_of_mine"])
 def test_a_cause_is_what_the_module_reported(cause: str) -> None:
-    assert causes(told((0.15, cause)), "cubic") == [cause]
+    assert causes(reported((0.15, cause)), "cubic") == [cause]
 
 
 @pytest.mark.parametrize(("sender", "rule"), [("cubic", "hystart"), ("bbr", "bbr"), ("vegas", "vegas")])
 def test_what_a_watched_sender_did_of_its_own_accord_is_its_rule(sender: str, rule: str) -> None:
-    assert causes(told((0.15, "own")), sender) == [rule]
+    assert causes(reported((0.15, "own")), sender) == [rule]
 
 
 @pytest.mark.parametrize(("sender", "rule"), [("cdg", "cdg"), ("dctcp", "ecn")])
 def test_a_rule_that_works_through_cwr_is_the_cause_of_cwr(sender: str, rule: str) -> None:
-    assert causes(told((0.15, "other")), sender) == [rule]
+    assert causes(reported((0.15, "other")), sender) == [rule]
 
 
 def test_an_exit_seen_late_has_the_time_at_which_it_happened() -> None:
-    assert exit_table(told((0.15, "own"), late_ms=50), CLOCK, {})["t_s"].to_list() == [pytest.approx(0.1)]
+    assert exit_table(reported((0.15, "own"), late_ms=50), CLOCK, {})["t_s"].to_list() == [pytest.approx(0.1)]
 
 
-def test_the_first_exit_told_is_the_exit() -> None:
-    assert causes(told((0.15, "loss"), (0.9, "search")), "search") == ["loss"]
+def test_the_first_reported_exit_is_the_exit() -> None:
+    assert causes(reported((0.15, "loss"), (0.9, "search")), "search") == ["loss"]
 
 
 def test_a_flow_that_never_leaves_slow_start_has_no_row() -> None:
-    found = exit_table(told(), CLOCK, {})
+    found = exit_table(reported(), CLOCK, {})
     assert found.is_empty()
     assert found.schema == schema(EXITS)
 
 
 def test_an_exit_of_the_control_connection_is_none_of_the_flows() -> None:
-    assert exit_table(told((0.15, "loss"), dport=40000), CLOCK, {}).is_empty()
+    assert exit_table(reported((0.15, "loss"), dport=40000), CLOCK, {}).is_empty()
 
 
 def test_an_exit_before_any_round_trip_was_measured_has_no_rtt() -> None:
-    exits = told((0.15, "timeout"))
+    exits = reported((0.15, "timeout"))
     exits[EXIT_EVENT]["rtt_us"] = 0
     assert exit_table(exits, CLOCK, {})["rtt_ms"].to_list() == [None]
 

@@ -30,13 +30,13 @@ def test_the_samples_that_a_linux_sender_smoothed_are_recovered_to_some_microsec
     samples_us: list[int],
 ) -> None:
     srtt_ms = kernel_srtt_ms(600_000, samples_us)
-    told = ack_stream(probed(*((srtt, 1448 * n + 2) for n, srtt in enumerate(srtt_ms))))
-    assert told["rtt_us"].to_list() == pytest.approx(samples_us, abs=8 + 7)  # of whole microseconds
+    reported = ack_stream(probed(*((srtt, 1448 * n + 2) for n, srtt in enumerate(srtt_ms))))
+    assert reported["rtt_us"].to_list() == pytest.approx(samples_us, abs=8 + 7)  # of whole microseconds
 
 
 def test_what_an_ack_delivered_is_what_the_next_row_finds_acknowledged() -> None:
-    told = ack_stream(probed((600, 1449), (600, 2897), (600, 5793)))
-    assert told.select("t_us", "delivered_bytes").rows() == [(0, 2897), (1_000_000, 5793)]
+    reported = ack_stream(probed((600, 1449), (600, 2897), (600, 5793)))
+    assert reported.select("t_us", "delivered_bytes").rows() == [(0, 2897), (1_000_000, 5793)]
 
 
 def test_the_ack_of_the_handshake_delivers_nothing() -> None:

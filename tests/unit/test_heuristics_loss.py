@@ -34,7 +34,7 @@ def test_window_updates_are_no_duplicates() -> None:
     assert first_loss_s(acks(*growing)) is None
 
 
-def test_a_window_update_among_duplicates_does_not_start_the_count_anew() -> None:
+def test_a_window_update_among_duplicates_does_not_start_the_count_again() -> None:
     updated = {"window_bytes": 80000}
     assert first_loss_s(acks(SAME, SAME, SAME, updated, updated)) == 4.0
 

@@ -35,7 +35,7 @@ def test_bursts_shorter_than_a_base_rtt_do_not_count() -> None:
     assert capacity_s(bursty, LINK) == pytest.approx(0.6)
 
 
-def test_one_empty_sample_starts_the_count_anew() -> None:
+def test_one_empty_sample_starts_the_count_again() -> None:
     broken = sampled(lambda t_s: t_s >= 0.3 and abs(t_s - 0.35) > 1e-6)
     assert capacity_s(broken, LINK) == pytest.approx(0.36)
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Any table can be imported where its columns, units and marks are named; what is not said is not guessed."""
+"""Any table can be imported where its columns, units and marks are named; what is not named is not guessed."""
 
 from pathlib import Path
 from typing import Any
@@ -77,7 +77,7 @@ def test_a_header_of_a_recordings_own_names_needs_no_words(tmp_path: Path) -> No
     assert importers.read(file).frame.columns == ["t_s", "rate_down_mbps", "rtt_ms"]
 
 
-def test_rows_out_of_order_are_sorted_only_where_that_is_asked(tmp_path: Path) -> None:
+def test_rows_out_of_order_are_sorted_only_where_that_is_requested(tmp_path: Path) -> None:
     text = "t,rtt\n0,10\n2,30\n1,20\n"
     with pytest.raises(UserError, match=r"mine\.csv: line 4: t=1: must be no earlier than in the line before"):
         read(tmp_path, text, columns="t_s=t,rtt_ms=rtt")
@@ -86,7 +86,7 @@ def test_rows_out_of_order_are_sorted_only_where_that_is_asked(tmp_path: Path) -
     assert "1 rows stood after later ones: sorted by time." in recording.notes
 
 
-def test_rows_of_one_time_are_spread_only_where_that_is_asked(tmp_path: Path) -> None:
+def test_rows_of_one_time_are_spread_only_where_that_is_requested(tmp_path: Path) -> None:
     text = "t,rtt\n0,10\n1,20\n1,30\n"
     with pytest.raises(UserError, match="line 4: t=1: must be later than in every other line"):
         read(tmp_path, text, columns="t_s=t,rtt_ms=rtt")
@@ -94,7 +94,7 @@ def test_rows_of_one_time_are_spread_only_where_that_is_asked(tmp_path: Path) ->
     assert frame["t_s"].to_list() == [0.0, 1.0, 1.5]
 
 
-def test_a_rate_of_0_means_what_is_said(tmp_path: Path) -> None:
+def test_a_rate_of_0_means_what_the_option_states(tmp_path: Path) -> None:
     text = "t,r\n0,5\n1,0\n"
     assert read(tmp_path, text, columns="t_s=t,rate_up_mbps=r").frame["rate_up_mbps"].to_list() == [5.0, 0.0]
     gone = read(tmp_path, text, columns="t_s=t,rate_up_mbps=r", zeros="missing", meaning="usage")
@@ -102,7 +102,7 @@ def test_a_rate_of_0_means_what_is_said(tmp_path: Path) -> None:
     assert "By the import's options, not by the file: the rates are usage, a 0 is missing." in gone.notes
 
 
-def test_a_rate_does_not_hold_over_a_hole_unless_that_is_asked(tmp_path: Path) -> None:
+def test_a_rate_does_not_hold_over_a_hole_unless_that_is_requested(tmp_path: Path) -> None:
     text = "t,r\n" + "".join(f"{t},5\n" for t in (0, 1, 2, 3, 60, 61))
     frame = read(tmp_path, text, columns="t_s=t,rate_up_mbps=r").frame
     assert frame["t_s"].to_list() == [0.0, 1.0, 2.0, 3.0, 4.0, 60.0, 61.0]

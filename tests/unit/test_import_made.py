@@ -110,7 +110,7 @@ BULK = (
 )
 
 
-def test_the_dishs_status_is_usage_and_an_unreachable_dish_told_nothing(tmp_path: Path) -> None:
+def test_the_dishs_status_is_usage_and_an_unreachable_dish_has_no_values(tmp_path: Path) -> None:
     text = (
         STATUS
         + "2024-01-02T03:04:05.250000,ut01,rev3,v1,CONNECTED,100,,0.0,0.05,2000000.0,300000.0,25.5,0\n"
@@ -148,7 +148,7 @@ def lumos(run: int, second: int, mbps: float) -> str:
     return f"{run},{second},4,44.97,-93.26,1.2,10,CONNECTED,-60,-90,-10,20,,,,{mbps},walking,CW,3\n"
 
 
-def test_lumos5gs_runs_must_be_told_apart(tmp_path: Path) -> None:
+def test_lumos5gs_runs_must_be_distinguished(tmp_path: Path) -> None:
     text = LUMOS + lumos(1, 1, 500) + lumos(1, 2, 600) + lumos(2, 1, 700) + lumos(2, 2, 800)
     with pytest.raises(UserError, match="run=None: must be given"):
         read(tmp_path, text)

@@ -55,7 +55,7 @@ def test_an_answer_that_comes_twice_counts_once(tmp_path: Path) -> None:
     assert "1 duplicates left out." in recording.notes
 
 
-def test_the_clock_tells_when_an_answer_came_so_that_its_probe_left_an_rtt_before(tmp_path: Path) -> None:
+def test_the_clock_is_of_the_answer_so_that_its_probe_left_an_rtt_before(tmp_path: Path) -> None:
     text = HEAD + answer(1, "100", "[1700000000.100000] ") + answer(3, "300", "[1700000002.300000] ")
     frame = read(tmp_path, text).frame
     assert frame["t_s"].to_list() == pytest.approx([0.0, 1.0, 2.0])
@@ -85,7 +85,7 @@ def test_unreachable_and_silent_probes_are_lost(tmp_path: Path) -> None:
     assert read(tmp_path, text).frame["lost"].to_list() == [False, True, True, False]
 
 
-def test_runs_to_several_targets_must_be_told_apart(tmp_path: Path) -> None:
+def test_runs_to_several_targets_must_be_distinguished(tmp_path: Path) -> None:
     text = HEAD + answer(1) + HEAD.replace("example.net", "example.org") + answer(1)
     with pytest.raises(
         UserError, match=r"session: must be given, for the runs have several targets: example\.net, example\.org"

@@ -105,7 +105,7 @@ def test_uos_pings_are_batches() -> None:
         ("Driving/B_2019.12.16_14.23.32.csv", 2887, 30, 19, 243, 76, 209),
     ],
 )
-def test_ucc_is_goodput_and_an_idle_phone_asked_for_nothing(
+def test_ucc_is_goodput_and_an_idle_phone_requested_nothing(
     name: str, rows: int, idle: int, median: float, p95: float, ping_median: float, pings: int
 ) -> None:
     recording = importers.read(real(UCC + name))
@@ -246,7 +246,7 @@ def test_a_rate_at_sea_is_usage() -> None:
     assert recording.frame["rate_up_mbps"].max() == pytest.approx(108, abs=0.5)
 
 
-def test_three_routers_in_one_file_must_be_told_apart() -> None:
+def test_three_routers_in_one_file_must_be_distinguished() -> None:
     path = real("leo-fjordlink/2025-03-27-12-05-09-wan.parquet.gzip")
     with pytest.raises(UserError, match="router=None: must be given, one of 5G-D2-WAVELAB, 5G-DTAG-WAVELAB, CAU-0C"):
         importers.read(path)
@@ -261,10 +261,10 @@ def test_a_moving_dishs_throughput_is_usage() -> None:
 
 
 def test_every_recording_is_recognised_or_requires_an_option() -> None:
-    asks = {"car-driving-trace-*.csv": {"carrier": "Sprint"}, "*-wan.parquet.gzip": {"router": "CAU-0C"}}
+    syns = {"car-driving-trace-*.csv": {"carrier": "Sprint"}, "*-wan.parquet.gzip": {"router": "CAU-0C"}}
     for name in every("*"):
         path = real(name)
-        for form, options in asks.items():
+        for form, options in syns.items():
             if path.match(form):
                 with pytest.raises(UserError, match=f"{next(iter(options))}=None: must be given"):
                     importers.read(path)

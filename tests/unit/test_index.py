@@ -49,7 +49,7 @@ def test_a_trial_is_judged_once_and_again_when_it_changes(results: Path, monkeyp
     assert set(again.outcomes["cca"]) == {"search", "cubic_plain", "bbr"}
 
 
-def test_a_trial_that_cannot_be_read_is_told_and_the_others_stand(results: Path) -> None:
+def test_a_trial_that_cannot_be_read_is_reported_and_the_others_stand(results: Path) -> None:
     whole = judged(_run(results)).trials.height
     file = results / "geo" / "latest" / "trials" / "cubic-001" / "trial.json"
     file.write_text("{")
@@ -79,18 +79,18 @@ def test_what_was_kept_and_cut_short_is_made_again(results: Path) -> None:
     assert judged(_run(results)).outcomes.equals(before)
 
 
-def test_the_digest_tells_when_each_object_was_downloaded(results: Path) -> None:
+def test_the_digest_has_when_each_object_was_downloaded(results: Path) -> None:
     trial = next(trial for trial in _run(results).trials if trial.cca == "search")
-    told = digest(trial)
-    first_s, arrived = told["download_s"][0], trial.packets.filter("to_client", pl.col("len_bytes") > 0)
+    reported = digest(trial)
+    first_s, arrived = reported["download_s"][0], trial.packets.filter("to_client", pl.col("len_bytes") > 0)
     by_then = arrived.filter(pl.col("t_s") <= first_s)["len_bytes"].sum()
     assert OBJECT_BYTES <= by_then < OBJECT_BYTES + 20 * 1448
-    assert told["download_s"][-1] is None  # 20 MB do not fit into 4 s of 8 Mb/s
+    assert reported["download_s"][-1] is None  # 20 MB do not fit into 4 s of 8 Mb/s
     left = first_exit(trial.exits)
     assert left is not None
-    assert told["initial_rtt_ms"] == pytest.approx(trial.meta["base_rtt_ms"], rel=0.05)
-    assert told["max_rtt_ms"] is not None
-    assert told["max_rtt_ms"] > trial.meta["base_rtt_ms"]
+    assert reported["initial_rtt_ms"] == pytest.approx(trial.meta["base_rtt_ms"], rel=0.05)
+    assert reported["max_rtt_ms"] is not None
+    assert reported["max_rtt_ms"] > trial.meta["base_rtt_ms"]
 
 
 def test_a_published_row_has_ours_below_it_by_the_rule_of_the_papers_and_in_truth(results: Path) -> None:
@@ -151,7 +151,7 @@ def test_the_page_shows_claim_ours_and_what_the_counterfactual_gave() -> None:
     page = page_of(
         claim("capacity_s", EXPLAINED, why="the link is slow", **theirs, **interval), claim("x", UNEXPLAINED)
     )
-    for said in (
+    for printed in (
         "<strong>1 differ, explained by a run</strong>",
         "<strong>1 differ, not explained</strong>",
         "0.1 [0.08 to 0.12] s",
@@ -161,7 +161,7 @@ def test_the_page_shows_claim_ours_and_what_the_counterfactual_gave() -> None:
         "the link is slow",
         "Times of thesis count from the first data segment",
     ):
-        assert said in page
+        assert printed in page
 
 
 def test_a_counterfactual_stands_among_the_scenarios_as_what_it_is_and_is_not_counted() -> None:

@@ -65,22 +65,22 @@ def failure(source: Path) -> str:
     return str(failed.value)
 
 
-def test_the_first_error_of_the_compiler_and_the_log_are_told(
+def test_the_first_error_of_the_compiler_and_the_log_are_reported(
     tmp_path: Path, own_cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Recipe, "patches", [])
-    told = failure(broken_kernel(tmp_path))
+    reported = failure(broken_kernel(tmp_path))
     (log,) = own_cache.glob("kernel-*.log")
-    assert told.startswith("build: make all: broken.c:1:13: error: ")
-    assert "nowhere" in told
-    assert told.endswith(f" (log: {log})")
+    assert reported.startswith("build: make all: broken.c:1:13: error: ")
+    assert "nowhere" in reported
+    assert reported.endswith(f" (log: {log})")
     assert "elsewhere" in log.read_text()
 
 
-def test_a_patch_that_does_not_apply_is_told_with_the_log(tmp_path: Path, own_cache: Path) -> None:
-    told = failure(broken_kernel(tmp_path))
-    assert told.startswith("build: patch 0001-um-")
-    assert str(own_cache) in told
+def test_a_patch_that_does_not_apply_is_reported_with_the_log(tmp_path: Path, own_cache: Path) -> None:
+    reported = failure(broken_kernel(tmp_path))
+    assert reported.startswith("build: patch 0001-um-")
+    assert str(own_cache) in reported
 
 
 def test_an_option_that_the_source_does_not_keep_is_named(
@@ -88,16 +88,16 @@ def test_an_option_that_the_source_does_not_keep_is_named(
 ) -> None:
     assert own_cache
     monkeypatch.setattr(Recipe, "patches", [])
-    told = failure(broken_kernel(tmp_path, olddefconfig="sed -i /CONFIG_VETH/d $(O)/.config"))
-    assert told.startswith("virtual.config: CONFIG_VETH=y: must be an option that this kernel source has")
+    reported = failure(broken_kernel(tmp_path, olddefconfig="sed -i /CONFIG_VETH/d $(O)/.config"))
+    assert reported.startswith("virtual.config: CONFIG_VETH=y: must be an option that this kernel source has")
 
 
-def test_a_tarball_that_is_none_is_told_with_the_log(tmp_path: Path, own_cache: Path) -> None:
+def test_a_tarball_that_is_none_is_reported_with_the_log(tmp_path: Path, own_cache: Path) -> None:
     file = tmp_path / "linux.tar.xz"
     file.write_text("not a tarball\n")
-    told = failure(file)
-    assert told.startswith("build: tar: ")
-    assert str(own_cache) in told
+    reported = failure(file)
+    assert reported.startswith("build: tar: ")
+    assert str(own_cache) in reported
 
 
 def test_a_failed_build_leaves_no_kernel_and_no_draft(

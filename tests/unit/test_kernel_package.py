@@ -63,11 +63,13 @@ def run(build: Compile) -> str:
     return (build.folder / "linux-image-6.12_6.12-1_amd64.deb").read_text()
 
 
-def test_what_the_virtual_kernel_asks_of_the_network_is_asked_of_this_one() -> None:
-    asked = kernel_build.fragment("-1-search-lab").splitlines()
-    assert {"CONFIG_NET_SCH_NETEM=y", "CONFIG_NET_SCH_CAKE=m", "CONFIG_TCP_CONG_BBR=m", "CONFIG_VETH=y"} <= set(asked)
-    assert 'CONFIG_LOCALVERSION="-1-search-lab"' in asked
-    assert not [line for line in asked if "UML" in line or line.startswith("CONFIG_HOSTFS")]
+def test_this_kernel_has_the_virtual_kernels_options_of_the_network() -> None:
+    requested = kernel_build.fragment("-1-search-lab").splitlines()
+    assert {"CONFIG_NET_SCH_NETEM=y", "CONFIG_NET_SCH_CAKE=m", "CONFIG_TCP_CONG_BBR=m", "CONFIG_VETH=y"} <= set(
+        requested
+    )
+    assert 'CONFIG_LOCALVERSION="-1-search-lab"' in requested
+    assert not [line for line in requested if "UML" in line or line.startswith("CONFIG_HOSTFS")]
 
 
 def test_modules_of_the_distribution_are_built_where_the_list_keeps_them(build: Compile) -> None:
@@ -83,8 +85,8 @@ def test_only_the_package_of_the_kernel_is_left(build: Compile) -> None:
 
 
 def test_an_option_that_the_source_does_not_keep_is_named(builder: Path, tmp_path: Path) -> None:
-    told = r"^build: sh: error: lab.config: CONFIG_VETH=y: must be an option that .*\(log: "
-    with pytest.raises(UserError, match=told):
+    reported = r"^build: sh: error: lab.config: CONFIG_VETH=y: must be an option that .*\(log: "
+    with pytest.raises(UserError, match=reported):
         run(prepare(builder, tmp_path / "build", "sed -i /CONFIG_VETH/d .config"))
 
 

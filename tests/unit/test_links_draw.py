@@ -58,7 +58,7 @@ def ramp(**more: Any) -> dict[str, Any]:
     return {"rate_mbps": {"file": "ramp.parquet", **more}, "delay_ms": 10, "buffer_bytes": 50_000}
 
 
-def test_a_series_starts_where_the_seed_says_and_keeps_its_own_steps(folder: Path) -> None:
+def test_a_series_starts_where_the_seed_puts_it_and_keeps_its_own_steps(folder: Path) -> None:
     shown = list(rows(drawn(profile(folder, ramp())).down.rate_mbps or 0.0))
     phase_s = shown[0][1]  # the ramp's value is its time, to a step
     assert 0 < phase_s < LENGTH_S - 10
@@ -81,8 +81,8 @@ def test_series_of_one_clock_start_together_and_others_do_not(folder: Path) -> N
 
 
 def test_a_series_shorter_than_the_trial_is_refused_unless_it_loops(folder: Path) -> None:
-    told = refusal(profile(folder, ramp()), duration_s=60)
-    assert "mine.yml: series=ramp.parquet: must be as long as the trial" in told
+    reported = refusal(profile(folder, ramp()), duration_s=60)
+    assert "mine.yml: series=ramp.parquet: must be as long as the trial" in reported
     looped = list(rows(drawn(profile(folder, ramp(loop=True)), duration_s=150).down.rate_mbps or 0.0))
     values = [value for _, value in looped]
     assert sum(later < earlier for earlier, later in pairwise(values)) in (2, 3)
@@ -156,7 +156,7 @@ def test_a_buffer_in_bdps_is_that_of_the_nominal_rate_and_the_base_rtt(folder: P
         (SIMPLE | {"queue": {"kind": "sfq"}}, "must be"),
     ],
 )
-def test_what_no_qdisc_can_hold_or_nobody_knows_is_refused_when_the_profile_is_read(
+def test_what_no_qdisc_can_hold_or_is_unknown_is_refused_when_the_profile_is_read(
     folder: Path, down: dict[str, Any], words: str
 ) -> None:
     with pytest.raises(UserError) as refused:
@@ -167,9 +167,9 @@ def test_what_no_qdisc_can_hold_or_nobody_knows_is_refused_when_the_profile_is_r
 
 
 def test_a_value_of_a_series_that_no_qdisc_takes_is_refused_before_anything_starts(folder: Path) -> None:
-    told = refusal(profile(folder, ramp(scale=1000.0)))
-    assert "mine.yml: down.rate_mbps=" in told
-    assert "must be from 0 to 10000 at every time" in told
+    reported = refusal(profile(folder, ramp(scale=1000.0)))
+    assert "mine.yml: down.rate_mbps=" in reported
+    assert "must be from 0 to 10000 at every time" in reported
 
 
 def test_a_series_lasts_until_iperf3_has_been_stopped(folder: Path, tmp_path: Path) -> None:
@@ -191,7 +191,9 @@ def test_until_its_series_begins_a_link_carries_the_mean(folder: Path) -> None:
 
 def test_a_series_of_a_file_that_is_not_there_or_has_no_such_column_is_refused(folder: Path) -> None:
     absent = SIMPLE | {"rate_mbps": {"file": "absent.parquet"}}
-    assert "down.rate_mbps.file=absent.parquet: must be a file in the folder of the profile" in refusal(profile(folder, absent))
+    assert "down.rate_mbps.file=absent.parquet: must be a file in the folder of the profile" in refusal(
+        profile(folder, absent)
+    )
     assert "column=rate_up_mbps: must be one of" in refusal(profile(folder, ramp(column="rate_up_mbps")))
 
 
@@ -210,8 +212,8 @@ def test_a_return_link_on_demand_that_no_qdisc_holds_is_refused(folder: Path) ->
     up = {"on_demand": fits | {"frame_ms": 0.001}, "delay_ms": 300, "buffer_bytes": 100_000}
     assert "up.on_demand.request_delay_ms=560.0: must be at most 65536 frames" in refusal(profile(folder, SIMPLE, up))
     up = {"on_demand": fits | {"request_delay_ms": 50_000}, "delay_ms": 300, "buffer_bytes": 100_000}
-    told = refusal(profile(folder, SIMPLE, up))
-    assert "up.on_demand.request_delay_ms=50000.0: must be shorter than the trial" in told
+    reported = refusal(profile(folder, SIMPLE, up))
+    assert "up.on_demand.request_delay_ms=50000.0: must be shorter than the trial" in reported
 
 
 def test_a_rate_is_reported_once_in_a_period_and_nothing_else_is(folder: Path) -> None:
@@ -230,7 +232,7 @@ def test_a_rate_is_reported_once_in_a_period_and_nothing_else_is(folder: Path) -
     assert (spec["report"], spec["period_us"]) == ("rate", 1_200_000)
 
 
-def test_each_direction_gets_what_the_profile_says_and_nothing_else(folder: Path) -> None:
+def test_each_direction_gets_what_the_profile_states_and_nothing_else(folder: Path) -> None:
     topology = load_topology("path", "test")
     plain = profile(folder, SIMPLE)
     assert [shape["part"] for shape in shapes(plain, drawn(plain), topology, 1)] == [
@@ -291,8 +293,8 @@ def test_a_drawn_buffer_leaves_the_rate_and_the_delays_of_its_trial_as_they_were
 
 def test_a_drawn_buffer_smaller_than_a_frame_is_refused(folder: Path) -> None:
     tiny = {"model": "uniform", "least": 100, "most": 1000, "source": "test"}
-    assert "down.buffer_bytes=" in (told := refusal(profile(folder, {**SIMPLE, "buffer_bytes": tiny})))
-    assert "must be at least one frame of 1514 bytes" in told
+    assert "down.buffer_bytes=" in (reported := refusal(profile(folder, {**SIMPLE, "buffer_bytes": tiny})))
+    assert "must be at least one frame of 1514 bytes" in reported
 
 
 def test_a_buffer_of_an_unknown_model_is_refused(folder: Path) -> None:

@@ -17,7 +17,7 @@ def test_the_papers_mtu_gives_their_segments() -> None:
     assert mss_bytes(experiment_on(SMALL, "search")) == 1448
 
 
-def test_a_scenario_that_says_nothing_pins_no_mtu_and_no_qdisc() -> None:
+def test_a_scenario_without_them_pins_no_mtu_and_no_qdisc() -> None:
     experiment = experiment_on(SMALL, "cubic")
     plan = make_plan(experiment, experiment.ccas["cubic"], draw(experiment, 1))
     assert "mtu" not in plan["sysctls"]["route"]

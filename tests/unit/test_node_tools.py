@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the tools of the world image print is understood, and what they refuse is told in one line."""
+"""What the tools of the world image print is understood, and what they refuse is reported in one line."""
 
 import json
 from pathlib import Path
@@ -35,7 +35,7 @@ def test_a_drop_of_dumpcap_is_counted() -> None:
     assert read_counts(log) == {"received_pkts": 6, "dropped_pkts": 17}
 
 
-def test_a_dumpcap_that_captured_nothing_is_told_in_its_own_words() -> None:
+def test_a_dumpcap_that_captured_nothing_is_reported_in_its_own_words() -> None:
     with pytest.raises(NodeError, match=r"no closing count: .*There is no device named"):
         read_counts((DATA / "dumpcap-failed.log").read_text())
 
@@ -46,7 +46,7 @@ def test_iperf3s_result_is_taken_as_it_is() -> None:
     assert result["end"]["sum_received"]["seconds"] == pytest.approx(2, abs=0.1)
 
 
-def test_a_failed_iperf3_is_told_in_its_own_words() -> None:
+def test_a_failed_iperf3_is_reported_in_its_own_words() -> None:
     with pytest.raises(NodeError, match=r"^iperf3: unable to connect to server .*Connection refused$"):
         read_result((DATA / "iperf3-failed.json").read_text())
 
@@ -64,7 +64,7 @@ def show(monkeypatch: pytest.MonkeyPatch, shown: Any) -> None:
 
 
 @pytest.mark.parametrize(("file", "spec"), [("tc-tbf", TBF), ("tc-netem", NETEM), ("tc-netem-plain", PLAIN)])
-def test_what_tc_shows_is_what_was_asked(monkeypatch: pytest.MonkeyPatch, file: str, spec: dict[str, Any]) -> None:
+def test_what_tc_shows_is_what_was_requested(monkeypatch: pytest.MonkeyPatch, file: str, spec: dict[str, Any]) -> None:
     show(monkeypatch, json.loads((DATA / f"{file}.json").read_text()))
     got = qdisc.made("gateway", "eth2", spec)
     assert got == {name: pytest.approx(spec[name], rel=2e-3) for name in got}
@@ -106,7 +106,7 @@ def test_every_value_is_stated_in_full(spec: dict[str, Any]) -> None:
     assert words[:7] == ["qdisc", "replace", "dev", "eth2", "root", "handle", "1:"]
 
 
-def test_a_tool_that_fails_is_told_in_one_line() -> None:
+def test_a_tool_that_fails_is_reported_in_one_line() -> None:
     with pytest.raises(NodeError) as failed:
         run("sh", "-c", "echo first >&2\necho second >&2\nexit 3")
     assert "\n" not in str(failed.value)

@@ -52,7 +52,7 @@ def test_a_capture_that_is_not_there_is_refused(tmp_path: Path) -> None:
 
 
 def outcome(file: Path) -> str:
-    """Say how reading ended; anything but a refusal goes through."""
+    """Return how reading ended; anything but a refusal goes through."""
     try:
         return f"{read_packets(file, PORT, SNAPLEN_BYTES).packets.height} frames"
     except UserError as refused:

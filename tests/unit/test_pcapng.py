@@ -58,7 +58,7 @@ def test_a_real_capture_holds_as_many_frames_as_dumpcap_counted() -> None:
         (option(2, b"eth1") + option(9, bytes([9])) + option(0, b""), 1),
     ],
 )
-def test_the_clock_ticks_as_the_interface_says(tmp_path: Path, options: bytes, tick_ns: int) -> None:
+def test_the_clock_ticks_as_the_interface_states(tmp_path: Path, options: bytes, tick_ns: int) -> None:
     file = written(tmp_path, SECTION, interface(options=options), packet(2**33 + 5, b"x", 60))
     assert list(read_pcapng(file, SNAPLEN_BYTES).time_ns) == [(2**33 + 5) * tick_ns]
 

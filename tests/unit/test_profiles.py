@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Every profile of the checkout can be drawn, says what of it is data, and gives a trial whose certificate holds."""
+"""Every profile of the checkout can be drawn, states what of it is data, and gives a trial whose certificate holds."""
 
 import re
 from collections.abc import Iterator
@@ -20,21 +20,21 @@ from tests.traces_real import FOLDER, needs_real
 
 DURATION_S = 30  # of the papers' downloads
 EVERY = list(profile_files())
-ASKED = (
+REQUIRED = (
     "geo-viasat geo-klm leo-starlink leo-starlink-15s lte-tmobile lte-verizon lte-att wifi-strong wifi-weak wifi-high "
     "wifi-medium wifi-low wifi-office wifi-restaurant 5g-driving wired-clean"
 ).split()
-NOISY = set(ASKED) - {"wired-clean"}  # these differ from trial to trial
+NOISY = set(REQUIRED) - {"wired-clean"}  # these differ from trial to trial
 
 
 @pytest.fixture(scope="module")
 def fetched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """The recordings that profiles name, in a cache of the test's own."""
-    asked = {series.dataset for name in EVERY for _, series in series_of(load_profile(name, "test"))}
+    requested = {series.dataset for name in EVERY for _, series in series_of(load_profile(name, "test"))}
     folder = tmp_path_factory.mktemp("cache")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(datasets, "cache_folder", lambda: folder)
-        list(fetch(chosen([name for name in asked if name], everything=False), Mirror(FOLDER)))
+        list(fetch(chosen([name for name in requested if name], everything=False), Mirror(FOLDER)))
         yield
 
 
@@ -42,8 +42,8 @@ def drawn(profile: Profile, seed: int) -> Link:
     return draw_link(profile, DURATION_S, np.random.default_rng(seed))
 
 
-def test_the_profiles_that_were_asked_for_are_there() -> None:
-    assert set(ASKED) <= set(EVERY)
+def test_the_required_profiles_are_there() -> None:
+    assert set(REQUIRED) <= set(EVERY)
 
 
 @pytest.mark.parametrize("name", EVERY)

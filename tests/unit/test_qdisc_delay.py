@@ -29,7 +29,7 @@ NETEM: Spec = {
 }
 
 
-def test_the_seed_is_said_when_netem_is_made_and_not_again() -> None:
+def test_the_seed_is_given_when_netem_is_made_and_not_again() -> None:
     assert "seed 7" in qdisc.command("eth2", NETEM)
     assert "seed" not in qdisc.command("eth2", NETEM, "change")
 

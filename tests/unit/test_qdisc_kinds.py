@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Every kind of qdisc is made as asked, below a replayed link and on its own, read back, and refused in one line."""
+"""Each kind of qdisc is made as requested, below a replayed link and on its own, read back, and refused in one line."""
 
 import struct
 

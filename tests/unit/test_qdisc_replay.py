@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A link replays its series exactly: every packet leaves when an exact model says, whatever the steps do."""
+"""A link replays its series exactly: every packet leaves at the time of an exact model, whatever the steps do."""
 
 from pathlib import Path
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The bottleneck's samples are those that the kernel took, at the times that were asked."""
+"""The bottleneck's samples are those that the kernel took, at the requested times."""
 
 import json
 from pathlib import Path

@@ -57,8 +57,8 @@ def test_a_machine_that_keeps_up_passes() -> None:
 
 @pytest.mark.parametrize("check", BEHIND)
 def test_a_machine_that_falls_behind_makes_the_trial_invalid(check: str) -> None:
-    told = verdict(BEHIND[check])
-    assert [name for name, ok in told.items() if not ok] == [check]
+    reported = verdict(BEHIND[check])
+    assert [name for name, ok in reported.items() if not ok] == [check]
 
 
 def far_verdict(machine: dict[str, Any], wire_us: list[float]) -> list[str]:
@@ -208,7 +208,7 @@ def test_a_terminal_of_80_columns_loses_nothing_of_the_comparison(tmp_path: Path
     text = StringIO()
     Console(file=text, width=80).print(shown((), (agree.table(agree.latest(tmp_path, "latency_offset")),), 80))
     words = "".join(text.getvalue().split())
-    assert all(said in words for said in ("virtual", "vm/", "13.20", "+10.0%", "chokepoint"))
+    assert all(printed in words for printed in ("virtual", "vm/", "13.20", "+10.0%", "chokepoint"))
     assert "\N{HORIZONTAL ELLIPSIS}" not in words
 
 

@@ -59,7 +59,7 @@ def test_a_server_refuses_what_is_beyond_its_limits(
         recorder.measure("127.0.0.1", port, Asked([IDLE])._replace(**changes), tmp_path)
 
 
-def test_where_nobody_serves_one_line_says_so(tmp_path: Path) -> None:
+def test_where_no_server_runs_one_line_states_it(tmp_path: Path) -> None:
     with pytest.raises(NodeError, match=r"^127.0.0.1 port 1: Connection refused: must be a recorder that serves$"):
         recorder.measure("127.0.0.1", 1, Asked([IDLE]), tmp_path)
 
@@ -75,9 +75,9 @@ def test_what_answers_in_another_language_is_no_recorder(tmp_path: Path) -> None
 def test_a_stranger_who_speaks_nonsense_does_not_end_the_server(tmp_path: Path) -> None:
     with socket.create_server(("", 0)) as free:
         number = int(free.getsockname()[1])
-    said: list[str] = []
+    printed: list[str] = []
     serving = threading.Thread(
-        target=recorder.serve, kwargs={"port": number, "sessions": 4, "say": said.append}, daemon=True
+        target=recorder.serve, kwargs={"port": number, "sessions": 4, "say": printed.append}, daemon=True
     )
     serving.start()
     wait_until_listening(number)
@@ -88,7 +88,7 @@ def test_a_stranger_who_speaks_nonsense_does_not_end_the_server(tmp_path: Path) 
             stranger.recv(1000)
     measured("127.0.0.1", number, tmp_path, IDLE | {"seconds": 0.2})
     serving.join(timeout=10)
-    assert [words.split(": ", 2)[-1] for words in said][-1] == "measured"
+    assert [words.split(": ", 2)[-1] for words in printed][-1] == "measured"
 
 
 START_NS = 1_700_000_000_000_000_000
@@ -159,7 +159,7 @@ def test_what_the_server_takes_to_answer_is_not_the_paths(tmp_path: Path) -> Non
     assert record.recording(hand_made(tmp_path)).frame["rtt_ms"].unique().to_list() == [30.0]
 
 
-def test_the_time_before_and_after_the_fillers_is_cut_and_said(tmp_path: Path) -> None:
+def test_the_time_before_and_after_the_fillers_is_cut_and_reported(tmp_path: Path) -> None:
     made = record.recording(hand_made(tmp_path, down=steady(), sent_down=2000))
     assert made.frame["t_s"][0] == 0
     assert made.frame.height == 88  # from 0.05 s to 0.95 s, without the intervals at both ends
@@ -170,7 +170,7 @@ def test_the_time_before_and_after_the_fillers_is_cut_and_said(tmp_path: Path) -
     assert any("first 0.060 s" in note for note in made.notes)
 
 
-def test_a_stall_amid_fillers_is_a_rate_of_zero(tmp_path: Path) -> None:
+def test_a_stall_between_fillers_is_a_rate_of_zero(tmp_path: Path) -> None:
     fillers = [(at_s, number) for at_s, number in steady() if not 0.3 <= at_s < 0.5]
     stalled_too = set(range(27, 47))  # their echoes would come in the stall
     made = record.recording(hand_made(tmp_path, down=fillers, sent_down=2000, lost=stalled_too))
@@ -184,7 +184,7 @@ def test_the_servers_clock_does_not_shift_what_it_received(tmp_path: Path) -> No
     assert stalled[0] == pytest.approx(0.3 - 0.06)
 
 
-def test_copies_are_counted_once_and_overtaking_is_said(tmp_path: Path) -> None:
+def test_copies_are_counted_once_and_overtaking_is_reported(tmp_path: Path) -> None:
     fillers = steady()
     fillers[10], fillers[11] = (fillers[10][0], 11), (fillers[11][0], 10)
     made = record.recording(hand_made(tmp_path, down=[*fillers, (0.9495, 5)], sent_down=2000))

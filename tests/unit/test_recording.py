@@ -86,7 +86,7 @@ def test_another_parquet_file_is_refused(tmp_path: Path) -> None:
         recording.read(tmp_path / "missing.parquet")
 
 
-def test_a_stored_table_that_breaks_a_rule_is_told_in_one_line_under_its_own_name(tmp_path: Path) -> None:
+def test_a_stored_table_that_breaks_a_rule_is_reported_in_one_line_under_its_own_name(tmp_path: Path) -> None:
     file = tmp_path / "made.parquet"
     recording.write(series(t_s=[0.0, 0.5], rtt_ms=[20.0, 21.0]), file)
     file.write_bytes(file.read_bytes().replace(b"rtt_ms", b"\ntt_ms"))
@@ -96,7 +96,7 @@ def test_a_stored_table_that_breaks_a_rule_is_told_in_one_line_under_its_own_nam
     assert "\n" not in str(refused.value)
 
 
-def test_a_recording_of_another_version_says_so(tmp_path: Path) -> None:
+def test_a_recording_of_another_version_is_refused_as_such(tmp_path: Path) -> None:
     frame = pl.DataFrame({"t_s": [0.0], "rtt_ms": [1.0]})
     about = {"version": 2, "kind": "series", "meaning": None, "format": "x", "source": "x", "notes": []}
     frame.write_parquet(tmp_path / "new.parquet", metadata={recording.KEY: json.dumps(about)})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the bench says of a replayed link: nothing of an exact one, and the error of one that errs."""
+"""What the bench reports of a replayed link: nothing of an exact one, and the error of one that errs."""
 
 import numpy as np
 import pytest
@@ -40,7 +40,7 @@ def test_an_exact_link_has_no_error_however_slow_it_is() -> None:
     assert got.max() < 0.01
 
 
-def test_a_link_that_carries_too_much_is_told_by_how_much() -> None:
+def test_a_link_that_carries_too_much_is_reported_with_the_excess() -> None:
     faster = [(t_s, 1.02 * mbps) for t_s, mbps in STEPS]
     got = errors(carried(faster))
     assert got[:6] == pytest.approx([2.0] * 6, abs=0.2)

@@ -57,7 +57,7 @@ def test_thinning_leaves_out_what_is_missing() -> None:
     assert envelope(table, "v")["v"].to_list() == [1.0, 3.0]
 
 
-def test_moments_are_named_in_order_of_time_and_those_that_did_not_happen_are_said() -> None:
+def test_moments_are_named_in_order_of_time_and_those_that_did_not_happen_are_listed() -> None:
     assert (
         Moments(exit_s=2.0, capacity_s=1.0).in_words()
         == "capacity by latency offset at 1.00 s, exit at 2.00 s, no first loss"
@@ -123,7 +123,7 @@ def test_an_invalid_trial_is_never_the_one_shown(run: Run) -> None:
     ]
 
 
-def test_only_search_is_drawn_from_its_own_record_and_the_caption_says_which(run: Run, library: Path) -> None:
+def test_only_search_is_drawn_from_its_own_record_and_the_caption_names_it(run: Run, library: Path) -> None:
     captions = {}
     for subject in subjects(run, outcomes(run.trials), library):
         drawing = delivered_bytes.draw(subject)

@@ -96,13 +96,13 @@ def test_every_row_has_a_cell_for_every_header() -> None:
         assert {len(row.cells) for group in table.groups for row in group.rows} == {len(table.header)}
 
 
-def test_the_headline_names_the_best_sender_first_and_says_how_the_others_missed() -> None:
+def test_the_headline_names_the_best_sender_first_and_how_the_others_missed() -> None:
     true, _ = headline(MIXED, CCAS, "latency_offset")
     assert "SEARCH 2.0 left slow start at the right moment in 3 of 4 trials (1 early)" in true
     assert true.index("SEARCH") < true.index("CUBIC & HyStart_x in 0 of 1 trials (1 early)")
 
 
-def test_a_run_without_a_class_has_a_headline_that_says_so() -> None:
+def test_a_run_without_a_class_has_a_headline_that_states_it() -> None:
     nothing = summarise(judged(search=[None]), ["search"])
     assert headline(nothing, CCAS[:1], "latency_offset") == ("No valid trial left slow start: this run has no answer.",)
 
@@ -132,8 +132,8 @@ def test_latex_comments_stay_on_their_line() -> None:
 
 
 @given(st.text(alphabet=st.characters(codec="ascii", exclude_categories=["Cc"])))
-def test_latex_escapes_every_special_character_exactly_once(said: str) -> None:
-    written = latex.escape(said)
+def test_latex_escapes_every_special_character_exactly_once(printed: str) -> None:
+    written = latex.escape(printed)
     bare = re.sub(r"\\textbackslash\{\}|\\textasciitilde\{\}|\\textasciicircum\{\}|\\[%&$#_{}]|\{[\[\]]\}", "", written)
     assert not set(bare) & set("\\%&$#_{}~^[]")
 

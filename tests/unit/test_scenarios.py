@@ -9,7 +9,7 @@ from lab.schema.scenario import Claims, Scenario, load_scenario, scenarios
 from lab.tables.records import ScenarioRecord
 
 # thesis 5.3.2 and 5.3.3, WiFi paper III.D, poster
-ASKED: dict[str, dict[str, Any]] = {
+REQUIRED: dict[str, dict[str, Any]] = {
     "thesis-geo": {"trials": 77, "ccas": ["search2", "cubic", "cubic_plain"]},
     "thesis-leo": {"trials": 77, "ccas": ["search", "search2", "cubic", "cubic_plain"]},
     "thesis-lte": {"trials": 55, "ccas": ["search", "search2", "cubic", "cubic_plain"]},
@@ -23,10 +23,10 @@ ASKED: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", ASKED)
+@pytest.mark.parametrize("name", REQUIRED)
 def test_a_scenario_has_its_sources_numbers(name: str) -> None:
     _, scenario = load_scenario(name)
-    assert {field: getattr(scenario, field) for field in ASKED[name]} == ASKED[name]
+    assert {field: getattr(scenario, field) for field in REQUIRED[name]} == REQUIRED[name]
 
 
 SENDERS = ("SEARCH", "HyStart on", "HyStart off")

@@ -45,7 +45,7 @@ def test_a_row_that_names_tests_allows_no_other_test() -> None:
     assert [line.split(": ")[0] for line in unlisted([first, second], [only])] == [second.node]
 
 
-def test_each_row_of_the_list_names_a_file_of_tests_and_says_why() -> None:
+def test_each_row_of_the_list_names_a_file_of_tests_and_its_reason() -> None:
     for row in strict_skips.read(strict_skips.LIST):
         assert (REPO / row.file).is_file(), row
         assert row.why

@@ -41,13 +41,13 @@ def test_the_published_cycles_are_found_where_they_are(cycle_s: float, min_rtt_m
     assert found.rise > 0.8
 
 
-def test_lost_probes_are_bridged_and_said() -> None:
+def test_lost_probes_are_bridged_and_reported() -> None:
     found = spectrum(swinging(2.0, 600.0, 0.1, 120, keep=0.85))
     assert found.peaks["cycle_s"][0] == pytest.approx(2.0, rel=0.03)
     assert any("are missing" in note and "bridged by straight lines" in note for note in found.notes)
 
 
-def test_an_uneven_clock_is_resampled_and_said() -> None:
+def test_an_uneven_clock_is_resampled_and_reported() -> None:
     found = spectrum(swinging(2.0, 600.0, 0.1, 120, uneven=0.3))
     assert found.peaks["cycle_s"][0] == pytest.approx(2.0, rel=0.03)
     assert any("clock is uneven" in note for note in found.notes)
@@ -81,14 +81,14 @@ def test_a_constant_round_trip_has_no_peak_and_can_be_drawn() -> None:
     assert found.table["amplitude_ms"].max() == pytest.approx(0, abs=1e-9)
 
 
-def test_a_one_way_delay_counts_twice_and_that_is_said() -> None:
+def test_a_one_way_delay_counts_twice_and_that_is_reported() -> None:
     frame = swinging(2.0, 600.0, 0.1, 60).frame.rename({"rtt_ms": "delay_ms"})
     found = spectrum(Recording(frame, "series", None, "test", "made", ()))
     assert found.min_rtt_ms == 1200
     assert any("taken as twice" in note for note in found.notes)
 
 
-def test_what_the_sampling_cannot_show_is_said() -> None:
+def test_what_the_sampling_cannot_show_is_noted() -> None:
     found = spectrum(swinging(5.0, 30.0, 0.1, 120))
     assert found.shortest_rtts == pytest.approx(2 * 100 / 30)
     assert any("Sampled too seldom" in note for note in found.notes)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Shares and means: what a handful of trials allows to say."""
+"""Shares and means: what a handful of trials supports."""
 
 from math import sqrt
 

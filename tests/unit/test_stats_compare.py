@@ -14,8 +14,8 @@ RNG = np.random.default_rng(5)
 
 @pytest.mark.parametrize(("hits", "trials"), [(0, 77), (3, 77), (74, 77), (77, 77), (1, 2)])
 def test_wilson_is_what_statsmodels_gives(hits: int, trials: int) -> None:
-    asked = proportion_confint(hits, trials, alpha=0.05, method="wilson")
-    assert wilson_pct(hits, trials) == pytest.approx([100 * bound for bound in asked], abs=1e-9)
+    requested = proportion_confint(hits, trials, alpha=0.05, method="wilson")
+    assert wilson_pct(hits, trials) == pytest.approx([100 * bound for bound in requested], abs=1e-9)
 
 
 def test_a_bootstrap_of_many_normal_values_is_near_the_t_interval() -> None:
@@ -41,7 +41,7 @@ def test_bootstrap_intervals_of_the_mean_hold_the_truth_as_often_as_they_say() -
     assert held / 150 > 0.88
 
 
-def test_a_bootstrap_says_the_same_each_time_and_nothing_of_one_value() -> None:
+def test_a_bootstrap_gives_the_same_each_time_and_nothing_for_one_value() -> None:
     assert bootstrap([1.0, 2.0, 4.0, None]) == bootstrap([1.0, 2.0, 4.0])
     assert bootstrap([1.0]) == (None, None)
     assert bootstrap([3.0, 3.0, 3.0]) == (3.0, 3.0)

@@ -37,7 +37,7 @@ def test_a_table_without_rows_keeps_its_columns(tmp_path: Path, kind: type[pl.Da
     eighths_us=st.lists(st.integers(0, 2**32 - 1), min_size=1),
 )
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
-def test_times_keep_what_their_clock_tells(tmp_path: Path, clock_ns: list[int], eighths_us: list[int]) -> None:
+def test_times_keep_the_resolution_of_their_clock(tmp_path: Path, clock_ns: list[int], eighths_us: list[int]) -> None:
     """In nanoseconds over a day; the kernel's smoothed round trip counts eighths of a microsecond."""
     for name, counts, per_unit in (("t_s", clock_ns, 1e9), ("srtt_ms", eighths_us, 8e3)):
         write_table(pl.DataFrame({name: [count / per_unit for count in counts]}), tmp_path / "table.parquet")

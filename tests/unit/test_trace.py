@@ -34,7 +34,7 @@ def test_a_format_without_number_is_refused() -> None:
         read_format("name: nothing\nformat:\n")
 
 
-def test_every_event_that_was_asked_for_is_there() -> None:
+def test_every_event_that_was_requested_is_there() -> None:
     assert {name: len(events) for name, events in EVENTS.items()} == {
         "tcp:tcp_probe": 199,
         "tcp:tcp_retransmit_skb": 37,
@@ -125,9 +125,7 @@ ANY_FORMAT = "name: any\nID: 7\nformat:\n\tfield:unsigned short common_type;\tof
         (struct.pack("<II", 6 << 5, 8) + bytes([7, 0, 0, 0]) + event(1), [1006, 1007]),  # a long record
     ],
 )
-def test_each_kind_of_record_moves_the_clock_as_the_kernel_says(
-    tmp_path: Path, records: bytes, times: list[int]
-) -> None:
+def test_each_kind_of_record_moves_the_clock_as_in_the_kernel(tmp_path: Path, records: bytes, times: list[int]) -> None:
     (tmp_path / "formats").mkdir()
     (tmp_path / "formats" / "page_bytes").write_text("4096")
     (tmp_path / "formats" / "any.event.format").write_text(ANY_FORMAT)

@@ -58,7 +58,7 @@ def refusal_of(asked: list[Dataset], mirror: Path | None = None) -> str:
     return str(refused.value)
 
 
-def test_a_recording_comes_from_its_origin_and_its_licence_is_told(origin: Path) -> None:
+def test_a_recording_comes_from_its_origin_and_its_licence_is_printed(origin: Path) -> None:
     (asked,) = collection({"a.txt": CONTENT})
     (origin / "data/a.txt").write_bytes(CONTENT)
     assert list(fetch([asked], None)) == ["mine: CC0-1.0, nobody", f"  mine/a: fetched from {asked.url}"]
@@ -103,7 +103,7 @@ def test_the_licence_text_is_stored_beside_the_recordings(origin: Path, cache: P
     assert (cache / "mine/documents/LICENSE").read_bytes() == b"ok"
 
 
-def test_a_recording_without_its_licence_text_is_of_use_and_the_lack_is_said(origin: Path) -> None:
+def test_a_recording_without_its_licence_text_is_usable_and_the_lack_is_reported(origin: Path) -> None:
     licence = {"LICENSE": {"path": "COPYING", "bytes": 2, "sha256": sha256(b"ok")}}
     (asked,) = collection({"a.txt": CONTENT}, documents=licence)
     (origin / "data/a.txt").write_bytes(CONTENT)
@@ -170,7 +170,7 @@ def test_a_mirror_may_be_laid_out_in_any_way(tmp_path: Path, place: str) -> None
     assert list(fetch([asked], Mirror(tmp_path / "mirror")))[-1] == f"  mine/a: fetched from {file}"
 
 
-def test_a_mirror_without_the_file_says_what_it_looked_for(tmp_path: Path) -> None:
+def test_a_mirror_without_the_file_names_what_it_looked_for(tmp_path: Path) -> None:
     (tmp_path / "mirror").mkdir()
     refusal = refusal_of(collection({"a.txt": CONTENT}), tmp_path / "mirror")
     assert refusal == f"mine/a: must be in the folder, by name or by checksum {sha256(CONTENT)[:16]}…"

@@ -58,7 +58,7 @@ def test_opportunities_are_shown_as_capacity() -> None:
     assert panel.table["value"].to_list()[:3] == [pytest.approx(1.2), pytest.approx(2.4), 0.0]
 
 
-def test_a_long_tail_is_cut_from_the_distribution_and_the_axis_says_so() -> None:
+def test_a_long_tail_is_cut_from_the_distribution_and_the_axis_states_it() -> None:
     tailed = panel_of([10.0] * 500 + [1000.0])
     assert tailed.cumulative()["value"].max() == 10
     assert tailed.range_label == "ms, up to p99"
@@ -71,7 +71,7 @@ def test_a_few_values_far_above_all_others_do_not_press_them_flat() -> None:
     assert panel_of([0.0] * 500 + [5.0]).cut_at is None
 
 
-def test_missing_values_are_told_in_words() -> None:
+def test_missing_values_are_stated() -> None:
     assert panel_of([1.0, 2.0, None, 3.0]).in_words().endswith("ms, 25.0 % missing")
 
 
@@ -106,7 +106,7 @@ def test_what_is_neither_a_name_nor_a_file_is_refused(tmp_path: Path) -> None:
     assert "nothing/here: must be a file, or a recording that 'lab traces list' names" in done.stderr
 
 
-def test_the_list_tells_what_is_recorded_how_long_and_what_is_fetched(tmp_path: Path) -> None:
+def test_the_list_shows_what_is_recorded_how_long_and_what_is_fetched(tmp_path: Path) -> None:
     done = lab(tmp_path, "traces", "list", LAB_CACHE=str(tmp_path), COLUMNS="80")
     assert done.returncode == 0, done.stderr
     assert f"{len(datasets())} recordings, 0 of them fetched" in done.stdout

@@ -41,7 +41,7 @@ def test_a_draft_that_a_killed_build_left_is_no_hindrance(tmp_path: Path) -> Non
         assert not list(draft.iterdir())
 
 
-def test_the_cache_lies_where_the_user_says(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_cache_lies_where_the_user_puts_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("LAB_CACHE", str(tmp_path))
     assert paths.cache() == tmp_path
     monkeypatch.delenv("LAB_CACHE")

@@ -21,7 +21,7 @@ def tools(tmp_path: Path) -> Path:
     return folder
 
 
-def test_without_bwrap_a_run_names_it_and_the_command_that_tells_more(tmp_path: Path, tools: Path) -> None:
+def test_without_bwrap_a_run_names_it_and_the_command_that_shows_more(tmp_path: Path, tools: Path) -> None:
     (tools / "bwrap").unlink()
     done = lab(tmp_path / "results", "run", str(scenario_file(tmp_path)), PATH=str(tools))
     assert refused(done) == "sandbox: bwrap: not installed: run 'lab doctor'"

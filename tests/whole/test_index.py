@@ -23,7 +23,7 @@ def test_a_truncated_table_is_one_line_on_the_page_and_the_other_trials_stand(re
     assert "SEARCH 2.0 + fixes left slow start at the right moment" in page
 
 
-def test_a_run_of_another_format_is_said_and_left_out(results: Path, tmp_path: Path) -> None:
+def test_a_run_of_another_format_is_reported_and_left_out(results: Path, tmp_path: Path) -> None:
     other = store_run(tmp_path / "other", trials=1)
     meta = json.loads((other / "run.json").read_text()) | {"format": 1}
     (other / "run.json").write_text(json.dumps(meta))
@@ -58,7 +58,7 @@ def test_results_of_one_scenario_of_ones_own_have_a_page(tmp_path: Path, without
     assert "No digests stored" in write_index(tmp_path, None, tmp_path / "none").read_text()
 
 
-def test_a_table_of_the_evaluation_that_is_cut_short_is_said(results: Path, tmp_path: Path) -> None:
+def test_a_table_of_the_evaluation_that_is_cut_short_is_reported(results: Path, tmp_path: Path) -> None:
     (results / "evaluation").mkdir()
     (results / "evaluation" / "claims.parquet").write_bytes(b"PAR1")
     assert "claims.parquet: must be a whole Parquet table" in write_index(results, None, tmp_path).read_text()

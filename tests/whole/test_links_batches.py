@@ -32,7 +32,7 @@ def test_a_day_of_10_ms_steps_is_written_for_the_replay_in_constant_memory(tmp_p
 
 
 def _peak_mb(folder: Path, seconds: int) -> tuple[int, float]:
-    """Write a window's steps in a process of its own, and tell their count and its peak memory."""
+    """Write a window's steps in a process of its own, and print their count and its peak memory."""
     code = (
         "import re, sys; from pathlib import Path\n"
         "from lab.links.recorded import Series, load_series\n"

@@ -90,7 +90,7 @@ def test_every_figure_has_an_svg_a_pdf_a_caption_and_a_text_that_stands_for_it(e
     assert all(len(item.alt) > 40 and len(item.caption) > 40 for item in figures)
 
 
-def test_what_is_pending_or_left_out_says_why(executed: list[Executed]) -> None:
+def test_what_is_pending_or_left_out_has_a_reason(executed: list[Executed]) -> None:
     waiting = [item for each in executed for item in each.artefacts if item.kind in ("pending", "left out")]
     assert all(item.why for item in waiting)
     assert {"thesis-5.7", "thesis-5.8"} <= {item.name for item in waiting if item.kind == "left out"}

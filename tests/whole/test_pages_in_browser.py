@@ -58,20 +58,20 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
 
 
 @pytest.mark.parametrize("name", ["index", "own_page"])
-def test_a_page_opens_from_disk_without_an_error_and_asks_nobody_for_anything(
+def test_a_page_opens_from_disk_without_an_error_and_requests_nothing(
     name: str, browser: Browser, request: pytest.FixtureRequest
 ) -> None:
     page: Path = request.getfixturevalue(name)
     browser.requests(), browser.complaints()
     browser.open(page)
     assert browser.complaints() == []
-    asked = [address for address in browser.requests() if not address.startswith(("data:", "blob:"))]
-    assert asked == [page.resolve().as_uri()]
+    requested = [address for address in browser.requests() if not address.startswith(("data:", "blob:"))]
+    assert requested == [page.resolve().as_uri()]
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("name", ["index", "own_page"])
-def test_on_a_narrow_screen_nothing_needs_sideways_scrolling_but_what_says_so(
+def test_on_a_narrow_screen_nothing_needs_sideways_scrolling_but_what_is_marked_so(
     name: str, dark: bool, browser: Browser, request: pytest.FixtureRequest
 ) -> None:
     browser.open(request.getfixturevalue(name), NARROW_PX, dark)
@@ -100,7 +100,7 @@ def test_another_trial_and_another_sender_are_picked_by_keyboard(browser: Browse
     browser.wait(f"return document.getElementById('browser').dataset.shown !== '{first}'")
     browser.press("cca", Keys.ARROW_DOWN)
     browser.wait("return document.getElementById('browser').dataset.shown.startsWith('geo/cubic-')")
-    assert "CUBIC with HyStart" in browser.text("said")
+    assert "CUBIC with HyStart" in browser.text("summary")
 
 
 def test_tab_reaches_every_control_of_the_trial_browser_in_the_order_of_the_page(browser: Browser, index: Path) -> None:
@@ -133,7 +133,7 @@ def test_every_picture_has_a_text_that_stands_for_it(browser: Browser, index: Pa
     assert browser.ask("return document.querySelectorAll('svg:not([role=img]):not(svg svg)').length") == 0
 
 
-def test_no_moment_is_told_by_its_colour_alone(browser: Browser, index: Path) -> None:
+def test_no_moment_is_marked_by_its_colour_alone(browser: Browser, index: Path) -> None:
     browser.open(index)
     lines = "[...document.querySelectorAll('.moment line')]"
     dashes = browser.ask(f"return {lines}.map((each) => each.getAttribute('stroke-dasharray'))")
@@ -149,7 +149,7 @@ def test_words_of_the_chart_stand_out_from_the_paper(dark: bool, browser: Browse
     assert min(contrasts) >= LEAST_CONTRAST
 
 
-def test_a_notebook_that_fails_is_said_and_what_it_made_before_is_kept(browser: Browser, index: Path) -> None:
+def test_a_notebook_that_fails_is_reported_and_what_it_made_before_is_kept(browser: Browser, index: Path) -> None:
     browser.open(index)
     text = browser.ask("return document.body.innerText")
     assert "This notebook failed" in text

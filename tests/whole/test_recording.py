@@ -31,7 +31,7 @@ def test_a_day_of_10_ms_steps_is_read_in_constant_memory(tmp_path: Path) -> None
 
 def _peak_mb(path: Path) -> tuple[int, float]:
     """Count the rows of a recording batch by batch in a process of its own, and its peak memory."""
-    code = (  # VmHWM, for what getrusage tells is the parent's where that was larger
+    code = (  # VmHWM, because what getrusage reports is the parent's where that was larger
         "import re, sys; from pathlib import Path; from lab.traces import recording\n"
         "rows = sum(piece.height for piece in recording.scan(Path(sys.argv[1])).batches())\n"
         "peak = re.search(r'VmHWM:\\s+(\\d+) kB', Path('/proc/self/status').read_text())\n"

@@ -107,7 +107,7 @@ def test_without_the_replay_library_only_the_replayed_figures_are_missing(tmp_pa
     assert delivered == {f"delivered_bytes-search.{kind}" for kind in ("svg", "png", "pdf")}
 
 
-def test_a_run_in_which_no_trial_is_valid_still_has_a_report_that_says_so(tmp_path: Path) -> None:
+def test_a_run_in_which_no_trial_is_valid_still_has_a_report_that_states_it(tmp_path: Path) -> None:
     run = store_run(tmp_path, trials=1)
     for file in run.glob("trials/*/trial.json"):
         file.write_text(file.read_text().replace('"valid": true', '"valid": false'))
@@ -170,7 +170,7 @@ def test_invalid_trials_are_in_view_with_what_they_failed(page: str) -> None:
     assert "bbr, trial 3: capture drops 7 packets where 0 was requested." in page
 
 
-def test_provenance_tells_recorded_published_and_assumed_apart_and_the_versions(page: str) -> None:
+def test_provenance_separates_recorded_published_and_assumed_and_has_the_versions(page: str) -> None:
     origins = ("ACK frames of 40 ms", "144 Mb/s (thesis, section 5.1.1)", "What is assumed", "tail drop")
     for text in (*origins, "kernel.kernel_source", "6.12.48"):
         assert text in page

@@ -6,7 +6,7 @@
  * So does the gateway of the GEO link in the thesis (5.1.1): 36 MB for a client, and 25 % of
  * the arriving packets dropped while more than half of that is queued.  No stock qdisc does
  * it.  RED's probability follows an average, begins at zero, and is spread so that drops
- * keep a distance; lab/kernel/MEASURED.md has the measured shares.
+ * keep a distance; docs/measurements/links.json has the measured shares.
  *
  * What is queued is counted before the packet that arrives.  One that does not fit is
  * dropped at the tail and takes no random number; every other one that arrives above the

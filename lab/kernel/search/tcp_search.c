@@ -3,7 +3,7 @@
  * TCP "search": the version that this lab recommends.
  *
  * Algorithm 1, with as long a look-back as 4.0 keeps, the threshold of draft -09, and
- * what fixes its weak points.  Chosen by exits against the true queue (MEASURED.md): in a
+ * what fixes its weak points.  Chosen by exits against the true queue (docs/measurements): in a
  * buffer of many RTTs 15 bins are too few; between bins, growth never gave a difference
  * above 14 %, so that 26 % leaves no earlier than capacity, and sooner after it than 35 %.
  */

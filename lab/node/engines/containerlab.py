@@ -97,6 +97,6 @@ def _containerlab(*argv: str) -> None:
         ["containerlab", *argv], capture_output=True, text=True, env=environment, cwd=WORK, check=False
     )
     if done.returncode:
-        said = (done.stderr or done.stdout).strip().splitlines() or ["it said nothing"]
-        mend = ": run 'make provision'" if "not found locally" in said[-1] else ""
-        raise NodeError(f"containerlab {argv[0]}: exit status {done.returncode}: {said[-1]}{mend}")
+        printed = (done.stderr or done.stdout).strip().splitlines() or ["it printed nothing"]
+        remedy = ": run 'make provision'" if "not found locally" in printed[-1] else ""
+        raise NodeError(f"containerlab {argv[0]}: exit status {done.returncode}: {printed[-1]}{remedy}")

@@ -50,17 +50,17 @@ class Far:
         )
         self._send(code)
 
-    def ask(self, name: str, **asked: Any) -> Any:
+    def ask(self, name: str, **arguments: Any) -> Any:
         """Send a request to far_end and return its answer."""
         assert self.process.stdout
-        self._send(json.dumps([name, asked]).encode() + b"\n")
+        self._send(json.dumps([name, arguments]).encode() + b"\n")
         line = self.process.stdout.readline()
         if not line:
             raise NodeError(f"{NAME}: cannot be reached, or went away")
-        told = json.loads(line)
-        if "error" in told:
-            raise NodeError(f"{NAME}: {told['error']}")
-        return told["answer"]
+        reply = json.loads(line)
+        if "error" in reply:
+            raise NodeError(f"{NAME}: {reply['error']}")
+        return reply["answer"]
 
     def client(self, argv: list[str]) -> "ClientAfar":
         """Start a client there."""
@@ -84,7 +84,7 @@ class Far:
             self.process.stdin.write(data)
             self.process.stdin.flush()
         except BrokenPipeError:
-            pass  # the missing answer says so
+            pass  # the missing answer shows it
 
 
 class ClientAfar:
