@@ -2,7 +2,8 @@
 """Kill commands at random times with random signals, again and again; results/bench/kills.json.
 
 A life is a results folder in which commands are killed a few times, one after the other: a run, the run that goes on,
-its report, the evaluation. Then every command may end, and summary and claims must be those of a life without a kill.
+its report, the evaluation; some lives begin with a stored run. Then every command may end, and summary and claims must
+be those of a life without a kill.
 """
 
 import argparse
@@ -38,8 +39,8 @@ SCENARIO = {
 RUN, RESUME, REPORT, TRY, EVALUATE = "run", "run --resume", "report", "run --profile", "evaluate"
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 OF_TERMINAL = (signal.SIGINT, signal.SIGHUP)  # reach the whole foreground group
-KILLS_A_LIFE = 6
-TRIES = 0.3  # share of lives that try a link without a scenario
+KILLS_A_LIFE = 5
+KINDS = (RUN, TRY, REPORT)  # what a life begins with
 
 
 @dataclass
@@ -61,15 +62,17 @@ class Life:
     kind: str
 
     @classmethod
-    def of(cls, folder: Path, *, tries: bool) -> "Life":
-        """Begin a life; of a scenario, or of a link that is tried."""
+    def of(cls, folder: Path, kind: str, stored: Path | None = None) -> "Life":
+        """Begin a life of a scenario, of a link that is tried, or with the results of a scenario that are stored."""
         folder.mkdir()
-        if tries:
+        if stored and kind == REPORT:
+            shutil.copytree(stored, Place(folder).results, symlinks=True)
+        if kind == TRY:
             words = ["run", "--profile", LINK, "--cca", "cubic_plain", "--trials", "2", "--duration", "2"]
-            return cls(Place(folder), words, TRY)
+            return cls(Place(folder), words, kind)
         file = folder / "mine.yml"
         file.write_text(yaml.safe_dump(SCENARIO))
-        return cls(Place(folder), ["run", str(file)], RUN)
+        return cls(Place(folder), ["run", str(file)], kind)
 
     @property
     def unfinished(self) -> bool:
@@ -101,11 +104,11 @@ def kills(count: int, seconds: float, seed: int, scratch: Path, console: Console
     draw, tally, end_s = random.Random(seed), Tally(), time.monotonic() + seconds  # noqa: S311
     expected, most_s = _undisturbed(scratch)
     while tally.kills.total() < count and time.monotonic() < end_s:
-        tries = draw.random() < TRIES
-        life = Life.of(scratch / f"life-{tally.lives}", tries=tries)
+        kind = draw.choice(KINDS)
+        life = Life.of(scratch / f"life-{tally.lives}", kind, scratch / "undisturbed-run" / "results")
         for _ in range(min(KILLS_A_LIFE, count - tally.kills.total())):
             _kill(life, draw, most_s, tally)
-        if life.finish() != expected[tries]:
+        if life.finish() != expected[kind]:
             tally.faults.append(
                 {"life": str(tally.lives), "fault": "results differ from those of a life without kills"}
             )
@@ -115,18 +118,18 @@ def kills(count: int, seconds: float, seed: int, scratch: Path, console: Console
     return tally
 
 
-def _undisturbed(scratch: Path) -> tuple[dict[bool, dict[str, bytes]], dict[str, float]]:
+def _undisturbed(scratch: Path) -> tuple[dict[str, dict[str, bytes]], dict[str, float]]:
     """Return the results of lives without a kill, and how long each command takes."""
     expected, lasts_s = {}, {}
-    for tries in (False, True):
-        life = Life.of(scratch / f"undisturbed-{tries}", tries=tries)
+    for kind, name in ((RUN, "undisturbed-run"), (TRY, "undisturbed-try")):
+        life = Life.of(scratch / name, kind)
         begun_s = time.monotonic()
         life.place.run(life.begins)
-        lasts_s[life.kind] = time.monotonic() - begun_s
+        lasts_s[kind] = time.monotonic() - begun_s
         begun_s = time.monotonic()
-        expected[tries] = life.finish()
+        expected[kind] = life.finish()
         lasts_s[REPORT] = lasts_s[EVALUATE] = (time.monotonic() - begun_s) / 2
-    return expected, lasts_s | {RESUME: lasts_s[RUN]}
+    return expected | {REPORT: expected[RUN]}, lasts_s | {RESUME: lasts_s[RUN]}
 
 
 def _kill(life: Life, draw: random.Random, lasts_s: dict[str, float], tally: Tally) -> None:
