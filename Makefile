@@ -14,7 +14,7 @@ options += $(if $(BACKEND),--backend $(BACKEND)) $(if $(ENGINE),--engine $(ENGIN
 sanitized := $(patsubst %,tests/kernel/test_%.py,kunit sender_matrix failslab hardships crowd modules)
 
 .PHONY: experiment test test-fast test-sanitize setup reproduce verify evaluate page report check doctor lint lock clean docs
-.PHONY: bench bench-senders bench-versions bench-kernels bench-replay bench-reproduce
+.PHONY: bench bench-senders bench-versions bench-kernels bench-replay bench-reproduce bench-kills
 .PHONY: setup-vm box image vm provision agree notebook test-vm lint-ansible
 
 experiment: setup ; @$(lab) run $(experiment) $(options)
@@ -34,6 +34,8 @@ bench-senders: setup ; @scripts/python -m lab.bench.senders
 bench-versions: setup ; @scripts/python -m lab.bench.versions $(BENCH)
 bench-kernels: setup ; @scripts/python -m lab.bench.kernels
 bench-replay: setup ; @scripts/python -m lab.bench.replay $(BENCH)
+# bench-kills: 1,000 kills or two hours, whichever comes first; BENCH="--kills 40 --minutes 10 --seed 1"
+bench-kills: setup ; @$(lab) kernel build && scripts/python -m lab.bench.kills $(BENCH)
 check: setup ; @$(lab) check
 doctor: setup ; @$(lab) doctor
 lint: setup ; @scripts/lint

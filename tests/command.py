@@ -12,6 +12,9 @@ from pathlib import Path
 import yaml
 
 from lab.base.paths import REPO
+from lab.bench.left_behind import running_on
+
+__all__ = ["lab", "press_ctrl_c", "refused", "running_on", "scenario_file", "start", "status_of", "wait_for"]
 
 ENOUGH_S = 60.0
 
@@ -79,23 +82,3 @@ def wait_for(condition: Callable[[], object], what: str, patience_s: float = ENO
     while not condition():
         assert time.monotonic() < end, f"no {what} within {patience_s} s"
         time.sleep(0.02)
-
-
-def running_on(results: Path) -> list[str]:
-    """Name the processes that were started for these results, or have a folder of them mounted."""
-    found = []
-    for process in Path("/proc").glob("[0-9]*"):
-        if process.name != str(os.getpid()) and _concerns(process, str(results).encode()):
-            found.append(f"{process.name} {_read(process / 'cmdline').replace(bytes(1), b' ')[:80]!r}")
-    return found
-
-
-def _concerns(process: Path, results: bytes) -> bool:
-    return any(results in _read(process / part) for part in ("environ", "cmdline", "mountinfo"))
-
-
-def _read(file: Path) -> bytes:
-    try:
-        return file.read_bytes()
-    except OSError:  # ended meanwhile, or another user's
-        return b""

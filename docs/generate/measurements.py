@@ -21,6 +21,7 @@ TITLES = {
     "speed": "Speed of a trial",
     "senders": "What a sender costs",
     "reproduce": "What make reproduce takes",
+    "kills": "What killed commands leave",
     "replay-virtual": "How exactly recordings are replayed, in virtual time",
     "replay-vm": "How exactly recordings are replayed, in a VM",
 }

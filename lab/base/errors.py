@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The one exception that ends in a single line on the terminal and exit status 2."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -20,12 +20,12 @@ class Interrupted(Exception):
 
 
 @contextmanager
-def going_on(command: str) -> Iterator[None]:
+def going_on(command: Callable[[], str]) -> Iterator[None]:
     """Name the command that goes on after a Ctrl-C in the block."""
     try:
         yield
     except KeyboardInterrupt:
-        raise Interrupted(command) from None
+        raise Interrupted(command()) from None
 
 
 def one_line(message: str) -> str:

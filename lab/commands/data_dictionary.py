@@ -29,6 +29,7 @@ from lab.tables.trial_tables import TRIAL_TABLES
 RUN_FILES = {
     "run.json": "what was requested, by whom, on which kernel: see below",
     "trials/<sender>-<number>/": "one folder per trial: see below",
+    "run.json.sha256": "its SHA-256, in the form of sha256sum; so with the two tables below",
     "outcomes.parquet": "one row per trial and at-capacity rule: see below",
     "outcomes.csv": "the same as text, without the digest",
     "trials.parquet": "one row per trial: see below",
@@ -43,6 +44,7 @@ RUN_FILES = {
 TRIAL_FILES = {
     "trial.json": "what was drawn, applied, measured and certified: see below",
     "<table>.parquet": "the tables: see below",
+    "SHA256SUMS": "the SHA-256 of each file of the trial: `sha256sum --check SHA256SUMS`; absent before 2026-11-22",
     "client.pcapng.zst": "the headers of every frame at the client, zstd-compressed pcapng; absent with --no-pcap",
     "browser.json.gz": "what the report's trial browser shows, made again where it is missing",
 }

@@ -4,6 +4,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import typer
@@ -26,6 +27,7 @@ from lab.runs.experiment import Experiment, load_experiment
 from lab.runs.options import RunOptions
 from lab.runs.plan import needed_modules
 from lab.runs.try_link import try_link
+from lab.tables.stored_run import Run
 
 BUILD_MINUTES = 7
 VIRTUAL_S_PER_S = 3.5  # of one processor, with capture and tables: `lab bench` measures it
@@ -76,14 +78,21 @@ def run(request: Request, where: Where, options: RunOptions, resume: bool, conso
         options = _one_at_a_time(choice, options)
     with _site(choice, experiment, where.recipe, options, console) as site, TrialBar(console, many_runs=False) as bar:
         find = find_run.unfinished if resume else find_run.none
-        with going_on("lab run --resume"):
+        with going_on(partial(_going_on, experiment)):
             executed = execute([experiment], find, site, options, bar)
     for refusal in executed.refusals:
         raise refusal
     for stored in executed.runs:
         _require_results(stored, console)
-        with going_on(f"lab report {stored.folder}"):
+        with going_on(partial(_going_on, experiment)):
             report(stored.folder, build.find(), console)
+
+
+def _going_on(experiment: Experiment) -> str:
+    """Return the command that goes on: a run that has all trials only lacks its report."""
+    newest = max((paths.results() / experiment.name).glob("[0-9]*/run.json"), default=None)
+    complete = newest is not None and Run(newest.parent).complete
+    return f"lab report {newest.parent}" if newest and complete else "lab run --resume"
 
 
 def _require_results(stored: OpenRun, console: Console) -> None:

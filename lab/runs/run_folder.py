@@ -30,12 +30,12 @@ CLEAR_ATTEMPTS, CLEAR_PAUSE_S = 20, 0.05  # a kernel that was just killed may st
 
 def create(experiment: Experiment, site: Site) -> Path:
     """Create the folder of a new run, with its run.json."""
-    path = _new_folder(paths.results() / experiment.name)
+    path = new_folder(paths.results() / experiment.name)
     _write(path, {"format": FORMAT, "complete": False, **specification(experiment), **_environment(experiment, site)})
     return path
 
 
-def _new_folder(scenario: Path) -> Path:
+def new_folder(scenario: Path) -> Path:
     """Create a folder named by the time; where another run began in this second, the next second's."""
     while True:
         path = scenario / datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H-%M-%SZ")

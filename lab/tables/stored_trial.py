@@ -23,6 +23,8 @@ from lab.tables.trial_json import TrialJson
 
 FORMAT = 2
 FLOW = 1  # the download under test
+# A panic of polars is no Exception.
+UNREADABLE = (pl.exceptions.PolarsError, pl.exceptions.PanicException, ValueError, OverflowError, MemoryError)
 MAGIC = b"PAR1"  # a Parquet file's last bytes
 TABLES = ("packets", "acks", "retransmits", "ca_states", "bins", "exits", "qdisc", "link")
 AGAIN = "--resume runs the trial again"
@@ -153,7 +155,7 @@ class Trial:
         content = self._read(file.name)
         try:
             return pl.read_parquet(io.BytesIO(content))
-        except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
+        except UNREADABLE:
             raise UserError(f"{file}: must be a whole Parquet table: {AGAIN}") from None
 
 

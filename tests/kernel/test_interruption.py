@@ -136,6 +136,18 @@ def test_resume_without_anything_to_resume_is_refused(tmp_path: Path) -> None:
     assert "no unfinished run to resume" in done.stderr
 
 
+def test_ctrl_c_while_the_report_is_made_names_the_command_that_makes_it(tmp_path: Path) -> None:
+    results = tmp_path / "results"
+    process = command.start(results, "run", str(scenario_file(tmp_path, trials=1)))
+    wait_for(lambda: (results / "mine" / "latest").exists(), "complete run")
+    press_ctrl_c(process)
+    _, errors = process.communicate(timeout=SOON_S)
+    run = run_folder(results)
+    assert status_of(process) == 130
+    assert errors == f"interrupted: stored trials are whole; go on with 'lab report {run}'\n"
+    assert lab(results, "report", str(run)).returncode == 0
+
+
 @pytest.mark.parametrize("after_s", [0.2, 0.6, 1.0, 1.4])
 def test_ctrl_c_at_the_start_is_one_line_too(tmp_path: Path, after_s: float) -> None:
     process = command.start(tmp_path / "results", "run", str(scenario_file(tmp_path)))

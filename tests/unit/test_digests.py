@@ -2,13 +2,13 @@
 """What was stored is either read as it was stored, or named in one line as damaged; never read as something else."""
 
 import json
-import random
 import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from lab.base.errors import UserError
@@ -57,6 +57,14 @@ def flip(file: Path, place: int) -> bytes:
     return content
 
 
+def can_be_read(trial: Trial, table: str) -> bool:
+    try:
+        _ = getattr(trial, table)
+    except UserError:
+        return False
+    return True
+
+
 def edit(file: Path, change: Callable[[Any], object]) -> None:
     content = json.loads(file.read_text())
     change(content)
@@ -65,11 +73,11 @@ def edit(file: Path, change: Callable[[Any], object]) -> None:
 
 def test_every_flipped_bit_is_one_line_and_its_trial_counts_as_missing(run: Path) -> None:
     files = sorted(file for file in run.rglob("*") if file.is_file())
-    draw = random.Random(16)
+    draw = np.random.default_rng(16)
     trial = run / "trials" / "search-001"
     for _ in range(FLIPS):
-        file = draw.choice(files)
-        place = draw.randrange(8 * file.stat().st_size)
+        file = files[draw.integers(len(files))]
+        place = int(draw.integers(8 * file.stat().st_size))
         before = flip(file, place)
         (line,) = lines(run)
         assert line.startswith(str(file if file.suffix in (".json", ".parquet") else file.parent)), (file, place)
@@ -80,17 +88,13 @@ def test_every_flipped_bit_is_one_line_and_its_trial_counts_as_missing(run: Path
     assert Trial(trial).is_whole
 
 
-def test_a_flipped_bit_of_a_table_without_a_digest_gives_values_or_one_line_and_no_panic(old: Path) -> None:
-    draw = random.Random(16)
+def test_a_flipped_bit_of_a_table_without_a_digest_is_read_or_its_trial_counts_as_missing(old: Path) -> None:
+    draw = np.random.default_rng(16)
     for _ in range(FLIPS_WITHOUT_DIGESTS):
-        name = draw.choice(TABLES)
+        name = TABLES[draw.integers(len(TABLES))]
         file = old / "trials" / "search-001" / f"{name}.parquet"
-        before = flip(file, draw.randrange(8 * file.stat().st_size))
-        try:
-            _ = getattr(Trial(file.parent), name)
-        except UserError as error:
-            assert "\n" not in str(error)
-            assert not Trial(file.parent).is_whole
+        before = flip(file, int(draw.integers(8 * file.stat().st_size)))
+        assert Trial(file.parent).is_whole == can_be_read(Trial(file.parent), name), name
         file.write_bytes(before)
 
 

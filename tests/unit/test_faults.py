@@ -3,16 +3,23 @@
 
 import json
 import shutil
+import subprocess
 import sys
+import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from lab.__main__ import main
+from lab.base.errors import UserError
+from lab.base.paths import REPO
 from lab.commands.cli import app
+from lab.runs.run_folder import new_folder
 from lab.tables.stored_trial import FORMAT
+from tests.command import ENOUGH_S, press_ctrl_c, status_of
 from tests.stored_run import store_run
 
 
@@ -78,3 +85,42 @@ def test_help_shows_an_example(command: str) -> None:
 def test_every_command_is_among_those() -> None:
     named = [str(known.name or getattr(known.callback, "__name__", "")) for known in app.registered_commands]
     assert sorted([*named, "kernel build"]) == sorted(COMMANDS)
+
+
+def test_reproduce_refuses_an_unknown_scenario_before_anything_is_built(
+    refusal: Callable[..., str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("LAB_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("LAB_RESULTS", str(tmp_path / "results"))
+    assert "goe" in refusal("reproduce", "geo", "goe")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_message_is_one_line_of_bounded_length() -> None:
+    message = str(UserError(f"first\nsecond {'x' * 10_000} last"))
+    assert message.startswith("first second xxx")
+    assert message.endswith("xxx last")
+    assert (len(message.splitlines()), len(message) < 1000) == (1, True)
+
+
+def test_runs_that_begin_in_one_second_have_folders_of_their_own(tmp_path: Path) -> None:
+    with ThreadPoolExecutor() as threads:
+        begun = list(threads.map(new_folder, [tmp_path / "mine"] * 3))
+    assert len(set(begun)) == 3
+    assert all((folder / "trials").is_dir() for folder in begun)
+
+
+@pytest.mark.parametrize("after_s", [0.002, 0.01, 0.02, 0.03, 0.05, 0.1])
+def test_ctrl_c_in_the_first_moment_ends_the_command_without_a_traceback(after_s: float) -> None:
+    process = subprocess.Popen(
+        [REPO / "scripts" / "lab", "list"],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    time.sleep(after_s)
+    press_ctrl_c(process)
+    _, errors = process.communicate(timeout=ENOUGH_S)
+    assert status_of(process) == 130
+    assert errors in ("", "interrupted: stored trials are whole; run the command again\n")

@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Kill commands at random times with random signals, again and again; results/bench/kills.json.
+
+A life is a results folder in which commands are killed a few times, one after the other: a run, the run that goes on,
+its report, the evaluation; some lives begin with a stored run. Then every command may end, and summary and claims must
+be those of a life without a kill.
+"""
+
+import argparse
+import os
+import random
+import shutil
+import signal
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import yaml
+from rich.console import Console
+
+from lab.base.scratch import scratch_folder
+from lab.bench import measured
+from lab.bench.kill_checks import Place, after_clean, faults
+from lab.bench.measured import Figure
+from lab.tables.stored_run import Run
+
+LINK = "geo-small"
+SCENARIO = {
+    "question": "What is left when a command is killed?",
+    "topology": "path",
+    "profile": LINK,
+    "ccas": ["cubic_plain"],
+    "trials": 2,
+    "duration_s": 2,
+    "seed": 7,
+}
+RUN, RESUME, REPORT, TRY, EVALUATE = "run", "run --resume", "report", "run --profile", "evaluate"
+SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+OF_TERMINAL = (signal.SIGINT, signal.SIGHUP)  # reach the whole foreground group
+KILLS_A_LIFE = 5
+KINDS = (RUN, TRY, REPORT)  # what a life begins with
+
+
+@dataclass
+class Tally:
+    """What was killed, and what then did not hold."""
+
+    kills: Counter[tuple[str, str]] = field(default_factory=Counter)  # of command and signal
+    left: Counter[str] = field(default_factory=Counter)  # kills by signal after which `lab clean` had work
+    faults: list[dict[str, str]] = field(default_factory=list)
+    lives: int = 0
+
+
+@dataclass
+class Life:
+    """One results folder, and the command line that begins its run."""
+
+    place: Place
+    begins: list[str]
+    kind: str
+
+    @classmethod
+    def of(cls, folder: Path, kind: str, stored: Path | None = None) -> "Life":
+        """Begin a life of a scenario, of a link that is tried, or with the results of a scenario that are stored."""
+        folder.mkdir()
+        if stored and kind == REPORT:
+            shutil.copytree(stored, Place(folder).results, symlinks=True)
+        if kind == TRY:
+            words = ["run", "--profile", LINK, "--cca", "cubic_plain", "--trials", "2", "--duration", "2"]
+            return cls(Place(folder), words, kind)
+        file = folder / "mine.yml"
+        file.write_text(yaml.safe_dump(SCENARIO))
+        return cls(Place(folder), ["run", str(file)], kind)
+
+    @property
+    def unfinished(self) -> bool:
+        """Return whether a run lacks trials."""
+        return any(not Run(folder).complete for folder in self.place.runs)
+
+    def next(self, draw: random.Random) -> tuple[str, list[str]]:
+        """Return the name and the words of the next command."""
+        if self.unfinished:
+            return RESUME, [*self.begins, "--resume"]
+        if not self.place.runs:
+            return self.kind, self.begins
+        report = (REPORT, ["report", str(self.place.runs[-1])])
+        return draw.choice([report, (EVALUATE, ["evaluate"])])
+
+    def finish(self) -> dict[str, bytes]:
+        """Let every command end, and return what must not depend on a kill."""
+        if self.unfinished or not self.place.runs:
+            self.place.run(self.next(random.Random())[1])  # noqa: S311
+        run = self.place.runs[-1]
+        self.place.run(["report", str(run)])
+        self.place.run(["evaluate"])
+        files = [run / "summary.csv", run / "outcomes.csv", self.place.results / "evaluation" / "claims.csv"]
+        return {file.name: file.read_bytes() for file in files} | self.place.trials
+
+
+def kills(count: int, seconds: float, seed: int, scratch: Path, console: Console) -> Tally:
+    """Kill until there are so many kills, or so much time is over."""
+    draw, tally, end_s = random.Random(seed), Tally(), time.monotonic() + seconds  # noqa: S311
+    expected, most_s = _undisturbed(scratch)
+    while tally.kills.total() < count and time.monotonic() < end_s:
+        kind = draw.choice(KINDS)
+        life = Life.of(scratch / f"life-{tally.lives}", kind, scratch / "undisturbed-run" / "results")
+        for _ in range(min(KILLS_A_LIFE, count - tally.kills.total())):
+            _kill(life, draw, most_s, tally)
+        if life.finish() != expected[kind]:
+            tally.faults.append(
+                {"life": str(tally.lives), "fault": "results differ from those of a life without kills"}
+            )
+        tally.lives += 1
+        shutil.rmtree(life.place.folder)
+        console.print(f"{tally.kills.total()} kills in {tally.lives} lives, {len(tally.faults)} faults")
+    return tally
+
+
+def _undisturbed(scratch: Path) -> tuple[dict[str, dict[str, bytes]], dict[str, float]]:
+    """Return the results of lives without a kill, and how long each command takes."""
+    expected, lasts_s = {}, {}
+    for kind, name in ((RUN, "undisturbed-run"), (TRY, "undisturbed-try")):
+        life = Life.of(scratch / name, kind)
+        begun_s = time.monotonic()
+        life.place.run(life.begins)
+        lasts_s[kind] = time.monotonic() - begun_s
+        begun_s = time.monotonic()
+        expected[kind] = life.finish()
+        lasts_s[REPORT] = lasts_s[EVALUATE] = (time.monotonic() - begun_s) / 2
+    return expected | {REPORT: expected[RUN]}, lasts_s | {RESUME: lasts_s[RUN]}
+
+
+def _kill(life: Life, draw: random.Random, lasts_s: dict[str, float], tally: Tally) -> None:
+    """Start the next command and kill it; one that ends before is no kill."""
+    name, words = life.next(draw)
+    before, number, after_s = life.place.trials, draw.choice(SIGNALS), draw.uniform(0, lasts_s[name])
+    process = life.place.start(words)
+    time.sleep(after_s)
+    if process.poll() is not None:
+        return
+    if number in OF_TERMINAL:
+        os.killpg(process.pid, number)
+    else:
+        process.send_signal(number)
+    process.wait()
+    tally.kills[name, number.name] += 1
+    found = faults(life.place, before)
+    if life.place.left:
+        tally.left[number.name] += 1
+        if number == signal.SIGINT:
+            found.append(f"left: {life.place.left}")
+        found += after_clean(life.place)
+    about = {"life": str(tally.lives), "command": name, "signal": number.name, "after_s": f"{after_s:.2f}"}
+    tally.faults += [about | {"fault": fault} for fault in found]
+
+
+def figures(tally: Tally) -> Iterator[Figure]:
+    """Yield the number of kills by command and signal, and how many faults followed."""
+    for name in (RUN, RESUME, REPORT, TRY, EVALUATE):
+        of_name = {number.name: tally.kills[name, number.name] for number in SIGNALS}
+        yield from _row(f"`lab {name}`", of_name, sum(fault.get("command") == name for fault in tally.faults))
+    of_all = {number.name: sum(tally.kills[key] for key in tally.kills if key[1] == number.name) for number in SIGNALS}
+    yield from _row("all", of_all, len(tally.faults))
+    left = {f"{number.name}": tally.left[number.name] for number in SIGNALS}
+    yield from _row("of these, `lab clean` had to remove a draft", left, 0)
+
+
+def _row(subject: str, by_signal: dict[str, int], faults: int) -> Iterator[Figure]:
+    for name, value in by_signal.items():
+        yield {"name": f"{subject}: {name}", "value": value, "unit": "kills"}
+    yield {"name": f"{subject}: all", "value": sum(by_signal.values()), "unit": "kills"}
+    yield {"name": f"{subject}: faults", "value": faults, "unit": "faults", "target": "0"}
+
+
+def main() -> None:
+    """Kill, show, and store what was found; exit status 1 after a fault."""
+    parser = argparse.ArgumentParser(prog="make bench-kills", description=__doc__)
+    parser.add_argument("--kills", type=int, default=1000)
+    parser.add_argument("--minutes", type=float, default=120, help="end after so many minutes at most")
+    parser.add_argument("--seed", type=int, default=1)
+    given, console = parser.parse_args(), Console(highlight=False, soft_wrap=True)
+    begun_s = time.monotonic()
+    with scratch_folder() as scratch:
+        tally = kills(given.kills, given.minutes * 60, given.seed, scratch, console)
+    details = {
+        "seed": given.seed,
+        "lives": tally.lives,
+        "minutes": round((time.monotonic() - begun_s) / 60, 1),
+        "faults": tally.faults,
+    }
+    file = measured.store("kills", f'make bench-kills BENCH="--seed {given.seed}"', list(figures(tally)), details)
+    for fault in tally.faults:
+        console.print(str(fault), markup=False)
+    console.print(f"kills     {file}", markup=False)
+    raise SystemExit(bool(tally.faults))
+
+
+if __name__ == "__main__":
+    main()
