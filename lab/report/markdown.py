@@ -3,6 +3,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from lab.base.format import flat
 from lab.report.table import Table
 
 
@@ -28,6 +29,8 @@ def _line(cells: Sequence[str]) -> str:
 
 
 def _escape(text: str) -> str:
-    for character in "\\|*_<":
+    """Return text that is neither markup nor a link, on one line."""
+    text = flat(text)
+    for character in "\\`|*_<[":
         text = text.replace(character, "\\" + character)
     return text

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Read a user's YAML into a model, or refuse it in one line."""
 
+import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -8,8 +9,14 @@ from typing import Any, TypeVar
 import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from lab.base.errors import UserError, field_error
+from lab.base.errors import UserError, cut, field_error, shown_value
 from lab.base.paths import REPO
+from lab.base.plain_file import MEGABYTE, read_plain
+from lab.schema.yaml_loader import load_text
+
+MOST_BYTES = MEGABYTE
+MOST_SHOWN_CHARS = 60
+NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")
 
 
 class Strict(BaseModel):
@@ -24,7 +31,7 @@ Model = TypeVar("Model", bound=BaseModel)
 def read_yaml(file: Path) -> Any:
     """Read a YAML file; UserError names the line where it is not YAML."""
     try:
-        return yaml.safe_load(file.read_text(encoding="utf-8"))
+        return load_text(read_plain(file, MOST_BYTES).decode("utf-8"))
     except OSError as error:
         raise UserError(f"{shown(file)}: {error.strerror}: must be a readable file") from None
     except UnicodeDecodeError:
@@ -32,7 +39,10 @@ def read_yaml(file: Path) -> Any:
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = f" line {mark.line + 1}" if mark else ""
-        raise UserError(f"{shown(file)}:{line} {getattr(error, 'problem', error)}: must be YAML") from None
+        problem = getattr(error, "problem", None) or getattr(error, "reason", error)
+        raise UserError(
+            f"{shown(file)}:{line} {problem}{'' if 'must ' in str(problem) else ': must be YAML'}"
+        ) from None
 
 
 def parse(model: type[Model], content: Any, file: Path) -> Model:
@@ -56,6 +66,13 @@ def shown(file: Path) -> str:
 def names(folder: Path, pattern: str) -> list[str]:
     """Return the names of the files in a folder that match a pattern."""
     return sorted(file.name.split(".")[0] for file in folder.glob(pattern))
+
+
+def require_name(name: str, file: Path | str) -> str:
+    """Return a name that becomes a folder and a link of a page; UserError where it could be more than that."""
+    if not NAME.fullmatch(name):
+        raise field_error(file, "name", name, "letters, digits and _ . - only, at most 100 of them")
+    return name
 
 
 def by_name(files: Iterable[Path], name_of: Callable[[Path], str]) -> dict[str, Path]:
@@ -85,10 +102,5 @@ def _refusal(file: Path, error: Any) -> UserError:
         "union_tag_invalid": f"one of these forms: {tags}",
     }
     rule = rules.get(error["type"]) or error["msg"].removeprefix("Input should be ").removeprefix("Value error, ")
-    value = "" if error["type"] == "missing" else _short(error["input"])
+    value = "" if error["type"] == "missing" else cut(shown_value(error["input"]), MOST_SHOWN_CHARS)
     return field_error(shown(file), field, value, rule)
-
-
-def _short(value: object) -> str:
-    text = str(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."
