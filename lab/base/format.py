@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Format numbers (a mean with its deviation, a share with its interval, a dash for a missing value) and texts."""
+"""Format numbers: a mean with its deviation, a share with its interval, a dash for a missing value."""
 
 from collections.abc import Mapping
 from typing import Any
-
-from lab.base.errors import CONTROL
 
 NONE = "\N{EN DASH}"
 
@@ -25,8 +23,3 @@ def mean(row: Mapping[str, Any], name: str, digits: int) -> str:
 def number(value: float | None, digits: int) -> str:
     """Format a number with `digits` decimals, or the dash where it is missing."""
     return NONE if value is None else f"{value:,.{digits}f}"
-
-
-def flat(text: str) -> str:
-    """Return a text on one line: each control character or line end is a blank."""
-    return CONTROL.sub(" ", text)

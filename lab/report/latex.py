@@ -3,7 +3,7 @@ r"""The report as LaTeX: one tabular each, for \input into a paper that loads bo
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from lab.base.format import flat
+from lab.base.plain_text import flat
 from lab.report.table import Table
 
 SPECIAL = {

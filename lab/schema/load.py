@@ -9,7 +9,8 @@ from typing import Any, TypeVar
 import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from lab.base.errors import UserError, cut, field_error, shown_value
+from lab.base import plain_text
+from lab.base.errors import UserError, field_error
 from lab.base.paths import REPO
 from lab.base.plain_file import MEGABYTE, read_plain
 from lab.schema.yaml_loader import load_text
@@ -102,5 +103,5 @@ def _refusal(file: Path, error: Any) -> UserError:
         "union_tag_invalid": f"one of these forms: {tags}",
     }
     rule = rules.get(error["type"]) or error["msg"].removeprefix("Input should be ").removeprefix("Value error, ")
-    value = "" if error["type"] == "missing" else cut(shown_value(error["input"]), MOST_SHOWN_CHARS)
+    value = "" if error["type"] == "missing" else plain_text.cut(plain_text.shown(error["input"]), MOST_SHOWN_CHARS)
     return field_error(shown(file), field, value, rule)

@@ -47,7 +47,7 @@ class Graph(Strict):
 
     defaults: Container = Container()
     nodes: dict[str, Node]
-    links: list[Link]
+    links: Annotated[list[Link], Field(min_length=1)]
 
     @field_validator("nodes")
     @classmethod

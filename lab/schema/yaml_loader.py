@@ -9,7 +9,7 @@ from typing import Any
 import yaml
 from yaml.constructor import ConstructorError
 
-from lab.base.errors import CONTROL, cut
+from lab.base.plain_text import CONTROL, cut
 
 MOST_DEPTH = 50
 MOST_NODES = 100_000  # of the largest file of the lab, datasets.yml, 3,000
@@ -31,7 +31,7 @@ class Loader(yaml.SafeLoader):
     def __init__(self, stream: str) -> None:
         super().__init__(stream)
         self.depth = self.nodes = 0
-        self.sizes: dict[str, int] = {}  # nodes below each anchor
+        self.sizes: dict[str | None, int] = {}  # nodes below each anchor
 
     def compose_node(self, parent: Any, index: Any) -> Any:
         """Count a node, and what an alias repeats."""

@@ -98,7 +98,7 @@ class Trial:
         file = self.path / f"{name}.parquet"
         try:
             return pl.read_parquet(file)
-        except (OSError, pl.exceptions.PolarsError):
+        except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException):
             raise UserError(f"{file}: must be a whole Parquet table: --resume runs the trial again") from None
 
 
@@ -117,7 +117,7 @@ def read_json(file: Path, contract: Any) -> Any:
         content = json.loads(file.read_text())
     except OSError as error:
         raise UserError(f"{file}: {error.strerror}") from None
-    except ValueError:
+    except (ValueError, RecursionError):
         raise UserError(f"{file}: must be whole JSON") from None
     if not isinstance(content, dict):
         raise UserError(f"{file}: must be a JSON object")
