@@ -5,7 +5,7 @@ from pathlib import Path
 
 from lab.base.plain_text import cut, escaped, shown
 
-MOST_CHARS, MOST_VALUE_CHARS = 600, 200
+MOST_CHARS, MOST_VALUE_CHARS = 2000, 200
 
 
 class UserError(Exception):

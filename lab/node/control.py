@@ -6,6 +6,7 @@ import socket
 import time
 from typing import Any
 
+from lab.node.datagrams import MOST_RECORDS_BYTES
 from lab.node.tools import NodeError
 
 MOST_LINE_BYTES, PIECE_BYTES = 1 << 16, 1 << 20
@@ -65,6 +66,8 @@ class Line:
 
     def records(self, length: int) -> bytes:
         """Read raw records of a length."""
+        if not isinstance(length, int) or not 0 <= length <= MOST_RECORDS_BYTES:
+            raise NodeError(f"recorder: records must have 0 to {MOST_RECORDS_BYTES} bytes")
         while len(self.received) < length:
             piece = self.connection.recv(min(length - len(self.received), PIECE_BYTES))
             if not piece:

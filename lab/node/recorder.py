@@ -181,6 +181,13 @@ def _serve_phase(line: Line, asked: Asked, index: int, token: bytes, fillers: so
 def measure(host: str, port: int, asked: Asked, folder: Path) -> Message:
     """Measure the path to a server and leave raw records in a folder; returns record.json's content."""
     try:
+        return _measure(host, port, asked, folder)
+    except (KeyError, TypeError, ValueError):  # of what the server sent
+        raise NodeError(f"{host} port {port}: must be a recorder that serves: its lines are no recorder's") from None
+
+
+def _measure(host: str, port: int, asked: Asked, folder: Path) -> Message:
+    try:
         connection = socket.create_connection((host, port), timeout=GREETING_S)
     except OSError as error:
         raise NodeError(f"{host} port {port}: {error.strerror or error}: must be a recorder that serves") from None

@@ -9,7 +9,7 @@ from pydantic import Field, field_validator, model_validator
 from lab.base import paths
 from lab.base.errors import UserError, field_error
 from lab.schema.heuristics import DEFAULT_RULE, rule_files
-from lab.schema.load import Strict, choose, names, parse, read_yaml, require_name, shown
+from lab.schema.load import NAME, Strict, choose, names, parse, read_yaml, require_name, shown
 
 Number = Annotated[float, Field(strict=False)]
 Text = Annotated[str, Field(min_length=1)]
@@ -190,7 +190,7 @@ def _read(file: Path) -> Scenario:
 def _base(name: str, file: Path) -> Scenario:
     """Read the base of a counterfactual: a scenario in the same folder, or one of the lab's."""
     neighbour = file.parent / f"{name}.yml"
-    found = neighbour if neighbour.exists() else _known(name, shown(file), "counterfactual_of")
+    found = neighbour if NAME.fullmatch(name) and neighbour.exists() else _known(name, shown(file), "counterfactual_of")
     content = read_yaml(found)
     if isinstance(content, dict) and "counterfactual_of" in content:
         raise field_error(shown(file), "counterfactual_of", name, "a scenario that is no counterfactual itself")

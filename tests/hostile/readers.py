@@ -3,6 +3,7 @@
 
 import tempfile
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from unittest import mock
 
@@ -15,7 +16,7 @@ from lab.links.profile import read_profile
 from lab.links.shapes import write_steps
 from lab.runs import sizes
 from lab.runs.experiment import Experiment, load_experiment
-from lab.runs.plan import MSS_BYTES, PORT, SNAPLEN_BYTES, draw, make_plan
+from lab.runs.plan import MSS_BYTES, PORT, SNAPLEN_BYTES, Draw, draw, make_plan
 from lab.schema import cca
 from lab.schema.dataset import Collections
 from lab.schema.load import load
@@ -49,11 +50,17 @@ def profile(file: Path) -> None:
         write_steps(read, link, Path(folder) / "link")
 
 
+@cache
+def _geo() -> tuple[Experiment, Draw]:
+    known = load_experiment("geo")
+    return known, draw(known, 1)
+
+
 def topology(file: Path) -> None:
     """Load it, and plan a trial on it."""
-    known = load_experiment("geo")
+    known, drawn = _geo()
     own = Experiment("own", known.scenario, known.profile, load(Topology, file), known.ccas)
-    make_plan(own, known.ccas["search"], draw(own, 1))
+    make_plan(own, known.ccas["search"], drawn)
 
 
 def senders(file: Path) -> None:
