@@ -6,7 +6,7 @@ import csv
 import polars as pl
 import pytest
 
-from lab.base.errors import UserError, field_error
+from lab.base.errors import MOST_CHARS, UserError, field_error
 from lab.report import latex, markdown
 from lab.report.table import Group, Row, Table
 from lab.runs.options import MOST_WORKERS, RunOptions
@@ -23,7 +23,7 @@ def test_an_error_is_one_printable_line_of_bounded_length() -> None:
     for words in ("a\nb\0c\ud800", "x" * 100_000):
         for error in (UserError(words), field_error(words, words, words, words)):
             assert str(error).isprintable()
-            assert len(str(error)) < 1000
+            assert len(str(error)) <= MOST_CHARS + 10
 
 
 def test_latex_has_no_live_command_and_no_line_of_the_text() -> None:
