@@ -13,7 +13,7 @@ options += $(if $(BACKEND),--backend $(BACKEND)) $(if $(ENGINE),--engine $(ENGIN
 
 sanitized := $(patsubst %,tests/kernel/test_%.py,kunit sender_matrix failslab hardships crowd modules)
 
-.PHONY: experiment test test-fast test-sanitize setup reproduce verify evaluate page report check doctor lint lock clean docs
+.PHONY: experiment test test-fast test-sanitize test-hostile setup reproduce verify evaluate page report check doctor lint lock clean docs
 .PHONY: bench bench-senders bench-versions bench-kernels bench-replay bench-reproduce bench-kills
 .PHONY: setup-vm box image vm provision agree notebook test-vm lint-ansible
 
@@ -22,6 +22,8 @@ experiment: setup ; @$(lab) run $(experiment) $(options)
 test: setup lint ; @scripts/setup-browser && $(lab) kernel build && scripts/python -m pytest --strict-skips -n auto --dist loadfile
 test-fast: setup ; @scripts/python -m pytest --strict-skips -n auto --dist loadfile tests/unit
 test-sanitize: setup ; @$(lab) kernel build --sanitize && LAB_TEST_KERNEL=sanitize scripts/python -m pytest --strict-skips -n auto --dist loadfile $(sanitized)
+# test-hostile: fuzzing of every reader, under 10 minutes; EXAMPLES=1000000 is the long form, SEED=... repeats one.
+test-hostile: setup ; @scripts/python -m tests.hostile $(EXAMPLES) $(SEED)
 setup: ; @scripts/setup
 reproduce: setup ; @$(lab) reproduce $(if $(QUICK),--quick) $(if $(JOBS),--jobs $(JOBS)) $(if $(NO_PCAP),--no-pcap)
 verify: setup ; @$(lab) verify

@@ -38,7 +38,7 @@ def scenario_file(folder: Path, **changes: object) -> Path:
 def start(results: Path, *words: str, **environment: str) -> "subprocess.Popen[str]":
     """Start `lab` as the leader of a process group, like a shell does."""
     return subprocess.Popen(
-        [sys.executable, "-m", "lab", *words],
+        ["env", "--default-signal=HUP,INT", sys.executable, "-m", "lab", *words],  # nohup and `&` ignore them
         cwd=REPO,
         env=os.environ | {"LAB_RESULTS": str(results), "COLUMNS": "200"} | environment,
         stdout=subprocess.PIPE,

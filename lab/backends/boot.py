@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from lab.backends import guest_code
+from lab.backends.machine_memory import machine_mb
 from lab.base import sandbox
 from lab.kernel.build import Kernel
 from lab.node.plan import CallPlan, Plan
@@ -32,6 +33,8 @@ class Called:
 
 def run_plan(plan: Plan, folder: Path, kernel: Kernel, world: Path) -> None:
     """Boot a kernel that executes a plan and leaves its raw records in a folder."""
+    if plan["memory_mb"] > machine_mb():
+        raise TrialError(f"memory_mb={plan['memory_mb']}: must be at most {machine_mb()}, the memory of this machine")
     guest_plan: Plan = {"preload": "/lab/fewer_wakeups.so", **plan}
     options = [f"rng_seed={plan['seed']}", f"mem={plan['memory_mb']}M", "quiet"]
     done = _boot(guest_plan, options, folder, kernel, world, 120 + PATIENCE * plan["flows"][0]["duration_s"])

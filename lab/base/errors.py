@@ -5,7 +5,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-MOST_CHARS = 600
+from lab.base.plain_text import cut, escaped, shown
+
+MOST_CHARS, MOST_VALUE_CHARS = 2000, 200
 
 
 class UserError(Exception):
@@ -30,12 +32,14 @@ def going_on(command: Callable[[], str]) -> Iterator[None]:
 
 def one_line(message: str) -> str:
     """Return a message on one line; the middle of a very long one is left out."""
-    line = " ".join(message.splitlines())
+    line = escaped(" ".join(message.splitlines()))
     half = MOST_CHARS // 2
     return line if len(line) <= MOST_CHARS else f"{line[:half]} ... {line[-half:]}"
 
 
 def field_error(file: Path | str, field: str, value: object, rule: str) -> UserError:
     """Format a refused field as `<file>: <field>=<value>: must be <rule>`, on one line whatever the value holds."""
-    shown = str(value)
-    return UserError(f"{file}: {field}={shown if shown.isprintable() else repr(shown)}: must be {rule}")
+    text = cut(shown(value), MOST_VALUE_CHARS)
+    return UserError(
+        f"{file}: {cut(field, MOST_VALUE_CHARS)}={text if text.isprintable() else repr(text)}: must be {rule}"
+    )

@@ -34,7 +34,7 @@ KernelSource = Annotated[Path | None, typer.Option("--source", help="A kernel ta
 Scheduler = Annotated[str | None, typer.Option(help="Address of a dask scheduler; default: this machine's processors.")]
 NoPcap = Annotated[bool, typer.Option("--no-pcap", help="Store the tables only, without the captures.")]
 ScenarioName = typer.Argument(help="A scenario's name (see `lab list`) or the path of a .yml file.")
-Jobs = Annotated[int | None, typer.Option(min=1, help="Trials at the same time; default: one per processor.")]
+Jobs = Annotated[int | None, typer.Option(help="Trials at the same time; default: one per processor.")]
 
 
 @app.command("list")
@@ -146,7 +146,7 @@ def reproduce(
 def _options(jobs: int | None, scheduler: str | None = None, no_pcap: bool = False) -> "RunOptions":
     from lab.runs.options import RunOptions, cores
 
-    return RunOptions(jobs or cores(), scheduler, keep_capture=not no_pcap)
+    return RunOptions(cores() if jobs is None else jobs, scheduler, keep_capture=not no_pcap)
 
 
 @app.command()

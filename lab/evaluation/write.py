@@ -17,6 +17,7 @@ from lab.evaluation.status import status
 from lab.judge.files import write_whole
 from lab.judge.stored import Stored, stored
 from lab.schema.scenario import load_scenario, scenarios
+from lab.tables.csv_text import to_csv
 from lab.tables.digests import write_digests
 from lab.tables.records import ScenarioRecord
 
@@ -60,7 +61,7 @@ def write_all(results: Path, library: Path | None, report_step: Step = lambda _:
     _keep(folder, "flows", _of(runs, flows))
     table = claimed(every, {"versions": versions, "flows": flows})
     _keep(folder, "claims", table)
-    write_whole(folder / "claims.csv", table.write_csv().encode())
+    write_whole(folder / "claims.csv", to_csv(table).encode())
     write_digests(folder)
     return folder, [*faults, *(fault for one in every for fault in one.judged.faults)]
 

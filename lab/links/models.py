@@ -15,13 +15,17 @@ from lab.links import lognormal
 from lab.links.steps import Quantity, Row, Steps, added
 from lab.schema.load import Strict
 
-Number = Annotated[float, Field(strict=False)]
-Positive = Annotated[float, Field(gt=0, strict=False)]
-NotNegative = Annotated[float, Field(ge=0, strict=False)]
+MOST = 1e12  # of any number: beyond all units of a link, and its square is still a float
+LEAST_STEP_S = 0.001  # between two values: finer steps cost a node more than a sender can notice
+Number = Annotated[float, Field(ge=-MOST, le=MOST, strict=False)]
+Positive = Annotated[float, Field(ge=1 / MOST, le=MOST, strict=False)]
+NotNegative = Annotated[float, Field(ge=0, le=MOST, strict=False)]
+Period = Annotated[float, Field(ge=LEAST_STEP_S, le=MOST, strict=False)]
 Bound = Annotated[float, Field(gt=0, strict=False, allow_inf_nan=True)]  # infinite where there is none, in run.json too
 LnSd = Annotated[float, Field(ge=0, le=5, strict=False)]  # of a logarithm: 5 is a spread over eight decades
 LEAST_SHARE = 0.001  # of a log-normal model's values within its bounds: what lies outside is drawn again
-STEPS_A_CYCLE, LEAST_STEP_S = 40, 0.001  # finer steps cost a node more than a sender can notice
+MOST_DRAWS = 100_000  # of a value within its bounds: with LEAST_SHARE, e^-100 of all trials need more
+STEPS_A_CYCLE, MOST_TERMS = 40, 16
 
 
 class Model(Strict):
@@ -60,10 +64,11 @@ class Lognormal(Model):
 
     def draw(self, rng: np.random.Generator, duration_s: float) -> Quantity:  # noqa: ARG002
         """Draw again what lies outside the bounds."""
-        while True:
+        for _ in range(MOST_DRAWS):
             value = lognormal.sample(rng, self.mean, self._ln_sd)
             if self.least <= value <= self.most:
                 return value
+        return min(max(value, self.least), self.most)  # no spread: rounding alone leads out of the bounds
 
     @property
     def nominal(self) -> float:
@@ -103,7 +108,7 @@ class Levels(Model):
     """
 
     model: Literal["levels"]
-    period_s: Positive
+    period_s: Period
     mean: Positive
     sd: NotNegative | None = None
     ln_sd: LnSd | None = None
@@ -152,7 +157,7 @@ class Cycle(Model):
     model: Literal["cycle"]
     mean: Number
     amplitude: NotNegative
-    period_s: Positive
+    period_s: Period
     shape: Literal["sine", "square", "sawtooth"] = "sine"
 
     def draw(self, rng: np.random.Generator, duration_s: float) -> Quantity:
@@ -187,7 +192,7 @@ class Jitter(Model):
     mean: Number
     sd: NotNegative
     correlation_ms: Positive
-    step_ms: Positive = 10.0
+    step_ms: Annotated[float, Field(ge=LEAST_STEP_S * 1e3, le=MOST, strict=False)] = 10.0
     least: Number = 0.0
 
     def draw(self, rng: np.random.Generator, duration_s: float) -> Quantity:
@@ -222,13 +227,15 @@ class Schedule(Model):
 
     model: Literal["schedule"]
     steps: Annotated[list[Level], Field(min_length=1)]
-    period_s: Positive | None = None
+    period_s: Period | None = None
 
     @model_validator(mode="after")
     def _in_order(self) -> "Schedule":
         times = [step.from_s for step in self.steps]
         if times[0] != 0 or sorted(set(times)) != times or (self.period_s and times[-1] >= self.period_s):
             raise ValueError("steps that start at 0 s, follow each other and lie within the period")
+        if self.period_s and self.period_s < LEAST_STEP_S * len(times):
+            raise ValueError(f"a schedule with a period of at least {LEAST_STEP_S:g} s per step")
         return self
 
     def draw(self, rng: np.random.Generator, duration_s: float) -> Quantity:  # noqa: ARG002
@@ -252,7 +259,7 @@ class Sum(Model):
     """Several models together, such as a level, a cycle and jitter."""
 
     model: Literal["sum"]
-    of: Annotated[list["Term"], Field(min_length=2)]
+    of: Annotated[list["Term"], Field(min_length=2, max_length=MOST_TERMS)]
 
     def draw(self, rng: np.random.Generator, duration_s: float) -> Quantity:
         """Draw the terms in their order."""

@@ -152,7 +152,7 @@ def _extended(file: Path, content: Any) -> Any:
         return content
     name, known = content["extends"], profile_files()
     base = read_yaml(known[choose("profile of trace-profiles/", str(name), list(known), shown(file), "extends")])
-    if "extends" in base:
+    if not isinstance(base, dict) or "extends" in base:
         raise field_error(shown(file), "extends", name, "a profile that extends none itself")
     own = {field: value for field, value in content.items() if field != "extends"}
     for way in WAYS:

@@ -4,15 +4,16 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
 from lab.base.errors import field_error
+from lab.base.plain_file import require_plain
 from lab.links import batches
 from lab.links.batches import Batches
-from lab.links.models import NotNegative, Positive
+from lab.links.models import MOST, NotNegative, Positive
 from lab.links.steps import Row, Steps
 from lab.schema.load import Strict
 from lab.traces import recording
@@ -31,7 +32,9 @@ class Series(Strict):
     file: str | None = None
     format: str | None = None  # the file's importer, where its content does not show it
     column: str | None = None  # of the recording; else the one that fits the quantity
-    bin_ms: Positive = 10.0  # opportunities are counted in bins of this length
+    bin_ms: Annotated[float, Field(ge=1, le=MOST, strict=False)] = (
+        10.0  # opportunities are counted in bins of this length
+    )
     scale: Positive = 1.0
     clock: str | None = None  # series of one clock were recorded together, and start together
     loop: bool = False  # else a trial longer than the recording is refused
@@ -155,6 +158,7 @@ def _stored(series: Series, profile: Path, field: str) -> Path:
     if series.dataset:
         return imported_dataset(series.dataset)
     path = profile.parent / str(series.file)
+    require_plain(path)
     if not path.exists():
         raise field_error(profile, f"{field}.file", series.file, "a file in the folder of the profile")
     return imported(path, series.format)

@@ -17,7 +17,9 @@ def kind(value: Any) -> str:
     """Tell the forms apart by what only one of them has; the tags' `~` keeps them out of error messages."""
     if isinstance(value, dict):
         model = value.get("model")
-        return f"~{model if model in MODELS else 'unknown'}" if model is not None else "~series"
+        return (
+            f"~{model if isinstance(model, str) and model in MODELS else 'unknown'}" if model is not None else "~series"
+        )
     return f"~{value.model}" if hasattr(value, "model") else "~series" if isinstance(value, Series) else "~number"
 
 

@@ -3,20 +3,42 @@
 
 import json
 import socket
+import time
 from typing import Any
 
+from lab.node.datagrams import MOST_RECORDS_BYTES
 from lab.node.tools import NodeError
 
-MOST_LINE_BYTES = 1 << 16
+MOST_LINE_BYTES, PIECE_BYTES = 1 << 16, 1 << 20
+MOST_ERROR_CHARS = 300
 Message = dict[str, Any]  # a line: its keys follow from the exchange (lab/node/recorder.py)
+
+
+def line_bytes(received: bytes | bytearray) -> int | None:
+    """Return the length of the first line; None where it has not come yet. NodeError where it is too long."""
+    end = received.find(b"\n", 0, MOST_LINE_BYTES)
+    if end < 0 and len(received) >= MOST_LINE_BYTES:
+        raise NodeError(f"recorder: a line must have at most {MOST_LINE_BYTES} bytes")
+    return end + 1 or None
+
+
+def message(line: bytes) -> Message:
+    """Read a line; NodeError where it is no message of a recorder."""
+    try:
+        said = json.loads(line)
+    except (ValueError, RecursionError):
+        said = None
+    if not isinstance(said, dict):
+        raise NodeError("recorder: the other end is no recorder")
+    return said
 
 
 class Line:
     """The TCP connection: a line of JSON either way, or bytes of a length that a line announced."""
 
-    def __init__(self, connection: socket.socket) -> None:
+    def __init__(self, connection: socket.socket, received: bytes = b"") -> None:
         self.connection = connection
-        self.stream = connection.makefile("rb")
+        self.received = bytearray(received)  # and not used yet
 
     def send(self, **message: Any) -> None:
         """Send a line."""
@@ -24,25 +46,35 @@ class Line:
 
     def answer(self, patience_s: float) -> Message:
         """Wait for the other end's line; NodeError where none comes, or it reports an error."""
+        end_s = time.monotonic() + patience_s
+        while (length := line_bytes(self.received)) is None:
+            try:
+                self.connection.settimeout(max(end_s - time.monotonic(), 0.001))
+                piece = self.connection.recv(MOST_LINE_BYTES)
+            except TimeoutError:
+                raise NodeError(f"recorder: no answer within {patience_s:g} s") from None
+            if not piece:
+                raise NodeError("recorder: the other end hung up")
+            self.received += piece
         self.connection.settimeout(patience_s)
-        try:
-            text = self.stream.readline(MOST_LINE_BYTES)
-            said = json.loads(text) if text else None
-        except TimeoutError:
-            raise NodeError(f"recorder: no answer within {patience_s:g} s") from None
-        except ValueError:
-            raise NodeError("recorder: the other end is no recorder") from None
-        if said is None:
-            raise NodeError("recorder: the other end hung up")
-        if not isinstance(said, dict) or "error" in said:
-            raise NodeError(str(said["error"]) if isinstance(said, dict) else "recorder: the other end is no recorder")
+        text = bytes(self.received[:length])
+        del self.received[:length]
+        said = message(text)
+        if "error" in said:
+            raise NodeError(ascii(said["error"])[1:-1][:MOST_ERROR_CHARS])
         return said
 
     def records(self, length: int) -> bytes:
         """Read raw records of a length."""
-        got = self.stream.read(length)
-        if len(got) < length:
-            raise NodeError("recorder: the other end hung up")
+        if not isinstance(length, int) or not 0 <= length <= MOST_RECORDS_BYTES:
+            raise NodeError(f"recorder: records must have 0 to {MOST_RECORDS_BYTES} bytes")
+        while len(self.received) < length:
+            piece = self.connection.recv(min(length - len(self.received), PIECE_BYTES))
+            if not piece:
+                raise NodeError("recorder: the other end hung up")
+            self.received += piece
+        got = bytes(self.received[:length])
+        del self.received[:length]
         return got
 
     def report(self, error: str) -> None:

@@ -24,6 +24,7 @@ ARRIVAL = struct.Struct("<QI")  # as stored: arrived, number
 ROUND_TRIP = struct.Struct("<IQQQQ")  # as stored: number; sent, arrived there, left there, arrived back
 
 BUFFER_BYTES = 64 << 20
+MOST_RECORDS_BYTES = 1 << 30  # of a phase: 89 million arrivals
 SKB_BYTES = 4352  # at most what the kernel counts for a datagram of one Ethernet frame
 TICK_S = 0.001  # between bursts of fillers: a shorter sleep is not kept on every machine
 BATCH, PROBES = 256, 32  # datagrams a system call
@@ -95,7 +96,12 @@ def collect(udp: socket.socket, token: bytes, phase: Phase, rate_mbps: float) ->
             last_s = time.monotonic()
             for at, length, arrived_ns, dropped in batch.received(count):
                 sender, index, number = FILLER.unpack_from(batch.data, at)
-                if length == FILLER.size and sender == token and index == phase.number:
+                if (
+                    length == FILLER.size
+                    and sender == token
+                    and index == phase.number
+                    and len(records) < MOST_RECORDS_BYTES
+                ):
                     records += ARRIVAL.pack(arrived_ns, number)
                     overflowed = max(overflowed, dropped)
             if count < BATCH:

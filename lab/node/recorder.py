@@ -15,20 +15,20 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from lab.node import datagrams
-from lab.node.control import Line, Message, listen
+from lab.node.control import MOST_ERROR_CHARS, Line, Message, listen
 from lab.node.datagrams import Arrived, Phase
+from lab.node.lobby import Lobby, Peer
 from lab.node.task import Task
 from lab.node.tools import NodeError
 
 VERSION = 1
 PORT = 5301
 GREETING_S = 10  # for an answer while nothing else goes on
-TURN_S = 60
 Say = Callable[[str], None]
 
 
@@ -66,43 +66,59 @@ def check(said: Message, limits: Limits) -> Asked:
     )
     for name, low, high in rules:
         value = getattr(asked, name)
-        if not isinstance(value, (int, float)) or not low <= value <= high:
-            raise NodeError(f"{name}={value}: must be {low} to {high}")
+        kinds = int if name == "packet_bytes" else (int, float)
+        if isinstance(value, bool) or not isinstance(value, kinds) or not low <= value <= high:
+            raise NodeError(f"{name}={_short(value)}: must be {low} to {high}")
     for phase in asked.phases if isinstance(asked.phases, list) else [None]:
-        if not isinstance(phase, dict) or not isinstance(phase.get("seconds"), (int, float)):
-            raise NodeError(f"phases={phase}: must be a list of phases with seconds")
-        if not {"name", "down", "up"} <= phase.keys():
-            raise NodeError(f"phases={phase}: must be named, and say which ways are filled")
+        _check_phase(phase, limits)
     seconds = sum(phase["seconds"] for phase in asked.phases)
-    if not 0 < seconds <= limits.seconds or min(phase["seconds"] for phase in asked.phases) <= 0:
+    if not 0 < seconds <= limits.seconds:
         raise NodeError(f"seconds={seconds:g}: must be above 0, and at most {limits.seconds:g} in all")
     return asked
 
 
+def _check_phase(phase: Any, limits: Limits) -> None:
+    if not isinstance(phase, dict) or not {"name", "down", "up", "seconds"} <= phase.keys():
+        raise NodeError(f"phases={_short(phase)}: must be a list of phases with name, seconds, down and up")
+    seconds = phase["seconds"]
+    if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not 0 < seconds <= limits.seconds:
+        raise NodeError(f"seconds={_short(seconds)}: must be above 0, and at most {limits.seconds:g} in all")
+
+
+def _short(value: Any) -> str:
+    try:
+        return str(value)[:60]
+    except ValueError:
+        return "a number of more than 4300 digits"
+
+
 def serve(port: int = PORT, limits: Limits | None = None, sessions: int = 0, say: Say | None = None) -> None:
     """Serve one client after the other, for ever or so many; an error of a session is said and ends that one."""
-    with listen(port) as listening:
+    with listen(port) as listening, closing(Lobby(listening, GREETING_S)) as lobby:
         for number in range(1, sessions + 1) if sessions else itertools.count(1):
-            connection, address = _accept(listening)
-            with connection:
-                line, told = Line(connection), "measured"
-                try:
-                    _session(line, address[0], port, limits or Limits())
-                except (NodeError, OSError) as error:
-                    told = str(error)
-                    line.report(told)
+            peer = lobby.next_peer()
+            with peer.connection:
+                told = _serve_peer(peer, port, limits or Limits())
             if say:
-                say(f"{number}: {address[0].removeprefix('::ffff:')}: {told}")
+                say(f"{number}: {peer.address.removeprefix('::ffff:')}: {told}")
 
 
-def _accept(listening: socket.socket) -> tuple[socket.socket, Any]:
-    """Wait for a client in turns: a plain accept() goes on after Ctrl-C where a library restarts system calls."""
-    listening.settimeout(TURN_S)
-    while True:
-        try:
-            return listening.accept()
-        except TimeoutError:
-            continue
+def _serve_peer(peer: Peer, port: int, limits: Limits) -> str:
+    """Measure with a peer, or report the reason why not; whatever a peer sends, the next one is served."""
+    line = Line(peer.connection, peer.received)
+    try:
+        if peer.refusal:
+            raise NodeError(peer.refusal)
+        _session(line, peer.address, port, limits)
+    except (NodeError, OSError) as error:
+        told = str(error)
+    except Exception as error:  # what no rule foresaw: this peer's session ends, and no other
+        told = f"recorder: {type(error).__name__}: must be a request of a recorder"
+    else:
+        return "measured"
+    told = ascii(told)[1:-1][:MOST_ERROR_CHARS]
+    line.report(told)
+    return told
 
 
 def _session(line: Line, client: str, port: int, limits: Limits) -> None:
@@ -164,6 +180,13 @@ def _serve_phase(line: Line, asked: Asked, index: int, token: bytes, fillers: so
 
 def measure(host: str, port: int, asked: Asked, folder: Path) -> Message:
     """Measure the path to a server and leave raw records in a folder; returns record.json's content."""
+    try:
+        return _measure(host, port, asked, folder)
+    except (KeyError, TypeError, ValueError):  # of what the server sent
+        raise NodeError(f"{host} port {port}: must be a recorder that serves: its lines are no recorder's") from None
+
+
+def _measure(host: str, port: int, asked: Asked, folder: Path) -> Message:
     try:
         connection = socket.create_connection((host, port), timeout=GREETING_S)
     except OSError as error:

@@ -3,6 +3,7 @@ r"""The report as LaTeX: one tabular each, for \input into a paper that loads bo
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from lab.base.plain_text import flat
 from lab.report.table import Table
 
 SPECIAL = {
@@ -22,7 +23,7 @@ def render(headline: Sequence[str], tables: Sequence[Table]) -> str:
     return (
         "\n\n".join(
             [
-                "\n".join(f"% {sentence}" for sentence in headline),
+                "\n".join(f"% {flat(sentence)}" for sentence in headline),
                 *("\n".join(_lines(table)) for table in tables),
             ]
         )
@@ -31,12 +32,12 @@ def render(headline: Sequence[str], tables: Sequence[Table]) -> str:
 
 
 def escape(text: str) -> str:
-    """Text that LaTeX prints as it stands."""
-    return "".join(SPECIAL.get(character, character) for character in text)
+    """Text that LaTeX prints as it stands, on one line."""
+    return "".join(SPECIAL.get(character, character) for character in flat(text))
 
 
 def _lines(table: Table) -> Iterator[str]:
-    yield f"% {table.caption}"
+    yield f"% {flat(table.caption)}"
     yield rf"\begin{{tabular}}{{ll{'r' * (len(table.header) - 1)}}}"
     yield r"\toprule"
     yield _line((table.group_header, *table.header))

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The report as Markdown."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
+from lab.base.plain_text import flat
 from lab.report.table import Table
 
 
@@ -15,7 +16,7 @@ def render(title: str, headline: Sequence[str], tables: Sequence[Table]) -> str:
 
 
 def _lines(table: Table) -> Iterator[str]:
-    yield _line((table.group_header, *table.header))
+    yield _line(map(_escape, (table.group_header, *table.header)))
     yield _line(("---", "---", *("---:" for _ in table.header[1:])))
     for group in table.groups:
         for row in group.rows:
@@ -23,11 +24,13 @@ def _lines(table: Table) -> Iterator[str]:
             yield _line((_escape(group.label), *cells))
 
 
-def _line(cells: Sequence[str]) -> str:
+def _line(cells: Iterable[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
 def _escape(text: str) -> str:
-    for character in "\\|*_<":
+    """Return text that is neither markup nor a link, on one line."""
+    text = flat(text)
+    for character in "\\`|*_<[":
         text = text.replace(character, "\\" + character)
     return text

@@ -20,6 +20,7 @@ from lab.report.figures import Named
 from lab.report.headline import headline
 from lab.report.table import Table, tables
 from lab.report.template import Picture, picture
+from lab.tables.csv_text import to_csv
 from lab.tables.records import Stanza
 from lab.tables.stored_run import Run
 
@@ -62,8 +63,8 @@ def write_report(run_dir: Path, replay_library: Path | None) -> Report:
     html = page.render(_page(run, judged, answer, shown, pictures))
     paths = ReportPaths(
         page=write_whole(run_dir / "report.html", html),
-        summary_csv=write_whole(run_dir / "summary.csv", summary.write_csv(float_precision=6)),
-        outcomes_csv=write_whole(run_dir / "outcomes.csv", judged.write_csv(float_precision=6)),
+        summary_csv=write_whole(run_dir / "summary.csv", to_csv(summary, float_precision=6)),
+        outcomes_csv=write_whole(run_dir / "outcomes.csv", to_csv(judged, float_precision=6)),
         summary_md=write_whole(run_dir / "summary.md", markdown.render(scenario["question"], answer, shown)),
         summary_tex=write_whole(run_dir / "summary.tex", latex.render(answer, shown)),
         summary_txt=write_whole(run_dir / "summary.txt", text.render(answer, shown)),

@@ -16,7 +16,7 @@ from lab.base.errors import UserError
 from lab.runs import run_folder
 from lab.runs.experiment import Experiment
 from lab.runs.find_run import FindRun
-from lab.runs.missing import missing_trials, require_space
+from lab.runs.missing import missing_trials, require_memory, require_space
 from lab.runs.options import RunOptions
 from lab.runs.pool import Result, run_jobs
 from lab.runs.trial import Job
@@ -78,6 +78,7 @@ def execute(
 
 def _open(locks: ExitStack, experiment: Experiment, find_run: FindRun, site: Site, options: RunOptions) -> OpenRun:
     """Create or find the run's folder, lock it, and list its missing trials."""
+    require_memory(experiment, site.backend, options)
     stored = find_run(experiment, site)
     if stored is None:
         require_space(experiment, experiment.scenario.trials * len(experiment.scenario.ccas), options)

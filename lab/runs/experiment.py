@@ -41,6 +41,8 @@ def load_experiment(name: str, overrides: dict[str, Any] | None = None) -> Exper
 def assemble(name: str, scenario: Scenario, file: str, cca_field: str = "ccas") -> Experiment:
     """Read what a scenario names; errors name `file` as the place of the fields."""
     ccas = {cca: load_cca(cca, file, cca_field) for cca in scenario.ccas}
+    for published in scenario.published:
+        load_cca(published.cca, file, "published.cca")
     rival = load_cca(scenario.rival, file, "rival") if scenario.rival else None
     topology = load_topology(scenario.topology, file)
     if rival and len(topology.rivals) != 2:

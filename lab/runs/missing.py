@@ -6,11 +6,13 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from lab.backends.backend import Backend
+from lab.backends.machine_memory import machine_mb
 from lab.base import paths
-from lab.base.errors import UserError
+from lab.base.errors import UserError, field_error
+from lab.runs import sizes
 from lab.runs.experiment import Experiment
 from lab.runs.options import RunOptions
-from lab.runs.plan import draw
+from lab.runs.plan import draw, mss_bytes
 from lab.runs.trial import Job
 from lab.tables.stored_trial import Trial
 
@@ -28,6 +30,17 @@ def missing_trials(experiment: Experiment, folder: Path, backend: Backend, optio
     with ThreadPoolExecutor() as threads:
         whole = threads.map(lambda job: Trial(job.folder).is_whole, jobs)
         return [job for job, is_whole in zip(jobs, whole, strict=True) if not is_whole]
+
+
+def require_memory(experiment: Experiment, backend: Backend, options: RunOptions) -> None:
+    """Refuse a link whose virtual kernel needs more memory than this machine has; elsewhere each worker does."""
+    if backend.kind != "virtual" or options.scheduler:
+        return
+    link = draw(experiment, 1).link
+    needed_mb = sizes.memory_mb(link, experiment.scenario.duration_s, mss_bytes(experiment))
+    if needed_mb > machine_mb():
+        rule = f"at most {machine_mb()}, the memory of this machine: a smaller buffer, rate, delay or duration"
+        raise field_error(experiment.profile.file, "memory_mb", needed_mb, rule)
 
 
 def require_space(experiment: Experiment, trials: int, options: RunOptions) -> None:

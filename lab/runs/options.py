@@ -4,6 +4,10 @@
 import os
 from dataclasses import dataclass, field
 
+from lab.base.errors import field_error
+
+MOST_WORKERS = 1024
+
 
 def cores() -> int:
     """Return the number of processors that this process may use."""
@@ -17,3 +21,8 @@ class RunOptions:
     workers: int = field(default_factory=cores)
     scheduler: str | None = None  # address of a dask scheduler; None: this machine's processors
     keep_capture: bool = True
+
+    def __post_init__(self) -> None:
+        """Refuse more workers than any machine has processors."""
+        if not 1 <= self.workers <= MOST_WORKERS:
+            raise field_error("command line", "jobs", self.workers, f"1 to {MOST_WORKERS}")

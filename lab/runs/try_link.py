@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from lab.runs.experiment import Experiment, assemble
-from lab.schema.load import parse
+from lab.schema.load import parse, require_name
 from lab.schema.scenario import Scenario
 
 COMMAND_LINE = "command line"
@@ -17,5 +17,6 @@ def try_link(profile: str, ccas: list[str], overrides: dict[str, Any]) -> Experi
     given = {name: value for name, value in overrides.items() if value is not None}
     question = f"When do {', '.join(ccas)} leave slow start on link {Path(profile).stem}?"
     content = {"question": question, "profile": profile, "ccas": ccas} | DEFAULTS | given
+    name = require_name(Path(profile).stem, COMMAND_LINE)
     scenario = parse(Scenario, content, Path(COMMAND_LINE))
-    return assemble(f"try-{Path(profile).stem}", scenario, COMMAND_LINE, "cca")
+    return assemble(f"try-{name}", scenario, COMMAND_LINE, "cca")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Read a user's YAML into a model, or refuse it in one line."""
 
+import re
 from collections.abc import Callable, Iterable
 from copy import deepcopy
 from functools import lru_cache
@@ -10,8 +11,15 @@ from typing import Any, TypeVar
 import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from lab.base import plain_text
 from lab.base.errors import UserError, field_error
 from lab.base.paths import REPO
+from lab.base.plain_file import MEGABYTE, read_plain
+from lab.schema.yaml_loader import load_text
+
+MOST_BYTES = MEGABYTE
+MOST_SHOWN_CHARS = 60
+NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")
 
 
 class Strict(BaseModel):
@@ -26,7 +34,7 @@ Model = TypeVar("Model", bound=BaseModel)
 def read_yaml(file: Path) -> Any:
     """Read a YAML file; UserError names the line where it is not YAML."""
     try:
-        return deepcopy(_parsed(file.read_text(encoding="utf-8")))
+        return deepcopy(_parsed(read_plain(file, MOST_BYTES).decode("utf-8")))
     except OSError as error:
         raise UserError(f"{shown(file)}: {error.strerror}: must be a readable file") from None
     except UnicodeDecodeError:
@@ -34,13 +42,16 @@ def read_yaml(file: Path) -> Any:
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = f" line {mark.line + 1}" if mark else ""
-        raise UserError(f"{shown(file)}:{line} {getattr(error, 'problem', error)}: must be YAML") from None
+        problem = getattr(error, "problem", None) or getattr(error, "reason", error)
+        raise UserError(
+            f"{shown(file)}:{line} {problem}{'' if 'must ' in str(problem) else ': must be YAML'}"
+        ) from None
 
 
 @lru_cache(maxsize=128)
 def _parsed(text: str) -> Any:
     """Parse a text once: one command reads lab/cca.yml and the base of a counterfactual a hundred times."""
-    return yaml.safe_load(text)
+    return load_text(text)
 
 
 def parse(model: type[Model], content: Any, file: Path) -> Model:
@@ -59,6 +70,13 @@ def load(model: type[Model], file: Path) -> Model:
 def shown(file: Path) -> str:
     """Return the path of a file, from the checkout's root where the file is inside."""
     return str(file.relative_to(REPO)) if file.is_relative_to(REPO) else str(file)
+
+
+def require_name(name: str, file: Path | str) -> str:
+    """Return a name that becomes a folder and a link of a page; UserError where it could be more than that."""
+    if not NAME.fullmatch(name):
+        raise field_error(file, "name", name, "letters, digits and _ . - only, at most 100 of them")
+    return name
 
 
 def by_name(files: Iterable[Path], name_of: Callable[[Path], str]) -> dict[str, Path]:
@@ -88,10 +106,5 @@ def _refusal(file: Path, error: Any) -> UserError:
         "union_tag_invalid": f"one of these forms: {tags}",
     }
     rule = rules.get(error["type"]) or error["msg"].removeprefix("Input should be ").removeprefix("Value error, ")
-    value = "" if error["type"] == "missing" else _short(error["input"])
+    value = "" if error["type"] == "missing" else plain_text.cut(plain_text.shown(error["input"]), MOST_SHOWN_CHARS)
     return field_error(shown(file), field, value, rule)
-
-
-def _short(value: object) -> str:
-    text = str(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."

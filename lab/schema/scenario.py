@@ -9,10 +9,12 @@ from pydantic import Field, field_validator, model_validator
 from lab.base import paths
 from lab.base.errors import UserError, field_error
 from lab.schema.heuristics import DEFAULT_RULE, rule_files
-from lab.schema.load import Strict, by_name, choose, parse, read_yaml, shown
+from lab.schema.load import NAME, Strict, by_name, choose, parse, read_yaml, require_name, shown
 
 Number = Annotated[float, Field(strict=False)]
 Text = Annotated[str, Field(min_length=1)]
+MOST_DURATION_S = 3600
+MOST_SIZE_BYTES = 10**10 // 8 * MOST_DURATION_S  # of the fastest link, 10 Gb/s, in the longest trial
 
 # What a source's times count from: the first data segment, or the SYN. Ours count from the SYN.
 Clock = Literal["data", "syn"]
@@ -102,18 +104,20 @@ class Scenario(Strict):
     profile: str
     ccas: Annotated[list[str], Field(min_length=1)]
     trials: Annotated[int, Field(ge=1, le=100_000)]
-    duration_s: Annotated[int, Field(ge=1, le=3600)]
-    seed: Annotated[int, Field(ge=0)]
+    duration_s: Annotated[int, Field(ge=1, le=MOST_DURATION_S)]
+    seed: Annotated[int, Field(ge=0, lt=2**63)]
     counterfactual_of: str | None = None  # the scenario that this one repeats with something changed
     heuristic: str = DEFAULT_RULE  # the at-capacity rule that the headline follows
     published: list[Published] = []
     # As in the source. The lab does not wait: each trial begins with a kernel and a link that are new.
     pause_s: Annotated[Number, Field(ge=0)] = 0.0
     round_pause_s: Annotated[Number, Field(ge=0)] = 0.0  # after one download of each sender
-    size_bytes: Annotated[int, Field(ge=1)] | None = (
+    size_bytes: Annotated[int, Field(ge=1, le=MOST_SIZE_BYTES)] | None = (
         None  # the download ends with this many bytes, at the latest after duration_s
     )
-    mtu_bytes: Annotated[int, Field(ge=576)] | None = None  # of both ends' routes; none: that of the topology's wires
+    mtu_bytes: Annotated[int, Field(ge=576, le=65_535)] | None = (
+        None  # of both ends' routes; none: that of the topology's wires
+    )
     pacing: Literal["fq"] | None = None  # qdisc that paces on the senders' hosts; None: only if the sender needs one
     rival: str | None = None  # the sender of a second download, from a server of its own, at the same time
     replayed: list[str] = []  # SEARCH versions, replayed over the downloads without HyStart
@@ -159,7 +163,7 @@ def load_scenario(name: str, overrides: dict[str, Any] | None = None) -> tuple[s
     changes = {key: value for key, value in (overrides or {}).items() if value is not None}
     if changes:
         scenario = parse(Scenario, scenario.model_dump() | changes, Path(f"{shown(file)} (command line)"))
-    return file.stem, scenario
+    return require_name(file.stem, shown(file)), scenario
 
 
 def scenario_files() -> dict[str, Path]:
@@ -192,10 +196,11 @@ def _read(file: Path) -> Scenario:
 def _base(name: str, file: Path) -> Scenario:
     """Read the base of a counterfactual: a scenario in the same folder, or one of the lab's."""
     neighbour = file.parent / f"{name}.yml"
-    found = neighbour if neighbour.exists() else _known(name, shown(file), "counterfactual_of")
-    if "counterfactual_of" in (read_yaml(found) or {}):
+    found = neighbour if NAME.fullmatch(name) and neighbour.exists() else _known(name, shown(file), "counterfactual_of")
+    content = read_yaml(found)
+    if isinstance(content, dict) and "counterfactual_of" in content:
         raise field_error(shown(file), "counterfactual_of", name, "a scenario that is no counterfactual itself")
-    return parse(Scenario, read_yaml(found), found)
+    return parse(Scenario, content, found)
 
 
 def scenarios() -> list[str]:

@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Topologies: containerlab's own file, which every engine brings up; labels name the interface of each role."""
 
+import re
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from lab.base import paths
 from lab.base.errors import field_error
-from lab.schema.load import Strict, by_name, choose, load, shown
+from lab.schema.load import NAME, Strict, by_name, choose, load, shown
 
+DEV = re.compile(r"[A-Za-z0-9_.-]{1,15}")  # the kernel's IFNAMSIZ is 16
 ROLES = ("sender", "receiver")
 RIVALS = ("rival-sender", "rival-receiver")  # of a second download at the same time: optional
 SHAPES = ("bottleneck", "delay-down", "bottleneck-up", "delay-up")
@@ -45,13 +47,21 @@ class Graph(Strict):
 
     defaults: Container = Container()
     nodes: dict[str, Node]
-    links: list[Link]
+    links: Annotated[list[Link], Field(min_length=1)]
+
+    @field_validator("nodes")
+    @classmethod
+    def _plain_names(cls, nodes: dict[str, Node]) -> dict[str, Node]:
+        for name in nodes:
+            if not NAME.fullmatch(name):  # an engine makes files and namespaces of it
+                raise ValueError("nodes whose names have letters, digits and _ . - only")
+        return nodes
 
     @model_validator(mode="after")
     def _ends_exist(self) -> "Graph":
         for link in self.links:
             for end in link.endpoints:
-                if end.count(":") != 1 or end.split(":")[0] not in self.nodes:
+                if end.count(":") != 1 or end.split(":")[0] not in self.nodes or not DEV.fullmatch(end.split(":")[1]):
                     raise ValueError(f"node:interface of a known node, not {end}")
         return self
 

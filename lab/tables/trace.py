@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from lab.base.errors import UserError
 from lab.tables.raw import gather, map_file
 
+LATEST_NS = 1 << 62  # of a clock: with the differences after it, it fits 64 bits
 PAGE_HEAD = 16  # u64 time stamp, u64 commit
 COMMIT_MASK = (1 << 27) - 1  # above it: flags for missed events
 MISSED = 1 << 31
@@ -84,6 +85,8 @@ def _pages(data: NDArray[np.uint8], page_bytes: int, file: Path) -> NDArray[np.i
         now_ns, commit = struct.unpack_from("<QQ", data[start : start + PAGE_HEAD].tobytes())
         if commit & MISSED:
             raise UserError(f"{file}: must hold every event: the kernel overwrote some")
+        if now_ns >= LATEST_NS:
+            raise UserError(f"{file}: time: must be below 2^62 ns in each page")
         begin, end = start + PAGE_HEAD, start + PAGE_HEAD + (commit & COMMIT_MASK)
         if end > len(data):
             raise UserError(f"{file}: must be whole: it ends inside a page")

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import polars as pl
 
-from lab.base.errors import UserError
+from lab.base.errors import UserError, field_error
 
 MAGIC = b"PAR1"
+MOST_ROWS = 50_000_000  # of a table in memory: a small file can announce billions
 
 
 @contextmanager
@@ -27,3 +28,11 @@ def parquet_errors(path: Path) -> Iterator[None]:
     ) as error:
         words = getattr(error, "strerror", None) or (str(error).splitlines() or ["unreadable"])[0]
         raise UserError(f"{path}: {words[:80]}: must be a whole Parquet file") from None
+
+
+def require_rows(path: Path) -> None:
+    """Refuse a table with more rows than fit in memory; its end announces their number."""
+    with parquet_errors(path):
+        rows = int(pl.scan_parquet(path).select(pl.len()).collect().item())
+    if rows > MOST_ROWS:
+        raise field_error(path, "rows", rows, f"at most {MOST_ROWS}")

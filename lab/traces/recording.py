@@ -11,7 +11,7 @@ import polars as pl
 
 from lab.base.errors import UserError, field_error
 from lab.traces.columns import check_clock, check_columns
-from lab.traces.parquet import parquet_errors
+from lab.traces.parquet import parquet_errors, require_rows
 
 Kind = Literal["series", "opportunities", "samples"]
 Meaning = Literal["capacity", "goodput", "usage"]
@@ -97,6 +97,7 @@ def write(recording: Recording, path: Path) -> None:
 def read(path: Path) -> Recording:
     """Read a stored recording into memory; UserError where the file is another one."""
     found = scan(path)
+    require_rows(path)
     with parquet_errors(path):
         frame = found.frame.collect()
     check_columns(frame, found.kind, str(path))  # what is wrong is this file's, and not its source's

@@ -56,7 +56,7 @@ def test_a_format_that_is_not_there_is_named(tmp_path: Path) -> None:
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="none: No such file or directory: must be a readable file"):
         importers.read(tmp_path / "none")
-    with pytest.raises(UserError, match="Is a directory: must be a readable file"):
+    with pytest.raises(UserError, match="must be a plain file, no folder, pipe or device"):
         importers.read(tmp_path)
 
 

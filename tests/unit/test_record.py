@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A path is measured as it is: over loopback, over shaped links, in virtual time; and raw records are read honestly."""
 
+import contextlib
 import json
 import socket
 import threading
@@ -89,6 +90,44 @@ def test_a_stranger_who_speaks_nonsense_does_not_end_the_server(tmp_path: Path) 
     measured("127.0.0.1", number, tmp_path, IDLE | {"seconds": 0.2})
     serving.join(timeout=10)
     assert [words.split(": ", 2)[-1] for words in printed][-1] == "measured"
+
+
+HOSTILE = [
+    b"[" * 60_000 + b"\n",
+    b"x" * 70_000,
+    b'{"version": 1, "phases": [{"name": "x", "seconds": 1' + b"0" * 400 + b', "down": 1, "up": 1}], "rate_mbps": 1, '
+    b'"packet_bytes": 1500, "probe_ms": 10, "quiet_s": 1, "drain_s": 1}\n',
+    b'{"version": 1, "phases": [{"name": "x", "seconds": 1, "down": 1, "up": 1}], "rate_mbps": 1, '
+    b'"packet_bytes": 100.5, "probe_ms": 10, "quiet_s": 1, "drain_s": 1}\n',
+    b'{"version": 1, "phases": {"a": 1}}\n',
+    b'{"version": 1, "error": {"a": "\\u0000\\n"}}\n',
+    b'{"version": 1' + b"0" * 5000 + b"}\n",
+    b"\xff\xfe\n",
+]
+
+
+def test_no_line_of_a_peer_ends_the_server_and_silent_peers_keep_nobody_waiting(tmp_path: Path) -> None:
+    with socket.create_server(("", 0)) as free:
+        number = int(free.getsockname()[1])
+    said: list[str] = []
+    words = {"port": number, "sessions": len(HOSTILE) + 1, "say": said.append}
+    serving = threading.Thread(target=recorder.serve, kwargs=words, daemon=True)
+    serving.start()
+    wait_until_listening(number)
+    silent = [socket.create_connection(("127.0.0.1", number)) for _ in range(20)]
+    for line in HOSTILE:
+        with socket.create_connection(("127.0.0.1", number)) as peer:
+            peer.sendall(line)
+            peer.settimeout(60)
+            with contextlib.suppress(ConnectionResetError):  # the server hung up without reading all of it
+                while peer.recv(1000):
+                    pass
+    measured("127.0.0.1", number, tmp_path, IDLE | {"seconds": 0.2})
+    serving.join(timeout=60)
+    assert [words.split(": ", 2)[-1] for words in said][-1] == "measured"
+    assert all(words.isprintable() and len(words) < 400 for words in said)
+    for peer in silent:
+        peer.close()
 
 
 START_NS = 1_700_000_000_000_000_000

@@ -18,6 +18,7 @@ from lab.judge.provenance import provenance
 from lab.judge.stored import Stored
 from lab.report import latex, markdown
 from lab.report.table import Table
+from lab.tables.csv_text import plain_cell, to_csv
 
 MANIFEST = "artefacts.json"
 
@@ -83,7 +84,7 @@ class Artefacts:
     def data(self, name: str, source: str, frame: pl.DataFrame) -> None:
         """Keep a table of numbers as CSV and Parquet, as a download next to its figure."""
         if self.folder:
-            frame.write_csv(self.folder / f"{name}.csv", float_precision=6)
+            (self.folder / f"{name}.csv").write_text(to_csv(frame, float_precision=6), encoding="utf-8")
             frame.write_parquet(self.folder / f"{name}.parquet")
         self._list(Artefact(name, source, "data", (f"{name}.csv", f"{name}.parquet")))
 
@@ -119,5 +120,6 @@ def _csv(table: Table) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow([table.group_header, *table.header])
-    writer.writerows((group.label, *row.cells) for group in table.groups for row in group.rows)
+    rows = ((group.label, *row.cells) for group in table.groups for row in group.rows)
+    writer.writerows(map(plain_cell, row) for row in rows)
     return text.getvalue()

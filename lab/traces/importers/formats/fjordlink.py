@@ -10,7 +10,7 @@ from lab.traces.importers.preset import Preset
 from lab.traces.importers.reading import dish
 from lab.traces.importers.reading.importer import Head
 from lab.traces.importers.reading.table import Table
-from lab.traces.parquet import MAGIC, parquet_errors
+from lab.traces.parquet import MAGIC, parquet_errors, require_rows
 from lab.traces.recording import Recording
 
 CLOCK = "@timestamp"
@@ -75,6 +75,7 @@ def _names(path: Path) -> set[str]:
 
 
 def _table(path: Path, names: list[str]) -> Table:
+    require_rows(path)
     with parquet_errors(path):
         frame = pl.read_parquet(path, columns=sorted(names))
         plain = [name for name, dtype in frame.schema.items() if not dtype.is_nested()]

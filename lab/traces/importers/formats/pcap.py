@@ -15,7 +15,7 @@ from lab.traces.recording import Meaning, Recording
 
 MAGICS = tuple(bytes.fromhex(magic) for magic in ("a1b2c3d4", "d4c3b2a1", "a1b23c4d", "4d3cb2a1", "0a0d0d0a"))
 ONE_FLOW = 0.9  # of the bytes in one TCP connection: the rate is what that flow got
-MOST_BINS = 50_000_000
+MOST_BINS = 10_000_000  # 11 days in the usual steps
 
 
 def fits(head: Head) -> bool:
@@ -66,7 +66,8 @@ def _binned(path: Path, packets: list[Packet], side: bytes, samples: list[Sample
     time_s = np.array([packet.t_s for packet in packets])
     start_s, end_s = float(time_s.min()), float(time_s.max())
     if end_s - start_s > LONGEST_S or (end_s - start_s) / step_s > MOST_BINS:
-        raise UserError(f"{path}: time: must be a capture of at most a year and {MOST_BINS} steps")
+        rule = f"a capture of at most a year and {MOST_BINS} steps: a longer step_ms gives fewer"
+        raise field_error(path, "time", f"{end_s - start_s:.0f} s", rule)
     bins = int((end_s - start_s) / step_s)
     if bins == 0:
         raise field_error(path, "step_ms", step_s * 1e3, f"no longer than the capture ({end_s - start_s:.6f} s)")

@@ -67,11 +67,12 @@ def documents(path: Path) -> list[Node]:
     """Read the JSON documents of a file; UserError with the line where one is broken."""
     text = read_text(path)
     decoder, at, found = json.JSONDecoder(parse_constant=_refuse_constant), 0, []
+    line, counted = 1, 0
     while at < len(text):
         if text[at].isspace():
             at += 1
             continue
-        line = text.count("\n", 0, at) + 1
+        line, counted = line + text.count("\n", counted, at), at
         try:
             value, at = decoder.raw_decode(text, at)
         except json.JSONDecodeError as error:

@@ -31,6 +31,7 @@ LINKS = {
     dpkt.pcap.DLT_LINUX_SLL: dpkt.sll.SLL,
     dpkt.pcap.DLT_NULL: dpkt.loopback.Loopback,
 }
+MOST_PACKETS = 2_000_000
 RAW_LINKS = (12, 14, 101, 228, 229)  # IP without a frame, by several numbers
 ECHO = {(dpkt.ip.IP, 8): True, (dpkt.ip.IP, 0): False, (dpkt.ip6.IP6, 128): True, (dpkt.ip6.IP6, 129): False}
 Flow = tuple[bytes, int, bytes, int]
@@ -63,6 +64,8 @@ def packets_of(path: Path) -> list[Packet]:
         link = reader.datalink()
         for t_s, frame in reader:
             number += 1  # also what the error below says
+            if number > MOST_PACKETS:
+                raise UserError(f"{path}: packets: must be at most {MOST_PACKETS}: import it in parts")
             found += _ip(float(t_s), frame, link, path)
     except UserError:
         raise

@@ -11,6 +11,7 @@ from lab.base.errors import UserError
 from lab.traces.columns import RANGES
 from lab.traces.importers.reading.text import line_error, read_lines, read_text
 
+MOST_COLUMNS = 1000
 BLANK = " "  # as a separator: any run of blanks and TABs
 INFINITE = float("inf")
 
@@ -85,6 +86,8 @@ def read_table(
     A row that ends with the word `short_after` may have fewer fields; its others are empty.
     """
     rows = _rows(path, separator)
+    if len(rows[0]) > MOST_COLUMNS:
+        raise line_error(path, 1, "columns", len(rows[0]), f"at most {MOST_COLUMNS}")
     if names is None:
         names, rows, first_line = _header(path, rows[0]), rows[1:], 2
     else:

@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import IO
 
 from lab.base.errors import UserError, field_error
+from lab.base.plain_file import MEGABYTE, require_plain
 
+MOST_BYTES = 250 * MEGABYTE  # unpacked: as text in columns it takes some twenty times as much memory
 GZIP = b"\x1f\x8b"
 LONGEST_VALUE = 60
 
@@ -17,6 +19,7 @@ LONGEST_VALUE = 60
 @contextmanager
 def open_bytes(path: Path) -> Iterator[IO[bytes]]:
     """Open a file, unpacked where it is gzip; UserError where it cannot be read."""
+    require_plain(path)
     try:
         with path.open("rb") as raw:
             packed = raw.read(2) == GZIP
@@ -33,9 +36,11 @@ def open_bytes(path: Path) -> Iterator[IO[bytes]]:
 
 
 def read_bytes(path: Path) -> bytes:
-    """Read a whole file; UserError where it is empty."""
+    """Read a whole file; UserError where it is empty or larger than MOST_BYTES."""
     with open_bytes(path) as file:
-        data = file.read()
+        data = file.read(MOST_BYTES + 1)
+    if len(data) > MOST_BYTES:
+        raise UserError(f"{path}: bytes: must be at most {MOST_BYTES}, unpacked: import it in parts")
     if not data.strip():
         raise UserError(f"{path}: content: must be something: the file is empty")
     return data

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Everything of the lab that reads a file of others, each as its command does: a file in, UserError where refused."""
+
+import tempfile
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from unittest import mock
+
+import numpy as np
+
+from lab.backends.machine_memory import machine_mb
+from lab.base.errors import UserError, field_error
+from lab.links.draw import draw_link
+from lab.links.profile import read_profile
+from lab.links.shapes import write_steps
+from lab.runs import sizes
+from lab.runs.experiment import Experiment, load_experiment
+from lab.runs.plan import MSS_BYTES, PORT, SNAPLEN_BYTES, Draw, draw, make_plan
+from lab.schema import cca
+from lab.schema.dataset import Collections
+from lab.schema.load import load
+from lab.schema.sysctls import Sysctls
+from lab.schema.topology import Topology
+from lab.tables.packets import read_packets
+from lab.tables.stored_run import Run
+from lab.tables.stored_trial import Trial
+from lab.tables.trace import read_events
+from lab.traces import importers
+from lab.traces.datasets import named
+
+DURATION_S = 3
+DRAFT = Path(__file__).parents[1] / "data" / "draft"
+Reader = Callable[[Path], None]
+
+
+def scenario(file: Path) -> None:
+    """Load it with all that it names."""
+    load_experiment(str(file))
+
+
+def profile(file: Path) -> None:
+    """Load it, draw a trial's link, check its memory and write its steps, as a run does."""
+    read = read_profile(file)
+    link = draw_link(read, DURATION_S, np.random.default_rng(1))
+    needed_mb = sizes.memory_mb(link, DURATION_S, MSS_BYTES)
+    if needed_mb > machine_mb():
+        raise field_error(file, "memory_mb", needed_mb, "at most the memory of this machine")
+    with tempfile.TemporaryDirectory() as folder:
+        write_steps(read, link, Path(folder) / "link")
+
+
+@cache
+def _geo() -> tuple[Experiment, Draw]:
+    known = load_experiment("geo")
+    return known, draw(known, 1)
+
+
+def topology(file: Path) -> None:
+    """Load it, and plan a trial on it."""
+    known, drawn = _geo()
+    own = Experiment("own", known.scenario, known.profile, load(Topology, file), known.ccas)
+    make_plan(own, known.ccas["search"], drawn)
+
+
+def senders(file: Path) -> None:
+    """Load it in the place of lab/cca.yml."""
+    with mock.patch.object(cca, "CCAS", file):
+        cca.load_ccas()
+
+
+def sysctls(file: Path) -> None:
+    """Load it."""
+    load(Sysctls, file)
+
+
+def datasets(file: Path) -> None:
+    """Load it, and name its recordings."""
+    named(load(Collections, file).root, file)
+
+
+def trial_json(file: Path) -> None:
+    """Read a trial's own document."""
+    _ = Trial(file.parent).meta
+
+
+def run_json(file: Path) -> None:
+    """Read a run's own document."""
+    _ = Run(file.parent).meta
+
+
+def packets_table(file: Path) -> None:
+    """Read a table of a trial."""
+    _ = Trial(file.parent).packets
+
+
+def capture(file: Path) -> None:
+    """Read a trial's capture."""
+    read_packets(file, PORT, SNAPLEN_BYTES)
+
+
+def trace(file: Path) -> None:
+    """Read a trial's trace."""
+    read_events(file, DRAFT / "formats")
+
+
+def recording(file: Path) -> None:
+    """Import it by its content, which decides the format."""
+    importers.read(file)
+
+
+READERS: dict[str, Reader] = {
+    "scenario": scenario,
+    "profile": profile,
+    "topology": topology,
+    "senders": senders,
+    "sysctls": sysctls,
+    "datasets": datasets,
+    "trial.json": trial_json,
+    "run.json": run_json,
+    "packets.parquet": packets_table,
+    "capture": capture,
+    "trace": trace,
+    "recording": recording,
+}
+
+
+def refusal(reader: Reader, file: Path) -> str | None:
+    """Return the line that refuses a file; None where it is read. Anything but UserError is a fault of the lab."""
+    try:
+        reader(file)
+    except UserError as refused:
+        return str(refused)
+    return None

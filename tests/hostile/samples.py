@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Whole files of each kind, which fuzzing changes."""
+
+import json
+import tempfile
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from lab.base import paths
+from tests.hostile.inputs import CORPUS
+from tests.hostile.readers import DRAFT
+from tests.stored_run import store_run
+from tests.unit.test_import_fuzz import SMALL
+
+HEAD_BYTES = 20_000  # of a capture: every kind of block, and quick
+Documents = Callable[[], list[Any]]
+
+
+def documents(reads: str) -> list[Any]:
+    """Return samples of a kind that is YAML or JSON, as plain data; none of another kind."""
+    return DOCUMENTS[reads]() if reads in DOCUMENTS else []
+
+
+def contents(reads: str) -> list[bytes]:
+    """Return samples of a kind as bytes."""
+    if reads in DOCUMENTS:
+        return [json.dumps(one).encode() for one in documents(reads)] + _texts(reads)
+    return CONTENTS[reads]()
+
+
+def _texts(reads: str) -> list[bytes]:
+    base = CORPUS["base"].get(reads)
+    return [base.encode()] if base else []
+
+
+def _yaml(*files: Path) -> list[Any]:
+    return [yaml.safe_load(file.read_text()) for file in files if file.exists()]
+
+
+def _profiles() -> list[Any]:
+    found = sorted(paths.PROFILES.glob("*.yml"))
+    own = [file for file in found if file.name != "datasets.yml" and "dataset:" not in file.read_text()]
+    return [yaml.safe_load(CORPUS["base"]["profile"]), *_yaml(*own)]
+
+
+def _datasets() -> list[Any]:
+    whole = yaml.safe_load((paths.PROFILES / "datasets.yml").read_text())
+    return [dict(list(whole.items())[:2])]
+
+
+@cache
+def _stored() -> dict[str, bytes]:
+    with tempfile.TemporaryDirectory() as folder:
+        run = store_run(Path(folder), trials=1, senders=("search",))
+        files = [run / "run.json", *(run / "trials" / "search-001").iterdir()]
+        return {file.name: file.read_bytes() for file in files}
+
+
+DOCUMENTS: dict[str, Documents] = {
+    "scenario": lambda: _yaml(paths.SCENARIOS / "geo.yml", paths.SCENARIOS / "wifi-paper-low-spread.yml"),
+    "profile": _profiles,
+    "topology": lambda: _yaml(*sorted(paths.TOPOLOGIES.glob("*/*.clab.yml"))),
+    "senders": lambda: _yaml(paths.CCAS),
+    "sysctls": lambda: _yaml(paths.SYSCTLS),
+    "datasets": _datasets,
+    "trial.json": lambda: [json.loads(_stored()["trial.json"])],
+    "run.json": lambda: [json.loads(_stored()["run.json"])],
+}
+CONTENTS: dict[str, Callable[[], list[bytes]]] = {
+    "packets.parquet": lambda: [_stored()["packets.parquet"]],
+    "capture": lambda: [(DRAFT / "client.pcapng").read_bytes()[:HEAD_BYTES]],
+    "trace": lambda: [(DRAFT / "trace.raw").read_bytes()],
+    "recording": lambda: [text.encode() for text in SMALL.values()],
+}

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Text of others stays text: in an error, in LaTeX, in Markdown and in CSV."""
+
+import csv
+
+import polars as pl
+import pytest
+
+from lab.base.errors import MOST_CHARS, UserError, field_error
+from lab.report import latex, markdown
+from lab.report.table import Group, Row, Table
+from lab.runs.options import MOST_WORKERS, RunOptions
+from lab.tables.csv_text import plain_cell, to_csv
+
+LINES = "a label\n\\input{/etc/passwd}\r% \u2028x"
+
+
+def table(cell: str) -> Table:
+    return Table("t", cell, ("Source", cell), (Group(cell, (Row((cell, cell)),)),), (cell,), cell)
+
+
+def test_an_error_is_one_printable_line_of_bounded_length() -> None:
+    for words in ("a\nb\0c\ud800", "x" * 100_000):
+        for error in (UserError(words), field_error(words, words, words, words)):
+            assert str(error).isprintable()
+            assert len(str(error)) <= MOST_CHARS + 10
+
+
+def test_latex_has_no_live_command_and_no_line_of_the_text() -> None:
+    for written in (latex.render((LINES,), ()), latex.render((), (table(LINES),))):
+        live = [line for line in written.splitlines() if line.lstrip().startswith("\\input")]
+        assert live == []
+        assert all(line.startswith("% ") for line in written.splitlines() if "\\input" in line)
+
+
+def test_a_markdown_table_keeps_its_rows_and_has_no_live_link() -> None:
+    written = markdown.render("t", (), (table("[x](javascript:alert(1))\n| y"),))
+    rows = [line for line in written.splitlines() if line.startswith("|")]
+    assert len(rows) == 3
+    assert "[x](" not in written.replace("\\[", "")
+
+
+@pytest.mark.parametrize("cell", ["=1+1", "+1", "-x", "@SUM(A1)", "\t=1", "\r=1"])
+def test_a_csv_cell_is_no_formula(cell: str) -> None:
+    written = list(csv.reader(to_csv(pl.DataFrame({"name": [cell], "number": [-1.5]})).splitlines(keepends=True)))
+    assert written[1] == [f"'{cell}", "-1.5"]
+    assert plain_cell(cell) == f"'{cell}"
+
+
+def test_a_csv_cell_that_is_no_formula_stays() -> None:
+    assert to_csv(pl.DataFrame({"name": ["a=b", "", None]})) == 'name\na=b\n""\n\n'
+
+
+@pytest.mark.parametrize("workers", [0, -1, MOST_WORKERS + 1, 10**23])
+def test_a_number_of_workers_that_no_machine_has_is_refused(workers: int) -> None:
+    with pytest.raises(UserError, match=rf"^command line: jobs={workers}: must be 1 to {MOST_WORKERS}$"):
+        RunOptions(workers)
