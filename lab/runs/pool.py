@@ -5,7 +5,7 @@ from collections.abc import Callable, Generator, Iterator
 
 from polars.exceptions import PolarsError
 
-from lab.backends.boot import TrialError
+from lab.backends.records import TrialError
 from lab.base.errors import UserError
 from lab.runs.options import RunOptions
 from lab.runs.processes import processes
