@@ -90,10 +90,10 @@ class Machine:
 
     def ssh(self, command: str) -> list[str]:
         """Build a command that runs there."""
-        sockets = paths.cache() / "ssh-%C"
+        sockets = f"{paths.cache()}".replace("%", "%%") + "/ssh-%C"  # in quotes: the path may have blanks
         config = ["-F", str(self.ssh_config)] if self.ssh_config else []
         options = [word for key, value in OPTIONS.items() for word in ("-o", f"{key}={value}")]
-        return ["ssh", *config, *options, "-o", f"ControlPath={sockets}", self.name, command]
+        return ["ssh", *config, *options, "-o", f'ControlPath="{sockets}"', self.name, command]
 
     def _send(self, folder: Path | None, there: str) -> None:
         """Send the node's code, and the trial's folder."""

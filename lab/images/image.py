@@ -108,7 +108,7 @@ def make_tar(name: str, tar: Path, *more: str) -> None:
         *_alone(),
         "mmdebstrap",
         *OPTIONS,
-        _pins_hook(pins),
+        pins_hook(pins),
         include,
         *more,
         suite(name),
@@ -118,7 +118,7 @@ def make_tar(name: str, tar: Path, *more: str) -> None:
     run_logged(argv, archive.sources(suite(name)), tar.with_name("mmdebstrap.log"))
 
 
-def _pins_hook(pins: Path) -> str:
+def pins_hook(pins: Path) -> str:
     """Build the option that lets mmdebstrap's shell copy the pins, whatever characters their path has."""
     place = '"$1/etc/apt/preferences.d'
     return f'--setup-hook=mkdir -p {place}" && cp -- {shlex.quote(str(pins))} {place}/lab"'

@@ -164,6 +164,7 @@ def test_a_scheduler_that_does_not_reply_is_one_line(tmp_path: Path) -> None:
     done = lab(tmp_path / "results", "run", str(scenario_file(tmp_path)), "--scheduler", "tcp://127.0.0.1:1")
     assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
     assert "scheduler=tcp://127.0.0.1:1: must be a dask scheduler that replies" in done.stderr
+    assert not list((tmp_path / "results").glob("*/*"))  # an empty run would hide an unfinished one from --resume
 
 
 @pytest.fixture
