@@ -32,7 +32,7 @@ from lab.tables.trace import read_events
 from lab.tables.trial_json import Certificate, Download, TrialJson
 
 CAPTURED = "client.pcapng"
-STORED = ("trial.json", *(f"{name}.parquet" for name in TABLES))
+STORED = ("plan.json", "trial.json", *(f"{name}.parquet" for name in TABLES))
 
 
 @dataclass(frozen=True)
