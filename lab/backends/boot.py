@@ -2,25 +2,25 @@
 """Booting the virtual kernel: User Mode Linux in virtual time, in a sandbox, as an ordinary process."""
 
 import json
+import shutil
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lab.backends import guest_code
+from lab.backends import guest_code, records
 from lab.backends.machine_memory import machine_mb
-from lab.base import sandbox
+from lab.backends.watched import Watched
+from lab.base import sandbox, scratch
 from lab.kernel.build import Kernel
 from lab.node.plan import CallPlan, Plan
 
 EPOCH_NS = 1_700_000_000_000_000_000  # the date at which every virtual trial begins: no result depends on today's
 GUEST = "lab.node.guest"
+ROOM = "guest"  # below a trial's folder: all that the guest may write
 PATIENCE = 20  # wall seconds allowed per virtual second; a trial takes a fifth of one
-
-
-class TrialError(Exception):
-    """A trial without a result; its text is one line."""
 
 
 @dataclass(frozen=True)
@@ -34,11 +34,14 @@ class Called:
 def run_plan(plan: Plan, folder: Path, kernel: Kernel, world: Path) -> None:
     """Boot a kernel that executes a plan and leaves its raw records in a folder."""
     if plan["memory_mb"] > machine_mb():
-        raise TrialError(f"memory_mb={plan['memory_mb']}: must be at most {machine_mb()}, the memory of this machine")
+        raise records.TrialError(
+            f"memory_mb={plan['memory_mb']}: must be at most {machine_mb()}, the memory of this machine"
+        )
     guest_plan: Plan = {"preload": "/lab/fewer_wakeups.so", **plan}
     options = [f"rng_seed={plan['seed']}", f"mem={plan['memory_mb']}M", "quiet"]
-    done = _boot(guest_plan, options, folder, kernel, world, 120 + PATIENCE * plan["flows"][0]["duration_s"])
-    _require(folder, "node.json", done)
+    patience_s = 120 + PATIENCE * plan["flows"][0]["duration_s"]
+    done = _boot(guest_plan, options, plan["memory_mb"], folder, kernel, world, patience_s)
+    records.require(folder, "node.json", _no_result(done))
 
 
 def call(
@@ -59,54 +62,48 @@ def call(
     """
     plan: CallPlan = {"call": {"module": function.__module__, "function": function.__name__, "arguments": arguments}}
     options = [f"rng_seed={seed}", f"mem={memory_mb}M", "loglevel=8"]
-    done = _boot(plan, options, folder, kernel, world, patience_s, function.__module__)
+    done = _boot(plan, options, memory_mb, folder, kernel, world, patience_s, function.__module__)
     (folder / "kernel.log").write_text(done.stdout)
-    _require(folder, "answer.json", done)
+    records.require(folder, "answer.json", _no_result(done))
     return Called(json.loads((folder / "answer.json").read_text()), done.stdout)
-
-
-def _require(folder: Path, file: str, done: "subprocess.CompletedProcess[str]") -> None:
-    error = folder / "error.txt"
-    if error.exists():
-        raise TrialError(error.read_text().strip() or f"{folder.parent}: full: the node could not even write its error")
-    if not (folder / file).exists():
-        raise TrialError(f"virtual kernel: exit status {done.returncode}: {_last_line(done.stdout)}")
 
 
 def _boot(
     plan: Plan | CallPlan,
     options: list[str],
+    memory_mb: int,
     folder: Path,
     kernel: Kernel,
     world: Path,
     patience_s: float,
     module: str = GUEST,
 ) -> "subprocess.CompletedProcess[str]":
-    """Boot and wait for the end; standard output is the kernel's console."""
+    """Boot, wait for the end and take the records; standard output is the kernel's console."""
     (folder / "plan.json").write_text(json.dumps(plan))
-    sandbox.own_tree(folder)
     bound = {
         **guest_code.bound(world, module),
         kernel.linux: "/lab/linux",
         kernel.preload: "/lab/fewer_wakeups.so",
         kernel.modules: "/usr/lib/modules",
     }
-    command = sandbox.command(world, _uml(options), writable={folder: "/trial"}, read_only=bound)
+    most = records.most_bytes(plan)
+    with _room(folder) as room:
+        command = sandbox.command(world, _uml(options), writable={room: "/trial"}, read_only=bound)
+        done = Watched(command, room, most, memory_mb).run(patience_s)
+        records.take(room, folder, most)
+    return done
+
+
+@contextmanager
+def _room(folder: Path) -> Iterator[Path]:
+    """Copy a folder into one that a guest may write, removed when the block ends."""
+    room = folder / ROOM
+    shutil.copytree(folder, room, ignore=shutil.ignore_patterns(ROOM))
+    sandbox.own_tree(room)
     try:
-        return subprocess.run(
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            timeout=patience_s,
-            text=True,
-            errors="replace",
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        raise TrialError(f"virtual kernel: no end after {patience_s} s") from None
+        yield room
     finally:
-        sandbox.disown_tree(folder)
+        scratch.remove(room)
 
 
 def _uml(options: list[str]) -> list[str]:
@@ -128,6 +125,10 @@ def _uml(options: list[str]) -> list[str]:
         "-m",
         GUEST,
     ]
+
+
+def _no_result(done: "subprocess.CompletedProcess[str]") -> str:
+    return f"virtual kernel: exit status {done.returncode}: {_last_line(done.stdout)}"
 
 
 def _last_line(console: str) -> str:

@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 
 from lab.base import paths, sandbox
-from lab.base.cache import finished, publish
+from lab.base.cache import finished, publish, use
 
 ROOT = "/lab"  # in the guest, the parent folder of each package
 OWN = "lab.node"
@@ -27,6 +27,7 @@ def ensure(world: Path, package: str = OWN) -> Path:
     other.
     """
     folder = paths.cache() / f"guest-code-{_digest(world, package)}"
+    use(folder)
     if not finished(folder):
         with publish(folder) as draft:
             if draft:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from lab.backends.boot import TrialError
+from lab.backends import records
 from lab.backends.real_time import in_real_time, patience_s, require_records
 from lab.base import paths
 from lab.base.errors import UserError
@@ -41,7 +41,7 @@ class Host:
             output = attended(as_root("-m", "lab.node.host", str(work)), patience_s(plan), "host")
             if os.geteuid():
                 subprocess.run(["sudo", "-n", "chown", "-R", f"{os.geteuid()}:{os.getegid()}", place], check=False)
-            shutil.copytree(work, folder, dirs_exist_ok=True)
+            records.take(work, folder, records.most_bytes(plan))
         require_records(folder, "host", output)
 
     def call(self, *arguments: str) -> str:
@@ -69,7 +69,7 @@ def attended(command: list[str], limit_s: float, where: str) -> str:
         try:
             process.wait(limit_s)
         except subprocess.TimeoutExpired:
-            raise TrialError(f"{where}: no end after {limit_s:.0f} s") from None
+            raise records.TrialError(f"{where}: no end after {limit_s:.0f} s") from None
         finally:
             process.stdin.close()
         return process.stdout.read()

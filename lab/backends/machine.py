@@ -10,13 +10,14 @@ import shlex
 import subprocess
 import tarfile
 import uuid
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from lab.backends.boot import TrialError
 from lab.backends.host import attended
 from lab.backends.real_time import in_real_time, patience_s, require_records
+from lab.backends.records import LEAST_BYTES, TrialError, most_bytes, take_tar
 from lab.base import paths
 from lab.base.errors import UserError
 from lab.node.plan import Plan
@@ -53,17 +54,17 @@ class Machine:
     def run_plan(self, plan: Plan, folder: Path) -> None:
         """Send a plan, execute it there, and fetch its raw records."""
         (folder / "plan.json").write_text(json.dumps(plan))
-        output = self.execute("lab.node.host", folder, patience_s(plan))
+        output = self.execute("lab.node.host", folder, patience_s(plan), most_bytes(plan))
         require_records(folder, self.name, output)
 
-    def execute(self, module: str, folder: Path, limit_s: float) -> str:
+    def execute(self, module: str, folder: Path, limit_s: float, most: int = LEAST_BYTES) -> str:
         """Send a folder, run a module of lab.node on it as root, fetch it back, and return the output."""
         there = f"{PLACE}/search-lab-{uuid.uuid4().hex[:12]}"
         try:
             self._send(folder, there)
             node = f"cd {there} && sudo env PYTHONPATH={there} /usr/bin/python3 -m {module} {there}/trial"
             output = attended(self.ssh(node), limit_s, self.name)
-            self._fetch(there, folder)
+            self._fetch(there, folder, most)
         finally:
             subprocess.run(self.ssh(f"sudo rm -rf {there}"), capture_output=True, timeout=TRANSFER_S, check=False)
         return output
@@ -89,10 +90,10 @@ class Machine:
 
     def ssh(self, command: str) -> list[str]:
         """Build a command that runs there."""
-        sockets = paths.cache() / "ssh-%C"
+        sockets = f"{paths.cache()}".replace("%", "%%") + "/ssh-%C"  # in quotes: the path may have blanks
         config = ["-F", str(self.ssh_config)] if self.ssh_config else []
         options = [word for key, value in OPTIONS.items() for word in ("-o", f"{key}={value}")]
-        return ["ssh", *config, *options, "-o", f"ControlPath={sockets}", self.name, command]
+        return ["ssh", *config, *options, "-o", f'ControlPath="{sockets}"', self.name, command]
 
     def _send(self, folder: Path | None, there: str) -> None:
         """Send the node's code, and the trial's folder."""
@@ -111,16 +112,13 @@ class Machine:
         _, errors = sending.communicate(timeout=TRANSFER_S)
         self._require(sending.returncode, errors)
 
-    def _fetch(self, there: str, folder: Path) -> None:
+    def _fetch(self, there: str, folder: Path, most: int) -> None:
         command = self.ssh(f"sudo tar -c -C {there}/trial .")
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as fetching:
             assert fetching.stdout
             assert fetching.stderr
-            try:
-                with tarfile.open(fileobj=fetching.stdout, mode="r|") as tar:
-                    tar.extractall(folder, filter="data")
-            except tarfile.ReadError:
-                pass  # ssh reports why
+            with suppress(tarfile.ReadError):  # ssh reports why
+                take_tar(fetching.stdout, folder, most)
             errors = fetching.stderr.read()
         self._require(fetching.returncode, errors)
 

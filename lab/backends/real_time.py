@@ -8,7 +8,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from lab.backends.boot import TrialError
+from lab.backends import records
 from lab.base import paths
 from lab.node.plan import Plan, Shape, Spec
 from lab.schema.topology import topology_files
@@ -53,9 +53,5 @@ def patience_s(plan: Plan) -> float:
 
 def require_records(folder: Path, where: str, output: str) -> None:
     """Raise TrialError with the node's own error, or if it left no records."""
-    error = folder / "error.txt"
-    if error.exists():
-        raise TrialError(error.read_text().strip() or f"{folder.parent}: full: the node could not even write its error")
-    if not (folder / "node.json").exists():
-        lines = output.strip().splitlines() or ["the node was killed, or the connection was lost"]
-        raise TrialError(f"{where}: no result: {lines[-1][:300]}")
+    lines = output.strip().splitlines() or ["the node was killed, or the connection was lost"]
+    records.require(folder, "node.json", f"{where}: no result: {lines[-1][:300]}")

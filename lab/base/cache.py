@@ -1,13 +1,29 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Folders in the user's cache: named by a digest, whole or absent."""
+"""Folders in the user's cache: named by a digest, whole or absent; and which of them a process uses."""
 
 import fcntl
+import re
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import IO
+
+from lab.base import paths
 
 DONE = ".complete"
+MARKER = "CACHEDIR.TAG"  # bford.info/cachedir: backups leave such a folder out
+MARK = (
+    "Signature: 8a477f597d28d172789f06886806bc55\n# The cache of search-lab. 'lab clean --cache' removes its content.\n"
+)
+KINDS = "box|builder|containerlab|guest-code|kernel|modules|notebook|source-6.1|stock|world|world-image"
+ENDINGS = r"(\.log|\.lock|\.draft|\.use)?"
+DIGESTED = re.compile(rf"\.?(({KINDS})-[0-9a-f]{{16}}|vm-kernel(-recipe)?-[0-9a-f]{{8}}-search-lab){ENDINGS}")
+NAMED = re.compile(
+    r"traces|recordings|acceleration\.json|(host|vm-[\w.-]+)\.lock|ssh-[0-9a-f]{40}"
+    r"|(mmdebstrap|tar|disk|convert|containerlab|senders|src)\.log"
+)
+_used: list[IO[str]] = []  # lock files, open until this process ends
 
 
 def finished(folder: Path) -> bool:
@@ -32,6 +48,40 @@ def lock_of(folder: Path) -> Path:
     return folder.parent / f".{folder.name}.lock"
 
 
+def is_ours(path: Path) -> bool:
+    """Return whether something in a cache has a name that the lab gives."""
+    return path.name == MARKER or bool(DIGESTED.fullmatch(path.name) or NAMED.fullmatch(path.name))
+
+
+def is_cache(root: Path) -> bool:
+    """Return whether the lab made a folder: it has the lab's marker, or holds a digest's folder and nothing foreign."""
+    marker = root / MARKER
+    if marker.is_file() and not marker.is_symlink() and marker.read_text(errors="replace") == MARK:
+        return True
+    names = list(root.iterdir())
+    return any(DIGESTED.fullmatch(path.name) for path in names) and all(map(is_ours, names))
+
+
+def mark(root: Path) -> None:
+    """Mark the cache's folder where it is empty or the lab's own already."""
+    if not (root / MARKER).exists() and (is_cache(root) or not any(root.iterdir())):
+        with suppress(OSError):  # a cache may be read-only
+            (root / MARKER).write_text(MARK)
+
+
+def use(folder: Path) -> None:
+    """Keep `lab clean` from a cached folder until this process ends."""
+    with suppress(OSError):  # a cache may be read-only, and then nobody cleans it
+        lock = use_lock_of(folder).open("a")
+        fcntl.flock(lock, fcntl.LOCK_SH)
+        _used.append(lock)
+
+
+def use_lock_of(folder: Path) -> Path:
+    """Return the file that every user of a cached folder locks with others."""
+    return folder.parent / f".{folder.name}.use"
+
+
 @contextmanager
 def publish(folder: Path) -> Iterator[Path | None]:
     """Yield a draft folder to fill, renamed when the block ends without an error; None if the folder exists.
@@ -39,6 +89,8 @@ def publish(folder: Path) -> Iterator[Path | None]:
     Two processes that want the same folder wait for each other; a killed one leaves only a draft, cleared here.
     """
     folder.parent.mkdir(parents=True, exist_ok=True)
+    if folder.parent == paths.cache():
+        mark(folder.parent)
     with held(lock_of(folder), wait=True):
         if finished(folder):
             yield None

@@ -18,8 +18,8 @@ import numpy.typing as npt
 import polars as pl
 
 from lab.backends import boot
-from lab.backends.boot import TrialError
 from lab.backends.machine import Machine
+from lab.backends.records import TrialError
 from lab.base import paths
 from lab.base.errors import UserError
 from lab.kernel.build import Kernel

@@ -1,35 +1,75 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Removing what killed commands left: drafts of trials and of builds, scratch folders, nodes."""
+"""Removing what killed commands left: unfinished trials and builds, nodes; and what the lab cached."""
 
 import shutil
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 from lab.backends.real import leftovers as real_leftovers
 from lab.base import paths, scratch
-from lab.base.cache import held, lock_of
+from lab.base.cache import DONE, held, is_cache, is_ours, lock_of, use_lock_of
+from lab.base.errors import UserError
 from lab.runs.run_folder import LOCK, clear_drafts
+
+PILES = ("guest-code", "modules")  # a new one for each change of the code
+KEPT = 5  # newest of each pile: several checkouts may share a cache
+ENDINGS = (".draft", ".lock", ".use", ".log")
 
 
 def tidy(with_cache: bool) -> Iterator[Path | str]:
-    """Remove leftovers, and the whole cache if `with_cache`; yield what was removed. Nothing in use is removed."""
+    """Remove leftovers, and with `with_cache` all that the lab cached, but nothing in use; yield what was removed."""
+    if with_cache:
+        _require_cache(paths.cache())
     for run in paths.results().glob("*/[0-9]*/run.json"):
         with held(run.parent / LOCK, wait=False) as free:
             if free:
                 yield from clear_drafts(run.parent)
     yield from real_leftovers()
     yield from scratch.clear()
-    pattern = "*" if with_cache else ".*.draft"
-    for found in sorted(paths.cache().glob(pattern)):
+    yield from _tidy_cache(paths.cache(), with_cache)
+
+
+def _require_cache(root: Path) -> None:
+    if root.exists() and not is_cache(root) and any(root.iterdir()):
+        rule = "a folder that the lab made: this one lacks the lab's CACHEDIR.TAG and holds other files"
+        raise UserError(f"environment: LAB_CACHE={root}: must be {rule}")
+
+
+def _tidy_cache(root: Path, everything: bool) -> Iterator[Path]:
+    """Remove from a cache of the lab's what has a name of the lab's; nothing from any other folder."""
+    if not root.is_dir() or not is_cache(root):
+        return
+    drafts = sorted(root.glob(".*.draft"))
+    for found in filter(is_ours, sorted(root.iterdir()) if everything else [*drafts, *_old(root)]):
         yield from _remove(found)
 
 
+def _old(root: Path) -> Iterator[Path]:
+    """Yield all but the newest folders of each pile, with their logs."""
+    for pile in PILES:
+        folders = [folder for folder in root.glob(f"{pile}-*") if (folder / DONE).exists()]
+        for folder in sorted(folders, key=lambda each: each.stat().st_mtime, reverse=True)[KEPT:]:
+            yield from (folder, root / f"{folder.name}.log")
+
+
 def _remove(found: Path) -> Iterator[Path]:
-    folder = found.parent / found.name.removeprefix(".").removesuffix(".draft").removesuffix(".lock")
-    with held(lock_of(folder), wait=False) as free:
-        if free and found.is_dir():
+    """Remove a folder or a log that no process builds or uses."""
+    folder = found.parent / _cached_name(found.name)
+    with ExitStack() as locks:
+        if not all(locks.enter_context(held(lock, wait=False)) for lock in (lock_of(folder), use_lock_of(folder))):
+            return
+        if found.is_symlink() or found.suffix == ".log":
+            found.unlink(missing_ok=True)
+        elif found.is_dir():
             shutil.rmtree(found)
-            yield found
-        elif free and found.suffix == ".log":
-            found.unlink()
-            yield found
+        else:
+            return
+        yield found
+
+
+def _cached_name(name: str) -> str:
+    """Return the name of the cached folder that a file of the cache belongs to."""
+    for ending in ENDINGS:
+        name = name.removesuffix(ending)
+    return name.removeprefix(".")

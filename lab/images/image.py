@@ -3,6 +3,7 @@
 
 import hashlib
 import os
+import shlex
 import shutil
 import subprocess
 from dataclasses import dataclass
@@ -102,10 +103,25 @@ def make_tar(name: str, tar: Path, *more: str) -> None:
         raise UserError("mmdebstrap: not installed: run 'make setup'")
     pins = tar.with_name("pins")
     pins.write_text("".join(_pin(package, version) for package, version in locked(name).items()))
-    hook = f'--setup-hook=mkdir -p "$1/etc/apt/preferences.d" && cp {pins} "$1/etc/apt/preferences.d/lab"'
     include = f"--include={','.join(listed(name))}"
-    argv = [*_alone(), "mmdebstrap", *OPTIONS, hook, include, *more, suite(name), str(tar), *archive.arguments()]
+    argv = [
+        *_alone(),
+        "mmdebstrap",
+        *OPTIONS,
+        pins_hook(pins),
+        include,
+        *more,
+        suite(name),
+        str(tar),
+        *archive.arguments(),
+    ]
     run_logged(argv, archive.sources(suite(name)), tar.with_name("mmdebstrap.log"))
+
+
+def pins_hook(pins: Path) -> str:
+    """Build the option that lets mmdebstrap's shell copy the pins, whatever characters their path has."""
+    place = '"$1/etc/apt/preferences.d'
+    return f'--setup-hook=mkdir -p {place}" && cp -- {shlex.quote(str(pins))} {place}/lab"'
 
 
 def _pin(package: str, version: str) -> str:

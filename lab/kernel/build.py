@@ -33,6 +33,11 @@ class Kernel:
     preload: Path
     described: dict[str, str]
 
+    @property
+    def folders(self) -> tuple[Path, Path]:
+        """Return the cached folders that hold it."""
+        return self.linux.parents[1], self.modules.parents[1]
+
 
 def find(recipe: Recipe = DEFAULT) -> Kernel | None:
     """Return the kernel and modules of the present sources, if they are built."""

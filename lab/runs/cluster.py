@@ -5,22 +5,27 @@ A few jobs are submitted ahead of the workers, so that nothing grows with the nu
 lost worker again elsewhere.
 """
 
+import asyncio
 import logging
 from asyncio import CancelledError
 from collections.abc import Callable, Iterator
 from concurrent import futures
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
-from lab.base.errors import UserError
+from lab.base.errors import UserError, field_error
 
 try:
     from distributed import Client, Future, as_completed
+    from distributed.comm.core import connect
+    from distributed.security import Security
 except ModuleNotFoundError:
     raise UserError("--scheduler: dask is not installed: run '.venv/bin/pip install distributed'") from None
 
 logging.getLogger("distributed").setLevel(logging.CRITICAL)  # each trial reports its own errors
+SCHEMES = ("tcp://", "tls://")
 JOBS_PER_WORKER = 2  # one runs, one waits
 REPLY_S = 10  # a scheduler replies in milliseconds
 CLOSE_S = 2
@@ -29,16 +34,35 @@ CLOSE_S = 2
 @contextmanager
 def connected(address: str) -> Iterator[Client]:
     """Connect to a scheduler while the block runs; its workers stay."""
+    if not address.startswith(SCHEMES):
+        raise field_error("command line", "scheduler", address, "tcp://HOST:PORT or tls://HOST:PORT")
     try:
+        asyncio.run(_reply(address))
         client = Client(address, timeout=REPLY_S, set_as_default=False)
-    except (OSError, ValueError) as error:
-        reason = str(error).splitlines()[0]
-        raise UserError(f"command line: scheduler={address}: must be a dask scheduler that replies: {reason}") from None
+    except Exception as error:  # of dask, of TLS or of the system
+        reason = (str(error).splitlines() or [f"no reply in {REPLY_S} s"])[0]
+        raise field_error("command line", "scheduler", address, f"a dask scheduler that replies: {reason}") from None
     try:
         yield client
     finally:
         with suppress(Exception):
             client.close(timeout=CLOSE_S)
+
+
+async def _reply(address: str) -> None:
+    """Wait for a scheduler's first reply: dask's client waits without end for a socket that stays silent."""
+    arguments = Security().get_connection_args("client")
+    if address.startswith("tls:") and not arguments["ssl_context"]:
+        raise ValueError("dask's configuration names no TLS certificates: see docs/cluster.md")
+    comm = await asyncio.wait_for(connect(address, timeout=REPLY_S, **arguments), REPLY_S)
+    await comm.close()
+
+
+def require_shared(client: Client, results: Path, files: list[Path]) -> None:
+    """Refuse workers that do not have the same folder of results, or lack a file."""
+    results.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(prefix=".shared-", dir=results) as probe:
+        require_files(client, [Path(probe), *files])
 
 
 def require_files(client: Client, files: list[Path]) -> None:

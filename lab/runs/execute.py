@@ -12,13 +12,14 @@ from pathlib import Path
 from typing import Protocol
 
 from lab.backends.backend import Site
+from lab.base import paths
 from lab.base.errors import UserError
 from lab.runs import run_folder
 from lab.runs.experiment import Experiment
 from lab.runs.find_run import FindRun
 from lab.runs.missing import missing_trials, require_memory, require_space
 from lab.runs.options import RunOptions
-from lab.runs.pool import Result, run_jobs
+from lab.runs.pool import Result, require_cluster, run_jobs
 from lab.runs.trial import Job
 from lab.tables.stored_run import Run
 
@@ -66,6 +67,8 @@ def execute(
 ) -> Executed:
     """Run the missing trials of all experiments; an experiment that is refused does not stop the others."""
     executed = Executed([], [])
+    if options.scheduler:  # before a run's folder is there
+        require_cluster(options.scheduler, paths.results(), site.backend.required_files)
     with ExitStack() as locks:
         for experiment in experiments:
             try:

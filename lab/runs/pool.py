@@ -2,10 +2,11 @@
 """Trials side by side: on processes of this machine, or on a cluster."""
 
 from collections.abc import Callable, Generator, Iterator
+from pathlib import Path
 
 from polars.exceptions import PolarsError
 
-from lab.backends.boot import TrialError
+from lab.backends.records import TrialError
 from lab.base.errors import UserError
 from lab.runs.options import RunOptions
 from lab.runs.processes import processes
@@ -23,6 +24,14 @@ def run_jobs(jobs: list[Job], options: RunOptions) -> Generator[Outcome]:
     elif jobs:
         with processes(attempt, min(options.workers, len(jobs))) as pool:
             yield from pool.run(jobs)
+
+
+def require_cluster(scheduler: str, results: Path, files: list[Path]) -> None:
+    """Refuse a scheduler that does not reply, and workers without the results' folder or the files of a trial."""
+    from lab.runs import cluster
+
+    with cluster.connected(scheduler) as client:
+        cluster.require_shared(client, results, files)
 
 
 def _on_cluster(jobs: list[Job], scheduler: str) -> Iterator[Outcome]:

@@ -11,8 +11,8 @@ from pathlib import Path
 import polars as pl
 
 from lab.backends.backend import Backend
-from lab.backends.boot import TrialError
 from lab.backends.real_time import add_topology
+from lab.backends.records import TrialError
 from lab.base.contract import check
 from lab.links.shapes import write_steps
 from lab.node.plan import Plan
@@ -34,7 +34,7 @@ from lab.tables.trial_json import Certificate, Download, TrialJson
 from lab.tables.trial_tables import write_tables
 
 CAPTURED = "client.pcapng"
-RAW = ("trace.raw", "formats", "link", "node.json", CAPTURED)
+STORED = ("plan.json", "trial.json", *(f"{name}.parquet" for name in TRIAL_TABLES))
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ def prepare(job: Job, folder: Path) -> Plan:
 
 
 def store(job: Job, plan: Plan, folder: Path) -> TrialJson:
-    """Decode the raw records of a folder into tables and trial.json, and remove them."""
+    """Decode the raw records of a folder into tables and trial.json, and remove all else."""
     node = read_node(folder / "node.json")
     rival = job.experiment.rival
     senders = [job.experiment.ccas[job.cca], *([rival] if rival else [])]
@@ -98,12 +98,12 @@ def store(job: Job, plan: Plan, folder: Path) -> TrialJson:
     write_tables(tables, folder)
     meta = _meta(job, plan, node, measured, certify(plan, node, tables))
     (folder / "trial.json").write_text(json.dumps(meta, indent=1))
+    stored = {*STORED, f"{CAPTURED}.zst"} if job.keep_capture else {*STORED}
     if job.keep_capture:
         keep_headers(folder / CAPTURED, folder / f"{CAPTURED}.zst", SNAPLEN_BYTES)
-    for name in RAW:
-        path = folder / name
-        shutil.rmtree(path) if path.is_dir() else path.unlink()
-    shutil.rmtree(folder / "topology", ignore_errors=True)
+    for path in list(folder.iterdir()):
+        if path.name not in stored:
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
     return meta
 
 

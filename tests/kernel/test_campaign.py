@@ -110,7 +110,7 @@ def test_a_lost_worker_costs_its_trial_a_second_run_and_nothing_else(bench: Benc
 
 def _kill_once_at_work(victim: int, jobs: list[Job]) -> None:
     drafts = jobs[0].folder.parent
-    wait_for(lambda: list(drafts.glob(".*/client.pcapng")), "trial under way", 180)
+    wait_for(lambda: list(drafts.glob(".*/guest/client.pcapng")), "trial under way", 180)
     os.kill(victim, signal.SIGKILL)
 
 
@@ -136,7 +136,7 @@ def test_no_process_of_a_run_on_this_machine_waits_for_connections(tmp_path: Pat
     results = tmp_path / "results"
     process = start(results, "run", str(scenario_file(tmp_path, duration_s=20)), "--jobs", "2")
     try:
-        wait_for(lambda: len(list(results.glob("mine/*/trials/.*/client.pcapng"))) == 2, "two kernels")
+        wait_for(lambda: len(list(results.glob("mine/*/trials/.*/guest/client.pcapng"))) == 2, "two kernels")
         pids = [line.split()[0] for line in running_on(results)]
         assert len(pids) > 4  # the command, two workers, two sandboxes
         assert {pid: found for pid in pids if (found := listening(pid))} == {}
@@ -164,6 +164,7 @@ def test_a_scheduler_that_does_not_reply_is_one_line(tmp_path: Path) -> None:
     done = lab(tmp_path / "results", "run", str(scenario_file(tmp_path)), "--scheduler", "tcp://127.0.0.1:1")
     assert (done.returncode, done.stderr.count("\n")) == (2, 1), done.stderr
     assert "scheduler=tcp://127.0.0.1:1: must be a dask scheduler that replies" in done.stderr
+    assert not list((tmp_path / "results").glob("*/*"))  # an empty run would hide an unfinished one from --resume
 
 
 @pytest.fixture

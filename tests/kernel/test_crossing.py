@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.backends.boot import TrialError
+from lab.backends.records import TrialError
 from lab.base.errors import UserError
 from lab.bench import crossing
 from lab.bench.crossing import at_pace

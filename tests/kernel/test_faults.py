@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 from typer.testing import CliRunner
 
-from lab.backends.boot import TrialError
+from lab.backends.records import TrialError
 from lab.base.paths import REPO
 from lab.commands.cli import app
 from lab.kernel.build import Kernel

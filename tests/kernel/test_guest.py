@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from lab.backends import boot
-from lab.backends.boot import Called, TrialError
+from lab.backends.boot import Called
+from lab.backends.records import TrialError
 from lab.images.image import Image
 from lab.kernel.build import Kernel
 from tests.guest import sample as guest_sample

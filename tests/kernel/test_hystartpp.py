@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lab.backends.boot import TrialError
+from lab.backends.records import TrialError
 from lab.kernel.build import Kernel
 from tests.conftest import SMALL, Bench, experiment_on
 from tests.hystartpp import CSS, EXIT, SLOW_START, Ack, Core, Params, Rfc

@@ -32,7 +32,7 @@ def drafts(results: Path) -> list[Path]:
 def in_its_second_trial(results: Path) -> bool:
     """One trial is stored, and the kernel of another one runs."""
     stored = list(results.glob("mine/*/trials/c*/trial.json"))
-    return bool(stored) and any((draft / "client.pcapng").exists() for draft in drafts(results))
+    return bool(stored) and any((draft / "guest/client.pcapng").exists() for draft in drafts(results))
 
 
 @pytest.fixture(scope="module")
@@ -165,7 +165,7 @@ def killed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     """A run of two at once whose main process gets a signal while both kernels run."""
     folder = tmp_path_factory.mktemp("killed")
     process = command.start(folder / "results", "run", str(scenario_file(folder, duration_s=20)), "--jobs", "2")
-    wait_for(lambda: len(list(folder.glob("results/mine/*/trials/.*/client.pcapng"))) == 2, "two kernels")
+    wait_for(lambda: len(list(folder.glob("results/mine/*/trials/.*/guest/client.pcapng"))) == 2, "two kernels")
     assert len(running_on(folder / "results")) > 4  # main, two workers, two sandboxes, and what is inside
     os.kill(process.pid, request.param)
     process.wait(timeout=SOON_S)

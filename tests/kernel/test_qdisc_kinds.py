@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from lab.backends import boot
-from lab.backends.boot import TrialError
+from lab.backends.records import TrialError
 from tests.conftest import Bench
 from tests.guest import qdiscs as guest_qdiscs
 from tests.kernel.test_qdisc_on_demand import GEO

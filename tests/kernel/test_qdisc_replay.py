@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from lab.backends.boot import TrialError
+from lab.backends.records import TrialError
 from tests.conftest import Bench
 from tests.link_bench import Arrivals, Spec, at_pace, cross
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from lab.backends.boot import TrialError
+from lab.backends.records import TrialError
 from lab.images.image import Image
 from lab.kernel.build import Kernel
 from lab.links.profile import Profile

@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 
 from lab.backends import boot
-from lab.backends.boot import TrialError
 from lab.backends.real_time import in_real_time
+from lab.backends.records import TrialError
 from lab.base.stats import largest
 from lab.images.image import Image
 from lab.kernel.build import Kernel

@@ -17,8 +17,8 @@ import pytest
 from rich.console import Console
 
 from lab.backends import real
-from lab.backends.boot import TrialError
 from lab.backends.machine import Machine
+from lab.backends.records import TrialError
 from lab.base.errors import UserError
 from lab.node.engines import pair
 from lab.node.machine import watch

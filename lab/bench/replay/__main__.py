@@ -10,9 +10,9 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from lab.backends.boot import TrialError
 from lab.backends.choose import Choice, real_backend
 from lab.backends.machine import Machine
+from lab.backends.records import TrialError
 from lab.base.errors import UserError, field_error
 from lab.base.scratch import scratch_folder
 from lab.bench import crossing

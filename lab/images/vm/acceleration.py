@@ -49,7 +49,8 @@ def _qemu(box: Path) -> list[str]:
         "file": {"driver": "raw", "offset": offset, "file": {"driver": "file", "filename": str(box)}},
     }
     machine = "-accel kvm -cpu host -smp 1 -m 1024 -display none -serial stdio -monitor none -nic none -snapshot"
-    return ["qemu-system-x86_64", *machine.split(), "-drive", f"if=virtio,file=json:{json.dumps(disk)}"]
+    shown = json.dumps(disk).replace(",", ",,")  # a comma ends an option
+    return ["qemu-system-x86_64", *machine.split(), "-drive", f"if=virtio,file=json:{shown}"]
 
 
 def _file() -> Path:

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`lab clean` removes what the lab made, and nothing else, whatever LAB_CACHE names."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from lab.base.cache import DONE, MARKER, publish
+from lab.commands.clean import KEPT, tidy
+from tests.command import lab, refused
+
+DIGESTS = [f"{number:016x}" for number in range(KEPT + 3)]
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A cache that the lab has made."""
+    monkeypatch.setenv("LAB_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("LAB_RESULTS", str(tmp_path / "results"))
+    for number, digest in enumerate(DIGESTS):
+        folder = tmp_path / "cache" / f"guest-code-{digest}"
+        with publish(folder) as draft:
+            assert draft
+            (draft / "code").mkdir()
+        os.utime(folder, (number, number))
+    return tmp_path / "cache"
+
+
+def codes(cache: Path) -> list[str]:
+    return sorted(folder.name.removeprefix("guest-code-") for folder in cache.glob("guest-code-*"))
+
+
+def home(folder: Path) -> set[Path]:
+    """Fill a folder like a user's own."""
+    for name in (".git", ".ssh", "Documents", "traces", "kernel-sources"):
+        (folder / name).mkdir(parents=True)
+        (folder / name / "dear").write_text("mine")
+    (folder / "build.log").write_text("mine")
+    (folder / ".notes.draft").mkdir()
+    return set(folder.rglob("*"))
+
+
+def test_a_folder_of_the_users_is_refused_and_keeps_everything(tmp_path: Path) -> None:
+    before = home(tmp_path / "home")
+    line = refused(lab(tmp_path / "results", "clean", "--cache", LAB_CACHE=str(tmp_path / "home")))
+    assert line.startswith(f"environment: LAB_CACHE={tmp_path / 'home'}: must be a folder that the lab made")
+    assert set((tmp_path / "home").rglob("*")) == before
+
+
+def test_a_link_to_a_folder_of_the_users_is_refused_too(tmp_path: Path) -> None:
+    before = home(tmp_path / "home")
+    (tmp_path / "link").symlink_to("home")
+    refused(lab(tmp_path / "results", "clean", "--cache", LAB_CACHE=str(tmp_path / "link")))
+    assert set((tmp_path / "home").rglob("*")) == before
+
+
+def test_clean_without_the_cache_leaves_a_folder_of_the_users_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = home(tmp_path / "home")
+    monkeypatch.setenv("LAB_CACHE", str(tmp_path / "home"))
+    assert list(tidy(with_cache=False)) == []
+    assert set((tmp_path / "home").rglob("*")) == before
+
+
+def test_a_folder_of_the_users_is_not_marked_when_it_is_used_as_a_cache(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home(tmp_path / "home")
+    monkeypatch.setenv("LAB_CACHE", str(tmp_path / "home"))
+    with publish(tmp_path / "home" / f"modules-{DIGESTS[0]}"):
+        pass
+    assert not (tmp_path / "home" / MARKER).exists()
+
+
+def test_the_cache_is_emptied_of_what_the_lab_made(cache: Path) -> None:
+    home(cache)
+    (cache / f"kernel-{DIGESTS[0]}").symlink_to(cache / "Documents")
+    list(tidy(with_cache=True))
+    assert codes(cache) == []
+    kept = {path.name for path in cache.iterdir() if not path.name.endswith((".lock", ".use"))}
+    assert kept == {MARKER, ".git", ".ssh", "Documents", "kernel-sources", "build.log", ".notes.draft"}
+    assert (cache / "Documents/dear").read_text() == "mine"
+
+
+def test_a_cache_from_before_the_marker_is_known_by_its_names(cache: Path) -> None:
+    (cache / MARKER).unlink()
+    list(tidy(with_cache=True))
+    assert codes(cache) == []
+
+
+def test_old_guest_code_is_removed_and_the_newest_stays(cache: Path) -> None:
+    removed = list(tidy(with_cache=False))
+    assert codes(cache) == DIGESTS[-KEPT:]
+    assert {Path(path).name for path in removed} >= {f"guest-code-{digest}" for digest in DIGESTS[:-KEPT]}
+
+
+def test_what_another_process_uses_stays(cache: Path) -> None:
+    used = cache / f"guest-code-{DIGESTS[0]}"
+    code = "import sys; from pathlib import Path; from lab.base.cache import use; use(Path(sys.argv[1])); "
+    code += "print('used', flush=True); sys.stdin.read()"
+    argv = [sys.executable, "-c", code, str(used)]
+    with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout
+        assert process.stdin
+        process.stdout.readline()
+        list(tidy(with_cache=True))
+        assert codes(cache) == DIGESTS[:1]
+        process.stdin.close()
+    list(tidy(with_cache=True))
+    assert codes(cache) == []
+
+
+def test_a_draft_of_a_killed_build_is_removed(cache: Path) -> None:
+    draft = cache / f".modules-{DIGESTS[0]}.draft"
+    draft.mkdir()
+    assert draft in list(tidy(with_cache=False))
+    assert (cache / f"guest-code-{DIGESTS[-1]}" / DONE).exists()

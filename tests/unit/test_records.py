@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Records leave a guest's folder as plain files or not at all."""
+
+import io
+import os
+import tarfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from lab.backends.records import MOST_FILES, TrialError, require, require_few, take, take_tar
+from lab.backends.watched import MOST_CONSOLE_BYTES, Watched
+from lab.base.scratch import remove
+
+MOST_BYTES = 1 << 20
+
+
+@pytest.fixture
+def room(tmp_path: Path) -> Path:
+    room = tmp_path / "room"
+    (room / "formats").mkdir(parents=True)
+    (room / "node.json").write_text("{}")
+    (room / "formats/tcp").write_text("a format")
+    return room
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def secret(tmp_path: Path) -> Path:
+    secret = tmp_path / "secret"
+    secret.write_text("a host's secret")
+    return secret
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    return {str(file.relative_to(folder)): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+
+
+def test_plain_files_and_folders_are_copied(room: Path, folder: Path) -> None:
+    take(room, folder, MOST_BYTES)
+    assert content(folder) == content(room)
+
+
+def test_the_host_keeps_its_own_inputs(room: Path, folder: Path) -> None:
+    (room / "plan.json").write_text("the guest's")
+    (folder / "plan.json").write_text("the host's")
+    take(room, folder, MOST_BYTES)
+    assert (folder / "plan.json").read_text() == "the host's"
+
+
+def symbolic(path: Path, secret: Path) -> None:
+    path.symlink_to(secret)
+
+
+def symbolic_folder(path: Path, secret: Path) -> None:
+    path.symlink_to(secret.parent)
+
+
+def hard(path: Path, secret: Path) -> None:
+    path.hardlink_to(secret)
+
+
+def fifo(path: Path, _: Path) -> None:
+    os.mkfifo(path)
+
+
+def nowhere(path: Path, _: Path) -> None:
+    path.symlink_to("nowhere")
+
+
+KINDS = [symbolic, symbolic_folder, hard, fifo, nowhere]
+NAMES = ["trial.json", "packets.parquet", "client.pcapng.zst", "error.txt", "formats/tcp2"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("kind", KINDS)
+def test_anything_else_is_refused_and_the_host_is_unchanged(
+    room: Path, folder: Path, secret: Path, kind: Callable[[Path, Path], None], name: str
+) -> None:
+    kind(room / name, secret)
+    with pytest.raises(TrialError, match=rf"^trial: {name}: must be a plain file or folder$"):
+        take(room, folder, MOST_BYTES)
+    assert secret.read_text() == "a host's secret"
+    assert b"a host's secret" not in content(folder).values()
+
+
+def test_a_device_is_refused(folder: Path) -> None:
+    with pytest.raises(TrialError, match=r"^trial: (ptmx|\d+): must be a plain file or folder$"):
+        take(Path("/dev/pts"), folder, MOST_BYTES)
+
+
+def test_the_room_itself_is_no_link(room: Path, folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(room)
+    with pytest.raises(TrialError, match=r"must be a plain file or folder$"):
+        take(tmp_path / "link", folder, MOST_BYTES)
+
+
+@pytest.mark.parametrize("look", [take, lambda room, _, most: require_few(room, most)])
+def test_files_without_number_are_refused(room: Path, folder: Path, look: Callable[[Path, Path, int], None]) -> None:
+    for number in range(MOST_FILES):
+        (room / str(number)).touch()
+    with pytest.raises(TrialError, match=rf"^trial: files={MOST_FILES + 1}: must be at most {MOST_FILES}$"):
+        look(room, folder, MOST_BYTES)
+
+
+def test_a_sparse_file_of_100_gb_is_refused_before_it_is_copied(room: Path, folder: Path) -> None:
+    with (room / "trace.raw").open("wb") as stream:
+        stream.truncate(100 * 10**9)
+    with pytest.raises(TrialError, match=r"^trial: trace.raw: bytes=1000000\d+: must be at most 1048576 in all$"):
+        take(room, folder, MOST_BYTES)
+
+
+def test_folders_in_folders_without_end_are_refused_and_removed(room: Path, folder: Path) -> None:
+    here = os.open(room, os.O_RDONLY)
+    for _ in range(300):
+        os.mkdir("deep", dir_fd=here)
+        inner = os.open("deep", os.O_RDONLY, dir_fd=here)
+        os.close(here)
+        here = inner
+    os.close(here)
+    with pytest.raises(TrialError, match=r"must be at most 8 folders deep$"):
+        take(room, folder, MOST_BYTES)
+    remove(room)
+    assert not room.exists()
+
+
+def test_a_name_that_no_terminal_should_show_is_quoted(room: Path, folder: Path) -> None:
+    (room / "\x1b[2J\n").symlink_to("/")
+    with pytest.raises(TrialError, match=r"^trial: '\\x1b\[2J\\n': must be a plain file or folder$"):
+        take(room, folder, MOST_BYTES)
+
+
+def test_an_error_of_the_node_is_one_line_of_bounded_length(folder: Path) -> None:
+    (folder / "error.txt").write_text("first\nsecond\x1b[2J" + "x" * 10**6)
+    with pytest.raises(TrialError, match=r"^first second\?\[2Jx{500,600}$"):
+        require(folder, "node.json", "no record")
+
+
+def archive(*members: tuple[str, bytes, str]) -> io.BytesIO:
+    """Build a machine's archive: name, type and target of each member."""
+    stream = io.BytesIO()
+    with tarfile.open(fileobj=stream, mode="w") as tar:
+        for name, kind, target in members:
+            info = tarfile.TarInfo(name)
+            info.type, info.linkname = kind, target
+            tar.addfile(info)
+    stream.seek(0)
+    return stream
+
+
+@pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.FIFOTYPE, tarfile.CHRTYPE])
+def test_a_machine_sends_plain_files_only(folder: Path, kind: bytes) -> None:
+    sent = archive(("./node.json", tarfile.REGTYPE, ""), ("./trial.json", kind, "node.json"))
+    with pytest.raises(TrialError, match=r"^trial: trial.json: must be a plain file or folder$"):
+        take_tar(sent, folder, MOST_BYTES)
+    assert not (folder / "trial.json").is_symlink()
+
+
+def test_a_machine_sends_no_file_to_another_place(folder: Path) -> None:
+    with pytest.raises(TrialError, match=r"^trial: ../outside: must be a plain file or folder$"):
+        take_tar(archive(("../outside", tarfile.REGTYPE, "")), folder, MOST_BYTES)
+    assert not (folder.parent / "outside").exists()
+
+
+def test_a_machine_sends_no_more_than_a_trial_may_leave(folder: Path) -> None:
+    members = [(str(number), tarfile.REGTYPE, "") for number in range(MOST_FILES + 1)]
+    with pytest.raises(TrialError, match="must be at most"):
+        take_tar(archive(*members), folder, MOST_BYTES)
+
+
+def test_a_console_without_end_is_kept_in_its_last_part(room: Path) -> None:
+    done = Watched(["sh", "-c", "head -c 20M /dev/zero; echo the end"], room, MOST_BYTES, 1).run(patience_s=600)
+    assert len(done.stdout) == MOST_CONSOLE_BYTES
+    assert done.stdout.endswith("the end\n")
+
+
+def test_a_kernel_that_writes_too_much_is_ended(room: Path) -> None:
+    write = f"for i in 1 2 3; do head -c {MOST_BYTES} /dev/zero >{room}/$i; done; sleep 600"
+    with pytest.raises(TrialError, match=r"must be at most 1048576 in all$"):
+        Watched(["sh", "-c", write], room, MOST_BYTES, 1).run(patience_s=600)
+
+
+def test_a_kernel_without_end_is_ended(room: Path) -> None:
+    with pytest.raises(TrialError, match=r"^virtual kernel: no end after 0.1 s$"):
+        Watched(["sh", "-c", "exec >&-; sleep 600"], room, MOST_BYTES, 1).run(patience_s=0.1)
