@@ -19,7 +19,7 @@ sanitized := $(patsubst %,tests/kernel/test_%.py,kunit sender_matrix failslab ha
 
 experiment: setup ; @$(lab) run $(experiment) $(options)
 # test: everything. test-fast: what needs no kernel, no browser and no whole command; under a minute.
-test: setup lint ; @scripts/setup-browser && $(lab) kernel build && scripts/python -m pytest --strict-skips -n auto --dist loadfile
+test: setup lint ; @scripts/setup-tests && $(lab) kernel build && scripts/python -m pytest --strict-skips -n auto --dist loadfile
 test-fast: setup ; @scripts/python -m pytest --strict-skips -n auto --dist loadfile tests/unit
 test-sanitize: setup ; @$(lab) kernel build --sanitize && LAB_TEST_KERNEL=sanitize scripts/python -m pytest --strict-skips -n auto --dist loadfile $(sanitized)
 setup: ; @scripts/setup
