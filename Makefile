@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Each target calls the lab (docs/contributing.md). Options of `make experiment`: SCENARIO=geo TRIALS=6 DURATION=30 SEED=1
 # JOBS=2, BACKEND=virtual|host|vm, ENGINE=netns|containerlab|mininet|pair, RESUME=1 (continue the last unfinished run).
-# Instead of a scenario: PROFILE=geo-viasat CCA=search,cubic TOPOLOGY=path. Of `make reproduce`: QUICK=1 NO_PCAP=1 JOBS=2.
-# Of `make provision`: HOST=user@machine.
+# Instead of a scenario: PROFILE=geo-viasat CCA=search,cubic TOPOLOGY=path. Of `make reproduce`: QUICK=1 NO_PCAP=1 JOBS=2
+# MIRROR=folder-of-recordings. Of `make provision`: HOST=user@machine.
 SCENARIO ?= geo
 lab := scripts/lab
 experiment := $(if $(PROFILE)$(CCA),$(if $(PROFILE),--profile $(PROFILE)) $(if $(CCA),--cca $(CCA)),$(SCENARIO))
@@ -15,17 +15,17 @@ sanitized := $(patsubst %,tests/kernel/test_%.py,kunit sender_matrix failslab ha
 
 .PHONY: experiment test test-fast test-sanitize test-hostile setup reproduce verify evaluate page report check doctor lint lock clean docs
 .PHONY: bench bench-senders bench-versions bench-kernels bench-replay bench-reproduce bench-kills
-.PHONY: setup-vm box image vm provision agree notebook test-vm lint-ansible
+.PHONY: setup-vm box image vm provision agree notebook test-vm test-fresh lint-ansible
 
 experiment: setup ; @$(lab) run $(experiment) $(options)
 # test: everything. test-fast: what needs no kernel, no browser and no whole command; under a minute.
-test: setup lint ; @scripts/setup-browser && $(lab) kernel build && scripts/python -m pytest --strict-skips -n auto --dist loadfile
+test: setup lint ; @scripts/setup-tests && $(lab) kernel build && scripts/python -m pytest --strict-skips -n auto --dist loadfile
 test-fast: setup ; @scripts/python -m pytest --strict-skips -n auto --dist loadfile tests/unit
 test-sanitize: setup ; @$(lab) kernel build --sanitize && LAB_TEST_KERNEL=sanitize scripts/python -m pytest --strict-skips -n auto --dist loadfile $(sanitized)
 # test-hostile: fuzzing of every reader, under 10 minutes; EXAMPLES=1000000 is the long form, SEED=... repeats one.
 test-hostile: setup ; @scripts/python -m tests.hostile $(EXAMPLES) $(SEED)
 setup: ; @scripts/setup
-reproduce: setup ; @$(lab) reproduce $(if $(QUICK),--quick) $(if $(JOBS),--jobs $(JOBS)) $(if $(NO_PCAP),--no-pcap)
+reproduce: setup ; @$(lab) reproduce $(if $(QUICK),--quick) $(if $(JOBS),--jobs $(JOBS)) $(if $(NO_PCAP),--no-pcap) $(if $(MIRROR),--mirror $(MIRROR))
 verify: setup ; @$(lab) verify
 evaluate: setup ; @$(lab) evaluate
 page: setup ; @$(lab) page
@@ -54,3 +54,4 @@ agree: setup ; @$(lab) agree
 docs: setup ; @scripts/setup docs && scripts/docs
 notebook: setup ; @scripts/notebook
 test-vm: setup-vm ; @scripts/test-vm
+test-fresh: setup ; @scripts/test-fresh

@@ -69,10 +69,10 @@ class Browser:
 
 @contextmanager
 def chromium(profile: Path) -> Iterator[Browser]:
-    """Start a browser; the test skips where Chromium or its driver is not installed (scripts/setup-browser)."""
+    """Start a browser; the test skips where Chromium or its driver is not installed (scripts/setup-tests)."""
     binary, driver = shutil.which("chromium"), shutil.which("chromedriver")
     if not binary or not driver:
-        pytest.skip("chromium and chromedriver are not installed: scripts/setup-browser installs them where it can")
+        pytest.skip("chromium and chromedriver are not installed: scripts/setup-tests installs them where it can")
     options = webdriver.ChromeOptions()
     options.binary_location = binary
     for option in (*OPTIONS.split(), f"--user-data-dir={profile}"):

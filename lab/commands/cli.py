@@ -133,14 +133,15 @@ def reproduce(
     jobs: Jobs = None,
     scheduler: Scheduler = None,
     no_pcap: NoPcap = False,
+    mirror: Annotated[Path | None, typer.Option(help="A folder with recordings, instead of their origins.")] = None,
 ) -> None:
-    """Run all missing trials of the campaign, and evaluate all results.
+    """Fetch the recordings, run all missing trials of the campaign, and evaluate all results.
 
     Example: `lab reproduce --quick`
     """
     from lab.commands.reproduce import reproduce as run_and_evaluate
 
-    run_and_evaluate(scenarios or [], quick, _options(jobs, scheduler, no_pcap), console)
+    run_and_evaluate(scenarios or [], quick, _options(jobs, scheduler, no_pcap), mirror, console)
 
 
 def _options(jobs: int | None, scheduler: str | None = None, no_pcap: bool = False) -> "RunOptions":

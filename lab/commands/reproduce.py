@@ -1,37 +1,60 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`lab reproduce`: the campaign's missing trials, and the tables and page of all results."""
 
+from pathlib import Path
+from typing import NamedTuple
+
 from rich.console import Console
 
 from lab.commands.evaluate import evaluate
 from lab.commands.prepare import prepare
 from lab.commands.progress import TrialBar
+from lab.commands.recordings import fetch_for
 from lab.kernel.recipe import Recipe
 from lab.runs.campaign import load_campaign
 from lab.runs.execute import execute
 from lab.runs.find_run import matching
 from lab.runs.options import RunOptions
+from lab.runs.recordings import unfetched
 
 
-def reproduce(names: list[str], quick: bool, options: RunOptions, console: Console) -> None:
-    """Run the missing trials, then evaluate all results; exit status 1 if a scenario did not run to its end."""
-    evaluate(console, run_campaign(names, quick, options, console), with_page=True)
+class Problems(NamedTuple):
+    """One line per scenario that did not run to its end, and per scenario whose recordings could not be fetched."""
+
+    faults: list[str]
+    missing: list[str]
 
 
-def run_campaign(names: list[str], quick: bool, options: RunOptions, console: Console) -> list[str]:
-    """Run the missing trials of scenarios, of the campaign if none is named; returns a line per problem.
+def reproduce(names: list[str], quick: bool, options: RunOptions, mirror: Path | None, console: Console) -> None:
+    """Run the missing trials, then evaluate all results; exit status 1 if a scenario did not run to its end.
+
+    A scenario whose recordings could not be fetched is missing, which is no error.
+    """
+    problems = run_campaign(names, quick, options, console, mirror)
+    try:
+        evaluate(console, problems.faults, with_page=True)
+    finally:
+        for line in problems.missing:
+            console.print(line, soft_wrap=True, markup=False)
+
+
+def run_campaign(
+    names: list[str], quick: bool, options: RunOptions, console: Console, mirror: Path | None = None
+) -> Problems:
+    """Fetch recordings and run the missing trials of scenarios, of the campaign if none is named.
 
     Of the campaign, a scenario that cannot run does not stop the others; one that was named is refused at once.
     """
     experiments, errors = load_campaign(names, quick)
     if names and errors:
         raise errors[0]
+    missing = fetch_for(experiments, mirror, console)
     backend = prepare(Recipe(), console)
     with TrialBar(console, many_runs=True) as bar:
-        executed = execute(experiments, matching, backend.site, options, bar)
+        executed = execute([each for each in experiments if not unfetched(each)], matching, backend.site, options, bar)
     failed = [
         f"{run.folder}: {len(run.failures)} trials gave no result: {run.failures[0]}"
         for run in executed.runs
         if run.failures
     ]
-    return [*map(str, errors), *map(str, executed.refusals), *failed]
+    return Problems([*map(str, errors), *map(str, executed.refusals), *failed], missing)

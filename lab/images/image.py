@@ -11,7 +11,7 @@ from pathlib import Path
 
 from lab.base import paths
 from lab.base.cache import finished, publish
-from lab.base.errors import UserError
+from lab.base.errors import UserError, field_error
 from lab.images import archive
 
 SUITE = "trixie"
@@ -92,6 +92,7 @@ def _make(name: str, root: Path) -> None:
     root.mkdir()
     unpack = ["tar", "-x", "-f", str(tar), "-C", str(root), "--no-same-owner", "--exclude=./dev/*"]
     run_logged(unpack, None, scratch / "tar.log")
+    require_pinned(name, installed((root / "var/lib/dpkg/status").read_text()))
     shutil.rmtree(scratch)
     for point in MOUNT_POINTS:
         (root / point).mkdir(parents=True, exist_ok=True)
@@ -164,6 +165,15 @@ def drifted(name: str, versions: dict[str, str]) -> dict[str, str]:
         for package, version in versions.items()
         if package in pins and pins[package] != version
     }
+
+
+def require_pinned(name: str, versions: dict[str, str]) -> None:
+    """Refuse packages that are not as they were pinned, unless LAB_DRIFT=1 accepts them; the run records them."""
+    found = drifted(name, versions)
+    if found and os.environ.get("LAB_DRIFT") != "1":
+        package, drift = next(iter(found.items()))
+        rule = "the pinned version, which the archive no longer has: LAB_DRIFT=1 accepts what it has"
+        raise field_error(f"lab/images/{name}.lock ({len(found)} packages differ)", package, drift, rule)
 
 
 def installed(dpkg_status: str) -> dict[str, str]:

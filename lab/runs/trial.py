@@ -31,7 +31,7 @@ from lab.tables.qdisc import qdisc_table
 from lab.tables.stored_trial import FORMAT, Trial
 from lab.tables.trace import read_events
 from lab.tables.trial_json import Certificate, Download, TrialJson
-from lab.tables.trial_tables import write_tables
+from lab.tables.trial_tables import TRIAL_TABLES, write_tables
 
 CAPTURED = "client.pcapng"
 STORED = ("plan.json", "trial.json", *(f"{name}.parquet" for name in TRIAL_TABLES))
@@ -51,9 +51,8 @@ class Job:
 
 def run_trial(job: Job) -> TrialJson:
     """Run a trial and store it; returns its trial.json."""
-    draft = (
-        job.folder.parent / f".{job.folder.name}.{uuid.uuid4().hex[:8]}.draft"
-    )  # a lost worker may still write its own
+    unique = uuid.uuid4().hex[:8]  # a lost worker may still write its own
+    draft = job.folder.parent / f".{job.folder.name}.{unique}.draft"
     draft.mkdir(parents=True)
     try:
         plan = prepare(job, draft)

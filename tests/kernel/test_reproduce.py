@@ -9,10 +9,12 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from lab.base import paths
 from lab.commands.reproduce import run_campaign
 from lab.runs.options import RunOptions
 from lab.tables.stored_run import Run
 from tests.command import scenario_file
+from tests.traces_real import every, needs_real, real
 
 pytestmark = pytest.mark.usefixtures("kernel", "world")
 
@@ -32,7 +34,7 @@ def run(*scenarios: str, quick: bool) -> tuple[list[str], str]:
     """Return the problems, and what was printed."""
     output = io.StringIO()
     problems = run_campaign(list(scenarios), quick, RunOptions(2, keep_capture=False), Console(file=output, width=300))
-    return problems, output.getvalue()
+    return problems.faults, output.getvalue()
 
 
 def test_nothing_runs_twice_and_a_run_of_other_trials_is_another_run(scenario: str, results: Path) -> None:
@@ -90,3 +92,44 @@ def test_a_scenario_that_cannot_run_is_a_line_and_the_others_run(scenario: str, 
     (problem,) = run(str(broken), scenario, quick=True)[0]
     assert "profile=no-such-link: must be a known profile" in problem
     assert Run(results / "latest").complete
+
+
+@needs_real
+def test_recordings_are_fetched_first_and_one_that_is_not_there_is_missing_and_no_fault(
+    tmp_path: Path, results: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mirror = tmp_path / "mirror"
+    copy_recording("leo-leocc", mirror)
+    leo, lte = (scenario_on(link, tmp_path) for link in ("leo-starlink", "lte-att"))
+    without_recordings(tmp_path / "cache", monkeypatch)
+    output = io.StringIO()
+    console = Console(file=output, width=300)
+    problems = run_campaign([lte, leo], False, RunOptions(1, keep_capture=False), console, mirror)
+    assert problems.faults == []
+    assert [line.split()[:2] for line in problems.missing] == [["missing", "lte-att:"]]
+    before = output.getvalue().partition("trials run")[0]
+    assert "lte-mahimahi: " in before
+    assert problems.missing[0] in before
+    assert "leo-leocc/bw_example: fetched from" in before
+    assert Run(results.with_name("leo-starlink") / "latest").complete
+    assert not results.with_name("lte-att").exists()
+
+
+def copy_recording(collection: str, mirror: Path) -> None:
+    for name in every(f"{collection}/*"):
+        (mirror / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(real(name), mirror / name)
+
+
+def scenario_on(link: str, folder: Path) -> str:
+    file = scenario_file(folder, profile=link, duration_s=1, trials=1)
+    return str(file.rename(folder / f"{link}.yml"))
+
+
+def without_recordings(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Use a cache that has all that is built, and no recording."""
+    folder.mkdir()
+    for entry in paths.cache().iterdir():
+        if entry.name != "traces":
+            (folder / entry.name).symlink_to(entry)
+    monkeypatch.setenv("LAB_CACHE", str(folder))

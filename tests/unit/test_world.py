@@ -7,7 +7,8 @@ import pytest
 
 from lab.base import paths
 from lab.base.cache import finished, publish
-from lab.images import archive
+from lab.base.errors import UserError
+from lab.images import archive, image
 
 
 def test_a_mirror_of_the_users_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -47,3 +48,15 @@ def test_the_cache_lies_where_the_user_puts_it(monkeypatch: pytest.MonkeyPatch, 
     monkeypatch.delenv("LAB_CACHE")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
     assert paths.cache() == tmp_path / "xdg" / "search-lab"
+
+
+def test_a_package_that_is_not_the_pinned_one_is_refused_unless_the_user_accepts_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("LAB_DRIFT", raising=False)
+    pins = image.locked("world")
+    image.require_pinned("world", pins)
+    with pytest.raises(UserError, match=r"world\.lock .*: iperf3=.* -> 0: must be the pinned version.*LAB_DRIFT=1"):
+        image.require_pinned("world", pins | {"iperf3": "0"})
+    monkeypatch.setenv("LAB_DRIFT", "1")
+    image.require_pinned("world", pins | {"iperf3": "0"})

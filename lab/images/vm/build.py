@@ -85,6 +85,7 @@ def _make(draft: Path) -> None:
     image.make_tar(IMAGE, tar, f"--customize-hook={HERE / 'customize'}")
     image.run_logged(["fakeroot", str(HERE / "disk"), str(tar), str(work), str(DISK_MB)], None, work / "disk.log")
     versions = image.installed((work / "root/var/lib/dpkg/status").read_text())
+    image.require_pinned(IMAGE, versions)
     compressed = ["-c", "-o", "compression_type=zstd", "-m", str(len(os.sched_getaffinity(0)))]
     convert = ["qemu-img", "convert", "-O", "qcow2", *compressed, str(work / "disk.raw"), str(work / "box.img")]
     image.run_logged(convert, None, work / "convert.log")

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The recordings that the links of experiments need."""
+
+from collections.abc import Iterable
+
+from lab.base.errors import UserError
+from lab.links.caution import series_of
+from lab.runs.experiment import Experiment
+from lab.traces.datasets import Dataset, dataset
+
+
+def unfetched(experiment: Experiment) -> list[Dataset]:
+    """Return the recordings that an experiment's link needs and the cache does not have; none of an unknown name."""
+    names = dict.fromkeys(series.dataset for _, series in series_of(experiment.profile) if series.dataset)
+    try:
+        return [each for each in map(dataset, names) if not each.fetched]
+    except UserError:  # the run refuses it
+        return []
+
+
+def files_of(experiments: Iterable[Experiment]) -> list[Dataset]:
+    """Return the files to fetch for experiments, those of a collection together; none that has no licence."""
+    files = {file.name: file for each in experiments for one in unfetched(each) for file in one.files}
+    licensed = [file for file in files.values() if file.origin.may_be_passed_on]
+    return sorted(licensed, key=lambda file: file.collection)
