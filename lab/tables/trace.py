@@ -71,8 +71,8 @@ def read_events(raw: Path, formats: Path) -> Events:
     found = {}
     for name, (number, kind) in known.items():
         of_this = np.flatnonzero(numbers == number)
-        in_time = of_this[np.argsort(timed[of_this], kind="stable")]
-        found[name] = _records(data, bodies[in_time], timed[in_time], kind)
+        records = _records(data, bodies[of_this], timed[of_this], kind)  # in the file's order, as gather() needs
+        found[name] = records[np.argsort(records["t_ns"], kind="stable")]
     return found
 
 

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Edges of a link's quantities: the trial's end, a recording's last row, the spread of correlated jitter."""
+
+import numpy as np
+import pytest
+
+from lab.links.models import Jitter
+from lab.links.recorded import Recorded, Series
+from lab.links.steps import Steps, mean, rows
+
+TIMES_S, VALUES = np.array([0.0, 1.0, 2.0, 3.0]), np.array([10.0, 20.0, 30.0, 70.0])
+RECORDED = Recorded(Series(file="rate.csv"), lambda: iter([(TIMES_S, VALUES)]), length_s=4.0, meaning=None)
+
+
+def test_steps_behind_the_end_of_the_trial_are_in_no_mean() -> None:
+    rate = Steps.of([(0.0, 10.0), (2.0, 30.0), (4.0, 1000.0), (5.0, 9000.0)])
+    assert mean(rate, 4.0) == pytest.approx(20.0)
+    assert mean(rate, 3.0) == pytest.approx(50 / 3)
+
+
+def test_the_last_step_counts_until_the_trial_ends() -> None:
+    assert mean(Steps.of([(0.0, 10.0), (1.0, 50.0)]), 4.0) == pytest.approx(40.0)
+
+
+def test_the_last_row_of_a_recording_is_in_its_mean_and_in_its_window() -> None:
+    assert RECORDED.nominal() == pytest.approx(32.5)
+    assert list(rows(RECORDED.window(0.0, 4.0))) == [(0.0, 10.0), (1.0, 20.0), (2.0, 30.0), (3.0, 70.0)]
+
+
+def test_the_last_row_holds_for_its_time_before_a_recording_begins_again() -> None:
+    assert list(rows(RECORDED.window(2.5, 3.0))) == [(0.0, 30.0), (0.5, 70.0), (1.5, 10.0), (2.5, 20.0)]
+
+
+@pytest.mark.parametrize("correlation_ms", [1.0, 20.0, 100.0])
+def test_jitter_has_the_stated_spread_however_it_is_correlated(correlation_ms: float) -> None:
+    model = Jitter(model="jitter", mean=500, sd=2, correlation_ms=correlation_ms, source="test")
+    drawn = np.array([value for _, value in rows(model.draw(np.random.default_rng(1), 300.0))])
+    assert drawn.std() == pytest.approx(2.0, rel=0.1)
