@@ -91,7 +91,8 @@ def chunks(file: Path, size: int, values: Callable[[Line], tuple[int, ...]]) -> 
         if len(steps) == size:
             yield Chunk(steps, None)
             steps = []
-        steps.append((line.whole(0) * NS_PER_US, *values(line)))
+        value = values(line)  # first: it refuses a line with another number of fields
+        steps.append((line.whole(0) * NS_PER_US, *value))
     raise NodeError(f"{file.name}: must close with the line <t_us>\\t{END}")
 
 

@@ -217,13 +217,6 @@ def test_a_counterfactual_that_moves_the_other_way_explains_nothing(runs: Path, 
     assert "it moves, and not closer to the published value" in row["why"]
 
 
-def test_a_counterfactual_that_moves_past_the_published_value_explains_a_part(runs: Path, folder: Path) -> None:
-    ours, theirs = losses_s(runs, "mine")[0], losses_s(runs, "faster")[0]
-    row = one(runs, folder, ours + 0.4 * (theirs - ours), "faster")
-    assert row["verdict"] == PARTLY
-    assert "it moves past the published value, which lies between both" in row["why"]
-
-
 def test_what_was_tried_makes_a_row_open_and_its_runs_are_reported(runs: Path, folder: Path) -> None:
     row = one(runs, folder, losses_s(runs, "faster")[0], "same", open="another seed was tried")
     assert row["verdict"] == OPEN

@@ -3,8 +3,7 @@
 
 agrees                    - our estimate lies within the tolerance, of at least FEWEST trials;
 differs, explained        - the counterfactual moved most of the way, and its interval reaches into the tolerance;
-differs, partly explained - the counterfactual moved closer, and not so far; or past the published value, further
-                            off than ours (this case was added after runs had shown it);
+differs, partly explained - the counterfactual moved closer, and not so far;
 differs, not explained    - no counterfactual was run, or what was run did not move closer;
 open                      - the same, and the scenario states what was tried;
 cannot be judged here     - no trials, too few, or an interval that leaves it open.
@@ -84,8 +83,6 @@ def explained(published: float, tolerance: float, ours: Estimate, theirs: Estima
     closed_pct = 100 * (1 - abs(theirs.value - published) / abs(ours.value - published))
     if not _apart(ours, theirs):
         return Explained(UNEXPLAINED, closed_pct, "its interval overlaps ours: it does not move")
-    if closed_pct <= 0 and (ours.value < published < theirs.value or theirs.value < published < ours.value):
-        return Explained(PARTLY, closed_pct, "it moves past the published value, which lies between both")
     if closed_pct <= 0:
         return Explained(UNEXPLAINED, closed_pct, "it moves, and not closer to the published value")
     if closed_pct > MOST_PCT and _reaches(published, tolerance, theirs):
