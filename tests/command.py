@@ -2,6 +2,7 @@
 """The `lab` command as a user starts it, with results of its own; and what of it still runs."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -17,6 +18,7 @@ from lab.bench.left_behind import running_on
 __all__ = ["lab", "press_ctrl_c", "refused", "running_on", "scenario_file", "start", "status_of", "wait_for"]
 
 ENOUGH_S = 60.0
+ENV = shutil.which("env") or "env"  # found before a test takes tools away
 
 
 def scenario_file(folder: Path, **changes: object) -> Path:
@@ -38,7 +40,7 @@ def scenario_file(folder: Path, **changes: object) -> Path:
 def start(results: Path, *words: str, **environment: str) -> "subprocess.Popen[str]":
     """Start `lab` as the leader of a process group, like a shell does."""
     return subprocess.Popen(
-        ["env", "--default-signal=HUP,INT", sys.executable, "-m", "lab", *words],  # nohup and `&` ignore them
+        [ENV, "--default-signal=HUP,INT", sys.executable, "-m", "lab", *words],  # nohup and `&` ignore them
         cwd=REPO,
         env=os.environ | {"LAB_RESULTS": str(results), "COLUMNS": "200"} | environment,
         stdout=subprocess.PIPE,

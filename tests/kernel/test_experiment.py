@@ -72,6 +72,7 @@ def test_every_trial_is_stored_whole_and_valid(results: tuple[Path, str]) -> Non
     assert [trial.cca for trial in trials] == ["cubic", "cubic_plain"]
     for trial in trials:
         assert {file.name for file in trial.path.iterdir()} == {
+            "SHA256SUMS",
             "trial.json",
             "plan.json",
             "client.pcapng.zst",

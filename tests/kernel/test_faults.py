@@ -107,6 +107,7 @@ def test_a_table_that_cannot_be_written_is_reported_in_one_line(bench: Bench) ->
         ("run", "gao"),
         ("run", "/nowhere/mine.yml"),
         ("run", "geo", "--trials", "0"),
+        ("run", "geo", "--jobs", "0"),
         ("run", "geo", "--duration", "0"),
         ("run", "geo", "--seed", "-1"),
         ("kernel", "build", "--source", "/nowhere.tar"),
@@ -117,7 +118,7 @@ def test_a_users_mistake_is_one_line(refusal: Callable[..., str], words: tuple[s
     assert ": " in refusal(*words)
 
 
-@pytest.mark.parametrize("words", [("frobnicate",), ("run", "geo", "--jobs", "0"), ("kernel", "brew")])
+@pytest.mark.parametrize("words", [("frobnicate",), ("run", "geo", "--jobs", "many"), ("kernel", "brew")])
 def test_words_that_the_command_does_not_know_are_no_traceback(words: tuple[str, ...]) -> None:
     done = CliRunner().invoke(app, list(words))
     assert done.exit_code == 2

@@ -10,8 +10,10 @@ import pytest
 from rich.console import Console
 
 from lab.base import paths
+from lab.base.errors import UserError
 from lab.commands.reproduce import run_campaign
 from lab.runs.options import RunOptions
+from lab.tables.digests import write_with_digest
 from lab.tables.stored_run import Run
 from tests.command import scenario_file
 from tests.traces_real import every, needs_real, real
@@ -76,7 +78,7 @@ def test_of_unfinished_runs_the_one_with_most_trials_is_continued(scenario: str,
     run(scenario, quick=False)
     (older,) = results.glob("[0-9]*")
     meta = json.loads((older / "run.json").read_text()) | {"complete": False}
-    (older / "run.json").write_text(json.dumps(meta))
+    write_with_digest(older / "run.json", json.dumps(meta).encode())
     shutil.rmtree(Run(older).trials[0].path)
     newer = results / "2999-01-01T00-00-00Z"
     (newer / "trials").mkdir(parents=True)
@@ -86,12 +88,26 @@ def test_of_unfinished_runs_the_one_with_most_trials_is_continued(scenario: str,
     assert not Run(newer).complete
 
 
-def test_a_scenario_that_cannot_run_is_a_line_and_the_others_run(scenario: str, results: Path) -> None:
-    broken = Path(scenario).with_name("broken.yml")
-    broken.write_text(Path(scenario).read_text().replace("geo-viasat", "no-such-link"))
-    (problem,) = run(str(broken), scenario, quick=True)[0]
+def test_a_scenario_of_the_campaign_that_cannot_run_is_a_line_and_the_others_run(
+    scenario: str, results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "scenarios"
+    folder.mkdir()
+    content = f"{Path(scenario).read_text()}\ncampaign: true\n"
+    (folder / "mine.yml").write_text(content)
+    (folder / "broken.yml").write_text(content.replace("geo-viasat", "no-such-link"))
+    monkeypatch.setattr(paths, "SCENARIOS", folder)
+    (problem,) = run(quick=True)[0]
     assert "profile=no-such-link: must be a known profile" in problem
     assert Run(results / "latest").complete
+
+
+def test_a_scenario_that_is_named_and_cannot_run_is_refused_before_another_runs(scenario: str, results: Path) -> None:
+    broken = Path(scenario).with_name("broken.yml")
+    broken.write_text(Path(scenario).read_text().replace("geo-viasat", "no-such-link"))
+    with pytest.raises(UserError, match="profile=no-such-link: must be a known profile"):
+        run(scenario, str(broken), quick=True)
+    assert not results.exists()
 
 
 @needs_real
