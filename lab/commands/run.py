@@ -15,7 +15,7 @@ from lab.backends.backend import Site
 from lab.backends.choose import COMMAND_LINE, Choice, choose, real_backend
 from lab.backends.virtual import find_built
 from lab.base import paths, sandbox
-from lab.base.errors import UserError, field_error, going_on
+from lab.base.errors import Interrupted, UserError, field_error, going_on
 from lab.commands.prepare import build as build_kernel
 from lab.commands.progress import TrialBar
 from lab.commands.report import report
@@ -131,7 +131,7 @@ def _site(
         console.print(f"{site.description.kernel['kernel_source']} on {site.description.kernel['cpu']}", markup=False)
         try:
             yield site
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, Interrupted):
             console.print("waiting until the trial has ended; after a second Ctrl-C run 'lab clean'", markup=False)
             real.settle(backend)
             raise
