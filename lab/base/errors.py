@@ -22,12 +22,14 @@ class Interrupted(Exception):
 
 
 @contextmanager
-def going_on(command: Callable[[], str]) -> Iterator[None]:
-    """Name the command that goes on after a Ctrl-C in the block."""
+def going_on(command: Callable[[], str | None]) -> Iterator[None]:
+    """Name the command that goes on after a Ctrl-C in the block, if there is one."""
     try:
         yield
     except KeyboardInterrupt:
-        raise Interrupted(command()) from None
+        if (named := command()) is None:
+            raise
+        raise Interrupted(named) from None
 
 
 def one_line(message: str) -> str:

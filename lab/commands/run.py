@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import typer
@@ -15,14 +16,14 @@ from lab.backends.backend import Site
 from lab.backends.choose import COMMAND_LINE, Choice, choose, real_backend
 from lab.backends.virtual import find_built
 from lab.base import paths, sandbox
-from lab.base.errors import Interrupted, UserError, field_error, going_on
+from lab.base.errors import UserError, field_error, going_on
 from lab.commands.prepare import build as build_kernel
 from lab.commands.progress import TrialBar
 from lab.commands.report import report
 from lab.kernel import build
 from lab.kernel.recipe import Recipe
 from lab.runs import find_run
-from lab.runs.execute import OpenRun, execute
+from lab.runs.execute import Executed, OpenRun, execute
 from lab.runs.experiment import Experiment, load_experiment
 from lab.runs.options import RunOptions
 from lab.runs.plan import needed_modules
@@ -74,25 +75,36 @@ def run(request: Request, where: Where, options: RunOptions, resume: bool, conso
     """Run an experiment and report it; exit status 1 if a trial has no result."""
     choice = choose(where.backend, where.engine)
     experiment = request.experiment()
-    if choice.backend != "virtual":
-        options = _one_at_a_time(choice, options)
-    with _site(choice, experiment, where.recipe, options, console) as site, TrialBar(console, many_runs=False) as bar:
-        find = find_run.unfinished if resume else find_run.none
-        with going_on(partial(_going_on, experiment)):
-            executed = execute([experiment], find, site, options, bar)
-    for refusal in executed.refusals:
-        raise refusal
-    for stored in executed.runs:
-        _require_results(stored, console)
-        with going_on(partial(_going_on, experiment)):
+    older = set() if resume else set(_runs(experiment))
+    with going_on(partial(_going_on, experiment, older)):
+        executed = _execute(choice, experiment, where.recipe, options, resume, console)
+        for refusal in executed.refusals:
+            raise refusal
+        for stored in executed.runs:
+            _require_results(stored, console)
             report(stored.folder, build.find(), console)
 
 
-def _going_on(experiment: Experiment) -> str:
-    """Return the command that goes on: a run that has all trials only lacks its report."""
-    newest = max((paths.results() / experiment.name).glob("[0-9]*/run.json"), default=None)
-    complete = newest is not None and Run(newest.parent).complete
-    return f"lab report {newest.parent}" if newest and complete else "lab run --resume"
+def _execute(
+    choice: Choice, experiment: Experiment, recipe: Recipe, options: RunOptions, resume: bool, console: Console
+) -> Executed:
+    if choice.backend != "virtual":
+        options = _one_at_a_time(choice, options)
+    find = find_run.unfinished if resume else find_run.none
+    with _site(choice, experiment, recipe, options, console) as site, TrialBar(console, many_runs=False) as bar:
+        return execute([experiment], find, site, options, bar)
+
+
+def _runs(experiment: Experiment) -> list[Path]:
+    return [file.parent for file in (paths.results() / experiment.name).glob("[0-9]*/run.json")]
+
+
+def _going_on(experiment: Experiment, older: set[Path]) -> str | None:
+    """Return the command that goes on, if a run was begun: a run that has all trials only lacks its report."""
+    newest = max(set(_runs(experiment)) - older, default=None)
+    if newest is None:
+        return None
+    return f"lab report {newest}" if Run(newest).complete else "lab run --resume"
 
 
 def _require_results(stored: OpenRun, console: Console) -> None:
@@ -131,7 +143,7 @@ def _site(
         console.print(f"{site.description.kernel['kernel_source']} on {site.description.kernel['cpu']}", markup=False)
         try:
             yield site
-        except (KeyboardInterrupt, Interrupted):
+        except KeyboardInterrupt:
             console.print("waiting until the trial has ended; after a second Ctrl-C run 'lab clean'", markup=False)
             real.settle(backend)
             raise

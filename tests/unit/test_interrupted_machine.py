@@ -11,7 +11,6 @@ from rich.console import Console
 
 from lab.backends import real
 from lab.backends.backend import Description, Site
-from lab.base.errors import Interrupted
 from lab.commands import run
 from lab.kernel.recipe import Recipe
 from lab.runs.options import RunOptions
@@ -41,10 +40,8 @@ def interrupt(monkeypatch: pytest.MonkeyPatch, error: type[BaseException]) -> No
     run.run(request, where, RunOptions(1), resume=False, console=Console(file=io.StringIO()))
 
 
-def test_ctrl_c_waits_for_the_machine_and_names_the_command_that_goes_on(
-    settled: list[Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with pytest.raises(Interrupted, match="lab run --resume"):
+def test_ctrl_c_waits_for_the_machine(settled: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(KeyboardInterrupt):
         interrupt(monkeypatch, KeyboardInterrupt)
     assert settled == ["a machine"]
 
