@@ -7,6 +7,7 @@ from typing import cast
 
 import polars as pl
 
+from lab.base.plain_file import write_whole
 from lab.evaluation import competing_flows, senders
 from lab.evaluation.claims import rows as claims
 from lab.evaluation.parallel import joined, tables_of
@@ -14,7 +15,6 @@ from lab.evaluation.rules import constants, scores
 from lab.evaluation.search import sensitivity
 from lab.evaluation.search.replay import BASE
 from lab.evaluation.status import status
-from lab.judge.files import write_whole
 from lab.judge.stored import Stored, stored
 from lab.schema.scenario import load_scenario, scenarios
 from lab.tables.csv_text import to_csv

@@ -11,9 +11,9 @@ import polars as pl
 from IPython.display import Image, Markdown
 from pydantic import TypeAdapter
 
+from lab.base.plain_file import write_whole
 from lab.figures.save import pdf, png, svg
 from lab.figures.style import Drawing, footnote
-from lab.judge.files import write_whole
 from lab.judge.provenance import provenance
 from lab.judge.stored import Stored
 from lab.report import latex, markdown
