@@ -28,8 +28,7 @@ def write_table(
 
     `row` states what a row is; `columns` describes the columns.
     """
-    content = table.with_columns(_to_nanoseconds(table)).to_arrow()
-    content = content.cast(_described(content.schema, row, columns))
+    content = described(table.with_columns(_to_nanoseconds(table)), row, columns)
     split = [field.name for field in content.schema if _splits(field.type)]
     parquet.write_table(
         content,
@@ -41,15 +40,16 @@ def write_table(
     )
 
 
-def _described(plain: pa.Schema, row: str, columns: Columns) -> pa.Schema:
-    """Return the schema with the meaning and unit of the columns that are described."""
+def described(table: pl.DataFrame, row: str, columns: Columns) -> pa.Table:
+    """Return a table whose schema holds what a row is, and the meaning and unit of the columns that are described."""
+    plain = table.to_arrow()
     fields = [
         field.with_metadata({"meaning": columns[field.name].meaning, "unit": columns[field.name].unit_as(field.name)})
         if field.name in columns
         else field
-        for field in plain
+        for field in plain.schema
     ]
-    return pa.schema(fields, {"row": row} if row else None)
+    return plain.cast(pa.schema(fields, {"row": row} if row else None))
 
 
 def _to_nanoseconds(table: pl.DataFrame) -> list[pl.Expr]:
