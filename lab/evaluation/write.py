@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import cast
 
 import polars as pl
-from pyarrow import parquet
 
 from lab.base.plain_file import write_whole
 from lab.evaluation import competing_flows, senders
@@ -19,10 +18,11 @@ from lab.evaluation.search.replay import BASE
 from lab.evaluation.status import status
 from lab.judge.stored import Stored, stored
 from lab.schema.scenario import load_scenario, scenarios
+from lab.tables.columns import schema
 from lab.tables.csv_text import to_csv
 from lab.tables.digests import write_digests
 from lab.tables.records import ScenarioRecord
-from lab.tables.stored_parquet import described
+from lab.tables.stored_parquet import write_exact
 
 FOLDER = "evaluation"
 MAPPED = ("thesis-leo", "thesis-geo", "thesis-lte")  # thesis 4.5: the links of figures 4.10 to 4.12 and 4.15
@@ -111,6 +111,6 @@ def _outcomes(runs: list[Stored]) -> pl.DataFrame:
 
 def keep(folder: Path, name: str, table: pl.DataFrame) -> None:
     """Write one table of the folder."""
-    draft = folder / f".{name}.parquet"
-    parquet.write_table(described(table, *evaluation_tables()[name]), draft, compression="zstd")
+    about, draft = evaluation_tables()[name], folder / f".{name}.parquet"
+    write_exact(pl.concat([pl.DataFrame(schema=schema(about.columns)), table], how="diagonal_relaxed"), draft, about)
     draft.replace(folder / f"{name}.parquet")

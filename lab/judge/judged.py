@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
-from pyarrow import parquet
 
 from lab.base.errors import UserError
 from lab.base.processes import map_in_processes
@@ -27,7 +26,7 @@ from lab.judge.frames import Schema
 from lab.judge.source import judging_digest
 from lab.tables.columns import Described, schema
 from lab.tables.digests import read_with_digest, write_with_digest
-from lab.tables.stored_parquet import described
+from lab.tables.stored_parquet import write_exact
 from lab.tables.stored_run import Run
 from lab.tables.stored_trial import FILES, Trial
 
@@ -104,7 +103,7 @@ def _kept(file: Path) -> pl.DataFrame:
 def _keep(file: Path, table: pl.DataFrame) -> None:
     """Keep it for the next time; a folder that cannot be written costs that time, and no result."""
     content = io.BytesIO()
-    parquet.write_table(described(table, *TABLES[file.name]), content, compression="zstd")
+    write_exact(table, content, TABLES[file.name])
     with suppress(OSError):
         write_with_digest(file, content.getvalue())
 
