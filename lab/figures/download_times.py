@@ -36,9 +36,12 @@ def times(stored: Stored) -> pl.DataFrame:
     sizes = valid.with_columns(size_mb=pl.int_ranges(1, pl.col("download_s").list.len() + 1)).explode(
         "download_s", "size_mb"
     )
-    seen = pl.col("download_s")
+    download_s = pl.col("download_s")
     by_size = sizes.group_by("cca", "size_mb", maintain_order=True).agg(
-        had=seen.count(), trials=pl.len(), mean_s=seen.mean(), se_s=seen.std() / seen.count().sqrt()
+        had=download_s.count(),
+        trials=pl.len(),
+        mean_s=download_s.mean(),
+        se_s=download_s.std() / download_s.count().sqrt(),
     )
     enough = by_size.filter(pl.col("had") >= LEAST_SHARE * pl.col("trials"))
     return enough.select("cca", pl.col("size_mb") * OBJECT_BYTES / 1e6, "mean_s", "se_s", "trials")
