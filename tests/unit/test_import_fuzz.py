@@ -15,7 +15,7 @@ from lab.traces.recording import Recording
 from tests.traces_real import needs_real, real
 from tests.unit.test_import_capture import download
 from tests.unit.test_import_capture import written as capture
-from tests.unit.test_import_iperf3 import interval, made
+from tests.unit.test_import_iperf3 import interval, iperf3_test
 from tests.unit.test_import_made import BULK, LUMOS, STATUS, irtt, lumos, trip
 from tests.unit.test_import_ping import HEAD, answer, tail
 
@@ -44,7 +44,7 @@ SMALL: dict[str, str] = {
     "ping": HEAD + answer(1) + answer(2, "1500") + answer(4) + tail(5, 3, 4000),
     "lens": "1694477135.68\t1\t44.5\n1694477135.82\t2\t-1\n1694477135.97\t3\t40.5\n",
     "lens-csv": "timestamp,rtt,uplink,downlink\n1705744800616897349,0,0,-1\n1705744800626565141,120.1,72.4,47.7\n",
-    "iperf3-json": json.dumps([made(interval(0, 1, 5), interval(1, 2, 6))])[1:-1],
+    "iperf3-json": json.dumps([iperf3_test(interval(0, 1, 5), interval(1, 2, 6))])[1:-1],
     "iperf3-text": IPERF3,
     "irtt": irtt(trip(0, 5, 134_460), trip(1, 10**9, None, True), trip(2, 2 * 10**9, 99_455)),
     "hairpin": "0.000 20.59 14.0ms 0.00\n0.015 20.59 13.0ms 0.50\n",

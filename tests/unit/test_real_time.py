@@ -95,10 +95,10 @@ def test_real_time_may_be_late_by_a_share_of_the_round_trip_and_virtual_time_may
 
 
 def test_the_watch_sees_how_busy_a_machine_is_and_how_late_it_wakes() -> None:
-    seen = _watched_for(2.2)
-    assert 1 <= len(seen["seconds"]) <= 3
-    assert all(0 <= second["busy_pct"] <= 100 for second in seen["seconds"])
-    assert 0 <= seen["late_us"]["p50"] <= seen["late_us"]["p99"] <= seen["late_us"]["max"]
+    found = _watched_for(2.2)
+    assert 1 <= len(found["seconds"]) <= 3
+    assert all(0 <= second["busy_pct"] <= 100 for second in found["seconds"])
+    assert 0 <= found["late_us"]["p50"] <= found["late_us"]["p99"] <= found["late_us"]["max"]
 
 
 def _watched_for(seconds: float) -> Any:
@@ -138,13 +138,13 @@ def test_a_machine_that_cannot_be_reached_costs_a_trial_and_one_line(tmp_path: P
 
 
 def stored(
-    folder: Path, name: str, place: tuple[str, str], exits_s: list[float], valid: list[bool], asked: str = "the same"
+    folder: Path, name: str, place: tuple[str, str], exits_s: list[float], valid: list[bool], scenario: str = "the same"
 ) -> None:
     run = folder / name
     run.mkdir()
     meta: RunJson = {
         **run_json(("search",)),
-        "digests": {"scenario": asked},
+        "digests": {"scenario": scenario},
         "backend": place[0],
         "engine": place[1],
         "kernel": {"kernel_source": f"Linux of {name}"},
@@ -196,7 +196,7 @@ def test_it_does_not_wait_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_places_are_compared_over_the_trials_that_are_valid_in_both(tmp_path: Path) -> None:
     stored(tmp_path, "2026-01-01", ("virtual", "netns"), [2.0, 4.0], [True, True])
     stored(tmp_path, "2026-01-02", ("vm", "mininet"), [2.2, 9.0], [True, False])
-    stored(tmp_path, "2026-01-03", ("vm", "netns"), [7.0], [True], asked="something else")
+    stored(tmp_path, "2026-01-03", ("vm", "netns"), [7.0], [True], scenario="something else")
     (group,) = agree.table(agree.latest(tmp_path, "latency_offset")).groups
     first, second = (row.cells for row in group.rows)
     assert first == ("virtual/netns", "2 of 2", "chokepoint", "1.00", "3.00", "\N{EN DASH}", "9.5")
