@@ -15,6 +15,7 @@ from lab.base.errors import UserError
 from lab.traces import importers
 from tests.ack_logs import FORMS, MSS, WRAP, Ack, Download, Gateway, download, text, written
 from tests.command import lab
+from tests.examples import examples
 from tests.unit.test_import_fuzz import CHANGES, FUZZED, changed, judge
 
 
@@ -64,7 +65,7 @@ def plain_frame(folder: Path, form: str) -> pl.DataFrame:
     return PLAIN[form]
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(
     form=st.sampled_from(sorted(FORMS)),
     order=st.integers(0, 10_000),
@@ -173,7 +174,7 @@ def test_the_command_refuses_in_one_line_with_status_2(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("form", FORMS)
-@settings(FUZZED, max_examples=60)
+@settings(FUZZED, max_examples=examples(60))
 @given(changes=CHANGES)
 def test_a_log_with_a_few_bytes_changed(tmp_path: Path, form: str, changes: list[tuple[int, int, bytes]]) -> None:
     content = text(modelled().acks[:40], form).encode()

@@ -24,6 +24,7 @@ from lab.traces.datasets import dataset
 from lab.traces.imported import recording_of
 from tests import ack_logs
 from tests.ack_logs import IP_BYTES, MSS, Gateway, text, written
+from tests.examples import examples
 from tests.stored_run import store_run
 
 LOGS = ("geo-viasat-logs/viasat-9", "geo-viasat-logs/viasat-10", "geo-viasat-logs-first/input-1")
@@ -122,7 +123,7 @@ def test_slow_start_ends_where_what_is_in_flight_falls_behind_for_good(own: Down
     assert left_s < calm.slow_start_end_s < left_s + 0.7  # a tenth behind is soon reached
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(by_s=st.floats(0, 100))
 def test_a_shifted_log_gives_shifted_times(tmp_path_factory: pytest.TempPathFactory, by_s: float) -> None:
     plain = logged(tmp_path_factory.mktemp("logs"))
@@ -159,7 +160,7 @@ def test_a_download_of_another_link_lies_outside(tmp_path: Path, own: Download) 
     assert (inside(slow, bands(fan(own)))["acked_pkts"][1] or 0) < 0.5
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(pace=st.floats(0.5, 2))
 def test_a_share_is_a_share_and_more_trials_of_the_same_change_nothing(
     tmp_path_factory: pytest.TempPathFactory, pace: float

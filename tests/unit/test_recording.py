@@ -15,6 +15,7 @@ from lab.base.errors import UserError
 from lab.traces import recording
 from lab.traces.rates import binned_mbps
 from lab.traces.recording import Recording
+from tests.examples import examples
 
 
 def series(**columns: Any) -> Recording:
@@ -132,7 +133,7 @@ def test_a_last_step_cut_short_counts_for_its_own_length() -> None:
     assert bins["rate_mbps"].to_list() == pytest.approx([0.0, 15 * 12_000 / 0.05 / 1e6])
 
 
-@settings(deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.lists(st.integers(1, 20), min_size=1, max_size=200), st.integers(1, 500))
 def test_binning_keeps_every_packet(gaps_ms: list[int], step_ms: int) -> None:
     times = np.cumsum(gaps_ms)
