@@ -94,7 +94,7 @@ def test_an_rtt_that_fell_gives_the_bins_of_its_own_length(search_library: Path,
 
 
 def stalled(silence_bins: int) -> Acks:
-    """A doubling flow in which nothing came for some bins; the first RTT after it tells of them."""
+    """A doubling flow in which nothing came for some bins; the first RTT after it contains them."""
     before = [1000 * 2 ** (k // 3) for k in range(24)]
     after = [1000 * 2 ** (k // 3) for k in range(24, 48)]
     acks = one_ack_a_bin(before + [0] * silence_bins + after).without(slice(25, 25 + silence_bins))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A build that fails says what failed first and where the log is; what is cached stays."""
+"""A build that fails reports what failed first and where the log is; what is cached stays."""
 
 import tarfile
 from pathlib import Path
