@@ -131,7 +131,7 @@ def test_the_lab_runs_as_an_unprivileged_user(kernel: Kernel) -> None:
 
 
 def _readable(user: int) -> list[str]:
-    """Word a command as another user, who may read this checkout, this Python and the cache wherever they lie."""
+    """Build the command line of another user, who may read this checkout, this Python and the cache wherever they lie."""
     words = ["bwrap", "--dev-bind", "/", "/", "--perms", "0755", "--tmpfs", str(Path.home())]
     for inside in (paths.REPO, Path(sys.base_prefix)):
         for parent in reversed(inside.parents):
