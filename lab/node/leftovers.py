@@ -55,7 +55,7 @@ def claimed(state: Path, plan: "Plan") -> Iterator[None]:
 
 
 def clear(state: Path) -> list[str]:
-    """Remove what a killed trial left; returns one line for each. The caller holds the lock, so that nobody runs one."""
+    """Remove what a killed trial left; returns one line for each. The caller holds the lock, so that none runs."""
     if not (state / CLAIM).exists():
         return []
     claim: Claim = json.loads((state / CLAIM).read_text())

@@ -131,12 +131,12 @@ def test_the_lab_runs_as_an_unprivileged_user(kernel: Kernel) -> None:
 
 
 def _readable(user: int) -> list[str]:
-    """Build the command line of another user, who may read this checkout, this Python and the cache wherever they lie."""
+    """Build a command line as another user, who may read this checkout, this Python and the cache wherever they lie."""
     words = ["bwrap", "--dev-bind", "/", "/", "--perms", "0755", "--tmpfs", str(Path.home())]
-    for inside in (paths.REPO, Path(sys.base_prefix)):
-        for parent in reversed(inside.parents):
+    for folder in (paths.REPO, Path(sys.base_prefix)):
+        for parent in reversed(folder.parents):
             words += ["--perms", "0755", "--dir", str(parent)] if Path.home() in parent.parents else []
-        words += ["--ro-bind", str(inside), str(inside)]
+        words += ["--ro-bind", str(folder), str(folder)]
     words += ["--ro-bind", str(paths.cache()), "/mnt", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
     return [*words, "--", "setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", "--inh-caps=-all"]
 
