@@ -50,7 +50,7 @@ class Run:
 
     @property
     def in_summary(self) -> bool:
-        """Tell whether the first page sums it up; before 2026-11-22 its scenario had `aside`."""
+        """Return whether the first page sums it up; before 2026-11-22 its scenario had `aside`."""
         scenario = self.meta["scenario"]  # `aside` is no field of today's record
         return bool(scenario.get("in_summary", not scenario.get("aside", False)))
 

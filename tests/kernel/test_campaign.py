@@ -59,13 +59,13 @@ def settings(_: int) -> tuple[int, str | None, bool]:
 
 
 def test_memory_and_open_files_stay_flat_over_hundreds_of_trials() -> None:
-    seen: dict[int, list[tuple[float, int]]] = {}
+    samples: dict[int, list[tuple[float, int]]] = {}
     with processes(square, 2) as pool:
         for done, (job, result) in enumerate(pool.run(list(range(600))), 1):
             assert result == job * job
             if done in (150, 600):
-                seen[done] = [(memory_mb(pid), open_files(pid)) for pid in (os.getpid(), *pool.pids)]
-    for (before_mb, before), (after_mb, after) in zip(seen[150], seen[600], strict=True):
+                samples[done] = [(memory_mb(pid), open_files(pid)) for pid in (os.getpid(), *pool.pids)]
+    for (before_mb, before), (after_mb, after) in zip(samples[150], samples[600], strict=True):
         assert after_mb < before_mb + 8
         assert after <= before + 8
 

@@ -27,7 +27,7 @@ TOLERANCE_S = 5e-6
 
 
 def burst(*at: tuple[int, int], frame_bytes: int = ACK_BYTES) -> np.ndarray:
-    """Word bursts of (ms, packets)."""
+    """Build bursts of (ms, packets)."""
     rows = [[ms * 1_000_000, frame_bytes] for ms, count in at for _ in range(count)]
     return np.array(rows, dtype=np.uint64)
 

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lab.judge.rtt import min_rtt_ms
+from tests.examples import examples
 from tests.slow_start_model import ACK, PACKETS, SYN, Path, download, packet
 
 
@@ -41,7 +42,7 @@ def test_a_capture_without_any_answer_has_no_rtt() -> None:
 
 
 @given(st.floats(5, 800))
-@settings(max_examples=30)  # each models a download
+@settings(max_examples=examples(30))  # each models a download
 def test_a_download_shows_the_base_rtt_of_its_path_within_a_tick(base_rtt_ms: float) -> None:
     found = min_rtt_ms(download(Path(base_rtt_ms=base_rtt_ms, duration_s=2)).tables()["packets"])
     assert found is not None

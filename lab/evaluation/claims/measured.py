@@ -33,7 +33,7 @@ class Measured:
         return _on(self.stored.judged.outcomes.filter("valid", cca=claims["cca"], heuristic=rule), metric, clock)
 
     def has_starts(self) -> bool:
-        """Tell whether any trial records when its data began."""
+        """Return whether any trial records when its data began."""
         starts = self.stored.judged.outcomes["data_s"]
         return starts.null_count() < starts.len()
 
