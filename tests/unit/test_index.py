@@ -192,6 +192,6 @@ def test_ours_in_a_table_of_a_source_count_from_the_data_as_the_source_does(resu
         table = source_table("t", "thesis, table 5.3", "Exits.", [Stored.of(_run(results))], None)
         assert table is not None
         found[clock] = float(table.groups[0].rows[1].cells[2])
-        assert any("Compared with: SEARCH 2.0" in note for note in table.notes)
+        assert ": SEARCH 2.0" in table.groups[0].label
     data_s = Stored.of(_run(results)).judged.outcomes.filter(cca="search")["data_s"][0]
     assert found["syn"] - found["data"] == pytest.approx(data_s, abs=0.011)
