@@ -79,4 +79,6 @@ for name, (source, draw) in satellite.items():
 
 # %%
 for run in [*wifi, *([geo] if geo else [])]:
-    page.data(f"time-to-download-{run.name}", "time to download, as numbers", download_times.times(run))
+    page.data(
+        f"time-to-download-{run.name}", "time to download, as numbers", download_times.times(run), download_times.TIMES
+    )

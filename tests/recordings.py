@@ -4,7 +4,7 @@
 import hashlib
 
 from lab.schema.dataset import Collections
-from lab.traces.datasets import Dataset, named
+from lab.traces.datasets import Dataset, by_name
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
@@ -32,4 +32,4 @@ def stanza(files: dict[str, bytes], **changes: object) -> dict[str, object]:
 
 def collection(files: dict[str, bytes], **changes: object) -> list[Dataset]:
     """Return the datasets of a collection named `mine`."""
-    return list(named(Collections.model_validate({"mine": stanza(files, **changes)}).root).values())
+    return list(by_name(Collections.model_validate({"mine": stanza(files, **changes)}).root).values())

@@ -1,28 +1,55 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Files of a user: plain files only, because a device or a pipe may never end."""
+"""Files that a stranger may have made: plain ones only are read, and nothing is written through a link."""
 
+import os
 from pathlib import Path
 
 from lab.base.errors import UserError, field_error
 
-MEGABYTE = 1_000_000
+MEGABYTE, GIGABYTE = 1_000_000, 1_000_000_000
 
 
-def require_plain(path: Path) -> None:
-    """Refuse what is no plain file, before it is opened: opening a pipe would wait for its writer."""
+def require_plain(path: Path, most_bytes: int | None = None) -> None:
+    """Refuse what is no plain file, or a larger one, before it is opened: a pipe or a device may never end.
+
+    A file that does not exist passes: to open it gives the usual error.
+    """
     try:
         found = path.exists()
+        size_bytes = path.stat().st_size if found else 0
     except (OSError, ValueError) as error:
         raise UserError(f"{path}: {getattr(error, 'strerror', None) or error}: must be a readable file") from None
     if found and not path.is_file():
         raise UserError(f"{path}: must be a plain file, no folder, pipe or device")
+    if most_bytes is not None and size_bytes > most_bytes:
+        raise field_error(path, "bytes", size_bytes, f"at most {most_bytes}")
 
 
 def read_plain(path: Path, most_bytes: int) -> bytes:
     """Read a plain file of bounded size; UserError where it is another one, OSError where it cannot be read."""
-    require_plain(path)
+    require_plain(path, most_bytes)
     with path.open("rb") as file:
-        content = file.read(most_bytes + 1)
-    if len(content) > most_bytes:
-        raise field_error(path, "bytes", path.stat().st_size, f"at most {most_bytes}")
-    return content
+        return file.read(most_bytes)
+
+
+def require_folder(path: Path) -> None:
+    """Refuse a link in place of a folder: what is written there would land elsewhere."""
+    if path.is_symlink():
+        raise UserError(f"{path}: must be a folder, no link")
+
+
+def write_whole(path: Path, content: str | bytes) -> Path:
+    """Write under another name, then rename: the file is whole or not there, and no link is followed."""
+    draft = path.with_name(f".{path.name}.part")
+    try:
+        draft.unlink(missing_ok=True)
+        with open(draft, "wb", opener=_no_link) as file:
+            file.write(content.encode() if isinstance(content, str) else content)
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)
+    return path
+
+
+def _no_link(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NOFOLLOW, 0o666)

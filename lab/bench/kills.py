@@ -13,7 +13,7 @@ import shutil
 import signal
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -39,7 +39,7 @@ SCENARIO = {
 RUN, RESUME, REPORT, TRY, EVALUATE = "run", "run --resume", "report", "run --profile", "evaluate"
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 OF_TERMINAL = (signal.SIGINT, signal.SIGHUP)  # reach the whole foreground group
-KILLS_A_LIFE = 5
+KILLS_A_LIFE = 10
 KINDS = (RUN, TRY, REPORT)  # what a life begins with
 
 
@@ -48,7 +48,7 @@ class Tally:
     """What was killed, and what then did not hold."""
 
     kills: Counter[tuple[str, str]] = field(default_factory=Counter)  # of command and signal
-    left: Counter[str] = field(default_factory=Counter)  # kills by signal after which `lab clean` had work
+    left: Counter[str] = field(default_factory=Counter)  # kills by signal after which `lab clean` had a draft to remove
     faults: list[dict[str, str]] = field(default_factory=list)
     lives: int = 0
 
@@ -79,22 +79,25 @@ class Life:
         """Return whether a run lacks trials."""
         return any(not Run(folder).complete for folder in self.place.runs)
 
-    def next(self, draw: random.Random) -> tuple[str, list[str]]:
-        """Return the name and the words of the next command."""
+    @property
+    def running(self) -> tuple[str, list[str]] | None:
+        """Return the name and the words of the command that runs what is missing; null where nothing is."""
         if self.unfinished:
             return RESUME, [*self.begins, "--resume"]
-        if not self.place.runs:
-            return self.kind, self.begins
-        report = (REPORT, ["report", str(self.place.runs[-1])])
-        return draw.choice([report, (EVALUATE, ["evaluate"])])
+        return None if self.place.runs else (self.kind, self.begins)
+
+    @property
+    def reading(self) -> list[tuple[str, list[str]]]:
+        """Return the commands that read a stored run."""
+        return [(REPORT, ["report", str(self.place.runs[-1])]), (EVALUATE, ["evaluate"])]
 
     def finish(self) -> dict[str, bytes]:
         """Let every command end, and return what must not depend on a kill."""
-        if self.unfinished or not self.place.runs:
-            self.place.run(self.next(random.Random())[1])  # noqa: S311
+        if running := self.running:
+            self.place.run(running[1])
+        for _, words in self.reading:
+            self.place.run(words)
         run = self.place.runs[-1]
-        self.place.run(["report", str(run)])
-        self.place.run(["evaluate"])
         files = [run / "summary.csv", run / "outcomes.csv", self.place.results / "evaluation" / "claims.csv"]
         return {file.name: file.read_bytes() for file in files} | self.place.trials
 
@@ -126,15 +129,17 @@ def _undisturbed(scratch: Path) -> tuple[dict[str, dict[str, bytes]], dict[str, 
         begun_s = time.monotonic()
         life.place.run(life.begins)
         lasts_s[kind] = time.monotonic() - begun_s
-        begun_s = time.monotonic()
+        for command, words in life.reading:
+            begun_s = time.monotonic()
+            life.place.run(words)
+            lasts_s[command] = time.monotonic() - begun_s
         expected[kind] = life.finish()
-        lasts_s[REPORT] = lasts_s[EVALUATE] = (time.monotonic() - begun_s) / 2
     return expected | {REPORT: expected[RUN]}, lasts_s | {RESUME: lasts_s[RUN]}
 
 
 def _kill(life: Life, draw: random.Random, lasts_s: dict[str, float], tally: Tally) -> None:
     """Start the next command and kill it; one that ends before is no kill."""
-    name, words = life.next(draw)
+    name, words = life.running or draw.choice(life.reading)
     before, number, after_s = life.place.trials, draw.choice(SIGNALS), draw.uniform(0, lasts_s[name])
     process = life.place.start(words)
     time.sleep(after_s)
@@ -163,14 +168,17 @@ def figures(tally: Tally) -> Iterator[Figure]:
         yield from _row(f"`lab {name}`", of_name, sum(fault.get("command") == name for fault in tally.faults))
     of_all = {number.name: sum(tally.kills[key] for key in tally.kills if key[1] == number.name) for number in SIGNALS}
     yield from _row("all", of_all, len(tally.faults))
-    left = {f"{number.name}": tally.left[number.name] for number in SIGNALS}
-    yield from _row("of these, `lab clean` had to remove a draft", left, 0)
+    yield from _kills("of these, `lab clean` had a draft to remove", tally.left)
 
 
-def _row(subject: str, by_signal: dict[str, int], faults: int) -> Iterator[Figure]:
-    for name, value in by_signal.items():
-        yield {"name": f"{subject}: {name}", "value": value, "unit": "kills"}
+def _kills(subject: str, by_signal: Mapping[str, int]) -> Iterator[Figure]:
+    for number in SIGNALS:
+        yield {"name": f"{subject}: {number.name}", "value": by_signal[number.name], "unit": "kills"}
     yield {"name": f"{subject}: all", "value": sum(by_signal.values()), "unit": "kills"}
+
+
+def _row(subject: str, by_signal: Mapping[str, int], faults: int) -> Iterator[Figure]:
+    yield from _kills(subject, by_signal)
     yield {"name": f"{subject}: faults", "value": faults, "unit": "faults", "target": "0"}
 
 

@@ -12,8 +12,10 @@ import polars as pl
 from pydantic import BaseModel
 
 from lab.base.contract import NULL, Field, fields, parts
-from lab.judge import columns as judged_columns
-from lab.judge import judged, outcome, summary
+from lab.evaluation.columns import evaluation_tables
+from lab.judge import summary
+from lab.judge.columns import SUMMARY, with_meanings
+from lab.judge.judged import TABLES
 from lab.links.profile import Profile
 from lab.node.plan import Plan
 from lab.node.record import NodeRecord
@@ -21,7 +23,7 @@ from lab.schema.cca import Cca
 from lab.schema.scenario import Scenario
 from lab.schema.sysctls import Sysctls
 from lab.schema.topology import Topology
-from lab.tables.columns import Column, Columns
+from lab.tables.columns import Column, Described
 from lab.tables.run_json import RunJson
 from lab.tables.trial_json import TrialJson
 from lab.tables.trial_tables import TRIAL_TABLES
@@ -54,6 +56,10 @@ JSON_FILES = {
     "plan.json": ("What the host writes and the node executes; not stored: `trial.json` keeps its results.", Plan),
     "node.json": ("What the node leaves with its raw records; not stored: `trial.json` keeps its parts.", NodeRecord),
 }
+RUN_TABLES = {
+    **TABLES,
+    "summary.csv": Described("One row per sender and at-capacity rule.", with_meanings(summary.SCHEMA, SUMMARY)),
+}
 USER_FILES: dict[str, type[BaseModel]] = {
     "scenario": Scenario,
     "profile": Profile,
@@ -69,38 +75,19 @@ def lines() -> Iterator[str]:
     yield "# Data dictionary"
     yield ""
     yield "A value that does not exist is null, never 0 or -1. Delays are one-way; a round trip is called RTT."
-    yield "Each table of a trial also holds the meaning and unit of its columns (`pyarrow.parquet.read_schema`)."
+    yield "Each Parquet file also holds the meaning and unit of its columns (`pyarrow.parquet.read_schema`)."
     yield from _files("results/<scenario>/<time>/", RUN_FILES)
     yield from _files("trials/<sender>-<number>/", TRIAL_FILES)
     for name, (text, columns) in TRIAL_TABLES.items():
         yield from _section(f"{name}.parquet", text, map(_column_row, columns, columns.values()))
-    for name, (text, columns) in run_tables().items():
+    for name, (text, columns) in RUN_TABLES.items():
         yield from _section(name, text, map(_column_row, columns, columns.values()))
     for name, (text, contract) in JSON_FILES.items():
         yield from _json_file(name, text, contract)
     yield from _user_files()
-
-
-def run_tables() -> dict[str, tuple[str, Columns]]:
-    """Return the tables of a run: the schemas of lab.judge with their meanings."""
-    return {
-        "outcomes.parquet": (
-            "One row per trial and at-capacity rule.",
-            _joined({**outcome.SCHEMA, **judged.KEY}, judged_columns.OUTCOME),
-        ),
-        "trials.parquet": (
-            "One row per trial.",
-            _joined({**judged.TRIAL_SCHEMA, **judged.KEY}, judged_columns.TRIAL),
-        ),
-        "summary.csv": (
-            "One row per sender and at-capacity rule.",
-            _joined(summary.SCHEMA, judged_columns.SUMMARY),
-        ),
-    }
-
-
-def _joined(schema: Mapping[str, Any], meanings: Mapping[str, str]) -> Columns:
-    return {name: Column(kind, meanings[name]) for name, kind in schema.items()}
+    yield from ("", "# `results/evaluation/`", "", "Tables over the latest runs of all scenarios.")
+    for name, (text, columns) in evaluation_tables().items():
+        yield from _section(f"{name}.parquet", text, map(_column_row, columns, columns.values()))
 
 
 def _files(folder: str, files: Mapping[str, str]) -> Iterator[str]:

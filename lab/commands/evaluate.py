@@ -16,7 +16,7 @@ from lab.commands.prepare import prepare
 from lab.evaluation.claims import verdict as verdicts
 from lab.evaluation.claims.sentences import short
 from lab.evaluation.search.kernel_checks import run_checks
-from lab.evaluation.write import FOLDER, MAPPED, write_all
+from lab.evaluation.write import FOLDER, MAPPED, keep, write_all
 from lab.judge.clock import CLOCKS
 from lab.judge.stored import first_stored, without_digests
 from lab.kernel.build import find
@@ -61,7 +61,7 @@ def check_sensitivity(console: Console, options: RunOptions) -> None:
     folder = paths.results() / FOLDER
     folder.mkdir(parents=True, exist_ok=True)
     table = run_checks(one, folder / "checks", backend, options)
-    table.write_parquet(folder / "sensitivity_checks.parquet", compression="zstd")
+    keep(folder, "sensitivity_checks", table)
     console.print(_checks(table))
 
 

@@ -2,6 +2,7 @@
 """Fetch the recordings that experiments need before they run."""
 
 from collections.abc import Sequence
+from itertools import groupby
 from pathlib import Path
 
 from rich.console import Console
@@ -16,11 +17,12 @@ from lab.traces.fetch import fetch
 def fetch_for(experiments: Sequence[Experiment], mirror: Path | None, console: Console) -> list[str]:
     """Fetch what experiments need, and print the licences; return one line per experiment that lacks a recording."""
     place = Mirror(mirror) if mirror else None
-    try:
-        for line in fetch(files_of(experiments), place):
-            console.print(line, soft_wrap=True, markup=False)
-    except UserError as error:
-        console.print(str(error), soft_wrap=True, markup=False)
+    for _, files in groupby(files_of(experiments), key=lambda file: file.collection):
+        try:
+            for line in fetch(list(files), place):
+                console.print(line, soft_wrap=True, markup=False)
+        except UserError as error:  # this origin cannot be reached; the others may be
+            console.print(str(error), soft_wrap=True, markup=False)
     lacking = [_line(each) for each in experiments if unfetched(each)]
     for line in lacking:
         console.print(line, soft_wrap=True, markup=False)

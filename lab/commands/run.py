@@ -14,13 +14,14 @@ from rich.console import Console
 from lab.backends import real
 from lab.backends.backend import Site
 from lab.backends.choose import COMMAND_LINE, Choice, choose, real_backend
-from lab.backends.virtual import find_built
+from lab.backends.virtual import Virtual, find_built
 from lab.base import paths, sandbox
 from lab.base.errors import UserError, field_error, going_on
 from lab.commands.prepare import build as build_kernel
 from lab.commands.progress import TrialBar
 from lab.commands.report import report
 from lab.kernel import build
+from lab.kernel.build import Kernel
 from lab.kernel.recipe import Recipe
 from lab.runs import find_run
 from lab.runs.execute import Executed, OpenRun, execute
@@ -77,22 +78,25 @@ def run(request: Request, where: Where, options: RunOptions, resume: bool, conso
     experiment = request.experiment()
     older = set() if resume else set(_runs(experiment))
     with going_on(partial(_going_on, experiment, older)):
-        executed = _execute(choice, experiment, where.recipe, options, resume, console)
+        if choice.backend == "virtual":
+            backend = _virtual(experiment, where.recipe, options, console)
+            kernel: Kernel | None = backend.kernel
+            executed = _execute(experiment, backend.site, options, resume, console)
+        else:
+            kernel = build.find()
+            options = _one_at_a_time(choice, options)
+            with _real_site(choice, experiment, console) as site:
+                executed = _execute(experiment, site, options, resume, console)
         for refusal in executed.refusals:
             raise refusal
         for stored in executed.runs:
             _require_results(stored, console)
-            report(stored.folder, build.find(), console)
+            report(stored.folder, kernel, console)
 
 
-def _execute(
-    choice: Choice, experiment: Experiment, recipe: Recipe, options: RunOptions, resume: bool, console: Console
-) -> Executed:
-    if choice.backend != "virtual":
-        options = _one_at_a_time(choice, options)
-    find = find_run.unfinished if resume else find_run.none
-    with _site(choice, experiment, recipe, options, console) as site, TrialBar(console, many_runs=False) as bar:
-        return execute([experiment], find, site, options, bar)
+def _execute(experiment: Experiment, site: Site, options: RunOptions, resume: bool, console: Console) -> Executed:
+    with TrialBar(console, many_runs=False) as bar:
+        return execute([experiment], find_run.unfinished if resume else find_run.none, site, options, bar)
 
 
 def _runs(experiment: Experiment) -> list[Path]:
@@ -125,17 +129,17 @@ def _one_at_a_time(choice: Choice, options: RunOptions) -> RunOptions:
     return replace(options, workers=1)
 
 
+def _virtual(experiment: Experiment, recipe: Recipe, options: RunOptions, console: Console) -> Virtual:
+    """Print what will be done, and return the backend; build what the cache does not have."""
+    sandbox.require()
+    found = find_built(recipe)
+    _announce(experiment, options, recipe, found is not None, console)
+    return found or build_kernel(recipe, console)
+
+
 @contextmanager
-def _site(
-    choice: Choice, experiment: Experiment, recipe: Recipe, options: RunOptions, console: Console
-) -> Iterator[Site]:
-    """Print what will be done, and provide the backend."""
-    if choice.backend == "virtual":
-        sandbox.require()
-        found = find_built(recipe)
-        _announce(experiment, options, recipe, found is not None, console)
-        yield (found or build_kernel(recipe, console)).site
-        return
+def _real_site(choice: Choice, experiment: Experiment, console: Console) -> Iterator[Site]:
+    """Print where trials run, and provide the real machine, locked."""
     console.print(f"{choice.line}: real time, one trial at a time; {choice.reason}", soft_wrap=True, markup=False)
     backend = real_backend(choice)
     with real.alone(backend):

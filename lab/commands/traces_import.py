@@ -20,7 +20,7 @@ def run(files: list[Path], format: str | None, out: Path | None, settings: list[
     if out is not None and len(files) > 1 and not pair:
         raise field_error("import", "--out", out, "given for one recording at a time")
     for file in files[1:] if pair else files:
-        importer = importers.named(format) if format is not None else importers.detect(file)
+        importer = importers.importer_of(format) if format is not None else importers.detect(file)
         options = options_of(importer, settings) | ({"rate": files[0]} if pair else {})
         found = importers.read(file, importer.name, **options)
         yield from described(found)

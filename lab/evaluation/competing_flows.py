@@ -6,26 +6,14 @@ from typing import cast
 
 import polars as pl
 
-from lab.judge.frames import Cell, Row, Schema
+from lab.evaluation.columns import FLOWS
+from lab.judge.frames import Cell, Row
 from lab.judge.stored import Stored
+from lab.tables.columns import schema
 from lab.tables.stored_trial import Trial
 
 FIRST_S = 10.0  # of the start-up that the slides look at
-SCHEMA: Schema = {
-    "scenario": pl.String,
-    "pairing": pl.String,
-    "trial": pl.Int64,
-    "flow": pl.Int64,
-    "cca": pl.String,
-    "throughput_mbps": pl.Float64,
-    "startup_mbps": pl.Float64,
-    "rtt_ms": pl.Float64,
-    "retransmits_pkts": pl.Int64,
-    "jain": pl.Float64,
-    "throughput_ratio": pl.Float64,
-    "rtt_ratio": pl.Float64,
-    "retransmits_ratio": pl.Float64,
-}
+SCHEMA = schema(FLOWS)
 
 
 def flows(stored: Stored) -> pl.DataFrame:

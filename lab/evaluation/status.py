@@ -8,33 +8,20 @@ import polars as pl
 
 from lab.base.errors import UserError
 from lab.evaluation.claims.counterfactual import changes
+from lab.evaluation.columns import STATUS
 from lab.evaluation.validity import why_invalid
-from lab.judge.frames import Cell, Row, Schema
+from lab.judge.frames import Cell, Row
 from lab.runs.experiment import digest, trial_part
 from lab.schema.scenario import Scenario, load_scenario, scenarios
+from lab.tables.columns import schema
 from lab.tables.stored_run import Run
 
 PENDING, UNFINISHED, COMPLETE = "pending", "unfinished", "complete"
-SCHEMA: Schema = {
-    "scenario": pl.String,
-    "question": pl.String,
-    "profile": pl.String,
-    "counterfactual_of": pl.String,
-    "changes": pl.String,
-    "run": pl.String,
-    "state": pl.String,
-    "requested": pl.Int64,
-    "stored": pl.Int64,
-    "valid": pl.Int64,
-    "minutes": pl.Float64,
-    "virtual_minutes": pl.Float64,
-    "note": pl.String,
-}
 
 
 def status(results: Path) -> pl.DataFrame:
     """Return one row per scenario of the lab."""
-    return pl.DataFrame([_row(results, name, load_scenario(name)[1]) for name in scenarios()], schema=SCHEMA)
+    return pl.DataFrame([_row(results, name, load_scenario(name)[1]) for name in scenarios()], schema=schema(STATUS))
 
 
 def _row(results: Path, name: str, scenario: Scenario) -> Row:

@@ -7,19 +7,22 @@ from typing import cast
 
 import polars as pl
 
+from lab.base.plain_file import write_whole
 from lab.evaluation import competing_flows, senders
 from lab.evaluation.claims import rows as claims
+from lab.evaluation.columns import evaluation_tables
 from lab.evaluation.parallel import joined, tables_of
 from lab.evaluation.rules import constants, scores
 from lab.evaluation.search import sensitivity
 from lab.evaluation.search.replay import BASE
 from lab.evaluation.status import status
-from lab.judge.files import write_whole
 from lab.judge.stored import Stored, stored
 from lab.schema.scenario import load_scenario, scenarios
+from lab.tables.columns import schema
 from lab.tables.csv_text import to_csv
 from lab.tables.digests import write_digests
 from lab.tables.records import ScenarioRecord
+from lab.tables.stored_parquet import write_exact
 
 FOLDER = "evaluation"
 MAPPED = ("thesis-leo", "thesis-geo", "thesis-lte")  # thesis 4.5: the links of figures 4.10 to 4.12 and 4.15
@@ -36,31 +39,31 @@ def write_all(results: Path, library: Path | None, report_step: Step = lambda _:
     runs = [one for one in every if not one.counterfactual_of]
     folder = results / FOLDER
     folder.mkdir(parents=True, exist_ok=True)
-    _keep(folder, "status", status(results))
-    _keep(folder, "outcomes", _outcomes(runs))
+    keep(folder, "status", status(results))
+    keep(folder, "outcomes", _outcomes(runs))
     report_step("rules on trial")
     truths = {one.name: scores.trials(one) for one in runs}
     compared = joined(truths.values())
-    _keep(folder, "heuristics_trials", compared)
-    _keep(folder, "heuristics", pl.DataFrame() if compared.is_empty() else scores.scores(compared))
-    _keep(
+    keep(folder, "heuristics_trials", compared)
+    keep(folder, "heuristics", pl.DataFrame() if compared.is_empty() else scores.scores(compared))
+    keep(
         folder,
         "heuristics_constants",
         joined(tables_of([(constants.grid, (one, truths[one.name])) for one in runs])),
     )
     report_step("senders against each other")
-    _keep(folder, "means", pl.DataFrame([row for one in runs for row in senders.means(one)], infer_schema_length=None))
+    keep(folder, "means", pl.DataFrame([row for one in runs for row in senders.means(one)], infer_schema_length=None))
     pairs = [row for one in runs for row in senders.differences(one)]
-    _keep(folder, "paired", pl.DataFrame(pairs, infer_schema_length=None))
+    keep(folder, "paired", pl.DataFrame(pairs, infer_schema_length=None))
     report_step("sensitivity")
     versions = _replayed(every, library, sensitivity.versions, [one.name for one in every])
-    _keep(folder, "versions", _of(runs, versions))
-    _keep(folder, "sensitivity", _replayed(runs, library, sensitivity.maps, MAPPED))
+    keep(folder, "versions", _of(runs, versions))
+    keep(folder, "sensitivity", _replayed(runs, library, sensitivity.maps, MAPPED))
     report_step("claims")
     flows = joined(competing_flows.flows(one) for one in every)
-    _keep(folder, "flows", _of(runs, flows))
+    keep(folder, "flows", _of(runs, flows))
     table = claimed(every, {"versions": versions, "flows": flows})
-    _keep(folder, "claims", table)
+    keep(folder, "claims", table)
     write_whole(folder / "claims.csv", to_csv(table).encode())
     write_digests(folder)
     return folder, [*faults, *(fault for one in every for fault in one.judged.faults)]
@@ -106,7 +109,8 @@ def _outcomes(runs: list[Stored]) -> pl.DataFrame:
     )
 
 
-def _keep(folder: Path, name: str, table: pl.DataFrame) -> None:
-    draft = folder / f".{name}.parquet"
-    table.write_parquet(draft, compression="zstd")
+def keep(folder: Path, name: str, table: pl.DataFrame) -> None:
+    """Write one table of the folder."""
+    about, draft = evaluation_tables()[name], folder / f".{name}.parquet"
+    write_exact(pl.concat([pl.DataFrame(schema=schema(about.columns)), table], how="diagonal_relaxed"), draft, about)
     draft.replace(folder / f"{name}.parquet")

@@ -14,20 +14,34 @@ from lab.figures.style import WIDTH_IN, Drawing, Look, Sender, in_house_style
 from lab.judge.digest import OBJECT_BYTES
 from lab.judge.registry import TRUTH
 from lab.judge.stored import Stored
+from lab.tables.columns import Column, Described
 
 LEAST_SHARE = 0.95  # of the trials must have had the object: a mean over those that were fast enough would flatter
-SAID_MB = (1, 5, 20)
+CAPTION_MB = (1, 5, 20)
+TIMES = Described(
+    "One row per sender and object size.",
+    {
+        "cca": Column(pl.String, "name of the sender"),
+        "size_mb": Column(pl.Float64, "size of the object", "MB"),
+        "mean_s": Column(pl.Float64, "mean time from the SYN until the client had it"),
+        "se_s": Column(pl.Float64, "standard error of mean_s; null below two trials"),
+        "trials": Column(pl.UInt32, "valid trials"),
+    },
+)
 
 
 def times(stored: Stored) -> pl.DataFrame:
-    """cca, size_mb, mean_s and se_s, of each object that nearly all of a sender's valid trials downloaded."""
+    """Return the table TIMES, of each object that nearly all of a sender's valid trials downloaded."""
     valid = stored.judged.trials.filter("valid")
     sizes = valid.with_columns(size_mb=pl.int_ranges(1, pl.col("download_s").list.len() + 1)).explode(
         "download_s", "size_mb"
     )
-    seen = pl.col("download_s")
+    download_s = pl.col("download_s")
     by_size = sizes.group_by("cca", "size_mb", maintain_order=True).agg(
-        had=seen.count(), trials=pl.len(), mean_s=seen.mean(), se_s=seen.std() / seen.count().sqrt()
+        had=download_s.count(),
+        trials=pl.len(),
+        mean_s=download_s.mean(),
+        se_s=download_s.std() / download_s.count().sqrt(),
     )
     enough = by_size.filter(pl.col("had") >= LEAST_SHARE * pl.col("trials"))
     return enough.select("cca", pl.col("size_mb") * OBJECT_BYTES / 1e6, "mean_s", "se_s", "trials")
@@ -86,7 +100,7 @@ def _describe(table: pl.DataFrame, senders: Sequence[Sender]) -> str:
     summary = []
     for sender in senders:
         known = dict(table.filter(cca=sender.name).select("size_mb", "mean_s").iter_rows())
-        times_s = [f"{size} MB in {known[size]:.2f} s" for size in SAID_MB if size in known]
+        times_s = [f"{size} MB in {known[size]:.2f} s" for size in CAPTION_MB if size in known]
         summary.append(f"{sender.label} {', '.join(times_s) or 'no object in nearly all trials'}")
     return "; ".join(summary)
 

@@ -20,7 +20,7 @@ COLOURS = {"Mb/s": CAPACITY, "ms": EXIT, "%": LOSS}
 
 @in_house_style
 def figure(shown: list[Panel], title: str) -> Figure:
-    """One row a quantity: over time, and cumulative."""
+    """Draw one row per quantity: over time, and cumulative."""
     over_time = all("t_s" in panel.table for panel in shown)
     drawn = Figure(figsize=(WIDTH_IN, PANEL_IN * len(shown) + 0.7), layout="constrained")
     ratios = [2.4, 1] if over_time else [1]
@@ -39,8 +39,8 @@ def figure(shown: list[Panel], title: str) -> Figure:
 def draw(recording: Recording, title: str) -> Drawing:
     """Draw the figure of a recording, with its distributions as text."""
     shown = panels(recording)
-    words = "; ".join(panel.in_words() for panel in shown)
-    return Drawing(figure(shown, title), f"{title}. {words}.", f"{title}. {words}.")
+    text = "; ".join(panel.in_words() for panel in shown)
+    return Drawing(figure(shown, title), f"{title}. {text}.", f"{title}. {text}.")
 
 
 def _series(axis: Axes, panel: Panel) -> None:
@@ -64,10 +64,10 @@ def _series(axis: Axes, panel: Panel) -> None:
         _write(axis, f"cut: up to {panel.values[-1]:.4g} {panel.unit}", 1.0)
 
 
-def _write(axis: Axes, words: str, x: float) -> None:
-    """Put small words above an axis, at its left (0) or right (1) end."""
+def _write(axis: Axes, text: str, x: float) -> None:
+    """Put small text above an axis, at its left (0) or right (1) end."""
     side = "left" if x == 0 else "right"
-    axis.text(x, 1.01, words, transform=axis.transAxes, ha=side, va="bottom", fontsize=7, color=INK)
+    axis.text(x, 1.01, text, transform=axis.transAxes, ha=side, va="bottom", fontsize=7, color=INK)
 
 
 def _cumulative(axis: Axes, panel: Panel) -> None:

@@ -14,8 +14,8 @@ from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 
+from lab.base.plain_file import write_whole
 from lab.figures.style import in_house_style
-from lab.judge.files import write_whole
 
 PNG_DPI = 110
 

@@ -1,6 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What the columns of outcomes.parquet, trials.parquet and summary.csv mean. Types: the schemas of their modules."""
 
+from collections.abc import Mapping
+
+from lab.judge.frames import Schema
+from lab.tables.columns import Column, Columns
+
 OUTCOME = {
     "cca": "name of the sender",
     "trial": "number of the trial",
@@ -57,3 +62,8 @@ SUMMARY = {
     **{f"{name}_sd": f"standard deviation of {name}; null below two trials" for name in AVERAGED},
     **{f"{event}_trials": f"valid trials with a {words}" for event, words in EVENTS.items()},
 }
+
+
+def with_meanings(schema: Schema, meanings: Mapping[str, str]) -> Columns:
+    """Return the columns of a schema, described."""
+    return {name: Column(kind, meanings[name]) for name, kind in schema.items()}

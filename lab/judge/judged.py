@@ -20,16 +20,25 @@ import polars as pl
 
 from lab.base.errors import UserError
 from lab.base.processes import map_in_processes
-from lab.judge import digest, outcome
+from lab.judge import columns, digest, outcome
+from lab.judge.columns import with_meanings
 from lab.judge.frames import Schema
 from lab.judge.source import judging_digest
+from lab.tables.columns import Described, schema
 from lab.tables.digests import read_with_digest, write_with_digest
+from lab.tables.stored_parquet import write_exact
 from lab.tables.stored_run import Run
 from lab.tables.stored_trial import FILES, Trial
 
 OUTCOMES, TRIALS = "outcomes.parquet", "trials.parquet"
 KEY: Schema = {"digest": pl.String}
 TRIAL_SCHEMA: Schema = {"cca": pl.String, "trial": pl.Int64, "valid": pl.Boolean, **digest.SCHEMA}
+TABLES = {
+    OUTCOMES: Described(
+        "One row per trial and at-capacity rule.", with_meanings({**outcome.SCHEMA, **KEY}, columns.OUTCOME)
+    ),
+    TRIALS: Described("One row per trial.", with_meanings({**TRIAL_SCHEMA, **KEY}, columns.TRIAL)),
+}
 FEW = 8  # trials: below it a second process costs more than it brings
 
 
@@ -55,7 +64,7 @@ class Judged:
 
 def judged(run: Run, workers: int | None = None) -> Judged:
     """Judge what has changed since the last time, keep it, and return all."""
-    known = {name: _kept(run.path / name, schema) for name, schema in _tables().items()}
+    known = {name: _kept(run.path / name) for name in TABLES}
     trials = run.trials
     keys = {trial.path.name: _digest(trial) for trial in trials}
     had = set(known[OUTCOMES]["digest"]) & set(known[TRIALS]["digest"])
@@ -70,33 +79,31 @@ def judged(run: Run, workers: int | None = None) -> Judged:
         OUTCOMES: [{**row, "digest": key} for key, of_outcome, _ in fresh for row in of_outcome],
         TRIALS: [{**row, "digest": key} for key, _, row in fresh],
     }
-    tables = {
-        name: _merged(run, known[name], pl.DataFrame(rows[name], schema=schema, orient="row"), set(keys.values()))
-        for name, schema in _tables().items()
-    }
+    tables = {name: _merged(run, known[name], _frame(name, rows[name]), set(keys.values())) for name in TABLES}
     for name, table in tables.items():
         if not table.equals(known[name]):
             _keep(run.path / name, table)
     return Judged(tables[OUTCOMES].drop("digest"), tables[TRIALS].drop("digest"), tuple(faults))
 
 
-def _tables() -> dict[str, Schema]:
-    return {OUTCOMES: {**outcome.SCHEMA, **KEY}, TRIALS: {**TRIAL_SCHEMA, **KEY}}
+def _frame(name: str, rows: list[Mapping[str, Any]]) -> pl.DataFrame:
+    return pl.DataFrame(rows, schema=schema(TABLES[name].columns), orient="row")
 
 
-def _kept(file: Path, schema: Schema) -> pl.DataFrame:
+def _kept(file: Path) -> pl.DataFrame:
     """Return the stored table; an empty one where the file is old or damaged, since it can be computed again."""
+    empty = _frame(file.name, [])
     try:
         table = pl.read_parquet(io.BytesIO(read_with_digest(file)))
     except (OSError, UserError, pl.exceptions.PolarsError, pl.exceptions.PanicException):
-        return pl.DataFrame(schema=schema)
-    return table if dict(table.schema) == schema else pl.DataFrame(schema=schema)
+        return empty
+    return table if table.schema == empty.schema else empty
 
 
 def _keep(file: Path, table: pl.DataFrame) -> None:
     """Keep it for the next time; a folder that cannot be written costs that time, and no result."""
     content = io.BytesIO()
-    table.write_parquet(content, compression="zstd")
+    write_exact(table, content, TABLES[file.name])
     with suppress(OSError):
         write_with_digest(file, content.getvalue())
 

@@ -60,9 +60,9 @@ def least_of(batches: Batches, window_s: float) -> Batches:
     """Replace each value by the least of those within `window_s` up to it."""
     before = np.empty(0), np.empty(0)
     for t_s, value in batches:
-        seen_s, seen = np.concatenate([before[0], t_s]), np.concatenate([before[1], value])
-        clock_us = pl.Series("t_us", np.round(seen_s * 1e6).astype(np.int64))
-        least = pl.Series("value", seen).rolling_min_by(clock_us, window_size=f"{round(window_s * 1e6)}i")
+        all_s, all_values = np.concatenate([before[0], t_s]), np.concatenate([before[1], value])
+        clock_us = pl.Series("t_us", np.round(all_s * 1e6).astype(np.int64))
+        least = pl.Series("value", all_values).rolling_min_by(clock_us, window_size=f"{round(window_s * 1e6)}i")
         yield t_s, least.to_numpy()[len(before[0]) :]
-        recent = seen_s > t_s[-1] - window_s
-        before = seen_s[recent], seen[recent]
+        recent = all_s > t_s[-1] - window_s
+        before = all_s[recent], all_values[recent]

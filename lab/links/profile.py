@@ -65,7 +65,7 @@ class Way(Strict):
 
     @property
     def shaped(self) -> bool:
-        """Tell whether this direction has a bottleneck."""
+        """Return whether this direction has a bottleneck."""
         return any(given is not None for given in (self.rate_mbps, self.opportunities, self.on_demand))
 
     @model_validator(mode="after")

@@ -14,7 +14,7 @@ DELAY_LIMIT_MS = 60_000
 
 
 def kind(value: Any) -> str:
-    """Tell the forms apart by what only one of them has; the tags' `~` keeps them out of error messages."""
+    """Distinguish the forms by what only one of them has; the tags' `~` keeps them out of error messages."""
     if isinstance(value, dict):
         model = value.get("model")
         return (

@@ -25,12 +25,12 @@ def line_bytes(received: bytes | bytearray) -> int | None:
 def message(line: bytes) -> Message:
     """Read a line; NodeError where it is no message of a recorder."""
     try:
-        said = json.loads(line)
+        content = json.loads(line)
     except (ValueError, RecursionError):
-        said = None
-    if not isinstance(said, dict):
+        content = None
+    if not isinstance(content, dict):
         raise NodeError("recorder: the other end is no recorder")
-    return said
+    return content
 
 
 class Line:
@@ -59,10 +59,10 @@ class Line:
         self.connection.settimeout(patience_s)
         text = bytes(self.received[:length])
         del self.received[:length]
-        said = message(text)
-        if "error" in said:
-            raise NodeError(ascii(said["error"])[1:-1][:MOST_ERROR_CHARS])
-        return said
+        content = message(text)
+        if "error" in content:
+            raise NodeError(ascii(content["error"])[1:-1][:MOST_ERROR_CHARS])
+        return content
 
     def records(self, length: int) -> bytes:
         """Read raw records of a length."""

@@ -51,7 +51,7 @@ def facts(engine: str, modules: list[str]) -> Facts:
 
 
 def _source(module: str) -> str:
-    """Tell the version of a module's source; one that is built in has the kernel's."""
+    """Return the version of a module's source; a built-in module has the kernel's."""
     try:
         return run("modinfo", "--field", "srcversion", module).strip() or "built in"
     except NodeError:

@@ -36,7 +36,7 @@ def needed(plan: "Plan") -> list[str]:
 
 @contextmanager
 def claimed(state: Path, plan: "Plan") -> Iterator[None]:
-    """Say what the block will make; NodeError where somebody else's node has a name that it needs."""
+    """Write down what the block will make; NodeError where somebody else's node has a name that it needs."""
     nodes = list(plan["topology"]["nodes"])
     taken = sorted(set(nodes) & set(namespace.named()))
     if taken:

@@ -20,7 +20,7 @@ class Parameter(TypedDict):
 
     name: str
     value: str
-    meaning: str  # in the module's own words
+    meaning: str  # as the module states it
 
 
 class Described(TypedDict):
@@ -37,9 +37,9 @@ def load(name: str, params: Mapping[str, int | str] | None = None) -> None:
         if not loaded(name):
             run("modprobe", name, *(f"{key}={value}" for key, value in (params or {}).items()))
     except NodeError as error:
-        said = [line for line in run("dmesg", "--notime").splitlines() if line.startswith(name)]
-        rules = [line for line in said if "must be" in line]  # the module's own words come before the kernel's
-        raise NodeError(f"{error}; kernel: {[*said, *rules][-1] if said else 'silent'}") from None
+        logged = [line for line in run("dmesg", "--notime").splitlines() if line.startswith(name)]
+        rules = [line for line in logged if "must be" in line]  # the module's own line comes before the kernel's
+        raise NodeError(f"{error}; kernel: {[*logged, *rules][-1] if logged else 'silent'}") from None
     for key, value in (params or {}).items():
         got = (SYS / name / "parameters" / key).read_text().strip()
         if got != str(value):
@@ -96,11 +96,11 @@ def describe(name: str) -> Described:
     """Load a module, and return what is known of it."""
     load_all([name])
     fields = [line.split(":", 1) for line in run("modinfo", name).splitlines() if ":" in line]
-    words = {key.strip(): value.strip() for key, value in fields}
+    about = {key.strip(): value.strip() for key, value in fields}
     meanings = dict(value.strip().split(":", 1) for key, value in fields if key.strip() == "parm")
     return {
-        "file": words["filename"],
-        "description": words.get("description"),
+        "file": about["filename"],
+        "description": about.get("description"),
         "parameters": [
             {"name": parameter, "value": value, "meaning": meanings.get(parameter, "")}
             for parameter, value in _parameters(name)

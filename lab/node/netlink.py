@@ -62,11 +62,11 @@ class Qdiscs:
         self._ask(RTM_NEWQDISC, NLM_F_CREATE | NLM_F_REPLACE, parent, handle, _described(kind, options))
 
     def change(self, kind: str, options: bytes, parent: int = TC_H_ROOT, handle: int = 0x10000) -> None:
-        """Tell a qdisc that is there something new."""
+        """Change a qdisc."""
         self._ask(RTM_NEWQDISC, 0, parent, handle, _described(kind, options))
 
     def state(self, kind: str, parent: int = TC_H_ROOT) -> bytes:
-        """Ask a qdisc for its own statistics; NodeError where another kind is there."""
+        """Return a qdisc's own statistics; NodeError where another kind is there."""
         shown = attributes(self._ask(RTM_GETQDISC, NLM_F_ECHO, parent, 0, b""))  # only an echo answers the asker
         there = shown[TCA_KIND].rstrip(b"\0").decode()
         if there != kind:

@@ -144,7 +144,7 @@ class PathRecord(TypedDict):
 
     server: Annotated[str, "node that serves"]
     client: Annotated[str, "node that measures"]
-    asked: Annotated[dict[str, Any], "how to measure: the fields of lab/node/recorder.py's Asked"]
+    asked: Annotated[dict[str, Any], "how to measure: the fields of lab/node/recorder.py's Request"]
 
 
 class Plan(NodesPlan):

@@ -143,7 +143,7 @@ class Lateness(TypedDict):
 class MachineLoad(TypedDict):
     """A machine while a trial ran on it in real time."""
 
-    processors: Annotated[int | None, "number of processors; null where the system does not tell"]
+    processors: Annotated[int | None, "number of processors; null where the system does not report it"]
     seconds: Annotated[list[Second], "its processors, second by second"]
     wake_ups: Annotated[int, "number of wake-ups measured"]
     late_us: Annotated[Lateness, "how late they were"]

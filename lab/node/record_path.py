@@ -33,4 +33,4 @@ def record_path(plan: "Plan", folder: Path) -> None:
 
 
 def _measure(address: str, asked: dict[str, Any], folder: str) -> None:
-    recorder.measure(address, recorder.PORT, recorder.Asked(**asked), Path(folder))
+    recorder.measure(address, recorder.PORT, recorder.Request(**asked), Path(folder))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Measuring a live path between a server and a client: fillers saturate it, small probes tell its round trip.
+"""Measuring a live path between a server and a client: fillers saturate it, small probes measure its round trip.
 
-The client leads over one TCP connection: it asks for phases, both ends open UDP (the server's port for fillers, the
+The client leads over one TCP connection: it requests phases, both ends open UDP (the server's port for fillers, the
 next for probes), and the client shows that it owns its address. A phase is silence, fillers one way, or both ways;
 probes go all the time. Afterwards the client holds raw records of both ends in a folder, for `lab.traces.record`.
 """
@@ -29,7 +29,7 @@ from lab.node.tools import NodeError
 VERSION = 1
 PORT = 5301
 GREETING_S = 10  # for an answer while nothing else goes on
-Say = Callable[[str], None]
+Print = Callable[[str], None]
 
 
 class Limits(NamedTuple):
@@ -39,7 +39,7 @@ class Limits(NamedTuple):
     seconds: float = 600.0
 
 
-class Asked(NamedTuple):
+class Request(NamedTuple):
     """How to measure."""
 
     phases: list[Message]  # {name, seconds, down, up}
@@ -54,9 +54,9 @@ class Asked(NamedTuple):
         return Phase(index, self.phases[index]["seconds"], self.quiet_s, self.drain_s)
 
 
-def check(said: Message, limits: Limits) -> Asked:
+def check(sent: Message, limits: Limits) -> Request:
     """Read a client's request; NodeError names the field that cannot be had."""
-    asked = Asked._make(said.get(name) for name in Asked._fields)
+    request = Request._make(sent.get(name) for name in Request._fields)
     rules = (
         ("rate_mbps", 0.001, limits.rate_mbps),
         ("packet_bytes", 100, 9000),
@@ -65,16 +65,16 @@ def check(said: Message, limits: Limits) -> Asked:
         ("drain_s", 0.1, 120),
     )
     for name, low, high in rules:
-        value = getattr(asked, name)
+        value = getattr(request, name)
         kinds = int if name == "packet_bytes" else (int, float)
         if isinstance(value, bool) or not isinstance(value, kinds) or not low <= value <= high:
             raise NodeError(f"{name}={_short(value)}: must be {low} to {high}")
-    for phase in asked.phases if isinstance(asked.phases, list) else [None]:
+    for phase in request.phases if isinstance(request.phases, list) else [None]:
         _check_phase(phase, limits)
-    seconds = sum(phase["seconds"] for phase in asked.phases)
+    seconds = sum(phase["seconds"] for phase in request.phases)
     if not 0 < seconds <= limits.seconds:
         raise NodeError(f"seconds={seconds:g}: must be above 0, and at most {limits.seconds:g} in all")
-    return asked
+    return request
 
 
 def _check_phase(phase: Any, limits: Limits) -> None:
@@ -92,15 +92,15 @@ def _short(value: Any) -> str:
         return "a number of more than 4300 digits"
 
 
-def serve(port: int = PORT, limits: Limits | None = None, sessions: int = 0, say: Say | None = None) -> None:
-    """Serve one client after the other, for ever or so many; an error of a session is said and ends that one."""
+def serve(port: int = PORT, limits: Limits | None = None, sessions: int = 0, show: Print | None = None) -> None:
+    """Serve one client after the other, for ever or so many; an error of a session is reported and ends that one."""
     with listen(port) as listening, closing(Lobby(listening, GREETING_S)) as lobby:
         for number in range(1, sessions + 1) if sessions else itertools.count(1):
             peer = lobby.next_peer()
             with peer.connection:
-                told = _serve_peer(peer, port, limits or Limits())
-            if say:
-                say(f"{number}: {peer.address.removeprefix('::ffff:')}: {told}")
+                outcome = _serve_peer(peer, port, limits or Limits())
+            if show:
+                show(f"{number}: {peer.address.removeprefix('::ffff:')}: {outcome}")
 
 
 def _serve_peer(peer: Peer, port: int, limits: Limits) -> str:
@@ -111,21 +111,21 @@ def _serve_peer(peer: Peer, port: int, limits: Limits) -> str:
             raise NodeError(peer.refusal)
         _session(line, peer.address, port, limits)
     except (NodeError, OSError) as error:
-        told = str(error)
+        outcome = str(error)
     except Exception as error:  # what no rule foresaw: this peer's session ends, and no other
-        told = f"recorder: {type(error).__name__}: must be a request of a recorder"
+        outcome = f"recorder: {type(error).__name__}: must be a request of a recorder"
     else:
         return "measured"
-    told = ascii(told)[1:-1][:MOST_ERROR_CHARS]
-    line.report(told)
-    return told
+    outcome = ascii(outcome)[1:-1][:MOST_ERROR_CHARS]
+    line.report(outcome)
+    return outcome
 
 
 def _session(line: Line, client: str, port: int, limits: Limits) -> None:
-    said = line.answer(GREETING_S)
-    if said.get("version") != VERSION:
-        raise NodeError(f"version={said.get('version')}: must be {VERSION}, the server's")
-    asked = check(said, limits)
+    greeting = line.answer(GREETING_S)
+    if greeting.get("version") != VERSION:
+        raise NodeError(f"version={greeting.get('version')}: must be {VERSION}, the server's")
+    request = check(greeting, limits)
     token = secrets.token_bytes(8)
     with _udp_pair(line.connection.family, port) as (fillers, probes):
         line.send(token=token.hex())
@@ -136,8 +136,8 @@ def _session(line: Line, client: str, port: int, limits: Limits) -> None:
         echoing = threading.Thread(target=datagrams.echo, args=(probes, token, stop), daemon=True)
         echoing.start()
         try:
-            for index in range(len(asked.phases)):
-                _serve_phase(line, asked, index, token, fillers)
+            for index in range(len(request.phases)):
+                _serve_phase(line, request, index, token, fillers)
         finally:
             stop.set()
             echoing.join()
@@ -152,41 +152,41 @@ def _udp_pair(family: int, port: int) -> Iterator[tuple[socket.socket, socket.so
 
 
 def _caller(udp: socket.socket, token: bytes, client: str) -> Any:
-    """Wait for the client's token: fillers are sent to nobody who did not ask from that address."""
+    """Wait for the client's token: fillers are sent to nobody who did not call from that address."""
     end_s = time.monotonic() + GREETING_S
     while (left_s := end_s - time.monotonic()) > 0:
         udp.settimeout(left_s)
         try:
-            said, address = udp.recvfrom(64)
+            datagram, address = udp.recvfrom(64)
         except TimeoutError:
             break
-        if said == token and address[0] == client:
+        if datagram == token and address[0] == client:
             return address
     raise NodeError(f"UDP port {udp.getsockname()[1]}: must be reachable: no datagram of the client came")
 
 
-def _serve_phase(line: Line, asked: Asked, index: int, token: bytes, fillers: socket.socket) -> None:
-    phase, spec = asked.phase(index), asked.phases[index]
+def _serve_phase(line: Line, request: Request, index: int, token: bytes, fillers: socket.socket) -> None:
+    phase, spec = request.phase(index), request.phases[index]
     line.answer(GREETING_S + phase.drain_s)
     fillers.settimeout(None)
-    collecting = Task(datagrams.collect, fillers, token, phase, asked.rate_mbps) if spec["up"] else None
+    collecting = Task(datagrams.collect, fillers, token, phase, request.rate_mbps) if spec["up"] else None
     line.send(begun=index)
-    sent = datagrams.fill(fillers, token, phase, asked.rate_mbps, asked.packet_bytes) if spec["down"] else 0
+    sent = datagrams.fill(fillers, token, phase, request.rate_mbps, request.packet_bytes) if spec["down"] else 0
     arrived = collecting.result() if collecting else Arrived(b"", 0)
     line.answer(GREETING_S + phase.seconds + phase.drain_s)
     line.send(sent_pkts=sent, overflowed_pkts=arrived.overflowed_pkts, bytes=len(arrived.records))
     line.connection.sendall(arrived.records)
 
 
-def measure(host: str, port: int, asked: Asked, folder: Path) -> Message:
+def measure(host: str, port: int, request: Request, folder: Path) -> Message:
     """Measure the path to a server and leave raw records in a folder; returns record.json's content."""
     try:
-        return _measure(host, port, asked, folder)
+        return _measure(host, port, request, folder)
     except (KeyError, TypeError, ValueError):  # of what the server sent
         raise NodeError(f"{host} port {port}: must be a recorder that serves: its lines are no recorder's") from None
 
 
-def _measure(host: str, port: int, asked: Asked, folder: Path) -> Message:
+def _measure(host: str, port: int, request: Request, folder: Path) -> Message:
     try:
         connection = socket.create_connection((host, port), timeout=GREETING_S)
     except OSError as error:
@@ -194,20 +194,21 @@ def _measure(host: str, port: int, asked: Asked, folder: Path) -> Message:
     with connection:
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         line = Line(connection)
-        line.send(version=VERSION, **asked._asdict())
+        line.send(version=VERSION, **request._asdict())
         token = bytes.fromhex(line.answer(GREETING_S)["token"])
         with _udp_pair(connection.family, 0) as (fillers, probes):
             server = _call(line, (fillers, probes), token, connection.getpeername(), port)
             phases = [
-                _measure_phase(line, asked, index, token, fillers, probes, folder) for index in range(len(asked.phases))
+                _measure_phase(line, request, index, token, fillers, probes, folder)
+                for index in range(len(request.phases))
             ]
-    record = {"version": VERSION, "asked": asked._asdict(), "client": _about(), "server": server, "phases": phases}
+    record = {"version": VERSION, "asked": request._asdict(), "client": _about(), "server": server, "phases": phases}
     (folder / "record.json").write_text(json.dumps(record, indent=1))
     return record
 
 
 def _call(line: Line, pair: tuple[socket.socket, socket.socket], token: bytes, peer: Any, port: int) -> Message:
-    """Show the token on both UDP ports until the server has seen it; returns what it tells of itself."""
+    """Show the token on both UDP ports until the server has seen it; return what it reports about itself."""
     stop = threading.Event()
 
     def knock() -> None:
@@ -228,36 +229,36 @@ def _call(line: Line, pair: tuple[socket.socket, socket.socket], token: bytes, p
 
 def _measure_phase(
     line: Line,
-    asked: Asked,
+    request: Request,
     index: int,
     token: bytes,
     fillers: socket.socket,
     probes: socket.socket,
     folder: Path,
 ) -> Message:
-    phase, spec = asked.phase(index), asked.phases[index]
+    phase, spec = request.phase(index), request.phases[index]
     echoes = Task(datagrams.collect_probes, probes, token, phase)
-    arrivals = Task(datagrams.collect, fillers, token, phase, asked.rate_mbps) if spec["down"] else None
+    arrivals = Task(datagrams.collect, fillers, token, phase, request.rate_mbps) if spec["down"] else None
     line.send(begin=index)
     line.answer(GREETING_S)
     start_ns = time.time_ns()
-    probing = Task(datagrams.send_probes, probes, token, phase, asked.probe_ms / 1e3)
-    sent_up = datagrams.fill(fillers, token, phase, asked.rate_mbps, asked.packet_bytes) if spec["up"] else 0
+    probing = Task(datagrams.send_probes, probes, token, phase, request.probe_ms / 1e3)
+    sent_up = datagrams.fill(fillers, token, phase, request.rate_mbps, request.packet_bytes) if spec["up"] else 0
     probes_sent = probing.result()
     down = arrivals.result() if arrivals else Arrived(b"", 0)
     round_trips = echoes.result()
     line.send(end=index)
-    told = line.answer(GREETING_S + phase.seconds + phase.drain_s)
+    received = line.answer(GREETING_S + phase.seconds + phase.drain_s)
     stem = f"{index}-{spec['name']}"
-    for kind, records in (("down", down.records), ("up", line.records(told["bytes"])), ("probes", round_trips)):
+    for kind, records in (("down", down.records), ("up", line.records(received["bytes"])), ("probes", round_trips)):
         (folder / f"{stem}.{kind}").write_bytes(records)
     return {
         "name": spec["name"],
         "stem": stem,
         "start_ns": start_ns,
         "probes_sent": probes_sent,
-        "down": {"sent_pkts": told["sent_pkts"], "overflowed_pkts": down.overflowed_pkts},
-        "up": {"sent_pkts": sent_up, "overflowed_pkts": told["overflowed_pkts"]},
+        "down": {"sent_pkts": received["sent_pkts"], "overflowed_pkts": down.overflowed_pkts},
+        "up": {"sent_pkts": sent_up, "overflowed_pkts": received["overflowed_pkts"]},
     }
 
 

@@ -18,6 +18,6 @@ def let_go(nodes: list[str]) -> None:
 
 
 def _connected(node: str) -> bool:
-    """Ask for connections, but for those that are over and only remembered."""
+    """Return whether a node has connections, apart from those in TIME-WAIT."""
     with entered(node):
         return bool(run("ss", "-Htan", "state", "connected", "exclude", "time-wait").strip())

@@ -78,7 +78,7 @@ def _counters(plan: "Plan", far: Any) -> "Counters":
     """Read every counter; those of a far client's TCP come from its own machine."""
     found = counters.read(plan["topology"], plan["ends"])
     if far:
-        found["tcp"][plan["flows"][0]["receiver"]] = far.ask("losses")
+        found["tcp"][plan["flows"][0]["receiver"]] = far.request("losses")
     return found
 
 

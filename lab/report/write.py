@@ -8,8 +8,8 @@ from pathlib import Path
 import polars as pl
 
 from lab.base.errors import UserError
+from lab.base.plain_file import require_folder, write_whole
 from lab.figures.save import pdf, png, svg
-from lab.judge.files import write_whole
 from lab.judge.provenance import provenance
 from lab.judge.registry import rule_of
 from lab.judge.stored import Stored
@@ -76,6 +76,7 @@ def write_report(run_dir: Path, replay_library: Path | None) -> Report:
 def _draw(stored: Stored, replay_library: Path | None) -> tuple[dict[Named, Picture], tuple[Path, ...]]:
     """Write every figure as SVG and PNG, and keep its SVG for the page."""
     folder = stored.run.path / "figures"
+    require_folder(folder)
     folder.mkdir(exist_ok=True)
     pictures, written = {}, []
     for named in chain(figures.over_all_trials(stored), figures.per_sender(stored, replay_library)):

@@ -12,7 +12,7 @@ from lab.base.contract import unit_of
 class Column(NamedTuple):
     """One column; a meaning ends with "; null ..." where a value may be missing."""
 
-    kind: type[pl.DataType]
+    kind: pl.DataType | type[pl.DataType]
     meaning: str
     unit: str | None = None  # None: the unit that the name ends in
 
@@ -22,6 +22,15 @@ class Column(NamedTuple):
 
 
 Columns = Mapping[str, Column]
+
+
+class Described(NamedTuple):
+    """What a row of a table is, and its columns."""
+
+    row: str
+    columns: Columns
+
+
 SYN_S = Column(pl.Float64, "time since the data connection's SYN left the client")
 FLOW = Column(pl.UInt8, "number of the flow: 1 the download, 2 the rival's")
 

@@ -11,22 +11,25 @@ import re
 from pathlib import Path
 
 from lab.base.errors import field_error
+from lab.base.plain_file import GIGABYTE, MEGABYTE, read_plain, require_plain, write_whole
 
 SUMS = "SHA256SUMS"
 LINE = re.compile(r"([0-9a-f]{64})  ([^/\n]+)\n")
+MOST_BYTES = 4 * GIGABYTE  # of a stored file
+MOST_BYTES_OF_SUMS = MEGABYTE
 Digests = dict[str, set[str]]  # of each file's name
 
 
 def write_digests(folder: Path) -> None:
     """Write the digest of every file of a folder that is whole: nothing may be added to it later."""
     files = sorted(file for file in folder.iterdir() if file.is_file() and file.name != SUMS)
-    (folder / SUMS).write_text("".join(_line(_of_file(file), file.name) for file in files))
+    (folder / SUMS).write_text("".join(_line(digest_of(file), file.name) for file in files))
 
 
 def read_digests(file: Path) -> Digests | None:
     """Return the digests that a file holds; null where it is not there, UserError where it is damaged."""
     try:
-        text = file.read_bytes().decode(errors="replace")
+        text = read_plain(file, MOST_BYTES_OF_SUMS).decode(errors="replace")
     except FileNotFoundError:
         return None
     found: Digests = {}
@@ -39,7 +42,7 @@ def read_digests(file: Path) -> Digests | None:
 
 def checked(file: Path, digests: Digests | None) -> bytes:
     """Return what a file holds; UserError where its digest is not the stored one. None: no digests are stored."""
-    content = file.read_bytes()
+    content = read_plain(file, MOST_BYTES)
     if digests is not None:
         _require(file, hashlib.sha256(content).hexdigest(), digests)
     return content
@@ -47,39 +50,35 @@ def checked(file: Path, digests: Digests | None) -> bytes:
 
 def check_file(file: Path, digests: Digests) -> None:
     """Raise UserError where the digest of a file is not the stored one."""
-    _require(file, _of_file(file), digests)
+    _require(file, digest_of(file), digests)
 
 
 def write_with_digest(file: Path, content: bytes) -> None:
     """Replace a file and its digest, so that they agree whenever the command is killed."""
     digests = file.with_name(f"{file.name}.sha256")
     new = _line(hashlib.sha256(content).hexdigest(), file.name)
-    old = _line(_of_file(file), file.name) if file.exists() else ""
-    _replace(digests, (old + new).encode())
-    _replace(file, content)
-    _replace(digests, new.encode())
+    old = _line(digest_of(file), file.name) if file.exists() else ""
+    write_whole(digests, old + new)
+    write_whole(file, content)
+    write_whole(digests, new)
 
 
 def read_with_digest(file: Path) -> bytes:
     """Return what a file holds, checked if its digest is stored."""
-    content = file.read_bytes()  # first: a command may be replacing both
+    content = read_plain(file, MOST_BYTES)  # first: a command may be replacing both
     digests = read_digests(file.with_name(f"{file.name}.sha256"))
     if digests is not None:
         _require(file, hashlib.sha256(content).hexdigest(), digests)
     return content
 
 
-def _replace(file: Path, content: bytes) -> None:
-    draft = file.with_name(f".{file.name}")
-    draft.write_bytes(content)
-    draft.replace(file)
-
-
 def _line(digest: str, name: str) -> str:
     return f"{digest}  {name}\n"
 
 
-def _of_file(file: Path) -> str:
+def digest_of(file: Path) -> str:
+    """Return the SHA-256 of a plain file; UserError where it is another one."""
+    require_plain(file, MOST_BYTES)
     with file.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 

@@ -48,5 +48,5 @@ def _cut(blocks: Bytes) -> Bytes:
 
 
 def _header_bytes(head: Bytes) -> NDArray[np.int64]:
-    """Tell how much of each frame is headers: all of it where it is not TCP."""
+    """Return how much of each frame is headers: all of it where it is not TCP."""
     return np.where(tcp_headers.is_tcp(head), tcp_headers.header_bytes(head), head.shape[1])

@@ -105,7 +105,7 @@ class _Runs:
         self.last = np.append(np.flatnonzero(self.after[:-1] != self.places[1:]), len(self.places) - 1)
 
     def from_(self, at: int) -> tuple[NDArray[np.int64], int]:
-        """Return the packet blocks that follow one another from a word on, none where another block begins there."""
+        """Return the packet blocks that follow one another from a 32-bit word on; none where another block is there."""
         first = int(np.searchsorted(self.places, at))
         if first == len(self.places) or self.places[first] != at:
             return self.places[:0], at

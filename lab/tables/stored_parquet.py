@@ -6,6 +6,7 @@ to the nearest 2^-30 s: the nanoseconds of the clocks are kept, and what a divis
 The file's own metadata (pyarrow.parquet.read_schema shows it) has what a row is, and each column's meaning and unit.
 """
 
+from io import BytesIO
 from pathlib import Path
 from types import MappingProxyType
 
@@ -13,7 +14,7 @@ import polars as pl
 import pyarrow as pa
 from pyarrow import parquet
 
-from lab.tables.columns import Columns
+from lab.tables.columns import Columns, Described
 
 GRIDS = {
     "_s": 2.0**30,
@@ -28,8 +29,7 @@ def write_table(
 
     `row` states what a row is; `columns` describes the columns.
     """
-    content = table.with_columns(_to_nanoseconds(table)).to_arrow()
-    content = content.cast(_described(content.schema, row, columns))
+    content = _described(table.with_columns(_to_nanoseconds(table)), row, columns)
     split = [field.name for field in content.schema if _splits(field.type)]
     parquet.write_table(
         content,
@@ -41,15 +41,21 @@ def write_table(
     )
 
 
-def _described(plain: pa.Schema, row: str, columns: Columns) -> pa.Schema:
-    """Return the schema with the meaning and unit of the columns that are described."""
+def write_exact(table: pl.DataFrame, file: Path | BytesIO, about: Described) -> None:
+    """Write a table whose times are no clock's: every number as it is."""
+    parquet.write_table(_described(table, *about), file, compression="zstd")
+
+
+def _described(table: pl.DataFrame, row: str, columns: Columns) -> pa.Table:
+    """Return a table whose schema holds what a row is, and the meaning and unit of the columns that are described."""
+    plain = table.to_arrow()
     fields = [
         field.with_metadata({"meaning": columns[field.name].meaning, "unit": columns[field.name].unit_as(field.name)})
         if field.name in columns
         else field
-        for field in plain
+        for field in plain.schema
     ]
-    return pa.schema(fields, {"row": row} if row else None)
+    return plain.cast(pa.schema(fields, {"row": row} if row else None))
 
 
 def _to_nanoseconds(table: pl.DataFrame) -> list[pl.Expr]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import cast
 
 from lab.base.errors import UserError, field_error
+from lab.base.plain_file import require_folder
 from lab.tables.digests import read_with_digest
 from lab.tables.records import RunRecord, ScenarioRecord, Stanza, require
 from lab.tables.run_json import RunJson
@@ -49,7 +50,7 @@ class Run:
 
     @property
     def in_summary(self) -> bool:
-        """Tell whether the first page sums it up; before 2026-11-22 its scenario had `aside`."""
+        """Return whether the first page sums it up; before 2026-11-22 its scenario had `aside`."""
         scenario = self.meta["scenario"]  # `aside` is no field of today's record
         return bool(scenario.get("in_summary", not scenario.get("aside", False)))
 
@@ -88,6 +89,10 @@ class Run:
             return {trial.path.name: fault for trial, fault in zip(trials, faults, strict=True) if fault}
 
     def _fault(self, trial: Trial) -> str | None:
+        try:
+            require_folder(trial.path)
+        except UserError as error:
+            return str(error)
         fault = trial.fault
         if fault or trial.cca in self.scenario["ccas"]:
             return fault

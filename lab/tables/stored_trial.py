@@ -4,7 +4,6 @@
 Each file is checked against its stored digest whenever it is read. A trial of before 2026-11-22 has no digests.
 """
 
-import hashlib
 import io
 import json
 import os
@@ -16,17 +15,20 @@ import polars as pl
 
 from lab.base.contract import check
 from lab.base.errors import UserError, field_error
+from lab.base.plain_file import require_plain
 from lab.tables import digests
 from lab.tables.digests import SUMS, Digests
 from lab.tables.link_capacity import Link
 from lab.tables.trial_json import TrialJson
+from lab.tables.trial_tables import TRIAL_TABLES
+from lab.traces.parquet import MOST_ROWS, announced_rows
 
 FORMAT = 2
 FLOW = 1  # the download under test
 # A panic of polars is no Exception.
 UNREADABLE = (pl.exceptions.PolarsError, pl.exceptions.PanicException, ValueError, OverflowError, MemoryError)
 MAGIC = b"PAR1"  # a Parquet file's last bytes
-TABLES = ("packets", "acks", "retransmits", "ca_states", "bins", "exits", "qdisc", "link")
+TABLES = tuple(TRIAL_TABLES)
 AGAIN = "--resume runs the trial again"
 FILES = ("trial.json", *(f"{name}.parquet" for name in TABLES))
 
@@ -60,7 +62,7 @@ class Trial:
         if self.digests is not None:
             return "".join(sorted(self.digests[name]))
         file = self.path / name
-        return hashlib.sha256(file.read_bytes()).hexdigest() if file.exists() else "none"
+        return digests.digest_of(file) if file.exists() else "none"
 
     @property
     def cca(self) -> str:
@@ -154,6 +156,9 @@ class Trial:
         file = self.path / f"{name}.parquet"
         content = self._read(file.name)
         try:
+            rows = announced_rows(io.BytesIO(content))
+            if rows > MOST_ROWS:
+                raise field_error(file, "rows", rows, f"at most {MOST_ROWS}")
             return pl.read_parquet(io.BytesIO(content))
         except UNREADABLE:
             raise UserError(f"{file}: must be a whole Parquet table: {AGAIN}") from None
@@ -161,10 +166,11 @@ class Trial:
 
 def _ends(table: Path) -> bool:
     try:
+        require_plain(table)
         with table.open("rb") as stream:
             stream.seek(-len(MAGIC), os.SEEK_END)
             return stream.read() == MAGIC
-    except OSError:
+    except (OSError, UserError):
         return False
 
 

@@ -12,7 +12,7 @@ PLAIN_SACK = (1, 1, 5)  # NOP NOP, then the option and its length: what follows 
 
 
 def is_tcp(head: Bytes) -> NDArray[np.bool_]:
-    """Tell which frames are TCP over IPv4, first fragments."""
+    """Return which frames are TCP over IPv4, first fragments."""
     ipv4 = big_endian(head, 12, 2) == 0x0800
     whole = big_endian(head, ETHERNET_BYTES + 6, 2) & 0x1FFF == 0
     return np.asarray(ipv4 & whole & (head[:, ETHERNET_BYTES + 9] == 6))
@@ -24,7 +24,7 @@ def big_endian(head: Bytes, at: int, width: int) -> NDArray[np.int64]:
 
 
 def header_bytes(head: Bytes) -> NDArray[np.int64]:
-    """Tell where the payload of rows that are TCP begins."""
+    """Return where the payload of rows that are TCP begins."""
     tcp_at = ETHERNET_BYTES + (head[:, ETHERNET_BYTES] & 0x0F).astype(np.int64) * 4
     offset_at = np.minimum(tcp_at + 12, head.shape[1] - 1)
     return tcp_at + (np.take_along_axis(head, offset_at[:, None], axis=1)[:, 0] >> 4).astype(np.int64) * 4

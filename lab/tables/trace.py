@@ -97,7 +97,7 @@ def _pages(data: NDArray[np.uint8], page_bytes: int, file: Path) -> NDArray[np.i
 def _walk(
     words: NDArray[np.uint32], pages: NDArray[np.int64], file: Path
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Find where each record begins, as a word, and which record is the first of each page."""
+    """Return the 32-bit word at which each record begins, and which record is the first of each page."""
     view = memoryview(words.data)  # much faster to read one by one than the array
     heads: list[int] = []
     firsts = []
@@ -120,7 +120,7 @@ def _walk(
 def _times_ns(
     words: NDArray[np.uint32], heads: NDArray[np.int64], firsts: NDArray[np.int64], page_ns: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """Tell when each record was written: by steps from the page's time or from the last absolute time stamp."""
+    """Return when each record was written: by steps from the page's time or from the last absolute time stamp."""
     head, long = words[heads].astype(np.int64), words[heads + 1].astype(np.int64) << 27
     kind, delta = head & 31, head >> 5
     steps = np.select([kind < PADDING, kind == TIME_EXTEND], [delta, delta + long], 0)

@@ -3,21 +3,12 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import NamedTuple
 
 import polars as pl
 
 from lab.tables import acks, exits, link, packets, qdisc
-from lab.tables.columns import Columns
+from lab.tables.columns import Described
 from lab.tables.stored_parquet import write_table
-
-
-class Described(NamedTuple):
-    """What a row of a table is, and its columns."""
-
-    row: str
-    columns: Columns
-
 
 TRIAL_TABLES = {
     "packets": Described("One row per frame of the client's capture.", packets.COLUMNS),

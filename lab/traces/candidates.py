@@ -19,11 +19,11 @@ MOST_FILES = 200_000  # of a mirror: the root folder of a disk is a mistake
 
 @dataclass(frozen=True)
 class Candidate:
-    """A file that may be the recording; `named`: its name is right, so that another content is an error."""
+    """A file that may be the recording; `name_matches`: its name is right, so that another content is an error."""
 
     place: str
     open: Callable[[], AbstractContextManager[IO[bytes]]]
-    named: bool
+    name_matches: bool
 
 
 class Mirror:
@@ -40,14 +40,14 @@ class Mirror:
         placed = [self.folder / collection / file, self.folder / at_origin]
         for path in placed:
             if path.is_file():
-                yield self._candidate(path, named=True)
+                yield self._candidate(path, name_matches=True)
         names = {PurePosixPath(file).name, PurePosixPath(at_origin).name}
         for path, found_size in self._walked():
             if found_size == size and path not in placed:
-                yield self._candidate(path, named=path.name in names)
+                yield self._candidate(path, name_matches=path.name in names)
 
-    def _candidate(self, path: Path, named: bool) -> Candidate:
-        return Candidate(str(path), lambda: path.open("rb"), named)
+    def _candidate(self, path: Path, name_matches: bool) -> Candidate:
+        return Candidate(str(path), lambda: path.open("rb"), name_matches)
 
     def _walked(self) -> list[tuple[Path, int]]:
         if self._files is None:

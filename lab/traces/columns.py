@@ -6,7 +6,7 @@ import polars as pl
 from lab.base.errors import UserError, field_error
 
 INFINITE = float("inf")
-LONGEST_S = 366 * 86_400.0  # no recording of a link is longer than a year; a clock that says so is broken
+LONGEST_S = 366 * 86_400.0  # no recording of a link is longer than a year; a longer clock is broken
 FASTEST_MBPS = 1e6
 MOST_BYTES = 1e15
 SLOWEST_MS = 3_600_000.0  # an answer after an hour is no answer

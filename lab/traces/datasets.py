@@ -68,8 +68,8 @@ class Dataset:
     @property
     def files(self) -> list["Dataset"]:
         """Return the files it needs, each as a whole: its own, and those that its options name."""
-        named = [self.file, *(value for value in self.written_options.values() if value in self.origin.files)]
-        return [_whole(self.collection, str(name), self.origin) for name in named]
+        names = [self.file, *(value for value in self.written_options.values() if value in self.origin.files)]
+        return [_whole(self.collection, str(name), self.origin) for name in names]
 
     @property
     def options(self) -> dict[str, Option]:
@@ -95,7 +95,7 @@ def url_of(origin: Collection, path: str) -> str:
     return "/".join((os.environ.get("LAB_TRACES_ORIGIN") or ORIGIN, origin.repository, origin.commit, quote(path)))
 
 
-def named(collections: dict[str, Collection], where: Path = DATASETS) -> dict[str, Dataset]:
+def by_name(collections: dict[str, Collection], where: Path = DATASETS) -> dict[str, Dataset]:
     """Return every recording by its name; UserError where two would have the same."""
     found: dict[str, Dataset] = {}
     for collection, origin in collections.items():
@@ -121,7 +121,7 @@ def stem(file: str) -> str:
 @cache
 def datasets() -> dict[str, Dataset]:
     """Return every recording of datasets.yml, by name."""
-    return named(load(Collections, DATASETS).root)
+    return by_name(load(Collections, DATASETS).root)
 
 
 def dataset(name: str) -> Dataset:

@@ -70,7 +70,7 @@ def _candidates(wanted: Dataset, mirror: Mirror | None, scratch: Path) -> Iterat
     elif wanted.origin.archive:
         yield from in_archive(_archive(wanted, scratch), wanted)
     else:
-        yield Candidate(wanted.url, lambda: downloading(wanted.url), named=True)
+        yield Candidate(wanted.url, lambda: downloading(wanted.url), name_matches=True)
 
 
 def _archive(wanted: Dataset, scratch: Path) -> Path:
@@ -100,15 +100,15 @@ def _take(name: str, wanted: File | Document, file: Path, candidates: Iterable[C
         found = _copied(candidate, file, wanted.bytes)
         if found == wanted.sha256:
             return candidate.place
-        if candidate.named and not wrong:
+        if candidate.name_matches and not wrong:
             wrong.append((candidate, file.rename(file.with_name(f"{file.name}.wrong")), found))
     if not wrong:
         raise Refused(f"{name}: must be in the folder, by name or by checksum {wanted.sha256[:16]}…")
     candidate, kept, found = wrong[0]
-    aside = cache_folder() / "refused" / f"{found[:16]}-{file.name}"
-    aside.parent.mkdir(parents=True, exist_ok=True)
-    kept.replace(aside)
-    raise Refused(f"{candidate.place}: sha256={found[:16]}…: must be {wanted.sha256[:16]}…; kept as {aside}")
+    kept_at = cache_folder() / "refused" / f"{found[:16]}-{file.name}"
+    kept_at.parent.mkdir(parents=True, exist_ok=True)
+    kept.replace(kept_at)
+    raise Refused(f"{candidate.place}: sha256={found[:16]}…: must be {wanted.sha256[:16]}…; kept as {kept_at}")
 
 
 def _copied(candidate: Candidate, file: Path, most_bytes: int) -> str:
@@ -141,4 +141,4 @@ def _document(
         yield from mirror.candidates(collection, file, document.path, document.bytes)
     else:
         url = url_of(origin, document.path)
-        yield Candidate(url, lambda: downloading(url), named=True)
+        yield Candidate(url, lambda: downloading(url), name_matches=True)

@@ -75,6 +75,6 @@ def find(name: str, form: str | None, settings: list[str]) -> Recording:
     form = form or (dataset(name).own.format if known else None)
     if not settings:
         return recording_of(name) if known else importers.read(file, form)
-    importer = importers.named(form) if form else importers.detect(file)
+    importer = importers.importer_of(form) if form else importers.detect(file)
     options = options_of(importer, settings)
     return recording_of(name, **options) if known else importers.read(file, importer.name, **options)

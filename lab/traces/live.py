@@ -9,7 +9,7 @@ from pathlib import Path
 
 from lab.base.errors import UserError, field_error
 from lab.node import recorder
-from lab.node.recorder import Asked, Limits
+from lab.node.recorder import Limits, Request
 from lab.node.tools import NodeError
 from lab.traces import record
 from lab.traces.recording import Recording, write
@@ -23,27 +23,27 @@ FILLED = {
 }
 
 
-def plan(ways: str, seconds: float, idle_s: float, rate_mbps: float, packet_bytes: int, probe_ms: float) -> Asked:
+def plan(ways: str, seconds: float, idle_s: float, rate_mbps: float, packet_bytes: int, probe_ms: float) -> Request:
     """Build the request of a measurement: the idle path, then fillers one way after the other, or both at once."""
     if ways not in FILLED:
         raise field_error("lab traces record", "--ways", ways, f"one of {', '.join(FILLED)}")
     idle = [{"name": "idle", "seconds": idle_s, "down": False, "up": False}] if idle_s else []
     filled = [{"name": name, "seconds": seconds, "down": down, "up": up} for name, down, up in FILLED[ways]]
-    return Asked([*idle, *filled], rate_mbps, packet_bytes, probe_ms)
+    return Request([*idle, *filled], rate_mbps, packet_bytes, probe_ms)
 
 
 def serve(port: int, most_mbps: float, most_seconds: float) -> Iterator[str]:
     """Serve recorders until interrupted."""
     yield f"serving on TCP and UDP port {port}, probes on UDP port {port + 1}; Ctrl-C ends it"
     try:
-        recorder.serve(port, Limits(most_mbps, most_seconds), say=print)
+        recorder.serve(port, Limits(most_mbps, most_seconds), show=print)
     except KeyboardInterrupt:
         return
     except OSError as error:
         raise UserError(f"port {port}: {error.strerror}: must be free, and the next one too") from None
 
 
-def measure(host: str, port: int, asked: Asked, out: Path, with_opportunities: bool) -> Iterator[str]:
+def measure(host: str, port: int, request: Request, out: Path, with_opportunities: bool) -> Iterator[str]:
     """Measure a path and store it as a folder: raw/, record.json, one Parquet file per phase; yield its findings."""
     if out.exists():
         raise field_error("lab traces record", "--out", out, "a folder that does not exist yet")
@@ -52,7 +52,7 @@ def measure(host: str, port: int, asked: Asked, out: Path, with_opportunities: b
     (draft / "raw").mkdir(parents=True)
     began = datetime.now(UTC)
     try:
-        recorder.measure(host, port, asked, draft / "raw")
+        recorder.measure(host, port, request, draft / "raw")
         draft.rename(out)
     except NodeError as error:
         raise UserError(str(error)) from None

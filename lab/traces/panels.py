@@ -42,7 +42,7 @@ class Panel:
 
     @property
     def long_tail(self) -> bool:
-        """Tell whether the last hundredth of the values is longer than all before it; it is then not drawn."""
+        """Return whether the last hundredth of the values is longer than all before it; it is then not drawn."""
         values = self.values
         return bool(values[-1] > TAIL * (values.quantile(0.99) or values[-1]))
 

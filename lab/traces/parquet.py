@@ -4,6 +4,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 import polars as pl
 
@@ -30,9 +31,14 @@ def parquet_errors(path: Path) -> Iterator[None]:
         raise UserError(f"{path}: {words[:80]}: must be a whole Parquet file") from None
 
 
+def announced_rows(source: Path | IO[bytes]) -> int:
+    """Return the number of rows that the end of a table announces; no row is read."""
+    return int(pl.scan_parquet(source).select(pl.len()).collect().item())
+
+
 def require_rows(path: Path) -> None:
-    """Refuse a table with more rows than fit in memory; its end announces their number."""
+    """Refuse a table with more rows than fit in memory."""
     with parquet_errors(path):
-        rows = int(pl.scan_parquet(path).select(pl.len()).collect().item())
+        rows = announced_rows(path)
     if rows > MOST_ROWS:
         raise field_error(path, "rows", rows, f"at most {MOST_ROWS}")

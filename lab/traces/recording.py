@@ -26,7 +26,7 @@ class About:
     """The facts that a table of numbers does not contain."""
 
     kind: Kind  # series: on a clock; opportunities: times at which packets may pass; samples: no clock, to draw from
-    meaning: Meaning | None  # of the rate columns; None where there are none, or nobody said
+    meaning: Meaning | None  # of the rate columns; None where there are none, or the source does not state it
     format: str  # the importer's name
     source: str  # file names
     notes: tuple[str, ...]  # what the importer found or did, a sentence each
@@ -138,8 +138,8 @@ def _about(path: Path, metadata: dict[str, str]) -> About:
 
 
 def _check_words(path: Path, about: About) -> None:
-    words: list[Any] = [about.format, about.source, *about.notes]
-    if about.kind not in get_args(Kind) or not all(isinstance(word, str) for word in words):
+    texts: list[Any] = [about.format, about.source, *about.notes]
+    if about.kind not in get_args(Kind) or not all(isinstance(text, str) for text in texts):
         raise field_error(path, "metadata", about.kind, "that of a recording written by `lab traces import`")
     if about.meaning not in (*get_args(Meaning), None):
         raise field_error(path, "meaning", about.meaning, f"one of {', '.join(get_args(Meaning))}, or null")

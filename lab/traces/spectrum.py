@@ -78,8 +78,8 @@ def spectrum(recording: Recording, window_s: float | None = None) -> Spectrum:
     if not window_s and wanted_s > WINDOW_RTTS * min_rtt_ms / 1e3:
         least = f"{LEAST_SAMPLES} values make a window of {wanted_s * 1e3 / min_rtt_ms:.0f} RTTs"
         notes.append(f"Sampled too seldom for windows of {WINDOW_RTTS:g} RTTs: {least}.")
-    seen = frequency_hz >= LEAST_CYCLES / (samples * step_s)
-    table = pl.DataFrame({"frequency_hz": frequency_hz[seen], "amplitude_ms": amplitude_ms[seen]})
+    resolved = frequency_hz >= LEAST_CYCLES / (samples * step_s)
+    table = pl.DataFrame({"frequency_hz": frequency_hz[resolved], "amplitude_ms": amplitude_ms[resolved]})
     peaks = _peaks(table, min_rtt_ms)
     return Spectrum(table, peaks, min_rtt_ms, step_s, samples * step_s, windows, (*notes, *clock_notes, *kept_notes))
 

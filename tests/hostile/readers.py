@@ -27,7 +27,7 @@ from lab.tables.stored_run import Run
 from lab.tables.stored_trial import Trial
 from lab.tables.trace import read_events
 from lab.traces import importers
-from lab.traces.datasets import named
+from lab.traces.datasets import by_name
 
 DURATION_S = 3
 DRAFT = Path(__file__).parents[1] / "data" / "draft"
@@ -76,7 +76,7 @@ def sysctls(file: Path) -> None:
 
 def datasets(file: Path) -> None:
     """Load it, and name its recordings."""
-    named(load(Collections, file).root, file)
+    by_name(load(Collections, file).root, file)
 
 
 def trial_json(file: Path) -> None:

@@ -19,7 +19,7 @@ from lab.links.profile import Profile
 from lab.links.shapes import write_steps
 from lab.node.link import AHEAD_NS
 from lab.node.plan import Plan
-from lab.node.recorder import Asked
+from lab.node.recorder import Request
 from lab.runs.plan import draw, make_plan
 from lab.tables.link import read_link
 from lab.tables.link_capacity import Link
@@ -110,7 +110,7 @@ def closed(request: pytest.FixtureRequest, bench: Bench, tmp_path_factory: pytes
     write_steps(experiment.profile, drawn.link, folder / "link")
     plan: Plan = make_plan(experiment, experiment.ccas["cubic_plain"], drawn)
     server, client = plan["ends"]
-    asked = Asked(PHASES, rate_mbps=kind.fillers_mbps, quiet_s=1.5)._asdict()
+    asked = Request(PHASES, rate_mbps=kind.fillers_mbps, quiet_s=1.5)._asdict()
     plan["work"], plan["record"] = "record", {"server": server, "client": client, "asked": asked}
     boot.run_plan(plan, folder, bench.kernel, bench.world.root)
     return _closed(folder, plan)

@@ -15,7 +15,7 @@ from lab.images.image import Image
 from lab.kernel.build import Kernel
 from lab.node import recorder
 from lab.node.forked import Forked
-from lab.node.recorder import Asked
+from lab.node.recorder import Request
 from lab.node.tools import NodeError, run
 from lab.runs.plan import draw, make_plan
 from lab.traces import record
@@ -74,7 +74,7 @@ def shaped(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Phase]:
 
 
 def _measure_from_client(folder: str) -> None:
-    recorder.measure("10.77.0.1", recorder.PORT, Asked([IDLE, DOWN], 60.0, quiet_s=0.3), Path(folder))
+    recorder.measure("10.77.0.1", recorder.PORT, Request([IDLE, DOWN], 60.0, quiet_s=0.3), Path(folder))
 
 
 def test_a_saturated_link_gives_its_rate_and_its_queue(shaped: dict[str, Phase]) -> None:
@@ -94,7 +94,7 @@ def in_virtual_time(kernel: Kernel, world: Image, tmp_path_factory: pytest.TempP
     known = Known(20, 100, 5)
     experiment = experiment_on(known.profile, "cubic_plain", duration_s=3)
     plan = make_plan(experiment, experiment.ccas["cubic_plain"], draw(experiment, 1))
-    asked = Asked([IDLE, DOWN, UP], rate_mbps=40.0)._asdict()
+    asked = Request([IDLE, DOWN, UP], rate_mbps=40.0)._asdict()
     (server, client) = plan["ends"]
     plan["work"], plan["record"] = "record", {"server": server, "client": client, "asked": asked}
     boot.run_plan(plan, folder, kernel, world.root)

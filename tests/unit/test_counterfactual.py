@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Explanations of rows that differ: what a scenario may state, and that the status follows the stored runs."""
+"""Explanations of rows that differ: the status follows the stored runs."""
 
 import json
 import shutil
@@ -9,57 +9,25 @@ from typing import Any
 
 import polars as pl
 import pytest
-import yaml
 from rich.console import Console
 
-from lab.base import paths
-from lab.base.errors import UserError
 from lab.commands import evaluate
-from lab.commands.inventory import require_counterfactuals
 from lab.evaluation.claims import rows as claims
 from lab.evaluation.claims.verdict import AGREES, EXPLAINED, OPEN, PARTLY, UNEXPLAINED, UNJUDGED
 from lab.evaluation.write import claimed
 from lab.judge.stored import Stored, stored
 from lab.report.index.summary import one_a_link
-from lab.runs.experiment import digest, load_experiment, specification, trial_part
-from lab.schema.scenario import load_scenario, scenarios
+from lab.schema.scenario import load_scenario
 from lab.tables.stored_run import Run
+from tests.counterfactuals import BASE, BECAUSE, FASTER, SENDERS, TRIALS, explained, own_scenarios, write
 from tests.stored_run import LINK, store_run
 
-TRIALS, SENDERS = 12, ("search", "cubic_plain")
 SLOW, FAST = LINK, replace(LINK, rate_mbps=16, buffer_bytes=1_200_000)
-BASE = {
-    "question": "Is the link as fast as the source's?",
-    "topology": "path",
-    "profile": "geo-small",
-    "ccas": list(SENDERS),
-    "trials": TRIALS,
-    "duration_s": 4,
-    "seed": 1,
-    "tolerance": {"relative_pct": 2},
-}
-FASTER = {"counterfactual_of": "mine", "profile": "wired-clean"}
-BECAUSE = "the link is half as fast"
-
-
-def explained(*scenarios: str, **changes: Any) -> dict[str, Any]:
-    """State a row of a source's table, with the scenarios that test why ours differs."""
-    tests = [{"scenario": name, "because": BECAUSE, "moves": ["loss_s"]} for name in scenarios]
-    row = {"source": "paper, table 1", "row": "Mine", "cca": "cubic_plain", "values": {"loss_s": 9.0}}
-    return row | {"counterfactuals": tests} | changes
 
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder of scenarios, instead of the lab's."""
-    monkeypatch.setattr(paths, "SCENARIOS", tmp_path / "scenarios")
-    (tmp_path / "scenarios").mkdir()
-    return tmp_path / "scenarios"
-
-
-def write(folder: Path, name: str, content: dict[str, Any]) -> Path:
-    (folder / f"{name}.yml").write_text(yaml.safe_dump(content))
-    return folder / f"{name}.yml"
+    return own_scenarios(tmp_path, monkeypatch)
 
 
 @pytest.fixture(scope="module")
@@ -97,80 +65,6 @@ def kept(runs: Path, folder: Path, *rows: dict[str, Any]) -> pl.DataFrame:
 def one(runs: Path, folder: Path, published: float, *tests: str, **changes: Any) -> dict[str, Any]:
     (row,) = kept(runs, folder, explained(*tests, values={"loss_s": published}, **changes)).to_dicts()
     return row
-
-
-def test_a_counterfactual_takes_from_its_base_what_it_does_not_change(folder: Path) -> None:
-    write(folder, "mine", BASE | {"claims": [explained()], "tolerance": {"relative_pct": 5}})
-    write(folder, "faster", FASTER | {"ccas": ["cubic_plain"]})
-    _, found = load_scenario("faster")
-    assert (found.question, found.trials, found.seed) == (BASE["question"], TRIALS, 1)
-    assert (found.profile, found.ccas, found.counterfactual_of) == ("wired-clean", ["cubic_plain"], "mine")
-    assert found.claims == []
-
-
-def test_a_counterfactual_by_its_path_finds_its_base_beside_it(tmp_path: Path) -> None:
-    write(tmp_path, "own", BASE)
-    assert load_scenario(str(write(tmp_path, "other", {"counterfactual_of": "own", "seed": 3})))[1].seed == 3
-
-
-@pytest.mark.parametrize(
-    ("content", "line"),
-    [
-        ({"counterfactual_of": "nobody", "seed": 3}, "counterfactual_of=nobody: must be a known scenario: "),
-        ({"counterfactual_of": "mine"}, "counterfactual_of=mine: must be followed by what differs from it"),
-        ({"counterfactual_of": "mine", "seed": 1}, "counterfactual_of=mine: must be followed by what differs from it"),
-        ({"counterfactual_of": "mine", "trials": 5}, "counterfactual_of=mine: must be followed by what differs from"),
-        (FASTER | {"claims": []}, "claims=...: must be left out: a counterfactual is held to those of mine"),
-        (FASTER | {"tolerance": {}}, "tolerance=...: must be left out: a counterfactual is held to those of mine"),
-        ({"counterfactual_of": "faster", "seed": 3}, "counterfactual_of=faster: must be a scenario that is no counter"),
-        (FASTER | {"colour": "red"}, "colour=red: must be left out: it is not a field"),
-    ],
-)
-def test_a_counterfactual_that_is_none_is_one_line(folder: Path, content: dict[str, Any], line: str) -> None:
-    write(folder, "mine", BASE)
-    write(folder, "faster", FASTER)
-    file = write(folder, "wrong", content)
-    with pytest.raises(UserError) as refused:
-        load_scenario("wrong")
-    assert str(refused.value).startswith(f"{file}: {line}")
-
-
-def test_an_explanation_names_a_counterfactual_of_its_own_scenario(folder: Path) -> None:
-    write(folder, "mine", BASE | {"claims": [explained("other")]})
-    write(folder, "other", BASE)
-    with pytest.raises(UserError, match="scenario=other: must be a scenario with counterfactual_of: mine"):
-        require_counterfactuals("mine", load_scenario("mine")[1])
-
-
-def test_an_explanation_moves_a_value_of_its_row(folder: Path) -> None:
-    tests = [{"scenario": "faster", "because": BECAUSE, "moves": ["exit_s"]}]
-    file = write(folder, "mine", BASE | {"claims": [explained(counterfactuals=tests)]})
-    with pytest.raises(UserError, match="must be a counterfactual that moves one of the row's values: loss_s"):
-        load_scenario(str(file))
-
-
-def test_a_text_alone_is_no_field_of_a_claim(folder: Path) -> None:
-    file = write(folder, "mine", BASE | {"claims": [explained(known="the link is slow")]})
-    with pytest.raises(UserError, match=r"claims\.0\.known=the link is slow: must be left out"):
-        load_scenario(str(file))
-
-
-def test_an_explanation_may_be_written_after_the_run_and_leaves_its_digest(folder: Path) -> None:
-    write(folder, "mine", BASE | {"claims": [explained()]})
-    before = specification(load_experiment("mine"))
-    write(folder, "mine", BASE | {"claims": [explained("faster", open="a wider link was tried")]})
-    after = specification(load_experiment("mine"))
-    assert before["digests"] == after["digests"]
-    assert after["scenario"]["claims"][0]["open"]
-    assert digest(trial_part(after["scenario"])) == after["digests"]["scenario"]
-    write(folder, "mine", BASE | {"claims": [explained(values={"loss_s": 8.0})]})
-    assert specification(load_experiment("mine"))["digests"] != before["digests"]
-
-
-def test_counterfactuals_run_after_what_they_explain(folder: Path) -> None:
-    write(folder, "mine", BASE)
-    write(folder, "another", {"counterfactual_of": "mine", "seed": 3})
-    assert scenarios() == ["mine", "another"]
 
 
 def test_what_the_counterfactual_gives_explains_a_row_that_differs(runs: Path, folder: Path) -> None:
@@ -320,12 +214,3 @@ def test_verify_counts_every_status_and_shows_what_the_counterfactual_gave(
     assert "times count from the first data segment in: paper" in printed
     for name in ("means", "heuristics", "outcomes"):
         assert set(pl.read_parquet(runs / "evaluation" / f"{name}.parquet")["scenario"]) == {"mine"}
-
-
-def test_a_run_of_fewer_trials_is_a_run_of_the_same_scenario(folder: Path) -> None:
-    write(folder, "mine", BASE | {"claims": [explained()]})
-    write(folder, "faster", FASTER)
-    for name in ("mine", "faster"):
-        whole, few = (trial_part(load_scenario(name, changes)[1].model_dump()) for changes in ({}, {"trials": 2}))
-        assert (few["trials"], whole["trials"]) == (2, TRIALS)
-        assert digest(few | {"trials": TRIALS}) == digest(whole)

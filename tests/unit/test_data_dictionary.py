@@ -15,7 +15,7 @@ import pytest
 from lab.base.contract import check, fields, parts
 from lab.base.errors import UserError
 from lab.base.paths import REPO
-from lab.commands.data_dictionary import JSON_FILES, RUN_FILES, TRIAL_FILES, USER_FILES, lines, run_tables
+from lab.commands.data_dictionary import JSON_FILES, RUN_FILES, RUN_TABLES, TRIAL_FILES, USER_FILES, lines
 from lab.judge.judged import judged
 from lab.judge.summary import summarise
 from lab.node.plan import Plan
@@ -93,7 +93,7 @@ def test_the_tables_of_a_run_have_the_described_columns_and_nulls_only_where_des
         "trials.parquet": found.trials,
         "summary.csv": summary,
     }.items():
-        columns = run_tables()[name][1]
+        columns = RUN_TABLES[name][1]
         assert set(columns) - {"digest"} == set(table.columns), name
         nulls = {column for column in table.columns if table[column].null_count()}
         assert {column for column in nulls if "; null " not in columns[column].meaning} == set()

@@ -12,7 +12,7 @@ from lab.base.errors import UserError
 from lab.schema.dataset import Collections, Description
 from lab.schema.load import load
 from lab.traces import importers
-from lab.traces.datasets import dataset, datasets, named, path_of
+from lab.traces.datasets import by_name, dataset, datasets, path_of
 from lab.traces.fetch import chosen
 from tests.recordings import sha256, stanza
 from tests.traces_real import DOCUMENTS, LICENSED, RECORDINGS, needs_real, real
@@ -117,7 +117,7 @@ def test_a_recording_of_two_files_needs_both() -> None:
 def test_two_files_that_would_have_the_same_name_are_refused() -> None:
     both = Collections.model_validate({"mine": stanza({"a.txt": b"1", "a.csv": b"2"})})
     with pytest.raises(UserError, match=r"mine.files=a.csv: must be named apart from a.txt$"):
-        named(both.root)
+        by_name(both.root)
 
 
 RATES = {"rate_down_mbps", "rate_up_mbps", "opportunities"}

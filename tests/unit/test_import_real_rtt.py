@@ -56,7 +56,7 @@ def test_a_missing_number_is_a_loss(of: str, session: int, low: float, high: flo
     assert frame.height == (593 if session == 1 else 1976 if of == "ams" else 1979)  # as ping counted
 
 
-def test_minus_one_is_a_loss_and_the_file_name_lies_about_sampling() -> None:
+def test_minus_one_is_a_loss_and_the_file_name_gives_another_sampling_step() -> None:
     recording = importers.read(real(MMSYS))
     frame = recording.frame
     assert (recording.format, frame.height, frame["lost"].sum()) == ("lens", 36_000, 913)
@@ -64,7 +64,7 @@ def test_minus_one_is_a_loss_and_the_file_name_lies_about_sampling() -> None:
     assert frame["rtt_ms"].min() > 0  # type: ignore[operator]
     assert frame["t_s"].diff().median() == pytest.approx(0.15, abs=0.002)
     assert frame["t_s"][-1] == pytest.approx(9658, abs=0.5)
-    assert "The name says 0.1s; the clock says 0.149 s between rows (median), and the clock is used." in recording.notes
+    assert "The name gives 0.1s; the clock gives 0.149 s between rows (median), and is used." in recording.notes
 
 
 def test_an_epoch_before_each_line_is_the_clock() -> None:
@@ -73,7 +73,7 @@ def test_an_epoch_before_each_line_is_the_clock() -> None:
     assert (frame.height, int((~frame["lost"]).sum())) == (8882, 7531)
     assert shares_of(frame["rtt_ms"], 0.05, 0.5, 0.95, 0.99, 1.0) == pytest.approx([22, 34, 110, 170, 439], abs=0.6)
     assert frame["t_s"][-1] == pytest.approx(900, abs=0.2)
-    assert any("The name says 10ms; the clock says 0.101 s" in note for note in recording.notes)
+    assert any("The name gives 10ms; the clock gives 0.101 s" in note for note in recording.notes)
 
 
 @pytest.mark.parametrize(

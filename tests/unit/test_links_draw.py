@@ -43,13 +43,13 @@ def profile(folder: Path, down: dict[str, Any], up: dict[str, Any] | None = None
     return read_profile(file)
 
 
-def drawn(asked: Profile, seed: int = 1, duration_s: float = 10.0) -> Link:
-    return draw_link(asked, duration_s, np.random.default_rng(seed))
+def drawn(requested: Profile, seed: int = 1, duration_s: float = 10.0) -> Link:
+    return draw_link(requested, duration_s, np.random.default_rng(seed))
 
 
-def refusal(asked: Profile, duration_s: float = 10.0) -> str:
+def refusal(requested: Profile, duration_s: float = 10.0) -> str:
     with pytest.raises(UserError) as refused:
-        drawn(asked, duration_s=duration_s)
+        drawn(requested, duration_s=duration_s)
     assert "\n" not in str(refused.value)
     return str(refused.value)
 
@@ -67,8 +67,8 @@ def test_a_series_starts_where_the_seed_puts_it_and_keeps_its_own_steps(folder: 
 
 
 def test_another_seed_starts_elsewhere_and_the_same_seed_at_the_same_place(folder: Path) -> None:
-    asked = profile(folder, ramp())
-    starts = [first(drawn(asked, seed).down.rate_mbps or 0.0) for seed in (1, 1, 2)]
+    requested = profile(folder, ramp())
+    starts = [first(drawn(requested, seed).down.rate_mbps or 0.0) for seed in (1, 1, 2)]
     assert starts[0] == starts[1] != starts[2]
 
 
@@ -92,8 +92,8 @@ def test_a_series_shorter_than_the_trial_is_refused_unless_it_loops(folder: Path
 def test_a_recorded_rtt_is_the_base_both_ways_and_its_variation_where_the_profile_puts_it(folder: Path) -> None:
     down = {"rate_mbps": 10, "buffer_bytes": 50_000}
     for put_on, still in (("up", "down"), ("down", "up")):
-        asked = profile(folder, down, {}, rtt_ms={"series": {"file": "ramp.parquet"}, "put_on": put_on})
-        link = drawn(asked)
+        requested = profile(folder, down, {}, rtt_ms={"series": {"file": "ramp.parquet"}, "put_on": put_on})
+        link = drawn(requested)
         assert getattr(link, still).delay_ms == pytest.approx(50.0)
         varied = [value for _, value in rows(getattr(link, put_on).delay_ms)]
         assert min(varied) == pytest.approx(50.0, abs=0.011)
@@ -102,9 +102,9 @@ def test_a_recorded_rtt_is_the_base_both_ways_and_its_variation_where_the_profil
 
 
 def test_opportunities_keep_their_instants_and_bytes(folder: Path, tmp_path: Path) -> None:
-    asked = profile(folder, {"opportunities": {"file": "packets.parquet"}, "delay_ms": 10, "buffer_bytes": 50_000})
-    link = drawn(asked)
-    write_steps(asked, link, tmp_path / "link")
+    requested = profile(folder, {"opportunities": {"file": "packets.parquet"}, "delay_ms": 10, "buffer_bytes": 50_000})
+    link = drawn(requested)
+    write_steps(requested, link, tmp_path / "link")
     lines = [line.split("\t") for line in (tmp_path / "link/bottleneck.tsv").read_text().splitlines()]
     assert (lines[0], lines[-1]) == (["0", "0"], [f"{link.series_s * 1e6:.0f}", "end"])
     assert {value for _, value in lines[1:-1]} == {str(2 * 1514)}
@@ -114,10 +114,10 @@ def test_opportunities_keep_their_instants_and_bytes(folder: Path, tmp_path: Pat
 
 
 def test_rates_from_opportunities_carry_the_same_bytes(folder: Path) -> None:
-    asked = profile(
+    requested = profile(
         folder, {"rate_mbps": {"file": "packets.parquet", "bin_ms": 20}, "delay_ms": 10, "buffer_bytes": 50_000}
     )
-    assert drawn(asked).mean_rate_mbps == pytest.approx(2 * 1514 * 8 / STEP_S / 1e6, rel=0.002)
+    assert drawn(requested).mean_rate_mbps == pytest.approx(2 * 1514 * 8 / STEP_S / 1e6, rel=0.002)
 
 
 def test_a_buffer_in_bdps_is_that_of_the_nominal_rate_and_the_base_rtt(folder: Path) -> None:
@@ -173,8 +173,8 @@ def test_a_value_of_a_series_that_no_qdisc_takes_is_refused_before_anything_star
 
 
 def test_a_series_lasts_until_iperf3_has_been_stopped(folder: Path, tmp_path: Path) -> None:
-    asked = profile(folder, ramp())
-    write_steps(asked, drawn(asked, duration_s=10.0), tmp_path / "link")
+    requested = profile(folder, ramp())
+    write_steps(requested, drawn(requested, duration_s=10.0), tmp_path / "link")
     t_us, word = (tmp_path / "link/bottleneck.tsv").read_text().splitlines()[-1].split("\t")
     assert word == "end"
     assert int(t_us) / 1e6 > 10.0 + CLOSING_S
@@ -183,9 +183,9 @@ def test_a_series_lasts_until_iperf3_has_been_stopped(folder: Path, tmp_path: Pa
 def test_until_its_series_begins_a_link_carries_the_mean(folder: Path) -> None:
     """The first value may be a stall, and delivery opportunities have no rate: probes would never come."""
     for down in (ramp(), {"opportunities": {"file": "packets.parquet"}, "delay_ms": 10, "buffer_bytes": 50_000}):
-        asked = profile(folder, down)
-        link = drawn(asked)
-        spec = shapes(asked, link, load_topology("path", "test"), 1)[0]["spec"]
+        requested = profile(folder, down)
+        link = drawn(requested)
+        spec = shapes(requested, link, load_topology("path", "test"), 1)[0]["spec"]
         assert spec["start_bps"] == pytest.approx(link.mean_rate_mbps * 1e6, abs=1)
 
 
@@ -198,9 +198,9 @@ def test_a_series_of_a_file_that_is_not_there_or_has_no_such_column_is_refused(f
 
 
 def test_a_buffer_in_bdps_that_no_qdisc_holds_is_refused(folder: Path) -> None:
-    asked = profile(folder, {"rate_mbps": 1000, "delay_ms": 10_000, "buffer_bdps": 10})
-    assert "mine.yml: down.buffer_bdps=10" in refusal(asked)
-    assert "must be one of at most 4294967295 bytes" in refusal(asked)
+    requested = profile(folder, {"rate_mbps": 1000, "delay_ms": 10_000, "buffer_bdps": 10})
+    assert "mine.yml: down.buffer_bdps=10" in refusal(requested)
+    assert "must be one of at most 4294967295 bytes" in refusal(requested)
 
 
 def test_a_return_link_on_demand_that_no_qdisc_holds_is_refused(folder: Path) -> None:
@@ -227,8 +227,10 @@ def test_a_rate_is_reported_once_in_a_period_and_nothing_else_is(folder: Path) -
         up = {"on_demand": fits | wrong, "delay_ms": 300, "buffer_bytes": 100_000}
         with pytest.raises(UserError, match=rf"mine\.yml: up\.on_demand.*: must be .*{rule}"):
             profile(folder, SIMPLE, up)
-    asked = profile(folder, SIMPLE, {"on_demand": fits | {"period_ms": 1200}, "delay_ms": 300, "buffer_bytes": 100_000})
-    spec = shapes(asked, drawn(asked), load_topology("path", "test"), 1)[1]["spec"]
+    requested = profile(
+        folder, SIMPLE, {"on_demand": fits | {"period_ms": 1200}, "delay_ms": 300, "buffer_bytes": 100_000}
+    )
+    spec = shapes(requested, drawn(requested), load_topology("path", "test"), 1)[1]["spec"]
     assert (spec["report"], spec["period_us"]) == ("rate", 1_200_000)
 
 
@@ -255,8 +257,8 @@ def test_each_direction_gets_what_the_profile_states_and_nothing_else(folder: Pa
 
 
 def test_another_queue_than_a_fifo_is_put_below_the_shaper(folder: Path) -> None:
-    asked = profile(folder, SIMPLE | {"queue": {"kind": "step_drop", "threshold_share": 0.5, "drop_pct": 25}})
-    spec = shapes(asked, drawn(asked), load_topology("path", "test"), 7)[0]["spec"]
+    requested = profile(folder, SIMPLE | {"queue": {"kind": "step_drop", "threshold_share": 0.5, "drop_pct": 25}})
+    spec = shapes(requested, drawn(requested), load_topology("path", "test"), 7)[0]["spec"]
     assert spec["kind"] == "replay"
     assert spec["child"] == {
         "kind": "step_drop",
@@ -267,51 +269,16 @@ def test_another_queue_than_a_fifo_is_put_below_the_shaper(folder: Path) -> None
     }
 
 
-BUFFERS = {"model": "lognormal", "mean": 100_000, "sd": 80_000, "least": 1514, "source": "test"}
-
-
-def test_a_buffer_drawn_for_each_trial_differs_between_seeds_and_follows_its_model(folder: Path) -> None:
-    asked = profile(folder, {**SIMPLE, "buffer_bytes": BUFFERS})
-    sizes = [drawn(asked, seed).down.buffer_bytes or 0 for seed in range(300)]
-    assert sizes[0] == drawn(asked, 0).down.buffer_bytes
-    assert len(set(sizes)) > 290  # of 300: two may round to the same byte
-    assert min(sizes) >= 1514
-    assert np.mean(sizes) == pytest.approx(100_000, rel=0.15)
-
-
-def test_a_drawn_buffer_leaves_the_rate_and_the_delays_of_its_trial_as_they_were(folder: Path) -> None:
-    uniform = {"model": "uniform", "least": 5, "most": 50, "source": "test"}
-    down = {"rate_mbps": uniform, "delay_ms": uniform, "buffer_bytes": 50_000}
-    with_constant, with_model = (
-        drawn(profile(folder, {**down, "buffer_bytes": size}), seed=7) for size in (50_000, BUFFERS)
-    )
-    assert (with_constant.down.rate_mbps, with_constant.base_rtt_ms) == (
-        with_model.down.rate_mbps,
-        with_model.base_rtt_ms,
-    )
-
-
-def test_a_drawn_buffer_smaller_than_a_frame_is_refused(folder: Path) -> None:
-    tiny = {"model": "uniform", "least": 100, "most": 1000, "source": "test"}
-    assert "down.buffer_bytes=" in (reported := refusal(profile(folder, {**SIMPLE, "buffer_bytes": tiny})))
-    assert "must be at least one frame of 1514 bytes" in reported
-
-
-def test_a_buffer_of_an_unknown_model_is_refused(folder: Path) -> None:
-    with pytest.raises(UserError, match="buffer_bytes"):
-        profile(folder, {**SIMPLE, "buffer_bytes": {"model": "levels", "mean": 1e5, "sd": 1, "period_s": 1}})
-
-
 CYCLE = {"model": "cycle", "mean": 20, "amplitude": 2, "period_s": 0.1, "source": "test"}
 SCHEDULE = {"model": "schedule", "steps": [{"from_s": 0, "value": 5}, {"from_s": 60, "value": 6}], "source": "test"}
 
 
 @pytest.mark.parametrize("model", [CYCLE, SCHEDULE], ids=["a cycle", "a schedule longer than the trial"])
 def test_no_step_of_a_series_lies_at_its_end_or_behind_it(folder: Path, tmp_path: Path, model: dict[str, Any]) -> None:
-    asked = profile(folder, SIMPLE, {"delay_ms": model})
+    requested = profile(folder, SIMPLE, {"delay_ms": model})
     for seed in range(30):
-        link = drawn(asked, seed, duration_s=2.0 + seed / 1000)
-        write_steps(asked, link, tmp_path / "link")
+        link = drawn(requested, seed, duration_s=2.0 + seed / 1000)
+        write_steps(requested, link, tmp_path / "link")
         *steps, end = ((tmp_path / "link/delay-up.tsv").read_text()).splitlines()
         assert end.split("\t") == [f"{link.series_s * 1e6:.0f}", "end"]
         assert int(steps[-1].split("\t")[0]) < link.series_s * 1e6

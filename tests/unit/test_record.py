@@ -14,7 +14,7 @@ import pytest
 
 from lab.base.errors import UserError
 from lab.node import recorder
-from lab.node.recorder import Asked, Limits
+from lab.node.recorder import Limits, Request
 from lab.node.tools import NodeError
 from lab.traces import live, record
 from lab.traces.record import ARRIVAL, ROUND_TRIP, Phase
@@ -27,7 +27,7 @@ BOTH = {"name": "both", "seconds": 1.5, "down": True, "up": True}
 def measured(host: str, port: int, folder: Path, *specs: dict[str, Any], **changes: Any) -> dict[str, Phase]:
     raw = folder / "raw"
     raw.mkdir()
-    recorder.measure(host, port, Asked(list(specs), **({"quiet_s": 0.3} | changes)), raw)
+    recorder.measure(host, port, Request(list(specs), **({"quiet_s": 0.3} | changes)), raw)
     return {phase.name: phase for phase in record.phases(raw)}
 
 
@@ -57,12 +57,12 @@ def test_a_server_refuses_what_is_beyond_its_limits(
     port: int, tmp_path: Path, changes: dict[str, Any], words: str
 ) -> None:
     with pytest.raises(NodeError, match=words):
-        recorder.measure("127.0.0.1", port, Asked([IDLE])._replace(**changes), tmp_path)
+        recorder.measure("127.0.0.1", port, Request([IDLE])._replace(**changes), tmp_path)
 
 
 def test_where_no_server_runs_one_line_states_it(tmp_path: Path) -> None:
     with pytest.raises(NodeError, match=r"^127.0.0.1 port 1: Connection refused: must be a recorder that serves$"):
-        recorder.measure("127.0.0.1", 1, Asked([IDLE]), tmp_path)
+        recorder.measure("127.0.0.1", 1, Request([IDLE]), tmp_path)
 
 
 def test_what_answers_in_another_language_is_no_recorder(tmp_path: Path) -> None:
@@ -70,7 +70,7 @@ def test_what_answers_in_another_language_is_no_recorder(tmp_path: Path) -> None
         answering = threading.Thread(target=lambda: other.accept()[0].sendall(b"SSH-2.0-x\r\n"), daemon=True)
         answering.start()
         with pytest.raises(NodeError, match="the other end is no recorder"):
-            recorder.measure("127.0.0.1", other.getsockname()[1], Asked([IDLE]), tmp_path)
+            recorder.measure("127.0.0.1", other.getsockname()[1], Request([IDLE]), tmp_path)
 
 
 def test_a_stranger_who_speaks_nonsense_does_not_end_the_server(tmp_path: Path) -> None:
@@ -78,7 +78,7 @@ def test_a_stranger_who_speaks_nonsense_does_not_end_the_server(tmp_path: Path) 
         number = int(free.getsockname()[1])
     printed: list[str] = []
     serving = threading.Thread(
-        target=recorder.serve, kwargs={"port": number, "sessions": 4, "say": printed.append}, daemon=True
+        target=recorder.serve, kwargs={"port": number, "sessions": 4, "show": printed.append}, daemon=True
     )
     serving.start()
     wait_until_listening(number)
@@ -109,8 +109,8 @@ HOSTILE = [
 def test_no_line_of_a_peer_ends_the_server_and_silent_peers_keep_nobody_waiting(tmp_path: Path) -> None:
     with socket.create_server(("", 0)) as free:
         number = int(free.getsockname()[1])
-    said: list[str] = []
-    words = {"port": number, "sessions": len(HOSTILE) + 1, "say": said.append}
+    printed: list[str] = []
+    words = {"port": number, "sessions": len(HOSTILE) + 1, "show": printed.append}
     serving = threading.Thread(target=recorder.serve, kwargs=words, daemon=True)
     serving.start()
     wait_until_listening(number)
@@ -124,8 +124,8 @@ def test_no_line_of_a_peer_ends_the_server_and_silent_peers_keep_nobody_waiting(
                     pass
     measured("127.0.0.1", number, tmp_path, IDLE | {"seconds": 0.2})
     serving.join(timeout=60)
-    assert [words.split(": ", 2)[-1] for words in said][-1] == "measured"
-    assert all(words.isprintable() and len(words) < 400 for words in said)
+    assert [words.split(": ", 2)[-1] for words in printed][-1] == "measured"
+    assert all(words.isprintable() and len(words) < 400 for words in printed)
     for peer in silent:
         peer.close()
 

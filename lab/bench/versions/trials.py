@@ -67,8 +67,8 @@ def replayed_rows(folder: Path, link: str, forms: list[str], library: Path) -> I
     for name in forms:
         left = exit_of(library, one, FORMS[name].replayed(library))
         judged = {"exit_class": class_of(one, left, "truth"), "capacity_s": one.capacity_s["truth"]}
-        seen = {"exit_s": left.t_s, "exit_cause": left.cause} if left else {"exit_s": None, "exit_cause": None}
-        row = _row(trial, link, name, seen | judged | {"loss_s": one.loss_s})
+        found = {"exit_s": left.t_s, "exit_cause": left.cause} if left else {"exit_s": None, "exit_cause": None}
+        row = _row(trial, link, name, found | judged | {"loss_s": one.loss_s})
         yield row | {"cwnd_pkts": left.cwnd_pkts if left else None}
 
 
@@ -77,25 +77,25 @@ def module_row(folder: Path, link: str) -> Row | None:
     trial = Trial(folder)
     if not trial.valid:
         return None
-    (seen,) = (row for row in outcome(trial) if row["heuristic"] == "truth")
+    (found,) = (row for row in outcome(trial) if row["heuristic"] == "truth")
     backlog_bytes = trial.qdisc["backlog_bytes"].mean()
     queue_ms = backlog_bytes * 8e-3 / trial.meta["rate_mbps"] if isinstance(backlog_bytes, float) else None
-    return _row(trial, link, trial.cca, dict(seen)) | {
-        "throughput_mbps": seen["throughput_mbps"],
-        "retransmits_pkts": seen["retransmits_pkts"],
+    return _row(trial, link, trial.cca, dict(found)) | {
+        "throughput_mbps": found["throughput_mbps"],
+        "retransmits_pkts": found["retransmits_pkts"],
         "queue_ms": queue_ms,
     }
 
 
-def _row(trial: Trial, link: str, form: str, seen: Row) -> Row:
-    exit_s, capacity_s, loss_s = (seen[name] for name in ("exit_s", "capacity_s", "loss_s"))
+def _row(trial: Trial, link: str, form: str, found: Row) -> Row:
+    exit_s, capacity_s, loss_s = (found[name] for name in ("exit_s", "capacity_s", "loss_s"))
     after_s = None if exit_s is None or capacity_s is None else exit_s - capacity_s
     return {
         "link": link,
         "trial": trial.number,
         "form": form,
-        "exit_class": None if seen["exit_class"] is None else str(seen["exit_class"]),
-        "exit_cause": seen["exit_cause"],
+        "exit_class": None if found["exit_class"] is None else str(found["exit_class"]),
+        "exit_cause": found["exit_cause"],
         "exit_s": exit_s,
         "capacity_s": capacity_s,
         "loss_s": loss_s,

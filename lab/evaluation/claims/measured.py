@@ -37,7 +37,7 @@ class Measured:
         return bool(self.stored.judged.trials["valid"].any())
 
     def has_starts(self) -> bool:
-        """Tell whether any trial records when its data began."""
+        """Return whether any trial records when its data began."""
         starts = self.stored.judged.outcomes["data_s"]
         return starts.null_count() < starts.len()
 

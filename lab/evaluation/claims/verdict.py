@@ -91,14 +91,14 @@ def explained(published: float, tolerance: float, ours: Estimate, theirs: Estima
 
 
 def _reaches(published: float, tolerance: float, found: Estimate) -> bool:
-    """Tell whether an interval reaches into the tolerance."""
+    """Return whether an interval reaches into the tolerance."""
     assert found.lo is not None
     assert found.hi is not None
     return found.hi >= published - tolerance and found.lo <= published + tolerance
 
 
 def _apart(one: Estimate, other: Estimate) -> bool:
-    """Tell whether two intervals have nothing in common."""
+    """Return whether two intervals have nothing in common."""
     if None in (one.lo, one.hi, other.lo, other.hi):
         return False
     return one.lo > other.hi or other.lo > one.hi  # type: ignore[operator]

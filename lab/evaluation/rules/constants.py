@@ -14,12 +14,14 @@ import numpy as np
 import polars as pl
 
 from lab.base.stats import mean_sd, share_pct
+from lab.evaluation import columns
 from lab.judge import loss
-from lab.judge.frames import Row, Schema
+from lab.judge.frames import Row
 from lab.judge.registry import rules
 from lab.judge.rule import Constants, Evidence, Judgement, Point
 from lab.judge.slow_start import first_exit
 from lab.judge.stored import Stored
+from lab.tables.columns import schema
 from lab.tables.downloads import FLOW
 from lab.tables.stored_trial import Trial
 
@@ -42,24 +44,6 @@ def gridded() -> dict[str, Constants]:
     return {name: rule.constants for name, rule in rules().items() if rule.constants is not None}
 
 
-def schema() -> Schema:
-    """Return the columns of the table heuristics_constants: one per constant of any rule, null for other rules."""
-    constants = dict.fromkeys(column for each in gridded().values() for column in each.labels)
-    return {
-        "scenario": pl.String,
-        "rule": pl.String,
-        **dict.fromkeys(constants, pl.Float64),
-        "trials": pl.Int64,
-        "found": pl.Int64,
-        "bias_s": pl.Float64,
-        "rms_s": pl.Float64,
-        "judged": pl.Int64,
-        "misjudged_pct": pl.Float64,
-        "published": pl.Boolean,
-        "best": pl.Boolean,
-    }
-
-
 def grid(stored: Stored, truths: pl.DataFrame) -> pl.DataFrame:
     """Score every point of the grids on a scenario; `truths` are the rows of lab.evaluation.rules.scores.trials."""
     known = {(row["cca"], row["trial"]): row for row in truths.unique(["cca", "trial"], keep="first").to_dicts()}
@@ -70,7 +54,7 @@ def grid(stored: Stored, truths: pl.DataFrame) -> pl.DataFrame:
             for score in _of_trial(copy(trial), true["truth_s"], true["truth_class"]):
                 scores.setdefault((score.rule, score.point), []).append(score)
     rows = [_row(stored.name, rule, point, found) for (rule, point), found in scores.items()]
-    return _marked(pl.DataFrame(rows, schema=schema()))
+    return _marked(pl.DataFrame(rows, schema=schema(columns.constants())))
 
 
 def _of_trial(trial: Trial, truth_s: float | None, truth_class: str | None) -> Iterator[Score]:

@@ -8,23 +8,14 @@ client, which notices what the bottleneck does one one-way delay later.
 import polars as pl
 
 from lab.base.stats import bootstrap, mean_sd, median, share_pct, wilson_pct
-from lab.judge.frames import Row, Schema
+from lab.evaluation.columns import TRIALS
+from lab.judge.frames import Row
 from lab.judge.registry import TRUTH
 from lab.judge.stored import Stored
+from lab.tables.columns import schema
 
 TIMELY = ("chokepoint", "late")  # the thesis calls timely what is not early (table 5.1)
 ALL = "all"
-TRIALS: Schema = {
-    "scenario": pl.String,
-    "cca": pl.String,
-    "trial": pl.Int64,
-    "rule": pl.String,
-    "rule_s": pl.Float64,
-    "truth_s": pl.Float64,
-    "difference_s": pl.Float64,
-    "rule_class": pl.String,
-    "truth_class": pl.String,
-}
 
 
 def trials(stored: Stored) -> pl.DataFrame:
@@ -41,7 +32,7 @@ def trials(stored: Stored) -> pl.DataFrame:
     )
     both = rules.join(truth, on=["cca", "trial"], how="left", maintain_order="left")
     return both.with_columns(scenario=pl.lit(stored.name), difference_s=pl.col("rule_s") - pl.col("truth_s")).select(
-        pl.col(name).cast(dtype) for name, dtype in TRIALS.items()
+        pl.col(name).cast(dtype) for name, dtype in schema(TRIALS).items()
     )
 
 

@@ -50,7 +50,7 @@ class Far:
         )
         self._send(code)
 
-    def ask(self, name: str, **arguments: Any) -> Any:
+    def request(self, name: str, **arguments: Any) -> Any:
         """Send a request to far_end and return its answer."""
         assert self.process.stdout
         self._send(json.dumps([name, arguments]).encode() + b"\n")
@@ -68,8 +68,8 @@ class Far:
 
     def wire_us(self) -> list[float]:
         """Measure the round trip over the wire between the machines; the first finds the way, and does not count."""
-        said = run("ip", "netns", "exec", self.here, "ping", "-c", str(1 + PINGS), "-i", "0.05", self.address)
-        return [1e3 * float(ms) for ms in re.findall(r"time=([\d.]+) ms", said)[1:]]
+        printed = run("ip", "netns", "exec", self.here, "ping", "-c", str(1 + PINGS), "-i", "0.05", self.address)
+        return [1e3 * float(ms) for ms in re.findall(r"time=([\d.]+) ms", printed)[1:]]
 
     def close(self) -> None:
         """End the session, and wait until everything there is taken down."""
@@ -93,16 +93,16 @@ class ClientAfar:
     def __init__(self, far: Far, argv: list[str]) -> None:
         self.far = far
         self._printed: str | None = None
-        far.ask("start", argv=argv)
+        far.request("start", argv=argv)
 
     def ended(self, within_s: float) -> bool:
         """Wait for its end, at most for some seconds."""
-        return bool(self.far.ask("ended", within_s=within_s))
+        return bool(self.far.request("ended", within_s=within_s))
 
     def stop(self) -> str:
         """End it, if it has not ended; returns what it printed."""
         if self._printed is None:
-            stopped = self.far.ask("stop")
+            stopped = self.far.request("stop")
             self._printed, self.far.machine = stopped["printed"], stopped["machine"]
         return self._printed
 
@@ -118,7 +118,7 @@ def client_afar(plan: "Plan", _folder: Path) -> Iterator[Far]:
         far = Far(node, there)
         stack.callback(far.close)
         given = {"senders": plan["modules"], "sysctls": plan["sysctls"]}
-        far.ask("up", holder=plan["holder"], address=there, gateway=here, **given)
+        far.request("up", holder=plan["holder"], address=there, gateway=here, **given)
         _pass_on(plan["topology"], node, here, there)
         yield far
 

@@ -4,6 +4,7 @@
 import base64
 import gzip
 import hashlib
+import io
 import json
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
@@ -15,7 +16,8 @@ from typing import TypedDict, cast
 
 import polars as pl
 
-from lab.judge.files import write_whole
+from lab.base.errors import UserError
+from lab.base.plain_file import MEGABYTE, read_plain, write_whole
 from lab.judge.outcome import Outcome
 from lab.judge.registry import TRUTH, label, rule_of
 from lab.report.browser import series as series_module
@@ -23,6 +25,7 @@ from lab.report.browser.series import QUANTITIES, series
 from lab.tables.stored_run import Run
 from lab.tables.stored_trial import Trial
 
+MOST_KEPT_BYTES = 50 * MEGABYTE
 KEPT = "browser.json.gz"  # next to a trial's tables: what was packed, and of which moments
 Times = Mapping[str, float | None]
 
@@ -123,10 +126,11 @@ def _packed(trial: Trial, moments: Times, last_s: float | None) -> bytes:
 def _kept(file: Path, moments: Times) -> bytes | None:
     """Return what was packed before, where it is whole and of the same moments."""
     try:
-        data = file.read_bytes()
-        content = json.loads(gzip.decompress(data))
+        data = read_plain(file, MOST_KEPT_BYTES)
+        with gzip.open(io.BytesIO(data)) as stream:
+            content = json.loads(stream.read(MOST_KEPT_BYTES))
         return data if (content["made_by"], content["moments"]) == (_source_digest(), moments) else None
-    except (OSError, EOFError, ValueError, KeyError, TypeError, zlib.error):
+    except (OSError, UserError, EOFError, ValueError, KeyError, TypeError, zlib.error):
         return None
 
 

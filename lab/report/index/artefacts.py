@@ -11,14 +11,16 @@ import polars as pl
 from IPython.display import Image, Markdown
 from pydantic import TypeAdapter
 
+from lab.base.plain_file import write_whole
 from lab.figures.save import pdf, png, svg
 from lab.figures.style import Drawing, footnote
-from lab.judge.files import write_whole
 from lab.judge.provenance import provenance
 from lab.judge.stored import Stored
 from lab.report import latex, markdown
 from lab.report.table import Table
+from lab.tables.columns import Described
 from lab.tables.csv_text import plain_cell, to_csv
+from lab.tables.stored_parquet import write_exact
 
 MANIFEST = "artefacts.json"
 
@@ -81,11 +83,11 @@ class Artefacts:
         self._list(Artefact(table.name, source, "table", self._write(contents), table=table))
         return Markdown(text)  # type: ignore[no-untyped-call]
 
-    def data(self, name: str, source: str, frame: pl.DataFrame) -> None:
+    def data(self, name: str, source: str, frame: pl.DataFrame, about: Described) -> None:
         """Keep a table of numbers as CSV and Parquet, as a download next to its figure."""
         if self.folder:
             (self.folder / f"{name}.csv").write_text(to_csv(frame, float_precision=6), encoding="utf-8")
-            frame.write_parquet(self.folder / f"{name}.parquet")
+            write_exact(frame, self.folder / f"{name}.parquet", about)
         self._list(Artefact(name, source, "data", (f"{name}.csv", f"{name}.parquet")))
 
     def pending(self, name: str, source: str, why: str) -> Markdown:

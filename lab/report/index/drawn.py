@@ -3,10 +3,10 @@
 
 from pathlib import Path
 
+from lab.base.plain_file import write_whole
 from lab.figures.page_figure import Place
 from lab.figures.registry import figures
 from lab.figures.save import pdf, svg
-from lab.judge.files import write_whole
 from lab.report.template import Picture, picture
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import polars as pl
 
 from lab.base.format import NONE, number
+from lab.base.plain_file import write_whole
 from lab.figures.page_figure import Place
-from lab.judge.files import write_whole
 from lab.judge.registry import label, rules
 from lab.report import template
 from lab.report.index.drawn import drawn

@@ -9,9 +9,9 @@ from pathlib import Path
 import polars as pl
 
 from lab.base.errors import UserError
+from lab.base.plain_file import write_whole
 from lab.base.processes import map_in_processes
 from lab.figures.page_figure import Place
-from lab.judge.files import write_whole
 from lab.judge.judged import OUTCOMES, TRIALS
 from lab.judge.stored import LATEST, Stored, stored, without_digests
 from lab.report.browser.pack import browsed

@@ -40,7 +40,7 @@ def known_formats() -> dict[str, Importer]:
 
 def read(path: Path, format: str | None = None, **options: Any) -> Recording:  # noqa: A002
     """Import a file; without a format, by the only importer whose format its content fits. Else UserError."""
-    importer = named(format) if format is not None else detect(path)
+    importer = importer_of(format) if format is not None else detect(path)
     known = options_of(importer)
     for option in options:
         if option not in known:
@@ -50,7 +50,7 @@ def read(path: Path, format: str | None = None, **options: Any) -> Recording:  #
     return importer.read(path, **options)
 
 
-def named(name: str) -> Importer:
+def importer_of(name: str) -> Importer:
     """Return an importer by the name of its format."""
     if name not in known_formats():
         raise field_error("import", "format", name, f"one of {', '.join(known_formats())}")

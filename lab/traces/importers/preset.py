@@ -10,7 +10,7 @@ import polars as pl
 from lab.traces.importers.reading.clock import counted, dated, ordered, with_holes
 from lab.traces.importers.reading.importer import Head, Importer
 from lab.traces.importers.reading.table import Table, read_table
-from lab.traces.importers.reading.units import Named, parse_columns
+from lab.traces.importers.reading.units import ColumnSpec, parse_columns
 from lab.traces.recording import Meaning, Recording
 
 Marks = Mapping[str, tuple[str, ...]]
@@ -54,9 +54,9 @@ class Preset:
 
     def recording(self, table: Table, notes: tuple[str, ...] = (), leave_out: int = 0) -> Recording:
         """Map the columns of a table; leave out its first rows."""
-        named = parse_columns(table.file, self.columns)
-        clock = next((one for one in named if one.becomes == "t_s"), None)
-        values = self._values(table, [one for one in named if one is not clock])
+        specs = parse_columns(table.file, self.columns)
+        clock = next((one for one in specs if one.becomes == "t_s"), None)
+        values = self._values(table, [one for one in specs if one is not clock])
         notes = (*self.notes, *notes)
         if clock is None:
             frame = pl.DataFrame([*values, *(table.text(label) for label in self.labels)])
@@ -67,14 +67,14 @@ class Preset:
         frame, holes = with_holes(frame) if self.values_have_ends else (frame, [])
         return Recording(frame, "series", self.meaning, self.name, table.file.name, (*notes, *found, *holes))
 
-    def _values(self, table: Table, named: list[Named]) -> list[pl.Series]:
-        found = {one.becomes: self._value(table, one) for one in named}
+    def _values(self, table: Table, specs: list[ColumnSpec]) -> list[pl.Series]:
+        found = {one.becomes: self._value(table, one) for one in specs}
         if self.full_loss_has_no_rtt:
             probed = (found["loss_pct"] == 100.0).fill_null(False).not_()
             found["rtt_ms"] = pl.select(pl.when(probed).then(found["rtt_ms"]).alias("rtt_ms")).to_series()
         return list(found.values())
 
-    def _value(self, table: Table, one: Named) -> pl.Series:
+    def _value(self, table: Table, one: ColumnSpec) -> pl.Series:
         marks, suffix = self.missing.get(one.becomes), self.suffixes.get(one.becomes, "")
         return table.column(one.name, one.becomes, one.scale or 1.0, marks, suffix)
 

@@ -46,7 +46,7 @@ def fits(head: Head) -> bool:
 
 
 def read(path: Path, *, mss_bytes: int | None = None, initial_window_pkts: int = INITIAL_WINDOW_PKTS) -> Recording:
-    """Read a log; `mss_bytes` where it names none, `initial_window_pkts` where it does not say what was in flight."""
+    """Read a log; `mss_bytes` where it names none, `initial_window_pkts` where it does not hold what was in flight."""
     if initial_window_pkts < 1 or (mss_bytes is not None and not LEAST_MSS <= mss_bytes <= MOST_MSS):
         raise field_error(path, "mss_bytes", mss_bytes, f"{LEAST_MSS} to {MOST_MSS}, and initial_window_pkts 1 or more")
     table, early = _from_first_data(read_table(path))
@@ -62,8 +62,8 @@ def read(path: Path, *, mss_bytes: int | None = None, initial_window_pkts: int =
         pl.Series("mss_bytes", np.full(len(acked), mss), pl.UInt32),
     ]
     frame, notes = _on_clock(pl.DataFrame([pl.Series("t_s", t_us / 1e6), *columns]), initial_window_pkts * mss)
-    said = (*early, *mss_notes, flight_note, *notes, *_limited(table))
-    return Recording(frame, "series", None, "ack-log", path.name, said)
+    all_notes = (*early, *mss_notes, flight_note, *notes, *_limited(table))
+    return Recording(frame, "series", None, "ack-log", path.name, all_notes)
 
 
 def _from_first_data(table: Table) -> tuple[Table, list[str]]:

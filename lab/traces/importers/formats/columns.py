@@ -12,7 +12,7 @@ from lab.traces.importers.reading.clock import counted, dated, ordered, with_hol
 from lab.traces.importers.reading.importer import Head, Importer
 from lab.traces.importers.reading.table import BLANK, Table, read_table
 from lab.traces.importers.reading.text import read_lines
-from lab.traces.importers.reading.units import Named, check_unit, parse_columns
+from lab.traces.importers.reading.units import ColumnSpec, check_unit, parse_columns
 from lab.traces.recording import Meaning, Recording
 
 SEPARATORS = {"comma": ",", "tab": "\t", "blank": BLANK, "semicolon": ";"}
@@ -42,19 +42,19 @@ def read(
     """Read the columns named, as in `t_s=Time [ms], rate_down_mbps=DL [kbit/s]`; without, the header's own names.
 
     A file without a header is named by place: `t_s=1, rate_down_mbps=2`. `missing` lists the marks of a missing value,
-    `lost` those that say in rtt_ms that a probe was lost. Without t_s the rows are samples, with `labels` as text.
-    `sort` lets rows stand out of order; `same_time` spread rows of one second; `zeros` says what a rate of 0 means;
+    `lost` those in rtt_ms of a lost probe. Without t_s the rows are samples, with `labels` as text.
+    `sort` lets rows stand out of order; `same_time` spread rows of one second; `zeros` is what a rate of 0 means;
     `holes` what follows where a rate's next row is late.
     """
     _check(path, separator, meaning, same_time, zeros, holes)
     table = _table(path, SEPARATORS[separator], header)
-    named = parse_columns(
+    specs = parse_columns(
         path, columns if columns is not None else ",".join(f"{name}={name}" for name in table.frame.columns)
     )
-    found = [_column(table, one, missing, lost, zeros) for one in named if one.becomes != "t_s"]
-    found += _lost(table, named, lost)
-    notes = [_told(meaning, zeros)] if any(column.name.startswith("rate_") for column in found) else []
-    clock = next((one for one in named if one.becomes == "t_s"), None)
+    found = [_column(table, one, missing, lost, zeros) for one in specs if one.becomes != "t_s"]
+    found += _lost(table, specs, lost)
+    notes = [_options_note(meaning, zeros)] if any(column.name.startswith("rate_") for column in found) else []
+    clock = next((one for one in specs if one.becomes == "t_s"), None)
     if clock is None:
         frame = pl.DataFrame([*found, *(table.text(label) for label in labels)])
         return Recording(frame, "samples", meaning, "columns", path.name, tuple(notes))
@@ -65,7 +65,7 @@ def read(
 
 
 def _on_clock(
-    table: Table, clock: Named, found: list[pl.Series], sort: bool, same_time: Choice, holes: str
+    table: Table, clock: ColumnSpec, found: list[pl.Series], sort: bool, same_time: Choice, holes: str
 ) -> tuple[pl.DataFrame, list[str]]:
     t_s = counted(table, clock.name, clock.unit) if clock.scale else dated(table, clock.name, clock.form)
     frame, notes = ordered(table, clock.name, t_s, found, sort, same_time)
@@ -75,7 +75,7 @@ def _on_clock(
     return frame, [*notes, *late]
 
 
-def _told(meaning: Meaning | None, zeros: str) -> str:
+def _options_note(meaning: Meaning | None, zeros: str) -> str:
     return f"By the import's options, not by the file: the rates are {meaning or 'of unknown meaning'}, a 0 is {zeros}."
 
 
@@ -83,9 +83,9 @@ def _check(path: Path, separator: str, meaning: str | None, *choices: str) -> No
     known = (("refuse", "spread"), ("stall", "missing"), ("missing", "hold"))
     names = ("same_time", "zeros", "holes")
     given = [("separator", separator, tuple(SEPARATORS)), ("meaning", meaning, (None, *get_args(Meaning)))]
-    for field, value, words in (*given, *zip(names, choices, known, strict=True)):
-        if value not in words:
-            raise field_error(path, field, value, f"one of {', '.join(map(str, words))}")
+    for field, value, allowed in (*given, *zip(names, choices, known, strict=True)):
+        if value not in allowed:
+            raise field_error(path, field, value, f"one of {', '.join(map(str, allowed))}")
 
 
 def _table(path: Path, separator: str, header: bool) -> Table:
@@ -96,7 +96,7 @@ def _table(path: Path, separator: str, header: bool) -> Table:
     return read_table(path, separator, tuple(str(place) for place in range(1, width + 1)))
 
 
-def _column(table: Table, one: Named, missing: tuple[str, ...], lost: tuple[str, ...], zeros: str) -> pl.Series:
+def _column(table: Table, one: ColumnSpec, missing: tuple[str, ...], lost: tuple[str, ...], zeros: str) -> pl.Series:
     if one.becomes == "lost":
         return _flags(table, one.name)
     check_unit(table.file, one)
@@ -108,20 +108,20 @@ def _column(table: Table, one: Named, missing: tuple[str, ...], lost: tuple[str,
 
 
 def _flags(table: Table, name: str) -> pl.Series:
-    words = {"true": True, "1": True, "false": False, "0": False}
+    flags = {"true": True, "1": True, "false": False, "0": False}
     text = table.text(name).str.to_lowercase()
-    if len(odd := (~text.is_in(list(words))).arg_true()):
+    if len(odd := (~text.is_in(list(flags))).arg_true()):
         raise table.error(odd[0], name, text[odd[0]], "true, false, 1 or 0")
-    return text.replace_strict(words, return_dtype=pl.Boolean).alias("lost")
+    return text.replace_strict(flags, return_dtype=pl.Boolean).alias("lost")
 
 
-def _lost(table: Table, named: list[Named], lost: tuple[str, ...]) -> list[pl.Series]:
-    rtt = next((one for one in named if one.becomes == "rtt_ms"), None)
+def _lost(table: Table, specs: list[ColumnSpec], lost: tuple[str, ...]) -> list[pl.Series]:
+    rtt = next((one for one in specs if one.becomes == "rtt_ms"), None)
     if not lost:
         return []
-    if rtt is None or any(one.becomes == "lost" for one in named):
+    if rtt is None or any(one.becomes == "lost" for one in specs):
         raise field_error(
-            table.file, "lost", ",".join(lost), "left out: it marks rtt_ms where no column says what was lost"
+            table.file, "lost", ",".join(lost), "left out: it marks rtt_ms where no column marks lost probes"
         )
     return [table.text(rtt.name).is_in(list(lost)).alias("lost")]
 

@@ -25,7 +25,7 @@ def read(
 ) -> Recording:
     """Lay the tests on one clock by their own start times; between tests values are missing.
 
-    `user` says which end is the link's user: at the client, a reverse test is down and another up. `ramp` says whether
+    `user` is the end that is the link's user: at the client, a reverse test is down and another up. `ramp`: whether
     each TCP test loses its own slow start.
     """
     check_choices(path, ramp, user)
@@ -72,7 +72,7 @@ def _on_one_clock(path: Path, tests: list[Test]) -> pl.DataFrame:
 
 def _meant(udp: bool) -> str:
     if udp:
-        return "UDP: what arrived is the capacity only where more was sent than arrived; the file does not say which."
+        return "UDP: what arrived is the capacity only where more was sent than arrived; the file does not show which."
     return GOODPUT
 
 

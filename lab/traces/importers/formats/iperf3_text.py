@@ -50,7 +50,7 @@ class Row:
 def read(
     path: Path, *, ramp: Literal["cut", "keep"] = "cut", user: Literal["client", "server"] = "client"
 ) -> Recording:
-    """Read the intervals; `user` says which end is the link's user: at the client, `-R` is down and its absence up."""
+    """Read the intervals; `user` is the end that is the link's user: at the client, `-R` is down and its absence up."""
     check_choices(path, ramp, user)
     lines = read_lines(path)
     rows = [row for number, line in enumerate(lines, 1) if (row := _row(path, number, line))]

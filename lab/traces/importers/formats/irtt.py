@@ -13,7 +13,7 @@ from lab.traces.importers.reading.documents import Node, documents
 from lab.traces.importers.reading.importer import Head, Importer
 from lab.traces.recording import Recording
 
-# irtt writes booleans, a fork of it (LENS) words; true_up and true_down say on which way it was lost
+# irtt writes booleans, a fork of it (LENS) words; true_up and true_down give the way on which it was lost
 STATES = {"false": False, "true": True, "true_up": True, "true_down": True}
 LATEST_NS = 2**63 - 1
 

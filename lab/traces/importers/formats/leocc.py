@@ -29,7 +29,7 @@ def fits(head: Head) -> bool:
 def read(path: Path, *, rate: Path | None = None) -> Recording:
     """Read a delay file; `rate` names the packet-delivery lines recorded with it.
 
-    With both, a row holds a delay, opportunities, or both; null says nothing of the other column.
+    With both, a row holds a delay, opportunities, or both; a null does not bear on the other column.
     """
     delays = read_integers(path, "delay_ms", int(SLOWEST_MS)).astype(np.float64)
     frame = pl.DataFrame({"t_s": np.arange(len(delays)) * STEP_MS / 1e3, "delay_ms": delays})

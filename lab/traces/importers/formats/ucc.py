@@ -49,7 +49,7 @@ def read(path: Path, *, zeros: Literal["stall", "missing"] = "stall") -> Recordi
     ]
     frame, notes = ordered(table, "Timestamp", dated(table, "Timestamp", CLOCK), columns, same="spread")
     notes += [
-        f"{(state == IDLE).sum()} rows without a connection in use (State I): rates missing, nobody asked.",
+        f"{(state == IDLE).sum()} rows without a connection in use (State I): rates missing: no demand.",
         f"{stopped.sum()} rows of rate 0 while connected: a stall or a pause between downloads; taken as {zeros}.",
         f"{columns[2].count()} rows with a ping, beside the download: the RTT contains its queue.",
     ]

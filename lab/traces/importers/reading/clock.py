@@ -47,7 +47,7 @@ def ordered(
     sort: bool = False,
     same: Literal["refuse", "spread"] = "refuse",
 ) -> tuple[pl.DataFrame, list[str]]:
-    """Lay columns on their clock, from 0; `sort` and `same` say what may be done to a clock that does not increase.
+    """Lay columns on their clock, from 0; `sort` and `same` decide what may be done to a clock that does not increase.
 
     Rows of one reading of a coarse clock are spread evenly until its next reading at least a second away.
     """
@@ -81,7 +81,7 @@ def spread(t_s: Seconds) -> Seconds:
 def with_holes(frame: pl.DataFrame, ends_s: Seconds | None = None) -> tuple[pl.DataFrame, list[str]]:
     """Add a row without values where the recorder paused, for a value holds only until its interval's end.
 
-    `ends_s` are the rows' own ends where the recorder said them; else a value holds for a median step wherever the next
+    `ends_s` are the rows' own ends where the recorder gives them; else a value holds for a median step where the next
     row comes later than 5 of them.
     """
     t_s = frame["t_s"].to_numpy()
@@ -133,11 +133,11 @@ def shifted(t_s: Seconds, source: str) -> Seconds:
 
 
 def named_step(name: str, t_s: Seconds) -> list[str]:
-    """Say where a file's name tells another sampling step than its clock does."""
+    """Return a note where a file's name gives another sampling step than its clock does."""
     match = re.search(r"(?<![\d.])(\d+(?:\.\d+)?)(ms|s)(?![a-z0-9])", name)
     if match is None or len(t_s) < 2:
         return []
     told_s, step_s = float(match[1]) * UNITS[match[2]], float(np.median(np.diff(t_s)))
     if told_s <= 0 or abs(step_s - told_s) <= 0.2 * told_s:
         return []
-    return [f"The name says {match[0]}; the clock says {step_s:.3g} s between rows (median), and the clock is used."]
+    return [f"The name gives {match[0]}; the clock gives {step_s:.3g} s between rows (median), and is used."]

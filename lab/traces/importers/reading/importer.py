@@ -41,7 +41,7 @@ class Head:
 
     @cached_property
     def header(self) -> frozenset[str]:
-        """The words of the first line, taken as a CSV's header."""
+        """Return the fields of the first line, read as a CSV's header."""
         return frozenset(word.strip().strip('"') for word in self.first.split(","))
 
 

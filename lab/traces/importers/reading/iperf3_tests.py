@@ -50,7 +50,7 @@ class Test:
 
 
 def cut_ramps(tests: list[Test]) -> tuple[list[Test], str]:
-    """Take each test's own slow start away; and say how much that was."""
+    """Take each test's own slow start away, and return how much that was."""
     cut = [ramp_intervals(test.rates_mbps, test.ends_s) for test in tests]
     gone_s = [float(test.ends_s[n - 1] - test.starts_s[0]) if n else 0.0 for test, n in zip(tests, cut, strict=True)]
     words = f"{sum(cut)} intervals, {sum(gone_s):.1f} s in {len(tests)} tests (at most {max(gone_s):.1f} s in one)"
@@ -65,12 +65,12 @@ def check_choices(path: Path, ramp: str, user: str) -> None:
 
 
 def rate_column(reverse: bool, user: str) -> str:
-    """Tell the direction: a reverse test flows from the server to the client."""
+    """Return the direction: a reverse test flows from the server to the client."""
     return "rate_down_mbps" if reverse == (user == "client") else "rate_up_mbps"
 
 
 def read_test(document: Node, number: int, user: str) -> Test:
-    """Read one document; a failed test has no intervals and a note that says why."""
+    """Read one document; a failed test has no intervals and a note with the reason."""
     start, intervals = document.at("start"), list(document.at("intervals").items())
     stamp = start.get("timestamp")
     clock_s = stamp.at("timesecs").number(0, LATEST_S) if stamp else None
@@ -138,7 +138,7 @@ def believed(tests: list[tuple[Node, Test]]) -> list[Test]:
 
 
 def _arrived(document: Node, test: Test) -> tuple[float, float, float]:
-    """Return what a TCP test that sent says was sent and received (bytes), and by when (s); zeros of any other."""
+    """Return what a TCP test that sent reports as sent and received (bytes), and by when (s); zeros of any other."""
     if not len(test.rates_mbps) or not test.from_client or test.udp:
         return 0.0, 0.0, 0.0
     end = document.at("end")

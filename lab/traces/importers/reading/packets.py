@@ -63,7 +63,7 @@ def packets_of(path: Path) -> list[Packet]:
         reader: Any = dpkt.pcap.UniversalReader(io.BytesIO(data))
         link = reader.datalink()
         for t_s, frame in reader:
-            number += 1  # also what the error below says
+            number += 1  # also in the error below
             if number > MOST_PACKETS:
                 raise UserError(f"{path}: packets: must be at most {MOST_PACKETS}: import it in parts")
             found += _ip(float(t_s), frame, link, path)

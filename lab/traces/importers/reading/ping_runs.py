@@ -22,7 +22,7 @@ COMMON_S = 1.0
 
 @dataclass(frozen=True)
 class Run:
-    """One run: its lines, and what its head and statistics say."""
+    """One run: its lines, and its head and statistics."""
 
     lines: pl.DataFrame  # line, stamp, seq, rtt_ms, twice; in the file's order
     target: str | None  # None where the file begins during a run
@@ -78,9 +78,9 @@ def _probes(path: Path, run: Run) -> tuple[pl.DataFrame, list[str]]:
     notes = [f"{answers.height - once.height} duplicates left out."] if answers.height > once.height else []
     if late := int((once["seq"].diff(null_behavior="drop") < 0).sum()):
         notes.append(f"{late} answers came after later ones: sorted by icmp_seq.")
-    seen = lines["seq"]
-    first = min(1, int(seen.min())) if run.target else int(seen.min())  # type: ignore[arg-type]
-    last = max(int(seen.max()), (run.sent or 0) + first - 1)  # type: ignore[arg-type]
+    numbers = lines["seq"]
+    first = min(1, int(numbers.min())) if run.target else int(numbers.min())  # type: ignore[arg-type]
+    last = max(int(numbers.max()), (run.sent or 0) + first - 1)  # type: ignore[arg-type]
     if last - first >= MOST_SENT or (run.sent is not None and once.height > run.sent):
         raise field_error(path, "packets transmitted", run.sent, f"at least the {once.height} probes answered")
     every = pl.DataFrame({"seq": pl.Series(range(first, last + 1), dtype=pl.Int64)})

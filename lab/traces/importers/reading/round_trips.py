@@ -52,7 +52,7 @@ def _tcp(packets: list[Packet]) -> list[tuple[bytes, Sample]]:
 def _remember(mine: "OrderedDict[int, float | None]", highest: dict[Key, int], key: Key, packet: Packet) -> None:
     end = packet.end % WRAP
     new = key not in highest or 0 < (end - highest[key]) % WRAP < WRAP // 2
-    # of what is sent again neither copy counts: the acknowledgement does not say which it answers
+    # of what is sent again neither copy counts: the acknowledgement does not show which it answers
     mine[end] = packet.t_s if new else None
     if new:
         highest[key] = end

@@ -35,7 +35,7 @@ DATES = ("date", "%")  # a date of ISO 8601; or a form such as %Y.%m.%d_%H.%M.%S
 
 
 @dataclass(frozen=True)
-class Named:
+class ColumnSpec:
     """A column of the file, and what it becomes."""
 
     becomes: str
@@ -45,7 +45,7 @@ class Named:
     form: str | None  # of dates
 
 
-def parse_columns(file: Path, text: str) -> list[Named]:
+def parse_columns(file: Path, text: str) -> list[ColumnSpec]:
     """Read a list of columns; UserError names the first that is wrong."""
     parts = [part.strip() for part in text.split(",") if part.strip()]
     found = [_parse(file, part) for part in parts]
@@ -55,13 +55,13 @@ def parse_columns(file: Path, text: str) -> list[Named]:
     return found
 
 
-def check_unit(file: Path, one: Named) -> None:
+def check_unit(file: Path, one: ColumnSpec) -> None:
     """Refuse a date where a number must be."""
     if one.form is not None:
         raise field_error(file, "columns", f"{one.becomes} [{one.unit}]", f"in one of {', '.join(UNITS[one.becomes])}")
 
 
-def _parse(file: Path, part: str) -> Named:
+def _parse(file: Path, part: str) -> ColumnSpec:
     match = PART.match(part)
     if match is None:
         raise field_error(file, "columns", part, "like rate_down_mbps=DL_bitrate [kbit/s]")
@@ -70,8 +70,8 @@ def _parse(file: Path, part: str) -> Named:
         raise field_error(file, "columns", becomes, f"one of {', '.join(name for name in DTYPES if name in UNITS)}")
     unit = match["unit"] if match["unit"] is not None else OWN.get(becomes, "")
     if becomes == "t_s" and unit.startswith(DATES):
-        return Named(becomes, name, unit, None, None if unit == "date" else unit)
+        return ColumnSpec(becomes, name, unit, None, None if unit == "date" else unit)
     if unit not in UNITS[becomes] and (unit or UNITS[becomes]):
         known = ", ".join([*UNITS[becomes], *(["date", "a form of %Y, %m ..."] if becomes == "t_s" else [])])
         raise field_error(file, "columns", f"{becomes} [{unit}]", f"in one of {known or 'no unit'}")
-    return Named(becomes, name, unit, UNITS[becomes].get(unit), None)
+    return ColumnSpec(becomes, name, unit, UNITS[becomes].get(unit), None)

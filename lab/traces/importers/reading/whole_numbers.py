@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Files of one whole number a line: how they are read, and told apart."""
+"""Files of one whole number per line: how they are read, and distinguished."""
 
 from pathlib import Path
 
@@ -37,7 +37,7 @@ def head_integers(head: Head) -> Integers | None:
 
 
 def may_be_delays(numbers: Integers) -> bool:
-    """Tell whether numbers may be delays: they fall somewhere, or are few and small enough not to be times."""
+    """Return whether numbers may be delays: they fall somewhere, or are few and small enough not to be times."""
     if not 0 <= int(numbers.min()) <= int(numbers.max()) <= LATEST_MS:
         return False
     falls = bool((np.diff(numbers) < 0).any())
