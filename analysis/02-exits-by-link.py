@@ -34,7 +34,7 @@ from lab.report.index.source_tables import source_table
 
 runs, faults = stored(Path(results_dir))
 page = Artefacts.into(out_dir)
-claims = evaluation(Path(results_dir), "claims")
+versions = evaluation(Path(results_dir), "versions")
 faults
 
 # %% [markdown]
@@ -58,7 +58,7 @@ tables = {
     ),
 }
 for name, (source, caption) in tables.items():
-    table = source_table(name, source, f"{caption} ({source}).", runs, claims)
+    table = source_table(name, source, f"{caption} ({source}).", runs, versions)
     display(page.table(source, table) if table else page.pending(name, source, "none of its scenarios has been run"))
 
 # %% [markdown]

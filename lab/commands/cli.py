@@ -129,7 +129,9 @@ def reproduce(
     scenarios: Annotated[
         list[str] | None, typer.Argument(help="Scenarios; default: each with `campaign: true`.")
     ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Run a tenth of the trials.")] = False,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Run a tenth of the trials, at least 10 of each sender.")
+    ] = False,
     jobs: Jobs = None,
     scheduler: Scheduler = None,
     no_pcap: NoPcap = False,

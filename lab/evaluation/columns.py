@@ -45,7 +45,7 @@ STATUS = {
     "valid": Column(COUNT, "stored trials with a valid certificate"),
     "minutes": Column(NUMBER, "wall time of the run; null where it was not recorded", "min"),
     "virtual_minutes": Column(NUMBER, "requested trials times duration", "min"),
-    "note": Column(TEXT, "how the file differs from what the run was started with; null where it does not"),
+    "note": Column(TEXT, "why no trial is valid; how the file differs from what the run began with; null of neither"),
 }
 TRIALS = {
     "scenario": SCENARIO,
@@ -199,6 +199,9 @@ CLAIMS = {
     "counterfactual_trials": Column(COUNT, f"trials behind it{WITHOUT}"),
     "closed_pct": Column(NUMBER, f"how much of the difference that run closes{WITHOUT}"),
     "why": Column(TEXT, "the reason for the verdict; null where the values agree"),
+    "difference": Column(NUMBER, "ours - published; null where ours is null", "of `unit`"),
+    "within_tolerance": Column(FLAG, "whether the difference is at most the tolerance; null where ours is null"),
+    "interval_contains": Column(FLAG, "whether lo to hi contains the published value; null without an interval"),
 }
 
 

@@ -9,6 +9,7 @@ import polars as pl
 from lab.base.errors import UserError
 from lab.evaluation.claims.counterfactual import changes
 from lab.evaluation.columns import STATUS
+from lab.evaluation.validity import why_invalid
 from lab.judge.frames import Cell, Row
 from lab.runs.experiment import digest, trial_part
 from lab.schema.scenario import Scenario, load_scenario, scenarios
@@ -64,13 +65,14 @@ def _newest(folder: Path) -> Path | None:
 
 def _of_run(run: Run, scenario: Scenario, results: Path) -> Row:
     trials = run.trials
+    notes = (why_invalid(trials), _note(run.meta["scenario"], scenario.model_dump()))
     return {
         "run": str(run.path.relative_to(results.resolve())),
         "state": COMPLETE if run.complete else UNFINISHED,
         "stored": len(trials),
         "valid": sum(trial.valid for trial in trials),
         "minutes": run.meta["wall_s"] / 60 if "wall_s" in run.meta else None,
-        "note": _note(run.meta["scenario"], scenario.model_dump()),
+        "note": "; ".join(filter(None, notes)) or None,
     }
 
 

@@ -4,10 +4,11 @@
 from math import ceil
 
 from lab.base.errors import UserError
+from lab.base.stats import FEWEST_TRIALS
 from lab.runs.experiment import Experiment, load_experiment
 from lab.schema.scenario import load_scenario, scenarios
 
-QUICK_SHARE = 10  # `--quick` runs one of so many trials
+QUICK_SHARE = 10  # `--quick` runs one of so many trials, but as many as a claim needs to be judged
 
 
 def campaign() -> list[str]:
@@ -23,8 +24,8 @@ def _in_campaign(name: str) -> bool:
 
 
 def quick_trials(trials: int) -> int:
-    """Return the number of trials with `--quick`."""
-    return ceil(trials / QUICK_SHARE)
+    """Return the number of trials with `--quick`: a tenth, and enough for a claim; all of a scenario with fewer."""
+    return min(trials, max(ceil(trials / QUICK_SHARE), FEWEST_TRIALS))
 
 
 def load_campaign(names: list[str], quick: bool) -> tuple[list[Experiment], list[UserError]]:

@@ -2,6 +2,7 @@
 """Explanations of rows that differ: the status follows the stored runs."""
 
 import json
+import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -158,6 +159,31 @@ def test_a_run_without_the_start_of_its_data_needs_a_new_run(runs: Path) -> None
     scenario: Any = found.run.scenario | {"claims": [explained() | {"not_judged": None, "trials": None}]}
     (row,) = claims.rows("mine", scenario, replace(found, judged=bare), {})
     assert (row["verdict"], row["why"]) == (UNJUDGED, "no stored trial records when its data began: it needs a new run")
+
+
+def test_a_row_holds_its_difference_and_both_tests_of_it(runs: Path, folder: Path) -> None:
+    ours = losses_s(runs, "mine")[0]
+    for published, within, contains in ((ours, True, True), (ours * 1.015, True, False), (ours * 1.5, False, False)):
+        row = one(runs, folder, published)
+        assert row["difference"] == pytest.approx(ours - published)
+        assert (row["within_tolerance"], row["interval_contains"]) == (within, contains), published
+
+
+@pytest.mark.parametrize("not_judged", [None, "the slide gives no number"])
+def test_a_run_without_a_valid_trial_names_the_check_that_its_trials_failed(
+    runs: Path, tmp_path: Path, not_judged: str | None
+) -> None:
+    copied = shutil.copytree(runs / "mine", tmp_path / "mine", symlinks=True)
+    for file in copied.glob("*/trials/*/trial.json"):
+        meta = json.loads(file.read_text())
+        (check,) = meta["certificate"]["checks"]
+        meta["certificate"] = {"valid": False, "checks": [check | {"got": 7, "ok": False}]}
+        file.write_text(json.dumps(meta))
+    found = Stored.of(Run(copied / "latest"))
+    scenario: Any = found.run.scenario | {"claims": [explained() | {"not_judged": not_judged, "trials": None}]}
+    (row,) = claims.rows("mine", scenario, found, {})
+    invalid = "none of its 24 trials is valid: capture drops, in 24 trials: 7 packets, must be 0"
+    assert (row["verdict"], row["why"]) == (UNJUDGED, f"{not_judged}; {invalid}" if not_judged else invalid)
 
 
 def test_each_row_names_the_form_of_the_sender(runs: Path, folder: Path) -> None:

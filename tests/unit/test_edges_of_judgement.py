@@ -7,9 +7,9 @@ import polars as pl
 import pytest
 from scipy.stats import t
 
-from lab.base.stats import bootstrap
+from lab.base.stats import FEWEST_TRIALS, bootstrap
 from lab.evaluation.claims.estimate import Estimate
-from lab.evaluation.claims.verdict import AGREES, DIFFERS, FEWEST, UNJUDGED, verdict
+from lab.evaluation.claims.verdict import AGREES, DIFFERS, UNJUDGED, verdict
 from lab.judge.rules.truth import capacity_s
 from lab.tables.link_capacity import Link
 
@@ -31,13 +31,13 @@ def test_a_link_is_busy_from_95_percent_of_what_it_allows_on(sent_share: float, 
 @pytest.mark.parametrize(
     ("ours", "says"),
     [
-        (Estimate(110.0, 108.0, 112.0, FEWEST), AGREES),  # upper edge
-        (Estimate(90.0, 88.0, 92.0, FEWEST), AGREES),  # lower edge
-        (Estimate(111.0, 110.0, 112.0, FEWEST), UNJUDGED),  # its interval reaches the upper edge
-        (Estimate(89.0, 88.0, 90.0, FEWEST), UNJUDGED),
-        (Estimate(111.0, 110.5, 112.0, FEWEST), DIFFERS),
-        (Estimate(89.0, 88.0, 89.5, FEWEST), DIFFERS),
-        (Estimate(100.0, 99.0, 101.0, FEWEST - 1), UNJUDGED),
+        (Estimate(110.0, 108.0, 112.0, FEWEST_TRIALS), AGREES),  # upper edge
+        (Estimate(90.0, 88.0, 92.0, FEWEST_TRIALS), AGREES),  # lower edge
+        (Estimate(111.0, 110.0, 112.0, FEWEST_TRIALS), UNJUDGED),  # its interval reaches the upper edge
+        (Estimate(89.0, 88.0, 90.0, FEWEST_TRIALS), UNJUDGED),
+        (Estimate(111.0, 110.5, 112.0, FEWEST_TRIALS), DIFFERS),
+        (Estimate(89.0, 88.0, 89.5, FEWEST_TRIALS), DIFFERS),
+        (Estimate(100.0, 99.0, 101.0, FEWEST_TRIALS - 1), UNJUDGED),
     ],
 )
 def test_both_edges_of_a_tolerance_belong_to_it(ours: Estimate, says: str) -> None:

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from lab.evaluation.claims import rows as claims
-from lab.evaluation.claims.verdict import EXPLAINED, UNEXPLAINED
+from lab.evaluation.claims.verdict import AGREES, EXPLAINED, UNEXPLAINED
 from lab.judge import judged as judging
 from lab.judge.digest import OBJECT_BYTES, digest
 from lab.judge.judged import OUTCOMES, judged
@@ -159,9 +159,19 @@ def test_the_page_shows_claim_ours_and_what_the_counterfactual_gave() -> None:
         "0.38 [0.36 to 0.41] s",
         "leo-100: profile fast; 93 % of the way",
         "the link is slow",
+        "0.3 s less, 3.0 times the tolerance of 0.1; our interval excludes the published value",
         "Times of thesis count from the first data segment",
     ):
         assert printed in page
+
+
+def test_the_page_counts_how_many_agreeing_values_lie_in_our_interval() -> None:
+    inside, outside = {"published": 0.1}, {"published": 0.15}
+    rows = (claim("capacity_s", AGREES, **inside), claim("exit_s", AGREES, **outside), claim("loss_s", UNEXPLAINED))
+    found = shown(pl.DataFrame(rows, schema=claims.SCHEMA, orient="row"))
+    assert found is not None
+    assert found.header[:2] == ("agree", "of these, in our interval")
+    assert [source.counts[:2] for source in found.sources] == [[2, 1], [2, 1]]
 
 
 def test_a_counterfactual_stands_among_the_scenarios_as_what_it_is_and_is_not_counted() -> None:
@@ -182,6 +192,6 @@ def test_ours_in_a_table_of_a_source_count_from_the_data_as_the_source_does(resu
         table = source_table("t", "thesis, table 5.3", "Exits.", [Stored.of(_run(results))], None)
         assert table is not None
         found[clock] = float(table.groups[0].rows[1].cells[2])
-        assert any("Compared with: SEARCH 2.0" in note for note in table.notes)
+        assert ": SEARCH 2.0" in table.groups[0].label
     data_s = Stored.of(_run(results)).judged.outcomes.filter(cca="search")["data_s"][0]
     assert found["syn"] - found["data"] == pytest.approx(data_s, abs=0.011)

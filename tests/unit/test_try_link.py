@@ -90,6 +90,9 @@ def test_a_counterfactual_joins_the_campaign_of_its_base() -> None:
     assert load_scenario("poster-geo-36mb")[1].campaign
 
 
-def test_quick_takes_a_tenth_of_the_trials() -> None:
-    ((one,), errors) = load_campaign(["thesis-geo"], quick=True)
-    assert (one.scenario.trials, errors) == (8, [])
+@pytest.mark.parametrize(("trials", "quick"), [(200, 20), (101, 11), (77, 10), (20, 10), (10, 10), (3, 3)])
+def test_quick_takes_a_tenth_of_the_trials_and_as_many_as_a_claim_needs(
+    tmp_path: Path, trials: int, quick: int
+) -> None:
+    ((one,), errors) = load_campaign([str(scenario_file(tmp_path, trials=trials))], quick=True)
+    assert (one.scenario.trials, errors) == (quick, [])

@@ -5,13 +5,13 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from lab.base.stats import FEWEST_TRIALS
 from lab.evaluation.claims.estimate import Estimate
 from lab.evaluation.claims.verdict import (
     AGREES,
     COUNTED,
     DIFFERS,
     EXPLAINED,
-    FEWEST,
     MOST_PCT,
     PARTLY,
     STATUSES,
@@ -25,7 +25,7 @@ from lab.tables.records import ToleranceRecord
 
 VALUES = st.floats(min_value=-1e3, max_value=1e3).map(lambda value: round(value, 3))
 WIDTHS = st.floats(min_value=0, max_value=100).map(lambda width: round(width, 3))
-TRIALS = st.integers(min_value=FEWEST, max_value=500)
+TRIALS = st.integers(min_value=FEWEST_TRIALS, max_value=500)
 ESTIMATES = st.builds(
     lambda value, below, above, trials: Estimate(value, value - below, value + above, trials),
     VALUES,
@@ -84,11 +84,11 @@ def test_a_counterfactual_explains_what_it_moves_most_of_the_way(
     assert (found.why is None) == (says == EXPLAINED)
 
 
-@pytest.mark.parametrize("trials", [0, 1, FEWEST - 1])
+@pytest.mark.parametrize("trials", [0, 1, FEWEST_TRIALS - 1])
 def test_a_counterfactual_of_few_trials_explains_nothing(trials: int) -> None:
     found = explained(PUBLISHED, TOLERANCE, OURS, Estimate(100.0, 100.0, 100.0, trials))
     assert found.status == UNEXPLAINED
-    assert found.why == f"{trials} of its trials can be judged: must be {FEWEST}"
+    assert found.why == f"{trials} of its trials can be judged: must be {FEWEST_TRIALS}"
 
 
 def test_a_counterfactual_that_never_gave_the_value_explains_nothing() -> None:

@@ -32,6 +32,10 @@ class Measured:
         rule = rule_of(self.stored.run.scenario)
         return _on(self.stored.judged.outcomes.filter("valid", cca=claims["cca"], heuristic=rule), metric, clock)
 
+    def has_valid(self) -> bool:
+        """Return whether any trial is valid."""
+        return bool(self.stored.judged.trials["valid"].any())
+
     def has_starts(self) -> bool:
         """Return whether any trial records when its data began."""
         starts = self.stored.judged.outcomes["data_s"]

@@ -11,10 +11,12 @@ from typing import TypedDict
 import polars as pl
 
 from lab.evaluation.claims.counterfactual import Row, Tested, status
+from lab.evaluation.claims.difference import difference
 from lab.evaluation.claims.estimate import SHARES, Estimate
 from lab.evaluation.claims.measured import NOTHING, Measured
 from lab.evaluation.claims.sentences import form, sentence, unit
 from lab.evaluation.claims.verdict import DIFFERS, UNJUDGED, tolerance_of, verdict
+from lab.evaluation.validity import why_invalid
 from lab.judge.clock import TIMES
 from lab.judge.frames import schema_of
 from lab.judge.stored import Stored
@@ -63,9 +65,12 @@ class ComparedColumns(TypedDict):
 
 
 class ClaimRow(ComparedColumns, TestedColumns):
-    """A published value with ours, the verdict, and the counterfactual that explains most of a difference."""
+    """A published value with ours, the verdict, the difference, and the counterfactual that explains most of it."""
 
     why: str | None
+    difference: float | None
+    within_tolerance: bool | None
+    interval_contains: bool | None
 
 
 SCHEMA = schema_of(ClaimRow)
@@ -130,6 +135,7 @@ def _build(
     document, place = claims["source"].split(", ", 1)
     who = claims.get("replayed") or claims["cca"]
     found, why, test = judged
+    apart = difference(row.published, row.tolerance, row.ours.value, row.ours.lo, row.ours.hi)
     return {
         "id": "/".join((row.name, place, claims["row"], metric)),
         "claim": sentence(metric, who, row.published, row.scenario["profile"]),
@@ -156,6 +162,9 @@ def _build(
         "verdict": found,
         **_tested(test),
         "why": why,
+        "difference": apart.value,
+        "within_tolerance": apart.within_tolerance,
+        "interval_contains": apart.interval_contains,
     }
 
 
@@ -175,10 +184,13 @@ def _tested(test: Tested | None) -> TestedColumns:
 
 def _judged(row: Row, ours: Measured | None, tests: Mapping[str, Measured]) -> Judged:
     """Judge a row, and where it differs its explanations."""
-    if row.claims.get("not_judged"):
-        return UNJUDGED, row.claims.get("not_judged"), None
+    invalid = why_invalid(ours.stored.run.trials) if ours and not ours.has_valid() else None
+    if excluded := row.claims.get("not_judged"):
+        return UNJUDGED, f"{excluded}; {invalid}" if invalid else excluded, None
     if ours is None:
         return UNJUDGED, "not run yet", None
+    if invalid:
+        return UNJUDGED, invalid, None
     if row.clock == "data" and not ours.has_starts():
         return UNJUDGED, "no stored trial records when its data began: it needs a new run", None
     found, why = verdict(row.published, row.tolerance, row.ours)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Whether ours agrees with a published value; and where it differs, whether the run of a counterfactual explains why.
 
-agrees                    - our estimate lies within the tolerance, of at least FEWEST trials;
+agrees                    - our estimate lies within the tolerance, of at least FEWEST_TRIALS trials;
 differs, explained        - the counterfactual moved most of the way, and its interval reaches into the tolerance;
 differs, partly explained - the counterfactual moved closer, and not so far;
 differs, not explained    - no counterfactual was run, or what was run did not move closer;
@@ -15,6 +15,7 @@ difference that excludes 0, and a reader can see it. No text takes part in any o
 
 from dataclasses import dataclass
 
+from lab.base.stats import FEWEST_TRIALS
 from lab.evaluation.claims.estimate import SHARES, Estimate
 from lab.tables.records import ToleranceRecord
 
@@ -41,7 +42,6 @@ COUNTED = dict(
         strict=True,
     )
 )
-FEWEST = 10
 MOST_PCT = 50.0  # of the way to the published value: beyond it the explanation is the larger part of the difference
 
 
@@ -71,15 +71,15 @@ def verdict(published: float, tolerance: float, ours: Estimate) -> tuple[str, st
         return DIFFERS, None
     if abs(ours.value - published) > tolerance:
         return UNJUDGED, f"{ours.trials} trials leave it open: the interval reaches into the tolerance"
-    if ours.trials < FEWEST:
-        return UNJUDGED, f"only {ours.trials} trials: must be {FEWEST} to agree"
+    if ours.trials < FEWEST_TRIALS:
+        return UNJUDGED, f"only {ours.trials} trials: must be {FEWEST_TRIALS} to agree"
     return AGREES, None
 
 
 def explained(published: float, tolerance: float, ours: Estimate, theirs: Estimate) -> Explained:
     """Judge a counterfactual's estimate against ours, which differs from the published value."""
-    if ours.value is None or theirs.value is None or theirs.trials < FEWEST:
-        return Explained(UNEXPLAINED, None, f"{theirs.trials} of its trials can be judged: must be {FEWEST}")
+    if ours.value is None or theirs.value is None or theirs.trials < FEWEST_TRIALS:
+        return Explained(UNEXPLAINED, None, f"{theirs.trials} of its trials can be judged: must be {FEWEST_TRIALS}")
     closed_pct = 100 * (1 - abs(theirs.value - published) / abs(ours.value - published))
     if not _apart(ours, theirs):
         return Explained(UNEXPLAINED, closed_pct, "its interval overlaps ours: it does not move")

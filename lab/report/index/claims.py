@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 
 from lab.base.format import NONE
+from lab.evaluation.claims.difference import distance, of_claim
 from lab.evaluation.claims.sentences import short
 from lab.evaluation.claims.verdict import AGREES, COUNTED, EXPLAINED, MOST_PCT, OPEN, PARTLY, UNEXPLAINED, UNJUDGED
 from lab.judge.clock import CLOCKS
@@ -23,7 +24,8 @@ MARKS = {
     UNJUDGED: "unjudged",
 }
 MEANINGS = {
-    AGREES: "ours lies within the tolerance, which was stated before the run",
+    AGREES: "ours lies within the tolerance, which was stated before the run; whether our own interval contains the "
+    "published value is another test, and stands beside each",
     EXPLAINED: "a run with one thing changed lies apart from ours, closes more than "
     f"{MOST_PCT:g} % of the way to the published value, and reaches into the tolerance",
     PARTLY: "such a run moves closer to the published value, but less far",
@@ -32,6 +34,8 @@ MEANINGS = {
     UNJUDGED: "not run yet, too few trials, or an interval that leaves it open",
 }
 SOURCE = ("document", "place")
+INSIDE = "of these, in our interval"  # the published value
+HEADER = (COUNTED[AGREES], INSIDE, *(words for name, words in COUNTED.items() if name != AGREES))
 Claim = Mapping[str, str | int]
 
 
@@ -47,7 +51,7 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Source:
-    """How many values of one table of a source have each verdict, in the order of COUNTED."""
+    """How many values of one table of a source have each verdict, in the order of HEADER."""
 
     name: str
     counts: Sequence[int]
@@ -68,7 +72,7 @@ def shown(table: pl.DataFrame | None) -> Claims | None:
     if table is None:
         return None
     verdicts = [_verdict(name, table.filter(verdict=name)) for name in ORDER]
-    return Claims(tuple(COUNTED.values()), _sources(table), [one for one in verdicts if one.claims], _clocks(table))
+    return Claims(HEADER, _sources(table), [one for one in verdicts if one.claims], _clocks(table))
 
 
 def _sources(table: pl.DataFrame) -> list[Source]:
@@ -80,7 +84,9 @@ def _sources(table: pl.DataFrame) -> list[Source]:
 
 
 def _counts(rows: pl.DataFrame) -> list[int]:
-    return [rows.filter(verdict=name).height for name in COUNTED]
+    agreeing = [of_claim(row) for row in rows.filter(verdict=AGREES).iter_rows(named=True)]
+    inside = sum(bool(found.interval_contains) for found in agreeing)
+    return [len(agreeing), inside, *(rows.filter(verdict=name).height for name in COUNTED if name != AGREES)]
 
 
 def _clocks(table: pl.DataFrame) -> list[str]:
@@ -107,6 +113,7 @@ def _claim(row: Mapping[str, Any]) -> Mapping[str, str | int]:
         "scenario": row["scenario"],
         "published": f"{row['published']:.4g}{spread} {row['unit']}",
         "tolerance": f"{row['tolerance']:.4g}",
+        "difference": distance(row),
         "ours": _estimate(row, "ours", "lo", "hi"),
         "trials": row["trials"],
         "from_syn": from_syn,

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A published table made again: its rows from the scenarios' claims, ours below, by the papers' rule and in truth.
 
-`timely` is what the thesis calls it: not before the capacity. Headroom (poster) is the first loss minus the exit.
+Ours has the values that the row publishes, and no other. Claims of one download, some of which are of a SEARCH that is
+replayed over it, are one row: thesis table 5.1. Headroom (poster) is the first loss minus the exit.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
 
 import polars as pl
 
@@ -37,38 +40,78 @@ SHARES = {
     "late_pct": ["late"],
     "timely_pct": ["chokepoint", "late"],
 }
+TIMELY = "Timely: exits that do not come before the capacity, thus at the chokepoint or late (thesis 5.3.2)."
+FEWER = "of n: over n of the trials; the others have no such moment, or no rule found it."
+HEURISTIC = "heuristic"  # the judge of evaluation/versions.parquet that is the scenario's rule
 Values = dict[str, float | None]
 
 
+@dataclass(frozen=True)
+class SourceRow:
+    """A row of a source's table: the claims of one sender's downloads in one run."""
+
+    stored: Stored
+    claims: Sequence[ClaimRecord]
+
+    @property
+    def metrics(self) -> set[str]:
+        """Return what the row publishes."""
+        return set(chain.from_iterable(claim["values"] for claim in self.claims))
+
+    @property
+    def label(self) -> str:
+        """Return the row's name with the sender that ours is measured with."""
+        names = dict.fromkeys(claim["row"] for claim in self.claims)
+        if len(names) > 1:
+            names = dict.fromkeys(name.partition(", ")[0] for name in names)
+        own, versions = self.stored.label(self.claims[0]["cca"]), [claim.get("replayed") for claim in self.claims]
+        replayed = ", ".join(_label(version) for version in dict.fromkeys(versions) if version)
+        return f"{', '.join(names)}: {f'{replayed}, replayed over {own}' if replayed else own}"
+
+    @property
+    def clock(self) -> str:
+        """Return the event from which its times count."""
+        return str(self.claims[0].get("clock", "data"))
+
+
 def source_table(
-    name: str, source: str, caption: str, runs: Sequence[Stored], judged: pl.DataFrame | None
+    name: str, source: str, caption: str, runs: Sequence[Stored], versions: pl.DataFrame | None
 ) -> Table | None:
     """Return the table of one source over the runs that claim to repeat it; none where none of them is stored.
 
-    judged: evaluation/claims.parquet, for what was replayed offline; null where it was not made.
+    versions: evaluation/versions.parquet, for what was replayed; null where it was not made.
     """
-    claims = [(stored, claim) for stored in runs for claim in _claims(stored) if claim["source"] == source]
-    shown = [metric for metric in METRICS if any(metric in claim["values"] for _, claim in claims)]
+    rows = [row for stored in runs for row in _rows(stored, source)]
+    shown = [metric for metric in METRICS if any(metric in row.metrics for row in rows)]
     if not shown:
         return None
-    groups = [_group(stored, claim, shown, judged) for stored, claim in claims]
-    links = dict.fromkeys(f"{stored.name}: {stored.link}." for stored, _ in claims)
-    clocks = dict.fromkeys(f"Times count from {CLOCKS[_clock(claim)]}, ours and the source's." for _, claim in claims)
-    forms = dict.fromkeys(_form(stored, claim) for stored, claim in claims)
-    compared = f"Compared with: {', '.join(forms)}."
+    groups = tuple(_group(row, source, shown, versions) for row in rows)
     header = ("Source", "Trials", *(METRICS[metric][0] for metric in shown))
-    timed = tuple(clocks) if any(metric in TIMES for metric in shown) else ()
-    return Table(name, caption, header, tuple(groups), (*links, compared, *timed), "Row")
+    return Table(name, caption, header, groups, tuple(_notes(rows, shown, groups)), "Row: sender")
 
 
-def _claims(stored: Stored) -> list[ClaimRecord]:
-    return list(stored.run.scenario.get("claims", []))
+def _rows(stored: Stored, source: str) -> Iterable[SourceRow]:
+    """Return the rows of a source; a replayed claim joins the row of the downloads that it is replayed over."""
+    rows: list[list[ClaimRecord]] = []
+    for claim in stored.run.scenario.get("claims", []):
+        if claim["source"] != source:
+            continue
+        over = next((row for row in rows if claim.get("replayed") and row[0]["cca"] == claim["cca"]), None)
+        if over is None:
+            rows.append([claim])
+        else:
+            over.append(claim)
+    return [SourceRow(stored, claims) for claims in rows]
 
 
-def _form(stored: Stored, claim: ClaimRecord) -> str:
-    """Name the form of the sender that a row is compared with."""
-    own, version = stored.label(claim["cca"]), claim.get("replayed")
-    return f"{_label(version)}, replayed over {own}" if version else own
+def _notes(rows: Sequence[SourceRow], shown: Sequence[str], groups: Sequence[Group]) -> Iterable[str]:
+    yield from dict.fromkeys(f"{row.stored.name}: {row.stored.link}." for row in rows)
+    if "timely_pct" in shown:
+        yield TIMELY
+    if any(" of " in cell for group in groups for row in group.rows for cell in row.cells[2:]):
+        yield FEWER
+    if any(metric in TIMES for metric in shown):
+        yield from dict.fromkeys(f"Times count from {CLOCKS[row.clock]}, ours and the source's." for row in rows)
 
 
 def _label(version: str) -> str:
@@ -76,70 +119,81 @@ def _label(version: str) -> str:
     return known[version].label if version in known else version
 
 
-def _clock(claim: ClaimRecord) -> str:
-    return str(claim.get("clock", "data"))
+def _group(row: SourceRow, source: str, shown: Sequence[str], versions: pl.DataFrame | None) -> Group:
+    published = next((claim.get("trials") for claim in row.claims if claim.get("trials")), None)
+    theirs = Row((source, number(published, 0), *_cells(_published(row), shown)), published=True)
+    rule = rule_of(row.stored.run.scenario)
+    if not any(metric in SHARES or metric == "capacity_s" for metric in row.metrics):
+        return Group(row.label, (theirs, _ours("here", row, rule, shown, versions)))
+    judges = dict.fromkeys((rule, TRUTH))
+    return Group(
+        row.label, (theirs, *(_ours(f"here, by {label(name)}", row, name, shown, versions) for name in judges))
+    )
 
 
-def _group(stored: Stored, claim: ClaimRecord, shown: Sequence[str], judged: pl.DataFrame | None) -> Group:
-    theirs = Row((claim["source"], number(claim.get("trials"), 0), *_cells(_published(claim), shown)), published=True)
-    if version := claim.get("replayed"):
-        return Group(claim["row"], (theirs, _replayed(stored, claim, version, shown, judged)))
-    rule = rule_of(stored.run.scenario)
-    if not any(metric in SHARES or metric == "capacity_s" for metric in shown):
-        return Group(claim["row"], (theirs, Row(("here", *_ours(stored, claim, rule, shown)))))
-    ours = [
-        Row((f"here, by {label(name)}", *_ours(stored, claim, name, shown))) for name in dict.fromkeys((rule, TRUTH))
-    ]
-    return Group(claim["row"], (theirs, *ours))
-
-
-def _published(claim: ClaimRecord) -> Values:
+def _published(row: SourceRow) -> Values:
     values: Values = {}
-    for metric, value in claim["values"].items():
+    for metric, value in chain.from_iterable(claim["values"].items() for claim in row.claims):
         given = [value] if isinstance(value, (int, float)) else value
         values |= dict(zip((metric, f"{metric}_sd"), given, strict=False))
     return values
 
 
-def _ours(stored: Stored, claim: ClaimRecord, heuristic: str, shown: Sequence[str]) -> Iterator[str]:
-    rows = stored.judged.outcomes.filter("valid", cca=claim["cca"], heuristic=heuristic)
-    yield str(rows.height)
-    yield from _cells(measured(on_clock(rows, _clock(claim))), shown)
+def _ours(name: str, row: SourceRow, rule: str, shown: Sequence[str], versions: pl.DataFrame | None) -> Row:
+    """Return our values of what the row publishes, judged by a rule."""
+    values: Values = {}
+    downloads = row.stored.judged.outcomes.filter("valid", cca=row.claims[0]["cca"], heuristic=rule)
+    pending = False
+    for claim in row.claims:
+        found: pl.DataFrame | None = downloads
+        if version := claim.get("replayed"):
+            found = _replayed(row.stored, version, rule, versions)
+        if found is None:
+            pending = True
+        else:
+            values |= measured(on_clock(found, row.clock), claim["values"])
+    cells = _cells(values, shown, downloads.height)
+    return Row((f"{name} (replay pending: lab evaluate)" if pending else name, str(downloads.height), *cells))
 
 
-def measured(rows: pl.DataFrame) -> Values:
-    """Every metric of METRICS over the valid trials of one sender by one rule."""
+def _replayed(stored: Stored, version: str, rule: str, versions: pl.DataFrame | None) -> pl.DataFrame | None:
+    """Return the exits of a version that was replayed over a run's downloads; none where it was not."""
+    if versions is None or versions.is_empty():
+        return None
+    judge = TRUTH if rule == TRUTH else HEURISTIC
+    rows = versions.filter(scenario=stored.name, version=version, judge=judge)
+    return None if rows.is_empty() else rows
+
+
+def measured(rows: pl.DataFrame, metrics: Iterable[str]) -> Values:
+    """Measure metrics over the valid trials of one sender by one rule, and over how many of them."""
     values: Values = {}
     classes = rows["exit_class"].drop_nulls()
-    for metric, hits in SHARES.items():
-        count = int(classes.is_in(hits).sum())
-        low, high = wilson_pct(count, classes.len())
-        stem = metric.removesuffix("_pct")
-        values |= {metric: share_pct(count, classes.len()), f"{stem}_lo_pct": low, f"{stem}_hi_pct": high}
-    with_headroom = rows.with_columns(headroom_s=pl.col("loss_s") - pl.col("exit_s"))
-    for metric in METRICS.keys() - SHARES.keys():
-        values[metric], values[f"{metric}_sd"] = mean_sd(with_headroom[metric])
+    for metric in metrics:
+        if metric in SHARES:
+            count = int(classes.is_in(SHARES[metric]).sum())
+            low, high = wilson_pct(count, classes.len())
+            stem = metric.removesuffix("_pct")
+            values |= {metric: share_pct(count, classes.len()), f"{stem}_lo_pct": low, f"{stem}_hi_pct": high}
+            values[f"{metric}_trials"] = classes.len()
+        else:
+            column = rows["loss_s"] - rows["exit_s"] if metric == "headroom_s" else rows[metric]
+            values[metric], values[f"{metric}_sd"] = mean_sd(column)
+            values[f"{metric}_trials"] = column.drop_nulls().len()
     return values
 
 
-def _cells(values: Values, shown: Sequence[str]) -> list[str]:
-    return [
-        share(values, metric.removesuffix("_pct")) if metric in SHARES else mean(values, metric, METRICS[metric][1])
-        for metric in shown
-    ]
+def _cells(values: Values, shown: Sequence[str], trials: int | None = None) -> list[str]:
+    return [_cell(values, metric) + _fewer(values, metric, trials) for metric in shown]
 
 
-def _replayed(
-    stored: Stored, claim: ClaimRecord, version: str, shown: Sequence[str], judged: pl.DataFrame | None
-) -> Row:
-    """Ours of a version that was replayed: judged with the claims, or not yet."""
-    name = f"here, {_label(version)} replayed"
-    if judged is None:
-        return Row((f"{name} (pending)", *([number(None, 0)] * (len(shown) + 1))))
-    rows = judged.filter(scenario=stored.name, row=claim["row"], cca=version)
-    ours = {row["metric"]: row for row in rows.iter_rows(named=True)}
-    trials = max((row["trials"] for row in ours.values()), default=None)
-    found = [
-        number(ours[metric]["ours"], METRICS[metric][1]) if metric in ours else number(None, 0) for metric in shown
-    ]
-    return Row((name, number(trials, 0), *found))
+def _cell(values: Mapping[str, float | None], metric: str) -> str:
+    if metric in SHARES:
+        return share(values, metric.removesuffix("_pct"))
+    return mean(values, metric, METRICS[metric][1])
+
+
+def _fewer(values: Values, metric: str, trials: int | None) -> str:
+    """Return over how many of the trials a value is, where not over all."""
+    counted = values.get(f"{metric}_trials")
+    return "" if not counted or counted == trials else f" of {counted:.0f}"

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""How far ours lies from a published value, against the tolerance and against our own interval, which are two tests.
+
+The tolerance was stated before the run. The interval is that of our trials: it is narrow where there are many, and then
+excludes a published value that lies within the tolerance.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from lab.evaluation.claims.estimate import RATIOS, SHARES
+from lab.evaluation.claims.sentences import short
+
+MULTIPLE = 2.0  # tolerances: a larger difference is given as their multiple
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Ours minus the published value; null where we have no value, or no interval."""
+
+    value: float | None
+    within_tolerance: bool | None
+    interval_contains: bool | None
+
+
+def difference(
+    published: float, tolerance: float, ours: float | None, lo: float | None, hi: float | None
+) -> Difference:
+    """Compare ours with a published value."""
+    if ours is None:
+        return Difference(None, None, None)
+    contains = None if lo is None or hi is None else lo <= published <= hi
+    return Difference(ours - published, abs(ours - published) <= tolerance, contains)
+
+
+def of_claim(row: Mapping[str, Any]) -> Difference:
+    """Compare the values of a row of the claims."""
+    return difference(*(row[name] for name in ("published", "tolerance", "ours", "lo", "hi")))
+
+
+def signed(row: Mapping[str, Any]) -> str:
+    """Format the difference with its sign; nothing where there is none."""
+    value = of_claim(row).value
+    if value is None:
+        return ""
+    size = _size(row, value)
+    return ("" if not float(size) else "+" if value > 0 else "-") + size
+
+
+def compared(row: Mapping[str, Any]) -> str:
+    """Return both values and their difference as a sentence without its stop; nothing where we have no value."""
+    if row["ours"] is None:
+        return ""
+    unit = row["unit"]
+    return f"{short(row['ours'])} {unit} here, {short(row['published'])} {unit} published: {distance(row)}"
+
+
+def distance(row: Mapping[str, Any]) -> str:
+    """Return the difference in words, against tolerance and interval; nothing where we have no value."""
+    found = of_claim(row)
+    if found.value is None:
+        return ""
+    size = _size(row, found.value)
+    if not float(size):
+        return f"no difference{_interval(found)}"
+    more = "more" if found.value > 0 else "less"
+    return f"{size}{_measure(row)} {more}, {_tolerances(row, found.value)}{_interval(found)}"
+
+
+def _size(row: Mapping[str, Any], value: float) -> str:
+    """Format a difference: of shares with the one decimal that papers give."""
+    return f"{abs(value):.1f}" if row["metric"] in SHARES else short(abs(value))
+
+
+def _measure(row: Mapping[str, Any]) -> str:
+    if row["metric"] in SHARES:
+        return " points"
+    return "" if row["metric"] in RATIOS else f" {row['unit']}"
+
+
+def _tolerances(row: Mapping[str, Any], value: float) -> str:
+    tolerance = f"the tolerance of {short(row['tolerance'])}"
+    if abs(value) <= row["tolerance"]:
+        return f"within {tolerance}"
+    if abs(value) < MULTIPLE * row["tolerance"] or not row["tolerance"]:
+        return f"beyond {tolerance}"
+    return f"{abs(value) / row['tolerance']:.1f} times {tolerance}"
+
+
+def _interval(found: Difference) -> str:
+    if found.interval_contains is None:
+        return ""
+    return f"; our interval {'contains' if found.interval_contains else 'excludes'} the published value"
