@@ -10,18 +10,8 @@ KINDS = (cst.Annotation, cst.Decorator, cst.Assert, cst.Import, cst.ImportFrom, 
 CALLS = {"len", "isinstance", "cast", "TypeVar", "NewType"}
 # Keywords whose change is in no result: `strict` checks lengths, without `maintain_order` the order may be the same by
 # chance, the others are texts, or the same on Linux.
-KEYWORDS = {
-    "strict",
-    "maintain_order",
-    "encoding",
-    "description",
-    "help",
-    "title",
-    "label",
-    "subtitle",
-    "caption",
-    "total",
-}
+TEXTS = {"description", "help", "title", "label", "subtitle", "caption"}
+KEYWORDS = {"strict", "maintain_order", "encoding", *TEXTS}
 
 
 def whole(node: cst.CSTNode) -> bool:
