@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""In the virtual kernel: many specs applied one after the other, each read back; an interface that is sampled."""
+"""In the virtual kernel: many specs applied one after the other, each read back; sampled interfaces; single packets."""
 
+import socket
 import time
 from typing import Any
 
 from lab.node import modules, netns, qdisc
+from lab.node.crossing import ADDRESS, PORT, TOPOLOGY
 from lab.node.namespace import entered
 from lab.node.plan import Topology
 from lab.node.qdisc_kind import Spec
@@ -53,3 +55,54 @@ def sampled() -> dict[str, Any]:
 
 def _sampled() -> str:
     return (PARAMETERS / "dev").read_text().strip()
+
+
+IP_RECVERR = 11  # linux/in.h: a socket with it learns that its own queue dropped a packet
+PATIENCE_S = 5
+
+
+def refused_by_own_queue(spec: Spec, count: int) -> int:
+    """Send packets through a qdisc of the sender's own, and return how many of them the sender learned to be lost."""
+    with netns.namespaces_up(TOPOLOGY):
+        source, sink = _connected()
+        _cross(source, sink)  # the neighbours know each other
+        qdisc.apply("source", "eth1", spec)
+        source.setsockopt(socket.IPPROTO_IP, IP_RECVERR, 1)
+        return sum(_fails(source) for _ in range(count))
+
+
+def crossing_time_of_two(spec: Spec) -> float:
+    """Return the seconds in which one packet crosses two such qdiscs, one behind the other."""
+    with netns.namespaces_up(TOPOLOGY):
+        source, sink = _connected()
+        _cross(source, sink)
+        for node, dev in (("source", "eth1"), ("router", "eth2")):
+            qdisc.apply(node, dev, spec)
+        time.sleep(1)
+        return _cross(source, sink)
+
+
+def _connected() -> tuple[socket.socket, socket.socket]:
+    with entered("sink"):
+        sink = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        sink.bind(("", PORT))
+        sink.settimeout(PATIENCE_S)
+    with entered("source"):
+        source = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        source.connect((ADDRESS, PORT))
+    return source, sink
+
+
+def _cross(source: socket.socket, sink: socket.socket) -> float:
+    begun_s = time.monotonic()
+    source.send(b"x")
+    sink.recv(1)
+    return time.monotonic() - begun_s
+
+
+def _fails(source: socket.socket) -> bool:
+    try:
+        source.send(b"x")
+    except OSError:
+        return True
+    return False

@@ -2,11 +2,14 @@
 """A return link grants what was requested, when it was, and no more; every frame is as in a model of it."""
 
 from collections import deque
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from lab.backends import boot
 from tests.conftest import Bench
+from tests.guest import qdiscs as guest_qdiscs
 from tests.link_bench import Arrivals, Spec, cross
 
 ACK_BYTES = 66
@@ -178,3 +181,11 @@ def test_the_queue_holds_its_limit_and_no_more(bench: Bench) -> None:
     link = run(bench, "limit", GEO | {"limit_bytes": 10 * ACK_BYTES}, burst((0, 30)))
     assert len(link.received) == 10
     assert link.record["shown"][0]["drops"] == 20
+
+
+def test_what_arrives_in_the_instant_in_which_a_frame_begins_is_for_the_next_one(bench: Bench, tmp_path: Path) -> None:
+    """A packet leaves the first of two links as a frame begins, in the instant in which one of the second begins."""
+    arguments = {"spec": GEO}
+    called = boot.call(guest_qdiscs.crossing_time_of_two, arguments, tmp_path, bench.kernel, bench.world.root)
+    frame_s = GEO["frame_us"] / 1e6
+    assert frame_s < called.result < 2 * frame_s + 0.001

@@ -20,7 +20,7 @@ from lab.base import paths
 from lab.base.scratch import scratch_folder
 from lab.bench import measured
 from lab.bench.measured import Figure
-from lab.bench.mutants import concern, copies, rooms, survivors
+from lab.bench.mutants import concern, copies, kernel, rooms, survivors
 from lab.bench.mutants.copies import Copy
 from lab.bench.mutants.rooms import ROOMS, Tally
 
@@ -76,19 +76,24 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1, help="which sample")
     parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
     parser.add_argument("--rooms", nargs="+", choices=ROOMS, default=ROOMS)
+    parser.add_argument("--kernel", nargs="*", metavar="WORD", help="the list of C changes instead, or those named so")
     options, console = parser.parse_args(), Console(highlight=False, soft_wrap=True)
     begun_s = time.monotonic()
-    found = tallies(options, console)
+    if options.kernel is None:
+        found = tallies(options, console)
+    else:
+        found = [kernel.run(options.kernel, lambda line: console.print(line, markup=False))]
     survived = sorted({key for tally in found for key in tally.survivors})
     details = {
-        "title": "What the tests notice",
-        "note": "Small changes of the program, and how many of them the unit tests notice.",
+        "title": "What the tests notice" + (" of changes of the C" if options.kernel is not None else ""),
+        "note": "Small changes of the program, and how many of them the tests notice.",
         "minutes": round((time.monotonic() - begun_s) / 60, 1),
         "survivors": survived,
     }
     command = f"make mutants BENCH={shlex.quote(' '.join(sys.argv[1:]))}" if sys.argv[1:] else "make mutants"
-    file = measured.store("mutants", command, list(figures(found)), details)
-    unlisted = paths.results() / "bench" / "mutants-survivors.toml"
+    name = "mutants" if options.kernel is None else "mutants-kernel"
+    file = measured.store(name, command, list(figures(found)), details)
+    unlisted = paths.results() / "bench" / f"{name}-survivors.toml"
     unlisted.write_text(survivors.toml(key for key in survived if key not in survivors.known()))
     wrong = list(faults(found, is_whole=options.sample is None))
     for line in (*wrong, f"survivors {unlisted}", f"mutants   {file}"):

@@ -41,9 +41,8 @@ class Copy:
         return (self.folder / OUTPUT).read_text(errors="replace")
 
 
-@contextmanager
-def opened(folder: Path) -> Iterator[Copy]:
-    """Yield a new copy below `folder`; its worker ends with the block."""
+def copied(folder: Path) -> Path:
+    """Copy the checkout to `folder`/tree, with a cache beside it that reads from the user's and writes to its own."""
     tree = folder / "tree"
     shutil.copytree(paths.REPO, tree, ignore=LEFT_OUT, symlinks=True)
     (tree / ".venv").symlink_to((paths.REPO / ".venv").resolve())
@@ -51,20 +50,28 @@ def opened(folder: Path) -> Iterator[Copy]:
         (folder / name).mkdir()
     for entry in paths.cache().glob("[!.]*"):
         (folder / "cache" / entry.name).symlink_to(entry)
+    return tree
+
+
+def environment(folder: Path) -> dict[str, str]:
+    """Return the variables with which tests run in the copy below `folder`."""
+    own = {"PYTHONPATH": folder / "tree", "LAB_CACHE": folder / "cache", "TMPDIR": folder / "temporary"}
+    own["MPLCONFIGDIR"] = folder / "matplotlib"
+    one_thread = {"OPENBLAS_NUM_THREADS": "1", "POLARS_MAX_THREADS": "1"}
+    return {name: str(path) for name, path in own.items()} | one_thread | {"CI": "1", "LAB_RESULTS": ""}
+
+
+@contextmanager
+def opened(folder: Path) -> Iterator[Copy]:
+    """Yield a new copy below `folder`; its worker ends with the block."""
+    tree = copied(folder)
     command = [*_sandbox(folder), sys.executable, "-m", "lab.bench.mutants.worker"]
-    pipe, own = subprocess.PIPE, _environment(folder)
+    pipe, own = subprocess.PIPE, environment(folder)
     with subprocess.Popen(command, cwd=tree, env=os.environ | own, stdin=pipe, stdout=pipe, text=True) as worker:
         try:
             yield Copy(tree, worker)
         finally:
             worker.kill()
-
-
-def _environment(folder: Path) -> dict[str, str]:
-    own = {"PYTHONPATH": folder / "tree", "LAB_CACHE": folder / "cache", "TMPDIR": folder / "temporary"}
-    own["MPLCONFIGDIR"] = folder / "matplotlib"
-    one_thread = {"OPENBLAS_NUM_THREADS": "1", "POLARS_MAX_THREADS": "1"}
-    return {name: str(path) for name, path in own.items()} | one_thread | {"CI": "1", "LAB_RESULTS": ""}
 
 
 def _sandbox(folder: Path) -> list[str]:
