@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """In the virtual kernel: many specs applied one after the other, each read back; sampled interfaces; single packets."""
 
+import json
 import socket
 import time
 from typing import Any
@@ -11,7 +12,7 @@ from lab.node.namespace import entered
 from lab.node.plan import Topology
 from lab.node.qdisc_kind import Spec
 from lab.node.sampler import MODULE, PARAMETERS, sampling
-from lab.node.tools import NodeError
+from lab.node.tools import NodeError, run
 
 WIRE: Topology = {
     "nodes": {"tbf": {"exec": []}, "netem": {"exec": []}},  # a node for each kind
@@ -71,15 +72,25 @@ def refused_by_own_queue(spec: Spec, count: int) -> int:
         return sum(_fails(source) for _ in range(count))
 
 
-def crossing_time_of_two(spec: Spec) -> float:
-    """Return the seconds in which one packet crosses two such qdiscs, one behind the other."""
+def pkts_that_waited(spec: Spec, count: int) -> int:
+    """Send packets through a qdisc of the sender's own, one at a time, and return how many of them it held back.
+
+    In virtual time each look at the clock takes 256 ns, so that 125 packets arrive at every eighth nanosecond of a
+    microsecond.
+    """
     with netns.namespaces_up(TOPOLOGY):
         source, sink = _connected()
         _cross(source, sink)
-        for node, dev in (("source", "eth1"), ("router", "eth2")):
-            qdisc.apply(node, dev, spec)
-        time.sleep(1)
-        return _cross(source, sink)
+        qdisc.apply("source", "eth1", spec)
+        for number in range(count):
+            time.sleep(0.001)
+            for _ in range(number):
+                time.monotonic_ns()
+            source.send(b"x")
+        time.sleep(0.1)
+        (shown,) = json.loads(run("tc", "-n", "source", "-s", "-j", "qdisc", "show", "dev", "eth1"))
+        held: int = shown["overlimits"]
+        return held
 
 
 def _connected() -> tuple[socket.socket, socket.socket]:
