@@ -88,7 +88,7 @@ def test_a_second_machine_that_cannot_be_reached_is_one_line(monkeypatch: pytest
     ssh.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     with pytest.raises(NodeError, match=r"^search-lab-client: cannot be reached, or went away$"):
-        pair.Far("client", "10.0.3.3").ask("losses")
+        pair.Far("client", "10.0.3.3").request("losses")
 
 
 def test_real_time_may_be_late_by_a_share_of_the_round_trip_and_virtual_time_may_not() -> None:
