@@ -232,7 +232,7 @@ def test_a_trial_that_is_whole_is_not_missing_and_a_damaged_one_is(tmp_path: Pat
 
 def free(monkeypatch: pytest.MonkeyPatch, free_bytes: float) -> None:
     usage: Callable[[Path], object] = lambda _: type("Usage", (), {"free": free_bytes})  # noqa: E731
-    monkeypatch.setattr(missing.shutil, "disk_usage", usage)
+    monkeypatch.setattr("shutil.disk_usage", usage)
 
 
 @pytest.mark.parametrize(
