@@ -11,17 +11,24 @@ import coverage
 import pytest
 
 OWN = ["lab/bench/mutants/*"]
-AT_IMPORT = ""  # the context of lines that run before a test
+BEFORE = ""  # the context of lines that run before the tests' own file is imported
 
 
 class Recorder:
-    """Gives coverage one context per test, and one per file of tests for fixtures, which others of the file share."""
+    """Gives coverage one context per test, and one per file of tests for what its tests share: imports and fixtures."""
 
     def __init__(self, file: Path) -> None:
         self.file = file
         self.seconds: dict[str, float] = {}
         self.coverage = coverage.Coverage(data_file=None, source=["lab", "tests"], omit=OWN, config_file=False)
         self.coverage.start()
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_make_collect_report(self, collector: pytest.Collector) -> Iterator[None]:
+        self.coverage.switch_context(collector.nodeid if isinstance(collector, pytest.Module) else BEFORE)
+        done = yield
+        self.coverage.switch_context(BEFORE)
+        return done
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
@@ -41,7 +48,7 @@ class Recorder:
         self.coverage.stop()
         data, here = self.coverage.get_data(), Path.cwd()
         files = {str(Path(file).relative_to(here)): data.contexts_by_lineno(file) for file in data.measured_files()}
-        lines = {name: {line: by for line, by in of.items() if by != [AT_IMPORT]} for name, of in files.items() if of}
+        lines = {name: {line: by for line, by in of.items() if by != [BEFORE]} for name, of in files.items() if of}
         self.file.write_text(json.dumps({"lines": lines, "seconds": self.seconds}))
 
 
