@@ -2,6 +2,7 @@
 """In the virtual kernel: many specs applied one after the other, each read back; sampled interfaces; single packets."""
 
 import json
+import random
 import socket
 import time
 from typing import Any
@@ -75,16 +76,16 @@ def refused_by_own_queue(spec: Spec, count: int) -> int:
 def pkts_that_waited(spec: Spec, count: int) -> int:
     """Send packets through a qdisc of the sender's own, one at a time, and return how many of them it held back.
 
-    In virtual time each look at the clock takes 256 ns, so that 125 packets arrive at every eighth nanosecond of a
-    microsecond.
+    In virtual time each look at the clock takes 256 ns: packets arrive at every eighth nanosecond of a microsecond.
     """
+    looks = random.Random(1)  # noqa: S311
     with netns.namespaces_up(TOPOLOGY):
         source, sink = _connected()
         _cross(source, sink)
         qdisc.apply("source", "eth1", spec)
-        for number in range(count):
+        for _ in range(count):
             time.sleep(0.001)
-            for _ in range(number):
+            for _ in range(looks.randrange(125)):
                 time.monotonic_ns()
             source.send(b"x")
         time.sleep(0.1)

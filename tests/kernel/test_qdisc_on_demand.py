@@ -186,6 +186,6 @@ def test_the_queue_holds_its_limit_and_no_more(bench: Bench) -> None:
 def test_what_arrives_in_the_instant_in_which_a_frame_begins_is_for_the_next_one(bench: Bench, tmp_path: Path) -> None:
     """A frame begins every microsecond: a packet that arrives in that very nanosecond waits, as all others do."""
     spec = GEO | {"frame_us": 1, "phase_us": 0, "request_delay_us": 1}
-    arguments = {"spec": spec, "count": 250}
+    arguments = {"spec": spec, "count": 1000}
     called = boot.call(guest_qdiscs.pkts_that_waited, arguments, tmp_path, bench.kernel, bench.world.root)
-    assert called.result == 250
+    assert called.result == 1000

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Runs whose trials fail, since the kernel they name is not there: what is stored of them, and what continues them."""
 
-import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -233,7 +232,7 @@ def test_a_trial_that_is_whole_is_not_missing_and_a_damaged_one_is(tmp_path: Pat
 
 def free(monkeypatch: pytest.MonkeyPatch, free_bytes: float) -> None:
     usage: Callable[[Path], object] = lambda _: type("Usage", (), {"free": free_bytes})  # noqa: E731
-    monkeypatch.setattr(shutil, "disk_usage", usage)
+    monkeypatch.setattr("shutil.disk_usage", usage)
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from queue import Queue
 from rich.console import Console
 
 from lab.base import paths
+from lab.base.errors import UserError
 from lab.base.scratch import scratch_folder
 from lab.bench import measured
 from lab.bench.measured import Figure
@@ -25,6 +26,13 @@ from lab.bench.mutants.copies import Copy
 from lab.bench.mutants.rooms import ROOMS, Tally
 
 REQUIRED = 0.85
+
+
+def measure(options: argparse.Namespace, console: Console) -> list[Tally]:
+    """Make the changes that the options choose."""
+    if options.kernel is None:
+        return tallies(options, console)
+    return [kernel.run(options.kernel, lambda line: console.print(line, markup=False))]
 
 
 def tallies(options: argparse.Namespace, console: Console) -> list[Tally]:
@@ -79,10 +87,11 @@ def main() -> None:
     parser.add_argument("--kernel", nargs="*", metavar="WORD", help="the list of C changes instead, or those named so")
     options, console = parser.parse_args(), Console(highlight=False, soft_wrap=True)
     begun_s = time.monotonic()
-    if options.kernel is None:
-        found = tallies(options, console)
-    else:
-        found = [kernel.run(options.kernel, lambda line: console.print(line, markup=False))]
+    try:
+        found = measure(options, console)
+    except UserError as error:
+        print(error, file=sys.stderr)
+        raise SystemExit(2) from None
     survived = sorted({key for tally in found for key in tally.survivors})
     details = {
         "title": "What the tests notice" + (" of changes of the C" if options.kernel is not None else ""),

@@ -12,7 +12,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from pathlib import Path
 from queue import Queue
 from typing import TypedDict
 
@@ -21,8 +20,8 @@ from lab.base.errors import UserError
 from lab.bench.mutants.changes import Change
 from lab.bench.mutants.copies import Copy
 
-TESTS = "tests/unit"  # they need no kernel
-LIMIT_S = 20.0  # of all tests of one change; what does not fit is not run
+TESTS = ("tests/unit/test_*.py", "tests/whole/test_index.py", "tests/whole/test_report_page.py")  # without a kernel
+LIMIT_S = 20.0  # of the processor, for all tests of one change; what does not fit is not run
 A_TEST_S = 0.02  # what a test costs besides its own time
 BASELINE_S = 900.0
 
@@ -31,7 +30,7 @@ class Executed(TypedDict):
     """What one file of tests executes: contexts (a test, or the file) by line of each file of lab/, and durations."""
 
     lines: dict[str, dict[str, list[str]]]
-    seconds: dict[str, float]
+    seconds: dict[str, float]  # of the processor
 
 
 @dataclass
@@ -64,7 +63,7 @@ class Concern:
 
     def cpu_s(self, tests: list[str]) -> float:
         """Return how long such tests may take; a change that makes them endless is noticed then."""
-        return 20 + 4 * sum(self._cost_s(test) for test in tests)
+        return 10 + 3 * sum(self._cost_s(test) for test in tests)
 
     def _executing(self, change: Change) -> set[str]:
         lines = self.lines.get(change.file, {})
@@ -92,7 +91,8 @@ def _text(file: str) -> str:
 def measure(copies: "Queue[Copy]", workers: int, show: Callable[[str], None]) -> Concern:
     """Run every file of tests once where what it executes is not stored; UserError if one fails."""
     concern = Concern()
-    names = [str(file.relative_to(paths.REPO)) for file in sorted((paths.REPO / TESTS).glob("test_*.py"))]
+    files = sorted(file for pattern in TESTS for file in paths.REPO.glob(pattern))
+    names = [str(file.relative_to(paths.REPO)) for file in files]
     with ThreadPoolExecutor(workers) as pool:
         for name, executed in zip(names, pool.map(lambda name: _executed(name, copies, show), names), strict=True):
             concern.add(name, executed)
@@ -100,7 +100,7 @@ def measure(copies: "Queue[Copy]", workers: int, show: Callable[[str], None]) ->
 
 
 def _executed(name: str, copies: "Queue[Copy]", show: Callable[[str], None]) -> Executed:
-    stored = paths.results() / "bench" / "mutants" / f"{Path(name).stem}.json"
+    stored = paths.results() / "bench" / "mutants" / f"{name.replace('/', '-')}.json"
     if stored.is_file() and (kept := json.loads(stored.read_text()))["digests"] == _digests(kept["digests"]):
         executed: Executed = kept["executed"]
         return executed

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which changes are made to one piece of code: mutmut's operators but one, and a few of our own.
+"""Which changes are made to one piece of code: mutmut's operators but two, and a few of our own.
 
 mutmut's change of strings is left out: most strings here are texts that a person reads, and a changed name of a column
 or a key fails at its first use, which would only raise the figure.
 """
 
+import math
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -14,6 +15,7 @@ from mutmut.mutation import mutators
 # A step of a chain that can be left out: `table.sort("t_s")` becomes `table`.
 STEPS = {"sort", "drop_nulls", "fill_null", "drop_nans", "fill_nan", "filter", "unique", "abs", "clip", "round"}
 OPPOSITE = {"min": "max", "any": "all", "first": "last", "head": "tail", "floor": "ceil"}
+LARGE = 100
 OPPOSITES = OPPOSITE | {new: old for old, new in OPPOSITE.items()}
 
 Operator = Callable[[Any], Iterable[cst.CSTNode]]
@@ -48,10 +50,20 @@ def _negated(statement: cst.If | cst.While) -> Iterator[cst.CSTNode]:
         yield statement.with_changes(test=cst.UnaryOperation(cst.Not(), statement.test))
 
 
+def _number(number: cst.Integer | cst.Float) -> Iterator[cst.CSTNode]:
+    """Add 1 to a small number and double a large one: of 1e6 one more is less than any tolerance."""
+    value = number.evaluated_value
+    if math.isfinite(value):
+        yield number.with_changes(value=repr(2 * value if value >= LARGE else value + 1))
+
+
 _OWN: list[tuple[Any, Operator]] = [
+    (cst.Integer, _number),
+    (cst.Float, _number),
     (cst.Call, _dropped_step),
     (cst.Expr, _dropped_call),
     (cst.Call, _opposite),
     ((cst.If, cst.While), _negated),
 ]
-OPERATORS = [pair for pair in mutators.mutation_operators if pair[1] is not mutators.operator_string] + _OWN
+REPLACED = (mutators.operator_string, mutators.operator_number)
+OPERATORS = [pair for pair in mutators.mutation_operators if pair[1] not in REPLACED] + _OWN
