@@ -10,8 +10,8 @@ import pytest
 from matplotlib.figure import Figure
 
 from lab.base.format import NONE
+from lab.evaluation.columns import TRIALS
 from lab.evaluation.competing_flows import SCHEMA, flows, jain
-from lab.evaluation.rules.scores import TRIALS
 from lab.figures.style import Drawing
 from lab.judge.stored import stored
 from lab.report.index import heuristics
@@ -24,11 +24,13 @@ from lab.report.sample import TRIALS as KEPT
 from lab.report.sample import keep
 from lab.report.table import Group, Row, Table
 from lab.schema.cca import load_ccas
+from lab.tables.columns import Column, Described
 from lab.tables.digests import SUMS
 from lab.tables.stored_run import Run
 from tests.stored_run import store_run
 
 TABLE = Table("losses", "What was lost.", ("From", "Lost"), (Group("CUBIC", (Row(("here", "=1+1")),)),), (), "Sender")
+NUMBERS = Described("One row per number.", {"x": Column(pl.Float64, "a number", "")})
 
 
 def drawing() -> Drawing:
@@ -44,7 +46,7 @@ def test_what_a_notebook_hands_over_is_listed_with_its_files(tmp_path: Path) -> 
     artefacts = Artefacts.into(str(tmp_path / "new" / "folder"))
     artefacts.figure("line", "figure 1", drawing())
     artefacts.table("table 2", TABLE)
-    artefacts.data("numbers", "figure 3", pl.DataFrame({"x": [1 / 3]}))
+    artefacts.data("numbers", "figure 3", pl.DataFrame({"x": [1 / 3]}), NUMBERS)
     artefacts.pending("later", "figure 4", "no run")
     artefacts.left_out("never", "figure 5", "a real satellite")
     folder = tmp_path / "new" / "folder"
@@ -67,7 +69,7 @@ def test_without_a_folder_a_notebook_shows_and_keeps_nothing(tmp_path: Path, mon
     artefacts = Artefacts.into(None)
     artefacts.figure("line", "figure 1", drawing())
     assert "What was lost." in artefacts.table("table 2", TABLE).data
-    artefacts.data("numbers", "figure 3", pl.DataFrame({"x": [1]}))
+    artefacts.data("numbers", "figure 3", pl.DataFrame({"x": [1]}), NUMBERS)
     assert artefacts.pending("later", "figure 4", "no run").data == "*Pending: figure 4: no run.*"
     assert artefacts.left_out("never", "figure 5", "sky").data == "*Left out: figure 5: sky.*"
     assert [artefact.name for artefact in artefacts.listed] == ["line", "losses", "numbers", "later", "never"]
