@@ -86,6 +86,21 @@ class Topology(Strict):
                 raise ValueError(f"a topology with exactly one label lab.{role}")
         return self
 
+    @model_validator(mode="after")
+    def _roles_are_wired(self) -> "Topology":
+        ends = [end for link in self.topology.links for end in link.endpoints]
+        wired = {end.split(":")[0] for end in ends}
+        for role in (*ROLES, *RIVALS):
+            for node, _ in self.labelled(role):
+                if node not in wired:
+                    raise ValueError(f"a topology in which {node}, its lab.{role}, has a link")
+        for role in SHAPES:
+            if ":".join(self.part(role)) not in ends:
+                raise ValueError(f"a topology whose lab.{role} is an interface of one of the node's links")
+        if len(set(ends)) != len(ends):
+            raise ValueError("a topology in which each interface has one link")
+        return self
+
     def labelled(self, role: str) -> list[tuple[str, str]]:
         """Return (node, value) of every node that carries the label lab.<role>."""
         key = f"lab.{role}"
