@@ -15,6 +15,7 @@ from lab.evaluation.claims.sentences import short
 from lab.judge.clock import CLOCKS
 
 CHARS = 80
+TINY = 0.1  # below it two digits must do
 STYLES = {
     verdicts.AGREES: "green",
     verdicts.EXPLAINED: "cyan",
@@ -83,9 +84,9 @@ def clocks(claims: pl.DataFrame) -> Iterator[str]:
 def _line(row: dict[str, Any]) -> Text:
     verdict = WORDS[row["verdict"]] + (EXCLUDED if _is_excluded(row) else "")
     published = f"{row['published']:g}"
-    paper = published if len(published) <= 6 else short(row["published"])
+    paper = published if len(published) <= 6 else _brief(row["published"])
     trials = str(row["trials"]) if row["ours"] is not None else ""
-    cells = (row["metric"], paper, f"\N{PLUS-MINUS SIGN}{short(row['tolerance'])}", _ours(row), trials, signed(row))
+    cells = (row["metric"], paper, f"\N{PLUS-MINUS SIGN}{_brief(row['tolerance'])}", _ours(row), trials, signed(row))
     return Text.assemble(_aligned((*cells, "")), (verdict, STYLES[row["verdict"]]))
 
 
@@ -98,8 +99,13 @@ def _aligned(cells: Cells) -> str:
 def _ours(row: dict[str, Any]) -> str:
     if row["ours"] is None:
         return ""
-    interval = "" if row["lo"] is None or row["hi"] is None else f" [{short(row['lo'])}, {short(row['hi'])}]"
-    return short(row["ours"]) + interval
+    interval = "" if row["lo"] is None or row["hi"] is None else f" [{_brief(row['lo'])}, {_brief(row['hi'])}]"
+    return _brief(row["ours"]) + interval
+
+
+def _brief(value: float) -> str:
+    """Return a number in at most six characters, seven with its sign."""
+    return f"{value:.2g}" if 0 < abs(value) < TINY else short(value)
 
 
 def _is_excluded(row: dict[str, Any]) -> bool:

@@ -140,6 +140,8 @@ def reproduce(
     """Fetch the recordings, run all missing trials of the campaign, and evaluate all results.
 
     Example: `lab reproduce --quick`
+
+    Or of some scenarios, with their claims at the end: `lab reproduce thesis-geo`
     """
     from lab.commands.reproduce import reproduce as run_and_evaluate
 
