@@ -19,8 +19,8 @@ from lab.evaluation.claims import rows
 from lab.evaluation.claims.verdict import AGREES, EXPLAINED, STATUSES
 from lab.evaluation.kept import newer_runs
 from lab.evaluation.write import write_all
+from tests.counterfactuals import BECAUSE, explained
 from tests.unit.test_counterfactual import kept, losses_s, runs
-from tests.unit.test_counterfactual_files import BECAUSE, explained
 
 __all__ = ["runs"]  # a fixture
 
