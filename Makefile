@@ -14,16 +14,18 @@ options += $(if $(BACKEND),--backend $(BACKEND)) $(if $(ENGINE),--engine $(ENGIN
 sanitized := $(patsubst %,tests/kernel/test_%.py,kunit sender_matrix failslab hardships crowd modules)
 
 .PHONY: experiment test test-fast test-sanitize test-hostile setup reproduce verify evaluate page report check doctor lint lock clean docs
-.PHONY: bench bench-senders bench-versions bench-kernels bench-replay bench-reproduce bench-kills
+.PHONY: mutants bench bench-senders bench-versions bench-kernels bench-replay bench-reproduce bench-kills
 .PHONY: setup-vm box image vm provision agree notebook test-vm test-fresh lint-ansible
 
 experiment: setup ; @$(lab) run $(experiment) $(options)
-# test: everything. test-fast: what needs no kernel, no browser and no whole command; under a minute.
+# test: everything. test-fast: what needs no kernel, no browser and no whole command, with a tenth of the fuzzing.
 test: setup lint ; @scripts/setup-tests && $(lab) kernel build && scripts/python -m pytest --strict-skips -n auto --dist loadfile
-test-fast: setup ; @scripts/python -m pytest --strict-skips -n auto --dist loadfile tests/unit
+test-fast: setup ; @LAB_TEST_FAST=1 scripts/python -m pytest --strict-skips -n auto --dist loadfile tests/unit
 test-sanitize: setup ; @$(lab) kernel build --sanitize && LAB_TEST_KERNEL=sanitize scripts/python -m pytest --strict-skips -n auto --dist loadfile $(sanitized)
 # test-hostile: fuzzing of every reader, under 10 minutes; EXAMPLES=1000000 is the long form, SEED=... repeats one.
 test-hostile: setup ; @scripts/python -m tests.hostile $(EXAMPLES) $(SEED)
+# mutants: do the unit tests notice small changes of the program? Hours; BENCH="--sample 20 --seed 3" makes 20 per room
+mutants: setup ; @scripts/python -m lab.bench.mutants $(BENCH)
 setup: ; @scripts/setup
 reproduce: setup ; @$(lab) reproduce $(if $(QUICK),--quick) $(if $(JOBS),--jobs $(JOBS)) $(if $(NO_PCAP),--no-pcap) $(if $(MIRROR),--mirror $(MIRROR))
 verify: setup ; @$(lab) verify

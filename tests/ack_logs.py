@@ -54,7 +54,7 @@ class Download:
 
 def download(link: Gateway) -> Download:
     """Run the model."""
-    made, arrivals = Download(), []  # type: Download, list[tuple[float, float, int]]
+    log, arrivals = Download(), []  # type: Download, list[tuple[float, float, int]]
     free_s, nxt, cwnd, over = 0.0, 0, WINDOW, 0
     got: set[int] = set()
     lost: set[int] = set()
@@ -65,8 +65,8 @@ def download(link: Gateway) -> Download:
         backlog = max(free_s - now_s, 0.0) * link.rate_mbps * 1e6 / 8
         over += backlog > link.threshold_bytes
         if backlog > link.threshold_bytes and over % link.one_in == 1:
-            made.dropped += 1
-            made.first_drop_bytes = made.first_drop_bytes or backlog
+            log.dropped += 1
+            log.first_drop_bytes = log.first_drop_bytes or backlog
         else:
             free_s = max(free_s, now_s) + IP_BYTES * 8 / (link.rate_mbps * 1e6)
             heapq.heappush(arrivals, (free_s + link.rtt_ms / 1e3, now_s, nxt))
@@ -82,11 +82,11 @@ def download(link: Gateway) -> Download:
         while una in got:
             una += 1
         noticed = len([hole for hole in lost if hole + REORDERED <= highest]) if lost else 0
-        made.acks.append(Ack(t_s, t_s - sent_s, una, nxt, len(got), noticed, noticed))
+        log.acks.append(Ack(t_s, t_s - sent_s, una, nxt, len(got), noticed, noticed))
         cwnd += not noticed
         while nxt - len(got) - noticed < cwnd:
             send(t_s)
-    return made
+    return log
 
 
 def _row(ack: Ack, start_us: int, isn: int, step: int) -> dict[str, int]:

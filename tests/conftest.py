@@ -53,7 +53,7 @@ def experiment_on(
     seed: int = 1,
     **fields: Any,
 ) -> Experiment:
-    """Word an experiment over a profile of the test's own."""
+    """Build an experiment over a profile of the test's own."""
     scenario = Scenario(
         question="What does a test see?",
         topology="path",

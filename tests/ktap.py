@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Reading KTAP, in which the kernel tells the results of its own tests (Documentation/dev-tools/ktap.rst).
+"""Reading KTAP, in which the kernel reports the results of its own tests (Documentation/dev-tools/ktap.rst).
 
 Suites nest: a case with parameters is a suite of its own, indented further, whose end is that case's result.
 """

@@ -14,7 +14,7 @@ def sha256(content: bytes) -> str:
 
 
 def stanza(files: dict[str, bytes], **changes: object) -> dict[str, object]:
-    """Word a collection of files with these contents."""
+    """Build a collection of files with these contents."""
     entries = {name: {"bytes": len(content), "sha256": sha256(content)} for name, content in files.items()}
     return {
         "link": "a link of the tests",

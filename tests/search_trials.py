@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Real trials of SEARCH's versions with all that their modules can tell: every ACK, every bin, the exit."""
+"""Real trials of SEARCH's versions with all that their modules can report: every ACK, every bin, the exit."""
 
 from dataclasses import replace
 from pathlib import Path

@@ -155,7 +155,7 @@ class _Sender:
 
 
 def packet(t_s: float, to_client: bool, **fields: Any) -> dict[str, Any]:
-    """A row of packets.parquet; a plain ACK unless the fields say otherwise."""
+    """A row of packets.parquet; a plain ACK unless the fields differ."""
     plain = {
         "flags": ACK,
         "seq_bytes": 0,

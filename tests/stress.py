@@ -25,7 +25,7 @@ def algorithms() -> list[str]:
 
 
 def link(profile: Profile = SMALL) -> dict[str, Any]:
-    """Word a link, with every sender's module."""
+    """Build a link, with every sender's module."""
     experiment = experiment_on(profile, "cubic")
     plan = make_plan(experiment, experiment.ccas["cubic"], draw(experiment, 1))
     modules = [cca.module for cca in load_ccas().values() if cca.module]

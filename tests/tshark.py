@@ -27,7 +27,7 @@ ACK = 0x010
 
 
 def dissect(world: Path, capture: Path, server_port: int) -> pl.DataFrame:
-    """Return what tshark says of every frame; time_ns is since the epoch, sequences are relative and wrap at 2^32."""
+    """Return tshark's fields of every frame; time_ns is since the epoch, sequences are relative and wrap at 2^32."""
     words = [word for field in FIELDS.values() for word in ("-e", field)]
     argv = ["tshark", "-n", "-r", f"/trial/{capture.name}", "-T", "fields", "-E", "occurrence=a", *words]
     command = sandbox.command(world, argv, read_only={capture.parent: "/trial"})

@@ -5,6 +5,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from lab.bench.measured import Figure, Machine, Measured
+
 FOLDER = Path(__file__).parents[1] / "measurements"
 HEAD = """# Measurements
 
@@ -34,7 +36,7 @@ def page() -> str:
     return HEAD + ("\n".join(parts) if parts else "Nothing was measured yet.\n")
 
 
-def _part(measured: dict[str, Any]) -> str:
+def _part(measured: Measured) -> str:
     machine = measured.get("machine") or {}
     where = ", ".join(text for name, text in _facts(machine))
     commit = f"commit `{measured['commit']}`" if measured.get("commit") else "commit not recorded"
@@ -50,11 +52,11 @@ def _part(measured: dict[str, Any]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _title(measured: dict[str, Any]) -> str:
+def _title(measured: Measured) -> str:
     return str(measured.get("title") or TITLES.get(measured["name"], measured["name"]))
 
 
-def _facts(machine: dict[str, Any]) -> list[tuple[str, str]]:
+def _facts(machine: Machine) -> list[tuple[str, str]]:
     wording = {
         "processor": "{}",
         "cores": "{} cores",
@@ -65,29 +67,29 @@ def _facts(machine: dict[str, Any]) -> list[tuple[str, str]]:
     return [(name, text.format(machine[name])) for name, text in wording.items() if machine.get(name) not in (None, "")]
 
 
-def _by_subject(figures: list[dict[str, Any]]) -> list[str]:
+def _by_subject(figures: list[Figure]) -> list[str]:
     """Lay figures that are named `subject: quantity` out as one row per subject and one column per quantity."""
     subjects = list(dict.fromkeys(figure["name"].split(": ")[0] for figure in figures))
-    columns: dict[str, dict[str, dict[str, Any]]] = {}
+    columns: dict[str, dict[str, Figure]] = {}
     for figure in figures:
         subject, quantity = figure["name"].split(": ", 1)
         columns.setdefault(quantity, {})[subject] = figure
     lines = ["| | " + " | ".join(_heading(name, list(column.values())) for name, column in columns.items()) + " |"]
     lines.append("|---|" + "---:|" * len(columns))
     for subject in subjects:
-        values = [column.get(subject, {}).get("value") for column in columns.values()]
+        values = [column[subject]["value"] if subject in column else None for column in columns.values()]
         lines.append(f"| {subject} | " + " | ".join(_number(value) for value in values) + " |")
     return lines
 
 
-def _heading(name: str, figures: list[dict[str, Any]]) -> str:
+def _heading(name: str, figures: list[Figure]) -> str:
     targets = {figure.get("target") for figure in figures}
     units = {figure["unit"] for figure in figures}
     unit = f" ({units.pop()})" if len(units) == 1 and units != {""} else ""
     return name + unit + (f", target: {targets.pop()}" if len(targets) == 1 and None not in targets else "")
 
 
-def _table(figures: list[dict[str, Any]]) -> list[str]:
+def _table(figures: list[Figure]) -> list[str]:
     targets = any("target" in figure for figure in figures)
     lines = [
         "| figure | value | unit |" + (" target |" if targets else ""),

@@ -3,7 +3,6 @@
 
 import os
 import subprocess
-import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,7 +40,7 @@ class Place:
         own = {"LAB_RESULTS": str(self.results), "TMPDIR": str(self.temporary)}
         with (self.folder / "errors").open("w") as errors:
             return subprocess.Popen(
-                [sys.executable, "-m", "lab", *words],
+                [str(REPO / "scripts" / "lab"), *words],
                 cwd=REPO,
                 env=os.environ | own | environment,
                 stdout=subprocess.DEVNULL,

@@ -18,6 +18,7 @@ from typing import NotRequired, TypedDict
 from lab.base import paths
 from lab.base.errors import UserError
 
+Machine = dict[str, str | int | float]
 PUBLISHED = paths.REPO / "docs" / "measurements"
 
 
@@ -30,11 +31,24 @@ class Figure(TypedDict):
     target: NotRequired[str]  # what is required of it
 
 
+class Measured(TypedDict):
+    """A file of figures; those copied from an older page lack the machine."""
+
+    name: str
+    title: NotRequired[str]
+    command: str
+    commit: str | None
+    measured_at: str
+    machine: Machine
+    note: NotRequired[str]
+    figures: list[Figure]
+
+
 def store(name: str, command: str, figures: list[Figure], details: Mapping[str, object] | None = None) -> Path:
     """Write results/bench/<name>.json and return its path; `details` keeps what the figures were computed from."""
     file = paths.results() / "bench" / f"{name}.json"
     file.parent.mkdir(parents=True, exist_ok=True)
-    measured = {
+    measured: Measured = {
         "name": name,
         "command": command,
         "commit": _commit(),
@@ -42,11 +56,11 @@ def store(name: str, command: str, figures: list[Figure], details: Mapping[str, 
         "machine": machine(),
         "figures": figures,
     }
-    file.write_text(json.dumps(measured | dict(details or {}), indent=1) + "\n")
+    file.write_text(json.dumps({**measured, **(details or {})}, indent=1) + "\n")
     return file
 
 
-def machine() -> dict[str, str | int | float]:
+def machine() -> Machine:
     """Describe this machine as far as it affects a measurement; its name is not among that."""
     info = Path("/proc/cpuinfo").read_text().splitlines()
     models = [line.split(":", 1)[1].strip() for line in info if line.startswith("model name")]

@@ -232,8 +232,9 @@ def agree(
     from lab.schema.scenario import load_scenario
 
     name, loaded = load_scenario(scenario)
-    table = places.table(places.latest(paths.results() / name, loaded.heuristic))
-    console.print(shown((), (table,), console.width))
+    runs = places.latest(paths.results() / name)
+    compared = [places.place_run(run, places.judged_by(run, loaded.heuristic)) for run in runs]
+    console.print(shown((), (places.table(compared),), console.width))
 
 
 @app.command()

@@ -85,9 +85,9 @@ def lines() -> Iterator[str]:
     for name, (text, contract) in JSON_FILES.items():
         yield from _json_file(name, text, contract)
     yield from _user_files()
-    yield from ("", "# `results/evaluation/`", "", "Tables over the latest runs of all scenarios.")
+    yield from ("", "## `results/evaluation/`", "", "Tables over the latest runs of all scenarios.")
     for name, (text, columns) in evaluation_tables().items():
-        yield from _section(f"{name}.parquet", text, map(_column_row, columns, columns.values()))
+        yield from _section(f"evaluation/{name}.parquet", text, map(_column_row, columns, columns.values()))
 
 
 def _files(folder: str, files: Mapping[str, str]) -> Iterator[str]:

@@ -12,7 +12,7 @@ from lab.figures.style import EXIT, INK, Drawing, in_house_style, panels
 from lab.figures.subject import Subject
 
 WINDOW_BINS, KEPT_BINS = 10, 25  # SEARCH's W and NUM_BINS (thesis, algorithm 1)
-PREVIOUS, BOTH = "#56b4e9", "#888888"
+BOTH = "#888888"
 
 
 @in_house_style

@@ -27,7 +27,7 @@ def series_of(profile: Profile) -> Iterator[tuple[str, Series]]:
 
 
 def cautions(name: str, profile: Profile) -> Iterator[str]:
-    """Word what is doubtful of a profile, a line each; UserError where it names a dataset that nobody knows."""
+    """Return one line per doubt about a profile; UserError where it names an unknown dataset."""
     for field, series in series_of(profile):
         if series.dataset and not dataset(series.dataset).fetched:
             yield f"{name}: {field}: not fetched yet: run 'lab traces fetch {series.dataset}'"

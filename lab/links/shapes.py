@@ -6,14 +6,15 @@ delay line with frames is `delay_line` too, of one step where nothing changes. T
 lab/node/series.py.
 """
 
-from collections.abc import Iterator
-from itertools import chain, takewhile
+from collections.abc import Iterable, Iterator
+from itertools import chain, groupby, takewhile
 from pathlib import Path
+from typing import TypeVar
 
 from lab.links.draw import DrawnWay, Link
 from lab.links.profile import Profile, Way
 from lab.links.queue import Bottleneck
-from lab.links.steps import Quantity, Row, Steps, first, mapped, merged, rows
+from lab.links.steps import Quantity, Row, Steps, first, merged, rows
 from lab.node.plan import Shape, Spec
 from lab.schema.topology import Topology
 
@@ -22,6 +23,7 @@ LATE_SHARE, LATE_LEAST_US = 0.01, 1000  # of the round trip: a delay line that i
 DELAY_LINE_PKTS = 1_000_000  # a limit that is never reached: the buffer is the bottleneck's
 FULL_FRAME_BYTES = 1600  # TBF's burst: a larger one would let an idle link exceed its rate
 END = "end"
+Value = TypeVar("Value")
 Lines = Iterator[tuple[str, ...]]
 
 
@@ -113,13 +115,11 @@ def _shape(topology: Topology, part: str, spec: Spec, has_steps: bool) -> Shape:
 def _capacity(drawn: DrawnWay, link: Link) -> Lines | None:
     """Return the steps of a bottleneck, from 0 on and with their end; None where it does not change."""
     if drawn.opportunity_bytes is not None:
-        opportunities = drawn.opportunity_bytes
-        quantity: Quantity = Steps(lambda: chain([(0.0, 0.0)], _later(opportunities)))
-    elif isinstance(drawn.rate_mbps, Steps):
-        quantity = mapped(drawn.rate_mbps, lambda mbps: mbps * 1e6)
-    else:
-        return None
-    return _ended(((_us(t_s), f"{value:.0f}") for t_s, value in rows(quantity)), link)
+        begun = chain([(0.0, 0.0)], _later(drawn.opportunity_bytes))
+        return _ended(((t_us, f"{sum(sizes_bytes):.0f}") for t_us, sizes_bytes in _by_us(begun)), link)
+    if isinstance(drawn.rate_mbps, Steps):
+        return _ended(((t_us, f"{mbps[-1] * 1e6:.0f}") for t_us, mbps in _by_us(rows(drawn.rate_mbps))), link)
+    return None
 
 
 def _later(opportunity_bytes: Quantity) -> Iterator[Row]:
@@ -136,9 +136,15 @@ def _delays(way: Way, drawn: DrawnWay, link: Link) -> Lines | None:
     """Return the steps of a `delay_line`, delay and loss in each, and their end; None for netem."""
     if not _follows(way, drawn):
         return None
-    together = merged(drawn.delay_ms, drawn.loss_pct)
-    steps = ((_us(t_s), f"{delay_ms * 1e3:.0f}", f"{loss_pct:.6g}") for t_s, (delay_ms, loss_pct) in together)
+    together = ((t_us, values[-1]) for t_us, values in _by_us(merged(drawn.delay_ms, drawn.loss_pct)))
+    steps = ((t_us, f"{delay_ms * 1e3:.0f}", f"{loss_pct:.6g}") for t_us, (delay_ms, loss_pct) in together)
     return _ended(steps, link)
+
+
+def _by_us(pairs: Iterable[tuple[float, Value]]) -> Iterator[tuple[str, list[Value]]]:
+    """Give the values of each microsecond: the kernel's steps are at least one apart, those of a model may not be."""
+    for t_us, same in groupby(pairs, key=lambda pair: _us(pair[0])):
+        yield t_us, [value for _, value in same]
 
 
 def _ended(steps: Lines, link: Link) -> Lines:

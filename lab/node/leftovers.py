@@ -55,7 +55,7 @@ def claimed(state: Path, plan: "Plan") -> Iterator[None]:
 
 
 def clear(state: Path) -> list[str]:
-    """Remove what a killed trial left; returns it, a line each. The caller holds the lock, so that nobody runs one."""
+    """Remove what a killed trial left; returns one line for each. The caller holds the lock, so that none runs."""
     if not (state / CLAIM).exists():
         return []
     claim: Claim = json.loads((state / CLAIM).read_text())
@@ -76,7 +76,7 @@ def clear(state: Path) -> list[str]:
 
 
 def clear_folders(place: Path) -> list[str]:
-    """Remove folders that plans were brought in, but for the one that this code came in; returns them, a line each."""
+    """Remove folders that plans were brought in, but for the one that this code came in; returns one line each."""
     left = [folder for folder in sorted(place.glob("search-lab-*")) if folder not in Path(__file__).parents]
     for folder in left:
         shutil.rmtree(folder)

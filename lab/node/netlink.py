@@ -24,7 +24,7 @@ TCMSG = struct.Struct("BxxxiIII")  # family, ifindex, handle, parent, info
 
 
 def attribute(kind: int, data: bytes) -> bytes:
-    """Word one netlink attribute (struct nlattr), padded."""
+    """Build one netlink attribute (struct nlattr), padded."""
     return struct.pack("HH", 4 + len(data), kind) + data + bytes(-len(data) % 4)
 
 

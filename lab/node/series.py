@@ -60,7 +60,7 @@ class Line(NamedTuple):
         return self
 
     def wrong(self, rule: str) -> NodeError:
-        """Word what the line must be."""
+        """Describe what the line must be."""
         return NodeError(f"{self.file.name}: line {self.number}: must {rule}")
 
 

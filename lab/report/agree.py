@@ -8,6 +8,7 @@ import polars as pl
 
 from lab.base.errors import UserError
 from lab.base.format import NONE
+from lab.judge.judged import judged
 from lab.report.table import Group, Row, Table
 from lab.tables.stored_run import Run
 
@@ -29,7 +30,7 @@ class PlaceRun:
     outcomes: pl.DataFrame
 
 
-def latest(folder: Path, heuristic: str) -> list[PlaceRun]:
+def latest(folder: Path) -> list[Run]:
     """Find the latest complete run of each place below results/<scenario>, of the runs with the same digests.
 
     The virtual kernel's comes first; UserError where it is missing.
@@ -39,16 +40,24 @@ def latest(folder: Path, heuristic: str) -> list[PlaceRun]:
     if first is None:
         raise UserError(f"{folder}: must hold a complete run of {FIRST}, to compare the others with: run it first")
     same = {_place(run): run for run in runs if run.meta["digests"] == first.meta["digests"]}
-    return [_place_run(run, heuristic) for run in (first, *(same[place] for place in sorted(same) if place != FIRST))]
+    return [first, *(same[place] for place in sorted(same) if place != FIRST)]
+
+
+def place_run(run: Run, outcomes: pl.DataFrame) -> PlaceRun:
+    """Describe a run whose trials were judged by one rule."""
+    return PlaceRun(_place(run), run.meta["kernel"]["kernel_source"], outcomes)
+
+
+def judged_by(run: Run, heuristic: str) -> pl.DataFrame:
+    """Return the outcomes of a run's trials by a rule; UserError where a trial is damaged."""
+    found = judged(run)
+    if found.faults:
+        raise UserError(found.faults[0])
+    return found.outcomes.filter(pl.col("heuristic") == heuristic)
 
 
 def _place(run: Run) -> str:
     return f"{run.meta['backend']}/{run.meta['engine']}"
-
-
-def _place_run(run: Run, heuristic: str) -> PlaceRun:
-    rows = pl.read_csv(run.path / "outcomes.csv").filter(pl.col("heuristic") == heuristic)
-    return PlaceRun(_place(run), run.meta["kernel"]["kernel_source"], rows)
 
 
 def table(runs_by_place: list[PlaceRun]) -> Table:

@@ -14,6 +14,8 @@ from lab.backends.backend import Backend
 from lab.backends.real_time import add_topology
 from lab.backends.records import TrialError
 from lab.base.contract import check
+from lab.base.errors import UserError
+from lab.base.plain_file import MEGABYTE, read_plain
 from lab.links.shapes import write_steps
 from lab.node.plan import Plan
 from lab.node.record import NodeRecord
@@ -33,6 +35,7 @@ from lab.tables.trace import read_events
 from lab.tables.trial_json import Certificate, Download, TrialJson
 from lab.tables.trial_tables import TRIAL_TABLES, write_tables
 
+MOST_NODE_BYTES = 100 * MEGABYTE
 CAPTURED = "client.pcapng"
 STORED = ("plan.json", "trial.json", *(f"{name}.parquet" for name in TRIAL_TABLES))
 
@@ -126,8 +129,11 @@ def decode(folder: Path, node: NodeRecord, *causes: Mapping[str, str]) -> dict[s
 
 
 def read_node(file: Path) -> NodeRecord:
-    """Read node.json; UserError where it breaks its contract."""
-    content = json.loads(file.read_text())
+    """Read node.json; UserError where it is too large, no JSON, or breaks its contract."""
+    try:
+        content = json.loads(read_plain(file, MOST_NODE_BYTES))
+    except (ValueError, RecursionError):
+        raise UserError(f"{file}: must be whole JSON") from None
     check(content, NodeRecord, file)
     node: NodeRecord = content
     return node

@@ -77,7 +77,7 @@ def read_events(raw: Path, formats: Path) -> Events:
 
 
 def _pages(data: NDArray[np.uint8], page_bytes: int, file: Path) -> NDArray[np.int64]:
-    """List, a row a page, its first record's word, the word after its last one, and the time it starts from."""
+    """Return one row per page: its first record's word, the word after its last one, and the time it starts from."""
     pages = []
     for start in range(0, len(data), page_bytes):
         if start + PAGE_HEAD > len(data):

@@ -109,7 +109,7 @@ def phases(folder: Path) -> list[Phase]:
 
 
 def recording(phase: Phase) -> Recording:
-    """Make a series of a phase: a row a probe, with its round trip and the rates of its interval."""
+    """Make a series of a phase: one row per probe, with its round trip and the rates of its interval."""
     count = phase.meta["probes_sent"]
     rtts = pl.DataFrame({"number": phase.probes["number"].astype(np.int64), "rtt_ms": phase.rtts_ms()})
     frame = pl.DataFrame({"number": np.arange(count)}).join(rtts, on="number", how="left", maintain_order="left")

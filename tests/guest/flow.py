@@ -72,7 +72,7 @@ def set_algorithm(sock: socket.socket, algorithm: str) -> None:
     sock.setsockopt(socket.IPPROTO_TCP, TCP_CONGESTION, algorithm.encode())
     got = sock.getsockopt(socket.IPPROTO_TCP, TCP_CONGESTION, 16).rstrip(b"\0").decode()
     if got != algorithm:
-        raise NodeError(f"congestion control={got}: must be {algorithm}, as asked")
+        raise NodeError(f"congestion control={got}: must be {algorithm}, as requested")
 
 
 class Flow:

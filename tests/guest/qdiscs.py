@@ -1,15 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""In the virtual kernel: many specs applied one after the other, each read back; an interface that is sampled."""
+"""In the virtual kernel: many specs applied one after the other, each read back; sampled interfaces; single packets."""
 
+import json
+import random
+import socket
 import time
 from typing import Any
 
 from lab.node import modules, netns, qdisc
+from lab.node.crossing import ADDRESS, PORT, TOPOLOGY
 from lab.node.namespace import entered
 from lab.node.plan import Topology
 from lab.node.qdisc_kind import Spec
 from lab.node.sampler import MODULE, PARAMETERS, sampling
-from lab.node.tools import NodeError
+from lab.node.tools import NodeError, run
 
 WIRE: Topology = {
     "nodes": {"tbf": {"exec": []}, "netem": {"exec": []}},  # a node for each kind
@@ -53,3 +57,64 @@ def sampled() -> dict[str, Any]:
 
 def _sampled() -> str:
     return (PARAMETERS / "dev").read_text().strip()
+
+
+IP_RECVERR = 11  # linux/in.h: a socket with it learns that its own queue dropped a packet
+PATIENCE_S = 5
+
+
+def refused_by_own_queue(spec: Spec, count: int) -> int:
+    """Send packets through a qdisc of the sender's own, and return how many of them the sender learned to be lost."""
+    with netns.namespaces_up(TOPOLOGY):
+        source, sink = _connected()
+        _cross(source, sink)  # the neighbours know each other
+        qdisc.apply("source", "eth1", spec)
+        source.setsockopt(socket.IPPROTO_IP, IP_RECVERR, 1)
+        return sum(_fails(source) for _ in range(count))
+
+
+def pkts_that_waited(spec: Spec, count: int) -> int:
+    """Send packets through a qdisc of the sender's own, one at a time, and return how many of them it held back.
+
+    In virtual time each look at the clock takes 256 ns: packets arrive at every eighth nanosecond of a microsecond.
+    """
+    looks = random.Random(1)  # noqa: S311
+    with netns.namespaces_up(TOPOLOGY):
+        source, sink = _connected()
+        _cross(source, sink)
+        qdisc.apply("source", "eth1", spec)
+        for _ in range(count):
+            time.sleep(0.001)
+            for _ in range(looks.randrange(125)):
+                time.monotonic_ns()
+            source.send(b"x")
+        time.sleep(0.1)
+        (shown,) = json.loads(run("tc", "-n", "source", "-s", "-j", "qdisc", "show", "dev", "eth1"))
+        held: int = shown["overlimits"]
+        return held
+
+
+def _connected() -> tuple[socket.socket, socket.socket]:
+    with entered("sink"):
+        sink = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        sink.bind(("", PORT))
+        sink.settimeout(PATIENCE_S)
+    with entered("source"):
+        source = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        source.connect((ADDRESS, PORT))
+    return source, sink
+
+
+def _cross(source: socket.socket, sink: socket.socket) -> float:
+    begun_s = time.monotonic()
+    source.send(b"x")
+    sink.recv(1)
+    return time.monotonic() - begun_s
+
+
+def _fails(source: socket.socket) -> bool:
+    try:
+        source.send(b"x")
+    except OSError:
+        return True
+    return False

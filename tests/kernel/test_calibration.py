@@ -76,7 +76,7 @@ def test_the_handshake_takes_the_base_round_trip(measured: tuple[Known, Trial]) 
     known, trial = measured
     requested = trial.packets.filter(pl.col("flags") == SYN)["t_s"].to_list()
     answered = trial.packets.filter(pl.col("flags") == SYN | ACK)["t_s"].to_list()
-    rtts_ms = [1e3 * (answer - ask) for ask, answer in zip(requested, answered, strict=True)]
+    rtts_ms = [1e3 * (answer - probe) for probe, answer in zip(requested, answered, strict=True)]
     assert rtts_ms == [pytest.approx(known.down_ms + known.up_ms, abs=DELAY_TOLERANCE_MS)] * 2
 
 

@@ -25,74 +25,9 @@ from tests.command import lab, press_ctrl_c, running_on, scenario_file, start, w
 from tests.conftest import SMALL, Bench, experiment_on
 
 
-def square(number: int) -> int:
-    return number * number
-
-
 def doze(number: int) -> int:
     time.sleep(0.2)
     return number
-
-
-def memory_mb(pid: int) -> float:
-    return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
-
-
-def open_files(pid: int) -> int:
-    return len(list(Path(f"/proc/{pid}/fd").iterdir()))
-
-
-def die(number: int) -> int:
-    if number == 2:
-        os.kill(os.getpid(), signal.SIGKILL)
-    return number
-
-
-def fault(number: int) -> int:
-    return number // (number - 2)
-
-
-def settings(_: int) -> tuple[int, str | None, bool]:
-    """Return the number of usable processors, polars' threads, and whether Ctrl-C is blocked."""
-    blocked = signal.SIGINT in signal.pthread_sigmask(signal.SIG_BLOCK, set())
-    return len(os.sched_getaffinity(0)), os.environ.get("POLARS_MAX_THREADS"), blocked
-
-
-def test_memory_and_open_files_stay_flat_over_hundreds_of_trials() -> None:
-    seen: dict[int, list[tuple[float, int]]] = {}
-    with processes(square, 2) as pool:
-        for done, (job, result) in enumerate(pool.run(list(range(600))), 1):
-            assert result == job * job
-            if done in (150, 600):
-                seen[done] = [(memory_mb(pid), open_files(pid)) for pid in (os.getpid(), *pool.pids)]
-    for (before_mb, before), (after_mb, after) in zip(seen[150], seen[600], strict=True):
-        assert after_mb < before_mb + 8
-        assert after <= before + 8
-
-
-def test_a_worker_has_one_processor_and_leaves_ctrl_c_to_the_command() -> None:
-    with processes(settings, 2) as pool:
-        assert [found for _, found in pool.run([1, 2, 3])] == [(1, "1", True)] * 3
-
-
-def test_no_worker_outlives_the_pool() -> None:
-    with processes(doze, 2) as pool:
-        next(pool.run(list(range(10))))
-        pids = pool.pids
-        assert len(pids) == 2
-    assert not any(Path(f"/proc/{pid}").exists() for pid in pids)
-
-
-def test_a_job_that_kills_each_of_its_workers_fails_and_the_others_end() -> None:
-    with processes(die, 1) as pool:
-        results = dict(pool.run([1, 2, 3]))
-    assert (results[1], results[3]) == (1, 3)
-    assert str(results[2]).startswith("worker: killed 3 times during this trial")
-
-
-def test_an_unexpected_error_costs_its_job_and_no_other() -> None:
-    with processes(fault, 1) as pool:
-        assert dict(pool.run([1, 2, 3])) == {1: -1, 2: "ZeroDivisionError: integer division or modulo by zero", 3: 3}
 
 
 def test_a_lost_worker_costs_its_trial_a_second_run_and_nothing_else(bench: Bench) -> None:

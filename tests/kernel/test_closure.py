@@ -110,8 +110,8 @@ def closed(request: pytest.FixtureRequest, bench: Bench, tmp_path_factory: pytes
     write_steps(experiment.profile, drawn.link, folder / "link")
     plan: Plan = make_plan(experiment, experiment.ccas["cubic_plain"], drawn)
     server, client = plan["ends"]
-    asked = Request(PHASES, rate_mbps=kind.fillers_mbps, quiet_s=1.5)._asdict()
-    plan["work"], plan["record"] = "record", {"server": server, "client": client, "asked": asked}
+    measurement = Request(PHASES, rate_mbps=kind.fillers_mbps, quiet_s=1.5)._asdict()
+    plan["work"], plan["record"] = "record", {"server": server, "client": client, "asked": measurement}
     boot.run_plan(plan, folder, bench.kernel, bench.world.root)
     return _closed(folder, plan)
 

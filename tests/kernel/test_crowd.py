@@ -12,6 +12,6 @@ FLOWS = 1000
 
 
 def test_a_thousand_flows_at_once_all_arrive(tmp_path: Path, kernel: Kernel, world: Image) -> None:
-    seen = Guest(tmp_path, kernel, world).call(guest_crowd.crowd, link=link(), algorithms=algorithms(), flows=FLOWS)
-    assert seen["got_bytes"] == FLOWS * guest_crowd.SIZE_BYTES
-    assert 1 <= seen["most_cwnd_pkts"] < guest_crowd.SIZE_BYTES
+    found = Guest(tmp_path, kernel, world).call(guest_crowd.crowd, link=link(), algorithms=algorithms(), flows=FLOWS)
+    assert found["got_bytes"] == FLOWS * guest_crowd.SIZE_BYTES
+    assert 1 <= found["most_cwnd_pkts"] < guest_crowd.SIZE_BYTES

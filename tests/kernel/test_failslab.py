@@ -22,12 +22,12 @@ def guest(tmp_path_factory: pytest.TempPathFactory, kernel: Kernel, world: Image
 
 def test_a_flow_of_search_without_memory_is_a_flow_of_cubic_and_is_counted(guest: Guest) -> None:
     requested = {"module": "tcp_search", "parameter": "no_memory_flows"}
-    seen = guest.call(guest_failslab.starved_module, link=link(), algorithms=["search"], **requested)
-    assert seen["counted"] == {"search": 1}
-    assert seen["facts"]["search"]["got_bytes"] == SIZE_BYTES
+    found = guest.call(guest_failslab.starved_module, link=link(), algorithms=["search"], **requested)
+    assert found["counted"] == {"search": 1}
+    assert found["facts"]["search"]["got_bytes"] == SIZE_BYTES
 
 
 def test_every_sender_arrives_in_a_kernel_where_one_allocation_in_twenty_fails(guest: Guest) -> None:
-    seen = guest.call(guest_failslab.starved_kernel, link=link(), algorithms=algorithms())
-    assert {facts["got_bytes"] for facts in seen["facts"].values()} == {SIZE_BYTES}
-    assert min(seen["failed"].values()) > 10
+    found = guest.call(guest_failslab.starved_kernel, link=link(), algorithms=algorithms())
+    assert {facts["got_bytes"] for facts in found["facts"].values()} == {SIZE_BYTES}
+    assert min(found["failed"].values()) > 10

@@ -51,10 +51,10 @@ def filled(request: pytest.FixtureRequest, tmp_path: Path, kernel: Kernel) -> Pa
 def test_a_disk_that_fills_up_fails_the_trial_in_one_line_and_loses_no_other(filled: Path) -> None:
     assert (filled / "status").read_text() == "1\n"
     assert (filled / "err").read_text() == ""
-    told = [line for line in (filled / "out").read_text().splitlines() if "gave no result" in line]
-    assert len(told) == 1
-    assert told[0].startswith("1 trials gave no result: cubic_plain-002: ")
-    assert "full" in told[0] or "No space left" in told[0]
+    reported = [line for line in (filled / "out").read_text().splitlines() if "gave no result" in line]
+    assert len(reported) == 1
+    assert reported[0].startswith("1 trials gave no result: cubic_plain-002: ")
+    assert "full" in reported[0] or "No space left" in reported[0]
     (trial,) = Run(next((filled / "mine").glob("[0-9]*"))).trials
     assert trial.number == 1
     assert trial.packets.height > 0
@@ -81,9 +81,9 @@ def test_a_module_built_for_another_kernel_is_reported_in_one_line(
         module.write_bytes(built.replace(b"vermagic=6.", b"vermagic=5."))
     other = dataclasses.replace(bench.backend, kernel=dataclasses.replace(kernel, modules=tmp_path / "modules"))
     job = dataclasses.replace(bench.job(experiment_on(SMALL, "search"), "search", "other-kernel"), backend=other)
-    with pytest.raises(TrialError, match=r"^modprobe tcp_search: .*version magic '5\..*' should be '6\.") as told:
+    with pytest.raises(TrialError, match=r"^modprobe tcp_search: .*version magic '5\..*' should be '6\.") as reported:
         run_trial(job)
-    assert "\n" not in str(told.value)
+    assert "\n" not in str(reported.value)
     assert not list(job.folder.parent.iterdir())
 
 
@@ -94,10 +94,10 @@ def test_a_table_that_cannot_be_written_is_reported_in_one_line(bench: Bench) ->
         pl.DataFrame({"a": range(9999)}).write_parquet("/dev/full")
         pytest.fail("a full disk took a table")
 
-    told = pool.line_if_failed(full, job)
-    assert str(told).startswith(f"{job.folder}: ")
-    assert "No space left" in str(told)
-    assert "\n" not in str(told)
+    reported = pool.line_if_failed(full, job)
+    assert str(reported).startswith(f"{job.folder}: ")
+    assert "No space left" in str(reported)
+    assert "\n" not in str(reported)
 
 
 @pytest.mark.parametrize(

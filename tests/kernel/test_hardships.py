@@ -33,63 +33,63 @@ def suffered(guest: Guest, hardship: Callable[..., Facts], packet_bytes: int = P
     """Have every sender suffer it; every flow must arrive whole, with a congestion window that makes sense."""
     facts: Facts = guest.call(hardship, link=link(), algorithms=algorithms())
     assert list(facts) == algorithms()
-    for sender, seen in facts.items():
-        assert LEAST_CWND_PKTS <= seen["most_cwnd_pkts"] <= most_cwnd_pkts(sender, packet_bytes), sender
+    for sender, found in facts.items():
+        assert LEAST_CWND_PKTS <= found["most_cwnd_pkts"] <= most_cwnd_pkts(sender, packet_bytes), sender
     return facts
 
 
 def without(facts: Facts, *counters: str) -> list[str]:
     """Name the senders whose kernel never counted such a thing: they did not meet the hardship."""
-    return [sender for sender, seen in facts.items() if not any(seen.get(counter) for counter in counters)]
+    return [sender for sender, found in facts.items() if not any(found.get(counter) for counter in counters)]
 
 
 def test_a_flow_survives_retransmission_timeouts(guest: Guest) -> None:
     facts = suffered(guest, guest_hardships.timeout)
     assert without(facts, "server.TcpExtTCPTimeouts") == []
-    assert {seen["got_bytes"] for seen in facts.values()} == {SIZE_BYTES}
+    assert {found["got_bytes"] for found in facts.values()} == {SIZE_BYTES}
 
 
 def test_a_flow_survives_reordering(guest: Guest) -> None:
     facts = suffered(guest, guest_hardships.reordering)
     assert without(facts, "server.TcpExtTCPSACKReorder", "server.TcpExtTCPTSReorder") == []
-    assert {seen["got_bytes"] for seen in facts.values()} == {SIZE_BYTES}
+    assert {found["got_bytes"] for found in facts.values()} == {SIZE_BYTES}
 
 
 def test_a_flow_survives_a_receiver_that_takes_back_what_it_selectively_acknowledged(guest: Guest) -> None:
     facts = suffered(guest, guest_hardships.reneging)
     assert without(facts, "server.TcpExtTCPSACKReneging") == []
-    assert {seen["got_bytes"] for seen in facts.values()} == {RENEGED_BYTES}
+    assert {found["got_bytes"] for found in facts.values()} == {RENEGED_BYTES}
 
 
 def test_a_flow_survives_a_window_of_zero(guest: Guest) -> None:
     facts = suffered(guest, guest_hardships.zero_window)
     assert without(facts, "client.TcpExtTCPToZeroWindowAdv") == []
-    assert {seen["got_bytes"] for seen in facts.values()} == {SIZE_BYTES}
+    assert {found["got_bytes"] for found in facts.values()} == {SIZE_BYTES}
 
 
 def test_a_flow_survives_tiny_segments(guest: Guest) -> None:
     facts = suffered(guest, guest_hardships.tiny_mss, LEAST_MSS_BYTES)
-    for seen in facts.values():
-        assert seen["server.TcpOutSegs"] > seen["got_bytes"] / LEAST_MSS_BYTES
+    for found in facts.values():
+        assert found["server.TcpOutSegs"] > found["got_bytes"] / LEAST_MSS_BYTES
 
 
 def test_a_flow_survives_congestion_marks_and_retransmits_for_none(guest: Guest) -> None:
     facts = suffered(guest, guest_hardships.marks)
     assert without(facts, "client.IpExtInCEPkts") == []
     assert {
-        sender: seen["server.TcpRetransSegs"] for sender, seen in facts.items() if seen.get("server.TcpRetransSegs")
+        sender: found["server.TcpRetransSegs"] for sender, found in facts.items() if found.get("server.TcpRetransSegs")
     } == {}
-    assert {seen["got_bytes"] for seen in facts.values()} == {SIZE_BYTES}
+    assert {found["got_bytes"] for found in facts.values()} == {SIZE_BYTES}
 
 
 def test_a_flow_survives_that_its_data_goes_out_before_the_handshake_is_done(guest: Guest) -> None:
     facts = suffered(guest, guest_hardships.fast_open)
     assert without(facts, "server.TcpExtTCPFastOpenPassive") == []
-    assert {seen["got_bytes"] for seen in facts.values()} == {SIZE_BYTES}
+    assert {found["got_bytes"] for found in facts.values()} == {SIZE_BYTES}
 
 
 def test_a_flow_survives_every_change_of_its_congestion_control(guest: Guest) -> None:
     names = algorithms()
-    seen = guest.call(guest_hardships.switched, link=link(), algorithms=names)
-    assert len(seen["switches"]) == len(names) * (len(names) - 1)
-    assert LEAST_CWND_PKTS <= seen["most_cwnd_pkts"] <= most_cwnd_pkts("hybla")  # one of those it was
+    found = guest.call(guest_hardships.switched, link=link(), algorithms=names)
+    assert len(found["switches"]) == len(names) * (len(names) - 1)
+    assert LEAST_CWND_PKTS <= found["most_cwnd_pkts"] <= most_cwnd_pkts("hybla")  # one of those it was

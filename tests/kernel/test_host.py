@@ -16,11 +16,11 @@ from tests.conftest import SMALL, experiment_on
 from tests.guest import host as guest_host
 
 NODES = {"server", "gateway", "satellite", "client"}
-Ask = Callable[..., dict[str, Any]]
+OnGuest = Callable[..., dict[str, Any]]
 
 
 @pytest.fixture
-def ask(tmp_path: Path, kernel: Kernel, world: Image) -> Ask:
+def on_guest(tmp_path: Path, kernel: Kernel, world: Image) -> OnGuest:
     """Call a function of guest_host in a kernel of its own, with the plan of a small trial."""
     experiment = experiment_on(SMALL, "search", duration_s=20)
     plan = make_plan(experiment, experiment.ccas["search"], draw(experiment, 1))
@@ -33,8 +33,8 @@ def ask(tmp_path: Path, kernel: Kernel, world: Image) -> Ask:
     return requested
 
 
-def test_a_whole_trial_leaves_the_machine_as_it_was(ask: Ask) -> None:
-    reported = ask(guest_host.whole)
+def test_a_whole_trial_leaves_the_machine_as_it_was(on_guest: OnGuest) -> None:
+    reported = on_guest(guest_host.whole)
     assert reported["error"] is None
     assert reported["after"] == reported["before"]
     assert len(reported["machine"]["seconds"]) >= 19
@@ -42,8 +42,8 @@ def test_a_whole_trial_leaves_the_machine_as_it_was(ask: Ask) -> None:
 
 
 @pytest.mark.parametrize("how", ["killed", "abandoned"])
-def test_what_an_ended_trial_leaves_is_removed(ask: Ask, how: str) -> None:
-    reported = ask(guest_host.left_by, how=how)
+def test_what_an_ended_trial_leaves_is_removed(on_guest: OnGuest, how: str) -> None:
+    reported = on_guest(guest_host.left_by, how=how)
     assert set(reported["during"]["namespaces"]) == NODES
     assert reported["during"]["processes"] == ["dumpcap", "iperf3"]
     assert reported["during"]["tracing"]
@@ -55,13 +55,13 @@ def test_what_an_ended_trial_leaves_is_removed(ask: Ask, how: str) -> None:
         assert "network namespace client" in reported["cleaned"]
 
 
-def test_a_second_trial_is_refused_with_the_holder_of_the_first(ask: Ask) -> None:
-    reported = ask(guest_host.twice)
+def test_a_second_trial_is_refused_with_the_holder_of_the_first(on_guest: OnGuest) -> None:
+    reported = on_guest(guest_host.twice)
     assert "/run/search-lab/lock: held by '" in reported["error"]
     assert reported["first"]["error"] is None
 
 
-def test_a_namespace_of_somebody_else_is_refused_and_kept(ask: Ask) -> None:
-    reported = ask(guest_host.stranger)
+def test_a_namespace_of_somebody_else_is_refused_and_kept(on_guest: OnGuest) -> None:
+    reported = on_guest(guest_host.stranger)
     assert reported["error"] == "ip netns: client: must not exist: it is not of this lab: delete or rename it"
     assert reported["after"]["namespaces"] == ["client"]

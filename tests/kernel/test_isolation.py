@@ -81,7 +81,7 @@ def kernels_on(folder: Path) -> list[Path]:
 
 
 @pytest.fixture(scope="module")
-def seen(bench: Bench) -> tuple[dict[str, str], list[str]]:
+def inside(bench: Bench) -> tuple[dict[str, str], list[str]]:
     """A running virtual kernel from outside: its status, and its network interfaces."""
     job = bench.job(experiment_on(SMALL, "cubic", duration_s=2), "cubic", "seen-from-the-host")
     draft = job.folder.parent / f".{job.folder.name}."  # and what separates this attempt from another
@@ -97,16 +97,16 @@ def seen(bench: Bench) -> tuple[dict[str, str], list[str]]:
     return dict(line.split(":\t", 1) for line in status), [line.split(":")[0].strip() for line in interfaces]
 
 
-def test_the_kernel_under_test_has_no_rights_on_the_host(seen: tuple[dict[str, str], list[str]]) -> None:
-    status = seen[0]
+def test_the_kernel_under_test_has_no_rights_on_the_host(inside: tuple[dict[str, str], list[str]]) -> None:
+    status = inside[0]
     assert set(status["Uid"].split()) == {str(sandbox.NOBODY if os.geteuid() == 0 else os.geteuid())}
     assert status["NoNewPrivs"] == "1"
     assert int(status["CapBnd"], 16) == 0 or os.geteuid() == 0
     assert (int(status["CapEff"], 16), int(status["CapPrm"], 16), int(status["CapInh"], 16)) == (0, 0, 0)
 
 
-def test_the_kernel_under_test_sees_no_network_of_the_host(seen: tuple[dict[str, str], list[str]]) -> None:
-    assert seen[1] == ["lo"]
+def test_the_kernel_under_test_sees_no_network_of_the_host(inside: tuple[dict[str, str], list[str]]) -> None:
+    assert inside[1] == ["lo"]
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="not root: then every test here is the lab as an unprivileged user")
@@ -131,12 +131,12 @@ def test_the_lab_runs_as_an_unprivileged_user(kernel: Kernel) -> None:
 
 
 def _readable(user: int) -> list[str]:
-    """Word a command as another user, who may read this checkout, this Python and the cache wherever they lie."""
+    """Build a command line as another user, who may read this checkout, this Python and the cache wherever they lie."""
     words = ["bwrap", "--dev-bind", "/", "/", "--perms", "0755", "--tmpfs", str(Path.home())]
-    for seen in (paths.REPO, Path(sys.base_prefix)):
-        for parent in reversed(seen.parents):
+    for folder in (paths.REPO, Path(sys.base_prefix)):
+        for parent in reversed(folder.parents):
             words += ["--perms", "0755", "--dir", str(parent)] if Path.home() in parent.parents else []
-        words += ["--ro-bind", str(seen), str(seen)]
+        words += ["--ro-bind", str(folder), str(folder)]
     words += ["--ro-bind", str(paths.cache()), "/mnt", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
     return [*words, "--", "setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", "--inh-caps=-all"]
 

@@ -76,8 +76,8 @@ def test_the_compared_captures_hold_frames_of_every_kind(lossy_trial: Trial, sma
 def test_the_capture_holds_every_frame_that_crossed_the_clients_interface(small_trial: Trial) -> None:
     counters, probes = small_trial.meta["counters"]["interfaces"], small_trial.meta["probes"]
     sent = {True: counters["satellite:eth2"]["tx_pkts"], False: counters["client:eth1"]["tx_pkts"]}
-    seen = dict(captured(small_trial)["to_client"].value_counts().iter_rows())
-    assert {way: count - probes[0]["count"] for way, count in sent.items()} == seen  # probes come before it
+    on_the_wire = dict(captured(small_trial)["to_client"].value_counts().iter_rows())
+    assert {way: count - probes[0]["count"] for way, count in sent.items()} == on_the_wire  # probes come before it
 
 
 def test_the_stored_table_is_the_decoded_capture_until_the_downloads_end(small_trial: Trial) -> None:

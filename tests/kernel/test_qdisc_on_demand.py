@@ -2,11 +2,14 @@
 """A return link grants what was requested, when it was, and no more; every frame is as in a model of it."""
 
 from collections import deque
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from lab.backends import boot
 from tests.conftest import Bench
+from tests.guest import qdiscs as guest_qdiscs
 from tests.link_bench import Arrivals, Spec, cross
 
 ACK_BYTES = 66
@@ -27,7 +30,7 @@ TOLERANCE_S = 5e-6
 
 
 def burst(*at: tuple[int, int], frame_bytes: int = ACK_BYTES) -> np.ndarray:
-    """Word bursts of (ms, packets)."""
+    """Build bursts of (ms, packets)."""
     rows = [[ms * 1_000_000, frame_bytes] for ms, count in at for _ in range(count)]
     return np.array(rows, dtype=np.uint64)
 
@@ -178,3 +181,11 @@ def test_the_queue_holds_its_limit_and_no_more(bench: Bench) -> None:
     link = run(bench, "limit", GEO | {"limit_bytes": 10 * ACK_BYTES}, burst((0, 30)))
     assert len(link.received) == 10
     assert link.record["shown"][0]["drops"] == 20
+
+
+def test_what_arrives_in_the_instant_in_which_a_frame_begins_is_for_the_next_one(bench: Bench, tmp_path: Path) -> None:
+    """A frame begins every microsecond: a packet that arrives in that very nanosecond waits, as all others do."""
+    spec = GEO | {"frame_us": 1, "phase_us": 0, "request_delay_us": 1}
+    arguments = {"spec": spec, "count": 1000}
+    called = boot.call(guest_qdiscs.pkts_that_waited, arguments, tmp_path, bench.kernel, bench.world.root)
+    assert called.result == 1000

@@ -94,9 +94,9 @@ def in_virtual_time(kernel: Kernel, world: Image, tmp_path_factory: pytest.TempP
     known = Known(20, 100, 5)
     experiment = experiment_on(known.profile, "cubic_plain", duration_s=3)
     plan = make_plan(experiment, experiment.ccas["cubic_plain"], draw(experiment, 1))
-    asked = Request([IDLE, DOWN, UP], rate_mbps=40.0)._asdict()
+    request = Request([IDLE, DOWN, UP], rate_mbps=40.0)._asdict()
     (server, client) = plan["ends"]
-    plan["work"], plan["record"] = "record", {"server": server, "client": client, "asked": asked}
+    plan["work"], plan["record"] = "record", {"server": server, "client": client, "asked": request}
     boot.run_plan(plan, folder, kernel, world.root)
     return {phase.name: phase for phase in record.phases(folder / "raw")}
 

@@ -177,6 +177,6 @@ def test_after_a_reset_decisions_are_those_of_a_new_flow(search_library: Path, a
     reset = np.arange(len(acks.t_us)) == at
     again = decide(search_library, acks, reset=reset)
     again = again[again["ack"] >= at]
-    anew = decide(search_library, acks.only(slice(at, None)))
-    anew["ack"] += np.uint64(at)
-    assert (again == anew).all()
+    restarted = decide(search_library, acks.only(slice(at, None)))
+    restarted["ack"] += np.uint64(at)
+    assert (again == restarted).all()

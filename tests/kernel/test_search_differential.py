@@ -19,7 +19,7 @@ from tests.exact_links import silent
 from tests.published_search import MODELS, checks
 from tests.search_trials import ACK, BIN, VERSIONS, plan_of, run, sender
 
-TOLD = {
+REPORTED = {
     "bin": "bin",
     "curr_delv": "curr_delv_bytes",
     "prev_delv": "prev_delv_bytes",
@@ -66,7 +66,7 @@ def assert_same_decisions(name: str, events: Events, library: Path, **params: in
         compact=published.compact,
         stop_at_exit=False,
     )
-    for theirs, ours in TOLD.items():
+    for theirs, ours in REPORTED.items():
         assert np.array_equal(bins[theirs].astype(np.int64), replayed[ours].astype(np.int64)), theirs
 
 

@@ -90,7 +90,7 @@ def test_an_exit_by_loss_is_reported_once_with_its_cause(
 
 
 @pytest.mark.parametrize(
-    ("name", "wrong", "told"),
+    ("name", "wrong", "reported"),
     [
         ("search2", {"bins": 4}, "tcp_search2: bins=4: must be a whole number from 5 to 100"),
         ("search2", {"on_exit": 2}, "tcp_search2: on_exit=2: must be a whole number from 0 to 1"),
@@ -98,7 +98,7 @@ def test_an_exit_by_loss_is_reported_once_with_its_cause(
     ],
 )
 def test_a_module_refuses_what_it_cannot_do(
-    tmp_path: Path, kernel: Kernel, world: Image, name: str, wrong: dict[str, int], told: str
+    tmp_path: Path, kernel: Kernel, world: Image, name: str, wrong: dict[str, int], reported: str
 ) -> None:
-    with pytest.raises(TrialError, match=told):
+    with pytest.raises(TrialError, match=reported):
         left(tmp_path, kernel, world, SMALL, name, **wrong)

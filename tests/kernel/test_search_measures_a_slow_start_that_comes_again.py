@@ -28,7 +28,7 @@ def again(tmp_path_factory: pytest.TempPathFactory, kernel: Kernel, world: Image
 def test_bins_are_decided_in_the_first_second_of_an_epoch_but_by_the_published_code(
     again: dict[str, Again], version: str
 ) -> None:
-    seen = again[version]
-    assert seen["epoch_at_most_s"] < 1
-    assert seen["cwnd_pkts"] < seen["ssthresh_pkts"]  # in slow start
-    assert seen["bins"] == 0 if version in PUBLISHED else seen["bins"] >= 3  # of four round trips
+    row = again[version]
+    assert row["epoch_at_most_s"] < 1
+    assert row["cwnd_pkts"] < row["ssthresh_pkts"]  # in slow start
+    assert row["bins"] == 0 if version in PUBLISHED else row["bins"] >= 3  # of four round trips

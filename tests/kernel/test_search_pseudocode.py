@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What Algorithm 1 leaves open or has wrong, the core resolves as search_core.c says it does."""
+"""What Algorithm 1 leaves open or has wrong, the core resolves as search_core.c states."""
 
 from pathlib import Path
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The replay: the core agrees with a plain reading of the thesis, and its table says what was decided."""
+"""The replay: the core agrees with a plain reading of the thesis, and its table holds what was decided."""
 
 from fractions import Fraction
 from math import floor

@@ -48,7 +48,7 @@ def test_where_the_kernel_reports_no_idle_a_silence_is_a_false_exit_unless_misse
 ) -> None:
     """What the tests above would see of a sender that keeps its bins over a silence."""
     requested = {"link": link(deep(RATE_MBPS, RTT_MS)), "sends": PAUSE, "sysctls": NO_RESTART}
-    kept, mended = guest.call(
+    kept, fixed = guest.call(
         guest_search.watched, cases=[("search2_printed", {}), ("search2_printed", {"missed_bins_max": 5})], **requested
     )
-    assert kept["after"]["cwnd_pkts"] < BDP_PKTS < mended["after"]["cwnd_pkts"]
+    assert kept["after"]["cwnd_pkts"] < BDP_PKTS < fixed["after"]["cwnd_pkts"]

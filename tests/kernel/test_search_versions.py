@@ -133,7 +133,7 @@ def test_the_packed_state_decides_as_the_unpacked_one_but_for_its_units(
     wide = replay_bins(search_library, *acks, params, stop_at_exit=False)
     packed = replay_bins(search_library, *acks, params, compact=True, stop_at_exit=False)
     assert (wide[["ack", "rtt_us", "bin_us"]] == packed[["ack", "rtt_us", "bin_us"]]).all()
-    index = wide["bin"] < 50  # of which the packed state tells no more than 62
+    index = wide["bin"] < 50  # of which the packed state holds no more than 62
     assert (wide["bin"] == packed["bin"])[index].all()
     unit = max(1, 2 * int(acks.delivered_bytes[-1]) >> 15)  # of a ring that holds all there is
     both = np.isin(wide["verdict"], (7, 8)) & np.isin(packed["verdict"], (7, 8))

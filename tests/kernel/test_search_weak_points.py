@@ -81,20 +81,20 @@ def test_an_rtt_that_fell_gives_the_bins_of_its_own_length(search_library: Path,
     acks = slow_start(100_000, rounds=20, spacing=0.01, capacity_round=8)
     acks.rtt_us[0] = 300_000
     late = decide_as(search_library, name, acks, restart_rtt_pct=0)
-    anew = decide_as(search_library, name, acks, restart_rtt_pct=50)
-    assert RTT_FELL in anew["verdict"]
-    assert set(anew["bin_us"][1:]) == {35_000}
-    first, mended = exit_rtts(acks, late, 100_000), exit_rtts(acks, anew, 100_000)
-    assert mended is not None
-    assert (9 if name == "search" else 10) < mended < 11
-    assert first is None or first > mended
+    restarted = decide_as(search_library, name, acks, restart_rtt_pct=50)
+    assert RTT_FELL in restarted["verdict"]
+    assert set(restarted["bin_us"][1:]) == {35_000}
+    first, fixed = exit_rtts(acks, late, 100_000), exit_rtts(acks, restarted, 100_000)
+    assert fixed is not None
+    assert (9 if name == "search" else 10) < fixed < 11
+    assert first is None or first > fixed
 
 
 # ---- a silence longer than a window
 
 
 def stalled(silence_bins: int) -> Acks:
-    """A doubling flow in which nothing came for some bins; the first RTT after it tells of them."""
+    """A doubling flow in which nothing came for some bins; the first RTT after it contains them."""
     before = [1000 * 2 ** (k // 3) for k in range(24)]
     after = [1000 * 2 ** (k // 3) for k in range(24, 48)]
     acks = one_ack_a_bin(before + [0] * silence_bins + after).without(slice(25, 25 + silence_bins))
@@ -109,10 +109,10 @@ def test_a_silence_longer_than_a_window_is_a_false_exit_unless_it_starts_again(
 ) -> None:
     acks = stalled(silence_bins)
     assert EXIT in decide_as(search_library, name, acks, missed_bins_max=0)["verdict"]
-    mended = decide_as(search_library, name, acks, missed_bins_max=10, restart_rtt_pct=50)
-    assert AFTER_SILENCE in mended["verdict"]
-    assert EXIT not in mended["verdict"]
-    assert mended["verdict"][-1] == STAY
+    fixed = decide_as(search_library, name, acks, missed_bins_max=10, restart_rtt_pct=50)
+    assert AFTER_SILENCE in fixed["verdict"]
+    assert EXIT not in fixed["verdict"]
+    assert fixed["verdict"][-1] == STAY
 
 
 @every_version

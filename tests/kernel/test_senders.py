@@ -50,22 +50,22 @@ def test_the_exit_on_record_is_the_one_that_tcp_probe_shows(bench: Bench, cca: s
     """The oracle knows the exit to within one ACK, and ssthresh where that is not below 3/4 of the window."""
     trial = trial_of(bench, cca)
     (row,) = trial.exits.to_dicts()
-    seen = seen_exit(trial)
-    assert seen is not None
-    assert seen["t_s"] - TICK_S <= row["t_s"] <= seen["next_s"]
-    assert row["cwnd_pkts"] - seen["cwnd_pkts"] in (0, 1, 2)
-    assert row["ssthresh_pkts"] <= seen["ssthresh_pkts"]
+    found = seen_exit(trial)
+    assert found is not None
+    assert found["t_s"] - TICK_S <= row["t_s"] <= found["next_s"]
+    assert row["cwnd_pkts"] - found["cwnd_pkts"] in (0, 1, 2)
+    assert row["ssthresh_pkts"] <= found["ssthresh_pkts"]
     if row["cause"] in ("loss", "hystart"):
-        assert row["ssthresh_pkts"] == seen["ssthresh_pkts"]
+        assert row["ssthresh_pkts"] == found["ssthresh_pkts"]
 
 
 def test_bbrs_exit_is_known_with_the_threshold_that_tcp_probe_cannot_show(bench: Bench) -> None:
     """BBR leaves STARTUP with ssthresh at its estimate of the bandwidth-delay product: 173 segments of 1448 bytes."""
     (row,) = trial_of(bench, "bbr").exits.to_dicts()
-    seen = seen_exit(trial_of(bench, "bbr"))
-    assert seen is not None
+    found = seen_exit(trial_of(bench, "bbr"))
+    assert found is not None
     assert row["ssthresh_pkts"] == pytest.approx(20e6 / 8 * 0.1 / 1448, rel=0.1)
-    assert seen["ssthresh_pkts"] == 3 * row["cwnd_pkts"] // 4
+    assert found["ssthresh_pkts"] == 3 * row["cwnd_pkts"] // 4
 
 
 def test_dctcp_negotiates_ecn_and_no_other_sender_does(bench: Bench) -> None:

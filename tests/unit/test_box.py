@@ -12,7 +12,7 @@ from lab.images.vm import acceleration, build
 
 
 @pytest.fixture
-def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def box_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("LAB_CACHE", str(tmp_path))
     build.folder().mkdir()
     file = build.folder() / build.NAME
@@ -22,20 +22,20 @@ def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return file
 
 
-def test_a_whole_box_is_found(made: Path) -> None:
+def test_a_whole_box_is_found(box_file: Path) -> None:
     found = build.find()
     assert found
-    assert (found.file, found.versions) == (made, {"udev": "1"})
+    assert (found.file, found.versions) == (box_file, {"udev": "1"})
 
 
-def test_a_box_whose_checksum_is_wrong_is_refused(made: Path) -> None:
-    made.write_bytes(b"another disk")
+def test_a_box_whose_checksum_is_wrong_is_refused(box_file: Path) -> None:
+    box_file.write_bytes(b"another disk")
     with pytest.raises(UserError, match=r"search-lab.images.vm: sha256=\w+: must be \w+: remove .* and build it again"):
         build.find()
 
 
-def test_a_box_that_is_gone_is_refused(made: Path) -> None:
-    made.unlink()
+def test_a_box_that_is_gone_is_refused(box_file: Path) -> None:
+    box_file.unlink()
     with pytest.raises(UserError, match="sha256=missing"):
         build.find()
 

@@ -39,8 +39,8 @@ def test_every_check_has_its_target_and_what_was_measured() -> None:
 
 
 def slower(_plan: Any, _node: Any, tables: dict[str, pl.DataFrame]) -> None:
-    asked = pl.when(pl.col("quantity") == "down.rate_mbps").then(1.03).otherwise(1.0)
-    tables["link"] = tables["link"].with_columns(pl.col("value") * asked)
+    changed = pl.when(pl.col("quantity") == "down.rate_mbps").then(1.03).otherwise(1.0)
+    tables["link"] = tables["link"].with_columns(pl.col("value") * changed)
 
 
 def unsampled(_plan: Any, _node: Any, tables: dict[str, pl.DataFrame]) -> None:

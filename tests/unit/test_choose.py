@@ -48,7 +48,7 @@ def test_what_is_requested_wins() -> None:
 
 @pytest.mark.usefixtures("down")
 @pytest.mark.parametrize(
-    ("backend", "engine", "said"),
+    ("backend", "engine", "message"),
     [
         ("cloud", None, "command line: backend=cloud: must be one of virtual, host, vm"),
         (None, "docker", "command line: engine=docker: must be one of netns, containerlab, mininet"),
@@ -56,8 +56,8 @@ def test_what_is_requested_wins() -> None:
         (None, "mininet", "command line: engine=mininet: must be netns without a VM"),
     ],
 )
-def test_what_does_not_go_together_is_refused(backend: str | None, engine: str | None, said: str) -> None:
-    with pytest.raises(UserError, match=said):
+def test_what_does_not_go_together_is_refused(backend: str | None, engine: str | None, message: str) -> None:
+    with pytest.raises(UserError, match=message):
         choose.choose(backend, engine)
 
 

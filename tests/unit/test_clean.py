@@ -4,6 +4,7 @@
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -61,6 +62,10 @@ def test_clean_without_the_cache_leaves_a_folder_of_the_users_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = home(tmp_path / "home")
+    (tmp_path / "tmp").mkdir()
+    monkeypatch.setattr(
+        tempfile, "tempdir", str(tmp_path / "tmp")
+    )  # in the machine's, a killed command may have left some
     monkeypatch.setenv("LAB_CACHE", str(tmp_path / "home"))
     assert list(tidy(with_cache=False)) == []
     assert set((tmp_path / "home").rglob("*")) == before

@@ -13,6 +13,7 @@ import pytest
 from lab.evaluation.claims import rows as claims
 from lab.evaluation.claims.verdict import AGREES, EXPLAINED, OPEN, PARTLY, UNEXPLAINED, UNJUDGED
 from lab.evaluation.write import claimed
+from lab.judge.judged import judged
 from lab.judge.stored import Stored, stored
 from lab.report.index.summary import one_a_link
 from lab.schema.scenario import load_scenario
@@ -35,6 +36,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, link in (("mine", SLOW), ("same", SLOW), ("faster", FAST)):
         run = store_run(results, TRIALS, name=name, link=link, senders=SENDERS)
         (run.parent / "latest").symlink_to(run.name)
+        judged(Run(run), workers=1)  # stored with the run: no test judges it again
     return results
 
 

@@ -126,17 +126,19 @@ RATES = {"rate_down_mbps", "rate_up_mbps", "opportunities"}
 @needs_real
 @pytest.mark.parametrize("name", sorted(each.name for each in LICENSED))
 def test_the_description_of_a_recording_is_what_its_importer_finds(name: str) -> None:
-    said = dataset(name)
-    beside = {option: value for option, value in said.written_options.items() if value in said.origin.files}
-    files = {option: real(f"{said.collection}/{value}") for option, value in beside.items()}
-    found = importers.read(real(f"{said.collection}/{said.file}"), said.own.format, **said.written_options | files)
+    described = dataset(name)
+    beside = {option: value for option, value in described.written_options.items() if value in described.origin.files}
+    files = {option: real(f"{described.collection}/{value}") for option, value in beside.items()}
+    found = importers.read(
+        real(f"{described.collection}/{described.file}"), described.own.format, **described.written_options | files
+    )
     columns = set(found.frame.columns)
-    rates = [meaning for meaning in said.recorded if meaning in ("capacity", "goodput", "usage", "rate")]
+    rates = [meaning for meaning in described.recorded if meaning in ("capacity", "goodput", "usage", "rate")]
     assert rates == ([found.meaning or "rate"] if columns & RATES else [])
-    assert ("rtt" in said.recorded) == ("rtt_ms" in columns)
-    assert ("delay" in said.recorded) == ("delay_ms" in columns)
-    assert ("acks" in said.recorded) == ("acked_bytes" in columns)
-    assert ("loss" in said.recorded) == bool(columns & {"lost", "loss_pct"})
-    assert (said.length_s is None) == (found.kind == "samples")
-    if said.length_s:
-        assert found.frame["t_s"][-1] == pytest.approx(said.length_s, rel=0.02)
+    assert ("rtt" in described.recorded) == ("rtt_ms" in columns)
+    assert ("delay" in described.recorded) == ("delay_ms" in columns)
+    assert ("acks" in described.recorded) == ("acked_bytes" in columns)
+    assert ("loss" in described.recorded) == bool(columns & {"lost", "loss_pct"})
+    assert (described.length_s is None) == (found.kind == "samples")
+    if described.length_s:
+        assert found.frame["t_s"][-1] == pytest.approx(described.length_s, rel=0.02)

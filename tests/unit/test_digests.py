@@ -19,6 +19,7 @@ from lab.report import trust
 from lab.tables.digests import SUMS, read_digests, write_digests, write_with_digest
 from lab.tables.stored_run import Run
 from lab.tables.stored_trial import TABLES, Trial
+from tests.examples import examples
 
 FIXTURE = REPO / "tests" / "data" / "stored" / "format-2"
 FLIPS, FLIPS_WITHOUT_DIGESTS = 600, 150
@@ -75,7 +76,7 @@ def test_every_flipped_bit_is_one_line_and_its_trial_counts_as_missing(run: Path
     files = sorted(file for file in run.rglob("*") if file.is_file())
     draw = np.random.default_rng(16)
     trial = run / "trials" / "search-001"
-    for _ in range(FLIPS):
+    for _ in range(examples(FLIPS)):
         file = files[draw.integers(len(files))]
         place = int(draw.integers(8 * file.stat().st_size))
         before = flip(file, place)
@@ -90,7 +91,7 @@ def test_every_flipped_bit_is_one_line_and_its_trial_counts_as_missing(run: Path
 
 def test_a_flipped_bit_of_a_table_without_a_digest_is_read_or_its_trial_counts_as_missing(old: Path) -> None:
     draw = np.random.default_rng(16)
-    for _ in range(FLIPS_WITHOUT_DIGESTS):
+    for _ in range(examples(FLIPS_WITHOUT_DIGESTS)):
         name = TABLES[draw.integers(len(TABLES))]
         file = old / "trials" / "search-001" / f"{name}.parquet"
         before = flip(file, int(draw.integers(8 * file.stat().st_size)))

@@ -47,8 +47,8 @@ def test_a_size_is_there_with_the_first_ack_that_covers_it(lengths: list[int], s
         rows.append(packet(0.1 * number, True, seq_bytes=first, len_bytes=length, ack_bytes=5000))
         first += length
         rows.append(packet(0.1 * number + 0.01, False, ack_bytes=first, len_bytes=0))
-    asked = PLAN["flows"][0] | {"duration_s": 100, "size_bytes": size_bytes}
-    (found,) = downloads.measure(PLAN | {"flows": [asked]}, NODE, TABLES | {"packets": pl.DataFrame(rows, PACKETS)})
+    requested = PLAN["flows"][0] | {"duration_s": 100, "size_bytes": size_bytes}
+    (found,) = downloads.measure(PLAN | {"flows": [requested]}, NODE, TABLES | {"packets": pl.DataFrame(rows, PACKETS)})
     if sum(lengths) < size_bytes:
         assert (found["seconds"], found["bytes"]) == pytest.approx((100, sum(lengths)))
     else:

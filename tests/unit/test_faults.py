@@ -31,9 +31,9 @@ def refusal(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str])
         monkeypatch.setattr(sys, "argv", ["lab", *words])
         with pytest.raises(SystemExit) as end:
             main()
-        told = capsys.readouterr().err
-        assert (end.value.code, told.count("\n")) == (2, 1), told
-        return told.strip()
+        reported = capsys.readouterr().err
+        assert (end.value.code, reported.count("\n")) == (2, 1), reported
+        return reported.strip()
 
     return run
 

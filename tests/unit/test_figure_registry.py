@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A figure is one file: the page that it declares shows it, and nothing else is edited."""
+"""A figure is one file that declares its page."""
 
 from pathlib import Path
 
@@ -9,29 +9,6 @@ from lab.base.errors import UserError
 from lab.base.paths import LAB
 from lab.figures.page_figure import Place
 from lab.figures.registry import figures
-from lab.report.index.write import write_index
-from lab.report.write import write_report
-from tests.stored_run import store_run
-
-SENDERS = ("search", "cubic")
-ADDED = """
-from lab.figures.page_figure import PageFigure, Place
-from lab.figures.style import Drawing, in_house_style, panels
-
-
-@in_house_style
-def figure():
-    drawn, (axis,) = panels(1, 2.0)
-    axis.plot([0, 1], [0, 1])
-    return drawn
-
-
-def draw(given):
-    return Drawing(figure(), "A line of my own.", "The own line that rises from 0 to 1.")
-
-
-FIGURE = PageFigure("own_line", Place.{place}, draw)
-"""
 
 
 @pytest.fixture
@@ -47,26 +24,6 @@ def test_every_file_that_draws_declares_its_place() -> None:
     drawing = {file.stem for file in (LAB / "figures").glob("*.py") if "\ndef draw(" in file.read_text()}
     declared = {figure.draw.__module__.split(".")[-1] for place in Place for figure in figures(place)}
     assert declared == drawing
-
-
-def test_added_figures_are_on_the_page_of_a_run(folder: Path, tmp_path: Path) -> None:
-    for place in ("RUN", "TRIAL"):
-        (folder / f"own_{place}.py").write_text(ADDED.replace("{place}", place).replace("own", place.lower()))
-    report = write_report(store_run(tmp_path / "results", trials=1, senders=SENDERS), None)
-    page = report.paths.page.read_text()
-    for place, times in (("run", 1), ("trial", len(SENDERS))):
-        assert page.count(f"A line of my {place}.") == times
-        assert page.count(f"The {place} line that rises from 0 to 1.") == times
-        assert len([path for path in report.paths.figures if path.name.startswith(f"{place}_line")]) == 3 * times
-
-
-def test_an_added_figure_is_in_the_summary_of_the_index(folder: Path, tmp_path: Path) -> None:
-    (folder / "own_summary.py").write_text(ADDED.replace("{place}", "SUMMARY"))
-    run = store_run(tmp_path / "results", trials=1, senders=SENDERS[:1])
-    (run.parent / "latest").symlink_to(run.name)
-    page = write_index(tmp_path / "results", None, tmp_path).read_text()
-    assert "A line of my own." in page
-    assert (tmp_path / "results" / "own_line.pdf").stat().st_size > 0
 
 
 def test_a_file_without_a_figure_is_one_line_that_names_it(folder: Path) -> None:

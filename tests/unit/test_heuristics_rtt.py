@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lab.judge.rtt import min_rtt_ms
+from tests.examples import examples
 from tests.slow_start_model import ACK, PACKETS, SYN, Path, download, packet
 
 
@@ -31,6 +32,17 @@ def test_a_tsval_shared_by_several_acks_is_timed_from_the_first_to_its_first_ech
     assert min_rtt_ms(capture(*sent, *echoes)) == pytest.approx(600)
 
 
+def test_a_round_trip_below_a_millisecond_counts() -> None:
+    syn, syn_ack = packet(0.0, False, flags=SYN, tsval=None), packet(0.0004, True, flags=SYN | ACK, tsecr=None)
+    assert min_rtt_ms(capture(syn, syn_ack)) == pytest.approx(0.4)
+
+
+def test_what_comes_back_without_an_ack_echoes_nothing() -> None:
+    sent, reset = packet(1.0, False, tsval=500), packet(1.1, True, tsecr=500, flags=0x04)
+    echo = packet(1.6, True, tsecr=500, len_bytes=1448)
+    assert min_rtt_ms(capture(sent, reset, echo)) == pytest.approx(600)
+
+
 def test_other_flows_do_not_count() -> None:
     other = [packet(0.0, False, flags=SYN, tsval=1), packet(0.1, True, flags=SYN | ACK, tsecr=1)]
     assert min_rtt_ms(capture(*(row | {"flow": 0} for row in other))) is None
@@ -41,7 +53,7 @@ def test_a_capture_without_any_answer_has_no_rtt() -> None:
 
 
 @given(st.floats(5, 800))
-@settings(max_examples=30)  # each models a download
+@settings(max_examples=examples(30))  # each models a download
 def test_a_download_shows_the_base_rtt_of_its_path_within_a_tick(base_rtt_ms: float) -> None:
     found = min_rtt_ms(download(Path(base_rtt_ms=base_rtt_ms, duration_s=2)).tables()["packets"])
     assert found is not None

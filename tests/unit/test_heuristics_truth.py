@@ -16,7 +16,7 @@ LINK = Link.constant(RATE_MBPS, RTT_MS)
 
 
 def sampled(backlog: Callable[[float], bool], sent_share: float = 1.0, until_s: float = 1.0) -> pl.DataFrame:
-    """A queue that is filled when the function says so, on a link that sends this share of its rate."""
+    """A queue that is filled when the function returns true, on a link that sends this share of its rate."""
     times = [EVERY_S * n for n in range(round(until_s / EVERY_S))]
     columns = {
         "t_s": times,

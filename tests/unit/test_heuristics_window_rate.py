@@ -8,6 +8,7 @@ from lab.judge.window_rate import first_reached_s
 from tests.slow_start_model import ACKS
 
 MSS_BYTES = 1448
+FIRST = ((0.0, 0), (0.01, 1), (0.02, 2))  # time and bytes acknowledged, the SYN's included, before each ACK
 SEGMENT_MBPS = MSS_BYTES * 8 / 10 / 1000  # one segment in each RTT of 10 ms
 
 
@@ -48,6 +49,11 @@ def test_a_window_that_never_reaches_the_rate_has_no_time() -> None:
 
 def test_without_a_rate_there_is_no_time() -> None:
     assert first_reached_s(doubling(), MSS_BYTES, None) is None
+
+
+def test_an_ack_of_the_first_byte_counts() -> None:
+    first = [{"flow": 1, "t_s": t_s, "cwnd_pkts": 10, "srtt_ms": 10.0, "snd_una_bytes": una} for t_s, una in FIRST]
+    assert first_reached_s(pl.DataFrame(first, schema=ACKS), MSS_BYTES, SEGMENT_MBPS) == pytest.approx(0.01)
 
 
 def test_other_flows_do_not_count() -> None:

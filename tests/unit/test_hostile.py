@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Each bad input of the corpus is refused in its line; a short fuzzing finds no other end."""
+"""Each bad input of the corpus is refused in its line."""
 
 import json
 import subprocess
@@ -10,10 +10,6 @@ import pytest
 
 from lab.base.errors import MOST_CHARS
 from tests.hostile.inputs import INPUTS
-from tests.hostile.readers import READERS
-
-FEW = "40"
-SEED = "1"
 
 
 def in_a_process(*words: str) -> "subprocess.CompletedProcess[str]":
@@ -41,9 +37,3 @@ def test_a_bad_input_is_refused_in_one_line(tried: dict[str, str | None], one: d
     assert one["refused"] in line
     assert line.isprintable()
     assert len(line) <= MOST_CHARS + 10
-
-
-@pytest.mark.parametrize("reads", READERS)
-def test_a_changed_file_is_read_or_refused_in_one_line(reads: str) -> None:
-    done = in_a_process("tests.hostile.fuzz", reads, FEW, SEED)
-    assert done.returncode == 0, done.stderr[-3000:]

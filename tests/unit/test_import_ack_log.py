@@ -15,11 +15,12 @@ from lab.base.errors import UserError
 from lab.traces import importers
 from tests.ack_logs import FORMS, MSS, WRAP, Ack, Download, Gateway, download, text, written
 from tests.command import lab
+from tests.examples import examples
 from tests.unit.test_import_fuzz import CHANGES, FUZZED, changed, judge
 
 
 @cache
-def made() -> Download:
+def modelled() -> Download:
     return download(Gateway())
 
 
@@ -29,29 +30,29 @@ def frame_of(folder: Path, content: str, **options: Any) -> pl.DataFrame:
 
 @pytest.mark.parametrize("form", FORMS)
 def test_every_form_gives_what_was_acknowledged_and_when(tmp_path: Path, form: str) -> None:
-    frame = frame_of(tmp_path, text(made().acks, form))
-    assert frame["t_s"][1:].to_numpy() == pytest.approx([ack.t_s for ack in made().acks], abs=2e-6)
-    assert frame["acked_bytes"].to_list() == [0, *(ack.acked * MSS for ack in made().acks)]
-    assert frame["rtt_ms"][1:].to_numpy() == pytest.approx([1e3 * ack.rtt_s for ack in made().acks], abs=1e-3)
-    assert frame["retransmits_pkts"].sum() == made().acks[-1].retrans
+    frame = frame_of(tmp_path, text(modelled().acks, form))
+    assert frame["t_s"][1:].to_numpy() == pytest.approx([ack.t_s for ack in modelled().acks], abs=2e-6)
+    assert frame["acked_bytes"].to_list() == [0, *(ack.acked * MSS for ack in modelled().acks)]
+    assert frame["rtt_ms"][1:].to_numpy() == pytest.approx([1e3 * ack.rtt_s for ack in modelled().acks], abs=1e-3)
+    assert frame["retransmits_pkts"].sum() == modelled().acks[-1].retrans
     assert frame["mss_bytes"].unique().to_list() == [MSS]
 
 
 @pytest.mark.parametrize("form", [form for form in FORMS if form != "without snd_nxt"])
 def test_what_is_in_flight_is_what_was_sent_less_what_was_acknowledged(tmp_path: Path, form: str) -> None:
-    frame = frame_of(tmp_path, text(made().acks, form))
-    assert frame["inflight_bytes"].to_list() == [None, *((ack.nxt - ack.acked) * MSS for ack in made().acks)]
+    frame = frame_of(tmp_path, text(modelled().acks, form))
+    assert frame["inflight_bytes"].to_list() == [None, *((ack.nxt - ack.acked) * MSS for ack in modelled().acks)]
 
 
 def test_a_log_that_does_not_say_what_was_sent_leaves_it_out(tmp_path: Path) -> None:
-    found = importers.read(written(tmp_path, text(made().acks, "without snd_nxt")))
+    found = importers.read(written(tmp_path, text(modelled().acks, "without snd_nxt")))
     assert "inflight_bytes" not in found.frame.columns
     assert "In flight: not in the log." in found.notes
 
 
 def test_a_segment_that_overtook_a_lost_one_counts_as_delivered(tmp_path: Path) -> None:
-    frame = frame_of(tmp_path, text(made().acks))
-    assert frame["delivered_bytes"][-1] == made().acks[-1].delivered * MSS > frame["acked_bytes"][-1]
+    frame = frame_of(tmp_path, text(modelled().acks))
+    assert frame["delivered_bytes"][-1] == modelled().acks[-1].delivered * MSS > frame["acked_bytes"][-1]
 
 
 PLAIN: dict[str, pl.DataFrame] = {}
@@ -60,11 +61,11 @@ PLAIN: dict[str, pl.DataFrame] = {}
 def plain_frame(folder: Path, form: str) -> pl.DataFrame:
     """Return the table of a log as it is made, read once per form."""
     if form not in PLAIN:
-        PLAIN[form] = frame_of(folder, text(made().acks, form))
+        PLAIN[form] = frame_of(folder, text(modelled().acks, form))
     return PLAIN[form]
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(
     form=st.sampled_from(sorted(FORMS)),
     order=st.integers(0, 10_000),
@@ -78,7 +79,7 @@ def test_order_wraps_blanks_and_line_ends_change_nothing(
 ) -> None:
     folder = tmp_path_factory.mktemp("logs")
     plain = plain_frame(folder, form)
-    other = frame_of(folder, text(made().acks, form, start_us, isn, order, comma, end))
+    other = frame_of(folder, text(modelled().acks, form, start_us, isn, order, comma, end))
     assert np.array_equal(other["t_s"].to_numpy(), plain["t_s"].to_numpy())
     assert other.drop("t_s").equals(plain.drop("t_s"))
 
@@ -89,9 +90,9 @@ def test_a_clock_that_counts_from_the_first_ack_is_negative_after_its_wrap(tmp_p
 
 
 def test_unknown_columns_are_left_out(tmp_path: Path) -> None:
-    lines = text(made().acks).splitlines()
+    lines = text(modelled().acks).splitlines()
     more = "\n".join([f"{lines[0]},note", *(f"{line},x" for line in lines[1:])]) + "\n"
-    assert frame_of(tmp_path, more).equals(frame_of(tmp_path, text(made().acks)))
+    assert frame_of(tmp_path, more).equals(frame_of(tmp_path, text(modelled().acks)))
 
 
 def test_several_acks_of_a_microsecond_are_the_last_of_them(tmp_path: Path) -> None:
@@ -111,16 +112,16 @@ def test_an_ack_without_a_round_trip_has_none(tmp_path: Path, unknown: str) -> N
 @pytest.mark.parametrize("form", ["with snd_una", "without snd_una"])
 def test_an_ack_before_the_first_of_data_is_left_out(tmp_path: Path, form: str) -> None:
     handshake = Ack(t_s=0.0, rtt_s=0.6, acked=0, nxt=0, delivered=0, lost=0, retrans=0)
-    plain = importers.read(written(tmp_path, text(made().acks, form)))
-    found = importers.read(written(tmp_path, text([handshake, *made().acks], form)))
+    plain = importers.read(written(tmp_path, text(modelled().acks, form)))
+    found = importers.read(written(tmp_path, text([handshake, *modelled().acks], form)))
     assert found.frame.equals(plain.frame)
     assert found.notes[0] == "1 ACKs came before the first of data: left out."
 
 
 def test_a_log_that_begins_during_a_download_counts_from_its_first_ack(tmp_path: Path) -> None:
-    found = importers.read(written(tmp_path, text(made().acks[300:], "without snd_una")))
+    found = importers.read(written(tmp_path, text(modelled().acks[300:], "without snd_una")))
     assert found.frame["t_s"][0] == 0
-    assert found.frame["acked_bytes"][0] == made().acks[300].acked * MSS
+    assert found.frame["acked_bytes"][0] == modelled().acks[300].acked * MSS
     assert "The log does not begin with the download: time counts from its first ACK." in found.notes
     assert "inflight_bytes" not in found.frame.columns
 
@@ -173,9 +174,9 @@ def test_the_command_refuses_in_one_line_with_status_2(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("form", FORMS)
-@settings(FUZZED, max_examples=60)
+@settings(FUZZED, max_examples=examples(60))
 @given(changes=CHANGES)
 def test_a_log_with_a_few_bytes_changed(tmp_path: Path, form: str, changes: list[tuple[int, int, bytes]]) -> None:
-    content = text(made().acks[:40], form).encode()
+    content = text(modelled().acks[:40], form).encode()
     (tmp_path / "made").write_bytes(changed(content, changes))
     judge(tmp_path / "made", "ack-log")

@@ -12,15 +12,18 @@ from hypothesis import strategies as st
 from lab.base.errors import UserError
 from lab.traces import importers, recording
 from lab.traces.recording import Recording
+from tests.examples import examples
 from tests.traces_real import needs_real, real
 from tests.unit.test_import_capture import download
 from tests.unit.test_import_capture import written as capture
-from tests.unit.test_import_iperf3 import interval, made
+from tests.unit.test_import_iperf3 import interval, iperf3_test
 from tests.unit.test_import_made import BULK, LUMOS, STATUS, irtt, lumos, trip
 from tests.unit.test_import_ping import HEAD, answer, tail
 
 FUZZED = settings(
-    max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
+    max_examples=examples(120),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 OPTIONS: dict[str, dict[str, Any]] = {
     "columns": {"columns": "t_s=t_s,rate_down_mbps=rate_down_mbps,rtt_ms=rtt_ms", "sort": True, "same_time": "spread"},
@@ -44,7 +47,7 @@ SMALL: dict[str, str] = {
     "ping": HEAD + answer(1) + answer(2, "1500") + answer(4) + tail(5, 3, 4000),
     "lens": "1694477135.68\t1\t44.5\n1694477135.82\t2\t-1\n1694477135.97\t3\t40.5\n",
     "lens-csv": "timestamp,rtt,uplink,downlink\n1705744800616897349,0,0,-1\n1705744800626565141,120.1,72.4,47.7\n",
-    "iperf3-json": json.dumps([made(interval(0, 1, 5), interval(1, 2, 6))])[1:-1],
+    "iperf3-json": json.dumps([iperf3_test(interval(0, 1, 5), interval(1, 2, 6))])[1:-1],
     "iperf3-text": IPERF3,
     "irtt": irtt(trip(0, 5, 134_460), trip(1, 10**9, None, True), trip(2, 2 * 10**9, 99_455)),
     "hairpin": "0.000 20.59 14.0ms 0.00\n0.015 20.59 13.0ms 0.50\n",
@@ -136,7 +139,7 @@ def test_a_small_file_with_a_few_bytes_changed(
 
 @needs_real
 @pytest.mark.parametrize("form", REAL)
-@settings(FUZZED, max_examples=25)
+@settings(FUZZED, max_examples=examples(25))
 @given(changes=CHANGES)
 def test_a_real_file_with_a_few_bytes_changed(tmp_path: Path, form: str, changes: list[tuple[int, int, bytes]]) -> None:
     data = real(REAL[form]).read_bytes()
@@ -145,7 +148,7 @@ def test_a_real_file_with_a_few_bytes_changed(tmp_path: Path, form: str, changes
     judge(tmp_path / "made", form, **OPTIONS.get(form, {}))
 
 
-@settings(FUZZED, max_examples=300)
+@settings(FUZZED, max_examples=examples(300))
 @given(data=st.binary(max_size=400) | st.lists(WORDS, max_size=60).map(b"".join))
 def test_any_bytes_at_all_in_every_format(tmp_path: Path, data: bytes) -> None:
     (tmp_path / "made").write_bytes(data)
@@ -153,7 +156,7 @@ def test_any_bytes_at_all_in_every_format(tmp_path: Path, data: bytes) -> None:
         judge(tmp_path / "made", form, **(OPTIONS.get(form, {}) if form else {}))
 
 
-@settings(FUZZED, max_examples=200)
+@settings(FUZZED, max_examples=examples(200))
 @given(rows=st.lists(st.lists(st.floats() | st.integers() | st.sampled_from(["", "-", "-1"]), max_size=4), max_size=8))
 def test_any_numbers_in_every_format(tmp_path: Path, rows: list[list[Any]]) -> None:
     for separator in ("\t", " ", ","):
@@ -163,7 +166,7 @@ def test_any_numbers_in_every_format(tmp_path: Path, rows: list[list[Any]]) -> N
 
 
 @pytest.mark.parametrize("form", ["iperf3-json", "irtt"])
-@settings(FUZZED, max_examples=200)
+@settings(FUZZED, max_examples=examples(200))
 @given(data=st.data())
 def test_any_value_in_the_place_of_any_other_in_json(tmp_path: Path, form: str, data: st.DataObject) -> None:
     document = json.loads(SMALL[form])

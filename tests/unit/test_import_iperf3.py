@@ -132,7 +132,7 @@ def interval(start: float, end: float, mbps: float, **more: Any) -> dict[str, An
     return {"sum": {"start": start, "end": end, "bits_per_second": mbps * 1e6, "omitted": False, **more}}
 
 
-def made(
+def iperf3_test(
     *intervals: dict[str, Any], protocol: str = "TCP", clock: int = 1_700_000_000, **options: Any
 ) -> dict[str, Any]:
     start = {"timestamp": {"timesecs": clock}, "test_start": {"protocol": protocol, "reverse": 1, **options}}
@@ -146,7 +146,7 @@ def written(folder: Path, *documents: dict[str, Any]) -> Path:
 
 
 def test_which_end_is_the_user_makes_the_direction(tmp_path: Path) -> None:
-    file = written(tmp_path, made(interval(0, 1, 5), interval(1, 2, 5)))
+    file = written(tmp_path, iperf3_test(interval(0, 1, 5), interval(1, 2, 5)))
     assert importers.read(file).frame.columns[1] == "rate_down_mbps"
     assert importers.read(file, user="server").frame.columns[1] == "rate_up_mbps"
 
@@ -154,13 +154,13 @@ def test_which_end_is_the_user_makes_the_direction(tmp_path: Path) -> None:
 def test_omitted_intervals_are_left_out(tmp_path: Path) -> None:
     first = interval(0, 1, 1) | {}
     first["sum"]["omitted"] = True
-    recording = importers.read(written(tmp_path, made(first, interval(1, 2, 5), interval(2, 3, 5))))
+    recording = importers.read(written(tmp_path, iperf3_test(first, interval(1, 2, 5), interval(2, 3, 5))))
     assert recording.frame["rate_down_mbps"].to_list() == [5.0, 5.0, None]
 
 
 def test_udp_has_losses_and_no_meaning_of_its_own(tmp_path: Path) -> None:
     file = written(
-        tmp_path, made(interval(0, 1, 5, lost_percent=10), interval(1, 2, 4, lost_percent=20), protocol="UDP")
+        tmp_path, iperf3_test(interval(0, 1, 5, lost_percent=10), interval(1, 2, 4, lost_percent=20), protocol="UDP")
     )
     recording = importers.read(file)
     assert recording.meaning is None
@@ -169,7 +169,7 @@ def test_udp_has_losses_and_no_meaning_of_its_own(tmp_path: Path) -> None:
 
 
 def test_tests_lie_where_their_clocks_say(tmp_path: Path) -> None:
-    tests = [made(interval(0, 1, 5), interval(1, 2, 5), clock=clock) for clock in (100, 160)]
+    tests = [iperf3_test(interval(0, 1, 5), interval(1, 2, 5), clock=clock) for clock in (100, 160)]
     assert importers.read(written(tmp_path, *tests)).frame["t_s"].to_list() == [0, 1, 2, 60, 61, 62]
 
 
@@ -177,12 +177,18 @@ def test_tests_lie_where_their_clocks_say(tmp_path: Path) -> None:
     ("documents", "words"),
     [
         ([{"start": {}, "intervals": []}], "must hold a test with intervals: Test 1 left out: it has no intervals"),
-        ([made(interval(0, 1, -5))], r"line 1: intervals\[0\].sum.bits_per_second=-5000000.0: must be a number from 0"),
-        ([made(interval(0, 1, 5), interval(0.5, 0.2, 5))], r"intervals\[1\].sum.start=0.5: must be later than"),
-        ([made(interval(0, 1, 5)), made(interval(0, 1, 5), protocol="UDP")], "must be tests of one protocol"),
-        ([made(interval(0, 1, 5), bidirectional=1)], "bidirectional=1: must be 0: tests of both directions"),
         (
-            [made(interval(0, 9, 5)), made(interval(0, 9, 5), clock=1_700_000_001)],
+            [iperf3_test(interval(0, 1, -5))],
+            r"line 1: intervals\[0\].sum.bits_per_second=-5000000.0: must be a number from 0",
+        ),
+        ([iperf3_test(interval(0, 1, 5), interval(0.5, 0.2, 5))], r"intervals\[1\].sum.start=0.5: must be later than"),
+        (
+            [iperf3_test(interval(0, 1, 5)), iperf3_test(interval(0, 1, 5), protocol="UDP")],
+            "must be tests of one protocol",
+        ),
+        ([iperf3_test(interval(0, 1, 5), bidirectional=1)], "bidirectional=1: must be 0: tests of both directions"),
+        (
+            [iperf3_test(interval(0, 9, 5)), iperf3_test(interval(0, 9, 5), clock=1_700_000_001)],
             "must be after the end of the test before",
         ),
         ([{"start": {}}], "line 1: intervals=: must be given"),
@@ -195,6 +201,6 @@ def test_what_is_wrong_is_named(tmp_path: Path, documents: list[dict[str, Any]],
 
 def test_broken_json_is_refused_with_its_line(tmp_path: Path) -> None:
     file = tmp_path / "cut.json"
-    file.write_text(json.dumps(made(interval(0, 1, 5)), indent=1)[:-20])
+    file.write_text(json.dumps(iperf3_test(interval(0, 1, 5)), indent=1)[:-20])
     with pytest.raises(UserError, match=r"cut\.json: line \d+: .*must be JSON"):
         importers.read(file, "iperf3-json")

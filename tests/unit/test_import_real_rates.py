@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Rates of real recordings come out as their README states them, and say what they are: capacity, goodput or usage."""
+"""Rates of real recordings come out as their README states them, marked as capacity, goodput or usage."""
 
 from typing import Any
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A build that fails says what failed first and where the log is; what is cached stays."""
+"""A build that fails reports what failed first and where the log is; what is cached stays."""
 
 import tarfile
 from pathlib import Path
@@ -121,7 +121,7 @@ def test_the_kernel_is_cached_by_all_that_it_is_made_from(tmp_path: Path, builde
 
 
 @pytest.mark.parametrize(
-    ("asked", "got", "words"),
+    ("requested", "got", "words"),
     [
         (["CONFIG_A=y\n"], "CONFIG_A=y\n", []),
         (["CONFIG_A=y\n"], "# CONFIG_A is not set\n", [("0", "CONFIG_A=y")]),
@@ -135,9 +135,9 @@ def test_the_kernel_is_cached_by_all_that_it_is_made_from(tmp_path: Path, builde
     ],
 )
 def test_a_line_of_the_configurations_holds_or_is_refused(
-    asked: list[str], got: str, words: list[tuple[str, str]]
+    requested: list[str], got: str, words: list[tuple[str, str]]
 ) -> None:
-    assert refused({str(number): text for number, text in enumerate(asked)}, got) == words
+    assert refused({str(number): text for number, text in enumerate(requested)}, got) == words
 
 
 def test_a_version_that_is_not_packaged_is_refused() -> None:

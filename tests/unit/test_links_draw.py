@@ -25,14 +25,14 @@ SIMPLE = {"delay_ms": 10, "rate_mbps": 10, "buffer_bytes": 50_000}
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A recording whose rate at each time is that time, in Mb/s, and its RTT 100 ms and a little; opportunities too."""
-    made = tmp_path_factory.mktemp("profiles")
+    profiles = tmp_path_factory.mktemp("profiles")
     t_s = [n * STEP_S for n in range(round(LENGTH_S / STEP_S))]
     table = pl.DataFrame({"t_s": t_s, "rate_down_mbps": t_s, "rtt_ms": [100.0 + t % 1 for t in t_s]})
     about: dict[str, Any] = {"meaning": "capacity", "format": "test", "source": "made", "notes": ()}
-    write(Recording(kind="series", frame=table, **about), made / "ramp.parquet")
+    write(Recording(kind="series", frame=table, **about), profiles / "ramp.parquet")
     opportunities = pl.DataFrame({"t_s": t_s, "opportunities": pl.Series([2] * len(t_s), dtype=pl.UInt32)})
-    write(Recording(kind="opportunities", frame=opportunities, **about), made / "packets.parquet")
-    return made
+    write(Recording(kind="opportunities", frame=opportunities, **about), profiles / "packets.parquet")
+    return profiles
 
 
 def profile(folder: Path, down: dict[str, Any], up: dict[str, Any] | None = None, **more: Any) -> Profile:

@@ -71,7 +71,7 @@ def test_what_tc_shows_is_what_was_requested(monkeypatch: pytest.MonkeyPatch, fi
 
 
 @pytest.mark.parametrize(
-    ("file", "spec", "name", "asked"),
+    ("file", "spec", "name", "requested"),
     [
         ("tc-tbf", TBF, "rate_bps", 144.1e6),
         ("tc-tbf", TBF, "limit_bytes", 36_010_000),
@@ -85,11 +85,13 @@ def test_what_tc_shows_is_what_was_requested(monkeypatch: pytest.MonkeyPatch, fi
     ],
 )
 def test_a_value_that_did_not_take_is_named(
-    monkeypatch: pytest.MonkeyPatch, file: str, spec: dict[str, Any], name: str, asked: float
+    monkeypatch: pytest.MonkeyPatch, file: str, spec: dict[str, Any], name: str, requested: float
 ) -> None:
     show(monkeypatch, json.loads((DATA / f"{file}.json").read_text()))
-    with pytest.raises(NodeError, match=f"^gateway:eth2: {name}=.*: must be {asked}, as requested of {spec['kind']}$"):
-        qdisc.made("gateway", "eth2", spec | {name: asked})
+    with pytest.raises(
+        NodeError, match=f"^gateway:eth2: {name}=.*: must be {requested}, as requested of {spec['kind']}$"
+    ):
+        qdisc.made("gateway", "eth2", spec | {name: requested})
 
 
 def test_a_qdisc_that_was_never_made_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,6 +12,7 @@ from lab.base.errors import UserError
 from lab.runs.plan import PORT, SNAPLEN_BYTES
 from lab.tables import tcp_headers
 from lab.tables.packets import read_packets, unwrap
+from tests.examples import examples
 
 DATA = Path(__file__).parents[1] / "data"
 CAPTURE = DATA / "draft/client.pcapng"  # a real download of 2 s at 1 Mb/s with 3 % loss
@@ -60,7 +61,7 @@ def outcome(file: Path) -> str:
 
 
 @given(st.integers(0, len(CONTENT) - 1))
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=examples(100))
 def test_a_capture_cut_anywhere_is_read_or_refused(tmp_path_factory: pytest.TempPathFactory, cut: int) -> None:
     file = tmp_path_factory.getbasetemp() / "cut.pcapng"
     file.write_bytes(CONTENT[:cut])
@@ -68,7 +69,7 @@ def test_a_capture_cut_anywhere_is_read_or_refused(tmp_path_factory: pytest.Temp
 
 
 @given(st.lists(st.tuples(st.integers(0, 2000), st.binary(min_size=1, max_size=8)), min_size=1, max_size=4))
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples(150))
 def test_a_damaged_capture_is_read_or_refused(
     tmp_path_factory: pytest.TempPathFactory, damages: list[tuple[int, bytes]]
 ) -> None:

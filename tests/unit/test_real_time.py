@@ -4,6 +4,7 @@
 import copy
 import json
 import os
+import shutil
 import signal
 import struct
 import time
@@ -20,13 +21,17 @@ from lab.backends import real
 from lab.backends.machine import Machine
 from lab.backends.records import TrialError
 from lab.base.errors import UserError
+from lab.base.paths import REPO
+from lab.judge.registry import TRUTH
 from lab.node.engines import pair
 from lab.node.machine import watch
 from lab.node.tools import NodeError
 from lab.report import agree
+from lab.report.table import Table
 from lab.report.text import shown
 from lab.runs.certificate import certify
 from lab.tables.run_json import RunJson
+from lab.tables.stored_run import Run
 from lab.tables.trace import read_events
 from tests.stored_run import run_json
 from tests.unit.test_certificate import NODE, PLAN, TABLES
@@ -137,26 +142,27 @@ def test_a_machine_that_cannot_be_reached_costs_a_trial_and_one_line(tmp_path: P
         Machine("netns", "away", config).call("lab.node.facts", "netns")
 
 
-def stored(
-    folder: Path, name: str, place: tuple[str, str], exits_s: list[float], valid: list[bool], asked: str = "the same"
-) -> None:
+def stored(folder: Path, name: str, place: tuple[str, str], digest: str = "the same") -> None:
     run = folder / name
     run.mkdir()
     meta: RunJson = {
         **run_json(("search",)),
-        "digests": {"scenario": asked},
+        "digests": {"scenario": digest},
         "backend": place[0],
         "engine": place[1],
         "kernel": {"kernel_source": f"Linux of {name}"},
     }
     (run / "run.json").write_text(json.dumps(meta))
+
+
+def outcomes(*exits_s: float, invalid: int = 0) -> pl.DataFrame:
+    """Return the outcomes of trials of SEARCH with these exits, the last ones invalid."""
     count = len(exits_s)
-    pl.DataFrame(
+    return pl.DataFrame(
         {
             "cca": ["search"] * count,
             "trial": list(range(1, count + 1)),
-            "valid": valid,
-            "heuristic": ["latency_offset"] * count,
+            "valid": [number < count - invalid for number in range(count)],
             "exit_class": ["chokepoint"] * count,
             "capacity_s": [1.0] * count,
             "exit_s": exits_s,
@@ -164,7 +170,12 @@ def stored(
             "throughput_mbps": [9.5] * count,
         },
         schema_overrides={"loss_s": pl.Float64},
-    ).write_csv(run / "outcomes.csv")
+    )
+
+
+def compared(folder: Path, *of_runs: pl.DataFrame) -> Table:
+    runs = agree.latest(folder)
+    return agree.table([agree.place_run(run, rows) for run, rows in zip(runs, of_runs, strict=True)])
 
 
 class TakingDown:
@@ -194,10 +205,10 @@ def test_it_does_not_wait_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_places_are_compared_over_the_trials_that_are_valid_in_both(tmp_path: Path) -> None:
-    stored(tmp_path, "2026-01-01", ("virtual", "netns"), [2.0, 4.0], [True, True])
-    stored(tmp_path, "2026-01-02", ("vm", "mininet"), [2.2, 9.0], [True, False])
-    stored(tmp_path, "2026-01-03", ("vm", "netns"), [7.0], [True], asked="something else")
-    (group,) = agree.table(agree.latest(tmp_path, "latency_offset")).groups
+    stored(tmp_path, "2026-01-01", ("virtual", "netns"))
+    stored(tmp_path, "2026-01-02", ("vm", "mininet"))
+    stored(tmp_path, "2026-01-03", ("vm", "netns"), digest="of another scenario")
+    (group,) = compared(tmp_path, outcomes(2.0, 4.0), outcomes(2.2, 9.0, invalid=1)).groups
     first, second = (row.cells for row in group.rows)
     assert first == ("virtual/netns", "2 of 2", "chokepoint", "1.00", "3.00", "\N{EN DASH}", "9.5")
     assert second[:2] == ("vm/mininet", "1 of 2")
@@ -205,16 +216,24 @@ def test_places_are_compared_over_the_trials_that_are_valid_in_both(tmp_path: Pa
 
 
 def test_a_terminal_of_80_columns_loses_nothing_of_the_comparison(tmp_path: Path) -> None:
-    stored(tmp_path, "2026-01-01", ("virtual", "netns"), [12.0], [True])
-    stored(tmp_path, "2026-01-02", ("vm", "containerlab"), [13.2], [True])
+    stored(tmp_path, "2026-01-01", ("virtual", "netns"))
+    stored(tmp_path, "2026-01-02", ("vm", "containerlab"))
     text = StringIO()
-    Console(file=text, width=80).print(shown((), (agree.table(agree.latest(tmp_path, "latency_offset")),), 80))
+    Console(file=text, width=80).print(shown((), (compared(tmp_path, outcomes(12.0), outcomes(13.2)),), 80))
     words = "".join(text.getvalue().split())
     assert all(printed in words for printed in ("virtual", "vm/", "13.20", "+10.0%", "chokepoint"))
     assert "\N{HORIZONTAL ELLIPSIS}" not in words
 
 
+def test_a_damaged_trial_is_in_no_comparison(tmp_path: Path) -> None:
+    run = Run(shutil.copytree(REPO / "tests" / "data" / "stored" / "format-2", tmp_path / "run"))
+    assert agree.judged_by(run, TRUTH)["cca"].to_list() == ["search"]
+    (run.path / "trials" / "search-001" / "trial.json").write_text("{}")
+    with pytest.raises(UserError, match="sha256="):
+        agree.judged_by(Run(run.path), TRUTH)
+
+
 def test_without_a_virtual_run_there_is_nothing_to_compare_with(tmp_path: Path) -> None:
-    stored(tmp_path, "2026-01-02", ("vm", "mininet"), [2.2], [True])
+    stored(tmp_path, "2026-01-02", ("vm", "mininet"))
     with pytest.raises(UserError, match="must hold a complete run of virtual/netns"):
-        agree.latest(tmp_path, "latency_offset")
+        agree.latest(tmp_path)

@@ -179,8 +179,8 @@ def hand_made(
         way: {"sent_pkts": changes.pop(f"sent_{way}", 0), "overflowed_pkts": changes.pop(f"overflowed_{way}", 0)}
         for way in ("down", "up")
     }
-    asked = {"probe_ms": 10.0, "packet_bytes": 1500, "rate_mbps": 100.0} | changes
-    (folder / "record.json").write_text(json.dumps({"asked": asked, "phases": [meta]}))
+    request = {"probe_ms": 10.0, "packet_bytes": 1500, "rate_mbps": 100.0} | changes
+    (folder / "record.json").write_text(json.dumps({"asked": request, "phases": [meta]}))
     return record.phases(folder)[0]
 
 
@@ -189,9 +189,9 @@ def steady(every_s: float = 0.001, begin_s: float = 0.05, end_s: float = 0.95) -
 
 
 def test_a_lost_probe_has_no_round_trip_and_is_marked(tmp_path: Path) -> None:
-    made = record.recording(hand_made(tmp_path, lost={3, 99}))
-    assert made.frame.filter("lost")["t_s"].to_list() == [pytest.approx(0.03), pytest.approx(0.99)]
-    assert made.frame["rtt_ms"].null_count() == 2
+    recorded = record.recording(hand_made(tmp_path, lost={3, 99}))
+    assert recorded.frame.filter("lost")["t_s"].to_list() == [pytest.approx(0.03), pytest.approx(0.99)]
+    assert recorded.frame["rtt_ms"].null_count() == 2
 
 
 def test_what_the_server_takes_to_answer_is_not_the_paths(tmp_path: Path) -> None:
@@ -199,36 +199,36 @@ def test_what_the_server_takes_to_answer_is_not_the_paths(tmp_path: Path) -> Non
 
 
 def test_the_time_before_and_after_the_fillers_is_cut_and_reported(tmp_path: Path) -> None:
-    made = record.recording(hand_made(tmp_path, down=steady(), sent_down=2000))
-    assert made.frame["t_s"][0] == 0
-    assert made.frame.height == 88  # from 0.05 s to 0.95 s, without the intervals at both ends
+    recorded = record.recording(hand_made(tmp_path, down=steady(), sent_down=2000))
+    assert recorded.frame["t_s"][0] == 0
+    assert recorded.frame.height == 88  # from 0.05 s to 0.95 s, without the intervals at both ends
     a_probe_too = 82 * 8
-    assert made.frame["rate_down_mbps"].unique().to_list() == [
+    assert recorded.frame["rate_down_mbps"].unique().to_list() == [
         pytest.approx((10 * FRAME_BITS + a_probe_too) / 0.01 / 1e6)
     ]
-    assert any("first 0.060 s" in note for note in made.notes)
+    assert any("first 0.060 s" in note for note in recorded.notes)
 
 
 def test_a_stall_between_fillers_is_a_rate_of_zero(tmp_path: Path) -> None:
     fillers = [(at_s, number) for at_s, number in steady() if not 0.3 <= at_s < 0.5]
     stalled_too = set(range(27, 47))  # their echoes would come in the stall
-    made = record.recording(hand_made(tmp_path, down=fillers, sent_down=2000, lost=stalled_too))
-    assert (made.frame["rate_down_mbps"] == 0).sum() == 20
+    recorded = record.recording(hand_made(tmp_path, down=fillers, sent_down=2000, lost=stalled_too))
+    assert (recorded.frame["rate_down_mbps"] == 0).sum() == 20
 
 
 def test_the_servers_clock_does_not_shift_what_it_received(tmp_path: Path) -> None:
     fillers = [(at_s, number) for at_s, number in steady() if not 0.3 <= at_s < 0.5]
-    made = record.recording(hand_made(tmp_path, up=fillers, sent_up=2000, lost=set(range(29, 49))))
-    stalled = made.frame.filter(made.frame["rate_up_mbps"] == 0)["t_s"]
+    recorded = record.recording(hand_made(tmp_path, up=fillers, sent_up=2000, lost=set(range(29, 49))))
+    stalled = recorded.frame.filter(recorded.frame["rate_up_mbps"] == 0)["t_s"]
     assert stalled[0] == pytest.approx(0.3 - 0.06)
 
 
 def test_copies_are_counted_once_and_overtaking_is_reported(tmp_path: Path) -> None:
     fillers = steady()
     fillers[10], fillers[11] = (fillers[10][0], 11), (fillers[11][0], 10)
-    made = record.recording(hand_made(tmp_path, down=[*fillers, (0.9495, 5)], sent_down=2000))
-    assert any("2 times a filler overtook" in note for note in made.notes)
-    assert any("1 fillers came twice" in note for note in made.notes)
+    recorded = record.recording(hand_made(tmp_path, down=[*fillers, (0.9495, 5)], sent_down=2000))
+    assert any("2 times a filler overtook" in note for note in recorded.notes)
+    assert any("1 fillers came twice" in note for note in recorded.notes)
 
 
 def test_a_receiver_that_could_not_keep_up_spoils_the_record(tmp_path: Path) -> None:
@@ -249,10 +249,10 @@ def test_a_clock_that_was_set_meanwhile_is_refused(tmp_path: Path) -> None:
 
 
 def test_opportunities_are_whole_packets_of_each_millisecond(tmp_path: Path) -> None:
-    made = record.opportunities(hand_made(tmp_path, down=steady(0.0005), sent_down=4000), "down")
-    assert made.kind == "opportunities"
-    assert made.frame["opportunities"][:100].unique().to_list() == [2]
-    assert made.frame["t_s"][:3].to_list() == [0.0, 0.001, 0.002]
+    recorded = record.opportunities(hand_made(tmp_path, down=steady(0.0005), sent_down=4000), "down")
+    assert recorded.kind == "opportunities"
+    assert recorded.frame["opportunities"][:100].unique().to_list() == [2]
+    assert recorded.frame["t_s"][:3].to_list() == [0.0, 0.001, 0.002]
 
 
 def test_opportunities_of_smaller_packets_are_refused(tmp_path: Path) -> None:

@@ -24,6 +24,7 @@ from lab.traces.datasets import dataset
 from lab.traces.imported import recording_of
 from tests import ack_logs
 from tests.ack_logs import IP_BYTES, MSS, Gateway, text, written
+from tests.examples import examples
 from tests.stored_run import store_run
 
 LOGS = ("geo-viasat-logs/viasat-9", "geo-viasat-logs/viasat-10", "geo-viasat-logs-first/input-1")
@@ -43,7 +44,7 @@ def logged(folder: Path, link: Gateway = LINK, form: str = "with snd_una") -> Do
 
 
 @pytest.fixture
-def made(tmp_path: Path) -> Download:
+def own(tmp_path: Path) -> Download:
     return logged(tmp_path)
 
 
@@ -51,10 +52,10 @@ def shifted(download: Download, by_s: float) -> Download:
     return replace(download, t_s=download.t_s + by_s, loss_s=download.loss_s and download.loss_s + by_s)
 
 
-def test_time_counts_from_the_first_data_segment(made: Download) -> None:
-    assert made.t_s[0] == pytest.approx(model().acks[0].t_s, abs=1e-6)
-    assert made.min_rtt_ms == pytest.approx(600, abs=2)
-    assert made.loss_s == pytest.approx(next(ack.t_s for ack in model().acks if ack.lost), abs=1e-6)
+def test_time_counts_from_the_first_data_segment(own: Download) -> None:
+    assert own.t_s[0] == pytest.approx(model().acks[0].t_s, abs=1e-6)
+    assert own.min_rtt_ms == pytest.approx(600, abs=2)
+    assert own.loss_s == pytest.approx(next(ack.t_s for ack in model().acks if ack.lost), abs=1e-6)
 
 
 @pytest.mark.parametrize("form", [form for form in ack_logs.FORMS if "tp_delivered" in ack_logs.FORMS[form]])
@@ -74,8 +75,8 @@ def test_the_gateways_drop_has_its_queue_and_its_share(tmp_path: Path, one_in: i
     assert found.segments > 1000
 
 
-def test_a_single_lost_segment_is_a_first_loss_and_no_gateways_drop(made: Download) -> None:
-    single = replace(made, lost_pkts=np.minimum(made.lost_pkts, 1.0))
+def test_a_single_lost_segment_is_a_first_loss_and_no_gateways_drop(own: Download) -> None:
+    single = replace(own, lost_pkts=np.minimum(own.lost_pkts, 1.0))
     assert first_loss(single) is not None
     assert gateway_drop(single) is None
 
@@ -101,28 +102,28 @@ def test_an_emulated_gateways_drop_is_read_from_its_own_samples() -> None:
     assert found.share_pct == 20
 
 
-def test_what_was_sent_can_be_had_from_round_trips_alone(tmp_path: Path, made: Download) -> None:
+def test_what_was_sent_can_be_had_from_round_trips_alone(tmp_path: Path, own: Download) -> None:
     other = logged(tmp_path, form="without snd_nxt")
     known = ~np.isnan(other.inflight_bytes)
     loss = first_loss(other)
     assert loss is not None
     assert known[other.t_s < 0.95 * loss.sent_s].all()
-    assert other.inflight_bytes[known] == pytest.approx(made.inflight_bytes[known], abs=12 * MSS)
+    assert other.inflight_bytes[known] == pytest.approx(own.inflight_bytes[known], abs=12 * MSS)
     assert np.isnan(other.inflight_bytes[other.t_s > loss.sent_s]).all()
 
 
-def test_slow_start_ends_with_the_first_loss(made: Download) -> None:
-    assert made.slow_start_end_s == made.loss_s
+def test_slow_start_ends_with_the_first_loss(own: Download) -> None:
+    assert own.slow_start_end_s == own.loss_s
 
 
-def test_slow_start_ends_where_what_is_in_flight_falls_behind_for_good(made: Download) -> None:
+def test_slow_start_ends_where_what_is_in_flight_falls_behind_for_good(own: Download) -> None:
     left_s = 3.0
-    flat = np.where(made.t_s > left_s, made.at(made.inflight_bytes, np.array([left_s]))[0], made.inflight_bytes)
-    calm = replace(made, inflight_bytes=flat, loss_s=None)
+    flat = np.where(own.t_s > left_s, own.at(own.inflight_bytes, np.array([left_s]))[0], own.inflight_bytes)
+    calm = replace(own, inflight_bytes=flat, loss_s=None)
     assert left_s < calm.slow_start_end_s < left_s + 0.7  # a tenth behind is soon reached
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(by_s=st.floats(0, 100))
 def test_a_shifted_log_gives_shifted_times(tmp_path_factory: pytest.TempPathFactory, by_s: float) -> None:
     plain = logged(tmp_path_factory.mktemp("logs"))
@@ -136,30 +137,30 @@ def test_a_shifted_log_gives_shifted_times(tmp_path_factory: pytest.TempPathFact
     assert late.slow_start_end_s == pytest.approx(plain.slow_start_end_s + by_s)
 
 
-def fan(made: Download) -> list[Download]:
+def fan(own: Download) -> list[Download]:
     """Return downloads of a link that is a little faster or slower."""
     return [
-        replace(made, name=f"{pace:g}", t_s=made.t_s * pace, rtt_ms=made.rtt_ms * pace)
+        replace(own, name=f"{pace:g}", t_s=own.t_s * pace, rtt_ms=own.rtt_ms * pace)
         for pace in (0.7, 0.8, 0.9, 1.0, 1.1, 1.2, 1.3)
     ]
 
 
-def test_the_bands_own_median_lies_inside_all_the_time(made: Download) -> None:
-    for one in bands(fan(made)).values():
+def test_the_bands_own_median_lies_inside_all_the_time(own: Download) -> None:
+    for one in bands(fan(own)).values():
         assert one.inside_share(one.t_s, one.middle) == 1.0
 
 
-def test_the_same_download_lies_inside_its_own_band(made: Download) -> None:
-    for shares in inside(made, bands([made] * 5)).values():
+def test_the_same_download_lies_inside_its_own_band(own: Download) -> None:
+    for shares in inside(own, bands([own] * 5)).values():
         assert shares == (1.0, 1.0)
 
 
-def test_a_download_of_another_link_lies_outside(tmp_path: Path, made: Download) -> None:
+def test_a_download_of_another_link_lies_outside(tmp_path: Path, own: Download) -> None:
     slow = logged(tmp_path, Gateway(rate_mbps=0.5, duration_s=20))
-    assert (inside(slow, bands(fan(made)))["acked_pkts"][1] or 0) < 0.5
+    assert (inside(slow, bands(fan(own)))["acked_pkts"][1] or 0) < 0.5
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(pace=st.floats(0.5, 2))
 def test_a_share_is_a_share_and_more_trials_of_the_same_change_nothing(
     tmp_path_factory: pytest.TempPathFactory, pace: float
@@ -171,22 +172,22 @@ def test_a_share_is_a_share_and_more_trials_of_the_same_change_nothing(
     assert set(found) == set(QUANTITIES)
 
 
-def test_a_band_ends_where_half_of_the_trials_have_ended(made: Download) -> None:
-    half = len(made.t_s) // 2
-    curves = (made.acked_bytes, made.inflight_bytes, made.rtt_ms, made.delivered_bytes, made.lost_pkts)
+def test_a_band_ends_where_half_of_the_trials_have_ended(own: Download) -> None:
+    half = len(own.t_s) // 2
+    curves = (own.acked_bytes, own.inflight_bytes, own.rtt_ms, own.delivered_bytes, own.lost_pkts)
     acked, flight, rtt, delivered, lost = (curve[:half] for curve in curves)
-    short = Download("short", made.t_s[:half], acked, flight, rtt, delivered, lost, MSS, None)
-    end_s = bands([made, short, short])["acked_pkts"].end_s
+    short = Download("short", own.t_s[:half], acked, flight, rtt, delivered, lost, MSS, None)
+    end_s = bands([own, short, short])["acked_pkts"].end_s
     assert end_s == pytest.approx(float(short.t_s[-1]), abs=0.06)
 
 
-def test_the_marks_of_a_download(made: Download) -> None:
-    (row,) = marks([made]).to_dicts()
+def test_the_marks_of_a_download(own: Download) -> None:
+    (row,) = marks([own]).to_dicts()
     acks = model().acks
     for count in (50, 200, 500, 1000):
         assert row[f"acked_{count}_s"] == pytest.approx(next(a.t_s for a in acks if a.acked >= count), abs=1e-5)
-    assert rms_s(marks([made]), marks([shifted(made, 0.5)])) == pytest.approx(0.5)
-    assert acked_after_s(made, 10**6) is None
+    assert rms_s(marks([own]), marks([shifted(own, 0.5)])) == pytest.approx(0.5)
+    assert acked_after_s(own, 10**6) is None
 
 
 def test_the_median_counts_time_and_not_acks() -> None:

@@ -15,6 +15,7 @@ from lab.base.errors import UserError
 from lab.traces import recording
 from lab.traces.rates import binned_mbps
 from lab.traces.recording import Recording
+from tests.examples import examples
 
 
 def series(**columns: Any) -> Recording:
@@ -29,11 +30,11 @@ def opportunities(t_s: list[float], packets: list[int]) -> Recording:
 
 
 def test_what_is_written_is_read_again_with_all_that_must_be_known(tmp_path: Path) -> None:
-    made = series(t_s=[0.0, 0.5, 0.75], rtt_ms=[20.0, None, 21.0], lost=[False, True, False])
-    recording.write(made, tmp_path / "made.parquet")
+    written = series(t_s=[0.0, 0.5, 0.75], rtt_ms=[20.0, None, 21.0], lost=[False, True, False])
+    recording.write(written, tmp_path / "made.parquet")
     again = recording.read(tmp_path / "made.parquet")
-    assert again.frame.equals(made.frame)
-    assert again.about == made.about
+    assert again.frame.equals(written.frame)
+    assert again.about == written.about
     assert list(tmp_path.iterdir()) == [tmp_path / "made.parquet"]  # no draft is left
 
 
@@ -105,11 +106,11 @@ def test_a_recording_of_another_version_is_refused_as_such(tmp_path: Path) -> No
 
 
 def test_batches_are_the_table_and_keep_its_rules(tmp_path: Path) -> None:
-    made = series(t_s=np.arange(1000) / 100, rate_down_mbps=np.arange(1000.0))
-    recording.write(made, tmp_path / "made.parquet")
+    written = series(t_s=np.arange(1000) / 100, rate_down_mbps=np.arange(1000.0))
+    recording.write(written, tmp_path / "made.parquet")
     pieces = list(recording.scan(tmp_path / "made.parquet").batches(300))
     assert [piece.height for piece in pieces] == [300, 300, 300, 100]
-    assert pl.concat(pieces).equals(made.frame)
+    assert pl.concat(pieces).equals(written.frame)
 
 
 def test_a_clock_that_steps_back_between_batches_is_seen(tmp_path: Path) -> None:
@@ -132,12 +133,12 @@ def test_a_last_step_cut_short_counts_for_its_own_length() -> None:
     assert bins["rate_mbps"].to_list() == pytest.approx([0.0, 15 * 12_000 / 0.05 / 1e6])
 
 
-@settings(deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(st.lists(st.integers(1, 20), min_size=1, max_size=200), st.integers(1, 500))
 def test_binning_keeps_every_packet(gaps_ms: list[int], step_ms: int) -> None:
     times = np.cumsum(gaps_ms)
-    made = opportunities([float(t) / 1000 for t in times], [1] * len(times))
-    bins = binned_mbps(made, step_ms)
+    written = opportunities([float(t) / 1000 for t in times], [1] * len(times))
+    bins = binned_mbps(written, step_ms)
     widths = np.diff([*bins["t_s"], times[-1] / 1000])
     assert (bins["rate_mbps"].to_numpy() * widths).sum() * 1e6 / 12_000 == pytest.approx(len(times))
 

@@ -82,9 +82,9 @@ def test_every_claim_has_a_sentence() -> None:
 
     for name in scenarios():
         _, scenario = load_scenario(name)
-        made = list(rows(name, cast("ScenarioRecord", scenario.model_dump()), None, {}))
-        assert len({row["id"] for row in made}) == len(made)
-        assert all(row["claim"].endswith(f"({scenario.profile}).") and row["why"] for row in made)
+        found = list(rows(name, cast("ScenarioRecord", scenario.model_dump()), None, {}))
+        assert len({row["id"] for row in found}) == len(found)
+        assert all(row["claim"].endswith(f"({scenario.profile}).") and row["why"] for row in found)
 
 
 FORMS = {

@@ -14,12 +14,13 @@ from lab.tables.columns import schema
 from lab.tables.stored_parquet import write_table
 from lab.tables.stored_trial import TABLES
 from lab.tables.trial_tables import TRIAL_TABLES, write_tables
+from tests.examples import examples
 
 STORED = [pl.Float64, pl.Int64, pl.Int32, pl.UInt32, pl.UInt16, pl.UInt8, pl.Boolean, pl.String]
 
 
 @given(table=dataframes(min_cols=1, max_cols=5, max_size=50, allowed_dtypes=STORED))
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=examples(100), suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 def test_any_table_comes_back(tmp_path: Path, table: pl.DataFrame) -> None:
     write_table(table, tmp_path / "table.parquet")
     assert pl.read_parquet(tmp_path / "table.parquet").equals(table)
@@ -36,7 +37,7 @@ def test_a_table_without_rows_keeps_its_columns(tmp_path: Path, kind: type[pl.Da
     clock_ns=st.lists(st.integers(0, 86_400 * 10**9), min_size=1),
     eighths_us=st.lists(st.integers(0, 2**32 - 1), min_size=1),
 )
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=examples(100), suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 def test_times_keep_the_resolution_of_their_clock(tmp_path: Path, clock_ns: list[int], eighths_us: list[int]) -> None:
     """In nanoseconds over a day; the kernel's smoothed round trip counts eighths of a microsecond."""
     for name, counts, per_unit in (("t_s", clock_ns, 1e9), ("srtt_ms", eighths_us, 8e3)):

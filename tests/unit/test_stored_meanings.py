@@ -38,7 +38,7 @@ def test_the_judged_trials_of_a_run_hold_their_meaning(results: Path, name: str)
     require_meanings(results / "sample" / "latest" / name, TABLES[name])
 
 
-@pytest.mark.parametrize("name", evaluation_tables().keys() - {"sensitivity_checks"})  # runs kernels
+@pytest.mark.parametrize("name", sorted(evaluation_tables().keys() - {"sensitivity_checks"}))  # runs kernels
 def test_a_table_over_all_runs_holds_its_meaning(results: Path, name: str) -> None:
     require_meanings(results / "evaluation" / f"{name}.parquet", evaluation_tables()[name])
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from lab.base.errors import UserError
 from lab.tables.trace import MISSED, read_events, read_format
+from tests.examples import examples
 
 DRAFT = Path(__file__).parents[1] / "data" / "draft"
 RAW = (DRAFT / "trace.raw").read_bytes()
@@ -93,7 +94,7 @@ def test_an_empty_trace_has_no_event(folder: Path) -> None:
 
 
 @given(st.integers(1, len(RAW) - 1))
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 def test_a_trace_cut_anywhere_is_refused(tmp_path_factory: pytest.TempPathFactory, cut: int) -> None:
     file = write(tmp_path_factory.getbasetemp(), RAW[:cut])
     with pytest.raises(UserError):

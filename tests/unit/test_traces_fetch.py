@@ -47,68 +47,68 @@ def origin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     server.server_close()
 
 
-def stored(asked: Dataset) -> bytes:
-    return (asked.folder / asked.file).read_bytes()
+def stored(requested: Dataset) -> bytes:
+    return (requested.folder / requested.file).read_bytes()
 
 
-def refusal_of(asked: list[Dataset], mirror: Path | None = None) -> str:
+def refusal_of(requested: list[Dataset], mirror: Path | None = None) -> str:
     with pytest.raises(UserError) as refused:
-        list(fetch(asked, Mirror(mirror) if mirror else None))
+        list(fetch(requested, Mirror(mirror) if mirror else None))
     assert "\n" not in str(refused.value)
     return str(refused.value)
 
 
 def test_a_recording_comes_from_its_origin_and_its_licence_is_printed(origin: Path) -> None:
-    (asked,) = collection({"a.txt": CONTENT})
+    (requested,) = collection({"a.txt": CONTENT})
     (origin / "data/a.txt").write_bytes(CONTENT)
-    assert list(fetch([asked], None)) == ["mine: CC0-1.0, nobody", f"  mine/a: fetched from {asked.url}"]
-    assert stored(asked) == CONTENT
+    assert list(fetch([requested], None)) == ["mine: CC0-1.0, nobody", f"  mine/a: fetched from {requested.url}"]
+    assert stored(requested) == CONTENT
 
 
 def test_what_has_no_licence_is_fetched_for_ones_own_use(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_bytes(CONTENT)
-    (asked,) = collection({"a.txt": CONTENT}, licence="none")
-    lines = list(fetch([asked], Mirror(tmp_path)))
+    (requested,) = collection({"a.txt": CONTENT}, licence="none")
+    lines = list(fetch([requested], Mirror(tmp_path)))
     assert lines[0] == "mine: no licence (for your own use, cannot be passed on), nobody"
-    assert stored(asked) == CONTENT
+    assert stored(requested) == CONTENT
 
 
 def test_what_is_there_already_is_not_fetched_again(origin: Path) -> None:
-    (asked,) = collection({"a.txt": CONTENT})
+    (requested,) = collection({"a.txt": CONTENT})
     (origin / "data/a.txt").write_bytes(CONTENT)
-    list(fetch([asked], None))
+    list(fetch([requested], None))
     (origin / "data/a.txt").unlink()
-    assert list(fetch([asked], None))[-1] == "  mine/a: already fetched"
+    assert list(fetch([requested], None))[-1] == "  mine/a: already fetched"
 
 
 @pytest.mark.parametrize("wrong", [b"1\n2\n4\n", b"", CONTENT + b"4\n", b"1\n"])
 def test_another_checksum_is_refused_and_the_file_kept_aside(origin: Path, cache: Path, wrong: bytes) -> None:
-    (asked,) = collection({"a.txt": CONTENT})
+    (requested,) = collection({"a.txt": CONTENT})
     (origin / "data/a.txt").write_bytes(wrong)
-    refusal = refusal_of([asked])
+    refusal = refusal_of([requested])
     (kept,) = (cache / "refused").iterdir()
     assert refusal.endswith(f"kept as {kept}")
     assert f"must be {sha256(CONTENT)[:16]}" in refusal
     assert wrong.startswith(kept.read_bytes())
-    assert not asked.fetched
-    assert not asked.folder.exists()
+    assert not requested.fetched
+    assert not requested.folder.exists()
 
 
 def test_the_licence_text_is_stored_beside_the_recordings(origin: Path, cache: Path) -> None:
     licence = {"LICENSE": {"path": "COPYING", "bytes": 2, "sha256": sha256(b"ok")}}
-    (asked,) = collection({"a.txt": CONTENT}, documents=licence)
+    (requested,) = collection({"a.txt": CONTENT}, documents=licence)
     (origin / "data/a.txt").write_bytes(CONTENT)
     (origin / "COPYING").write_bytes(b"ok")
-    assert list(fetch([asked], None))[-1] == f"  licence text: {cache}/mine/documents"
+    assert list(fetch([requested], None))[-1] == f"  licence text: {cache}/mine/documents"
     assert (cache / "mine/documents/LICENSE").read_bytes() == b"ok"
 
 
 def test_a_recording_without_its_licence_text_is_usable_and_the_lack_is_reported(origin: Path) -> None:
     licence = {"LICENSE": {"path": "COPYING", "bytes": 2, "sha256": sha256(b"ok")}}
-    (asked,) = collection({"a.txt": CONTENT}, documents=licence)
+    (requested,) = collection({"a.txt": CONTENT}, documents=licence)
     (origin / "data/a.txt").write_bytes(CONTENT)
-    assert "licence text not stored" in list(fetch([asked], None))[-1]
-    assert asked.fetched
+    assert "licence text not stored" in list(fetch([requested], None))[-1]
+    assert requested.fetched
 
 
 def test_one_file_that_is_missing_at_the_origin_does_not_keep_the_others(origin: Path) -> None:
@@ -134,40 +134,40 @@ def packed(**members: bytes) -> bytes:
 
 
 def test_a_file_is_taken_out_of_the_archive_at_its_origin(origin: Path) -> None:
-    (asked,) = collection({"a.txt": CONTENT}, archive="all.zip", path="{file}")
+    (requested,) = collection({"a.txt": CONTENT}, archive="all.zip", path="{file}")
     (origin / "all.zip").write_bytes(packed(set__a=b"not this\n", **{"set__a.txt": CONTENT}))
-    assert list(fetch([asked], None))[-1] == f"  mine/a: fetched from {asked.url}: set/a.txt"
-    assert stored(asked) == CONTENT
+    assert list(fetch([requested], None))[-1] == f"  mine/a: fetched from {requested.url}: set/a.txt"
+    assert stored(requested) == CONTENT
 
 
 def test_a_member_under_another_name_is_known_by_its_checksum(origin: Path) -> None:
-    (asked,) = collection({"a.txt": CONTENT}, archive="all.zip", path="{file}")
+    (requested,) = collection({"a.txt": CONTENT}, archive="all.zip", path="{file}")
     (origin / "all.zip").write_bytes(packed(**{"b.csv": CONTENT, "c.csv": b"4\n5\n6\n"}))
-    assert list(fetch([asked], None))[-1].endswith("all.zip: b.csv")
+    assert list(fetch([requested], None))[-1].endswith("all.zip: b.csv")
 
 
 @pytest.mark.parametrize("cut", [0, 10, 60])
 def test_a_damaged_archive_is_refused(origin: Path, cut: int) -> None:
-    (asked,) = collection({"a.txt": CONTENT}, archive="all.zip", path="{file}")
+    (requested,) = collection({"a.txt": CONTENT}, archive="all.zip", path="{file}")
     (origin / "all.zip").write_bytes(packed(**{"a.txt": CONTENT})[:cut])
-    assert "must be a zip archive" in refusal_of([asked])
+    assert "must be a zip archive" in refusal_of([requested])
 
 
 def test_a_damaged_member_is_refused_by_its_checksum(origin: Path) -> None:
-    (asked,) = collection({"a.txt": CONTENT * 100}, archive="all.zip", path="{file}")
+    (requested,) = collection({"a.txt": CONTENT * 100}, archive="all.zip", path="{file}")
     archive = bytearray(packed(**{"a.txt": CONTENT * 100}))
     archive[40] ^= 0xFF
     (origin / "all.zip").write_bytes(archive)
-    assert "kept as" in refusal_of([asked])
+    assert "kept as" in refusal_of([requested])
 
 
 @pytest.mark.parametrize("place", ["mine/a.txt", "data/a.txt", "deep/down/a.txt", "deep/renamed.dat"])
 def test_a_mirror_may_be_laid_out_in_any_way(tmp_path: Path, place: str) -> None:
-    (asked,) = collection({"a.txt": CONTENT})
+    (requested,) = collection({"a.txt": CONTENT})
     file = tmp_path / "mirror" / place
     file.parent.mkdir(parents=True)
     file.write_bytes(CONTENT)
-    assert list(fetch([asked], Mirror(tmp_path / "mirror")))[-1] == f"  mine/a: fetched from {file}"
+    assert list(fetch([requested], Mirror(tmp_path / "mirror")))[-1] == f"  mine/a: fetched from {file}"
 
 
 def test_a_mirror_without_the_file_names_what_it_looked_for(tmp_path: Path) -> None:

@@ -19,10 +19,10 @@ def test_a_day_of_10_ms_steps_is_read_in_constant_memory(tmp_path: Path) -> None
     t_s = np.arange(DAY_STEPS) / 100
     rates = np.random.default_rng(1).uniform(0, 100, DAY_STEPS)
     for name, rows in (("day", DAY_STEPS), ("part", DAY_STEPS // 8)):
-        made = Recording(
+        recorded = Recording(
             pl.DataFrame({"t_s": t_s[:rows], "rate_down_mbps": rates[:rows]}), "series", "capacity", "made", name, ()
         )
-        recording.write(made, tmp_path / f"{name}.parquet")
+        recording.write(recorded, tmp_path / f"{name}.parquet")
     day, part = (_peak_mb(tmp_path / f"{name}.parquet") for name in ("day", "part"))
     print(f"peak memory: {part[1]:.0f} MB for {part[0]} rows, {day[1]:.0f} MB for {day[0]} rows")
     assert day[0] == DAY_STEPS

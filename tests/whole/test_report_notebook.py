@@ -16,5 +16,5 @@ def test_executed_from_top_to_bottom_it_writes_the_summary_and_figures_of_the_re
     with TemporaryDirectory() as sockets:
         execute(notebook, tmp_path / "executed.ipynb", Path(sockets), {"run_dir": str(run), "out_dir": str(out)})
     paths = write_report(run, None).paths
-    for made in (paths.summary_csv, *paths.figures):
-        assert (out / made.name).read_bytes() == made.read_bytes(), made.name
+    for file in (paths.summary_csv, *paths.figures):
+        assert (out / file.name).read_bytes() == file.read_bytes(), file.name

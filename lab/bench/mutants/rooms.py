@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Make the changes of each room, run the tests that concern them, and count what was noticed."""
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from queue import Queue
+
+from lab.base.paths import LAB, REPO
+from lab.bench.mutants import changes
+from lab.bench.mutants.changes import Change
+from lab.bench.mutants.concern import Concern
+from lab.bench.mutants.copies import Copy
+from lab.bench.mutants.survivors import Key
+
+ROOMS = ("judge", "evaluation", "links", "runs", "report", "tables")
+NOT_FOUND = (4, 5)  # exit status of pytest: a name of a test, or any test
+
+
+@dataclass
+class Tally:
+    """What became of the changes of one room."""
+
+    room: str
+    possible: int  # changes of the room, of which a sample is made
+    survivors: list[Key] = field(default_factory=list)
+    noticed: list[Key] = field(default_factory=list)
+    endless: int = 0  # of those noticed: the tests did not end
+
+    @property
+    def made(self) -> int:
+        """Return how many changes were made."""
+        return len(self.survivors) + len(self.noticed)
+
+    @property
+    def share(self) -> float:
+        """Return the share that was noticed; 1 of no changes."""
+        return len(self.noticed) / self.made if self.made else 1.0
+
+    def without(self, known: set[Key]) -> float:
+        """Return the share of those that can be noticed: the listed survivors do not count."""
+        countable = [key for key in self.survivors if key not in known]
+        return len(self.noticed) / (len(self.noticed) + len(countable)) if self.made else 1.0
+
+
+def of_room(room: str) -> Iterator[Change]:
+    """Yield every change of a room."""
+    for file in sorted((LAB / room).rglob("*.py")):
+        yield from changes.of_file(file, str(file.relative_to(REPO)))
+
+
+def sample(possible: list[Change], count: int | None, seed: int) -> list[Change]:
+    """Return `count` of the changes, the same ones as long as their code stays; all where it is None."""
+    return sorted(possible, key=lambda change: change.rank(seed))[:count]
+
+
+def run(
+    room: str,
+    chosen: list[Change],
+    tally: Tally,
+    concern: Concern,
+    copies: "Queue[Copy]",
+    show: Callable[[str], None],
+) -> Tally:
+    """Make the chosen changes, each in a copy that is free."""
+    with ThreadPoolExecutor(copies.qsize()) as pool:
+        for change, status in zip(chosen, pool.map(lambda one: _status(one, concern, copies), chosen), strict=True):
+            if status == 0:
+                tally.survivors.append(change.key)
+                show(f"survived  {room}  {change.file}:{change.lines.start}  {change.function}: {change.difference}")
+            else:
+                tally.noticed.append(change.key)
+                tally.endless += status is None or status < 0
+    return tally
+
+
+def _status(change: Change, concern: Concern, copies: "Queue[Copy]") -> int | None:
+    """Return pytest's exit status; 0 where no test executes the change."""
+    tests = concern.tests(change)
+    if not tests:
+        return 0
+    copy = copies.get()
+    try:
+        status = _run(copy, change, tests, concern)
+        if status in NOT_FOUND:  # the change took a parameter away that names a test
+            status = _run(copy, change, sorted({test.split("::")[0] for test in tests}), concern)
+        return status
+    finally:
+        copies.put(copy)
+
+
+def _run(copy: Copy, change: Change, tests: list[str], concern: Concern) -> int | None:
+    cpu_s = concern.cpu_s(tests)
+    reply = copy.run({"file": change.file, "source": change.source, "tests": tests, "cpu_s": cpu_s, "cover": ""})
+    return reply["status"]

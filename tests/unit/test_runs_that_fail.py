@@ -1,0 +1,267 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Runs whose trials fail, since the kernel they name is not there: what is stored of them, and what continues them."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from lab.backends.backend import Site
+from lab.backends.virtual import Virtual
+from lab.base.errors import UserError
+from lab.images.image import Image
+from lab.kernel.build import Kernel
+from lab.runs import find_run, missing, run_folder
+from lab.runs.execute import Executed, OpenRun, execute
+from lab.runs.experiment import Experiment
+from lab.runs.find_run import FindRun
+from lab.runs.options import RunOptions
+from lab.runs.pool import Result
+from lab.runs.trial import Job
+from lab.tables.run_json import RunJson
+from lab.tables.stored_run import Run
+from tests.conftest import SMALL, experiment_on
+from tests.stored_run import store_run
+
+DIGESTS = {"kernel_source": "Linux 6.12.48", "kernel_digest": "k", "modules_digest": "m"}
+WORLD = {"iperf3": "3.18"}
+
+
+class Watched:
+    """An observer that keeps what it receives."""
+
+    def __init__(self) -> None:
+        self.begun: list[Job] = []
+        self.results: dict[str, Result] = {}
+        self.runs: list[OpenRun] = []
+
+    def begin(self, jobs: list[Job]) -> None:
+        self.begun = jobs
+
+    def trial_ended(self, job: Job, result: Result) -> None:
+        self.results[job.folder.name] = result
+
+    def run_ended(self, run: OpenRun) -> None:
+        self.runs.append(run)
+
+
+@pytest.fixture
+def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("LAB_RESULTS", str(tmp_path / "results"))
+    return tmp_path / "results"
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Site:
+    """A machine whose kernel was removed since."""
+    gone = tmp_path / "gone"
+    return Virtual(Kernel(gone / "obj/linux", gone, gone, gone, DIGESTS), Image(gone, "w", WORLD, {})).site
+
+
+def small(**fields: object) -> Experiment:
+    return experiment_on(SMALL, "cubic", "cubic_plain", duration_s=1, trials=2, **fields)  # type: ignore[arg-type]
+
+
+def run(experiment: Experiment, site: Site, find: FindRun = find_run.none) -> tuple[Executed, Watched]:
+    watched = Watched()
+    return execute([experiment], find, site, RunOptions(workers=1), watched), watched
+
+
+# ---- executing
+
+
+def test_trials_that_fail_are_reported_and_leave_a_run_to_resume(results: Path, site: Site) -> None:
+    executed, watched = run(small(), site)
+    (done,) = executed.runs
+    names = ["cubic-001", "cubic_plain-001", "cubic-002", "cubic_plain-002"]
+    assert [job.folder.name for job in watched.begun] == names
+    assert all(isinstance(result, str) for result in watched.results.values())
+    assert sorted(done.failures) == sorted(f"{name}: {watched.results[name]}" for name in names)
+    assert watched.runs == [done]
+    assert done.folder.parent == results / "test"
+    assert not Run(done.folder).complete
+    assert list((done.folder / "trials").iterdir()) == []
+    assert find_run.unfinished(small(), site) == done.folder
+
+
+def test_a_run_that_is_continued_keeps_its_folder_and_adds_to_its_wall_time(results: Path, site: Site) -> None:
+    (first,) = run(small(), site)[0].runs
+    before_s = Run(first.folder).meta["wall_s"]
+    (again,) = run(small(), site, find_run.unfinished)[0].runs
+    assert again.folder == first.folder
+    assert [path.name for path in (results / "test").iterdir() if path.name != "latest"] == [first.folder.name]
+    after_s = Run(first.folder).meta["wall_s"]
+    assert before_s == pytest.approx(first.wall_s)
+    assert after_s == pytest.approx(before_s + again.wall_s)
+    assert again.wall_s > 0
+
+
+@pytest.mark.usefixtures("results")
+def test_what_a_run_depends_on_is_in_its_run_json(site: Site) -> None:
+    meta = Run(run_folder.create(small(seed=7), site)).meta
+    assert (meta["name"], meta["complete"]) == ("test", False)
+    assert (meta["backend"], meta["engine"], meta["kernel"]) == ("virtual", "netns", DIGESTS)
+    assert meta["world"] == {"digest": "w", "packages": WORLD, "drifted": {}}
+    assert len(meta["seeds"]) == len(set(meta["seeds"])) == 2
+    assert meta["lab_version"]
+    assert meta["host"]["machine"]
+
+
+def test_a_refused_experiment_does_not_stop_the_others(results: Path, site: Site) -> None:
+    huge = small()
+    down = huge.profile.down.model_copy(update={"buffer_bytes": 10**12})
+    refused = replace(huge, name="huge", profile=huge.profile.model_copy(update={"down": down}))
+    executed = execute([refused, small()], find_run.none, site, RunOptions(workers=1), Watched())
+    assert [each.experiment.name for each in executed.runs] == ["test"]
+    (error,) = executed.refusals
+    assert "memory_mb=" in str(error)
+    assert not (results / "huge").exists()
+
+
+def test_a_run_of_another_command_is_refused(site: Site, results: Path) -> None:
+    (done,) = run(small(), site)[0].runs
+    with run_folder.locked(done.folder):
+        executed, watched = run(small(), site, find_run.unfinished)
+    assert executed.runs == []
+    assert str(executed.refusals[0]).startswith(f"{done.folder}: is being run by another command")
+    assert watched.begun == []
+    assert results.exists()
+
+
+# ---- the folder of a run
+
+
+@pytest.mark.usefixtures("results")
+def test_closing_a_run_clears_its_drafts_and_only_a_complete_one_is_the_latest(site: Site) -> None:
+    folder = run_folder.create(small(), site)
+    (folder / "trials" / ".cubic-001.abc.draft").mkdir()
+    (folder / "trials" / "cubic-001").mkdir()
+    run_folder.close(folder, 2.0, complete=False)
+    assert [path.name for path in (folder / "trials").iterdir()] == ["cubic-001"]
+    assert not (folder.parent / "latest").exists()
+    run_folder.close(folder, 3.0, complete=True)
+    assert (folder.parent / "latest").readlink() == Path(folder.name)
+    assert (Run(folder).complete, Run(folder).meta["wall_s"]) == (True, 5.0)
+    run_folder.close(folder, 0.0, complete=True)
+    assert Run(folder).meta["wall_s"] == 5.0
+
+
+# ---- which run is continued
+
+
+def stored(results: Path, site: Site, time: str, trials: int, **changes: object) -> Path:
+    """Store a run of `small()` with so many trial.json, none of them whole."""
+    folder = run_folder.create(small(), site)
+    for number in range(trials):
+        (folder / "trials" / f"cubic-{number:03d}").mkdir()
+        (folder / "trials" / f"cubic-{number:03d}" / "trial.json").touch()
+    run_folder._write(folder, edited(Run(folder).meta, changes))
+    return folder.rename(results / "test" / time)
+
+
+def edited(meta: RunJson, changes: dict[str, object]) -> RunJson:
+    whole: RunJson = {**meta, **changes}  # type: ignore[typeddict-item]
+    return whole
+
+
+def test_the_last_unfinished_run_is_resumed(results: Path, site: Site) -> None:
+    stored(results, site, "2026-01-01T00-00-00Z", 0)
+    last = stored(results, site, "2026-01-02T00-00-00Z", 0)
+    assert find_run.unfinished(small(), site) == last
+
+
+def test_a_complete_run_that_lost_a_trial_is_unfinished(results: Path, site: Site) -> None:
+    lost = stored(results, site, "2026-01-01T00-00-00Z", 0, complete=True)
+    assert find_run.unfinished(small(), site) == lost
+
+
+def test_nothing_to_resume_is_one_line(results: Path, site: Site) -> None:
+    with pytest.raises(UserError, match=f"^{results / 'test'}: no unfinished run to resume"):
+        find_run.unfinished(small(), site)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"digests": {"profile": "other"}}, "profile=other: must be [0-9a-f]{16}, as it is now"),
+        ({"kernel": DIGESTS | {"kernel_digest": "old"}}, "kernel=old: must be k: it began on Linux 6.12.48"),
+        ({"backend": "host"}, "backend=virtual: must be host, as it began on"),
+        ({"engine": "mininet"}, "engine=netns: must be mininet, as it began on"),
+    ],
+)
+def test_a_run_that_began_otherwise_is_not_resumed(
+    results: Path, site: Site, change: dict[str, object], words: str
+) -> None:
+    folder = stored(results, site, "2026-01-01T00-00-00Z", 0, **change)
+    with pytest.raises(UserError, match=f"^{folder}: {words}"):
+        find_run.unfinished(small(), site)
+
+
+def test_the_matching_run_is_the_complete_one_then_that_of_most_trials_then_the_newest(
+    results: Path, site: Site
+) -> None:
+    assert find_run.matching(small(), site) is None
+    stored(results, site, "2026-01-01T00-00-00Z", 1)
+    newer = stored(results, site, "2026-01-02T00-00-00Z", 1)
+    assert find_run.matching(small(), site) == newer
+    most = stored(results, site, "2025-12-01T00-00-00Z", 2)
+    assert find_run.matching(small(), site) == most
+    complete = stored(results, site, "2025-11-01T00-00-00Z", 0, complete=True)
+    assert find_run.matching(small(), site) == complete
+
+
+@pytest.mark.parametrize("change", [{"digests": {}}, {"kernel": DIGESTS | {"kernel_digest": "old"}}])
+def test_a_run_of_another_specification_or_kernel_does_not_match(
+    results: Path, site: Site, change: dict[str, object]
+) -> None:
+    stored(results, site, "2026-01-01T00-00-00Z", 2, complete=True, **change)
+    assert find_run.matching(small(), site) is None
+
+
+# ---- what is missing, and its room
+
+
+def test_a_trial_that_is_whole_is_not_missing_and_a_damaged_one_is(tmp_path: Path, site: Site) -> None:
+    folder = store_run(tmp_path, trials=2, senders=("cubic", "cubic_plain"))
+    (folder / "trials" / "cubic-002" / "acks.parquet").write_bytes(b"damaged")
+    found = missing.missing_trials(small(), folder, site.backend, RunOptions(keep_capture=False))
+    assert [(job.cca, job.number, job.keep_capture) for job in found] == [("cubic", 2, False)]
+    assert found[0].folder == folder / "trials" / "cubic-002"
+
+
+def free(monkeypatch: pytest.MonkeyPatch, free_bytes: float) -> None:
+    usage: Callable[[Path], object] = lambda _: type("Usage", (), {"free": free_bytes})  # noqa: E731
+    monkeypatch.setattr("shutil.disk_usage", usage)
+
+
+@pytest.mark.parametrize(
+    ("options", "packets"),
+    [
+        (RunOptions(workers=1), 1 + 0.08 * 3),
+        (RunOptions(workers=8), 3 + 0.08 * 3),  # no more at the same time than there are
+        (RunOptions(workers=1, keep_capture=False), 1 + 0.025 * 3),
+    ],
+)
+def test_the_disk_must_hold_running_trials_and_the_share_that_stays(
+    results: Path, monkeypatch: pytest.MonkeyPatch, options: RunOptions, packets: float
+) -> None:
+    """20 Mb/s of 1,500 bytes for one second, half as much again, 200 bytes per packet."""
+    needed = 1.5 * 20e6 / 8 / 1500 * 200 * packets
+    free(monkeypatch, needed)
+    missing.require_space(small(), 3, options)
+    free(monkeypatch, needed - 1)
+    with pytest.raises(UserError, match=rf"^{results.parent}: free_bytes=.*: must be {round(needed)} for 3 trials$"):
+        missing.require_space(small(), 3, options)
+
+
+def test_a_link_that_needs_more_memory_than_the_machine_has_is_refused_where_the_kernel_is_virtual(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(missing, "machine_mb", lambda: 100)
+    with pytest.raises(UserError, match=r"memory_mb=\d+: must be at most 100, the memory of this machine"):
+        missing.require_memory(small(), site.backend, RunOptions())
+    missing.require_memory(small(), site.backend, RunOptions(scheduler="tcp://elsewhere:1"))
+    missing.require_memory(small(), replace(site.backend, kind="host"), RunOptions())  # type: ignore[type-var]
+    monkeypatch.setattr(missing, "machine_mb", lambda: 100_000)
+    missing.require_memory(small(), site.backend, RunOptions())

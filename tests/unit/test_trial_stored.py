@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A trial is stored whole or not at all: run on a backend that gives the records of a real trial again."""
+
+import json
+import shutil
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from lab.backends.records import TrialError
+from lab.base.errors import UserError
+from lab.node.plan import Plan, Shape
+from lab.runs import pool
+from lab.runs.trial import STORED, Job, run_trial
+from lab.tables.digests import SUMS
+from lab.tables.link import read_link
+from lab.tables.stored_trial import Trial
+from tests.conftest import SMALL, experiment_on
+
+DRAFT = Path(__file__).parents[1] / "data" / "draft"
+PLAN: Plan = json.loads((DRAFT / "plan.json").read_text())
+NODE = json.loads((DRAFT / "node.json").read_text())
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """A backend of which every trial is the recorded one."""
+
+    node: str = (DRAFT / "node.json").read_text()
+    kind: str = "virtual"
+    engine: str = "netns"
+    required_files: tuple[Path, ...] = ()
+
+    def adapt(self, _plan: Plan) -> Plan:
+        return PLAN
+
+    def run_plan(self, plan: Plan, folder: Path) -> None:
+        (folder / "plan.json").write_text(json.dumps(plan))
+        for name in ("client.pcapng", "trace.raw"):
+            shutil.copy(DRAFT / name, folder)
+        shutil.copytree(DRAFT / "formats", folder / "formats")
+        (folder / "node.json").write_text(self.node)
+
+
+def job(folder: Path, backend: Recorded | None = None) -> Job:
+    experiment = experiment_on(SMALL, "cubic", trials=5)
+    return Job(experiment, "cubic", 3, folder / "trials" / "cubic-003", backend or Recorded())  # type: ignore[arg-type]
+
+
+def test_a_trial_has_its_tables_its_capture_and_a_digest_of_each_and_no_draft(tmp_path: Path) -> None:
+    meta = run_trial(job(tmp_path))
+    folder = tmp_path / "trials" / "cubic-003"
+    assert {path.name for path in folder.iterdir()} == {*STORED, "client.pcapng.zst", SUMS}
+    assert [path.name for path in folder.parent.iterdir()] == ["cubic-003"]
+    assert json.loads((folder / "trial.json").read_text()) == meta
+    assert Trial(folder).is_whole
+    assert Trial(folder).packets.height > 100
+
+
+def test_without_its_capture_a_trial_has_the_same_tables(tmp_path: Path) -> None:
+    run_trial(job(tmp_path / "with"))
+    run_trial(replace(job(tmp_path / "without"), keep_capture=False))
+    with_it, without = (Trial(tmp_path / name / "trials" / "cubic-003") for name in ("with", "without"))
+    assert {path.name for path in without.path.iterdir()} == {*STORED, SUMS}
+    assert without.packets.equals(with_it.packets)
+
+
+def test_its_json_has_what_was_requested_and_what_the_node_reported(tmp_path: Path) -> None:
+    meta = run_trial(job(tmp_path))
+    assert (meta["cca"], meta["trial"], meta["scenario"], meta["profile"]) == ("cubic", 3, "test", "test")
+    assert (meta["seed"], meta["mss_bytes"], meta["duration_s"]) == (PLAN["seed"], PLAN["mss_bytes"], 4)
+    assert {name: meta[name] for name in PLAN["link"]} == PLAN["link"]  # type: ignore[literal-required]
+    assert [(flow["flow"], flow["cca"]) for flow in meta["flows"]] == [(1, "cubic")]
+    for name in ("applied", "probes", "counters", "capture", "changes", "kernel"):
+        assert meta[name] == NODE[name]
+    assert (meta["backend"], meta["engine"], "machine" in meta) == ("virtual", "netns", False)
+
+
+def test_a_real_machine_is_described(tmp_path: Path) -> None:
+    machine = {"processors": 2, "seconds": [], "wake_ups": 0, "late_us": {"p50": None, "p99": None, "max": None}}
+    meta = run_trial(job(tmp_path, Recorded(json.dumps(NODE | {"machine": machine}), kind="host")))
+    assert (meta["machine"], meta["backend"]) == (machine, "host")
+
+
+def test_the_same_trial_again_is_the_same_to_the_byte_and_replaces_no_whole_one(tmp_path: Path) -> None:
+    run_trial(job(tmp_path))
+    folder = tmp_path / "trials" / "cubic-003"
+    before, written_ns = (folder / SUMS).read_bytes(), (folder / SUMS).stat().st_mtime_ns
+    run_trial(job(tmp_path))  # a worker that was thought to be lost
+    assert ((folder / SUMS).read_bytes(), (folder / SUMS).stat().st_mtime_ns) == (before, written_ns)
+    assert [path.name for path in folder.parent.iterdir()] == ["cubic-003"]
+
+
+def test_a_damaged_trial_is_replaced(tmp_path: Path) -> None:
+    run_trial(job(tmp_path))
+    folder = tmp_path / "trials" / "cubic-003"
+    (folder / "acks.parquet").write_bytes(b"damaged")
+    run_trial(job(tmp_path))
+    assert Trial(folder).is_whole
+
+
+def test_a_trial_whose_records_break_their_contract_leaves_nothing(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"node.json: start_ns=soon: must be a whole number"):
+        run_trial(job(tmp_path, Recorded(json.dumps(NODE | {"start_ns": "soon"}))))
+    assert list((tmp_path / "trials").iterdir()) == []
+
+
+def test_a_download_without_data_fails_its_trial_in_one_line(tmp_path: Path) -> None:
+    empty = [download | {"iperf3": {"error": "unable to connect"}} for download in NODE["downloads"]]
+    result = pool.attempt(job(tmp_path, Recorded(json.dumps(NODE | {"downloads": empty}))))
+    assert isinstance(result, str)
+    assert "\n" not in result
+    assert list((tmp_path / "trials").iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("error", "line"),
+    [
+        (TrialError("no kernel"), "no kernel"),
+        (UserError("file: a=1: must be 2"), "file: a=1: must be 2"),
+        (OSError(28, "No space left on device", "/some/file"), "/some/file: No space left on device"),
+        (OSError(28, "No space left on device"), "{folder}: No space left on device"),
+        (pl.exceptions.ComputeError("cannot write\nmore"), "{folder}: cannot write"),
+    ],
+)
+def test_what_fails_a_trial_is_its_result_in_one_line(tmp_path: Path, error: Exception, line: str) -> None:
+    one = job(tmp_path)
+
+    def work(_: Job) -> None:
+        raise error
+
+    assert pool.line_if_failed(work, one) == line.format(folder=one.folder)  # type: ignore[arg-type]
+
+
+# ---- the table of the link
+
+
+def shape(part: str, spec: dict[str, object], steps: str | None = None) -> Shape:
+    return {"part": part, "node": "gateway", "dev": "eth2", "spec": spec, "steps": steps}
+
+
+def test_the_link_is_what_was_applied_in_the_units_of_its_quantities(tmp_path: Path) -> None:
+    applied = [
+        shape("bottleneck", {"kind": "tbf", "rate_bps": 20_000_000}),
+        shape("delay-up", {"kind": "netem", "delay_us": 50_000, "loss_pct": 0.5}),
+        shape("bottleneck-up", {"kind": "on_demand"}),
+        shape("elsewhere", {"kind": "tbf", "rate_bps": 1}),
+    ]
+    assert read_link(tmp_path, applied, -0.25).rows() == [
+        ("down.rate_mbps", -0.25, 20.0),
+        ("up.delay_ms", -0.25, 50.0),
+        ("up.loss_pct", -0.25, 0.5),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("part", "mode", "steps", "rows"),
+    [
+        (
+            "bottleneck",
+            {"mode": "rate", "start_bps": 5},
+            "0\t2000000\n1500000\t500000\n3000000\tend\n",
+            [("down.rate_mbps", 1.0, 2.0), ("down.rate_mbps", 2.5, 0.5)],
+        ),
+        (
+            "bottleneck-up",
+            {"mode": "opportunities", "start_bps": 5},
+            "0\t0\n250000\t1514\n3000000\tend\n",
+            [("up.opportunity_bytes", 1.0, 0.0), ("up.opportunity_bytes", 1.25, 1514.0)],
+        ),
+        (
+            "delay-down",
+            {},
+            "0\t30000\t0.5\n2000000\t40000\t0\n3000000\tend\n",
+            [
+                ("down.delay_ms", 1.0, 30.0),
+                ("down.delay_ms", 3.0, 40.0),
+                ("down.loss_pct", 1.0, 0.5),
+                ("down.loss_pct", 3.0, 0.0),
+            ],
+        ),
+    ],
+)
+def test_steps_hold_from_their_time_on_and_the_end_of_a_series_is_none(
+    tmp_path: Path, part: str, mode: dict[str, object], steps: str, rows: list[tuple[str, float, float]]
+) -> None:
+    (tmp_path / "steps.tsv").write_text(steps)
+    assert read_link(tmp_path, [shape(part, {"kind": "replay"} | mode, "steps.tsv")], 1.0).rows() == rows
