@@ -41,7 +41,7 @@ def main() -> None:
     if signal.getsignal(signal.SIGINT) == _leave:
         signal.signal(signal.SIGINT, _press)
     try:
-        app()
+        app(prog_name="lab")
     except UserError as error:
         _end(str(error), 2)
     except OSError as error:
@@ -69,6 +69,11 @@ def _end(message: str, status: int) -> None:
     sys.exit(status)
 
 
-if __name__ == "__main__":
+def command() -> None:
+    """Run the `lab` command of the environment (pyproject.toml)."""
     _catch_ctrl_c()
     main()
+
+
+if __name__ == "__main__":
+    command()

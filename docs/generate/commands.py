@@ -9,8 +9,8 @@ from lab.commands.cli import app
 
 HEAD = """# Commands
 
-`scripts/lab` is the command of a checkout; `scripts/lab COMMAND --help` prints what stands here. An error that a user
-can cause is one line, and the exit status is 2. Ctrl-C ends with 130; what was stored by then is whole.
+`lab COMMAND --help` prints what stands here; the [quick start](index.md#the-lab-command) shows how to call `lab`. An
+error that a user can cause is one line, with exit status 2. Ctrl-C ends with 130; what was stored by then is whole.
 """
 
 

@@ -140,6 +140,8 @@ def reproduce(
     """Fetch the recordings, run all missing trials of the campaign, and evaluate all results.
 
     Example: `lab reproduce --quick`
+
+    Or of some scenarios, with their claims at the end: `lab reproduce thesis-geo`
     """
     from lab.commands.reproduce import reproduce as run_and_evaluate
 
@@ -172,14 +174,17 @@ def evaluate(
 
 
 @app.command()
-def verify() -> None:
-    """Compare the claims of the papers with the stored runs.
+def verify(
+    scenarios: Annotated[list[str] | None, typer.Argument(help="Scenarios; default: all.")] = None,
+    table: Annotated[str | None, typer.Option(help="Only one table or figure of a paper, such as 5.3.")] = None,
+) -> None:
+    """Compare the claims of the papers with the stored runs; nothing is written.
 
-    Example: `lab verify`
+    Example: `lab verify thesis-geo --table 5.3`
     """
-    from lab.commands.evaluate import verify as show
+    from lab.commands.verify import verify as show
 
-    show(console)
+    show(scenarios or [], table, console)
 
 
 @app.command()
@@ -206,12 +211,9 @@ def page(
     Example: `lab page`
     """
     from lab.base import paths
-    from lab.kernel.build import find
-    from lab.report.index.write import write_index
+    from lab.commands.evaluate import page as write
 
-    kernel = find()
-    index = write_index(folder or paths.results(), kernel.replay_library if kernel else None)
-    console.print(f"page      {index}", soft_wrap=True, markup=False)
+    write(folder or paths.results(), console)
 
 
 @app.command()

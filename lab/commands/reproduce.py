@@ -10,12 +10,14 @@ from lab.commands.evaluate import evaluate
 from lab.commands.prepare import prepare
 from lab.commands.progress import TrialBar
 from lab.commands.recordings import fetch_for
+from lab.commands.verify import verify
 from lab.kernel.recipe import Recipe
 from lab.runs.campaign import load_campaign
 from lab.runs.execute import execute
 from lab.runs.find_run import matching
 from lab.runs.options import RunOptions
 from lab.runs.recordings import unfetched
+from lab.schema.scenario import load_scenario
 
 
 class Problems(NamedTuple):
@@ -28,11 +30,14 @@ class Problems(NamedTuple):
 def reproduce(names: list[str], quick: bool, options: RunOptions, mirror: Path | None, console: Console) -> None:
     """Run the missing trials, then evaluate all results; exit status 1 if a scenario did not run to its end.
 
-    A scenario whose recordings could not be fetched is missing, which is no error.
+    The claims of named scenarios are printed. A scenario whose recordings could not be fetched is missing, which is no
+    error.
     """
     problems = run_campaign(names, quick, options, console, mirror)
     try:
         evaluate(console, problems.faults, with_page=True)
+        if claiming := [name for name in names if load_scenario(name)[1].claims]:
+            verify(claiming, None, console)
     finally:
         for line in problems.missing:
             console.print(line, soft_wrap=True, markup=False)

@@ -11,6 +11,7 @@ from lab.base.plain_file import write_whole
 from lab.evaluation import competing_flows, senders
 from lab.evaluation.claims import rows as claims
 from lab.evaluation.columns import evaluation_tables
+from lab.evaluation.kept import FOLDER
 from lab.evaluation.parallel import joined, tables_of
 from lab.evaluation.rules import constants, scores
 from lab.evaluation.search import sensitivity
@@ -24,8 +25,8 @@ from lab.tables.digests import write_digests
 from lab.tables.records import ScenarioRecord
 from lab.tables.stored_parquet import write_exact
 
-FOLDER = "evaluation"
 MAPPED = ("thesis-leo", "thesis-geo", "thesis-lte")  # thesis 4.5: the links of figures 4.10 to 4.12 and 4.15
+NO_REPLAY = "no SEARCH replay: build the kernel first: lab kernel build"
 Step = Callable[[str], None]
 
 
@@ -56,17 +57,32 @@ def write_all(results: Path, library: Path | None, report_step: Step = lambda _:
     pairs = [row for one in runs for row in senders.differences(one)]
     keep(folder, "paired", pl.DataFrame(pairs, infer_schema_length=None))
     report_step("sensitivity")
-    versions = _replayed(every, library, sensitivity.versions, [one.name for one in every])
+    versions = _versions(every, library)
     keep(folder, "versions", _of(runs, versions))
     keep(folder, "sensitivity", _replayed(runs, library, sensitivity.maps, MAPPED))
     report_step("claims")
-    flows = joined(competing_flows.flows(one) for one in every)
+    flows = _flows(every)
     keep(folder, "flows", _of(runs, flows))
     table = claimed(every, {"versions": versions, "flows": flows})
     keep(folder, "claims", table)
     write_whole(folder / "claims.csv", to_csv(table).encode())
     write_digests(folder)
     return folder, [*faults, *(fault for one in every for fault in one.judged.faults)]
+
+
+def judge_claims(results: Path, library: Path | None, names: Iterable[str] | None) -> tuple[pl.DataFrame, list[str]]:
+    """Judge the claims over the runs of some scenarios, or of all, and write no table; also return the faults."""
+    every, faults = stored(results, names)
+    table = claimed(every, {"versions": _versions(every, library), "flows": _flows(every)})
+    return table, [*faults, *(fault for one in every for fault in one.judged.faults)]
+
+
+def _versions(every: list[Stored], library: Path | None) -> pl.DataFrame:
+    return _replayed(every, library, sensitivity.versions, [one.name for one in every])
+
+
+def _flows(every: list[Stored]) -> pl.DataFrame:
+    return joined(competing_flows.flows(one) for one in every)
 
 
 def claimed(every: list[Stored], more: dict[str, pl.DataFrame]) -> pl.DataFrame:

@@ -9,9 +9,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from rich.console import Console
 
-from lab.commands import evaluate
 from lab.evaluation.claims import rows as claims
 from lab.evaluation.claims.verdict import AGREES, EXPLAINED, OPEN, PARTLY, UNEXPLAINED, UNJUDGED
 from lab.evaluation.write import claimed
@@ -197,22 +195,3 @@ def test_each_row_names_the_form_of_the_sender(runs: Path, folder: Path) -> None
 def test_a_counterfactual_is_not_summed_up(runs: Path, folder: Path) -> None:
     assert set(kept(runs, folder, explained("faster"))["scenario"]) == {"mine"}
     assert [each.name for each in one_a_link(stored(runs)[0])] == ["mine"]
-
-
-def test_verify_counts_every_status_and_shows_what_the_counterfactual_gave(
-    runs: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    kept(runs, folder, explained("faster", values={"loss_s": losses_s(runs, "faster")[0], "late_pct": 100}))
-    monkeypatch.setenv("LAB_RESULTS", str(runs))
-    console = Console(record=True, width=300)
-    evaluate.verify(console)
-    printed = console.export_text()
-    assert (
-        "1 agree; 1 differ, explained by a run; 0 differ, partly explained by a run; 0 differ, not explained; 0 open; "
-        "0 cannot be judged here"
-    ) in printed
-    assert f"faster: {losses_s(runs, 'faster')[0]:.3g} (" in printed
-    assert f"differs, explained: mine: Mine loss_s: {BECAUSE}" in printed
-    assert "times count from the first data segment in: paper" in printed
-    for name in ("means", "heuristics", "outcomes"):
-        assert set(pl.read_parquet(runs / "evaluation" / f"{name}.parquet")["scenario"]) == {"mine"}

@@ -50,22 +50,23 @@ def signed(row: Mapping[str, Any]) -> str:
 
 def compared(row: Mapping[str, Any]) -> str:
     """Return both values and their difference as a sentence without its stop; nothing where we have no value."""
-    if row["ours"] is None:
+    value, unit = of_claim(row).value, row["unit"]
+    if value is None:
         return ""
-    unit = row["unit"]
-    return f"{short(row['ours'])} {unit} here, {short(row['published'])} {unit} published: {distance(row)}"
+    return f"{short(row['ours'])} {unit} here, {short(row['published'])} {unit} published: {_apart(row, value)}"
 
 
 def distance(row: Mapping[str, Any]) -> str:
     """Return the difference in words, against tolerance and interval; nothing where we have no value."""
     found = of_claim(row)
-    if found.value is None:
-        return ""
-    size = _size(row, found.value)
+    return "" if found.value is None else f"{_apart(row, found.value)}{_interval(found)}"
+
+
+def _apart(row: Mapping[str, Any], value: float) -> str:
+    size = _size(row, value)
     if not float(size):
-        return f"no difference{_interval(found)}"
-    more = "more" if found.value > 0 else "less"
-    return f"{size}{_measure(row)} {more}, {_tolerances(row, found.value)}{_interval(found)}"
+        return "no difference"
+    return f"{size}{_measure(row)} {'more' if value > 0 else 'less'}, {_tolerances(row, value)}"
 
 
 def _size(row: Mapping[str, Any], value: float) -> str:

@@ -73,6 +73,7 @@ class ClaimRow(ComparedColumns, TestedColumns):
     interval_contains: bool | None
 
 
+NOT_RUN = "not run yet"
 SCHEMA = schema_of(ClaimRow)
 Judged = tuple[str, str | None, Tested | None]  # verdict, why, and the counterfactual that explains most
 
@@ -188,7 +189,7 @@ def _judged(row: Row, ours: Measured | None, tests: Mapping[str, Measured]) -> J
     if excluded := row.claims.get("not_judged"):
         return UNJUDGED, f"{excluded}; {invalid}" if invalid else excluded, None
     if ours is None:
-        return UNJUDGED, "not run yet", None
+        return UNJUDGED, NOT_RUN, None
     if invalid:
         return UNJUDGED, invalid, None
     if row.clock == "data" and not ours.has_starts():

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The claims in the terminal: a line of at most 80 characters for each, and why those that differ do."""
+
+from collections.abc import Iterator
+from textwrap import wrap
+from typing import Any
+
+import polars as pl
+from rich.text import Text
+
+from lab.evaluation.claims import verdict as verdicts
+from lab.evaluation.claims.difference import compared, of_claim, signed
+from lab.evaluation.claims.rows import NOT_RUN
+from lab.evaluation.claims.sentences import short
+from lab.judge.clock import CLOCKS
+
+CHARS = 80
+TINY = 0.1  # below it two digits must do
+STYLES = {
+    verdicts.AGREES: "green",
+    verdicts.EXPLAINED: "cyan",
+    verdicts.PARTLY: "yellow",
+    verdicts.UNEXPLAINED: "red",
+    verdicts.OPEN: "magenta",
+    verdicts.UNJUDGED: "dim",
+}
+WORDS = {
+    verdicts.AGREES: "agrees",
+    verdicts.EXPLAINED: "explained",
+    verdicts.PARTLY: "partly",
+    verdicts.UNEXPLAINED: "differs",
+    verdicts.OPEN: "open",
+    verdicts.UNJUDGED: "unjudged",
+}
+EXCLUDED = "*"  # behind `agrees`
+HEADER = ("", "paper", "within", "here [95 %]", "n", "differs", "verdict")
+FOOTNOTE = f"{EXCLUDED} within the tolerance, but our 95 % interval excludes the published value"
+Cells = tuple[str, str, str, str, str, str, str]
+
+
+def lines(claims: pl.DataFrame, width: int) -> Iterator[Text]:
+    """Yield a heading for each row of a source's table, and a line for each of its values, if its scenario has run."""
+    ran = claims.filter(pl.col("why").is_null() | (pl.col("why") != NOT_RUN))
+    if ran.height:
+        yield Text(_aligned(HEADER), style="bold")
+    for (*about, form, name), rows in ran.group_by(
+        ["document", "place", "row", "form", "scenario"], maintain_order=True
+    ):
+        heading = f"{', '.join(map(str, about))}: {form} ({name})"
+        yield from (Text(part, style="underline") for part in wrap(heading, CHARS, break_on_hyphens=False))
+        yield from (_line(row) for row in rows.iter_rows(named=True))
+    if _excluded(ran):
+        yield Text(FOOTNOTE)
+    yield from (Text(line) for line in _not_run(claims, width))
+
+
+def reasons(claims: pl.DataFrame, width: int) -> Iterator[str]:
+    """Yield what differs, by how much, and why as far as runs show it; rows of one scenario and reason are together."""
+    given = claims.filter(pl.col("why").is_not_null(), pl.col("why") != NOT_RUN)
+    for (verdict, scenario, why), rows in given.group_by(["verdict", "scenario", "why"], maintain_order=True):
+        yield f"{verdict}: {scenario}"
+        for row in rows.iter_rows(named=True):
+            value = compared(row)
+            yield from _indented(f"{row['row']}, {row['metric']}{f': {value}' if value else ''}", width)
+        yield from _indented(f"why: {why}", width)
+
+
+def counted(claims: pl.DataFrame, width: int) -> Iterator[str]:
+    """Yield the number of rows of each verdict, and of those that agree, how many lie in our interval."""
+    found = dict(claims["verdict"].value_counts().iter_rows())
+    yield from wrap("; ".join(f"{found.get(name, 0)} {words}" for name, words in verdicts.COUNTED.items()), width)
+    agreeing = found.get(verdicts.AGREES, 0)
+    yield f"of the {agreeing} that agree, {agreeing - _excluded(claims)} published values lie in our 95 % interval"
+
+
+def clocks(claims: pl.DataFrame) -> Iterator[str]:
+    """Yield the event from which each source counts its times."""
+    timed = claims.filter(pl.col("clock").is_not_null())
+    for (clock,), of_clock in timed.group_by(["clock"], maintain_order=True):
+        sources = ", ".join(of_clock["document"].unique(maintain_order=True))
+        yield f"times count from {CLOCKS[str(clock)]} in: {sources}, and so do ours"
+
+
+def _line(row: dict[str, Any]) -> Text:
+    verdict = WORDS[row["verdict"]] + (EXCLUDED if _is_excluded(row) else "")
+    published = f"{row['published']:g}"
+    paper = published if len(published) <= 6 else _brief(row["published"])
+    trials = str(row["trials"]) if row["ours"] is not None else ""
+    cells = (row["metric"], paper, f"\N{PLUS-MINUS SIGN}{_brief(row['tolerance'])}", _ours(row), trials, signed(row))
+    return Text.assemble(_aligned((*cells, "")), (verdict, STYLES[row["verdict"]]))
+
+
+def _aligned(cells: Cells) -> str:
+    """Join cells to a line: every width but the last, of the verdict, is fixed."""
+    metric, paper, within, ours, trials, differs, verdict = cells
+    return f"{metric:<17} {paper:>6} {within:>7} {ours:<23} {trials:>4} {differs:>8} {verdict}"
+
+
+def _ours(row: dict[str, Any]) -> str:
+    if row["ours"] is None:
+        return ""
+    interval = "" if row["lo"] is None or row["hi"] is None else f" [{_brief(row['lo'])}, {_brief(row['hi'])}]"
+    return _brief(row["ours"]) + interval
+
+
+def _brief(value: float) -> str:
+    """Return a number in at most six characters, seven with its sign."""
+    return f"{value:.2g}" if 0 < abs(value) < TINY else short(value)
+
+
+def _is_excluded(row: dict[str, Any]) -> bool:
+    return row["verdict"] == verdicts.AGREES and not of_claim(row).interval_contains
+
+
+def _excluded(claims: pl.DataFrame) -> int:
+    return sum(_is_excluded(row) for row in claims.iter_rows(named=True))
+
+
+def _not_run(claims: pl.DataFrame, width: int) -> list[str]:
+    names = claims.filter(why=NOT_RUN)["scenario"].unique(maintain_order=True)
+    return wrap(f"{NOT_RUN}: {', '.join(names)}: lab reproduce NAME", width) if names.len() else []
+
+
+def _indented(text: str, width: int) -> list[str]:
+    return wrap(text, width, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The tables that `lab evaluate` keeps: where they lie, and which runs are newer."""
+
+from collections.abc import Collection
+from pathlib import Path
+
+from lab.judge.stored import LATEST
+from lab.schema.scenario import load_scenario, scenarios
+
+FOLDER = "evaluation"
+LAST = "claims.parquet"  # the table that is written last
+
+
+def newer_runs(results: Path, names: Collection[str] | None = None) -> list[str]:
+    """Name the scenarios (of some, or of all) whose latest run changed after the tables were written."""
+    file = results / FOLDER / LAST
+    written_s = file.stat().st_mtime if file.exists() else 0.0
+    latest = {link.parent.name: link for link in sorted(results.glob(f"*/{LATEST}"))}
+    wanted = [name for name in latest if names is None or name in names]
+    return [name for name in wanted if _changed_s(latest[name]) > written_s]
+
+
+def with_counterfactuals(names: Collection[str]) -> list[str]:
+    """Return scenarios with those that vary them."""
+    return [*names, *(name for name in scenarios() if load_scenario(name)[1].counterfactual_of in names)]
+
+
+def _changed_s(latest: Path) -> float:
+    """Return when a run last became the latest, got a trial or ended."""
+    parts = [part for part in (latest / "run.json", latest / "trials") if part.exists()]
+    return max([latest.lstat().st_mtime, *(part.stat().st_mtime for part in parts)])
