@@ -71,8 +71,8 @@ def write_all(results: Path, library: Path | None, report_step: Step = lambda _:
 
 
 def judge_claims(results: Path, library: Path | None, names: Iterable[str] | None) -> tuple[pl.DataFrame, list[str]]:
-    """Judge the claims over the runs of some scenarios, or of all, and write no table; also return the faults."""
-    every, faults = stored(results, names)
+    """Judge the claims over the runs of some scenarios, or of all, and write nothing; also return the faults."""
+    every, faults = stored(results, names, keep=False)
     table = claimed(every, {"versions": _versions(every, library), "flows": _flows(every)})
     return table, [*faults, *(fault for one in every for fault in one.judged.faults)]
 

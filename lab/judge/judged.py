@@ -62,8 +62,8 @@ class Judged:
     faults: tuple[str, ...] = ()
 
 
-def judged(run: Run, workers: int | None = None) -> Judged:
-    """Judge what has changed since the last time, keep it, and return all."""
+def judged(run: Run, workers: int | None = None, keep: bool = True) -> Judged:
+    """Judge what has changed since the last time, keep it unless the run is only read, and return all."""
     known = {name: _kept(run.path / name) for name in TABLES}
     trials = run.trials
     keys = {trial.path.name: _digest(trial) for trial in trials}
@@ -81,7 +81,7 @@ def judged(run: Run, workers: int | None = None) -> Judged:
     }
     tables = {name: _merged(run, known[name], _frame(name, rows[name]), set(keys.values())) for name in TABLES}
     for name, table in tables.items():
-        if not table.equals(known[name]):
+        if keep and not table.equals(known[name]):
             _keep(run.path / name, table)
     return Judged(tables[OUTCOMES].drop("digest"), tables[TRIALS].drop("digest"), tuple(faults))
 

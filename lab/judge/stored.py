@@ -26,9 +26,9 @@ class Stored:
     judged: Judged
 
     @classmethod
-    def of(cls, run: Run) -> "Stored":
+    def of(cls, run: Run, keep: bool = True) -> "Stored":
         """Judge a run; its name is its scenario's folder."""
-        return cls(run.path.resolve().parent.name, run, judged(run))
+        return cls(run.path.resolve().parent.name, run, judged(run, keep=keep))
 
     @property
     def ccas(self) -> list[Stanza]:
@@ -66,7 +66,7 @@ class Stored:
         return str(self.run.meta["profile"].get("title") or self.run.scenario["profile"])
 
 
-def stored(results: Path, names: Iterable[str] | None = None) -> tuple[list[Stored], list[str]]:
+def stored(results: Path, names: Iterable[str] | None = None, keep: bool = True) -> tuple[list[Stored], list[str]]:
     """Every scenario's latest run (or of those named), and a line for each that cannot be read."""
     wanted = None if names is None else list(names)
     found: list[Stored] = []
@@ -75,7 +75,7 @@ def stored(results: Path, names: Iterable[str] | None = None) -> tuple[list[Stor
         if wanted is not None and file.parent.parent.name not in wanted:
             continue
         try:
-            found.append(Stored.of(Run(file.parent)))
+            found.append(Stored.of(Run(file.parent), keep))
         except UserError as error:
             faults.append(str(error))
     return found, faults
