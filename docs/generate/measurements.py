@@ -24,6 +24,8 @@ TITLES = {
     "senders": "What a sender costs",
     "reproduce": "What make reproduce takes",
     "kills": "What killed commands leave",
+    "mutants": "Which small changes of the program the tests notice",
+    "mutants-kernel": "Which small changes of the C the tests notice",
     "replay-virtual": "How exactly recordings are replayed, in virtual time",
     "replay-vm": "How exactly recordings are replayed, in a VM",
 }

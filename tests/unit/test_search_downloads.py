@@ -188,8 +188,8 @@ def test_a_claim_about_competing_flows_counts_each_trial_once(run: Stored) -> No
 def test_any_other_claim_is_estimated_from_the_valid_trials_of_its_sender(run: Stored) -> None:
     rows = run.judged.outcomes.filter("valid", cca="search", heuristic=rule_of(run.run.scenario))
     found = Measured(run, {}).estimate(claim(), "exit_s", "syn")
-    assert found.trials == rows.height
     assert found.value == pytest.approx(rows["exit_s"].mean())
+    assert found.trials == rows.height
     later = Measured(run, {}).estimate(claim(), "exit_s", "data")
     assert later.value == pytest.approx((rows["exit_s"] - rows["data_s"]).mean())
     assert Measured(run, {}).has_starts() == (rows["data_s"].null_count() < rows.height)

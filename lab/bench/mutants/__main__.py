@@ -94,7 +94,6 @@ def main() -> None:
         raise SystemExit(2) from None
     survived = sorted({key for tally in found for key in tally.survivors})
     details = {
-        "title": "What the tests notice" + (" of changes of the C" if options.kernel is not None else ""),
         "note": "Small changes of the program, and how many of them the tests notice.",
         "minutes": round((time.monotonic() - begun_s) / 60, 1),
         "survivors": survived,

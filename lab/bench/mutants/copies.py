@@ -15,6 +15,8 @@ from lab.base.errors import UserError
 from lab.bench.mutants.worker import OUTPUT, Reply, Request
 
 LEFT_OUT = shutil.ignore_patterns(".git", ".venv", "__pycache__", "results", "site", ".*_cache", ".hypothesis")
+LOCKS = shutil.ignore_patterns(".*")
+LOCKED_INSIDE = ("traces", "recordings")  # folders of the cache in which commands make locks
 
 
 class Copy:
@@ -46,10 +48,13 @@ def copied(folder: Path) -> Path:
     tree = folder / "tree"
     shutil.copytree(paths.REPO, tree, ignore=LEFT_OUT, symlinks=True)
     (tree / ".venv").symlink_to((paths.REPO / ".venv").resolve())
-    for name in ("cache", "temporary"):
-        (folder / name).mkdir()
+    (folder / "temporary").mkdir()
+    (folder / "cache").mkdir()
     for entry in paths.cache().glob("[!.]*"):
-        (folder / "cache" / entry.name).symlink_to(entry)
+        if entry.name in LOCKED_INSIDE:
+            shutil.copytree(entry, folder / "cache" / entry.name, ignore=LOCKS, copy_function=os.symlink)
+        else:
+            (folder / "cache" / entry.name).symlink_to(entry)
     return tree
 
 

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The small changes of `make mutants`: what is changed and what is not, which tests concern it, and what is listed."""
+
+import ast
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from lab.base.paths import REPO
+from lab.bench.mutants import changes, kernel, rooms, survivors
+from lab.bench.mutants.__main__ import faults
+from lab.bench.mutants.concern import LIMIT_S, Concern
+from lab.bench.mutants.rooms import Tally
+
+
+def differences(tmp_path: Path, source: str) -> set[str]:
+    """Return what the last line of a file becomes in each of its changes."""
+    file = tmp_path / "file.py"
+    file.write_text(source)
+    found = changes.of_file(file, "file.py")
+    for change in found:
+        ast.parse(change.source)
+    return {change.source.splitlines()[-1].strip() for change in found}
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("if a < b: c()", {"if a <= b: c()", "if a < b: None"}),
+        ("if a: return", {"if not a: return"}),
+        ("return a * 8", {"return a / 8", "return a * 9"}),
+        ("return a / 1e6", {"return a * 1e6", "return a / 2000000.0"}),
+        ("return a.sort(b)", {"return a", "return a.sort(None)"}),
+        ("return min(a)", {"return max(a)", "return min(None)"}),
+        ("return a and b", {"return a or b"}),
+        ("return f(a=True)", {"return f(a=False)", "return f()"}.difference({"return f()"})),
+        ("return f(a=1, b=2)", {f"return f({rest})" for rest in ("a=None, b=2", "a=1, b=None", "b=2", "a=1, ")}
+         | {"return f(a=2, b=2)", "return f(a=1, b=3)"}),
+    ],
+)  # fmt: skip
+def test_what_decides_a_result_is_changed(tmp_path: Path, line: str, expected: set[str]) -> None:
+    assert differences(tmp_path, f"def f():\n    {line}\n") == expected
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'raise UserError(f"{a + 1} is wrong")',
+        'return "a text"',
+        "assert a > 1",
+        "return len(a)",
+        'return f"{a + 1}"',
+        "a: Literal[1]",
+        "from a import b",
+    ],
+)
+def test_texts_types_and_checks_are_left_alone(tmp_path: Path, line: str) -> None:
+    assert differences(tmp_path, f"def f():\n    {line}\n") == set()
+
+
+def test_a_decorator_is_left_alone_and_what_it_decorates_is_not(tmp_path: Path) -> None:
+    file = tmp_path / "file.py"
+    file.write_text("class A:\n    @cache(1)\n    def b(self):\n        return 2\n\n\nC = 3\n")
+    found = [(change.function, change.lines.start, change.difference) for change in changes.of_file(file, "file.py")]
+    assert found == [("A.b", 4, "return 2 -> return 3"), ("", 7, "C = 3 -> C = None"), ("", 7, "C = 3 -> C = 4")]
+
+
+def test_a_sample_stays_the_same_when_other_code_changes(tmp_path: Path) -> None:
+    file, names = tmp_path / "file.py", []
+    for more in ("", "X = 1\n\n\n"):
+        file.write_text(f"{more}def f(a, b):\n    return a * 2 + b * 3 - min(a, b)\n")
+        own = [change for change in changes.of_file(file, "file.py") if change.function]
+        names.append([change.difference for change in rooms.sample(own, 3, seed=1)])
+    assert names[0] == names[1]
+    assert len(names[0]) == 3
+    assert [change.difference for change in rooms.sample(own, 3, seed=2)] != names[0]
+
+
+# ---- which tests concern a change
+
+
+def test_tests_that_execute_the_line_run_those_first_that_import_the_file() -> None:
+    own, other = "tests/unit/test_classify.py", "tests/unit/test_world.py"
+    (change,) = [
+        change
+        for change in changes.of_file(REPO / "lab/judge/classify.py", "lab/judge/classify.py")
+        if change.difference.startswith("if bitrate_mbps < median_mbps") and "<=" in change.difference.split("->")[1]
+    ]
+    line = {str(change.lines.start): [f"{other}::test_a", f"{own}::test_b"], "1": [f"{own}::test_elsewhere"]}
+    concern = Concern()
+    concern.add(own, {"lines": {change.file: line}, "seconds": {f"{own}::test_b": 2.0}})
+    concern.add(other, {"lines": {}, "seconds": {f"{other}::test_a": 1.0}})
+    assert concern.tests(change) == [f"{own}::test_b", f"{other}::test_a"]
+    concern.seconds[f"{other}::test_a"] = LIMIT_S
+    assert concern.tests(change) == [f"{own}::test_b"]
+    concern.lines[change.file][change.lines.start].add(own)  # by a fixture: each test of the file may notice it
+    assert concern.tests(change)[0] == own
+
+
+# ---- what is a fault
+
+
+def test_too_few_noticed_and_unlisted_survivors_are_faults(monkeypatch: pytest.MonkeyPatch) -> None:
+    keys = [("lab/judge/rtt.py", "f", f"return {n}", f"return {n + 1}") for n in range(20)]
+    monkeypatch.setattr(survivors, "known", lambda: {keys[0]: "the same", keys[9]: "the same"})
+    good = Tally("judge", 20, survivors=keys[:3], noticed=keys[3:])
+    assert good.share == 0.85
+    assert list(faults([good], is_whole=False)) == [f"listed, but noticed now: {keys[9]}"]
+    assert [line.split(":")[0] for line in faults([good], is_whole=True)].count("not listed") == 2
+    bad = Tally("judge", 20, survivors=keys[:5], noticed=keys[5:])
+    assert next(faults([bad], is_whole=False)) == "lab/judge: noticed=75.0%: must be at least 85%"
+
+
+def test_each_listed_survivor_has_a_reason_and_its_line_is_there() -> None:
+    for (file, _, before, _), reason in survivors.known().items():
+        assert reason
+        lines = [line.strip() for line in (REPO / file).read_text().splitlines()]
+        assert all(line in lines for line in before.splitlines()), (file, before)
+
+
+def test_an_entry_of_a_survivor_reads_as_it_was_written() -> None:
+    key = ("lab/a.py", "A.b", 'if "x" < y:\nelse:', "if µ:")
+    (row,) = tomllib.loads(survivors.toml([key]))["survivor"]
+    assert tuple(row[name] for name in survivors.FIELDS) == key
+
+
+def test_each_change_of_the_c_is_of_a_line_that_stands_in_its_file_once() -> None:
+    for change in tomllib.loads(kernel.FILE.read_text())["change"]:
+        assert (REPO / change["file"]).read_text().count(change["old"]) == 1, change["name"]
+        assert change["old"] != change["new"]
+        assert any((REPO / word).is_file() for word in change["tests"])
