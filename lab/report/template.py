@@ -11,9 +11,9 @@ from markupsafe import Markup, escape
 
 from lab.base.paths import LAB
 
-ROOMS = tuple(LAB / "report" / room for room in ("", "browser", "index"))
-STYLES = ("report/page.css", "report/browser/browser.css")
-SCRIPT = "report/browser/browser.js"
+ROOMS = tuple(LAB / "report" / room for room in ("", "browser", "index", "matrix"))
+STYLES = ("page.css", "matrix/matrix.css", "index/index.css", "browser/browser.css")
+SCRIPTS = {"script": "browser/browser.js", "matrix_script": "matrix/matrix.js", "page_script": "page.js"}
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,8 @@ def render(template: str, **given: Any) -> str:
     )
     environment.filters["embedded"] = _embedded
     style = Markup("".join(_own(name) for name in STYLES))  # noqa: S704 - our own files
-    return environment.get_template(template).render(style=style, script=Markup(_own(SCRIPT)), **given)  # noqa: S704
+    scripts = {name: Markup(_own(file)) for name, file in SCRIPTS.items()}  # noqa: S704
+    return environment.get_template(template).render(style=style, **scripts, **given)
 
 
 def picture(name: str, svg: str, alt: str, caption: str) -> Picture:
@@ -47,7 +48,7 @@ def picture(name: str, svg: str, alt: str, caption: str) -> Picture:
 
 
 def _own(name: str) -> str:
-    return (LAB / name).read_text(encoding="utf-8")
+    return (LAB / "report" / name).read_text(encoding="utf-8")
 
 
 def _embedded(value: Any) -> Markup:
