@@ -12,14 +12,16 @@ from lab.schema.scenario import load_scenario
 
 def progress(runs: Sequence[Stored], requested: Mapping[str, int]) -> str:
     """Return how many of the trials that the papers' scenarios request are stored; requested: trials by scenario."""
+    wanted = sum(requested.values())
     by_name = {each.name: each for each in runs}
     stored = {name: min(_stored(by_name[name]), requested[name]) for name in requested if name in by_name}
     if not stored:
-        return f"{sum(map(_stored, runs)):,} trials, none of the papers' scenarios"
-    done, wanted = sum(stored.values()), sum(requested.values())
+        return f"0 of {wanted:,} trials of the papers' scenarios are stored"
+    if (done := sum(stored.values())) == wanted:
+        return f"All {wanted:,} trials of the papers' {len(requested)} scenarios are stored"
     quick = any("--quick" in by_name[name].run.meta["command"] for name in stored)
-    kind = "All" if done == wanted else "QUICK" if quick else "Partial"
-    return f"{kind}: {done:,} of {wanted:,} trials of the papers' scenarios; {len(stored)} of {len(requested)} scenarios begun"
+    begun = f"{len(stored)} of {len(requested)} scenarios"
+    return f"{'QUICK' if quick else 'Partial'}: {done:,} of {wanted:,} trials of the papers' scenarios are stored, of {begun}"
 
 
 def requested_trials() -> dict[str, int]:

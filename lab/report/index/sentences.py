@@ -4,6 +4,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from lab.base.format import few
 from lab.judge.registry import TRUTH
 from lab.report.matrix.matrix import Cell, Matrix, Row
 from lab.report.matrix.measures import RULE
@@ -38,12 +39,19 @@ def in_order(matrix: Matrix) -> Matrix:
 def _sentence(kind: str, rows: Sequence[Row], senders: Mapping[str, str]) -> Sentence:
     counts = {cca: _counted(rows, cca) for cca in senders}
     known = {cca: hits for cca, hits in counts.items() if hits[1]}
-    best = sorted(known, key=lambda cca: known[cca][0] / known[cca][1], reverse=True)
-    parts = [f"{short_label(senders[cca])} in {known[cca][0]} of {known[cca][1]}" for cca in best]
-    links = "" if len(rows) == 1 else f" on {len(rows)} links"
-    found = f"at the right moment{links}: {', '.join(parts)} trials." if parts else "no trial left slow start."
     compared, apart = _furthest(rows, senders)
-    return Sentence(kind, found, compared, apart)
+    return Sentence(kind, _found(known, senders), compared, apart)
+
+
+def _found(counts: Mapping[str, tuple[int, int]], senders: Mapping[str, str]) -> str:
+    """Name the sender that leaves at the right moment most often, and the one that does so least often."""
+    order = sorted(counts, key=lambda cca: counts[cca][0] / counts[cca][1], reverse=True)
+    if not order:
+        return "no trial left slow start."
+    best, *others = [f"{short_label(senders[cca])} in {counts[cca][0]:,} of {counts[cca][1]:,}" for cca in order]
+    who, share = best.split(" in ", 1)
+    least = f", {others[-1]}" if others else ""
+    return f"{who} leaves at the right moment in {share} trials{least}."
 
 
 def _counted(rows: Sequence[Row], cca: str) -> tuple[int, int]:
@@ -55,22 +63,25 @@ def _counted(rows: Sequence[Row], cca: str) -> tuple[int, int]:
 def _furthest(rows: Sequence[Row], senders: Mapping[str, str]) -> tuple[str, float | None]:
     """Compare by the papers' rule: the cell whose share lies furthest from the published one."""
     cells = [(row, cell) for row in rows for cell in row.cells.values() if _apart(cell) is not None]
+    cells = [each for each in cells if not _of_another_version(each[1])] or cells
     if not cells:
-        return "No paper has a share for it.", None
+        return "No paper gives a share.", None
     row, cell = max(cells, key=lambda each: _apart(each[1]) or 0.0)
     reading, apart = cell.readings[RULE], _apart(cell) or 0.0
     theirs = reading.published
-    where = "" if len(rows) == 1 else f" ({row.link})"
-    assert theirs is not None and reading.value is not None
-    ran = f" (of {theirs.ran})" if theirs.ran else ""
-    return (
-        f"Furthest from a paper, by its own rule: {short_label(senders[cell.cca])}{where} with {reading.value:.0f} %, "
-        f"where the {theirs.source} has {theirs.value:.0f} %{ran}.",
-        apart,
-    )
+    where = "" if len(rows) == 1 else f" on {row.link}"
+    assert theirs is not None
+    ran = f", {theirs.ran}" if theirs.ran else ""
+    ours = f"{short_label(senders[cell.cca])} does so in {few(reading.hits, reading.judged)}{where}"
+    return f"By the papers' rule, {ours}; published: {reading.published_text} ({theirs.source}{ran}).", apart
 
 
 def _apart(cell: Cell) -> float | None:
     reading = cell.readings[RULE]
     theirs = reading.published
     return None if theirs is None or reading.value is None else abs(reading.value - theirs.value)
+
+
+def _of_another_version(cell: Cell) -> bool:
+    theirs = cell.readings[RULE].published
+    return theirs is not None and theirs.ran is not None

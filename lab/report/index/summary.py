@@ -9,6 +9,7 @@ from lab.base.format import mean, number, share
 from lab.judge.registry import TRUTH, rule_of
 from lab.judge.stored import Stored
 from lab.judge.summary import summarise
+from lab.report.matrix.matrix import fullness
 from lab.report.table import Group, Row, Table
 
 HEADER = (
@@ -33,7 +34,7 @@ def one_a_link(runs: Sequence[Stored]) -> list[Stored]:
     for stored in in_summary(runs):
         profile = str(stored.run.scenario["profile"])
         before = best.get(profile)
-        if before is None or _valid(stored) > _valid(before):
+        if before is None or fullness(stored) > fullness(before):
             best[profile] = stored
     return list(best.values())
 
@@ -81,7 +82,3 @@ def _summary(stored: Stored) -> pl.DataFrame:
 
 def _rule(stored: Stored) -> str:
     return rule_of(stored.run.scenario)
-
-
-def _valid(stored: Stored) -> int:
-    return int(stored.judged.trials["valid"].sum())

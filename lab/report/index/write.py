@@ -60,7 +60,7 @@ def write_index(results: Path, replay_library: Path | None, notebooks: Path = NO
         trials=sum(each.judged.trials.height for each in runs),
         valid=sum(int(each.judged.trials["valid"].sum()) for each in runs),
         downloads=_downloads(results),
-        until=max((each.run.path.name for each in runs), default=""),
+        until=max((each.run.path.name for each in runs), default="").split("T")[0],
     )
     return write_whole(results / PAGE, render(index))
 

@@ -62,18 +62,19 @@ class Matrix:
 def matrix(runs: Iterable[Stored], page: Page) -> Matrix:
     """Return the matrix of some runs; page: where a run's report lies, as seen from the matrix.
 
-    Where several runs share a profile, the one with most valid trials is the row.
+    Where several runs share a profile, the one with most valid trials is the row (see fullness).
     """
     by_profile: dict[str, list[Stored]] = {}
     for stored in runs:
         by_profile.setdefault(str(stored.run.scenario["profile"]), []).append(stored)
-    rows = [_row(sorted(of_link, key=valid, reverse=True), page) for of_link in by_profile.values()]
+    rows = [_row(sorted(of_link, key=fullness, reverse=True), page) for of_link in by_profile.values()]
     return Matrix(_senders(row.stored for row in rows) | _senders(each for of in by_profile.values() for each in of), rows)
 
 
-def valid(stored: Stored) -> int:
-    """Return how many trials of a run are valid."""
-    return int(stored.judged.trials["valid"].sum())
+def fullness(stored: Stored) -> tuple[bool, int]:
+    """Rank runs of a link: by valid trials, after runs whose downloads may end before slow start does."""
+    sized = bool(stored.run.meta["scenario"].get("size_bytes"))
+    return not sized, int(stored.judged.trials["valid"].sum())
 
 
 def _senders(runs: Iterable[Stored]) -> dict[str, str]:

@@ -88,8 +88,8 @@ def read(
         digits = 0 if value is None or value >= 100 else 1
         text = NONE if theirs is None else f"{number(theirs.value, 0)} {measure.unit}"
         return Reading(number(value, digits), value, theirs, text, {})
-    found = (published(each, cca, SHARE) for each in (stored, *of_link))
-    theirs = next((each for each in found if each), None)
+    found = [published(each, cca, SHARE) for each in (stored, *of_link)]
+    theirs = found[0] or next((each for each in found if each and not each.ran), None)
     row = summary[TRUTH if measure.name == TRUTH else rule_of(stored.run.scenario)]
     text = NONE if theirs is None else f"{theirs.value:.3g} %"
     shares = {str(zone): row[f"{zone}_pct"] or 0.0 for zone in ExitClass}
