@@ -19,16 +19,32 @@ LINKS = {
 PUBLISHED_PCT = {"geo-viasat": (93.5, 0), "leo-starlink": (39, 0), "wifi-strong": (91, 89.2)}
 SENDERS = ("search", "cubic", "cubic_plain", "bbr")
 
+CHAPTER = """# %% [markdown]
+# # A chapter with a figure
+# %% tags=["parameters"]
+out_dir = None
+# %%
+from matplotlib.figure import Figure
+from lab.figures.style import Drawing
+from lab.report.index.artefacts import Artefacts
+drawn = Figure(figsize=(7, 3))
+drawn.subplots().plot([0, 1], [0, 1], label="a line")
+Artefacts.into(out_dir).figure("one", "thesis, figure 0.0", Drawing(drawn, "A caption.", "A line from 0 to 1, as an example."))
+"""
+
 
 def example(results: Path, trials: int = 2) -> Path:
-    """Store a run per link and make the page; the runs' own pages are empty."""
+    """Store a run per link and make the page with one chapter; the runs' own pages are empty."""
     for profile, (title, link) in LINKS.items():
         run = store_run(results, trials, name=f"example-{profile}", link=link, senders=SENDERS)
         change(run, scenario={"profile": profile, "published": _published(profile)}, profile={"title": title})
         (run.parent / "latest").symlink_to(run.name)
         Stored.of(Run(run))  # its outcomes are older than its page, which is then not drawn
         (run / "report.html").write_text("<!doctype html><title>The run's own page</title>")
-    return write_index(results, None, results / "no notebooks")
+    notebooks = results / "example"
+    notebooks.mkdir()
+    (notebooks / "01-chapter.py").write_text(CHAPTER)
+    return write_index(results, None, notebooks)
 
 
 def change(run: Path, **parts: dict[str, Any]) -> None:

@@ -151,7 +151,7 @@ def test_words_of_the_chart_stand_out_from_the_paper(dark: bool, browser: Browse
 
 def test_a_notebook_that_fails_is_reported_and_what_it_made_before_is_kept(browser: Browser, index: Path) -> None:
     browser.open(index)
-    text = browser.ask("return document.body.innerText")
+    text = browser.ask("return document.getElementById('chapter-01-broken').textContent")
     assert "This notebook failed" in text
     assert "the ink is dry" in text
     assert "thesis, figure 0.0: pending, nobody drew it." in text
