@@ -12,8 +12,14 @@ from tests import slow_start_model as model
 from tests.stored_run import store_run
 
 LINKS = {
-    "geo-viasat": ("GEO satellite, modelled", model.Path(rate_mbps=8, base_rtt_ms=200, buffer_bytes=600_000, duration_s=4)),
-    "leo-starlink": ("LEO satellite, modelled", model.Path(rate_mbps=8, base_rtt_ms=60, buffer_bytes=300_000, duration_s=4)),
+    "geo-viasat": (
+        "GEO satellite, modelled",
+        model.Path(rate_mbps=8, base_rtt_ms=200, buffer_bytes=600_000, duration_s=4),
+    ),
+    "leo-starlink": (
+        "LEO satellite, modelled",
+        model.Path(rate_mbps=8, base_rtt_ms=60, buffer_bytes=300_000, duration_s=4),
+    ),
     "wifi-strong": ("WiFi, modelled", model.Path(rate_mbps=12, base_rtt_ms=30, buffer_bytes=120_000, duration_s=4)),
 }
 PUBLISHED_PCT = {"geo-viasat": (93.5, 0), "leo-starlink": (39, 0), "wifi-strong": (91, 89.2)}
@@ -29,7 +35,8 @@ from lab.figures.style import Drawing
 from lab.report.index.artefacts import Artefacts
 drawn = Figure(figsize=(7, 3))
 drawn.subplots().plot([0, 1], [0, 1], label="a line")
-Artefacts.into(out_dir).figure("one", "thesis, figure 0.0", Drawing(drawn, "A caption.", "A line from 0 to 1, as an example."))
+drawing = Drawing(drawn, "A caption.", "A line from 0 to 1, as an example.")
+Artefacts.into(out_dir).figure("one", "thesis, figure 0.0", drawing)
 """
 
 

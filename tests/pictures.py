@@ -10,6 +10,7 @@ from tempfile import TemporaryDirectory
 
 import matplotlib
 import numpy as np
+import numpy.typing as npt
 from matplotlib.image import imread
 
 from lab.base.paths import REPO
@@ -26,6 +27,7 @@ PICTURES = {  # width in pixels, whether dark
 BLOCK_PX = 10  # differences are of blocks: two versions of Chromium smooth a letter's edge differently
 TOLERANCE = 0.02  # of the blocks may differ by more than LEAST
 LEAST = 0.1  # of full brightness
+Pixels = npt.NDArray[np.float32]
 FONT = Path(matplotlib.get_data_path()) / "fonts" / "ttf" / "DejaVuSans.ttf"
 
 
@@ -38,9 +40,12 @@ def take(browser: Browser, page: Path, name: str, target: Path, change: str = ""
     """Take a picture of a page's first screen; change: JavaScript that runs before."""
     width, dark = PICTURES[name]
     browser.open(page, width, dark)
-    face = f"@font-face {{ font-family: pinned; src: url(data:font/ttf;base64,{base64.b64encode(FONT.read_bytes()).decode()}) }}"
+    font = base64.b64encode(FONT.read_bytes()).decode()
+    face = f"@font-face {{ font-family: pinned; src: url(data:font/ttf;base64,{font}) }}"
     rule = f"{face} * {{ font-family: pinned !important }}"
-    browser.ask("document.head.append(Object.assign(document.createElement('style'), { textContent: arguments[0] }))", rule)
+    browser.ask(
+        "document.head.append(Object.assign(document.createElement('style'), { textContent: arguments[0] }))", rule
+    )
     browser.driver.execute_async_script("document.fonts.load('1em pinned').then(arguments[arguments.length - 1])")
     browser.ask(change)
     browser.driver.save_screenshot(str(target))
@@ -55,11 +60,12 @@ def apart(one: Path, other: Path) -> float:
     return float((np.abs(blocks[0] - blocks[1]).max(axis=-1) > LEAST).mean())
 
 
-def _blocks(file: Path) -> np.ndarray:
-    pixels = imread(file)[..., :3]
+def _blocks(file: Path) -> Pixels:
+    pixels: Pixels = imread(file)[..., :3]
     rows, columns = (length // BLOCK_PX for length in pixels.shape[:2])
     whole = pixels[: rows * BLOCK_PX, : columns * BLOCK_PX]
-    return whole.reshape(rows, BLOCK_PX, columns, BLOCK_PX, 3).mean(axis=(1, 3))
+    blocks: Pixels = whole.reshape(rows, BLOCK_PX, columns, BLOCK_PX, 3).mean(axis=(1, 3))
+    return blocks
 
 
 def main() -> None:

@@ -31,7 +31,9 @@ def top_px(browser: Browser, selector: str) -> float:
 
 @pytest.mark.parametrize("width_px", [400, 1300])
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-def test_axe_finds_no_violation_with_every_chapter_open(page: Path, browser: Browser, dark: bool, width_px: int) -> None:
+def test_axe_finds_no_violation_with_every_chapter_open(
+    page: Path, browser: Browser, dark: bool, width_px: int
+) -> None:
     browser.open(page, width_px, dark)
     browser.ask("for (const each of document.querySelectorAll('details')) each.open = true")
     assert violations(browser) == []
@@ -58,11 +60,13 @@ def test_the_first_screen_has_the_whole_matrix_at_1300_pixels(page: Path, browse
 
 def test_a_click_on_a_cell_opens_the_report_of_that_very_run(page: Path, browser: Browser) -> None:
     browser.open(page)
-    targets = browser.ask("return [...document.querySelectorAll('.matrix td a')].map((each) => each.getAttribute('href'))")
+    targets = browser.ask(
+        "return [...document.querySelectorAll('.matrix td a')].map((each) => each.getAttribute('href'))"
+    )
     assert len(targets) == len(LINKS) * len(SENDERS)
     assert all("/20260101T000000Z/report.html" in target and (page.parent / target).is_file() for target in targets)
     browser.ask("document.querySelector('.matrix td a').click()")
-    browser.wait("return document.title === \"The run's own page\"")
+    browser.wait('return document.title === "The run\'s own page"')
 
 
 def test_the_choice_of_a_measure_changes_every_cell_and_the_caption(page: Path, browser: Browser) -> None:
@@ -121,7 +125,9 @@ def test_no_figure_is_a_white_plate_in_the_dark_scheme(page: Path, browser: Brow
 
 def test_the_trial_browser_opens_on_geo_with_search_and_no_panel_is_empty(page: Path, browser: Browser) -> None:
     browser.open(page)
-    assert browser.ask("return document.getElementById('browser').dataset.shown").startswith("example-geo-viasat/search-")
+    assert browser.ask("return document.getElementById('browser').dataset.shown").startswith(
+        "example-geo-viasat/search-"
+    )
     assert browser.ask("return [...document.querySelectorAll('.chart .none')].length") == 0
 
 

@@ -9,7 +9,6 @@ from lab.judge.stored import LATEST, Stored
 from lab.tables.stored_run import Run
 
 
-
 def fullest(results: Path) -> tuple[list[Stored], list[str], list[str]]:
     """Return each scenario's fullest run, a line for each that cannot be read, and a line for each newer run."""
     found: list[Stored] = []

@@ -20,8 +20,8 @@ def progress(runs: Sequence[Stored], requested: Mapping[str, int]) -> str:
     if (done := sum(stored.values())) == wanted:
         return f"All {wanted:,} trials of the papers' {len(requested)} scenarios are stored"
     quick = any("--quick" in by_name[name].run.meta["command"] for name in stored)
-    begun = f"{len(stored)} of {len(requested)} scenarios"
-    return f"{'QUICK' if quick else 'Partial'}: {done:,} of {wanted:,} trials of the papers' scenarios are stored, of {begun}"
+    kind, begun = "QUICK" if quick else "Partial", f"{len(stored)} of {len(requested)} scenarios"
+    return f"{kind}: {done:,} of {wanted:,} trials of the papers' scenarios are stored, of {begun}"
 
 
 def requested_trials() -> dict[str, int]:

@@ -20,8 +20,8 @@ from lab.report.index.choice import browsed_runs, shown_first
 from lab.report.index.drawn import drawn
 from lab.report.index.evaluation import FOLDER as EVALUATION
 from lab.report.index.evaluation import evaluation
-from lab.report.index.notebooks import NOTEBOOKS, execute_all
 from lab.report.index.fullest import fullest
+from lab.report.index.notebooks import NOTEBOOKS, execute_all
 from lab.report.index.page import Index, ScenarioPart, render
 from lab.report.index.progress import outdated, progress, requested_trials
 from lab.report.index.recorded import recorded

@@ -54,7 +54,9 @@ class Matrix:
         reading = cell.readings[measure.name]
         missed = "".join(f", {reading.bar[zone]:.0f} % {zone}" for zone in ("early", "late") if reading.bar.get(zone))
         theirs = reading.published
-        source = f"; {theirs.source}{f' ({theirs.ran})' if theirs.ran else ''}: {reading.published_text}" if theirs else ""
+        source = (
+            f"; {theirs.source}{f' ({theirs.ran})' if theirs.ran else ''}: {reading.published_text}" if theirs else ""
+        )
         value = f"{reading.text.replace('/', ' of ')} {measure.unit}".strip()
         return f"{self.senders[cell.cca]}, {row.link}: {value}{missed}{source}. Run {cell.run}"
 
@@ -68,7 +70,9 @@ def matrix(runs: Iterable[Stored], page: Page) -> Matrix:
     for stored in runs:
         by_profile.setdefault(str(stored.run.scenario["profile"]), []).append(stored)
     rows = [_row(sorted(of_link, key=fullness, reverse=True), page) for of_link in by_profile.values()]
-    return Matrix(_senders(row.stored for row in rows) | _senders(each for of in by_profile.values() for each in of), rows)
+    return Matrix(
+        _senders(row.stored for row in rows) | _senders(each for of in by_profile.values() for each in of), rows
+    )
 
 
 def fullness(stored: Stored) -> tuple[bool, int]:
@@ -82,7 +86,10 @@ def _senders(runs: Iterable[Stored]) -> dict[str, str]:
     labels = {stanza["name"]: stanza["label"] for stored in runs for stanza in stored.ccas}
     order = list(load_ccas())
     known = {name: place for place, name in enumerate(order)}
-    return {name: labels[name] for name in sorted(labels, key=lambda name: (not name.startswith("search"), known.get(name, len(order)), name))}
+    return {
+        name: labels[name]
+        for name in sorted(labels, key=lambda name: (not name.startswith("search"), known.get(name, len(order)), name))
+    }
 
 
 def _row(of_link: Sequence[Stored], page: Page) -> Row:
@@ -91,7 +98,9 @@ def _row(of_link: Sequence[Stored], page: Page) -> Row:
     for stored in of_link:
         for cell in _cells(stored, of_link, page):
             cells.setdefault(cell.cca, cell)
-    return Row(first.link, kind_of(str(first.run.scenario["profile"])), name_of(first), page(first), _with_bars(cells), first)
+    return Row(
+        first.link, kind_of(str(first.run.scenario["profile"])), name_of(first), page(first), _with_bars(cells), first
+    )
 
 
 def name_of(stored: Stored) -> str:
@@ -103,7 +112,9 @@ def _cells(stored: Stored, of_link: Sequence[Stored], page: Page) -> Iterable[Ce
     names = [stanza["name"] for stanza in stored.ccas]
     table = summarise(stored.judged.outcomes, names)
     for name in names:
-        by_rule: dict[str, Mapping[str, Any]] = {row["heuristic"]: row for row in table.filter(cca=name).iter_rows(named=True)}
+        by_rule: dict[str, Mapping[str, Any]] = {
+            row["heuristic"]: row for row in table.filter(cca=name).iter_rows(named=True)
+        }
         readings = {measure.name: read(measure, stored, of_link, name, by_rule) for measure in MEASURES}
         yield Cell(name, name_of(stored), page(stored), readings)
 

@@ -31,8 +31,8 @@ MEASURES = (
     Measure(
         TRUTH,
         "At the chokepoint, by the queue",
-        "trials that left slow start after the queue stayed filled and before a loss, of those that left it; small: the "
-        "share that a paper publishes, by its own rule",
+        "trials that left slow start after the queue stayed filled and before a loss, of those that left it; small: "
+        "the share that a paper publishes, by its own rule",
         SHARE,
     ),
     Measure(
