@@ -149,7 +149,7 @@ def test_a_newer_run_of_as_many_trials_replaces_the_older(results: Path) -> None
 
 
 def test_a_sender_that_the_fullest_run_lacks_comes_from_another_run_of_the_link(results: Path) -> None:
-    other = store_run(results, trials=1, name="mine", senders=("bbr", "cubic_plain"))
+    other = store_run(results, trials=1, name="mine", senders=("bbr", "cubic", "cubic_plain"))
     (other.parent / "latest").symlink_to(other.name)
     (row,) = matrix(in_summary(fullest(results)[0]), lambda stored: stored.name).rows
     assert {cca: cell.page for cca, cell in row.cells.items()} == {

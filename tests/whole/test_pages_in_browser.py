@@ -9,6 +9,7 @@ import pytest
 from selenium.webdriver.common.keys import Keys
 
 from lab.report.index.write import write_index
+from tests.axe import violations
 from tests.browser import Browser, chromium
 from tests.stored_run import store_run
 
@@ -77,6 +78,12 @@ def test_on_a_narrow_screen_nothing_needs_sideways_scrolling_but_what_is_marked_
     browser.open(request.getfixturevalue(name), NARROW_PX, dark)
     assert browser.ask("return document.documentElement.scrollWidth") <= NARROW_PX
     assert browser.ask("return document.querySelector('.chart svg').getBoundingClientRect().width") <= NARROW_PX
+
+
+def test_axe_finds_no_violation_on_a_run_s_own_page(browser: Browser, own_page: Path) -> None:
+    browser.open(own_page, NARROW_PX)
+    browser.ask("for (const each of document.querySelectorAll('details')) each.open = true")
+    assert violations(browser) == []
 
 
 def test_the_trial_browser_is_worked_by_keyboard_alone(browser: Browser, index: Path) -> None:
