@@ -5,13 +5,22 @@ from collections.abc import Mapping
 from typing import Any
 
 NONE = "\N{EN DASH}"
+FEW = 20  # trials: below it one trial is more than 5 %, so a share is a count
 
 
 def share(row: Mapping[str, Any], name: str) -> str:
-    """Format a share in percent, with its interval where the row has one."""
+    """Format a share in percent, or as a count of few trials, with its interval where the row has one."""
     low, high = row.get(f"{name}_lo_pct"), row.get(f"{name}_hi_pct")
     interval = "" if low is None or high is None else f" [{low:.0f}{NONE}{high:.0f}]"
-    return number(row.get(f"{name}_pct"), 1) + interval
+    value, judged = row.get(f"{name}_pct"), row.get("judged")
+    if value is not None and judged and judged < FEW:
+        return f"{round(value * judged / 100)} of {judged:.0f}{interval}"
+    return number(value, 1) + interval
+
+
+def few(hits: int, trials: int) -> str:
+    """Format a share as a percentage, or as a count of few trials."""
+    return f"{hits} of {trials}" if trials < FEW else f"{100 * hits / trials:.0f} %"
 
 
 def mean(row: Mapping[str, Any], name: str, digits: int) -> str:

@@ -83,4 +83,4 @@ def _note(then: dict[str, Any], now: dict[str, Any]) -> str | None:
         return None
     if digest(then | {"trials": 0}) == digest(now | {"trials": 0}):
         return f"{then['trials']} of {now['trials']} trials of each sender"
-    return f"run of scenario {digest(then)}, the file is now {digest(now)}"
+    return "the scenario was edited since this run"

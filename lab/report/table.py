@@ -14,6 +14,7 @@ import polars as pl
 from lab.base.format import mean, number, share
 from lab.judge.clock import from_data
 from lab.judge.registry import label
+from lab.report.matrix.published import ran
 
 CLASS_HEADER = ("Judged by", "Valid trials", "Early (%)", "Chokepoint (%)", "Late (%)", "Capacity (s)", "from data (s)")
 TIME_HEADER = ("Source", "Exit (s)", "First loss (s)", "Throughput (Mb/s)", "Retransmits (pkts)")
@@ -83,7 +84,7 @@ def _class_rows(ours: Sequence[Mapping[str, Any]], theirs: Sequence[Mapping[str,
     for row in theirs:
         given, none = mean(row, "capacity_s", 1), number(None, 0)
         capacities = (given, none) if row.get("clock") == "syn" else (none, given)
-        rows.append(Row((row["source"], number(row.get("trials"), 0), *_classes(row), *capacities), published=True))
+        rows.append(Row((_source(row), number(row.get("trials"), 0), *_classes(row), *capacities), published=True))
     return tuple(rows)
 
 
@@ -102,7 +103,13 @@ def _shifted(row: Mapping[str, Any]) -> Mapping[str, float | None]:
 
 
 def _clocked(row: Mapping[str, Any]) -> str:
-    return f"{row['source']}, from the SYN" if row.get("clock") == "syn" else str(row["source"])
+    return f"{_source(row)}, from the SYN" if row.get("clock") == "syn" else _source(row)
+
+
+def _source(row: Mapping[str, Any]) -> str:
+    """Name a published row's source, and the version that it ran where that is not the sender's."""
+    version = ran(str(row["source"]), str(row["cca"]))
+    return f"{row['source']}, {version}" if version else str(row["source"])
 
 
 def _classes(row: Mapping[str, Any]) -> tuple[str, ...]:

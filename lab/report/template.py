@@ -3,6 +3,7 @@
 
 import json
 import re
+import zlib
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,9 +12,9 @@ from markupsafe import Markup, escape
 
 from lab.base.paths import LAB
 
-ROOMS = tuple(LAB / "report" / room for room in ("", "browser", "index"))
-STYLES = ("report/page.css", "report/browser/browser.css")
-SCRIPT = "report/browser/browser.js"
+ROOMS = tuple(LAB / "report" / room for room in ("", "browser", "index", "matrix"))
+STYLES = ("page.css", "matrix/matrix.css", "index/index.css", "browser/browser.css")
+SCRIPTS = {"script": "browser/browser.js", "matrix_script": "matrix/matrix.js", "page_script": "page.js"}
 
 
 @dataclass(frozen=True)
@@ -32,22 +33,34 @@ def render(template: str, **given: Any) -> str:
     )
     environment.filters["embedded"] = _embedded
     style = Markup("".join(_own(name) for name in STYLES))  # noqa: S704 - our own files
-    return environment.get_template(template).render(style=style, script=Markup(_own(SCRIPT)), **given)  # noqa: S704
+    scripts = {name: Markup(_own(file)) for name, file in SCRIPTS.items()}  # noqa: S704
+    return environment.get_template(template).render(style=style, **scripts, **given)
 
 
 def picture(name: str, svg: str, alt: str, caption: str) -> Picture:
     """Inline an SVG: its own names for its parts, and `alt` as the text that stands for it."""
     prefix = f"figure-{name}".replace(".", "-")  # other elements of the page have names of their own
-    body = re.sub(r"<metadata>.*?</metadata>", "", svg[svg.index("<svg") :], flags=re.DOTALL)
-    body = re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{prefix}-", body)
+    own = f"f{zlib.crc32(name.encode()):x}"  # of the figure's parts: short, for a figure has thousands
+    body = re.sub(r'(\bid="|href="#|url\(#)', rf"\g<1>{own}-", _smaller(svg[svg.index("<svg") :]))
     size = re.sub(r' (?:width|height)="[^"]*pt"', "", body[: body.index(">")])
     opened = f'{size} role="img" aria-labelledby="{prefix}-alt"><title id="{prefix}-alt">{escape(alt)}</title>'
     drawn = opened + body[body.index(">") + 1 :]
     return Picture(Markup(drawn), caption, name)  # noqa: S704 - matplotlib escapes the text it draws, we the title
 
 
+def _smaller(svg: str) -> str:
+    """Leave out what no reader sees: metadata, comments, indentation, and coordinates finer than a tenth of a point."""
+    text = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->", "", svg, flags=re.DOTALL)
+    text = re.sub(r">\s+<", "><", text).replace("DejaVuSans-", "")
+    return re.sub(r'\b(?:d|x|y|points)="[^"]*"|translate\([^)]*\)', _rounded, text)
+
+
+def _rounded(matched: re.Match[str]) -> str:
+    return re.sub(r"(\.\d)\d+", r"\1", re.sub(r"\s+", " ", matched[0]))
+
+
 def _own(name: str) -> str:
-    return (LAB / name).read_text(encoding="utf-8")
+    return (LAB / "report" / name).read_text(encoding="utf-8")
 
 
 def _embedded(value: Any) -> Markup:

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from lab.report.table import Table
 
-WIDTH_CHARS = 138
+WIDTH_CHARS = 150
 NARROW_CHARS = 112  # below it intervals and spreads stay in the files, so that no line breaks
 SENDER_CHARS, FROM_CHARS = 18, 24
 

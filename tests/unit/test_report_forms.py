@@ -70,7 +70,7 @@ def test_trials_without_a_class_are_in_view() -> None:
 def test_published_values_stand_beside_ours_in_both_tables() -> None:
     for table in BOTH:
         assert [row.published for row in table.groups[0].rows][-1]
-        assert table.groups[0].rows[-1].cells[0] == "thesis, table 5.3"
+        assert table.groups[0].rows[-1].cells[0] == "thesis, table 5.3, SEARCH 2.0"
 
 
 def test_ours_stand_on_the_clock_of_the_published_times_too() -> None:
@@ -79,7 +79,7 @@ def test_ours_stand_on_the_clock_of_the_published_times_too() -> None:
     assert [row.cells[:2] for row in times.groups[0].rows] == [
         ("this run", "10.5 (0.7)"),
         ("this run, from the data", "9.0 (0.7)"),
-        ("thesis, table 5.3", "13.7 (1.7)"),
+        ("thesis, table 5.3, SEARCH 2.0", "13.7 (1.7)"),
     ]
     assert classes.groups[0].rows[0].cells[-2:] == ("9.0 (0.0)", "7.5 (0.0)")
 
@@ -87,7 +87,7 @@ def test_ours_stand_on_the_clock_of_the_published_times_too() -> None:
 def test_a_source_that_counts_from_the_syn_stands_beside_ours_from_the_syn() -> None:
     published = [PUBLISHED[0] | {"clock": "syn", "capacity_s": 11.8}]
     classes, times = tables(MIXED, CCAS, published)
-    assert [row.cells[0] for row in times.groups[0].rows] == ["this run", "thesis, table 5.3, from the SYN"]
+    assert [row.cells[0] for row in times.groups[0].rows] == ["this run", "thesis, table 5.3, SEARCH 2.0, from the SYN"]
     assert classes.groups[0].rows[-1].cells[-2:] == ("11.8", "–")  # noqa: RUF001
 
 

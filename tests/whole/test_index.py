@@ -20,7 +20,7 @@ def test_a_truncated_table_is_one_line_on_the_page_and_the_other_trials_stand(re
     file.write_bytes(file.read_bytes()[:200])
     page = write_index(results, None, tmp_path).read_text()
     assert "cubic-001/packets.parquet: must be a whole Parquet table" in page
-    assert "SEARCH 2.0 + fixes left slow start at the right moment" in page
+    assert "<b>GEO</b> SEARCH 2.0 + fixes leaves at the right moment in" in page
 
 
 def test_a_run_of_another_format_is_reported_and_left_out(results: Path, tmp_path: Path) -> None:

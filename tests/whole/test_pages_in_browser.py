@@ -9,6 +9,7 @@ import pytest
 from selenium.webdriver.common.keys import Keys
 
 from lab.report.index.write import write_index
+from tests.axe import violations
 from tests.browser import Browser, chromium
 from tests.stored_run import store_run
 
@@ -77,6 +78,12 @@ def test_on_a_narrow_screen_nothing_needs_sideways_scrolling_but_what_is_marked_
     browser.open(request.getfixturevalue(name), NARROW_PX, dark)
     assert browser.ask("return document.documentElement.scrollWidth") <= NARROW_PX
     assert browser.ask("return document.querySelector('.chart svg').getBoundingClientRect().width") <= NARROW_PX
+
+
+def test_axe_finds_no_violation_on_a_run_s_own_page(browser: Browser, own_page: Path) -> None:
+    browser.open(own_page, NARROW_PX)
+    browser.ask("for (const each of document.querySelectorAll('details')) each.open = true")
+    assert violations(browser) == []
 
 
 def test_the_trial_browser_is_worked_by_keyboard_alone(browser: Browser, index: Path) -> None:
@@ -151,7 +158,7 @@ def test_words_of_the_chart_stand_out_from_the_paper(dark: bool, browser: Browse
 
 def test_a_notebook_that_fails_is_reported_and_what_it_made_before_is_kept(browser: Browser, index: Path) -> None:
     browser.open(index)
-    text = browser.ask("return document.body.innerText")
+    text = browser.ask("return document.getElementById('chapter-01-broken').textContent")
     assert "This notebook failed" in text
     assert "the ink is dry" in text
     assert "thesis, figure 0.0: pending, nobody drew it." in text

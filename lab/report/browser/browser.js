@@ -58,7 +58,7 @@
     fill(part("group"), groups.map((name) => [name, name]), group);
     part("group").closest("label").hidden = groups.length < 2;
     const senders = distinct(browsed.trials.filter((entry) => entry.group === picked("group")).map((entry) => entry.cca));
-    fill(part("cca"), senders.map((name) => [name, label(name)]), senders.includes(cca) ? cca : senders[0]);
+    fill(part("cca"), senders.map((name) => [name, label(name)]), senders.includes(cca) ? cca : senders.find((name) => name.startsWith("search")) ?? senders[0]);
     const trials = of(picked("group"), picked("cca"));
     fill(part("trial"), trials.map((entry) => [entry.trial, option(entry)]), trial);
   }
@@ -162,8 +162,7 @@
     const group = svg("g", {}, svg("text", { x: LEFT, y: box.top - 7, class: "name" }, `${quantity.label} (${quantity.unit})`));
     group.append(svg("rect", { x: LEFT, y: box.top, width: box.width, height: box.height, class: "frame" }));
     if (!limits) {
-      const why = quantity.name === "norm" ? "this sender keeps no bins" : "no value in view";
-      group.append(svg("text", { x: LEFT + 8, y: box.top + box.height / 2, class: "none" }, why));
+      group.append(svg("text", { x: LEFT + 8, y: box.top + box.height / 2, class: "none" }, "no value in view"));
       return group;
     }
     if (quantity.name === "norm") limits[0] = Math.max(limits[0], -100);
@@ -198,17 +197,18 @@
     const height = width < 480 ? 84 : 116, head = 40 + ROW * MOMENTS.length;
     const [from, to] = state.view, inner = width - LEFT - RIGHT;
     const x = (ms) => LEFT + (inner * (ms - from)) / (to - from);
-    const boxes = browsed.quantities.map((_, n) => ({ top: head + n * (height + GAP), width: inner, height }));
+    const quantities = browsed.quantities.filter(({ name }) => name !== "norm" || state.data.series[name].low.some((value) => value !== null));
+    const boxes = quantities.map((_, n) => ({ top: head + n * (height + GAP), width: inner, height }));
     const bottom = boxes.at(-1).top + height;
     const drawn = svg("svg", { viewBox: `0 0 ${width} ${bottom + BOTTOM}`, width, height: bottom + BOTTOM, role: "img", "aria-labelledby": "browser-title" });
     drawn.append(svg("title", { id: "browser-title" }, describe()));
-    browsed.quantities.forEach((quantity, n) => drawn.append(panel(quantity, boxes[n], x)));
+    quantities.forEach((quantity, n) => drawn.append(panel(quantity, boxes[n], x)));
     for (const ms of ticks(from, to, Math.max(Math.floor(inner / 90), 2))) {
       drawn.append(svg("line", { x1: x(ms), x2: x(ms), y1: bottom, y2: bottom + 5, class: "axis" }));
       drawn.append(svg("text", { x: x(ms), y: bottom + 18, class: "tick middle" }, plain(ms / 1e3)));
     }
     drawn.append(svg("text", { x: LEFT + inner, y: bottom + 32, class: "tick end" }, "time since the SYN (s)"));
-    const queue = boxes[browsed.quantities.findIndex(({ name }) => name === "queue")];
+    const queue = boxes[quantities.findIndex(({ name }) => name === "queue")];
     drawn.append(marks(state.data.resent, x, boxes[0].top + boxes[0].height - 8, "resent"));
     drawn.append(marks(state.data.drops, x, queue.top + 1, "dropped"));
     drawn.append(...moments(x, head, bottom));

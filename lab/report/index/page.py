@@ -8,17 +8,10 @@ from lab.report import template
 from lab.report.browser.pack import Browsed
 from lab.report.index.claims import Claims
 from lab.report.index.recorded import RecordedPart
+from lab.report.index.sentences import Sentence
+from lab.report.matrix.matrix import Matrix
 from lab.report.table import Table
 from lab.report.template import Picture
-
-
-@dataclass(frozen=True)
-class Link:
-    """A link's sentence at the top."""
-
-    name: str
-    sentence: str
-    page: str
 
 
 @dataclass(frozen=True)
@@ -62,7 +55,9 @@ class Chapter:
 class Index:
     """All that the page shows."""
 
-    links: Sequence[Link]
+    progress: str  # how much of the campaign is stored
+    sentences: Sequence[Sentence]
+    matrix: Matrix
     overviews: Sequence[Picture]
     summary: Table | None
     scenarios: Sequence[ScenarioPart]
@@ -76,6 +71,7 @@ class Index:
     valid: int
     downloads: Sequence[tuple[str, str]]
     notes: Sequence[str] = ()
+    until: str = ""  # when the newest run shown began
 
 
 def render(index: Index) -> str:

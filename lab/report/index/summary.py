@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The top of the page: a sentence and a few rows for each link, from the scenario that has most trials on it."""
+"""The matrix as a table: a few rows for each link, from the scenario that has most trials on it."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,7 @@ from lab.base.format import mean, number, share
 from lab.judge.registry import TRUTH, rule_of
 from lab.judge.stored import Stored
 from lab.judge.summary import summarise
-from lab.report.headline import headline
+from lab.report.matrix.matrix import fullness
 from lab.report.table import Group, Row, Table
 
 HEADER = (
@@ -28,23 +28,20 @@ HEADER = (
 def one_a_link(runs: Sequence[Stored]) -> list[Stored]:
     """Of the runs over each profile, the one with most valid trials, in the order of the runs.
 
-    None that its scenario leaves out, and no counterfactual: its link is not the one that a source measured.
+    No run that its scenario leaves out, and no counterfactual: its link is not the one that a source measured.
     """
     best: dict[str, Stored] = {}
-    for stored in runs:
-        if not stored.run.in_summary or stored.counterfactual_of:
-            continue
+    for stored in in_summary(runs):
         profile = str(stored.run.scenario["profile"])
         before = best.get(profile)
-        if before is None or _valid(stored) > _valid(before):
+        if before is None or fullness(stored) > fullness(before):
             best[profile] = stored
     return list(best.values())
 
 
-def sentence(stored: Stored) -> str:
-    """Who leaves at the right moment on this link, in truth."""
-    true_sentence = headline(_summary(stored), stored.ccas, _rule(stored))[0]
-    return true_sentence.removeprefix("By the bottleneck's own queue, ")
+def in_summary(runs: Sequence[Stored]) -> list[Stored]:
+    """Return the runs that the first screen may show."""
+    return [stored for stored in runs if stored.run.in_summary and not stored.counterfactual_of]
 
 
 def table(links: Sequence[Stored]) -> Table:
@@ -85,7 +82,3 @@ def _summary(stored: Stored) -> pl.DataFrame:
 
 def _rule(stored: Stored) -> str:
     return rule_of(stored.run.scenario)
-
-
-def _valid(stored: Stored) -> int:
-    return int(stored.judged.trials["valid"].sum())

@@ -13,16 +13,20 @@ from lab.base.plain_file import write_whole
 from lab.base.processes import map_in_processes
 from lab.figures.page_figure import Place
 from lab.judge.judged import OUTCOMES, TRIALS
-from lab.judge.stored import LATEST, Stored, stored, without_digests
+from lab.judge.stored import Stored, without_digests
 from lab.report.browser.pack import browsed
 from lab.report.index import chapters, claims, heuristics, summary
-from lab.report.index.choice import shown_first
+from lab.report.index.choice import browsed_runs, shown_first
 from lab.report.index.drawn import drawn
 from lab.report.index.evaluation import FOLDER as EVALUATION
 from lab.report.index.evaluation import evaluation
+from lab.report.index.fullest import fullest
 from lab.report.index.notebooks import NOTEBOOKS, execute_all
-from lab.report.index.page import Index, Link, ScenarioPart, render
+from lab.report.index.page import Index, ScenarioPart, render
+from lab.report.index.progress import outdated, progress, requested_trials
 from lab.report.index.recorded import recorded
+from lab.report.index.sentences import in_order, sentences
+from lab.report.matrix.matrix import matrix
 from lab.report.write import write_report
 
 PAGE = "index.html"
@@ -33,13 +37,16 @@ def write_index(results: Path, replay_library: Path | None, notebooks: Path = NO
     """Make the page from what is stored; missing parts are shown as pending, and unreadable files as faults."""
     results = results.resolve()
     results.mkdir(parents=True, exist_ok=True)
-    runs, faults = stored(results)
+    runs, faults, newer = fullest(results)
     faults += _own_pages(runs, replay_library)
     tables = {name: _evaluated(results, name, faults) for name in ("claims", "status")}
     done = execute_all(results, replay_library, notebooks)
     links = summary.one_a_link(runs)
+    first = in_order(matrix(summary.in_summary(runs), _page))
     index = Index(
-        links=[Link(each.link, summary.sentence(each), _page(each)) for each in links],
+        progress=progress(runs, requested_trials()),
+        sentences=sentences(first),
+        matrix=first,
         overviews=drawn(results, Place.SUMMARY, links) if links else [],
         summary=summary.table(links) if links else None,
         scenarios=_scenarios(results, runs, tables["status"]),
@@ -47,12 +54,13 @@ def write_index(results: Path, replay_library: Path | None, notebooks: Path = NO
         claims=claims.shown(tables["claims"]),
         recorded=recorded(results, faults),
         heuristics=_heuristics(results, runs, faults),
-        browsed=browsed((each.run, shown_first(each.judged.outcomes), each.name) for each in runs),
+        browsed=browsed((each.run, shown_first(each.judged.outcomes), each.name) for each in browsed_runs(links)),
         faults=list(dict.fromkeys([*faults, *(fault for each in runs for fault in each.judged.faults)])),
-        notes=without_digests(results),
+        notes=[*newer, *outdated(results, runs), *without_digests(results)],
         trials=sum(each.judged.trials.height for each in runs),
         valid=sum(int(each.judged.trials["valid"].sum()) for each in runs),
         downloads=_downloads(results),
+        until=max((each.run.path.name for each in runs), default="").split("T")[0],
     )
     return write_whole(results / PAGE, render(index))
 
@@ -88,7 +96,7 @@ def _evaluated(results: Path, name: str, faults: list[str]) -> pl.DataFrame | No
 
 
 def _page(each: Stored) -> str:
-    return f"{each.name}/{LATEST}/report.html"
+    return f"{each.name}/{each.run.path.resolve().name}/report.html"
 
 
 def _scenarios(results: Path, runs: Sequence[Stored], status: pl.DataFrame | None) -> list[ScenarioPart]:
@@ -100,7 +108,7 @@ def _scenarios(results: Path, runs: Sequence[Stored], status: pl.DataFrame | Non
         each, row = by_name.get(name), known.get(name, {})
         question = str(each.run.scenario["question"]) if each else str(row.get("question") or "")
         base = each.counterfactual_of if each else row.get("counterfactual_of")
-        found = (_state(each, row), _page(each) if each else None, _files(results, name))
+        found = (_state(each, row), _page(each) if each else None, _files(results, each) if each else [])
         parts.append(ScenarioPart(name, question, *found, str(base) if base else None, str(row.get("changes") or "")))
     return parts
 
@@ -113,8 +121,8 @@ def _state(each: Stored | None, row: dict[str, object]) -> str:
     return f"{int(trials['valid'].sum())} of {trials.height} trials valid{note}"
 
 
-def _files(results: Path, name: str) -> list[tuple[str, str]]:
-    paths = [Path(name) / LATEST / file for file in RUN_FILES]
+def _files(results: Path, each: Stored) -> list[tuple[str, str]]:
+    paths = [Path(_page(each)).parent / file for file in RUN_FILES]
     return [(path.name, path.as_posix()) for path in paths if (results / path).exists()]
 
 

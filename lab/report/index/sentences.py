@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""One sentence per kind of link, the kind that lies furthest from the papers first."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from lab.base.format import few
+from lab.judge.registry import TRUTH
+from lab.report.matrix.matrix import Cell, Matrix, Row
+from lab.report.matrix.measures import RULE
+from lab.report.matrix.published import short_label
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """What was found on one kind of link; `apart` in percentage points from the papers, null where none has a share."""
+
+    kind: str
+    found: str
+    compared: str
+    apart: float | None
+
+
+def sentences(matrix: Matrix) -> list[Sentence]:
+    """Return a sentence per kind of link, the largest disagreement with a paper first."""
+    by_kind: dict[str, list[Row]] = {}
+    for row in matrix.rows:
+        by_kind.setdefault(row.kind, []).append(row)
+    found = [_sentence(kind, rows, matrix.senders) for kind, rows in by_kind.items()]
+    return sorted(found, key=lambda each: -1 if each.apart is None else each.apart, reverse=True)
+
+
+def in_order(matrix: Matrix) -> Matrix:
+    """Return a matrix with its rows in the order of the sentences."""
+    kinds = [sentence.kind for sentence in sentences(matrix)]
+    return replace(matrix, rows=sorted(matrix.rows, key=lambda row: kinds.index(row.kind)))
+
+
+def _sentence(kind: str, rows: Sequence[Row], senders: Mapping[str, str]) -> Sentence:
+    counts = {cca: _counted(rows, cca) for cca in senders}
+    known = {cca: hits for cca, hits in counts.items() if hits[1]}
+    compared, apart = _furthest(rows, senders)
+    return Sentence(kind, _found(known, senders), compared, apart)
+
+
+def _found(counts: Mapping[str, tuple[int, int]], senders: Mapping[str, str]) -> str:
+    """Name the sender that leaves at the right moment most often, and the one that does so least often."""
+    order = sorted(counts, key=lambda cca: counts[cca][0] / counts[cca][1], reverse=True)
+    if not order:
+        return "no trial left slow start."
+    best, *others = [f"{short_label(senders[cca])} in {counts[cca][0]:,} of {counts[cca][1]:,}" for cca in order]
+    who, share = best.split(" in ", 1)
+    least = f", {others[-1]}" if others else ""
+    return f"{who} leaves at the right moment in {share} trials{least}."
+
+
+def _counted(rows: Sequence[Row], cca: str) -> tuple[int, int]:
+    """Return at the chokepoint by the queue, and judged, over all links of a kind."""
+    readings = [row.cells[cca].readings[TRUTH] for row in rows if cca in row.cells]
+    return sum(reading.hits for reading in readings), sum(reading.judged for reading in readings)
+
+
+def _furthest(rows: Sequence[Row], senders: Mapping[str, str]) -> tuple[str, float | None]:
+    """Compare by the papers' rule: the cell whose share lies furthest from the published one."""
+    cells = [(row, cell) for row in rows for cell in row.cells.values() if _apart(cell) is not None]
+    cells = [each for each in cells if not _of_another_version(each[1])] or cells
+    if not cells:
+        return "No paper gives a share.", None
+    row, cell = max(cells, key=lambda each: _apart(each[1]) or 0.0)
+    reading, apart = cell.readings[RULE], _apart(cell) or 0.0
+    theirs = reading.published
+    where = "" if len(rows) == 1 else f" on {row.link}"
+    assert theirs is not None
+    ran = f", {theirs.ran}" if theirs.ran else ""
+    ours = f"{short_label(senders[cell.cca])} does so in {few(reading.hits, reading.judged)}{where}"
+    return f"By the papers' rule, {ours}; published: {reading.published_text} ({theirs.source}{ran}).", apart
+
+
+def _apart(cell: Cell) -> float | None:
+    reading = cell.readings[RULE]
+    theirs = reading.published
+    return None if theirs is None or reading.value is None else abs(reading.value - theirs.value)
+
+
+def _of_another_version(cell: Cell) -> bool:
+    theirs = cell.readings[RULE].published
+    return theirs is not None and theirs.ran is not None
