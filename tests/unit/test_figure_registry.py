@@ -11,12 +11,14 @@ from lab.figures.page_figure import Place
 from lab.figures.registry import figures
 from lab.report.index.write import write_index
 from lab.report.write import write_report
+from lab.tables.stored_run import Run
 from tests.stored_run import store_run
 
 SENDERS = ("search", "cubic")
 ADDED = """
 from lab.figures.page_figure import PageFigure, Place
-from lab.figures.style import Drawing, in_house_style, panels
+from lab.figures.sheet import in_house_style
+from lab.figures.style import Drawing, panels
 
 
 @in_house_style
@@ -67,6 +69,11 @@ def test_an_added_figure_is_in_the_summary_of_the_index(folder: Path, tmp_path: 
     page = write_index(tmp_path / "results", None, tmp_path).read_text()
     assert "A line of my own." in page
     assert (tmp_path / "results" / "own_line.pdf").stat().st_size > 0
+
+
+def test_senders_stand_in_the_order_of_the_lab_whatever_the_scenarios(tmp_path: Path) -> None:
+    run = Run(store_run(tmp_path, trials=1, senders=("bbr", "cubic_plain", "search")))
+    assert [stanza["name"] for stanza in run.ccas] == ["search", "cubic_plain", "bbr"]
 
 
 def test_a_file_without_a_figure_is_one_line_that_names_it(folder: Path) -> None:
