@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The `lab` command: each command reads its arguments and calls one function."""
 
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -28,6 +29,22 @@ app.add_typer(cca_command.app, name="cca")
 app.add_typer(box_command.app, name="box")
 app.add_typer(box_command.image_app, name="image")
 console = Console(highlight=False)
+
+
+class Width(StrEnum):
+    """Names of widths in lab.figures.sheet.WIDTHS_IN, which a command without figures does not load."""
+
+    column = "column"
+    page = "page"
+
+
+class Form(StrEnum):
+    """Names of lab.figures.save.FORMATS."""
+
+    pdf = "pdf"
+    svg = "svg"
+    pgf = "pgf"
+
 
 KernelVersion = Annotated[str, typer.Option("--kernel", help="Debian kernel to build: 6.12 or 6.1.")]
 KernelSource = Annotated[Path | None, typer.Option("--source", help="A kernel tarball, configured like --kernel.")]
@@ -200,6 +217,47 @@ def report(
     from lab.kernel.build import find
 
     write(folder or paths.results() / "geo" / "latest", find(), console)
+
+
+@app.command()
+def figure(
+    name: Annotated[str | None, typer.Argument(help="A figure's name; default: list all figures.")] = None,
+    run: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--run", help="A run's folder, a scenario, or a recording's name; more than once for several links."
+        ),
+    ] = None,
+    width: Annotated[Width, typer.Option(help="Of a paper with two columns: 3.3 or 7 inches.")] = Width.column,
+    form: Annotated[
+        Form, typer.Option("--format", help="pgf needs LaTeX, which sets the text in the paper's font.")
+    ] = (Form.pdf),
+    footer: Annotated[
+        bool, typer.Option("--footer/--no-footer", help="Write the provenance of the link below the figure too.")
+    ] = True,
+    style: Annotated[
+        str | None,
+        typer.Option(help="Your style file of matplotlib, or an installed style's name, over the lab's own."),
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="A folder; default: results/paper.")] = None,
+) -> None:
+    """Draw a figure for a paper, with its caption in a .tex file next to it.
+
+    Example: `lab figure exit_times --run thesis-geo --no-footer`
+    """
+    from lab.base import paths
+    from lab.commands.figure import Sheet, lines, write
+    from lab.kernel.build import find
+    from lab.report.paper import Sources
+
+    if name is None:
+        console.print("\n".join(lines()), soft_wrap=True, markup=False)
+        return
+    kernel = find()
+    sources = Sources(run or [], kernel.replay_library if kernel else None)
+    sheet = Sheet(width.value, form.value, footer, style)
+    for line in write(name, sources, sheet, out or paths.results() / "paper"):
+        console.print(line, soft_wrap=True, markup=False)
 
 
 @app.command()

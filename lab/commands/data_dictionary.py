@@ -37,7 +37,7 @@ RUN_FILES = {
     "trials.parquet": "one row per trial: see below",
     "summary.csv": "one row per sender and at-capacity rule: see below",
     "summary.md": "the tables of the report, as Markdown",
-    "summary.tex": "the tables of the report, for LaTeX",
+    "tables/": "each table of the report alone, as CSV, Markdown, and LaTeX for a page and for a column (`-column`)",
     "summary.txt": "the tables of the report, as plain text",
     "report.html": "the report: one page without any other file",
     "figures/": "each figure as SVG, PNG and PDF",

@@ -5,10 +5,10 @@ import numpy as np
 import polars as pl
 from matplotlib.figure import Figure
 
-from lab.figures.page_figure import PageFigure, Place
-from lab.figures.script import draw_subjects
+from lab.figures.page_figure import Given, PageFigure, Place
+from lab.figures.sheet import in_house_style, small_pt
 from lab.figures.streams import Streams
-from lab.figures.style import EXIT, INK, Drawing, in_house_style, panels
+from lab.figures.style import GREEN, INK, Drawing, panels
 from lab.figures.subject import Subject
 
 WINDOW_BINS, KEPT_BINS = 10, 25  # SEARCH's W and NUM_BINS (thesis, algorithm 1)
@@ -25,16 +25,22 @@ def figure(at: dict[str, float], streams: Streams) -> Figure:
     axis.bar(edges[:-1], kbytes, bin_s * 0.92, align="edge", color="#cfd6e0", edgecolor=INK, lw=0.5)
     top = float(kbytes.max()) or 1.0
     spans = (
-        ("this window", now_s - WINDOW_BINS * bin_s, now_s, EXIT, 1.10),
+        ("this window", now_s - WINDOW_BINS * bin_s, now_s, GREEN, 1.10),
         ("the window one RTT before", now_s - rtt_s - WINDOW_BINS * bin_s, now_s - rtt_s, "#0072b2", 1.30),
     )
     for name, begin_s, end_s, colour, height in spans:
-        look = {"arrowstyle": "|-|", "color": colour, "lw": 2}
+        look = {"arrowstyle": "|-|,widthA=0.25,widthB=0.25", "color": colour, "lw": 2}
         axis.annotate("", (begin_s, height * top), (end_s, height * top), arrowprops=look)
         mbytes = np.diff(streams.delivered([begin_s, end_s]))[0] / 1e6
         text = f"{name}: {mbytes:.2f} MB"
         axis.text(
-            (begin_s + end_s) / 2, (height + 0.035) * top, text, ha="center", va="bottom", color=colour, fontsize=9
+            (begin_s + end_s) / 2,
+            (height + 0.05) * top,
+            text,
+            ha="center",
+            va="bottom",
+            color=colour,
+            fontsize=small_pt(),
         )
     axis.set_ylim(0, 1.5 * top)
     axis.set_xlim(edges[0], now_s + 0.5 * bin_s)
@@ -60,8 +66,4 @@ def draw(subject: Subject) -> Drawing | None:
     )
 
 
-FIGURE = PageFigure("bin_windows", Place.NO_PAGE, draw)
-
-
-if __name__ == "__main__":
-    draw_subjects("bin_windows", draw)
+FIGURE = PageFigure("bin_windows", Place.NO_PAGE, draw, of=Given.TRIAL)

@@ -6,10 +6,10 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from lab.figures.bin_windows import WINDOW_BINS
-from lab.figures.page_figure import PageFigure, Place
-from lab.figures.script import draw_subjects
+from lab.figures.page_figure import Given, PageFigure, Place
+from lab.figures.sheet import in_house_style
 from lab.figures.streams import Streams
-from lab.figures.style import INK, LOSS, Drawing, in_house_style, panels
+from lab.figures.style import INK, VERMILION, Drawing, panels
 from lab.figures.subject import Subject
 
 
@@ -39,7 +39,7 @@ def figure(table: pl.DataFrame) -> Figure:
     norm_axis.set_ylabel("normalized\ndifference (%)")
     norm_axis.legend(loc="upper left")
     error_axis.axhline(0, color=INK, lw=0.8)
-    error_axis.vlines(table["t_s"], 0, table["error_pct"], color=LOSS, lw=1.4)
+    error_axis.vlines(table["t_s"], 0, table["error_pct"], color=VERMILION, lw=1.4)
     error_axis.set_ylabel("error (points)")
     error_axis.set_xlabel("time since the SYN (s)")
     return drawn
@@ -59,8 +59,4 @@ def draw(subject: Subject) -> Drawing | None:
     return Drawing(figure(table), f"{what}. {subject.title}", f"{what}. {subject.title}")
 
 
-FIGURE = PageFigure("bins_error", Place.NO_PAGE, draw)
-
-
-if __name__ == "__main__":
-    draw_subjects("bins_error", draw)
+FIGURE = PageFigure("bins_error", Place.NO_PAGE, draw, of=Given.TRIAL)

@@ -10,9 +10,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from lab.base.stats import largest, smallest
+from lab.figures.moments import Moments, mark_moments
 from lab.figures.page_figure import PageFigure, Place
-from lab.figures.script import draw_subjects
-from lab.figures.style import Drawing, Moments, Sender, envelope, in_house_style, level, mark_moments, panels
+from lab.figures.sheet import in_house_style
+from lab.figures.style import Drawing, Sender, envelope, level, panels
 from lab.figures.subject import Subject
 
 
@@ -50,7 +51,7 @@ def figure(
     rtt_axis.plot(rtt["t_s"], rtt["srtt_ms"], color=sender.colour)
     queue_axis.fill_between(queue["t_s"], queue["backlog_bytes"] / 1e6, color=sender.colour, alpha=0.25, lw=0)
     queue_axis.plot(queue["t_s"], queue["backlog_bytes"] / 1e6, color=sender.colour)
-    level(cwnd_axis, limits.bdp_pkts, f"bandwidth-delay product {limits.bdp_pkts:,.0f}")
+    level(cwnd_axis, limits.bdp_pkts, f"BDP {limits.bdp_pkts:,.0f}")
     level(queue_axis, limits.buffer_bytes / 1e6, f"buffer {limits.buffer_bytes / 1e6:g} MB")
     _label((cwnd_axis, rtt_axis, queue_axis))
     mark_moments((cwnd_axis, rtt_axis, queue_axis), moments)
@@ -88,7 +89,3 @@ def _label(axes: tuple[Axes, Axes, Axes]) -> None:
 
 
 FIGURE = PageFigure("cwnd_rtt", Place.TRIAL, draw, order=2)
-
-
-if __name__ == "__main__":
-    draw_subjects("cwnd_rtt", draw)

@@ -10,9 +10,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from lab.base.stats import largest, smallest
+from lab.figures.moments import Moments, mark_moments
 from lab.figures.page_figure import PageFigure, Place
-from lab.figures.script import draw_subjects
-from lab.figures.style import INK, Drawing, Moments, in_house_style, level, mark_moments, panels
+from lab.figures.sheet import in_house_style
+from lab.figures.style import INK, Drawing, key_above, level, panels
 from lab.figures.subject import Subject
 
 LOWEST_PCT = -100.0  # a faster return link lets more than the double arrive; beyond this it is cut off
@@ -34,6 +35,7 @@ def figure(bins: pl.DataFrame, moments: Moments) -> Figure:
     drawn, (bytes_axis, norm_axis) = panels(2, 5.2, heights=(3, 2))
     norm_axis.set_xlim(0, until_s)
     _delivered(bytes_axis, shown)
+    key_above(drawn, *bytes_axis.get_legend_handles_labels())
     _normalized(norm_axis, shown)
     mark_moments((bytes_axis, norm_axis), moments)
     return drawn
@@ -56,7 +58,6 @@ def _delivered(axis: Axes, bins: pl.DataFrame) -> None:
     axis.plot(t_s, mbytes, color=INK, linewidth=1.6, label="delivered in this window")
     axis.set_ylabel("bytes (MB)")
     axis.set_ylim(bottom=0)
-    axis.legend(loc="upper left")
 
 
 def _normalized(axis: Axes, bins: pl.DataFrame) -> None:
@@ -75,7 +76,3 @@ def _until_s(compared: pl.DataFrame, moments: Moments) -> float:
 
 
 FIGURE = PageFigure("delivered_bytes", Place.TRIAL, draw, order=1)
-
-
-if __name__ == "__main__":
-    draw_subjects("delivered_bytes", draw)

@@ -8,12 +8,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from lab.base.stats import mean_sd
-from lab.figures.page_figure import PageFigure, Place
-from lab.figures.script import draw_runs
-from lab.figures.style import WIDTH_IN, Drawing, Look, Sender, in_house_style
+from lab.figures.page_figure import Given, PageFigure, Place
+from lab.figures.sheet import in_house_style, is_narrow
+from lab.figures.style import Drawing, Look, Sender, canvas, key_above, title
 from lab.judge.digest import OBJECT_BYTES
 from lab.judge.registry import TRUTH
-from lab.judge.stored import Stored
+from lab.judge.stored import Stored, in_order
 from lab.tables.columns import Column, Described
 
 LEAST_SHARE = 0.95  # of the trials must have had the object: a mean over those that were fast enough would flatter
@@ -50,29 +50,36 @@ def times(stored: Stored) -> pl.DataFrame:
 @in_house_style
 def figure(runs: Sequence[tuple[str, pl.DataFrame, Sequence[Sender], dict[str, float]]]) -> Figure:
     """Draw one panel per link: mean (band: standard error), and each sender's mean exit as a level of its colour."""
-    drawn = Figure(figsize=(max(WIDTH_IN, 4.6 * len(runs)), 4.2), layout="constrained")
-    axes = drawn.subplots(1, len(runs), squeeze=False)[0]
+    stacked = is_narrow() or len(runs) == 1
+    drawn = canvas(4.2 * len(runs) if stacked else 4.2)
+    axes = drawn.subplots(*((len(runs), 1) if stacked else (1, len(runs))), squeeze=False).flat
     for axis, (link, table, senders, exits_s) in zip(axes, runs, strict=True):
-        axis.set_title(link, fontsize=10, fontweight="bold")
+        title(axis, f"{link}, n = {_trials(table)} each", 1 if stacked else 1 / len(runs))
         for sender in senders:
             _line(axis, table.filter(cca=sender.name), sender, exits_s.get(sender.name))
         axis.set_xlabel("object (MB)")
+        axis.set_ylabel("time to download (s)")
         axis.set_ylim(bottom=0)
         axis.set_xlim(left=0)
-    axes[0].set_ylabel("time to download (s)")
-    drawn.legend(*axes[0].get_legend_handles_labels(), loc="outside upper left", ncols=2)
+    key_above(drawn, *axes[0].get_legend_handles_labels())
     return drawn
 
 
 def draw(runs: Sequence[Stored]) -> Drawing:
     """Draw the figure of several links."""
-    tables = [(stored.link, times(stored), _senders(stored), _exits_s(stored)) for stored in runs]
+    tables = [(stored.link, times(stored), _senders(stored), _exits_s(stored)) for stored in in_order(runs)]
     what = (
         "Mean time to download an object, by its size (band: standard error). Level lines: each sender's mean exit "
         f"from slow start. Drawn where at least {100 * LEAST_SHARE:.0f} % of the trials had the object."
     )
     summary = " ".join(f"{link}: {_describe(table, senders)}." for link, table, senders, _ in tables)
     return Drawing(figure(tables), what, f"{what} {summary}")
+
+
+def _trials(table: pl.DataFrame) -> str:
+    """Return how many trials each sender has: one number, or the smallest and the largest."""
+    counts = table["trials"].unique().sort()
+    return " to ".join(map(str, counts.gather([0, -1]).unique(maintain_order=True))) if counts.len() else "0"
 
 
 def _line(axis: Axes, table: pl.DataFrame, sender: Sender, exit_s: float | None) -> None:
@@ -105,8 +112,4 @@ def _describe(table: pl.DataFrame, senders: Sequence[Sender]) -> str:
     return "; ".join(summary)
 
 
-FIGURE = PageFigure("download_times", Place.NO_PAGE, draw)
-
-
-if __name__ == "__main__":
-    draw_runs("download_times", draw)
+FIGURE = PageFigure("download_times", Place.NO_PAGE, draw, of=Given.RUNS)

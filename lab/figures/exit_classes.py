@@ -3,6 +3,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from textwrap import fill
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -10,11 +11,11 @@ from matplotlib.patches import Patch
 
 from lab.figures.exit_times import ZONES
 from lab.figures.page_figure import PageFigure, Place
-from lab.figures.script import draw_runs
-from lab.figures.style import INK, WIDTH_IN, Drawing, Look, in_house_style
+from lab.figures.sheet import chars, in_house_style, small_pt, width_in
+from lab.figures.style import BARS, INK, LABELS, Drawing, Look, count_at_right, key_above, lines_canvas, title
 from lab.judge.classify import ExitClass
 from lab.judge.registry import TRUTH
-from lab.judge.stored import Stored
+from lab.judge.stored import Stored, in_order
 from lab.judge.summary import summarise
 
 HATCHES = {ExitClass.EARLY: "", ExitClass.CHOKEPOINT: "", ExitClass.LATE: "..."}
@@ -24,7 +25,6 @@ MEANINGS = {
     ExitClass.LATE: "late: after a loss",
 }
 NUMBER_FROM_PCT = 9  # a narrower share has no room for its number
-ROW_IN, HEAD_IN = 0.36, 0.9
 
 
 @dataclass(frozen=True)
@@ -55,22 +55,22 @@ def figure(rows: Sequence[Share]) -> Figure:
     """Draw one group per link: a thick bar for our shares, and a thin one below for the published shares."""
     links = list(dict.fromkeys(row.link for row in rows))
     counts = [sum(row.link == link for row in rows) for link in links]
-    drawn = Figure(figsize=(WIDTH_IN + 1.4, HEAD_IN + ROW_IN * len(rows) + 0.3 * len(links)), layout="constrained")
+    drawn = lines_canvas(len(rows), len(links))
     axes = drawn.subplots(len(links), 1, sharex=True, squeeze=False, height_ratios=counts)[:, 0]
     for axis, link in zip(axes, links, strict=True):
         _group(axis, [row for row in rows if row.link == link])
-        axis.set_title(link, fontsize=10, fontweight="bold")
+        title(axis, link, BARS)
     axes[-1].set_xlim(0, 100)
-    axes[-1].set_xlabel("share of the judged trials (%); thick: here, against the true queue; thin: published")
+    axes[-1].set_xlabel("judged trials (%); thin: published")
     look: Look = {"edgecolor": INK, "linewidth": 0.5}
     handles = [Patch(facecolor=ZONES[zone], hatch=HATCHES[zone], label=MEANINGS[zone], **look) for zone in ExitClass]
-    drawn.legend(handles=handles, loc="outside upper left", ncols=3, handlelength=1.4)
+    key_above(drawn, handles)
     return drawn
 
 
 def draw(runs: Sequence[Stored]) -> Drawing:
     """Draw the figure of several runs."""
-    rows = shares(runs)
+    rows = shares(in_order(runs))
     caption = (
         "Where each sender left slow start, link by link: before the bottleneck's queue stayed filled (early), after "
         "it and before a loss (chokepoint), or upon a loss (late)."
@@ -83,9 +83,11 @@ def _group(axis: Axes, rows: Sequence[Share]) -> None:
     for place, row in enumerate(rows):
         _bar(axis, place - 0.12, 0.5, row.ours_pct, numbers=True)
         _bar(axis, place + 0.28, 0.16, row.published_pct, numbers=False)
+        count_at_right(axis, place, row.judged)
         if not row.judged:
-            axis.text(1, place - 0.12, "no trial that can be judged", va="center", fontsize=8)
-    axis.set_yticks(range(len(rows)), [row.sender for row in rows], fontsize=9)
+            axis.text(1, place - 0.12, "no trial that can be judged", va="center", fontsize=small_pt())
+    wide = chars(LABELS * width_in(), small_pt())
+    axis.set_yticks(range(len(rows)), [fill(row.sender, wide) for row in rows], fontsize=small_pt())
     axis.set_ylim(len(rows) - 0.5, -0.5)
     axis.grid(False)
     axis.tick_params(axis="y", length=0)
@@ -102,9 +104,9 @@ def _bar(axis: Axes, place: float, height: float, pct: dict[str, float | None], 
         look: Look = {"color": ZONES[zone], "hatch": HATCHES[zone], "edgecolor": INK, "lw": 0.5}
         axis.barh(place, width, height, left=begin, **look)
         if numbers and width >= NUMBER_FROM_PCT:
-            text: Look = {"ha": "center", "va": "center", "fontsize": 8}
+            text: Look = {"ha": "center", "va": "center", "fontsize": small_pt()}
             backed = {"facecolor": ZONES[zone], "edgecolor": "none", "pad": 0.8}
-            axis.text(begin + width / 2, place, f"{zone} {width:.0f}", bbox=backed, **text)
+            axis.text(begin + width / 2, place, f"{width:.0f}", bbox=backed, **text)
         begin += width
 
 
@@ -114,7 +116,3 @@ def _describe(pct: dict[str, float | None]) -> str:
 
 
 FIGURE = PageFigure("summary", Place.SUMMARY, draw)
-
-
-if __name__ == "__main__":
-    draw_runs("exit_classes", draw)

@@ -7,7 +7,6 @@ has no end.
 """
 
 from collections.abc import Sequence
-from textwrap import fill
 
 import numpy as np
 import polars as pl
@@ -15,8 +14,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from lab.figures.page_figure import PageFigure, Place
-from lab.figures.script import draw_run
-from lab.figures.style import INK, WIDTH_IN, Drawing, Look, Sender, in_house_style
+from lab.figures.sheet import in_house_style, is_narrow, small_pt
+from lab.figures.style import INK, Drawing, Look, Sender, key_above, lines_canvas
 from lab.judge.classify import ExitClass
 from lab.judge.registry import TRUTH
 from lab.judge.stored import Stored
@@ -28,22 +27,21 @@ MEANINGS = {
     ExitClass.CHOKEPOINT: "chokepoint: filled, nothing lost",
     ExitClass.LATE: "late: after the first loss",
 }
-LABEL_CHARS = 16
 
 
 @in_house_style
 def figure(outcomes: pl.DataFrame, senders: Sequence[Sender], duration_s: float) -> Figure:
     """Draw a band per sender, with one row per valid trial in order of its exit; outcomes: of one rule."""
-    drawn = Figure(figsize=(WIDTH_IN + 1.4, 0.9 + 1.05 * len(senders)), layout="constrained")
+    drawn = lines_canvas((2.2 if is_narrow() else 3.2) * len(senders), len(senders))
     axes = drawn.subplots(len(senders), 1, sharex=True, squeeze=False)[:, 0]
     for axis, sender in zip(axes, senders, strict=True):
         trials = outcomes.filter(cca=sender.name)
         ordered = trials.filter("valid").sort("exit_s", "trial", descending=[True, False], nulls_last=True)
         _band(axis, ordered, sender, duration_s)
-        _write(axis, "\n".join(_counts(trials)))
+        _name(axis, sender.label, [*_counts(trials), f"n = {ordered.height}"])
     axes[-1].set_xlim(0, duration_s)
     axes[-1].set_xlabel("time since the SYN (s)")
-    axes[0].legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=3, borderaxespad=0.2, handlelength=1.2)
+    key_above(drawn, *axes[0].get_legend_handles_labels())
     return drawn
 
 
@@ -67,7 +65,6 @@ def _band(axis: Axes, trials: pl.DataFrame, sender: Sender, duration_s: float) -
     axis.set_ylim(-0.7, max(trials.height, 1) - 0.3)
     axis.set_yticks([])
     axis.grid(False)
-    axis.set_ylabel(fill(sender.label, LABEL_CHARS), rotation=0, ha="right", va="center", color=INK, fontweight="bold")
 
 
 def _zones(axis: Axes, trials: pl.DataFrame, duration_s: float) -> None:
@@ -80,8 +77,10 @@ def _zones(axis: Axes, trials: pl.DataFrame, duration_s: float) -> None:
         axis.barh(rows, end_s - begin_s, left=begin_s, height=1.0, color=ZONES[zone], label=MEANINGS[zone])
 
 
-def _write(axis: Axes, text: str) -> None:
-    axis.annotate(text, (1.01, 0.5), xycoords="axes fraction", va="center", fontsize=9, annotation_clip=False)
+def _name(axis: Axes, label: str, counts: Sequence[str]) -> None:
+    """Write the sender above its band, and how many trials fell in each class at the right."""
+    axis.set_title(f"{label}\n" if is_narrow() else label)  # in a column the counts have a line of their own
+    axis.set_title(", ".join(counts), loc="right", fontsize=small_pt(), fontweight="normal")
 
 
 def _counts(trials: pl.DataFrame) -> list[str]:
@@ -98,6 +97,3 @@ def _duration_s(run: Run) -> float:
 
 
 FIGURE = PageFigure("exit_times", Place.RUN, draw)
-
-if __name__ == "__main__":
-    draw_run("exit_times", draw)

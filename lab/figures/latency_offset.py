@@ -5,9 +5,10 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from lab.base.stats import largest
+from lab.figures.moments import Moments, mark_moments
 from lab.figures.page_figure import PageFigure, Place
-from lab.figures.script import draw_subjects
-from lab.figures.style import Drawing, Moments, Sender, envelope, in_house_style, level, mark_moments, panels
+from lab.figures.sheet import in_house_style
+from lab.figures.style import Drawing, Sender, envelope, level, panels
 from lab.figures.subject import Subject
 from lab.judge.rules.latency_offset import BACK_TO_RTTS, EXCEEDED_RTTS, RULE
 
@@ -20,7 +21,7 @@ def figure(offsets: pl.DataFrame, min_rtt_ms: float, moments: Moments, sender: S
     axis.set_xlim(0, float(shown["t_s"][-1]) if shown.height else 1.0)
     axis.plot(shown["t_s"], shown["offset_ms"], color=sender.colour)
     for rtts, name in ((EXCEEDED_RTTS, "twice"), (BACK_TO_RTTS, "half")):
-        level(axis, rtts * min_rtt_ms, f"{name} the minimum RTT: {rtts * min_rtt_ms:.0f} ms")
+        level(axis, rtts * min_rtt_ms, f"{name} the minimum RTT")
     axis.set_ylim(0, 1.05 * max(largest(shown["offset_ms"]) or 0.0, (EXCEEDED_RTTS + 0.2) * min_rtt_ms))
     axis.set_ylabel("latency offset (ms)")
     axis.set_xlabel("time since the SYN (s)")
@@ -39,7 +40,3 @@ def draw(subject: Subject) -> Drawing | None:
 
 
 FIGURE = PageFigure("latency_offset", Place.TRIAL, draw, order=3)
-
-
-if __name__ == "__main__":
-    draw_subjects("latency_offset", draw)

@@ -7,12 +7,12 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from lab.base.stats import median
-from lab.figures.page_figure import PageFigure, Place
-from lab.figures.script import draw_runs
-from lab.figures.style import CAPACITY, EXIT, INK, LOSS, Drawing, cumulative, in_house_style, panels
-from lab.judge.stored import Stored
+from lab.figures.page_figure import Given, PageFigure, Place
+from lab.figures.sheet import in_house_style
+from lab.figures.style import BLUE, GREEN, INK, VERMILION, Drawing, cumulative, key_above, panels
+from lab.judge.stored import Stored, in_order
 
-LOOKS = ((EXIT, "-"), (LOSS, "--"), (CAPACITY, "-."), (INK, ":"))
+LOOKS = ((GREEN, "-"), (VERMILION, "--"), (BLUE, "-."), (INK, ":"))
 RULE = "median_throughput_after"
 
 
@@ -21,18 +21,18 @@ def figure(medians: Sequence[tuple[str, pl.Series]]) -> Figure:
     """Draw one step line per link, with its median."""
     drawn, (axis,) = panels(1, 3.6)
     for (link, values), (colour, dash) in zip(medians, LOOKS, strict=False):
-        cumulative(axis, values, color=colour, linestyle=dash, lw=2, label=link)
+        cumulative(axis, values, color=colour, linestyle=dash, lw=2, label=f"{link}, n = {values.len()}")
     axis.set_xlim(left=0)
     axis.set_xlabel("median throughput of a trial after slow start (Mb/s)")
     axis.set_ylabel("trials (%)")
-    axis.legend(loc="lower right")
+    key_above(drawn, *axis.get_legend_handles_labels())
     return drawn
 
 
 def draw(runs: Sequence[Stored]) -> Drawing | None:
     """Draw the figure of several links; none where no trial has a median."""
     medians = []
-    for stored in runs:
+    for stored in in_order(runs):
         rows = stored.judged.outcomes.filter("valid", heuristic=RULE)
         if (values := rows["median_mbps"].drop_nulls()).len():
             medians.append((stored.link, values))
@@ -45,8 +45,4 @@ def draw(runs: Sequence[Stored]) -> Drawing | None:
     return Drawing(figure(medians[: len(LOOKS)]), f"{what}. {summary}.", f"{what}. {summary}.")
 
 
-FIGURE = PageFigure("median_cdf", Place.NO_PAGE, draw)
-
-
-if __name__ == "__main__":
-    draw_runs("median_cdf", draw)
+FIGURE = PageFigure("median_cdf", Place.NO_PAGE, draw, of=Given.RUNS)

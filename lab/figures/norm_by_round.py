@@ -7,14 +7,14 @@ import numpy as np
 import polars as pl
 from matplotlib.figure import Figure
 
-from lab.figures.page_figure import PageFigure, Place
-from lab.figures.script import draw_runs
+from lab.figures.page_figure import Given, PageFigure, Place
+from lab.figures.sheet import in_house_style
 from lab.figures.streams import Floats
-from lab.figures.style import CAPACITY, EXIT, INK, LOSS, Drawing, in_house_style, level, panels
+from lab.figures.style import BLUE, GREEN, INK, VERMILION, Drawing, key_above, level, panels
 from lab.judge.registry import TRUTH
-from lab.judge.stored import Stored
+from lab.judge.stored import Stored, in_order
 
-WINDOWS_RTTS = {2.0: (LOSS, "-."), 3.5: (INK, "-"), 5.0: (CAPACITY, "--")}
+WINDOWS_RTTS = {2.0: (VERMILION, "-."), 3.5: (INK, "-"), 5.0: (BLUE, "--")}
 FROM_RTTS, TO_RTTS = -4.0, 7.0
 THRESHOLD_PCT = 35
 SENDERS = ("search2", "search")  # the published code, or what a run has in its place
@@ -63,26 +63,26 @@ def figure(trials: Sequence[tuple[str, pl.DataFrame]]) -> Figure:
     for _, table in trials:
         for _, of_trial in table.group_by("trial"):
             shown = of_trial.sort("round").filter(pl.col("round").is_between(FROM_RTTS, TO_RTTS))
-            axis.plot(shown["round"], shown["norm_pct"], color=EXIT, lw=0.7, alpha=0.45, marker=".", markersize=2)
+            axis.plot(shown["round"], shown["norm_pct"], color=GREEN, lw=0.7, alpha=0.45, marker=".", markersize=2)
     rounds = np.linspace(FROM_RTTS, TO_RTTS, 400)
     for window, (colour, dash) in WINDOWS_RTTS.items():
         axis.plot(
             rounds, theory_pct(rounds, window), color=colour, linestyle=dash, lw=2, label=f"theory, {window:g} RTTs"
         )
-    if any(table.height for _, table in trials):
-        axis.plot([], [], color=EXIT, lw=1.4, marker=".", label="SEARCH's trials, 3.5 RTTs")
+    if count := sum(table["trial"].n_unique() for _, table in trials):
+        axis.plot([], [], color=GREEN, lw=1.4, marker=".", label=f"SEARCH's trials, 3.5 RTTs, n = {count}")
     level(axis, THRESHOLD_PCT, f"threshold {THRESHOLD_PCT} %")
     axis.set_xlim(FROM_RTTS, TO_RTTS)
     axis.set_ylim(-25, 75)
     axis.set_xlabel("round trips since the link was full, as the sender sees it")
     axis.set_ylabel("normalized difference (%)")
-    axis.legend(loc="upper left", fontsize=8)
+    key_above(drawn, *axis.get_legend_handles_labels())
     return drawn
 
 
 def draw(runs: Sequence[Stored]) -> Drawing:
     """Theory, with the trials of the runs that ran SEARCH."""
-    trials = [(stored.link, measured(stored)) for stored in runs]
+    trials = [(stored.link, measured(stored)) for stored in in_order(runs)]
     count = sum(table["trial"].n_unique() for _, table in trials)
     links = ", ".join(link for link, table in trials if table.height) or "no link"
     what = (
@@ -92,8 +92,4 @@ def draw(runs: Sequence[Stored]) -> Drawing:
     return Drawing(figure(trials), f"{what}.", f"{what}.")
 
 
-FIGURE = PageFigure("norm_by_round", Place.NO_PAGE, draw)
-
-
-if __name__ == "__main__":
-    draw_runs("norm_by_round", draw)
+FIGURE = PageFigure("norm_by_round", Place.NO_PAGE, draw, of=Given.RUNS)

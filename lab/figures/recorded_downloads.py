@@ -1,20 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Recorded downloads and the band of emulated ones: acknowledged bytes, round trip and bytes in flight over time."""
 
-import sys
 from itertools import cycle
-from pathlib import Path
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from lab.evaluation.recorded.bands import HIGH_PCT, LOW_PCT, Band, inside, values_of
-from lab.evaluation.recorded.comparison import Comparison, compare_recorded
+from lab.evaluation.recorded.comparison import Comparison
 from lab.evaluation.recorded.download import Floats
 from lab.figures.page_figure import PageFigure, Place
-from lab.figures.save import save
-from lab.figures.style import FAINT, INK, Drawing, in_house_style, panels
+from lab.figures.sheet import in_house_style
+from lab.figures.style import FAINT, INK, Drawing, key_above, panels, plain_decades
 
 COLOURS = ("#0072b2", "#d55e00", "#007f5f", "#cc79a7", "#e69f00")  # Okabe and Ito
 DASHES = ("-", (0, (6, 2)), (0, (2, 1.5)), (0, (6, 2, 1.5, 2)), (0, (1, 1)))
@@ -42,9 +40,9 @@ def figure(both: Comparison) -> Figure:
         axis.set_ylabel(LABELS[quantity])
         axis.set_ylim(LEAST[quantity] * SCALES[quantity], _top(both, quantity, until_s))
         if LEAST[quantity]:
-            axis.set_yscale("log")
+            plain_decades(axis, "y")
     axes[0].set_xlim(0, until_s)
-    axes[0].legend(loc="upper left", ncols=2, fontsize=8)
+    key_above(drawn, *axes[0].get_legend_handles_labels())
     axes[-1].set_xlabel("time since the first data segment (s)")
     return drawn
 
@@ -81,8 +79,3 @@ def _describe(both: Comparison) -> str:
 
 
 FIGURE = PageFigure("recorded_downloads", Place.RECORDED, draw)
-
-
-if __name__ == "__main__":
-    folder, out, *names = sys.argv[1:]
-    print(*save(draw(compare_recorded(Path(folder), names)).figure, Path(out) / "recorded_downloads"))

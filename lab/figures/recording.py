@@ -1,28 +1,26 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A recording of a link: each quantity over time, and next to it the distribution of its values."""
 
-import sys
-from pathlib import Path
-
+from matplotlib import rcParams
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from lab.figures.page_figure import PageFigure, Place
-from lab.figures.save import save
-from lab.figures.style import CAPACITY, EXIT, INK, LOSS, WIDTH_IN, Drawing, in_house_style
+from lab.figures.page_figure import Given, PageFigure, Place
+from lab.figures.sheet import in_house_style, small_pt
+from lab.figures.style import BLUE, GREEN, INK, VERMILION, Drawing, canvas
 from lab.traces.panels import Panel, panels
 from lab.traces.recording import Recording
 
 PANEL_IN = 1.9
 MOST_VALUES, BUCKETS = 1500, 600  # drawn one by one; else as spans, so many
-COLOURS = {"Mb/s": CAPACITY, "ms": EXIT, "%": LOSS}
+COLOURS = {"Mb/s": BLUE, "ms": GREEN, "%": VERMILION}
 
 
 @in_house_style
 def figure(shown: list[Panel], title: str) -> Figure:
     """Draw one row per quantity: over time, and cumulative."""
     over_time = all("t_s" in panel.table for panel in shown)
-    drawn = Figure(figsize=(WIDTH_IN, PANEL_IN * len(shown) + 0.7), layout="constrained")
+    drawn = canvas(PANEL_IN * len(shown) + 0.7)
     ratios = [2.4, 1] if over_time else [1]
     axes = drawn.subplots(len(shown), len(ratios), squeeze=False, width_ratios=ratios)
     for panel, row in zip(shown, axes, strict=True):
@@ -32,7 +30,7 @@ def figure(shown: list[Panel], title: str) -> Figure:
         _cumulative(row[-1], panel)
     if over_time:
         axes[-1][0].set_xlabel("time (s)")
-    drawn.suptitle(title, x=0.01, ha="left", fontsize=11)
+    drawn.suptitle(title, x=0.01, ha="left", fontsize=rcParams["axes.titlesize"])
     return drawn
 
 
@@ -67,7 +65,7 @@ def _series(axis: Axes, panel: Panel) -> None:
 def _write(axis: Axes, text: str, x: float) -> None:
     """Put small text above an axis, at its left (0) or right (1) end."""
     side = "left" if x == 0 else "right"
-    axis.text(x, 1.01, text, transform=axis.transAxes, ha=side, va="bottom", fontsize=7, color=INK)
+    axis.text(x, 1.01, text, transform=axis.transAxes, ha=side, va="bottom", fontsize=small_pt(), color=INK)
 
 
 def _cumulative(axis: Axes, panel: Panel) -> None:
@@ -78,11 +76,4 @@ def _cumulative(axis: Axes, panel: Panel) -> None:
     axis.set_ylabel("share (%)")
 
 
-FIGURE = PageFigure("recording", Place.NO_PAGE, draw)
-
-
-if __name__ == "__main__":
-    from lab.traces.imported import find
-
-    name, out = sys.argv[1:]
-    print(*save(draw(find(name, None, []), name).figure, Path(out) / "recording"))
+FIGURE = PageFigure("recording", Place.NO_PAGE, draw, of=Given.RECORDING)

@@ -14,8 +14,20 @@ OWN = LAB / "figures"
 
 def figures(place: Place) -> list[PageFigure]:
     """Return the figures of one place of the pages, in their order."""
-    every = _load(tuple(addition_files(OWN, "LAB_FIGURES").values()))
-    return [figure for figure in every if figure.place is place]
+    return [figure for figure in every_figure() if figure.place is place]
+
+
+def every_figure() -> tuple[PageFigure, ...]:
+    """Return all figures, in their order."""
+    return _load(tuple(addition_files(OWN, "LAB_FIGURES").values()))
+
+
+def named(name: str) -> PageFigure:
+    """Return the figure of a name."""
+    for figure in every_figure():
+        if figure.name == name:
+            return figure
+    raise UserError(f"{name[:200]}: must be a figure that `lab figure` lists")
 
 
 @cache

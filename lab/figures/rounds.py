@@ -5,17 +5,21 @@ The papers draw this as theory; here it is a real download. All rounds are as lo
 became full (or slow start was left): a round that grew with the queue would double for ever.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
-from lab.figures.page_figure import PageFigure, Place
-from lab.figures.script import draw_subjects
+from lab.figures.moments import EXIT, LOOKS, TRUE_CAPACITY, Moments, name_verticals
+from lab.figures.page_figure import Given, PageFigure, Place
+from lab.figures.sheet import in_house_style
 from lab.figures.streams import Floats, Streams
-from lab.figures.style import CAPACITY, EXIT, INK, LOSS, Drawing, Look, Moments, in_house_style, panels
+from lab.figures.style import INK, VERMILION, Drawing, Look, key_above, panels
 from lab.figures.subject import Subject
 
 EXPECTED = "#56b4e9"
@@ -49,17 +53,18 @@ def figure(rounds: Rounds, moments: Moments) -> Figure:
     sent, delivered = rounds.sent_bytes[shown] / 1e6, rounds.delivered_bytes[shown] / 1e6
     sent_axis.bar(numbers - 0.2, sent, 0.4, color=EXPECTED, edgecolor=INK, lw=0.5, hatch="///", label="sent")
     sent_axis.bar(numbers + 0.2, delivered, 0.4, color=INK, label="delivered")
-    delivered_axis.bar(numbers, delivered, 0.5, color=INK, label="delivered in this round")
+    delivered_axis.bar(numbers, delivered, 0.5, color=INK)
     expected = np.concatenate(([np.nan], 2 * delivered[:-1]))
-    look: Look = {"color": LOSS, "lw": 2.2, "label": "twice the round before"}
+    look: Look = {"color": VERMILION, "lw": 2.2, "label": "twice the bytes delivered in the round before"}
     delivered_axis.hlines(expected, numbers - 0.42, numbers + 0.42, **look)
+    entries = (axis.get_legend_handles_labels()[0] for axis in (sent_axis, delivered_axis))
+    key_above(drawn, list(chain(*entries)))
     for axis in (sent_axis, delivered_axis):
         axis.set_ylabel("bytes (MB)")
-        axis.legend(loc="upper left")
         axis.grid(False, axis="x")
-        _mark(axis, rounds, moments, len(numbers))
+    _mark((sent_axis, delivered_axis), rounds, moments, len(numbers))
     delivered_axis.set_xlabel("round trip")
-    delivered_axis.set_xticks(numbers)
+    delivered_axis.xaxis.set_major_locator(MaxNLocator(10, integer=True))
     return drawn
 
 
@@ -87,23 +92,16 @@ def _shown(rounds: Rounds, moments: Moments) -> int:
     return min(ended, MOST_ROUNDS)
 
 
-def _mark(axis: Axes, rounds: Rounds, moments: Moments, shown: int) -> None:
-    """Name the rounds in which capacity was reached and slow start left."""
-    for name, t_s, colour, dash in (
-        ("capacity", moments.true_capacity_s, CAPACITY, ":"),
-        ("exit", moments.exit_s, EXIT, "--"),
-    ):
-        if t_s is None:
-            continue
-        number = int(np.searchsorted(rounds.ends_s, t_s - 1e-6)) + 1.5
+def _mark(axes: Sequence[Axes], rounds: Rounds, moments: Moments, shown: int) -> None:
+    """Mark the rounds in which capacity was reached and slow start left."""
+    named = []
+    for name, t_s in ((TRUE_CAPACITY, moments.true_capacity_s), (EXIT, moments.exit_s)):
+        number = shown + 1 if t_s is None else int(np.searchsorted(rounds.ends_s, t_s - 1e-6)) + 1.5
         if number <= shown:
-            axis.axvline(number, color=colour, linestyle=dash, lw=1.6)
-            place: Look = {"xycoords": ("data", "axes fraction"), "ha": "right", "va": "top", "rotation": 90}
-            axis.annotate(name, (number - 0.06, 0.98), color=colour, fontweight="bold", fontsize=9, **place)
+            named.append((name, number, LOOKS[name]["color"]))
+            for axis in axes:
+                axis.axvline(number, **LOOKS[name])
+    name_verticals(axes[0], sorted(named, key=lambda line: line[1]))
 
 
-FIGURE = PageFigure("rounds", Place.NO_PAGE, draw)
-
-
-if __name__ == "__main__":
-    draw_subjects("rounds", draw)
+FIGURE = PageFigure("rounds", Place.NO_PAGE, draw, of=Given.TRIAL)

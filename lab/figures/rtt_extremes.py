@@ -7,16 +7,16 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from lab.base.stats import largest
-from lab.figures.page_figure import PageFigure, Place
-from lab.figures.script import draw_runs
-from lab.figures.style import CAPACITY, EXIT, INK, LOSS, WIDTH_IN, Drawing, cumulative, in_house_style
-from lab.judge.stored import Stored
+from lab.figures.page_figure import Given, PageFigure, Place
+from lab.figures.sheet import in_house_style
+from lab.figures.style import BLUE, FAINT, GREEN, INK, VERMILION, Drawing, canvas, cumulative, key_above, plain_decades
+from lab.judge.stored import Stored, in_order
 
 WINDOW_BINS, WINDOW_RTTS, EXTRA_BINS = 10, 3.5, 15  # SEARCH's (thesis, algorithm 1)
-LOOKS = ((CAPACITY, "-"), (LOSS, "--"), (EXIT, "-."), (INK, ":"))
+LOOKS = ((BLUE, "-"), (VERMILION, "--"), (GREEN, "-."), (INK, ":"))
 PREFERRED = ("cubic_plain", "search")
 PANELS = {
-    "max_rtt_ms": "largest RTT of slow start (ms)",
+    "max_rtt_ms": "largest RTT (ms)",
     "initial_rtt_ms": "first RTT (ms)",
     "ratio": "largest RTT over first RTT",
     "extra_bins": "extra bins needed",
@@ -35,24 +35,24 @@ def extremes(stored: Stored) -> pl.DataFrame:
 @in_house_style
 def figure(tables: Sequence[tuple[str, pl.DataFrame]]) -> Figure:
     """Draw four cumulative distributions, one line per link."""
-    drawn = Figure(figsize=(WIDTH_IN + 1, 6), layout="constrained")
-    axes = drawn.subplots(2, 2).flat
-    for axis, (column, label) in zip(axes, PANELS.items(), strict=True):
+    drawn = canvas(6)
+    axes = drawn.subplots(2, 2, sharey=True)
+    for axis, (column, label) in zip(axes.flat, PANELS.items(), strict=True):
         for (link, table), (colour, dash) in zip(tables, LOOKS, strict=False):
-            cumulative(axis, table[column], color=colour, linestyle=dash, lw=1.8, label=link)
+            cumulative(axis, table[column], color=colour, linestyle=dash, lw=1.8, label=f"{link}, n = {table.height}")
         axis.set_xlabel(label)
-        axis.set_ylabel("trials (%)")
         if column.endswith("_ms"):
-            axis.set_xscale("log")
-    axis.axvline(EXTRA_BINS, color=INK, lw=1)
-    axis.text(EXTRA_BINS, 4, " SEARCH keeps 15", fontsize=9)
-    drawn.legend(*axis.get_legend_handles_labels(), loc="outside upper left", ncols=2)
+            plain_decades(axis)
+    axis.axvline(EXTRA_BINS, color=FAINT, lw=2.5, label=f"SEARCH keeps {EXTRA_BINS} extra bins")
+    for row in axes:
+        row[0].set_ylabel("trials (%)")
+    key_above(drawn, *axis.get_legend_handles_labels())
     return drawn
 
 
 def draw(runs: Sequence[Stored]) -> Drawing | None:
     """Draw the figure of several links; none where no trial has a round trip."""
-    tables = [(stored.link, table) for stored in runs if (table := extremes(stored)).height]
+    tables = [(stored.link, table) for stored in in_order(runs) if (table := extremes(stored)).height]
     if not tables:
         return None
     summary = "; ".join(f"{link}: {_describe(table)}" for link, table in tables)
@@ -66,8 +66,4 @@ def _describe(table: pl.DataFrame) -> str:
     return f"ratio at most {most:.1f}, {EXTRA_BINS} bins are enough in {enough:.0f} % of {table.height} trials"
 
 
-FIGURE = PageFigure("rtt_extremes", Place.NO_PAGE, draw)
-
-
-if __name__ == "__main__":
-    draw_runs("rtt_extremes", draw)
+FIGURE = PageFigure("rtt_extremes", Place.NO_PAGE, draw, of=Given.RUNS)

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """How round trips swing: amplitude over the length of a cycle in round trips (thesis, figure 4.7)."""
 
-import sys
-from pathlib import Path
+from typing import Any
 
+from matplotlib import rcParams
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter
 
-from lab.figures.page_figure import PageFigure, Place
-from lab.figures.save import save
-from lab.figures.style import CAPACITY, EXIT, LOSS, Drawing, in_house_style, level, name_verticals, panels
+from lab.figures.moments import name_verticals
+from lab.figures.page_figure import Given, PageFigure, Place
+from lab.figures.sheet import in_house_style
+from lab.figures.style import BLUE, FAINT, INK, Drawing, level, panels, plain_decades
 from lab.traces.spectrum import Spectrum
 
 SEARCH_WINDOW_RTTS = 3.5
@@ -20,14 +20,14 @@ def figure(found: Spectrum, title: str) -> Figure:
     """Draw the spectrum, with the dominant cycle and SEARCH's window."""
     drawn, (axis,) = panels(1, 3.6)
     cycle_rtts = 1e3 / found.table["frequency_hz"] / found.min_rtt_ms
-    axis.plot(cycle_rtts, found.table["amplitude_ms"], color=CAPACITY)
-    axis.set_xscale("log")
+    axis.plot(cycle_rtts, found.table["amplitude_ms"], color=BLUE)
     axis.set_xlim(found.shortest_rtts, found.longest_rtts)
+    plain_decades(axis)
     axis.set_ylim(bottom=0)
-    named = [("SEARCH's window 3.5 RTTs", SEARCH_WINDOW_RTTS, EXIT, (0, (4, 2)))]
+    named: list[tuple[str, float, str, Any]] = [("SEARCH's window 3.5 RTTs", SEARCH_WINDOW_RTTS, FAINT, (0, (6, 2)))]
     if found.peaks.height:
         rtts, seconds = found.peaks["cycle_rtts"][0], found.peaks["cycle_s"][0]
-        named.append((f"dominant cycle {rtts:.2f} RTTs, {seconds:.3g} s", rtts, LOSS, (0, (6, 3))))
+        named.append((f"dominant cycle {rtts:.2f} RTTs, {seconds:.3g} s", rtts, INK, (0, (1.5, 1.5, 6, 1.5))))
     inside = sorted(
         (line for line in named if found.shortest_rtts <= line[1] <= found.longest_rtts), key=lambda line: line[1]
     )
@@ -35,11 +35,9 @@ def figure(found: Spectrum, title: str) -> Figure:
         axis.axvline(x, color=colour, linestyle=dashes, linewidth=1.5)
     name_verticals(axis, [(name, x, colour) for name, x, colour, _ in inside])
     level(axis, float(found.table["amplitude_ms"].median() or 0), "median")  # type: ignore[arg-type]
-    for shown in (axis.xaxis.set_major_formatter, axis.xaxis.set_minor_formatter):
-        shown(FuncFormatter(lambda value, _: f"{value:g}"))
-    axis.set_xlabel(f"length of a cycle (minimum round trips of {found.min_rtt_ms:.4g} ms)")
+    axis.set_xlabel(f"length of a cycle (minimum RTTs of {found.min_rtt_ms:.4g} ms)")
     axis.set_ylabel("mean amplitude (ms)")
-    drawn.suptitle(title, x=0.01, ha="left", fontsize=11)
+    drawn.suptitle(title, x=0.01, ha="left", fontsize=rcParams["axes.titlesize"])
     return drawn
 
 
@@ -49,12 +47,4 @@ def draw(found: Spectrum, title: str) -> Drawing:
     return Drawing(figure(found, title), words, words)
 
 
-FIGURE = PageFigure("rtt_spectrum", Place.NO_PAGE, draw)
-
-
-if __name__ == "__main__":
-    from lab.traces.imported import find
-    from lab.traces.spectrum import spectrum
-
-    name, out = sys.argv[1:]
-    print(*save(draw(spectrum(find(name, None, [])), name).figure, Path(out) / "rtt_spectrum"))
+FIGURE = PageFigure("rtt_spectrum", Place.NO_PAGE, draw, of=Given.SPECTRUM)

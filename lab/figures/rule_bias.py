@@ -4,21 +4,32 @@
 Drawn from evaluation/heuristics_trials.parquet: rule minus truth, in seconds.
 """
 
-import sys
 from collections.abc import Mapping
 from itertools import cycle
-from pathlib import Path
+from textwrap import fill
 
 import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from lab.figures.page_figure import PageFigure, Place
-from lab.figures.save import save
-from lab.figures.style import CAPACITY, EXIT, FAINT, INK, LOSS, WIDTH_IN, Drawing, in_house_style
+from lab.figures.sheet import chars, in_house_style, small_pt, width_in
+from lab.figures.style import (
+    BARS,
+    BLUE,
+    FAINT,
+    GREEN,
+    INK,
+    LABELS,
+    VERMILION,
+    Drawing,
+    count_at_right,
+    lines_canvas,
+    title,
+)
 from lab.judge.registry import inferred, label
 
-LOOKS = ((CAPACITY, "o"), (LOSS, "v"), (EXIT, "s"), (FAINT, "D"))
+LOOKS = ((BLUE, "o"), (VERMILION, "v"), (GREEN, "s"), (FAINT, "D"))
 MOST_POINTS = 200  # of one rule on one link, drawn one by one
 
 
@@ -27,23 +38,26 @@ def figure(differences: pl.DataFrame, links: Mapping[str, str]) -> Figure:
     """Draw one panel per link and one row of points per rule; the bar is the mean."""
     scenarios = [name for name in links if name in set(differences["scenario"])]
     known = inferred()
-    drawn = Figure(figsize=(WIDTH_IN + 1.4, 0.5 + 0.42 * len(known) * len(scenarios)), layout="constrained")
+    drawn = lines_canvas(len(known) * len(scenarios), len(scenarios))
     axes = drawn.subplots(len(scenarios), 1, squeeze=False)[:, 0]
+    wide = chars(LABELS * width_in(), small_pt())
     for axis, scenario in zip(axes, scenarios, strict=True):
         for place, (rule, look) in enumerate(zip(known, cycle(LOOKS), strict=False)):
-            _points(axis, place, differences.filter(scenario=scenario, rule=rule)["difference_s"].drop_nulls(), look)
+            values = differences.filter(scenario=scenario, rule=rule)["difference_s"].drop_nulls()
+            _points(axis, place, values, look)
+            count_at_right(axis, place, values.len())
         axis.axvline(0, color=INK, lw=1)
-        axis.set_yticks(range(len(known)), [rule.label for rule in known.values()], fontsize=9)
+        axis.set_yticks(range(len(known)), [fill(rule.label, wide) for rule in known.values()], fontsize=small_pt())
         axis.set_ylim(len(known) - 0.5, -0.5)
-        axis.set_title(links[scenario], fontsize=10, fontweight="bold")
-    axes[-1].set_xlabel("the rule's capacity minus the true one (s); bar: mean")
+        title(axis, links[scenario], BARS)
+    axes[-1].set_xlabel("rule minus truth (s); bar: mean")
     return drawn
 
 
 def _points(axis: Axes, place: int, known: pl.Series, look: tuple[str, str]) -> None:
     """Draw the differences of one rule on one link."""
     if known.is_empty():
-        axis.text(0, place, "never found a capacity", va="center", fontsize=8)
+        axis.text(0, place, " never found a capacity", va="center", fontsize=small_pt())
         return
     colour, marker = look
     shown = known.gather_every(max(known.len() // MOST_POINTS, 1))
@@ -69,16 +83,3 @@ def draw(differences: pl.DataFrame, links: Mapping[str, str]) -> Drawing | None:
 
 
 FIGURE = PageFigure("rule_bias", Place.RULES, draw)
-
-
-def main() -> None:
-    """Draw EVALUATION_DIR's rules into OUT_DIR."""
-    folder, out = map(Path, sys.argv[1:])
-    table = pl.read_parquet(folder / "heuristics_trials.parquet")
-    drawing = draw(table, {name: name for name in table["scenario"].unique(maintain_order=True)})
-    if drawing is not None:
-        print(*save(drawing.figure, out / "rule_bias"))
-
-
-if __name__ == "__main__":
-    main()

@@ -2,17 +2,18 @@
 """Exit time and retransmissions of each sender: means with standard errors (thesis, figures 5.10 and 5.11, b and c)."""
 
 from collections.abc import Sequence
+from textwrap import fill
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from lab.base.format import NONE
 from lab.base.stats import mean_sd
-from lab.figures.page_figure import PageFigure, Place
-from lab.figures.script import draw_runs
-from lab.figures.style import INK, WIDTH_IN, Drawing, Sender, in_house_style
+from lab.figures.page_figure import Given, PageFigure, Place
+from lab.figures.sheet import chars, in_house_style, is_narrow, small_pt, width_in
+from lab.figures.style import BARS, INK, LABELS, Drawing, Sender, count_at_right, lines_canvas, title
 from lab.judge.registry import TRUTH
-from lab.judge.stored import Stored
+from lab.judge.stored import Stored, in_order
 
 PANELS = {"exit_s": ("exit from slow start (s)", 3), "retransmits_pkts": ("retransmissions (packets)", 0)}
 Mean = tuple[float | None, float | None, int]  # mean, standard error, of how many
@@ -34,39 +35,43 @@ def means(stored: Stored, column: str) -> list[tuple[Sender, Mean]]:
 @in_house_style
 def figure(runs: Sequence[Stored]) -> Figure:
     """Draw one row per link, one column per quantity, and one bar per sender."""
-    tallest = max((len(stored.ccas) for stored in runs), default=1)
-    drawn = Figure(figsize=(WIDTH_IN + 1.4, 0.5 + (0.6 + 0.32 * tallest) * len(runs)), layout="constrained")
-    axes = drawn.subplots(len(runs), len(PANELS), squeeze=False)
+    bars = sum(len(stored.ccas) for stored in runs)
+    columns = 1 if is_narrow() else len(PANELS)
+    rows = len(runs) * len(PANELS) // columns
+    drawn = lines_canvas(bars * len(PANELS) / columns, rows)
+    axes = drawn.subplots(rows, columns, squeeze=False).reshape(len(runs), len(PANELS))
     for stored, row in zip(runs, axes, strict=True):
         for axis, (column, (label, digits)) in zip(row, PANELS.items(), strict=True):
             _bars(axis, means(stored, column), digits)
-            if stored is runs[-1]:
-                axis.set_xlabel(label)
-        row[1].set_yticklabels([])
-        row[0].set_title(stored.link, fontsize=10, fontweight="bold")
+            axis.set_xlabel(label)
+        if columns > 1:
+            row[1].set_yticklabels([])
+        title(row[0], stored.link, BARS)
     return drawn
 
 
 def draw(runs: Sequence[Stored]) -> Drawing:
     """Draw the figure of several links."""
+    runs = in_order(runs)
     what = "When slow start was left and what was sent again: means over the valid trials, with their standard errors"
     summary = "; ".join(f"{stored.link}: {_describe(stored)}" for stored in runs)
     return Drawing(figure(runs), f"{what}.", f"{what}. {summary}.")
 
 
 def _bars(axis: Axes, found: Sequence[tuple[Sender, Mean]], digits: int) -> None:
-    largest = max((mean for _, (mean, _, _) in found if mean is not None), default=1.0) or 1.0
+    largest = max((mean + (error or 0) for _, (mean, error, _) in found if mean is not None), default=1.0) or 1.0
+    wide = chars(LABELS * width_in() * (1 if is_narrow() else 0.6), small_pt())
     for place, (sender, (mean, error, count)) in enumerate(found):
+        count_at_right(axis, place, count)
         if mean is None:
-            axis.text(0, place, " none", va="center", fontsize=9)
+            axis.text(0, place, " none", va="center", fontsize=small_pt())
             continue
         axis.barh(place, mean, 0.6, color=sender.colour, edgecolor=INK, lw=0.5, xerr=error, ecolor=INK, capsize=3)
-        axis.text(
-            mean + (error or 0) + 0.02 * largest, place, f"{mean:,.{digits}f} (n={count})", va="center", fontsize=8
-        )
-    axis.set_yticks(range(len(found)), [sender.label for sender, _ in found], fontsize=9)
+        end = mean + (error or 0) + 0.04 * largest
+        axis.text(end, place, f"{mean:,.{digits}f}", va="center", fontsize=small_pt())
+    axis.set_yticks(range(len(found)), [fill(sender.label, wide) for sender, _ in found], fontsize=small_pt())
     axis.set_ylim(len(found) - 0.5, -0.5)
-    axis.set_xlim(0, 1.3 * largest)
+    axis.set_xlim(0, 1.5 * largest)
     axis.grid(False, axis="y")
 
 
@@ -81,8 +86,4 @@ def _describe(stored: Stored) -> str:
     return "; ".join(summary)
 
 
-FIGURE = PageFigure("sender_means", Place.NO_PAGE, draw)
-
-
-if __name__ == "__main__":
-    draw_runs("sender_means", draw)
+FIGURE = PageFigure("sender_means", Place.NO_PAGE, draw, of=Given.RUNS)

@@ -5,51 +5,95 @@ Drawn from evaluation/sensitivity.parquet: shares of early, chokepoint and late 
 the ACK streams of downloads without HyStart.
 """
 
-import sys
-from pathlib import Path
+from itertools import pairwise
 
+import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
+from matplotlib.colors import Normalize
 from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 
-from lab.figures.page_figure import PageFigure, Place
-from lab.figures.save import save
-from lab.figures.style import CAPACITY, EXIT, INK, LOSS, WIDTH_IN, Drawing, in_house_style
+from lab.figures.page_figure import Given, PageFigure, Place
+from lab.figures.sheet import in_house_style
+from lab.figures.streams import Floats
+from lab.figures.style import BLUE, GREEN, INK, VERMILION, Drawing, Look, canvas, key_above
 
-LOOKS = {"early": (LOSS, "--", "v"), "chokepoint": (EXIT, "-", "o"), "late": (CAPACITY, "-.", "^")}
-AXES = {
-    "window-threshold": ("threshold", "threshold (share)", 0.35),
-    "bins": ("bins", "bins in the window", 10),
-    "extra-bins": ("extra_bins", "extra bins", 15),
-}
+LOOKS = {"early": (VERMILION, "--", "v"), "chokepoint": (GREEN, "-", "o"), "late": (BLUE, "-.", "^")}
+LINES = {"bins": ("bins", "bins in the window", 10), "extra-bins": ("extra_bins", "extra bins", 15)}
 JUDGES = {"heuristic": "judged by the rule of the papers", "truth": "judged by the true queue"}
-MOST_COLUMNS = 4
+MAP, THRESHOLD, WINDOW_RTTS = "window-threshold", 0.35, 3.5  # of the published SEARCH 2.0
+SHARES = Normalize(0, 100)
 
 
 @in_house_style
 def figure(table: pl.DataFrame, kind: str) -> Figure:
-    """Shares over the parameter; for window-threshold, one panel per window size."""
-    column, label, default = AXES[kind]
-    facets = table["window_rtts"].unique().sort().to_list() if kind == "window-threshold" else [None]
-    wide = min(MOST_COLUMNS, len(facets))
-    tall = -(-len(facets) // wide)
-    drawn = Figure(figsize=(WIDTH_IN + (1.2 if wide > 1 else 0), 0.7 + 2.3 * tall), layout="constrained")
-    axes = drawn.subplots(tall, wide, sharex=True, sharey=True, squeeze=False)
-    for axis, facet in zip(axes.flat, facets, strict=False):
-        of_facet = table if facet is None else table.filter(pl.col("window_rtts") == facet)
-        _shares(axis, of_facet.sort(column), column)
-        axis.axvline(default, color=INK, lw=0.8, linestyle=":")
-        if facet is not None:
-            axis.set_title(f"window {facet:g} RTTs", fontsize=9)
-    for axis in axes.flat[len(facets) :]:
-        axis.set_axis_off()
-    for row in axes:
-        row[0].set_ylabel("exits (%)")
-    for axis in axes[-1]:
-        axis.set_xlabel(label)
-    axes[0][0].set_ylim(-2, 102)
-    drawn.legend(*axes[0][0].get_legend_handles_labels(), loc="outside upper left", ncols=3)
+    """Shares over the parameter; over window and threshold, a heat map of each class."""
+    return _heat_maps(table) if kind == MAP else _lines(table, *LINES[kind])
+
+
+def _lines(table: pl.DataFrame, column: str, label: str, default: int) -> Figure:
+    drawn = canvas(3.0)
+    axis = drawn.subplots()
+    for name in LOOKS:
+        _share(axis, table.sort(column), column, name)
+    axis.axvline(default, color=INK, lw=0.8, linestyle=":", label="published")
+    axis.set_ylim(-2, 102)
+    axis.set_ylabel("exits (%)")
+    axis.set_xlabel(label)
+    key_above(drawn, *axis.get_legend_handles_labels())
     return drawn
+
+
+def _share(axis: Axes, table: pl.DataFrame, column: str, name: str) -> None:
+    """Draw the share of one class, with its interval as a bar at each point."""
+    colour, dash, marker = LOOKS[name]
+    share = table[f"{name}_pct"]
+    below, above = share - table[f"{name}_lo_pct"], table[f"{name}_hi_pct"] - share
+    bars = np.clip(np.array([below, above], dtype=np.float64), 0, None)
+    look: Look = {"color": colour, "linestyle": dash, "marker": marker, "elinewidth": 0.8, "capsize": 1.5}
+    axis.errorbar(table[column], share, bars, label=name, **look)
+
+
+def _heat_maps(table: pl.DataFrame) -> Figure:
+    drawn = canvas(3.6)
+    axes = drawn.subplots(1, len(LOOKS), sharex=True, sharey=True)
+    for axis, name in zip(axes, LOOKS, strict=True):
+        windows, thresholds, shares = _grid(table, f"{name}_pct")
+        columns, rows = _edges(thresholds), _edges(windows)
+        shown = axis.pcolormesh(columns, rows, shares, cmap="cividis", norm=SHARES, edgecolor="face", linewidth=0.1)
+        _mark_default(axis, columns, rows)
+        axis.set_title(name)
+        axis.grid(False)
+        axis.set_xticks([0.1, 0.3, 0.5], [".1", ".3", ".5"])
+    axes[0].set_ylabel("window (RTTs)")
+    axes[1].set_xlabel("threshold (share)")
+    drawn.colorbar(shown, ax=axes, label="exits (%)", pad=0.02, aspect=30)
+    return drawn
+
+
+def _grid(table: pl.DataFrame, column: str) -> tuple[Floats, Floats, Floats]:
+    """Return windows, thresholds, and the values by both."""
+    wide = table.sort("threshold").pivot("threshold", index="window_rtts", values=column).sort("window_rtts")
+    thresholds = np.array([float(name) for name in wide.columns[1:]])
+    return wide["window_rtts"].to_numpy(), thresholds, wide.drop("window_rtts").to_numpy().astype(np.float64)
+
+
+def _edges(centres: Floats) -> Floats:
+    """Return the borders of cells around ascending values."""
+    between = [(low + high) / 2 for low, high in pairwise(centres)]
+    if not between:
+        return np.array([centres[0] - 0.5, centres[0] + 0.5])
+    return np.array([2 * centres[0] - between[0], *between, 2 * centres[-1] - between[-1]])
+
+
+def _mark_default(axis: Axes, columns: Floats, rows: Floats) -> None:
+    """Frame the cell of the published parameters."""
+    column, row = int(np.searchsorted(columns, THRESHOLD)), int(np.searchsorted(rows, WINDOW_RTTS))
+    if 0 < column < len(columns) and 0 < row < len(rows):
+        (left, right), (low, high) = columns[column - 1 : column + 1], rows[row - 1 : row + 1]
+        for colour, lw in (("white", 2.4), (INK, 1.0)):
+            axis.add_patch(Rectangle((left, low), right - left, high - low, fill=False, edgecolor=colour, lw=lw))
 
 
 def draw(sensitivity: pl.DataFrame, kind: str, judge: str, scenario: str, link: str) -> Drawing | None:
@@ -63,31 +107,12 @@ def draw(sensitivity: pl.DataFrame, kind: str, judge: str, scenario: str, link: 
         f"{best['bins']} bins, {best['extra_bins']} extra"
     )
     summary = f"most chokepoint exits ({best['chokepoint_pct'] or 0:.0f} %) with {at}"
-    what = f"Exits of the published SEARCH 2.0, replayed, by its parameters on {link}, {JUDGES[judge]}; dotted: default"
+    default = "framed" if kind == MAP else "dotted"
+    what = (
+        f"Exits of the published SEARCH 2.0, replayed over {best['trials']} downloads, by its parameters on {link}, "
+        f"{JUDGES[judge]}; {default}: the published parameters"
+    )
     return Drawing(figure(table, kind), f"{what}. {summary[0].upper()}{summary[1:]}.", f"{what}; {summary}.")
 
 
-def _shares(axis: Axes, table: pl.DataFrame, column: str) -> None:
-    for name, (colour, dash, marker) in LOOKS.items():
-        low, high = table[f"{name}_lo_pct"], table[f"{name}_hi_pct"]
-        axis.plot(
-            table[column], table[f"{name}_pct"], color=colour, linestyle=dash, marker=marker, markersize=3, label=name
-        )
-        axis.fill_between(table[column], low, high, color=colour, alpha=0.13, lw=0)
-
-
-FIGURE = PageFigure("sensitivity", Place.NO_PAGE, draw)
-
-
-def main() -> None:
-    """Draw every map of EVALUATION_DIR into OUT_DIR."""
-    folder, out = map(Path, sys.argv[1:])
-    table = pl.read_parquet(folder / "sensitivity.parquet")
-    for kind, judge, scenario in table.select("map", "judge", "scenario").unique(maintain_order=True).iter_rows():
-        drawing = draw(table, kind, judge, scenario, scenario)
-        if drawing is not None:
-            print(*save(drawing.figure, out / f"sensitivity-{scenario}-{kind}-{judge}"))
-
-
-if __name__ == "__main__":
-    main()
+FIGURE = PageFigure("sensitivity", Place.NO_PAGE, draw, of=Given.MAP)

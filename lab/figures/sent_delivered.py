@@ -6,10 +6,11 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from lab.figures.bin_windows import WINDOW_BINS
-from lab.figures.page_figure import PageFigure, Place
-from lab.figures.script import draw_subjects
+from lab.figures.moments import Moments, mark_moments
+from lab.figures.page_figure import Given, PageFigure, Place
+from lab.figures.sheet import in_house_style
 from lab.figures.streams import Streams
-from lab.figures.style import INK, Drawing, Moments, in_house_style, level, mark_moments, panels
+from lab.figures.style import INK, Drawing, key_above, level, panels
 from lab.figures.subject import Subject
 
 SENT = "#56b4e9"
@@ -41,7 +42,7 @@ def figure(table: pl.DataFrame, moments: Moments) -> Figure:
     bytes_axis.plot(shown["t_s"], shown["delivered_bytes"] / 1e6, color=INK, label="delivered")
     bytes_axis.set_ylabel("in a window (MB)")
     bytes_axis.set_ylim(bottom=0)
-    bytes_axis.legend(loc="upper left")
+    key_above(drawn, *bytes_axis.get_legend_handles_labels())
     norm_axis.plot(shown["t_s"], shown["norm_pct"], color=INK, marker=".", markersize=3, lw=1.2)
     norm_axis.set_ylim(-30, 70)
     norm_axis.set_ylabel("normalized\ndifference (%)")
@@ -60,8 +61,4 @@ def draw(subject: Subject) -> Drawing | None:
     return Drawing(figure(table, subject.moments), f"{what}. {subject.title}", f"{what}, over time. {subject.title}")
 
 
-FIGURE = PageFigure("sent_delivered", Place.NO_PAGE, draw)
-
-
-if __name__ == "__main__":
-    draw_subjects("sent_delivered", draw)
+FIGURE = PageFigure("sent_delivered", Place.NO_PAGE, draw, of=Given.TRIAL)

@@ -2,13 +2,15 @@
 """What slow start is: the congestion window over time, doubling until it is left (thesis, figure 2.1)."""
 
 import polars as pl
+from matplotlib import rcParams
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from lab.base.stats import largest
-from lab.figures.page_figure import PageFigure, Place
-from lab.figures.script import draw_subjects
-from lab.figures.style import FAINT, LOSS, Drawing, Moments, Sender, envelope, in_house_style, mark_moments, panels
+from lab.figures.moments import Moments, mark_moments
+from lab.figures.page_figure import Given, PageFigure, Place
+from lab.figures.sheet import chars, in_house_style, width_in
+from lab.figures.style import FAINT, INK, Drawing, Sender, envelope, key_above, panels
 from lab.figures.subject import Subject
 
 SHADE = "#e4e9f2"
@@ -28,10 +30,10 @@ def figure(acks: pl.DataFrame, resent_s: pl.Series, moments: Moments, sender: Se
     _phases(axis, moments.exit_s)
     if resent_s.len():
         shown = resent_s.gather_every(max(resent_s.len() // 300, 1))
-        axis.plot(shown, [0.015 * top] * shown.len(), "|", color=LOSS, markersize=7, label="retransmissions")
+        axis.plot(shown, [0.015 * top] * shown.len(), "|", color=INK, markersize=7, label="retransmissions")
     axis.set_ylabel("packets")
     axis.set_xlabel("time since the SYN (s)")
-    axis.legend(loc="upper left", bbox_to_anchor=(0.0, 0.88))
+    key_above(drawn, *axis.get_legend_handles_labels())
     mark_moments((axis,), moments)
     return drawn
 
@@ -52,12 +54,8 @@ def _phases(axis: Axes, exit_s: float | None) -> None:
     named = {"slow start": (low + until_s) / 2, "congestion avoidance": (until_s + high) / 2}
     for name, t_s in named.items():
         room = until_s - low if name == "slow start" else high - until_s
-        if room > 0.2 * (high - low):
+        if room / (high - low) * chars(axis.get_position().width * width_in(), rcParams["font.size"]) > len(name):
             axis.text(t_s, 0.95, name, transform=axis.get_xaxis_transform(), ha="center", va="top", style="italic")
 
 
-FIGURE = PageFigure("slow_start", Place.NO_PAGE, draw)
-
-
-if __name__ == "__main__":
-    draw_subjects("slow_start", draw)
+FIGURE = PageFigure("slow_start", Place.NO_PAGE, draw, of=Given.TRIAL)

@@ -1,50 +1,31 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The style of every figure: a sender's own look, the three moments of slow start, sizes and fonts.
+"""What figures share: a sender's own look, colours, the canvas, and parts of panels.
 
-Colours of moments and zones are from Okabe and Ito's colour-blind-safe set, and no figure relies on colour
-alone: each moment has a dash pattern of its own and its name and time written at it.
+Colours are from Okabe and Ito's colour-blind-safe set, and no figure relies on colour alone.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from textwrap import fill
-from typing import Any
+from typing import Any, Literal
 
 import polars as pl
-from matplotlib import rc_context
+from matplotlib import rcParams
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
+from lab.figures.sheet import SCREEN, chars, in_house_style, is_narrow, small_pt, width_in
 from lab.tables.records import Stanza
 
-INK, GRID, FAINT = "#222222", "#dddddd", "#888888"
-CAPACITY, EXIT, LOSS = "#0072b2", "#007f5f", "#d55e00"
-FOOTNOTE_PT, FOOTNOTE_CHARS_AN_INCH = 6, 19  # at 6 pt
-WIDTH_IN = 7.6
+INK, GRID, FAINT = "#222222", "#dddddd", "#808080"
+BLUE, SKY, GREEN, VERMILION = "#0072b2", "#56b4e9", "#007f5f", "#d55e00"
+FOOTNOTE_PT = 7
+KEY_CHARS = 6  # that the line and the gap of a legend's entry take
+LABELS, BARS = 0.3, 0.55  # of the width: names of senders, broken to it, and the bars next to them
 MARKED_UP_TO = 12
-LEFTWARDS_FROM = 0.75  # of the axis: a name that begins further right would leave the figure
 Look = dict[str, Any]  # keyword arguments of matplotlib
-RC: Any = {
-    "font.family": "DejaVu Sans",
-    "font.size": 10,
-    "axes.titlesize": 11,
-    "axes.titlelocation": "left",
-    "axes.edgecolor": INK,
-    "axes.labelcolor": INK,
-    "axes.grid": True,
-    "axes.axisbelow": True,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "grid.color": GRID,
-    "grid.linewidth": 0.6,
-    "lines.linewidth": 1.4,
-    "legend.frameon": False,
-    "legend.fontsize": 9,
-    # The same tables give the same bytes: element names from a fixed salt, text as outlines.
-    "svg.hashsalt": "lab",
-    "svg.fonttype": "path",
-}
-in_house_style = rc_context(RC)  # as a decorator: matplotlib reads the style when an artist is made
 
 
 @dataclass(frozen=True)
@@ -67,53 +48,59 @@ class Sender:
 
 
 @dataclass(frozen=True)
-class Moments:
-    """The times that matter in a trial; null where the thing did not happen."""
-
-    capacity_s: float | None = None
-    true_capacity_s: float | None = None
-    exit_s: float | None = None
-    loss_s: float | None = None
-    rule: str = "latency offset"  # the label of the rule that capacity_s is by
-
-    def lines(self) -> list[tuple[str, float, str, Any]]:
-        """Name, time, colour and dashes of each moment that happened, in order of time."""
-        known = (
-            ("true capacity", self.true_capacity_s, CAPACITY, (0, (1, 1.5))),
-            (f"capacity by {self.rule}", self.capacity_s, CAPACITY, (0, (6, 3))),
-            ("exit", self.exit_s, EXIT, (0, (4, 2))),
-            ("first loss", self.loss_s, LOSS, (0, (2, 2, 6, 2))),
-        )
-        return sorted(
-            ((name, t_s, colour, dashes) for name, t_s, colour, dashes in known if t_s is not None),
-            key=lambda line: line[1],
-        )
-
-    def last_s(self) -> float | None:
-        """Return the time of the last moment; null when none happened."""
-        return max((t_s for _, t_s, _, _ in self.lines()), default=None)
-
-    def in_words(self) -> str:
-        """All of them as text, for captions and alternative texts."""
-        summary = [f"{name} at {t_s:.2f} s" for name, t_s, _, _ in self.lines()]
-        missing = [name for name, t_s in (("exit", self.exit_s), ("first loss", self.loss_s)) if t_s is None]
-        return ", ".join(summary + [f"no {name}" for name in missing])
-
-
-@dataclass(frozen=True)
 class Drawing:
     """A figure with what a page needs to show it: a caption, and a text for those who cannot see it."""
 
     figure: Figure
     caption: str
     alt: str
+    provenance: tuple[str, ...] = ()  # what of the link was recorded, published and assumed
+
+    def of_link(self, provenance: Sequence[str], footer: bool = True) -> "Drawing":
+        """Return the drawing with its provenance, which a footer also shows below the figure."""
+        if footer:
+            footnote(self.figure, provenance)
+        return replace(self, provenance=tuple(provenance))
 
 
+def canvas(height_in: float) -> Figure:
+    """Return an empty figure as wide as the style sheet; the height is that on the lab's pages."""
+    scale = (width_in() / SCREEN["figure.figsize"][0]) ** 0.5
+    return Figure(figsize=(width_in(), scale * height_in), layout="constrained")
+
+
+def lines_canvas(lines: float, panels: int = 1) -> Figure:
+    """Return an empty figure for so many lines of text, or bars, in panels with a title or axis each."""
+    line_in = (2.7 if is_narrow() else 2.0) * small_pt() / 72  # in a column names take two lines
+    return Figure(figsize=(width_in(), line_in * (lines + 1.5 * panels + 4)), layout="constrained")
+
+
+@in_house_style
 def panels(count: int, height_in: float, heights: Sequence[float] | None = None) -> tuple[Figure, list[Axes]]:
     """Panels one above the other over one time axis."""
-    figure = Figure(figsize=(WIDTH_IN, height_in), layout="constrained")
+    figure = canvas(height_in)
     axes = figure.subplots(count, 1, sharex=True, squeeze=False, height_ratios=heights)
     return figure, list(axes[:, 0])
+
+
+def title(axis: Axes, text: str, share: float = 1.0) -> None:
+    """Write the title of a panel that has this share of the figure's width, broken to it."""
+    pt = float(rcParams["axes.titlesize"])
+    axis.set_title(fill(text, chars(0.92 * share * width_in(), pt, rcParams["axes.titleweight"])))
+
+
+def key_above(figure: Figure, handles: Sequence[Artist], labels: Sequence[str] | None = None) -> None:
+    """Put one legend above all panels, in as many columns as fit."""
+    names = [str(handle.get_label()) for handle in handles] if labels is None else list(labels)
+    longest = max(map(len, names), default=1) + KEY_CHARS
+    columns = min(max(chars(width_in(), small_pt()) // longest, 1), len(names) or 1)
+    figure.legend(handles, names, loc="outside upper left", ncols=columns)
+
+
+def count_at_right(axis: Axes, place: float, count: int) -> None:
+    """Write how many trials a row of a panel is made of, at the panel's right."""
+    look: Look = {"va": "center", "fontsize": small_pt(), "transform": axis.get_yaxis_transform()}
+    axis.text(1.02, place, f"n = {count}", **look)
 
 
 def cumulative(axis: Axes, values: pl.Series, **look: Any) -> None:
@@ -125,69 +112,32 @@ def cumulative(axis: Axes, values: pl.Series, **look: Any) -> None:
     axis.set_ylim(0, 102)
 
 
+def plain_decades(axis: Axes, way: Literal["x", "y"] = "x") -> None:
+    """Give an axis a scale of decades, with plain numbers at so few ticks that none overlap."""
+    axis.set(**{f"{way}scale": "log"})
+    low, high = axis.get_xlim() if way == "x" else axis.get_ylim()
+    steps = (1.0, 2.0, 5.0) if high / low < 30 else (1.0, 3.0) if high / low < 300 else (1.0,)
+    ticks = axis.xaxis if way == "x" else axis.yaxis
+    ticks.set_major_locator(LogLocator(subs=steps, numticks=12))
+    ticks.set_minor_locator(NullLocator())
+    ticks.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,g}"))
+
+
+@in_house_style
 def footnote(figure: Figure, sentences: Sequence[str]) -> None:
     """Write small print below a figure, broken to its width."""
-    chars = round(figure.get_figwidth() * FOOTNOTE_CHARS_AN_INCH)
-    text = "\n".join(fill(sentence, chars) for sentence in sentences)
-    figure.supxlabel(text, x=0.005, ha="left", fontsize=FOOTNOTE_PT, color=FAINT)
+    wide = chars(0.97 * figure.get_figwidth(), FOOTNOTE_PT)
+    text = "\n".join(fill(sentence, wide) for sentence in sentences)
+    figure.supxlabel(text, x=0.005, ha="left", fontsize=FOOTNOTE_PT, color="#666666")
 
 
-def mark_moments(axes: Sequence[Axes], moments: Moments) -> None:
-    """Draw the moments through all panels, and name them above the first one; set the x limits before."""
-    low, high = axes[0].get_xlim()
-    lines = [line for line in moments.lines() if low <= line[1] <= high]
-    for axis in axes:
-        for _, t_s, colour, dashes in lines:
-            axis.axvline(t_s, color=colour, linestyle=dashes, linewidth=1.5, zorder=3)
-    name_verticals(axes[0], [(f"{name} {t_s:.2f} s", t_s, colour) for name, t_s, colour, _ in lines])
-
-
-def name_verticals(axis: Axes, named: Sequence[tuple[str, float, str]]) -> None:
-    """Write (name, x, colour) above vertical lines given in order of x, each on its own row.
-
-    Names at the right are written leftwards; the rows are ordered so that no line runs through a name on
-    its side.
-    """
-    low, high = axis.get_xlim()
-    leftwards = [line for line in named if line[1] > low + LEFTWARDS_FROM * (high - low)]
-    rightwards = [line for line in named if line not in leftwards]
-    for row, (name, x, colour) in enumerate([*leftwards, *reversed(rightwards)]):
-        _name(axis, row, (name, x, colour), row < len(leftwards))
-
-
-def _name(axis: Axes, row: int, line: tuple[str, float, str], leftwards: bool) -> None:
-    name, x, colour = line
-    axis.annotate(
-        f"{name} " if leftwards else f" {name}",
-        xy=(x, 1.0),
-        xycoords=("data", "axes fraction"),
-        xytext=(0, 4 + 13 * row),
-        textcoords="offset points",
-        ha="right" if leftwards else "left",
-        color=colour,
-        fontsize=9,
-        fontweight="bold",
-        annotation_clip=False,
-        bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5},
-        zorder=5 - 0.1 * row,  # the lines to higher rows run behind the lower names
-        arrowprops={"arrowstyle": "-", "color": colour, "shrinkA": 0, "shrinkB": 0, "relpos": (leftwards, 0)},
-    )
-
-
+@in_house_style
 def level(axis: Axes, value: float, text: str) -> None:
     """Draw a named horizontal line for a known limit."""
     axis.axhline(value, color=FAINT, linewidth=1, linestyle=(0, (1, 1)))
-    backed = {"facecolor": "white", "edgecolor": "none", "alpha": 0.8, "pad": 1}
-    axis.text(
-        0.008,
-        value,
-        text,
-        transform=axis.get_yaxis_transform(),
-        va="center",
-        fontsize=9,
-        bbox=backed,
-        zorder=4,
-    )
+    backed = {"facecolor": "white", "edgecolor": "none", "alpha": 0.5, "pad": 0}
+    look: Look = {"va": "bottom", "fontsize": small_pt(), "bbox": backed, "zorder": 4}
+    axis.text(0.008, value, text, transform=axis.get_yaxis_transform(), **look)
 
 
 def envelope(table: pl.DataFrame, value: str, buckets: int = 1500) -> pl.DataFrame:

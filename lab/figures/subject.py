@@ -9,7 +9,8 @@ from pathlib import Path
 
 import polars as pl
 
-from lab.figures.style import Moments, Sender
+from lab.figures.moments import Moments
+from lab.figures.style import Sender
 from lab.judge import median_throughput, rtt
 from lab.judge.ack_stream import ack_stream
 from lab.judge.registry import TRUTH, label, rule_of

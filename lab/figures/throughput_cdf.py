@@ -2,30 +2,30 @@
 """Distribution of throughput in 15 ms intervals against the bitrate at the exit (thesis, figure 5.5)."""
 
 from collections.abc import Mapping
-from typing import Any
 
 import polars as pl
 from matplotlib.figure import Figure
 
 from lab.base.stats import largest
+from lab.figures.moments import CAPACITY, EXIT, LOOKS, TRUE_CAPACITY, name_verticals
 from lab.figures.page_figure import PageFigure, Place
-from lab.figures.script import draw_subjects
-from lab.figures.style import CAPACITY, EXIT, INK, Drawing, Sender, cumulative, in_house_style, name_verticals, panels
+from lab.figures.sheet import in_house_style
+from lab.figures.style import INK, Drawing, Look, Sender, cumulative, key_above, panels
 from lab.figures.subject import Subject
 from lab.judge import median_throughput
 from lab.judge.rules.median_throughput_1s import median_first_second_mbps
 
 Rates = Mapping[str, float | None]
-LOOKS: dict[str, tuple[str, Any]] = {
-    "median after slow start": (CAPACITY, (0, (6, 3))),
-    "exit bitrate": (EXIT, (0, (4, 2))),
-    "median of the first second": (INK, (0, (1, 1.5))),
+RATES: dict[str, Look] = {
+    "median after slow start": LOOKS[CAPACITY],
+    "exit bitrate": LOOKS[EXIT],
+    "median of the first second": LOOKS[TRUE_CAPACITY],
 }
 
 
 @in_house_style
 def figure(throughput: pl.DataFrame, rates_mbps: Rates, exit_s: float | None, sender: Sender) -> Figure:
-    """Cumulative distributions of the intervals; the known rates (names of LOOKS) as vertical lines."""
+    """Cumulative distributions of the intervals; the known rates (names of RATES) as vertical lines."""
     drawn, (axis,) = panels(1, 3.4)
     known = sorted((rate, name) for name, rate in rates_mbps.items() if rate is not None)
     cumulative(axis, throughput["throughput_mbps"], color=sender.colour, linewidth=2, label="whole trial")
@@ -35,9 +35,9 @@ def figure(throughput: pl.DataFrame, rates_mbps: Rates, exit_s: float | None, se
     fastest_mbps = largest(throughput["throughput_mbps"]) or 0.0
     axis.set_xlim(0, 1.05 * max(fastest_mbps, *(rate for rate, _ in known), 1.0))
     for rate, name in known:
-        axis.axvline(rate, color=LOOKS[name][0], linestyle=LOOKS[name][1], linewidth=1.5)
-    name_verticals(axis, [(f"{name} {rate:.1f} Mb/s", rate, LOOKS[name][0]) for rate, name in known])
-    axis.legend(loc="upper left")
+        axis.axvline(rate, **RATES[name])
+    name_verticals(axis, [(f"{name} {rate:.1f} Mb/s", rate, RATES[name]["color"]) for rate, name in known])
+    key_above(drawn, *axis.get_legend_handles_labels())
     axis.set_ylabel("intervals (%)")
     axis.set_xlabel("throughput in 15 ms intervals (Mb/s)")
     return drawn
@@ -45,7 +45,7 @@ def figure(throughput: pl.DataFrame, rates_mbps: Rates, exit_s: float | None, se
 
 def draw(subject: Subject) -> Drawing:
     """Draw the figure of one trial."""
-    rates = dict(zip(LOOKS, _rates_mbps(subject), strict=True))
+    rates = dict(zip(RATES, _rates_mbps(subject), strict=True))
     words = ", ".join(f"{name} {'unknown' if rate is None else f'{rate:.1f} Mb/s'}" for name, rate in rates.items())
     name = f"{subject.sender.label}, trial {subject.trial.number}"
     caption = f"Throughput at the client in 15 ms intervals, cumulative. {name}: {words}."
@@ -53,7 +53,7 @@ def draw(subject: Subject) -> Drawing:
 
 
 def _rates_mbps(subject: Subject) -> tuple[float | None, float | None, float | None]:
-    """In the order of LOOKS."""
+    """In the order of RATES."""
     return (
         median_throughput.median_after_mbps(subject.throughput, subject.moments.exit_s),
         subject.exit_bitrate_mbps,
@@ -62,7 +62,3 @@ def _rates_mbps(subject: Subject) -> tuple[float | None, float | None, float | N
 
 
 FIGURE = PageFigure("throughput_cdf", Place.TRIAL, draw, order=4)
-
-
-if __name__ == "__main__":
-    draw_subjects("throughput_cdf", draw)

@@ -5,9 +5,10 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from lab.base.stats import largest
-from lab.figures.page_figure import PageFigure, Place
-from lab.figures.script import draw_subjects
-from lab.figures.style import Drawing, Moments, Sender, envelope, in_house_style, level, mark_moments, panels
+from lab.figures.moments import Moments, mark_moments
+from lab.figures.page_figure import Given, PageFigure, Place
+from lab.figures.sheet import in_house_style
+from lab.figures.style import Drawing, Sender, envelope, level, panels
 from lab.figures.subject import Subject
 from lab.judge import median_throughput
 
@@ -20,7 +21,7 @@ def figure(throughput: pl.DataFrame, median_mbps: float | None, moments: Moments
     shown = envelope(throughput.with_columns(t_s=pl.col("end_s")), "throughput_mbps")
     axis.plot(shown["t_s"], shown["throughput_mbps"], color=sender.colour, lw=1)
     if median_mbps is not None:
-        level(axis, median_mbps, f"median after slow start {median_mbps:.0f} Mb/s")
+        level(axis, median_mbps, f"median {median_mbps:.0f} Mb/s")
     axis.set_ylim(bottom=0)
     axis.set_ylabel("throughput in 15 ms (Mb/s)")
     axis.set_xlabel("time since the SYN (s)")
@@ -37,8 +38,4 @@ def draw(subject: Subject) -> Drawing:
     return Drawing(drawn, f"{what}; {summary}. {subject.title}", f"{what}; {summary}. {subject.title}")
 
 
-FIGURE = PageFigure("throughput_time", Place.NO_PAGE, draw)
-
-
-if __name__ == "__main__":
-    draw_subjects("throughput_time", draw)
+FIGURE = PageFigure("throughput_time", Place.NO_PAGE, draw, of=Given.TRIAL)

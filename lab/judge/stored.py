@@ -32,7 +32,7 @@ class Stored:
 
     @property
     def ccas(self) -> list[Stanza]:
-        """The stanzas of its senders, in the scenario's order."""
+        """The stanzas of its senders, in the order of cca.yml."""
         return list(self.run.ccas)
 
     @property
@@ -79,6 +79,11 @@ def stored(results: Path, names: Iterable[str] | None = None, keep: bool = True)
         except UserError as error:
             faults.append(str(error))
     return found, faults
+
+
+def in_order(runs: Iterable[Stored]) -> list[Stored]:
+    """Return runs in the order of links in every figure: by profile, so satellites first, then LTE and WiFi."""
+    return sorted(runs, key=lambda each: (str(each.run.scenario["profile"]), each.name))
 
 
 def without_digests(results: Path) -> list[str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from lab.figures.page_figure import Place
 from lab.figures.registry import figures
-from lab.figures.style import Drawing, footnote
+from lab.figures.style import Drawing
 from lab.figures.subject import subjects
 from lab.judge.provenance import provenance
 from lab.judge.stored import Stored
@@ -27,8 +27,7 @@ def over_all_trials(stored: Stored) -> Iterator[Named]:
     """Yield the figures over all trials of a run."""
     for figure in figures(Place.RUN):
         if drawing := figure.draw(stored):
-            footnote(drawing.figure, provenance(stored.run.meta["profile"]))
-            yield Named(figure.name, drawing)
+            yield Named(figure.name, drawing.of_link(provenance(stored.run.meta["profile"])))
 
 
 def per_sender(stored: Stored, replay_library: Path | None) -> Iterator[Named]:
@@ -37,5 +36,5 @@ def per_sender(stored: Stored, replay_library: Path | None) -> Iterator[Named]:
         cca, trial = subject.sender.name, subject.trial.number
         for figure in figures(Place.TRIAL):
             if drawing := figure.draw(subject):
-                footnote(drawing.figure, provenance(stored.run.meta["profile"]))
-                yield Named(f"{figure.name}-{cca}", drawing, cca, trial)
+                shown = drawing.of_link(provenance(stored.run.meta["profile"]))
+                yield Named(f"{figure.name}-{cca}", shown, cca, trial)

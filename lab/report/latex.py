@@ -1,10 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-r"""The report as LaTeX: one tabular each, for \input into a paper that loads booktabs."""
+r"""Tables and figures as LaTeX, for \input into a paper of two columns: each with its caption and its label.
 
-from collections.abc import Iterable, Iterator, Sequence
+A table that is wider than its place continues below itself, with its first column again. Tables need the packages
+booktabs, array and graphicx, figures graphicx, and those of --format pgf need pgf.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from textwrap import wrap
 
 from lab.base.plain_text import flat
-from lab.report.table import Table
+from lab.report.table import Table, short
 
 SPECIAL = {
     "\\": r"\textbackslash{}",
@@ -12,23 +18,53 @@ SPECIAL = {
     "}": r"\}",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    "|": r"\textbar{}",
+    "\N{MINUS SIGN}": r"\textminus{}",
+    ">": r"\textgreater{}",
     "\N{EN DASH}": "--",
+    "\N{EM DASH}": "---",
+    "\N{HORIZONTAL ELLIPSIS}": r"\dots{}",
+    "\N{MULTIPLICATION SIGN}": r"\texttimes{}",
+    "\N{PLUS-MINUS SIGN}": r"\textpm{}",
     "[": "{[}",  # after \\ a bracket would be an optional argument
     "]": "{]}",
 } | {character: f"\\{character}" for character in "%&$#_"}
+FIRST = 0.3  # of the width: the first column, whose text is broken
 
 
-def render(headline: Sequence[str], tables: Sequence[Table]) -> str:
-    """Return the headline as a comment, then the tables."""
-    return (
-        "\n\n".join(
-            [
-                "\n".join(f"% {flat(sentence)}" for sentence in headline),
-                *("\n".join(_lines(table)) for table in tables),
-            ]
-        )
-        + "\n"
-    )
+@dataclass(frozen=True)
+class Form:
+    """How a table stands in its place."""
+
+    environment: str
+    width: str
+    chars: int  # of its text in that width
+    size: str
+    header_chars: int  # longer headers are broken
+    upright: bool  # headers; else they are turned, and a column is as narrow as its cells
+    cell: Callable[[str], str]
+
+
+PAGE = Form("table*", r"\textwidth", 110, r"\footnotesize", 11, True, str)
+COLUMN = Form("table", r"\columnwidth", 56, r"\scriptsize", 16, False, short)
+TURNED_CHARS = 2.4  # that a line of a turned header is wide
+
+
+def render(table: Table, column: bool = False) -> str:
+    """Return a table over both columns of a page; for one column without its intervals and spreads."""
+    form = COLUMN if column else PAGE
+    lines = [
+        rf"\begin{{{form.environment}}}",
+        rf"\caption{{{escape(table.caption)}}}",
+        rf"\label{{tab:{table.name}}}",
+        form.size,
+        r"\setlength{\tabcolsep}{2pt}",
+    ]
+    for block in _blocks(table, form):
+        lines += _tabular(table, block, form)
+    lines += (rf"\par\parbox{{{form.width}}}{{\raggedright {escape(note)}}}" for note in table.notes)
+    return "\n".join((*lines, rf"\end{{{form.environment}}}")) + "\n"
 
 
 def escape(text: str) -> str:
@@ -36,24 +72,63 @@ def escape(text: str) -> str:
     return "".join(SPECIAL.get(character, character) for character in flat(text))
 
 
-def _lines(table: Table) -> Iterator[str]:
-    yield f"% {flat(table.caption)}"
-    yield rf"\begin{{tabular}}{{ll{'r' * (len(table.header) - 1)}}}"
+def figure_environment(name: str, form: str, caption: str, *, across: bool) -> str:
+    r"""Return a figure with its caption, for \input; `across` both columns of a page."""
+    kind = "figure*" if across else "figure"
+    included = rf"\input{{{name}.pgf}}" if form == "pgf" else rf"\includegraphics{{{name}.pdf}}"
+    lines = (
+        rf"\begin{{{kind}}}",
+        r"\centering",
+        included,
+        rf"\caption{{{escape(caption)}}}",
+        rf"\label{{fig:{name}}}",
+        rf"\end{{{kind}}}",
+    )
+    return "\n".join(lines) + "\n"
+
+
+def _blocks(table: Table, form: Form) -> list[list[int]]:
+    """Return which columns stand next to each other: as many as fit, after the first."""
+    blocks: list[list[int]] = [[]]
+    room = left = form.chars * (1 - FIRST)
+    for column in range(1, len(table.header)):
+        wide = _wide(table, column, form)
+        if wide > left and blocks[-1]:
+            blocks.append([])
+            left = room
+        blocks[-1].append(column)
+        left -= wide
+    return blocks
+
+
+def _wide(table: Table, column: int, form: Form) -> float:
+    """Return how many letters a column is wide, with the gap after it."""
+    header = wrap(table.header[column], form.header_chars)
+    cells = (form.cell(row.cells[column]) for group in table.groups for row in group.rows)
+    of_header = max(map(len, header), default=0) if form.upright else TURNED_CHARS * len(header)
+    return 1 + max(of_header, *map(len, cells))
+
+
+def _header(name: str, form: Form) -> str:
+    lines = r"\\".join(map(escape, wrap(name, form.header_chars)))
+    return rf"\shortstack[r]{{{lines}}}" if form.upright else rf"\rotatebox{{90}}{{\shortstack[l]{{{lines}}}}}"
+
+
+def _tabular(table: Table, columns: Sequence[int], form: Form) -> Iterator[str]:
+    spanned = len(columns) + 1
+    first = rf">{{\raggedright\arraybackslash}}p{{{FIRST}{form.width}}}"
+    yield rf"\begin{{tabular*}}{{{form.width}}}{{@{{}}{first}@{{\extracolsep{{\fill}}}}{'r' * len(columns)}@{{}}}}"
     yield r"\toprule"
-    yield _line((table.group_header, *table.header))
+    yield _join((escape(table.header[0]), *(_header(table.header[column], form) for column in columns)))
     for group in table.groups:
         yield r"\midrule"
+        name = rf"{{\raggedright\textbf{{{escape(group.label)}}}}}"
+        yield rf"\multicolumn{{{spanned}}}{{@{{}}p{{{form.width}}}@{{}}}}{name} \\"
         for row in group.rows:
-            cells = map(escape, (group.label if row is group.rows[0] else "", *row.cells))
-            yield _join(rf"\textit{{{cell}}}" if row.published and cell else cell for cell in cells)
+            cells = map(escape, (row.cells[0], *(form.cell(row.cells[column]) for column in columns)))
+            yield _join(rf"\textit{{{each}}}" if row.published and each else each for each in cells)
     yield r"\bottomrule"
-    yield r"\end{tabular}"
-    for note in table.notes:
-        yield rf"\par{{\footnotesize {escape(note)}}}"
-
-
-def _line(cells: Sequence[str]) -> str:
-    return _join(map(escape, cells))
+    yield r"\end{tabular*}\par\smallskip"
 
 
 def _join(cells: Iterable[str]) -> str:

@@ -48,6 +48,11 @@ class Table:
     group_header: str = "Sender"
 
 
+def short(cell: str) -> str:
+    """Leave the interval or the spread of a cell out."""
+    return cell.split(" [")[0].split(" (")[0].split(", ")[0]
+
+
 def tables(
     summary: pl.DataFrame,
     ccas: Sequence[Mapping[str, Any]],

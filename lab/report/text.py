@@ -9,7 +9,7 @@ from rich.console import Console, Group, RenderableType
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from lab.report.table import Table
+from lab.report.table import Table, short
 
 WIDTH_CHARS = 150
 NARROW_CHARS = 112  # below it intervals and spreads stay in the files, so that no line breaks
@@ -28,7 +28,7 @@ def shown(headline: Sequence[str], tables: Sequence[Table], width: int) -> Rende
     narrow = width < NARROW_CHARS
     sentences = [Text(f"{sentence}\n") for sentence in headline]
     cells = [cell for table in tables for group in table.groups for row in group.rows for cell in row.cells[1:]]
-    left_out = narrow and any(_short(cell) != cell for cell in cells)
+    left_out = narrow and any(short(cell) != cell for cell in cells)
     hint = (
         [Text(f"Intervals and spreads: on the page, or in a terminal of {NARROW_CHARS} columns.\n")] if left_out else []
     )
@@ -54,12 +54,7 @@ def _rich(table: Table, narrow: bool) -> RichTable:
     for group in table.groups:
         for row in group.rows:
             first = group.label if row is group.rows[0] else ""
-            cells = [_short(cell) if narrow else cell for cell in row.cells[1:]]
+            cells = [short(cell) if narrow else cell for cell in row.cells[1:]]
             drawn.add_row(first, Text(row.cells[0]), *map(Text, cells), style="dim" if row.published else None)
         drawn.add_section()
     return drawn
-
-
-def _short(cell: str) -> str:
-    """Leave the interval or the spread out."""
-    return cell.split(" [")[0].split(" (")[0].split(", ")[0]

@@ -14,11 +14,12 @@ from lab.judge.provenance import provenance
 from lab.judge.registry import rule_of
 from lab.judge.stored import Stored
 from lab.judge.summary import summarise
-from lab.report import figures, latex, markdown, page, text, trust
+from lab.report import figures, markdown, page, text, trust
 from lab.report.browser.pack import browsed
 from lab.report.figures import Named
 from lab.report.headline import headline
 from lab.report.table import Table, tables
+from lab.report.table_files import table_files
 from lab.report.template import Picture, picture
 from lab.tables.csv_text import to_csv
 from lab.tables.records import Stanza
@@ -33,7 +34,7 @@ class ReportPaths:
     summary_csv: Path
     outcomes_csv: Path
     summary_md: Path
-    summary_tex: Path
+    tables: tuple[Path, ...]
     summary_txt: Path
     figures: tuple[Path, ...]
 
@@ -66,11 +67,18 @@ def write_report(run_dir: Path, replay_library: Path | None) -> Report:
         summary_csv=write_whole(run_dir / "summary.csv", to_csv(summary, float_precision=6)),
         outcomes_csv=write_whole(run_dir / "outcomes.csv", to_csv(judged, float_precision=6)),
         summary_md=write_whole(run_dir / "summary.md", markdown.render(scenario["question"], answer, shown)),
-        summary_tex=write_whole(run_dir / "summary.tex", latex.render(answer, shown)),
+        tables=_write_tables(run_dir / "tables", shown),
         summary_txt=write_whole(run_dir / "summary.txt", text.render(answer, shown)),
         figures=drawn,
     )
     return Report(answer, shown, trust.unnoticed(run), paths)
+
+
+def _write_tables(folder: Path, shown: tuple[Table, ...]) -> tuple[Path, ...]:
+    """Write each table alone, in every form."""
+    folder.mkdir(exist_ok=True)
+    contents = {name: content for table in shown for name, content in table_files(table).items()}
+    return tuple(write_whole(folder / name, content) for name, content in contents.items())
 
 
 def _draw(stored: Stored, replay_library: Path | None) -> tuple[dict[Named, Picture], tuple[Path, ...]]:

@@ -2,6 +2,7 @@
 """Senders: one stanza of cca.yml each."""
 
 from collections.abc import Iterator
+from functools import cache
 from itertools import count
 from typing import Annotated, Any, Literal
 
@@ -59,6 +60,12 @@ def load_ccas() -> dict[str, Cca]:
         ccas[name] = parse(Cca, {"name": name, **look, **_label(name, stanza, labels), **stanza}, CCAS)
     _refuse_likeness(ccas)
     return ccas
+
+
+@cache
+def cca_names() -> list[str]:
+    """Return the names of cca.yml, in its order: that of the senders in every table and figure."""
+    return list(_stanzas())
 
 
 def _stanzas() -> dict[str, Stanza]:

@@ -8,6 +8,7 @@ from typing import cast
 
 from lab.base.errors import UserError, field_error
 from lab.base.plain_file import require_folder
+from lab.schema.cca import cca_names
 from lab.tables.digests import read_with_digest
 from lab.tables.records import RunRecord, ScenarioRecord, Stanza, require
 from lab.tables.run_json import RunJson
@@ -40,8 +41,10 @@ class Run:
 
     @property
     def ccas(self) -> list[Stanza]:
-        """Return the stanza of each sender, in the scenario's order."""
-        return cast("list[Stanza]", self.meta["ccas"])
+        """Return the stanza of each sender, in the order of cca.yml; those that it no longer has come last."""
+        order = cca_names()
+        stanzas = cast("list[Stanza]", self.meta["ccas"])
+        return sorted(stanzas, key=lambda each: order.index(each["name"]) if each["name"] in order else len(order))
 
     @property
     def complete(self) -> bool:

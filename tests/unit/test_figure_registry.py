@@ -9,6 +9,8 @@ from lab.base.errors import UserError
 from lab.base.paths import LAB
 from lab.figures.page_figure import Place
 from lab.figures.registry import figures
+from lab.tables.stored_run import Run
+from tests.stored_run import store_run
 
 
 @pytest.fixture
@@ -24,6 +26,11 @@ def test_every_file_that_draws_declares_its_place() -> None:
     drawing = {file.stem for file in (LAB / "figures").glob("*.py") if "\ndef draw(" in file.read_text()}
     declared = {figure.draw.__module__.split(".")[-1] for place in Place for figure in figures(place)}
     assert declared == drawing
+
+
+def test_senders_stand_in_the_order_of_the_lab_whatever_the_scenarios(tmp_path: Path) -> None:
+    run = Run(store_run(tmp_path, trials=1, senders=("bbr", "cubic_plain", "search")))
+    assert [stanza["name"] for stanza in run.ccas] == ["search", "cubic_plain", "bbr"]
 
 
 def test_a_file_without_a_figure_is_one_line_that_names_it(folder: Path) -> None:

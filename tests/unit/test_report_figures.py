@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from lab.base.paths import REPO
 from lab.figures import cwnd_rtt, delivered_bytes, latency_offset, throughput_cdf
+from lab.figures.moments import Moments, mark_moments
 from lab.figures.save import png, svg
-from lab.figures.style import Moments, Sender, envelope, mark_moments, panels
+from lab.figures.style import Sender, envelope, panels
 from lab.figures.subject import replayed_bins, subjects
 from lab.judge.outcome import outcomes
 from lab.judge.rules import truth
@@ -87,8 +88,14 @@ def test_a_moment_beyond_the_axis_is_not_drawn() -> None:
 
 
 def test_no_two_moments_look_alike_to_who_sees_no_colour() -> None:
-    dashes = [str(look) for _, _, _, look in ALL_MOMENTS.lines()]
+    dashes = [str(look["linestyle"]) for _, _, look in ALL_MOMENTS.lines()]
     assert len(set(dashes)) == len(dashes)
+
+
+def test_no_moment_has_the_colour_of_a_sender() -> None:
+    for _, _, look in ALL_MOMENTS.lines():
+        red, green, blue = (look["color"][start : start + 2] for start in (1, 3, 5))
+        assert red == green == blue
 
 
 def test_the_same_figure_gives_the_same_bytes() -> None:

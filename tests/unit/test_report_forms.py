@@ -16,6 +16,7 @@ from lab.judge.summary import summarise
 from lab.report import latex, markdown, text
 from lab.report.headline import headline
 from lab.report.table import Group, Row, Table, tables
+from lab.report.table_files import table_files
 
 CCAS = [{"name": "search", "label": "SEARCH 2.0"}, {"name": "cubic", "label": "CUBIC & HyStart_x"}]
 PUBLISHED = [{"cca": "search", "source": "thesis, table 5.3", "early_pct": 3.9, "exit_s": 13.7, "exit_s_sd": 1.7}]
@@ -121,20 +122,44 @@ def test_markdown_tables_have_equal_columns_in_every_line() -> None:
 
 
 def test_latex_rows_have_equal_columns_and_balanced_environments() -> None:
-    written = latex.render(("100 % sure",), BOTH)
-    assert written.count(r"\begin{tabular}") == written.count(r"\end{tabular}") == 2
-    body = [line for line in written.splitlines() if line.endswith(r"\\")]
-    assert {len(re.findall(r"(?<!\\)&", line)) for line in body} == {len(table.header) for table in BOTH}
+    for table in BOTH:
+        written = latex.render(table)
+        assert written.count(r"\begin{tabular*}") == written.count(r"\end{tabular*}") == 1
+        body = [line for line in written.splitlines() if line.endswith(r"\\") and not line.startswith(r"\multicolumn")]
+        assert {len(re.findall(r"(?<!\\)&", line)) for line in body} == {len(table.header) - 1}
 
 
-def test_latex_comments_stay_on_their_line() -> None:
-    assert latex.render(("one", "two"), ()).splitlines()[:2] == ["% one", "% two"]
+def test_a_latex_table_has_a_caption_and_a_label_of_its_own() -> None:
+    for table in BOTH:
+        written = latex.render(table)
+        assert rf"\caption{{{latex.escape(table.caption)}}}" in written
+        assert rf"\label{{tab:{table.name}}}" in written
+
+
+def test_a_table_for_a_column_leaves_intervals_out_and_keeps_every_row_and_column() -> None:
+    classes = BOTH[0]
+    column = latex.render(classes, column=True)
+    assert "75.0" in column
+    assert "{[}" not in column
+    for name in classes.header:
+        assert all(latex.escape(word) in column for word in name.split())
+    for row in classes.groups[0].rows:
+        assert latex.escape(row.cells[0]) in column
+
+
+def test_a_table_has_one_file_per_form() -> None:
+    names = {"classes.csv", "classes.md", "classes.tex", "classes-column.tex"}
+    assert set(table_files(BOTH[0])) == names
 
 
 @given(st.text(alphabet=st.characters(codec="ascii", exclude_categories=["Cc"])))
 def test_latex_escapes_every_special_character_exactly_once(printed: str) -> None:
     written = latex.escape(printed)
-    bare = re.sub(r"\\textbackslash\{\}|\\textasciitilde\{\}|\\textasciicircum\{\}|\\[%&$#_{}]|\{[\[\]]\}", "", written)
+    bare = re.sub(
+        r"\\textbackslash\{\}|\\textasciitilde\{\}|\\textasciicircum\{\}|\\text(?:less|greater|bar)\{\}|\\[%&$#_{}]|\{[\[\]]\}",
+        "",
+        written,
+    )
     assert not set(bare) & set("\\%&$#_{}~^[]")
 
 
@@ -143,4 +168,4 @@ def test_every_form_takes_any_text_in_a_cell(cell: str) -> None:
     odd = Table("odd", cell, ("From", cell), (Group(cell, (Row((cell, cell)), Row((cell, cell), published=True))),))
     assert cell in text.render((cell,), [odd])
     assert markdown.render(cell, (cell,), [odd])
-    assert latex.render((cell,), [odd])
+    assert latex.render(odd)

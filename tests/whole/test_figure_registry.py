@@ -12,7 +12,8 @@ from tests.stored_run import store_run
 SENDERS = ("search", "cubic")
 ADDED = """
 from lab.figures.page_figure import PageFigure, Place
-from lab.figures.style import Drawing, in_house_style, panels
+from lab.figures.sheet import in_house_style
+from lab.figures.style import Drawing, panels
 
 
 @in_house_style

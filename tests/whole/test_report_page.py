@@ -71,10 +71,9 @@ def test_every_part_of_the_report_is_there(report: Report) -> None:
         paths.summary_csv,
         paths.outcomes_csv,
         paths.summary_md,
-        paths.summary_tex,
         paths.summary_txt,
     )
-    assert all(path.stat().st_size > 0 for path in (*written, *paths.figures))
+    assert all(path.stat().st_size > 0 for path in (*written, *paths.tables, *paths.figures))
 
 
 def test_every_figure_of_a_runs_page_is_there_as_svg_png_and_pdf(report: Report) -> None:

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What a notebook hands to the page: figures and tables of the papers, each as files, listed in one manifest."""
 
-import csv
-import io
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,13 +11,13 @@ from pydantic import TypeAdapter
 
 from lab.base.plain_file import write_whole
 from lab.figures.save import pdf, png, svg
-from lab.figures.style import Drawing, footnote
+from lab.figures.style import Drawing
 from lab.judge.provenance import provenance
 from lab.judge.stored import Stored
-from lab.report import latex, markdown
 from lab.report.table import Table
+from lab.report.table_files import table_files
 from lab.tables.columns import Described
-from lab.tables.csv_text import plain_cell, to_csv
+from lab.tables.csv_text import to_csv
 from lab.tables.stored_parquet import write_exact
 
 MANIFEST = "artefacts.json"
@@ -67,21 +65,16 @@ class Artefacts:
         if drawing is None:
             return self.pending(name, source, "no stored trial has the data for it")
         if len(runs) == 1:
-            footnote(drawing.figure, provenance(runs[0].run.meta["profile"]))
+            drawing = drawing.of_link(provenance(runs[0].run.meta["profile"]))
         files = self._write({f"{name}.svg": svg(drawing.figure), f"{name}.pdf": pdf(drawing.figure)})
         self._list(Artefact(name, source, "figure", files, _with_runs(drawing.caption, runs), drawing.alt))
         return Image(png(drawing.figure), alt=drawing.alt)  # type: ignore[no-untyped-call]
 
     def table(self, source: str, table: Table) -> Markdown:
         """Keep a table as CSV, LaTeX and Markdown."""
-        text = markdown.render(table.name, (), (table,))
-        contents = {
-            f"{table.name}.csv": _csv(table),
-            f"{table.name}.tex": latex.render((), (table,)),
-            f"{table.name}.md": text,
-        }
+        contents = table_files(table)
         self._list(Artefact(table.name, source, "table", self._write(contents), table=table))
-        return Markdown(text)  # type: ignore[no-untyped-call]
+        return Markdown(contents[f"{table.name}.md"])  # type: ignore[no-untyped-call]
 
     def data(self, name: str, source: str, frame: pl.DataFrame, about: Described) -> None:
         """Keep a table of numbers as CSV and Parquet, as a download next to its figure."""
@@ -116,12 +109,3 @@ def _with_runs(caption: str, runs: tuple[Stored, ...]) -> str:
     """Name the runs that a figure is drawn from."""
     named = ", ".join(f"{run.name} ({run.judged.trials['valid'].sum()} valid trials)" for run in runs)
     return f"{caption} From {named}." if named else caption
-
-
-def _csv(table: Table) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([table.group_header, *table.header])
-    rows = ((group.label, *row.cells) for group in table.groups for row in group.rows)
-    writer.writerows(map(plain_cell, row) for row in rows)
-    return text.getvalue()

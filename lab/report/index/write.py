@@ -30,7 +30,7 @@ from lab.report.matrix.matrix import matrix
 from lab.report.write import write_report
 
 PAGE = "index.html"
-RUN_FILES = ("summary.csv", "summary.tex", "outcomes.csv", OUTCOMES, TRIALS)
+RUN_FILES = ("summary.csv", "outcomes.csv", OUTCOMES, TRIALS)
 
 
 def write_index(results: Path, replay_library: Path | None, notebooks: Path = NOTEBOOKS) -> Path:
