@@ -11,7 +11,7 @@ from itertools import chain
 
 import polars as pl
 
-from lab.base.format import mean, number, share
+from lab.base.format import FEW, mean, number, share
 from lab.base.stats import mean_sd, share_pct, wilson_pct
 from lab.judge.clock import CLOCKS, TIMES, on_clock
 from lab.judge.registry import TRUTH, label, rule_of
@@ -184,16 +184,14 @@ def measured(rows: pl.DataFrame, metrics: Iterable[str]) -> Values:
 
 
 def _cells(values: Values, shown: Sequence[str], trials: int | None = None) -> list[str]:
-    return [_cell(values, metric) + _fewer(values, metric, trials) for metric in shown]
+    return [_cell(values, metric, trials) for metric in shown]
 
 
-def _cell(values: Mapping[str, float | None], metric: str) -> str:
-    if metric in SHARES:
-        return share(values, metric.removesuffix("_pct"))
-    return mean(values, metric, METRICS[metric][1])
-
-
-def _fewer(values: Values, metric: str, trials: int | None) -> str:
-    """Return over how many of the trials a value is, where not over all."""
+def _cell(values: Mapping[str, float | None], metric: str, trials: int | None) -> str:
+    """Format a value, and over how many of the trials it is where not over all; a share of few states that itself."""
     counted = values.get(f"{metric}_trials")
-    return "" if not counted or counted == trials else f" of {counted:.0f}"
+    fewer = "" if not counted or counted == trials else f" of {counted:.0f}"
+    if metric not in SHARES:
+        return mean(values, metric, METRICS[metric][1]) + fewer
+    text = share({**values, "judged": counted}, metric.removesuffix("_pct"))
+    return text if counted and counted < FEW else text + fewer
