@@ -60,6 +60,7 @@ class Life:
     place: Place
     begins: list[str]
     kind: str
+    lasted_s: dict[str, float] = field(default_factory=dict)  # each command that ended
 
     @classmethod
     def of(cls, folder: Path, kind: str, stored: Path | None = None) -> "Life":
@@ -93,28 +94,34 @@ class Life:
 
     def finish(self) -> dict[str, bytes]:
         """Let every command end, and return what must not depend on a kill."""
-        if running := self.running:
-            self.place.run(running[1])
-        for _, words in self.reading:
-            self.place.run(words)
+        if self.running:
+            self._let_end(*self.running)
+        for name, words in self.reading:
+            self._let_end(name, words)
         run = self.place.runs[-1]
         files = [run / "summary.csv", run / "outcomes.csv", self.place.results / "evaluation" / "claims.csv"]
         return {file.name: file.read_bytes() for file in files} | self.place.trials
+
+    def _let_end(self, name: str, words: list[str]) -> None:
+        begun_s = time.monotonic()
+        self.place.run(words)
+        self.lasted_s[name] = time.monotonic() - begun_s
 
 
 def kills(count: int, seconds: float, seed: int, scratch: Path, console: Console) -> Tally:
     """Kill until there are so many kills, or so much time is over."""
     draw, tally, end_s = random.Random(seed), Tally(), time.monotonic() + seconds  # noqa: S311
-    expected, most_s = _undisturbed(scratch)
+    expected, lasts_s = _undisturbed(scratch)
     while tally.kills.total() < count and time.monotonic() < end_s:
         kind = draw.choice(KINDS)
         life = Life.of(scratch / f"life-{tally.lives}", kind, scratch / "undisturbed-run" / "results")
         for _ in range(min(KILLS_A_LIFE, count - tally.kills.total())):
-            _kill(life, draw, most_s, tally)
+            _kill(life, draw, lasts_s, tally)
         if life.finish() != expected[kind]:
             tally.faults.append(
                 {"life": str(tally.lives), "fault": "results differ from those of a life without kills"}
             )
+        lasts_s |= life.lasted_s  # other work on the machine may have begun or ended
         shutil.rmtree(life.place.folder)
         for fault in tally.faults:
             if fault["life"] == str(tally.lives):
@@ -126,17 +133,12 @@ def kills(count: int, seconds: float, seed: int, scratch: Path, console: Console
 
 def _undisturbed(scratch: Path) -> tuple[dict[str, dict[str, bytes]], dict[str, float]]:
     """Return the results of lives without a kill, and how long each command takes."""
-    expected, lasts_s = {}, {}
+    expected: dict[str, dict[str, bytes]] = {}
+    lasts_s: dict[str, float] = {}
     for kind, name in ((RUN, "undisturbed-run"), (TRY, "undisturbed-try")):
         life = Life.of(scratch / name, kind)
-        begun_s = time.monotonic()
-        life.place.run(life.begins)
-        lasts_s[kind] = time.monotonic() - begun_s
-        for command, words in life.reading:
-            begun_s = time.monotonic()
-            life.place.run(words)
-            lasts_s[command] = time.monotonic() - begun_s
         expected[kind] = life.finish()
+        lasts_s |= life.lasted_s
     return expected | {REPORT: expected[RUN]}, lasts_s | {RESUME: lasts_s[RUN]}
 
 
