@@ -233,8 +233,12 @@ def figure(
         Form, typer.Option("--format", help="pgf needs LaTeX, which sets the text in the paper's font.")
     ] = (Form.pdf),
     footer: Annotated[
-        bool, typer.Option("--footer/--no-footer", help="Write the provenance of the link below the figure too.")
-    ] = True,
+        bool | None,
+        typer.Option(
+            "--footer/--no-footer",
+            help="Write the provenance of the link below the figure too; default: with --width page.",
+        ),
+    ] = None,
     style: Annotated[
         str | None,
         typer.Option(help="Your style file of matplotlib, or an installed style's name, over the lab's own."),
@@ -243,7 +247,7 @@ def figure(
 ) -> None:
     """Draw a figure for a paper, with its caption in a .tex file next to it.
 
-    Example: `lab figure exit_times --run thesis-geo --no-footer`
+    Example: `lab figure exit_times --run thesis-geo`
     """
     from lab.base import paths
     from lab.commands.figure import Sheet, lines, write

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from textwrap import fill
 
+from lab.base.errors import UserError
 from lab.base.plain_file import write_whole
 from lab.figures.registry import every_figure, named
 from lab.figures.save import FORMATS
@@ -22,8 +23,15 @@ class Sheet:
 
     width: str  # of lab.figures.sheet.WIDTHS_IN
     form: str  # of lab.figures.save.FORMATS
-    footer: bool
+    footer: bool | None  # null: where there is room for it
     style: str | None
+
+    @property
+    def has_footer(self) -> bool:
+        """Return whether the provenance stands below the figure; UserError in a column, which has no room for it."""
+        if self.footer and self.width == "column":
+            raise UserError("--footer: must be with --width page; in a column the caption states the provenance")
+        return self.width == "page" and self.footer is not False
 
 
 def lines() -> Iterator[str]:
@@ -39,7 +47,7 @@ def write(name: str, sources: Sources, sheet: Sheet, out: Path) -> Iterator[str]
     out.mkdir(parents=True, exist_ok=True)
     written = False
     with print_sheet(sheet.width, sheet.style):
-        for stem, drawing in drawings(named(name), sources, sheet.footer):
+        for stem, drawing in drawings(named(name), sources, sheet.has_footer):
             about = " ".join((drawing.caption, *drawing.provenance))
             content = FORMATS[sheet.form](drawing.figure, about)
             yield str(write_whole(out / f"{stem}.{sheet.form}", content))

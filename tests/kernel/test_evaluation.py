@@ -150,7 +150,7 @@ def test_status_separates_pending_from_complete_and_has_what_was_requested(resul
     assert (rows["thesis-geo"]["state"], rows["thesis-geo"]["stored"]) == ("pending", 0)
     geo = rows["geo"]
     assert (geo["state"], geo["stored"], geo["valid"], geo["minutes"]) == ("complete", 12, 11, 1.5)
-    assert geo["note"].startswith("run of scenario ")
+    assert geo["note"] == "the scenario was edited since this run"
 
 
 def test_all_tables_are_written_and_a_run_cut_short_is_a_line(results: Path, search_library: Path) -> None:

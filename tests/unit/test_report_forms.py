@@ -124,9 +124,14 @@ def test_markdown_tables_have_equal_columns_in_every_line() -> None:
 def test_latex_rows_have_equal_columns_and_balanced_environments() -> None:
     for table in BOTH:
         written = latex.render(table)
-        assert written.count(r"\begin{tabular*}") == written.count(r"\end{tabular*}") == 1
-        body = [line for line in written.splitlines() if line.endswith(r"\\") and not line.startswith(r"\multicolumn")]
-        assert {len(re.findall(r"(?<!\\)&", line)) for line in body} == {len(table.header) - 1}
+        parts = re.findall(r"\\begin{tabular\*}(.*?)\\end{tabular\*}", written, re.DOTALL)
+        assert len(parts) == written.count(r"\begin{tabular*}") == written.count(r"\end{tabular*}") >= 1
+        columns = 0
+        for part in parts:  # a table that is too wide continues below itself, with its first column again
+            body = [line for line in part.splitlines() if line.endswith(r"\\") and not line.startswith(r"\multicolumn")]
+            (cells,) = {len(re.findall(r"(?<!\\)&", line)) + 1 for line in body}
+            columns += cells - 1
+        assert columns == len(table.header) - 1
 
 
 def test_a_latex_table_has_a_caption_and_a_label_of_its_own() -> None:
@@ -139,7 +144,7 @@ def test_a_latex_table_has_a_caption_and_a_label_of_its_own() -> None:
 def test_a_table_for_a_column_leaves_intervals_out_and_keeps_every_row_and_column() -> None:
     classes = BOTH[0]
     column = latex.render(classes, column=True)
-    assert "75.0" in column
+    assert "3 of 4" in column
     assert "{[}" not in column
     for name in classes.header:
         assert all(latex.escape(word) in column for word in name.split())
