@@ -50,9 +50,10 @@ def test_what_a_notebook_hands_over_is_listed_with_its_files(tmp_path: Path) -> 
     artefacts.pending("later", "figure 4", "no run")
     artefacts.left_out("never", "figure 5", "a real satellite")
     folder = tmp_path / "new" / "folder"
+    of_table = ("losses.csv", "losses.md", "losses.tex", "losses-column.tex")
     assert read_manifest(folder / MANIFEST) == [
         Artefact("line", "figure 1", "figure", ("line.svg", "line.pdf"), "A line.", "a line that rises"),
-        Artefact("losses", "table 2", "table", ("losses.csv", "losses.md", "losses.tex", "losses-column.tex"), table=TABLE),
+        Artefact("losses", "table 2", "table", of_table, table=TABLE),
         Artefact("numbers", "figure 3", "data", ("numbers.csv", "numbers.parquet")),
         Artefact("later", "figure 4", "pending", why="no run"),
         Artefact("never", "figure 5", "left out", why="a real satellite"),

@@ -59,7 +59,8 @@ def test_a_notebook_joins_the_page_by_being_in_the_folder(tmp_path: Path) -> Non
     added.mkdir()
     (added / "42-added.py").write_text(ADDED)
     page = write_index(tmp_path / "results", None, added).read_text()
-    assert '<details class="chapter" id="chapter-42-added">\n<summary><h2>What does one more notebook show?</h2>' in page
+    assert '<details class="chapter" id="chapter-42-added">' in page
+    assert "<summary><h2>What does one more notebook show?</h2></summary>" in page
     assert "my thesis, table 1: pending, no run of geo is stored." in page
     assert "(a link: geo, else sample)" in page
 
