@@ -15,7 +15,7 @@ from lab.base.errors import UserError
 from lab.bench.mutants.worker import OUTPUT, Reply, Request
 
 LEFT_OUT = shutil.ignore_patterns(".git", ".venv", "__pycache__", "results", "site", ".*_cache", ".hypothesis")
-LOCKS = shutil.ignore_patterns(".*")
+LOCKS = shutil.ignore_patterns(".*.lock")
 LOCKED_INSIDE = ("traces", "recordings")  # folders of the cache in which commands make locks
 
 
