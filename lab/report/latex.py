@@ -122,8 +122,9 @@ def _tabular(table: Table, columns: Sequence[int], form: Form) -> Iterator[str]:
     yield _join((escape(table.header[0]), *(_header(table.header[column], form) for column in columns)))
     for group in table.groups:
         yield r"\midrule"
-        name = rf"{{\raggedright\textbf{{{escape(group.label)}}}}}"
-        yield rf"\multicolumn{{{spanned}}}{{@{{}}p{{{form.width}}}@{{}}}}{name} \\"
+        name = rf"\parbox[t]{{{form.width}}}{{\raggedright\textbf{{{escape(group.label)}}}}}"
+        # Without width of its own: LaTeX would give the rest of a spanning cell to the last column.
+        yield rf"\multicolumn{{{spanned}}}{{@{{}}l@{{}}}}{{\makebox[0pt][l]{{{name}}}}} \\"
         for row in group.rows:
             cells = map(escape, (row.cells[0], *(form.cell(row.cells[column]) for column in columns)))
             yield _join(rf"\textit{{{each}}}" if row.published and each else each for each in cells)
