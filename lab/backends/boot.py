@@ -2,25 +2,29 @@
 """Booting the virtual kernel: User Mode Linux in virtual time, in a sandbox, as an ordinary process."""
 
 import json
+import math
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from lab.backends import guest_code, records
 from lab.backends.machine_memory import machine_mb
-from lab.backends.watched import Watched
+from lab.backends.watched import Limits, Watched
 from lab.base import sandbox, scratch
 from lab.kernel.build import Kernel
 from lab.node.plan import CallPlan, Plan
 
 EPOCH_NS = 1_700_000_000_000_000_000  # the date at which every virtual trial begins: no result depends on today's
 GUEST = "lab.node.guest"
+FEW_BYTES = 16 << 20  # of a kernel that was ended
 ROOM = "guest"  # below a trial's folder: all that the guest may write
+LOG = "kernel.log"  # in a trial's folder: what its kernel printed
 PATIENCE = 20  # wall seconds allowed per virtual second; a trial takes a fifth of one
+PROCESSOR = 4  # processor seconds of the kernel's process allowed per virtual second; a trial takes a tenth of one
 
 
 @dataclass(frozen=True)
@@ -39,8 +43,11 @@ def run_plan(plan: Plan, folder: Path, kernel: Kernel, world: Path) -> None:
         )
     guest_plan: Plan = {"preload": "/lab/fewer_wakeups.so", **plan}
     options = [f"rng_seed={plan['seed']}", f"mem={plan['memory_mb']}M", "quiet"]
-    patience_s = 120 + PATIENCE * plan["flows"][0]["duration_s"]
-    done = _boot(guest_plan, options, plan["memory_mb"], folder, kernel, world, patience_s)
+    duration_s = plan["flows"][0]["duration_s"]
+    limits = Limits(
+        120 + PATIENCE * duration_s, 60 + PROCESSOR * duration_s, records.most_bytes(plan), plan["memory_mb"]
+    )
+    done = _boot(guest_plan, options, limits, folder, kernel, world)
     records.require(folder, "node.json", _no_result(done))
 
 
@@ -54,16 +61,17 @@ def call(
     seed: int = 1,
     memory_mb: int = 1024,
     patience_s: int = 300,
+    processor_s: float = math.inf,
 ) -> Called:
     """Boot a kernel, call a function in it as root, and return its result.
 
     The function's module must import only the standard library, as all of lab.node does. Arguments and result are
-    JSON. The kernel's messages are stored in the folder as kernel.log.
+    JSON.
     """
     plan: CallPlan = {"call": {"module": function.__module__, "function": function.__name__, "arguments": arguments}}
     options = [f"rng_seed={seed}", f"mem={memory_mb}M", "loglevel=8"]
-    done = _boot(plan, options, memory_mb, folder, kernel, world, patience_s, function.__module__)
-    (folder / "kernel.log").write_text(done.stdout)
+    limits = Limits(patience_s, processor_s, records.most_bytes(plan), memory_mb)
+    done = _boot(plan, options, limits, folder, kernel, world, function.__module__)
     records.require(folder, "answer.json", _no_result(done))
     return Called(json.loads((folder / "answer.json").read_text()), done.stdout)
 
@@ -71,14 +79,13 @@ def call(
 def _boot(
     plan: Plan | CallPlan,
     options: list[str],
-    memory_mb: int,
+    limits: Limits,
     folder: Path,
     kernel: Kernel,
     world: Path,
-    patience_s: float,
     module: str = GUEST,
 ) -> "subprocess.CompletedProcess[str]":
-    """Boot, wait for the end and take the records; standard output is the kernel's console."""
+    """Boot, wait for the end and take the records; standard output is the kernel's console, stored as its log."""
     (folder / "plan.json").write_text(json.dumps(plan))
     bound = {
         **guest_code.bound(world, module),
@@ -86,11 +93,18 @@ def _boot(
         kernel.preload: "/lab/fewer_wakeups.so",
         kernel.modules: "/usr/lib/modules",
     }
-    most = records.most_bytes(plan)
     with _room(folder) as room:
         command = sandbox.command(world, _uml(options), writable={room: "/trial"}, read_only=bound)
-        done = Watched(command, room, most, memory_mb).run(patience_s)
-        records.take(room, folder, most)
+        watched = Watched(command, room, limits)
+        try:
+            done = watched.run()
+        except records.TrialError:
+            with suppress(records.TrialError):  # what there is may show where it was
+                records.take(room, folder, FEW_BYTES)
+            raise
+        finally:
+            (folder / LOG).write_text(watched.log)
+        records.take(room, folder, limits.bytes)
     return done
 
 

@@ -17,7 +17,7 @@ from typing import IO, Any
 
 from lab.node.plan import CallPlan, Plan
 
-INPUTS = ("plan.json", "link", "topology")  # the host has its own
+INPUTS = ("plan.json", "link", "topology", "own")  # the host has its own
 PLAIN = "a plain file or folder"
 MOST_FILES, MOST_DEPTH = 1000, 8
 LEAST_BYTES = 1 << 30  # of records; a trial of a minute at 100 Mb/s leaves a tenth

@@ -3,40 +3,59 @@
 
 import os
 import select
+import signal
 import subprocess
 import time
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
+from lab.backends.processes import cpu_s, kernel_process
 from lab.backends.records import TrialError, require_few
 
 LOOK_S = 1.0  # between two looks at what it has written
-MOST_CONSOLE_BYTES = 4 << 20  # the last ones are kept
+FIRST_CONSOLE_BYTES, MOST_CONSOLE_BYTES = 1 << 20, 4 << 20  # kept: the first ones, and the last ones
+LAST_WORDS_S = 2.0  # for a kernel to print where it was
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a kernel may take; a kernel in an endless loop takes processor time and no virtual time."""
+
+    wall_s: float
+    processor_s: float
+    bytes: int
+    memory_mb: int
 
 
 class Watched:
     """A process whose only writable folder is `room`, with its console."""
 
-    def __init__(self, command: list[str], room: Path, most_bytes: int, memory_mb: int) -> None:
-        self.room, self.most_bytes = room, most_bytes
+    def __init__(self, command: list[str], room: Path, limits: Limits) -> None:
+        self.room, self.limits = room, limits
         self.console = bytearray()
-        largest = most_bytes + (memory_mb << 20)  # the kernel's memory is a file, too
+        largest = limits.bytes + (limits.memory_mb << 20)  # the kernel's memory is a file, too
         self.command = ["prlimit", f"--fsize={largest}", *command]
 
-    def run(self, patience_s: float) -> "subprocess.CompletedProcess[str]":
+    @property
+    def log(self) -> str:
+        """Return what it has printed."""
+        return self.console.decode(errors="replace")
+
+    def run(self) -> "subprocess.CompletedProcess[str]":
         """Run it to its end; TrialError where it does not end, or writes too much."""
         pipe = subprocess.PIPE
         with subprocess.Popen(self.command, stdin=subprocess.DEVNULL, stdout=pipe, stderr=subprocess.STDOUT) as process:
             assert process.stdout
             os.set_blocking(process.stdout.fileno(), False)
             try:
-                self._watch(process, process.stdout, patience_s)
+                self._watch(process, process.stdout)
             finally:
                 process.kill()
-        return subprocess.CompletedProcess(self.command, process.returncode, self.console.decode(errors="replace"))
+        return subprocess.CompletedProcess(self.command, process.returncode, self.log)
 
-    def _watch(self, process: "subprocess.Popen[bytes]", console: IO[bytes], patience_s: float) -> None:
-        end_s = time.monotonic() + patience_s
+    def _watch(self, process: "subprocess.Popen[bytes]", console: IO[bytes]) -> None:
+        end_s = time.monotonic() + self.limits.wall_s
         look_s = time.monotonic() + LOOK_S
         ended = os.pidfd_open(process.pid)
         try:
@@ -48,9 +67,10 @@ class Watched:
                 if ended in ready:
                     break
                 if time.monotonic() > end_s:
-                    raise TrialError(f"virtual kernel: no end after {patience_s} s")
+                    raise TrialError(f"virtual kernel: no end after {self.limits.wall_s:.0f} s")
                 if time.monotonic() > look_s:
-                    require_few(self.room, self.most_bytes)
+                    require_few(self.room, self.limits.bytes)
+                    self._require_progress(process.pid, console)
                     look_s = time.monotonic() + LOOK_S
         finally:
             os.close(ended)
@@ -58,9 +78,22 @@ class Watched:
             pass
         process.wait()
 
+    def _require_progress(self, pid: int, console: IO[bytes]) -> None:
+        """Raise TrialError where the kernel has taken too much processor time; it first prints where it is."""
+        kernel = kernel_process(pid)
+        if kernel is None or cpu_s(kernel) < self.limits.processor_s:
+            return
+        os.kill(kernel, signal.SIGSEGV)  # User Mode Linux takes it for a fault of its own: registers, call trace, panic
+        end_s = time.monotonic() + LAST_WORDS_S
+        while time.monotonic() < end_s and b"Kernel panic" not in self.console:
+            select.select([console], [], [], end_s - time.monotonic())
+            if not self._read(console):
+                break
+        raise TrialError(f"virtual kernel: no end after {self.limits.processor_s:.0f} s of processor time")
+
     def _read(self, console: IO[bytes]) -> bool:
         """Read what has been printed; return whether there may be more."""
         chunk = console.read(1 << 16)
         self.console += chunk or b""
-        del self.console[:-MOST_CONSOLE_BYTES]
+        del self.console[FIRST_CONSOLE_BYTES : len(self.console) - (MOST_CONSOLE_BYTES - FIRST_CONSOLE_BYTES)]
         return bool(chunk)

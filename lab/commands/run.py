@@ -114,9 +114,8 @@ def _going_on(experiment: Experiment, older: set[Path]) -> str | None:
 def _require_results(stored: OpenRun, console: Console) -> None:
     failures = stored.failures
     if failures:
-        console.print(
-            f"{len(stored.failures)} trials gave no result: {stored.failures[0]}", soft_wrap=True, markup=False
-        )
+        console.print(f"{len(failures)} trials gave no result: 'lab log RUN TRIAL' shows a kernel's log", markup=False)
+        console.print("\n".join(failures), soft_wrap=True, markup=False)
         console.print(f"the others are stored in {stored.folder}: go on with --resume", soft_wrap=True, markup=False)
         raise typer.Exit(1)
 

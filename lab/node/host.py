@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 from lab.node import leftovers, modules, sysctl
 from lab.node.exclusive import held_alone
 from lab.node.failure import errors_stored
+from lab.node.kernel_log import logged
 from lab.node.tools import NodeError
 from lab.node.trial import run_trial
 
@@ -68,7 +69,7 @@ def _trial(plan: "Plan", folder: Path) -> None:
     STATE.mkdir(exist_ok=True)
     with held_alone(STATE / "lock", plan["holder"]):
         leftovers.clear(STATE)
-        with leftovers.claimed(STATE, plan), _as_before(plan):
+        with leftovers.claimed(STATE, plan), _as_before(plan), logged(folder):
             run_trial(plan, folder)
 
 

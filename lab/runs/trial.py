@@ -21,12 +21,14 @@ from lab.node.plan import Plan
 from lab.node.record import NodeRecord
 from lab.runs.certificate import certify
 from lab.runs.experiment import Experiment
-from lab.runs.plan import PORT, RIVAL_PORT, SNAPLEN_BYTES, draw, make_plan
+from lab.runs.plan import PORT, RIVAL_PORT, SNAPLEN_BYTES, draw, make_plan, own_file
 from lab.tables import downloads
 from lab.tables.acks import Clock, ack_table, retransmit_table, state_table
 from lab.tables.digests import write_digests
 from lab.tables.exits import bin_table, exit_table
 from lab.tables.header_capture import keep_headers
+from lab.tables.kernel_log import STORED as LOG
+from lab.tables.kernel_log import forget_failed_log, keep_failed_log, keep_log
 from lab.tables.link import read_link
 from lab.tables.packets import read_packets
 from lab.tables.qdisc import qdisc_table
@@ -37,7 +39,7 @@ from lab.tables.trial_tables import TRIAL_TABLES, write_tables
 
 MOST_NODE_BYTES = 100 * MEGABYTE
 CAPTURED = "client.pcapng"
-STORED = ("plan.json", "trial.json", *(f"{name}.parquet" for name in TRIAL_TABLES))
+STORED = ("plan.json", "trial.json", LOG, *(f"{name}.parquet" for name in TRIAL_TABLES))
 
 
 @dataclass(frozen=True)
@@ -59,12 +61,22 @@ def run_trial(job: Job) -> TrialJson:
     draft.mkdir(parents=True)
     try:
         plan = prepare(job, draft)
-        job.backend.run_plan(plan, draft)
-        meta = store(job, plan, draft)
+        try:
+            job.backend.run_plan(plan, draft)
+            meta = store(job, plan, draft)
+        except TrialError:
+            keep_failed_log(draft, *_place(job.folder))
+            raise
         _publish(draft, job.folder)
+        forget_failed_log(*_place(job.folder))
     finally:
         shutil.rmtree(draft, ignore_errors=True)
     return meta
+
+
+def _place(trial: Path) -> tuple[Path, str]:
+    """Return the run and the name of a trial's folder."""
+    return trial.parents[1], trial.name
 
 
 def _publish(draft: Path, folder: Path) -> None:
@@ -84,7 +96,18 @@ def prepare(job: Job, folder: Path) -> Plan:
     drawn = draw(job.experiment, job.number)
     write_steps(job.experiment.profile, drawn.link, folder / "link")
     add_topology(folder, job.backend.engine, job.experiment.topology.name)
+    _add_own_modules(job, folder)
     return job.backend.adapt(make_plan(job.experiment, job.experiment.ccas[job.cca], drawn))
+
+
+def _add_own_modules(job: Job, folder: Path) -> None:
+    """Copy the modules that are not the lab's own into a trial's folder, as this backend's kernel loads them."""
+    rival = job.experiment.rival
+    for cca in (job.experiment.ccas[job.cca], *([rival] if rival else [])):
+        if cca.module and cca.module_digest:
+            place = folder / own_file(cca.module)
+            place.parent.mkdir(exist_ok=True)
+            shutil.copyfile(job.backend.own_modules[cca.module_digest], place)
 
 
 def store(job: Job, plan: Plan, folder: Path) -> TrialJson:
@@ -101,6 +124,7 @@ def store(job: Job, plan: Plan, folder: Path) -> TrialJson:
     meta = _meta(job, plan, node, measured, certify(plan, node, tables))
     (folder / "trial.json").write_text(json.dumps(meta, indent=1))
     stored = {*STORED, f"{CAPTURED}.zst"} if job.keep_capture else {*STORED}
+    keep_log(folder)
     if job.keep_capture:
         keep_headers(folder / CAPTURED, folder / f"{CAPTURED}.zst", SNAPLEN_BYTES)
     for path in list(folder.iterdir()):

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from lab.backends.records import MOST_FILES, TrialError, require, require_few, take, take_tar
-from lab.backends.watched import MOST_CONSOLE_BYTES, Watched
+from lab.backends.watched import MOST_CONSOLE_BYTES, Limits, Watched
 from lab.base.scratch import remove
 
 MOST_BYTES = 1 << 20
@@ -175,18 +175,20 @@ def test_a_machine_sends_no_more_than_a_trial_may_leave(folder: Path) -> None:
         take_tar(archive(*members), folder, MOST_BYTES)
 
 
-def test_a_console_without_end_is_kept_in_its_last_part(room: Path) -> None:
-    done = Watched(["sh", "-c", "head -c 20M /dev/zero; echo the end"], room, MOST_BYTES, 1).run(patience_s=600)
+def test_a_console_without_end_is_kept_in_its_first_and_its_last_part(room: Path) -> None:
+    command = ["sh", "-c", "echo the beginning; head -c 20M /dev/zero; echo the end"]
+    done = Watched(command, room, Limits(600, 600, MOST_BYTES, 1)).run()
     assert len(done.stdout) == MOST_CONSOLE_BYTES
+    assert done.stdout.startswith("the beginning\n")
     assert done.stdout.endswith("the end\n")
 
 
 def test_a_kernel_that_writes_too_much_is_ended(room: Path) -> None:
     write = f"for i in 1 2 3; do head -c {MOST_BYTES} /dev/zero >{room}/$i; done; sleep 600"
     with pytest.raises(TrialError, match=r"must be at most 1048576 in all$"):
-        Watched(["sh", "-c", write], room, MOST_BYTES, 1).run(patience_s=600)
+        Watched(["sh", "-c", write], room, Limits(600, 600, MOST_BYTES, 1)).run()
 
 
 def test_a_kernel_without_end_is_ended(room: Path) -> None:
     with pytest.raises(TrialError, match=r"^virtual kernel: no end after 0.1 s$"):
-        Watched(["sh", "-c", "exec >&-; sleep 600"], room, MOST_BYTES, 1).run(patience_s=0.1)
+        Watched(["sh", "-c", "exec >&-; sleep 600"], room, Limits(0.1, 600, MOST_BYTES, 1)).run()

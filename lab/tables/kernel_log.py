@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What the kernel of a trial printed: stored with the trial, or beside the trials where the trial has no result."""
+
+import io
+from pathlib import Path
+
+import pyarrow as pa
+
+from lab.base.errors import UserError, field_error
+from lab.base.plain_file import MEGABYTE, read_plain, write_whole
+
+RAW = "kernel.log"  # in a trial's folder while it runs
+STORED = f"{RAW}.zst"
+FAILED = "failed"  # folder of a run: logs of trials without a result
+MOST_BYTES = 16 * MEGABYTE
+
+
+def keep_log(folder: Path) -> None:
+    """Compress the log of a trial's folder; a backend that has none leaves none."""
+    if (folder / RAW).is_file():
+        (folder / STORED).write_bytes(_compressed((folder / RAW).read_bytes()))
+
+
+def keep_failed_log(draft: Path, run: Path, trial: str) -> None:
+    """Store the log of a trial that gave no result, in place of an older one of the same trial."""
+    if (draft / RAW).is_file():
+        (run / FAILED).mkdir(exist_ok=True)
+        write_whole(run / FAILED / f"{trial}.log.zst", _compressed((draft / RAW).read_bytes()))
+
+
+def forget_failed_log(run: Path, trial: str) -> None:
+    """Remove the log of a failure, once the trial has a result."""
+    (run / FAILED / f"{trial}.log.zst").unlink(missing_ok=True)
+
+
+def read_log(run: Path, trial: str) -> str:
+    """Return the log of a trial, with a result or without; UserError where none is stored."""
+    if not trial or "/" in trial or trial.startswith("."):
+        raise field_error("command line", "trial", trial, "a trial's name, such as cubic-001")
+    for file in (run / FAILED / f"{trial}.log.zst", run / "trials" / trial / STORED):
+        if file.exists():
+            return _text(file)
+    names = sorted({file.name.split(".")[0] for file in (run / FAILED).glob("*.log.zst")} | _with_log(run))
+    raise field_error(run, "trial", trial, f"one with a stored log: {', '.join(names) or 'none is stored'}")
+
+
+def _with_log(run: Path) -> set[str]:
+    return {file.parent.name for file in (run / "trials").glob(f"[!.]*/{STORED}")}
+
+
+def _compressed(content: bytes) -> bytes:
+    sink = pa.BufferOutputStream()
+    with pa.CompressedOutputStream(sink, "zstd") as stream:
+        stream.write(content)
+    return bytes(sink.getvalue())
+
+
+def _text(file: Path) -> str:
+    try:
+        with pa.CompressedInputStream(io.BytesIO(read_plain(file, MOST_BYTES)), "zstd") as stream:
+            return str(stream.read(MOST_BYTES).decode(errors="replace"))
+    except (OSError, pa.ArrowException):
+        raise UserError(f"{file}: must be a whole zstd file") from None
