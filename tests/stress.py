@@ -9,11 +9,11 @@ from lab.backends import boot
 from lab.images.image import Image
 from lab.kernel.build import Kernel
 from lab.links.profile import Profile
+from lab.node.splats import splats
 from lab.runs.plan import draw, make_plan
 from lab.schema.cca import load_ccas
 from tests.conftest import SMALL, experiment_on
 from tests.guest import checked as guest_checked
-from tests.splats import splats
 
 PATIENCE_S = 1800  # wall: with all checks on, a call may take minutes
 NEEDED = ("topology", "ends", "addresses", "sysctls", "shapes")

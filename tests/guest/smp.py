@@ -19,8 +19,8 @@ from typing import Any
 
 from lab.node import interface, modules
 from lab.node.namespace import CLONE_NEWNET, LIBC
+from lab.node.splats import splats
 from lab.node.tools import NodeError, run
-from tests.splats import splats
 
 FLOWS = 32
 CHUNK = b"x" * 65536
