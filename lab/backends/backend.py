@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What every backend offers to a trial, and what a run records of the machine that its trials run on."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -25,6 +26,10 @@ class Backend(Protocol):
     @property
     def required_files(self) -> list[Path]:
         """Return files of this machine that a worker on another machine must also have, at the same paths."""
+
+    @property
+    def own_modules(self) -> Mapping[str, Path]:
+        """Return the modules that are not the lab's own, by the digest of their source."""
 
     def adapt(self, plan: Plan) -> Plan:
         """Return the plan as this backend executes it."""

@@ -6,7 +6,8 @@ import os
 import shutil
 import subprocess
 import tempfile
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
 
@@ -25,6 +26,7 @@ class Host:
 
     engine: str
     kind: str = "host"
+    own_modules: Mapping[str, Path] = field(default_factory=dict)
     required_files: ClassVar[list[Path]] = []  # one trial at a time, by this machine's own worker
 
     def adapt(self, plan: Plan) -> Plan:

@@ -10,8 +10,9 @@ import shlex
 import subprocess
 import tarfile
 import uuid
+from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
 
@@ -45,6 +46,7 @@ class Machine:
     name: str
     ssh_config: Path | None = None
     kind: str = "vm"
+    own_modules: Mapping[str, Path] = field(default_factory=dict)
     required_files: ClassVar[list[Path]] = []  # one trial at a time, by this machine's own worker
 
     def adapt(self, plan: Plan) -> Plan:

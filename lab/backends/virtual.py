@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The backend `virtual`: User Mode Linux in virtual time, as an ordinary process."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from lab.backends import boot, guest_code
@@ -26,11 +26,12 @@ class Virtual:
     world: Image
     engine: str = "netns"
     kind: str = "virtual"
+    own_modules: Mapping[str, Path] = field(default_factory=dict)
 
     @property
     def required_files(self) -> list[Path]:
-        """Return the kernel and the root folder."""
-        return [self.kernel.linux, self.world.root]
+        """Return the kernel, the root folder and modules that are not the lab's own."""
+        return [self.kernel.linux, self.world.root, *self.own_modules.values()]
 
     @property
     def site(self) -> Site:

@@ -68,13 +68,14 @@ def _folders(builder: image.Image, recipe: Recipe, source: Source) -> tuple[Path
     compiler = [
         f"{package} {builder.versions[package]}" for package in COMPILER_PACKAGES if package in builder.versions
     ]
-    kernel = _digest([source.name, *compiler], [*recipe.fragments, *recipe.patches])
+    kernel = digest_of_files([*recipe.fragments, *recipe.patches], source.name, *compiler)
     files = [file for folder in MODULES for file in sorted(folder.iterdir())]
-    modules = _digest([kernel], [*files, PRELOAD])
+    modules = digest_of_files([*files, PRELOAD], kernel)
     return paths.cache() / f"kernel-{kernel}", paths.cache() / f"modules-{modules}"
 
 
-def _digest(words: list[str], files: list[Path]) -> str:
+def digest_of_files(files: list[Path], *words: str) -> str:
+    """Return a digest of the names and contents of files, after some words."""
     digest = hashlib.sha256("\n".join(words).encode())
     for file in files:
         digest.update(file.name.encode() + b"\0" + file.read_bytes())

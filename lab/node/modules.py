@@ -2,6 +2,7 @@
 """The running kernel's modules: loading one, its description, and its parameters as they now are."""
 
 import os
+import subprocess
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -12,6 +13,7 @@ from typing import TypedDict
 from lab.node.tools import NodeError, run
 
 SYS = Path("/sys/module")
+REFUSERS = ("TCP:",)  # net/ipv4/tcp_cong.c states why it registers no congestion control
 PATIENCE_S = 30  # the last sockets of a namespace go some time after it
 
 
@@ -31,13 +33,14 @@ class Described(TypedDict):
     parameters: list[Parameter]
 
 
-def load(name: str, params: Mapping[str, int | str] | None = None) -> None:
-    """Load a module; where the kernel refuses it, its log has the reason, and modprobe has not."""
+def load(name: str, params: Mapping[str, int | str] | None = None, file: Path | None = None) -> None:
+    """Load a module, by its name or from a file; where the kernel refuses it, its log has the reason."""
     try:
-        if not loaded(name):
-            run("modprobe", name, *(f"{key}={value}" for key, value in (params or {}).items()))
+        if file or not loaded(name):
+            tool = ("insmod", str(file)) if file else ("modprobe", name)
+            run(*tool, *(f"{key}={value}" for key, value in (params or {}).items()))
     except NodeError as error:
-        logged = [line for line in run("dmesg", "--notime").splitlines() if line.startswith(name)]
+        logged = [line for line in run("dmesg", "--notime").splitlines() if line.startswith((name, *REFUSERS))]
         rules = [line for line in logged if "must be" in line]  # the module's own line comes before the kernel's
         raise NodeError(f"{error}; kernel: {[*logged, *rules][-1] if logged else 'silent'}") from None
     for key, value in (params or {}).items():
@@ -68,18 +71,24 @@ def _built_in() -> frozenset[str]:
     return frozenset(Path(line).stem for line in listed.read_text().split()) if listed.exists() else frozenset()
 
 
-def unload(names: list[str]) -> None:
+def unload(names: list[str], patience_s: int = PATIENCE_S) -> None:
     """Unload modules; what uses one may take its time to go."""
     for name in reversed(names):
-        for _ in range(PATIENCE_S * 10):
+        for _ in range(patience_s * 10):
             try:
-                run("modprobe", "--remove", name)
+                _remove(name)
                 break
             except NodeError as error:
                 refusal = error
                 time.sleep(0.1)
         else:
             raise refusal
+
+
+def _remove(name: str) -> None:
+    """Unload a module; modprobe knows none that came as a file."""
+    listed = subprocess.run(["modinfo", name], capture_output=True, check=False).returncode == 0
+    run(*(("modprobe", "--remove") if listed else ("rmmod",)), name)
 
 
 @contextmanager
@@ -103,11 +112,12 @@ def describe(name: str) -> Described:
         "description": about.get("description"),
         "parameters": [
             {"name": parameter, "value": value, "meaning": meanings.get(parameter, "")}
-            for parameter, value in _parameters(name)
+            for parameter, value in parameters(name)
         ],
     }
 
 
-def _parameters(name: str) -> list[tuple[str, str]]:
+def parameters(name: str) -> list[tuple[str, str]]:
+    """Read the parameters of a loaded module, by name."""
     files = sorted((SYS / name / "parameters").glob("*"))
     return [(file.name, file.read_text().strip()) for file in files]

@@ -38,6 +38,7 @@ class Module(TypedDict):
 
     name: Annotated[str, "name of the module"]
     params: Annotated[dict[str, int | str], "its parameters by name; they are read back"]
+    file: NotRequired[Annotated[str, "where it lies in the trial's folder; absent: among the kernel's modules"]]
 
 
 class Sysctls(TypedDict):

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 def run_trial(plan: "Plan", folder: Path) -> None:
     """Execute a plan and leave its raw records in a folder: capture, trace pages, qdisc samples, node.json."""
-    plain = [module["name"] for module in plan["modules"] if not module["params"]]
+    plain = [module["name"] for module in plan["modules"] if not module["params"] and "file" not in module]
     modules.load_all([*plain, *link.modules_of([*plan["shapes"], *plan["egress"]])])
     for module in plan["modules"]:
-        modules.load(module["name"], module["params"])
+        modules.load(module["name"], module["params"], folder / module["file"] if "file" in module else None)
     sysctl.pin(None, plan["sysctls"]["kernel"])
     with engines.nodes_up(plan, folder) as far:
         for node in plan["ends"]:

@@ -19,7 +19,10 @@ from lab.tables.run_json import Requested
 EXPLANATIONS = ("counterfactuals", "open")  # fields of a claim, written after the run
 NO_TRIAL = ("campaign",)  # fields of a scenario
 ADDED = ("exit_label", "exit_enters_cwr")  # fields of a sender that stored runs of before lack
-UNSET = [("module_digest", None)]  # fields with the value that says no more than their absence
+UNSET: list[tuple[str, Any]] = [
+    ("module_digest", None),
+    ("depends", []),
+]  # fields with the value that says no more than their absence
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@
 A plan is plain JSON (lab/node/plan.py), the same for every kernel and engine.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -36,6 +37,7 @@ EVENTS = {
     SAMPLE_EVENT: "",
 }
 SEARCH_EVENTS = {"search:search_bin": "sport == {port}"}
+OWN = "own"  # in a trial's folder: modules that are not the lab's own
 Ends = list[tuple[str, str]]  # node and address: sender, receiver, then the rival's
 
 
@@ -107,7 +109,8 @@ def mss_bytes(experiment: Experiment) -> int:
 
 def needed_modules(experiment: Experiment) -> list[str]:
     """Return the kernel modules that a machine needs for an experiment's trials."""
-    senders = [cca.module for cca in experiment.ccas.values() if cca.module]
+    senders = [cca.module for cca in experiment.ccas.values() if cca.module and not cca.module_digest]
+    senders += [name for cca in experiment.ccas.values() for name in cca.depends]
     return sorted({WATCH_MODULE, SAMPLER_MODULE, *senders, *QDISC_MODULES})
 
 
@@ -151,10 +154,25 @@ def _flow(scenario: Scenario, sender: str, receiver: str, cca: Cca) -> FlowPlan:
 
 def _modules(ccas: list[Cca]) -> list[Module]:
     """Return the senders' modules, the one that watches senders without an exit event, and the sampler's."""
-    own: dict[str, Module] = {cca.module: {"name": cca.module, "params": {**cca.params}} for cca in ccas if cca.module}
+    own: dict[str, Module] = {module["name"]: module for cca in ccas for module in _sender_modules(cca)}
     watched = ",".join(dict.fromkeys(cca.algorithm for cca in ccas if not cca.reports_exit))
     watch: list[Module] = [{"name": WATCH_MODULE, "params": {"algorithms": watched}}] if watched else []
     return [*own.values(), *watch, {"name": SAMPLER_MODULE, "params": {}}]
+
+
+def _sender_modules(cca: Cca) -> Iterator[Module]:
+    """Return a sender's module, if it has one; one that is not the lab's own is a file of the trial, with its needs."""
+    if cca.module is None:
+        return
+    for name in cca.depends:
+        yield {"name": name, "params": {}}
+    module: Module = {"name": cca.module, "params": {**cca.params}}
+    yield module | {"file": own_file(cca.module)} if cca.module_digest else module
+
+
+def own_file(module: str) -> str:
+    """Return where a module that is not the lab's own lies in a trial's folder."""
+    return f"{OWN}/{module}.ko"
 
 
 def _events(ccas: list[Cca]) -> dict[str, str]:

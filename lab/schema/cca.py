@@ -36,6 +36,7 @@ class Cca(Strict):
     sysctls: dict[SysctlName, str] = {}
     qdisc: Literal["fq"] | None = None
     module_digest: str | None = None  # of a module that is not the lab's own: what `--resume` compares
+    depends: list[str] = []  # modules that such a module needs loaded before
     reports_exit: bool = False
     slow_start_exit: Annotated[str, Field(pattern=CAUSE)]
     exit_enters_cwr: bool = False

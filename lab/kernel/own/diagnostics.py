@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What the compiler and the kernel's build complain of, with the user's own path and a hint for Linux 6.12."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from lab.base.errors import UserError
+from lab.kernel.own.hints import hint_of
+from lab.kernel.own.source import OwnSource
+
+MOST_LINES = 40
+COMPILER = re.compile(
+    r"^(?P<file>[^\s:]+):(?P<line>\d+):(?:(?P<column>\d+):)? (?P<kind>fatal error|error|warning): (?P<text>.*)$"
+)
+MODPOST = re.compile(r"^(?P<kind>ERROR|WARNING): modpost: (?P<text>.*)$")
+MAKE = re.compile(r"^(?P<file>[^\s:]+):(?P<line>\d+): \*\*\* (?P<text>.*?)\.?(?:  Stop\.)?$")
+GRAVE = re.compile(r"initializer-string for array of .char. is too long")  # a name without its NUL
+FLAG = re.compile(r" \[(?:-W[\w=+-]+(?:,-W[\w=+-]+)*)\]$")
+
+
+@dataclass(frozen=True)
+class Diagnostic:
+    """One complaint; line and column are 0 where there is none."""
+
+    file: str
+    line_number: int
+    column: int
+    kind: str  # error or warning
+    message: str
+
+    @property
+    def line(self) -> str:
+        """Format it as compilers do."""
+        numbers = [str(number) for number in (self.line_number, self.column) if number]
+        return f"{':'.join([self.file, *numbers])}: {self.kind}: {self.message}"
+
+
+class BuildError(UserError):
+    """A source that does not build; its text is the first error, `lines` are all complaints."""
+
+    def __init__(self, path: Path, diagnostics: list[Diagnostic], otherwise: str) -> None:
+        errors = [each.line for each in diagnostics if each.kind == "error"]
+        super().__init__(errors[0] if errors else f"{path}: build: {otherwise}")
+        self.lines = [each.line for each in diagnostics][:MOST_LINES]
+
+
+def read_diagnostics(output: str, place: str, source: OwnSource) -> list[Diagnostic]:
+    """Read the output of make in `place`, with the user's own paths; each complaint once."""
+    found: dict[Diagnostic, None] = {}
+    for line in output.splitlines():
+        if each := _compiler(line, place, source.folder) or _modpost(line, place, source.path):
+            found[each] = None
+    return list(found)
+
+
+def _compiler(line: str, place: str, folder: Path) -> Diagnostic | None:
+    match = COMPILER.match(line) or MAKE.match(line)
+    if not match:
+        return None
+    fields = match.groupdict()
+    kind = "warning" if fields.get("kind") == "warning" and not GRAVE.search(fields["text"]) else "error"
+    message = FLAG.sub("", fields["text"])
+    file = _own_path(fields["file"], place, folder)
+    return Diagnostic(file, int(fields["line"]), int(fields.get("column") or 0), kind, message + hint_of(message))
+
+
+def _modpost(line: str, place: str, path: Path) -> Diagnostic | None:
+    match = MODPOST.match(line)
+    if not match:
+        return None
+    kind = "error" if match["kind"] == "ERROR" else "warning"
+    message = match["text"].replace(f"{place}/", "")
+    return Diagnostic(str(path), 0, 0, kind, message + hint_of(message))
+
+
+def _own_path(file: str, place: str, folder: Path) -> str:
+    """Return a path of the build as the user knows it; another file's stays."""
+    path = Path(file)
+    if path.is_relative_to(place):
+        return str(folder / path.relative_to(place))
+    return file if path.is_absolute() else str(folder / file)

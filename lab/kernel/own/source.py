@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The source of a user's own congestion control: one C file, or a folder with a Kbuild."""
+
+import hashlib
+import os
+import re
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from lab.base.errors import UserError, field_error
+from lab.base.plain_file import read_plain
+
+COMMAND_LINE = "command line"
+MOST_FILES, MOST_BYTES, MOST_DEPTH = 200, 8 << 20, 4
+KBUILDS = ("Kbuild", "Makefile")
+OUTPUTS = re.compile(r"\.(o|ko|mod|mod\.c|a|so|order|symvers|cmd)$|^\.|^(modules\.order|Module\.symvers)$")
+INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"/]+)"', re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class OwnSource:
+    """Files to build, by their name below `folder`."""
+
+    path: Path  # as the user named it
+    folder: Path
+    name: str  # of the sender, unless its module registers another one
+    files: dict[str, bytes]
+
+    @property
+    def digest(self) -> str:
+        """Return a digest of all names and contents."""
+        digest = hashlib.sha256()
+        for name, content in sorted(self.files.items()):
+            digest.update(f"{name}\0{len(content)}\0".encode() + content)
+        return digest.hexdigest()[:16]
+
+    def digest_with(self, *others: str) -> str:
+        """Return a digest of the source and of what it is built for."""
+        return hashlib.sha256("\0".join([self.digest, *others]).encode()).hexdigest()[:16]
+
+
+def read_source(path: Path) -> OwnSource:
+    """Read a C file with the headers beside it that it includes, or a folder; UserError where it is neither."""
+    name = re.sub(
+        r"[^a-z0-9_]", "_", path.resolve().stem.lower() if path.suffix == ".c" else path.resolve().name.lower()
+    )
+    if path.is_dir():
+        return OwnSource(path, path, name, _with_kbuild(path, dict(_folder_files(path, path))))
+    if path.suffix != ".c":
+        raise field_error(COMMAND_LINE, "source", path, "a .c file, or a folder with a Kbuild")
+    files = _with_includes(path)
+    return OwnSource(path, path.parent, name, {**files, "Kbuild": _kbuild(path.name)})
+
+
+def _kbuild(file: str) -> bytes:
+    return f"obj-m := {file.removesuffix('.c')}.o\n".encode()
+
+
+def _with_includes(path: Path) -> dict[str, bytes]:
+    """Read a file, and each file of its folder that it includes by a quoted name."""
+    files: dict[str, bytes] = {}
+    left = [path.name]
+    while left:
+        name = left.pop()
+        file = path.parent / name
+        if name in files or not (name == path.name or file.exists()):  # missing: the lab's header, or an error of gcc's
+            continue
+        files[name] = _read(file, files)
+        left += INCLUDE.findall(files[name].decode(errors="replace"))
+    return files
+
+
+def _folder_files(top: Path, folder: Path, depth: int = 1) -> Iterator[tuple[str, bytes]]:
+    """Read a folder's files, without what a build leaves; no link is followed."""
+    if depth > MOST_DEPTH:
+        raise field_error(folder, "depth", depth, f"at most {MOST_DEPTH} folders")
+    for entry in sorted(os.scandir(folder), key=lambda each: each.name):
+        if OUTPUTS.search(entry.name):
+            continue
+        if entry.is_dir(follow_symlinks=False):
+            yield from _folder_files(top, Path(entry.path), depth + 1)
+        else:
+            yield str(Path(entry.path).relative_to(top)), _read(Path(entry.path), {})
+
+
+def _with_kbuild(path: Path, files: dict[str, bytes]) -> dict[str, bytes]:
+    """Require a Kbuild; the only C file of a folder without one is the module."""
+    size = sum(map(len, files.values()))
+    if len(files) > MOST_FILES or size > MOST_BYTES:
+        rule = f"at most {MOST_FILES} files of {MOST_BYTES} bytes in all"
+        raise field_error(path, "files", f"{len(files)} of {size} bytes", rule)
+    if any(b"obj-m" in files.get(name, b"") for name in KBUILDS):
+        return files
+    sources = [name for name in files if name.endswith(".c") and "/" not in name]
+    if len(sources) != 1:
+        raise field_error(path, "Kbuild", "", "a file with obj-m, since the folder does not hold just one .c file")
+    return {**files, "Kbuild": _kbuild(sources[0])}
+
+
+def _read(file: Path, others: dict[str, bytes]) -> bytes:
+    try:
+        if stat.S_ISLNK(file.lstat().st_mode) and not file.resolve().is_relative_to(file.parent.resolve()):
+            raise field_error(file, "link", file.resolve(), "a file of the same folder")
+        return read_plain(file, MOST_BYTES - sum(map(len, others.values())))
+    except OSError as error:
+        raise UserError(f"{file}: {error.strerror}") from None

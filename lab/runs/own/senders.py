@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""From tested modules to senders: named by what a module registers, since it has no stanza."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from lab.base.errors import field_error
+from lab.kernel.own.build import OwnModule
+from lab.kernel.own.source import COMMAND_LINE
+from lab.node.smoke import Smoke
+from lab.schema.cca import Cca, load_ccas, looks
+
+REPORTS = "tcp_slow_start"  # a module that needs it reports its exits itself (slow_start.h)
+EXIT, EXIT_LABEL = "own", "the sender's own rule"
+
+
+@dataclass(frozen=True)
+class Tested:
+    """A module that passed its smoke test."""
+
+    module: OwnModule
+    params: dict[str, int]
+    smoke: Smoke
+
+
+@dataclass(frozen=True)
+class Registered:
+    """One algorithm of a module."""
+
+    tested: Tested
+    algorithm: str
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Return names for it, the plainest first; the last one is of its content."""
+        path, digest = self.tested.module.source.path.resolve(), self.tested.module.source.digest
+        parts = (self.tested.module.source.name, _plain(path.parent.name), digest[:4])
+        return (self.algorithm, *(f"{self.algorithm}_{part}" for part in parts))
+
+
+def own_senders(tested: Iterable[Tested]) -> dict[str, Cca]:
+    """Return a sender for each algorithm that the modules register; UserError where two are the same."""
+    registered = [Registered(one, algorithm) for one in tested for algorithm in one.smoke["algorithms"]]
+    known = load_ccas()
+    free = looks(known.values())
+    named = zip(_names(registered, known), registered, strict=True)
+    return {name: _sender(name, one, next(free)) for name, one in named}
+
+
+def _names(registered: list[Registered], known: Mapping[str, Cca]) -> list[str]:
+    """Name each algorithm as plainly as keeps it apart from the others and from the lab's senders."""
+    for names in zip(*(one.names for one in registered), strict=True):
+        if len({*names}) == len(names) and not {*names} & {*known}:
+            return list(names)
+    twice = Counter(one.tested.module.source.path for one in registered).most_common(1)[0][0]
+    raise field_error(COMMAND_LINE, "source", twice, "a module with another content than the others")
+
+
+def _sender(name: str, one: Registered, look: dict[str, str]) -> Cca:
+    module = one.tested.module
+    return Cca(
+        name=name,
+        label=name,
+        algorithm=one.algorithm,
+        module=module.name,
+        module_digest=module.source.digest,
+        depends=list(module.depends),
+        params=one.tested.params,
+        reports_exit=REPORTS in module.depends,
+        slow_start_exit=EXIT,
+        exit_label=EXIT_LABEL,
+        **look,
+    )
+
+
+def module_files(modules: Iterable[OwnModule]) -> dict[str, Path]:
+    """Return the file of each module by the digest of its source."""
+    return {module.source.digest: module.file for module in modules}
+
+
+def _plain(name: str) -> str:
+    return "".join(each if each.isalnum() and each.isascii() else "_" for each in name.lower())

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A user's own module: built alone, tested for a second, and each mistake named in one line."""
+
+from pathlib import Path
+
+import pytest
+
+from lab.backends.virtual import Virtual, find_built
+from lab.base.errors import UserError
+from lab.images.image import Image
+from lab.kernel.build import Kernel
+from lab.kernel.own import build as own_build
+from lab.kernel.own.build import OwnModule, build_own
+from lab.kernel.own.diagnostics import BuildError
+from lab.kernel.own.source import read_source
+from lab.kernel.own.tree import virtual_tree
+from lab.kernel.recipe import Recipe
+from lab.node.smoke import Smoke
+from lab.runs.own.smoke import SmokeError, SmokeTest
+from tests.own_modules import (
+    FAULTY,
+    HEAD,
+    LICENCE,
+    REGISTER,
+    REPORTING,
+    UNBUILDABLE,
+    UNCLEAN,
+    UNREGISTER,
+    source,
+    written,
+)
+
+
+def built(path: Path, kernel: Kernel) -> OwnModule:
+    return build_own(read_source(path), virtual_tree(kernel))
+
+
+def smoked(path: Path, kernel: Kernel, world: Image, **params: int) -> Smoke:
+    return SmokeTest(built(path, kernel), params, kernel, world.root).run()
+
+
+@pytest.fixture(scope="module")
+def sanitized() -> Virtual:
+    found = find_built(Recipe(sanitize=True))
+    if found is None:
+        pytest.skip("the sanitized kernel is not built: 'lab kernel build --sanitize' builds it")
+    return found
+
+
+def test_a_module_is_named_by_what_it_registers(tmp_path: Path, kernel: Kernel, world: Image) -> None:
+    smoke = smoked(written(tmp_path, source(name="my_own")), kernel, world)
+    assert list(smoke["algorithms"]) == ["my_own"]
+    assert all(flow["got_bytes"] > 0 for flow in smoke["algorithms"]["my_own"])
+
+
+def test_the_long_flow_meets_losses(tmp_path: Path, kernel: Kernel, world: Image) -> None:
+    long, _, _ = smoked(written(tmp_path, source()), kernel, world)["algorithms"]["own"]
+    assert long["least_cwnd_pkts"] < 11 < 100 < long["most_cwnd_pkts"]
+
+
+def test_a_module_may_report_its_exits(tmp_path: Path, kernel: Kernel, world: Image) -> None:
+    file = written(tmp_path, REPORTING)
+    assert built(file, kernel).depends == ("tcp_slow_start",)
+    assert list(smoked(file, kernel, world)["algorithms"]) == ["own"]
+
+
+def test_a_folder_is_built_by_its_kbuild(tmp_path: Path, kernel: Kernel, world: Image) -> None:
+    written(tmp_path, "obj-m := both.o\nboth-y := one.o two.o\n", "Kbuild")
+    written(tmp_path, '#include "shared.h"\nu32 half(u32 cwnd_pkts)\n{\n\treturn max(cwnd_pkts / 2, 2U);\n}\n', "two.c")
+    written(tmp_path, "#include <linux/kernel.h>\nu32 half(u32 cwnd_pkts);\n", "shared.h")
+    hook = '#include "shared.h"\nstatic u32 hook(struct sock *sk)\n{\n\treturn half(tcp_snd_cwnd(tcp_sk(sk)));\n}\n'
+    written(tmp_path, source(name="both", code=hook, ssthresh="hook"), "one.c")
+    assert list(smoked(tmp_path, kernel, world)["algorithms"]) == ["both"]
+
+
+def test_parameters_are_passed_and_read_back(tmp_path: Path, kernel: Kernel, world: Image) -> None:
+    param = "static uint gain = 2;\nmodule_param(gain, uint, 0444);\n"
+    file = written(tmp_path, source(code=param))
+    assert built(file, kernel).parameters == ("gain",)
+    assert smoked(file, kernel, world, gain=3)["parameters"] == {"gain": "3"}
+
+
+def test_warnings_of_the_compiler_name_the_users_file(tmp_path: Path, kernel: Kernel) -> None:
+    module = built(written(tmp_path, source(code="static int unused;\n")), kernel)
+    assert module.warnings == (f"{tmp_path}/own.c:6:12: warning: 'unused' defined but not used",)
+
+
+@pytest.mark.parametrize(("content", "line"), UNBUILDABLE.values(), ids=UNBUILDABLE)
+def test_what_does_not_build_is_named_by_file_line_and_column(
+    tmp_path: Path, kernel: Kernel, content: str, line: str
+) -> None:
+    with pytest.raises(BuildError, match=line) as refused:
+        built(written(tmp_path, content), kernel)
+    assert str(refused.value).startswith(str(tmp_path))
+    assert "/tmp/own" not in "".join(refused.value.lines)
+
+
+@pytest.mark.parametrize(("content", "line"), FAULTY.values(), ids=FAULTY)
+def test_a_faulty_module_is_refused_in_one_line(
+    tmp_path: Path, kernel: Kernel, world: Image, content: str, line: str
+) -> None:
+    with pytest.raises(SmokeError, match=line) as refused:
+        smoked(written(tmp_path, content), kernel, world)
+    assert "Linux version" in refused.value.log_file.read_text()
+
+
+@pytest.mark.parametrize(("content", "line"), UNCLEAN.values(), ids=UNCLEAN)
+def test_the_sanitized_kernel_notices_what_the_plain_one_does_not(
+    tmp_path: Path, sanitized: Virtual, content: str, line: str
+) -> None:
+    module = built(written(tmp_path, content), sanitized.kernel)
+    with pytest.raises(SmokeError, match=line):
+        SmokeTest(module, {}, sanitized.kernel, sanitized.world.root, sanitized=True).run()
+
+
+def test_a_clean_module_passes_in_the_sanitized_kernel(tmp_path: Path, sanitized: Virtual) -> None:
+    module = built(written(tmp_path, source()), sanitized.kernel)
+    assert SmokeTest(module, {}, sanitized.kernel, sanitized.world.root, sanitized=True).run()["leaks"] == []
+
+
+def test_a_build_sees_no_file_of_the_user(tmp_path: Path, kernel: Kernel) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("geheim")
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    written(folder, f"$(error read: $(shell cat {secret} /etc/shadow; touch {secret}.new))\nobj-m := own.o\n", "Kbuild")
+    written(folder, source())
+    with pytest.raises(BuildError) as refused:
+        built(folder, kernel)
+    assert "geheim" not in str(refused.value)
+    assert "read:" in str(refused.value)
+    assert not secret.with_suffix(".new").exists()
+
+
+def test_a_build_without_end_is_stopped(tmp_path: Path, kernel: Kernel, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(own_build, "BUILD_S", 2)
+    written(tmp_path, "$(shell sleep 1000)\nobj-m := own.o\n", "Kbuild")
+    written(tmp_path, source())
+    with pytest.raises(UserError, match="build: no end after 2 s"):
+        built(tmp_path, kernel)
+
+
+def test_two_modules_of_one_folder_are_refused(tmp_path: Path, kernel: Kernel) -> None:
+    written(tmp_path, "obj-m := a.o b.o\n", "Kbuild")
+    for name in ("a.c", "b.c"):
+        written(tmp_path, source(), name)
+    with pytest.raises(UserError, match=r"modules=a\.ko, b\.ko: must be one module"):
+        built(tmp_path, kernel)
+
+
+def test_a_module_may_register_two_algorithms(tmp_path: Path, kernel: Kernel, world: Image) -> None:
+    second = source(name="second", end="").removeprefix(HEAD).replace(" own = ", " other = ")
+    register = REGISTER.replace("(&own)", "(&own) ?: tcp_register_congestion_control(&other)")
+    unregister = UNREGISTER.replace("(&own);", "(&own);\n\ttcp_unregister_congestion_control(&other);")
+    content = source(name="first", end=second + register + unregister + LICENCE)
+    assert list(smoked(written(tmp_path, content), kernel, world)["algorithms"]) == ["first", "second"]

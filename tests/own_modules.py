@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Congestion controls as users write them: one that works, and one for each mistake."""
+
+from pathlib import Path
+
+HEAD = """// SPDX-License-Identifier: GPL-2.0-or-later
+#include <linux/delay.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+#include <net/tcp.h>
+"""
+REGISTER = """
+static int __init own_init(void)
+{
+	return tcp_register_congestion_control(&own);
+}
+module_init(own_init);
+"""
+UNREGISTER = """
+static void __exit own_exit(void)
+{
+	tcp_unregister_congestion_control(&own);
+}
+module_exit(own_exit);
+"""
+LICENCE = 'MODULE_LICENSE("GPL");\n'
+OPS = {"ssthresh": "tcp_reno_ssthresh", "cong_avoid": "tcp_reno_cong_avoid", "undo_cwnd": "tcp_reno_undo_cwnd"}
+
+
+def source(name: str = "own", code: str = "", end: str = REGISTER + UNREGISTER + LICENCE, **ops: str | None) -> str:
+    """Return the source of a module: `code` before its table of hooks; an op that is None is left out."""
+    hooks = {hook: function for hook, function in (OPS | ops).items() if function}
+    table = "".join(f"\t.{hook} = {function},\n" for hook, function in hooks.items())
+    ops_table = f'static struct tcp_congestion_ops own = {{\n{table}\t.owner = THIS_MODULE,\n\t.name = "{name}",\n}};\n'
+    return HEAD + code + ops_table + end
+
+
+def hook(body: str) -> str:
+    """Return a cong_avoid hook."""
+    return f"static void hook(struct sock *sk, u32 ack, u32 acked)\n{{\n\t{body}\n}}\n"
+
+
+def start(body: str) -> str:
+    """Return an init or release hook."""
+    return f"static void hook(struct sock *sk)\n{{\n\t{body}\n}}\n"
+
+
+def written(folder: Path, content: str, name: str = "own.c") -> Path:
+    """Write a source into a folder."""
+    file = folder / name
+    file.write_text(content)
+    return file
+
+
+REPORTING = source(
+    code='#include "slow_start.h"\n'
+    + hook(
+        """struct tcp_sock *tp = tcp_sk(sk);
+
+	tcp_reno_cong_avoid(sk, ack, acked);
+	if (tcp_in_slow_start(tp) && tcp_snd_cwnd(tp) >= 64) {
+		tp->snd_ssthresh = tcp_snd_cwnd(tp);
+		slow_start_left(sk, tcp_snd_cwnd(tp), tp->rack.rtt_us, "window_of_64");
+	}"""
+    ),
+    cong_avoid="hook",
+)
+CRASHES_AFTER_300 = source(
+    code=hook(
+        """tcp_reno_cong_avoid(sk, ack, acked);
+	if (tcp_sk(sk)->delivered > 3000)
+		*(volatile int *)8 = 1;"""
+    ),
+    cong_avoid="hook",
+)
+
+NULL = "*(volatile int *)8 = 1;"
+# What a build refuses, and the line that says so.
+UNBUILDABLE = {
+    "not C": ("this is not C\n", r"own\.c:1:1: error: unknown type name 'this'"),
+    "a name of 23 characters": (
+        source(name="a_name_that_is_too_long"),
+        r"own\.c:\d+:\d+: error: .*at most 15 characters",
+    ),
+    "200 bytes of state": (
+        source(
+            code="struct state {\n\tchar bytes[200];\n};\n"
+            + start("struct state *s = inet_csk_ca(sk);\n\n\ts->bytes[0] = 1;"),
+            init="hook",
+        ),
+        r"own\.c:11:\d+: error: struct state has 200 bytes: must have at most 104 bytes",
+    ),
+    "cong_control of before Linux 6.10": (
+        source(
+            code="static void old(struct sock *sk, const struct rate_sample *rs)\n{\n}\n",
+            cong_control="old",
+            cong_avoid=None,
+        ),
+        r"own\.c:\d+:\d+: error: .*incompatible pointer type.*const struct rate_sample \*rs\), since Linux 6\.10",
+    ),
+    "no licence": (
+        source(end=REGISTER + UNREGISTER),
+        r'own\.c: error: missing MODULE_LICENSE.*add MODULE_LICENSE\("GPL"\)',
+    ),
+    "a header that is not there": (
+        '#include "nowhere.h"\n' + source(),
+        r"own\.c:1:10: error: nowhere\.h: No such file",
+    ),
+    "a function that nobody has": (
+        source(code="extern void nothing(void);\n" + start("nothing();"), init="hook"),
+        r'own\.c: error: "nothing" \[own\.ko\] undefined!',
+    ),
+}
+# What a smoke test refuses.
+FAULTY = {
+    "no cong_avoid": (
+        source(cong_avoid=None),
+        r"own\.c: smoke test: loading: .*does not implement required ops: ssthresh, undo_cwnd, and cong_avoid or cong_control",
+    ),
+    "a name that is taken": (source(name="cubic"), r"loading: .*cubic already registered.*its name is taken"),
+    "nothing registered": (
+        HEAD + "static int __init own_init(void)\n{\n\treturn 0;\n}\nmodule_init(own_init);\n" + LICENCE,
+        r"loading: module own: algorithms=none: must register a congestion control",
+    ),
+    "NULL in init": (source(code=start(NULL), init="hook"), r"own\.c:8: .*a bad pointer .*in hook\+0x"),
+    "NULL in a hook": (source(code=hook(NULL), cong_avoid="hook"), r"own\.c:8: .*a bad pointer .*in hook\+0x"),
+    "NULL in release": (source(code=start(NULL), release="hook"), r"own\.c:8: .*a bad pointer .*in hook\+0x"),
+    "an endless loop in a hook": (
+        source(code=hook("for (;;)\n\t\tbarrier();"), cong_avoid="hook"),
+        r"own\.c:\d+: .*a hook does not return, in hook\+0x\w+: virtual kernel: no end after \d+ s of processor time",
+    ),
+    "memory that grows without end": (
+        source(
+            code=hook(
+                "void *p = kzalloc(1 << 20, GFP_ATOMIC);\n\n\tWRITE_ONCE(tcp_sk(sk)->snd_ssthresh, p ? 64 : 32);"
+            ),
+            cong_avoid="hook",
+        ),
+        r"the kernel's memory is used up",
+    ),
+    "cwnd 0": (
+        source(code=hook("tcp_sk(sk)->snd_cwnd = 0;"), cong_avoid="hook"),
+        r"own: cwnd_pkts=0: must be at least 1",
+    ),
+    "cwnd huge": (
+        source(code=hook("tcp_sk(sk)->snd_cwnd = 1U << 30;"), cong_avoid="hook"),
+        r"own: cwnd_pkts=1073741824: must be at most 1000000",
+    ),
+    "no module_exit": (source(end=REGISTER + LICENCE), r"unloading: .*it has no module_exit"),
+}
+# What only the sanitized kernel's checks notice.
+UNCLEAN = {
+    "a write beyond the end": (
+        source(
+            code=start(
+                "char *p = kmalloc(32, GFP_ATOMIC);\n\n\tif (p)\n\t\t((volatile char *)p)[40] = 1;\n\tkfree(p);"
+            ),
+            init="hook",
+        ),
+        r"own\.c:\d+: smoke test in the sanitized kernel: .*BUG: KASAN: slab-out-of-bounds.*in hook\+0x",
+    ),
+    "a write after free": (
+        source(
+            code=start("char *p = kmalloc(32, GFP_ATOMIC);\n\n\tkfree(p);\n\tif (p)\n\t\t((volatile char *)p)[3] = 1;"),
+            init="hook",
+        ),
+        r"own\.c:\d+: .*BUG: KASAN: slab-use-after-free",
+    ),
+    "a hook that sleeps": (source(code=hook("msleep(1);"), cong_avoid="hook"), r"a hook that sleeps"),
+    "a WARN": (source(code=start("WARN_ON(1);"), init="hook"), r"own\.c:8: .*WARNING: "),
+    "memory that nobody frees": (
+        source(
+            code=start("void *p = kzalloc(64, GFP_ATOMIC);\n\n\tWRITE_ONCE(tcp_sk(sk)->snd_ssthresh, p ? 64 : 32);"),
+            init="hook",
+        ),
+        r"memory that neither release nor the module's exit frees",
+    ),
+}
