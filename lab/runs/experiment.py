@@ -3,6 +3,7 @@
 
 import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +19,7 @@ from lab.tables.run_json import Requested
 EXPLANATIONS = ("counterfactuals", "open")  # fields of a claim, written after the run
 NO_TRIAL = ("campaign",)  # fields of a scenario
 ADDED = ("exit_label", "exit_enters_cwr")  # fields of a sender that stored runs of before lack
+UNSET = [("module_digest", None)]  # fields with the value that says no more than their absence
 
 
 @dataclass(frozen=True)
@@ -32,18 +34,26 @@ class Experiment:
     rival: Cca | None = None  # the sender of a second download at the same time
 
 
-def load_experiment(name: str, overrides: dict[str, Any] | None = None) -> Experiment:
-    """Read a scenario by name or path, with the profile, topology and senders that it names."""
+def load_experiment(
+    name: str, overrides: dict[str, Any] | None = None, senders: Mapping[str, Cca] | None = None
+) -> Experiment:
+    """Read a scenario by name or path, with the profile, topology and senders that it names.
+
+    `senders` are those that it may name, instead of those of cca.yml.
+    """
     stem, scenario = load_scenario(name, overrides)
-    return assemble(stem, scenario, name if name.endswith(".yml") else shown(scenario_files()[name]))
+    file = name if name.endswith(".yml") else shown(scenario_files()[name])
+    return assemble(stem, scenario, file, senders=senders)
 
 
-def assemble(name: str, scenario: Scenario, file: str, cca_field: str = "ccas") -> Experiment:
+def assemble(
+    name: str, scenario: Scenario, file: str, cca_field: str = "ccas", senders: Mapping[str, Cca] | None = None
+) -> Experiment:
     """Read what a scenario names; errors name `file` as the place of the fields."""
-    ccas = {cca: load_cca(cca, file, cca_field) for cca in scenario.ccas}
+    ccas = {cca: load_cca(cca, file, cca_field, senders) for cca in scenario.ccas}
     for published in scenario.published:
-        load_cca(published.cca, file, "published.cca")
-    rival = load_cca(scenario.rival, file, "rival") if scenario.rival else None
+        load_cca(published.cca, file, "published.cca", senders)
+    rival = load_cca(scenario.rival, file, "rival", senders) if scenario.rival else None
     topology = load_topology(scenario.topology, file)
     if rival and len(topology.rivals) != 2:
         raise field_error(file, "topology", scenario.topology, "one with lab.rival-sender and lab.rival-receiver")
@@ -91,7 +101,8 @@ def first_names(part: Any) -> Any:
         return [first_names(each) for each in part]
     if not isinstance(part, dict):
         return part
-    return dict(_first_name(key, first_names(value)) for key, value in part.items() if key not in ADDED)
+    kept = {key: value for key, value in part.items() if key not in ADDED and (key, value) not in UNSET}
+    return dict(_first_name(key, first_names(value)) for key, value in kept.items())
 
 
 def _first_name(key: str, value: Any) -> tuple[str, Any]:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Senders: one stanza of cca.yml each."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from itertools import count
 from typing import Annotated, Any, Literal
@@ -17,7 +17,8 @@ Colour = Annotated[str, Field(pattern=r"^#[0-9A-Fa-f]{6}$")]
 Stanza = dict[str, Any]  # as YAML has it, not yet checked
 SysctlName = Annotated[str, Field(pattern=r"^net\.ipv4\.[a-z0-9_]+$")]
 
-# Looks of stanzas without one: colours of Okabe and Ito, and a marker and line style that no other sender has.
+# Looks of senders without one: colours of Okabe and Ito, and a marker and line style that no other sender has. When
+# all these are taken, a number is the marker.
 COLOURS = ("#E69F00", "#56B4E9", "#009E73", "#0072B2", "#D55E00", "#CC79A7", "#000000")
 MARKERS = ("v", "<", ">", "p", "P", "X", "d", "h", "*")
 LINESTYLES = ("-", "--", "-.", ":")
@@ -34,6 +35,7 @@ class Cca(Strict):
     allocates_bytes: Annotated[int, Field(ge=0)] = 0
     sysctls: dict[SysctlName, str] = {}
     qdisc: Literal["fq"] | None = None
+    module_digest: str | None = None  # of a module that is not the lab's own: what `--resume` compares
     reports_exit: bool = False
     slow_start_exit: Annotated[str, Field(pattern=CAUSE)]
     exit_enters_cwr: bool = False
@@ -51,12 +53,12 @@ class Cca(Strict):
 
 def load_ccas() -> dict[str, Cca]:
     """Read every stanza of cca.yml, by name; no two look alike."""
-    looks = _looks()
     stanzas = _stanzas()
+    free = looks(())
     labels = _labels(stanzas)
     ccas = {}
     for name, stanza in stanzas.items():
-        look = {} if "marker" in stanza else next(looks)
+        look = {} if "marker" in stanza else next(free)
         ccas[name] = parse(Cca, {"name": name, **look, **_label(name, stanza, labels), **stanza}, CCAS)
     _refuse_likeness(ccas)
     return ccas
@@ -95,14 +97,22 @@ def _label(name: str, stanza: Stanza, labels: dict[str, str]) -> Stanza:
     return {"exit_label": labels[str(cause)]}
 
 
-def _looks() -> Iterator[Stanza]:
-    """Generate looks: the marker changes each time, the line style when the markers are used up."""
+def looks(taken: Iterable[Cca]) -> Iterator[Stanza]:
+    """Generate looks without end, none like one that is taken: each has a marker and line style of its own.
+
+    The marker changes each time, the line style when the markers are used up.
+    """
+    used = {(cca.marker, cca.linestyle) for cca in taken}
     for number in count():
-        yield {
+        style, place = divmod(number, len(MARKERS))
+        marker = MARKERS[place] if style < len(LINESTYLES) else f"${number}$"
+        look = {
             "colour": COLOURS[number % len(COLOURS)],
-            "marker": MARKERS[number % len(MARKERS)],
-            "linestyle": LINESTYLES[number // len(MARKERS) % len(LINESTYLES)],
+            "marker": marker,
+            "linestyle": LINESTYLES[style % len(LINESTYLES)],
         }
+        if (look["marker"], look["linestyle"]) not in used:
+            yield look
 
 
 def _refuse_likeness(ccas: dict[str, Cca]) -> None:
@@ -114,7 +124,7 @@ def _refuse_likeness(ccas: dict[str, Cca]) -> None:
             raise field_error(shown(CCAS), f"{name}.marker", cca.marker, rule)
 
 
-def load_cca(name: str, named_in: str, field: str) -> Cca:
-    """Read one sender that a file names."""
-    known = load_ccas()
-    return known[choose("sender of lab/cca.yml", name, sorted(known), named_in, field)]
+def load_cca(name: str, named_in: str, field: str, known: Mapping[str, Cca] | None = None) -> Cca:
+    """Return one sender that a file names; `known` holds the senders to choose from instead of those of cca.yml."""
+    senders, kind = (load_ccas(), "sender of lab/cca.yml") if known is None else (known, "sender")
+    return senders[choose(kind, name, sorted(senders), named_in, field)]

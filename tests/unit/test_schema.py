@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 import yaml
+from matplotlib.markers import MarkerStyle
 
 from lab.base import paths
 from lab.base.errors import UserError
@@ -148,3 +149,23 @@ def test_a_misspelt_exit_cause_is_refused_with_the_known_ones(tmp_path: Path, mo
     ccas_file(tmp_path, monkeypatch, STANZA.format(name="one", look="") + misspelt)
     with pytest.raises(UserError, match=r"two\.slow_start_exit=hystrat: must be a cause that has an exit_label: loss$"):
         cca.load_ccas()
+
+
+def test_senders_of_any_number_get_distinct_looks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    count = 3 * len(cca.MARKERS) * len(cca.LINESTYLES)
+    ccas_file(tmp_path, monkeypatch, "".join(STANZA.format(name=f"s{n}", look="") for n in range(count)))
+    looks = {(sender.marker, sender.linestyle) for sender in cca.load_ccas().values()}
+    assert len(looks) == count
+
+
+def test_a_look_for_one_more_sender_is_none_that_is_taken() -> None:
+    known = cca.load_ccas()
+    new = [look for look, _ in zip(cca.looks(known.values()), range(40), strict=False)]
+    looks = {(look["marker"], look["linestyle"]) for look in new}
+    assert len(looks) == 40
+    assert not looks & {(sender.marker, sender.linestyle) for sender in known.values()}
+
+
+def test_matplotlib_draws_every_marker_of_a_look() -> None:
+    for look, _ in zip(cca.looks(()), range(60), strict=False):
+        MarkerStyle(look["marker"])

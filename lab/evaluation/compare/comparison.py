@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What is compared: subjects with every other sender, over some links, on the same draws of each link."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from lab.base.errors import field_error
+from lab.runs.experiment import Experiment, assemble
+from lab.runs.link_kinds import COMMAND_LINE, Link
+from lab.schema.cca import Cca, load_cca
+from lab.schema.load import parse
+from lab.schema.scenario import Scenario
+
+TRIALS = 12  # of each sender on each link, at most
+SEED = 18
+PREFIX = "compare-"  # of the folders of a comparison's runs
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Senders over links.
+
+    `subjects` are those that each other sender is tested against; `senders` holds every sender, subjects included, in
+    the order of the page, and may hold some that cca.yml does not know. `trials` is the most of each sender on each
+    link: a link whose intervals have separated gets fewer. `duration_s` replaces that of every link.
+    """
+
+    subjects: Sequence[str]
+    senders: Mapping[str, Cca]
+    links: Sequence[Link]
+    trials: int = TRIALS
+    seed: int = SEED
+    duration_s: int | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse a comparison of nothing."""
+        if len(self.senders) < 2:
+            raise field_error(COMMAND_LINE, "cca", ",".join(self.senders), "at least two senders")
+        for subject in self.subjects:
+            if subject not in self.senders:
+                raise field_error(COMMAND_LINE, "subject", subject, f"one of {', '.join(self.senders)}")
+        if not self.subjects:
+            raise field_error(COMMAND_LINE, "subject", "", "given")
+
+    def experiment(self, link: Link, trials: int) -> Experiment:
+        """Return the experiment of one link with so many trials: the first ones are the same whatever their number."""
+        content = {
+            "question": f"Which of {', '.join(self.senders)} is best on link {link.meaning or link.name}?",
+            "topology": "path",
+            "profile": link.profile,
+            "ccas": list(self.senders),
+            "trials": trials,
+            "duration_s": self.duration_s or link.duration_s,
+            "seed": self.seed,
+            "mtu_bytes": link.mtu_bytes,
+            "pacing": link.pacing,
+            "in_summary": False,
+        }
+        scenario = parse(Scenario, content, Path(COMMAND_LINE))
+        return assemble(f"{PREFIX}{link.name}", scenario, COMMAND_LINE, "cca", self.senders)
+
+
+def known_senders(names: Sequence[str]) -> dict[str, Cca]:
+    """Return senders of cca.yml by name, each once."""
+    if len(set(names)) != len(names):
+        raise field_error(COMMAND_LINE, "cca", ",".join(names), "a list that names each sender once")
+    return {name: load_cca(name, COMMAND_LINE, "cca") for name in names}

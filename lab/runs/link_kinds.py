@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The kinds of link that senders are compared on: a profile each, and how long its trials last.
+
+A trial lasts long enough for every sender's exit from slow start, and for the truth that it is judged by.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from lab.base.errors import field_error
+from lab.links.profile import profile_files
+from lab.schema.load import require_name
+
+COMMAND_LINE = "command line"
+PROFILE_S = 15  # of a profile that is no kind of link: --duration gives another
+
+
+@dataclass(frozen=True)
+class Link:
+    """What a comparison runs over: a name for folders and tables, a profile, and what its trials need."""
+
+    name: str
+    profile: str
+    duration_s: int
+    mtu_bytes: int | None = None
+    pacing: Literal["fq"] | None = None
+    meaning: str = ""
+
+
+# The servers of the recorded GEO downloads announced an MSS of 1308 and paced by fq: see lab/scenarios/geo.yml.
+KINDS = {
+    link.name: link
+    for link in (
+        Link("geo", "geo-viasat", 30, 1360, "fq", "GEO, as recorded"),
+        Link("geo-published", "geo-viasat-thesis", 30, 1360, "fq", "GEO, as the thesis describes it"),
+        Link("leo", "leo-starlink", 6, meaning="LEO (Starlink), as recorded"),
+        Link("lte", "lte-verizon", 8, meaning="LTE, as recorded"),
+        Link("5g", "5g-driving", 8, meaning="5G, as recorded"),
+        Link("wifi-high", "wifi-high", 4, pacing="fq", meaning="WiFi of high signal"),
+        Link("wifi-low", "wifi-low", 4, pacing="fq", meaning="WiFi of low signal"),
+        Link("wired", "wired-clean", 5, meaning="wired, for reference"),
+    )
+}
+
+
+def links(names: list[str] | None, duration_s: int | None = None) -> tuple[Link, ...]:
+    """Return the links of a comparison: every kind, or those of some kinds, profiles and profiles' files."""
+    chosen = [_link(name, duration_s) for name in names] if names else list(KINDS.values())
+    known: dict[str, Link] = {}
+    for link in chosen:
+        if link.name in known:
+            raise field_error(COMMAND_LINE, "links", link.name, "a link that is named once")
+        known[link.name] = link
+    return tuple(known.values())
+
+
+def _link(name: str, duration_s: int | None) -> Link:
+    if name in KINDS:
+        return KINDS[name]
+    if Path(name).suffix != ".yml" and name not in profile_files():
+        known = ", ".join((*KINDS, *profile_files()))
+        raise field_error(COMMAND_LINE, "links", name, f"a kind of link or a profile: {known}")
+    same = next((link for link in KINDS.values() if link.profile == name), None)
+    return same or Link(require_name(Path(name).stem, COMMAND_LINE), name, duration_s or PROFILE_S)

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A comparison: its links, its senders, and the experiment of each link."""
+
+import pytest
+
+from lab.base.errors import UserError
+from lab.evaluation.compare.comparison import Comparison, known_senders
+from lab.runs.experiment import specification
+from lab.runs.link_kinds import KINDS, links
+from lab.runs.plan import draw
+from lab.schema.cca import Cca, load_ccas
+from lab.schema.scenario import load_scenario
+
+OWN = load_ccas()["reno"].model_copy(update={"name": "mine", "algorithm": "mine", "module": "mine"})
+
+
+def compared(*own: Cca) -> Comparison:
+    senders = {each.name: each for each in own} | known_senders(["cubic", "bbr"])
+    return Comparison([next(iter(senders))], senders, links(["wired"]))
+
+
+def test_a_sender_that_the_lab_does_not_know_is_compared_with_those_that_it_knows() -> None:
+    experiment = compared(OWN).experiment(KINDS["wired"], 2)
+    assert list(experiment.ccas) == ["mine", "cubic", "bbr"]
+    assert experiment.ccas["mine"] is OWN
+
+
+def test_the_digest_of_a_senders_module_is_part_of_the_specification() -> None:
+    first, second = (
+        specification(compared(OWN.model_copy(update={"module_digest": digest})).experiment(KINDS["wired"], 2))[
+            "digests"
+        ]
+        for digest in ("a" * 16, "b" * 16)
+    )
+    assert first["ccas"] != second["ccas"]
+    assert {name for name in first if first[name] != second[name]} == {"ccas"}
+
+
+def test_the_first_trials_have_the_same_links_whatever_their_number() -> None:
+    few, many = (compared(OWN).experiment(KINDS["wired"], trials) for trials in (2, 7))
+    assert [draw(few, number) for number in (1, 2)] == [draw(many, number) for number in (1, 2)]
+
+
+def test_a_geo_link_has_the_ends_of_the_recorded_downloads() -> None:
+    geo = load_scenario("geo")[1]
+    assert (KINDS["geo"].profile, KINDS["geo"].mtu_bytes, KINDS["geo"].pacing) == (
+        geo.profile,
+        geo.mtu_bytes,
+        geo.pacing,
+    )
+
+
+@pytest.mark.parametrize(
+    ("names", "rule"),
+    [
+        (["geo", "nowhere"], "links=nowhere: must be a kind of link or a profile: geo, geo-published"),
+        (["geo", "geo-viasat"], "links=geo: must be a link that is named once"),
+    ],
+)
+def test_links_that_cannot_be_compared_are_refused(names: list[str], rule: str) -> None:
+    with pytest.raises(UserError, match=f"^command line: {rule}"):
+        links(names)
+
+
+def test_a_profile_that_is_a_kind_of_link_is_that_kind() -> None:
+    assert links(["geo-viasat", "wifi-medium"])[0] == KINDS["geo"]
+
+
+def test_one_sender_alone_is_refused() -> None:
+    with pytest.raises(UserError, match="cca=cubic: must be at least two senders"):
+        Comparison(["cubic"], known_senders(["cubic"]), links(["wired"]))
+
+
+def test_a_sender_that_is_named_twice_is_refused() -> None:
+    with pytest.raises(UserError, match="cca=cubic,cubic: must be a list that names each sender once"):
+        known_senders(["cubic", "cubic"])
