@@ -26,6 +26,17 @@ class Link:
     mtu_bytes: int | None = None
     pacing: Literal["fq"] | None = None
     meaning: str = ""
+    rival: str | None = None  # the sender of a second download at the same time: what does it lose?
+
+    @property
+    def topology(self) -> str:
+        """Return the topology that has room for its downloads."""
+        return "dumbbell" if self.rival else "path"
+
+    @property
+    def title(self) -> str:
+        """Return what pages call it."""
+        return self.meaning or self.name
 
 
 # The servers of the recorded GEO downloads announced an MSS of 1308 and paced by fq: see lab/scenarios/geo.yml.
@@ -40,6 +51,7 @@ KINDS = {
         Link("wifi-high", "wifi-high", 4, pacing="fq", meaning="WiFi of high signal"),
         Link("wifi-low", "wifi-low", 4, pacing="fq", meaning="WiFi of low signal"),
         Link("wired", "wired-clean", 5, meaning="wired, for reference"),
+        Link("wired-shared", "wired-clean", 10, meaning="wired, shared with CUBIC", rival="cubic"),
     )
 }
 
@@ -61,5 +73,5 @@ def _link(name: str, duration_s: int | None) -> Link:
     if Path(name).suffix != ".yml" and name not in profile_files():
         known = ", ".join((*KINDS, *profile_files()))
         raise field_error(COMMAND_LINE, "links", name, f"a kind of link or a profile: {known}")
-    same = next((link for link in KINDS.values() if link.profile == name), None)
+    same = next((link for link in KINDS.values() if link.profile == name and not link.rival), None)
     return same or Link(require_name(Path(name).stem, COMMAND_LINE), name, duration_s or PROFILE_S)
