@@ -53,7 +53,7 @@ class Chosen:
     def comparison(self) -> Comparison:
         """Return the comparison of senders of cca.yml; the first is the subject."""
         senders = known_senders(_names(self.ccas))
-        chosen = links(_names(self.links) if self.links else None, self.duration_s)
+        chosen = links(_names(self.links) if self.links else None, self.duration_s, self.quick)
         trials = (1 if self.quick else TRIALS) if self.trials is None else self.trials
         seed = SEED if self.seed is None else self.seed
         return Comparison([next(iter(senders))], senders, chosen, trials, seed, self.duration_s)
@@ -117,6 +117,8 @@ def _run(
 
 def _after(state: State, comparison: Comparison, most: int) -> str:
     """Return the line of a look."""
+    if most == 1:
+        return "after one trial of each sender: values only, no sender can separate"
     still = [name for name, undecided in state.undecided.items() if undecided]
     of = f"after {state.trials} trials of each sender"
     if not still:
@@ -145,7 +147,7 @@ def _announce(comparison: Comparison, course: Course, options: RunOptions, conso
     _line(console, f"{', '.join(comparison.subjects)} against {', '.join(others) or 'one another'}, on {shown}")
     _line(
         console,
-        f"{counts} trials of each sender on each link, the same draws for all; a link ends once "
+        f"{counts} {'trial' if most == 1 else 'trials'} of each sender on each link, the same draws for all; a link ends once "
         f"{' and '.join(comparison.subjects)} has separated from every other by {measure.name} "
         f"(error {100 * ALPHA:g} % per link, over all looks and pairs)",
     )

@@ -16,7 +16,7 @@ from lab.evaluation.compare.results import LinkResult
 from lab.report.matrix.published import short_label
 
 MEASURED_MOST = 100.0  # percent, of a bar
-DIGITS = {"s": 2, "ms": 1, "packets": 0, "Mb/s": 1, "%": 0}
+DIGITS = {"s": 2, "ms": 1, "packets": 0, "Mb/s": 1, "%": 0}  # one more of what is below 1
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Reading:
     versus: str  # the difference from the subject, with its interval; empty: it is the subject, or alone
     spoken: str
     share_pct: float
-    leads: bool
+    leads: bool  # nobody is ahead, and somebody is behind
 
 
 @dataclass(frozen=True)
@@ -38,6 +38,7 @@ class Row:
     name: str
     title: str
     trials: str
+    shared: bool  # with a rival
     page: str | None  # the report of its run
     cells: Mapping[str, Mapping[str, Reading]]  # by sender, then by measure
 
@@ -76,7 +77,7 @@ def value_text(measure: Measure, values: Sequence[float | None]) -> str:
     if measure.binary:
         return f"{round(sum(known))}/{len(known)}" if known else NONE
     mean = mean_of(known)
-    return NONE if mean is None else f"{number(mean, DIGITS[measure.unit])} {measure.unit}"
+    return NONE if mean is None else f"{number(mean, _digits(measure, mean))} {measure.unit}"
 
 
 def rank_text(place: Place | None) -> str:
@@ -90,7 +91,7 @@ def _row(comparison: Comparison, found: LinkResult, folder: Path) -> Row:
         report = found.stored.run.path.resolve() / "report.html"
         page = Path(os.path.relpath(report, folder.resolve())).as_posix()
     cells = {cca: _cells(comparison, found, cca) for cca in comparison.senders}
-    return Row(found.link.name, found.link.title, _trials(comparison, found), page, cells)
+    return Row(found.link.name, found.link.title, _trials(comparison, found), bool(found.link.rival), page, cells)
 
 
 def _trials(comparison: Comparison, found: LinkResult) -> str:
@@ -99,7 +100,8 @@ def _trials(comparison: Comparison, found: LinkResult) -> str:
         return "no trial has a result"
     valid = sorted({found.valid(cca) for cca in comparison.senders})
     few = f"{valid[0]}" if len(valid) == 1 else f"{valid[0]} to {valid[-1]}"
-    return f"{few} of {found.trials} trials each" if valid != [found.trials] else f"{found.trials} trials each"
+    trials = f"{found.trials} {'trial' if found.trials == 1 else 'trials'} each"
+    return trials if valid == [found.trials] else f"{few} of {trials}"
 
 
 def _cells(comparison: Comparison, found: LinkResult, cca: str) -> dict[str, Reading]:
@@ -123,7 +125,8 @@ def _reading(comparison: Comparison, found: LinkResult, measure: Measure, cca: s
     if pair and versus:
         apart = "separated" if pair.separated else "not separated"
         spoken += f"; {versus} against {label[subject]} on the same trials, {apart}"
-    return Reading(rank, value, versus, spoken, _share_pct(measure, by_sender, cca), bool(place and place.rank == 1))
+    leads = place is not None and place.rank == 1 and place.ties < len(by_sender) - 1
+    return Reading(rank, value, versus, spoken, _share_pct(measure, by_sender, cca), leads)
 
 
 def difference_text(measure: Measure, pair: Pair, of_sender: str) -> str:
@@ -134,13 +137,17 @@ def difference_text(measure: Measure, pair: Pair, of_sender: str) -> str:
     sign = 1 if pair.first == of_sender else -1
     scale = 100 if measure.binary else 1
     unit = "points" if measure.unit == "%" else measure.unit
-    digits = DIGITS[measure.unit]
+    digits = _digits(measure, found.difference)
     value = _signed(sign * scale * found.difference, digits)
     if found.lo is None or found.hi is None:
         return f"{value} {unit}"
     bounds = sorted((sign * scale * found.lo, sign * scale * found.hi))
     interval = f"[{_signed(bounds[0], digits)}, {_signed(bounds[1], digits)}]"
     return f"{value} {unit} {interval}, {effect_word(found.effect)} effect"
+
+
+def _digits(measure: Measure, value: float) -> int:
+    return DIGITS[measure.unit] + (0 < abs(value) < 1 and measure.unit != "%")
 
 
 def _signed(value: float, digits: int) -> str:

@@ -16,15 +16,19 @@ from lab.report.table import Group, Row, Table
 
 BRIEF = ("chokepoint", "throughput", "object_1000000", "object_20000000", "queueing", "retransmits", "harm")
 
+NARROW = ("chokepoint", "throughput", "object_20000000", "harm")  # what a terminal of 80 columns has room for
 
-def ranks_table(comparison: Comparison, found: Sequence[LinkResult], primary: str) -> Table:
+
+def ranks_table(
+    comparison: Comparison, found: Sequence[LinkResult], primary: str, chosen: Sequence[str] = BRIEF
+) -> Table:
     """Return one group per link with one row per sender: each cell a rank and a value."""
-    names = dict.fromkeys((primary, *BRIEF))
+    names = dict.fromkeys((primary, *chosen))
     measures = [BY_NAME[name] for name in names if any(name in each.values for each in found)]
     groups = tuple(_group(comparison, each, measures) for each in found if each.stored)
     caption = (
-        "Rank: mean of each sender on each link. Senders that have not separated share a rank (=): exact paired "
-        f"group-sequential test, Holm over the pairs of a link and measure, {100 * ALPHA:g} %."
+        "Rank: mean of each sender on each link (trials). Senders that have not separated share a rank (=): exact "
+        f"paired group-sequential test, Holm over the pairs of a link and measure, {100 * ALPHA:g} %."
     )
     return Table("ranks", caption, ("Sender", *(measure.short for measure in measures)), groups, (), "Link")
 
@@ -32,7 +36,7 @@ def ranks_table(comparison: Comparison, found: Sequence[LinkResult], primary: st
 def _group(comparison: Comparison, found: LinkResult, measures: Sequence[Measure]) -> Group:
     named = labels(comparison)
     rows = [Row((named[cca], *(_cell(found, measure, cca) for measure in measures))) for cca in comparison.senders]
-    return Group(f"{found.link.title}, {found.trials} trials", tuple(rows))
+    return Group(f"{found.link.title} ({found.trials})", tuple(rows))
 
 
 def _cell(found: LinkResult, measure: Measure, cca: str) -> str:

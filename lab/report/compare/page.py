@@ -51,13 +51,14 @@ class Page:
         """Return how many criteria were run, wholly or in part."""
         return sum(row.state != NOT_RUN for row in self.scorecard)
 
-    def lacking(self, row: Row, measure: Measure) -> str:
-        """Return why a link has no value of a measure."""
-        if measure.shared:
-            return "not run" if not any(measure.name in cells for cells in row.cells.values()) else "no valid trial"
-        if measure.size_bytes:
+    def lacking(self, row: Row, measure: Measure, cca: str) -> str:
+        """Return why a sender has no value of a measure on a link."""
+        elsewhere = any(measure.name in cells for cells in row.cells.values())
+        if measure.shared != row.shared or (measure.shared and not elsewhere):
+            return "not run"
+        if measure.size_bytes and not elsewhere:
             return "no download was so long"
-        return "not run"
+        return "no exit was judged" if row.cells[cca] and measure.binary else "no valid trial"
 
 
 def render(page: Page) -> str:
@@ -88,15 +89,24 @@ def _sentence(comparison: Comparison, found: LinkResult, measure: Measure) -> st
     if measure.name not in found.values:
         return "has no result."
     named, places = labels(comparison), found.places[measure.name]
+    values = {name: value_text(measure, found.values[measure.name][name]) for name in places}
+    trials = f"{found.trials} {'trial' if found.trials == 1 else 'trials'} each"
+    if all(place.rank == 1 for place in places.values()):
+        shown = ", ".join(f"{named[name]} {values[name]}" for name in places)
+        return f"{measure.title}: {shown}. No sender has separated from another after {trials}."
     by_rank = sorted(places, key=lambda name: places[name].rank)
-    shown = ", ".join(
-        f"{rank_text(places[name])} {named[name]} ({value_text(measure, found.values[measure.name][name])})"
-        for name in by_rank
-    )
-    open_pairs = undecided(found.pairs[measure.name], comparison.subjects)
-    tied = dict.fromkeys(named[pair.second if pair.first in comparison.subjects else pair.first] for pair in open_pairs)
-    rest = f"; not separated from {_listed(list(tied))}" if tied else ""
-    return f"{measure.title}: {shown}; {found.trials} trials{rest}."
+    shown = ", ".join(f"{rank_text(places[name])} {named[name]} ({values[name]})" for name in by_rank)
+    return f"{measure.title}: {shown}; {trials}.{_tied(comparison, found, measure)}"
+
+
+def _tied(comparison: Comparison, found: LinkResult, measure: Measure) -> str:
+    """Return from whom each subject has not separated."""
+    named, lines = labels(comparison), []
+    for subject in comparison.subjects:
+        tested = undecided(found.pairs[measure.name], [subject])
+        others = [named[pair.second if pair.first == subject else pair.first] for pair in tested]
+        lines += [f" {named[subject]} has not separated from {_listed(others)}."] if others else []
+    return "".join(lines)
 
 
 def notes(found: Sequence[LinkResult], state: State) -> Iterator[str]:
@@ -153,9 +163,9 @@ def method(comparison: Comparison, plan: Looks, measure: str) -> list[str]:
         "link: by harm).",
         "Two senders have separated when an exact group-sequential test of their paired differences rejects that they "
         "are alike: sign patterns for amounts, both senders at the same chance for shares. The first look may spend "
-        f"{100 * FIRST_SHARE:g} % of the error. Holm's correction is over the {every} pairs of a link and measure, so "
-        f"that the error of all of them together, over all looks, is at most {100 * ALPHA:g} %. It is per link and "
-        "measure: over all cells of this page more than one of 20 may be wrong by chance.",
+        f"{100 * FIRST_SHARE:g} % of the error. Holm's correction is over the pairs of a link and measure (here "
+        f"{every}), so that the error of all of them together, over all looks, is at most {100 * ALPHA:g} %. It is per "
+        "link and measure: over all cells of this page more than one of 20 may be wrong by chance.",
         f"Intervals are paired bootstrap intervals of {100 * CONFIDENCE:g} % for one pair alone. The effect is the "
         "share of trials in which the first is larger less the share in which it is smaller, in words (thresholds of "
         "Romano and others, 2006). Invalid trials count nowhere.",

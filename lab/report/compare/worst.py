@@ -14,14 +14,16 @@ from lab.evaluation.compare.results import LinkResult
 from lab.figures.moments import CAPACITY, LOOKS, Moments, key
 from lab.figures.save import svg
 from lab.figures.sheet import in_house_style
-from lab.figures.style import Drawing, Look, canvas, envelope
+from lab.figures.style import Drawing, Look, canvas, envelope, title
 from lab.figures.subject import Subject, subject
 from lab.judge.registry import TRUTH
 from lab.report.compare.cells import mean_of, value_text
+from lab.report.matrix.published import short_label
 from lab.report.template import Picture, picture
 
 PANELS = ("congestion window\n(packets)", "smoothed RTT\n(ms)", "queue (MB)")
 HEIGHT_IN = 5.2
+HALF = 0.45  # of the figure's width: a column
 POINTS = 500  # of each line: a page holds a picture per link
 
 
@@ -101,13 +103,13 @@ def explain(worst: Worst, labels: Mapping[str, str], page: str) -> Explained | N
     own, other = pair
     if own is None or other is None:
         return None
-    title = f"{worst.found.link.title}: {labels[worst.cca]}, trial {worst.trial}, next to {labels[worst.best]}"
+    what = f"{worst.found.link.title}: {labels[worst.cca]}, trial {worst.trial}, next to {labels[worst.best]}"
     outcomes = stored.judged.outcomes
     sentences = [_left(each, outcomes, labels[each.trial.cca]) for each in (own, other)]
     sentences.append(_cost(worst, labels))
-    drawing = Drawing(figure(own, other), title, f"{title}. {' '.join(sentences)}")
+    drawing = Drawing(figure(own, other), what, f"{what}. {' '.join(sentences)}")
     name = f"worst-{worst.found.link.name}-{worst.cca}"
-    return Explained(title, sentences, picture(name, svg(drawing.figure), drawing.alt, drawing.caption), page)
+    return Explained(what, sentences, picture(name, svg(drawing.figure), drawing.alt, drawing.caption), page)
 
 
 def _left(shown: Subject, outcomes: pl.DataFrame, label: str) -> str:
@@ -138,7 +140,7 @@ def _cost(worst: Worst, labels: Mapping[str, str]) -> str:
                 value_text(measure, [worst.found.values[measure.name][name][worst.trial - 1]])
                 for name in (worst.cca, worst.best)
             )
-            parts.append(f"{measure.title.lower()} {own} against {other}")
+            parts.append(f"{measure.title[0].lower()}{measure.title[1:]} {own} against {other}")
     return f"In this trial {labels[worst.cca]} had {', '.join(parts)}."
 
 
@@ -150,7 +152,7 @@ def figure(own: Subject, other: Subject) -> Figure:
     until_s = max(_until_s(each) for each in (own, other))
     for column, shown in enumerate((own, other)):
         _column(axes[:, column], shown, until_s)
-        axes[0, column].set_title(f"{shown.sender.label}, trial {shown.trial.number}")
+        title(axes[0, column], f"{short_label(shown.sender.label)}, trial {shown.trial.number}", HALF)
         axes[2, column].set_xlabel("time since the SYN (s)")
     for row, text in enumerate(PANELS):
         axes[row, 0].set_ylabel(text)

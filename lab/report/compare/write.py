@@ -17,7 +17,7 @@ from lab.evaluation.compare.results import LinkResult, digest_of
 from lab.report import text
 from lab.report.compare import page
 from lab.report.compare.cells import labels, matrix
-from lab.report.compare.forms import ranks, ranks_table, trials
+from lab.report.compare.forms import NARROW, ranks, ranks_table, trials
 from lab.report.compare.scorecard import scorecard
 from lab.report.compare.worst import Explained, explain, worst_trials
 from lab.report.table import Table
@@ -35,12 +35,14 @@ class Written:
 
     headline: Sequence[str]
     table: Table
+    narrow: Table  # fewer measures
     digest: str
     files: Mapping[str, Path]
 
     def shown(self, width: int) -> RenderableType:
         """Return sentences and ranks as a console of that width prints them."""
-        return text.shown(self.headline, (self.table,), width)
+        table = self.narrow if width < text.NARROW_CHARS else self.table
+        return text.shown((*self.headline, f"Digest of the results: {self.digest}"), (table,), width)
 
 
 def write(
@@ -60,7 +62,7 @@ def write(
     contents["ranks.txt"] = text.render(headline, (table,))
     written = {name: write_whole(folder / name, content) for name, content in contents.items()}
     files = {"page": written[PAGE], "ranks": written["ranks.csv"], "trials": written["trials.csv"]}
-    return Written([*headline, f"Digest of the results: {digest}"], table, digest, files)
+    return Written(headline, table, ranks_table(comparison, found, measure, NARROW), digest, files)
 
 
 def _contents(comparison: Comparison, found: Sequence[LinkResult], table: Table) -> dict[str, str]:
