@@ -145,12 +145,10 @@ def _announce(comparison: Comparison, course: Course, options: RunOptions, conso
     measure = primary_of(comparison.links[0], course.measure)
     budget = "" if course.budget_minutes is None else f", at most {course.budget_minutes:g} min of trials"
     _line(console, f"{', '.join(comparison.subjects)} against {', '.join(others) or 'one another'}, on {shown}")
-    _line(
-        console,
-        f"{counts} {'trial' if most == 1 else 'trials'} of each sender on each link, the same draws for all; a link ends once "
-        f"{' and '.join(comparison.subjects)} has separated from every other by {measure.name} "
-        f"(error {100 * ALPHA:g} % per link, over all looks and pairs)",
-    )
+    subjects = " and ".join(comparison.subjects)
+    each = f"{counts} {'trial' if most == 1 else 'trials'} of each sender on each link, the same draws for all"
+    error = f"error {100 * ALPHA:g} % per link, over all looks and pairs"
+    _line(console, f"{each}; a link ends once {subjects} has separated from every other by {measure.name} ({error})")
     _line(console, f"about {takes[0] if first == most else f'{takes[0]} to {takes[1]}'} min{budget}")
 
 
