@@ -165,6 +165,40 @@ def reproduce(
     run_and_evaluate(scenarios or [], quick, _options(jobs, scheduler, no_pcap), mirror, console)
 
 
+@app.command()
+def compare(
+    cca: Annotated[str, typer.Option(help="Senders, with commas between them; the first is compared with each other.")],
+    links: Annotated[
+        str | None,
+        typer.Option(
+            help="Kinds of link or profiles, with commas between them: geo, geo-published, leo, lte, 5g, wifi-high, "
+            "wifi-low, wired, wired-shared (next to CUBIC); default: every kind."
+        ),
+    ] = None,
+    trials: Annotated[
+        int | None, typer.Option(help="Most trials of each sender on each link; default: 12, with --quick 1.")
+    ] = None,
+    duration: Annotated[int | None, typer.Option(help="Seconds of each download; default: the link's own.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of the links' draws; default: 18.")] = None,
+    measure: Annotated[str, typer.Option(help="What decides when a link has enough trials.")] = "chokepoint",
+    quick: Annotated[bool, typer.Option("--quick", help="One trial per link, and no reports of the runs.")] = False,
+    budget_minutes: Annotated[float | None, typer.Option(help="Most minutes of trials.")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue the last comparison, with the same options.")] = (
+        False
+    ),
+    jobs: Jobs = None,
+    no_pcap: NoPcap = False,
+) -> None:
+    """Compare senders over kinds of link, and rank them on one page.
+
+    Example: `lab compare --cca search,cubic,bbr,hystartpp --links geo,leo`
+    """
+    from lab.commands.compare import Chosen, Course, compare_known
+
+    chosen = Chosen(cca, links, trials, duration, seed, quick)
+    compare_known(chosen, Course(measure, budget_minutes, resume), _options(jobs, None, no_pcap), console)
+
+
 def _options(jobs: int | None, scheduler: str | None = None, no_pcap: bool = False) -> "RunOptions":
     from lab.runs.options import RunOptions, cores
 

@@ -13,6 +13,7 @@ from pydantic import BaseModel
 
 from lab.base.contract import NULL, Field, fields, parts
 from lab.evaluation.columns import evaluation_tables
+from lab.evaluation.compare.record import ComparisonJson
 from lab.judge import summary
 from lab.judge.columns import SUMMARY, with_meanings
 from lab.judge.judged import TABLES
@@ -54,6 +55,7 @@ TRIAL_FILES = {
 JSON_FILES = {
     "run.json": ("The run.", RunJson),
     "trial.json": ("One trial.", TrialJson),
+    "comparison.json": ("A comparison, in `comparisons/<time>/` (`lab compare`).", ComparisonJson),
     "plan.json": ("What the host writes and the node executes; not stored: `trial.json` keeps its results.", Plan),
     "node.json": ("What the node leaves with its raw records; not stored: `trial.json` keeps its parts.", NodeRecord),
 }

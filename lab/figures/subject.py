@@ -98,6 +98,15 @@ def subjects(run: Run, outcomes: pl.DataFrame, replay_library: Path | None = Non
                 yield _subject(copy(trial), Sender.from_stanza(stanza), outcomes, rule, replay_library)
 
 
+def subject(run: Run, outcomes: pl.DataFrame, cca: str, number: int) -> Subject | None:
+    """Return one trial of a run; none where it is not stored."""
+    stanza = next(stanza for stanza in run.ccas if stanza["name"] == cca)
+    found = next((trial for trial in run.trials if (trial.cca, trial.number) == (cca, number)), None)
+    if found is None:
+        return None
+    return _subject(copy(found), Sender.from_stanza(stanza), outcomes, rule_of(run.scenario), None)
+
+
 def _subject(trial: Trial, sender: Sender, outcomes: pl.DataFrame, rule: str, replay_library: Path | None) -> Subject:
     rows = outcomes.filter(cca=trial.cca, trial=trial.number)
     capacity_s = dict(rows.select("heuristic", "capacity_s").iter_rows())

@@ -12,7 +12,7 @@ from markupsafe import Markup, escape
 
 from lab.base.paths import LAB
 
-ROOMS = tuple(LAB / "report" / room for room in ("", "browser", "index", "matrix"))
+ROOMS = tuple(LAB / "report" / room for room in ("", "browser", "compare", "index", "matrix"))
 STYLES = ("page.css", "matrix/matrix.css", "index/index.css", "browser/browser.css")
 SCRIPTS = {"script": "browser/browser.js", "matrix_script": "matrix/matrix.js", "page_script": "page.js"}
 
@@ -57,6 +57,11 @@ def _smaller(svg: str) -> str:
 
 def _rounded(matched: re.Match[str]) -> str:
     return re.sub(r"(\.\d)\d+", r"\1", re.sub(r"\s+", " ", matched[0]))
+
+
+def own_style(name: str) -> Markup:
+    """Return a style of one page alone."""
+    return Markup(_own(name))  # noqa: S704 - our own file
 
 
 def _own(name: str) -> str:

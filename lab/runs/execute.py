@@ -5,7 +5,7 @@
 """
 
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -34,11 +34,17 @@ class OpenRun:
     ended: int = 0
     failures: list[str] = field(default_factory=list)  # one line per trial without a result
     wall_s: float = 0.0
+    left_out: int = 0  # missing trials that are not wanted
 
     @property
     def has_ended(self) -> bool:
         """Return whether each missing trial has a result or a failure."""
         return self.ended == len(self.jobs)
+
+    @property
+    def is_complete(self) -> bool:
+        """Return whether each trial of the run has a result, once it has ended."""
+        return not self.failures and not self.left_out
 
 
 @dataclass(frozen=True)
@@ -62,24 +68,42 @@ class Observer(Protocol):
         """Receive a run after its last trial."""
 
 
+Wanted = Callable[[Job], bool]
+
+
+def every(_job: Job) -> bool:
+    """Want each missing trial."""
+    return True
+
+
 def execute(
-    experiments: Iterable[Experiment], find_run: FindRun, site: Site, options: RunOptions, observer: Observer
+    experiments: Iterable[Experiment],
+    find_run: FindRun,
+    site: Site,
+    options: RunOptions,
+    observer: Observer,
+    wanted: Wanted = every,
 ) -> Executed:
-    """Run the missing trials of all experiments; an experiment that is refused does not stop the others."""
+    """Run the missing trials of all experiments; an experiment that is refused does not stop the others.
+
+    A run stays unfinished while a missing trial is not wanted.
+    """
     executed = Executed([], [])
     if options.scheduler:  # before a run's folder is there
         require_cluster(options.scheduler, paths.results(), site.backend.required_files)
     with ExitStack() as locks:
         for experiment in experiments:
             try:
-                executed.runs.append(_open(locks, experiment, find_run, site, options))
+                executed.runs.append(_open(locks, experiment, find_run, site, options, wanted))
             except UserError as error:  # another command runs it, or the disk is too small
                 executed.refusals.append(error)
         _run_trials([run for run in executed.runs if run.jobs], options, observer)
     return executed
 
 
-def _open(locks: ExitStack, experiment: Experiment, find_run: FindRun, site: Site, options: RunOptions) -> OpenRun:
+def _open(
+    locks: ExitStack, experiment: Experiment, find_run: FindRun, site: Site, options: RunOptions, wanted: Wanted
+) -> OpenRun:
     """Create or find the run's folder, lock it, and list its missing trials."""
     require_memory(experiment, site.backend, options)
     stored = find_run(experiment, site)
@@ -87,12 +111,13 @@ def _open(locks: ExitStack, experiment: Experiment, find_run: FindRun, site: Sit
         require_space(experiment, experiment.scenario.trials * len(experiment.scenario.ccas), options)
     folder = stored or run_folder.create(experiment, site)
     locks.enter_context(run_folder.locked(folder))
-    jobs = missing_trials(experiment, folder, site.backend, options)
+    missing = missing_trials(experiment, folder, site.backend, options)
+    jobs = [job for job in missing if wanted(job)]
     if stored and jobs:
         require_space(experiment, len(jobs), options)
-    if not jobs and not Run(folder).complete:
+    if not missing and not Run(folder).complete:
         run_folder.close(folder, wall_s=0.0, complete=True)
-    return OpenRun(experiment, folder, jobs)
+    return OpenRun(experiment, folder, jobs, left_out=len(missing) - len(jobs))
 
 
 def _run_trials(runs: list[OpenRun], options: RunOptions, observer: Observer) -> None:
@@ -111,7 +136,7 @@ def _run_trials(runs: list[OpenRun], options: RunOptions, observer: Observer) ->
                 _add(run, job, result)
                 observer.trial_ended(job, result)
                 if run.has_ended:
-                    run_folder.close(run.folder, run.wall_s, complete=not run.failures)
+                    run_folder.close(run.folder, run.wall_s, complete=run.is_complete)
                     observer.run_ended(run)
     finally:
         interrupted = [run for run in runs if not run.has_ended]

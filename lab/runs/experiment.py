@@ -19,10 +19,8 @@ from lab.tables.run_json import Requested
 EXPLANATIONS = ("counterfactuals", "open")  # fields of a claim, written after the run
 NO_TRIAL = ("campaign",)  # fields of a scenario
 ADDED = ("exit_label", "exit_enters_cwr")  # fields of a sender that stored runs of before lack
-UNSET: list[tuple[str, Any]] = [
-    ("module_digest", None),
-    ("depends", []),
-]  # fields with the value that says no more than their absence
+# Fields of a sender that a run stores only with another value.
+UNSET: list[tuple[str, Any]] = [("module_digest", None), ("depends", [])]
 
 
 @dataclass(frozen=True)

@@ -2,11 +2,13 @@
 """Which stored run an experiment continues: none, the last unfinished one, or one of the same specification."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from lab.backends.backend import Site
 from lab.base import paths
 from lab.base.errors import UserError
+from lab.runs import run_folder
 from lab.runs.experiment import Experiment, specification
 from lab.tables.stored_run import Run
 
@@ -40,6 +42,37 @@ def matching(experiment: Experiment, site: Site) -> Path | None:
     return best.path if best else None
 
 
+def grown_since(began: str) -> FindRun:
+    """Return what finds the run of a comparison that began then, and lets it have as many trials as are requested now.
+
+    The run has the same specification but for the number of trials; where every run since then has another one, the
+    newest is refused with what differs.
+    """
+
+    def find(experiment: Experiment, site: Site) -> Path | None:
+        runs = [run for run in _stored(paths.results() / experiment.name) if run.path.name >= began]
+        same = [run for run in runs if _matches(run, with_trials(experiment, run.scenario["trials"]), site)]
+        if not same:
+            for run in runs[-1:]:
+                _require_same_specification(run, with_trials(experiment, run.scenario["trials"]))
+                _require_same_kernel(run, site)
+            return None
+        run = same[-1]
+        _require_same_modules(run, site)
+        _require_same_backend(run, site)
+        if run.scenario["trials"] < experiment.scenario.trials:
+            with run_folder.locked(run.path):
+                run_folder.grow(run.path, experiment)
+        return run.path
+
+    return find
+
+
+def with_trials(experiment: Experiment, trials: int) -> Experiment:
+    """Return an experiment with another number of trials."""
+    return replace(experiment, scenario=experiment.scenario.model_copy(update={"trials": trials}))
+
+
 def _stored(folder: Path) -> Iterator[Run]:
     """Yield the runs of a scenario, the oldest first."""
     for file in sorted(folder.glob("[0-9]*/run.json")):
@@ -67,6 +100,12 @@ def _require_same_kernel(run: Run, site: Site) -> None:
     if before != now:
         source = run.meta["kernel"]["kernel_source"]
         raise UserError(f"{run.path}: kernel={before}: must be {now}: it began on {source}: run without --resume")
+
+
+def _require_same_modules(run: Run, site: Site) -> None:
+    before, now = (kernel["modules_digest"] for kernel in (run.meta["kernel"], site.description.kernel))
+    if before != now:
+        raise UserError(f"{run.path}: modules={before}: must be {now}, as they are now: run without --resume")
 
 
 def _require_same_backend(run: Run, site: Site) -> None:

@@ -4,7 +4,7 @@
 A trial lasts long enough for every sender's exit from slow start, and for the truth that it is judged by.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -13,6 +13,7 @@ from lab.links.profile import profile_files
 from lab.schema.load import require_name
 
 COMMAND_LINE = "command line"
+QUICK_S = 20  # most of a quick trial: long enough for SEARCH's exit on GEO, too short for some others
 PROFILE_S = 15  # of a profile that is no kind of link: --duration gives another
 
 
@@ -26,27 +27,45 @@ class Link:
     mtu_bytes: int | None = None
     pacing: Literal["fq"] | None = None
     meaning: str = ""
+    rival: str | None = None  # the sender of a second download at the same time: what does it lose?
+
+    @property
+    def topology(self) -> str:
+        """Return the topology that has room for its downloads."""
+        return "dumbbell" if self.rival else "path"
+
+    @property
+    def title(self) -> str:
+        """Return what pages call it."""
+        return self.meaning or self.name
 
 
 # The servers of the recorded GEO downloads announced an MSS of 1308 and paced by fq: see lab/scenarios/geo.yml.
 KINDS = {
     link.name: link
     for link in (
-        Link("geo", "geo-viasat", 30, 1360, "fq", "GEO, as recorded"),
-        Link("geo-published", "geo-viasat-thesis", 30, 1360, "fq", "GEO, as the thesis describes it"),
+        Link("geo", "geo-viasat", 45, 1360, "fq", "GEO, as recorded"),
+        Link("geo-published", "geo-viasat-thesis", 45, 1360, "fq", "GEO, as the thesis describes it"),
         Link("leo", "leo-starlink", 6, meaning="LEO (Starlink), as recorded"),
         Link("lte", "lte-verizon", 8, meaning="LTE, as recorded"),
         Link("5g", "5g-driving", 8, meaning="5G, as recorded"),
         Link("wifi-high", "wifi-high", 4, pacing="fq", meaning="WiFi of high signal"),
         Link("wifi-low", "wifi-low", 4, pacing="fq", meaning="WiFi of low signal"),
         Link("wired", "wired-clean", 5, meaning="wired, for reference"),
+        Link("wired-shared", "wired-clean", 10, meaning="wired, shared with CUBIC", rival="cubic"),
     )
 }
 
 
-def links(names: list[str] | None, duration_s: int | None = None) -> tuple[Link, ...]:
-    """Return the links of a comparison: every kind, or those of some kinds, profiles and profiles' files."""
-    chosen = [_link(name, duration_s) for name in names] if names else list(KINDS.values())
+def links(names: list[str] | None, duration_s: int | None = None, quick: bool = False) -> tuple[Link, ...]:
+    """Return the links of a comparison: every kind, or those of some kinds, profiles and profiles' files.
+
+    quick: shorter trials, and of all kinds those without a rival.
+    """
+    every = [link for link in KINDS.values() if not (quick and link.rival)]
+    chosen = [_link(name, duration_s) for name in names] if names else every
+    if quick:
+        chosen = [replace(link, duration_s=min(link.duration_s, QUICK_S)) for link in chosen]
     known: dict[str, Link] = {}
     for link in chosen:
         if link.name in known:
@@ -61,5 +80,5 @@ def _link(name: str, duration_s: int | None) -> Link:
     if Path(name).suffix != ".yml" and name not in profile_files():
         known = ", ".join((*KINDS, *profile_files()))
         raise field_error(COMMAND_LINE, "links", name, f"a kind of link or a profile: {known}")
-    same = next((link for link in KINDS.values() if link.profile == name), None)
+    same = next((link for link in KINDS.values() if link.profile == name and not link.rival), None)
     return same or Link(require_name(Path(name).stem, COMMAND_LINE), name, duration_s or PROFILE_S)

@@ -31,25 +31,33 @@ CLEAR_ATTEMPTS, CLEAR_PAUSE_S = 20, 0.05  # a kernel that was just killed may st
 def create(experiment: Experiment, site: Site) -> Path:
     """Create the folder of a new run, with its run.json."""
     path = new_folder(paths.results() / experiment.name)
+    (path / "trials").mkdir()
     _write(path, {"format": FORMAT, "complete": False, **specification(experiment), **_environment(experiment, site)})
     return path
 
 
-def new_folder(scenario: Path) -> Path:
-    """Create a folder named by the time; where another run began in this second, the next second's."""
+def grow(folder: Path, experiment: Experiment) -> None:
+    """Let a run have more trials of the same specification: its first trials stay as they are."""
+    number = range(1, experiment.scenario.trials + 1)
+    seeds = [trial_seed(experiment.scenario.seed, each) for each in number]
+    meta: RunJson = {**Run(folder).meta, **specification(experiment), "seeds": seeds, "complete": False}
+    _write(folder, meta)
+
+
+def new_folder(parent: Path) -> Path:
+    """Create a folder named by the time; where another one has this second's name, the next second's."""
     while True:
-        path = scenario / datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H-%M-%SZ")
+        path = parent / datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H-%M-%SZ")
         try:
-            scenario.mkdir(parents=True, exist_ok=True)
+            parent.mkdir(parents=True, exist_ok=True)
             path.mkdir()
         except FileExistsError:
             if not path.is_dir():
-                raise UserError(f"{scenario}: must be a folder") from None
+                raise UserError(f"{parent}: must be a folder") from None
             time.sleep(1 - time.time() % 1)
         except OSError as error:
             raise UserError(f"{path}: {error.strerror}") from None
         else:
-            (path / "trials").mkdir()
             return path
 
 

@@ -46,8 +46,8 @@ class Comparison:
     def experiment(self, link: Link, trials: int) -> Experiment:
         """Return the experiment of one link with so many trials: the first ones are the same whatever their number."""
         content = {
-            "question": f"Which of {', '.join(self.senders)} is best on link {link.meaning or link.name}?",
-            "topology": "path",
+            "question": f"Which of {', '.join(self.senders)} is best on link {link.title}?",
+            "topology": link.topology,
             "profile": link.profile,
             "ccas": list(self.senders),
             "trials": trials,
@@ -55,10 +55,16 @@ class Comparison:
             "seed": self.seed,
             "mtu_bytes": link.mtu_bytes,
             "pacing": link.pacing,
+            "rival": link.rival,
             "in_summary": False,
         }
         scenario = parse(Scenario, content, Path(COMMAND_LINE))
-        return assemble(f"{PREFIX}{link.name}", scenario, COMMAND_LINE, "cca", self.senders)
+        return assemble(f"{PREFIX}{link.name}", scenario, COMMAND_LINE, "cca", self._known(link))
+
+    def _known(self, link: Link) -> dict[str, Cca]:
+        """Return what a link's experiment may name: the senders, and the rival."""
+        rival = {} if link.rival is None else {link.rival: load_cca(link.rival, COMMAND_LINE, "rival")}
+        return rival | dict(self.senders)
 
 
 def known_senders(names: Sequence[str]) -> dict[str, Cca]:

@@ -49,7 +49,7 @@ class OwnModule:
 
 
 def build_own(source: OwnSource, tree: Tree) -> OwnModule:
-    """Return the module of a source for a kernel's tree; build it where it is not cached. BuildError holds all errors."""
+    """Return the module of a source for a kernel's tree, from the cache or built; BuildError holds all errors."""
     code = digest_of_files(sorted(HERE.glob("*.py")))
     folder = paths.cache() / f"own-{source.digest_with(code, tree.digest)}"
     if not finished(folder):
@@ -73,7 +73,7 @@ def _build(source: OwnSource, tree: Tree, draft: Path) -> None:
     if made.status or any(each.kind == "error" for each in diagnostics):
         raise BuildError(source.path, diagnostics, made.last_line)
     module = _only_module(source, work)
-    too_large = oversized_state(source, builder.run(DUMP + [module.name], most_bytes=DUMP_BYTES).output)
+    too_large = oversized_state(source, builder.run([*DUMP, module.name], most_bytes=DUMP_BYTES).output)
     if too_large:
         raise BuildError(source.path, [*diagnostics, *too_large], "")
     shutil.copyfile(module, draft / DEBUG)

@@ -43,9 +43,8 @@ class OwnSource:
 
 def read_source(path: Path) -> OwnSource:
     """Read a C file with the headers beside it that it includes, or a folder; UserError where it is neither."""
-    name = re.sub(
-        r"[^a-z0-9_]", "_", path.resolve().stem.lower() if path.suffix == ".c" else path.resolve().name.lower()
-    )
+    whole = path.resolve()
+    name = re.sub(r"[^a-z0-9_]", "_", (whole.stem if path.suffix == ".c" else whole.name).lower())
     if path.is_dir():
         return OwnSource(path, path, name, _with_kbuild(path, dict(_folder_files(path, path))))
     if path.suffix != ".c":

@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`lab compare`: a campaign of senders over kinds of link, and one page that ranks them."""
+
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from rich.console import Console
+
+from lab.backends.backend import Site
+from lab.base import paths
+from lab.base.errors import UserError, going_on
+from lab.commands.prepare import prepare
+from lab.commands.progress import BOOT_S, TrialBar
+from lab.commands.run import VIRTUAL_S_PER_S
+from lab.evaluation.compare import record
+from lab.evaluation.compare.campaign import State, campaign, looks_of
+from lab.evaluation.compare.comparison import SEED, TRIALS, Comparison, known_senders
+from lab.evaluation.compare.measures import PRIMARY, measure_of, primary_of
+from lab.evaluation.compare.results import results
+from lab.evaluation.compare.sequential import ALPHA
+from lab.kernel.recipe import Recipe
+from lab.report.compare.write import Written, write
+from lab.runs.link_kinds import Link, links
+from lab.runs.options import RunOptions
+from lab.runs.recordings import unfetched
+
+AGAIN = "lab compare --resume"
+
+
+@dataclass(frozen=True)
+class Course:
+    """How a campaign is run: what decides when a link has enough trials, and how long it may take."""
+
+    measure: str = PRIMARY
+    budget_minutes: float | None = None
+    resume: bool = False
+    reports: bool = True  # also write the report of each link's run
+    again: str = AGAIN  # the command that goes on after Ctrl-C
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """What a command line chooses, as it is written there."""
+
+    ccas: str
+    links: str | None = None
+    trials: int | None = None
+    duration_s: int | None = None
+    seed: int | None = None
+    quick: bool = False
+
+    def comparison(self) -> Comparison:
+        """Return the comparison of senders of cca.yml; the first is the subject."""
+        senders = known_senders(_names(self.ccas))
+        chosen = links(_names(self.links) if self.links else None, self.duration_s, self.quick)
+        trials = (1 if self.quick else TRIALS) if self.trials is None else self.trials
+        seed = SEED if self.seed is None else self.seed
+        return Comparison([next(iter(senders))], senders, chosen, trials, seed, self.duration_s)
+
+
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",")]
+
+
+def compare_known(chosen: Chosen, course: Course, options: RunOptions, console: Console) -> None:
+    """Compare senders of cca.yml, on the links whose recordings are there."""
+    measure_of(course.measure)
+    comparison = fetched(chosen.comparison(), console)
+    site = prepare(Recipe(), console).site
+    compare(comparison, replace(course, reports=course.reports and not chosen.quick), site, options, console)
+
+
+def fetched(comparison: Comparison, console: Console) -> Comparison:
+    """Return the comparison without links whose recordings are not there; print a line for each."""
+    kept: list[Link] = []
+    for link in comparison.links:
+        lacking = " ".join(dataset.name for dataset in unfetched(comparison.experiment(link, 1)))
+        if lacking:
+            _line(console, f"without {link.name}: its recording is not fetched: lab traces fetch {lacking}")
+        else:
+            kept.append(link)
+    if not kept:
+        raise UserError("links: must be at least one whose recording is fetched: lab traces fetch --all")
+    return replace(comparison, links=kept)
+
+
+def compare(comparison: Comparison, course: Course, site: Site, options: RunOptions, console: Console) -> Written:
+    """Run the campaign, write its page, and print the ranks; a link or a trial that fails does not stop the others."""
+    request = record.requested(comparison, course.measure)
+    folder = record.resumed(request) if course.resume else None
+    _announce(comparison, course, options, console)
+    folder = folder or record.begin(request)
+    _line(console, f"results in {folder}, runs in {paths.results()}/compare-*")
+    with going_on(partial(str, course.again)):
+        state = _run(comparison, course, folder.name, site, options, console)
+        found = results(comparison, folder.name, looks_of(comparison, course.measure))
+        record.write(folder, {**request, "command": record.read(folder)["command"], "complete": state.decided})
+        written = write(folder, comparison, course.measure, found, state, course.reports)
+    console.print(written.shown(console.width))
+    _conclude(state, folder, course, console)
+    for name, path in written.files.items():
+        _line(console, f"{name:9} {path}")
+    return written
+
+
+def _run(
+    comparison: Comparison, course: Course, began: str, site: Site, options: RunOptions, console: Console
+) -> State:
+    budget_s = None if course.budget_minutes is None else 60 * course.budget_minutes
+    state, most = State(), looks_of(comparison, course.measure).trials[-1]
+    bars = partial(TrialBar, console, many_runs=True)
+    for state in campaign(comparison, course.measure, began, site, options, bars, budget_s):
+        _line(console, _after(state, comparison, most))
+    return state
+
+
+def _after(state: State, comparison: Comparison, most: int) -> str:
+    """Return the line of a look."""
+    if most == 1:
+        return "after one trial of each sender: values only, no sender can separate"
+    still = [name for name, undecided in state.undecided.items() if undecided]
+    of = f"after {state.trials} trials of each sender"
+    if not still:
+        return f"{of}: separated on every link"
+    goes_on = "goes on with" if state.trials < most and not state.budget_used else "not separated:"
+    return f"{of}: separated on {len(comparison.links) - len(still)} of {len(comparison.links)} links; {goes_on} " + (
+        ", ".join(still)
+    )
+
+
+def _announce(comparison: Comparison, course: Course, options: RunOptions, console: Console) -> None:
+    """Print what will be done, when it stops, and how long it may take."""
+    plan = looks_of(comparison, course.measure)
+    others = [name for name in comparison.senders if name not in comparison.subjects]
+    per_trial_s = [comparison.duration_s or link.duration_s for link in comparison.links]
+    first, most = plan.trials[0], plan.trials[-1]
+    counts = str(most) if first == most else f"{first} to {most}"
+    minutes = [
+        count * len(comparison.senders) * sum(each + BOOT_S for each in per_trial_s) / VIRTUAL_S_PER_S / 60
+        for count in (first, most)
+    ]
+    takes = [max(round(each / options.workers), 1) for each in minutes]
+    shown = ", ".join(f"{link.name} ({each} s)" for link, each in zip(comparison.links, per_trial_s, strict=True))
+    measure = primary_of(comparison.links[0], course.measure)
+    budget = "" if course.budget_minutes is None else f", at most {course.budget_minutes:g} min of trials"
+    _line(console, f"{', '.join(comparison.subjects)} against {', '.join(others) or 'one another'}, on {shown}")
+    subjects = " and ".join(comparison.subjects)
+    each = f"{counts} {'trial' if most == 1 else 'trials'} of each sender on each link, the same draws for all"
+    error = f"error {100 * ALPHA:g} % per link, over all looks and pairs"
+    _line(console, f"{each}; a link ends once {subjects} has separated from every other by {measure.name} ({error})")
+    _line(console, f"about {takes[0] if first == most else f'{takes[0]} to {takes[1]}'} min{budget}")
+
+
+def _conclude(state: State, folder: Path, course: Course, console: Console) -> None:
+    for name, reason in list(state.failures.items()):
+        _line(console, f"no result: {name}: {reason}")
+    if state.budget_used:
+        _line(console, f"the budget of {course.budget_minutes:g} min is used: '{course.again}' goes on in {folder}")
+
+
+def _line(console: Console, text: str) -> None:
+    console.print(text, soft_wrap=True, markup=False)

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The campaign of a comparison: look after look, only on links where a subject has not separated from every other.
+
+Each look lets the runs grow: after it every run is a whole ordinary run. A trial without a result costs itself only.
+"""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+
+from lab.backends.backend import Site
+from lab.evaluation.compare.comparison import Comparison
+from lab.evaluation.compare.measures import primary_of
+from lab.evaluation.compare.ranks import Pair, undecided
+from lab.evaluation.compare.results import tested_pairs
+from lab.evaluation.compare.sequential import Looks, looks
+from lab.runs.execute import Observer, OpenRun, execute
+from lab.runs.find_run import grown_since
+from lab.runs.link_kinds import Link
+from lab.runs.options import RunOptions
+from lab.runs.pool import Result
+from lab.runs.trial import Job
+
+
+class BudgetUsed(Exception):
+    """The minutes are used up; what is stored is whole."""
+
+
+@dataclass
+class Budgeted:
+    """An observer that ends the campaign when its time is up."""
+
+    observer: Observer
+    until_s: float  # by time.monotonic()
+
+    def begin(self, jobs: list[Job]) -> None:
+        """Pass it on."""
+        self.observer.begin(jobs)
+
+    def trial_ended(self, job: Job, result: Result) -> None:
+        """Pass it on, unless the time is up."""
+        self.observer.trial_ended(job, result)
+        if time.monotonic() > self.until_s:
+            raise BudgetUsed
+
+    def run_ended(self, run: OpenRun) -> None:
+        """Pass it on."""
+        self.observer.run_ended(run)
+
+
+@dataclass
+class State:
+    """What is known after a look: pairs that have not separated, by link, and what failed."""
+
+    trials: int = 0
+    undecided: dict[str, list[Pair]] = field(default_factory=dict)
+    failures: dict[str, str] = field(default_factory=dict)  # by link, sender and trial
+    budget_used: bool = False
+
+    @property
+    def decided(self) -> bool:
+        """Return whether no link needs more trials."""
+        return not self.budget_used and not any(self.undecided.values())
+
+
+def looks_of(comparison: Comparison, measure: str) -> Looks:
+    """Return after how many trials the campaign looks: the same for each link."""
+    count = len(comparison.senders)
+    binary = primary_of(comparison.links[0], measure).binary
+    return looks(comparison.trials, count * (count - 1) // 2, binary)
+
+
+def campaign(
+    comparison: Comparison,
+    measure: str,
+    began: str,
+    site: Site,
+    options: RunOptions,
+    bars: Callable[[], AbstractContextManager[Observer]],
+    budget_s: float | None,
+) -> Iterator[State]:
+    """Run the trials, and yield what is known after each look; a run of before goes on where it was.
+
+    bars: an observer for the trials of each look.
+    """
+    plan = looks_of(comparison, measure)
+    state = State(undecided={link.name: [] for link in comparison.links})
+    until_s = None if budget_s is None else time.monotonic() + budget_s
+    going_on = list(comparison.links)
+    for link in going_on:  # refused before anything runs
+        grown_since(began)(comparison.experiment(link, 1), site)
+    for trials in plan.trials:
+        with bars() as bar:
+            observer = bar if until_s is None else Budgeted(bar, until_s)
+            try:
+                _run(comparison, going_on, trials, began, site, options, observer, state)
+            except BudgetUsed:
+                state.budget_used = True
+        state.trials = trials
+        for link in going_on:
+            tested = tested_pairs(comparison, link, primary_of(link, measure), began, plan)
+            state.undecided[link.name] = undecided(tested, comparison.subjects)
+        going_on = [link for link in going_on if state.undecided[link.name]]
+        yield state
+        if state.budget_used or not going_on:
+            return
+
+
+def _run(
+    comparison: Comparison,
+    links: list[Link],
+    trials: int,
+    began: str,
+    site: Site,
+    options: RunOptions,
+    observer: Observer,
+    state: State,
+) -> None:
+    """Run the trials up to a number; one that failed in this campaign is not tried again."""
+    experiments = [comparison.experiment(link, trials) for link in links]
+    executed = execute(
+        experiments,
+        grown_since(began),
+        site,
+        options,
+        observer,
+        lambda job: f"{job.experiment.name} {job.folder.name}" not in state.failures,
+    )
+    for run in executed.runs:
+        for line in run.failures:
+            name, _, reason = line.partition(": ")
+            state.failures[f"{run.experiment.name} {name}"] = reason
+    for refusal in executed.refusals:
+        raise refusal

@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What senders are compared by: one value per trial and measure."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from lab.base.errors import field_error
+from lab.base.processes import map_in_processes
+from lab.evaluation.compare.queueing import mean_wait_ms
+from lab.judge.classify import ExitClass
+from lab.judge.digest import OBJECT_BYTES
+from lab.judge.registry import TRUTH
+from lab.judge.stored import Stored
+from lab.runs.link_kinds import COMMAND_LINE, Link
+from lab.tables.downloads import RIVAL
+
+PER_PROCESS = 24  # trials whose queue is read by one process
+REFERENCE = "cubic"  # whom harm is done to, and with whom it is compared (RFC 9743, 5.2.1)
+
+Values = dict[str, list[float | None]]  # of each sender, by trial from the first on
+
+
+@dataclass(frozen=True)
+class Measure:
+    """One choice of what senders are ranked by; `binary`: each trial's value is 0 or 1."""
+
+    name: str
+    title: str
+    short: str  # with its unit, in the header of a table
+    meaning: str
+    unit: str
+    more_is_better: bool = False
+    binary: bool = False
+    size_bytes: int | None = None  # of a measure that is the time for an object
+    shared: bool = False  # of links with a rival only; the others are of links without
+
+
+def _object(size_bytes: int, size: str) -> Measure:
+    meaning = (
+        f"seconds from the SYN until the client had the first {size} of the download, in order; where it never had "
+        "them, the length of the trial: a lower bound"
+    )
+    return Measure(f"object_{size_bytes}", f"Time for {size}", f"{size} (s)", meaning, "s", size_bytes=size_bytes)
+
+
+MEASURES = (
+    Measure(
+        "chokepoint",
+        "At the chokepoint",
+        "Choke- point",
+        "share of the judged trials that left slow start after the queue stayed filled and before a loss, by the true "
+        "queue",
+        "%",
+        more_is_better=True,
+        binary=True,
+    ),
+    Measure("throughput", "Throughput", "Mb/s", "goodput of the whole download", "Mb/s", more_is_better=True),
+    _object(100_000, "100 kB"),
+    _object(1_000_000, "1 MB"),
+    _object(5_000_000, "5 MB"),
+    _object(20_000_000, "20 MB"),
+    Measure(
+        "queueing",
+        "Queueing delay",
+        "Queue (ms)",
+        "mean wait at the bottleneck over the download, from its sampled queue",
+        "ms",
+    ),
+    Measure("retransmits", "Retransmissions", "Re- sent", "segments that the sender's kernel retransmitted", "packets"),
+    Measure(
+        "harm",
+        "Harm to CUBIC",
+        "Harm (%)",
+        "what a CUBIC that downloads at the same time loses, in percent of its throughput next to another CUBIC on the "
+        "same link and trial (RFC 9743, 5.2.1)",
+        "%",
+        shared=True,
+    ),
+)
+PRIMARY = MEASURES[0].name
+BY_NAME = {measure.name: measure for measure in MEASURES}
+
+
+def measure_of(name: str) -> Measure:
+    """Return a measure by its name."""
+    if name not in BY_NAME:
+        raise field_error(COMMAND_LINE, "measure", name, f"one of {', '.join(BY_NAME)}")
+    return BY_NAME[name]
+
+
+def primary_of(link: Link, measure: str) -> Measure:
+    """Return what decides when a link has enough trials: the chosen measure; harm where a rival takes part."""
+    return BY_NAME["harm"] if link.rival else measure_of(measure)
+
+
+def values(stored: Stored, measures: Sequence[Measure] = MEASURES) -> dict[str, Values]:
+    """Return the values of every measure that a run has: an invalid trial, or one without the value, is None."""
+    shared = bool(stored.run.scenario.get("rival"))
+    chosen = [measure for measure in measures if measure.shared == shared]
+    trials = stored.judged.trials.filter("valid")
+    outcomes = stored.judged.outcomes.filter(pl.col("valid") & (pl.col("heuristic") == TRUTH))
+    found: dict[str, Values] = {}
+    for measure in chosen:
+        if by_trial := _of_measure(measure, stored, trials, outcomes):
+            found[measure.name] = _in_order(stored, by_trial)
+    return found
+
+
+Key = tuple[str, int]  # sender and number of the trial
+
+
+def _of_measure(
+    measure: Measure, stored: Stored, trials: pl.DataFrame, outcomes: pl.DataFrame
+) -> Mapping[Key, float | None]:
+    if measure.size_bytes:
+        return _object_s(stored, trials, measure.size_bytes)
+    if measure.name == "chokepoint":
+        hit = {None: None} | {str(zone): float(zone == ExitClass.CHOKEPOINT) for zone in ExitClass}
+        return {(cca, trial): hit[zone] for cca, trial, zone in outcomes.select("cca", "trial", "exit_class").rows()}
+    if measure.name == "queueing":
+        return _waits_ms(stored, trials)
+    if measure.name == "harm":
+        return _harm_pct(stored, trials)
+    column = {"throughput": "throughput_mbps", "retransmits": "retransmits_pkts"}[measure.name]
+    return {(cca, trial): value for cca, trial, value in outcomes.select("cca", "trial", column).rows()}
+
+
+def _object_s(stored: Stored, trials: pl.DataFrame, size_bytes: int) -> dict[Key, float | None]:
+    """Return the times of an object; none at all where no download had it whole."""
+    place = size_bytes // OBJECT_BYTES - 1
+    times = {(cca, trial): had[place] for cca, trial, had in trials.select("cca", "trial", "download_s").rows()}
+    if all(time_s is None for time_s in times.values()):
+        return {}
+    lasted_s = {(trial.cca, trial.number): float(trial.meta["duration_s"]) for trial in stored.run.trials}
+    return {key: lasted_s[key] if time_s is None else time_s for key, time_s in times.items()}
+
+
+def _waits_ms(stored: Stored, trials: pl.DataFrame) -> dict[Key, float | None]:
+    valid = set(trials.select("cca", "trial").iter_rows())
+    chosen = [trial for trial in stored.run.trials if (trial.cca, trial.number) in valid]
+    waits = map_in_processes(mean_wait_ms, [trial.path for trial in chosen], per_process=PER_PROCESS)
+    return {(trial.cca, trial.number): wait for trial, wait in zip(chosen, waits, strict=True)}
+
+
+def _harm_pct(stored: Stored, trials: pl.DataFrame) -> dict[Key, float | None]:
+    """Return what the rival lost in each trial; none where the reference did not run, or the rival is another."""
+    if stored.run.scenario.get("rival") != REFERENCE:
+        return {}
+    valid = set(trials.select("cca", "trial").iter_rows())
+    left = {
+        (trial.cca, trial.number): flow["throughput_mbps"]
+        for trial in stored.run.trials
+        for flow in trial.meta["flows"]
+        if flow["flow"] == RIVAL and (trial.cca, trial.number) in valid
+    }
+    usual = {number: rate for (cca, number), rate in left.items() if cca == REFERENCE}
+    return (
+        {
+            (cca, number): 100 * (1 - rate / usual[number]) if usual.get(number) else None
+            for (cca, number), rate in left.items()
+        }
+        if usual
+        else {}
+    )
+
+
+def _in_order(stored: Stored, by_trial: Mapping[Key, float | None]) -> Values:
+    scenario = stored.run.scenario
+    numbers = range(1, len(stored.run.meta["seeds"]) + 1)
+    return {cca: [by_trial.get((cca, number)) for number in numbers] for cca in scenario["ccas"]}

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A comparison's own folder, and comparison.json in it: what was requested, so that `--resume` goes on with the same.
+
+Its runs are ordinary runs, one per link, that began no earlier than it.
+"""
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated, TypedDict
+
+from lab.base import paths
+from lab.base.errors import UserError
+from lab.evaluation.compare.comparison import Comparison
+from lab.runs.experiment import digest, specification
+from lab.runs.run_folder import new_folder
+from lab.tables.digests import read_with_digest, write_with_digest
+from lab.tables.stored_trial import FORMAT, parse_json
+
+FOLDER, FILE = "comparisons", "comparison.json"
+
+
+class ComparisonJson(TypedDict):
+    """comparison.json."""
+
+    format: Annotated[int, "version of the stored form"]
+    measure: Annotated[str, "what decides when a link has enough trials"]
+    trials: Annotated[int, "most trials of each sender on each link"]
+    seed: Annotated[int, "seed of the links' random draws"]
+    subjects: Annotated[list[str], "the senders that each other one is tested against"]
+    senders: Annotated[dict[str, str], "digest of each sender: its stanza, and its module where that is not the lab's"]
+    links: Annotated[dict[str, str], "digest of each link: its profile, and what its trials need"]
+    command: Annotated[list[str], "the command that began the comparison"]
+    complete: Annotated[bool, "whether each link has enough trials, or all"]
+
+
+def requested(comparison: Comparison, measure: str) -> ComparisonJson:
+    """Return what a comparison requests."""
+    parts = {link.name: specification(comparison.experiment(link, 1)) for link in comparison.links}
+    return {
+        "format": FORMAT,
+        "measure": measure,
+        "trials": comparison.trials,
+        "seed": comparison.seed,
+        "subjects": list(comparison.subjects),
+        "senders": {name: digest(cca.model_dump()) for name, cca in comparison.senders.items()},
+        "links": {name: digest([part["profile"], part["scenario"]]) for name, part in parts.items()},
+        "command": sys.argv,
+        "complete": False,
+    }
+
+
+def begin(request: ComparisonJson) -> Path:
+    """Create the folder of a new comparison."""
+    folder = new_folder(paths.results() / FOLDER)
+    write(folder, request)
+    return folder
+
+
+def write(folder: Path, request: ComparisonJson) -> None:
+    """Store comparison.json."""
+    write_with_digest(folder / FILE, json.dumps(request, indent=1).encode())
+
+
+def read(folder: Path) -> ComparisonJson:
+    """Read comparison.json."""
+    file = folder / FILE
+    try:
+        content: ComparisonJson = parse_json(file, read_with_digest(file), ComparisonJson)
+    except OSError as error:
+        raise UserError(f"{file}: {error.strerror}") from None
+    return content
+
+
+def resumed(request: ComparisonJson) -> Path:
+    """Return the newest comparison; UserError where there is none, or where it requests something else."""
+    folder = paths.results() / FOLDER
+    newest = max((file.parent for file in folder.glob(f"[0-9]*/{FILE}")), default=None)
+    if newest is None:
+        raise UserError(f"{folder}: no comparison to resume: run without --resume")
+    for field, before, now in _differences(read(newest), request):
+        rule = f"must be {now}, as it is now: run without --resume"
+        raise UserError(f"{newest / FILE}: {field}={before}: {rule}")
+    return newest
+
+
+def _differences(before: ComparisonJson, now: ComparisonJson) -> list[tuple[str, object, object]]:
+    old, new = _flat(before), _flat(now)
+    return [
+        (field, old.get(field, "absent"), new.get(field, "absent"))
+        for field in dict.fromkeys((*old, *new))
+        if old.get(field) != new.get(field)
+    ]
+
+
+def _flat(request: ComparisonJson) -> dict[str, object]:
+    """Return every request by its field, with that of each sender and link apart."""
+    flat: dict[str, object] = {
+        "measure": request["measure"],
+        "trials": request["trials"],
+        "seed": request["seed"],
+        "subjects": ", ".join(request["subjects"]),
+    }
+    flat |= {f"senders.{name}": found for name, found in request["senders"].items()}
+    return flat | {f"links.{name}": found for name, found in request["links"].items()}

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The results of a comparison, link by link: values, tested pairs and places by every measure."""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from lab.base import paths
+from lab.evaluation.compare.comparison import PREFIX, Comparison
+from lab.evaluation.compare.measures import BY_NAME, Measure, Values, values
+from lab.evaluation.compare.ranks import Pair, Place, pairs, places
+from lab.evaluation.compare.sequential import Looks
+from lab.judge.stored import Stored
+from lab.runs.link_kinds import Link
+from lab.tables.stored_run import Run
+
+DIGITS = 9  # significant ones, of values in the digest
+
+
+@dataclass(frozen=True)
+class LinkResult:
+    """One link; no run where none of its trials has a result."""
+
+    link: Link
+    stored: Stored | None
+    values: Mapping[str, Values]  # by measure
+    pairs: Mapping[str, Sequence[Pair]]
+    places: Mapping[str, Mapping[str, Place]]
+
+    @property
+    def trials(self) -> int:
+        """Return how many trials of each sender were requested."""
+        return len(self.stored.run.meta["seeds"]) if self.stored else 0
+
+    def valid(self, cca: str) -> int:
+        """Return how many valid trials a sender has."""
+        return self.stored.judged.trials.filter("valid", cca=cca).height if self.stored else 0
+
+
+def folder_of(link: Link, began: str) -> Path | None:
+    """Return the run of a link; none where none has begun."""
+    files = (paths.results() / f"{PREFIX}{link.name}").glob("[0-9]*/run.json")
+    return max((file.parent for file in files if file.parent.name >= began), default=None)
+
+
+def stored_of(link: Link, began: str) -> Stored | None:
+    """Return the judged run of a link; none where no trial is stored."""
+    folder = folder_of(link, began)
+    stored = None if folder is None else Stored.of(Run(folder))
+    return stored if stored is not None and stored.judged.trials.height else None
+
+
+def results(comparison: Comparison, began: str, plan: Looks) -> list[LinkResult]:
+    """Return the results of all links."""
+    return [of_link(link, stored_of(link, began), plan) for link in comparison.links]
+
+
+def of_link(link: Link, stored: Stored | None, plan: Looks) -> LinkResult:
+    """Return the results of one link."""
+    if stored is None:
+        return LinkResult(link, None, {}, {}, {})
+    found = values(stored)
+    tested = {name: _tested(stored, of_measure, BY_NAME[name], plan) for name, of_measure in found.items()}
+    ranked = {name: places(list(found[name]), tested[name], BY_NAME[name].more_is_better) for name in found}
+    return LinkResult(link, stored, found, tested, ranked)
+
+
+def tested_pairs(comparison: Comparison, link: Link, measure: Measure, began: str, plan: Looks) -> list[Pair]:
+    """Test every pair of senders on a link by one measure; a pair without trials has not separated."""
+    stored = stored_of(link, began)
+    found = values(stored, [measure]).get(measure.name) if stored else None
+    if stored is None or found is None:
+        return pairs({name: [] for name in comparison.senders}, plan, measure.binary)
+    return _tested(stored, found, measure, plan)
+
+
+def _tested(stored: Stored, found: Values, measure: Measure, plan: Looks) -> list[Pair]:
+    return pairs(found, plan, measure.binary, attempted(stored))
+
+
+def attempted(stored: Stored) -> int:
+    """Return up to which number every trial was run or has failed: a look is taken when all its trials are.
+
+    Senders take turns: what is missing below the last stored trial of each sender has failed.
+    """
+    if stored.run.complete:
+        return len(stored.run.meta["seeds"])
+    last: dict[str, int] = {}
+    for trial in stored.run.trials:
+        last[trial.cca] = max(trial.number, last.get(trial.cca, 0))
+    return min(last.values(), default=0)
+
+
+def digest_of(found: Sequence[LinkResult]) -> str:
+    """Digest what was requested and what came out: equal where another machine had the same results."""
+    return hashlib.sha256(json.dumps([_content(each) for each in found], sort_keys=True).encode()).hexdigest()[:16]
+
+
+def _content(found: LinkResult) -> object:
+    if found.stored is None:
+        return [found.link.name, None]
+    meta = found.stored.run.meta
+    measured = {
+        name: {cca: [None if value is None else f"{value:.{DIGITS}g}" for value in row] for cca, row in by_cca.items()}
+        for name, by_cca in found.values.items()
+    }
+    return [found.link.name, meta["digests"], meta["kernel"]["kernel_digest"], measured]

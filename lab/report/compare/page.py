@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What the page of a comparison shows, in sentences and facts."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from lab.base.stats import CONFIDENCE
+from lab.evaluation.compare.campaign import State
+from lab.evaluation.compare.comparison import Comparison
+from lab.evaluation.compare.measures import BY_NAME, Measure, primary_of
+from lab.evaluation.compare.ranks import undecided
+from lab.evaluation.compare.results import LinkResult
+from lab.evaluation.compare.sequential import ALPHA, FIRST_SHARE, Looks
+from lab.report import template
+from lab.report.compare.cells import Matrix, Row, difference_text, labels, rank_text, value_text
+from lab.report.compare.scorecard import NOT_RUN, Criterion
+from lab.report.compare.worst import Explained
+from lab.report.table import Group, Table
+from lab.report.table import Row as TableRow
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """The result of a link."""
+
+    link: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Page:
+    """All that the page shows."""
+
+    title: str
+    began: str
+    complete: bool
+    digest: str
+    subjects: str
+    sentences: Sequence[Sentence]
+    notes: Sequence[str]
+    matrix: Matrix
+    worst: Sequence[Explained]
+    pairs: Table
+    scorecard: Sequence[Criterion]
+    method: Sequence[str]
+    facts: Sequence[tuple[str, str]]
+    files: Sequence[str]
+
+    @property
+    def ran(self) -> int:
+        """Return how many criteria were run, wholly or in part."""
+        return sum(row.state != NOT_RUN for row in self.scorecard)
+
+    def lacking(self, row: Row, measure: Measure, cca: str) -> str:
+        """Return why a sender has no value of a measure on a link."""
+        elsewhere = any(measure.name in cells for cells in row.cells.values())
+        if measure.shared != row.shared or (measure.shared and not elsewhere):
+            return "not run"
+        if measure.size_bytes and not elsewhere:
+            return "no download was so long"
+        return "no exit was judged" if row.cells[cca] and measure.binary else "no valid trial"
+
+
+def render(page: Page) -> str:
+    """Return the page as HTML."""
+    return template.render("compare.html.j2", page=page, own_style=template.own_style("compare/compare.css"))
+
+
+def title(comparison: Comparison) -> str:
+    """Return the page's title."""
+    named = labels(comparison)
+    subjects = " and ".join(named[name] for name in comparison.subjects)
+    others = [named[name] for name in comparison.senders if name not in comparison.subjects]
+    against = f" against {_listed(others)}" if others else ""
+    count = len(comparison.links)
+    return f"{subjects}{against}, on {count} {'link' if count == 1 else 'links'}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def sentences(comparison: Comparison, found: Sequence[LinkResult], measure: str) -> list[Sentence]:
+    """Return one sentence per link: who leads by the deciding measure, and from whom the subject has not separated."""
+    return [Sentence(each.link.title, _sentence(comparison, each, primary_of(each.link, measure))) for each in found]
+
+
+def _sentence(comparison: Comparison, found: LinkResult, measure: Measure) -> str:
+    if measure.name not in found.values:
+        return "has no result."
+    named, places = labels(comparison), found.places[measure.name]
+    values = {name: value_text(measure, found.values[measure.name][name]) for name in places}
+    trials = f"{found.trials} {'trial' if found.trials == 1 else 'trials'} each"
+    if all(place.rank == 1 for place in places.values()):
+        shown = ", ".join(f"{named[name]} {values[name]}" for name in places)
+        return f"{measure.title}: {shown}. No sender has separated from another after {trials}."
+    by_rank = sorted(places, key=lambda name: places[name].rank)
+    shown = ", ".join(f"{rank_text(places[name])} {named[name]} ({values[name]})" for name in by_rank)
+    return f"{measure.title}: {shown}; {trials}.{_tied(comparison, found, measure)}"
+
+
+def _tied(comparison: Comparison, found: LinkResult, measure: Measure) -> str:
+    """Return from whom each subject has not separated."""
+    named, lines = labels(comparison), []
+    for subject in comparison.subjects:
+        tested = undecided(found.pairs[measure.name], [subject])
+        others = [named[pair.second if pair.first == subject else pair.first] for pair in tested]
+        lines += [f" {named[subject]} has not separated from {_listed(others)}."] if others else []
+    return "".join(lines)
+
+
+def notes(found: Sequence[LinkResult], state: State) -> Iterator[str]:
+    """Yield what a reader must know first: what failed, is invalid, unfinished, or too few to test."""
+    if state.budget_used:
+        yield "The budget was used up before every link had its trials: --resume goes on."
+    for each in found:
+        if not each.stored:
+            yield f"{each.link.title}: no trial has a result."
+            continue
+        invalid = int((~each.stored.judged.trials["valid"]).sum())
+        if invalid:
+            yield f"{each.link.title}: {invalid} trials are invalid, and in no value: its report states why."
+        yield from each.stored.judged.faults
+    for name, reason in state.failures.items():
+        yield f"No result: {name}: {reason}"
+    if max((each.trials for each in found), default=0) == 1:
+        yield "One trial of each sender: values only. No sender can separate from another."
+
+
+def pairs_table(comparison: Comparison, found: Sequence[LinkResult]) -> Table:
+    """Return one group per link and measure, with one row per pair of senders."""
+    named = labels(comparison)
+    groups = []
+    for each in found:
+        for name, tested in each.pairs.items():
+            rows = tuple(
+                TableRow(
+                    (
+                        f"{named[pair.first]} less {named[pair.second]}",
+                        str(pair.difference.pairs),
+                        difference_text(BY_NAME[name], pair, pair.first) or "\N{EN DASH}",
+                        f"{pair.level:.2g}",
+                        "yes" if pair.separated else "no",
+                    )
+                )
+                for pair in tested
+            )
+            groups.append(Group(f"{each.link.title}: {BY_NAME[name].title}", rows))
+    header = ("Pair", "Trials", "Difference [95 %], effect", "Smallest level", "Separated")
+    caption = "Every pair of senders on each link, by every measure"
+    return Table("pairs", caption, header, tuple(groups), (), "Link and measure")
+
+
+def method(comparison: Comparison, plan: Looks, measure: str) -> list[str]:
+    """Return how it was measured and tested."""
+    counts = ", ".join(map(str, plan.trials))
+    every = len(comparison.senders) * (len(comparison.senders) - 1) // 2
+    subjects = _listed([labels(comparison)[name] for name in comparison.subjects])
+    return [
+        "Each trial boots a fresh kernel. Trial n has the same draw of the link for every sender "
+        f"(seed {comparison.seed}). Looks after {counts} trials of each sender; a link had no further trials once "
+        f"{subjects} had separated from every other sender by {BY_NAME[measure].title.lower()} (on a shared "
+        "link: by harm).",
+        "Two senders have separated when an exact group-sequential test of their paired differences rejects that they "
+        "are alike: sign patterns for amounts, both senders at the same chance for shares. The first look may spend "
+        f"{100 * FIRST_SHARE:g} % of the error. Holm's correction is over the pairs of a link and measure (here "
+        f"{every}), so that the error of all of them together, over all looks, is at most {100 * ALPHA:g} %. It is per "
+        "link and measure: over all cells of this page more than one of 20 may be wrong by chance.",
+        f"Intervals are paired bootstrap intervals of {100 * CONFIDENCE:g} % for one pair alone. The effect is the "
+        "share of trials in which the first is larger less the share in which it is smaller, in words (thresholds of "
+        "Romano and others, 2006). Invalid trials count nowhere.",
+    ]
+
+
+def facts(comparison: Comparison, found: Sequence[LinkResult], command: Sequence[str]) -> list[tuple[str, str]]:
+    """Return where everything came from."""
+    listed = [("command", " ".join(command)), ("seed", str(comparison.seed))]
+    for name, cca in comparison.senders.items():
+        module = f", module {cca.module_digest}" if cca.module_digest else ""
+        listed.append((f"sender {name}", f"{cca.label}: {cca.algorithm}{module}"))
+    for each in found:
+        if each.stored:
+            meta = each.stored.run.meta
+            listed.append((f"run of {each.link.name}", str(each.stored.run.path.resolve().name)))
+            listed.append((f"kernel of {each.link.name}", f"{meta['kernel']['kernel_source']}, {meta['backend']}"))
+    return listed

@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The worst trial of a subject on each link, explained: next to the best sender's on the same draw."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import polars as pl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from lab.base.stats import largest
+from lab.evaluation.compare.measures import BY_NAME, MEASURES, Measure, primary_of
+from lab.evaluation.compare.results import LinkResult
+from lab.figures.moments import CAPACITY, LOOKS, Moments, key
+from lab.figures.save import svg
+from lab.figures.sheet import in_house_style
+from lab.figures.style import Drawing, Look, canvas, envelope, title
+from lab.figures.subject import Subject, subject
+from lab.judge.registry import TRUTH
+from lab.report.compare.cells import mean_of, value_text
+from lab.report.matrix.published import short_label
+from lab.report.template import Picture, picture
+
+PANELS = ("congestion window\n(packets)", "smoothed RTT\n(ms)", "queue (MB)")
+HEIGHT_IN = 5.2
+HALF = 0.45  # of the figure's width: a column
+POINTS = 500  # of each line: a page holds a picture per link
+
+
+@dataclass(frozen=True)
+class Worst:
+    """A trial in which a subject did worst on a link against the best other sender."""
+
+    found: LinkResult
+    cca: str
+    best: str
+    trial: int
+    behind: float  # how far it is behind the best by the deciding measure, in shares of the better value
+
+
+@dataclass(frozen=True)
+class Explained:
+    """What the page shows of it."""
+
+    title: str
+    sentences: Sequence[str]
+    picture: Picture
+    page: str
+
+
+def worst_trials(found: Sequence[LinkResult], subjects: Sequence[str], measure: str) -> list[Worst]:
+    """Return the worst trial of each subject on each link, the worst of all first."""
+    chosen = [_worst(each, cca, primary_of(each.link, measure)) for each in found for cca in subjects]
+    return sorted((each for each in chosen if each), key=lambda each: -each.behind)
+
+
+def _worst(found: LinkResult, cca: str, measure: Measure) -> Worst | None:
+    ordered = [measure, *(BY_NAME[name] for name in ("throughput", "queueing") if name != measure.name)]
+    measured = [each for each in ordered if each.name in found.values]
+    if not measured:
+        return None
+    best = _best(found, cca, measured)
+    if best is None:
+        return None
+    both = [number for number in range(found.trials) if _has_both(found, measured[0], cca, best, number)]
+    if not both:
+        return None
+    number = max(both, key=lambda each: [_behind(found, one, cca, best, each) for one in measured])
+    return Worst(found, cca, best, number + 1, _behind(found, measured[0], cca, best, number))
+
+
+def _best(found: LinkResult, cca: str, measures: Sequence[Measure]) -> str | None:
+    """Return the other sender with the best mean, by the next measure where the first is equal."""
+    others = [name for name in found.values[measures[0].name] if name != cca]
+    known = [name for name in others if mean_of(found.values[measures[0].name][name]) is not None]
+
+    def quality(name: str) -> list[float]:
+        means = [(each, mean_of(found.values[each.name][name])) for each in measures]
+        return [0.0 if mean is None else mean if each.more_is_better else -mean for each, mean in means]
+
+    return max(known, key=quality, default=None)
+
+
+def _has_both(found: LinkResult, measure: Measure, cca: str, best: str, number: int) -> bool:
+    return all(found.values[measure.name][name][number] is not None for name in (cca, best))
+
+
+def _behind(found: LinkResult, measure: Measure, cca: str, best: str, number: int) -> float:
+    """Return how far a sender is behind another in a trial: -1 to 1, of the larger value."""
+    own, other = (found.values[measure.name][name][number] for name in (cca, best))
+    if own is None or other is None:
+        return 0.0
+    scale = max(abs(own), abs(other))
+    difference = other - own if measure.more_is_better else own - other
+    return difference / scale if scale else 0.0
+
+
+def explain(worst: Worst, labels: Mapping[str, str], page: str) -> Explained | None:
+    """Draw a worst trial, and put it into sentences; None where a trial of the two is not stored."""
+    stored = worst.found.stored
+    assert stored
+    pair = [subject(stored.run, stored.judged.outcomes, name, worst.trial) for name in (worst.cca, worst.best)]
+    own, other = pair
+    if own is None or other is None:
+        return None
+    what = f"{worst.found.link.title}: {labels[worst.cca]}, trial {worst.trial}, next to {labels[worst.best]}"
+    outcomes = stored.judged.outcomes
+    sentences = [_left(each, outcomes, labels[each.trial.cca]) for each in (own, other)]
+    sentences.append(_cost(worst, labels))
+    drawing = Drawing(figure(own, other), what, f"{what}. {' '.join(sentences)}")
+    name = f"worst-{worst.found.link.name}-{worst.cca}"
+    return Explained(what, sentences, picture(name, svg(drawing.figure), drawing.alt, drawing.caption), page)
+
+
+def _left(shown: Subject, outcomes: pl.DataFrame, label: str) -> str:
+    """Return when and why a sender left slow start, against the queue and the first loss."""
+    row = outcomes.filter(cca=shown.trial.cca, trial=shown.trial.number, heuristic=TRUTH).row(0, named=True)
+    moments = shown.moments
+    if row["exit_s"] is None:
+        return f"{label} never left slow start within the trial: {moments.in_words()}."
+    kind = {"early": "early", "chokepoint": "at the chokepoint", "late": "late"}.get(row["exit_class"], "not judged")
+    against = _against_queue(row["exit_s"], moments.true_capacity_s)
+    loss = "nothing was lost" if moments.loss_s is None else f"the first loss came at {moments.loss_s:.2f} s"
+    return f"{label} left slow start at {row['exit_s']:.2f} s (cause: {row['exit_cause']}){against}: {kind}; {loss}."
+
+
+def _against_queue(exit_s: float, full_s: float | None) -> str:
+    if full_s is None:
+        return "; the queue never stayed filled"
+    side = "before" if exit_s < full_s else "after"
+    return f", {abs(exit_s - full_s):.2f} s {side} the queue stayed filled ({full_s:.2f} s)"
+
+
+def _cost(worst: Worst, labels: Mapping[str, str]) -> str:
+    """Return what came of it by every measure."""
+    parts = []
+    for measure in MEASURES:
+        if measure.name in worst.found.values and not measure.binary:
+            own, other = (
+                value_text(measure, [worst.found.values[measure.name][name][worst.trial - 1]])
+                for name in (worst.cca, worst.best)
+            )
+            parts.append(f"{measure.title[0].lower()}{measure.title[1:]} {own} against {other}")
+    return f"In this trial {labels[worst.cca]} had {', '.join(parts)}."
+
+
+@in_house_style
+def figure(own: Subject, other: Subject) -> Figure:
+    """Draw two trials next to each other, each row of panels on the same axes."""
+    drawn = canvas(HEIGHT_IN)
+    axes = drawn.subplots(3, 2, sharex=True, sharey="row")
+    until_s = max(_until_s(each) for each in (own, other))
+    for column, shown in enumerate((own, other)):
+        _column(axes[:, column], shown, until_s)
+        title(axes[0, column], f"{short_label(shown.sender.label)}, trial {shown.trial.number}", HALF)
+        axes[2, column].set_xlabel("time since the SYN (s)")
+    for row, text in enumerate(PANELS):
+        axes[row, 0].set_ylabel(text)
+        axes[row, 0].set_ylim(bottom=0)
+    axes[0, 0].set_xlim(0, until_s)
+    drawn.legend(handles=key([name for name in LOOKS if name != CAPACITY]), loc="outside upper left", ncols=3)
+    return drawn
+
+
+def _until_s(shown: Subject) -> float:
+    return largest(shown.trial.qdisc["t_s"]) or 1.0
+
+
+def _column(axes: Sequence[Axes], shown: Subject, until_s: float) -> None:
+    look: Look = {"color": shown.sender.colour}
+    acks = shown.acks.filter(pl.col("t_s").is_between(0, until_s))
+    queue = shown.trial.qdisc.filter(pl.col("t_s").is_between(0, until_s))
+    for axis, column in zip(axes[:2], ("cwnd_pkts", "srtt_ms"), strict=True):
+        thin = envelope(acks, column, POINTS)
+        axis.plot(thin["t_s"], thin[column], **look)
+    thin = envelope(queue, "backlog_bytes", POINTS)
+    axes[2].plot(thin["t_s"], thin["backlog_bytes"] / 1e6, **look)
+    _mark(axes, shown.moments)
+
+
+def _mark(axes: Sequence[Axes], moments: Moments) -> None:
+    for name, t_s, look in moments.lines():
+        if name in LOOKS and name != CAPACITY:
+            for axis in axes:
+                axis.axvline(t_s, zorder=3, **look)

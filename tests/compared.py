@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A comparison of modelled downloads over two links: for tests of its ranks, its page and its forms."""
+
+from pathlib import Path
+
+from lab.evaluation.compare import record
+from lab.evaluation.compare.campaign import State, looks_of
+from lab.evaluation.compare.comparison import Comparison, known_senders
+from lab.evaluation.compare.measures import PRIMARY
+from lab.evaluation.compare.results import LinkResult, of_link
+from lab.judge.stored import Stored
+from lab.report.compare.write import Written, write
+from lab.runs.link_kinds import Link
+from lab.tables.stored_run import Run
+from tests import slow_start_model as model
+from tests.first_screen import change
+from tests.stored_run import store_run
+
+SENDERS = ("search", "cubic", "cubic_plain", "bbr")
+LINKS = (
+    (Link("geo", "geo-viasat", 4, meaning="GEO, modelled"), model.Path(8, 200, 600_000, 4)),
+    (Link("wired", "wired-clean", 4, meaning="wired, modelled"), model.Path(12, 30, 120_000, 4)),
+)
+
+
+def store(results: Path, trials: int) -> tuple[Comparison, list[LinkResult]]:
+    """Store a run per link, and return the comparison with its results; the last trial of bbr is invalid."""
+    comparison = Comparison(["search"], known_senders(SENDERS), [link for link, _ in LINKS], trials)
+    plan = looks_of(comparison, PRIMARY)
+    found = []
+    for link, path in LINKS:
+        run = store_run(results, trials, name=f"compare-{link.name}", link=path, senders=SENDERS)
+        down = {"queue": {"kind": "bfifo"}}
+        seeds = list(range(1, trials + 1))
+        change(run, scenario={"profile": link.profile}, profile={"title": link.meaning, "rtt_ms": None, "down": down})
+        _change_seeds(run, seeds)
+        (run / "report.html").write_text("<!doctype html><title>The run's own page</title>")
+        found.append(of_link(link, Stored.of(Run(run)), plan))
+    return comparison, found
+
+
+def _change_seeds(run: Path, seeds: list[int]) -> None:
+    import json
+
+    meta = json.loads((run / "run.json").read_text())
+    (run / "run.json").write_text(json.dumps(meta | {"seeds": seeds}))
+
+
+def example(comparison: Comparison, found: list[LinkResult], state: State | None = None) -> tuple[Path, Written]:
+    """Write every form of a comparison into a new folder of the results."""
+    folder = record.begin(record.requested(comparison, PRIMARY))
+    return folder, write(folder, comparison, PRIMARY, found, state or State(), reports=False)

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`lab compare`: one whole small comparison, and one that is killed and goes on."""
+
+import csv
+import json
+import os
+import shutil
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from lab.tables.stored_run import Run
+from tests.command import lab, press_ctrl_c, refused, running_on, start, status_of, wait_for
+
+pytestmark = pytest.mark.usefixtures("kernel")
+SENDERS = ("search", "cubic")
+OPTIONS = ("compare", "--cca", ",".join(SENDERS), "--links", "wired,wifi-high", "--trials", "4", "--duration", "2")
+
+
+@pytest.fixture(scope="module")
+def compared(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, "subprocess.CompletedProcess[str]"]:
+    """A whole comparison; on the wired link SEARCH leaves upon a loss and CUBIC in time, in every trial."""
+    results = tmp_path_factory.mktemp("compared") / "results"
+    return results, lab(results, *OPTIONS)
+
+
+def run_of(results: Path, link: str) -> Run:
+    (folder,) = (results / f"compare-{link}").glob("[0-9]*")
+    return Run(folder)
+
+
+def folder_of(results: Path) -> Path:
+    (folder,) = (results / "comparisons").glob("[0-9]*")
+    return folder
+
+
+def rows(file: Path) -> list[dict[str, str]]:
+    return list(csv.DictReader(file.read_text().splitlines()))
+
+
+def test_the_comparison_ends_well_and_names_its_page(compared: tuple[Path, "subprocess.CompletedProcess[str]"]) -> None:
+    results, done = compared
+    assert done.returncode == 0, done.stderr
+    assert f"page      {folder_of(results)}/compare.html\n" in done.stdout
+    assert "3 to 4 trials of each sender on each link, the same draws for all" in done.stdout
+    assert (folder_of(results) / "compare.html").stat().st_size < 5_000_000
+
+
+def test_a_link_ends_at_the_look_that_separates_its_senders(
+    compared: tuple[Path, "subprocess.CompletedProcess[str]"],
+) -> None:
+    results, _ = compared
+    ranked = {
+        (row["link"], row["sender"]): row
+        for row in rows(folder_of(results) / "ranks.csv")
+        if row["measure"] == "chokepoint"
+    }
+    for link in ("wired", "wifi-high"):
+        separated = ranked[link, "cubic"]["separated"] == "true"
+        assert run_of(results, link).scenario["trials"] == (3 if separated else 4)
+        assert (ranked[link, "search"]["rank"] == ranked[link, "cubic"]["rank"]) is not separated
+    assert ranked["wired", "cubic"]["separated"] == "true"
+    assert ranked["wired", "cubic"]["rank"] == "1"
+
+
+@pytest.mark.parametrize("link", ["wired", "wifi-high"])
+def test_each_run_is_whole_and_has_the_same_draws_for_every_sender(
+    compared: tuple[Path, "subprocess.CompletedProcess[str]"], link: str
+) -> None:
+    run = run_of(compared[0], link)
+    assert run.complete
+    assert not run.lacks_trials
+    assert (run.path / "report.html").is_file()
+    seeds = {(trial.cca, trial.number): trial.meta["seed"] for trial in run.trials}
+    assert {seeds[SENDERS[0], n] - seeds[SENDERS[1], n] for n in range(1, len(run.meta["seeds"]) + 1)} == {0}
+
+
+@pytest.fixture(scope="module")
+def killed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The results of a comparison that was killed after its first stored trial."""
+    results = tmp_path_factory.mktemp("killed") / "results"
+    process = start(results, *OPTIONS, "--jobs", "1")
+    wait_for(lambda: list(results.glob("compare-*/*/trials/[!.]*/trial.json")), "stored trial", 180)
+    os.kill(process.pid, signal.SIGKILL)
+    process.communicate()
+    wait_for(lambda: not running_on(results), "end")
+    return results
+
+
+def test_a_killed_comparison_goes_on_to_the_same_results(
+    killed: Path, tmp_path: Path, compared: tuple[Path, "subprocess.CompletedProcess[str]"]
+) -> None:
+    results = tmp_path / "results"
+    shutil.copytree(killed, results, symlinks=True)
+    before = {file: file.stat().st_mtime_ns for file in results.glob("compare-*/*/trials/[!.]*/trial.json")}
+    done = lab(results, *OPTIONS, "--resume")
+    assert done.returncode == 0, done.stderr
+    assert {file: file.stat().st_mtime_ns for file in before} == before
+    whole, resumed = (
+        json.dumps(sorted(map(tuple, (row.items() for row in rows(folder_of(each) / "trials.csv")))))
+        for each in (compared[0], results)
+    )
+    assert whole == resumed
+
+
+def test_a_killed_comparison_does_not_go_on_with_another_sender(killed: Path, tmp_path: Path) -> None:
+    results = tmp_path / "results"
+    shutil.copytree(killed, results, symlinks=True)
+    changed = [word if word != ",".join(SENDERS) else "search,bbr" for word in OPTIONS]
+    line = refused(lab(results, *changed, "--resume"))
+    assert "comparison.json: senders.cubic=" in line
+    assert line.endswith("must be absent, as it is now: run without --resume")
+
+
+def test_ctrl_c_names_the_command_that_goes_on(tmp_path: Path) -> None:
+    results = tmp_path / "results"
+    process = start(results, *OPTIONS, "--jobs", "1")
+    wait_for(lambda: list(results.glob("compare-*/*/trials/.*.draft")), "trial under way", 180)
+    press_ctrl_c(process)
+    _, errors = process.communicate()
+    assert status_of(process) == 130
+    assert errors.strip() == "interrupted: stored trials are whole; go on with 'lab compare --resume'"
+    assert running_on(results) == []
+
+
+def test_a_budget_that_is_used_up_ends_the_trials_and_says_so(tmp_path: Path) -> None:
+    done = lab(tmp_path / "results", *OPTIONS, "--budget-minutes", "0.001", "--jobs", "1")
+    assert done.returncode == 0, done.stderr
+    assert "the budget of 0.001 min is used: 'lab compare --resume' goes on in " in done.stdout
+    stored = list((tmp_path / "results").glob("compare-*/*/trials/[!.]*/trial.json"))
+    assert len(stored) == 1
+    assert "unfinished" in (folder_of(tmp_path / "results") / "compare.html").read_text()

@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The page of a comparison states what the stored trials hold, and nothing that was not run."""
+
+import csv
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from lab.base.errors import UserError
+from lab.evaluation.compare import record
+from lab.evaluation.compare.campaign import State
+from lab.evaluation.compare.comparison import Comparison
+from lab.evaluation.compare.measures import PRIMARY, Values, values
+from lab.evaluation.compare.queueing import wait_ms
+from lab.evaluation.compare.results import LinkResult, digest_of
+from lab.judge.summary import summarise
+from lab.report.compare.scorecard import NOT_RUN, scorecard
+from lab.report.compare.worst import worst_trials
+from lab.report.compare.write import Written
+from tests.compared import SENDERS, example, store
+
+TRIALS = 5
+MOST_BYTES = 5_000_000
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("results")
+
+
+@pytest.fixture(scope="module")
+def compared(results: Path) -> tuple[Comparison, list[LinkResult]]:
+    return store(results, TRIALS)
+
+
+@pytest.fixture(scope="module")
+def written(results: Path, compared: tuple[Comparison, list[LinkResult]]) -> tuple[Path, Written]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LAB_RESULTS", str(results))
+        return example(*compared)
+
+
+def page_of(written: tuple[Path, Written]) -> str:
+    return (written[0] / "compare.html").read_text()
+
+
+def rows(file: Path) -> list[dict[str, str]]:
+    return list(csv.DictReader(file.read_text().splitlines()))
+
+
+def test_the_page_is_one_small_file_that_fetches_nothing(written: tuple[Path, Written]) -> None:
+    page = page_of(written)
+    assert len(page.encode()) < MOST_BYTES
+    assert not re.findall(
+        r"""(?:src|href)=["'](?!#|data:|\.\./|https://www\.rfc-editor\.org/rfc/rfc9743|[a-z-]+\.\w+["'])""", page
+    )
+    assert "@import" not in page
+
+
+def test_every_cell_opens_the_trials_of_its_run(written: tuple[Path, Written]) -> None:
+    folder = written[0]
+    opened = set(re.findall(r'href="(\.\./[^"]*)"', page_of(written)))
+    assert {(folder / path).resolve().parents[1].name for path in opened} == {"compare-geo", "compare-wired"}
+    assert all((folder / path).is_file() for path in opened)
+
+
+def test_the_share_of_the_matrix_is_that_of_the_runs_own_summary(
+    written: tuple[Path, Written], compared: tuple[Comparison, list[LinkResult]]
+) -> None:
+    ranked = rows(written[0] / "ranks.csv")
+    for found in compared[1]:
+        assert found.stored
+        summary = summarise(found.stored.judged.outcomes, SENDERS).filter(heuristic="truth")
+        for cca, share_pct in summary.select("cca", "chokepoint_pct").iter_rows():
+            (row,) = [
+                each
+                for each in ranked
+                if (each["link"], each["sender"], each["measure"]) == (found.link.name, cca, PRIMARY)
+            ]
+            assert float(row["mean"]) * 100 == pytest.approx(share_pct)
+
+
+def test_each_trials_value_is_in_the_table_of_trials(written: tuple[Path, Written]) -> None:
+    table = rows(written[0] / "trials.csv")
+    assert len(table) == 2 * len(SENDERS) * TRIALS
+    throughput = {(row["link"], row["sender"], row["trial"]): row["throughput"] for row in table}
+    assert float(throughput["geo", "search", "2"]) == 7.0  # of the stored trial
+    assert throughput["geo", "bbr", str(TRIALS)] == ""  # invalid
+    assert page_of(written).count("1 trials are invalid") == 2
+
+
+def test_senders_that_never_separate_share_a_rank(compared: tuple[Comparison, list[LinkResult]]) -> None:
+    for found in compared[1]:  # every sender has the same throughput in the stored trials
+        assert {(place.rank, place.ties) for place in found.places["throughput"].values()} == {(1, 3)}
+
+
+def test_a_sender_at_the_chokepoint_in_every_trial_is_ahead_of_one_that_never_is(
+    compared: tuple[Comparison, list[LinkResult]],
+) -> None:
+    geo = compared[1][0]
+    assert geo.values[PRIMARY]["search"] == [1.0] * TRIALS
+    assert geo.values[PRIMARY]["cubic_plain"] == [0.0] * TRIALS
+    assert geo.places[PRIMARY]["search"].rank == 1
+    assert geo.places[PRIMARY]["cubic_plain"].rank > 1
+
+
+def test_an_object_that_no_download_had_whole_is_no_measure(compared: tuple[Comparison, list[LinkResult]]) -> None:
+    for found in compared[1]:
+        assert "object_100000" in found.values
+        assert "object_20000000" not in found.values
+
+
+def test_harm_is_not_run_where_no_cubic_competed(written: tuple[Path, Written]) -> None:
+    page = page_of(written)
+    assert page.count('data-of="harm" hidden><small>not run</small>') == 2 * len(SENDERS)
+
+
+def test_the_scorecard_claims_only_what_a_trial_tested(compared: tuple[Comparison, list[LinkResult]]) -> None:
+    comparison, found = compared
+    state = {row.section: row.state for row in scorecard(comparison, found)}
+    assert {name for name, each in state.items() if each != NOT_RUN} == {"5.1.2", "5.1.3", "5.1.5", "6.1", "6.3", "6.4"}
+    none = [replace(each, stored=None, values={}, pairs={}, places={}) for each in found]
+    assert {row.state for row in scorecard(comparison, none)} == {NOT_RUN}
+
+
+def test_a_claim_of_the_scorecard_needs_its_link(compared: tuple[Comparison, list[LinkResult]]) -> None:
+    comparison, found = compared
+    state = {row.section: row.state for row in scorecard(comparison, found[:1])}
+    assert state["6.4"] == "run"
+    assert state["6.3"] == NOT_RUN
+
+
+def test_the_worst_trial_stands_next_to_the_best_senders_over_the_same_draw(
+    written: tuple[Path, Written], compared: tuple[Comparison, list[LinkResult]]
+) -> None:
+    worst = worst_trials(compared[1], ["cubic_plain"], PRIMARY)
+    assert len(worst) == 2
+    for each in worst:
+        assert each.found.values[PRIMARY][each.best][each.trial - 1] == 1.0
+        assert each.behind == 1.0
+    assert page_of(written).count('class="explained"') == 2
+    assert "left slow start at" in page_of(written)
+
+
+def test_the_results_have_one_digest_wherever_they_are_computed(
+    written: tuple[Path, Written], compared: tuple[Comparison, list[LinkResult]], tmp_path: Path
+) -> None:
+    assert digest_of(store(tmp_path, TRIALS)[1]) == written[1].digest
+    assert written[1].digest in page_of(written)
+    changed = compared[1][0]
+    throughput: Values = {**changed.values["throughput"], "search": [1.0] * TRIALS}
+    values = {**changed.values, "throughput": throughput}
+    assert digest_of([replace(changed, values=values), compared[1][1]]) != written[1].digest
+
+
+def test_the_ranks_are_a_table_for_papers(written: tuple[Path, Written]) -> None:
+    latex = (written[0] / "ranks.tex").read_text()
+    assert r"\toprule" in latex
+    assert "CUBIC without HyStart" in latex
+
+
+def test_a_trial_without_a_result_is_named(
+    results: Path, compared: tuple[Comparison, list[LinkResult]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LAB_RESULTS", str(results))
+    state = State(failures={"compare-geo search-001": "the kernel <stopped>"}, budget_used=True)
+    page = page_of(example(*compared, state))
+    assert "No result: compare-geo search-001: the kernel &lt;stopped&gt;" in page
+    assert "unfinished" in page
+
+
+def test_a_link_without_any_result_says_so(
+    results: Path, compared: tuple[Comparison, list[LinkResult]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LAB_RESULTS", str(results))
+    comparison, (geo, wired) = compared
+    page = page_of(example(comparison, [geo, LinkResult(wired.link, None, {}, {}, {})]))
+    assert "wired, modelled: no trial has a result." in page
+
+
+def test_the_mean_wait_is_that_of_the_modelled_queue(compared: tuple[Comparison, list[LinkResult]]) -> None:
+    geo = compared[1][0]
+    assert geo.stored
+    trial = next(trial for trial in geo.stored.run.trials if trial.cca == "cubic_plain")
+    drain_ms = trial.qdisc["backlog_bytes"].mean() * 8 / 8e6 * 1e3  # type: ignore[operator]
+    assert wait_ms(trial) == pytest.approx(drain_ms, rel=0.02)
+    assert values(geo.stored)["queueing"]["cubic_plain"][0] == wait_ms(trial)
+
+
+@pytest.mark.parametrize(
+    ("trials", "seed", "field"),
+    [(6, 18, "trials=5: must be 6"), (TRIALS, 2, "seed=18: must be 2")],
+)
+def test_resume_refuses_another_request(
+    compared: tuple[Comparison, list[LinkResult]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    trials: int,
+    seed: int,
+    field: str,
+) -> None:
+    monkeypatch.setenv("LAB_RESULTS", str(tmp_path))
+    folder = record.begin(record.requested(compared[0], PRIMARY))
+    assert record.resumed(record.requested(compared[0], PRIMARY)) == folder
+    other = replace(compared[0], trials=trials, seed=seed)
+    with pytest.raises(UserError, match=field):
+        record.resumed(record.requested(other, PRIMARY))
+
+
+def test_resume_refuses_another_version_of_a_senders_module(
+    compared: tuple[Comparison, list[LinkResult]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LAB_RESULTS", str(tmp_path))
+    senders = {**compared[0].senders}
+    record.begin(record.requested(compared[0], PRIMARY))
+    senders["search"] = senders["search"].model_copy(update={"module_digest": "b" * 16})
+    with pytest.raises(UserError, match=r"comparison\.json: senders\.search=.*: must be .*: run without --resume"):
+        record.resumed(record.requested(replace(compared[0], senders=senders), PRIMARY))
+
+
+def test_there_is_nothing_to_resume_without_a_comparison(
+    compared: tuple[Comparison, list[LinkResult]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LAB_RESULTS", str(tmp_path))
+    with pytest.raises(UserError, match="no comparison to resume"):
+        record.resumed(record.requested(compared[0], PRIMARY))
