@@ -65,7 +65,7 @@ REPORTING = source(
     ),
     cong_avoid="hook",
 )
-CRASHES_AFTER_300 = source(
+CRASHES_LATE = source(
     code=hook(
         """tcp_reno_cong_avoid(sk, ack, acked);
 	if (tcp_sk(sk)->delivered > 3000)
@@ -75,6 +75,9 @@ CRASHES_AFTER_300 = source(
 )
 
 NULL = "*(volatile int *)8 = 1;"
+STATE = "struct state {\n\tchar bytes[200];\n};\n"
+USE_P = "WRITE_ONCE(tcp_sk(sk)->snd_ssthresh, p ? 64 : 32);"
+MEMORY = "volatile char *p = kmalloc(32, GFP_ATOMIC);\n\n"
 # What a build refuses, and the line that says so.
 UNBUILDABLE = {
     "not C": ("this is not C\n", r"own\.c:1:1: error: unknown type name 'this'"),
@@ -115,7 +118,7 @@ UNBUILDABLE = {
 FAULTY = {
     "no cong_avoid": (
         source(cong_avoid=None),
-        r"own\.c: smoke test: loading: .*does not implement required ops: ssthresh, undo_cwnd, and cong_avoid or cong_control",
+        r"own\.c: smoke test: loading: .*does not implement required ops: ssthresh, undo_cwnd, and cong_avoid or",
     ),
     "a name that is taken": (source(name="cubic"), r"loading: .*cubic already registered.*its name is taken"),
     "nothing registered": (

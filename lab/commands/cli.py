@@ -141,6 +141,63 @@ def run(
     run_and_report(request, where, _options(jobs, scheduler, no_pcap), resume, console)
 
 
+@app.command("try")
+def try_(
+    sources: Annotated[list[Path], typer.Argument(help="C files, or folders with a Kbuild: one module each.")],
+    links: Annotated[
+        str | None, typer.Option(help="Kinds of link or profiles, with commas between them; default: every kind.")
+    ] = None,
+    against: Annotated[str, typer.Option(help="Senders of the lab to compare with.")] = "cubic,search,bbr",
+    param: Annotated[
+        list[str] | None, typer.Option(help="A parameter of the module, such as gain=3; may be repeated.")
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="One trial of each sender on each link, no reports.")] = False,
+    trials: Annotated[int | None, typer.Option(help="Most trials of each sender on each link.")] = None,
+    duration: Annotated[int | None, typer.Option(help="Seconds of each download; default: the link's.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of the links.")] = None,
+    budget: Annotated[float | None, typer.Option(help="Most minutes of trials.")] = None,
+    sanitize: Annotated[
+        bool, typer.Option("--sanitize", help="Build the sanitized kernel for the smoke test if it is missing.")
+    ] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue the last unfinished comparison.")] = False,
+    jobs: Jobs = None,
+    no_pcap: NoPcap = False,
+    backend: Annotated[str | None, typer.Option(help="virtual (the default) or vm.")] = None,
+    engine: Annotated[str | None, typer.Option(help="netns, containerlab or mininet, in the VM.")] = None,
+) -> None:
+    """Compare a congestion control of your own with the lab's senders.
+
+    Example: `lab try my_cc.c --quick`
+
+    Two versions side by side: `lab try a.c b.c --links geo,leo --against search --param gain=3`
+    """
+    from lab.commands.compare import Course
+    from lab.commands.try_own import TryRequest, try_own
+
+    request = TryRequest(
+        tuple(sources), tuple(param or ()), against, links, trials, duration, seed, quick, sanitize, backend, engine
+    )
+    again = f"lab try {' '.join(map(str, sources))} --resume"
+    course = Course(budget_minutes=budget, resume=resume, again=again)
+    try_own(request, course, _options(jobs, None, no_pcap), console)
+
+
+@app.command()
+def log(
+    run: Annotated[Path, typer.Argument(help="A run's folder, such as results/geo/latest.")],
+    trial: Annotated[str, typer.Argument(help="A trial, such as cubic-001.")],
+) -> None:
+    """Show what the kernel of a trial printed, also of a trial without a result.
+
+    Example: `lab log results/geo/latest cubic-001`
+    """
+    from lab.base.plain_text import escaped
+    from lab.tables.kernel_log import read_log
+
+    for line in read_log(run, trial).splitlines():
+        console.print(escaped(line), soft_wrap=True, markup=False)
+
+
 @app.command()
 def reproduce(
     scenarios: Annotated[

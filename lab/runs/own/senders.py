@@ -10,14 +10,14 @@ from lab.base.errors import field_error
 from lab.kernel.own.build import OwnModule
 from lab.kernel.own.source import COMMAND_LINE
 from lab.node.smoke import Smoke
-from lab.schema.cca import Cca, load_ccas, looks
+from lab.schema.cca import Cca, Stanza, load_ccas, looks
 
 REPORTS = "tcp_slow_start"  # a module that needs it reports its exits itself (slow_start.h)
 EXIT, EXIT_LABEL = "own", "the sender's own rule"
 
 
 @dataclass(frozen=True)
-class Tested:
+class Passed:
     """A module that passed its smoke test."""
 
     module: OwnModule
@@ -29,7 +29,7 @@ class Tested:
 class Registered:
     """One algorithm of a module."""
 
-    tested: Tested
+    tested: Passed
     algorithm: str
 
     @property
@@ -40,7 +40,7 @@ class Registered:
         return (self.algorithm, *(f"{self.algorithm}_{part}" for part in parts))
 
 
-def own_senders(tested: Iterable[Tested]) -> dict[str, Cca]:
+def own_senders(tested: Iterable[Passed]) -> dict[str, Cca]:
     """Return a sender for each algorithm that the modules register; UserError where two are the same."""
     registered = [Registered(one, algorithm) for one in tested for algorithm in one.smoke["algorithms"]]
     known = load_ccas()
@@ -58,7 +58,7 @@ def _names(registered: list[Registered], known: Mapping[str, Cca]) -> list[str]:
     raise field_error(COMMAND_LINE, "source", twice, "a module with another content than the others")
 
 
-def _sender(name: str, one: Registered, look: dict[str, str]) -> Cca:
+def _sender(name: str, one: Registered, look: Stanza) -> Cca:
     module = one.tested.module
     return Cca(
         name=name,

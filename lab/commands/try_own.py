@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`lab try`: build a user's own congestion control, test it for a second, and compare it with the lab's senders."""
+
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from rich.console import Console
+
+from lab.backends import real, vagrant
+from lab.backends.backend import Site
+from lab.backends.choose import COMMAND_LINE, choose, real_backend
+from lab.backends.virtual import Virtual, find_built
+from lab.base.errors import field_error
+from lab.commands.compare import Course, compare, fetched
+from lab.commands.prepare import build, prepare
+from lab.evaluation.compare.comparison import SEED, TRIALS, Comparison, known_senders
+from lab.images.vm import stock
+from lab.kernel.own.build import OwnModule, build_own
+from lab.kernel.own.diagnostics import BuildError
+from lab.kernel.own.source import OwnSource, read_source
+from lab.kernel.own.tree import Tree, stock_tree, virtual_tree
+from lab.kernel.recipe import Recipe
+from lab.runs.link_kinds import Link, links
+from lab.runs.options import RunOptions
+from lab.runs.own.senders import Passed, module_files, own_senders
+from lab.runs.own.smoke import SmokeTest
+from lab.runs.plan import needed_modules
+
+AGAINST = "cubic,search,bbr"
+
+
+@dataclass(frozen=True)
+class TryRequest:
+    """What to try, against which senders, and where."""
+
+    sources: tuple[Path, ...]
+    params: tuple[str, ...] = ()  # name=value
+    against: str = AGAINST
+    link_names: str | None = None
+    trials: int | None = None
+    duration_s: int | None = None
+    seed: int | None = None
+    quick: bool = False
+    sanitize: bool = False  # also build the sanitized kernel where the cache lacks it
+    backend: str | None = None
+    engine: str | None = None
+
+    @property
+    def links(self) -> tuple[Link, ...]:
+        """Return the chosen links."""
+        return links(_names(self.link_names) if self.link_names else None, self.duration_s)
+
+    @property
+    def count(self) -> int:
+        """Return the most trials of each sender on each link."""
+        return self.trials or (1 if self.quick else TRIALS)
+
+
+def try_own(request: TryRequest, course: Course, options: RunOptions, console: Console) -> None:
+    """Build, test and compare; UserError names the first fault."""
+    choice = choose(request.backend or "virtual", request.engine)
+    if choice.backend == "host":
+        raise field_error(COMMAND_LINE, "backend", "host", "virtual or vm: the host's kernel has no build tree here")
+    rivals, chosen = known_senders(_names(request.against)), request.links
+    sources = [read_source(path) for path in request.sources]
+    virtual = prepare(Recipe(), console)
+    tested = _tested(request, sources, virtual, console)
+    own = own_senders(tested)
+    seed = SEED if request.seed is None else request.seed
+    comparison = fetched(Comparison(list(own), own | rivals, chosen, request.count, seed, request.duration_s), console)
+    course = replace(course, reports=course.reports and not request.quick)
+    if choice.backend == "virtual":
+        files = module_files(one.module for one in tested)
+        compare(comparison, course, replace(virtual, own_modules=files).site, options, console)
+        return
+    modules = _built(sources, stock_tree(stock.ensure()), console)
+    with _machine(choice.engine, comparison, modules) as site:
+        compare(comparison, course, site, replace(options, workers=1), console)
+
+
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",")]
+
+
+def _tested(request: TryRequest, sources: list[OwnSource], virtual: Virtual, console: Console) -> list[Passed]:
+    """Build every module and let each pass the smoke test in the plain and, where it is built, the sanitized kernel."""
+    began_s = time.monotonic()
+    modules = _built(sources, virtual_tree(virtual.kernel), console)
+    params = _params(request.params, modules)
+    console.print(f"built {_list(modules)} in {time.monotonic() - began_s:.1f} s", markup=False)
+    began_s = time.monotonic()
+    sanitized = _sanitized(request, console)
+    strict = _built(sources, virtual_tree(sanitized.kernel), None) if sanitized else []
+    tests = [*_tests(modules, params, virtual, False), *(_tests(strict, params, sanitized, True) if sanitized else [])]
+    with ThreadPoolExecutor(max_workers=len(tests)) as threads:
+        results = [each.result() for each in [threads.submit(test.run) for test in tests]]
+    where = "the plain and the sanitized kernel" if sanitized else "the plain kernel; --sanitize adds the sanitized one"
+    console.print(f"smoke test passed in {time.monotonic() - began_s:.1f} s, in {where}", soft_wrap=True, markup=False)
+    return [
+        Passed(module, _own_params(module, params), result) for module, result in zip(modules, results, strict=False)
+    ]
+
+
+def _built(sources: list[OwnSource], tree: Tree, console: Console | None) -> list[OwnModule]:
+    """Build every source; print each complaint of the compiler, and raise its first error."""
+    modules = []
+    for source in sources:
+        try:
+            modules.append(build_own(source, tree))
+        except BuildError as error:
+            if console:
+                console.print(
+                    "\n".join(line for line in error.lines if line != str(error)), soft_wrap=True, markup=False
+                )
+            raise
+        if console and modules[-1].warnings:
+            console.print("\n".join(modules[-1].warnings), soft_wrap=True, markup=False)
+    return modules
+
+
+def _sanitized(request: TryRequest, console: Console) -> Virtual | None:
+    recipe = Recipe(sanitize=True)
+    return find_built(recipe) or (build(recipe, console) if request.sanitize else None)
+
+
+def _tests(modules: list[OwnModule], params: dict[str, int], virtual: Virtual, strict: bool) -> Iterator[SmokeTest]:
+    for module in modules:
+        yield SmokeTest(module, _own_params(module, params), virtual.kernel, virtual.world.root, strict)
+
+
+def _params(given: tuple[str, ...], modules: list[OwnModule]) -> dict[str, int]:
+    """Read name=value pairs; UserError where no module has such a parameter."""
+    params = {}
+    known = sorted({name for module in modules for name in module.parameters})
+    for text in given:
+        name, _, value = text.partition("=")
+        if name not in known:
+            raise field_error(COMMAND_LINE, "param", name, f"a parameter of the module: {', '.join(known) or 'none'}")
+        try:
+            params[name] = int(value)
+        except ValueError:
+            raise field_error(COMMAND_LINE, f"param {name}", value, "a whole number") from None
+    return params
+
+
+def _own_params(module: OwnModule, params: dict[str, int]) -> dict[str, int]:
+    return {name: value for name, value in params.items() if name in module.parameters}
+
+
+def _list(modules: list[OwnModule]) -> str:
+    return ", ".join(f"{module.name} ({module.source.path})" for module in modules)
+
+
+@contextmanager
+def _machine(engine: str, comparison: Comparison, modules: list[OwnModule]) -> Iterator[Site]:
+    """Yield the VM with the modules for its kernel; UserError where its kernel is another one."""
+    backend = real_backend(choose("vm", engine))
+    with real.alone(backend):
+        site = real.inspect(backend, needed_modules(comparison.experiment(comparison.links[0], 1)))
+        release = f"Linux {stock.ensure().release}"
+        if site.description.kernel["kernel_source"] != release:
+            rule = f"{release}, which modules are built for: kernel_mode=stock"
+            raise field_error(vagrant.NAME, "kernel", site.description.kernel["kernel_source"], rule)
+        yield replace(site, backend=replace(backend, own_modules=module_files(modules)))

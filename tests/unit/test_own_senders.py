@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Senders without a stanza: each is named by what its module registers, as plainly as keeps it apart."""
+
+from pathlib import Path
+
+import pytest
+
+from lab.base.errors import UserError
+from lab.kernel.own.build import OwnModule
+from lab.kernel.own.source import read_source
+from lab.node.smoke import Flow
+from lab.runs.own.senders import Passed, own_senders
+from lab.schema.cca import load_ccas
+
+FLOW: Flow = {"got_bytes": 1, "least_cwnd_pkts": 1, "most_cwnd_pkts": 1}
+
+
+def passed(path: Path, *algorithms: str, content: str = "", depends: tuple[str, ...] = (), **params: int) -> Passed:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(content or str(path))
+    module = OwnModule(read_source(path), path.parent, path.stem, depends, tuple(params), ())
+    return Passed(module, params, {"algorithms": {name: [FLOW] for name in algorithms}, "parameters": {}, "leaks": []})
+
+
+def test_a_sender_is_named_by_what_its_module_registers(tmp_path: Path) -> None:
+    (sender,) = own_senders([passed(tmp_path / "file.c", "my_cc", gain=3)]).values()
+    assert (sender.name, sender.algorithm, sender.module, sender.params) == ("my_cc", "my_cc", "file", {"gain": 3})
+    assert not sender.reports_exit
+
+
+def test_a_module_that_uses_slow_start_h_reports_its_exits(tmp_path: Path) -> None:
+    (sender,) = own_senders([passed(tmp_path / "file.c", "my_cc", depends=("tcp_slow_start",))]).values()
+    assert sender.reports_exit
+    assert sender.depends == ["tcp_slow_start"]
+
+
+def test_two_versions_of_one_algorithm_are_named_by_their_files(tmp_path: Path) -> None:
+    assert {*own_senders([passed(tmp_path / "a.c", "my_cc"), passed(tmp_path / "b.c", "my_cc")])} == {
+        "my_cc_a",
+        "my_cc_b",
+    }
+
+
+def test_two_files_of_one_name_are_named_by_their_folders(tmp_path: Path) -> None:
+    versions = [passed(tmp_path / version / "my_cc.c", "my_cc") for version in ("v1", "v2")]
+    assert {*own_senders(versions)} == {"my_cc_v1", "my_cc_v2"}
+
+
+def test_an_algorithm_with_a_name_of_the_labs_is_named_by_its_file(tmp_path: Path) -> None:
+    assert {*own_senders([passed(tmp_path / "better.c", "search")])} == {"search_better"}
+
+
+def test_the_same_module_twice_is_refused(tmp_path: Path) -> None:
+    twice = [passed(tmp_path / folder / "v/my.c", "my", content="same") for folder in ("a", "b")]
+    with pytest.raises(UserError, match="must be a module with another content than the others"):
+        own_senders(twice)
+
+
+def test_an_edited_module_has_another_digest(tmp_path: Path) -> None:
+    digests = {
+        own_senders([passed(tmp_path / "my.c", "my", content=content)])["my"].module_digest for content in ("1", "2")
+    }
+    assert len(digests) == 2
+
+
+def test_many_senders_of_ones_own_look_different(tmp_path: Path) -> None:
+    own = own_senders([passed(tmp_path / f"{number}.c", f"cc{number}") for number in range(60)])
+    looks = {(sender.marker, sender.linestyle) for sender in (*own.values(), *load_ccas().values())}
+    assert len(looks) == 60 + len(load_ccas())

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A user's own source: what is read of a file or a folder, and what is refused before anything is built."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from lab.base.errors import UserError
+from lab.kernel.own import source as own_source
+from lab.kernel.own.source import read_source
+
+
+def file(folder: Path, name: str, content: str = "") -> Path:
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(content)
+    return path
+
+
+def test_a_file_brings_the_headers_beside_it_that_it_includes(tmp_path: Path) -> None:
+    file(tmp_path, "inner.h")
+    file(tmp_path, "outer.h", '#include "inner.h"\n')
+    file(tmp_path, "unrelated.h")
+    found = read_source(
+        file(tmp_path, "my_cc.c", '#include <net/tcp.h>\n# include "outer.h"\n#include "slow_start.h"\n')
+    )
+    assert {*found.files} == {"my_cc.c", "outer.h", "inner.h", "Kbuild"}
+    assert found.files["Kbuild"] == b"obj-m := my_cc.o\n"
+    assert found.name == "my_cc"
+
+
+def test_a_folder_is_read_without_what_a_build_left(tmp_path: Path) -> None:
+    file(tmp_path, "Makefile", "obj-m := a.o\n")
+    for name in ("a.c", "inner/b.h", "a.o", "a.ko", "a.mod.c", "Module.symvers", ".a.o.cmd", ".git/config"):
+        file(tmp_path, name)
+    assert {*read_source(tmp_path).files} == {"Makefile", "a.c", "inner/b.h"}
+
+
+def test_a_folder_with_one_c_file_needs_no_kbuild(tmp_path: Path) -> None:
+    file(tmp_path, "only.c")
+    assert read_source(tmp_path).files["Kbuild"] == b"obj-m := only.o\n"
+
+
+def test_a_folder_with_two_needs_one(tmp_path: Path) -> None:
+    file(tmp_path, "a.c")
+    file(tmp_path, "b.c")
+    with pytest.raises(UserError, match=r"Kbuild=: must be a file with obj-m"):
+        read_source(tmp_path)
+
+
+def test_the_digest_is_of_names_and_contents(tmp_path: Path) -> None:
+    first = read_source(file(tmp_path / "first", "my.c", "one"))
+    assert read_source(file(tmp_path / "again", "my.c", "one")).digest == first.digest
+    assert read_source(file(tmp_path / "edited", "my.c", "two")).digest != first.digest
+    assert read_source(file(tmp_path / "renamed", "other.c", "one")).digest != first.digest
+
+
+def test_a_link_out_of_the_folder_is_refused(tmp_path: Path) -> None:
+    secret = file(tmp_path, "secret")
+    folder = tmp_path / "folder"
+    file(folder, "my.c")
+    (folder / "my.h").symlink_to(secret)
+    with pytest.raises(UserError, match=r"link=.*secret: must be a file of the same folder"):
+        read_source(folder)
+
+
+def test_a_pipe_is_refused_and_not_opened(tmp_path: Path) -> None:
+    file(tmp_path, "my.c")
+    os.mkfifo(tmp_path / "never.h")
+    with pytest.raises(UserError, match="must be a plain file"):
+        read_source(tmp_path)
+
+
+def test_a_link_to_a_folder_is_not_followed(tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    file(folder, "my.c")
+    (folder / "up").symlink_to(tmp_path)
+    with pytest.raises(UserError, match="must be a "):
+        read_source(folder)
+
+
+@pytest.mark.parametrize("name", ["my.txt", "missing"])
+def test_what_is_no_c_file_and_no_folder_is_refused(tmp_path: Path, name: str) -> None:
+    with pytest.raises(UserError, match=f"source={tmp_path / name}: must be a .c file, or a folder with a Kbuild"):
+        read_source(tmp_path / name)
+
+
+def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"my\.c: No such file"):
+        read_source(tmp_path / "my.c")
+
+
+def test_a_folder_that_is_too_large_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(own_source, "MOST_FILES", 2)
+    for name in ("a.c", "b.h", "c.h"):
+        file(tmp_path, name)
+    with pytest.raises(UserError, match="files=3 of 0 bytes: must be at most 2 files"):
+        read_source(tmp_path)
+
+
+def test_a_file_that_is_too_large_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(own_source, "MOST_BYTES", 10)
+    with pytest.raises(UserError, match="bytes=11: must be at most 10"):
+        read_source(file(tmp_path, "my.c", "x" * 11))
