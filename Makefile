@@ -14,7 +14,7 @@ options += $(if $(BACKEND),--backend $(BACKEND)) $(if $(ENGINE),--engine $(ENGIN
 sanitized := $(patsubst %,tests/kernel/test_%.py,kunit sender_matrix failslab hardships crowd modules)
 
 .PHONY: experiment test test-fast test-sanitize test-hostile setup reproduce verify evaluate page report check doctor lint lock clean docs
-.PHONY: mutants bench bench-senders bench-versions bench-kernels bench-replay bench-reproduce bench-kills
+.PHONY: mutants bench bench-senders bench-versions bench-kernels bench-replay bench-reproduce bench-kills bench-try
 .PHONY: setup-vm box image vm provision agree notebook test-vm test-fresh lint-ansible
 
 experiment: setup ; @$(lab) run $(experiment) $(options)
@@ -34,6 +34,7 @@ page: setup ; @$(lab) page
 bench-reproduce: setup ; @scripts/python -m lab.bench.reproduce
 report: setup ; @$(lab) report results/$(folder)/latest
 bench: setup ; @$(lab) bench
+bench-try: setup ; @$(lab) kernel build && scripts/python -m lab.bench.try_own
 bench-senders: setup ; @scripts/python -m lab.bench.senders
 bench-versions: setup ; @scripts/python -m lab.bench.versions $(BENCH)
 bench-kernels: setup ; @scripts/python -m lab.bench.kernels
