@@ -9,7 +9,7 @@ from rich.console import Console
 
 from lab.backends.backend import Site
 from lab.base import paths
-from lab.base.errors import UserError, going_on
+from lab.base.errors import UserError, field_error, going_on
 from lab.commands.prepare import prepare
 from lab.commands.progress import BOOT_S, TrialBar
 from lab.commands.run import VIRTUAL_S_PER_S
@@ -21,7 +21,7 @@ from lab.evaluation.compare.results import results
 from lab.evaluation.compare.sequential import ALPHA
 from lab.kernel.recipe import Recipe
 from lab.report.compare.write import Written, write
-from lab.runs.link_kinds import Link, links
+from lab.runs.link_kinds import COMMAND_LINE, Link, links
 from lab.runs.options import RunOptions
 from lab.runs.recordings import unfetched
 
@@ -37,6 +37,12 @@ class Course:
     resume: bool = False
     reports: bool = True  # also write the report of each link's run
     again: str = AGAIN  # the command that goes on after Ctrl-C
+
+    def __post_init__(self) -> None:
+        """Refuse a measure that is none, and a budget of nothing."""
+        measure_of(self.measure)
+        if self.budget_minutes is not None and not 0 < self.budget_minutes < float("inf"):
+            raise field_error(COMMAND_LINE, "budget-minutes", self.budget_minutes, "above 0")
 
 
 @dataclass(frozen=True)
@@ -65,7 +71,6 @@ def _names(text: str) -> list[str]:
 
 def compare_known(chosen: Chosen, course: Course, options: RunOptions, console: Console) -> None:
     """Compare senders of cca.yml, on the links whose recordings are there."""
-    measure_of(course.measure)
     comparison = fetched(chosen.comparison(), console)
     site = prepare(Recipe(), console).site
     compare(comparison, replace(course, reports=course.reports and not chosen.quick), site, options, console)
@@ -119,21 +124,22 @@ def _after(state: State, comparison: Comparison, most: int) -> str:
     """Return the line of a look."""
     if most == 1:
         return "after one trial of each sender: values only, no sender can separate"
+    others = len(comparison.senders) - 1
+    count = len(comparison.subjects) * (others - (len(comparison.subjects) - 1) / 2) * len(comparison.links)
+    left = sum(map(len, state.undecided.values()))
+    line = f"after {state.trials} trials of each sender: {count - left:.0f} of {count:.0f} pairs need no more trials"
     still = [name for name, undecided in state.undecided.items() if undecided]
-    of = f"after {state.trials} trials of each sender"
     if not still:
-        return f"{of}: separated on every link"
-    goes_on = "goes on with" if state.trials < most and not state.budget_used else "not separated:"
-    return f"{of}: separated on {len(comparison.links) - len(still)} of {len(comparison.links)} links; {goes_on} " + (
-        ", ".join(still)
-    )
+        return line
+    goes_on = "goes on with" if state.trials < most and not state.budget_used else "not separated on"
+    return f"{line}; {goes_on} {', '.join(still)}"
 
 
 def _announce(comparison: Comparison, course: Course, options: RunOptions, console: Console) -> None:
     """Print what will be done, when it stops, and how long it may take."""
     plan = looks_of(comparison, course.measure)
     others = [name for name in comparison.senders if name not in comparison.subjects]
-    per_trial_s = [comparison.duration_s or link.duration_s for link in comparison.links]
+    per_trial_s = [comparison.seconds(link) for link in comparison.links]
     first, most = plan.trials[0], plan.trials[-1]
     counts = str(most) if first == most else f"{first} to {most}"
     minutes = [

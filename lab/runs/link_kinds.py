@@ -81,4 +81,6 @@ def _link(name: str, duration_s: int | None) -> Link:
         known = ", ".join((*KINDS, *profile_files()))
         raise field_error(COMMAND_LINE, "links", name, f"a kind of link or a profile: {known}")
     same = next((link for link in KINDS.values() if link.profile == name and not link.rival), None)
-    return same or Link(require_name(Path(name).stem, COMMAND_LINE), name, duration_s or PROFILE_S)
+    return same or Link(
+        require_name(Path(name).stem, COMMAND_LINE), name, PROFILE_S if duration_s is None else duration_s
+    )

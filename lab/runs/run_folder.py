@@ -31,7 +31,6 @@ CLEAR_ATTEMPTS, CLEAR_PAUSE_S = 20, 0.05  # a kernel that was just killed may st
 def create(experiment: Experiment, site: Site) -> Path:
     """Create the folder of a new run, with its run.json."""
     path = new_folder(paths.results() / experiment.name)
-    (path / "trials").mkdir()
     _write(path, {"format": FORMAT, "complete": False, **specification(experiment), **_environment(experiment, site)})
     return path
 
@@ -44,7 +43,14 @@ def grow(folder: Path, experiment: Experiment) -> None:
     _write(folder, meta)
 
 
-def new_folder(parent: Path) -> Path:
+def new_folder(scenario: Path) -> Path:
+    """Create the folder of a run, with one for its trials."""
+    path = dated_folder(scenario)
+    (path / "trials").mkdir()
+    return path
+
+
+def dated_folder(parent: Path) -> Path:
     """Create a folder named by the time; where another one has this second's name, the next second's."""
     while True:
         path = parent / datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H-%M-%SZ")

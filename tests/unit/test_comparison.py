@@ -1,12 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A comparison: its links, its senders, and the experiment of each link."""
 
-import pytest
+import io
+import sys
+from pathlib import Path
 
+import pytest
+from rich.console import Console
+
+from lab.__main__ import main
 from lab.base.errors import UserError
+from lab.commands.compare import fetched
 from lab.evaluation.compare.comparison import Comparison, known_senders
 from lab.runs.experiment import specification
-from lab.runs.link_kinds import KINDS, links
+from lab.runs.link_kinds import KINDS, QUICK_S, links
 from lab.runs.plan import draw
 from lab.schema.cca import Cca, load_ccas
 from lab.schema.scenario import load_scenario
@@ -74,3 +81,49 @@ def test_one_sender_alone_is_refused() -> None:
 def test_a_sender_that_is_named_twice_is_refused() -> None:
     with pytest.raises(UserError, match="cca=cubic,cubic: must be a list that names each sender once"):
         known_senders(["cubic", "cubic"])
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        ("--cca cubic", "cca=cubic: must be at least two senders"),
+        ("--cca cubic,nobody", "cca=nobody: must be a known sender of lab/cca.yml: "),
+        ("--cca cubic,bbr --links mars", "links=mars: must be a kind of link or a profile: "),
+        ("--cca cubic,bbr --trials 0", "trials=0: must be greater than or equal to 1"),
+        ("--cca cubic,bbr --duration 0", "duration_s=0: must be greater than or equal to 1"),
+        ("--cca cubic,bbr --measure speed", "measure=speed: must be one of chokepoint, throughput, "),
+        ("--cca cubic,bbr --budget-minutes 0", "budget-minutes=0.0: must be above 0"),
+    ],
+)
+def test_a_mistake_is_one_line(
+    words: str, line: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setenv("LAB_RESULTS", str(tmp_path / "results"))
+    monkeypatch.setattr(sys, "argv", ["lab", "compare", *words.split()])
+    with pytest.raises(SystemExit) as end:
+        main()
+    errors = capsys.readouterr().err
+    assert (end.value.code, errors.count("\n")) == (2, 1), errors
+    assert line in errors
+    assert not (tmp_path / "results").exists()
+
+
+def test_a_link_whose_recording_is_not_fetched_is_named_and_left_out(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("LAB_CACHE", str(tmp_path))
+    console = Console(file=io.StringIO(), width=200)
+    comparison = Comparison(["cubic"], known_senders(["cubic", "bbr"]), links(["lte", "wired"]))
+    assert [link.name for link in fetched(comparison, console).links] == ["wired"]
+    assert isinstance(console.file, io.StringIO)
+    line = console.file.getvalue()
+    assert line.startswith("without lte: its recording is not fetched: lab traces fetch lte")
+    assert line.count("\n") == 1
+    with pytest.raises(UserError, match="must be at least one whose recording is fetched"):
+        fetched(Comparison(["cubic"], known_senders(["cubic", "bbr"]), links(["lte"])), console)
+
+
+def test_a_quick_comparison_has_short_trials_and_no_rival() -> None:
+    quick = links(None, quick=True)
+    assert all(link.duration_s <= QUICK_S and not link.rival for link in quick)
+    assert len(quick) == len(KINDS) - 1

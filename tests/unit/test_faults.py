@@ -71,6 +71,7 @@ def test_a_damaged_run_is_refused_by_file(
 
 COMMANDS = [
     *"list check doctor run reproduce evaluate verify report page agree clean bench data-dictionary figure".split(),
+    "compare",
     "kernel build",
 ]
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The campaign of a comparison: look after look, only on links where a subject has not separated from every other.
 
-Each look lets the runs grow: after it every run is a whole ordinary run. A trial without a result costs itself only.
+Each look lets the runs grow: after it every run is a whole ordinary run. A trial without a result costs itself only. A
+pair without a common value, as of a sender that never leaves slow start, is given up: more trials would not help it.
 """
 
 import time
@@ -100,7 +101,9 @@ def campaign(
         state.trials = trials
         for link in going_on:
             tested = tested_pairs(comparison, link, primary_of(link, measure), began, plan)
-            state.undecided[link.name] = undecided(tested, comparison.subjects)
+            state.undecided[link.name] = [
+                pair for pair in undecided(tested, comparison.subjects) if pair.difference.pairs
+            ]
         going_on = [link for link in going_on if state.undecided[link.name]]
         yield state
         if state.budget_used or not going_on:

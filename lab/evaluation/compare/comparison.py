@@ -40,8 +40,13 @@ class Comparison:
         for subject in self.subjects:
             if subject not in self.senders:
                 raise field_error(COMMAND_LINE, "subject", subject, f"one of {', '.join(self.senders)}")
-        if not self.subjects:
-            raise field_error(COMMAND_LINE, "subject", "", "given")
+        if not self.subjects or not self.links:
+            raise field_error(COMMAND_LINE, "subject" if self.links else "links", "", "given")
+        self.experiment(self.links[0], self.trials)  # refuses its number of trials, and its duration
+
+    def seconds(self, link: Link) -> int:
+        """Return how long each trial of a link lasts."""
+        return link.duration_s if self.duration_s is None else self.duration_s
 
     def experiment(self, link: Link, trials: int) -> Experiment:
         """Return the experiment of one link with so many trials: the first ones are the same whatever their number."""
@@ -51,7 +56,7 @@ class Comparison:
             "profile": link.profile,
             "ccas": list(self.senders),
             "trials": trials,
-            "duration_s": self.duration_s or link.duration_s,
+            "duration_s": self.seconds(link),
             "seed": self.seed,
             "mtu_bytes": link.mtu_bytes,
             "pacing": link.pacing,

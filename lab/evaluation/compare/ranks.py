@@ -67,7 +67,7 @@ def places(senders: Sequence[str], tested: Sequence[Pair], more_is_better: bool)
     """Return each sender's rank: one more than the senders that are better and separated from it."""
     behind = dict.fromkeys(senders, 0)
     for pair in tested:
-        if pair.separated and pair.difference.difference:
+        if pair.separated and pair.difference.difference:  # then both have values
             first_wins = (pair.difference.difference > 0) == more_is_better
             behind[pair.second if first_wins else pair.first] += 1
     ranks = {sender: count + 1 for sender, count in behind.items()}

@@ -13,7 +13,7 @@ from lab.base import paths
 from lab.base.errors import UserError
 from lab.evaluation.compare.comparison import Comparison
 from lab.runs.experiment import digest, specification
-from lab.runs.run_folder import new_folder
+from lab.runs.run_folder import dated_folder
 from lab.tables.digests import read_with_digest, write_with_digest
 from lab.tables.stored_trial import FORMAT, parse_json
 
@@ -52,7 +52,7 @@ def requested(comparison: Comparison, measure: str) -> ComparisonJson:
 
 def begin(request: ComparisonJson) -> Path:
     """Create the folder of a new comparison."""
-    folder = new_folder(paths.results() / FOLDER)
+    folder = dated_folder(paths.results() / FOLDER)
     write(folder, request)
     return folder
 

@@ -63,8 +63,13 @@ def of_link(link: Link, stored: Stored | None, plan: Looks) -> LinkResult:
         return LinkResult(link, None, {}, {}, {})
     found = values(stored)
     tested = {name: _tested(stored, of_measure, BY_NAME[name], plan) for name, of_measure in found.items()}
-    ranked = {name: places(list(found[name]), tested[name], BY_NAME[name].more_is_better) for name in found}
+    ranked = {name: places(_with_values(found[name]), tested[name], BY_NAME[name].more_is_better) for name in found}
     return LinkResult(link, stored, found, tested, ranked)
+
+
+def _with_values(by_sender: Values) -> list[str]:
+    """Return the senders that can have a rank."""
+    return [cca for cca, row in by_sender.items() if any(value is not None for value in row)]
 
 
 def tested_pairs(comparison: Comparison, link: Link, measure: Measure, began: str, plan: Looks) -> list[Pair]:

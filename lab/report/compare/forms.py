@@ -55,8 +55,8 @@ class RankRow(TypedDict):
     unit: str
     trials: int
     mean: float | None
-    rank: int
-    ties: int
+    rank: int | None
+    ties: int | None
     difference_from_subject: float | None
     lo: float | None
     hi: float | None
@@ -88,7 +88,7 @@ def _schema() -> dict[str, type[pl.DataType]]:
 
 
 def _rank_row(comparison: Comparison, found: LinkResult, measure: Measure, cca: str) -> RankRow:
-    values, place = found.values[measure.name][cca], found.places[measure.name][cca]
+    values, place = found.values[measure.name][cca], found.places[measure.name].get(cca)
     subject = comparison.subjects[0]
     pair = None if cca == subject else of(found.pairs[measure.name], cca, subject)
     sign = 1 if pair and pair.first == cca else -1
@@ -102,8 +102,8 @@ def _rank_row(comparison: Comparison, found: LinkResult, measure: Measure, cca: 
         "unit": "share" if measure.binary else measure.unit,
         "trials": sum(value is not None for value in values),
         "mean": mean_of(values),
-        "rank": place.rank,
-        "ties": place.ties,
+        "rank": place.rank if place else None,
+        "ties": place.ties if place else None,
         "difference_from_subject": _times(sign, pair.difference.difference if pair else None),
         "lo": bounds[0],
         "hi": bounds[1],

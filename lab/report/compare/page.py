@@ -91,19 +91,21 @@ def _sentence(comparison: Comparison, found: LinkResult, measure: Measure) -> st
     named, places = labels(comparison), found.places[measure.name]
     values = {name: value_text(measure, found.values[measure.name][name]) for name in places}
     trials = f"{found.trials} {'trial' if found.trials == 1 else 'trials'} each"
+    without = [named[name] for name in comparison.senders if name not in places]
+    lacking = f" {_listed(without)}: no exit was judged." if without and measure.binary else ""
     if all(place.rank == 1 for place in places.values()):
         shown = ", ".join(f"{named[name]} {values[name]}" for name in places)
-        return f"{measure.title}: {shown}. No sender has separated from another after {trials}."
+        return f"{measure.title}: {shown}. No sender has separated from another after {trials}.{lacking}"
     by_rank = sorted(places, key=lambda name: places[name].rank)
     shown = ", ".join(f"{rank_text(places[name])} {named[name]} ({values[name]})" for name in by_rank)
-    return f"{measure.title}: {shown}; {trials}.{_tied(comparison, found, measure)}"
+    return f"{measure.title}: {shown}; {trials}.{_tied(comparison, found, measure)}{lacking}"
 
 
 def _tied(comparison: Comparison, found: LinkResult, measure: Measure) -> str:
     """Return from whom each subject has not separated."""
     named, lines = labels(comparison), []
     for subject in comparison.subjects:
-        tested = undecided(found.pairs[measure.name], [subject])
+        tested = [pair for pair in undecided(found.pairs[measure.name], [subject]) if pair.difference.pairs]
         others = [named[pair.second if pair.first == subject else pair.first] for pair in tested]
         lines += [f" {named[subject]} has not separated from {_listed(others)}."] if others else []
     return "".join(lines)

@@ -7,6 +7,7 @@ A criterion counts as run only where a trial of this comparison tests it; never 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 
 from lab.base.format import number
 from lab.evaluation.compare.comparison import Comparison
@@ -51,7 +52,8 @@ def _measured(measure: str, state: str, what: str, chosen: Callable[[LinkResult]
     def look(comparison: Comparison, found: Sequence[LinkResult]) -> Seen | None:
         links = [each for each in found if measure in each.values and chosen(each)]
         lines = [_line(comparison, each, measure) for each in links]
-        return (state, f"{what}, on {len(links)} links" if len(links) != 1 else f"{what}, on one link", lines)
+        on = "one link" if len(links) == 1 else f"{len(links)} links"
+        return (state, f"{what}, on {on}", lines) if lines else None
 
     return lambda comparison, found: seen if (seen := look(comparison, found)) and seen[2] else None
 
@@ -77,7 +79,7 @@ def _alone(found: LinkResult) -> bool:
 
 
 def _of_kind(names: Sequence[str], found: LinkResult) -> bool:
-    return found.link.profile.split("-")[0] in names and _alone(found)
+    return Path(found.link.profile).stem.split("-")[0] in names and _alone(found)
 
 
 def _varies(found: LinkResult) -> bool:
