@@ -51,6 +51,7 @@ KernelSource = Annotated[Path | None, typer.Option("--source", help="A kernel ta
 Scheduler = Annotated[str | None, typer.Option(help="Address of a dask scheduler; default: this machine's processors.")]
 NoPcap = Annotated[bool, typer.Option("--no-pcap", help="Store the tables only, without the captures.")]
 ScenarioName = typer.Argument(help="A scenario's name (see `lab list`) or the path of a .yml file.")
+Shaper = Annotated[str, typer.Option(help="replay (the lab's own qdiscs), or netem (netem and tbf, by tc alone).")]
 Jobs = Annotated[int | None, typer.Option(help="Trials at the same time; default: one per processor.")]
 
 
@@ -124,6 +125,7 @@ def run(
     engine: Annotated[
         str | None, typer.Option(help="netns, containerlab, mininet, or pair (the client on a second VM).")
     ] = None,
+    shaper: Shaper = "replay",
 ) -> None:
     """Run a scenario and report it.
 
@@ -136,7 +138,7 @@ def run(
     from lab.kernel.recipe import Recipe
 
     overrides = {"trials": trials, "duration_s": duration, "seed": seed}
-    request = Request(scenario, profile, cca, topology, overrides)
+    request = Request(scenario, profile, cca, topology, overrides, shaper)
     where = Where(backend, engine, Recipe(kernel, source))
     run_and_report(request, where, _options(jobs, scheduler, no_pcap), resume, console)
 

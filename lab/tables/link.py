@@ -26,7 +26,13 @@ COLUMNS: Columns = {
     "value": Column(pl.Float64, "the value", "that of the quantity's name"),
 }
 CONSTANTS = {"tbf": ("rate_bps",), "replay": ("start_bps",), "netem": ("delay_us", "loss_pct"), "on_demand": ()}
-STEPS = {"rate": ("rate_bps",), "opportunities": ("bytes",), None: ("delay_us", "loss_pct")}
+STEPS: dict[str, tuple[str, ...]] = {  # by the mode of `replay`, else by the kind
+    "rate": ("rate_bps",),
+    "opportunities": ("bytes",),
+    "tbf": ("rate_bps",),
+    "delay_line": ("delay_us", "loss_pct"),
+    "netem": ("delay_us", "loss_pct"),
+}
 
 
 def read_link(folder: Path, applied: Sequence[Shape], offset_s: float) -> pl.DataFrame:
@@ -41,7 +47,7 @@ def read_link(folder: Path, applied: Sequence[Shape], offset_s: float) -> pl.Dat
 def _parts(folder: Path, shape: Shape) -> list[pl.DataFrame]:
     way, spec = WAYS[shape["part"]], shape["spec"]
     if shape["steps"]:
-        names = STEPS[spec.get("mode")]
+        names = STEPS[spec["mode"] if "mode" in spec else spec["kind"]]
         table = _steps(folder / shape["steps"], names)
     else:
         names = CONSTANTS[spec["kind"]]
