@@ -5,7 +5,7 @@ tbf decides when a packet leaves, so a change of rate acts on packets that alrea
 order of packets when the delay falls.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from lab.base.errors import field_error
 from lab.links.profile import WAYS, Profile, Way
@@ -17,27 +17,28 @@ ORDER_BPS = 10e9  # netem keeps packets in order only with a rate; this one dela
 FULL_FRAME_BYTES = 1600  # TBF's burst: a larger one would let an idle link exceed its rate
 
 
-def require_shaper(shaper: str, profile: Profile) -> None:
+def require_shaper(shaper: str, profile: Profile, ways: Iterable[str] = WAYS) -> None:
     """Raise UserError where a shaper is unknown, or cannot do what a profile has; the line names the field."""
     if shaper not in SHAPERS:
         raise field_error("command line", "shaper", shaper, f"one of {', '.join(SHAPERS)}")
     if shaper == REPLAY:
         return
-    for name in WAYS:
+    for name in ways:
         for field, value, rule in _beyond(getattr(profile, name)):
-            raise field_error(shown(profile.file), f"{name}.{field}", value, f"{rule}, with --shaper netem")
+            raise field_error(shown(profile.file), f"{name}.{field}", value, rule)
 
 
 def _beyond(way: Way) -> Iterator[tuple[str, object, str]]:
     """Yield field, value and rule of what of a direction neither netem nor tbf does."""
+    absent = "left out with --shaper netem"
     if way.opportunities:
-        yield "opportunities", way.opportunities.name, "left out: tbf has a rate and no opportunities: give rate_mbps"
+        yield "opportunities", way.opportunities.name, f"{absent}: tbf has a rate and no opportunities: give rate_mbps"
     if way.on_demand:
-        yield "on_demand", way.on_demand.report, "left out: neither netem nor tbf grants capacity after a request"
+        yield "on_demand.report", way.on_demand.report, f"{absent}: neither netem nor tbf grants capacity on request"
     if way.shaped and way.queue.kind != "bfifo":
-        yield "queue.kind", way.queue.kind, "bfifo, the queue of tbf"
+        yield "queue.kind", way.queue.kind, "bfifo with --shaper netem: tbf has no other queue of its own"
     if way.frames:
-        yield "frames.period_ms", way.frames.period_ms, "left out: netem's slots keep to no clock"
+        yield "frames.period_ms", way.frames.period_ms, f"{absent}: netem's slots keep to no clock"
 
 
 def constant_rate(rate_bps: float, buffer_bytes: int) -> Spec:

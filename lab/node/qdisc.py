@@ -29,7 +29,7 @@ def command(dev: str, spec: Spec, verb: str = "replace", place: Place = ROOT) ->
     """Return the tc command that makes a qdisc on an interface, or changes the one that is there."""
     kind = qdiscs.find(spec["kind"])
     assert isinstance(kind, TcKind)
-    stated = [setting for setting in kind.settings if not (setting.once and verb == "change")]
+    stated = [setting for setting in kind.settings if not setting.once or (verb != "change" and setting.name in spec)]
     values = [argument for setting in stated for argument in setting.arguments(spec[setting.name])]
     head = ["qdisc", verb, "dev", dev, place.arguments, "handle", place.handle, spec["kind"]]
     return " ".join([*head, *kind.switches, *values])

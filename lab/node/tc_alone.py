@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from lab.node.plan import Spec
     from lab.node.record import Played
 
+MODULES = ("sch_netem", "sch_tbf")
 CHUNK_STEPS = 2000
 FLOOR_BPS = 8000  # tbf has no rate of 0: in a stall a full frame takes 1.5 s
 
