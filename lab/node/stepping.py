@@ -87,7 +87,7 @@ def _change(
     late_us: list[float],
 ) -> None:
     assert tc.stdin
-    LIBC.prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0)  # ns, of this thread: the kernel may wake others 50 us late
+    punctual_thread()
     for at_s, spec, line in lines:
         due_ns = start_ns + round(at_s * 1e9)
         if stop.wait(max(due_ns - time.monotonic_ns(), 0) / 1e9):
@@ -99,3 +99,8 @@ def _change(
         except BrokenPipeError:
             return  # tc has refused a line and reports it itself
         late_us.append((time.monotonic_ns() - due_ns) / 1e3)
+
+
+def punctual_thread() -> None:
+    """Let this thread wake up on time: the kernel may wake others 50 us late, together with whatever else wakes up."""
+    LIBC.prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0)  # ns
