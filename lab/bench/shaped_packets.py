@@ -41,10 +41,15 @@ def measured(run: Run, profile: Profile, link: Link, shaper: str, folder: Path, 
         drawn = link.up if part.endswith("up") else link.down
         file = f"link/{part}.tsv"
         if part.startswith("bottleneck"):
-            found = _capacity(found, run, own, spec | {"limit_bytes": BUFFER_BYTES}, file, drawn, seconds)
+            found = _capacity(found, run, own, _deep(spec), file, drawn, seconds)
         else:
             found = _delay(found, run, own, spec, file, drawn, seconds)
     return found
+
+
+def _deep(spec: crossing.Spec) -> crossing.Spec:
+    """Return a bottleneck with a FIFO that nothing fills."""
+    return spec | {"limit_bytes": BUFFER_BYTES} | ({"child": None} if "child" in spec else {})
 
 
 def _made(folder: Path) -> Path:
