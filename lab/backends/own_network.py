@@ -22,13 +22,13 @@ def replay(shapes: list[Shape], write_steps: Callable[[Path], None], duration_s:
     with tempfile.TemporaryDirectory(prefix=prefix, dir=place, ignore_cleanup_errors=True) as folder:
         write_steps(Path(folder))
         (Path(folder) / "replay.json").write_text(json.dumps({"shapes": shapes, "duration_s": duration_s}))
-        status, printed, errors = _attended(as_root("-m", "lab.node.own_network", folder))
+        status, printed, errors = attended(as_root("-m", "lab.node.own_network", folder))
     if status:
         raise UserError(f"replay: {(errors.strip().splitlines() or ['was killed'])[-1]}")
     return printed.splitlines()
 
 
-def _attended(command: list[str]) -> tuple[int, str, str]:
+def attended(command: list[str]) -> tuple[int, str, str]:
     """Run the node's command; Ctrl-C closes its standard input, and waits until it has taken everything down."""
     pipe = subprocess.PIPE
     process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True, start_new_session=True)
