@@ -74,6 +74,8 @@ def claimed(folder: Path) -> Iterator[Claim]:
         finally:
             _remove_folder(folder)
             path.unlink()
+            with _alone():
+                pass  # the last one takes the folder away
 
 
 def clear() -> list[str]:
@@ -93,11 +95,21 @@ def clear() -> list[str]:
 
 @contextmanager
 def _alone() -> Iterator[None]:
-    """Keep others from opening or clearing claims while the block runs."""
-    CLAIMS.mkdir(parents=True, exist_ok=True)
-    with (CLAIMS / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+    """Keep others from opening or clearing claims while the block runs; an empty folder goes with it."""
+    while True:
+        CLAIMS.mkdir(parents=True, exist_ok=True)
+        folder = os.open(CLAIMS, os.O_RDONLY)
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        if CLAIMS.exists() and os.path.samestat(os.fstat(folder), CLAIMS.stat()):
+            break
+        os.close(folder)  # another one has taken it away meanwhile
+    try:
         yield
+    finally:
+        with suppress(OSError):  # a claim, or a trial's lock, is in it
+            CLAIMS.rmdir()
+            CLAIMS.parent.rmdir()
+        os.close(folder)
 
 
 def _undo(content: str) -> Iterator[str]:

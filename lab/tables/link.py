@@ -26,13 +26,8 @@ COLUMNS: Columns = {
     "value": Column(pl.Float64, "the value", "that of the quantity's name"),
 }
 CONSTANTS = {"tbf": ("rate_bps",), "replay": ("start_bps",), "netem": ("delay_us", "loss_pct"), "on_demand": ()}
-STEPS: dict[str, tuple[str, ...]] = {  # by the mode of `replay`, else by the kind
-    "rate": ("rate_bps",),
-    "opportunities": ("bytes",),
-    "tbf": ("rate_bps",),
-    "delay_line": ("delay_us", "loss_pct"),
-    "netem": ("delay_us", "loss_pct"),
-}
+STEPS = {"rate": ("rate_bps",), "opportunities": ("bytes",), "tbf": ("rate_bps",)}  # by mode, else by kind
+DELAYS = ("delay_us", "loss_pct")  # of every other kind
 
 
 def read_link(folder: Path, applied: Sequence[Shape], offset_s: float) -> pl.DataFrame:
@@ -47,7 +42,7 @@ def read_link(folder: Path, applied: Sequence[Shape], offset_s: float) -> pl.Dat
 def _parts(folder: Path, shape: Shape) -> list[pl.DataFrame]:
     way, spec = WAYS[shape["part"]], shape["spec"]
     if shape["steps"]:
-        names = STEPS[spec["mode"] if "mode" in spec else spec["kind"]]
+        names: tuple[str, ...] = STEPS.get(spec.get("mode") or spec["kind"], DELAYS)
         table = _steps(folder / shape["steps"], names)
     else:
         names = CONSTANTS[spec["kind"]]
