@@ -145,7 +145,7 @@ def _losses(plan: Plan, node: NodeRecord) -> list[Check]:
     checks = [_followed_loss(c["part"], c["played"]) for c in node["changes"] if c["played"].get("loss_sum")]
     for shape in plan["shapes"]:
         target = shape["spec"].get("loss_pct", 0)
-        if target and shape["spec"]["kind"] == "netem":
+        if target and shape["spec"]["kind"] == "netem" and not shape["steps"]:
             counts = node["counters"]["interfaces"][f"{shape['node']}:{shape['dev']}"]
             offered = counts["tx_pkts"] + counts["qdisc_dropped_pkts"]
             sd = 100 * (target / 100 * (1 - target / 100) / max(offered, 1)) ** 0.5

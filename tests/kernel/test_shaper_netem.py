@@ -38,9 +38,12 @@ STEPS = profile(
     {"rate_mbps": schedule(20, 8, 30, 12, 25), "delay_ms": 20, "buffer_bytes": 400_000},
     {"delay_ms": schedule(60, 20, 45, 10, 70)},
 )
-LOSSY = profile(
-    {"rate_mbps": 20, "delay_ms": 10, "buffer_bytes": 200_000, "loss_pct": schedule(0, 2, 0.5, 1)}, {"delay_ms": 10}
-)
+
+
+def lossy(first_pct: float) -> Profile:
+    loss_pct = schedule(first_pct, 2, 0.5, 1)
+    down = {"rate_mbps": 20, "delay_ms": 10, "buffer_bytes": 200_000, "loss_pct": loss_pct}
+    return profile(down, {"delay_ms": 10})
 
 
 def experiment(of: Profile) -> Experiment:
@@ -92,13 +95,16 @@ def test_packets_take_the_delay_of_the_series_in_order(accuracy: Accuracy) -> No
     assert accuracy.excess_lost_pkts == [0]
 
 
-def test_a_loss_that_changes_is_counted_and_judged(bench: Bench) -> None:
-    lossy = bench.run(experiment(LOSSY), "cubic_plain", "lossy-netem")
-    checks = {check["name"]: check for check in lossy.meta["certificate"]["checks"]}
-    check = checks["random loss, delay-down"]
-    assert check["got"] > 5
-    assert check["asked"] == pytest.approx(check["got"], abs=LOSS_SDS * check["asked"] ** 0.5)
-    assert lossy.valid, lossy.meta["certificate"]
+@pytest.mark.parametrize("first_pct", [0, 0.3])
+def test_a_loss_that_changes_is_counted_and_judged(bench: Bench, first_pct: float) -> None:
+    trial = bench.run(experiment(lossy(first_pct)), "cubic_plain", f"lossy-netem-{first_pct}")
+    checks = [check for check in trial.meta["certificate"]["checks"] if "random loss" in check["name"]]
+    assert [(check["name"], check["unit"]) for check in checks] == [("random loss, delay-down", "packets")]
+    target, got = checks[0]["asked"], checks[0]["got"]
+    assert got is not None
+    assert got > 5
+    assert got == pytest.approx(target, abs=LOSS_SDS * target**0.5)
+    assert trial.valid, trial.meta["certificate"]
 
 
 def test_a_series_that_ends_within_the_trial_is_refused(bench: Bench) -> None:
