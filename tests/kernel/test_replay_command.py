@@ -114,7 +114,7 @@ def node() -> Iterator[str]:
 
 
 def lab_replay(*arguments: str) -> "subprocess.CompletedProcess[str]":
-    command = [REPO / "scripts" / "lab", "replay", *arguments]
+    command = [str(REPO / "scripts" / "lab"), "replay", *arguments]
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
