@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 MODULES = ("sch_netem", "sch_tbf")
 CHUNK_STEPS = 2000
-FLOOR_BPS = 8000  # tbf has no rate of 0: in a stall a full frame takes 1.5 s
+FLOOR_BPS = 8000  # tbf has no rate of 0, and its timer runs as long as a frame takes, here 1.5 s, though the stall ends
 
 
 @contextmanager
