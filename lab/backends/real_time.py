@@ -19,7 +19,7 @@ GRACE_S = 300  # beyond a download's own time: bringing containers up on a slow 
 
 def in_real_time(plan: Plan, engine: str) -> Plan:
     """Return a plan as a real kernel executes it, with its engine."""
-    punctual = _roomy if plan.get("shaper") == "netem" else _punctual
+    punctual = roomy if plan.get("shaper") == "netem" else _punctual
     shapes: list[Shape] = [{**shape, "spec": punctual(shape["spec"])} for shape in plan["shapes"]]
     return {**plan, "clock": "real", "preload": None, "engine": engine, "holder": holder(), "shapes": shapes}
 
@@ -35,7 +35,7 @@ def _punctual(spec: Spec) -> Spec:
     return rate | {"limit_bytes": spec["limit_bytes"], "child": None}
 
 
-def _roomy(spec: Spec) -> Spec:
+def roomy(spec: Spec) -> Spec:
     """Return tbf with a bucket for what passes while its timer is late: tc alone has nothing better."""
     if spec["kind"] != "tbf":
         return spec

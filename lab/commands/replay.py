@@ -10,6 +10,7 @@ import numpy as np
 from rich.console import Console
 
 from lab.backends import own_network
+from lab.backends.real_time import roomy
 from lab.base.errors import field_error
 from lab.links import shapes
 from lab.links.draw import draw_link
@@ -73,7 +74,7 @@ def _shapes(qdiscs: list[tuple[str, dict[str, Any], bool]], where: Where) -> lis
         if part in at:
             node, dev = at[part].split(":")
             steps = f"link/{part}.tsv" if has_steps else None
-            found.append({"part": part, "node": node, "dev": dev, "spec": spec, "steps": steps})
+            found.append({"part": part, "node": node, "dev": dev, "spec": roomy(spec), "steps": steps})
     return found
 
 

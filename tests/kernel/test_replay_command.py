@@ -76,6 +76,23 @@ def test_it_takes_everything_down_at_its_end(on_guest: OnGuest, end: str) -> Non
     assert reported["cleaned"] == ""
 
 
+def test_the_labs_own_qdiscs_take_an_interface_each(on_guest: OnGuest) -> None:
+    capacity = {"kind": "replay", "mode": "rate", "limit_bytes": 100_000, "overhead_bytes": 0, "start_bps": 10_000_000}
+    line = {"kind": "delay_line", "limit_pkts": 1000, "delay_us": 20_000, "loss_pct": 0.0, "seed": 1, "late_us": 1000}
+    specs = {"bottleneck": capacity | {"child": None}, "delay-down": line | {"frame_us": 0, "frame_pkts": 0}}
+    nodes = {"bottleneck": own_network.HOST, "delay-down": own_network.OTHER}
+    requested = [
+        {"part": part, "node": nodes[part], "dev": own_network.DEV, "spec": spec, "steps": f"link/{part}.tsv"}
+        for part, spec in specs.items()
+    ]
+    reported = on_guest(own_network.replayed, shapes=requested, files=SERIES, duration_s=3.0, end="whole")
+    assert reported["errors"] == ""
+    assert reported["during"][0]["kind"] == "replay"
+    assert 70 <= reported["round_trip_ms"] < 75
+    assert reported["after"]["qdiscs"] == reported["before"]
+    assert reported["after"]["claims"] == []
+
+
 def test_what_a_killed_one_leaves_is_removed_by_the_next(on_guest: OnGuest) -> None:
     node = own_network.HOST
     reported = on_guest(own_network.replayed, shapes=shapes(node), files=SERIES, duration_s=3.0, end="killed")
