@@ -1,20 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Each target calls the lab (docs/contributing.md). Options of `make experiment`: SCENARIO=geo TRIALS=6 DURATION=30 SEED=1
-# JOBS=2, BACKEND=virtual|host|vm, ENGINE=netns|containerlab|mininet|pair, RESUME=1 (continue the last unfinished run).
+# JOBS=2, BACKEND=virtual|host|vm, ENGINE=netns|containerlab|mininet|pair, SHAPER=replay|netem, RESUME=1 (continue the
+# last unfinished run).
 # Instead of a scenario: PROFILE=geo-viasat CCA=search,cubic TOPOLOGY=path. Of `make reproduce`: QUICK=1 NO_PCAP=1 JOBS=2
 # MIRROR=folder-of-recordings. Of `make provision`: HOST=user@machine.
 SCENARIO ?= geo
 lab := scripts/lab
 experiment := $(if $(PROFILE)$(CCA),$(if $(PROFILE),--profile $(PROFILE)) $(if $(CCA),--cca $(CCA)),$(SCENARIO))
-folder := $(if $(PROFILE),try-$(basename $(notdir $(PROFILE))),$(SCENARIO))
+folder := $(if $(PROFILE),try-$(basename $(notdir $(PROFILE))),$(SCENARIO))$(if $(filter netem,$(SHAPER)),-netem)
 options := $(if $(TRIALS),--trials $(TRIALS)) $(if $(DURATION),--duration $(DURATION)) $(if $(JOBS),--jobs $(JOBS))
 options += $(if $(SEED),--seed $(SEED)) $(if $(TOPOLOGY),--topology $(TOPOLOGY))
-options += $(if $(BACKEND),--backend $(BACKEND)) $(if $(ENGINE),--engine $(ENGINE)) $(if $(RESUME),--resume)
+options += $(if $(BACKEND),--backend $(BACKEND)) $(if $(ENGINE),--engine $(ENGINE)) $(if $(SHAPER),--shaper $(SHAPER)) $(if $(RESUME),--resume)
 
 sanitized := $(patsubst %,tests/kernel/test_%.py,kunit sender_matrix failslab hardships crowd modules)
 
 .PHONY: experiment test test-fast test-sanitize test-hostile setup reproduce verify evaluate page report check doctor lint lock clean docs
-.PHONY: mutants bench bench-senders bench-versions bench-kernels bench-replay bench-reproduce bench-kills bench-try
+.PHONY: mutants bench bench-senders bench-versions bench-kernels bench-replay bench-reproduce bench-kills bench-try bench-shapers
 .PHONY: setup-vm box image vm provision agree notebook test-vm test-fresh lint-ansible
 
 experiment: setup ; @$(lab) run $(experiment) $(options)
@@ -39,6 +40,8 @@ bench-senders: setup ; @scripts/python -m lab.bench.senders
 bench-versions: setup ; @scripts/python -m lab.bench.versions $(BENCH)
 bench-kernels: setup ; @scripts/python -m lab.bench.kernels
 bench-replay: setup ; @scripts/python -m lab.bench.replay $(BENCH)
+# bench-shapers: both shapers, the lab's qdiscs and tc alone, on the same links and trials
+bench-shapers: setup ; @scripts/python -m lab.bench.shapers
 # bench-kills: 1,000 kills or two hours, whichever comes first; BENCH="--kills 40 --minutes 10 --seed 1"
 bench-kills: setup ; @$(lab) kernel build && scripts/python -m lab.bench.kills $(BENCH)
 check: setup ; @$(lab) check

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """MkDocs hooks: pages that are generated, and the figure of the rooms, which must follow the import contract."""
 
-from generate import commands, data, measurements, rooms
+from generate import commands, data, measurements, rooms, shapers
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
 
 PAGES = {"commands.md": commands.page, "data.md": data.page, "measurements.md": measurements.page}
 
@@ -16,3 +17,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     for name, page in PAGES.items():
         files.append(File.generated(config, name, content=page()))
     return files
+
+
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:  # noqa: ARG001
+    """Fill a page's places for measured figures."""
+    return shapers.page(markdown)

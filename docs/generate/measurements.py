@@ -28,6 +28,7 @@ TITLES = {
     "mutants-kernel": "Which small changes of the C the tests notice",
     "replay-virtual": "How exactly recordings are replayed, in virtual time",
     "replay-vm": "How exactly recordings are replayed, in a VM",
+    "shapers": "Both shapers on the same links",
 }
 
 
@@ -50,7 +51,7 @@ def _part(measured: Measured) -> str:
     if measured.get("note"):
         lines.append(f"{measured['note']}\n")
     figures = measured["figures"]
-    lines += _by_subject(figures) if all(": " in figure["name"] for figure in figures) else _table(figures)
+    lines += by_subject(figures) if all(": " in figure["name"] for figure in figures) else _table(figures)
     return "\n".join(lines) + "\n"
 
 
@@ -69,7 +70,7 @@ def _facts(machine: Machine) -> list[tuple[str, str]]:
     return [(name, text.format(machine[name])) for name, text in wording.items() if machine.get(name) not in (None, "")]
 
 
-def _by_subject(figures: list[Figure]) -> list[str]:
+def by_subject(figures: list[Figure]) -> list[str]:
     """Lay figures that are named `subject: quantity` out as one row per subject and one column per quantity."""
     subjects = list(dict.fromkeys(figure["name"].split(": ")[0] for figure in figures))
     columns: dict[str, dict[str, Figure]] = {}

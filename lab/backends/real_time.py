@@ -13,12 +13,14 @@ from lab.base import paths
 from lab.node.plan import Plan, Shape, Spec
 from lab.schema.topology import topology_files
 
+TIMER_LATE_S = 0.0005  # under software emulation
 GRACE_S = 300  # beyond a download's own time: bringing containers up on a slow machine, and taking them down
 
 
 def in_real_time(plan: Plan, engine: str) -> Plan:
     """Return a plan as a real kernel executes it, with its engine."""
-    shapes: list[Shape] = [{**shape, "spec": _punctual(shape["spec"])} for shape in plan["shapes"]]
+    punctual = roomy if plan.get("shaper") == "netem" else _punctual
+    shapes: list[Shape] = [{**shape, "spec": punctual(shape["spec"])} for shape in plan["shapes"]]
     return {**plan, "clock": "real", "preload": None, "engine": engine, "holder": holder(), "shapes": shapes}
 
 
@@ -31,6 +33,13 @@ def _punctual(spec: Spec) -> Spec:
         return spec
     rate = {"kind": "replay", "mode": "rate", "start_bps": spec["rate_bps"], "overhead_bytes": 0}
     return rate | {"limit_bytes": spec["limit_bytes"], "child": None}
+
+
+def roomy(spec: Spec) -> Spec:
+    """Return tbf with a bucket for what passes while its timer is late: tc alone has nothing better."""
+    if spec["kind"] != "tbf":
+        return spec
+    return spec | {"burst_bytes": spec["burst_bytes"] + round(spec["rate_bps"] / 8 * TIMER_LATE_S)}
 
 
 def holder() -> str:

@@ -51,6 +51,7 @@ KernelSource = Annotated[Path | None, typer.Option("--source", help="A kernel ta
 Scheduler = Annotated[str | None, typer.Option(help="Address of a dask scheduler; default: this machine's processors.")]
 NoPcap = Annotated[bool, typer.Option("--no-pcap", help="Store the tables only, without the captures.")]
 ScenarioName = typer.Argument(help="A scenario's name (see `lab list`) or the path of a .yml file.")
+Shaper = Annotated[str, typer.Option(help="replay (the lab's own qdiscs), or netem (netem and tbf, by tc alone).")]
 Jobs = Annotated[int | None, typer.Option(help="Trials at the same time; default: one per processor.")]
 
 
@@ -124,6 +125,7 @@ def run(
     engine: Annotated[
         str | None, typer.Option(help="netns, containerlab, mininet, or pair (the client on a second VM).")
     ] = None,
+    shaper: Shaper = "replay",
 ) -> None:
     """Run a scenario and report it.
 
@@ -136,7 +138,7 @@ def run(
     from lab.kernel.recipe import Recipe
 
     overrides = {"trials": trials, "duration_s": duration, "seed": seed}
-    request = Request(scenario, profile, cca, topology, overrides)
+    request = Request(scenario, profile, cca, topology, overrides, shaper)
     where = Where(backend, engine, Recipe(kernel, source))
     run_and_report(request, where, _options(jobs, scheduler, no_pcap), resume, console)
 
@@ -196,6 +198,30 @@ def log(
 
     for line in read_log(run, trial).splitlines():
         console.print(escaped(line), soft_wrap=True, markup=False)
+
+
+@app.command()
+def replay(
+    profile: Annotated[str, typer.Argument(help="A profile's name (see `lab list`) or the path of a .yml file.")],
+    link: Annotated[
+        str, typer.Option(help="NODE:IFACE: a network namespace, Mininet host or container, and its interface.")
+    ],
+    delay: Annotated[
+        str | None, typer.Option(help="NODE:IFACE of the delay, where it is another one than the bottleneck's.")
+    ] = None,
+    way: Annotated[str, typer.Option(help="The profile's direction: down or up.")] = "down",
+    seed: Annotated[int, typer.Option(help="Seed: the link is that of trial 1 of `lab run --profile`.")] = 1,
+    duration: Annotated[int, typer.Option(help="Seconds; Ctrl-C ends it earlier.")] = 30,
+    shaper: Shaper = "netem",
+) -> None:
+    """Replay a profile on an interface of your own network, as root, and take everything down at the end.
+
+    Example: `lab replay agree --link clab-path-gateway:eth2`
+    """
+    from lab.commands.replay import Where
+    from lab.commands.replay import replay as replay_there
+
+    replay_there(profile, Where(link, delay, way), seed, duration, shaper, console)
 
 
 @app.command()

@@ -23,9 +23,10 @@ from lab.commands.report import report
 from lab.kernel import build
 from lab.kernel.build import Kernel
 from lab.kernel.recipe import Recipe
+from lab.links.tc_alone import REPLAY
 from lab.runs import find_run
 from lab.runs.execute import Executed, OpenRun, execute
-from lab.runs.experiment import Experiment, load_experiment
+from lab.runs.experiment import Experiment, load_experiment, shaped_by
 from lab.runs.options import RunOptions
 from lab.runs.plan import needed_modules
 from lab.runs.try_link import try_link
@@ -44,9 +45,13 @@ class Request:
     ccas: str | None = None  # names with commas between them
     topology: str | None = None
     overrides: dict[str, Any] | None = None  # of the scenario's fields; None: no override
+    shaper: str = REPLAY  # what replays the link
 
     def experiment(self) -> Experiment:
         """Load it; UserError if the arguments do not fit each other."""
+        return shaped_by(self._with_usual_shaper(), self.shaper)
+
+    def _with_usual_shaper(self) -> Experiment:
         overrides = self.overrides or {}
         if self.profile is None:
             for name, value in (("cca", self.ccas), ("topology", self.topology)):
@@ -152,6 +157,10 @@ def _real_site(choice: Choice, experiment: Experiment, console: Console) -> Iter
             raise
 
 
+def _by_tc(experiment: Experiment) -> str:
+    return "" if experiment.shaper == REPLAY else " by netem and tbf alone"
+
+
 def _announce(experiment: Experiment, options: RunOptions, recipe: Recipe, cached: bool, console: Console) -> None:
     """Print what will be done, where, and how long it should take."""
     scenario = experiment.scenario
@@ -162,7 +171,7 @@ def _announce(experiment: Experiment, options: RunOptions, recipe: Recipe, cache
         "VM and no root",
         scenario.question,
         f"{count} trials of {scenario.duration_s} s, {scenario.trials} of each sender ({', '.join(scenario.ccas)}), "
-        f"on link {scenario.profile}, {options.scheduler or f'{options.workers} at once'}",
+        f"on link {scenario.profile}{_by_tc(experiment)}, {options.scheduler or f'{options.workers} at once'}",
         f"{'kernel and world are cached' if cached else 'builds kernel and world first, once'}; "
         f"about {max(round(minutes), 1)} min in all",
         f"results in {paths.results() / experiment.name}, cache in {paths.cache()}",

@@ -2,8 +2,8 @@
 """From a trial's link to qdiscs: what each interface gets, and the files of steps that it follows.
 
 What is constant is tbf and netem; what changes is `replay` and `delay_line`, which hold their steps in the kernel. A
-delay line with frames is `delay_line` too, of one step where nothing changes. The files of steps are those of
-lab/node/series.py.
+delay line with frames is `delay_line` too, of one step where nothing changes. With the shaper netem all is tbf and
+netem, and tc makes the steps. The files of steps are those of lab/node/series.py.
 """
 
 from collections.abc import Iterable, Iterator
@@ -15,26 +15,33 @@ from lab.links.draw import DrawnWay, Link
 from lab.links.profile import Profile, Way
 from lab.links.queue import Bottleneck
 from lab.links.steps import Quantity, Row, Steps, first, merged, rows
+from lab.links.tc_alone import NETEM, REPLAY, constant_delay, constant_rate
 from lab.node.plan import Shape, Spec
 from lab.schema.topology import Topology
 
-ORDER_BPS = 10e9  # netem keeps packets in order only with a rate; this one delays a frame by 1.2 us
 LATE_SHARE, LATE_LEAST_US = 0.01, 1000  # of the round trip: a delay line that is later has not kept up
 DELAY_LINE_PKTS = 1_000_000  # a limit that is never reached: the buffer is the bottleneck's
-FULL_FRAME_BYTES = 1600  # TBF's burst: a larger one would let an idle link exceed its rate
 END = "end"
 Value = TypeVar("Value")
 Lines = Iterator[tuple[str, ...]]
 
 
-def shapes(profile: Profile, link: Link, topology: Topology, seed: int) -> list[Shape]:
+def shapes(profile: Profile, link: Link, topology: Topology, seed: int, shaper: str = REPLAY) -> list[Shape]:
     """Build the qdisc of every shaped interface, and name the file of its steps in the trial's folder."""
-    ends = [(part, bottleneck(way, drawn, seed), _capacity(drawn, link)) for part, drawn, way in _ends(profile, link)]
+    return [_shape(topology, part, spec, has_steps) for part, spec, has_steps in qdiscs(profile, link, seed, shaper)]
+
+
+def qdiscs(profile: Profile, link: Link, seed: int, shaper: str = REPLAY) -> list[tuple[str, Spec, bool]]:
+    """Return each part of a link with its qdisc, and whether it follows steps."""
+    ends = [
+        (part, bottleneck(way, drawn, seed, shaper), _capacity(drawn, link))
+        for part, drawn, way in _ends(profile, link)
+    ]
     lines = [
-        (part, delay_line(way, drawn, seed, late_us(link.base_rtt_ms)), _delays(way, drawn, link))
+        (part, delay_line(way, drawn, seed, late_us(link.base_rtt_ms), shaper), _delays(way, drawn, link))
         for part, drawn, way in _delay_lines(profile, link)
     ]
-    return [_shape(topology, part, spec, steps is not None) for part, spec, steps in [*ends, *lines]]
+    return [(part, spec, steps is not None) for part, spec, steps in [*ends, *lines]]
 
 
 def write_steps(profile: Profile, link: Link, folder: Path) -> None:
@@ -48,7 +55,7 @@ def write_steps(profile: Profile, link: Link, folder: Path) -> None:
                 stream.writelines("\t".join(line) + "\n" for line in lines)
 
 
-def bottleneck(way: Way, drawn: DrawnWay, seed: int) -> Spec:
+def bottleneck(way: Way, drawn: DrawnWay, seed: int, shaper: str = REPLAY) -> Spec:
     """Build the qdisc of a bottleneck with its buffer."""
     assert drawn.buffer_bytes
     if way.on_demand and drawn.on_demand:
@@ -65,21 +72,18 @@ def bottleneck(way: Way, drawn: DrawnWay, seed: int) -> Spec:
         }
     assert drawn.mean_rate_mbps is not None
     start_bps = round(drawn.mean_rate_mbps * 1e6)  # until its steps begin: the first of them may be a stall
+    if shaper == NETEM:
+        return constant_rate(start_bps, drawn.buffer_bytes)
     child = way.queue.spec(Bottleneck(drawn.buffer_bytes, start_bps, seed))
     replay = {"kind": "replay", "limit_bytes": drawn.buffer_bytes, "overhead_bytes": 0, "child": child}
     if drawn.opportunity_bytes is not None:
         return replay | {"mode": "opportunities", "start_bps": start_bps}
     if isinstance(drawn.rate_mbps, Steps) or child["kind"] != "bfifo":
         return replay | {"mode": "rate", "start_bps": start_bps}
-    return {
-        "kind": "tbf",
-        "rate_bps": start_bps,
-        "burst_bytes": FULL_FRAME_BYTES,
-        "limit_bytes": drawn.buffer_bytes,
-    }
+    return constant_rate(start_bps, drawn.buffer_bytes)
 
 
-def delay_line(way: Way, drawn: DrawnWay, seed: int, late_us: int) -> Spec:
+def delay_line(way: Way, drawn: DrawnWay, seed: int, late_us: int, shaper: str = REPLAY) -> Spec:
     """Build the qdisc of a delay line as it is before its first step."""
     same = {
         "limit_pkts": DELAY_LINE_PKTS,
@@ -87,8 +91,8 @@ def delay_line(way: Way, drawn: DrawnWay, seed: int, late_us: int) -> Spec:
         "loss_pct": first(drawn.loss_pct),
         "seed": seed,
     }
-    if not _follows(way, drawn):
-        return same | {"kind": "netem", "rate_bps": ORDER_BPS}
+    if shaper == NETEM or not _follows(way, drawn):
+        return constant_delay(same)
     frame_us, frame_pkts = (round(way.frames.period_ms * 1e3), way.frames.packets or 0) if way.frames else (0, 0)
     return same | {"kind": "delay_line", "frame_us": frame_us, "frame_pkts": frame_pkts, "late_us": late_us}
 

@@ -25,7 +25,7 @@ from lab.node import engines, link, qdisc
 from lab.node.batches import Batch
 from lab.node.datagrams import BATCH, LONGEST_PAUSE_S, headers_bytes, open_udp
 from lab.node.forked import Forked
-from lab.node.stepping import Step, stepping
+from lab.node.stepping import Step, punctual_thread, stepping
 from lab.node.tools import NodeError, run
 
 if TYPE_CHECKING:
@@ -109,6 +109,7 @@ def send(file: str, start_ns: int) -> None:
     plan = array("Q")
     plan.frombytes(Path(file).read_bytes())
     number, batches = 0, dict[int, Batch]()
+    punctual_thread()  # a packet that wakes up together with tc meets a change at its very time
     with open_udp(socket.AF_INET, 0) as source:
         source.connect((ADDRESS, PORT))
         for after_ns, frame_bytes, count in _together(plan):

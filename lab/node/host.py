@@ -18,7 +18,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lab.node import leftovers, modules, sysctl
+from lab.node import claims, leftovers, modules, sysctl
 from lab.node.exclusive import held_alone
 from lab.node.failure import errors_stored
 from lab.node.kernel_log import logged
@@ -77,7 +77,7 @@ def _clean() -> None:
     if not STATE.is_dir():
         return
     with held_alone(STATE / "lock", f"lab clean (process {os.getpid()})"):
-        for removed in [*leftovers.clear(STATE), *leftovers.clear_folders(SHIPPED)]:
+        for removed in [*leftovers.clear(STATE), *claims.clear(), *leftovers.clear_folders(SHIPPED)]:
             print(removed)
 
 

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from lab.node.plan import Shape
     from lab.node.record import Applied, Change
 
+TC_ALONE = ("tbf", "netem")  # they hold no series of their own
 AHEAD_NS = 20_000_000  # a series is sent before it begins: its qdisc refuses a start that has passed
 
 
@@ -34,5 +35,10 @@ def following(shapes: "list[Shape]", folder: Path, start_ns: int) -> "Iterator[l
 
 
 def _follow(stack: ExitStack, shape: "Shape", steps: Path, start_ns: int) -> "Change":
-    played = stack.enter_context(replay.playing(shape["node"], shape["dev"], shape["spec"], steps, start_ns))
+    playing = replay.playing
+    if shape["spec"]["kind"] in TC_ALONE:
+        from lab.node import tc_alone  # here: no other plan may read one more file (lab/node/plan.py)
+
+        playing = tc_alone.playing
+    played = stack.enter_context(playing(shape["node"], shape["dev"], shape["spec"], steps, start_ns))
     return {"part": shape["part"], "played": played}

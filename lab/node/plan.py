@@ -166,5 +166,6 @@ class Plan(NodesPlan):
     sampler: Annotated[SamplerPlan, "samples of the bottleneck's qdisc"]
     flows: Annotated[list[FlowPlan], "the download, then the rival's if there is one"]
     memory_mb: Annotated[int, "memory of the virtual kernel", "MiB"]
+    shaper: NotRequired[Annotated[Literal["netem"], "tc alone replays the link; absent: the lab's own qdiscs"]]
     work: NotRequired[Annotated[Literal["trial", "record"], "what to do; absent: trial"]]
     record: NotRequired[Annotated[PathRecord, "the recording, where that is the work"]]

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from lab.node import modules, qdisc_uapi, qdiscs
 from lab.node.netlink import TC_H_ROOT, Qdiscs
-from lab.node.qdisc_kind import SKIPPED, NetlinkKind, Options, Setting, Spec, TcKind
+from lab.node.qdisc_kind import SKIPPED, Kind, NetlinkKind, Options, Setting, Spec, TcKind
 from lab.node.tools import NodeError, run_json
 
 Counts = dict[str, int | None]  # null: not known to the qdisc yet
@@ -29,7 +29,7 @@ def command(dev: str, spec: Spec, verb: str = "replace", place: Place = ROOT) ->
     """Return the tc command that makes a qdisc on an interface, or changes the one that is there."""
     kind = qdiscs.find(spec["kind"])
     assert isinstance(kind, TcKind)
-    stated = [setting for setting in kind.settings if not (setting.once and verb == "change")]
+    stated = [setting for setting in kind.settings if not setting.once or (verb != "change" and setting.name in spec)]
     values = [argument for setting in stated for argument in setting.arguments(spec[setting.name])]
     head = ["qdisc", verb, "dev", dev, place.arguments, "handle", place.handle, spec["kind"]]
     return " ".join([*head, *kind.switches, *values])
@@ -48,11 +48,23 @@ def made(node: str, dev: str, spec: Spec, place: Place = ROOT) -> Spec:
     got = (
         _by_tc(node, dev, spec, place, kind) if isinstance(kind, TcKind) else _by_netlink(node, dev, spec, place, kind)
     )
+    _require(node, dev, spec, kind, got)
+    return got
+
+
+def require_stated(node: str, dev: str, spec: Spec, place: Place = ROOT) -> None:
+    """Raise NodeError where the kernel does not have what was stated last of a kind that tc knows."""
+    kind = qdiscs.find(spec["kind"])
+    assert isinstance(kind, TcKind)
+    (shown,) = run_json("tc", "-n", node, "-j", "qdisc", "show", "dev", dev, *place.arguments.split())
+    _require(node, dev, spec, kind, read_back(kind, shown["options"]))
+
+
+def _require(node: str, dev: str, spec: Spec, kind: Kind, got: Spec) -> None:
     slack = {row.name: row.slack(spec) for row in kind.settings if isinstance(row, Setting) and row.slack}
     for name, value in got.items():
         if _differ(value, spec[name], slack.get(name, 0.0)):
             raise NodeError(f"{node}:{dev}: {name}={value}: must be {spec[name]}, as requested of {spec['kind']}")
-    return got
 
 
 def modules_of(spec: Spec) -> list[str]:

@@ -57,10 +57,13 @@ class CaptureCounts(TypedDict):
 
 
 class Played(TypedDict, total=False):
-    """What a qdisc counted that followed a series: `replay` a capacity, `delay_line` a delay and a loss."""
+    """What was counted of a qdisc that followed a series: `replay`, `delay_line`, or tbf and netem, changed by tc."""
 
-    loss_sum: Annotated[int, "delay_line: sum of the loss shares that packets met, in units of 2^-32"]
-    lost_pkts: Annotated[int, "delay_line: packets dropped at random"]
+    changes: Annotated[int, "tbf, netem: changes that tc made; a step that changes nothing is none"]
+    late_p99_ns: Annotated[int, "tbf, netem: how late a change was made, 99th percentile"]
+    late_max_ns: Annotated[int, "tbf, netem: how late the latest change was made"]
+    loss_sum: Annotated[int, "delay_line, netem: sum of the loss shares that packets met, in units of 2^-32"]
+    lost_pkts: Annotated[int, "delay_line, netem: packets dropped at random"]
     overflow_pkts: Annotated[int, "delay_line: packets dropped at its limit"]
     sent_pkts: Annotated[int, "delay_line: packets sent"]
     late_pkts: Annotated[int, "delay_line: packets that left later than accepted"]

@@ -1,19 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Changes of a kind that tc knows, made by one resident tc when each is due, on the absolute clock.
 
-No trial's link is changed so: tc acts when user space is awakened, and tbf and netem do not take changes well
-(tests/kernel/test_qdisc_tbf.py). It is what the lab's own qdiscs are measured against.
+tc acts when user space is awakened, and tbf and netem do not take changes well (tests/kernel/test_qdisc_tbf.py): no
+trial's link is changed so, but those of `--shaper netem` (lab/node/tc_alone.py).
 """
 
 import subprocess
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypedDict
 
 from lab.node import qdisc
 from lab.node.namespace import LIBC
+from lab.node.qdisc import ROOT, Place
 from lab.node.tools import NodeError
 
 if TYPE_CHECKING:
@@ -30,40 +31,76 @@ class Step(TypedDict):
 
 
 @contextmanager
-def stepping(node: str, dev: str, steps: Iterable[Step], start_ns: int) -> Iterator[list[float]]:
-    """Apply steps ({at_s, spec}) while the block runs; the list collects how late each was, in microseconds."""
+def stepping(
+    node: str,
+    dev: str,
+    steps: Iterable[Step],
+    start_ns: int,
+    place: Place = ROOT,
+    before: "Callable[[Spec], None]" = lambda _spec: None,
+) -> Iterator[list[float]]:
+    """Apply steps ({at_s, spec}) while the block runs; the list collects how late each was, in microseconds.
+
+    `before` is called with each spec right before it is applied. tc ends at the first line that it refuses: with -force
+    it would go on, and fill the pipe of its errors where the interface is gone.
+    """
     late_us: list[float] = []
     stop = threading.Event()
     tc = subprocess.Popen(["tc", "-n", node, "-b", "-"], stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    thread = threading.Thread(target=_change, args=(tc, dev, steps, start_ns, stop, late_us))
-    thread.start()
+    lines = ((step["at_s"], step["spec"], qdisc.command(dev, step["spec"], "change", place)) for step in steps)
+    thread = Changes(lambda: _change(tc, lines, before, start_ns, stop, late_us))
     try:
         yield late_us
     finally:
         stop.set()
         thread.join()
-        _, words = tc.communicate()
+        _, printed = tc.communicate()
+    if thread.failure:
+        raise thread.failure
     if tc.returncode:
-        raise NodeError(f"tc -b: {words.strip()}")
+        raise NodeError(f"{node}:{dev}: tc: {' '.join(printed.split())}")
+
+
+class Changes(threading.Thread):
+    """A thread that makes changes from its construction on, and keeps the error that ended it."""
+
+    def __init__(self, work: Callable[[], None]) -> None:
+        super().__init__(daemon=True)
+        self.work = work
+        self.failure: NodeError | None = None
+        self.start()
+
+    def run(self) -> None:
+        """Make the changes."""
+        try:
+            self.work()
+        except NodeError as error:  # a line of a series that holds no number
+            self.failure = error
 
 
 def _change(
     tc: subprocess.Popen[str],
-    dev: str,
-    steps: Iterable[Step],
+    lines: "Iterable[tuple[float, Spec, str]]",
+    before: "Callable[[Spec], None]",
     start_ns: int,
     stop: threading.Event,
     late_us: list[float],
 ) -> None:
     assert tc.stdin
-    LIBC.prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0)  # ns, of this thread: the kernel may wake others 50 us late
-    for step in steps:
-        due_ns = start_ns + round(step["at_s"] * 1e9)
+    punctual_thread()
+    for at_s, spec, line in lines:
+        due_ns = start_ns + round(at_s * 1e9)
         if stop.wait(max(due_ns - time.monotonic_ns(), 0) / 1e9):
             return
+        before(spec)
         try:
-            tc.stdin.write(qdisc.command(dev, step["spec"], "change") + "\n")
+            tc.stdin.write(f"{line}\n")
             tc.stdin.flush()
         except BrokenPipeError:
             return  # tc has refused a line and reports it itself
         late_us.append((time.monotonic_ns() - due_ns) / 1e3)
+
+
+def punctual_thread() -> None:
+    """Let this thread wake up on time: the kernel may wake others 50 us late, together with whatever else wakes up."""
+    LIBC.prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0)  # ns

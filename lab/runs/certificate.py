@@ -37,6 +37,7 @@ def certify(plan: Plan, node: NodeRecord, tables: dict[str, pl.DataFrame]) -> Ce
         *_losses(plan, node),
         _receive_window(tables["acks"], plan["mss_bytes"]),
         *_lateness(plan, node["changes"]),
+        *_late_changes(plan, node["changes"]),
         *_machine(node, _late_ms(plan)),
         _duration(plan, node["downloads"][0]),
     ]
@@ -144,7 +145,7 @@ def _losses(plan: Plan, node: NodeRecord) -> list[Check]:
     checks = [_followed_loss(c["part"], c["played"]) for c in node["changes"] if c["played"].get("loss_sum")]
     for shape in plan["shapes"]:
         target = shape["spec"].get("loss_pct", 0)
-        if target and shape["spec"]["kind"] == "netem":
+        if target and shape["spec"]["kind"] == "netem" and not shape["steps"]:
             counts = node["counters"]["interfaces"][f"{shape['node']}:{shape['dev']}"]
             offered = counts["tx_pkts"] + counts["qdisc_dropped_pkts"]
             sd = 100 * (target / 100 * (1 - target / 100) / max(offered, 1)) ** 0.5
@@ -204,6 +205,17 @@ def _lateness(plan: Plan, changes: list[Change]) -> list[Check]:
     return [
         _check(f"latest departure, {part}", 0, played["latest_ns"] / 1e6, "ms", DELAY_TOLERANCE_MS)
         for part, played in lines
+    ]
+
+
+def _late_changes(plan: Plan, changes: list[Change]) -> list[Check]:
+    """How late tc changed tbf and netem: the latest change; in real time the 99th percentile."""
+    name, key = ("99th percentile", "late_p99_ns") if plan.get("clock") == "real" else ("latest", "late_max_ns")
+    late_ns = [(c["part"], c["played"].get(key)) for c in changes if "changes" in c["played"]]
+    return [
+        _check(f"late changes by tc, {part}, {name}", 0, late / 1e6, "ms", _late_ms(plan))
+        for part, late in late_ns
+        if isinstance(late, int)
     ]
 
 

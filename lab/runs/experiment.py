@@ -4,11 +4,12 @@
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from lab.base.errors import field_error
 from lab.links.profile import Profile, load_profile
+from lab.links.tc_alone import REPLAY, require_shaper
 from lab.schema.cca import Cca, load_cca
 from lab.schema.load import shown
 from lab.schema.scenario import Scenario, load_scenario, scenario_files
@@ -33,6 +34,7 @@ class Experiment:
     topology: Topology
     ccas: dict[str, Cca]
     rival: Cca | None = None  # the sender of a second download at the same time
+    shaper: str = REPLAY  # one of SHAPERS: what replays the link
 
 
 def load_experiment(
@@ -64,6 +66,14 @@ def assemble(
     return Experiment(name, scenario, load_profile(scenario.profile, file), topology, ccas, rival)
 
 
+def shaped_by(experiment: Experiment, shaper: str) -> Experiment:
+    """Return the experiment with another shaper, whose runs have a folder of their own: no claim is judged by them."""
+    require_shaper(shaper, experiment.profile)
+    if shaper == REPLAY:
+        return experiment
+    return replace(experiment, name=f"{experiment.name}-{shaper}", shaper=shaper)
+
+
 def specification(experiment: Experiment) -> Requested:
     """Return the experiment's part of run.json: all that it names, with a digest of each part."""
     requested: Requested = {
@@ -73,12 +83,14 @@ def specification(experiment: Experiment) -> Requested:
         "topology": experiment.topology.model_dump(),
         "sysctls": load_sysctls().model_dump(),
         "ccas": [cca.model_dump() for cca in experiment.ccas.values()],
+        "shaper": experiment.shaper,
         "digests": {},
     }
     if experiment.rival:
         requested["rival"] = experiment.rival.model_dump()
     parts = {**requested, "scenario": trial_part(requested["scenario"])}
-    requested["digests"] = {name: digest(part) for name, part in parts.items() if name not in ("name", "digests")}
+    undigested = ("name", "digests", *(["shaper"] if experiment.shaper == REPLAY else []))  # stored runs of before
+    requested["digests"] = {name: digest(part) for name, part in parts.items() if name not in undigested}
     return requested
 
 

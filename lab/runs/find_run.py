@@ -89,10 +89,11 @@ def _matches(run: Run, experiment: Experiment, site: Site) -> bool:
 
 
 def _require_same_specification(run: Run, experiment: Experiment) -> None:
-    now = specification(experiment)["digests"]
-    for part, digest in run.meta["digests"].items():
-        if now[part] != digest:
-            raise UserError(f"{run.path}: {part}={digest}: must be {now[part]}, as it is now: run without --resume")
+    before, now = run.meta["digests"], specification(experiment)["digests"]
+    for part in before | now:
+        if before.get(part) != now.get(part):
+            rule = f"{now.get(part, 'left out')}, as it is now: run without --resume"
+            raise UserError(f"{run.path}: {part}={before.get(part, 'none')}: must be {rule}")
 
 
 def _require_same_kernel(run: Run, site: Site) -> None:

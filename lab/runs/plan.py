@@ -11,6 +11,7 @@ import numpy as np
 
 from lab.links.draw import Link, draw_link
 from lab.links.shapes import shapes
+from lab.links.tc_alone import NETEM
 from lab.node import plan
 from lab.node.plan import FlowPlan, Module, Plan
 from lab.runs import settings, sizes
@@ -28,7 +29,8 @@ HEADERS_BYTES = 52  # of a segment: IP (20), TCP (20) and timestamps (12)
 MSS_BYTES = 1448  # with the usual MTU of 1500; a trial's own is mss_bytes() of its experiment
 SNAPLEN_BYTES = 96  # Ethernet (14), IP (20) and the longest TCP header (60)
 WATCH_MODULE, SAMPLER_MODULE = "tcp_slow_start_watch", "qdisc_sampler"
-QDISC_MODULES = ("sch_netem", "sch_tbf", "sch_replay", "sch_delay_line")
+TC_MODULES = ("sch_netem", "sch_tbf")  # of every kernel
+QDISC_MODULES = (*TC_MODULES, "sch_replay", "sch_delay_line")
 EVENTS = {
     "tcp:tcp_probe": "sport == {port}",
     "tcp:tcp_retransmit_skb": "sport == {port}",
@@ -62,9 +64,9 @@ def make_plan(experiment: Experiment, cca: Cca, drawn: Draw) -> Plan:
     ccas = [cca, *([experiment.rival] if experiment.rival else [])]
     ends = _ends(experiment)
     (sender, _), (receiver, _) = ends[:2]
-    shaped = shapes(experiment.profile, link, topology, drawn.seed)
+    shaped = shapes(experiment.profile, link, topology, drawn.seed, experiment.shaper)
     mss = mss_bytes(experiment)
-    return {
+    plan: Plan = {
         "seed": drawn.seed,
         "topology": _graph(topology),
         "ends": [node for node, _ in ends],
@@ -95,6 +97,7 @@ def make_plan(experiment: Experiment, cca: Cca, drawn: Draw) -> Plan:
         "flows": _flows(scenario, ends, ccas),
         "memory_mb": sizes.memory_mb(link, scenario.duration_s, mss),
     }
+    return plan | {"shaper": "netem"} if experiment.shaper == NETEM else plan
 
 
 def trial_seed(scenario_seed: int, number: int) -> int:
@@ -111,7 +114,8 @@ def needed_modules(experiment: Experiment) -> list[str]:
     """Return the kernel modules that a machine needs for an experiment's trials."""
     senders = [cca.module for cca in experiment.ccas.values() if cca.module and not cca.module_digest]
     senders += [name for cca in experiment.ccas.values() for name in cca.depends]
-    return sorted({WATCH_MODULE, SAMPLER_MODULE, *senders, *QDISC_MODULES})
+    qdiscs = TC_MODULES if experiment.shaper == NETEM else QDISC_MODULES
+    return sorted({WATCH_MODULE, SAMPLER_MODULE, *senders, *qdiscs})
 
 
 def _ends(experiment: Experiment) -> Ends:

@@ -188,6 +188,7 @@ def _meta(job: Job, plan: Plan, node: NodeRecord, measured: list[Download], cert
         "kernel": node["kernel"],
         "backend": job.backend.kind,
         "engine": job.backend.engine,
+        "shaper": experiment.shaper,
     }
     if "machine" in node:
         meta["machine"] = node["machine"]

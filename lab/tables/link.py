@@ -26,7 +26,8 @@ COLUMNS: Columns = {
     "value": Column(pl.Float64, "the value", "that of the quantity's name"),
 }
 CONSTANTS = {"tbf": ("rate_bps",), "replay": ("start_bps",), "netem": ("delay_us", "loss_pct"), "on_demand": ()}
-STEPS = {"rate": ("rate_bps",), "opportunities": ("bytes",), None: ("delay_us", "loss_pct")}
+STEPS = {"rate": ("rate_bps",), "opportunities": ("bytes",), "tbf": ("rate_bps",)}  # by mode, else by kind
+DELAYS = ("delay_us", "loss_pct")  # of every other kind
 
 
 def read_link(folder: Path, applied: Sequence[Shape], offset_s: float) -> pl.DataFrame:
@@ -41,7 +42,7 @@ def read_link(folder: Path, applied: Sequence[Shape], offset_s: float) -> pl.Dat
 def _parts(folder: Path, shape: Shape) -> list[pl.DataFrame]:
     way, spec = WAYS[shape["part"]], shape["spec"]
     if shape["steps"]:
-        names = STEPS[spec.get("mode")]
+        names: tuple[str, ...] = STEPS.get(spec.get("mode") or spec["kind"], DELAYS)
         table = _steps(folder / shape["steps"], names)
     else:
         names = CONSTANTS[spec["kind"]]

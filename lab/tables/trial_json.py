@@ -78,3 +78,4 @@ class TrialJson(Around, Observed, LinkNumbers):
     certificate: Annotated[Certificate, "whether the emulator did what the plan requests"]
     backend: Annotated[str, "where the kernel ran: virtual, host or vm"]
     engine: Annotated[str, "what built the network: netns, containerlab, mininet or pair"]
+    shaper: NotRequired[Annotated[str, "what replayed the link: replay or netem; absent in early trials: replay"]]

@@ -43,6 +43,15 @@ def test_measurements_are_shown_with_commit_command_and_unit(monkeypatch: pytest
         assert f"`{stored['command']}`, commit `{stored['commit']}`" in page
 
 
+def test_the_page_of_both_shapers_shows_each_measured_link(monkeypatch: pytest.MonkeyPatch) -> None:
+    shapers = _generator("shapers", monkeypatch)
+    page = shapers.page((REPO / "docs" / "shapers.md").read_text())
+    stored = json.loads((PUBLISHED / "shapers.json").read_text())
+    subjects = {figure["name"].split(": ")[0] for figure in stored["figures"]}
+    assert {subject for subject in subjects if page.count(f"| {subject} |") != 2} == set()
+    assert shapers.PLACE not in page
+
+
 def test_a_benchmark_stores_commit_machine_and_units(
     tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The shaper netem: what it refuses, the lines of tc that a series becomes, and that nobody else pays for it."""
+
+import copy
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lab.backends.backend import Description, Site
+from lab.backends.real_time import in_real_time
+from lab.base.errors import UserError
+from lab.base.paths import REPO
+from lab.links.profile import load_profile
+from lab.links.tc_alone import constant_delay, constant_rate
+from lab.node import qdisc
+from lab.node.plan import Plan
+from lab.node.tc_alone import FLOOR_BPS, Followed
+from lab.node.tools import NodeError
+from lab.runs import find_run
+from lab.runs.experiment import Experiment, load_experiment, shaped_by, specification
+from lab.runs.plan import draw, make_plan, needed_modules
+from lab.runs.try_link import try_link
+from lab.tables.stored_run import Run
+from tests.stored_run import run_json
+from tests.unit.test_certificate import NODE, PLAN, TABLES, checked
+
+TBF = constant_rate(8_000_000, 50_000)
+NETEM = constant_delay({"limit_pkts": 1000, "delay_us": 20_000, "loss_pct": 0.0, "seed": 7})
+
+
+def lines(tmp_path: Path, spec: dict[str, Any], text: str) -> list[tuple[float, str]]:
+    """Return when each change is due, and tc's line."""
+    file = tmp_path / "steps.tsv"
+    file.write_text(text)
+    return [(step["at_s"], qdisc.command("eth2", step["spec"], "change")) for step in Followed(file, spec).steps()]
+
+
+def test_each_change_of_a_rate_states_all_of_tbf(tmp_path: Path) -> None:
+    assert lines(tmp_path, TBF, "0\t8000000\n1500000\t2500000\n3000000\tend\n") == [
+        (0.0, "qdisc change dev eth2 root handle 1: tbf rate 8000000bit burst 1600 limit 50000"),
+        (1.5, "qdisc change dev eth2 root handle 1: tbf rate 2500000bit burst 1600 limit 50000"),
+    ]
+
+
+def test_each_change_of_a_delay_states_all_of_netem_but_its_seed(tmp_path: Path) -> None:
+    assert lines(tmp_path, NETEM, "0\t20000\t0\n250\t21500\t1.25\n3000000\tend\n") == [
+        (0.0, "qdisc change dev eth2 root handle 1: netem limit 1000 delay 20000us loss 0.0% rate 10000000000bit"),
+        (0.00025, "qdisc change dev eth2 root handle 1: netem limit 1000 delay 21500us loss 1.25% rate 10000000000bit"),
+    ]
+
+
+def test_a_step_that_changes_nothing_is_no_change(tmp_path: Path) -> None:
+    found = lines(tmp_path, TBF, "0\t5000000\n1000000\t5000000\n2000000\t6000000\n3000000\tend\n")
+    assert [at_s for at_s, _ in found] == [0.0, 2.0]
+
+
+def test_a_stall_is_the_least_rate_that_leaves_tbf_a_rate(tmp_path: Path) -> None:
+    (_, line), *_ = lines(tmp_path, TBF, "0\t0\n3000000\tend\n")
+    assert f"rate {FLOOR_BPS}bit" in line
+
+
+def test_a_series_that_holds_no_number_is_refused_with_its_line(tmp_path: Path) -> None:
+    with pytest.raises(NodeError, match=r"^steps\.tsv: line 2: must hold whole numbers"):
+        lines(tmp_path, TBF, "0\t5000000\n1000000\tfast\n3000000\tend\n")
+
+
+@pytest.mark.parametrize(
+    ("name", "refusal"),
+    [
+        ("lte-att", "lte-att.yml: down.opportunities=lte-mahimahi/ATT-LTE-driving-2016.down: must be left out with"),
+        ("geo-viasat", "geo-viasat.yml: down.queue.kind=step_drop: must be bfifo with --shaper netem"),
+        ("wifi-strong", "wifi-strong.yml: down.frames.period_ms=1.0: must be left out with --shaper netem"),
+        ("lte-hotspot", "lte-hotspot.yml: up.frames.period_ms=5.0: must be left out with --shaper netem"),
+    ],
+)
+def test_what_tc_cannot_do_is_refused_with_profile_and_field(name: str, refusal: str) -> None:
+    with pytest.raises(UserError, match=re.escape(refusal)):
+        shaped_by(try_link(name, ["cubic"], {}), "netem")
+
+
+def test_capacity_on_demand_is_refused() -> None:
+    geo = load_profile("geo-viasat", "test")
+    fifo = geo.down.model_copy(update={"queue": load_profile("agree", "test").down.queue})
+    experiment = load_experiment("geo")
+    plain = Experiment("geo", experiment.scenario, geo.model_copy(update={"down": fifo}), experiment.topology, {})
+    with pytest.raises(UserError, match=r"up\.on_demand\.report=\w+: must be left out with --shaper netem"):
+        shaped_by(plain, "netem")
+
+
+def test_an_unknown_shaper_is_refused_with_the_known_ones() -> None:
+    with pytest.raises(UserError, match="shaper=htb: must be one of replay, netem"):
+        shaped_by(load_experiment("geo"), "htb")
+
+
+def plan_of(experiment: Experiment) -> Plan:
+    return make_plan(experiment, experiment.ccas["cubic"], draw(experiment, 1))
+
+
+LEO = try_link("leo-starlink-15s", ["cubic"], {})
+
+
+def test_a_plan_of_tc_alone_differs_in_its_qdiscs_only() -> None:
+    usual, other = plan_of(LEO), plan_of(shaped_by(LEO, "netem"))
+    kinds = {"replay": "tbf", "delay_line": "netem"}
+    assert [shape["spec"]["kind"] for shape in other["shapes"]] == [
+        kinds[shape["spec"]["kind"]] for shape in usual["shapes"]
+    ]
+    assert [shape["steps"] for shape in other["shapes"]] == [shape["steps"] for shape in usual["shapes"]]
+    assert other["shaper"] == "netem"
+    apart = {"shapes", "shaper", "probes"}  # tbf lets a probe pass at once
+    assert {key: other[key] for key in other if key not in apart} == {  # type: ignore[literal-required]
+        key: usual[key]  # type: ignore[literal-required]
+        for key in usual
+        if key not in apart
+    }
+
+
+def test_the_usual_plan_does_not_name_the_shaper() -> None:
+    assert "shaper" not in plan_of(LEO)
+
+
+def test_a_kernel_needs_no_replaying_module_for_tc_alone() -> None:
+    assert not {"sch_replay", "sch_delay_line"} & set(needed_modules(shaped_by(LEO, "netem")))
+
+
+def test_the_usual_trial_imports_nothing_for_tc_alone() -> None:
+    """Each file that is opened before the traffic moves every packet (lab/node/plan.py)."""
+    program = "import sys, lab.node.trial, lab.node.guest; print(*sorted(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", program], cwd=REPO, capture_output=True, text=True, check=True)
+    assert not {"lab.node.tc_alone", "lab.node.stepping", "lab.node.qdisc_counts"} & set(done.stdout.split())
+
+
+def test_in_real_time_tbf_stays_with_room_for_a_late_timer() -> None:
+    usual = {shape["part"]: shape["spec"] for shape in in_real_time(plan_of(LEO), "netns")["shapes"]}
+    other = {
+        shape["part"]: shape["spec"] for shape in in_real_time(plan_of(shaped_by(LEO, "netem")), "netns")["shapes"]
+    }
+    assert usual["bottleneck"]["kind"] == "replay"
+    assert other["bottleneck"]["kind"] == "tbf"
+    assert other["bottleneck"]["burst_bytes"] == 1600 + round(other["bottleneck"]["rate_bps"] / 8 * 0.0005)
+
+
+def test_runs_have_a_folder_of_their_own_and_a_digest_of_the_shaper() -> None:
+    usual, other = specification(LEO), specification(shaped_by(LEO, "netem"))
+    assert (usual["shaper"], other["shaper"]) == ("replay", "netem")
+    assert other["name"] == f"{usual['name']}-netem"
+    assert "shaper" not in usual["digests"]  # as in runs that were stored before there was a choice
+    assert {part: digest for part, digest in other["digests"].items() if part != "shaper"} == usual["digests"]
+
+
+@pytest.mark.parametrize(("stored", "now"), [("netem", "replay"), ("replay", "netem")])
+def test_a_run_of_one_shaper_is_not_continued_with_the_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stored: str, now: str
+) -> None:
+    monkeypatch.setenv("LAB_RESULTS", str(tmp_path))
+    requested = shaped_by(LEO, now)
+    folder = tmp_path / requested.name / "2026-01-01T00-00-00Z"
+    folder.mkdir(parents=True)
+    meta = {**run_json(("cubic",)), **specification(shaped_by(LEO, stored)), "complete": False}
+    (folder / "run.json").write_text(json.dumps(meta))
+    assert not Run(folder).complete
+    site = Site(None, Description({"kernel_digest": "0"}, "", {}, {}))  # type: ignore[arg-type]
+    with pytest.raises(UserError, match=r"shaper=\w+: must be [\w ]+, as it is now: run without --resume"):
+        find_run.unfinished(requested, site)
+
+
+def test_a_change_that_tc_makes_late_makes_the_trial_invalid() -> None:
+    node = copy.deepcopy(NODE)
+    played = {"changes": 100, "late_p99_ns": 4000, "late_max_ns": 9000}
+    node["changes"] = [{"part": "bottleneck", "played": played}]
+    name = "late changes by tc, bottleneck, latest"
+    assert checked(PLAN, node, TABLES)[name]["ok"]
+    played["late_max_ns"] = 150_000
+    assert not checked(PLAN, node, TABLES)[name]["ok"]
