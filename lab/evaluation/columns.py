@@ -38,7 +38,7 @@ STATUS = {
     "profile": Column(TEXT, "name of its link"),
     "counterfactual_of": Column(TEXT, "the scenario that it varies; null of all others"),
     "changes": Column(TEXT, "what it changes of that scenario; null of all others"),
-    "run": Column(TEXT, "folder of its latest run, below results/; null without a run"),
+    "run": Column(TEXT, "folder of its fullest run, below results/; null without a run"),
     "state": Column(TEXT, "pending, unfinished or complete"),
     "requested": Column(COUNT, "trials that the scenario's file requests"),
     "stored": Column(COUNT, "trials with a result"),

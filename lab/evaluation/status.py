@@ -11,9 +11,11 @@ from lab.evaluation.claims.counterfactual import changes
 from lab.evaluation.columns import STATUS
 from lab.evaluation.validity import why_invalid
 from lab.judge.frames import Cell, Row
+from lab.judge.stored import LATEST
 from lab.runs.experiment import digest, trial_part
 from lab.schema.scenario import Scenario, load_scenario, scenarios
 from lab.tables.columns import schema
+from lab.tables.fullest_run import fullest_run
 from lab.tables.stored_run import Run
 
 PENDING, UNFINISHED, COMPLETE = "pending", "unfinished", "complete"
@@ -41,10 +43,10 @@ def _row(results: Path, name: str, scenario: Scenario) -> Row:
         "virtual_minutes": requested * scenario.duration_s / 60,
         "note": None,
     }
-    folder = _newest(results / name)
-    if folder is None:
-        return row
     try:
+        folder = _shown(results / name)
+        if folder is None:
+            return row
         return {**row, **_of_run(Run(folder), scenario, results)}
     except UserError as error:
         return row | {"note": str(error)}
@@ -56,9 +58,10 @@ def _changes(scenario: Scenario) -> str | None:
     return changes(load_scenario(base)[1].model_dump(), scenario.model_dump()) if base else None
 
 
-def _newest(folder: Path) -> Path | None:
-    if (folder / "latest" / "run.json").exists():
-        return (folder / "latest").resolve()
+def _shown(folder: Path) -> Path | None:
+    """Return the run that stands for a scenario; without a complete one the newest."""
+    if (folder / LATEST / "run.json").exists():
+        return fullest_run(folder / LATEST).path
     found = sorted(file.parent for file in folder.glob("[0-9]*/run.json"))
     return found[-1] if found else None
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The results folder as pages and notebooks see it: the latest whole run of each scenario, judged."""
+"""The results folder as pages and notebooks see it: the fullest run of each scenario, judged."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,6 +10,7 @@ from lab.base.errors import UserError
 from lab.judge.classify import ExitClass
 from lab.judge.judged import Judged, judged
 from lab.tables.digests import SUMS
+from lab.tables.fullest_run import fullest_run
 from lab.tables.records import Stanza
 from lab.tables.stored_run import Run
 
@@ -19,7 +20,7 @@ UNNOTICED = "damage to their values cannot be noticed"
 
 @dataclass(frozen=True)
 class Stored:
-    """A scenario's latest run with the outcomes of its trials."""
+    """A scenario's run with the outcomes of its trials."""
 
     name: str
     run: Run
@@ -67,7 +68,7 @@ class Stored:
 
 
 def stored(results: Path, names: Iterable[str] | None = None, keep: bool = True) -> tuple[list[Stored], list[str]]:
-    """Every scenario's latest run (or of those named), and a line for each that cannot be read."""
+    """Every scenario's fullest run (or of those named), and a line for each that cannot be read."""
     wanted = None if names is None else list(names)
     found: list[Stored] = []
     faults: list[str] = []
@@ -75,7 +76,7 @@ def stored(results: Path, names: Iterable[str] | None = None, keep: bool = True)
         if wanted is not None and file.parent.parent.name not in wanted:
             continue
         try:
-            found.append(Stored.of(Run(file.parent), keep))
+            found.append(Stored.of(fullest_run(file.parent), keep))
         except UserError as error:
             faults.append(str(error))
     return found, faults
@@ -99,5 +100,5 @@ def first_stored(results: Path, names: Sequence[str]) -> Stored | None:
     """Return the first of some scenarios that has a run; none when none has."""
     for name in names:
         if (results / name / LATEST / "run.json").exists():
-            return Stored.of(Run(results / name / LATEST))
+            return Stored.of(fullest_run(results / name / LATEST))
     return None

@@ -12,8 +12,8 @@ import polars as pl
 import pytest
 
 from lab.base.format import share
-from lab.evaluation.status import _note
-from lab.judge.stored import Stored
+from lab.evaluation.status import _note, status
+from lab.judge.stored import Stored, stored
 from lab.report.index.choice import browsed_runs
 from lab.report.index.fullest import fullest
 from lab.report.index.progress import outdated, progress
@@ -23,6 +23,8 @@ from lab.report.matrix.kinds import kind_of
 from lab.report.matrix.matrix import matrix
 from lab.report.matrix.published import ran
 from lab.report.table import tables
+from lab.schema.scenario import load_scenario
+from lab.tables.fullest_run import DECISIVE
 from lab.tables.stored_run import Run
 from tests.first_screen import LINKS, PUBLISHED_PCT, SENDERS, change, example
 from tests.stored_run import store_run
@@ -138,8 +140,29 @@ def test_a_smaller_run_does_not_replace_a_fuller_one_and_is_named(results: Path)
     assert not faults
     assert newer == [
         "geo: its latest run, 20260102T000000Z, has fewer valid trials (2) than the run of 20260101T000000Z shown here "
-        "(4); claims and chapters are of the latest"
+        "(4)"
     ]
+
+
+def test_a_newer_run_with_another_duration_does_not_replace_one_of_the_scenario(results: Path) -> None:
+    scenario = load_scenario("geo")[1].model_dump()
+    older = (results / "geo" / "latest").resolve()
+    decisive = {field: scenario[field] for field in DECISIVE}
+    change(older, scenario=decisive)
+    change(newer_run(results, 3), scenario=decisive | {"duration_s": 5})
+    (shown,), _, newer = fullest(results)
+    assert shown.run.path == older
+    assert newer == [
+        "geo: its latest run, 20260102T000000Z, has another link, duration, seed or senders than the run of "
+        "20260101T000000Z shown here"
+    ]
+
+
+def test_claims_and_status_are_of_the_run_that_is_shown(results: Path) -> None:
+    newer_run(results, 1)
+    (shown,), _, _ = fullest(results)
+    assert [each.run.path for each in stored(results)[0]] == [shown.run.path]
+    assert status(results).filter(pl.col("scenario") == "geo")["run"].item() == "geo/20260101T000000Z"
 
 
 def test_a_newer_run_of_as_many_trials_replaces_the_older(results: Path) -> None:
