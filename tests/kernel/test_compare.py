@@ -10,9 +10,16 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
+from lab.commands.compare import Course, compare
+from lab.evaluation.compare.comparison import Comparison, known_senders
+from lab.runs.link_kinds import links
+from lab.runs.options import RunOptions
+from lab.schema.cca import load_ccas
 from lab.tables.stored_run import Run
 from tests.command import lab, press_ctrl_c, refused, running_on, start, status_of, wait_for
+from tests.conftest import Bench
 
 pytestmark = pytest.mark.usefixtures("kernel")
 SENDERS = ("search", "cubic")
@@ -75,6 +82,52 @@ def test_each_run_is_whole_and_has_the_same_draws_for_every_sender(
     assert (run.path / "report.html").is_file()
     seeds = {(trial.cca, trial.number): trial.meta["seed"] for trial in run.trials}
     assert {seeds[SENDERS[0], n] - seeds[SENDERS[1], n] for n in range(1, len(run.meta["seeds"]) + 1)} == {0}
+
+
+def test_a_sender_that_the_lab_does_not_know_is_compared_and_its_failure_costs_its_own_trials_only(
+    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One sender is the kernel's own Reno under a name that cca.yml lacks; the other has no module."""
+    monkeypatch.setenv("LAB_RESULTS", str(tmp_path))
+    own, absent = (
+        load_ccas()["reno"].model_copy(
+            update={"name": name, "label": f"My {name}", "module_digest": "0" * 16} | changes
+        )
+        for name, changes in (("own", {}), ("absent", {"algorithm": "absent", "module": "absent"}))
+    )
+    senders = {"own": own, "absent": absent, **known_senders(["cubic"])}
+    comparison = Comparison(["own", "absent"], senders, links(["wired"]), trials=1, duration_s=2)
+    written = compare(comparison, Course(), bench.backend.site, RunOptions(), Console(quiet=True))
+    page = written.files["page"].read_text()
+    assert "No result: compare-wired absent-001: " in page
+    assert "My own" in page
+    values = {row["sender"]: row["throughput"] for row in rows(written.files["trials"])}
+    assert values["absent"] == ""
+    assert float(values["own"]) > 0
+    assert float(values["cubic"]) > 0
+
+
+def test_trials_of_an_earlier_comparison_are_used_again_and_come_out_the_same(
+    compared: tuple[Path, "subprocess.CompletedProcess[str]"], tmp_path: Path
+) -> None:
+    """Another rival takes part: what the other two did is stored already."""
+    results = tmp_path / "results"
+    shutil.copytree(compared[0], results, symlinks=True)
+    options = ("compare", "--cca", "search,cubic,reno", "--links", "wired", "--trials", "1", "--duration", "2")
+    done = lab(results, *options)
+    assert done.returncode == 0, done.stderr
+    assert "compare-wired: 1 trials run" in done.stdout
+    newest = max((results / "comparisons").glob("[0-9]*"))
+    assert "2 trials are of earlier comparisons" in (newest / "compare.html").read_text()
+    before, now = (
+        {
+            row["sender"]: row["throughput"]
+            for row in rows(folder / "trials.csv")
+            if (row["link"], row["trial"]) == ("wired", "1")
+        }
+        for folder in (folder_of(compared[0]), newest)
+    )
+    assert {name: now[name] for name in before} == before
 
 
 @pytest.fixture(scope="module")

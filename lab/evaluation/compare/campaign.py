@@ -16,11 +16,14 @@ from lab.evaluation.compare.measures import primary_of
 from lab.evaluation.compare.ranks import Pair, undecided
 from lab.evaluation.compare.results import tested_pairs
 from lab.evaluation.compare.sequential import Looks, looks
+from lab.runs import run_folder
 from lab.runs.execute import Observer, OpenRun, execute
+from lab.runs.experiment import Experiment
 from lab.runs.find_run import grown_since
 from lab.runs.link_kinds import Link
 from lab.runs.options import RunOptions
 from lab.runs.pool import Result
+from lab.runs.reuse import reuse
 from lab.runs.trial import Job
 
 
@@ -57,6 +60,7 @@ class State:
     trials: int = 0
     undecided: dict[str, list[Pair]] = field(default_factory=dict)
     failures: dict[str, str] = field(default_factory=dict)  # by link, sender and trial
+    reused: int = 0  # trials of earlier comparisons
     budget_used: bool = False
 
     @property
@@ -122,6 +126,8 @@ def _run(
 ) -> None:
     """Run the trials up to a number; one that failed in this campaign is not tried again."""
     experiments = [comparison.experiment(link, trials) for link in links]
+    for experiment in experiments:
+        state.reused += _reused(experiment, began, site, options)
     executed = execute(
         experiments,
         grown_since(began),
@@ -136,3 +142,10 @@ def _run(
             state.failures[f"{run.experiment.name} {name}"] = reason
     for refusal in executed.refusals:
         raise refusal
+
+
+def _reused(experiment: Experiment, began: str, site: Site, options: RunOptions) -> int:
+    """Open the run of a link, and link what earlier comparisons have of it; returns the number of trials."""
+    folder = grown_since(began)(experiment, site) or run_folder.create(experiment, site)
+    with run_folder.locked(folder):
+        return reuse(experiment, folder, site, options.keep_capture)

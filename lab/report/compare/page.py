@@ -113,6 +113,8 @@ def _tied(comparison: Comparison, found: LinkResult, measure: Measure) -> str:
 
 def notes(found: Sequence[LinkResult], state: State) -> Iterator[str]:
     """Yield what a reader must know first: what failed, is invalid, unfinished, or too few to test."""
+    if state.reused:
+        yield f"{state.reused} trials are of earlier comparisons: of the same sender, link, draw, kernel and modules."
     if state.budget_used:
         yield "The budget was used up before every link had its trials: --resume goes on."
     for each in found:

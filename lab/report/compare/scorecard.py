@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+import polars as pl
+
 from lab.base.format import number
 from lab.evaluation.compare.comparison import Comparison
 from lab.evaluation.compare.measures import BY_NAME, REFERENCE
@@ -83,11 +85,12 @@ def _of_kind(names: Sequence[str], found: LinkResult) -> bool:
 
 
 def _varies(found: LinkResult) -> bool:
-    """Return whether a link's delay changes within a trial."""
+    """Return whether a link's delay changes within a trial, by the steps that its first trial was given."""
     assert found.stored
-    profile = found.stored.run.meta["profile"]
-    delays = [(profile.get(way) or {}).get("delay_ms") for way in ("down", "up")]
-    return _alone(found) and bool(profile.get("rtt_ms") or any(isinstance(each, Mapping) for each in delays))
+    trials = found.stored.run.trials[:1]
+    steps = [trial.link.table.filter(pl.col("quantity").str.ends_with(".delay_ms")) for trial in trials]
+    changes = [table.group_by("quantity").agg(pl.col("value").n_unique())["value"].max() for table in steps]
+    return _alone(found) and any(isinstance(count, int) and count > 1 for count in changes)
 
 
 def _is_long(found: LinkResult) -> bool:

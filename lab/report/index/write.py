@@ -11,10 +11,12 @@ import polars as pl
 from lab.base.errors import UserError
 from lab.base.plain_file import write_whole
 from lab.base.processes import map_in_processes
+from lab.evaluation.compare.record import FOLDER as COMPARISONS
 from lab.figures.page_figure import Place
 from lab.judge.judged import OUTCOMES, TRIALS
 from lab.judge.stored import Stored, without_digests
 from lab.report.browser.pack import browsed
+from lab.report.compare.write import PAGE as COMPARED
 from lab.report.index import chapters, claims, heuristics, summary
 from lab.report.index.choice import browsed_runs, shown_first
 from lab.report.index.drawn import drawn
@@ -144,4 +146,6 @@ def _titles(runs: Sequence[Stored]) -> dict[str, str]:
 
 def _downloads(results: Path) -> list[tuple[str, str]]:
     made: Iterable[Path] = [*sorted(results.glob("summary.*")), *sorted((results / EVALUATION).glob("*.[cp]*"))]
-    return [(path.name, path.relative_to(results).as_posix()) for path in made]
+    files = [(path.name, path.relative_to(results).as_posix()) for path in made]
+    compared = sorted(results.glob(f"{COMPARISONS}/[0-9]*/{COMPARED}"), reverse=True)
+    return [*files, *((f"comparison of {page.parent.name}", page.relative_to(results).as_posix()) for page in compared)]
