@@ -8,7 +8,6 @@ import json
 import os
 import platform
 import shutil
-import subprocess
 import sys
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import NotRequired, TypedDict
 
 from lab.base import paths
+from lab.base.commit import commit
 from lab.base.errors import UserError
 
 Machine = dict[str, str | int | float]
@@ -51,7 +51,7 @@ def store(name: str, command: str, figures: list[Figure], details: Mapping[str, 
     measured: Measured = {
         "name": name,
         "command": command,
-        "commit": _commit(),
+        "commit": commit(),
         "measured_at": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         "machine": machine(),
         "figures": figures,
@@ -73,13 +73,6 @@ def machine() -> Machine:
         "kernel": platform.release().split("-")[0],
         "python": platform.python_version(),
     }
-
-
-def _commit() -> str | None:
-    """Return the checkout's commit, marked where files differ from it; null outside a checkout."""
-    command = ["git", "-C", str(paths.REPO), "describe", "--always", "--abbrev=12", "--dirty", "--exclude=*"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    return done.stdout.strip() or None
 
 
 def publish(names: list[str]) -> None:

@@ -9,6 +9,7 @@ import typer
 from rich.console import Console
 
 from lab.commands import box as box_command
+from lab.commands import bundle as bundle_command
 from lab.commands import cca as cca_command
 from lab.commands.traces import traces_app
 
@@ -28,6 +29,7 @@ app.add_typer(traces_app, name="traces")
 app.add_typer(cca_command.app, name="cca")
 app.add_typer(box_command.app, name="box")
 app.add_typer(box_command.image_app, name="image")
+app.add_typer(bundle_command.app, name="bundle")
 console = Console(highlight=False)
 
 
