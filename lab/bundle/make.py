@@ -14,7 +14,7 @@ from lab.base.errors import UserError
 from lab.base.scratch import scratch_folder
 from lab.bundle import licences, wheels
 from lab.bundle.content import OF_THE_MACHINE, Folder, folders
-from lab.bundle.manifest import CONTENT, FORMAT, LICENCES, LIST, MANIFEST, TIME_S, WHEELS, Entry, Manifest, Member
+from lab.bundle.manifest import CONTENT, LICENCES, LIST, MANIFEST, TIME_S, WHEELS, Entry, Manifest, Member
 from lab.bundle.stream import END, compress, header, padding, pieces
 
 EXECUTABLE = 0o100  # for its owner
@@ -68,7 +68,7 @@ def _manifest(
         compress(_tar([_member_source(listed, LIST), *content]), sink)
     members = [*members, _member_source(packed, CONTENT)]
     manifest = Manifest(
-        format=FORMAT,
+        format=1,
         version=commit() or "unknown",
         machine=platform.machine(),
         python=python,
@@ -116,7 +116,7 @@ def _sources(folder: Folder) -> Iterator[Source]:
     for path, inside in folder.entries():
         name = f"{folder.name}/{inside}"
         if path.is_symlink():
-            yield Source(Entry(path=name, kind="link", link=os.readlink(path)), None)
+            yield Source(Entry(path=name, kind="link", link=os.readlink(path)), None)  # noqa: PTH115 (a Path tidies it)
         elif path.is_dir():
             yield Source(Entry(path=name, kind="folder"), None)
         elif not path.is_file():

@@ -9,7 +9,6 @@ from pydantic import Field, RootModel
 from lab.base.errors import field_error
 from lab.schema.load import Strict
 
-FORMAT = 1
 MANIFEST, LIST, CONTENT = "manifest.json", "list.json", "content.tar.zst"
 WHEELS, LICENCES = "wheels/", "licences/"
 MOST_BYTES = 2**33 - 1  # of one file: what a tar header of POSIX 1988 holds
@@ -33,7 +32,7 @@ class Member(Strict):
 class Manifest(Strict):
     """The first member of a bundle: what it was made from, and the members that follow in this order."""
 
-    format: Literal[1]
+    format: Literal[1]  # another number: another order or meaning of members
     version: Text  # of the lab: git describe
     machine: Text
     python: Text | None  # of the wheels, as 3.13; null without wheels

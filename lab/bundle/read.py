@@ -12,7 +12,7 @@ from typing import IO, TypeVar
 from pydantic import BaseModel
 
 from lab.base.errors import UserError, field_error
-from lab.base.plain_file import MEGABYTE, require_plain
+from lab.base.plain_file import MEGABYTE
 from lab.bundle.manifest import CONTENT, LIST, MANIFEST, Entries, Entry, Manifest, Member, check_entries
 from lab.bundle.stream import BLOCK_BYTES, END, PIECE_BYTES, Limited, decompressed, header, padding
 from lab.schema.load import parse

@@ -58,7 +58,7 @@ def running(python: str) -> list[Pin]:
     """Return the pins that a version of Python needs to run the lab."""
     pins = {pin.name: pin for pin in _pins((paths.REPO / LOCK).read_text(), python)}
     project = tomllib.loads((paths.REPO / "pyproject.toml").read_text())["project"]
-    wanted = {canonicalize_name(Requirement(text).name) for text in _roots(project)}
+    wanted: set[str] = {canonicalize_name(Requirement(text).name) for text in _roots(project)}
     while more := {name for name, pin in pins.items() if pin.needed_by & wanted} - wanted:
         wanted |= more
     return [pins[name] for name in sorted(wanted)]

@@ -31,13 +31,10 @@ def make(
     requested = [choose("with", name, list(PARTS), "command line", "with") for name in parts.split(",") if name]
     version = python or ".".join(platform.python_version_tuple()[:2])
     manifest = write(file, "recordings" in requested, version if "wheels" in requested else None)
-    size_mb = file.stat().st_size / 1e6
-    console.print(
-        f"{file}: {size_mb:.0f} MB: commit {manifest.version}, {len(manifest.folders)} folders, {manifest.files} files, "
-        f"{f'wheels for Python {manifest.python}' if manifest.python else 'no wheels'}",
-        soft_wrap=True,
-        markup=False,
-    )
+    held = f"{len(manifest.folders)} folders, {manifest.files} files"
+    packages = f"wheels for Python {manifest.python}" if manifest.python else "no wheels"
+    line = f"{file}: {file.stat().st_size / 1e6:.0f} MB: commit {manifest.version}, {held}, {packages}"
+    console.print(line, soft_wrap=True, markup=False)
 
 
 @app.command()
