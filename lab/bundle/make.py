@@ -79,7 +79,7 @@ def _manifest(
         list_sha256=_digest(listed),
         members=[_member(source.entry) for source in members],
     )
-    return manifest, members
+    return manifest.sealed, members
 
 
 def _member(entry: Entry) -> Member:
@@ -88,7 +88,7 @@ def _member(entry: Entry) -> Member:
 
 
 def _bundle(manifest: Manifest, members: list[Source]) -> Iterator[bytes]:
-    text = (manifest.model_dump_json(indent=1) + "\n").encode()
+    text = manifest.text
     yield header(Entry(path=MANIFEST, kind="file", bytes=len(text)))
     yield text + padding(len(text))
     yield from _tar(members)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The two tables of a bundle: the manifest names its members, the list names every file in its content."""
 
+import hashlib
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Literal
 
@@ -13,6 +14,7 @@ MANIFEST, LIST, CONTENT = "manifest.json", "list.json", "content.tar.zst"
 WHEELS, LICENCES = "wheels/", "licences/"
 MOST_BYTES = 2**33 - 1  # of one file: what a tar header of POSIX 1988 holds
 MOST_ENTRIES, MOST_LIST_BYTES = 100_000, 30_000_000
+UNSEALED = 64 * "0"
 TIME_S = 1_700_000_000  # of change, of every file whose time decides nothing
 IMAGE_ROOT = "root"  # in an image's folder: a guest's own root, in which a link may be absolute
 
@@ -42,6 +44,18 @@ class Manifest(Strict):
     list_bytes: Annotated[int, Field(ge=0, le=MOST_LIST_BYTES)]
     list_sha256: Sha256
     members: Annotated[list[Member], Field(max_length=MOST_ENTRIES)]
+    digest: Sha256 = UNSEALED  # of this manifest with UNSEALED here
+
+    @property
+    def text(self) -> bytes:
+        """The one form in which it is written."""
+        return (self.model_dump_json(indent=1) + "\n").encode()
+
+    @property
+    def sealed(self) -> "Manifest":
+        """The same manifest with its digest."""
+        plain = self.model_copy(update={"digest": UNSEALED})
+        return self.model_copy(update={"digest": hashlib.sha256(plain.text).hexdigest()})
 
 
 class Entry(Strict):

@@ -38,8 +38,11 @@ class Bundle:
         if not 0 <= size <= 64 * MEGABYTE or block != header(_entry(MANIFEST, size)):
             raise self._no_bundle()
         data = self.file.read(size)
-        self.file.read(len(padding(size)))
-        return self._parsed(Manifest, data)
+        self._expect(self.file.read(len(padding(size))), padding(size), MANIFEST)
+        manifest = self._parsed(Manifest, data)
+        if manifest.sealed.text != data:
+            raise field_error(self.path, "digest", f"{manifest.digest[:16]}… of {MANIFEST}", CUT)
+        return manifest
 
     def _no_bundle(self) -> UserError:
         return UserError(f"{self.path}: must be a bundle that 'lab bundle make' wrote")
@@ -66,7 +69,8 @@ class Bundle:
             yield member, data
             if data.drain() != member.sha256:
                 raise field_error(self.path, "sha256", f"{data.digest.hexdigest()[:16]}… of {member.path}", CUT)
-            self.file.read(len(padding(member.bytes)))
+            self._expect(self.file.read(len(padding(member.bytes))), padding(member.bytes), member.path)
+        self._expect(self.file.read(len(END)), END, "end")
 
     def content(self, data: Limited) -> Iterator[tuple[Entry, Iterator[bytes]]]:
         """Yield each entry of the content, in the order of the list, with its checked bytes."""
@@ -76,7 +80,7 @@ class Bundle:
         listed = self._take(stream, size)
         if hashlib.sha256(listed).hexdigest() != self.manifest.list_sha256:
             raise field_error(self.path, "list_sha256", self.manifest.list_sha256[:16] + "…", CUT)
-        self._take(stream, len(padding(size)))
+        self._expect(self._take(stream, len(padding(size))), padding(size), LIST)
         entries = self._parsed(Entries, listed).root
         check_entries(self.path, self.manifest, entries)
         for entry in entries:
@@ -91,7 +95,7 @@ class Bundle:
             digest.update(piece)
             left -= len(piece)
             yield piece
-        self._take(stream, len(padding(entry.bytes)))
+        self._expect(self._take(stream, len(padding(entry.bytes))), padding(entry.bytes), entry.path)
         if entry.kind == "file" and digest.hexdigest() != entry.sha256:
             raise field_error(self.path, "sha256", f"{digest.hexdigest()[:16]}… of {entry.path}", CUT)
 
