@@ -17,6 +17,7 @@ from typing import NotRequired, TypedDict
 from lab.base import paths
 from lab.base.commit import commit
 from lab.base.errors import UserError
+from lab.base.processor import processor
 
 Machine = dict[str, str | int | float]
 PUBLISHED = paths.REPO / "docs" / "measurements"
@@ -62,11 +63,9 @@ def store(name: str, command: str, figures: list[Figure], details: Mapping[str, 
 
 def machine() -> Machine:
     """Describe this machine as far as it affects a measurement; its name is not among that."""
-    info = Path("/proc/cpuinfo").read_text().splitlines()
-    models = [line.split(":", 1)[1].strip() for line in info if line.startswith("model name")]
     memory_bytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     return {
-        "processor": models[0] if models else platform.machine(),
+        "processor": processor(),
         "cores": len(os.sched_getaffinity(0)),
         "memory_gb": round(memory_bytes / 1e9, 1),
         "load_1_min": round(os.getloadavg()[0], 1),

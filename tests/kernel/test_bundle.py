@@ -43,7 +43,7 @@ def test_a_bundle_of_a_used_bundle_has_the_same_bytes(bundle: Path, cache: Path)
     assert same
 
 
-def test_packets_are_the_same_after_a_bundle(bundle: Path, cache: Path, tmp_path: Path) -> None:
+def test_packets_are_the_same_after_a_bundle(cache: Path, tmp_path: Path) -> None:
     scenario = str(scenario_file(tmp_path, ccas=["search"], trials=1))
     for results, more in ((tmp_path / "built", {}), (tmp_path / "bundled", {"LAB_CACHE": str(cache)})):
         done = lab(results, "run", scenario, **more)
