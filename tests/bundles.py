@@ -103,7 +103,7 @@ def write_bundle(file: Path, content: Content, listed: list[dict[str, Any]] | No
         "members": [{"path": CONTENT, "bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}],
     }
     try:
-        head = Manifest(**{**manifest, **changes}).sealed.text  # type: ignore[arg-type]
+        head = Manifest(**{**manifest, **changes}).sealed.text
     except ValidationError:
         head = json.dumps({**manifest, **changes}).encode()
     file.write_bytes(b"".join(_tar([(file_entry(MANIFEST, head), head), (file_entry(CONTENT, data), data)])))

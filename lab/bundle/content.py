@@ -5,12 +5,15 @@ import os
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache, partial
 from pathlib import Path, PurePosixPath
 
+from lab.base import paths
+from lab.base.cache import finished
 from lab.base.errors import UserError, field_error
 from lab.images import image
 from lab.kernel import build
-from lab.traces.datasets import Dataset, cache_folder, datasets
+from lab.traces.datasets import Dataset, datasets
 
 IMAGES = ("world", "builder")
 TRACES = "traces"
@@ -61,7 +64,7 @@ def folders(recordings: bool) -> list[Folder]:
     for name in IMAGES:
         folder = _image(name)
         found.append(Folder(folder, folder.name, _keeps_image))
-    return [*found, *(_traces() if recordings else [])]
+    return [*found, *(_recordings() if recordings else [])]
 
 
 def _image(name: str) -> Path:
@@ -80,18 +83,34 @@ def distributable() -> list[Dataset]:
     return list({file.name: file for each in allowed for file in each.files}.values())
 
 
-def _traces() -> Iterator[Folder]:
-    files = distributable()
-    missing = [each.name for each in files if not each.fetched]
+def _recordings() -> list[Folder]:
+    found = recording_folders()
+    missing = [each.name for each in found if not finished(each.path)]
     if missing:
-        raise UserError(
-            f"lab bundle make: {missing[0]} ({len(missing)} recordings): not fetched: run 'lab traces fetch --all'"
-        )
-    collections = {each.collection: each.origin for each in files}
-    names = [each.name for each in files]
-    names += [f"{name}/{DOCUMENTS}" for name, origin in collections.items() if origin.documents]
-    for name in sorted(names):
-        yield Folder(cache_folder() / name, f"{TRACES}/{name}", lambda _inside: True)
+        rule = f"{missing[0]} ({len(missing)} recordings and licences): not fetched: run 'lab traces fetch --all'"
+        raise UserError(f"lab bundle make: {rule}")
+    return found
+
+
+def recording_folders() -> list[Folder]:
+    """Return the folders of recordings and documents: what was fetched, without what the lab made of it."""
+    names = sorted({path.rpartition("/")[0] for path in recorded_digests()})
+    return [Folder(paths.cache() / name, name, partial(_keeps_recording, name)) for name in names]
+
+
+def _keeps_recording(folder: str, inside: str) -> bool:
+    return f"{folder}/{inside}" in recorded_digests()
+
+
+@cache
+def recorded_digests() -> dict[str, str]:
+    """Return the path in the cache, and the digest, of each recording and document that may be passed on."""
+    files = distributable()
+    found = {f"{TRACES}/{each.name}/{PurePosixPath(each.file).name}": each.own.sha256 for each in files}
+    for collection, origin in {each.collection: each.origin for each in files}.items():
+        for name, document in origin.documents.items():
+            found[f"{TRACES}/{collection}/{DOCUMENTS}/{name}"] = document.sha256
+    return found
 
 
 def keeps_kernel(inside: str) -> bool:

@@ -13,7 +13,7 @@ from lab.base.cache import publish
 from lab.base.commit import commit
 from lab.base.errors import UserError, field_error
 from lab.base.plain_file import require_plain
-from lab.bundle.content import DOCUMENTS, IMAGES, TRACES, distributable
+from lab.bundle.content import IMAGES, TRACES, recorded_digests
 from lab.bundle.manifest import CONTENT, Entry, Manifest
 from lab.bundle.read import Bundle
 from lab.images import image
@@ -70,8 +70,7 @@ def _needed() -> list[str]:
 
 
 def _recordings() -> list[str]:
-    files = distributable()
-    return [f"{TRACES}/{name}" for each in files for name in (each.name, f"{each.collection}/{DOCUMENTS}")]
+    return [path.rpartition("/")[0] for path in recorded_digests()]
 
 
 def _require_space(file: Path, manifest: Manifest) -> None:
@@ -92,9 +91,16 @@ def _unpack(bundle: Bundle) -> None:
         for member, data in bundle.members():
             if member.path == CONTENT:
                 for entry, content in bundle.content(data):
+                    _require_recorded(bundle.path, entry)
                     _store(entry, content, drafts)
         for name, draft in drafts.items():
             _require_files(bundle.path, name, draft)
+
+
+def _require_recorded(file: Path, entry: Entry) -> None:
+    """Refuse a recording that is not the one of datasets.yml."""
+    if entry.path.startswith(f"{TRACES}/") and entry.sha256 != recorded_digests().get(entry.path):
+        raise field_error(file, "path", entry.path, "a recording of trace-profiles/datasets.yml, with its checksum")
 
 
 def _require_files(file: Path, name: str, draft: Path) -> None:

@@ -77,6 +77,8 @@ def _environment(experiment: Experiment, site: Site) -> Circumstances:
 
 
 def _lab_version() -> str:
+    if not shutil.which("git"):
+        return "unknown"
     done = subprocess.run(
         ["git", "-C", str(paths.REPO), "describe", "--always", "--dirty"], capture_output=True, text=True, check=False
     )

@@ -12,6 +12,7 @@ import pytest
 from lab.base import paths
 from lab.base.errors import UserError
 from lab.bundle import make as making
+from lab.bundle.content import recorded_digests, recording_folders
 from lab.bundle.make import make
 from lab.bundle.use import use
 from lab.bundle.wheels import running
@@ -124,6 +125,17 @@ def test_recordings_that_are_not_fetched_give_no_bundle(
     monkeypatch.setenv("LAB_CACHE", str(tmp_path / "first"))
     with pytest.raises(UserError, match="not fetched: run 'lab traces fetch --all'"):
         make(bundle, recordings=True, python=None)
+
+
+def test_what_the_lab_made_of_a_recording_is_not_in_a_bundle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LAB_CACHE", str(tmp_path))
+    known = next(iter(recorded_digests()))
+    folder = tmp_path / known.rpartition("/")[0]
+    folder.mkdir(parents=True)
+    for name in (Path(known).name, ".complete", "recording-89a1d08b1930b074.parquet"):
+        (folder / name).touch()
+    held = next(each for each in recording_folders() if each.path == folder)
+    assert [inside for _, inside in held.entries()] == [Path(known).name]
 
 
 def test_a_bundle_that_cannot_be_finished_leaves_the_former_one(

@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from lab.base.errors import UserError
+from lab.bundle.content import recorded_digests
 from lab.bundle.manifest import Entry
 from lab.bundle.use import use
 from lab.kernel import build
@@ -147,6 +148,17 @@ def test_a_folder_of_no_known_name_is_refused(cache: Path, tmp_path: Path) -> No
     assert "folders=../../x: must be one of this checkout's, once" in line
 
 
+@pytest.mark.parametrize("name", ["bw_example", "mine.txt"])
+def test_a_recording_that_is_not_the_known_one_is_refused(name: str, cache: Path, tmp_path: Path) -> None:
+    place = "traces/leo-leocc/bw_example"
+    folders = list(dict.fromkeys(entry.path.split("/")[0] for entry, _ in whole_content()))
+    known = next(path for path in recorded_digests() if path.startswith(f"{place}/"))
+    path = known if name == "bw_example" else f"{place}/{name}"
+    content = [*whole_content(), (file_entry(path, b"false"), b"false")]
+    line = refusal(write_bundle(tmp_path / "x", content, folders=[*folders, place]), cache)
+    assert "must be a recording of trace-profiles/datasets.yml, with its checksum" in line
+
+
 def test_a_full_disk_leaves_nothing(cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = write_bundle(tmp_path / "x", whole_content())
     real = os.utime
@@ -164,7 +176,7 @@ def test_a_disk_that_is_too_small_is_named_before_anything_is_written(
     cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = write_bundle(tmp_path / "x", whole_content())
-    monkeypatch.setattr(shutil, "disk_usage", lambda _path: shutil._ntuple_diskusage(10, 9, 1))  # type: ignore[attr-defined]
+    monkeypatch.setattr(shutil, "disk_usage", lambda _path: shutil._ntuple_diskusage(10, 9, 1))
     line = refusal(file, cache)
     assert "free_mb=0: must be at least" in line
     assert "set LAB_CACHE to a folder on another disk" in line
