@@ -3,7 +3,7 @@
 # JOBS=2, BACKEND=virtual|host|vm, ENGINE=netns|containerlab|mininet|pair, SHAPER=replay|netem, RESUME=1 (continue the
 # last unfinished run).
 # Instead of a scenario: PROFILE=geo-viasat CCA=search,cubic TOPOLOGY=path. Of `make reproduce`: QUICK=1 NO_PCAP=1 JOBS=2
-# MIRROR=folder-of-recordings. Of `make provision`: HOST=user@machine.
+# MIRROR=folder-of-recordings CLAIM=C3 (what one claim of ARTIFACT.md needs). Of `make setup`: BUNDLE=FILE. Of `make provision`: HOST=user@machine.
 SCENARIO ?= geo
 lab := scripts/lab
 experiment := $(if $(PROFILE)$(CCA),$(if $(PROFILE),--profile $(PROFILE)) $(if $(CCA),--cca $(CCA)),$(SCENARIO))
@@ -14,8 +14,12 @@ options += $(if $(BACKEND),--backend $(BACKEND)) $(if $(ENGINE),--engine $(ENGIN
 
 sanitized := $(patsubst %,tests/kernel/test_%.py,kunit sender_matrix failslab hardships crowd modules)
 
+# These need more than a bundle brings: Python packages of the tests and tools, and so the network.
+test test-fast test-sanitize test-hostile mutants lint lint-ansible lock docs notebook setup-vm box image test-vm test-fresh bundle test-bundle: export LAB_SETUP = whole
+
 .PHONY: experiment test test-fast test-sanitize test-hostile setup reproduce verify evaluate page report check doctor lint lock clean docs
-.PHONY: mutants bench bench-senders bench-versions bench-kernels bench-replay bench-reproduce bench-kills bench-try bench-shapers
+.PHONY: artifact kick-tires bundle test-bundle mutants bench bench-senders bench-versions bench-kernels bench-replay bench-reproduce
+.PHONY: bench-kills bench-try bench-shapers
 .PHONY: setup-vm box image vm provision agree notebook test-vm test-fresh lint-ansible
 
 experiment: setup ; @$(lab) run $(experiment) $(options)
@@ -27,8 +31,16 @@ test-sanitize: setup ; @$(lab) kernel build --sanitize && LAB_TEST_KERNEL=saniti
 test-hostile: setup ; @scripts/python -m tests.hostile $(EXAMPLES) $(SEED)
 # mutants: do the unit tests notice small changes of the program? Hours; BENCH="--sample 20 --seed 3" makes 20 per room
 mutants: setup ; @scripts/python -m lab.bench.mutants $(BENCH)
+# setup: BUNDLE=FILE installs from that file, without network, root and build (docs/bundle.md)
 setup: ; @scripts/setup
-reproduce: setup ; @$(lab) reproduce $(if $(QUICK),--quick) $(if $(JOBS),--jobs $(JOBS)) $(if $(NO_PCAP),--no-pcap) $(if $(MIRROR),--mirror $(MIRROR))
+# bundle: FILE=search-lab.bundle WHEELS=3.13 (their Python; default: this one): all that the lab builds and downloads, in one file
+bundle: setup ; @$(lab) kernel build && $(lab) bundle make $(or $(FILE),search-lab.bundle) --with recordings,wheels $(if $(WHEELS),--python $(WHEELS))
+test-bundle: setup ; @$(lab) kernel build && scripts/test-bundle $(FILE)
+reproduce: setup ; @$(lab) reproduce $(if $(CLAIM),--claim $(CLAIM)) $(if $(QUICK),--quick) $(if $(JOBS),--jobs $(JOBS)) $(if $(NO_PCAP),--no-pcap) $(if $(MIRROR),--mirror $(MIRROR))
+# artifact: what a reviewer and an archive need, in results/artifact/; BUNDLE=FILE puts that bundle into it
+artifact: ; @BUNDLE= scripts/setup && $(lab) artifact $(if $(BUNDLE),--bundle $(BUNDLE))
+# kick-tires: does the lab work here? Under 5 minutes
+kick-tires: setup ; @$(lab) kick-tires && $(lab) same
 verify: setup ; @$(lab) verify
 evaluate: setup ; @$(lab) evaluate
 page: setup ; @$(lab) page

@@ -24,6 +24,7 @@ TITLES = {
     "senders": "What a sender costs",
     "reproduce": "What make reproduce takes",
     "kills": "What killed commands leave",
+    "bundle": "What a bundle takes",
     "mutants": "Which small changes of the program the tests notice",
     "mutants-kernel": "Which small changes of the C the tests notice",
     "replay-virtual": "How exactly recordings are replayed, in virtual time",

@@ -8,7 +8,6 @@ import json
 import os
 import platform
 import shutil
-import subprocess
 import sys
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -16,7 +15,9 @@ from pathlib import Path
 from typing import NotRequired, TypedDict
 
 from lab.base import paths
+from lab.base.commit import commit
 from lab.base.errors import UserError
+from lab.base.processor import processor
 
 Machine = dict[str, str | int | float]
 PUBLISHED = paths.REPO / "docs" / "measurements"
@@ -51,7 +52,7 @@ def store(name: str, command: str, figures: list[Figure], details: Mapping[str, 
     measured: Measured = {
         "name": name,
         "command": command,
-        "commit": _commit(),
+        "commit": commit(),
         "measured_at": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         "machine": machine(),
         "figures": figures,
@@ -62,24 +63,15 @@ def store(name: str, command: str, figures: list[Figure], details: Mapping[str, 
 
 def machine() -> Machine:
     """Describe this machine as far as it affects a measurement; its name is not among that."""
-    info = Path("/proc/cpuinfo").read_text().splitlines()
-    models = [line.split(":", 1)[1].strip() for line in info if line.startswith("model name")]
     memory_bytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     return {
-        "processor": models[0] if models else platform.machine(),
+        "processor": processor(),
         "cores": len(os.sched_getaffinity(0)),
         "memory_gb": round(memory_bytes / 1e9, 1),
         "load_1_min": round(os.getloadavg()[0], 1),
         "kernel": platform.release().split("-")[0],
         "python": platform.python_version(),
     }
-
-
-def _commit() -> str | None:
-    """Return the checkout's commit, marked where files differ from it; null outside a checkout."""
-    command = ["git", "-C", str(paths.REPO), "describe", "--always", "--abbrev=12", "--dirty", "--exclude=*"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    return done.stdout.strip() or None
 
 
 def publish(names: list[str]) -> None:

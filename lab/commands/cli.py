@@ -9,6 +9,7 @@ import typer
 from rich.console import Console
 
 from lab.commands import box as box_command
+from lab.commands import bundle as bundle_command
 from lab.commands import cca as cca_command
 from lab.commands.traces import traces_app
 
@@ -28,6 +29,7 @@ app.add_typer(traces_app, name="traces")
 app.add_typer(cca_command.app, name="cca")
 app.add_typer(box_command.app, name="box")
 app.add_typer(box_command.image_app, name="image")
+app.add_typer(bundle_command.app, name="bundle")
 console = Console(highlight=False)
 
 
@@ -236,6 +238,7 @@ def reproduce(
     scheduler: Scheduler = None,
     no_pcap: NoPcap = False,
     mirror: Annotated[Path | None, typer.Option(help="A folder with recordings, instead of their origins.")] = None,
+    claim: Annotated[str | None, typer.Option(help="Only what one claim of ARTIFACT.md needs, such as C3.")] = None,
 ) -> None:
     """Fetch the recordings, run all missing trials of the campaign, and evaluate all results.
 
@@ -244,7 +247,11 @@ def reproduce(
     Or of some scenarios, with their claims at the end: `lab reproduce thesis-geo`
     """
     from lab.commands.reproduce import reproduce as run_and_evaluate
+    from lab.commands.reproduce import reproduce_claim
 
+    if claim is not None:
+        reproduce_claim(claim, scenarios or [], quick, _options(jobs, scheduler, no_pcap), mirror, console)
+        return
     run_and_evaluate(scenarios or [], quick, _options(jobs, scheduler, no_pcap), mirror, console)
 
 
@@ -319,6 +326,35 @@ def verify(
     from lab.commands.verify import verify as show
 
     show(scenarios or [], table, console)
+
+
+@app.command()
+def artifact(
+    bundle: Annotated[
+        Path | None, typer.Option(help="A bundle for the archive; default: a new one is left to you.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="A folder; default: results/artifact.")] = None,
+) -> None:
+    """Write ARTIFACT.md, the appendix in LaTeX, and the archive for a deposit, from the stored runs.
+
+    Example: `lab artifact --bundle search-lab.bundle`
+    """
+    from lab.base import paths
+    from lab.commands.artifact import write
+
+    for line in write(bundle, out or paths.results() / "artifact"):
+        console.print(line, soft_wrap=True, markup=False)
+
+
+@app.command("kick-tires")
+def kick_tires(jobs: Jobs = None) -> None:
+    """Run one trial over every kind of link, and write one page of what came out.
+
+    Example: `lab kick-tires`
+    """
+    from lab.commands.kick_tires import kick
+
+    kick(_options(jobs), console)
 
 
 @app.command()

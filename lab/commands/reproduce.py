@@ -4,13 +4,17 @@
 from pathlib import Path
 from typing import NamedTuple
 
+import typer
 from rich.console import Console
 
+from lab.backends.choose import COMMAND_LINE
+from lab.base.errors import field_error
 from lab.commands.evaluate import evaluate
 from lab.commands.prepare import prepare
 from lab.commands.progress import TrialBar
 from lab.commands.recordings import fetch_for
 from lab.commands.verify import verify
+from lab.evaluation.claims.numbered import claim_of
 from lab.kernel.recipe import Recipe
 from lab.runs.campaign import load_campaign
 from lab.runs.execute import execute
@@ -41,6 +45,21 @@ def reproduce(names: list[str], quick: bool, options: RunOptions, mirror: Path |
     finally:
         for line in problems.missing:
             console.print(line, soft_wrap=True, markup=False)
+
+
+def reproduce_claim(
+    name: str, scenarios: list[str], quick: bool, options: RunOptions, mirror: Path | None, console: Console
+) -> None:
+    """Run what one claim needs, and compare it with the source; exit status 1 if a scenario did not run to its end."""
+    if scenarios:
+        raise field_error(COMMAND_LINE, "claim", name, f"used without scenarios ({scenarios[0]})")
+    claim = claim_of(name)
+    problems = run_campaign(claim.scenarios, quick, options, console, mirror)
+    verify([claim.scenario], claim.place, console)
+    for line in (*problems.missing, *problems.faults):
+        console.print(line, soft_wrap=True, markup=False)
+    if problems.faults:
+        raise typer.Exit(1)
 
 
 def run_campaign(

@@ -23,7 +23,7 @@ KINDS = ("table ", "figure ")  # before a number, in the name of a place
 def verify(names: Sequence[str], table: str | None, console: Console) -> None:
     """Print the claims of some scenarios, or of all; a claim that differs is a result, not a failure."""
     stems = [Path(name).stem if name.endswith(".yml") else name for name in names]
-    claims, notes, faults = _claims(paths.results(), stems)
+    claims, notes, faults = claims_of(paths.results(), stems)
     chosen = _chosen(claims, stems, table)
     for text in lines(chosen, console.width):
         console.print(text, soft_wrap=True)
@@ -34,7 +34,7 @@ def verify(names: Sequence[str], table: str | None, console: Console) -> None:
         raise typer.Exit(1)
 
 
-def _claims(results: Path, names: Sequence[str]) -> tuple[pl.DataFrame, list[str], list[str]]:
+def claims_of(results: Path, names: Sequence[str]) -> tuple[pl.DataFrame, list[str], list[str]]:
     """Return the stored claims, or judge them where a run is newer; then what to note, and the faults of runs."""
     wanted = with_counterfactuals(names) if names else None
     newer = newer_runs(results, wanted)

@@ -10,9 +10,10 @@ from pathlib import Path
 
 from lab.base import paths, sandbox
 from lab.base.cache import finished, publish
+from lab.base.errors import UserError
 from lab.images import image
 from lab.images.compile import Compile
-from lab.kernel.recipe import Recipe, Source
+from lab.kernel.recipe import VERSIONS, Recipe, Source
 
 HERE = Path(__file__).parent
 MODULES = (HERE / "search", HERE / "qdisc", HERE / "virtual")  # a folder with a Kbuild file each
@@ -45,8 +46,14 @@ def find(recipe: Recipe = DEFAULT) -> Kernel | None:
     source = recipe.find_source()
     if not builder or not source:
         return None
-    kernel, modules = _folders(builder, recipe, source)
+    kernel, modules = _folders(builder.versions, recipe, source.name)
     return _described(kernel, modules) if finished(kernel) and finished(modules) else None
+
+
+def pinned() -> tuple[Path, Path]:
+    """Return where the kernel and the modules of the present sources are cached, built with the pinned packages."""
+    versions = image.locked(VERSIONS[DEFAULT.version].image)
+    return _folders(versions, DEFAULT, DEFAULT.package(versions))
 
 
 def ensure(recipe: Recipe = DEFAULT, progress: Progress = lambda _steps: None) -> Kernel:
@@ -54,7 +61,7 @@ def ensure(recipe: Recipe = DEFAULT, progress: Progress = lambda _steps: None) -
     sandbox.require()
     builder = image.ensure("builder")
     source = recipe.source()
-    kernel, modules = _folders(builder, recipe, source)
+    kernel, modules = _folders(builder.versions, recipe, source.name)
     with publish(kernel) as draft:
         if draft:
             _build_kernel(Compile(builder.root, draft, progress), recipe, source)
@@ -64,11 +71,9 @@ def ensure(recipe: Recipe = DEFAULT, progress: Progress = lambda _steps: None) -
     return _described(kernel, modules)
 
 
-def _folders(builder: image.Image, recipe: Recipe, source: Source) -> tuple[Path, Path]:
-    compiler = [
-        f"{package} {builder.versions[package]}" for package in COMPILER_PACKAGES if package in builder.versions
-    ]
-    kernel = digest_of_files([*recipe.fragments, *recipe.patches], source.name, *compiler)
+def _folders(versions: dict[str, str], recipe: Recipe, source: str) -> tuple[Path, Path]:
+    compiler = [f"{package} {versions[package]}" for package in COMPILER_PACKAGES if package in versions]
+    kernel = digest_of_files([*recipe.fragments, *recipe.patches], source, *compiler)
     files = [file for folder in MODULES for file in sorted(folder.iterdir())]
     modules = digest_of_files([*files, PRELOAD], kernel)
     return paths.cache() / f"kernel-{kernel}", paths.cache() / f"modules-{modules}"
@@ -83,6 +88,9 @@ def digest_of_files(files: list[Path], *words: str) -> str:
 
 
 def _build_kernel(compile_: Compile, recipe: Recipe, source: Source) -> None:
+    if not source.tarball.is_file():
+        builder = compile_.builder.parent
+        raise UserError(f"build: {builder}: holds no kernel source, it came from a bundle: remove it, and run again")
     compile_.unpack(source.tarball)
     for patch in recipe.patches:
         compile_.patch(patch)

@@ -70,8 +70,13 @@ class Recipe:
         return found
 
     def _packaged(self, held: image.Image | None) -> Source | None:
-        package = f"linux-source-{self.version}"
-        return Source(held.root / f"usr/src/{package}.tar.xz", f"{package} {held.versions[package]}") if held else None
+        tarball = f"usr/src/linux-source-{self.version}.tar.xz"
+        return Source(held.root / tarball, self.package(held.versions)) if held else None
+
+    def package(self, versions: dict[str, str]) -> str:
+        """Return Debian's package with the source, and its version."""
+        name = f"linux-source-{self.version}"
+        return f"{name} {versions[name]}"
 
     def _user_source(self) -> Source:
         assert self.tarball

@@ -17,7 +17,9 @@ from lab.backends.backend import Site
 from lab.base import paths
 from lab.base.cache import held
 from lab.base.errors import UserError
+from lab.base.processor import processor
 from lab.runs.experiment import Experiment, specification
+from lab.runs.options import cores
 from lab.runs.plan import trial_seed
 from lab.tables.digests import write_with_digest
 from lab.tables.run_json import Circumstances, RunJson
@@ -78,11 +80,19 @@ def _environment(experiment: Experiment, site: Site) -> Circumstances:
         "engine": backend.engine,
         "kernel": found.kernel,
         "world": {"digest": found.packages_digest, "packages": found.packages, "drifted": found.drifted},
-        "host": {"machine": platform.machine(), "system": platform.platform(), "python": platform.python_version()},
+        "host": {
+            "machine": platform.machine(),
+            "system": platform.platform(),
+            "python": platform.python_version(),
+            "processor": processor(),
+            "cores": cores(),
+        },
     }
 
 
 def _lab_version() -> str:
+    if not shutil.which("git"):
+        return "unknown"
     done = subprocess.run(
         ["git", "-C", str(paths.REPO), "describe", "--always", "--dirty"], capture_output=True, text=True, check=False
     )

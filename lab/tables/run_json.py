@@ -20,6 +20,8 @@ class HostJson(TypedDict):
     machine: Annotated[str, "its processor's architecture"]
     system: Annotated[str, "its system"]
     python: Annotated[str, "its Python"]
+    processor: NotRequired[Annotated[str, "its processor's model"]]
+    cores: NotRequired[Annotated[int, "the number of its processors that the command could use"]]
 
 
 class Requested(TypedDict):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Everything of the lab that reads a file of others, each as its command does: a file in, UserError where refused."""
 
+import os
 import tempfile
 from collections.abc import Callable
 from functools import cache
@@ -11,6 +12,7 @@ import numpy as np
 
 from lab.backends.machine_memory import machine_mb
 from lab.base.errors import UserError, field_error
+from lab.bundle.use import use
 from lab.links.draw import draw_link
 from lab.links.profile import read_profile
 from lab.links.shapes import write_steps
@@ -109,6 +111,12 @@ def recording(file: Path) -> None:
     importers.read(file)
 
 
+def bundle(file: Path) -> None:
+    """Install it in an empty cache."""
+    with tempfile.TemporaryDirectory() as folder, mock.patch.dict(os.environ, {"LAB_CACHE": folder}):
+        use(file)
+
+
 READERS: dict[str, Reader] = {
     "scenario": scenario,
     "profile": profile,
@@ -122,6 +130,7 @@ READERS: dict[str, Reader] = {
     "capture": capture,
     "trace": trace,
     "recording": recording,
+    "search-lab.bundle": bundle,
 }
 
 

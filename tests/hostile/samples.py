@@ -11,6 +11,7 @@ from typing import Any
 import yaml
 
 from lab.base import paths
+from tests.bundles import whole_content, write_bundle
 from tests.hostile.inputs import CORPUS
 from tests.hostile.readers import DRAFT
 from tests.stored_run import store_run
@@ -60,6 +61,12 @@ def _stored() -> dict[str, bytes]:
         return {file.name: file.read_bytes() for file in files}
 
 
+@cache
+def _bundle() -> bytes:
+    with tempfile.TemporaryDirectory() as folder:
+        return write_bundle(Path(folder) / "x", whole_content()).read_bytes()
+
+
 DOCUMENTS: dict[str, Documents] = {
     "scenario": lambda: _yaml(paths.SCENARIOS / "geo.yml", paths.SCENARIOS / "wifi-paper-low-spread.yml"),
     "profile": _profiles,
@@ -75,4 +82,5 @@ CONTENTS: dict[str, Callable[[], list[bytes]]] = {
     "capture": lambda: [(DRAFT / "client.pcapng").read_bytes()[:HEAD_BYTES]],
     "trace": lambda: [(DRAFT / "trace.raw").read_bytes()],
     "recording": lambda: [text.encode() for text in SMALL.values()],
+    "search-lab.bundle": lambda: [_bundle()],
 }

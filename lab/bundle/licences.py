@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The licences of what a bundle holds: the lab's, those of the recordings, and where the source of each package is."""
+
+import shutil
+from pathlib import Path
+
+from lab.base import paths
+from lab.bundle.content import TRACES, Folder, distributable
+from lab.images import image
+from lab.kernel.build import DEFAULT
+from lab.kernel.recipe import VERSIONS
+
+HEAD = """\
+This file is a bundle of search-lab: see docs/bundle.md of its repository. 'lab bundle use FILE' installs it.
+
+The lab, its kernel modules and its patches of the kernel are free software: GPL-2.0-or-later, in COPYING. Their source
+is the repository at the commit that manifest.json names.
+
+The kernel is Linux, GPL-2.0-only. Its source is Debian's package {source}, configured and patched by lab/kernel of the
+repository. 'lab kernel build' builds it again.
+
+The folders world and builder are packages of Debian 13, unchanged. Their versions are in var/lib/dpkg/status, and in
+lab/images/*.lock of the repository. Debian's archive, and its archive of snapshots for older versions, has the source
+and the copyright file of each one. The wheels are those that their authors publish; each holds its own licence.
+
+Recordings of real links, under the licences of their authors:
+"""
+
+
+def write(folder: Path, held: list[Folder]) -> list[Path]:
+    """Write COPYING and the read-me of a bundle with some folders."""
+    folder.mkdir()
+    shutil.copyfile(paths.REPO / "COPYING", folder / "COPYING")
+    source = DEFAULT.package(image.locked(VERSIONS[DEFAULT.version].image))
+    (folder / "README").write_text(HEAD.format(source=source) + _recordings(held))
+    return [folder / "COPYING", folder / "README"]
+
+
+def _recordings(held: list[Folder]) -> str:
+    names = {folder.name.split("/")[1] for folder in held if folder.name.startswith(f"{TRACES}/")}
+    origins = {each.collection: each.origin for each in distributable()}
+    lines = [f"  {name}: {origins[name].licence}; {origins[name].attribution}\n" for name in sorted(names)]
+    return "".join(lines) or "  none in this bundle\n"

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The Python packages of a bundle: what running needs of requirements.lock, as wheels for one version of Python.
+
+What only an extra needs (tests, notebooks, the cluster) stays out: it doubles the size.
+"""
+
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from packaging.markers import Marker
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from lab.base import paths
+from lab.base.errors import UserError, field_error
+
+LOCK = "requirements.lock"
+INSTALLER = "install"  # the extra that puts the `lab` command into the environment
+PYTHONS = ("3.11", "3.12", "3.13", "3.14")
+PLATFORMS = ("manylinux_2_28_x86_64", "manylinux_2_27_x86_64", "manylinux_2_17_x86_64", "manylinux2014_x86_64")
+VIA = re.compile(r"# via(.*)|#   (.*)")
+
+
+@dataclass(frozen=True)
+class Pin:
+    """A pinned package: its line without the condition, its hashes, and which packages need it."""
+
+    name: str
+    line: str
+    hashes: tuple[str, ...]
+    needed_by: frozenset[str]
+
+
+def download(python: str, folder: Path) -> list[Path]:
+    """Download the wheels, checked against the lock's hashes, and their own lock; return all in the order of names."""
+    if python not in PYTHONS:
+        raise field_error("command line", "python", python, f"one of {', '.join(PYTHONS)}")
+    folder.mkdir()
+    lock = folder / LOCK
+    lock.write_text("".join(f"{pin.line} {' '.join(pin.hashes)}\n" for pin in running(python)))
+    platforms = [word for name in PLATFORMS for word in ("--platform", name)]
+    options = "download --quiet --disable-pip-version-check --no-deps --require-hashes --only-binary :all:".split()
+    argv = [sys.executable, "-m", "pip", *options, "--python-version", python, *platforms]
+    done = subprocess.run([*argv, "-d", str(folder), "-r", str(lock)], capture_output=True, text=True, check=False)
+    if done.returncode:
+        lines = [line for line in done.stderr.splitlines() if line.startswith("ERROR")] or [done.stderr]
+        raise UserError(f"pip: {lines[-1]}: wheels need the package index: leave out --with wheels")
+    return sorted(folder.iterdir())
+
+
+def running(python: str) -> list[Pin]:
+    """Return the pins that a version of Python needs to run the lab."""
+    pins = {pin.name: pin for pin in _pins((paths.REPO / LOCK).read_text(), python)}
+    project = tomllib.loads((paths.REPO / "pyproject.toml").read_text())["project"]
+    wanted: set[str] = {canonicalize_name(Requirement(text).name) for text in _roots(project)}
+    while more := {name for name, pin in pins.items() if pin.needed_by & wanted} - wanted:
+        wanted |= more
+    return [pins[name] for name in sorted(wanted)]
+
+
+def _roots(project: dict[str, Any]) -> list[str]:
+    return [*project["dependencies"], *project["optional-dependencies"][INSTALLER]]
+
+
+def _pins(lock: str, python: str) -> Iterator[Pin]:
+    """Read a lock of `uv pip compile`: a line per package, its hashes, and behind `# via` who needs it."""
+    environment = {"python_version": python, "python_full_version": f"{python}.0", "sys_platform": "linux"}
+    environment |= {"platform_system": "Linux", "platform_machine": "x86_64", "os_name": "posix"}
+    environment |= {"implementation_name": "cpython", "platform_python_implementation": "CPython"}
+    for block in re.split(r"\n(?=[A-Za-z0-9])", lock):
+        line, _, rest = block.partition(" \\\n")
+        pinned, _, condition = line.partition(";")
+        if "==" in pinned and (not condition or Marker(condition).evaluate(environment)):
+            hashes = tuple(re.findall(r"--hash=\S+", rest))
+            needing = {one.strip() for found in VIA.findall(rest) for one in found if one.strip()}
+            yield Pin(pinned.split("==")[0], pinned.strip(), hashes, frozenset(needing))

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The `lab bundle` commands: each reads its arguments and calls one function."""
+
+import platform
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+app = typer.Typer(no_args_is_help=True, help="One file with all that the lab builds or downloads: docs/bundle.md.")
+console = Console(highlight=False)
+PARTS = ("recordings", "wheels")
+
+
+@app.command()
+def make(
+    file: Annotated[Path, typer.Argument(help="The bundle to write.")],
+    parts: Annotated[
+        str, typer.Option("--with", help="recordings (whose licence allows it), wheels, or both: a comma between.")
+    ] = "",
+    python: Annotated[str | None, typer.Option(help="Python of the wheels; default: this one's version.")] = None,
+) -> None:
+    """Write kernel, modules and images, as built here, to one file.
+
+    Example: `lab bundle make search-lab.bundle --with recordings,wheels`
+    """
+    from lab.bundle.make import make as write
+    from lab.schema.load import choose
+
+    requested = [choose("with", name, list(PARTS), "command line", "with") for name in parts.split(",") if name]
+    version = python or ".".join(platform.python_version_tuple()[:2])
+    manifest = write(file, "recordings" in requested, version if "wheels" in requested else None)
+    held = f"{len(manifest.folders)} folders, {manifest.files} files"
+    packages = f"wheels for Python {manifest.python}" if manifest.python else "no wheels"
+    line = f"{file}: {file.stat().st_size / 1e6:.0f} MB: commit {manifest.version}, {held}, {packages}"
+    console.print(line, soft_wrap=True, markup=False)
+
+
+@app.command()
+def use(file: Annotated[Path, typer.Argument(help="A bundle of this commit.")]) -> None:
+    """Install a bundle in the cache: no network, no build, no root.
+
+    Example: `lab bundle use search-lab.bundle`
+    """
+    from lab.base import paths
+    from lab.bundle.use import use as install
+
+    manifest = install(file)
+    console.print(
+        f"{paths.cache()}: {len(manifest.folders)} folders of the bundle of {manifest.version}, every digest right",
+        soft_wrap=True,
+        markup=False,
+    )

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The claims as a reviewer counts them: C1, C2, … per table or figure of a source; E1, E2, … per scenario."""
+
+from dataclasses import dataclass
+
+from lab.base import paths
+from lab.schema.load import choose
+from lab.schema.scenario import Claims, load_scenario, scenario_files, scenarios
+
+
+@dataclass(frozen=True)
+class Claim:
+    """All rows of one table or figure that one scenario repeats."""
+
+    number: int
+    experiment: int  # of its scenario, which several claims may share
+    scenario: str
+    document: str
+    place: str
+    rows: tuple[Claims, ...]
+
+    @property
+    def name(self) -> str:
+        """Return its name, such as C3."""
+        return f"C{self.number}"
+
+    @property
+    def source(self) -> str:
+        """Return document and place."""
+        return f"{self.document}, {self.place}"
+
+    @property
+    def scenarios(self) -> list[str]:
+        """Return what must run: its scenario, and the counterfactuals that explain its differences."""
+        tests = (one.scenario for row in self.rows for one in row.counterfactuals)
+        return list(dict.fromkeys([self.scenario, *tests]))
+
+
+def numbered() -> list[Claim]:
+    """Return the claims of the checkout's scenarios: in the order of these, then of their rows in the file."""
+    found: list[Claim] = []
+    experiments: list[str] = []
+    own = [name for name in scenarios() if scenario_files()[name].parent == paths.SCENARIOS]
+    for name in sorted(own):
+        rows = load_scenario(name)[1].claims
+        if rows:
+            experiments.append(name)
+        for source in dict.fromkeys(row.source for row in rows):
+            document, place = source.split(", ", 1)
+            of_source = tuple(row for row in rows if row.source == source)
+            found.append(Claim(len(found) + 1, len(experiments), name, document, place, of_source))
+    return found
+
+
+def claim_of(name: str) -> Claim:
+    """Return a claim by its name; UserError names all."""
+    known = {each.name: each for each in numbered()}
+    return known[choose("claim", name, list(known), "command line", "claim")]

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The page of `lab kick-tires`: one line per link."""
+
+from dataclasses import dataclass
+
+from lab.base.format import number
+from lab.judge.stored import Stored
+from lab.report.template import render as render_page
+
+HEADER = ("link", "sender", "left slow start, s", "class", "throughput, Mb/s", "certificate")
+
+
+@dataclass(frozen=True)
+class Tire:
+    """What one trial gave; cells in the order of HEADER."""
+
+    cells: tuple[str, ...]
+    title: str
+    valid: bool
+
+    @property
+    def line(self) -> str:
+        """Return it for a terminal."""
+        link, sender, exit_s, kind, mbps, certificate = self.cells
+        return f"{link:14} {sender} leaves slow start after {exit_s} s ({kind}), {mbps} Mb/s; certificate {certificate}"
+
+
+def row(one: Stored) -> Tire:
+    """Describe the only trial of a run."""
+    outcome = one.judged.outcomes.filter(heuristic=one.run.scenario["heuristic"]).row(0, named=True)
+    sender = one.label(outcome["cca"])
+    kind = outcome["exit_class"] or "no exit"
+    numbers = (number(outcome["exit_s"], 2), number(outcome["throughput_mbps"], 1))
+    certificate = "valid" if outcome["valid"] else "INVALID"
+    cells = (str(one.run.scenario["profile"]), sender, numbers[0], kind, numbers[1], certificate)
+    return Tire(cells, str(one.run.meta["profile"]["title"]), bool(outcome["valid"]))
+
+
+def render(rows: list[Tire]) -> str:
+    """Return the page."""
+    return render_page("artifact/tires.html.j2", header=HEADER, rows=rows)
