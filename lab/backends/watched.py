@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A sandboxed kernel from its start to its end: bounded in time, in what it writes, and in what it prints."""
+"""A kernel's process from its start to its end: bounded in time, in what it writes, and in what it prints."""
 
 import os
 import select
@@ -12,6 +12,7 @@ from lab.backends.records import TrialError, require_few
 
 LOOK_S = 1.0  # between two looks at what it has written
 MOST_CONSOLE_BYTES = 4 << 20  # the last ones are kept
+GAP_BYTES = (1 << 30) + (8 << 20)  # in the file of the kernel's memory, besides the guest's (lab/kernel/patches/0006)
 
 
 class Watched:
@@ -20,7 +21,7 @@ class Watched:
     def __init__(self, command: list[str], room: Path, most_bytes: int, memory_mb: int) -> None:
         self.room, self.most_bytes = room, most_bytes
         self.console = bytearray()
-        largest = most_bytes + (memory_mb << 20)  # the kernel's memory is a file, too
+        largest = max(most_bytes, GAP_BYTES) + (memory_mb << 20)  # the kernel's memory is a file, too
         self.command = ["prlimit", f"--fsize={largest}", *command]
 
     def run(self, patience_s: float) -> "subprocess.CompletedProcess[str]":
