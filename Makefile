@@ -13,6 +13,7 @@ options += $(if $(BACKEND),--backend $(BACKEND)) $(if $(ENGINE),--engine $(ENGIN
 
 sanitized := $(patsubst %,tests/kernel/test_%.py,kunit sender_matrix failslab hardships crowd modules)
 
+.PHONY: same sample
 .PHONY: experiment test test-fast test-sanitize test-hostile setup reproduce verify evaluate page report check doctor lint lock clean docs
 .PHONY: mutants bench bench-senders bench-versions bench-kernels bench-replay bench-reproduce bench-kills
 .PHONY: setup-vm box image vm provision agree notebook test-vm test-fresh lint-ansible
@@ -27,6 +28,9 @@ test-hostile: setup ; @scripts/python -m tests.hostile $(EXAMPLES) $(SEED)
 # mutants: do the unit tests notice small changes of the program? Hours; BENCH="--sample 20 --seed 3" makes 20 per room
 mutants: setup ; @scripts/python -m lab.bench.mutants $(BENCH)
 setup: ; @scripts/setup
+# same: are packets and tables those of reference/? sample: analysis/sample and the README's picture, from the present commit
+same: setup ; @$(lab) same $(if $(JOBS),--jobs $(JOBS))
+sample: setup ; @scripts/setup-tests && scripts/sample
 reproduce: setup ; @$(lab) reproduce $(if $(QUICK),--quick) $(if $(JOBS),--jobs $(JOBS)) $(if $(NO_PCAP),--no-pcap) $(if $(MIRROR),--mirror $(MIRROR))
 verify: setup ; @$(lab) verify
 evaluate: setup ; @$(lab) evaluate

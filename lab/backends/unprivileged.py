@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A virtual kernel without bubblewrap: an ordinary process without rights, bounded by Landlock where the host has it."""
+"""A virtual kernel without bubblewrap: an ordinary process without rights, bounded by Landlock where there is one."""
 
 import json
 import os
