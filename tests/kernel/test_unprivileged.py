@@ -24,8 +24,9 @@ from tests.kernel.test_isolation import ESCAPES
 SOON_S = command.ENOUGH_S
 NO_RIGHTS = "bwrap --dev-bind / / --unshare-user --uid 12345 --gid 12345 --disable-userns --cap-drop ALL --".split()
 LINKED = """
-try 'ln -s / /trial/up && mkdir -p /tmp/up && mount -t hostfs -o hostfs=/trial/up/etc none /tmp/up && cat /tmp/up/passwd'
-try 'mkdir -p /tmp/up && mount -t hostfs -o hostfs=/trial/../.. none /tmp/up && ls /tmp/up'
+mkdir -p /tmp/up && ln -s / /trial/up
+try 'mount -t hostfs -o hostfs=/trial/up/etc none /tmp/up && cat /tmp/up/passwd'
+try 'mount -t hostfs -o hostfs=/trial/../.. none /tmp/up && ls /tmp/up'
 rm -f /trial/up
 """
 
