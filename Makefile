@@ -17,6 +17,7 @@ sanitized := $(patsubst %,tests/kernel/test_%.py,kunit sender_matrix failslab ha
 # These need more than a bundle brings: Python packages of the tests and tools, and so the network.
 test test-fast test-sanitize test-hostile mutants lint lint-ansible lock docs notebook setup-vm box image test-vm test-fresh bundle test-bundle: export LAB_SETUP = whole
 
+.PHONY: same sample
 .PHONY: experiment test test-fast test-sanitize test-hostile setup reproduce verify evaluate page report check doctor lint lock clean docs
 .PHONY: artifact kick-tires bundle test-bundle mutants bench bench-senders bench-versions bench-kernels bench-replay bench-reproduce
 .PHONY: bench-kills bench-try bench-shapers
@@ -41,6 +42,9 @@ reproduce: setup ; @$(lab) reproduce $(if $(CLAIM),--claim $(CLAIM)) $(if $(QUIC
 artifact: ; @BUNDLE= scripts/setup && $(lab) artifact $(if $(BUNDLE),--bundle $(BUNDLE))
 # kick-tires: does the lab work here? Under 5 minutes
 kick-tires: setup ; @$(lab) kick-tires && $(lab) same
+# same: are packets and tables those of reference/? sample: analysis/sample and the README's picture, from the present commit
+same: setup ; @$(lab) same $(if $(JOBS),--jobs $(JOBS))
+sample: setup ; @scripts/setup-tests && scripts/sample
 verify: setup ; @$(lab) verify
 evaluate: setup ; @$(lab) evaluate
 page: setup ; @$(lab) page

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Booting the virtual kernel: User Mode Linux in virtual time, in a sandbox, as an ordinary process."""
+"""Booting the virtual kernel: User Mode Linux in virtual time, as an ordinary process, sandboxed where possible."""
 
 import json
 import math
+import re
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
@@ -11,10 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lab.backends import guest_code, records
+from lab.backends import guest_code, records, unprivileged
+from lab.backends.guest_tree import LINUX, GuestTree
 from lab.backends.machine_memory import machine_mb
 from lab.backends.watched import Limits, Watched
-from lab.base import sandbox, scratch
+from lab.base import ptrace, sandbox, sandbox_mode, scratch
 from lab.kernel.build import Kernel
 from lab.node.plan import CallPlan, Plan
 
@@ -23,6 +25,7 @@ GUEST = "lab.node.guest"
 FEW_BYTES = 16 << 20  # of a kernel that was ended
 ROOM = "guest"  # below a trial's folder: all that the guest may write
 LOG = "kernel.log"  # in a trial's folder: what its kernel printed
+NO_PTRACE = re.compile(r"^ptrace: |check_ptrace : ", re.MULTILINE)  # arch/um/os-Linux/start_up.c
 PATIENCE = 20  # wall seconds allowed per virtual second; a trial takes a fifth of one
 PROCESSOR = 4  # processor seconds of the kernel's process allowed per virtual second; a trial takes a tenth of one
 
@@ -87,25 +90,32 @@ def _boot(
 ) -> "subprocess.CompletedProcess[str]":
     """Boot, wait for the end and take the records; standard output is the kernel's console, stored as its log."""
     (folder / "plan.json").write_text(json.dumps(plan))
-    bound = {
-        **guest_code.bound(world, module),
-        kernel.linux: "/lab/linux",
-        kernel.preload: "/lab/fewer_wakeups.so",
-        kernel.modules: "/usr/lib/modules",
-    }
     with _room(folder) as room:
-        command = sandbox.command(world, _uml(options), writable={room: "/trial"}, read_only=bound)
-        watched = Watched(command, room, limits)
-        try:
-            done = watched.run()
-        except records.TrialError:
-            with suppress(records.TrialError):  # what there is may show where it was
-                records.take(room, folder, FEW_BYTES)
-            raise
-        finally:
-            (folder / LOG).write_text(watched.log)
+        tree = GuestTree(kernel, world, guest_code.ensure(world, guest_code.package_of(module)), room.absolute())
+        with _command(tree, _uml(options)) as command:
+            watched = Watched(command, room, limits)
+            try:
+                done = watched.run()
+            except records.TrialError:
+                with suppress(records.TrialError):  # what there is may show where it was
+                    records.take(room, folder, FEW_BYTES)
+                raise
+            finally:
+                (folder / LOG).write_text(watched.log)
         records.take(room, folder, limits.bytes)
     return done
+
+
+@contextmanager
+def _command(tree: GuestTree, argv: list[str]) -> Iterator[list[str]]:
+    """Yield the command that runs a kernel, in a sandbox or without one."""
+    if sandbox_mode.mode() == sandbox_mode.NONE:
+        with unprivileged.command(tree, argv) as command:
+            yield command
+    else:
+        sandbox.own_tree(tree.room)
+        read_only, writable, environment = tree.bound()
+        yield sandbox.command(tree.world, argv, read_only=read_only, writable=writable, environment=environment)
 
 
 @contextmanager
@@ -113,7 +123,6 @@ def _room(folder: Path) -> Iterator[Path]:
     """Copy a folder into one that a guest may write, removed when the block ends."""
     room = folder / ROOM
     shutil.copytree(folder, room, ignore=shutil.ignore_patterns(ROOM))
-    sandbox.own_tree(room)
     try:
         yield room
     finally:
@@ -122,7 +131,7 @@ def _room(folder: Path) -> Iterator[Path]:
 
 def _uml(options: list[str]) -> list[str]:
     return [
-        "/lab/linux",
+        LINUX,
         "time-travel=inf-cpu",
         f"time-travel-start={EPOCH_NS}",
         *options,
@@ -142,6 +151,8 @@ def _uml(options: list[str]) -> list[str]:
 
 
 def _no_result(done: "subprocess.CompletedProcess[str]") -> str:
+    if NO_PTRACE.search(done.stdout):
+        return f"virtual kernel: ptrace: {ptrace.ADVICE}"
     return f"virtual kernel: exit status {done.returncode}: {_last_line(done.stdout)}"
 
 

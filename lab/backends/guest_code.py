@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from lab.base import paths, sandbox
+from lab.base import paths, sandbox, sandbox_mode
 from lab.base.cache import finished, publish, use
 
 ROOT = "/lab"  # in the guest, the parent folder of each package
@@ -21,7 +21,7 @@ COMPILE = ["python3", "-S", "-m", "compileall", "-q", "--invalidation-mode", "un
 
 @cache
 def ensure(world: Path, package: str = OWN) -> Path:
-    """Return the folder with the copy of a package, taken at the first call of this process.
+    """Return the folder with the copy of lab.node and a package, taken at the first call of this process.
 
     `package` is a dotted name below the repository. Its modules import only the standard library, lab.node and each
     other.
@@ -36,18 +36,17 @@ def ensure(world: Path, package: str = OWN) -> Path:
     return folder / "code"
 
 
-def bound(world: Path, module: str) -> dict[Path, str]:
-    """Return the mounts (copy -> place) of a guest that imports a module: lab.node and the module's own package."""
-    packages = {OWN, OWN if module.startswith(f"{OWN}.") else module.rpartition(".")[0]}
-    tops = [(ensure(world, package), package.split(".")[0]) for package in packages]
-    return {copy / top: f"{ROOT}/{top}" for copy, top in tops}
+def package_of(module: str) -> str:
+    """Return the package to copy for a guest that imports a module."""
+    return OWN if module.startswith(f"{OWN}.") else module.rpartition(".")[0]
 
 
 def _sources(package: str) -> Iterator[Path]:
-    """List a package's files and each enclosing package's __init__.py, relative to the repository."""
-    folder = Path(*package.split("."))
-    yield from (parent / "__init__.py" for parent in list(folder.parents)[:-1])
-    yield from sorted(file.relative_to(paths.REPO) for file in (paths.REPO / folder).rglob("*.py"))
+    """List the files of lab.node and a package, with each enclosing __init__.py, relative to the repository."""
+    for name in sorted({OWN, package}):
+        folder = Path(*name.split("."))
+        yield from (parent / "__init__.py" for parent in list(folder.parents)[:-1])
+        yield from sorted(file.relative_to(paths.REPO) for file in (paths.REPO / folder).rglob("*.py"))
 
 
 def _digest(world: Path, package: str) -> str:
@@ -64,6 +63,14 @@ def _copy(copy: Path, package: str) -> None:
 
 
 def _compile(copy: Path, world: Path) -> None:
+    """Compile a copy with the world's Python; both ways give the same bytes."""
+    if sandbox_mode.mode() == sandbox_mode.NONE:
+        libraries = world / "usr/lib/x86_64-linux-gnu"
+        loader = [str(libraries / "ld-linux-x86-64.so.2"), "--library-path", str(libraries)]
+        python = [*loader, str(world / "usr/bin/python3"), *COMPILE[1:]]
+        environment = {"PYTHONHOME": str(world / "usr"), **sandbox.ENVIRONMENT}
+        subprocess.run([*python, "-s", str(copy), "-p", ROOT, str(copy)], env=environment, check=True)
+        return
     sandbox.own_tree(copy)
     try:
         subprocess.run(sandbox.command(world, [*COMPILE, ROOT], writable={copy: ROOT}), check=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A sandboxed kernel from its start to its end: bounded in time, in what it writes, and in what it prints."""
+"""A kernel's process from its start to its end: bounded in time, in what it writes, and in what it prints."""
 
 import os
 import select
@@ -14,6 +14,7 @@ from lab.backends.processes import cpu_s, kernel_process
 from lab.backends.records import TrialError, require_few
 
 LOOK_S = 1.0  # between two looks at what it has written
+GAP_BYTES = (1 << 30) + (8 << 20)  # in the file of the kernel's memory, besides the guest's (lab/kernel/patches/0006)
 FIRST_CONSOLE_BYTES, MOST_CONSOLE_BYTES = 1 << 20, 4 << 20  # kept: the first ones, and the last ones
 LAST_WORDS_S = 2.0  # for a kernel to print where it was
 
@@ -34,7 +35,7 @@ class Watched:
     def __init__(self, command: list[str], room: Path, limits: Limits) -> None:
         self.room, self.limits = room, limits
         self.console = bytearray()
-        largest = limits.bytes + (limits.memory_mb << 20)  # the kernel's memory is a file, too
+        largest = max(limits.bytes, GAP_BYTES) + (limits.memory_mb << 20)  # the kernel's memory is a file, too
         self.command = ["prlimit", f"--fsize={largest}", *command]
 
     @property

@@ -12,7 +12,8 @@ NOBODY = 65534
 NAMESPACES = ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"]
 
 LIFE = ["--die-with-parent", "--new-session", "--clearenv"]
-MOUNTS = "--dev /dev --proc /proc --perms 1777 --tmpfs /tmp --tmpfs /lab".split()
+VIEWS = "--dev /dev --proc /proc --perms 1777 --tmpfs /tmp".split()
+MOUNTS = [*VIEWS, "--tmpfs", "/lab"]
 ENVIRONMENT = {"PATH": "/usr/sbin:/usr/bin", "HOME": "/tmp", "TMPDIR": "/tmp", "LC_ALL": "C.UTF-8"}
 
 
@@ -23,6 +24,7 @@ def command(
     read_only: dict[Path, str] | None = None,
     writable: dict[Path, str] | None = None,
     folder: str = "/",
+    environment: dict[str, str] | None = None,
 ) -> list[str]:
     """Build a command that runs with `root` as its read-only root.
 
@@ -33,7 +35,7 @@ def command(
     for option, binds in (("--ro-bind", read_only), ("--bind", writable)):
         for host, inside in (binds or {}).items():
             options += [option, str(host), inside]
-    for name, value in ENVIRONMENT.items():
+    for name, value in (ENVIRONMENT | (environment or {})).items():
         options += ["--setenv", name, value]
     return [*options, *_dropped(), *argv]
 
@@ -68,7 +70,7 @@ def why_not() -> str | None:
     if not shutil.which("bwrap"):
         return "bwrap: not installed"
     done = subprocess.run(
-        ["bwrap", *NAMESPACES, *(["--unshare-user"] if os.geteuid() else []), "--ro-bind", "/", "/", "true"],
+        ["bwrap", *NAMESPACES, *(["--unshare-user"] if os.geteuid() else []), "--ro-bind", "/", "/", *VIEWS, "true"],
         capture_output=True,
         text=True,
         check=False,
@@ -76,8 +78,8 @@ def why_not() -> str | None:
     return done.stderr.strip() or f"exit status {done.returncode}" if done.returncode else None
 
 
-def require() -> None:
+def require(advice: str = "run 'lab doctor'") -> None:
     """Raise UserError if sandboxes do not work on this machine."""
     reason = why_not()
     if reason:
-        raise UserError(f"sandbox: {reason}: run 'lab doctor'")
+        raise UserError(f"sandbox: {reason}: {advice}")

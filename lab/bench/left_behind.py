@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a command left: processes that were started for some results, or have a folder of them mounted."""
+"""What a command left: processes that were started for some results, run in a folder of them, or have one mounted."""
 
 import os
 from pathlib import Path
 
 
 def running_on(results: Path) -> list[str]:
-    """Name the processes that were started for these results, or have a folder of them mounted."""
+    """Name the processes that were started for these results, run in a folder of them, or have one mounted."""
     found = []
     for process in Path("/proc").glob("[0-9]*"):
         if process.name != str(os.getpid()) and _concerns(process, str(results).encode()):
@@ -21,7 +21,12 @@ def mounted_on(results: Path) -> list[str]:
 
 
 def _concerns(process: Path, results: bytes) -> bool:
-    return any(results in _read(process / part) for part in ("environ", "cmdline", "mountinfo"))
+    if any(results in _read(process / part) for part in ("environ", "cmdline", "mountinfo")):
+        return True
+    try:
+        return results in bytes((process / "cwd").readlink())  # a virtual kernel without a sandbox, and its processes
+    except OSError:
+        return False
 
 
 def _read(file: Path) -> bytes:

@@ -91,6 +91,20 @@ def check() -> None:
 
 
 @app.command()
+def same(
+    update: Annotated[bool, typer.Option("--update", help="Make the trials of this commit the reference.")] = False,
+    jobs: Jobs = None,
+) -> None:
+    """Run a fixed set of trials, and compare their packets and tables with the repository's: SAME or DIFFERENT.
+
+    Example: `lab same`
+    """
+    from lab.commands.same import same as compare
+
+    compare(update, _options(jobs), console)
+
+
+@app.command()
 def doctor() -> None:
     """Report what is missing on this machine, and the command that fixes it.
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from lab.base import paths, sandbox
+from lab.base import paths, ptrace, sandbox_mode
 from lab.base.errors import UserError
 from lab.commands.inventory import check_all
 from lab.images import image
@@ -37,7 +37,17 @@ class Finding:
 
 def examine() -> list[Finding]:
     """Check everything that a run needs."""
-    checks: list[Callable[[], Finding]] = [_machine, _mmdebstrap, _sandbox, _disk, _memory, _files, _world, _kernel]
+    checks: list[Callable[[], Finding]] = [
+        _machine,
+        _mmdebstrap,
+        _sandbox,
+        _ptrace,
+        _disk,
+        _memory,
+        _files,
+        _world,
+        _kernel,
+    ]
     return [check() for check in checks]
 
 
@@ -54,14 +64,16 @@ def _mmdebstrap() -> Finding:
 
 
 def _sandbox() -> Finding:
-    reason = sandbox.why_not()
-    restricted = USERNS.exists() and USERNS.read_text().strip() == "1"
-    return Finding(
-        "sandbox (bwrap)",
-        reason is None,
-        reason or "works",
-        "make setup (it makes AppArmor allow bwrap)" if restricted else "make setup; user namespaces must be allowed",
-    )
+    try:
+        return Finding("sandbox", True, sandbox_mode.less() or "bubblewrap works")
+    except UserError as error:
+        restricted = USERNS.exists() and USERNS.read_text().strip() == "1"
+        fix = "make setup (it makes AppArmor allow bwrap)" if restricted else "make setup, or LAB_SANDBOX=none"
+        return Finding("sandbox", False, str(error), fix)
+
+
+def _ptrace() -> Finding:
+    return Finding("ptrace", ptrace.allowed(), "allowed" if ptrace.allowed() else "forbidden", ptrace.ADVICE)
 
 
 def _disk() -> Finding:

@@ -4,19 +4,24 @@
 from rich.console import Console
 
 from lab.backends.virtual import Virtual, ensure_built, find_built
-from lab.base import sandbox
+from lab.base import sandbox, sandbox_mode
 from lab.commands.progress import build_bar
 from lab.kernel.recipe import Recipe
+
+BUILDING = (
+    "building kernel and world needs user namespaces or root, or a bundle of another machine (lab bundle use FILE)"
+)
 
 
 def prepare(recipe: Recipe, console: Console) -> Virtual:
     """Return the virtual backend; build what the cache does not have."""
-    sandbox.require()
+    sandbox_mode.mode()
     return find_built(recipe) or build(recipe, console)
 
 
 def build(recipe: Recipe, console: Console) -> Virtual:
     """Build the kernel and its images, and print each package whose version is not the pinned one."""
+    sandbox.require(BUILDING)
     with build_bar(console) as progress:
         backend = ensure_built(recipe, progress)
     for package, drift in backend.world.drifted.items():

@@ -15,7 +15,7 @@ from lab.backends import real
 from lab.backends.backend import Site
 from lab.backends.choose import COMMAND_LINE, Choice, choose, real_backend
 from lab.backends.virtual import Virtual, find_built
-from lab.base import paths, sandbox
+from lab.base import paths, sandbox_mode
 from lab.base.errors import UserError, field_error, going_on
 from lab.commands.prepare import build as build_kernel
 from lab.commands.progress import TrialBar
@@ -135,9 +135,11 @@ def _one_at_a_time(choice: Choice, options: RunOptions) -> RunOptions:
 
 def _virtual(experiment: Experiment, recipe: Recipe, options: RunOptions, console: Console) -> Virtual:
     """Print what will be done, and return the backend; build what the cache does not have."""
-    sandbox.require()
+    protection = sandbox_mode.less()
     found = find_built(recipe)
     _announce(experiment, options, recipe, found is not None, console)
+    if protection:
+        console.print(protection, soft_wrap=True, markup=False)
     return found or build_kernel(recipe, console)
 
 

@@ -24,6 +24,7 @@ WORK = {"trial": ("lab.node.trial", "run_trial"), "record": ("lab.node.record_pa
 MOUNTS = (
     ("proc", "/proc"),
     ("sysfs", "/sys"),
+    ("devtmpfs", "/dev"),
     ("tmpfs", "/run"),
     ("tmpfs", "/tmp"),
     ("tracefs", "/sys/kernel/tracing"),

@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from lab.backends.backend import Site
-from lab.base import paths
+from lab.base import paths, sandbox_mode
 from lab.base.cache import held
 from lab.base.errors import UserError
 from lab.base.processor import processor
@@ -72,7 +72,7 @@ def dated_folder(parent: Path) -> Path:
 def _environment(experiment: Experiment, site: Site) -> Circumstances:
     """Return what else decides a result, or may explain one."""
     scenario, backend, found = experiment.scenario, site.backend, site.description
-    return {
+    circumstances: Circumstances = {
         "seeds": [trial_seed(scenario.seed, number) for number in range(1, scenario.trials + 1)],
         "command": sys.argv,
         "lab_version": _lab_version(),
@@ -88,6 +88,9 @@ def _environment(experiment: Experiment, site: Site) -> Circumstances:
             "cores": cores(),
         },
     }
+    if backend.kind == "virtual":
+        circumstances["sandbox"] = sandbox_mode.described()
+    return circumstances
 
 
 def _lab_version() -> str:

@@ -13,6 +13,7 @@ import polars as pl
 from lab.backends.backend import Backend
 from lab.backends.real_time import add_topology
 from lab.backends.records import TrialError
+from lab.base import sandbox_mode
 from lab.base.contract import check
 from lab.base.errors import UserError
 from lab.base.plain_file import MEGABYTE, read_plain
@@ -190,6 +191,8 @@ def _meta(job: Job, plan: Plan, node: NodeRecord, measured: list[Download], cert
         "engine": job.backend.engine,
         "shaper": experiment.shaper,
     }
+    if job.backend.kind == "virtual":
+        meta["sandbox"] = sandbox_mode.described()
     if "machine" in node:
         meta["machine"] = node["machine"]
     return meta

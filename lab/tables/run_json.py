@@ -46,6 +46,7 @@ class Circumstances(TypedDict):
     lab_version: Annotated[str, "git describe of the lab"]
     backend: Annotated[str, "where the kernel ran: virtual, host or vm"]
     engine: Annotated[str, "what built the network: netns, containerlab, mininet or pair"]
+    sandbox: NotRequired[Annotated[str, "of a virtual kernel: bubblewrap; or none, with Landlock where there is one"]]
     kernel: Annotated[
         dict[str, str],
         "the kernel under test: kernel_source, kernel_digest, modules_digest, and cpu in real time",

@@ -119,6 +119,10 @@ class Trial:
         """Return the link as it was."""
         return Link(self._table("link"))
 
+    def table(self, name: str) -> pl.DataFrame:
+        """Return the table of a name, as it is stored."""
+        return self._table(name)
+
     @property
     def fault(self) -> str | None:
         """Return the line that names the first missing or damaged file; null where all is well.

@@ -77,5 +77,6 @@ class TrialJson(Around, Observed, LinkNumbers):
     flows: Annotated[list[FlowJson], "the download, then the rival's if there is one"]
     certificate: Annotated[Certificate, "whether the emulator did what the plan requests"]
     backend: Annotated[str, "where the kernel ran: virtual, host or vm"]
+    sandbox: NotRequired[Annotated[str, "of a virtual kernel: bubblewrap; or none, with Landlock where there is one"]]
     engine: Annotated[str, "what built the network: netns, containerlab, mininet or pair"]
     shaper: NotRequired[Annotated[str, "what replayed the link: replay or netem; absent in early trials: replay"]]

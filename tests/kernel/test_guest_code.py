@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The virtual kernel runs a compiled copy of the lab's own code."""
 
+from pathlib import Path
+
+import pytest
+
 from lab.backends import guest_code
 from lab.base import paths
 from lab.images.image import Image
@@ -18,11 +22,25 @@ def test_every_file_of_the_copy_is_compiled(world: Image) -> None:
 
 
 def test_a_package_outside_the_node_is_copied_beside_it(world: Image) -> None:
-    mounted = guest_code.bound(world.root, "tests.guest.sample")
-    assert sorted(mounted.values()) == ["/lab/lab", "/lab/tests"]
-    assert all((copy / "__init__.py").exists() for copy in mounted)
+    copy = guest_code.ensure(world.root, guest_code.package_of("tests.guest.sample"))
+    assert sorted(folder.name for folder in copy.iterdir()) == ["lab", "tests"]
+    assert all((copy / package / "__init__.py").exists() for package in ("lab/node", "tests/guest"))
 
 
 def test_code_outside_the_node_does_not_change_the_copy() -> None:
     files = {str(file) for file in guest_code._sources(guest_code.OWN)}
     assert {file for file in files if not file.startswith("lab/node/")} == {"lab/__init__.py"}
+
+
+def test_the_worlds_python_compiles_the_same_bytes_without_a_sandbox(
+    world: Image, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compiled = []
+    for mode in ("bubblewrap", "none"):
+        monkeypatch.setenv("LAB_SANDBOX", mode)
+        copy = tmp_path / mode
+        guest_code._copy(copy, guest_code.OWN)
+        guest_code._compile(copy, world.root)
+        compiled.append({file.name: file.read_bytes() for file in copy.rglob("*.pyc")})
+    assert len(compiled[0]) > 1
+    assert compiled[0] == compiled[1]

@@ -21,10 +21,26 @@ def tools(tmp_path: Path) -> Path:
     return folder
 
 
-def test_without_bwrap_a_run_names_it_and_the_command_that_shows_more(tmp_path: Path, tools: Path) -> None:
+def test_without_a_bwrap_that_is_requested_a_run_names_it_and_the_command_that_shows_more(
+    tmp_path: Path, tools: Path
+) -> None:
     (tools / "bwrap").unlink()
-    done = lab(tmp_path / "results", "run", str(scenario_file(tmp_path)), PATH=str(tools))
+    words = ["run", str(scenario_file(tmp_path))]
+    done = lab(tmp_path / "results", *words, PATH=str(tools), LAB_SANDBOX="bubblewrap")
     assert refused(done) == "sandbox: bwrap: not installed: run 'lab doctor'"
+
+
+def test_without_bwrap_nothing_is_built_and_one_line_names_the_ways_out(tmp_path: Path, tools: Path) -> None:
+    (tools / "bwrap").unlink()
+    cache = str(tmp_path / "cache")
+    done = lab(tmp_path / "results", "run", str(scenario_file(tmp_path)), PATH=str(tools), LAB_CACHE=cache)
+    assert refused(done).startswith("sandbox: bwrap: not installed: building kernel and world needs ")
+    assert "lab bundle use" in refused(done)
+
+
+def test_a_sandbox_of_another_name_is_refused(tmp_path: Path) -> None:
+    done = lab(tmp_path / "results", "run", str(scenario_file(tmp_path)), LAB_SANDBOX="docker")
+    assert refused(done) == "environment: LAB_SANDBOX=docker: must be bubblewrap or none"
 
 
 def test_without_mmdebstrap_the_first_run_names_it(tmp_path: Path, tools: Path) -> None:
@@ -37,8 +53,14 @@ def test_without_mmdebstrap_the_first_run_names_it(tmp_path: Path, tools: Path) 
 
 def test_doctor_names_what_is_missing_and_what_mends_it(tmp_path: Path, tools: Path) -> None:
     (tools / "bwrap").unlink()
-    done = lab(tmp_path / "results", "doctor", PATH=str(tools), LAB_CACHE=str(tmp_path / "cache"))
+    cache = str(tmp_path / "cache")
+    done = lab(tmp_path / "results", "doctor", PATH=str(tools), LAB_CACHE=cache, LAB_SANDBOX="bubblewrap")
     assert done.returncode == 1
-    assert any(
-        line.startswith("MISSING  sandbox (bwrap)") and "make setup" in line for line in done.stdout.splitlines()
-    )
+    assert any(line.startswith("MISSING  sandbox ") and "make setup" in line for line in done.stdout.splitlines())
+
+
+def test_doctor_names_the_mode_of_a_machine_without_bubblewrap(tmp_path: Path, tools: Path) -> None:
+    (tools / "bwrap").unlink()
+    done = lab(tmp_path / "results", "doctor", PATH=str(tools))
+    (line,) = (line for line in done.stdout.splitlines() if "  sandbox " in line)
+    assert "sandbox none, since bwrap: not installed" in line

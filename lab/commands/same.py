@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`lab same`: SAME or DIFFERENT, trial by trial, against the reference in the repository."""
+
+import shutil
+from pathlib import Path
+
+import typer
+from rich.console import Console
+
+from lab.backends.virtual import Virtual
+from lab.base import sandbox_mode
+from lab.base.errors import UserError
+from lab.base.scratch import scratch_folder
+from lab.commands.prepare import prepare
+from lab.commands.progress import TrialBar
+from lab.kernel.recipe import Recipe
+from lab.runs.options import RunOptions
+from lab.runs.pool import run_jobs
+from lab.runs.same import compare, reference, trials
+from lab.runs.same.values import Values, values_of
+from lab.tables.stored_trial import Trial
+
+SHOWN = 5  # trials whose difference is printed in full
+
+
+def same(update: bool, options: RunOptions, console: Console) -> None:
+    """Run the trials and compare them; exit status 1 if one differs. `update` makes them the reference instead."""
+    if update:
+        reference.require_clean()
+    stored = None if update else reference.read()
+    backend = prepare(Recipe(), console)
+    console.print(f"sandbox {sandbox_mode.described()}, {options.workers} at once", markup=False)
+    found = _run(backend, options, console)
+    if stored is None:
+        reference.write(found, backend.site.description)
+        console.print(f"{reference.FOLDER}: {len(found)} trials", markup=False)
+    elif not _compare(found, stored, backend, console):
+        raise typer.Exit(1)
+
+
+def _run(backend: Virtual, options: RunOptions, console: Console) -> dict[str, Values]:
+    """Run every trial; what is compared of it is kept, and its folder is removed."""
+    with scratch_folder() as folder, TrialBar(console, many_runs=False) as bar:
+        jobs = trials.jobs(backend, folder)
+        found: dict[str, Values] = {}
+        bar.begin(jobs)
+        for job, result in run_jobs(jobs, options):
+            if isinstance(result, str):
+                raise UserError(f"{trials.name_of(job)}: {result}")
+            found[trials.name_of(job)] = _values(job.folder)
+            bar.trial_ended(job, result)
+        return {trials.name_of(job): found[trials.name_of(job)] for job in jobs}
+
+
+def _values(folder: Path) -> Values:
+    values = values_of(Trial(folder))
+    shutil.rmtree(folder)
+    return values
+
+
+def _compare(found: dict[str, Values], stored: reference.Reference, backend: Virtual, console: Console) -> bool:
+    """Print each trial that differs, then the verdict; return whether all are the same."""
+    lines = {name: compare.difference(name, values, stored) for name, values in found.items()}
+    different = {name: texts for name, texts in lines.items() if texts}
+    absent = sorted(set(stored.content["trials"]) - set(found))
+    for number, (name, texts) in enumerate(different.items()):
+        for text in texts if number < SHOWN else texts[:1]:
+            console.print(f"DIFFERENT  {name}: {text}", soft_wrap=True, markup=False)
+    for name in absent:
+        console.print(f"MISSING    {name}: no such trial here", soft_wrap=True, markup=False)
+    commit = stored.content["commit"][:12]
+    if not different and not absent:
+        console.print(f"SAME: {len(found)} trials have the packets and tables of {commit}", markup=False)
+        return True
+    surroundings = list(compare.surroundings(backend.site.description, stored))
+    for text in surroundings or ["kernel, modules and world are the reference's: the difference is elsewhere"]:
+        console.print(text, soft_wrap=True, markup=False)
+    console.print(f"DIFFERENT: {len(different)} of {len(found)} trials from {commit}", markup=False)
+    return False

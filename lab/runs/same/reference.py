@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The committed reference of `lab same`: reference/same.json and the first packets of each trial."""
+
+import json
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, TypedDict
+
+import polars as pl
+
+from lab.backends.backend import Description
+from lab.base import paths
+from lab.base.contract import check
+from lab.base.errors import UserError, field_error
+from lab.base.plain_file import MEGABYTE, read_plain
+from lab.runs.same.values import Values
+
+FOLDER = paths.REPO / "reference"
+TRIALS, PACKETS = "same.json", "packets.parquet"
+FORMAT = 1
+INPUTS = ("lab", "topologies", "trace-profiles")  # where a file that git does not know may still change a trial
+STRONGEST = 22  # of zstd
+MOST_BYTES = 20 * MEGABYTE
+
+
+class TrialReference(TypedDict):
+    """What is compared of one trial."""
+
+    tables: Annotated[dict[str, str], "digest of each table's values"]
+    blocks: Annotated[list[str], "digest of each 1,000 packets"]
+
+
+class ReferenceJson(TypedDict):
+    """reference/same.json."""
+
+    format: Annotated[int, "version of the stored form"]
+    commit: Annotated[str, "the commit that made it"]
+    kernel: Annotated[dict[str, str], "kernel_source, kernel_digest and modules_digest"]
+    world: Annotated[str, "digest of the world image"]
+    packages: Annotated[dict[str, str], "version of each package of the world image"]
+    trials: Annotated[dict[str, TrialReference], "each trial, by run, sender and number"]
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A reference with the first packets of its trials."""
+
+    content: ReferenceJson
+    packets: pl.DataFrame  # with the trial's name in column `trial`
+
+    def first_packets(self, name: str) -> pl.DataFrame:
+        """Return the first packets of a trial."""
+        return self.packets.filter(pl.col("trial") == name).drop("trial")
+
+
+def read(folder: Path = FOLDER) -> Reference:
+    """Read the reference; UserError where there is none, or it is damaged."""
+    file = folder / TRIALS
+    try:
+        content: ReferenceJson = json.loads(read_plain(file, MOST_BYTES))
+    except FileNotFoundError:
+        raise UserError(f"{file}: must be there: 'lab same --update' writes it") from None
+    except ValueError:
+        raise UserError(f"{file}: must be whole JSON") from None
+    check(content, ReferenceJson, file)
+    if content["format"] != FORMAT:
+        raise field_error(file, "format", content["format"], f"{FORMAT}")
+    try:
+        return Reference(content, pl.read_parquet(folder / PACKETS))
+    except (OSError, pl.exceptions.PolarsError):
+        raise UserError(f"{folder / PACKETS}: must be a whole Parquet file") from None
+
+
+def write(found: dict[str, Values], description: Description, folder: Path = FOLDER) -> None:
+    """Replace the reference by what these trials have."""
+    content: ReferenceJson = {
+        "format": FORMAT,
+        "commit": require_clean(),
+        "kernel": description.kernel,
+        "world": description.packages_digest,
+        "packages": description.packages,
+        "trials": {name: {"tables": values.tables, "blocks": values.blocks} for name, values in found.items()},
+    }
+    packets = pl.concat([values.first.insert_column(0, _named(name, values)) for name, values in found.items()])
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    packets.write_parquet(folder / PACKETS, compression="zstd", compression_level=STRONGEST)
+    (folder / TRIALS).write_text(f"{json.dumps(content, indent=1)}\n")
+
+
+def _named(name: str, values: Values) -> pl.Series:
+    return pl.Series("trial", [name] * values.first.height)
+
+
+def require_clean() -> str:
+    """Return the checkout's commit; UserError where files differ from it, or there is none."""
+    changed = _git("status", "--porcelain", "--untracked-files=no")
+    changed += _git("status", "--porcelain", "--", *INPUTS)
+    if changed:
+        raise UserError(f"{paths.REPO}: {changed.splitlines()[0].strip()}: must be committed first")
+    return _git("rev-parse", "HEAD").strip()
+
+
+def _git(*words: str) -> str:
+    done = subprocess.run(["git", "-C", str(paths.REPO), *words], capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise UserError(f"{paths.REPO}: must be a git checkout: {done.stderr.strip()}")
+    return done.stdout

@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Without bubblewrap and without any right the same trial has the same packets, and its guest reaches nothing else."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from lab.backends import boot
+from lab.base import landlock, paths, sandbox_mode
+from lab.images.image import Image
+from lab.kernel.build import Kernel
+from lab.runs.trial import prepare
+from lab.tables.stored_run import Run
+from lab.tables.stored_trial import TABLES, Trial
+from tests import command
+from tests.command import lab, press_ctrl_c, running_on, scenario_file, status_of, wait_for
+from tests.conftest import SMALL, Bench, experiment_on
+from tests.kernel.test_isolation import ESCAPES
+
+SOON_S = command.ENOUGH_S
+NO_RIGHTS = "bwrap --dev-bind / / --unshare-user --uid 12345 --gid 12345 --disable-userns --cap-drop ALL --".split()
+LINKED = """
+mkdir -p /tmp/up && ln -s / /trial/up
+try 'mount -t hostfs -o hostfs=/trial/up/etc none /tmp/up && cat /tmp/up/passwd'
+try 'mount -t hostfs -o hostfs=/trial/../.. none /tmp/up && ls /tmp/up'
+rm -f /trial/up
+"""
+
+
+@pytest.fixture(scope="module", params=["cubic", "bbr", "search"])
+def both(request: pytest.FixtureRequest, bench: Bench) -> tuple[Trial, Trial]:
+    """The same trial in bubblewrap and without it."""
+    trials = []
+    for mode in sandbox_mode.MODES:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv(sandbox_mode.VARIABLE, mode)
+            trials.append(bench.run(experiment_on(SMALL, request.param), request.param, f"sandbox-{mode}"))
+    return trials[0], trials[1]
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_every_table_is_the_same_in_both_modes(both: tuple[Trial, Trial], table: str) -> None:
+    with_, without = (trial.table(table) for trial in both)
+    assert with_.equals(without)
+
+
+def test_a_trial_records_the_mode_that_it_ran_in(both: tuple[Trial, Trial]) -> None:
+    expected = "none, with Landlock" if landlock.abi() else "none"
+    assert [trial.meta["sandbox"] for trial in both] == ["bubblewrap", expected]
+
+
+@pytest.fixture(scope="module")
+def escaped(bench: Bench, kernel: Kernel, world: Image) -> Path:
+    """A trial whose topology's own lines try to get out, as the guest's root, without bubblewrap."""
+    folder = bench.folder / "escape-unsandboxed"
+    folder.mkdir()
+    plan = prepare(bench.job(experiment_on(SMALL, "cubic", duration_s=1), "cubic", "escape-unsandboxed"), folder)
+    lines = (ESCAPES.replace("{home}", str(paths.REPO)).strip() + LINKED).strip().splitlines()
+    plan["topology"]["nodes"]["server"]["exec"] += lines
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(sandbox_mode.VARIABLE, sandbox_mode.NONE)
+        boot.run_plan(plan, folder, kernel, world.root)
+    return folder
+
+
+def test_the_guest_writes_in_its_trials_folder_and_nowhere_else(escaped: Path, world: Image) -> None:
+    tried = (escaped / "escapes").read_text().splitlines()
+    assert [line for line in tried if line.startswith("done: ")] == ["done: touch /trial/mine"]
+    assert len(tried) == 12
+    for folder in (world.root / "usr", world.root / "etc", paths.LAB, Path("/usr"), Path("/etc")):
+        assert not (folder / "escaped").exists()
+
+
+def start_without_rights(results: Path, *words: str, **environment: str) -> "subprocess.Popen[str]":
+    """Start `lab` as a user without a capability or user namespaces, with no_new_privs: bubblewrap cannot work."""
+    settings = {"LAB_RESULTS": str(results), "COLUMNS": "200"} | environment
+    return subprocess.Popen(
+        [command.ENV, "--default-signal=HUP,INT", *NO_RIGHTS, sys.executable, "-m", "lab", *words],
+        cwd=paths.REPO,
+        env=os.environ | settings,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+@pytest.fixture(scope="module")
+def without_rights(tmp_path_factory: pytest.TempPathFactory, kernel: Kernel) -> tuple[Path, str]:
+    """A whole run of such a user: its results, and what it printed."""
+    assert kernel
+    folder = tmp_path_factory.mktemp("without-rights")
+    process = start_without_rights(folder / "results", "run", str(scenario_file(folder, trials=1)), "--jobs", "1")
+    printed, errors = process.communicate(timeout=3 * SOON_S)
+    assert process.returncode == 0, errors + printed
+    return folder / "results", printed
+
+
+def test_a_user_without_any_right_runs_trials(without_rights: tuple[Path, str]) -> None:
+    run = Run(without_rights[0] / "mine" / "latest")
+    assert run.complete
+    assert run.meta["sandbox"].startswith("none")
+
+
+def test_one_line_states_what_is_protected_less(without_rights: tuple[Path, str]) -> None:
+    lines = [line for line in without_rights[1].splitlines() if line.startswith("sandbox none, since bwrap: ")]
+    assert len(lines) == 1
+
+
+def test_its_trial_has_the_packets_of_every_other_user(without_rights: tuple[Path, str], tmp_path: Path) -> None:
+    done = lab(tmp_path / "results", "run", str(scenario_file(tmp_path, trials=1)), LAB_SANDBOX="bubblewrap")
+    assert done.returncode == 0, done.stderr
+    (here,), (there,) = (
+        Run(results / "mine" / "latest").trials for results in (tmp_path / "results", without_rights[0])
+    )
+    assert here.packets.equals(there.packets)
+
+
+def test_bubblewrap_that_is_requested_and_cannot_work_is_refused(tmp_path: Path) -> None:
+    process = start_without_rights(tmp_path / "results", "run", str(scenario_file(tmp_path)), LAB_SANDBOX="bubblewrap")
+    _, errors = process.communicate(timeout=SOON_S)
+    assert process.returncode == 2
+    assert errors.startswith("sandbox: bwrap: ")
+    assert errors.count("\n") == 1
+
+
+@pytest.fixture(params=[signal.SIGKILL, signal.SIGINT])
+def ended(request: pytest.FixtureRequest, tmp_path: Path, kernel: Kernel) -> Path:
+    """A run of two at once, without bubblewrap, that is killed or interrupted while both kernels run."""
+    assert kernel
+    scenario = scenario_file(tmp_path, duration_s=20)
+    process = command.start(tmp_path / "results", "run", str(scenario), "--jobs", "2", LAB_SANDBOX="none")
+    captures = "results/mine/*/trials/.*/guest/client.pcapng"
+    wait_for(lambda: len(list(tmp_path.glob(captures))) == 2, "two kernels")
+    assert len(running_on(tmp_path / "results")) > 6  # main, two workers, two kernels, and what runs inside
+    if request.param == signal.SIGINT:
+        press_ctrl_c(process)
+    else:
+        os.kill(process.pid, signal.SIGKILL)
+    process.communicate(timeout=SOON_S)
+    assert status_of(process) == (130 if request.param == signal.SIGINT else 128 + signal.SIGKILL)
+    return tmp_path / "results"
+
+
+def test_a_run_that_ends_takes_its_kernels_and_their_processes_along(ended: Path) -> None:
+    wait_for(lambda: not running_on(ended), f"end of {running_on(ended)}", SOON_S)
+    assert lab(ended, "clean").returncode == 0
+    assert not list(ended.glob("mine/*/trials/.*"))
+
+
+def lab_without_ptrace(results: Path, *words: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [sys.executable, "-m", "tests.no_ptrace", sys.executable, "-m", "lab", *words],
+        cwd=paths.REPO,
+        env=os.environ | {"LAB_RESULTS": str(results), "LAB_SANDBOX": "none", "COLUMNS": "400"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_where_ptrace_is_forbidden_one_line_states_it(tmp_path: Path, kernel: Kernel) -> None:
+    assert kernel
+    done = lab_without_ptrace(tmp_path / "results", "run", str(scenario_file(tmp_path, trials=1)))
+    assert done.returncode == 1
+    assert (
+        "gave no result: cubic_plain-001: virtual kernel: ptrace: a seccomp profile or yama forbids it" in done.stdout
+    )
+
+
+def test_where_ptrace_is_forbidden_doctor_names_it(tmp_path: Path) -> None:
+    done = lab_without_ptrace(tmp_path / "results", "doctor")
+    assert any(line.startswith("MISSING  ptrace") for line in done.stdout.splitlines())
