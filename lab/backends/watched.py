@@ -68,7 +68,7 @@ class Watched:
                 if ended in ready:
                     break
                 if time.monotonic() > end_s:
-                    raise TrialError(f"virtual kernel: no end after {self.limits.wall_s:.0f} s")
+                    raise TrialError(f"virtual kernel: no end after {self.limits.wall_s:g} s")
                 if time.monotonic() > look_s:
                     require_few(self.room, self.limits.bytes)
                     self._require_progress(process.pid, console)
@@ -96,5 +96,6 @@ class Watched:
         """Read what has been printed; return whether there may be more."""
         chunk = console.read(1 << 16)
         self.console += chunk or b""
-        del self.console[FIRST_CONSOLE_BYTES : len(self.console) - (MOST_CONSOLE_BYTES - FIRST_CONSOLE_BYTES)]
+        if (extra := len(self.console) - MOST_CONSOLE_BYTES) > 0:
+            del self.console[FIRST_CONSOLE_BYTES : FIRST_CONSOLE_BYTES + extra]
         return bool(chunk)

@@ -38,7 +38,7 @@ class Recorded:
 
     def run_plan(self, plan: Plan, folder: Path) -> None:
         (folder / "plan.json").write_text(json.dumps(plan))
-        for name in ("client.pcapng", "trace.raw"):
+        for name in ("client.pcapng", "trace.raw", "kernel.log"):
             shutil.copy(DRAFT / name, folder)
         shutil.copytree(DRAFT / "formats", folder / "formats")
         (folder / "node.json").write_text(self.node)
