@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from lab.backends.backend import Description
+from lab.base import paths
 from lab.base.errors import UserError
 from lab.node import qdiscs
 from lab.runs.same import compare, reference, trials
@@ -136,7 +137,7 @@ def test_a_reference_is_of_a_commit(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     git("init", "-q")
     git("add", ".")
     git("commit", "-qm", "Begin")
-    monkeypatch.setattr(reference.paths, "REPO", tmp_path)
+    monkeypatch.setattr(paths, "REPO", tmp_path)
     assert reference.require_clean() == git("rev-parse", "HEAD")
     (tmp_path / file).write_text(change)
     with pytest.raises(UserError, match=f"{file}: must be committed first"):
