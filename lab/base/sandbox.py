@@ -12,8 +12,8 @@ NOBODY = 65534
 NAMESPACES = ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"]
 
 LIFE = ["--die-with-parent", "--new-session", "--clearenv"]
-VIEWS = "--dev /dev --proc /proc --perms 1777 --tmpfs /tmp".split()
-MOUNTS = [*VIEWS, "--tmpfs", "/lab"]
+VIEWS = "--dev /dev --proc /proc".split()  # refused in some containers that allow namespaces
+MOUNTS = [*VIEWS, *"--perms 1777 --tmpfs /tmp --tmpfs /lab".split()]
 ENVIRONMENT = {"PATH": "/usr/sbin:/usr/bin", "HOME": "/tmp", "TMPDIR": "/tmp", "LC_ALL": "C.UTF-8"}
 
 

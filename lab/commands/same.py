@@ -7,9 +7,10 @@ from pathlib import Path
 import typer
 from rich.console import Console
 
+from lab.backends.backend import Description
 from lab.backends.virtual import Virtual
 from lab.base import sandbox_mode
-from lab.base.errors import UserError
+from lab.base.errors import UserError, going_on
 from lab.base.scratch import scratch_folder
 from lab.commands.prepare import prepare
 from lab.commands.progress import TrialBar
@@ -30,11 +31,12 @@ def same(update: bool, options: RunOptions, console: Console) -> None:
     stored = None if update else reference.read()
     backend = prepare(Recipe(), console)
     console.print(f"sandbox {sandbox_mode.described()}, {options.workers} at once", markup=False)
-    found = _run(backend, options, console)
+    with going_on(lambda: "lab same --update" if update else "lab same"):
+        found = _run(backend, options, console)
     if stored is None:
         reference.write(found, backend.site.description)
         console.print(f"{reference.FOLDER}: {len(found)} trials", markup=False)
-    elif not _compare(found, stored, backend, console):
+    elif not compare_all(found, stored, backend.site.description, console):
         raise typer.Exit(1)
 
 
@@ -58,7 +60,9 @@ def _values(folder: Path) -> Values:
     return values
 
 
-def _compare(found: dict[str, Values], stored: reference.Reference, backend: Virtual, console: Console) -> bool:
+def compare_all(
+    found: dict[str, Values], stored: reference.Reference, description: Description, console: Console
+) -> bool:
     """Print each trial that differs, then the verdict; return whether all are the same."""
     lines = {name: compare.difference(name, values, stored) for name, values in found.items()}
     different = {name: texts for name, texts in lines.items() if texts}
@@ -72,7 +76,7 @@ def _compare(found: dict[str, Values], stored: reference.Reference, backend: Vir
     if not different and not absent:
         console.print(f"SAME: {len(found)} trials have the packets and tables of {commit}", markup=False)
         return True
-    surroundings = list(compare.surroundings(backend.site.description, stored))
+    surroundings = list(compare.surroundings(description, stored))
     for text in surroundings or ["kernel, modules and world are the reference's: the difference is elsewhere"]:
         console.print(text, soft_wrap=True, markup=False)
     console.print(f"DIFFERENT: {len(different)} of {len(found)} trials from {commit}", markup=False)

@@ -2,15 +2,18 @@
 """`lab same` compares values, names the first packet that differs, and covers every sender and link model."""
 
 import subprocess
+from io import StringIO
 from pathlib import Path
 
 import polars as pl
 import pytest
 import yaml
+from rich.console import Console
 
 from lab.backends.backend import Description
 from lab.base import paths
 from lab.base.errors import UserError
+from lab.commands.same import compare_all
 from lab.node import qdiscs
 from lab.runs.same import compare, reference, trials
 from lab.runs.same.values import BLOCK_PKTS, ROWS_PKTS, Values, digest
@@ -182,3 +185,30 @@ def test_a_mistake_in_the_list_is_one_line(tmp_path: Path, run: dict[str, object
     file.write_text(yaml.safe_dump(content))
     with pytest.raises(UserError, match=message):
         list(trials.experiments(file))
+
+
+def printed(found: dict[str, Values], stored: reference.Reference, description: Description) -> tuple[bool, list[str]]:
+    """Return the verdict on trials, and the lines of the command."""
+    stream = StringIO()
+    same = compare_all(found, stored, description, Console(file=stream, width=200))
+    return same, stream.getvalue().splitlines()
+
+
+def test_the_command_prints_same(stored: reference.Reference) -> None:
+    found = {"senders/cubic-001": values(packets()), "senders/bbr-001": values(packets(300), acks="a1")}
+    assert printed(found, stored, DESCRIPTION) == (True, ["SAME: 2 trials have the packets and tables of c0ffee"])
+
+
+def test_the_command_prints_what_differs_and_where_to_look(stored: reference.Reference) -> None:
+    found = {"senders/cubic-001": values(with_value(packets(), 1, -1.0))}
+    same, lines = printed(found, stored, DESCRIPTION)
+    assert not same
+    assert lines == [
+        "DIFFERENT  senders/cubic-001: packets",
+        "DIFFERENT  senders/cubic-001: packet 2 differs in t_s",
+        "DIFFERENT  senders/cubic-001:   here       t_s=-1.0 flow=1 seq_bytes=1",
+        "DIFFERENT  senders/cubic-001:   reference  t_s=0.001 flow=1 seq_bytes=1",
+        "MISSING    senders/bbr-001: no such trial here",
+        "kernel, modules and world are the reference's: the difference is elsewhere",
+        "DIFFERENT: 1 of 1 trials from c0ffee",
+    ]

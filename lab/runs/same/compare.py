@@ -2,7 +2,6 @@
 """How trials differ from the reference: line by line, up to the first packet that is another one."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import polars as pl
 
@@ -10,6 +9,7 @@ from lab.backends.backend import Description
 from lab.runs.same.reference import Reference, TrialReference
 from lab.runs.same.values import BLOCK_PKTS, Values
 
+Packet = dict[str, object]
 MOST_PACKAGES = 10  # named of a world that differs
 
 
@@ -54,7 +54,7 @@ def _first_packet(values: Values, stored: TrialReference, first: pl.DataFrame) -
     return [_first_block(values.blocks, stored["blocks"])]
 
 
-def _both(number: int, here: dict[str, Any] | None, there: dict[str, Any] | None) -> list[str]:
+def _both(number: int, here: Packet | None, there: Packet | None) -> list[str]:
     names = [name for name in here or there or {} if here is None or there is None or here[name] != there.get(name)]
     return [
         f"packet {number + 1} differs in {', '.join(names)}",
@@ -63,7 +63,7 @@ def _both(number: int, here: dict[str, Any] | None, there: dict[str, Any] | None
     ]
 
 
-def _line(packet: dict[str, Any] | None) -> str:
+def _line(packet: Packet | None) -> str:
     """Format a packet; None: a trial that has ended before."""
     return " ".join(f"{name}={value}" for name, value in packet.items()) if packet else "no such packet"
 
