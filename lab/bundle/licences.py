@@ -8,7 +8,6 @@ from lab.base import paths
 from lab.bundle.content import TRACES, Folder, distributable
 from lab.images import image
 from lab.kernel.build import DEFAULT
-from lab.kernel.recipe import VERSIONS
 
 HEAD = """\
 This file is a bundle of search-lab: see docs/bundle.md of its repository. 'lab bundle use FILE' installs it.
@@ -31,7 +30,7 @@ def write(folder: Path, held: list[Folder]) -> list[Path]:
     """Write COPYING and the read-me of a bundle with some folders."""
     folder.mkdir()
     shutil.copyfile(paths.REPO / "COPYING", folder / "COPYING")
-    source = DEFAULT.package(image.locked(VERSIONS[DEFAULT.version].image))
+    source = DEFAULT.packaged(image.pinned("builder")).name
     (folder / "README").write_text(HEAD.format(source=source) + _recordings(held))
     return [folder / "COPYING", folder / "README"]
 

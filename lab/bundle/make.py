@@ -9,6 +9,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from lab.base import paths
+from lab.base.cache import use
 from lab.base.commit import commit
 from lab.base.errors import UserError
 from lab.base.scratch import scratch_folder
@@ -31,6 +33,9 @@ class Source:
 def make(file: Path, recordings: bool, python: str | None) -> Manifest:
     """Write a bundle, with wheels for a version of Python where one is given; the file appears when it is whole."""
     held = folders(recordings)
+    for folder in held:
+        if folder.path.parent == paths.cache():
+            use(folder.path)  # `lab clean` of another checkout leaves it
     draft = file.with_name(f".{file.name}.part")
     with scratch_folder() as scratch:
         members = _members(held, python, scratch)

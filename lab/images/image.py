@@ -71,6 +71,11 @@ def find(name: str) -> Image | None:
     return _described(name, folder) if finished(folder) else None
 
 
+def pinned(name: str) -> Image:
+    """Return an image as its lock states it, cached or not."""
+    return Image(paths.cache() / f"{name}-{digest(name)}" / "root", digest(name), locked(name), {})
+
+
 def ensure(name: str) -> Image:
     """Return a cached image, or make it."""
     folder = paths.cache() / f"{name}-{digest(name)}"

@@ -13,7 +13,7 @@ from lab.base.cache import finished, publish
 from lab.base.errors import UserError
 from lab.images import image
 from lab.images.compile import Compile
-from lab.kernel.recipe import VERSIONS, Recipe, Source
+from lab.kernel.recipe import Recipe, Source
 
 HERE = Path(__file__).parent
 MODULES = (HERE / "search", HERE / "qdisc", HERE / "virtual")  # a folder with a Kbuild file each
@@ -46,14 +46,14 @@ def find(recipe: Recipe = DEFAULT) -> Kernel | None:
     source = recipe.find_source()
     if not builder or not source:
         return None
-    kernel, modules = _folders(builder.versions, recipe, source.name)
+    kernel, modules = _folders(builder, recipe, source)
     return _described(kernel, modules) if finished(kernel) and finished(modules) else None
 
 
 def pinned() -> tuple[Path, Path]:
     """Return where the kernel and the modules of the present sources are cached, built with the pinned packages."""
-    versions = image.locked(VERSIONS[DEFAULT.version].image)
-    return _folders(versions, DEFAULT, DEFAULT.package(versions))
+    builder = image.pinned("builder")
+    return _folders(builder, DEFAULT, DEFAULT.packaged(builder))
 
 
 def ensure(recipe: Recipe = DEFAULT, progress: Progress = lambda _steps: None) -> Kernel:
@@ -61,7 +61,7 @@ def ensure(recipe: Recipe = DEFAULT, progress: Progress = lambda _steps: None) -
     sandbox.require()
     builder = image.ensure("builder")
     source = recipe.source()
-    kernel, modules = _folders(builder.versions, recipe, source.name)
+    kernel, modules = _folders(builder, recipe, source)
     with publish(kernel) as draft:
         if draft:
             _build_kernel(Compile(builder.root, draft, progress), recipe, source)
@@ -71,9 +71,11 @@ def ensure(recipe: Recipe = DEFAULT, progress: Progress = lambda _steps: None) -
     return _described(kernel, modules)
 
 
-def _folders(versions: dict[str, str], recipe: Recipe, source: str) -> tuple[Path, Path]:
-    compiler = [f"{package} {versions[package]}" for package in COMPILER_PACKAGES if package in versions]
-    kernel = digest_of_files([*recipe.fragments, *recipe.patches], source, *compiler)
+def _folders(builder: image.Image, recipe: Recipe, source: Source) -> tuple[Path, Path]:
+    compiler = [
+        f"{package} {builder.versions[package]}" for package in COMPILER_PACKAGES if package in builder.versions
+    ]
+    kernel = digest_of_files([*recipe.fragments, *recipe.patches], source.name, *compiler)
     files = [file for folder in MODULES for file in sorted(folder.iterdir())]
     modules = digest_of_files([*files, PRELOAD], kernel)
     return paths.cache() / f"kernel-{kernel}", paths.cache() / f"modules-{modules}"

@@ -61,22 +61,19 @@ class Recipe:
 
     def find_source(self) -> Source | None:
         """Return the source, if its image is cached."""
-        return self._user_source() if self.tarball else self._packaged(image.find(VERSIONS[self.version].image))
+        if self.tarball:
+            return self._user_source()
+        held = image.find(VERSIONS[self.version].image)
+        return self.packaged(held) if held else None
 
     def source(self) -> Source:
         """Return the source; make its image if it is not cached."""
-        found = self._user_source() if self.tarball else self._packaged(image.ensure(VERSIONS[self.version].image))
-        assert found
-        return found
+        return self._user_source() if self.tarball else self.packaged(image.ensure(VERSIONS[self.version].image))
 
-    def _packaged(self, held: image.Image | None) -> Source | None:
-        tarball = f"usr/src/linux-source-{self.version}.tar.xz"
-        return Source(held.root / tarball, self.package(held.versions)) if held else None
-
-    def package(self, versions: dict[str, str]) -> str:
-        """Return Debian's package with the source, and its version."""
-        name = f"linux-source-{self.version}"
-        return f"{name} {versions[name]}"
+    def packaged(self, held: image.Image) -> Source:
+        """Return the source that an image holds."""
+        package = f"linux-source-{self.version}"
+        return Source(held.root / f"usr/src/{package}.tar.xz", f"{package} {held.versions[package]}")
 
     def _user_source(self) -> Source:
         assert self.tarball

@@ -116,7 +116,7 @@ def test_the_kernel_is_cached_by_all_that_it_is_made_from(tmp_path: Path, builde
     for content in ("one", "two"):
         file.write_text(content)
         for recipe in (Recipe(tarball=file), Recipe("6.1", file), Recipe(tarball=file, sanitize=True)):
-            folders.update(build._folders(builder.versions, recipe, recipe.source().name))
+            folders.update(build._folders(builder, recipe, recipe.source()))
     assert len(folders) == 2 * 3 * 2
 
 
