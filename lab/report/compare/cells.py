@@ -138,6 +138,8 @@ def difference_text(measure: Measure, pair: Pair, of_sender: str) -> str:
     found = pair.difference
     if found.difference is None:
         return ""
+    if found.difference == found.lo == found.hi == 0:
+        return "no difference"
     sign = 1 if pair.first == of_sender else -1
     scale = 100 if measure.binary else 1
     unit = "points" if measure.unit == "%" else measure.unit
