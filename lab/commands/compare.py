@@ -20,7 +20,7 @@ from lab.evaluation.compare.measures import PRIMARY, measure_of, primary_of
 from lab.evaluation.compare.results import results
 from lab.evaluation.compare.sequential import ALPHA
 from lab.kernel.recipe import Recipe
-from lab.report.compare.write import Written, write
+from lab.report.compare.write import Written, write, write_reports
 from lab.runs.link_kinds import COMMAND_LINE, Link, links
 from lab.runs.options import RunOptions
 from lab.runs.recordings import unfetched
@@ -102,10 +102,11 @@ def compare(comparison: Comparison, course: Course, site: Site, options: RunOpti
         found = results(comparison, folder.name, looks_of(comparison, course.measure))
         record.write(folder, {**request, "command": record.read(folder)["command"], "complete": state.decided})
         written = write(folder, comparison, course.measure, found, state, course.reports)
-    console.print(written.shown(console.width))
-    _conclude(state, folder, course, console)
-    for name, path in written.files.items():
-        _line(console, f"{name:9} {path}")
+        _conclude(state, folder, course, written, console)
+        if course.reports:
+            _line(console, "writing the reports that its cells open")
+            for fault in write_reports(found):
+                _line(console, fault)
     return written
 
 
@@ -158,11 +159,15 @@ def _announce(comparison: Comparison, course: Course, options: RunOptions, conso
     _line(console, f"about {takes[0] if first == most else f'{takes[0]} to {takes[1]}'} min{budget}")
 
 
-def _conclude(state: State, folder: Path, course: Course, console: Console) -> None:
-    for name, reason in list(state.failures.items()):
+def _conclude(state: State, folder: Path, course: Course, written: Written, console: Console) -> None:
+    """Print the ranks, what failed, and where the page lies."""
+    console.print(written.shown(console.width))
+    for name, reason in state.failures.items():
         _line(console, f"no result: {name}: {reason}")
     if state.budget_used:
         _line(console, f"the budget of {course.budget_minutes:g} min is used: '{course.again}' goes on in {folder}")
+    for name, path in written.files.items():
+        _line(console, f"{name:9} {path}")
 
 
 def _line(console: Console, text: str) -> None:

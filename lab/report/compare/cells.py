@@ -15,6 +15,7 @@ from lab.evaluation.compare.ranks import Pair, Place, of
 from lab.evaluation.compare.results import LinkResult
 from lab.report.matrix.published import short_label
 
+REPORT = "report.html"
 MEASURED_MOST = 100.0  # percent, of a bar
 DIGITS = {"s": 2, "ms": 1, "packets": 0, "Mb/s": 1, "%": 0}  # one more of what is below 1
 
@@ -53,10 +54,13 @@ class Matrix:
     measures: Sequence[Measure]
 
 
-def matrix(comparison: Comparison, found: Sequence[LinkResult], folder: Path, primary: str) -> Matrix:
-    """Return the matrix of a comparison; the measure that decided comes first."""
+def matrix(comparison: Comparison, found: Sequence[LinkResult], folder: Path, primary: str, reports: bool) -> Matrix:
+    """Return the matrix of a comparison; the measure that decided comes first.
+
+    reports: a row opens the report of its run, which is there or will be; else only one that is there.
+    """
     measures = sorted(MEASURES, key=lambda measure: measure.name != primary)
-    rows = [_row(comparison, each, folder) for each in found]
+    rows = [_row(comparison, each, folder, reports) for each in found]
     return Matrix(labels(comparison), comparison.subjects, rows, measures)
 
 
@@ -85,10 +89,10 @@ def rank_text(place: Place | None) -> str:
     return NONE if place is None else f"{place.rank}{'=' if place.ties else ''}"
 
 
-def _row(comparison: Comparison, found: LinkResult, folder: Path) -> Row:
+def _row(comparison: Comparison, found: LinkResult, folder: Path, reports: bool) -> Row:
     page = None
-    if found.stored:
-        report = found.stored.run.path.resolve() / "report.html"
+    if found.stored and (reports or (found.stored.run.path / REPORT).exists()):
+        report = found.stored.run.path.resolve() / REPORT
         page = Path(os.path.relpath(report, folder.resolve())).as_posix()
     cells = {cca: _cells(comparison, found, cca) for cca in comparison.senders}
     return Row(found.link.name, found.link.title, _trials(comparison, found), bool(found.link.rival), page, cells)
@@ -134,6 +138,8 @@ def difference_text(measure: Measure, pair: Pair, of_sender: str) -> str:
     found = pair.difference
     if found.difference is None:
         return ""
+    if found.difference == found.lo == found.hi == 0:
+        return "no difference"
     sign = 1 if pair.first == of_sender else -1
     scale = 100 if measure.binary else 1
     unit = "points" if measure.unit == "%" else measure.unit

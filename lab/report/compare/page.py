@@ -54,6 +54,8 @@ class Page:
     def lacking(self, row: Row, measure: Measure, cca: str) -> str:
         """Return why a sender has no value of a measure on a link."""
         elsewhere = any(measure.name in cells for cells in row.cells.values())
+        if row.shared and not measure.shared:
+            return "here only harm is measured"
         if measure.shared != row.shared or (measure.shared and not elsewhere):
             return "not run"
         if measure.size_bytes and not elsewhere:

@@ -14,9 +14,10 @@ from lab.evaluation.compare import record
 from lab.evaluation.compare.campaign import State, looks_of
 from lab.evaluation.compare.comparison import Comparison
 from lab.evaluation.compare.results import LinkResult, digest_of
+from lab.judge.judged import OUTCOMES
 from lab.report import text
 from lab.report.compare import page
-from lab.report.compare.cells import labels, matrix
+from lab.report.compare.cells import REPORT, labels, matrix
 from lab.report.compare.forms import NARROW, ranks, ranks_table, trials
 from lab.report.compare.scorecard import scorecard
 from lab.report.compare.worst import Explained, explain, worst_trials
@@ -48,21 +49,27 @@ class Written:
 def write(
     folder: Path, comparison: Comparison, measure: str, found: Sequence[LinkResult], state: State, reports: bool
 ) -> Written:
-    """Write every form; reports: also that of each link's run, which the cells open."""
-    if reports:
-        runs = [each.stored.run.path.resolve() for each in found if each.stored]
-        faults = [fault for fault in map_in_processes(_report, runs) if fault]
-    else:
-        faults = []
+    """Write every form; reports: the cells open the report of each link's run, which write_reports writes."""
     table, digest = ranks_table(comparison, found, measure), digest_of(found)
     contents = _contents(comparison, found, table)
-    shown = _page(folder, comparison, measure, found, state, (*contents,), digest, faults)
+    shown = _page(folder, comparison, measure, found, state, (*contents,), digest, reports)
     headline = [f"{sentence.link} {sentence.text}" for sentence in shown.sentences]
     contents[PAGE] = page.render(shown)
     contents["ranks.txt"] = text.render(headline, (table,))
     written = {name: write_whole(folder / name, content) for name, content in contents.items()}
     files = {"page": written[PAGE], "ranks": written["ranks.csv"], "trials": written["trials.csv"]}
     return Written(headline, table, ranks_table(comparison, found, measure, NARROW), digest, files)
+
+
+def write_reports(found: Sequence[LinkResult]) -> list[str]:
+    """Write the report of each run that has none as new as its trials; return a line for each that fails."""
+    runs = [each.stored.run.path.resolve() for each in found if each.stored]
+    return [fault for fault in map_in_processes(_report, [run for run in runs if _is_old(run)]) if fault]
+
+
+def _is_old(run: Path) -> bool:
+    report, made_from = run / REPORT, run / OUTCOMES
+    return not (report.exists() and made_from.exists() and report.stat().st_mtime >= made_from.stat().st_mtime)
 
 
 def _contents(comparison: Comparison, found: Sequence[LinkResult], table: Table) -> dict[str, str]:
@@ -90,9 +97,9 @@ def _page(
     state: State,
     files: Sequence[str],
     digest: str,
-    faults: Sequence[str],
+    reports: bool,
 ) -> page.Page:
-    ranked = matrix(comparison, found, folder, measure)
+    ranked = matrix(comparison, found, folder, measure, reports)
     pages = {row.name: row.page for row in ranked.rows}
     return page.Page(
         title=page.title(comparison),
@@ -101,7 +108,7 @@ def _page(
         digest=digest,
         subjects=" or ".join(labels(comparison)[name] for name in comparison.subjects),
         sentences=page.sentences(comparison, found, measure),
-        notes=[*faults, *page.notes(found, state)],
+        notes=list(page.notes(found, state)),
         matrix=ranked,
         worst=_explained(comparison, measure, found, pages),
         pairs=page.pairs_table(comparison, found),
