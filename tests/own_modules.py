@@ -135,7 +135,7 @@ FAULTY = {
     "memory that grows without end": (
         source(
             code=hook(
-                "void *p = kzalloc(1 << 20, GFP_ATOMIC);\n\n\tWRITE_ONCE(tcp_sk(sk)->snd_ssthresh, p ? 64 : 32);"
+                "void *p = kzalloc(1 << 22, GFP_ATOMIC);\n\n\tWRITE_ONCE(tcp_sk(sk)->snd_ssthresh, p ? 64 : 32);"
             ),
             cong_avoid="hook",
         ),

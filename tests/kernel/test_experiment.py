@@ -76,6 +76,7 @@ def test_every_trial_is_stored_whole_and_valid(results: tuple[Path, str]) -> Non
             "trial.json",
             "plan.json",
             "client.pcapng.zst",
+            "kernel.log.zst",
             "browser.json.gz",  # thinned for the page
             *(f"{table}.parquet" for table in TABLES),
         }

@@ -167,9 +167,7 @@ def test_where_ptrace_is_forbidden_one_line_states_it(tmp_path: Path, kernel: Ke
     assert kernel
     done = lab_without_ptrace(tmp_path / "results", "run", str(scenario_file(tmp_path, trials=1)))
     assert done.returncode == 1
-    assert (
-        "gave no result: cubic_plain-001: virtual kernel: ptrace: a seccomp profile or yama forbids it" in done.stdout
-    )
+    assert "cubic_plain-001: virtual kernel: ptrace: a seccomp profile or yama forbids it" in done.stdout
 
 
 def test_where_ptrace_is_forbidden_doctor_names_it(tmp_path: Path) -> None:
