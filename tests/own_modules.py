@@ -135,7 +135,8 @@ FAULTY = {
     "memory that grows without end": (
         source(
             code=hook(
-                "void *p = kzalloc(1 << 22, GFP_ATOMIC);\n\n\tWRITE_ONCE(tcp_sk(sk)->snd_ssthresh, p ? 64 : 32);"
+                "void *p;\n\n\tdo {\n\t\tp = kzalloc(1 << 22, GFP_ATOMIC);\n\t} while (p);\n"
+                "\ttcp_reno_cong_avoid(sk, ack, acked);"
             ),
             cong_avoid="hook",
         ),
