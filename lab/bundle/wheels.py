@@ -11,7 +11,6 @@ import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from packaging.markers import Marker
 from packaging.requirements import Requirement
@@ -58,14 +57,11 @@ def running(python: str) -> list[Pin]:
     """Return the pins that a version of Python needs to run the lab."""
     pins = {pin.name: pin for pin in _pins((paths.REPO / LOCK).read_text(), python)}
     project = tomllib.loads((paths.REPO / "pyproject.toml").read_text())["project"]
-    wanted: set[str] = {canonicalize_name(Requirement(text).name) for text in _roots(project)}
+    roots = [*project["dependencies"], *project["optional-dependencies"][INSTALLER]]
+    wanted: set[str] = {canonicalize_name(Requirement(text).name) for text in roots}
     while more := {name for name, pin in pins.items() if pin.needed_by & wanted} - wanted:
         wanted |= more
     return [pins[name] for name in sorted(wanted)]
-
-
-def _roots(project: dict[str, Any]) -> list[str]:
-    return [*project["dependencies"], *project["optional-dependencies"][INSTALLER]]
 
 
 def _pins(lock: str, python: str) -> Iterator[Pin]:

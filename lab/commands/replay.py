@@ -4,7 +4,6 @@
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from rich.console import Console
@@ -16,7 +15,7 @@ from lab.links import shapes
 from lab.links.draw import draw_link
 from lab.links.profile import WAYS, load_profile
 from lab.links.tc_alone import NETEM, require_shaper
-from lab.node.plan import Shape
+from lab.node.plan import Shape, Spec
 from lab.runs.plan import trial_seed
 from lab.schema.scenario import MOST_DURATION_S
 
@@ -66,7 +65,7 @@ def replay(profile_name: str, where: Where, seed: int, duration_s: int, shaper: 
         console.print(line, soft_wrap=True, markup=False)
 
 
-def _shapes(qdiscs: list[tuple[str, dict[str, Any], bool]], where: Where) -> list[Shape]:
+def _shapes(qdiscs: list[tuple[str, Spec, bool]], where: Where) -> list[Shape]:
     """Put the parts of a direction on the interfaces: the delay first, which may hold the bottleneck's qdisc."""
     at = dict(zip(PARTS[where.way], (where.link, where.delay or where.link), strict=True))
     found: list[Shape] = []

@@ -10,7 +10,6 @@ import shutil
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from lab.backends.backend import Site
 from lab.base.errors import UserError
@@ -49,7 +48,7 @@ def _earlier(experiment: Experiment, folder: Path, site: Site) -> Iterator[Run]:
             continue
 
 
-def _link_part(meta: Requested | RunJson) -> dict[str, Any]:
+def _link_part(meta: Requested | RunJson) -> dict[str, str | None]:
     scenario = {key: value for key, value in trial_part(meta["scenario"]).items() if key not in OF_ITS_SENDERS}
     return {"scenario": digest(scenario)} | {part: meta["digests"].get(part) for part in PARTS}
 
