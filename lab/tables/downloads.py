@@ -2,7 +2,8 @@
 """What a trial's downloads transferred, by our own records, and where its tables end.
 
 A download's time begins with the first data segment that arrives at its client (`data_s`) and ends `duration_s` later,
-or once the client has acknowledged `size_bytes`. Bytes are unique payload: what came twice counts once, what came out
+or once the client has acknowledged `size_bytes`, or with iperf3, whose own time runs from its request on: on a link that
+is silent for seconds then, the first data are late. Bytes are unique payload: what came twice counts once, what came out
 of order counts.
 """
 
@@ -26,7 +27,8 @@ BY_FLOW = ("packets", "acks", "retransmits", "ca_states", "bins", "exits")
 def measure(plan: Plan, node: NodeRecord, tables: dict[str, pl.DataFrame]) -> list[Download]:
     """Return of each download flow, data_s, end_s (both on the tables' clock), bytes, seconds and retransmits."""
     first, *rivals = node["downloads"]
-    measured: list[Download] = [{**_captured(plan["flows"][0], tables["packets"]), **_counted(first)}]
+    captured = _captured(plan["flows"][0], _lasted_s(first), tables["packets"])
+    measured: list[Download] = [{**captured, **_counted(first)}]
     for request, record in zip(plan["flows"][1:], rivals, strict=True):
         data_s = measured[0]["data_s"] + (record["data_ns"] - first["data_ns"]) / 1e9
         extent = _traced(request, tables["acks"], data_s, _up_delay_s(node["probes"]))
@@ -37,8 +39,7 @@ def measure(plan: Plan, node: NodeRecord, tables: dict[str, pl.DataFrame]) -> li
 def failure(plan: Plan, node: NodeRecord, measured: list[Download]) -> str | None:
     """Return why a download of a size has neither its bytes nor its time: iperf3's error; None where all are whole."""
     for request, record, found in zip(plan["flows"], node["downloads"], measured, strict=True):
-        lasted_s = (record["until_ns"] - record["data_ns"]) / 1e9
-        if record["iperf3_error"] and lasted_s < request["duration_s"] <= found["seconds"]:
+        if record["iperf3_error"] and _lasted_s(record) < request["duration_s"] <= found["seconds"]:
             return str(record["iperf3_error"])
     return None
 
@@ -72,12 +73,18 @@ def _data(packets: pl.DataFrame, flow: int) -> pl.DataFrame:
     return packets.filter(pl.col("to_client") & (pl.col("len_bytes") > 0) & (pl.col("flow") == flow))
 
 
-def _captured(request: FlowPlan, packets: pl.DataFrame) -> Extent:
-    """Measure a download whose packets were captured."""
+def _lasted_s(record: DownloadRecord) -> float:
+    """Return how long the client was there from the first data on."""
+    return (record["until_ns"] - record["data_ns"]) / 1e9
+
+
+def _captured(request: FlowPlan, lasted_s: float, packets: pl.DataFrame) -> Extent:
+    """Measure a download whose packets were captured; it ends with iperf3, whose time began before late first data."""
     data = _data(packets, FLOW)
     data_s = float(data["t_s"][0])
+    most_s = request["duration_s"] if "size_bytes" in request else min(request["duration_s"], lasted_s)
     had = packets.filter((pl.col("flow") == FLOW) & (pl.col("ack_bytes") > request.get("size_bytes", np.inf)))
-    end_s = min([data_s + request["duration_s"], *had.filter(~pl.col("to_client"))["t_s"].head(1)])
+    end_s = min([data_s + most_s, *had.filter(~pl.col("to_client"))["t_s"].head(1)])
     first, length = (data.filter(pl.col("t_s") <= end_s)[name].cast(pl.Int64).to_numpy() for name in EXTENT)
     return _download(FLOW, data_s, end_s, unique_bytes(first, length))
 

@@ -117,8 +117,13 @@ def followed(**counted: int) -> Callable[..., None]:
     return put_in
 
 
+def late_first_data(_plan: Any, node: dict[str, Any], _tables: Any) -> None:
+    node["downloads"][0]["data_ns"] += 800_000_000
+
+
 def short_download(_plan: Any, node: dict[str, Any], _tables: Any) -> None:
     node["downloads"][0]["until_ns"] -= 800_000_000
+    node["downloads"][0]["iperf3"]["end"]["sum_received"]["seconds"] -= 0.8
 
 
 def drop_of_a_line_without_loss(plan: Any, node: dict[str, Any], _tables: Any) -> None:
@@ -161,6 +166,14 @@ def test_a_check_fails_when_its_cause_is_put_in(put_in: Callable[..., None], nam
     parts: Parts = copy.deepcopy(PLAN), copy.deepcopy(NODE), dict(TABLES)
     put_in(*parts)
     assert [check for check, found in checked(*parts).items() if not found["ok"]] == [name]
+
+
+def test_a_download_whose_first_data_came_late_lasted_its_time_by_iperf3s_own() -> None:
+    parts: Parts = copy.deepcopy(PLAN), copy.deepcopy(NODE), dict(TABLES)
+    late_first_data(*parts)
+    assert checked(*parts)["download lasted"]["ok"]
+    parts[1]["downloads"][0]["iperf3"] = None
+    assert not checked(*parts)["download lasted"]["ok"]
 
 
 @pytest.mark.parametrize("counter", ["qdisc_dropped_pkts", "tx_dropped_pkts"])
