@@ -42,7 +42,7 @@ class Visitor(Origin):
 
     @property
     def module_file(self) -> str:
-        """Return the name of the C file that is built."""
+        """Return the name of the C file that is built; a visitor with `needs` may have none."""
         return next(name for name in self.files if name.endswith(".c"))
 
     @model_validator(mode="after")
