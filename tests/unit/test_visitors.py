@@ -3,6 +3,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -83,7 +84,7 @@ def test_no_visitor_has_the_name_of_a_sender_of_the_labs(own: Path) -> None:
         ({"algorithm": "a_name_that_is_too_long"}, r"algorithm=a_name_that_is_too_long: must "),
     ],
 )
-def test_a_wrong_visitor_is_refused_in_one_line(own: Path, changes: dict[str, object], rule: str) -> None:
+def test_a_wrong_visitor_is_refused_in_one_line(own: Path, changes: dict[str, Any], rule: str) -> None:
     written(own, **changes)
     with pytest.raises(UserError, match=rule) as error:
         load_visitors()
