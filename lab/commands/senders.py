@@ -13,13 +13,13 @@ console = Console(highlight=False)
 
 @app.command("list")
 def list_() -> None:
-    """List visitors: name, label, licence, fetched or not, and what those need that cannot be built.
+    """List visitors: label, licence, fetched or not, their slow start, and what those need that cannot be built.
 
     Example: `lab senders list`
     """
     from lab.commands.visitors import listing
 
-    console.print(listing())
+    console.print("\n".join(listing()), soft_wrap=True, markup=False)
 
 
 @app.command()

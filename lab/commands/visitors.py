@@ -2,12 +2,10 @@
 """Visitors in a comparison: found by name, built for the virtual kernel, and smoke-tested before any trial."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from rich.console import Console, Group
-from rich.table import Table
-from rich.text import Text
+from rich.console import Console
 
 from lab.backends.virtual import Virtual
 from lab.kernel.own.build import OwnModule, build_own
@@ -64,14 +62,13 @@ def _built(source: OwnSource, virtual: Virtual, console: Console) -> OwnModule:
         raise
 
 
-def listing() -> Group:
-    """Return every visitor with its label, licence, fetched or not; then what some need to be built."""
-    visitors = load_visitors()
-    table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 0))
-    for name, visitor in visitors.items():
+def listing() -> Iterator[str]:
+    """Yield the lines of every visitor: its label, licence, fetched or not, its slow start, and what it needs."""
+    for name, visitor in load_visitors().items():
         licence = visitor.licence if visitor.may_be_passed_on else "no licence"
-        table.add_row(name, visitor.label, licence, "fetched" if is_fetched(name, visitor) else "")
-    needs = [Text(f"{name} needs {visitor.needs}") for name, visitor in visitors.items() if visitor.needs]
-    return Group(
-        table, Text(), *needs, Text("'lab senders fetch NAME' fetches one, 'lab compare --cca NAME,...' runs it.")
-    )
+        state = "fetched" if is_fetched(name, visitor) else "not fetched"
+        yield f"{name:17} {visitor.label}, {licence}, {state}"
+        yield f"  {visitor.slow_start}"
+        if visitor.needs:
+            yield f"  needs {visitor.needs}"
+    yield "'lab senders fetch NAME' fetches one, 'lab compare --cca NAME,...' runs it."
