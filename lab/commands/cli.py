@@ -11,6 +11,7 @@ from rich.console import Console
 from lab.commands import box as box_command
 from lab.commands import bundle as bundle_command
 from lab.commands import cca as cca_command
+from lab.commands import senders as senders_command
 from lab.commands.traces import traces_app
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ kernel_app = typer.Typer(no_args_is_help=True, help="The virtual-time kernel and
 app.add_typer(kernel_app, name="kernel")
 app.add_typer(traces_app, name="traces")
 app.add_typer(cca_command.app, name="cca")
+app.add_typer(senders_command.app, name="senders")
 app.add_typer(box_command.app, name="box")
 app.add_typer(box_command.image_app, name="image")
 app.add_typer(bundle_command.app, name="bundle")
@@ -296,6 +298,8 @@ def compare(
     """Compare senders over kinds of link, and rank them on one page.
 
     Example: `lab compare --cca search,cubic,bbr,hystartpp --links geo,leo`
+
+    With a sender that others wrote (`lab senders list`): `lab compare --cca search,pcc_vivace`
     """
     from lab.commands.compare import Chosen, Course, compare_known
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`lab compare`: a campaign of senders over kinds of link, and one page that ranks them."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -13,6 +14,7 @@ from lab.base.errors import UserError, field_error, going_on
 from lab.commands.prepare import prepare
 from lab.commands.progress import BOOT_S, TrialBar
 from lab.commands.run import VIRTUAL_S_PER_S
+from lab.commands.visitors import visiting
 from lab.evaluation.compare import record
 from lab.evaluation.compare.campaign import State, campaign, looks_of
 from lab.evaluation.compare.comparison import SEED, TRIALS, Comparison, known_senders
@@ -24,6 +26,7 @@ from lab.report.compare.write import Written, write, write_reports
 from lab.runs.link_kinds import COMMAND_LINE, Link, links
 from lab.runs.options import RunOptions
 from lab.runs.recordings import unfetched
+from lab.schema.cca import Cca
 
 AGAIN = "lab compare --resume"
 
@@ -56,9 +59,14 @@ class Chosen:
     seed: int | None = None
     quick: bool = False
 
-    def comparison(self) -> Comparison:
-        """Return the comparison of senders of cca.yml; the first is the subject."""
-        senders = known_senders(_names(self.ccas))
+    @property
+    def names(self) -> list[str]:
+        """Return the senders' names."""
+        return _names(self.ccas)
+
+    def comparison(self, visitors: Mapping[str, Cca]) -> Comparison:
+        """Return the comparison of visitors and of senders of cca.yml; the first is the subject."""
+        senders = known_senders(self.names, visitors)
         chosen = links(_names(self.links) if self.links else None, self.duration_s, self.quick)
         trials = (1 if self.quick else TRIALS) if self.trials is None else self.trials
         seed = SEED if self.seed is None else self.seed
@@ -70,10 +78,12 @@ def _names(text: str) -> list[str]:
 
 
 def compare_known(chosen: Chosen, course: Course, options: RunOptions, console: Console) -> None:
-    """Compare senders of cca.yml, on the links whose recordings are there."""
-    comparison = fetched(chosen.comparison(), console)
-    site = prepare(Recipe(), console).site
-    compare(comparison, replace(course, reports=course.reports and not chosen.quick), site, options, console)
+    """Compare senders of cca.yml and visitors, on the links whose recordings are there."""
+    visitors = visiting(chosen.names)
+    comparison = fetched(chosen.comparison(visitors.senders), console)
+    built, virtual = visitors.built(prepare(Recipe(), console), console)
+    comparison = replace(comparison, senders={**comparison.senders, **built})
+    compare(comparison, replace(course, reports=course.reports and not chosen.quick), virtual.site, options, console)
 
 
 def fetched(comparison: Comparison, console: Console) -> Comparison:

@@ -180,5 +180,7 @@ def own_file(module: str) -> str:
 
 
 def _events(ccas: list[Cca]) -> dict[str, str]:
-    events = EVENTS | (SEARCH_EVENTS if any(cca.slow_start_exit == "search" for cca in ccas) else {})
+    events = EVENTS | (
+        SEARCH_EVENTS if any(cca.reports_exit and cca.slow_start_exit == "search" for cca in ccas) else {}
+    )
     return {name: condition.format(port=PORT) for name, condition in events.items()}

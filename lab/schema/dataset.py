@@ -53,21 +53,13 @@ class File(Description):
     whole: bool = True  # the file is also a recording as a whole
 
 
-class Collection(Strict):
-    """Recordings that share an origin and a licence."""
+class Origin(Strict):
+    """A public repository at one commit, and the licence of what is taken from it."""
 
-    link: Text
     repository: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+$")]
     commit: Annotated[str, Field(pattern="^[0-9a-f]{40}$")]
-    archive: Annotated[Inside, Field(pattern=r"\.zip$")] | None = None
-    path: Inside | None = None
     licence: Text
     attribution: Text
-    recorded: Annotated[list[Meaning], Field(min_length=1)] | None = None
-    holds: Text | None = None
-    options: dict[str, str | int | float] = {}
-    files: Annotated[dict[Inside, File], Field(min_length=1)]
-    documents: dict[Inside, Document]
 
     @property
     def may_be_passed_on(self) -> bool:
@@ -78,6 +70,19 @@ class Collection(Strict):
     def terms(self) -> str:
         """Return the licence, or the meaning of its absence."""
         return self.licence if self.may_be_passed_on else "no licence (for your own use, cannot be passed on)"
+
+
+class Collection(Origin):
+    """Recordings that share an origin and a licence."""
+
+    link: Text
+    archive: Annotated[Inside, Field(pattern=r"\.zip$")] | None = None
+    path: Inside | None = None
+    recorded: Annotated[list[Meaning], Field(min_length=1)] | None = None
+    holds: Text | None = None
+    options: dict[str, str | int | float] = {}
+    files: Annotated[dict[Inside, File], Field(min_length=1)]
+    documents: dict[Inside, Document]
 
     @model_validator(mode="after")
     def _is_complete(self) -> "Collection":

@@ -10,7 +10,7 @@ from urllib.parse import quote
 from lab.base import paths
 from lab.base.cache import finished
 from lab.base.errors import UserError, field_error
-from lab.schema.dataset import Collection, Collections, Description, File, Meaning
+from lab.schema.dataset import Collection, Collections, Description, File, Meaning, Origin
 from lab.schema.load import load, shown
 from lab.traces.importers.reading.importer import Option
 
@@ -90,8 +90,8 @@ def cache_folder() -> Path:
     return paths.cache() / "traces"
 
 
-def url_of(origin: Collection, path: str) -> str:
-    """Return the raw URL of a path of a collection's origin."""
+def url_of(origin: Origin, path: str) -> str:
+    """Return the raw URL of a path of an origin."""
     return "/".join((os.environ.get("LAB_TRACES_ORIGIN") or ORIGIN, origin.repository, origin.commit, quote(path)))
 
 

@@ -90,10 +90,10 @@ def _store(wanted: Dataset, candidates: Iterable[Candidate]) -> str | None:
     with publish(wanted.folder) as draft:
         if draft is None:
             return None
-        return _take(wanted.name, wanted.own, draft / PurePosixPath(wanted.file).name, candidates)
+        return take(wanted.name, wanted.own, draft / PurePosixPath(wanted.file).name, candidates)
 
 
-def _take(name: str, wanted: File | Document, file: Path, candidates: Iterable[Candidate]) -> str:
+def take(name: str, wanted: File | Document, file: Path, candidates: Iterable[Candidate]) -> str:
     """Copy the first candidate that has the checksum; a named one with another checksum is refused and kept."""
     wrong: list[tuple[Candidate, Path, str]] = []
     for candidate in candidates:
@@ -127,7 +127,7 @@ def _documents(collection: str, origin: Collection, mirror: Mirror | None) -> It
             if draft:
                 for file, document in origin.documents.items():
                     found = _document(collection, file, document, origin, mirror)
-                    _take(f"{collection}/{file}", document, draft / file, found)
+                    take(f"{collection}/{file}", document, draft / file, found)
     except Refused as error:
         yield f"  licence text not stored: {error}"
     if finished(folder):

@@ -40,6 +40,12 @@ def test_a_plan_is_plain_json() -> None:
     assert json.loads(json.dumps(plan)) == plan
 
 
+def test_bins_are_traced_for_a_search_that_reports_and_for_no_other() -> None:
+    foreign = CCAS["search"].model_copy(update={"name": "foreign", "module": "foreign", "reports_exit": False})
+    assert "search:search_bin" in plan_of("search")["trace"]["events"]
+    assert "search:search_bin" not in make_plan(GEO, foreign, draw(GEO, 1))["trace"]["events"]
+
+
 def test_only_the_bottlenecks_are_slower_than_the_wires() -> None:
     specs = {shape["part"]: shape["spec"] for shape in plan_of("cubic", 1)["shapes"]}
     assert 0 < specs["bottleneck"]["start_bps"] <= 144e6

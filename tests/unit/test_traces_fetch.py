@@ -2,11 +2,8 @@
 """Recordings come from their origin or a folder, verified, whole or not at all; the network is a server of ours."""
 
 import io
-import threading
 import zipfile
 from collections.abc import Iterator
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -16,6 +13,7 @@ from lab.traces.candidates import Mirror
 from lab.traces.datasets import Dataset
 from lab.traces.fetch import chosen, fetch
 from tests.command import lab
+from tests.origins import serving
 from tests.recordings import COMMIT, collection, sha256
 from tests.traces_real import FOLDER as REAL
 from tests.traces_real import needs_real
@@ -29,22 +27,14 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "cache" / "traces"
 
 
-class Quiet(SimpleHTTPRequestHandler):
-    def log_message(self, *_: object) -> None:
-        pass
-
-
 @pytest.fixture
 def origin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A server with the origin's paths; its folder of the tests' repository."""
     root = tmp_path / "origin"
     (root / "someone/somewhere" / COMMIT / "data").mkdir(parents=True)
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(root)))
-    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
-    monkeypatch.setenv("LAB_TRACES_ORIGIN", f"http://127.0.0.1:{server.server_port}")
-    yield root / "someone/somewhere" / COMMIT
-    server.shutdown()
-    server.server_close()
+    with serving(root) as address:
+        monkeypatch.setenv("LAB_TRACES_ORIGIN", address)
+        yield root / "someone/somewhere" / COMMIT
 
 
 def stored(requested: Dataset) -> bytes:
