@@ -117,7 +117,7 @@ def followed(**counted: int) -> Callable[..., None]:
     return put_in
 
 
-def late_first_data(_plan: Any, node: dict[str, Any], _tables: Any) -> None:
+def late_first_data(_plan: Any, node: Any, _tables: Any) -> None:
     node["downloads"][0]["data_ns"] += 800_000_000
 
 
