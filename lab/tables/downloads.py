@@ -3,8 +3,8 @@
 
 A download's time begins with the first data segment that arrives at its client (`data_s`) and ends `duration_s` later,
 or once the client has acknowledged `size_bytes`. It ends with iperf3 at the latest, whose own time runs from its
-request on: on a link that is silent for seconds then, the first data are late. Bytes are unique payload: what came twice counts
-once, what came out of order counts.
+request on: on a link that is silent for seconds then, the first data are late. Bytes are unique payload: what came
+twice counts once, what came out of order counts.
 """
 
 import statistics
