@@ -12,13 +12,19 @@ from lab.base.plain_file import MEGABYTE, read_plain, write_whole
 RAW = "kernel.log"  # in a trial's folder while it runs
 STORED = f"{RAW}.zst"
 FAILED = "failed"  # folder of a run: logs of trials without a result
+INIT = b"Run /usr/bin/python3 as init process"
 MOST_BYTES = 16 * MEGABYTE
 
 
 def keep_log(folder: Path) -> None:
-    """Compress the log of a trial's folder; a backend that has none leaves none."""
+    """Compress the log of a trial's folder; a backend that has none leaves none.
+
+    A virtual kernel's lines of before its init are left out: they name memory of the host, and no trial is to differ by
+    that.
+    """
     if (folder / RAW).is_file():
-        (folder / STORED).write_bytes(_compressed((folder / RAW).read_bytes()))
+        log = (folder / RAW).read_bytes()
+        (folder / STORED).write_bytes(_compressed(log[max(log.find(INIT), 0) :]))
 
 
 def keep_failed_log(draft: Path, run: Path, trial: str) -> None:

@@ -15,6 +15,7 @@ from lab.node.plan import Plan, Shape
 from lab.runs import pool
 from lab.runs.trial import STORED, Job, run_trial
 from lab.tables.digests import SUMS
+from lab.tables.kernel_log import read_log
 from lab.tables.link import read_link
 from lab.tables.stored_trial import Trial
 from tests.conftest import SMALL, experiment_on
@@ -188,3 +189,8 @@ def test_steps_hold_from_their_time_on_and_the_end_of_a_series_is_none(
 ) -> None:
     (tmp_path / "steps.tsv").write_text(steps)
     assert read_link(tmp_path, [shape(part, {"kind": "replay"} | mode, "steps.tsv")], 1.0).rows() == rows
+
+
+def test_the_kernels_log_is_stored_from_its_init_on(tmp_path: Path) -> None:
+    run_trial(job(tmp_path))
+    assert read_log(tmp_path, "cubic-003") == "Run /usr/bin/python3 as init process\ncubic: a line of the kernel\n"

@@ -20,7 +20,6 @@ HERE = Path(__file__).parent
 PLACE = "/tmp/own"  # where it is built
 INTERFACE = "/tmp/interface"  # slow_start.h and its symbols, of the lab's own modules
 MODULE, DEBUG, FACTS = "own.ko", "own.debug.ko", "own.json"
-TUPLES = ("depends", "parameters", "warnings")
 BUILD_S = 120
 DUMP = ["readelf", "--debug-dump=info"]
 DUMP_BYTES = 256 << 20
@@ -58,7 +57,8 @@ def build_own(source: OwnSource, tree: Tree) -> OwnModule:
                 _build(source, tree, draft)
     use(folder)
     facts = json.loads((folder / FACTS).read_text())
-    return OwnModule(source, folder, facts["name"], *(tuple(facts[name]) for name in TUPLES))
+    warnings = tuple(line.replace(PLACE, str(source.folder)) for line in facts["warnings"])
+    return OwnModule(source, folder, facts["name"], tuple(facts["depends"]), tuple(facts["parameters"]), warnings)
 
 
 def _build(source: OwnSource, tree: Tree, draft: Path) -> None:
@@ -82,7 +82,7 @@ def _build(source: OwnSource, tree: Tree, draft: Path) -> None:
         "name": module.stem.replace("-", "_"),
         "depends": [name for name in depends.strip().split(",") if name],
         "parameters": [line.split(":")[0] for line in parameters.splitlines()],
-        "warnings": [each.line for each in diagnostics],
+        "warnings": [each.line.replace(str(source.folder), PLACE) for each in diagnostics],
     }
     (draft / FACTS).write_text(json.dumps(facts))
     builder.run(["strip", "--strip-debug", module.name])
