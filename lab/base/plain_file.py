@@ -28,8 +28,8 @@ def require_plain(path: Path, most_bytes: int | None = None) -> None:
 def read_plain(path: Path, most_bytes: int) -> bytes:
     """Read a plain file of bounded size; UserError where it is another one, OSError where it cannot be read."""
     require_plain(path, most_bytes)
-    with path.open("rb") as file:
-        return file.read(most_bytes)
+    with path.open("rb") as file:  # to read makes room for all that it may return
+        return file.read(min(most_bytes, max(os.fstat(file.fileno()).st_size, MEGABYTE)))
 
 
 def require_folder(path: Path) -> None:

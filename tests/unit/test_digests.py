@@ -13,6 +13,7 @@ import pytest
 
 from lab.base.errors import UserError
 from lab.base.paths import REPO
+from lab.base.plain_file import read_plain
 from lab.judge.judged import OUTCOMES, judged
 from lab.judge.stored import without_digests
 from lab.report import trust
@@ -212,3 +213,9 @@ def test_sha256sum_checks_a_trial_too(tmp_path: Path) -> None:
     assert subprocess.run(check, cwd=tmp_path, capture_output=True, check=False).returncode == 0
     (tmp_path / "table.parquet").write_bytes(b"Content")
     assert subprocess.run(check, cwd=tmp_path, capture_output=True, check=False).returncode == 1
+
+
+def test_a_small_file_is_read_in_little_memory_whatever_its_limit(tmp_path: Path) -> None:
+    file = tmp_path / "small"
+    file.write_bytes(b"x" * 10)
+    assert read_plain(file, 1 << 50) == b"x" * 10
