@@ -52,7 +52,7 @@ class TryRequest:
     @property
     def links(self) -> tuple[Link, ...]:
         """Return the chosen links."""
-        return links(_names(self.link_names) if self.link_names else None, self.duration_s)
+        return links(_names(self.link_names) if self.link_names else None, self.duration_s, self.quick)
 
     @property
     def count(self) -> int:
