@@ -11,6 +11,7 @@ import sys
 import time
 from pathlib import Path
 
+from lab.backends.own_trees import virtual_tree
 from lab.base import paths
 from lab.base.errors import UserError
 from lab.base.scratch import scratch_folder
@@ -18,7 +19,6 @@ from lab.bench.measured import Figure, store
 from lab.kernel import build
 from lab.kernel.own.build import build_own
 from lab.kernel.own.source import read_source
-from lab.kernel.own.tree import virtual_tree
 from lab.kernel.recipe import Recipe
 
 EXAMPLE = paths.REPO / "docs/tutorials/my_cc.c"

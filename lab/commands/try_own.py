@@ -13,6 +13,7 @@ from rich.console import Console
 from lab.backends import real, vagrant
 from lab.backends.backend import Site
 from lab.backends.choose import COMMAND_LINE, choose, real_backend
+from lab.backends.own_trees import stock_tree, virtual_tree
 from lab.backends.virtual import Virtual, find_built
 from lab.base.errors import field_error
 from lab.commands.compare import Course, compare, fetched
@@ -22,7 +23,7 @@ from lab.images.vm import stock
 from lab.kernel.own.build import OwnModule, build_own
 from lab.kernel.own.diagnostics import BuildError
 from lab.kernel.own.source import OwnSource, read_source
-from lab.kernel.own.tree import Tree, stock_tree, virtual_tree
+from lab.kernel.own.tree import Tree
 from lab.kernel.recipe import Recipe
 from lab.runs.link_kinds import Link, links
 from lab.runs.options import RunOptions

@@ -7,18 +7,21 @@ import pytest
 
 from lab.base.errors import UserError
 from lab.kernel.own.build import OwnModule
+from lab.kernel.own.builder import Sandboxed
 from lab.kernel.own.source import read_source
+from lab.kernel.own.tree import Tree
 from lab.node.smoke import Flow
 from lab.runs.own.senders import Passed, own_senders
 from lab.schema.cca import load_ccas
 
+TREE = Tree((), Path("/nowhere"), "", Sandboxed(Path("/nowhere")))  # builds nothing here
 FLOW: Flow = {"got_bytes": 1, "least_cwnd_pkts": 1, "most_cwnd_pkts": 1}
 
 
 def passed(path: Path, *algorithms: str, content: str = "", depends: tuple[str, ...] = (), **params: int) -> Passed:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(content or str(path))
-    module = OwnModule(read_source(path), path.parent, path.stem, depends, tuple(params), ())
+    module = OwnModule(read_source(path), TREE, path.parent, path.stem, depends, tuple(params), ())
     return Passed(module, params, {"algorithms": {name: [FLOW] for name in algorithms}, "parameters": {}, "leaks": []})
 
 

@@ -5,8 +5,9 @@ import shutil
 from pathlib import Path
 
 from lab.base.scratch import scratch_folder
-from lab.images import image
-from lab.kernel.own.build import DEBUG, PLACE, Builder, OwnModule
+from lab.images.steps.bounded import Step
+from lab.kernel.own.build import DEBUG, OwnModule
+from lab.kernel.own.builder import PLACE
 
 
 class Where:
@@ -17,16 +18,14 @@ class Where:
 
     def line(self, function: str, offset: int) -> str | None:
         """Return file:line of an offset in a function, or None where the module's information lacks it."""
+        address = _address(self.module.symbols, function)
+        if address is None:
+            return None
+        find = Step(("addr2line", "-e", DEBUG, "-j", ".text", hex(address + offset)))
         with scratch_folder() as folder:
-            work = folder / "work"
-            work.mkdir()
-            shutil.copyfile(self.module.debug_file, work / DEBUG)
-            builder = Builder(image.ensure("builder").root, work)
-            address = _address(builder.run(["nm", DEBUG]).output, function)
-            if address is None:
-                return None
-            found = builder.run(["addr2line", "-e", DEBUG, "-j", ".text", hex(address + offset)]).output
-        return self._own(found.strip())
+            shutil.copyfile(self.module.debug_file, folder / DEBUG)
+            (done,) = self.module.tree.builder.run([find], folder, [], None)
+        return self._own(done.output.strip())
 
     def _own(self, found: str) -> str | None:
         """Return a place as the user knows it; None for one in the kernel's headers."""
