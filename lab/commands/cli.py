@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The `lab` command: each command reads its arguments and calls one function."""
 
+import shlex
+import sys
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -161,6 +163,12 @@ def run(
     run_and_report(request, where, _options(jobs, scheduler, no_pcap), resume, console)
 
 
+def _again() -> str:
+    """Return the present command with --resume: what goes on takes the same options."""
+    words = [word for word in sys.argv[1:] if word != "--resume"]
+    return shlex.join(["lab", *words, "--resume"])
+
+
 @app.command("try")
 def try_(
     sources: Annotated[list[Path], typer.Argument(help="C files, or folders with a Kbuild: one module each.")],
@@ -197,8 +205,7 @@ def try_(
     request = TryRequest(
         tuple(sources), tuple(param or ()), against, links, trials, duration, seed, quick, sanitize, backend, engine
     )
-    again = f"lab try {' '.join(map(str, sources))} --resume"
-    course = Course(budget_minutes=budget, resume=resume, again=again)
+    course = Course(budget_minutes=budget, resume=resume, again=_again())
     try_own(request, course, _options(jobs, None, no_pcap), console)
 
 

@@ -51,8 +51,8 @@ def guest_steps(
         Path("/dev", name).symlink_to(f"/proc/self/{target}")
     for name, place in places.items():
         shutil.copytree(TRIAL / IN / name, place)
-        for path in (Path(place), *Path(place).rglob("*")):
-            os.chown(path, USER, USER, follow_symlinks=False)
+    for path in (Path(folder), *Path(folder).rglob("*")):
+        os.chown(path, USER, USER, follow_symlinks=False)
     os.chdir(folder)
     os.environ.clear()
     os.environ.update(environment)

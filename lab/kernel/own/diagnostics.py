@@ -11,11 +11,12 @@ from lab.kernel.own.source import OwnSource
 
 MOST_LINES = 40
 COMPILER = re.compile(
-    r"^(?P<file>[^\s:]+):(?P<line>\d+):(?:(?P<column>\d+):)? (?P<kind>fatal error|error|warning): (?P<text>.*)$"
-)
+    r"^(?P<file>[^\s:]+):(?P<line>\d+):(?:(?P<column>\d+):)? (?P<kind>fatal error|[Ee]rror|[Ww]arning): (?P<text>.*)$"
+)  # capital letters: the assembler's
 MODPOST = re.compile(r"^(?P<kind>ERROR|WARNING): modpost: (?P<text>.*)$")
 MAKE = re.compile(r"^(?P<file>[^\s:]+):(?P<line>\d+): \*\*\* (?P<text>.*?)\.?(?:  Stop\.)?$")
 GRAVE = re.compile(r"initializer-string for array of .char. is too long")  # a name without its NUL
+ASSEMBLY = re.compile(r"/tmp/cc\w+\.s$")  # what the compiler made of a source
 FLAG = re.compile(r" \[(?:-W[\w=+-]+(?:,-W[\w=+-]+)*)\]$")
 
 
@@ -49,19 +50,23 @@ def read_diagnostics(output: str, place: str, source: OwnSource) -> list[Diagnos
     """Read the output of make in `place`, with the user's own paths; each complaint once."""
     found: dict[Diagnostic, None] = {}
     for line in output.splitlines():
-        if each := _compiler(line, place, source.folder) or _modpost(line, place, source.path):
+        if each := _compiler(line, place, source) or _modpost(line, place, source.path):
             found[each] = None
     return list(found)
 
 
-def _compiler(line: str, place: str, folder: Path) -> Diagnostic | None:
+def _compiler(line: str, place: str, source: OwnSource) -> Diagnostic | None:
     match = COMPILER.match(line) or MAKE.match(line)
     if not match:
         return None
     fields = match.groupdict()
-    kind = "warning" if fields.get("kind") == "warning" and not GRAVE.search(fields["text"]) else "error"
+    kind = (
+        "warning" if (fields.get("kind") or "").lower() == "warning" and not GRAVE.search(fields["text"]) else "error"
+    )
     message = FLAG.sub("", fields["text"])
-    file = _own_path(fields["file"], place, folder)
+    if ASSEMBLY.match(fields["file"]):
+        return Diagnostic(str(source.path), 0, 0, kind, f"assembler: {message}")
+    file = _own_path(fields["file"], place, source.folder)
     return Diagnostic(file, int(fields["line"]), int(fields.get("column") or 0), kind, message + hint_of(message))
 
 

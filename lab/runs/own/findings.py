@@ -8,9 +8,12 @@ from dataclasses import dataclass
 from lab.kernel.own.where import Where
 from lab.node.smoke import Flow, Smoke
 from lab.node.splats import splats
+from lab.schema.cca import ALGORITHM
 
 HUGE_CWND_PKTS = 1_000_000  # the link holds 130 segments
 ENDLESS = "of processor time"  # how an ended kernel's error ends
+OF_EVERY_MODULE = "loading out-of-tree module taints kernel."
+NAME_RULE = "must be letters, digits and _ . - only, and begin with no . or -"
 OF_THE_END = ("Modules linked in:", "Kernel panic")  # what a kernel prints that is ended: see Watched
 PLACE = re.compile(r"(\w+)(?:\.\w+)*\+0x([0-9a-f]+)/0x[0-9a-f]+ \[(\w+)\]")
 MEMORY = re.compile(r"Out of memory|page allocation failure|System is deadlocked on memory")
@@ -29,6 +32,7 @@ HINTS = (
     ("File exists", "a module of this name is part of the kernel: name the file otherwise"),
     ("Invalid module format", "it was built for another kernel"),
     ("Device or resource busy", "it cannot be unloaded: it has no module_exit"),
+    ("could not insert module", "its module_init returned this error, or it does not take a parameter"),
     ("is in use", "a flow still holds it: a hook kept a reference, or .owner is not THIS_MODULE"),
 )
 
@@ -65,6 +69,8 @@ def faults(log: str, error: str, step: str, result: Smoke | None, where: Where) 
 
 def _result_faults(result: Smoke) -> Iterator[Finding]:
     for algorithm, flows in result["algorithms"].items():
+        if not re.fullmatch(ALGORITHM, algorithm):
+            yield Finding(f"name={algorithm!r}: {NAME_RULE}")
         for flow in flows:
             yield from _flow_faults(algorithm, flow)
 
@@ -97,7 +103,9 @@ def _meaning(splat: str) -> str:
 
 def _refusal(error: str) -> str:
     """Return the kernel's own reason where a tool's error names it."""
-    _, _, kernel = error.partition("; kernel: ")
+    tool, _, kernel = error.partition("; kernel: ")
+    if kernel.endswith(OF_EVERY_MODULE):
+        return tool
     return f"the kernel refuses it: {kernel}" if kernel not in ("", "silent") else error
 
 
