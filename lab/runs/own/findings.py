@@ -20,6 +20,7 @@ MEMORY = re.compile(r"Out of memory|page allocation failure|System is deadlocked
 MEANINGS = (  # of the first line of a complaint, for those whose own text says little
     ("Segfault with no mm", "a bad pointer (Segfault with no mm)"),
     ("Kernel mode fault", "a bad pointer (Kernel mode fault)"),
+    ("Kernel mode signal 8", "a division by zero (Kernel mode signal 8)"),
     ("scheduling while atomic", "a hook that sleeps (scheduling while atomic)"),
     ("sleeping function called from invalid context", "a hook that sleeps (BUG: sleeping function called)"),
 )
