@@ -32,7 +32,7 @@ def _builder(built: Path, kernel: Kernel) -> Builder:
     builder = image.find("builder")
     if builder is None:
         raise UserError(f"builder image: not in {paths.cache()}: {ELSEWHERE}")
-    return Confined(builder.root, {BUILD: built}, build.find(Recipe()) or kernel)
+    return Confined(builder.root, {BUILD: built.resolve()}, build.find(Recipe()) or kernel)
 
 
 def stock_tree(stock: Stock) -> Tree:

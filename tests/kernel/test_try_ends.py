@@ -132,7 +132,7 @@ def on_a_full_disk(place: Place, small: str, left_bytes: int, first: bool = Fals
     return kept
 
 
-@pytest.mark.parametrize(("small", "left_bytes"), [("cache", 0), ("cache", 300_000), ("tmp", 0), ("results", 0)])
+@pytest.mark.parametrize(("small", "left_bytes"), [("cache", 0), ("cache", 300_000), ("tmp", 16_384), ("results", 0)])
 def test_a_full_disk_is_one_line_and_no_harm(place: Place, small: str, left_bytes: int) -> None:
     kept = on_a_full_disk(place, small, left_bytes)
     assert (kept / "status").read_text() == "2\n"

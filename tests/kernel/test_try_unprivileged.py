@@ -37,6 +37,7 @@ def test_it_builds_tests_and_compares_a_module_to_the_same_result(tmp_path: Path
     printed, errors = process.communicate(timeout=10 * ENOUGH_S)
     assert process.returncode == 0, errors + printed
     assert "smoke test passed" in printed
+    assert printed.count("sandbox none, since bwrap: ") == 1
     assert list((tmp_path / "tmp").iterdir()) == []
     with_rights = lab(tmp_path / "other", *words, LAB_SANDBOX="bubblewrap")
     assert with_rights.returncode == 0, with_rights.stderr

@@ -108,7 +108,7 @@ def _steps(tree: Tree) -> list[Step]:
         _shell(ITS_STRUCTS, DUMP_BYTES),
         _shell("modinfo -F depends ./*.ko"),
         _shell("modinfo -F parm ./*.ko"),
-        _shell("nm ./*.ko", SYMBOLS_BYTES),
+        _shell("nm --format=sysv ./*.ko", SYMBOLS_BYTES),
         _shell(f"strip --strip-debug -o {STRIPPED} ./*.ko"),
     ]
 

@@ -2,7 +2,7 @@
 """What the compiler and the kernel's build complain of, with the user's own path and a hint for Linux 6.12."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lab.base.errors import UserError
@@ -15,6 +15,7 @@ COMPILER = re.compile(
 )  # capital letters: the assembler's
 MODPOST = re.compile(r"^(?P<kind>ERROR|WARNING): modpost: (?P<text>.*)$")
 MAKE = re.compile(r"^(?P<file>[^\s:]+):(?P<line>\d+): \*\*\* (?P<text>.*?)\.?(?:  Stop\.)?$")
+EXPANSION = re.compile(r"^(?P<file>[^\s:]+):(?P<line>\d+):(?P<column>\d+): note: in expansion of macro ")
 GRAVE = re.compile(r"initializer-string for array of .char. is too long")  # a name without its NUL
 ASSEMBLY = re.compile(r"/tmp/cc\w+\.s$")  # what the compiler made of a source
 FLAG = re.compile(r" \[(?:-W[\w=+-]+(?:,-W[\w=+-]+)*)\]$")
@@ -48,11 +49,21 @@ class BuildError(UserError):
 
 def read_diagnostics(output: str, place: str, source: OwnSource) -> list[Diagnostic]:
     """Read the output of make in `place`, with the user's own paths; each complaint once."""
-    found: dict[Diagnostic, None] = {}
+    found: list[Diagnostic] = []
     for line in output.splitlines():
         if each := _compiler(line, place, source) or _modpost(line, place, source.path):
-            found[each] = None
-    return list(found)
+            found.append(each)
+        elif found and (note := EXPANSION.match(line)):
+            found[-1] = _expanded(found[-1], note, place, source.folder)
+    return list(dict.fromkeys(found))
+
+
+def _expanded(each: Diagnostic, note: re.Match[str], place: str, folder: Path) -> Diagnostic:
+    """Return a complaint about a macro of the kernel's at the user's line that has it."""
+    if Path(each.file).is_relative_to(folder) or not Path(note["file"]).is_relative_to(place):
+        return each
+    file = _own_path(note["file"], place, folder)
+    return replace(each, file=file, line_number=int(note["line"]), column=int(note["column"]))
 
 
 def _compiler(line: str, place: str, source: OwnSource) -> Diagnostic | None:
@@ -60,9 +71,8 @@ def _compiler(line: str, place: str, source: OwnSource) -> Diagnostic | None:
     if not match:
         return None
     fields = match.groupdict()
-    kind = (
-        "warning" if (fields.get("kind") or "").lower() == "warning" and not GRAVE.search(fields["text"]) else "error"
-    )
+    harmless = (fields.get("kind") or "").lower() == "warning" and not GRAVE.search(fields["text"])
+    kind = "warning" if harmless else "error"
     message = FLAG.sub("", fields["text"])
     if ASSEMBLY.match(fields["file"]):
         return Diagnostic(str(source.path), 0, 0, kind, f"assembler: {message}")

@@ -18,10 +18,11 @@ class Where:
 
     def line(self, function: str, offset: int) -> str | None:
         """Return file:line of an offset in a function, or None where the module's information lacks it."""
-        address = _address(self.module.symbols, function)
-        if address is None:
+        found = _address(self.module.symbols, function)
+        if found is None:
             return None
-        find = Step(("addr2line", "-e", DEBUG, "-j", ".text", hex(address + offset)))
+        address, section = found
+        find = Step(("addr2line", "-e", DEBUG, "-j", section, hex(address + offset)))
         with scratch_folder() as folder:
             shutil.copyfile(self.module.debug_file, folder / DEBUG)
             (done,) = self.module.tree.builder.run([find], folder, [], None)
@@ -36,10 +37,10 @@ class Where:
         return f"{self.module.source.folder / path.relative_to(PLACE)}:{line}"
 
 
-def _address(symbols: str, function: str) -> int | None:
-    """Read the address of a function from nm's output; several parts of one name: the first."""
+def _address(symbols: str, function: str) -> tuple[int, str] | None:
+    """Read the address of a function and its section from nm's table; several parts of one name: the first."""
     for row in symbols.splitlines():
-        fields = row.split()
-        if len(fields) == 3 and fields[1] in "tT" and fields[2] == function:
-            return int(fields[0], 16)
+        fields = [field.strip() for field in row.split("|")]
+        if len(fields) == 7 and fields[0] == function and fields[3] == "FUNC":
+            return int(fields[1], 16), fields[6]
     return None

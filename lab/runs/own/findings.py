@@ -20,6 +20,7 @@ MEMORY = re.compile(r"Out of memory|page allocation failure|System is deadlocked
 MEANINGS = (  # of the first line of a complaint, for those whose own text says little
     ("Segfault with no mm", "a bad pointer (Segfault with no mm)"),
     ("Kernel mode fault", "a bad pointer (Kernel mode fault)"),
+    ("Kernel mode signal 4", "an illegal instruction, as a constant division by zero becomes (Kernel mode signal 4)"),
     ("Kernel mode signal 8", "a division by zero (Kernel mode signal 8)"),
     ("scheduling while atomic", "a hook that sleeps (scheduling while atomic)"),
     ("sleeping function called from invalid context", "a hook that sleeps (BUG: sleeping function called)"),
@@ -34,6 +35,7 @@ HINTS = (
     ("Invalid module format", "it was built for another kernel"),
     ("Device or resource busy", "it cannot be unloaded: it has no module_exit"),
     ("could not insert module", "its module_init returned this error, or it does not take a parameter"),
+    ("virtual kernel: exit status 0", "something ended the kernel, as a power-off does"),
     ("is in use", "a flow still holds it: a hook kept a reference, or .owner is not THIS_MODULE"),
 )
 
@@ -63,7 +65,7 @@ def faults(log: str, error: str, step: str, result: Smoke | None, where: Where) 
         what = "a hook does not return" if function else "a hook loops or sleeps"
         yield Finding(f"{step}: {what}{function}: {error}", place)
     if error:
-        yield Finding(f"{step}: {_refusal(error)}{_hint(error)}")
+        yield Finding(f"{step}: {_refusal(error).rstrip(' :')}{_hint(error)}")
     if result:
         yield from _result_faults(result)
 
