@@ -147,7 +147,7 @@ def _after(state: State, comparison: Comparison, most: int) -> str:
 
 
 def _announce(comparison: Comparison, course: Course, options: RunOptions, virtual: bool, console: Console) -> None:
-    """Print what will be done, when it stops, how long it may take, and what a mode without bubblewrap protects less."""
+    """Print what will be done, when it stops, how long it may take, and what is protected less without bubblewrap."""
     plan = looks_of(comparison, course.measure)
     others = [name for name in comparison.senders if name not in comparison.subjects]
     per_trial_s = [comparison.seconds(link) for link in comparison.links]
