@@ -31,6 +31,11 @@ def test_a_sender_is_named_by_what_its_module_registers(tmp_path: Path) -> None:
     assert not sender.reports_exit
 
 
+def test_a_name_with_capitals_becomes_a_sender_in_small_letters(tmp_path: Path) -> None:
+    (sender,) = own_senders([passed(tmp_path / "file.c", "My-CC.2")]).values()
+    assert (sender.name, sender.algorithm) == ("my_cc_2", "My-CC.2")
+
+
 def test_a_module_that_uses_slow_start_h_reports_its_exits(tmp_path: Path) -> None:
     (sender,) = own_senders([passed(tmp_path / "file.c", "my_cc", depends=("tcp_slow_start",))]).values()
     assert sender.reports_exit

@@ -31,6 +31,7 @@ HINTS = (
         "ssthresh, undo_cwnd, and cong_avoid or cong_control must be set (net/ipv4/tcp_cong.c)",
     ),
     ("already registered", "its name is taken by a sender of this kernel: give .name another one"),
+    ("module is already loaded", "a module of this name is part of the kernel: name the file otherwise"),
     ("File exists", "a module of this name is part of the kernel: name the file otherwise"),
     ("Invalid module format", "it was built for another kernel"),
     ("Device or resource busy", "it cannot be unloaded: it has no module_exit"),
