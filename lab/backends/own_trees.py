@@ -4,8 +4,7 @@
 from pathlib import Path
 
 from lab.backends.confined import Confined
-from lab.base import paths, sandbox_mode
-from lab.base.errors import UserError
+from lab.base import sandbox_mode
 from lab.images import image
 from lab.images.vm.stock import Stock
 from lab.kernel import build
@@ -14,7 +13,6 @@ from lab.kernel.own.builder import Builder, Sandboxed
 from lab.kernel.own.tree import SEARCH, Tree
 from lab.kernel.recipe import Recipe
 
-ELSEWHERE = "it is made where bubblewrap works, or comes with a bundle (lab bundle use FILE)"
 BUILD = "/build"  # a kernel's folder, in the builder's root
 
 
@@ -27,12 +25,10 @@ def virtual_tree(kernel: Kernel) -> Tree:
 
 def _builder(built: Path, kernel: Kernel) -> Builder:
     """Return bubblewrap where it works, else the plain virtual kernel: a sanitized one takes far longer."""
+    root = image.ensure("builder").root
     if sandbox_mode.mode() == sandbox_mode.BUBBLEWRAP:
-        return Sandboxed(image.ensure("builder").root, {built: BUILD})
-    builder = image.find("builder")
-    if builder is None:
-        raise UserError(f"builder image: not in {paths.cache()}: {ELSEWHERE}")
-    return Confined(builder.root, {BUILD: built.resolve()}, build.find(Recipe()) or kernel)
+        return Sandboxed(root, {built: BUILD})
+    return Confined(root, {BUILD: built.resolve()}, build.find(Recipe()) or kernel)
 
 
 def stock_tree(stock: Stock) -> Tree:

@@ -53,17 +53,6 @@ def test_a_build_error_is_named_as_everywhere(tmp_path: Path, environment: dict[
     assert errors.count("\n") == 1
 
 
-def test_without_the_builders_root_one_line_states_where_it_comes_from(
-    tmp_path: Path, environment: dict[str, str]
-) -> None:
-    (builder,) = (tmp_path / "cache").glob("builder-*")
-    builder.unlink()
-    file = written(tmp_path, source())
-    done = lab(tmp_path / "results", "try", str(file), *OPTIONS, **environment, LAB_SANDBOX="none")
-    assert done.returncode == 2
-    assert done.stderr.startswith(f"builder image: not in {tmp_path / 'cache'}: ")
-
-
 @pytest.fixture(params=[signal.SIGINT, signal.SIGKILL])
 def ended(
     request: pytest.FixtureRequest, tmp_path: Path, environment: dict[str, str]

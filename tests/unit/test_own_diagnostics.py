@@ -31,12 +31,19 @@ PLAIN = """\
 """
 
 
+NO_SOURCE = """\
+make[3]: *** No rule to make target '/tmp/own/none.o', needed by '/tmp/own/'.  Stop.
+make[2]: *** [/build/src/Makefile:2008: /tmp/own] Error 2
+"""
+
+
 @pytest.mark.parametrize(
     ("output", "beginning"),
     [
         (TWICE, "/home/me/my_cc.c:27:1: error: redefinition of '__inittest'"),
         (BUG_ON, "/home/me/my_cc.c:75:9: error: call to '__compiletime_assert_1' declared with attribute error"),
         (ASSEMBLER, "/home/me/my_cc.c: error: assembler: file not found: /home/me/secret"),
+        (NO_SOURCE, "/home/me/my_cc.c: error: No rule to make target 'none.o'"),
         (PLAIN, "/home/me/my_cc.c:8:9: error: implicit declaration of function 'nowhere'"),
     ],
 )

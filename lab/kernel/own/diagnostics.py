@@ -14,6 +14,7 @@ COMPILER = re.compile(
     r"^(?P<file>[^\s:]+):(?P<line>\d+):(?:(?P<column>\d+):)? (?P<kind>fatal error|[Ee]rror|[Ww]arning): (?P<text>.*)$"
 )  # capital letters: the assembler's
 MODPOST = re.compile(r"^(?P<kind>ERROR|WARNING): modpost: (?P<text>.*)$")
+RULES = re.compile(r"^make(?:\[\d+\])?: \*\*\* (?P<text>(?!\[).*?)\.?(?:  Stop\.)?$")
 MAKE = re.compile(r"^(?P<file>[^\s:]+):(?P<line>\d+): \*\*\* (?P<text>.*?)\.?(?:  Stop\.)?$")
 EXPANSION = re.compile(r"^(?P<file>[^\s:]+):(?P<line>\d+):(?P<column>\d+): note: in expansion of macro ")
 GRAVE = re.compile(r"initializer-string for array of .char. is too long")  # a name without its NUL
@@ -51,7 +52,7 @@ def read_diagnostics(output: str, place: str, source: OwnSource) -> list[Diagnos
     """Read the output of make in `place`, with the user's own paths; each complaint once."""
     found: list[Diagnostic] = []
     for line in output.splitlines():
-        if each := _compiler(line, place, source) or _modpost(line, place, source.path):
+        if each := _compiler(line, place, source) or _modpost(line, place, source.path) or _rules(line, place, source):
             found.append(each)
         elif found and (note := EXPANSION.match(line)):
             found[-1] = _expanded(found[-1], note, place, source.folder)
@@ -87,6 +88,12 @@ def _modpost(line: str, place: str, path: Path) -> Diagnostic | None:
     kind = "error" if match["kind"] == "ERROR" else "warning"
     message = match["text"].replace(f"{place}/", "")
     return Diagnostic(str(path), 0, 0, kind, message + hint_of(message))
+
+
+def _rules(line: str, place: str, source: OwnSource) -> Diagnostic | None:
+    """Read what make lacks a rule for, such as a file that a Kbuild names."""
+    match = RULES.match(line)
+    return Diagnostic(str(source.path), 0, 0, "error", match["text"].replace(f"{place}/", "")) if match else None
 
 
 def _own_path(file: str, place: str, folder: Path) -> str:
