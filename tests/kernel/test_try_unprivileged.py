@@ -60,7 +60,7 @@ def ended(
     """A command that is ended while its module is built in a virtual kernel."""
     words = ("try", str(written(tmp_path, source())), *OPTIONS)
     process = start(tmp_path / "results", *words, LAB_SANDBOX="none", **environment)
-    wait_for(lambda: list(tmp_path.glob(BUILDING)), "build", 3 * ENOUGH_S)
+    wait_for(lambda: list(tmp_path.glob(BUILDING)), "build", 5 * ENOUGH_S)
     if request.param == signal.SIGINT:
         press_ctrl_c(process)
     else:
