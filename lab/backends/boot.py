@@ -4,7 +4,6 @@
 import json
 import math
 import re
-import shutil
 import subprocess
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -136,7 +135,7 @@ def _command(tree: GuestTree, argv: list[str]) -> Iterator[list[str]]:
 def _room(folder: Path) -> Iterator[Path]:
     """Copy a folder into one that a guest may write, removed when the block ends."""
     room = folder / ROOM
-    shutil.copytree(folder, room, ignore=shutil.ignore_patterns(ROOM))
+    scratch.copy_folder(folder, room, ROOM)
     try:
         yield room
     finally:

@@ -17,7 +17,7 @@ from lab.backends.watched import NoEnd
 from lab.base import ptrace, sandbox
 from lab.base.contract import check
 from lab.base.errors import UserError
-from lab.base.scratch import scratch_folder
+from lab.base.scratch import copy_folder, scratch_folder
 from lab.images.steps.bounded import Done, Step
 from lab.images.steps.guest import IN, OUT, Ended, guest_steps
 from lab.kernel.build import Kernel
@@ -47,7 +47,7 @@ class Confined:
         with scratch_folder() as folder:
             places = {PLACE: work, **({INTERFACE: interface} if interface else {})}
             for place, source in places.items():
-                shutil.copytree(source, folder / IN / Path(place).name, symlinks=True)
+                copy_folder(source, folder / IN / Path(place).name)
             arguments = {
                 "steps": [[step.argv, step.most_bytes] for step in steps],
                 "places": {Path(place).name: place for place in places},
