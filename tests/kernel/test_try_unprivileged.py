@@ -16,7 +16,7 @@ from tests.own_cache import cache_with
 from tests.own_modules import source, written
 
 OPTIONS = ("--links", "wired", "--against", "cubic", "--trials", "1", "--duration", "2", "--jobs", "1")
-BUILDING = "tmp/search-lab-scratch-*/work/guest/own/work/own.c"
+BUILDING = "tmp/search-lab-scratch-*/work/guest/own/own/own.c"
 
 
 @pytest.fixture
