@@ -28,8 +28,6 @@ from lab.runs.options import RunOptions
 from lab.runs.recordings import unfetched
 from lab.schema.cca import Cca
 
-AGAIN = "lab compare --resume"
-
 
 @dataclass(frozen=True)
 class Course:
@@ -39,7 +37,7 @@ class Course:
     budget_minutes: float | None = None
     resume: bool = False
     reports: bool = True  # also write the report of each link's run
-    again: str = AGAIN  # the command that goes on after Ctrl-C
+    again: str = "lab compare --resume"  # the command that goes on after Ctrl-C
 
     def __post_init__(self) -> None:
         """Refuse a measure that is none, and a budget of nothing."""
