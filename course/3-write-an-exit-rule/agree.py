@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Does a module do what RFC 9406 states, over the ACKs that it saw? The marks, and the feedback that names a mistake."""
+"""Does a module do what RFC 9406 states, over the ACKs that it saw? The marks, and what names a mistake."""
 
 from math import isinf
 
@@ -50,7 +50,9 @@ def _round(wrong: object) -> str:
 
 
 def _exit(found: object) -> str:
-    left = f"leaves by its own rule in round {found.left_round}" if found.left_round else "does not leave by its own rule"
+    left = (
+        f"leaves by its own rule in round {found.left_round}" if found.left_round else "does not leave by its own rule"
+    )
     exit_ = f"in round {found.exit_round}" if found.exit_round else "not within this download"
     return f"All rounds up to there are right, but your sender {left}, and RFC 9406 leaves {exit_}."
 
@@ -58,4 +60,5 @@ def _exit(found: object) -> str:
 def _where(found: object, ran: Ran) -> str:
     wrong = found.first_wrong or found.rounds[-1]
     segment = (wrong.begin_bytes - 1) // ran.mss_bytes
-    return f"Round {wrong.number} begins at {wrong.begin_s:.3f} s, with the ACK of segment {segment} (byte {wrong.begin_bytes})."
+    ack = f"the ACK of segment {segment} (byte {wrong.begin_bytes})"
+    return f"Round {wrong.number} begins at {wrong.begin_s:.3f} s, with {ack}."

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """HyStart++ as RFC 9406 states it, and as typical mistakes have it, over the ACKs that a sender's kernel saw.
 
-A sender's window changes with each ACK by what its rule decides from that ACK. So the rule is replayed over the sender's
-own ACKs, and the growth that it predicts is compared with the growth of the window, round by round. Where the two part
-first is the packet that matters. A mistake that predicts every round of the rest is most likely the one that was made.
+A sender's window changes with each ACK by what its rule decides from that ACK. So the rule is replayed over the
+sender's own ACKs, and the growth that it predicts is compared with the growth of the window, round by round. Where the
+two part first is the packet that matters. A mistake that predicts every round is most likely the one that was made.
 """
 
 from dataclasses import dataclass, field, replace
@@ -167,7 +167,10 @@ class Sender:
             if before < inf and self.current_us >= before + thresh_us + rule.slack_us[0]:
                 self.in_css, self.baseline_us, self.rest = True, self.current_us, 0.0
                 self.css_rounds = self.css_rounds if rule.keeps_rounds else 0
-        elif rule.resumes and self.current_us < (self.last_us if rule.against_last else self.baseline_us) + rule.slack_us[1]:
+        elif (
+            rule.resumes
+            and self.current_us < (self.last_us if rule.against_last else self.baseline_us) + rule.slack_us[1]
+        ):
             self.in_css = False
 
     def leaves(self) -> bool:

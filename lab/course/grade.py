@@ -72,7 +72,9 @@ def grade(
 def _confirmed(rows: list[Row]) -> list[Row]:
     """Take the points of a public check whose hidden twin has none: it passes on one draw of its link alone."""
     shares = {row.check.id: row.marks.share for row in rows}
-    return [replace(row, marks=_unconfirmed(row)) if shares.get(row.check.confirmed_by or "") == 0 else row for row in rows]
+    return [
+        replace(row, marks=_unconfirmed(row)) if shares.get(row.check.confirmed_by or "") == 0 else row for row in rows
+    ]
 
 
 def _unconfirmed(row: Row) -> Marks:

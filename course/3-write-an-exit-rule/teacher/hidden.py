@@ -64,5 +64,7 @@ def _same_exit(own: object, reference: object) -> bool:
 def _exit(ran: object) -> str:
     if ran.exit is None:
         return "not at all"
-    kind = {"early": "early", "chokepoint": "at the chokepoint", "late": "late"}.get(ran.truth["exit_class"], "unjudged")
+    kind = {"early": "early", "chokepoint": "at the chokepoint", "late": "late"}.get(
+        ran.truth["exit_class"], "unjudged"
+    )
     return f"at {ran.exit.t_s:.2f} s ({kind} by the true queue, cause: {ran.exit.cause})"
