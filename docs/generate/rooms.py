@@ -12,6 +12,7 @@ REPO = Path(__file__).parents[2]
 FIGURE = REPO / "docs" / "rooms.svg"
 ROOMS = {
     "commands": "what a user types",
+    "course": "assignments, and their exact grader",
     "bench": "every benchmark",
     "report": "page, trial browser, tables for papers",
     "figures": "the drawings",
@@ -31,6 +32,7 @@ ROOMS = {
 }
 GROUPS = {
     "commands": "use",
+    "course": "use",
     "bench": "use",
     "report": "show",
     "figures": "show",

@@ -38,8 +38,11 @@ class Called:
     log: str
 
 
-def run_plan(plan: Plan, folder: Path, kernel: Kernel, world: Path) -> None:
-    """Boot a kernel that executes a plan and leaves its raw records in a folder."""
+def run_plan(plan: Plan, folder: Path, kernel: Kernel, world: Path, processor_s: float | None = None) -> None:
+    """Boot a kernel that executes a plan and leaves its raw records in a folder.
+
+    processor_s: what the kernel's process may take at most; default: what no trial of the lab needs.
+    """
     if plan["memory_mb"] > machine_mb():
         raise records.TrialError(
             f"memory_mb={plan['memory_mb']}: must be at most {machine_mb()}, the memory of this machine"
@@ -47,9 +50,8 @@ def run_plan(plan: Plan, folder: Path, kernel: Kernel, world: Path) -> None:
     guest_plan: Plan = {"preload": "/lab/fewer_wakeups.so", **plan}
     options = [f"rng_seed={plan['seed']}", f"mem={plan['memory_mb']}M", "quiet"]
     duration_s = plan["flows"][0]["duration_s"]
-    limits = Limits(
-        120 + PATIENCE * duration_s, 60 + PROCESSOR * duration_s, records.most_bytes(plan), plan["memory_mb"]
-    )
+    most_s = 60 + PROCESSOR * duration_s if processor_s is None else processor_s
+    limits = Limits(120 + PATIENCE * duration_s, most_s, records.most_bytes(plan), plan["memory_mb"])
     done = _boot(guest_plan, options, limits, folder, kernel, world)
     records.require(folder, "node.json", _no_result(done))
 

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Where the grader runs trials: the virtual kernel, bounded, and the folder that keeps each trial for the next time."""
+
+import hashlib
+import json
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from lab.backends import boot, guest_code
+from lab.backends.records import TrialError
+from lab.backends.virtual import Virtual
+from lab.base import paths
+from lab.base.cache import held
+from lab.base.errors import UserError
+from lab.kernel.own.build import OwnModule, build_own
+from lab.kernel.own.source import OwnSource
+from lab.kernel.own.tree import virtual_tree
+from lab.kernel.own.where import Where
+from lab.node.plan import Plan
+from lab.runs.experiment import Experiment, digest, specification
+from lab.runs.own.findings import faults
+from lab.runs.own.senders import Passed, module_files
+from lab.runs.own.smoke import SmokeTest
+from lab.runs.trial import Job, run_trial
+from lab.tables.kernel_log import read_log
+from lab.tables.stored_trial import FORMAT, Trial
+
+PROCESSOR_S, PROCESSOR_PER_S = 15.0, 1.0  # of a trial's kernel, and more per second of it; an honest one takes a tenth
+STEP = "a trial"
+
+
+@dataclass(frozen=True)
+class Bounded(Virtual):
+    """The virtual kernel with less patience: a module that hangs is a student's, and a class waits."""
+
+    def run_plan(self, plan: Plan, folder: Path) -> None:
+        """Boot a kernel that executes a plan."""
+        most_s = PROCESSOR_S + PROCESSOR_PER_S * plan["flows"][0]["duration_s"]
+        boot.run_plan(plan, folder, self.kernel, self.world.root, processor_s=most_s)
+
+
+@dataclass(frozen=True)
+class Bench:
+    """A kernel, and where its trials are kept."""
+
+    virtual: Virtual
+    folder: Path
+
+    @classmethod
+    def on(cls, virtual: Virtual) -> "Bench":
+        """Return the bench of this machine's results."""
+        bounded = Bounded(virtual.kernel, virtual.world, virtual.engine)
+        return cls(bounded, paths.results() / "course")
+
+    def build(self, source: OwnSource) -> OwnModule:
+        """Build a module; BuildError holds the compiler's errors."""
+        return build_own(source, virtual_tree(self.virtual.kernel))
+
+    def smoke(self, module: OwnModule) -> Passed:
+        """Let a module pass the smoke test; SmokeError names the hook and the line where it fails."""
+        kernel, world = self.virtual.kernel, self.virtual.world.root
+        return Passed(module, {}, SmokeTest(module, {}, kernel, world).run())
+
+    def run(self, experiment: Experiment, module: OwnModule | None = None) -> Trial:
+        """Return the first trial of an experiment's only sender, stored or run now; UserError where it has none."""
+        (cca,) = experiment.ccas
+        name = f"{cca}-{self._key(experiment)}"
+        folder = self.folder / "trials" / name
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with held(self.folder / f"{name}.lock", wait=True):
+            if not Trial(folder).is_whole:
+                self._run(Job(experiment, cca, 1, folder, self._with(module), keep_capture=False), module)
+        (self.folder / f"{name}.lock").unlink(missing_ok=True)
+        return Trial(folder)
+
+    def _with(self, module: OwnModule | None) -> Virtual:
+        return replace(self.virtual, own_modules=module_files([module] if module else []))
+
+    def _run(self, job: Job, module: OwnModule | None) -> None:
+        try:
+            run_trial(job)
+        except TrialError as error:
+            raise UserError(self._explained(job.folder.name, str(error), module)) from None
+
+    def _explained(self, trial: str, error: str, module: OwnModule | None) -> str:
+        """Return the first thing that the kernel's log shows of a failed trial, with the line of the source."""
+        try:
+            log = read_log(self.folder, trial)
+        except UserError:  # the kernel printed nothing
+            log = ""
+        if module is None:
+            return error
+        found = next(faults(log, error, STEP, None, Where(module)), None)
+        return f"{found.place or module.source.path}: {found.message}" if found else error
+
+    def _key(self, experiment: Experiment) -> str:
+        """Digest all that decides a trial: sender, link, seed, kernel, modules, the world and the code in the guest."""
+        described = self.virtual.site.description
+        parts = [
+            FORMAT,
+            specification(experiment)["digests"],
+            [digest(cca.model_dump()) for cca in experiment.ccas.values()],
+            described.kernel["kernel_digest"],
+            described.kernel["modules_digest"],
+            described.packages_digest,
+            guest_code.ensure(self.virtual.world.root).parent.name,
+        ]
+        return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Grade one submission: each check by itself, so that what one meets costs its own points only."""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+from lab.base.errors import UserError, one_line
+from lab.course.assignment import HIDDEN_PART, PUBLIC, Assignment, Check, CheckRow
+from lab.course.bench import Bench
+from lab.course.marks import Marks, none
+from lab.course.submission import Submission
+from lab.course.work import Work
+
+GRADERS_FAULT = "the grader's own fault, not the submission's: tell the teacher"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One check with its marks; `broken` where the check itself failed."""
+
+    check: CheckRow
+    marks: Marks
+    broken: bool = False
+
+    @property
+    def points(self) -> float:
+        """Return the points, to a hundredth."""
+        return round(self.marks.share * self.check.points, 2)
+
+
+@dataclass(frozen=True)
+class Grade:
+    """The grade of one submission."""
+
+    assignment: Assignment
+    student: str
+    rows: tuple[Row, ...]
+    faults: tuple[str, ...]  # of the submission: what was not read
+
+    @property
+    def points(self) -> float:
+        """Return the sum of all points."""
+        return round(sum(row.points for row in self.rows), 2)
+
+    @property
+    def of(self) -> int:
+        """Return the most points of the checks that were run."""
+        return sum(row.check.points for row in self.rows)
+
+    @property
+    def is_sound(self) -> bool:
+        """Return whether no check failed by itself."""
+        return not any(row.broken for row in self.rows)
+
+
+def parts_of(assignment: Assignment, key: bytes | None) -> tuple[str, ...]:
+    """Return the parts to grade: without a key, or without the teacher's folder, the public one."""
+    return (PUBLIC, HIDDEN_PART) if key is not None and assignment.has_teacher else (PUBLIC,)
+
+
+def grade(
+    assignment: Assignment, submission: Submission, bench: Bench, key: bytes | None = None, jobs: int = 1
+) -> Grade:
+    """Run every check; UserError only where the assignment itself is faulty."""
+    tasks = list(_tasks(assignment, submission, bench, key))
+    with ThreadPoolExecutor(max_workers=jobs) as threads:
+        rows = list(threads.map(lambda task: _marked(*task), tasks))
+    return Grade(assignment, submission.student, tuple(rows), tuple(submission.faults))
+
+
+def _tasks(
+    assignment: Assignment, submission: Submission, bench: Bench, key: bytes | None
+) -> Iterator[tuple[CheckRow, Check, Work]]:
+    for part in parts_of(assignment, key):
+        checks = assignment.checks(part)
+        work = Work(assignment, submission, bench, part, key)
+        for row in assignment.rows(part):
+            yield row, checks[row.id], work
+
+
+def _marked(row: CheckRow, check: Check, work: Work) -> Row:
+    """Run one check."""
+    try:
+        marks = check(work)
+        if not isinstance(marks, Marks):
+            raise TypeError(f"{row.id}: must return Marks")
+    except UserError as error:
+        return Row(row, none(str(error)))
+    except Exception as error:  # a fault of the check, which the submission may have met: no points, and a line
+        line = one_line(f"{row.id}: {type(error).__name__}: {error}: {GRADERS_FAULT}")
+        return Row(row, none(line), broken=True)
+    return Row(row, marks)
