@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Public checks: one build of the student's header runs the public vectors, then sends over a GEO link."""
 
-from lab.course.beside import beside
+from lab.course.assignment import sibling
 from lab.course.marks import Marks
 from lab.course.ran import Ran
 from lab.course.work import Work
 
-compare, vectors = beside(__file__, "compare.py"), beside(__file__, "vectors.py")
+compare, vectors = sibling(__file__, "compare"), sibling(__file__, "vectors")
 SEED = vectors.PUBLIC_SEED
 LINK, DURATION_S = "geo", 12
 

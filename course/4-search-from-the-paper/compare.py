@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lab.course.beside import beside
+from lab.course.assignment import sibling
 from lab.course.marks import Marks
 from lab.course.ran import Ran
 from lab.course.work import Download, Work
 from lab.judge.ack_stream import ack_stream
 
-algorithm, vectors = beside(__file__, "algorithm.py"), beside(__file__, "vectors.py")
+algorithm, vectors = sibling(__file__, "algorithm"), sibling(__file__, "vectors")
 GLUE, HEADER, VECTORS = "tcp_search_paper.c", "search_paper.h", "vectors.h"
 START = Path(__file__).parent / "start"
 LINE = re.compile(r"paper: (\w+) bin=(-?\d+) bin_us=(\d+) compared=([01]) curr=(\d+) prev=(\d+) exit=([01])")
@@ -47,8 +47,8 @@ def given(seed: int) -> dict[str, bytes]:
 
 def ran(work: Work, seed: int, link: str, duration_s: int) -> Ran:
     """Build the header with the vectors of a seed, and run the module as the sender of a download."""
-    beside_it = {**given(seed), HEADER: work.submission.content(HEADER)}
-    return work.run(GLUE, link, work.seed(), Download(duration_s, beside=beside_it))
+    module = work.passed(work.build_into(HEADER, GLUE, given(seed)))
+    return work.run(module, link, work.seed(), Download(duration_s))
 
 
 def printed(log: str) -> dict[str, list[Row]]:

@@ -1,14 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Hidden checks: vectors of the student's hidden seed, and a link that sends in aggregates."""
 
-from pathlib import Path
-
-from lab.course.beside import beside
+from lab.course.assignment import sibling
 from lab.course.marks import Marks
 from lab.course.ran import Ran
 from lab.course.work import Work
 
-compare = beside(str(Path(__file__).parent), "compare.py")
+compare = sibling(__file__, "compare")
 LINK, DURATION_S = "aggregates", 3
 
 
