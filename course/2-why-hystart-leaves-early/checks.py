@@ -3,6 +3,8 @@
 
 from lab.course.assignment import sibling
 from lab.course.marks import Marks, full, none, of_parts
+from lab.course.ran import Ran
+from lab.course.seeds import public_seed
 from lab.course.work import Work
 
 hypotheses = sibling(__file__, "hypotheses")
@@ -24,18 +26,20 @@ def check_observed(work: Work) -> Marks:
     parts, pictures = [], []
     for name, file in {"base": None, **FILES}.items():
         found = hypotheses.run(work, file, work.seed())
-        own_s, own_pkts = work.answers.number(f"{name}_exit_s"), work.answers.number(f"{name}_cwnd_pkts")
-        true_s = found.exit.t_s if found.exit else None
-        right_s = true_s is not None and abs(own_s - true_s) <= EXIT_TOLERANCE_S
-        shown = f"{true_s:.3f} s" if true_s is not None else "never"
-        parts += [
-            (right_s, f"{name}_exit_s={own_s:g}: over {file or 'the given link'} and your satellite HyStart leaves at {shown}."),
-            (own_pkts == hypotheses.window(found), f"{name}_cwnd_pkts={own_pkts:g}: the window is then {hypotheses.window(found)}."),
-        ]
+        parts.append(_observed(work, name, found))
         pictures.append(found.picture(name, f"{file or 'The given link'}."))
     if all(held for held, _ in parts):
         return full("Every observed value is right.", *pictures)
     return of_parts(parts, "", *pictures)
+
+
+def _observed(work: Work, name: str, found: Ran) -> tuple[bool, str]:
+    """Compare the observed time and window of an exit with those of a run."""
+    own_s, own_pkts = work.answers.number(f"{name}_exit_s"), work.answers.number(f"{name}_cwnd_pkts")
+    true_s, true_pkts = found.exit.t_s if found.exit else None, hypotheses.window(found)
+    held = true_s is not None and abs(own_s - true_s) <= EXIT_TOLERANCE_S and own_pkts == true_pkts
+    shown = f"at {true_s:.3f} s, with {true_pkts} packets" if true_s is not None else "never"
+    return held, f"{name}_exit_s={own_s:g}, {name}_cwnd_pkts={own_pkts:g}: over your satellite HyStart leaves {shown}."
 
 
 def check_predictions(work: Work) -> Marks:
@@ -62,15 +66,25 @@ def check_conclusion(work: Work) -> Marks:
 
 
 def conclusion(work: Work) -> Marks:
-    """Judge both hypotheses by the runs of a seed of the work's part."""
-    base, parts = hypotheses.run(work, None, work.seed()), []
+    """Judge both hypotheses by the runs of a seed of the work's part; nobody concludes from what was not observed."""
     if _hypothesis(work, "mine") == _hypothesis(work, "rival"):
         return none("mine_hypothesis and rival_hypothesis are the same: a test needs something to tell apart.")
-    for name, file in FILES.items():
-        hypothesis, found = _hypothesis(work, name), hypotheses.run(work, file, work.seed())
-        predicted, observed = hypotheses.change(work, file).prediction(hypothesis), hypotheses.shift(base, found)
-        parts.append((_holds(name, predicted, observed), _verdict(name, hypothesis, predicted, observed, hypotheses.moved(base, found))))
-    return of_parts(parts)
+    seen = public_seed(work.assignment.name, work.student)
+    observed = [_observed(work, name, hypotheses.run(work, file, seen)) for name, file in FILES.items()]
+    if not all(held for held, _ in observed):
+        return none("A conclusion needs your own observations, over your own satellite.")
+    base = hypotheses.run(work, None, work.seed())
+    (mine, about_mine), (rival, about_rival) = (_judged(work, name, base) for name in FILES)
+    share = 1.0 if mine and rival else 0.5 if mine else 0.25 if rival else 0.0
+    return Marks(share, f"{about_mine} {about_rival}")
+
+
+def _judged(work: Work, name: str, base: Ran) -> tuple[bool, str]:
+    """Return whether a run does what it is for: support the own hypothesis, refute the rival; and a sentence."""
+    file, hypothesis = FILES[name], _hypothesis(work, name)
+    found, predicted = hypotheses.run(work, file, work.seed()), hypotheses.change(work, file).prediction(hypothesis)
+    observed = hypotheses.shift(base, found)
+    return _holds(name, predicted, observed), _verdict(name, hypothesis, predicted, observed, hypotheses.moved(base, found))
 
 
 def _holds(name: str, predicted: str | None, observed: str) -> bool:
