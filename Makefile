@@ -17,7 +17,7 @@ sanitized := $(patsubst %,tests/kernel/test_%.py,kunit sender_matrix failslab ha
 # These need more than a bundle brings: Python packages of the tests and tools, and so the network.
 test test-fast test-sanitize test-hostile mutants lint lint-ansible lock docs notebook setup-vm box image test-vm test-fresh bundle test-bundle: export LAB_SETUP = whole
 
-.PHONY: same sample
+.PHONY: same sample test-course
 .PHONY: experiment test test-fast test-sanitize test-hostile setup reproduce verify evaluate page report check doctor lint lock clean docs
 .PHONY: artifact kick-tires bundle test-bundle mutants bench bench-senders bench-versions bench-kernels bench-replay bench-reproduce
 .PHONY: bench-kills bench-try bench-shapers
@@ -36,6 +36,8 @@ mutants: setup ; @scripts/python -m lab.bench.mutants $(BENCH)
 setup: ; @scripts/setup
 # bundle: FILE=search-lab.bundle WHEELS=3.13 (their Python; default: this one): all that the lab builds and downloads, in one file
 bundle: setup ; @$(lab) kernel build && $(lab) bundle make $(or $(FILE),search-lab.bundle) --with recordings,wheels $(if $(WHEELS),--python $(WHEELS))
+# test-course: every solution, starting point, mistake and cheat of the course, graded by real kernels; ASSIGNMENTS=3
+test-course: setup ; @$(lab) kernel build && $(lab) course check $(if $(ASSIGNMENTS),--assignments $(ASSIGNMENTS)) $(if $(JOBS),--jobs $(JOBS))
 test-bundle: setup ; @$(lab) kernel build && scripts/test-bundle $(FILE)
 reproduce: setup ; @$(lab) reproduce $(if $(CLAIM),--claim $(CLAIM)) $(if $(QUICK),--quick) $(if $(JOBS),--jobs $(JOBS)) $(if $(NO_PCAP),--no-pcap) $(if $(MIRROR),--mirror $(MIRROR))
 # artifact: what a reviewer and an archive need, in results/artifact/; BUNDLE=FILE puts that bundle into it

@@ -11,6 +11,7 @@ from rich.console import Console
 from lab.commands import box as box_command
 from lab.commands import bundle as bundle_command
 from lab.commands import cca as cca_command
+from lab.commands import course as course_command
 from lab.commands import senders as senders_command
 from lab.commands.traces import traces_app
 
@@ -32,6 +33,7 @@ app.add_typer(senders_command.app, name="senders")
 app.add_typer(box_command.app, name="box")
 app.add_typer(box_command.image_app, name="image")
 app.add_typer(bundle_command.app, name="bundle")
+app.add_typer(course_command.app, name="course")
 console = Console(highlight=False)
 
 

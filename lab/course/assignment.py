@@ -42,6 +42,7 @@ class CheckRow(Strict):
     title: Text
     points: Annotated[int, Field(ge=1, le=100)]
     part: Part
+    confirmed_by: str | None = None  # a hidden check: without any point there, this one's count for nothing
 
 
 class Content(Strict):
@@ -115,6 +116,10 @@ def load_assignment(folder: Path) -> Assignment:
     """Read an assignment's folder; UserError names the first fault."""
     content = load(Content, folder / FILE)
     file = shown(folder / FILE)
+    hidden = [row.id for row in content.checks if row.part == HIDDEN_PART]
+    for row in content.checks:
+        if row.confirmed_by is not None:
+            choose("check of the hidden part", row.confirmed_by, hidden, file, f"checks.{row.id}.confirmed_by")
     for field, names in (
         ("checks.id", [row.id for row in content.checks]),
         ("hand_in.file", [hand_in.file for hand_in in content.hand_in]),

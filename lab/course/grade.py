@@ -3,7 +3,7 @@
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from lab.base.errors import UserError, one_line
 from lab.course.assignment import HIDDEN_PART, PUBLIC, Assignment, Check, CheckRow
@@ -65,8 +65,23 @@ def grade(
     """Run every check; UserError only where the assignment itself is faulty."""
     tasks = list(_tasks(assignment, submission, bench, key))
     with ThreadPoolExecutor(max_workers=jobs) as threads:
-        rows = list(threads.map(lambda task: _marked(*task), tasks))
+        rows = _confirmed(list(threads.map(lambda task: _marked(*task), tasks)))
     return Grade(assignment, submission.student, tuple(rows), tuple(submission.faults))
+
+
+def _confirmed(rows: list[Row]) -> list[Row]:
+    """Take the points of a public check whose hidden twin has none: it passes on one draw of its link alone."""
+    shares = {row.check.id: row.marks.share for row in rows}
+    return [
+        replace(row, marks=_unconfirmed(row)) if shares.get(row.check.confirmed_by or "") == 0 else row for row in rows
+    ]
+
+
+def _unconfirmed(row: Row) -> Marks:
+    if row.marks.share == 0:
+        return row.marks
+    line = f"No points: it passes here, and not with another seed ({row.check.confirmed_by}). {row.marks.reason}"
+    return replace(row.marks, share=0.0, reason=line)
 
 
 def _tasks(

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Does an assignment grade as its teacher says? The solution gets all points, the start few, each mistake its own.
+
+A mistake is a folder of teacher/mistakes: expected.yml, and the files that were handed in; or, where `edits` are given,
+the solution with these changes.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field
+
+from lab.base.errors import field_error
+from lab.base.plain_file import read_plain
+from lab.course.assignment import START, TEACHER, Assignment, load_assignment
+from lab.course.bench import Bench
+from lab.course.forms.plain import points as shown_points
+from lab.course.grade import Grade, grade
+from lab.course.submission import Submission
+from lab.schema.load import Strict, load, shown
+
+SOLUTION, MISTAKES, EXPECTED = "solution", "mistakes", "expected.yml"
+STUDENT, KEY = "mistake", 32 * b"k"
+FEW = 0.3  # of the points: what the starting point may get
+
+
+class Edit(Strict):
+    """A change of a solution's file: a text that stands there once, and what stands there instead."""
+
+    file: str
+    old: Annotated[str, Field(min_length=1)]
+    new: str
+
+
+class Expected(Strict):
+    """expected.yml of a mistake: the points of each check, and phrases that the feedback must contain."""
+
+    about: str = ""
+    points: dict[str, Annotated[float, Field(ge=0, strict=False)]] = {}
+    total: Annotated[float, Field(ge=0, strict=False)] | None = None
+    says: dict[str, str | list[str]] = {}
+    edits: list[Edit] = []
+
+
+@dataclass(frozen=True)
+class Case:
+    """One submission of the teacher's; picklable, since another process grades it."""
+
+    assignment: Path
+    name: str  # solution, start, or the folder of a mistake
+    bench: Bench
+
+
+def cases(assignment: Assignment, bench: Bench) -> list[Case]:
+    """Return the solution, the start and each mistake of an assignment."""
+    mistakes = sorted(file.parent.name for file in (assignment.folder / TEACHER / MISTAKES).glob(f"*/{EXPECTED}"))
+    return [Case(assignment.folder, name, bench) for name in (SOLUTION, START, *mistakes)]
+
+
+def rehearse(case: Case) -> list[str]:
+    """Grade a case; returns a line for each point in which the grade differs from what is expected."""
+    assignment = load_assignment(case.assignment)
+    where = f"{shown(assignment.folder)}: {case.name}"
+    graded = grade(assignment, _submission(assignment, case.name), case.bench, KEY)
+    faults = [f"{where}: {row.check.id}: {row.marks.reason}" for row in graded.rows if row.broken]
+    if case.name == SOLUTION:
+        return faults + [f"{where}: {fault}" for fault in _not_full(graded)]
+    if case.name == START:
+        few = graded.points <= FEW * graded.of
+        return faults + (
+            [] if few else [f"{where}: points={graded.points:g}: must be at most {FEW:.0%} of {graded.of}"]
+        )
+    expected = load(Expected, assignment.folder / TEACHER / MISTAKES / case.name / EXPECTED)
+    return faults + [f"{where}: {fault}" for fault in _differences(graded, expected)]
+
+
+def _not_full(graded: Grade) -> Iterator[str]:
+    for row in graded.rows:
+        if row.marks.share < 1:
+            yield f"{row.check.id}={shown_points(row.points)}: must be {row.check.points}: {row.marks.reason}"
+
+
+def _differences(graded: Grade, expected: Expected) -> Iterator[str]:
+    rows = {row.check.id: row for row in graded.rows}
+    for name in expected.points.keys() | expected.says.keys():
+        if name not in rows:
+            yield f"{name}: must be a check of the assignment"
+    for name, row in rows.items():
+        points = expected.points.get(name)
+        if points is not None and row.points != points:
+            yield f"{name}={shown_points(row.points)}: must be {points:g}: {row.marks.reason}"
+        phrases = expected.says.get(name, [])
+        for phrase in [phrases] if isinstance(phrases, str) else phrases:
+            if phrase not in f"{row.marks.reason} {row.marks.where}":
+                yield f"{name}: feedback: must contain '{phrase}': {row.marks.reason}"
+    if expected.total is not None and graded.points != expected.total:
+        yield f"total={shown_points(graded.points)}: must be {expected.total:g}"
+
+
+def _submission(assignment: Assignment, name: str) -> Submission:
+    """Return a case as a submission."""
+    teacher = assignment.folder / TEACHER
+    if name in (SOLUTION, START):
+        return _handed_in(assignment, teacher / SOLUTION if name == SOLUTION else assignment.folder / START)
+    folder = teacher / MISTAKES / name
+    expected = load(Expected, folder / EXPECTED)
+    if not expected.edits:
+        return _handed_in(assignment, folder)
+    files = dict(_handed_in(assignment, teacher / SOLUTION).files)
+    for edit in expected.edits:
+        text = files[edit.file].decode()
+        if text.count(edit.old) != 1:
+            raise field_error(shown(folder / EXPECTED), "edits.old", edit.old, f"a text that {edit.file} has once")
+        files[edit.file] = text.replace(edit.old, edit.new).encode()
+    return Submission(folder, STUDENT, files)
+
+
+def _handed_in(assignment: Assignment, folder: Path) -> Submission:
+    wanted = [each for each in assignment.content.hand_in if (folder / each.file).is_file()]
+    files = {each.file: read_plain(folder / each.file, each.most_bytes) for each in wanted}
+    return Submission(folder, STUDENT, files)
