@@ -11,7 +11,7 @@ from lab.course.work import Download, Work
 rfc = sibling(__file__, "rfc9406")
 
 FILE = "hystartpp.c"
-HALF = 0.5  # of the points: the exit is right and a round is not, or all rounds are and the exit is not
+HALF = 0.5  # of the points: the exit is right and a round is not, or all rounds are and the exit is a round off
 MOST_NAMED = 2
 
 
@@ -30,7 +30,8 @@ def marks_of(ran: Ran, name: str) -> Marks:
         return Marks(1.0, f"Every round is as RFC 9406 has it on this link, and {left}.", figures=(picture,))
     named = [rule.sentence for rule in rfc.mistakes(acks, own_exit)][:MOST_NAMED]
     behaves = f" Your module behaves like one that {', or one that '.join(named)}." if named else ""
-    share = HALF if found.first_wrong is None or (found.same_exit and found.exit_round) else 0.0
+    nearly = found.near_exit if found.first_wrong is None else found.same_exit and found.exit_round
+    share = HALF if nearly else 0.0
     return Marks(share, _what(found) + behaves, _where(found, ran), (picture,))
 
 

@@ -104,6 +104,7 @@ class Replay:
     rounds: list[Round]
     exit_round: int | None  # of the rule
     left_round: int | None  # of the sender
+    css_rounds: int  # of the rule, complete when the replay ended
 
     @property
     def first_wrong(self) -> Round | None:
@@ -114,6 +115,13 @@ class Replay:
     def same_exit(self) -> bool:
         """Whether both left in the same round, or neither did."""
         return self.exit_round == self.left_round
+
+    @property
+    def near_exit(self) -> bool:
+        """Whether both left within one round of each other."""
+        if self.exit_round is None:
+            return self.left_round is not None and self.css_rounds >= RFC.css_rounds - 1
+        return self.same_exit or self.left_round is None
 
     @property
     def fits(self) -> bool:
@@ -221,7 +229,7 @@ def _replay(acks: list[Ack], own_exit: bool, rule: Rule) -> Replay:
             rounds[-1].expected_pkts += sender.growth_pkts(ack.acked_pkts)
             rounds[-1].grown_pkts += ack.growth_pkts
     ended = number == len(acks) - 1 if acks else True
-    return Replay(rounds, exit_round, len(rounds) if own_exit and ended else None)
+    return Replay(rounds, exit_round, len(rounds) if own_exit and ended else None, sender.css_rounds)
 
 
 def _next_round(sender: Sender, rounds: list[Round], ack: Ack) -> int:

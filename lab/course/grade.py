@@ -65,7 +65,7 @@ def grade(
     """Run every check; UserError only where the assignment itself is faulty."""
     tasks = list(_tasks(assignment, submission, bench, key))
     with ThreadPoolExecutor(max_workers=jobs) as threads:
-        rows = _confirmed(list(threads.map(lambda task: _marked(*task), tasks)))
+        rows = _confirmed(list(threads.map(lambda task: marked(*task), tasks)))
     return Grade(assignment, submission.student, tuple(rows), tuple(submission.faults))
 
 
@@ -94,8 +94,8 @@ def _tasks(
             yield row, checks[row.id], work
 
 
-def _marked(row: CheckRow, check: Check, work: Work) -> Row:
-    """Run one check."""
+def marked(row: CheckRow, check: Check, work: Work) -> Row:
+    """Run one check; whatever it meets costs its own points."""
     try:
         marks = check(work)
         if not isinstance(marks, Marks):

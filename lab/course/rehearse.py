@@ -42,6 +42,7 @@ class Expected(Strict):
     total: Annotated[float, Field(ge=0, strict=False)] | None = None
     says: dict[str, str | list[str]] = {}
     edits: list[Edit] = []
+    of_solution: bool = False  # what does not lie beside expected.yml is the solution's
 
 
 @dataclass(frozen=True)
@@ -106,9 +107,10 @@ def _submission(assignment: Assignment, name: str) -> Submission:
         return _handed_in(assignment, teacher / SOLUTION if name == SOLUTION else assignment.folder / START)
     folder = teacher / MISTAKES / name
     expected = load(Expected, folder / EXPECTED)
-    if not expected.edits:
-        return _handed_in(assignment, folder)
-    files = dict(_handed_in(assignment, teacher / SOLUTION).files)
+    own = _handed_in(assignment, folder)
+    if not (expected.edits or expected.of_solution):
+        return own
+    files = {**_handed_in(assignment, teacher / SOLUTION).files, **own.files}
     for edit in expected.edits:
         text = files[edit.file].decode()
         if text.count(edit.old) != 1:

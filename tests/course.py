@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What tests of the course share: an assignment of their own, and submissions."""
+
+import io
+import tarfile
+import zipfile
+from pathlib import Path
+
+from lab.course.assignment import Assignment, load_assignment
+from lab.course.seeds import public_seed
+
+YML = """name: small
+title: A small assignment
+human_minutes: 10
+machine_minutes: 1
+hand_in:
+  - {file: own.c, most_bytes: 20000}
+  - {file: answers.yml, most_bytes: 2000, required: false}
+  - {file: notebook.ipynb, most_bytes: 20000, required: false}
+checks:
+  - {id: answer, title: The answer, points: 10, part: public}
+  - {id: again, title: The answer once more, points: 5, part: hidden}
+"""
+CHECKS = """from lab.course.marks import full, none
+
+
+def check_answer(work):
+    right = work.answers.number("x") == work.seed() % 100
+    return full("Right.") if right else none("Wrong: look at packet 7.", "packet 7")
+"""
+HIDDEN = CHECKS.replace("check_answer", "check_again")
+
+
+def small_assignment(folder: Path, yml: str = YML, checks: str = CHECKS, hidden: str | None = HIDDEN) -> Assignment:
+    """Write an assignment, and load it."""
+    (folder / "start").mkdir(parents=True)
+    (folder / "start" / "own.c").write_text("// yours\n")
+    (folder / "handout.md").write_text("# Handout\n")
+    (folder / "assignment.yml").write_text(yml)
+    (folder / "checks.py").write_text(checks)
+    if hidden is not None:
+        (folder / "teacher" / "solution").mkdir(parents=True)
+        (folder / "teacher" / "hidden.py").write_text(hidden)
+        (folder / "teacher" / "solution" / "own.c").write_text("// the secret solution\n")
+    return load_assignment(folder)
+
+
+def handed_in(folder: Path, student: str = "s1", **files: str) -> Path:
+    """Write a submission as a folder: files by name, with __ for the dot."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "student.yml").write_text(f"student: {student}\nseed: {public_seed('small', student)}\n")
+    for name, content in files.items():
+        (folder / name.replace("__", ".")).write_text(content)
+    return folder
+
+
+def zipped(file: Path, members: dict[str, bytes | tuple[bytes, int]]) -> Path:
+    """Write a zip; a member's mode decides what it is."""
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, given in members.items():
+            content, mode = given if isinstance(given, tuple) else (given, 0o100644)
+            info = zipfile.ZipInfo(name)
+            info.external_attr, info.compress_type = mode << 16, zipfile.ZIP_DEFLATED
+            archive.writestr(info, content)
+    return file
+
+
+def tarred(file: Path, members: dict[str, bytes], links: dict[str, str] | None = None) -> Path:
+    """Write a tar.gz, with symbolic links."""
+    with tarfile.open(file, "w:gz") as archive:
+        for name, content in members.items():
+            info = tarfile.TarInfo(name)
+            info.size = len(content)
+            archive.addfile(info, io.BytesIO(content))
+        for name, target in (links or {}).items():
+            info = tarfile.TarInfo(name)
+            info.type, info.linkname = tarfile.SYMTYPE, target
+            archive.addfile(info)
+    return file

@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Submissions of strangers: one clear line per fault, the rest is read, and nothing outside is."""
+
+import os
+import stat
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from lab.base.errors import UserError
+from lab.course import archive
+from lab.course.assignment import Assignment
+from lab.course.seeds import public_seed
+from lab.course.submission import open_submission
+from tests.course import handed_in, small_assignment, tarred, zipped
+
+LINK = stat.S_IFLNK | 0o777
+OWN = b"// mine\n"
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Assignment:
+    return small_assignment(tmp_path / "course" / "1-small")
+
+
+def test_a_folder_is_read_and_its_student_is_known(tmp_path: Path, small: Assignment) -> None:
+    found = open_submission(handed_in(tmp_path / "in", own__c="// mine\n"), small)
+    assert (found.student, found.files, found.faults) == ("s1", {"own.c": OWN}, [])
+
+
+def test_an_empty_folder_misses_its_file_and_is_named_by_itself(tmp_path: Path, small: Assignment) -> None:
+    (tmp_path / "s77").mkdir()
+    found = open_submission(tmp_path / "s77", small)
+    assert found.student == "s77"
+    assert found.faults == ["student.yml: must be handed in: graded as s77", "own.c: must be handed in"]
+
+
+def test_a_zip_with_links_and_absolute_paths_loses_these_alone(tmp_path: Path, small: Assignment) -> None:
+    members: dict[str, bytes | tuple[bytes, int]] = {
+        "a/own.c": OWN,
+        "/etc/answers.yml": b"x: 1\n",
+        "../answers.yml": b"x: 2\n",
+        "answers.yml": (b"/etc/passwd", LINK),
+    }
+    found = open_submission(zipped(tmp_path / "in.zip", members), small, "s1")
+    assert found.files == {"own.c": OWN}
+    assert found.faults == [
+        "/etc/answers.yml: must be a name inside the submission: it is not read",
+        "../answers.yml: must be a name inside the submission: it is not read",
+        "answers.yml: must be a plain file, no link or device: it is not read",
+    ]
+
+
+def test_a_tar_with_a_link_loses_the_link_alone(tmp_path: Path, small: Assignment) -> None:
+    file = tarred(tmp_path / "s2.tar.gz", {"./own.c": OWN}, {"answers.yml": "/etc/passwd"})
+    found = open_submission(file, small)
+    assert found.files == {"own.c": OWN}
+    assert found.faults[0] == "answers.yml: must be a plain file, no link or device: it is not read"
+    assert found.student == "s2"
+
+
+def test_a_link_and_a_pipe_in_a_folder_are_not_opened(tmp_path: Path, small: Assignment) -> None:
+    folder = handed_in(tmp_path / "in")
+    secret = tmp_path / "secret"
+    secret.write_text("geheim")
+    (folder / "own.c").symlink_to(secret)
+    os.mkfifo(folder / "answers.yml")
+    found = open_submission(folder, small)
+    assert found.files == {}
+    assert [fault.partition(":")[0] for fault in found.faults] == ["answers.yml", "own.c", "own.c"]
+
+
+def test_a_file_of_two_gigabytes_is_refused_unread(tmp_path: Path, small: Assignment) -> None:
+    folder = handed_in(tmp_path / "in", answers__yml="x: 1\n")
+    with (folder / "own.c").open("wb") as file:
+        file.truncate(2 << 30)
+    found = open_submission(folder, small)
+    assert list(found.files) == ["answers.yml"]
+    assert found.faults[0] == "own.c: bytes=2147483648: must be at most 20000: it is not read"
+
+
+def test_a_zip_bomb_is_refused_by_its_size(tmp_path: Path, small: Assignment) -> None:
+    found = open_submission(zipped(tmp_path / "in.zip", {"own.c": bytes(50_000_000)}), small, "s1")
+    assert found.faults[0] == "own.c: bytes=50000000: must be at most 20000: it is not read"
+
+
+def test_a_zip_bomb_with_a_false_header_is_refused_too(tmp_path: Path, small: Assignment) -> None:
+    file = zipped(tmp_path / "in.zip", {"own.c": bytes(5_000_000)})
+    content = file.read_bytes()
+    size = (5_000_000).to_bytes(4, "little")
+    assert content.count(size) == 2
+    file.write_bytes(content.replace(size, (100).to_bytes(4, "little")))
+    found = open_submission(file, small, "s1")
+    assert "own.c" not in found.files
+    assert found.faults[0].startswith("own.c: ")
+
+
+def test_a_tar_bomb_ends_the_reading(tmp_path: Path, small: Assignment, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(archive, "MOST_UNPACKED_BYTES", 1 << 20)
+    file = tarred(tmp_path / "in.tar.gz", {"big": bytes(2 << 20), "own.c": OWN})
+    with pytest.raises(UserError, match=r"in\.tar\.gz: bytes=more than 1048576: must be at most 1048576 when unpacked"):
+        open_submission(file, small)
+
+
+def test_what_is_no_archive_is_one_line(tmp_path: Path, small: Assignment) -> None:
+    for content in (b"", b"not an archive", b"PK\x03\x04 cut", b"\x1f\x8b cut"):
+        (tmp_path / "in.zip").write_bytes(content)
+        with pytest.raises(UserError, match=r"in\.zip: .*must be a folder, \.zip or \.tar\.gz, and whole"):
+            open_submission(tmp_path / "in.zip", small)
+    with pytest.raises(UserError, match=r"nowhere: No such file or directory: must be a folder, \.zip or \.tar\.gz"):
+        open_submission(tmp_path / "nowhere", small)
+    (tmp_path / "link").symlink_to(tmp_path / "in.zip")
+    with pytest.raises(UserError, match=r"link: must be a folder, \.zip or \.tar\.gz, and no link"):
+        open_submission(tmp_path / "link", small)
+
+
+def test_an_encrypted_zip_is_one_line(tmp_path: Path, small: Assignment) -> None:
+    file = zipped(tmp_path / "in.zip", {"own.c": OWN})
+    content = bytearray(file.read_bytes())
+    for place in (content.index(b"PK\x03\x04") + 6, content.index(b"PK\x01\x02") + 8):
+        content[place] |= 1
+    file.write_bytes(bytes(content))
+    found = open_submission(file, small, "s1")
+    assert found.faults[0].startswith("own.c: ")
+    assert zipfile.ZipFile(file).namelist() == ["own.c"]
+
+
+def test_of_two_files_of_one_name_the_outer_one_is_read(tmp_path: Path, small: Assignment) -> None:
+    found = open_submission(zipped(tmp_path / "in.zip", {"old/own.c": b"// old\n", "own.c": OWN}), small, "s1")
+    assert found.files == {"own.c": OWN}
+    assert found.faults == ["old/own.c: must stand once: the one in the fewest folders is graded"]
+
+
+def test_an_edited_seed_is_named_and_replaced(tmp_path: Path, small: Assignment) -> None:
+    folder = handed_in(tmp_path / "in", own__c="")
+    (folder / "student.yml").write_text("student: s1\nseed: 7\n")
+    right = public_seed("small", "s1")
+    fault = f"student.yml: seed=7: must be {right}, the seed of s1: graded with {right}"
+    assert open_submission(folder, small).faults == [fault]
+
+
+def test_another_students_file_is_named(tmp_path: Path, small: Assignment) -> None:
+    found = open_submission(handed_in(tmp_path / "in", "s2", own__c=""), small, "s1")
+    assert found.student == "s1"
+    assert found.faults[0] == "student.yml: student=s2: must be s1: graded as s1"
+
+
+@pytest.mark.parametrize("text", ["student: [\n", "student: ../../x\nseed: 1\n", "nothing", "student: s1\nseed: x\n"])
+def test_a_broken_student_file_costs_one_line(tmp_path: Path, small: Assignment, text: str) -> None:
+    folder = handed_in(tmp_path / "s9", own__c="")
+    (folder / "student.yml").write_text(text)
+    found = open_submission(folder, small)
+    assert found.student == "s9"
+    assert len(found.faults) == 1
+    assert found.faults[0].startswith("student.yml: ")
+
+
+def test_ten_thousand_files_end_the_reading(tmp_path: Path, small: Assignment, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(archive, "MOST_ENTRIES", 50)
+    folder = handed_in(tmp_path / "in", own__c="")
+    for number in range(100):
+        (folder / f"a{number:03d}").touch()
+    assert "entries: must be at most 50: the rest is not read" in open_submission(folder, small).faults
