@@ -21,7 +21,7 @@
 # %% tags=["parameters"]
 seconds = {"geo": 14, "wired": 3}  # of each link's download
 results_dir = "results"
-lab = "lab"  # the lab's command
+links_dir = "course/links"
 until_s = {"geo": None, "wired": None}  # end of the figures below: a smaller number zooms in
 
 # %% [markdown]
@@ -32,6 +32,7 @@ until_s = {"geo": None, "wired": None}  # end of the figures below: a smaller nu
 # %%
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import polars as pl
@@ -54,11 +55,11 @@ seed = yaml.safe_load(Path("student.yml").read_text())["seed"]
 trials = {}
 for link, length_s in seconds.items():
     folder = Path(results_dir) / f"try-{link}" / "latest" / "trials" / "cubic_plain-001"
-    words = f"{lab} run --profile links/{link}.yml --cca cubic_plain --trials 1 --seed {seed} --duration {length_s} --no-pcap"
+    words = f"lab run --profile {links_dir}/{link}.yml --cca cubic_plain --trials 1 --seed {seed} --duration {length_s} --no-pcap"
     print(words)
     if not folder.exists():
         environment = {**os.environ, "LAB_RESULTS": str(Path(results_dir).resolve())}
-        subprocess.run(words.split(), env=environment, check=True, stdout=subprocess.DEVNULL)
+        subprocess.run([sys.executable, "-m", *words.split()], env=environment, check=True, stdout=subprocess.DEVNULL)
     trials[link] = Trial(folder)
 
 # %% [markdown]
