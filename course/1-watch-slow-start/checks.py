@@ -19,11 +19,36 @@ def check_reading(work: Work) -> Marks:
     parts: Parts = []
     for link in LINKS:
         found = downloads.ran(work, link)
-        rtt_ms, pkts, queue_mb = found.truth["min_rtt_ms"], downloads.window_pkts(found), downloads.largest_queue_mb(found)
+        rtt_ms, pkts, queue_mb = (
+            found.truth["min_rtt_ms"],
+            downloads.window_pkts(found),
+            downloads.largest_queue_mb(found),
+        )
         parts += [
-            downloads.near(work, f"{link}_min_rtt_ms", rtt_ms, RTT_SHARE * rtt_ms, "ms", "The smallest RTT is that of an empty queue."),
-            downloads.near(work, f"{link}_cwnd_pkts", pkts, WINDOW_SHARE * pkts, "packets", "Read the window at the time of the true capacity."),
-            downloads.near(work, f"{link}_queue_mb", queue_mb, QUEUE_SHARE * queue_mb, "MB", "The queue stops growing where the buffer ends."),
+            downloads.near(
+                work,
+                f"{link}_min_rtt_ms",
+                rtt_ms,
+                RTT_SHARE * rtt_ms,
+                "ms",
+                "The smallest RTT is that of an empty queue.",
+            ),
+            downloads.near(
+                work,
+                f"{link}_cwnd_pkts",
+                pkts,
+                WINDOW_SHARE * pkts,
+                "packets",
+                "Read the window at the time of the true capacity.",
+            ),
+            downloads.near(
+                work,
+                f"{link}_queue_mb",
+                queue_mb,
+                QUEUE_SHARE * queue_mb,
+                "MB",
+                "The queue stops growing where the buffer ends.",
+            ),
         ]
     return of_parts(parts)
 
@@ -34,7 +59,11 @@ def check_eye(work: Work) -> Marks:
     for link in LINKS:
         found = downloads.ran(work, link)
         why = f"From there on the queue never empties: look where its ripple leaves the ground. {_rtts(work, link)}"
-        parts.append(downloads.near(work, f"{link}_eye_s", downloads.truth_s(found), EYE_RTTS * downloads.base_rtt_s(found), "s", why))
+        parts.append(
+            downloads.near(
+                work, f"{link}_eye_s", downloads.truth_s(found), EYE_RTTS * downloads.base_rtt_s(found), "s", why
+            )
+        )
     return _with_pictures(work, parts, "Both times lie within a round trip of the true queue's.")
 
 
@@ -81,7 +110,6 @@ def _rtts(work: Work, link: str) -> str:
     side = "late" if off > 0 else "early"
     loss = " That is near the first loss: the queue was full by then." if off > 3 else ""
     return f"You are {abs(off):.1f} round trips {side}.{loss}"
-
 
 
 def _with_pictures(work: Work, parts: Parts, praise: str) -> Marks:

@@ -84,7 +84,9 @@ def _judged(work: Work, name: str, base: Ran) -> tuple[bool, str]:
     file, hypothesis = FILES[name], _hypothesis(work, name)
     found, predicted = hypotheses.run(work, file, work.seed()), hypotheses.change(work, file).prediction(hypothesis)
     observed = hypotheses.shift(base, found)
-    return _holds(name, predicted, observed), _verdict(name, hypothesis, predicted, observed, hypotheses.moved(base, found))
+    return _holds(name, predicted, observed), _verdict(
+        name, hypothesis, predicted, observed, hypotheses.moved(base, found)
+    )
 
 
 def _holds(name: str, predicted: str | None, observed: str) -> bool:
@@ -99,7 +101,11 @@ def _verdict(name: str, hypothesis: str, predicted: str | None, observed: str, m
     if observed == "unclear":
         return f"{FILES[name]} decides nothing about {hypothesis}. {moved}"
     verdict = "supports" if predicted == observed else "refutes"
-    both = " A run that agrees with both hypotheses cannot tell them apart." if verdict == "supports" and name == "rival" else ""
+    both = (
+        " A run that agrees with both hypotheses cannot tell them apart."
+        if verdict == "supports" and name == "rival"
+        else ""
+    )
     return f"Your run of {FILES[name]} {verdict} {hypothesis}, which predicts {predicted}. {moved}{both}"
 
 

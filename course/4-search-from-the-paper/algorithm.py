@@ -46,20 +46,44 @@ MISREADINGS = tuple(
         ("The window is 3.5 initial RTTs, not 3 (line 1): multiply by 35 and divide by 10 W.", {"window_pct": 300}),
         ("The window is 3.5 initial RTTs, not one (line 1).", {"window_pct": 100}),
         ("A bin is the window divided by W, not by NUM_BINS (line 5).", {"divisor": NUM_BINS}),
-        ("The earlier window is not interpolated: it ends rest_us before a bin's end (lines 15, 35, 36).", {"shift": "none"}),
-        ("The interpolation goes the wrong way, towards the present: the earlier window moves into the past.", {"shift": "future"}),
-        ("A window has 10 bins, you add up 9: count the bins of line 33 with the two at its ends.", {"windows_bins": W - 1}),
+        (
+            "The earlier window is not interpolated: it ends rest_us before a bin's end (lines 15, 35, 36).",
+            {"shift": "none"},
+        ),
+        (
+            "The interpolation goes the wrong way, towards the present: the earlier window moves into the past.",
+            {"shift": "future"},
+        ),
+        (
+            "A window has 10 bins, you add up 9: count the bins of line 33 with the two at its ends.",
+            {"windows_bins": W - 1},
+        ),
         ("A window has 10 bins, you add up 11.", {"windows_bins": W + 1}),
-        ("Missed bins wipe the newest full bin (the loop of line 25 as printed begins one too early).", {"gap": "newest too"}),
-        ("Missed bins must be emptied: what an older round of the ring left in them is counted again.", {"gap": "kept"}),
+        (
+            "Missed bins wipe the newest full bin (the loop of line 25 as printed begins one too early).",
+            {"gap": "newest too"},
+        ),
+        (
+            "Missed bins must be emptied: what an older round of the ring left in them is counted again.",
+            {"gap": "kept"},
+        ),
         ("You compare too soon: the earlier window must have W bins (line 13).", {"needed_bins": W - 1}),
         ("You compare too late: prev_idx = W is enough (line 13).", {"needed_bins": W + 1}),
-        ("With a fraction the window touches one bin more, which the newest has overwritten.", {"oldest": EXTRA_BINS + 1}),
+        (
+            "With a fraction the window touches one bin more, which the newest has overwritten.",
+            {"oldest": EXTRA_BINS + 1},
+        ),
         ("You give up too soon: a look-back of up to 15 bins is in the ring.", {"oldest": EXTRA_BINS - 1}),
         ("Twice what was delivered one RTT ago is expected (line 17): you left out the 2.", {"exit": "not doubled"}),
         ("The difference is divided by what was expected, 2 prev, not by curr (line 17).", {"exit": "of current"}),
-        ("2 prev - curr is unsigned: where curr is larger it wraps to a huge number, and you leave while delivery grows.", {"exit": "unsigned"}),
-        ("The comparison is reversed: slow start ends when the difference is 35 % or more (line 18).", {"exit": "reversed"}),
+        (
+            "2 prev - curr is unsigned: where curr is larger it wraps to a huge number, and you leave too soon.",
+            {"exit": "unsigned"},
+        ),
+        (
+            "The comparison is reversed: slow start ends when the difference is 35 % or more (line 18).",
+            {"exit": "reversed"},
+        ),
     )
 )
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Compare what a student's module printed with Algorithm 1: the first bin that differs, and the misreading that explains it."""
+"""Compare what a student's module printed with Algorithm 1: the first bin that differs, and the misreading behind."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -63,7 +63,11 @@ def _passed(work: Work, seed: int) -> Passed:
     try:
         return work.passed(work.build_into(HEADER, GLUE, given(seed)))
     except UserError as error:
-        _failed[key] = f"{HEADER}: a loop does not end: the module hung while it ran the vectors" if HANGS in str(error) else str(error)
+        _failed[key] = (
+            f"{HEADER}: a loop does not end: the module hung while it ran the vectors"
+            if HANGS in str(error)
+            else str(error)
+        )
         raise UserError(_failed[key]) from None
 
 
@@ -138,7 +142,11 @@ def exit_marks(found: Ran) -> Marks:
         at_s, row = should
         right = own_s is not None and abs(own_s - at_s) <= EXIT_TOLERANCE_S
         reason = f"Over these ACKs Algorithm 1 leaves at {at_s:.3f} s, at the end of bin {row.bin}"
-    yours = f"your module at {own_s:.3f} s" if own_s is not None else "your module does not (something else ended slow start)"
+    yours = (
+        f"your module at {own_s:.3f} s"
+        if own_s is not None
+        else "your module does not (something else ended slow start)"
+    )
     text = f"{reason}, and so does your module." if right else f"{reason}; {yours}."
     return Marks(float(right), text, "" if right else f"link {found.link.title}", figures=pictures)
 

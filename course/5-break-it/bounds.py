@@ -41,7 +41,9 @@ def _require_fields(link: Profile) -> None:
     for name, allowed in ALLOWED.items():
         given = getattr(link, name).model_dump(exclude_defaults=True)
         if other := sorted(given.keys() - allowed):
-            raise UserError(f"{FILE}: {name}.{other[0]}: must be left out: {name} may have {', '.join(sorted(allowed))}")
+            raise UserError(
+                f"{FILE}: {name}.{other[0]}: must be left out: {name} may have {', '.join(sorted(allowed))}"
+            )
     if link.noise.start_phase_ms:
         raise UserError(f"{FILE}: noise: must be left out")
 

@@ -28,7 +28,9 @@ def check_fair(work: Work) -> Marks:
     reason = f"CUBIC without HyStart carries {found.throughput_mbps:.0f} of {rate_mbps:.0f} Mb/s."
     if not wrongness.fills(found):
         reason += " It must fill the link (its queue stands, half of the rate is used), or no rule could be right."
-    return Marks(1.0 if wrongness.fills(found) else 0.5, reason, figures=(found.picture("plain", "CUBIC without HyStart."),))
+    return Marks(
+        1.0 if wrongness.fills(found) else 0.5, reason, figures=(found.picture("plain", "CUBIC without HyStart."),)
+    )
 
 
 def check_wrong(work: Work) -> Marks:

@@ -42,7 +42,9 @@ def measure(found: Ran) -> Wrongness:
     if row["exit_class"] == "late" and row["capacity_s"] is not None:
         return _late(found, left.t_s, row["capacity_s"], left.cause)
     at_s = f"{row['capacity_s']:.3f} s" if row["capacity_s"] is not None else "a time that is not known"
-    return Wrongness("none", 0.0, f"It leaves at {left.t_s:.3f} s, after capacity ({at_s}) and before any loss: that is right.")
+    return Wrongness(
+        "none", 0.0, f"It leaves at {left.t_s:.3f} s, after capacity ({at_s}) and before any loss: that is right."
+    )
 
 
 def _early(found: Ran, exit_s: float, cwnd_pkts: int) -> Wrongness:
@@ -50,8 +52,8 @@ def _early(found: Ran, exit_s: float, cwnd_pkts: int) -> Wrongness:
     bdp_pkts = found.trial.meta["rate_mbps"] * 1e6 / 8 * rtt_s / found.mss_bytes
     missing = max(log2(bdp_pkts / max(cwnd_pkts, 1)), 0.0)
     text = (
-        f"It leaves at {exit_s:.3f} s with {cwnd_pkts} packets, where the path holds {bdp_pkts:.0f}: {missing:.1f} doublings "
-        f"too early ({FULL_DOUBLINGS:g} are full points)."
+        f"It leaves at {exit_s:.3f} s with {cwnd_pkts} packets, where the path holds {bdp_pkts:.0f}: "
+        f"{missing:.1f} doublings too early ({FULL_DOUBLINGS:g} are full points)."
     )
     return Wrongness("early", min(missing / FULL_DOUBLINGS, 1.0), text)
 
@@ -60,8 +62,8 @@ def _late(found: Ran, exit_s: float, capacity_s: float, cause: str) -> Wrongness
     rtt_s = found.trial.link.base_rtt_ms(capacity_s) / 1e3
     rtts = (exit_s - capacity_s) / rtt_s
     text = (
-        f"The link is at capacity at {capacity_s:.3f} s, it leaves at {exit_s:.3f} s (cause: {cause}) after a loss: {rtts:.1f} round "
-        f"trips later. {FREE_RTTS:g} are its right, {FREE_RTTS + FULL_RTTS:g} are full points."
+        f"The link is at capacity at {capacity_s:.3f} s, it leaves at {exit_s:.3f} s (cause: {cause}) after "
+        f"a loss: {rtts:.1f} round trips later. {FREE_RTTS:g} are its right, {FREE_RTTS + FULL_RTTS:g} are full points."
     )
     return Wrongness("late", min(max(rtts - FREE_RTTS, 0.0) / FULL_RTTS, 1.0), text)
 
@@ -74,7 +76,7 @@ def fills(found: Ran) -> bool:
 
 def varied(link: Profile, seed: int) -> Profile:
     """Return the link with its rate, and the forward delay where it is a number, a little different."""
-    rng, down = Random(seed), link.down
+    rng, down = Random(seed), link.down  # noqa: S311 (no secret)
     rate_mbps = round(float(down.rate_mbps) * rng.uniform(1 - VARIED, 1 + VARIED), 3)  # type: ignore[arg-type]
     changes: dict[str, float] = {"rate_mbps": rate_mbps}
     if isinstance(down.delay_ms, int | float):

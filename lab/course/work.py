@@ -105,10 +105,8 @@ class Work:
         except UserError as error:
             raise UserError(str(error).partition(" (log: ")[0]) from None
 
-    def run(
-        self, sender: str | Passed, link: str | Profile, seed: int, download: Download = Download()
-    ) -> Ran:
-        """Run one download over a link, of a sender of the lab (by name) or of the submission (its .c file, or module)."""
+    def run(self, sender: str | Passed, link: str | Profile, seed: int, download: Download = Download()) -> Ran:
+        """Run one download over a link, of a sender of the lab (its name) or of the submission (.c file or module)."""
         profile = link if isinstance(link, Profile) else self.link(link)
         if isinstance(sender, Passed) or sender.endswith(".c"):
             passed = sender if isinstance(sender, Passed) else self.passed(sender)

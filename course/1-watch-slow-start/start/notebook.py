@@ -15,8 +15,8 @@
 # <!-- SPDX-License-Identifier: GPL-2.0-or-later -->
 # # Watch slow start
 #
-# Two downloads without HyStart: slow start goes on until something is lost. Run all cells once (a minute), look, then fill in the
-# last cell. The handout explains each question.
+# Two downloads without HyStart: slow start goes on until something is lost. Run all cells once (a minute), look, then
+# fill in the last cell. The handout explains each question.
 
 # %% tags=["parameters"]
 seconds = {"geo": 14, "wired": 3}  # of each link's download
@@ -55,7 +55,8 @@ seed = yaml.safe_load(Path("student.yml").read_text())["seed"]
 trials = {}
 for link, length_s in seconds.items():
     folder = Path(results_dir) / f"try-{link}" / "latest" / "trials" / "cubic_plain-001"
-    words = f"lab run --profile {links_dir}/{link}.yml --cca cubic_plain --trials 1 --seed {seed} --duration {length_s} --no-pcap"
+    words = f"lab run --profile {links_dir}/{link}.yml --cca cubic_plain --no-pcap"
+    words += f" --trials 1 --seed {seed} --duration {length_s}"
     print(words)
     if not folder.exists():
         environment = {**os.environ, "LAB_RESULTS": str(Path(results_dir).resolve())}
@@ -65,8 +66,8 @@ for link, length_s in seconds.items():
 # %% [markdown]
 # ## Window, round trip and queue
 #
-# No figure marks the capacity: that is your work. The window doubles with each round trip. While the path has room the queue is empty
-# between two bursts; from capacity on it never empties.
+# No figure marks the capacity: that is your work. The window doubles with each round trip. While the path has room the
+# queue is empty between two bursts; from capacity on it never empties.
 
 # %%
 look = Sender("cubic_plain", "CUBIC without HyStart", "#CC79A7")
@@ -96,7 +97,12 @@ for link, trial in trials.items():
     offsets = latency_offset.offsets(trial.packets, 1)
     display(offsets.filter(pl.col("offset_ms") > 2 * evidence[link].min_rtt_ms).head(3))
     print(link, "at capacity by the latency offset:", rules()["latency_offset"].apply(evidence[link]).capacity_s, "s")
-    print(link, "at capacity by the median throughput:", rules()["median_throughput_after"].apply(evidence[link]).capacity_s, "s")
+    print(
+        link,
+        "at capacity by the median throughput:",
+        rules()["median_throughput_after"].apply(evidence[link]).capacity_s,
+        "s",
+    )
 
 # %% [markdown]
 # ## The truth

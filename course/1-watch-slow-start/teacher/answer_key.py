@@ -40,8 +40,6 @@ def answers(work: Work) -> dict[str, float | str]:
 
 if __name__ == "__main__":
     assignment = load_assignment(Path(__file__).resolve().parents[1])
-    work = Work(
-        assignment, Submission(Path(), sys.argv[1], {}), Bench.on(ensure_built(Recipe())), "public"
-    )
+    work = Work(assignment, Submission(Path(), sys.argv[1], {}), Bench.on(ensure_built(Recipe())), "public")
     print("# SPDX-License-Identifier: GPL-2.0-or-later")
     print("\n".join(f"{name}: {value}" for name, value in sorted(answers(work).items())))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Print the solution's answers.yml of one student: scripts/python course/2-why-hystart-leaves-early/teacher/answer_key.py ID."""
+"""Print the solution's answers.yml of one student, whose ID is the argument (scripts/python answer_key.py ID)."""
 
 import sys
 from pathlib import Path
@@ -25,7 +25,9 @@ def answers(work: Work) -> list[str]:
         found = hypotheses.run(work, file, work.seed())
         assert found.exit
         lines += [f"{name}_exit_s: {found.exit.t_s:.3f}", f"{name}_cwnd_pkts: {found.exit.cwnd_pkts}"]
-        lines += [f"{name}_{key}: {value}" for key, value in zip(("hypothesis", "predicts"), TEXT.get(name, ()), strict=False)]
+        lines += [
+            f"{name}_{key}: {value}" for key, value in zip(("hypothesis", "predicts"), TEXT.get(name, ()), strict=False)
+        ]
     return lines
 
 
