@@ -19,5 +19,7 @@ def check_no_luck(work: Work) -> Marks:
         found.append(wrongness.measure(work.run(wrongness.sender(work), varied, work.seed(number), wrongness.DOWNLOAD)))
     share = median(each.share for each in found)
     directions = ", ".join(each.direction for each in found)
-    hint = "" if share else " It breaks at one point only: find a link where a little more or less changes nothing."
+    hint = (
+        "" if share else " The median of these is not wrong: find a link where a little more or less changes nothing."
+    )
     return Marks(share, f"Rate and delay differ by up to 5 %: {directions}.{hint}")
