@@ -12,7 +12,7 @@ rfc = sibling(__file__, "rfc9406")
 
 FILE = "hystartpp.c"
 HALF = 0.5  # of the points: the exit is right and a round is not, or all rounds are and the exit is a round off
-MOST_NAMED = 2
+MOST_NAMED = 3
 
 
 def marks_on(work: Work, link: str, duration_s: int, number: int = 0) -> Marks:

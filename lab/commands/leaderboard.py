@@ -31,9 +31,12 @@ def rank(
     bench = Bench.on(prepare(Recipe(), console))
     entries = [Entry(path, assignment.folder, bench, key, TRIALS, DURATION_S) for path in submissions]
     found: list[Result] = []
+    paths: list[Path] = []
     with processes(leaderboard.run_entry, min(cores() if jobs is None else jobs, len(entries))) as pool:
         for entry, result in pool.run(entries):
             found.append(result if isinstance(result, Result) else Result(entry.path.name, fault=str(result)))
+            paths.append(entry.path)
+    found = leaderboard.distinct(found, paths)
     ranked = [each for each in found if not each.fault]
     faults = [each for each in found if each.fault]
     rows = leaderboard.board(ranked, leaderboard.run_reference(entries[0], submissions[0])) if ranked else []

@@ -8,7 +8,7 @@ of the table is that of the mean; submissions whose place is the same are ties, 
 import csv
 import io
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from lab.base.errors import UserError, field_error
@@ -79,6 +79,15 @@ def run_entry(entry: Entry) -> Result:
         return _measured(submission.student, work, sender, entry)
     except UserError as error:
         return Result(entry.path.name, fault=str(error))
+
+
+def distinct(found: Sequence[Result], paths: Sequence[Path]) -> list[Result]:
+    """Name a student's submissions by their files, too, where a student has several."""
+    names = [each.name for each in found]
+    return [
+        replace(each, name=f"{each.name} ({path.name})") if names.count(each.name) > 1 else each
+        for each, path in zip(found, paths, strict=True)
+    ]
 
 
 def run_reference(entry: Entry, sample: Path) -> Result:

@@ -55,6 +55,9 @@ def _cut(assignment: Assignment, folder: Path, student: str | None) -> None:
     """Write one student's folder of one assignment; UserError where it exists, since it may hold their work."""
     if folder.exists():
         raise UserError(f"{folder}: must not exist: it may hold a student's work")
+    for name in (START, HANDOUT):
+        if not (assignment.folder / name).exists():
+            raise UserError(f"{assignment.folder / name}: must be there: students get it")
     shutil.copytree(assignment.folder / START, folder, ignore=_ignored)
     shutil.copyfile(assignment.folder / HANDOUT, folder / HANDOUT)
     shutil.copyfile(MAKEFILE, folder / "Makefile")

@@ -64,7 +64,7 @@ def solution(third: Assignment, before_a_sample: str = "") -> str:
 def marks(third: Assignment, trials: Bench, source: str, *names: str) -> dict[str, Row]:
     """Grade a source by some checks alone."""
     submission = Submission(Path("in"), rehearse.STUDENT, {"hystartpp.c": source.encode()})
-    found = {}
+    found: dict[str, Row] = {}
     for part in (PUBLIC, HIDDEN_PART):
         checks, work = third.checks(part), Work(third, submission, trials, part, KEY)
         found |= {row.id: marked(row, checks[row.id], work) for row in third.rows(part) if row.id in names}

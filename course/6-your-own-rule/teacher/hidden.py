@@ -6,7 +6,7 @@ from lab.course.compared import at_chokepoint, queue_ms
 from lab.course.marks import Marks
 
 paired = sibling(__file__, "paired")
-QUEUE_SHARE = 0.9  # of the queue of a sender that waits for a loss
+LESS = 0.9  # of the queue, or of the losses, of a sender that waits for a loss
 
 
 def check_chokepoint(work) -> Marks:
@@ -34,7 +34,8 @@ def check_queue(work) -> Marks:
         compared = paired.on(work, link)
         own, other = (sum(each) / len(each) for each in compared.values(queue_ms))
         resent, other_resent = _resent(compared.own), _resent(compared.other)
-        good = own <= QUEUE_SHARE * other and resent <= other_resent
+        less = own <= LESS * other or resent <= LESS * other_resent
+        good = less and own <= other and resent <= other_resent
         held += good
         reasons.append(
             f"{compared.own[0].link.title}: mean wait {own:.0f} ms, without a rule {other:.0f} ms; "

@@ -3,11 +3,13 @@
 
 from collections.abc import Iterator
 from textwrap import fill
+from typing import Any
 
 from lab.course.assignment import HIDDEN_PART
 from lab.course.grade import Grade, Row
 
 WIDE = 110
+INDENT: Any = {"initial_indent": " " * 13, "subsequent_indent": " " * 13, "break_long_words": False}
 
 
 def points(value: float) -> str:
@@ -28,5 +30,5 @@ def _row(row: Row) -> Iterator[str]:
     hidden = " (hidden)" if row.check.part == HIDDEN_PART else ""
     yield f"{points(row.points):>5} of {row.check.points:<3} {row.check.title}{hidden}"
     for text in (row.marks.reason, row.marks.where):
-        if text:
-            yield fill(text, WIDE, initial_indent=" " * 13, subsequent_indent=" " * 13, break_long_words=False)
+        for line in text.splitlines():
+            yield line if line.startswith("|") else fill(line, WIDE, **INDENT)
