@@ -84,7 +84,7 @@ def _bundle(file: Path) -> str:
     return f"{file}: {file.stat().st_size / 1e6:.0f} MB: for students without network (docs/bundle.md)"
 
 
-def check_course(names: str | None, wanted: str | None, jobs: int | None, console: Console) -> None:
+def check_course(names: str | None, wanted: str | None, update: bool, jobs: int | None, console: Console) -> None:
     """Rehearse every case, and print a line for each; exit status 1 where a grade differs."""
     bench = Bench.on(prepare(Recipe(), console))
     only = {name.strip() for name in wanted.split(",")} if wanted else None
@@ -92,7 +92,7 @@ def check_course(names: str | None, wanted: str | None, jobs: int | None, consol
         case
         for each in chosen(names)
         if each.has_teacher
-        for case in cases(each, bench)
+        for case in cases(each, bench, update)
         if only is None or case.name in only
     ]
     if not tasks:

@@ -62,6 +62,9 @@ def make(
 def check(
     assignments: Names = None,
     cases: Annotated[str | None, typer.Option(help="Only cases of these names: solution, start, or mistakes.")] = None,
+    update: Annotated[
+        bool, typer.Option("--update", help="Store the solutions' results.json, which any machine must then write.")
+    ] = False,
     jobs: Annotated[int | None, typer.Option(help="Cases at the same time; default: one per processor.")] = None,
 ) -> None:
     """Grade solutions, starting points and mistakes, and compare with what their teacher expects.
@@ -70,7 +73,7 @@ def check(
     """
     from lab.commands.assignments import check_course
 
-    check_course(assignments, cases, jobs, console)
+    check_course(assignments, cases, update, jobs, console)
 
 
 @app.command()

@@ -13,15 +13,16 @@ from typing import Annotated
 from pydantic import Field
 
 from lab.base.errors import field_error
-from lab.base.plain_file import read_plain
+from lab.base.plain_file import read_plain, write_whole
 from lab.course.assignment import START, TEACHER, Assignment, load_assignment
 from lab.course.bench import Bench
+from lab.course.forms import gradescope
 from lab.course.forms.plain import points as shown_points
 from lab.course.grade import Grade, grade
 from lab.course.submission import Submission
 from lab.schema.load import Strict, load, shown
 
-SOLUTION, MISTAKES, EXPECTED = "solution", "mistakes", "expected.yml"
+SOLUTION, MISTAKES, EXPECTED, RESULTS = "solution", "mistakes", "expected.yml", "results.json"
 STUDENT, KEY = "mistake", 32 * b"k"
 FEW = 0.3  # of the points: what the starting point may get
 
@@ -52,12 +53,13 @@ class Case:
     assignment: Path
     name: str  # solution, start, or the folder of a mistake
     bench: Bench
+    update: bool = False  # write the solution's results.json instead of comparing with it
 
 
-def cases(assignment: Assignment, bench: Bench) -> list[Case]:
+def cases(assignment: Assignment, bench: Bench, update: bool = False) -> list[Case]:
     """Return the solution, the start and each mistake of an assignment."""
     mistakes = sorted(file.parent.name for file in (assignment.folder / TEACHER / MISTAKES).glob(f"*/{EXPECTED}"))
-    return [Case(assignment.folder, name, bench) for name in (SOLUTION, START, *mistakes)]
+    return [Case(assignment.folder, name, bench, update) for name in (SOLUTION, START, *mistakes)]
 
 
 def rehearse(case: Case) -> list[str]:
@@ -67,7 +69,7 @@ def rehearse(case: Case) -> list[str]:
     graded = grade(assignment, _submission(assignment, case.name), case.bench, KEY)
     faults = [f"{where}: {row.check.id}: {row.marks.reason}" for row in graded.rows if row.broken]
     if case.name == SOLUTION:
-        return faults + [f"{where}: {fault}" for fault in _not_full(graded)]
+        return faults + [f"{where}: {fault}" for fault in (*_not_full(graded), *_other_bytes(graded, case.update))]
     if case.name == START:
         few = graded.points <= FEW * graded.of
         return faults + (
@@ -81,6 +83,19 @@ def _not_full(graded: Grade) -> Iterator[str]:
     for row in graded.rows:
         if row.marks.share < 1:
             yield f"{row.check.id}={shown_points(row.points)}: must be {row.check.points}: {row.marks.reason}"
+
+
+def _other_bytes(graded: Grade, update: bool) -> Iterator[str]:
+    """Compare results.json of the solution with the stored one, which another machine wrote: byte for byte."""
+    file, text = graded.assignment.folder / TEACHER / RESULTS, gradescope.results(graded)
+    if update:
+        write_whole(file, text)
+    elif file.exists() and file.read_text() != text:
+        line = next(
+            (own for own, other in zip(text.splitlines(), file.read_text().splitlines(), strict=False) if own != other),
+            "",
+        )
+        yield f"{RESULTS}: must be that of {shown(file)}: {line.strip()}"
 
 
 def _differences(graded: Grade, expected: Expected) -> Iterator[str]:

@@ -35,13 +35,18 @@ def check_queue(work) -> Marks:
         own, other = (sum(each) / len(each) for each in compared.values(queue_ms))
         resent, other_resent = _resent(compared.own), _resent(compared.other)
         less = own <= LESS * other or resent <= LESS * other_resent
-        good = less and own <= other and resent <= other_resent
+        good = less and own <= other and resent <= other_resent and all(map(_left, compared.own))
         held += good
         reasons.append(
             f"{compared.own[0].link.title}: mean wait {own:.0f} ms, without a rule {other:.0f} ms; "
             f"{resent} retransmissions, without a rule {other_resent}."
         )
     return Marks(held / len(paired.HIDDEN), " ".join(reasons))
+
+
+def _left(ran):
+    """Whether a rule of its own ended slow start: what a loss ends deserves nothing here."""
+    return ran.exit is not None and ran.exit.cause not in ("loss", "timeout", "other")
 
 
 def _resent(side):
