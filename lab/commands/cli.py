@@ -6,7 +6,18 @@ A file of commands is one group; the order of the groups, and of the commands in
 
 import typer
 
-from lab.commands import box, bundle, cca, cli_inventory, cli_machine, cli_results, cli_trials, course, senders
+from lab.commands import (
+    box,
+    bundle,
+    cca,
+    cli_course,
+    cli_inventory,
+    cli_machine,
+    cli_results,
+    cli_trials,
+    course,
+    senders,
+)
 from lab.commands.traces import traces_app
 
 app = typer.Typer(
@@ -26,7 +37,7 @@ NAMED = {
     "bundle": bundle.app,
     "course": course.app,
 }
-for commands in (cli_inventory, cli_trials, cli_results, cli_machine):
+for commands in (cli_inventory, cli_trials, cli_course, cli_results, cli_machine):
     app.add_typer(commands.app)
 for name, group in NAMED.items():
     app.add_typer(group, name=name)
