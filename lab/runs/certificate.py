@@ -118,8 +118,9 @@ def _datagrams(over: Ends) -> list[Check]:
 
     The capture and the client's own log are two witnesses of each datagram.
     """
+    largest_name = "largest UDP datagram (no segmentation offload, no MTU discovery)"
     return [
-        _check("largest UDP datagram (no segmentation offload, no MTU discovery)", over.full_bytes, over.largest_bytes, "bytes", 0),
+        _check(largest_name, over.full_bytes, over.largest_bytes, "bytes", 0),
         _check("datagrams that capture and client recorded differently", 0, over.differing_pkts, "packets", 0),
     ]
 

@@ -68,7 +68,7 @@ def assemble(
 
 
 def _refuse_quic_beside_a_rival(scenario: Scenario, senders: list[Cca], file: str) -> None:
-    """A second download runs over TCP on hosts of its own; beside QUIC there is none yet."""
+    """Refuse a second download, which runs over TCP, beside one over QUIC."""
     quic = [sender.name for sender in senders if sender.transport == "quic"]
     if scenario.rival and quic:
         raise field_error(file, "rival", scenario.rival, f"left out with a sender over QUIC ({quic[0]})")

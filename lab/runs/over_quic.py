@@ -9,10 +9,14 @@ from lab.node.plan import Plan, QuicPlan
 from lab.tables.qdisc import SAMPLE_EVENT
 
 UDP_BYTES = 28  # IP (20) and UDP (8)
-PACKET_BYTES = 32  # header, frame header and tag around the data of a full packet, at most (RFC 9000, sections 17 and 19)
+PACKET_BYTES = (
+    32  # header, frame header and tag around the data of a full packet, at most (RFC 9000, sections 17 and 19)
+)
 LEAST_BYTES = 1200  # of a datagram (RFC 9000, section 14)
 PROGRAM = "own/lab-quic"  # below a trial's folder, with the modules that are not the lab's own
-SNAPLEN_BYTES = 64  # Ethernet (14), IP (20), UDP (8), and the first bytes of QUIC's header; behind them all is encrypted
+SNAPLEN_BYTES = (
+    64  # Ethernet (14), IP (20), UDP (8), and the first bytes of QUIC's header; behind them all is encrypted
+)
 SAMPLER = "qdisc_sampler"
 
 
@@ -27,6 +31,7 @@ def planned(plan: Plan, mtu_bytes: int) -> Plan:
         "work": "quic",
         "mss_bytes": datagram_bytes - PACKET_BYTES,
         "modules": [module for module in plan["modules"] if module["name"] == SAMPLER],
+        "egress": [],  # fq paces what the kernel's TCP asks it to; quinn paces its own datagrams
         "capture": {**plan["capture"], "snaplen_bytes": SNAPLEN_BYTES},
         "trace": {**plan["trace"], "events": {SAMPLE_EVENT: ""}},
         "flows": [{**flow, "quic": ends} for flow in plan["flows"]],

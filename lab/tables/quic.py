@@ -7,7 +7,7 @@ counts them from its SYN.
 """
 
 from collections.abc import Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 
 import numpy as np
@@ -17,22 +17,23 @@ from numpy.typing import NDArray
 
 from lab.base.errors import UserError
 from lab.node.plan import FlowPlan
-from lab.tables import acks, exits, packets, quic_log
+from lab.tables import acks, packets, qlog, quic_log
 from lab.tables.columns import schema
 from lab.tables.downloads import FLOW
+from lab.tables.packets import ACK, SYN
 from lab.tables.pcapng import read_pcapng
 from lab.tables.stream import Received
-from lab.tables.packets import ACK, SYN
 from lab.tables.tcp_headers import ETHERNET_BYTES, big_endian
 from lab.tables.trial_json import Download
 
 UDP = 17
-UDP_BYTES = 8
+IP_BYTES, UDP_BYTES = 20, 8
 HEAD_BYTES = 64  # Ethernet, IP with options, UDP
 CAPTURED = "client.pcapng"
 ENDS = ("server", "client")
 QLOGS = tuple(f"{end}.qlog.zst" for end in ENDS)
-AGREE_NS = 1_000_000  # between the capture's time of a datagram and the client's
+UNKNOWN = -1
+MAY_LACK = ("seq_bytes", "ack_bytes", "tsval")
 Numbers = NDArray[np.int64]
 
 
@@ -43,14 +44,15 @@ class Ends:
         self.folder, self.full_bytes = folder, flow["quic"]["datagram_bytes"]
         frames = read_pcapng(folder / CAPTURED, HEAD_BYTES)
         ip_bytes = (frames.head[:, ETHERNET_BYTES] & 0x0F).astype(np.int64) * 4
-        udp = (big_endian(frames.head, 12, 2) == 0x0800) & (frames.head[:, ETHERNET_BYTES + 9] == UDP) & (ip_bytes == 20)
-        source, target = (big_endian(frames.head, ETHERNET_BYTES + 20 + at, 2) for at in (0, 2))
+        ipv4 = (big_endian(frames.head, 12, 2) == 0x0800) & (ip_bytes == IP_BYTES)
+        udp = ipv4 & (frames.head[:, ETHERNET_BYTES + 9] == UDP)
+        source, target = (big_endian(frames.head, ETHERNET_BYTES + IP_BYTES + at, 2) for at in (0, 2))
         own = udp & ((source == flow["port"]) | (target == flow["port"]))
         if not own.any():
             raise UserError(f"{folder / CAPTURED}: must hold datagrams of port {flow['port']}")
         self.to_client = (source == flow["port"])[own]
         self.time_ns, self.frame_bytes = frames.time_ns[own], frames.wire_bytes[own]
-        self.bytes: Numbers = self.frame_bytes.astype(np.int64) - ETHERNET_BYTES - 20 - UDP_BYTES
+        self.bytes: Numbers = self.frame_bytes.astype(np.int64) - ETHERNET_BYTES - IP_BYTES - UDP_BYTES
 
     @property
     def start_epoch_ns(self) -> int:
@@ -69,12 +71,9 @@ class Ends:
 
     @property
     def differing_pkts(self) -> int:
-        """Count datagrams of the client's log that the capture has otherwise, or not; it may have some after its end."""
-        return sum(
-            _differing(self.bytes[side], logged) for side, logged in (
-                (self.to_client, self.client.got["bytes"].to_numpy()), (~self.to_client, self.client.sent["bytes"].to_numpy())
-            )
-        )
+        """Count datagrams of the client's log that the capture has otherwise, or not; it may have more at the end."""
+        got, sent = (table["bytes"].to_numpy() for table in (self.client.got, self.client.sent))
+        return _differing(self.bytes[self.to_client], got) + _differing(self.bytes[~self.to_client], sent)
 
     def tables(self, start_ns: int) -> dict[str, pl.DataFrame]:
         """Return all tables but those of the link; `start_ns` is t_s = 0 on the ends' clock."""
@@ -90,32 +89,41 @@ class Ends:
         }
 
     def _packets(self) -> pl.DataFrame:
-        rows = len(self.bytes)
         stream = Received(self.client)
-        columns = {name: np.full(rows, -1, dtype=np.int64) for name in ("seq_bytes", "ack_bytes", "len_bytes", "sack_edges")}
-        down, up = np.flatnonzero(self.to_client)[: len(stream.begin)], np.flatnonzero(~self.to_client)[: len(stream.had)]
-        columns["len_bytes"][:] = 0
-        columns["seq_bytes"][down] = np.where(stream.length > 0, stream.begin + 1, -1)[: len(down)]
-        columns["len_bytes"][down] = stream.length[: len(down)]
-        columns["ack_bytes"][up] = stream.had[: len(up)] + 1
-        columns["sack_edges"][up] = stream.pieces[: len(up)]
-        flags = np.full(rows, ACK, dtype=np.int64)
-        flags[np.flatnonzero(~self.to_client)[:1]] = SYN
-        flags[np.flatnonzero(self.to_client)[:1]] = SYN | ACK
+        got = len(stream.begin)
+        sent_ms = qlog.sent_ms(self.folder / "server.qlog", self.folder / "client.qlog", got)
+        down, up = partial(self._spread, self.to_client), partial(self._spread, ~self.to_client)
         table = pl.DataFrame(
             {
                 "t_s": (self.time_ns - self.start_epoch_ns) / 1e9,
-                "flow": np.full(rows, FLOW),
+                "flow": np.full(len(self.bytes), FLOW),
                 "to_client": self.to_client,
                 "frame_bytes": self.frame_bytes,
-                **columns,
-                "flags": flags,
+                "seq_bytes": down(np.where(stream.length > 0, stream.begin + 1, UNKNOWN)),
+                "ack_bytes": up(stream.had + 1),
+                "len_bytes": np.maximum(down(stream.length), 0),
+                "flags": self._flags(),
+                "tsval": down(sent_ms.fill_null(UNKNOWN).to_numpy()),
+                "sack_edges": np.maximum(up(stream.pieces), 0),
             }
         )
-        known = [pl.when(pl.col(name) >= 0).then(pl.col(name)).alias(name) for name in ("seq_bytes", "ack_bytes")]
-        none = [pl.lit(None).alias(name) for name in ("window_bytes", "tsval", "tsecr")]
-        table = table.with_columns(*known, *none, pl.col("sack_edges").clip(0))
-        return table.select(*packets.COLUMNS).cast(schema(packets.COLUMNS))
+        known = [pl.when(pl.col(name) != UNKNOWN).then(pl.col(name)).alias(name) for name in MAY_LACK]
+        none = [pl.lit(None).alias(name) for name in ("window_bytes", "tsecr")]
+        return table.with_columns(*known, *none).select(*packets.COLUMNS).cast(schema(packets.COLUMNS))
+
+    def _spread(self, side: NDArray[np.bool_], values: Numbers) -> Numbers:
+        """Lay what an end logged of its datagrams, in order, out by captured frame."""
+        column: Numbers = np.full(len(self.bytes), UNKNOWN, dtype=np.int64)
+        places = np.flatnonzero(side)[: len(values)]
+        column[places] = values[: len(places)]
+        return column
+
+    def _flags(self) -> Numbers:
+        """Return the flags that TCP would have: the first datagram each way stands for SYN and SYN-ACK."""
+        flags: Numbers = np.full(len(self.bytes), ACK, dtype=np.int64)
+        flags[np.flatnonzero(~self.to_client)[:1]] = SYN
+        flags[np.flatnonzero(self.to_client)[:1]] = SYN | ACK
+        return flags
 
 
 def _differing(captured: Numbers, logged: Numbers) -> int:
@@ -126,10 +134,7 @@ def _differing(captured: Numbers, logged: Numbers) -> int:
 def with_losses(measured: Sequence[Download], tables: dict[str, pl.DataFrame]) -> list[Download]:
     """Return the downloads with the packets that the sender declared lost: QUIC sends their data again in new ones."""
     lost = tables["retransmits"]
-    return [
-        {**each, "retransmits_pkts": lost.filter((pl.col("flow") == each["flow"]) & (pl.col("t_s") <= each["end_s"])).height}
-        for each in measured
-    ]
+    return [{**each, "retransmits_pkts": lost.filter(pl.col("t_s") <= each["end_s"]).height} for each in measured]
 
 
 def keep_qlogs(folder: Path) -> None:

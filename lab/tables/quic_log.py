@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The logs of lab-quic's two ends (lab/kernel/quic/src): a line a row, its kind first, times in ns of CLOCK_MONOTONIC."""
+"""The logs of lab-quic's two ends (lab/kernel/quic/src): a line a row, its kind first, times of CLOCK_MONOTONIC."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,10 +19,28 @@ FIELDS = {
     "got": ("t_ns", "bytes", "offset", "new_bytes"),
     "sent": ("t_ns", "bytes"),
     "ack": (
-        "t_ns", "window", "ssthresh", "srtt_ns", "rtt_us", "una", "delivered", "sent", "in_flight", "limited",
+        "t_ns",
+        "window",
+        "ssthresh",
+        "srtt_ns",
+        "rtt_us",
+        "una",
+        "delivered",
+        "sent",
+        "in_flight",
+        "limited",
     ),
     "bin": (
-        "t_ns", "window", "ssthresh", "bin", "rtt_us", "bin_us", "curr", "prev", "norm_permille", "verdict",
+        "t_ns",
+        "window",
+        "ssthresh",
+        "bin",
+        "rtt_us",
+        "bin_us",
+        "curr",
+        "prev",
+        "norm_permille",
+        "verdict",
     ),
     "exit": ("t_ns", "window", "ssthresh", "rtt_us", "cause"),
     "lost": ("t_ns", "pkts"),
@@ -92,13 +110,17 @@ class Clock:
 
     def ack_table(self, server: Server) -> pl.DataFrame:
         """One row per ACK frame that acknowledged data, with the connection as it was before it took the frame in."""
-        return server["ack"].select(
-            *self._base(),
-            srtt_ms=pl.col("srtt_ns") / 1e6,
-            snd_una_bytes=pl.col("una") + 1,
-            snd_nxt_bytes=pl.col("sent") + 1,
-            snd_wnd_bytes=pl.lit(WINDOW_BYTES),
-        ).cast(schema(acks.ACKS))
+        return (
+            server["ack"]
+            .select(
+                *self._base(),
+                srtt_ms=pl.col("srtt_ns") / 1e6,
+                snd_una_bytes=pl.col("una") + 1,
+                snd_nxt_bytes=pl.col("sent") + 1,
+                snd_wnd_bytes=pl.lit(WINDOW_BYTES),
+            )
+            .cast(schema(acks.ACKS))
+        )
 
     def loss_table(self, server: Server) -> pl.DataFrame:
         """One row per packet declared lost."""
@@ -108,16 +130,21 @@ class Clock:
     def bin_table(self, server: Server) -> pl.DataFrame:
         """One row per bin of SEARCH."""
         enough = pl.col("verdict") >= COMPARED
-        return server["bin"].select(
-            *self._base(),
-            bin="bin",
-            rtt_ms=pl.col("rtt_us") / 1e3,
-            bin_ms=pl.col("bin_us") / 1e3,
-            curr_delv_bytes=pl.when(enough).then("curr"),
-            prev_delv_bytes=pl.when(enough).then("prev"),
-            norm_pct=pl.when(enough).then(pl.col("norm_permille") / 10),
-            exit=pl.col("verdict") == LEFT,
-        ).select(*exits.BINS).cast(schema(exits.BINS))
+        return (
+            server["bin"]
+            .select(
+                *self._base(),
+                bin="bin",
+                rtt_ms=pl.col("rtt_us") / 1e3,
+                bin_ms=pl.col("bin_us") / 1e3,
+                curr_delv_bytes=pl.when(enough).then("curr"),
+                prev_delv_bytes=pl.when(enough).then("prev"),
+                norm_pct=pl.when(enough).then(pl.col("norm_permille") / 10),
+                exit=pl.col("verdict") == LEFT,
+            )
+            .select(*exits.BINS)
+            .cast(schema(exits.BINS))
+        )
 
     def exit_table(self, server: Server) -> pl.DataFrame:
         """One row: the end of the first slow start; none where it did not end."""

@@ -20,6 +20,7 @@ HERE = Path(__file__).parent
 IMAGE = "quic-build"
 CORES = HERE.parent / "search"
 PROGRAM = "lab-quic"
+LICENCES = "licences"
 TARGET = "x86_64-unknown-linux-gnu"
 # As lab/kernel/search/Makefile compiles them for user space.
 CFLAGS = "-std=gnu11 -O2 -Wall -Wextra -Werror -ffreestanding -fno-strict-aliasing -fno-tree-loop-distribute-patterns"
@@ -95,9 +96,19 @@ def _build(compile_: Compile, draft: Path) -> None:
     compile_.run("sh", "-c", objects, words="SEARCH's core for the QUIC sender")
     compile_.run("sh", "-c", _cargo(), words="cargo build")
     shutil.copy(draft / "target" / TARGET / "release" / PROGRAM, draft)
+    _keep_licences(draft)
     for path in list(draft.iterdir()):
-        if path.name != PROGRAM:
+        if path.name not in (PROGRAM, LICENCES):
             shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+
+def _keep_licences(draft: Path) -> None:
+    """Keep the licence texts of what is linked into the program, by crate: who passes it on must pass them on too."""
+    for text in sorted((draft / "vendor").glob("*/LICENSE*")):
+        if text.is_file():
+            place = draft / LICENCES / text.parent.name
+            place.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(text, place / text.name)
 
 
 def _cargo() -> str:

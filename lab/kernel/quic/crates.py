@@ -3,6 +3,7 @@
 
 import hashlib
 import json
+import os
 import tarfile
 import tomllib
 from collections.abc import Iterator
@@ -18,7 +19,7 @@ from lab.traces.download import downloading
 from lab.traces.fetch import take
 
 LOCK = Path(__file__).with_name("Cargo.lock")
-ORIGIN = "https://static.crates.io"
+ORIGIN = "https://static.crates.io"  # or a copy of it that LAB_CRATES_ORIGIN names
 NAME = "quinn"  # by which `lab senders fetch` knows them all
 MOST_BYTES = 32 << 20  # of a crate
 
@@ -66,14 +67,18 @@ def fetch(mirror: Mirror | None = None) -> str:
         for crate in locked():
             wanted = Document(path=crate.path, bytes=MOST_BYTES, sha256=crate.sha256)
             take(crate.path, wanted, draft / crate.file, _candidates(crate, mirror))
-    return f"{len(locked())} crates fetched from {mirror.folder if mirror else ORIGIN}"
+    return f"{len(locked())} crates fetched from {mirror.folder if mirror else _origin()}"
+
+
+def _origin() -> str:
+    return os.environ.get("LAB_CRATES_ORIGIN", ORIGIN)
 
 
 def _candidates(crate: Crate, mirror: Mirror | None) -> Iterator[Candidate]:
     if mirror:
         yield from mirror.candidates(NAME, crate.file, crate.path, MOST_BYTES)
     else:
-        url = f"{ORIGIN}/{crate.path}"
+        url = f"{_origin()}/{crate.path}"
         yield Candidate(url, lambda: downloading(url), name_matches=True)
 
 

@@ -150,7 +150,10 @@ impl Watched {
 
     /// Before the ACK is taken in, as tcp_probe shows a socket.
     fn note_ack(&self, now: Instant, ack: &Ack, in_flight: u64) {
-        let srtt_ns = self.rtt.map_or(0, |rtt| rtt.get().as_nanos());
+        // Until there is an estimate, the first sample stands for it, and not the initial guess.
+        let guessed = self.delivered_bytes == 0;
+        let estimate = self.rtt.filter(|_| !guessed).map(|rtt| rtt.get());
+        let srtt_ns = estimate.unwrap_or(Duration::from_micros(ack.rtt_us.into())).as_nanos();
         self.log.line(format_args!(
             "ack\t{}\t{}\t{}\t{srtt_ns}\t{}\t{}\t{}\t{}\t{in_flight}\t{}",
             self.clock.ns(now),
