@@ -7,7 +7,7 @@ import pytest
 
 from lab.images.image import Image
 from lab.kernel.build import Kernel
-from lab.schema.cca import load_ccas
+from lab.schema.cca import load_ccas, load_quic
 from tests.command import lab
 
 pytestmark = pytest.mark.usefixtures("kernel", "world")
@@ -21,7 +21,7 @@ def show(results: Path, name: str) -> str:
 
 def test_the_list_has_every_sender_and_what_ends_its_slow_start(tmp_path: Path) -> None:
     listed = lab(tmp_path, "cca", "list").stdout.splitlines()
-    assert [line.split()[0] for line in listed] == list(load_ccas())
+    assert [line.split()[0] for line in listed] == list(load_ccas() | load_quic())
     assert next(line for line in listed if line.startswith("reno")).endswith("nothing but loss")
 
 
