@@ -126,7 +126,7 @@ def store(job: Job, plan: Plan, folder: Path) -> TrialJson:
     tables = decode_quic(folder, node, over) if over else decode(folder, node, *causes)
     measured = downloads.measure(plan, node, tables)
     if over:
-        measured = quic.with_losses(measured, tables)
+        measured = [quic.counted(each, tables) for each in measured]
     if error := downloads.failure(plan, node, measured):
         raise TrialError(error)
     tables = downloads.cut(tables, measured)

@@ -6,7 +6,6 @@ client's log, which has each datagram in the order of its arrival, as the captur
 counts them from its SYN.
 """
 
-from collections.abc import Sequence
 from functools import cached_property, partial
 from pathlib import Path
 
@@ -131,10 +130,20 @@ def _differing(captured: Numbers, logged: Numbers) -> int:
     return int((captured[:both] != logged[:both]).sum()) + len(logged) - both
 
 
-def with_losses(measured: Sequence[Download], tables: dict[str, pl.DataFrame]) -> list[Download]:
-    """Return the downloads with the packets that the sender declared lost: QUIC sends their data again in new ones."""
-    lost = tables["retransmits"]
-    return [{**each, "retransmits_pkts": lost.filter(pl.col("t_s") <= each["end_s"]).height} for each in measured]
+def counted(download: Download, tables: dict[str, pl.DataFrame]) -> Download:
+    """Return a download as the ends count it.
+
+    The client counts new bytes only. A packet that the sender declares lost is sent again: its data, in new packets.
+    """
+    until = pl.col("t_s") <= download["end_s"]
+    received_bytes = int(tables["packets"].filter(until)["len_bytes"].sum())
+    seconds = download["seconds"]
+    return {
+        **download,
+        "bytes": received_bytes,
+        "throughput_mbps": received_bytes * 8 / 1e6 / seconds if seconds > 0 else 0.0,
+        "retransmits_pkts": tables["retransmits"].filter(until).height,
+    }
 
 
 def keep_qlogs(folder: Path) -> None:

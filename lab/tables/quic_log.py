@@ -16,7 +16,8 @@ WINDOW_BYTES = 1 << 30  # of the client for the stream (peer.rs)
 NO_THRESHOLD = (1 << 64) - 1
 COMPARED, LEFT = 7, 8  # enum search_verdict of lab/kernel/search/search_core.h, from COMPARED on
 FIELDS = {
-    "got": ("t_ns", "bytes", "offset", "new_bytes"),
+    "got": ("t_ns", "bytes"),
+    "piece": ("offset", "new_bytes"),
     "sent": ("t_ns", "bytes"),
     "ack": (
         "t_ns",
@@ -50,17 +51,22 @@ Server = dict[str, pl.DataFrame]
 
 @dataclass(frozen=True)
 class ClientLog:
-    """Datagrams that the client got, and those that it sent: `got_before` is how many it had got by then."""
+    """Datagrams that the client got, the new pieces of the stream in them, and datagrams that it sent.
+
+    `got_before` is how many it had got by then, the one with the piece included.
+    """
 
     got: pl.DataFrame
+    pieces: pl.DataFrame
     sent: pl.DataFrame
 
 
 def read_client(file: Path) -> ClientLog:
     """Read a client's log."""
     lines = _lines(file)
-    sent = lines.with_columns(got_before=(pl.col("kind") == "got").cum_sum().cast(pl.Int64))
-    return ClientLog(_rows(lines, "got", file), _rows(sent, "sent", file, "got_before"))
+    lines = lines.with_columns(got_before=(pl.col("kind") == "got").cum_sum().cast(pl.Int64))
+    pieces, sent = (_rows(lines, kind, file, "got_before") for kind in ("piece", "sent"))
+    return ClientLog(_rows(lines, "got", file), pieces, sent)
 
 
 def read_server(file: Path) -> Server:

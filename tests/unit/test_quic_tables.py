@@ -9,7 +9,7 @@ import pytest
 
 from lab.base.errors import UserError
 from lab.tables.qlog import sent_ms
-from lab.tables.quic import with_losses
+from lab.tables.quic import counted
 from lab.tables.quic_log import NO_THRESHOLD, Clock, read_client, read_server
 from lab.tables.stream import Received
 from lab.tables.trial_json import Download
@@ -27,19 +27,23 @@ def test_a_gap_holds_what_was_had_until_it_is_filled(tmp_path: Path) -> None:
     file = written(
         tmp_path,
         ("sent", 1, 1200),
-        ("got", 2, 1472, 0, 1000),
-        ("got", 3, 1472, 2000, 1000),  # 1000 to 2000 is missing
+        ("got", 2, 1472),
+        ("piece", 0, 1000),
+        ("got", 3, 1472),
+        ("piece", 2000, 1000),  # 1000 to 2000 is missing
         ("sent", 4, 40),
-        ("got", 5, 1472, 3000, 500),
+        ("got", 5, 1472),  # what came twice is not new
         ("sent", 6, 40),
-        ("got", 7, 1472, 1000, 1000),
-        ("got", 8, 1472, 0, 0),  # what came twice is not new
+        ("got", 7, 1472),
+        ("piece", 1000, 1000),  # sent again, and new data behind it
+        ("piece", 3000, 500),
         ("sent", 9, 40),
     )
     stream = Received(read_client(file))
     assert stream.had.tolist() == [0, 1000, 1000, 3500]
     assert stream.pieces.tolist() == [0, 1, 1, 0]
-    assert stream.length.tolist() == [1000, 1000, 500, 1000, 0]
+    assert stream.begin.tolist() == [0, 2000, 0, 1000]
+    assert stream.length.tolist() == [1000, 1000, 0, 1500]
 
 
 def test_windows_are_packets_and_times_count_from_the_first_datagram(tmp_path: Path) -> None:
@@ -80,7 +84,9 @@ def test_each_lost_packet_is_a_row_and_those_after_the_download_do_not_count(tmp
     measured: Download = {
         "flow": 1, "end_s": 5.0, "seconds": 5.0, "bytes": 1, "throughput_mbps": 0.1, "retransmits_pkts": 0
     }  # fmt: skip
-    assert with_losses([measured], {"retransmits": lost})[0]["retransmits_pkts"] == 2
+    packets = pl.DataFrame({"t_s": [1.0, 4.0, 6.0], "len_bytes": [1000, 500, 70]})
+    found = counted(measured, {"retransmits": lost, "packets": packets})
+    assert (found["retransmits_pkts"], found["bytes"], found["throughput_mbps"]) == (2, 1500, 0.0024)
 
 
 def test_half_a_line_of_a_killed_end_is_left_out(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from lab.kernel.quic import crates
 
 HERE = Path(__file__).parent
 IMAGE = "quic-build"
+COMPILER_PACKAGES = ("rustc", "cargo", "libstd-rust-dev", "gcc", "gcc-14", "binutils", "libc6-dev")
 CORES = HERE.parent / "search"
 PROGRAM = "lab-quic"
 LICENCES = "licences"
@@ -68,7 +69,9 @@ def _core_files() -> list[Path]:
 
 def _built() -> Quic:
     rust = [HERE / "Cargo.toml", crates.LOCK, *sorted((HERE / "src").iterdir()), *_patches()]
-    digest = digest_of_files([*rust, *_core_files(), *_headers()], image.digest(IMAGE), CFLAGS, RUSTFLAGS)
+    pins = image.locked(IMAGE)
+    compilers = [f"{package} {pins[package]}" for package in COMPILER_PACKAGES]
+    digest = digest_of_files([*rust, *_core_files(), *_headers()], CFLAGS, RUSTFLAGS, *compilers)
     return Quic(paths.cache() / f"quic-{digest}" / PROGRAM, digest)
 
 

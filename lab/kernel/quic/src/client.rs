@@ -55,8 +55,8 @@ fn run(peer: &mut Peer, log: &Log, options: &Options, handshake: Instant, downlo
         while peer.udp.receive(|from, datagram| taken.push((from, datagram.to_vec()))).map_err(|e| e.to_string())? {}
         for (from, datagram) in &taken {
             peer.take(now, *from, datagram)?;
-            let (offset, new) = read(peer, download, now)?;
-            log.line(format_args!("got\t{}\t{}\t{offset}\t{new}", peer.clock.ns(now), datagram.len()));
+            log.line(format_args!("got\t{}\t{}", peer.clock.ns(now), datagram.len()));
+            read(peer, download, now, log)?;
         }
         peer.turn(now);
         while let Some(event) = peer.event() {
@@ -94,16 +94,16 @@ fn ask(peer: &mut Peer, download: &mut Download, options: &Options) -> Result<()
     Ok(())
 }
 
-/// Read what a datagram brought; returns where it begins in the stream and how much is new. It holds one piece at most.
-fn read(peer: &mut Peer, download: &mut Download, now: Instant) -> Result<(u64, usize), String> {
-    let (Some((_, connection)), Some(stream)) = (peer.connection.as_mut(), download.stream) else { return Ok((0, 0)) };
+/// Read what a datagram brought, and record each new piece of the stream: data sent again may stand beside new ones.
+fn read(peer: &mut Peer, download: &mut Download, now: Instant, log: &Log) -> Result<(), String> {
+    let (Some((_, connection)), Some(stream)) = (peer.connection.as_mut(), download.stream) else { return Ok(()) };
     let mut source = connection.recv_stream(stream);
-    let Ok(mut chunks) = source.read(false) else { return Ok((0, 0)) };
-    let (mut begin, mut new) = (u64::MAX, 0);
+    let Ok(mut chunks) = source.read(false) else { return Ok(()) };
+    let mut new = 0;
     loop {
         match chunks.next(usize::MAX) {
             Ok(Some(chunk)) => {
-                begin = begin.min(chunk.offset);
+                log.line(format_args!("piece\t{}\t{}", chunk.offset, chunk.bytes.len()));
                 new += chunk.bytes.len();
             }
             Ok(None) => {
@@ -120,5 +120,5 @@ fn read(peer: &mut Peer, download: &mut Download, now: Instant) -> Result<(u64, 
         download.first.get_or_insert(now);
         download.last = Some(now);
     }
-    Ok((if new > 0 { begin } else { 0 }, new))
+    Ok(())
 }
