@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The Python packages of a bundle: what running needs of requirements.lock, as wheels for one version of Python.
 
-What only an extra needs (tests, notebooks, the cluster) stays out: it doubles the size.
+What only the tests, the cluster, the docs and VMs need stays out: it doubles the size.
 """
 
 import re
@@ -20,7 +20,7 @@ from lab.base import paths
 from lab.base.errors import UserError, field_error
 
 LOCK = "requirements.lock"
-INSTALLER = "install"  # the extra that puts the `lab` command into the environment
+EXTRAS = ("install", "analysis")  # the `lab` command, and the notebooks that `lab page` and `lab reproduce` execute
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
 PLATFORMS = ("manylinux_2_28_x86_64", "manylinux_2_27_x86_64", "manylinux_2_17_x86_64", "manylinux2014_x86_64")
 VIA = re.compile(r"# via(.*)|#   (.*)")
@@ -57,7 +57,7 @@ def running(python: str) -> list[Pin]:
     """Return the pins that a version of Python needs to run the lab."""
     pins = {pin.name: pin for pin in _pins((paths.REPO / LOCK).read_text(), python)}
     project = tomllib.loads((paths.REPO / "pyproject.toml").read_text())["project"]
-    roots = [*project["dependencies"], *project["optional-dependencies"][INSTALLER]]
+    roots = [*project["dependencies"], *(root for name in EXTRAS for root in project["optional-dependencies"][name])]
     wanted: set[str] = {canonicalize_name(Requirement(text).name) for text in roots}
     while more := {name for name, pin in pins.items() if pin.needed_by & wanted} - wanted:
         wanted |= more

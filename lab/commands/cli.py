@@ -95,15 +95,17 @@ def check() -> None:
 @app.command()
 def same(
     update: Annotated[bool, typer.Option("--update", help="Make the trials of this commit the reference.")] = False,
+    only: Annotated[str, typer.Option(help="Trials whose name matches one of these patterns, by comma.")] = "*",
     jobs: Jobs = None,
 ) -> None:
     """Run a fixed set of trials, and compare their packets and tables with the repository's: SAME or DIFFERENT.
 
-    Example: `lab same`
+    Example: `lab same`, or of some trials `lab same --only 'senders/search*,geo-*'`
     """
+    from lab.commands.same import SameRequest
     from lab.commands.same import same as compare
 
-    compare(update, _options(jobs), console)
+    compare(SameRequest(update, tuple(only.split(","))), _options(jobs), console)
 
 
 @app.command()

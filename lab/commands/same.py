@@ -2,15 +2,19 @@
 """`lab same`: SAME or DIFFERENT, trial by trial, against the reference in the repository."""
 
 import shutil
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 import typer
 from rich.console import Console
 
 from lab.backends.backend import Description
+from lab.backends.choose import COMMAND_LINE
 from lab.backends.virtual import Virtual
 from lab.base import sandbox_mode
-from lab.base.errors import UserError, going_on
+from lab.base.errors import UserError, field_error, going_on
 from lab.base.scratch import scratch_folder
 from lab.commands.prepare import prepare
 from lab.commands.progress import TrialBar
@@ -19,31 +23,63 @@ from lab.runs.options import RunOptions
 from lab.runs.pool import run_jobs
 from lab.runs.same import compare, reference, trials
 from lab.runs.same.values import Values, values_of
+from lab.runs.trial import Job
 from lab.tables.stored_trial import Trial
 
 SHOWN = 5  # trials whose difference is printed in full
 
 
-def same(update: bool, options: RunOptions, console: Console) -> None:
-    """Run the trials and compare them; exit status 1 if one differs. `update` makes them the reference instead."""
-    if update:
+@dataclass(frozen=True)
+class SameRequest:
+    """What to do with which trials."""
+
+    update: bool = False  # make them the reference, instead of comparing them
+    only: tuple[str, ...] = ("*",)  # patterns of trials' names, as a shell has them
+
+    def __post_init__(self) -> None:
+        """Refuse a reference of some trials only."""
+        if self.update and self.only != ("*",):
+            raise field_error(COMMAND_LINE, "only", ",".join(self.only), "left out with --update")
+
+    def wants(self, name: str) -> bool:
+        """Return whether a trial is one of them."""
+        return any(fnmatchcase(name, pattern) for pattern in self.only)
+
+
+def same(request: SameRequest, options: RunOptions, console: Console) -> None:
+    """Run the trials and compare them; exit status 1 if one differs."""
+    if request.update:
         reference.require_clean()
-    stored = None if update else reference.read()
+    stored = None if request.update else reference.read()
     backend = prepare(Recipe(), console)
     console.print(f"sandbox {sandbox_mode.described()}, {options.workers} at once", markup=False)
-    with going_on(lambda: "lab same --update" if update else "lab same"):
-        found = _run(backend, options, console)
+    with going_on(lambda: "lab same --update" if request.update else "lab same"):
+        found = _run(request, backend, options, console)
     if stored is None:
         reference.write(found, backend.site.description)
         console.print(f"{reference.FOLDER}: {len(found)} trials", markup=False)
-    elif not compare_all(found, stored, backend.site.description, console):
+    elif not compare_all(found, wanted(stored, request), backend.site.description, console):
         raise typer.Exit(1)
 
 
-def _run(backend: Virtual, options: RunOptions, console: Console) -> dict[str, Values]:
-    """Run every trial; what is compared of it is kept, and its folder is removed."""
+def wanted(stored: reference.Reference, request: SameRequest) -> reference.Reference:
+    """Return a reference of the wanted trials only."""
+    kept = {name: trial for name, trial in stored.content["trials"].items() if request.wants(name)}
+    return reference.Reference({**stored.content, "trials": kept}, stored.packets)
+
+
+def _wanted_jobs(request: SameRequest, jobs: Iterable[Job]) -> list[Job]:
+    found = [job for job in jobs if request.wants(trials.name_of(job))]
+    if not found:
+        rule = "patterns of trials that reference/same.json names, such as 'senders/search*'"
+        raise field_error(COMMAND_LINE, "only", ",".join(request.only), rule)
+    return found
+
+
+def _run(request: SameRequest, backend: Virtual, options: RunOptions, console: Console) -> dict[str, Values]:
+    """Run every wanted trial; what is compared of it is kept, and its folder is removed."""
     with scratch_folder() as folder, TrialBar(console, many_runs=False) as bar:
-        jobs = trials.jobs(backend, folder)
+        jobs = _wanted_jobs(request, trials.jobs(backend, folder))
         found: dict[str, Values] = {}
         bar.begin(jobs)
         for job, result in run_jobs(jobs, options):

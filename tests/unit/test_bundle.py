@@ -16,6 +16,7 @@ from lab.bundle.content import recorded_digests, recording_folders
 from lab.bundle.make import make
 from lab.bundle.use import use
 from lab.bundle.wheels import running
+from lab.commands.doctor import examine
 from lab.images import image
 from lab.kernel import build
 from tests.bundles import everything_below, fill_cache
@@ -161,9 +162,20 @@ def test_a_bundle_is_a_tar_that_every_tool_reads(bundle: Path) -> None:
 def test_wheels_are_those_that_running_needs() -> None:
     pins = {pin.name: pin for pin in running("3.13")}
     assert {"numpy", "pydantic-core", "flit-core"} <= pins.keys()
+    assert {"papermill", "ipykernel", "jupyter-client"} <= pins.keys(), "lab page and lab reproduce execute notebooks"
     assert not {"pytest", "distributed", "selenium", "ansible-core"} & pins.keys()
     assert all(pin.hashes for pin in pins.values())
     assert pins["numpy"].line != {pin.name: pin for pin in running("3.11")}["numpy"].line
+
+
+def test_doctor_misses_no_tool_that_only_builds(bundle: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    found = {finding.name: finding.ok for finding in examine()}
+    assert not found["mmdebstrap"]
+    use(bundle)
+    found = {finding.name: finding.ok for finding in examine()}
+    assert found["mmdebstrap"]
+    assert found["virtual kernel"]
 
 
 def test_a_kernel_without_source_refuses_to_be_built_again(bundle: Path, monkeypatch: pytest.MonkeyPatch) -> None:

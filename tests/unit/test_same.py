@@ -13,7 +13,7 @@ from rich.console import Console
 from lab.backends.backend import Description
 from lab.base import paths
 from lab.base.errors import UserError
-from lab.commands.same import compare_all
+from lab.commands.same import SameRequest, compare_all, wanted
 from lab.node import qdiscs
 from lab.runs.same import compare, reference, trials
 from lab.runs.same.values import BLOCK_PKTS, ROWS_PKTS, Values, digest
@@ -212,3 +212,15 @@ def test_the_command_prints_what_differs_and_where_to_look(stored: reference.Ref
         "kernel, modules and world are the reference's: the difference is elsewhere",
         "DIFFERENT: 1 of 1 trials from c0ffee",
     ]
+
+
+def test_trials_that_are_not_wanted_are_not_missed(stored: reference.Reference) -> None:
+    some = wanted(stored, SameRequest(only=("senders/cubic*", "geo-*")))
+    console = Console(file=StringIO(), width=200)
+    assert compare_all({"senders/cubic-001": values(packets())}, some, DESCRIPTION, console)
+    assert not compare_all({"senders/cubic-001": values(packets())}, stored, DESCRIPTION, console)
+
+
+def test_some_trials_are_no_reference() -> None:
+    with pytest.raises(UserError, match=r"only=geo-\*: must be left out with --update"):
+        SameRequest(update=True, only=("geo-*",))
