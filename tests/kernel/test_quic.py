@@ -106,11 +106,12 @@ def test_search_over_quic_decides_as_the_core_does_on_its_acks(bench: Bench, tmp
     server = read_server(folder / "server.rows")
     acks, bins = server["ack"], server["bin"]
     library = bench.kernel.replay_library
-    in_slow_start = acks.filter(pl.col("t_ns") <= bins["t_ns"].max())  # type: ignore[arg-type]
-    columns = [(in_slow_start["t_ns"] // 1000), *(in_slow_start[name] for name in ("rtt_us", "delivered"))]
+    in_slow_start = acks.filter(pl.col("t_ns") <= pl.lit(bins["t_ns"].max()))
     replayed = replay_bins(
         library,
-        *(column.to_numpy() for column in columns),
+        (in_slow_start["t_ns"] // 1000).to_numpy(),
+        in_slow_start["rtt_us"].to_numpy(),
+        in_slow_start["delivered"].to_numpy(),
         version(library, "search").params,
         sent_bytes=in_slow_start["sent"].to_numpy(),
         limited=in_slow_start["limited"].to_numpy(),

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from lab.judge.search_replay import BIN, replay_bins, version
 from lab.kernel.quic import build
@@ -14,6 +15,7 @@ from lab.kernel.quic import build
 STREAMS = 200
 PRINTED = [name for name in (BIN.names or ()) if name != "reserved"]
 VERSIONS = ("search", "search1", "search2_printed")
+Numbers = NDArray[np.int64]
 
 pytestmark = pytest.mark.skipif(build.find() is None, reason="lab-quic is not built: lab run tcp-quic builds it")
 
@@ -26,7 +28,7 @@ def program(*words: str, text: str = "", limit_s: int = 60) -> "subprocess.Compl
     )
 
 
-def stream(seed: int) -> dict[str, np.ndarray]:  # type: ignore[type-arg]
+def stream(seed: int) -> dict[str, Numbers]:
     """A slow start that doubles until a rate is reached, with noise, gaps, limits and resets."""
     rng = np.random.default_rng(seed)
     acks, rtt_us = 1500, int(rng.integers(5_000, 600_000))
@@ -54,7 +56,16 @@ def test_core_and_quic_decide_the_same_on_the_same_ack_streams(search_library: P
         acks = stream(seed)
         if not params.app_limited:  # for who calls: lab-quic, as the module, tells such a version of no limit
             acks["limited"][:] = 0
-        core = replay_bins(search_library, params=params, **acks)
+        core = replay_bins(
+            search_library,
+            acks["t_us"],
+            acks["rtt_us"],
+            acks["delivered_bytes"],
+            params,
+            sent_bytes=acks["sent_bytes"],
+            limited=acks["limited"],
+            reset=acks["reset"],
+        )
         done = program(
             "replay", name, text="\n".join(" ".join(map(str, row)) for row in zip(*acks.values(), strict=True))
         )

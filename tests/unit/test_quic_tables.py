@@ -86,7 +86,8 @@ def test_each_lost_packet_is_a_row_and_those_after_the_download_do_not_count(tmp
     }  # fmt: skip
     packets = pl.DataFrame({"t_s": [1.0, 4.0, 6.0], "len_bytes": [1000, 500, 70]})
     found = counted(measured, {"retransmits": lost, "packets": packets})
-    assert (found["retransmits_pkts"], found["bytes"], found["throughput_mbps"]) == (2, 1500, 0.0024)
+    assert (found["retransmits_pkts"], found["bytes"]) == (2, 1500)
+    assert found["throughput_mbps"] == pytest.approx(0.0024)
 
 
 def test_half_a_line_of_a_killed_end_is_left_out(tmp_path: Path) -> None:
