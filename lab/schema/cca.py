@@ -155,4 +155,5 @@ def load_cca(name: str, named_in: str, field: str, known: Mapping[str, Cca] | No
     senders, kind = (load_ccas(), "sender of lab/cca.yml") if known is None else (known, "sender")
     if known is None and name not in senders:
         senders, kind = {**senders, **load_quic()}, "sender of lab/cca.yml or lab/quic.yml"
-    return senders[choose(kind, name, sorted(senders), named_in, field)]
+    names = sorted(senders, key=lambda each: (senders[each].transport != "tcp", each))
+    return senders[choose(kind, name, names, named_in, field)]
