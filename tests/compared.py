@@ -13,7 +13,7 @@ from lab.report.compare.write import Written, write
 from lab.runs.link_kinds import Link
 from lab.tables.stored_run import Run
 from tests import slow_start_model as model
-from tests.first_screen import change
+from tests.first_screen import change, change_seeds
 from tests.stored_run import store_run
 
 SENDERS = ("search", "cubic", "cubic_plain", "bbr")
@@ -31,19 +31,11 @@ def store(results: Path, trials: int) -> tuple[Comparison, list[LinkResult]]:
     for link, path in LINKS:
         run = store_run(results, trials, name=f"compare-{link.name}", link=path, senders=SENDERS)
         down = {"queue": {"kind": "bfifo"}}
-        seeds = list(range(1, trials + 1))
         change(run, scenario={"profile": link.profile}, profile={"title": link.meaning, "rtt_ms": None, "down": down})
-        _change_seeds(run, seeds)
+        change_seeds(run, trials)
         (run / "report.html").write_text("<!doctype html><title>The run's own page</title>")
         found.append(of_link(link, Stored.of(Run(run)), plan))
     return comparison, found
-
-
-def _change_seeds(run: Path, seeds: list[int]) -> None:
-    import json
-
-    meta = json.loads((run / "run.json").read_text())
-    (run / "run.json").write_text(json.dumps(meta | {"seeds": seeds}))
 
 
 def example(comparison: Comparison, found: list[LinkResult], state: State | None = None) -> tuple[Path, Written]:

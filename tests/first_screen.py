@@ -45,6 +45,7 @@ def example(results: Path, trials: int = 2) -> Path:
     for profile, (title, link) in LINKS.items():
         run = store_run(results, trials, name=f"example-{profile}", link=link, senders=SENDERS)
         change(run, scenario={"profile": profile, "published": _published(profile)}, profile={"title": title})
+        change_seeds(run, trials)
         (run.parent / "latest").symlink_to(run.name)
         Stored.of(Run(run))  # its outcomes are older than its page, which is then not drawn
         (run / "report.html").write_text("<!doctype html><title>The run's own page</title>")
@@ -59,6 +60,12 @@ def change(run: Path, **parts: dict[str, Any]) -> None:
     file = run / "run.json"
     meta = json.loads(file.read_text())
     file.write_text(json.dumps(meta | {name: meta[name] | fields for name, fields in parts.items()}))
+
+
+def change_seeds(run: Path, trials: int) -> None:
+    """Let run.json request so many trials of each sender."""
+    meta = json.loads((run / "run.json").read_text())
+    (run / "run.json").write_text(json.dumps(meta | {"seeds": list(range(1, trials + 1))}))
 
 
 def _published(profile: str) -> list[dict[str, Any]]:

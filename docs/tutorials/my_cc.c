@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Reno with another slow start: it ends once a whole round trip was slow.
- *
- * A queue that builds up makes even the fastest packet of a round late.  So the smallest round trip of each
- * round is compared with the smallest of all: half as much again means that the link is full.
+ * Reno with another slow start: it ends once a whole round trip was slow.  A queue that builds up makes even the fastest
+ * packet of a round late: half as much above the smallest round trip of all means that the link is full.
  */
 #include <linux/module.h>
 #include <net/tcp.h>
@@ -22,25 +20,17 @@ static void my_cc_init(struct sock *sk)
 {
 	struct my_cc *ca = inet_csk_ca(sk);
 
-	ca->round_end = tcp_sk(sk)->snd_nxt;
-	ca->round_rtt_us = U32_MAX;
-	ca->base_rtt_us = U32_MAX;
+	*ca = (struct my_cc){ .round_end = tcp_sk(sk)->snd_nxt, .round_rtt_us = U32_MAX, .base_rtt_us = U32_MAX };
 }
 
 static void my_cc_acked(struct sock *sk, const struct ack_sample *sample)
 {
 	struct my_cc *ca = inet_csk_ca(sk);
 
-	if (sample->rtt_us <= 0)	/* a retransmission was acknowledged: no RTT */
-		return;
-	ca->round_rtt_us = min_t(u32, ca->round_rtt_us, sample->rtt_us);
-	ca->base_rtt_us = min(ca->base_rtt_us, ca->round_rtt_us);
-}
-
-static bool my_cc_round_was_slow(const struct my_cc *ca)
-{
-	return ca->round_rtt_us != U32_MAX &&
-	       (u64)ca->round_rtt_us * 100 > (u64)ca->base_rtt_us * (100 + slower_pct);
+	if (sample->rtt_us > 0) {	/* else a retransmission was acknowledged: no RTT */
+		ca->round_rtt_us = min_t(u32, ca->round_rtt_us, sample->rtt_us);
+		ca->base_rtt_us = min(ca->base_rtt_us, ca->round_rtt_us);
+	}
 }
 
 static void my_cc_avoid(struct sock *sk, u32 ack, u32 acked)
@@ -49,7 +39,9 @@ static void my_cc_avoid(struct sock *sk, u32 ack, u32 acked)
 	struct my_cc *ca = inet_csk_ca(sk);
 
 	if (tcp_in_slow_start(tp) && after(ack, ca->round_end)) {
-		if (my_cc_round_was_slow(ca))
+		u64 slow_us = (u64)ca->base_rtt_us * (100 + slower_pct) / 100;
+
+		if (ca->round_rtt_us != U32_MAX && ca->round_rtt_us > slow_us)
 			tp->snd_ssthresh = tcp_snd_cwnd(tp);	/* the exit */
 		ca->round_end = tp->snd_nxt;
 		ca->round_rtt_us = U32_MAX;
@@ -58,13 +50,13 @@ static void my_cc_avoid(struct sock *sk, u32 ack, u32 acked)
 }
 
 static struct tcp_congestion_ops my_cc __read_mostly = {
-	.init		= my_cc_init,
-	.pkts_acked	= my_cc_acked,
-	.cong_avoid	= my_cc_avoid,
-	.ssthresh	= tcp_reno_ssthresh,
-	.undo_cwnd	= tcp_reno_undo_cwnd,
-	.owner		= THIS_MODULE,
-	.name		= "my_cc",
+	.init = my_cc_init,
+	.pkts_acked = my_cc_acked,
+	.cong_avoid = my_cc_avoid,
+	.ssthresh = tcp_reno_ssthresh,
+	.undo_cwnd = tcp_reno_undo_cwnd,
+	.owner = THIS_MODULE,
+	.name = "my_cc",
 };
 
 static int __init my_cc_register(void)
@@ -72,12 +64,11 @@ static int __init my_cc_register(void)
 	BUILD_BUG_ON(sizeof(struct my_cc) > ICSK_CA_PRIV_SIZE);
 	return tcp_register_congestion_control(&my_cc);
 }
+module_init(my_cc_register);
 
 static void __exit my_cc_unregister(void)
 {
 	tcp_unregister_congestion_control(&my_cc);
 }
-
-module_init(my_cc_register);
 module_exit(my_cc_unregister);
 MODULE_LICENSE("GPL");

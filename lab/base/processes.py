@@ -12,6 +12,11 @@ Given = TypeVar("Given")
 Result = TypeVar("Result")
 
 
+def processors() -> int:
+    """Return the number of processors that this process may use."""
+    return len(os.sched_getaffinity(0))
+
+
 def map_in_processes(
     function: Callable[[Given], Result],
     inputs: Sequence[Given],
@@ -24,7 +29,7 @@ def map_in_processes(
     function: of a module, since the processes are spawned. per_process: with fewer inputs for each process there are
     fewer processes. prepare: is called first in each process.
     """
-    processes = min(workers or len(os.sched_getaffinity(0)), len(inputs) // per_process)
+    processes = min(workers or processors(), len(inputs) // per_process)
     if processes < 2:
         return list(map(function, inputs))
     context = multiprocessing.get_context("spawn")

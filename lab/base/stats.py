@@ -89,33 +89,42 @@ class Paired:
     lo: float | None
     hi: float | None
     median_difference: float | None
-    p_value: float | None  # Wilcoxon's signed-rank test; none of fewer than 6 pairs, which can prove nothing
     effect: float | None  # share of pairs in which the first is larger less the share in which it is smaller
 
 
-def paired(first: Sequence[float | None], second: Sequence[float | None]) -> Paired:
+Values = Sequence[float | None]
+
+
+def paired(first: Values, second: Values) -> Paired:
     """Compare value by value, leaving out pairs of which one is missing."""
-    both = [(a, b) for a, b in zip(first, second, strict=True) if a is not None and b is not None]
-    if not both:
-        return Paired(0, None, None, None, None, None, None)
-    differences = np.subtract(*np.asarray(both, dtype=float).T)
+    differences = _differences(first, second)
+    if not len(differences):
+        return Paired(0, None, None, None, None, None)
     low, high = bootstrap(list(differences))
     return Paired(
-        len(both),
+        len(differences),
         float(differences.mean()),
         low,
         high,
         float(np.median(differences)),
-        _signed_rank(differences),
         float(np.sign(differences).mean()),
     )
 
 
-def _signed_rank(differences: np.ndarray) -> float | None:
-    """Wilcoxon's p value, zeros split by Pratt's method."""
+def signed_rank(first: Values, second: Values) -> float | None:
+    """Wilcoxon's p value, zeros split by Pratt's method; none of fewer than 6 pairs, which can prove nothing.
+
+    Of 6 to 13 pairs with equal differences it counts permutations, which takes a second.
+    """
+    differences = _differences(first, second)
     if len(differences) < FEWEST_PAIRS:
         return None
     return 1.0 if not differences.any() else float(scipy.stats.wilcoxon(differences, zero_method="pratt").pvalue)
+
+
+def _differences(first: Values, second: Values) -> np.ndarray:
+    both = [(a, b) for a, b in zip(first, second, strict=True) if a is not None and b is not None]
+    return np.asarray([a - b for a, b in both], dtype=float)
 
 
 def cliffs_delta(first: Sequence[float | None], second: Sequence[float | None]) -> float | None:

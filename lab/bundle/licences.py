@@ -19,9 +19,9 @@ The kernel is Linux, GPL-2.0-only. Its source is Debian's package {source}, conf
 repository. 'lab kernel build' builds it again.
 
 The folders world and builder are packages of Debian 13, unchanged. The copyright file of each package is in the folder
-copyright beside root; a package without one shares that of another package of its source. Their versions are in
-var/lib/dpkg/status, and in lab/images/*.lock of the repository. Debian's archive, and its archive of snapshots for older
-versions, has the source of each one. The wheels are those that their authors publish; each holds its own licence.
+copyright beside root. A package without one shares that of another package of its source. Their versions are in
+var/lib/dpkg/status, and in lab/images/*.lock of the repository. Debian's archive, and its archive of snapshots for
+older versions, has the source of each one. The wheels are those that their authors publish. Each holds its own licence.
 
 Recordings of real links, under the licences of their authors:
 """

@@ -167,7 +167,10 @@ def _announce(comparison: Comparison, course: Course, options: RunOptions, conso
     subjects = " and ".join(comparison.subjects)
     each = f"{counts} {'trial' if most == 1 else 'trials'} of each sender on each link, the same draws for all"
     error = f"error {100 * ALPHA:g} % per link, over all looks and pairs"
-    _line(console, f"{each}; a link ends once {subjects} has separated from every other by {measure.name} ({error})")
+    _line(
+        console,
+        f"{each}; a link ends once {subjects} has separated from every other by {measure.name}, or cannot ({error})",
+    )
     _line(console, f"about {takes[0] if first == most else f'{takes[0]} to {takes[1]}'} min{budget}")
 
 

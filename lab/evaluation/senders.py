@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 import polars as pl
 
-from lab.base.stats import bootstrap, cliffs_delta, effect_word, mean_sd, median, paired
+from lab.base.stats import bootstrap, cliffs_delta, effect_word, mean_sd, median, paired, signed_rank
 from lab.judge.frames import Row
 from lab.judge.registry import TRUTH
 from lab.judge.stored import Stored
@@ -73,7 +73,7 @@ def _difference(scenario: str, metric: str, first: str, second: str, table: pl.D
     one, other = (table.filter(pl.col("cca") == cca).select("trial", value=metric) for cca in (first, second))
     both = one.join(other, on="trial", suffix="_other", maintain_order="left")
     a, b = both["value"].to_list(), both["value_other"].to_list()
-    found = asdict(paired(a, b))
+    found = asdict(paired(a, b)) | {"p_value": signed_rank(a, b)}
     found["pair_effect"] = found.pop("effect")
     delta = cliffs_delta(a, b)
     about = {"scenario": scenario, "metric": metric, "cca": first, "against": second}

@@ -12,7 +12,7 @@ from pathlib import Path
 from lab.base import paths
 from lab.base.cache import finished, publish
 from lab.base.errors import UserError, field_error
-from lab.images import archive, copyright
+from lab.images import archive, copyright_files
 
 SUITE = "trixie"
 SUITES = {"source-6.1": "bookworm"}  # of the images that are not Debian 13's
@@ -21,7 +21,7 @@ OPTIONS = [
     "--variant=apt",
     "--aptopt=APT::Install-Recommends false",
     "--dpkgopt=path-exclude=/usr/share/doc/*",
-    "--dpkgopt=path-include=/usr/share/doc/*/copyright",  # copyright.py moves them out
+    "--dpkgopt=path-include=/usr/share/doc/*/copyright",  # copyright_files.py moves them out
     "--dpkgopt=path-exclude=/usr/share/man/*",
     "--dpkgopt=path-exclude=/usr/share/locale/*",
 ]
@@ -100,7 +100,7 @@ def _make(name: str, root: Path) -> None:
     run_logged(unpack, None, scratch / "tar.log")
     require_pinned(name, installed((root / "var/lib/dpkg/status").read_text()))
     shutil.rmtree(scratch)
-    copyright.take(root)
+    copyright_files.take(root)
     for point in MOUNT_POINTS:
         (root / point).mkdir(parents=True, exist_ok=True)
 

@@ -31,6 +31,7 @@ TRIAL = {
     "valid": OUTCOME["valid"],
     "initial_rtt_ms": "first round trip of slow start; null where none was measured",
     "max_rtt_ms": "largest round trip of slow start; null where none was measured",
+    "wait_ms": "mean wait at the bottleneck over the download, from its sampled queue; null where it was not sampled",
     "download_s": "when the client had the first 100,000, 200,000, ... bytes; an item is null where it never did",
     "digest": OUTCOME["digest"],
 }

@@ -8,6 +8,7 @@ import polars as pl
 from lab.base.stats import largest
 from lab.judge.ack_stream import ack_stream
 from lab.judge.frames import Schema
+from lab.judge.queueing import mean_wait_ms
 from lab.judge.slow_start import first_exit
 from lab.tables.downloads import FLOW
 from lab.tables.stored_trial import Trial
@@ -21,18 +22,20 @@ class Numbers(TypedDict):
 
     initial_rtt_ms: float | None
     max_rtt_ms: float | None
+    wait_ms: float | None
     download_s: list[float | None]
 
 
 SCHEMA: Schema = {
     "initial_rtt_ms": pl.Float64,
     "max_rtt_ms": pl.Float64,
+    "wait_ms": pl.Float64,
     "download_s": pl.List(pl.Float64),
 }
 
 
 def digest(trial: Trial) -> Numbers:
-    """Return first and largest RTT of slow start, and when each object size was downloaded (null: not within it)."""
+    """Return RTTs of slow start, the mean wait at the bottleneck, and when each object size was downloaded."""
     stream = ack_stream(trial.acks, FLOW)
     left = first_exit(trial.exits, FLOW)
     until_us = left.t_s * 1e6 if left else float("inf")
@@ -40,6 +43,7 @@ def digest(trial: Trial) -> Numbers:
     return {
         "initial_rtt_ms": rtt_ms[0] if rtt_ms.len() else None,
         "max_rtt_ms": largest(rtt_ms),
+        "wait_ms": mean_wait_ms(trial),
         "download_s": _download_s(trial.packets),
     }
 

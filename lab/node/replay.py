@@ -32,7 +32,7 @@ def playing(node: str, dev: str, spec: Spec, file: Path, start_ns: int) -> "Iter
         chunks, send = _sender(link, spec, file, start_ns)
         first = next(chunks)
         send(first)
-        thread = _Thread(lambda: _feed(first, chunks, send, start_ns, stop))
+        thread = Working(lambda: _feed(first, chunks, send, start_ns, stop))
         try:
             yield counted
         finally:
@@ -61,22 +61,24 @@ def _sender(
     return series.chunks(file, CHUNK_STEPS, values), send
 
 
-class _Thread(threading.Thread):
-    """A thread that runs from its construction on, and keeps the node's error that ended it."""
+class Working(threading.Thread):
+    """A thread that works from its construction on, and keeps the node's error that ended it."""
 
     def __init__(self, work: Callable[[], None]) -> None:
-        super().__init__()
+        super().__init__(daemon=True)
         self.work = work
         self.failure: NodeError | None = None
         self.start()
 
     def run(self) -> None:
+        """Work."""
         try:
             self.work()
-        except NodeError as error:
+        except NodeError as error:  # such as a line of a series that holds no number
             self.failure = error
 
     def raise_failure(self) -> None:
+        """Raise the error that ended it, if one did."""
         if self.failure:
             raise self.failure
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, TypedDict
 from lab.node import qdisc
 from lab.node.namespace import LIBC
 from lab.node.qdisc import ROOT, Place
+from lab.node.replay import Working
 from lab.node.tools import NodeError
 
 if TYPE_CHECKING:
@@ -48,34 +49,16 @@ def stepping(
     stop = threading.Event()
     tc = subprocess.Popen(["tc", "-n", node, "-b", "-"], stdin=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     lines = ((step["at_s"], step["spec"], qdisc.command(dev, step["spec"], "change", place)) for step in steps)
-    thread = Changes(lambda: _change(tc, lines, before, start_ns, stop, late_us))
+    thread = Working(lambda: _change(tc, lines, before, start_ns, stop, late_us))
     try:
         yield late_us
     finally:
         stop.set()
         thread.join()
         _, printed = tc.communicate()
-    if thread.failure:
-        raise thread.failure
+    thread.raise_failure()
     if tc.returncode:
         raise NodeError(f"{node}:{dev}: tc: {' '.join(printed.split())}")
-
-
-class Changes(threading.Thread):
-    """A thread that makes changes from its construction on, and keeps the error that ended it."""
-
-    def __init__(self, work: Callable[[], None]) -> None:
-        super().__init__(daemon=True)
-        self.work = work
-        self.failure: NodeError | None = None
-        self.start()
-
-    def run(self) -> None:
-        """Make the changes."""
-        try:
-            self.work()
-        except NodeError as error:  # a line of a series that holds no number
-            self.failure = error
 
 
 def _change(

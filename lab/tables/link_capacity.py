@@ -65,3 +65,12 @@ class Link:
         before = (t_s - times[0]) * bytes_a_second[0]
         after = by_then[n] + (t_s - times[n]) * bytes_a_second[n]
         return np.asarray(np.where(n < 0, before, after))
+
+    def time_of_bytes(self, size_bytes: np.ndarray) -> np.ndarray:
+        """Return when the bottleneck could first have sent so much, since its first change; infinite where never."""
+        times, by_then, bytes_a_second = self._curve
+        following = np.searchsorted(by_then, size_bytes, side="left")
+        last = np.maximum(following - 1, 0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            within = times[last] + (size_bytes - by_then[last]) / bytes_a_second[last]
+        return np.asarray(np.where(bytes_a_second[last] > 0, within, np.append(times, np.inf)[following]))

@@ -4,7 +4,7 @@
 import hashlib
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import groupby
 from pathlib import Path, PurePosixPath
@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 from lab.base.cache import finished, publish
 from lab.base.errors import UserError
 from lab.base.scratch import scratch_folder
-from lab.schema.dataset import Collection, Document, File
+from lab.schema.dataset import Collection, Document, File, Origin
 from lab.traces.candidates import Candidate, Mirror, in_archive
 from lab.traces.datasets import Dataset, cache_folder, dataset, datasets, url_of
 from lab.traces.download import Refused, copy, downloading
@@ -38,10 +38,7 @@ def fetch(requested: list[Dataset], mirror: Mirror | None) -> Iterator[str]:
     with scratch_folder() as scratch:
         for collection, members in groupby(requested, key=lambda each: each.collection):
             yield from _fetch_collection(collection, list(members), mirror, scratch, refused)
-    if refused and len(requested) > 1:
-        raise UserError(f"{len(refused)} of {len(requested)} recordings were not fetched; the last: {refused[-1]}")
-    if refused:
-        raise refused[0]
+    require_all(refused, len(requested), "recordings")
 
 
 def _fetch_collection(
@@ -126,7 +123,7 @@ def _documents(collection: str, origin: Collection, mirror: Mirror | None) -> It
         with publish(folder) as draft:
             if draft:
                 for file, document in origin.documents.items():
-                    found = _document(collection, file, document, origin, mirror)
+                    found = documents(collection, file, document, origin, mirror)
                     take(f"{collection}/{file}", document, draft / file, found)
     except Refused as error:
         yield f"  licence text not stored: {error}"
@@ -134,11 +131,18 @@ def _documents(collection: str, origin: Collection, mirror: Mirror | None) -> It
         yield f"  licence text: {folder}"
 
 
-def _document(
-    collection: str, file: str, document: Document, origin: Collection, mirror: Mirror | None
-) -> Iterator[Candidate]:
+def documents(name: str, file: str, document: Document, origin: Origin, mirror: Mirror | None) -> Iterator[Candidate]:
+    """Yield the places of a document: those of a mirror, or its own at the origin."""
     if mirror:
-        yield from mirror.candidates(collection, file, document.path, document.bytes)
+        yield from mirror.candidates(name, file, document.path, document.bytes)
     else:
         url = url_of(origin, document.path)
         yield Candidate(url, lambda: downloading(url), name_matches=True)
+
+
+def require_all(refused: Sequence[Refused], requested: int, what: str) -> None:
+    """Raise UserError where some of what was requested was not fetched."""
+    if refused and requested > 1:
+        raise UserError(f"{len(refused)} of {requested} {what} were not fetched; the last: {refused[-1]}")
+    if refused:
+        raise refused[0]

@@ -55,7 +55,7 @@ def test_the_comparison_ends_well_and_names_its_page(compared: tuple[Path, "subp
     assert (folder_of(results) / "compare.html").stat().st_size < 5_000_000
 
 
-def test_a_link_ends_at_the_look_that_separates_its_senders(
+def test_a_link_ends_at_the_look_that_separates_its_senders_or_after_which_they_cannot_separate(
     compared: tuple[Path, "subprocess.CompletedProcess[str]"],
 ) -> None:
     results, _ = compared
@@ -66,10 +66,11 @@ def test_a_link_ends_at_the_look_that_separates_its_senders(
     }
     for link in ("wired", "wifi-high"):
         separated = ranked[link, "cubic"]["separated"] == "true"
-        assert run_of(results, link).scenario["trials"] == (3 if separated else 4)
-        assert (ranked[link, "search"]["rank"] == ranked[link, "cubic"]["rank"]) is not separated
+        assert run_of(results, link).scenario["trials"] == 3  # of a tie: the fourth trial could not separate it
+        ranks = [(ranked[link, cca]["rank_best"], ranked[link, cca]["rank_worst"]) for cca in ("search", "cubic")]
+        assert sorted(ranks) == ([("1", "1"), ("2", "2")] if separated else [("1", "2")] * 2)
     assert ranked["wired", "cubic"]["separated"] == "true"
-    assert ranked["wired", "cubic"]["rank"] == "1"
+    assert ranked["wired", "cubic"]["rank_worst"] == "1"
 
 
 @pytest.mark.parametrize("link", ["wired", "wifi-high"])

@@ -13,8 +13,9 @@ from lab.evaluation.compare import record
 from lab.evaluation.compare.campaign import State
 from lab.evaluation.compare.comparison import Comparison
 from lab.evaluation.compare.measures import PRIMARY, Values, values
-from lab.evaluation.compare.queueing import wait_ms
+from lab.evaluation.compare.ranks import Place
 from lab.evaluation.compare.results import LinkResult, digest_of
+from lab.judge.queueing import mean_wait_ms
 from lab.judge.summary import summarise
 from lab.report.compare.scorecard import NOT_RUN, scorecard
 from lab.report.compare.worst import worst_trials
@@ -93,7 +94,7 @@ def test_each_trials_value_is_in_the_table_of_trials(written: tuple[Path, Writte
 
 def test_senders_that_never_separate_share_a_rank(compared: tuple[Comparison, list[LinkResult]]) -> None:
     for found in compared[1]:  # every sender has the same throughput in the stored trials
-        assert {(place.rank, place.ties) for place in found.places["throughput"].values()} == {(1, 3)}
+        assert set(found.places["throughput"].values()) == {Place(1, 4)}
 
 
 def test_a_sender_at_the_chokepoint_in_every_trial_is_ahead_of_one_that_never_is(
@@ -102,8 +103,8 @@ def test_a_sender_at_the_chokepoint_in_every_trial_is_ahead_of_one_that_never_is
     geo = compared[1][0]
     assert geo.values[PRIMARY]["search"] == [1.0] * TRIALS
     assert geo.values[PRIMARY]["cubic_plain"] == [0.0] * TRIALS
-    assert geo.places[PRIMARY]["search"].rank == 1
-    assert geo.places[PRIMARY]["cubic_plain"].rank > 1
+    assert geo.places[PRIMARY]["search"].best == 1
+    assert geo.places[PRIMARY]["cubic_plain"].best > 1
 
 
 def test_an_object_that_no_download_had_whole_is_no_measure(compared: tuple[Comparison, list[LinkResult]]) -> None:
@@ -185,8 +186,8 @@ def test_the_mean_wait_is_that_of_the_modelled_queue(compared: tuple[Comparison,
     assert geo.stored
     trial = next(trial for trial in geo.stored.run.trials if trial.cca == "cubic_plain")
     drain_ms = trial.qdisc["backlog_bytes"].mean() * 8 / 8e6 * 1e3  # type: ignore[operator]
-    assert wait_ms(trial) == pytest.approx(drain_ms, rel=0.02)
-    assert values(geo.stored)["queueing"]["cubic_plain"][0] == wait_ms(trial)
+    assert mean_wait_ms(trial) == pytest.approx(drain_ms, rel=0.02)
+    assert values(geo.stored)["queueing"]["cubic_plain"][0] == mean_wait_ms(trial)
 
 
 @pytest.mark.parametrize(

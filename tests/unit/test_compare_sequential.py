@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from statsmodels.stats.multitest import multipletests
 
-from lab.evaluation.compare.ranks import Pair, holm, pairs, places, undecided
-from lab.evaluation.compare.sequential import ALPHA, LEVELS, first_look, level, looks
+from lab.evaluation.compare.ranks import Pair, Place, holm, not_separated, pairs, places
+from lab.evaluation.compare.sequential import ALPHA, LEVELS, first_look, hopeless, level, looks, rejects
 
 MOST = 12
 Rng = np.random.Generator
@@ -48,17 +48,16 @@ def test_alike_senders_separate_at_most_as_often_as_stated_however_one_stops(
     wrong = 0
     for _ in range(campaigns):
         differences = list(sample(rng, MOST))
-        wrong += any(level(differences[:taken], plan, binary) <= ALPHA for taken in plan.trials)
+        wrong += any(rejects(differences[:taken], plan, binary) for taken in plan.trials)
     assert wrong <= scipy.stats.binom.ppf(0.999, campaigns, ALPHA)
 
 
 def test_an_error_that_each_look_spends_anew_would_be_found() -> None:
     """The simulation above can fail: looks that each take the whole level are wrong more often than stated."""
-    rng, plan, campaigns = np.random.default_rng(9743), looks(40, 1, False), 300
-    wrong = 0
-    for _ in range(campaigns):
-        differences = rng.normal(0, 1, 40)
-        wrong += any(scipy.stats.ttest_1samp(differences[:taken], 0).pvalue <= ALPHA for taken in plan.trials)
+    plan, campaigns = looks(40, 1, False), 300
+    differences = np.random.default_rng(9743).normal(0, 1, (campaigns, 40))
+    rejected = [scipy.stats.ttest_1samp(differences[:, :taken], 0, axis=1).pvalue <= ALPHA for taken in plan.trials]
+    wrong = np.any(rejected, axis=0).sum()
     assert wrong > scipy.stats.binom.ppf(0.999, campaigns, ALPHA)
 
 
@@ -127,14 +126,32 @@ VALUES = {"a": [10.0] * MOST, "b": [5.0] * MOST, "c": [5.0 + (-1) ** n for n in 
 def test_a_sender_is_behind_those_that_separated_from_it_and_ties_with_the_others() -> None:
     tested = pairs(VALUES, looks(MOST, 3, False), False)
     more, less = (places(list(VALUES), tested, better) for better in (True, False))
-    assert {name: (place.rank, place.ties) for name, place in more.items()} == {"a": (1, 0), "b": (2, 1), "c": (2, 1)}
-    assert {name: (place.rank, place.ties) for name, place in less.items()} == {"a": (3, 0), "b": (1, 1), "c": (1, 1)}
+    assert more == {"a": Place(1, 1), "b": Place(2, 3), "c": Place(2, 3)}
+    assert less == {"a": Place(3, 3), "b": Place(1, 2), "c": Place(1, 2)}
+
+
+def test_a_sender_that_separated_from_one_of_two_tied_senders_shares_a_rank_with_the_other() -> None:
+    """A single number would give a and b the ranks 1 and 2, though they have not separated."""
+    a, b, c = [5.0, 5.2] * 6, [5.0, 5.2, 4.0] * 4, [3.0] * MOST
+    tested = pairs({"a": a, "b": b, "c": c}, looks(MOST, 3, False), False)
+    assert [(pair.first, pair.second) for pair in tested if not pair.separated] == [("a", "b")]
+    assert places(["a", "b", "c"], tested, True) == {"a": Place(1, 2), "b": Place(1, 2), "c": Place(3, 3)}
+
+
+def test_the_rank_intervals_of_senders_in_a_known_order_hold_it_at_least_as_often_as_stated() -> None:
+    rng, plan, campaigns, wrong = np.random.default_rng(7), looks(8, 3, False), 150, 0
+    for _ in range(campaigns):
+        values = {name: list(mean + rng.normal(0, 1, 8)) for name, mean in (("a", 2.0), ("b", 1.5), ("c", 0.0))}
+        found = places(list(values), pairs(values, plan, False), True)
+        true = {"a": 1, "b": 2, "c": 3}
+        wrong += any(not place.best <= true[name] <= place.worst for name, place in found.items())
+    assert wrong <= scipy.stats.binom.ppf(0.999, campaigns, ALPHA)
 
 
 def test_a_link_goes_on_while_the_subject_has_not_separated_from_every_other() -> None:
     tested = pairs(VALUES, looks(MOST, 3, False), False)
-    assert undecided(tested, ["a"]) == []
-    assert [(pair.first, pair.second) for pair in undecided(tested, ["b"])] == [("b", "c")]
+    assert not_separated(tested, ["a"]) == []
+    assert [(pair.first, pair.second) for pair in not_separated(tested, ["b"])] == [("b", "c")]
 
 
 @settings(max_examples=25)
@@ -143,6 +160,55 @@ def test_ranks_begin_at_one_and_equal_senders_share_one(values: dict[str, list[i
     as_floats: dict[str, Sequence[float | None]] = {name: [float(each) for each in row] for name, row in values.items()}
     tested: list[Pair] = pairs(as_floats, looks(8, 6, False), False)
     found = places(list(values), tested, True)
-    assert min(place.rank for place in found.values()) == 1
+    assert min(place.best for place in found.values()) == 1
+    assert max(place.worst for place in found.values()) == len(values)
+    assert all(place.best <= place.worst for place in found.values())
     if not any(pair.separated for pair in tested):
-        assert {(place.rank, place.ties) for place in found.values()} == {(1, len(values) - 1)}
+        assert set(found.values()) == {Place(1, len(values))}
+
+
+@settings(max_examples=40)
+@given(st.lists(st.sampled_from([1.0, 0.0, -1.0, None]), min_size=4, max_size=8), st.data())
+def test_a_pair_of_shares_that_is_given_up_separates_with_no_values_of_the_trials_to_come(
+    differences: list[float | None], data: st.DataObject
+) -> None:
+    plan = looks(MOST, 6, True)
+    rest = MOST - len(differences)
+    to_come = data.draw(st.lists(st.sampled_from([1.0, 0.0, -1.0, None]), min_size=rest, max_size=rest))
+    if hopeless(differences, plan, True):
+        assert not any(rejects([*differences, *to_come[:taken]], plan, True) for taken in range(rest + 1))
+
+
+@settings(max_examples=40)
+@given(
+    st.lists(st.floats(-9, 9), min_size=8, max_size=10),
+    st.lists(st.floats(-1e6, 1e6), min_size=4, max_size=4),
+    st.booleans(),
+)
+def test_a_pair_of_amounts_that_is_given_up_separates_with_no_values_of_the_trials_to_come(
+    differences: list[float], to_come: list[float], one_sign: bool
+) -> None:
+    plan = looks(MOST, 6, False)
+    rest = [abs(value) if one_sign else value for value in to_come[: MOST - len(differences)]]
+    if hopeless(differences, plan, False):
+        assert not any(rejects([*differences, *rest[:taken]], plan, False) for taken in range(len(rest) + 1))
+
+
+@pytest.mark.parametrize(("sample", "binary"), [(even_shares, True), (counts, False)])
+def test_giving_up_changes_no_result_and_saves_a_third_of_the_trials_of_a_tie(sample: Sample, binary: bool) -> None:
+    rng, plan, campaigns, taken = np.random.default_rng(3), looks(MOST, 6, binary), 60, 0
+    for _ in range(campaigns):
+        differences = list(sample(rng, MOST))
+        ends = [each for each in plan.trials if hopeless(differences[:each], plan, binary)]
+        taken += ends[0] if ends else MOST
+        if ends and ends[0] < MOST:
+            assert not rejects(differences, plan, binary)
+    assert taken <= campaigns * MOST * 2 / 3 * 1.1
+
+
+def test_a_pair_that_may_still_separate_is_not_given_up() -> None:
+    plan = looks(MOST, 6, True)
+    assert not hopeless([1.0, 1.0, 0.0, 0.0], plan, True)
+    assert hopeless([0.0] * 6, plan, True)
+    assert rejects([0.0, 0.0, *[1.0] * 10], plan, True)
+    assert not hopeless([0.0, 0.0], plan, True)

@@ -3,11 +3,11 @@
 
 from pathlib import Path
 
-from lab.images import copyright
+from lab.images import copyright_files
 
 
 def test_each_packages_own_file_is_kept_once_and_the_root_has_none(tmp_path: Path) -> None:
-    docs = tmp_path / "root" / copyright.DOCS
+    docs = tmp_path / "root" / copyright_files.DOCS
     (docs / "gcc-14-base").mkdir(parents=True)
     (docs / "gcc-14-base/copyright").write_text("GPL-3+")
     (docs / "gcc-14-base/README").write_text("a document")
@@ -17,8 +17,8 @@ def test_each_packages_own_file_is_kept_once_and_the_root_has_none(tmp_path: Pat
     (docs / "stranger").mkdir()
     (docs / "stranger/copyright").symlink_to("/etc/passwd")
 
-    copyright.take(tmp_path / "root")
+    copyright_files.take(tmp_path / "root")
 
-    kept = {file.name: file.read_text() for file in (tmp_path / copyright.FOLDER).iterdir()}
+    kept = {file.name: file.read_text() for file in (tmp_path / copyright_files.FOLDER).iterdir()}
     assert kept == {"gcc-14-base.copyright": "GPL-3+", "tzdata.copyright": "public domain"}
     assert list(docs.iterdir()) == []

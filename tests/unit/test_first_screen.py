@@ -16,11 +16,11 @@ from lab.evaluation.status import _note, status
 from lab.judge.stored import Stored, stored
 from lab.report.index.choice import browsed_runs
 from lab.report.index.fullest import fullest
+from lab.report.index.links import linked
 from lab.report.index.progress import outdated, progress
 from lab.report.index.sentences import in_order, sentences
 from lab.report.index.summary import in_summary
 from lab.report.matrix.kinds import kind_of
-from lab.report.matrix.matrix import matrix
 from lab.report.matrix.published import ran
 from lab.report.table import tables
 from lab.schema.scenario import load_scenario
@@ -74,21 +74,25 @@ def valid_trials(results: Path, folder: str, cca: str, heuristic: str) -> pl.Dat
 def test_every_number_of_the_matrix_is_that_of_the_stored_tables(page: Path) -> None:
     parser = Cells()
     parser.feed(page.read_text())
-    labels = {"SEARCH 2.0 + fixes": "search", "CUBIC with HyStart (Linux default)": "cubic"}
+    labels = {"SEARCH 2.0 + fixes": "search", "CUBIC with HyStart": "cubic"}
     labels |= {"CUBIC without HyStart": "cubic_plain", "BBR v1": "bbr"}
-    assert len(parser.spoken) == len(LINKS) * len(SENDERS) * 4
+    for name in ("chokepoint", "rule", "throughput", "retransmits"):
+        assert [measure for measure, _, _ in parser.spoken].count(name) == len(LINKS) * len(SENDERS)
     for measure, target, sentence in parser.spoken:
         cca = labels[sentence.split(",")[0]]
         rule = "latency_offset" if measure == "rule" else "truth"
         rows = valid_trials(page.parent, str(Path(target).parent), cca, rule)
-        if measure in ("truth", "rule"):
+        if measure in ("chokepoint", "rule"):
             classes = rows["exit_class"].drop_nulls()
             expected = f": {(classes == 'chokepoint').sum()} of {classes.len()}"
-        else:
-            column, unit = {"throughput": ("throughput_mbps", "Mb/s"), "loss": ("retransmits_pkts", "packets")}[measure]
+            assert expected in sentence
+        elif measure in ("throughput", "retransmits"):
+            column, digits, unit = {
+                "throughput": ("throughput_mbps", 1, "Mb/s"),
+                "retransmits": ("retransmits_pkts", 0, "packets"),
+            }[measure]
             mean = float(rows[column].to_numpy().mean())
-            expected = f": {mean:,.{0 if mean >= 100 else 1}f} {unit}"
-        assert expected in sentence
+            assert f": {mean:,.{digits}f} {unit}" in sentence
 
 
 def test_the_published_share_stands_in_the_cell_with_the_version_that_the_paper_ran(page: Path) -> None:
@@ -100,7 +104,7 @@ def test_the_published_share_stands_in_the_cell_with_the_version_that_the_paper_
 
 def test_a_sentence_has_the_counts_of_the_stored_tables_and_the_furthest_comes_first(page: Path) -> None:
     runs, _, _ = fullest(page.parent)
-    of_kinds = sentences(matrix(in_summary(runs), str))
+    of_kinds = sentences(linked(in_summary(runs), str))
     apart = [each.apart or 0 for each in of_kinds]
     assert apart == sorted(apart, reverse=True)
     for each in of_kinds:
@@ -119,7 +123,7 @@ def test_the_line_above_counts_the_stored_trials(page: Path) -> None:
 
 
 def test_rows_stand_in_the_order_of_the_sentences(page: Path) -> None:
-    whole = in_order(matrix(in_summary(fullest(page.parent)[0]), str))
+    whole = in_order(linked(in_summary(fullest(page.parent)[0]), str))
     assert [row.kind for row in whole.rows] == [each.kind for each in sentences(whole)]
 
 
@@ -174,7 +178,7 @@ def test_a_newer_run_of_as_many_trials_replaces_the_older(results: Path) -> None
 def test_a_sender_that_the_fullest_run_lacks_comes_from_another_run_of_the_link(results: Path) -> None:
     other = store_run(results, trials=1, name="mine", senders=("bbr", "cubic", "cubic_plain"))
     (other.parent / "latest").symlink_to(other.name)
-    (row,) = matrix(in_summary(fullest(results)[0]), lambda stored: stored.name).rows
+    (row,) = linked(in_summary(fullest(results)[0]), lambda stored: stored.name).rows
     assert {cca: cell.page for cca, cell in row.cells.items()} == {
         "search": "geo",
         "cubic": "geo",
@@ -187,7 +191,7 @@ def test_a_download_that_may_end_within_slow_start_stands_only_where_no_other_ru
     other = store_run(results, trials=3, name="sized", senders=("search", "cubic"))
     change(other, scenario={"size_bytes": 1000})
     (other.parent / "latest").symlink_to(other.name)
-    (row,) = matrix(in_summary(fullest(results)[0]), lambda stored: stored.name).rows
+    (row,) = linked(in_summary(fullest(results)[0]), lambda stored: stored.name).rows
     assert row.page == "geo"
 
 

@@ -44,7 +44,7 @@ def test_the_page_is_no_wider_than_the_window_and_asks_nobody(page: Path, browse
 
 def test_the_reader_picks_the_measure_that_ranks(page: Path, browser: Browser) -> None:
     browser.open(page)
-    shown = "return [...document.querySelectorAll('.ranks td .reading:not([hidden])')].map(each => each.dataset.of)"
+    shown = "return [...document.querySelectorAll('.matrix td .reading:not([hidden])')].map(each => each.dataset.of)"
     assert set(browser.ask(shown)) == {"chokepoint"}
     browser.ask("document.querySelector('input[value=throughput]').click()")
     assert set(browser.ask(shown)) == {"throughput"}
@@ -52,5 +52,5 @@ def test_the_reader_picks_the_measure_that_ranks(page: Path, browser: Browser) -
 
 def test_the_first_screen_has_the_matrix(page: Path, browser: Browser) -> None:
     browser.open(page, 1300)
-    bottom = browser.ask("return document.querySelector('.ranks table').getBoundingClientRect().bottom")
+    bottom = browser.ask("return document.querySelector('.matrix table').getBoundingClientRect().bottom")
     assert bottom <= 900

@@ -9,14 +9,14 @@ import pytest
 from tests.axe import violations
 from tests.browser import Browser, chromium
 from tests.first_screen import LINKS, SENDERS, example
-from tests.pictures import PICTURES, TOLERANCE, apart, picture, take
+from tests.pictures import PICTURES, TOLERANCE, TRIALS, apart, picture, take
 
 MOST_BYTES = 8_000_000
 
 
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return example(tmp_path_factory.mktemp("results"))
+    return example(tmp_path_factory.mktemp("results"), TRIALS)
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +73,7 @@ def test_the_choice_of_a_measure_changes_every_cell_and_the_caption(page: Path, 
     browser.open(page)
     shown = "[...document.querySelectorAll('.matrix [data-of]')].filter((each) => each.checkVisibility())"
     texts = []
-    for value in ("truth", "rule", "throughput", "loss"):
+    for value in ("chokepoint", "rule", "throughput", "retransmits"):
         browser.ask(f"document.querySelector('.matrix input[value={value}]').click()")
         cells = browser.ask(f"return {shown}.filter((each) => each.matches('.reading')).map((each) => each.dataset.of)")
         assert cells == [value] * len(LINKS) * len(SENDERS)

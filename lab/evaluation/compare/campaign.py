@@ -2,7 +2,8 @@
 """The campaign of a comparison: look after look, only on links where a subject has not separated from every other.
 
 Each look lets the runs grow: after it every run is a whole ordinary run. A trial without a result costs itself only. A
-pair without a common value, as of a sender that never leaves slow start, is given up: more trials would not help it.
+pair is given up where more trials would not help it: without a common value, as of a sender that never leaves slow
+start, or where it cannot separate any more whatever the remaining trials give (lab.evaluation.compare.sequential).
 """
 
 import time
@@ -13,7 +14,7 @@ from dataclasses import dataclass, field
 from lab.backends.backend import Site
 from lab.evaluation.compare.comparison import Comparison
 from lab.evaluation.compare.measures import primary_of
-from lab.evaluation.compare.ranks import Pair, undecided
+from lab.evaluation.compare.ranks import Pair, not_separated
 from lab.evaluation.compare.results import tested_pairs
 from lab.evaluation.compare.sequential import Looks, looks
 from lab.runs import run_folder
@@ -58,7 +59,8 @@ class State:
     """What is known after a look: pairs that have not separated, by link, and what failed."""
 
     trials: int = 0
-    undecided: dict[str, list[Pair]] = field(default_factory=dict)
+    undecided: dict[str, list[Pair]] = field(default_factory=dict)  # and may separate yet
+    tied: dict[str, list[Pair]] = field(default_factory=dict)  # and cannot separate within the most trials
     failures: dict[str, str] = field(default_factory=dict)  # by link, sender and trial
     reused: int = 0  # trials of earlier comparisons
     budget_used: bool = False
@@ -105,9 +107,9 @@ def campaign(
         state.trials = trials
         for link in going_on:
             tested = tested_pairs(comparison, link, primary_of(link, measure), began, plan)
-            state.undecided[link.name] = [
-                pair for pair in undecided(tested, comparison.subjects) if pair.difference.pairs
-            ]
+            left = not_separated(tested, comparison.subjects)
+            state.undecided[link.name] = [pair for pair in left if not pair.hopeless]
+            state.tied[link.name] = [pair for pair in left if pair.hopeless]
         going_on = [link for link in going_on if state.undecided[link.name]]
         yield state
         if state.budget_used or not going_on:

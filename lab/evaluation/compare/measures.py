@@ -7,16 +7,13 @@ from dataclasses import dataclass
 import polars as pl
 
 from lab.base.errors import field_error
-from lab.base.processes import map_in_processes
-from lab.evaluation.compare.queueing import mean_wait_ms
 from lab.judge.classify import ExitClass
 from lab.judge.digest import OBJECT_BYTES
-from lab.judge.registry import TRUTH
+from lab.judge.registry import TRUTH, rule_of
 from lab.judge.stored import Stored
 from lab.runs.link_kinds import COMMAND_LINE, Link
 from lab.tables.downloads import RIVAL
 
-PER_PROCESS = 24  # trials whose queue is read by one process
 REFERENCE = "cubic"  # whom harm is done to, and with whom it is compared (RFC 9743, 5.2.1)
 
 Values = dict[str, list[float | None]]  # of each sender, by trial from the first on
@@ -35,6 +32,7 @@ class Measure:
     binary: bool = False
     size_bytes: int | None = None  # of a measure that is the time for an object
     shared: bool = False  # of links with a rival only; the others are of links without
+    column: str = ""  # of summary.csv, which has its mean: sources publish it
 
 
 def _object(size_bytes: int, size: str) -> Measure:
@@ -55,8 +53,27 @@ MEASURES = (
         "%",
         more_is_better=True,
         binary=True,
+        column="chokepoint_pct",
     ),
-    Measure("throughput", "Throughput", "Mb/s", "goodput of the whole download", "Mb/s", more_is_better=True),
+    Measure(
+        "rule",
+        "At the chokepoint, by the papers' rule",
+        "By rule",
+        "the same, with the capacity inferred as the papers do, by the at-capacity rule of the scenario",
+        "%",
+        more_is_better=True,
+        binary=True,
+        column="chokepoint_pct",
+    ),
+    Measure(
+        "throughput",
+        "Throughput",
+        "Mb/s",
+        "goodput of the whole download",
+        "Mb/s",
+        more_is_better=True,
+        column="throughput_mbps",
+    ),
     _object(100_000, "100 kB"),
     _object(1_000_000, "1 MB"),
     _object(5_000_000, "5 MB"),
@@ -68,7 +85,14 @@ MEASURES = (
         "mean wait at the bottleneck over the download, from its sampled queue",
         "ms",
     ),
-    Measure("retransmits", "Retransmissions", "Re- sent", "segments that the sender's kernel retransmitted", "packets"),
+    Measure(
+        "retransmits",
+        "Retransmissions",
+        "Re- sent",
+        "segments that the sender's kernel retransmitted",
+        "packets",
+        column="retransmits_pkts",
+    ),
     Measure(
         "harm",
         "Harm to CUBIC",
@@ -80,6 +104,7 @@ MEASURES = (
     ),
 )
 PRIMARY = MEASURES[0].name
+RULE = MEASURES[1].name
 BY_NAME = {measure.name: measure for measure in MEASURES}
 
 
@@ -95,15 +120,19 @@ def primary_of(link: Link, measure: str) -> Measure:
     return BY_NAME["harm"] if link.rival else measure_of(measure)
 
 
+def judge_of(measure: Measure, stored: Stored) -> str:
+    """Return the at-capacity rule that a measure follows."""
+    return rule_of(stored.run.scenario) if measure.name == RULE else TRUTH
+
+
 def values(stored: Stored, measures: Sequence[Measure] = MEASURES) -> dict[str, Values]:
     """Return the values of every measure that a run has: an invalid trial, or one without the value, is None."""
     shared = bool(stored.run.scenario.get("rival"))
     chosen = [measure for measure in measures if measure.shared == shared]
     trials = stored.judged.trials.filter("valid")
-    outcomes = stored.judged.outcomes.filter(pl.col("valid") & (pl.col("heuristic") == TRUTH))
     found: dict[str, Values] = {}
     for measure in chosen:
-        if by_trial := _of_measure(measure, stored, trials, outcomes):
+        if by_trial := _of_measure(measure, stored, trials):
             found[measure.name] = _in_order(stored, by_trial)
     return found
 
@@ -111,20 +140,22 @@ def values(stored: Stored, measures: Sequence[Measure] = MEASURES) -> dict[str, 
 Key = tuple[str, int]  # sender and number of the trial
 
 
-def _of_measure(
-    measure: Measure, stored: Stored, trials: pl.DataFrame, outcomes: pl.DataFrame
-) -> Mapping[Key, float | None]:
+def _of_measure(measure: Measure, stored: Stored, trials: pl.DataFrame) -> Mapping[Key, float | None]:
     if measure.size_bytes:
         return _object_s(stored, trials, measure.size_bytes)
-    if measure.name == "chokepoint":
-        hit = {None: None} | {str(zone): float(zone == ExitClass.CHOKEPOINT) for zone in ExitClass}
-        return {(cca, trial): hit[zone] for cca, trial, zone in outcomes.select("cca", "trial", "exit_class").rows()}
-    if measure.name == "queueing":
-        return _waits_ms(stored, trials)
     if measure.name == "harm":
         return _harm_pct(stored, trials)
-    column = {"throughput": "throughput_mbps", "retransmits": "retransmits_pkts"}[measure.name]
-    return {(cca, trial): value for cca, trial, value in outcomes.select("cca", "trial", column).rows()}
+    if measure.name == "queueing":
+        return _column(trials, "wait_ms")
+    outcomes = stored.judged.outcomes.filter("valid", pl.col("heuristic") == judge_of(measure, stored))
+    if not measure.binary:
+        return _column(outcomes, measure.column)
+    hit = {None: None} | {str(zone): float(zone == ExitClass.CHOKEPOINT) for zone in ExitClass}
+    return {(cca, trial): hit[zone] for cca, trial, zone in outcomes.select("cca", "trial", "exit_class").rows()}
+
+
+def _column(table: pl.DataFrame, name: str) -> dict[Key, float | None]:
+    return {(cca, trial): value for cca, trial, value in table.select("cca", "trial", name).rows()}
 
 
 def _object_s(stored: Stored, trials: pl.DataFrame, size_bytes: int) -> dict[Key, float | None]:
@@ -135,13 +166,6 @@ def _object_s(stored: Stored, trials: pl.DataFrame, size_bytes: int) -> dict[Key
         return {}
     lasted_s = {(trial.cca, trial.number): float(trial.meta["duration_s"]) for trial in stored.run.trials}
     return {key: lasted_s[key] if time_s is None else time_s for key, time_s in times.items()}
-
-
-def _waits_ms(stored: Stored, trials: pl.DataFrame) -> dict[Key, float | None]:
-    valid = set(trials.select("cca", "trial").iter_rows())
-    chosen = [trial for trial in stored.run.trials if (trial.cca, trial.number) in valid]
-    waits = map_in_processes(mean_wait_ms, [trial.path for trial in chosen], per_process=PER_PROCESS)
-    return {(trial.cca, trial.number): wait for trial, wait in zip(chosen, waits, strict=True)}
 
 
 def _harm_pct(stored: Stored, trials: pl.DataFrame) -> dict[Key, float | None]:

@@ -1,5 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Ranks of senders on one link by one measure: a sender is behind those that it has separated from, else tied.
+"""Ranks of senders on one link by one measure, as intervals: from the best to the worst rank that the pairs leave.
+
+A sender is behind those that are better and separated from it, and ahead of those that are worse and separated. Of n
+senders, with a better and w worse ones, its rank is from 1 + a to n - w. As the error of all separations together is at
+most alpha, so is the error of all these intervals together (Mohamad, Goeman and van Zwet, 2022: simultaneous confidence
+intervals for ranks). Two senders that have not separated share a rank; a single number would hide that.
 
 Pairs of senders are tested on the same trials (see lab.evaluation.compare.sequential), with Holm's correction over all
 pairs of a link and a measure. The interval of a difference is a paired bootstrap's, of 95 % for the pair alone.
@@ -10,7 +15,7 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from lab.base.stats import Paired, paired
-from lab.evaluation.compare.sequential import ALPHA, Looks, level
+from lab.evaluation.compare.sequential import ALPHA, Looks, hopeless, level
 
 Values = Sequence[float | None]  # of a sender, by trial from the first on
 
@@ -24,14 +29,15 @@ class Pair:
     difference: Paired
     level: float  # the smallest level at which the sequential test rejects
     separated: bool  # after Holm's correction over all pairs
+    hopeless: bool  # it has not separated, and cannot within the trials of the plan
 
 
 @dataclass(frozen=True)
 class Place:
-    """A sender's place: `ahead` senders are separated from it and better; it shares its rank with `ties` others."""
+    """A sender's rank: between the best and the worst that its separated pairs leave."""
 
-    rank: int
-    ties: int
+    best: int
+    worst: int
 
 
 def pairs(values: Mapping[str, Values], looks: Looks, binary: bool, attempted: int | None = None) -> list[Pair]:
@@ -39,17 +45,26 @@ def pairs(values: Mapping[str, Values], looks: Looks, binary: bool, attempted: i
 
     attempted: of an unfinished run, up to which number all trials were run; later ones wait for their look.
     """
-    tested = []
-    for first, second in combinations(values, 2):
-        differences = [
-            None if a is None or b is None else a - b for a, b in zip(values[first], values[second], strict=True)
-        ]
-        tested.append((first, second, level(differences[:attempted], looks, binary)))
-    separated = holm([found for _, _, found in tested])
+    differences = {
+        (first, second): _differences(values[first], values[second])[:attempted]
+        for first, second in combinations(values, 2)
+    }
+    levels = [level(each, looks, binary) for each in differences.values()]
     return [
-        Pair(first, second, paired(values[first], values[second]), found, apart)
-        for (first, second, found), apart in zip(tested, separated, strict=True)
+        Pair(
+            first,
+            second,
+            paired(values[first], values[second]),
+            found,
+            apart,
+            not apart and hopeless(each, looks, binary),
+        )
+        for ((first, second), each), found, apart in zip(differences.items(), levels, holm(levels), strict=True)
     ]
+
+
+def _differences(first: Values, second: Values) -> list[float | None]:
+    return [None if a is None or b is None else a - b for a, b in zip(first, second, strict=True)]
 
 
 def holm(levels: Sequence[float], alpha: float = ALPHA) -> list[bool]:
@@ -64,14 +79,15 @@ def holm(levels: Sequence[float], alpha: float = ALPHA) -> list[bool]:
 
 
 def places(senders: Sequence[str], tested: Sequence[Pair], more_is_better: bool) -> dict[str, Place]:
-    """Return each sender's rank: one more than the senders that are better and separated from it."""
-    behind = dict.fromkeys(senders, 0)
+    """Return each sender's rank."""
+    better, worse = dict.fromkeys(senders, 0), dict.fromkeys(senders, 0)
     for pair in tested:
         if pair.separated and pair.difference.difference:  # then both have values
             first_wins = (pair.difference.difference > 0) == more_is_better
-            behind[pair.second if first_wins else pair.first] += 1
-    ranks = {sender: count + 1 for sender, count in behind.items()}
-    return {sender: Place(rank, list(ranks.values()).count(rank) - 1) for sender, rank in ranks.items()}
+            winner, loser = (pair.first, pair.second) if first_wins else (pair.second, pair.first)
+            better[loser] += 1
+            worse[winner] += 1
+    return {sender: Place(1 + better[sender], len(senders) - worse[sender]) for sender in senders}
 
 
 def of(tested: Sequence[Pair], first: str, second: str) -> Pair | None:
@@ -79,6 +95,10 @@ def of(tested: Sequence[Pair], first: str, second: str) -> Pair | None:
     return next((pair for pair in tested if {pair.first, pair.second} == {first, second}), None)
 
 
-def undecided(tested: Sequence[Pair], subjects: Sequence[str]) -> list[Pair]:
-    """Return the pairs of a subject with another sender that have not separated."""
-    return [pair for pair in tested if not pair.separated and (pair.first in subjects or pair.second in subjects)]
+def not_separated(tested: Sequence[Pair], subjects: Sequence[str]) -> list[Pair]:
+    """Return the pairs of a subject with another sender that have common trials and have not separated."""
+    return [
+        pair
+        for pair in tested
+        if not pair.separated and pair.difference.pairs and (pair.first in subjects or pair.second in subjects)
+    ]

@@ -4,14 +4,14 @@
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from lab.base import paths
 from lab.evaluation.compare.comparison import PREFIX, Comparison
 from lab.evaluation.compare.measures import BY_NAME, Measure, Values, values
 from lab.evaluation.compare.ranks import Pair, Place, pairs, places
-from lab.evaluation.compare.sequential import Looks
+from lab.evaluation.compare.sequential import Looks, first_look, one_look
 from lab.judge.stored import Stored
 from lab.runs.link_kinds import Link
 from lab.tables.stored_run import Run
@@ -28,6 +28,7 @@ class LinkResult:
     values: Mapping[str, Values]  # by measure
     pairs: Mapping[str, Sequence[Pair]]
     places: Mapping[str, Mapping[str, Place]]
+    unranked: Mapping[str, str] = field(default_factory=dict)  # by measure: why no two senders can have separated
 
     @property
     def trials(self) -> int:
@@ -64,7 +65,27 @@ def of_link(link: Link, stored: Stored | None, plan: Looks) -> LinkResult:
     found = values(stored)
     tested = {name: _tested(stored, of_measure, BY_NAME[name], plan) for name, of_measure in found.items()}
     ranked = {name: places(_with_values(found[name]), tested[name], BY_NAME[name].more_is_better) for name in found}
-    return LinkResult(link, stored, found, tested, ranked)
+    unranked = {name: reason for name in found if (reason := _unranked(stored, found[name], BY_NAME[name], plan))}
+    return LinkResult(link, stored, found, tested, ranked, unranked)
+
+
+def of_run(stored: Stored) -> LinkResult:
+    """Return the results of an ordinary run: one look, when all of its trials are there."""
+    scenario = stored.run.scenario
+    rival = scenario.get("rival")
+    profile, duration_s = str(scenario["profile"]), stored.run.meta["scenario"].get("duration_s", 0)
+    link = Link(stored.name, profile, duration_s, meaning=stored.link, rival=rival)
+    return of_link(link, stored, one_look(len(stored.run.meta["seeds"])))
+
+
+def _unranked(stored: Stored, found: Values, measure: Measure, plan: Looks) -> str:
+    """Return why no two senders can have separated by a measure; empty where some can."""
+    if len(found) < 2:
+        return "one sender: no rank"
+    if attempted(stored) < plan.trials[0]:
+        return "unfinished: no rank yet"
+    needed = first_look(len(found) * (len(found) - 1) // 2, measure.binary)
+    return f"no rank: {needed} trials needed" if attempted(stored) < needed else ""
 
 
 def _with_values(by_sender: Values) -> list[str]:

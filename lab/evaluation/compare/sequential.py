@@ -11,14 +11,17 @@ earlier looks rejected, their share is at most the level times what may be spent
 together is at most the level, whenever one stops, and for whatever reason.
 
 `level` returns the smallest level at which the test has rejected so far: it serves as a p value under early stopping.
+
+`hopeless` looks ahead: whatever the remaining trials give, the test will not reject. It is exact, so that a campaign
+that ends then separates what it would have separated with all its trials, and the error stays as it is.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
+import numpy.typing as npt
 
 ALPHA = 0.05
 FIRST_SHARE = 0.95  # of the error, that the first look may spend: most senders differ in every pair, or not at all
@@ -28,8 +31,10 @@ PATTERNS = 1 << 14
 PATTERN_SEED = 9743
 LEVELS = (1.0, 0.5, 0.2, 0.1, *(ALPHA / divisor for divisor in range(1, 61)), 5e-4, 2e-4, 1e-4)
 ROUNDING = 1e-9
+KEPT = 16  # sets of patterns in memory: one per number of pairs
 
-Numbers = NDArray[np.float64]
+Numbers = npt.NDArray[np.float64]
+Patterns = npt.NDArray[np.int8]
 
 
 @dataclass(frozen=True)
@@ -48,9 +53,14 @@ def looks(most_trials: int, pairs: int, binary: bool) -> Looks:
     first = first_look(pairs, binary)
     trials = [*range(first, most_trials, STEP), most_trials] if first < most_trials else [most_trials]
     if len(trials) == 1:
-        return Looks((most_trials,), (1.0,))
+        return one_look(most_trials)
     later = (1 - FIRST_SHARE) / (len(trials) - 1)
     return Looks(tuple(trials), tuple(FIRST_SHARE + later * number for number in range(len(trials))))
+
+
+def one_look(trials: int) -> Looks:
+    """Return the looks of a run of a fixed size: one, when all its trials are there."""
+    return Looks((trials,), (1.0,))
 
 
 def first_look(pairs: int, binary: bool) -> int:
@@ -68,62 +78,109 @@ def level(differences: Sequence[float | None], plan: Looks, binary: bool) -> flo
     differences: one per trial from the first on; None where the pair has no value. Looks that lie beyond them have not
     been taken.
     """
-    taken = [number for number, trials in enumerate(plan.trials) if trials <= len(differences)]
-    known = [(trial, value) for trial, value in enumerate(differences, start=1) if value is not None]
-    if not taken or not any(value for _, value in known):
-        return 1.0
-    ends = [sum(trial <= plan.trials[number] for trial, _ in known) for number in taken]
-    values = np.array([value for _, value in known])
-    sums = _null(np.abs(values), binary)
-    observed = np.abs(np.cumsum(values)[[max(end, 1) - 1 for end in ends]]) * np.array([end > 0 for end in ends])
-    by_look = [_rounded(sums[:, max(end, 1) - 1]) for end in ends]
-    spent = [plan.spent[number] for number in taken]
+    taken = _taken(differences, plan, binary)
     found = 1.0
     for requested in LEVELS:
-        if not _rejects(_rounded(observed), by_look, spent, requested):
+        if not _rejects(taken, requested):
             break
         found = requested
     return found
 
 
-def _null(sizes: Numbers, binary: bool) -> Numbers:
-    """Return the absolute sums after each pair, of all patterns under the null hypothesis."""
-    patterns = _shares(len(sizes)) if binary else _signs(len(sizes))
-    return np.asarray(np.abs(np.cumsum(patterns if binary else patterns * sizes, axis=1)))
+def rejects(differences: Sequence[float | None], plan: Looks, binary: bool, requested: float = ALPHA) -> bool:
+    """Return whether the test of one level has rejected by now."""
+    return _rejects(_taken(differences, plan, binary), requested)
 
 
-@cache
-def _signs(pairs: int) -> Numbers:
+def hopeless(differences: Sequence[float | None], plan: Looks, binary: bool) -> bool:
+    """Return whether no values of the trials to come let the test reject, at whichever step of Holm's procedure.
+
+    The values that reject soonest have one sign. A share's are 1. Of amounts each outweighs all before it together: a
+    pattern with the same signs from there on, and a sum as large until then, is as extreme whatever the values are.
+    """
+    to_come = plan.trials[-1] - len(differences)
+    largest = 1.0 + sum(abs(value) for value in differences if value is not None)
+    best = [1.0 if binary else largest * 2**number for number in range(to_come)]
+    completed = [[*differences, *(sign * value for value in best)] for sign in (1, -1)]
+    return not any(rejects(each, plan, binary) for each in completed)
+
+
+@dataclass(frozen=True)
+class _Look:
+    """A look that was taken: the sum so far, that of every pattern, and what may be spent by then."""
+
+    observed: float
+    sums: Numbers
+    spent: float
+
+
+def _taken(differences: Sequence[float | None], plan: Looks, binary: bool) -> list[_Look]:
+    """Return the looks that were taken; none where no pair differs."""
+    known = [(trial, value) for trial, value in enumerate(differences, start=1) if value is not None]
+    if not any(value for _, value in known):
+        return []
+    values = np.array([value for _, value in known])
+    found = []
+    for trials, spent in zip(plan.trials, plan.spent, strict=True):
+        if trials <= len(differences):
+            end = sum(trial <= trials for trial, _ in known)
+            sums = (
+                _share_sums(len(values))[end] if binary else np.abs(_signs(len(values))[:, :end] @ np.abs(values[:end]))
+            )
+            found.append(_Look(float(_rounded(abs(values[:end].sum()))), _rounded(sums), spent))
+    return found
+
+
+@lru_cache(KEPT)
+def _share_sums(pairs: int) -> Numbers:
+    """Return the absolute sum of each pattern of shares after no pair, after one, and so on."""
+    after = np.cumsum(_shares(pairs).T, axis=0, dtype=np.float64)
+    return np.asarray(np.abs(np.concatenate([np.zeros((1, after.shape[1])), after])))
+
+
+@lru_cache(KEPT)
+def _signs(pairs: int) -> Patterns:
     if pairs <= ENUMERATED_PAIRS:
-        return np.asarray(1.0 - 2.0 * ((np.arange(1 << pairs)[:, None] >> np.arange(pairs)) & 1))
-    return np.random.default_rng(PATTERN_SEED).choice([-1.0, 1.0], (PATTERNS, pairs))
+        return np.asarray(1 - 2 * ((np.arange(1 << pairs)[:, None] >> np.arange(pairs)) & 1), np.int8)
+    return _random([-1, 1], pairs)
 
 
-@cache
-def _shares(pairs: int) -> Numbers:
+def _shares(pairs: int) -> Patterns:
     """Return patterns of differences of a share at its most variable: each sender has a chance of one half."""
     if 4**pairs <= PATTERNS:
         digits = (np.arange(4**pairs)[:, None] >> (2 * np.arange(pairs))) & 3
-        return np.asarray(np.array([1.0, -1.0, 0.0, 0.0])[digits])
-    return np.random.default_rng(PATTERN_SEED).choice([1.0, -1.0, 0.0, 0.0], (PATTERNS, pairs))
+        return np.asarray(np.array([1, -1, 0, 0], np.int8)[digits])
+    return _random([1, -1, 0, 0], pairs)
 
 
-def _rounded(values: Numbers) -> Numbers:
+def _random(values: Sequence[int], pairs: int) -> Patterns:
+    return np.asarray(np.random.default_rng(PATTERN_SEED).choice(values, (PATTERNS, pairs)), np.int8)
+
+
+def _rounded(values: npt.ArrayLike) -> Numbers:
     """Return sums of which those that are equal but for the order of their terms are equal."""
-    return np.asarray(np.round(values / ROUNDING) * ROUNDING)
+    return np.asarray(np.round(np.asarray(values) / ROUNDING) * ROUNDING)
 
 
-def _rejects(observed: Numbers, by_look: Sequence[Numbers], spent: Sequence[float], requested: float) -> bool:
+def _rejects(taken: Sequence[_Look], requested: float) -> bool:
     """Return whether the test of one level rejects at some look."""
-    count = len(by_look[0])
+    if not taken:
+        return False
+    count = len(taken[0].sums)
     alive = np.ones(count, dtype=bool)
-    for value, sums, share in zip(observed, by_look, spent, strict=True):
-        room = requested * share * count + ROUNDING - (count - alive.sum())
-        bound = _bound(sums[alive], room)
-        if value >= bound:
+    for look in taken:
+        room = requested * look.spent * count + ROUNDING - (count - alive.sum())
+        if _is_rare(look.sums[alive], look.observed, room):
             return True
-        alive &= sums < bound
+        if look is not taken[-1]:
+            alive &= look.sums < _bound(look.sums[alive], room)
     return False
+
+
+def _is_rare(sums: Numbers, value: float, room: float) -> bool:
+    """Return whether a value reaches the bound: at most `room` patterns reach the largest sum that it reaches."""
+    reached = sums[sums <= value].max(initial=0.0)
+    return bool(reached > 0 and (sums >= reached).sum() <= room)
 
 
 def _bound(sums: Numbers, room: float) -> float:

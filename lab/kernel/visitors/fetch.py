@@ -8,13 +8,11 @@ from pathlib import Path
 from lab.base import paths
 from lab.base.cache import finished, publish
 from lab.base.errors import UserError
-from lab.schema.dataset import Document
 from lab.schema.load import choose
 from lab.schema.visitor import Visitor, load_visitors
-from lab.traces.candidates import Candidate, Mirror
-from lab.traces.datasets import url_of
-from lab.traces.download import Refused, downloading
-from lab.traces.fetch import take
+from lab.traces.candidates import Mirror
+from lab.traces.download import Refused
+from lab.traces.fetch import documents, require_all, take
 
 COMMAND_LINE = "command line"
 
@@ -55,10 +53,7 @@ def fetch(requested: dict[str, Visitor], mirror: Mirror | None) -> Iterator[str]
         else:
             if visitor.needs:
                 yield f"  not built: it needs {visitor.needs}"
-    if refused and len(requested) > 1:
-        raise UserError(f"{len(refused)} of {len(requested)} visitors were not fetched; the last: {refused[-1]}")
-    if refused:
-        raise refused[0]
+    require_all(refused, len(requested), "visitors")
 
 
 def _store(name: str, visitor: Visitor, mirror: Mirror | None) -> str:
@@ -67,17 +62,7 @@ def _store(name: str, visitor: Visitor, mirror: Mirror | None) -> str:
         if draft is None:
             return "already fetched"
         places = [
-            take(f"{name}/{file}", document, draft / file, _candidates(name, visitor, file, document, mirror))
+            take(f"{name}/{file}", document, draft / file, documents(name, file, document, visitor, mirror))
             for file, document in visitor.files.items()
         ]
     return f"fetched from {', '.join(places)}"
-
-
-def _candidates(
-    name: str, visitor: Visitor, file: str, document: Document, mirror: Mirror | None
-) -> Iterator[Candidate]:
-    if mirror:
-        yield from mirror.candidates(name, file, document.path, document.bytes)
-    else:
-        url = url_of(visitor, document.path)
-        yield Candidate(url, lambda: downloading(url), name_matches=True)

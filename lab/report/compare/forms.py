@@ -11,7 +11,8 @@ from lab.evaluation.compare.measures import BY_NAME, MEASURES, Measure
 from lab.evaluation.compare.ranks import of
 from lab.evaluation.compare.results import LinkResult
 from lab.evaluation.compare.sequential import ALPHA
-from lab.report.compare.cells import labels, mean_of, rank_text, value_text
+from lab.report.compare.cells import labels
+from lab.report.matrix.texts import mean_of, rank_text, value_text
 from lab.report.table import Group, Row, Table
 
 BRIEF = ("chokepoint", "throughput", "object_1000000", "object_20000000", "queueing", "retransmits", "harm")
@@ -27,8 +28,8 @@ def ranks_table(
     measures = [BY_NAME[name] for name in names if any(name in each.values for each in found)]
     groups = tuple(_group(comparison, each, measures) for each in found if each.stored)
     caption = (
-        "Rank: mean of each sender on each link (trials). Senders that have not separated share a rank (=): exact "
-        f"paired group-sequential test, Holm over the pairs of a link and measure, {100 * ALPHA:g} %."
+        "Rank: mean of each sender on each link (trials). Senders that have not separated share ranks: exact paired "
+        f"group-sequential test, Holm over the pairs of a link and measure, {100 * ALPHA:g} %."
     )
     return Table("ranks", caption, ("Sender", *(measure.short for measure in measures)), groups, (), "Link")
 
@@ -43,6 +44,8 @@ def _cell(found: LinkResult, measure: Measure, cca: str) -> str:
     if measure.name not in found.values:
         return ""
     value = value_text(measure, found.values[measure.name][cca]).removesuffix(f" {measure.unit}")
+    if measure.name in found.unranked:
+        return value
     return f"{rank_text(found.places[measure.name].get(cca))}: {value}"
 
 
@@ -55,8 +58,8 @@ class RankRow(TypedDict):
     unit: str
     trials: int
     mean: float | None
-    rank: int | None
-    ties: int | None
+    rank_best: int | None
+    rank_worst: int | None
     difference_from_subject: float | None
     lo: float | None
     hi: float | None
@@ -80,7 +83,7 @@ def ranks(comparison: Comparison, found: Sequence[LinkResult]) -> pl.DataFrame:
 def _schema() -> dict[str, type[pl.DataType]]:
     numbers = ("mean", "difference_from_subject", "lo", "hi", "effect", "level")
     texts = dict.fromkeys(("link", "sender", "measure", "unit"), pl.String)
-    counts = dict.fromkeys(("trials", "rank", "ties"), pl.Int64)
+    counts = dict.fromkeys(("trials", "rank_best", "rank_worst"), pl.Int64)
     return {
         name: texts.get(name) or counts.get(name) or (pl.Float64 if name in numbers else pl.Boolean)
         for name in RankRow.__annotations__
@@ -88,7 +91,8 @@ def _schema() -> dict[str, type[pl.DataType]]:
 
 
 def _rank_row(comparison: Comparison, found: LinkResult, measure: Measure, cca: str) -> RankRow:
-    values, place = found.values[measure.name][cca], found.places[measure.name].get(cca)
+    values = found.values[measure.name][cca]
+    place = None if measure.name in found.unranked else found.places[measure.name].get(cca)
     subject = comparison.subjects[0]
     pair = None if cca == subject else of(found.pairs[measure.name], cca, subject)
     sign = 1 if pair and pair.first == cca else -1
@@ -102,8 +106,8 @@ def _rank_row(comparison: Comparison, found: LinkResult, measure: Measure, cca: 
         "unit": "share" if measure.binary else measure.unit,
         "trials": sum(value is not None for value in values),
         "mean": mean_of(values),
-        "rank": place.rank if place else None,
-        "ties": place.ties if place else None,
+        "rank_best": place.best if place else None,
+        "rank_worst": place.worst if place else None,
         "difference_from_subject": _times(sign, pair.difference.difference if pair else None),
         "lo": bounds[0],
         "hi": bounds[1],

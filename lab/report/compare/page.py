@@ -1,20 +1,22 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What the page of a comparison shows, in sentences and facts."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from lab.base.stats import CONFIDENCE
 from lab.evaluation.compare.campaign import State
 from lab.evaluation.compare.comparison import Comparison
 from lab.evaluation.compare.measures import BY_NAME, Measure, primary_of
-from lab.evaluation.compare.ranks import undecided
+from lab.evaluation.compare.ranks import Pair, not_separated
 from lab.evaluation.compare.results import LinkResult
 from lab.evaluation.compare.sequential import ALPHA, FIRST_SHARE, Looks
 from lab.report import template
-from lab.report.compare.cells import Matrix, Row, difference_text, labels, rank_text, value_text
+from lab.report.compare.cells import labels
 from lab.report.compare.scorecard import NOT_RUN, Criterion
 from lab.report.compare.worst import Explained
+from lab.report.matrix.matrix import Matrix
+from lab.report.matrix.texts import apart_text, difference_text, rank_text, value_text
 from lab.report.table import Group, Table
 from lab.report.table import Row as TableRow
 
@@ -51,17 +53,6 @@ class Page:
         """Return how many criteria were run, wholly or in part."""
         return sum(row.state != NOT_RUN for row in self.scorecard)
 
-    def lacking(self, row: Row, measure: Measure, cca: str) -> str:
-        """Return why a sender has no value of a measure on a link."""
-        elsewhere = any(measure.name in cells for cells in row.cells.values())
-        if row.shared and not measure.shared:
-            return "here only harm is measured"
-        if measure.shared != row.shared or (measure.shared and not elsewhere):
-            return "not run"
-        if measure.size_bytes and not elsewhere:
-            return "no download was so long"
-        return "no exit was judged" if row.cells[cca] and measure.binary else "no valid trial"
-
 
 def render(page: Page) -> str:
     """Return the page as HTML."""
@@ -95,22 +86,29 @@ def _sentence(comparison: Comparison, found: LinkResult, measure: Measure) -> st
     trials = f"{found.trials} {'trial' if found.trials == 1 else 'trials'} each"
     without = [named[name] for name in comparison.senders if name not in places]
     lacking = f" {_listed(without)}: no exit was judged." if without and measure.binary else ""
-    if all(place.rank == 1 for place in places.values()):
+    if all(place.worst == len(places) for place in places.values()):
         shown = ", ".join(f"{named[name]} {values[name]}" for name in places)
         return f"{measure.title}: {shown}. No sender has separated from another after {trials}.{lacking}"
-    by_rank = sorted(places, key=lambda name: places[name].rank)
+    by_rank = sorted(places, key=lambda name: (places[name].best, places[name].worst))
     shown = ", ".join(f"{rank_text(places[name])} {named[name]} ({values[name]})" for name in by_rank)
     return f"{measure.title}: {shown}; {trials}.{_tied(comparison, found, measure)}{lacking}"
 
 
 def _tied(comparison: Comparison, found: LinkResult, measure: Measure) -> str:
-    """Return from whom each subject has not separated."""
+    """Return from whom each subject has not separated, and whether it still may."""
     named, lines = labels(comparison), []
     for subject in comparison.subjects:
-        tested = [pair for pair in undecided(found.pairs[measure.name], [subject]) if pair.difference.pairs]
-        others = [named[pair.second if pair.first == subject else pair.first] for pair in tested]
-        lines += [f" {named[subject]} has not separated from {_listed(others)}."] if others else []
+        tested = not_separated(found.pairs[measure.name], [subject])
+        for hopeless, what in ((True, "is tied with"), (False, "has not separated from")):
+            others = [_tie(named, measure, pair, subject) for pair in tested if pair.hopeless == hopeless]
+            lines += [f" {named[subject]} {what} {_listed(others)}."] if others else []
     return "".join(lines)
+
+
+def _tie(named: Mapping[str, str], measure: Measure, pair: Pair, subject: str) -> str:
+    """Return the other sender of a pair, and how far they may be apart."""
+    other = pair.second if pair.first == subject else pair.first
+    return f"{named[other]} ({apart_text(measure, pair)})"
 
 
 def notes(found: Sequence[LinkResult], state: State) -> Iterator[str]:
@@ -166,12 +164,13 @@ def method(comparison: Comparison, plan: Looks, measure: str) -> list[str]:
         "Each trial boots a fresh kernel. Trial n has the same draw of the link for every sender "
         f"(seed {comparison.seed}). Looks after {counts} trials of each sender; a link had no further trials once "
         f"{subjects} had separated from every other sender by {BY_NAME[measure].title.lower()} (on a shared "
-        "link: by harm).",
+        "link: by harm), or could not do so any more whatever the remaining trials gave (tied).",
         "Two senders have separated when an exact group-sequential test of their paired differences rejects that they "
         "are alike: sign patterns for amounts, both senders at the same chance for shares. The first look may spend "
         f"{100 * FIRST_SHARE:g} % of the error. Holm's correction is over the pairs of a link and measure (here "
         f"{every}), so that the error of all of them together, over all looks, is at most {100 * ALPHA:g} %. It is per "
-        "link and measure: over all cells of this page more than one of 20 may be wrong by chance.",
+        "link and measure: over all cells of this page more than one of 20 may be wrong by chance. A rank is from one "
+        "more than the senders that are better and separated to those that are not worse and separated.",
         f"Intervals are paired bootstrap intervals of {100 * CONFIDENCE:g} % for one pair alone. The effect is the "
         "share of trials in which the first is larger less the share in which it is smaller, in words (thresholds of "
         "Romano and others, 2006). Invalid trials count nowhere.",

@@ -15,7 +15,8 @@ from lab.base.format import number
 from lab.evaluation.compare.comparison import Comparison
 from lab.evaluation.compare.measures import BY_NAME, REFERENCE
 from lab.evaluation.compare.results import LinkResult
-from lab.report.compare.cells import labels, mean_of, rank_text, value_text
+from lab.report.compare.cells import labels
+from lab.report.matrix.texts import mean_of, rank_text, value_text
 
 NOT_RUN = "not run"
 FIFO = ("bfifo", "pfifo")

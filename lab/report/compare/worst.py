@@ -17,8 +17,8 @@ from lab.figures.sheet import in_house_style
 from lab.figures.style import Drawing, Look, canvas, envelope, title
 from lab.figures.subject import Subject, subject
 from lab.judge.registry import TRUTH
-from lab.report.compare.cells import mean_of, value_text
 from lab.report.matrix.published import short_label
+from lab.report.matrix.texts import mean_of, value_text
 from lab.report.template import Picture, picture
 
 PANELS = ("congestion window\n(packets)", "smoothed RTT\n(ms)", "queue (MB)")

@@ -17,7 +17,7 @@ from lab.evaluation.compare.results import LinkResult, digest_of
 from lab.judge.judged import OUTCOMES
 from lab.report import text
 from lab.report.compare import page
-from lab.report.compare.cells import REPORT, labels, matrix
+from lab.report.compare.cells import REPORT, compared, labels
 from lab.report.compare.forms import NARROW, ranks, ranks_table, trials
 from lab.report.compare.scorecard import scorecard
 from lab.report.compare.worst import Explained, explain, worst_trials
@@ -99,8 +99,8 @@ def _page(
     digest: str,
     reports: bool,
 ) -> page.Page:
-    ranked = matrix(comparison, found, folder, measure, reports)
-    pages = {row.name: row.page for row in ranked.rows}
+    ranked = compared(comparison, found, folder, measure, reports)
+    pages = {row.found.link.name: row.page for row in ranked.rows}
     return page.Page(
         title=page.title(comparison),
         began=folder.name,

@@ -5,10 +5,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from lab.base.format import few
-from lab.judge.registry import TRUTH
+from lab.base.stats import share_pct
+from lab.evaluation.compare.measures import PRIMARY, RULE
+from lab.evaluation.compare.ranks import of
 from lab.report.matrix.matrix import Cell, Matrix, Row
-from lab.report.matrix.measures import RULE
-from lab.report.matrix.published import short_label
+from lab.report.matrix.readings import Reading
 
 
 @dataclass(frozen=True)
@@ -40,24 +41,39 @@ def _sentence(kind: str, rows: Sequence[Row], senders: Mapping[str, str]) -> Sen
     counts = {cca: _counted(rows, cca) for cca in senders}
     known = {cca: hits for cca, hits in counts.items() if hits[1]}
     compared, apart = _furthest(rows, senders)
-    return Sentence(kind, _found(known, senders), compared, apart)
+    return Sentence(kind, _found(rows, known, senders), compared, apart)
 
 
-def _found(counts: Mapping[str, tuple[int, int]], senders: Mapping[str, str]) -> str:
-    """Name the sender that leaves at the right moment most often, and the one that does so least often."""
+def _found(rows: Sequence[Row], counts: Mapping[str, tuple[int, int]], senders: Mapping[str, str]) -> str:
+    """Name the sender that leaves at the right moment most often, who ties with it, and the one that does least."""
     order = sorted(counts, key=lambda cca: counts[cca][0] / counts[cca][1], reverse=True)
     if not order:
         return "no trial left slow start."
-    best, *others = [f"{short_label(senders[cca])} in {counts[cca][0]:,} of {counts[cca][1]:,}" for cca in order]
+    best, *others = [f"{senders[cca]} in {counts[cca][0]:,} of {counts[cca][1]:,}" for cca in order]
     who, share = best.split(" in ", 1)
+    tied = [senders[cca] for cca in order[1:] if not _separated(rows, order[0], cca)]
+    ties = f" (not separated: {', '.join(tied)})" if tied else ""
     least = f", {others[-1]}" if others else ""
-    return f"{who} leaves at the right moment in {share} trials{least}."
+    return f"{who} leaves at the right moment in {share} trials{ties}{least}."
+
+
+def _separated(rows: Sequence[Row], best: str, cca: str) -> bool:
+    """Return whether two senders have separated on some link of a kind, or were ranked on none."""
+    ranked = [row.found for row in rows if PRIMARY in row.found.pairs and PRIMARY not in row.found.unranked]
+    pairs = [pair for found in ranked if (pair := of(found.pairs[PRIMARY], best, cca))]
+    return not pairs or any(pair.separated for pair in pairs)
 
 
 def _counted(rows: Sequence[Row], cca: str) -> tuple[int, int]:
     """Return at the chokepoint by the queue, and judged, over all links of a kind."""
-    readings = [row.cells[cca].readings[TRUTH] for row in rows if cca in row.cells]
-    return sum(reading.hits for reading in readings), sum(reading.judged for reading in readings)
+    counts = [_hits(row.cells[cca], PRIMARY) for row in rows if cca in row.cells]
+    return sum(hits for hits, _ in counts), sum(judged for _, judged in counts)
+
+
+def _hits(cell: Cell, measure: str) -> tuple[int, int]:
+    """Return at the chokepoint by a measure, and judged."""
+    known = [value for value in cell.found.values.get(measure, {}).get(cell.cca, []) if value is not None]
+    return round(sum(known)), len(known)
 
 
 def _furthest(rows: Sequence[Row], senders: Mapping[str, str]) -> tuple[str, float | None]:
@@ -69,17 +85,17 @@ def _furthest(rows: Sequence[Row], senders: Mapping[str, str]) -> tuple[str, flo
     row, cell = max(cells, key=lambda each: _apart(each[1]) or 0.0)
     reading, apart = cell.readings[RULE], _apart(cell) or 0.0
     theirs = reading.published
-    where = "" if len(rows) == 1 else f" on {row.link}"
+    where = "" if len(rows) == 1 else f" on {row.found.link.title}"
     assert theirs is not None
     ran = f", {theirs.ran}" if theirs.ran else ""
-    ours = f"{short_label(senders[cell.cca])} does so in {few(reading.hits, reading.judged)}{where}"
+    ours = f"{senders[cell.cca]} does so in {few(*_hits(cell, RULE))}{where}"
     return f"By the papers' rule, {ours}; published: {reading.published_text} ({theirs.source}{ran}).", apart
 
 
 def _apart(cell: Cell) -> float | None:
-    reading = cell.readings[RULE]
-    theirs = reading.published
-    return None if theirs is None or reading.value is None else abs(reading.value - theirs.value)
+    reading: Reading | None = cell.readings.get(RULE)
+    ours = share_pct(*_hits(cell, RULE))
+    return None if reading is None or reading.published is None or ours is None else abs(ours - reading.published.value)
 
 
 def _of_another_version(cell: Cell) -> bool:

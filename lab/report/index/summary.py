@@ -9,7 +9,7 @@ from lab.base.format import mean, number, share
 from lab.judge.registry import TRUTH, rule_of
 from lab.judge.stored import Stored
 from lab.judge.summary import summarise
-from lab.report.matrix.matrix import fullness
+from lab.report.index.links import fullness
 from lab.report.table import Group, Row, Table
 
 HEADER = (

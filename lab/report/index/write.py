@@ -23,12 +23,12 @@ from lab.report.index.drawn import drawn
 from lab.report.index.evaluation import FOLDER as EVALUATION
 from lab.report.index.evaluation import evaluation
 from lab.report.index.fullest import fullest
+from lab.report.index.links import linked
 from lab.report.index.notebooks import NOTEBOOKS, execute_all
 from lab.report.index.page import Index, ScenarioPart, render
 from lab.report.index.progress import outdated, progress, requested_trials
 from lab.report.index.recorded import recorded
 from lab.report.index.sentences import in_order, sentences
-from lab.report.matrix.matrix import matrix
 from lab.report.write import write_report
 
 PAGE = "index.html"
@@ -44,7 +44,7 @@ def write_index(results: Path, replay_library: Path | None, notebooks: Path = NO
     tables = {name: _evaluated(results, name, faults) for name in ("claims", "status")}
     done = execute_all(results, replay_library, notebooks)
     links = summary.one_a_link(runs)
-    first = in_order(matrix(summary.in_summary(runs), _page))
+    first = in_order(linked(summary.in_summary(runs), _page))
     index = Index(
         progress=progress(runs, requested_trials()),
         sentences=sentences(first),

@@ -1,138 +1,129 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""From runs to the matrix: which run stands for each link and sender, and what each cell shows."""
+"""The ranking matrix of a page: one row per link, one cell per sender, and in each cell a reading per measure."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
+from lab.evaluation.compare.measures import MEASURES, Measure
+from lab.evaluation.compare.results import LinkResult
 from lab.judge.stored import Stored
-from lab.judge.summary import summarise
 from lab.report.matrix.kinds import kind_of
-from lab.report.matrix.measures import MEASURES, SHARE, Measure, Reading, read
-from lab.schema.cca import load_ccas
+from lab.report.matrix.readings import Reading, Shown, read
 
-Page = Callable[[Stored], str]
+Page = Callable[[Stored], str | None]  # where a run's report lies, as seen from the page; none where it has none
+
+
+@dataclass(frozen=True)
+class Linked:
+    """The results of a link: of the run whose senders are ranked, and of others that have senders which it lacks."""
+
+    found: LinkResult
+    others: Sequence[LinkResult] = ()
 
 
 @dataclass(frozen=True)
 class Cell:
-    """A sender on a link: the run that it is of, that run's report, and a reading per measure."""
+    """A sender on a link: a reading per measure, or why there is none."""
 
     cca: str
-    run: str
-    page: str
+    page: str | None
+    run: str  # the run that it is of, where that is not the row's: its trials are not paired with the others
+    found: LinkResult
     readings: Mapping[str, Reading]
+    lacking: Mapping[str, str]
 
 
 @dataclass(frozen=True)
 class Row:
-    """A link: the run with most valid trials of it, and a cell per sender; other runs of the link fill gaps."""
+    """A link with its cells by sender."""
 
-    link: str
+    found: LinkResult
     kind: str
+    page: str | None
     run: str
-    page: str
+    trials: str
+    subject: str
     cells: Mapping[str, Cell]
-    stored: Stored
 
 
 @dataclass(frozen=True)
 class Matrix:
-    """All that the template shows: senders (name to label) in order, rows, and the choice of measures."""
+    """All that the template shows."""
 
-    senders: Mapping[str, str]
+    senders: Mapping[str, str]  # labels by name, in the order of the columns
+    subjects: Sequence[str]
     rows: Sequence[Row]
-    measures: Sequence[Measure] = MEASURES
+    measures: Sequence[Measure]
 
     @property
     def shares(self) -> list[str]:
         """Name the measures whose bars are shares of exits."""
-        return [measure.name for measure in self.measures if measure.metric == SHARE]
+        return [measure.name for measure in self.measures if measure.binary]
 
-    def spoken(self, row: Row, cell: Cell, measure: Measure) -> str:
-        """Return a cell as a sentence, for those who hear the page or point at the cell."""
-        reading = cell.readings[measure.name]
-        missed = "".join(f", {reading.bar[zone]:.0f} % {zone}" for zone in ("early", "late") if reading.bar.get(zone))
-        theirs = reading.published
-        source = (
-            f"; {theirs.source}{f' ({theirs.ran})' if theirs.ran else ''}: {reading.published_text}" if theirs else ""
-        )
-        value = f"{reading.text.replace('/', ' of ')} {measure.unit}".strip()
-        return f"{self.senders[cell.cca]}, {row.link}: {value}{missed}{source}. Run {cell.run}"
+    @property
+    def reference(self) -> str:
+        """Return whom a cell's difference is from."""
+        subjects = {row.subject for row in self.rows}
+        return self.senders[subjects.pop()] if len(subjects) == 1 else "the row's first sender"
 
 
-def matrix(runs: Iterable[Stored], page: Page) -> Matrix:
-    """Return the matrix of some runs; page: where a run's report lies, as seen from the matrix.
-
-    Where several runs share a profile, the one with most valid trials is the row (see fullness).
-    """
-    by_profile: dict[str, list[Stored]] = {}
-    for stored in runs:
-        by_profile.setdefault(str(stored.run.scenario["profile"]), []).append(stored)
-    rows = [_row(sorted(of_link, key=fullness, reverse=True), page) for of_link in by_profile.values()]
-    return Matrix(
-        _senders(row.stored for row in rows) | _senders(each for of in by_profile.values() for each in of), rows
-    )
+def matrix(
+    links: Sequence[Linked],
+    senders: Mapping[str, str],
+    subjects: Sequence[str],
+    page: Page,
+    measures: Sequence[Measure] = MEASURES,
+) -> Matrix:
+    """Return the matrix of some links; senders: their labels, in the order of the columns."""
+    return Matrix(senders, subjects, [_row(each, senders, page, measures) for each in links], measures)
 
 
-def fullness(stored: Stored) -> tuple[bool, int]:
-    """Rank runs of a link: by valid trials, after runs whose downloads may end before slow start does."""
-    sized = bool(stored.run.meta["scenario"].get("size_bytes"))
-    return not sized, int(stored.judged.trials["valid"].sum())
-
-
-def _senders(runs: Iterable[Stored]) -> dict[str, str]:
-    """Every sender of some runs, with its label: versions of SEARCH first, each in the order of cca.yml."""
-    labels = {stanza["name"]: stanza["label"] for stored in runs for stanza in stored.ccas}
-    order = list(load_ccas())
-    known = {name: place for place, name in enumerate(order)}
-    return {
-        name: labels[name]
-        for name in sorted(labels, key=lambda name: (not name.startswith("search"), known.get(name, len(order)), name))
-    }
-
-
-def _row(of_link: Sequence[Stored], page: Page) -> Row:
-    first = of_link[0]
-    cells: dict[str, Cell] = {}
-    for stored in of_link:
-        for cell in _cells(stored, of_link, page):
-            cells.setdefault(cell.cca, cell)
-    return Row(
-        first.link, kind_of(str(first.run.scenario["profile"])), name_of(first), page(first), _with_bars(cells), first
-    )
-
-
-def name_of(stored: Stored) -> str:
+def run_name(stored: Stored) -> str:
     """Name a run: its scenario and when it began."""
     return f"{stored.name}, {stored.run.path.resolve().name}"
 
 
-def _cells(stored: Stored, of_link: Sequence[Stored], page: Page) -> Iterable[Cell]:
-    names = [stanza["name"] for stanza in stored.ccas]
-    table = summarise(stored.judged.outcomes, names)
-    for name in names:
-        by_rule: dict[str, Mapping[str, Any]] = {
-            row["heuristic"]: row for row in table.filter(cca=name).iter_rows(named=True)
-        }
-        readings = {measure.name: read(measure, stored, of_link, name, by_rule) for measure in MEASURES}
-        yield Cell(name, name_of(stored), page(stored), readings)
+def _row(linked: Linked, senders: Mapping[str, str], page: Page, measures: Sequence[Measure]) -> Row:
+    found, stored = linked.found, linked.found.stored
+    of_link = [found, *linked.others]
+    ran = stored.run.scenario["ccas"] if stored else list(senders)
+    subject = next(cca for cca in senders if cca in ran)
+    cells: dict[str, Cell] = {}
+    for cca in senders:
+        own = next((each for each in of_link if each.stored and cca in each.stored.run.scenario["ccas"]), None)
+        if own and own.stored:
+            readings = _readings(Shown(own, of_link, cca, subject, senders), measures)
+            lacking = {each.name: _lacking(own, each, cca) for each in measures if each.name not in readings}
+            run = "" if own is found else run_name(own.stored)
+            cells[cca] = Cell(cca, page(own.stored), run, own, readings, lacking)
+    trials = _trials(found, list(ran))
+    where = (page(stored), run_name(stored)) if stored else (None, "")
+    return Row(found, kind_of(found.link.profile), *where, trials, subject, cells)
 
 
-def _with_bars(cells: Mapping[str, Cell]) -> dict[str, Cell]:
-    """Give the amounts their bars: percent of the largest on the link."""
-    filled = dict(cells)
-    for measure in MEASURES:
-        if measure.metric == SHARE:
-            continue
-        values = {name: cell.readings[measure.name].value for name, cell in cells.items()}
-        most = max((value for value in values.values() if value), default=0.0)
-        for name, value in values.items():
-            if most and value is not None:
-                filled[name] = _with_bar(filled[name], measure.name, 100 * value / most)
-    return filled
+def _readings(shown: Shown, measures: Sequence[Measure]) -> dict[str, Reading]:
+    by_measure = {each.name: shown.found.values.get(each.name, {}).get(shown.cca, []) for each in measures}
+    has = {name for name, values in by_measure.items() if any(value is not None for value in values)}
+    return {each.name: read(shown, each) for each in measures if each.name in has}
 
 
-def _with_bar(cell: Cell, measure: str, share_pct: float) -> Cell:
-    reading = replace(cell.readings[measure], bar={"amount": share_pct})
-    return replace(cell, readings={**cell.readings, measure: reading})
+def _lacking(found: LinkResult, measure: Measure, cca: str) -> str:
+    """Return why a sender has no value of a measure."""
+    shared, elsewhere = bool(found.link.rival), measure.name in found.values
+    if shared and not measure.shared:
+        return "here only harm is measured"
+    if measure.shared != shared or (measure.shared and not elsewhere):
+        return "not run"
+    if not found.valid(cca):
+        return "no valid trial"
+    return "no download was so long" if measure.size_bytes and not elsewhere else "no exit was judged"
+
+
+def _trials(found: LinkResult, senders: Sequence[str]) -> str:
+    """Return how many trials of each sender are valid; a range where they differ."""
+    if not found.stored:
+        return "no trial has a result"
+    valid = sorted({found.valid(cca) for cca in senders})
+    few = f"{valid[0]}" if len(valid) == 1 else f"{valid[0]} to {valid[-1]}"
+    trials = f"{found.trials} {'trial' if found.trials == 1 else 'trials'} each"
+    return trials if valid == [found.trials] else f"{few} of {trials}"

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Commands about what the lab has, and what this machine lacks."""
+
+from typing import Annotated
+
+import typer
+
+from lab.commands.cli_options import Jobs, console, run_options
+
+app = typer.Typer()
+
+
+@app.command("list")
+def list_() -> None:
+    """List scenarios, profiles, topologies and senders.
+
+    Example: `lab list`
+    """
+    from lab.commands.inventory import lines
+
+    console.print("\n".join(lines()), soft_wrap=True, markup=False)
+
+
+@app.command("data-dictionary")
+def data_dictionary() -> None:
+    """Print every file, column and field of a result, as Markdown.
+
+    Example: `lab data-dictionary`
+    """
+    from lab.commands.data_dictionary import lines
+
+    console.print("\n".join(lines()), soft_wrap=True, markup=False)
+
+
+@app.command()
+def check() -> None:
+    """Load all scenarios, profiles, topologies and senders, and report faults.
+
+    Example: `lab check`
+    """
+    from lab.commands.inventory import check_all
+
+    console.print("\n".join(check_all()), soft_wrap=True, markup=False)
+
+
+@app.command()
+def same(
+    update: Annotated[bool, typer.Option("--update", help="Make the trials of this commit the reference.")] = False,
+    only: Annotated[str, typer.Option(help="Trials whose name matches one of these patterns, by comma.")] = "*",
+    jobs: Jobs = None,
+) -> None:
+    """Run a fixed set of trials, and compare their packets and tables with the repository's: SAME or DIFFERENT.
+
+    Example: `lab same`, or of some trials `lab same --only 'senders/search*,geo-*'`
+    """
+    from lab.commands.same import SameRequest
+    from lab.commands.same import same as compare
+
+    compare(SameRequest(update, tuple(only.split(","))), run_options(jobs), console)
+
+
+@app.command()
+def doctor() -> None:
+    """Report what is missing on this machine, and the command that fixes it.
+
+    Example: `lab doctor`
+    """
+    from lab.commands.doctor import examine
+
+    findings = examine()
+    for finding in findings:
+        console.print(finding.line(), soft_wrap=True, markup=False)
+    raise typer.Exit(0 if all(finding.ok for finding in findings) else 1)

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What several commands share: the console, and options of the same name and meaning."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+
+if TYPE_CHECKING:
+    from lab.runs.options import RunOptions
+
+console = Console(highlight=False)
+
+KernelVersion = Annotated[str, typer.Option("--kernel", help="Debian kernel to build: 6.12 or 6.1.")]
+KernelSource = Annotated[Path | None, typer.Option("--source", help="A kernel tarball, configured like --kernel.")]
+Scheduler = Annotated[str | None, typer.Option(help="Address of a dask scheduler; default: this machine's processors.")]
+NoPcap = Annotated[bool, typer.Option("--no-pcap", help="Store the tables only, without the captures.")]
+Shaper = Annotated[str, typer.Option(help="replay (the lab's own qdiscs), or netem (netem and tbf, by tc alone).")]
+Jobs = Annotated[int | None, typer.Option(help="Trials at the same time; default: one per processor.")]
+
+
+def run_options(jobs: int | None, scheduler: str | None = None, no_pcap: bool = False) -> "RunOptions":
+    """Return how trials are run; default: as many at the same time as there are processors."""
+    from lab.runs.options import RunOptions, cores
+
+    return RunOptions(cores() if jobs is None else jobs, scheduler, keep_capture=not no_pcap)

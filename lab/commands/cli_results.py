@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Commands that show, judge and publish stored runs."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lab.commands.cli_options import Jobs, console, run_options
+
+app = typer.Typer()
+
+
+class Width(StrEnum):
+    """Names of widths in lab.figures.sheet.WIDTHS_IN, which a command without figures does not load."""
+
+    column = "column"
+    page = "page"
+
+
+class Form(StrEnum):
+    """Names of lab.figures.save.FORMATS."""
+
+    pdf = "pdf"
+    svg = "svg"
+    pgf = "pgf"
+
+
+@app.command()
+def evaluate(
+    check: Annotated[
+        bool, typer.Option("--check", help="Also run some points of the sensitivity maps in the kernel.")
+    ] = False,
+    jobs: Jobs = None,
+) -> None:
+    """Write the tables of results/evaluation/ from the stored runs.
+
+    Example: `lab evaluate`
+    """
+    from lab.commands.evaluate import check_sensitivity
+    from lab.commands.evaluate import evaluate as write
+
+    if check:
+        check_sensitivity(console, run_options(jobs))
+    write(console, [])
+
+
+@app.command()
+def verify(
+    scenarios: Annotated[list[str] | None, typer.Argument(help="Scenarios; default: all.")] = None,
+    table: Annotated[str | None, typer.Option(help="Only one table or figure of a paper, such as 5.3.")] = None,
+) -> None:
+    """Compare the claims of the papers with the stored runs; nothing is written.
+
+    Example: `lab verify thesis-geo --table 5.3`
+    """
+    from lab.commands.verify import verify as show
+
+    show(scenarios or [], table, console)
+
+
+@app.command()
+def artifact(
+    bundle: Annotated[
+        Path | None, typer.Option(help="A bundle for the archive; default: a new one is left to you.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="A folder; default: results/artifact.")] = None,
+) -> None:
+    """Write ARTIFACT.md, the appendix in LaTeX, and the archive for a deposit, from the stored runs.
+
+    Example: `lab artifact --bundle search-lab.bundle`
+    """
+    from lab.base import paths
+    from lab.commands.artifact import write
+
+    for line in write(bundle, out or paths.results() / "artifact"):
+        console.print(line, soft_wrap=True, markup=False)
+
+
+@app.command("kick-tires")
+def kick_tires(jobs: Jobs = None) -> None:
+    """Run one trial over every kind of link, and write one page of what came out.
+
+    Example: `lab kick-tires`
+    """
+    from lab.commands.kick_tires import kick
+
+    kick(run_options(jobs), console)
+
+
+@app.command()
+def report(
+    folder: Annotated[Path | None, typer.Argument(help="A run's folder; default: the latest run of geo.")] = None,
+) -> None:
+    """Write the tables, figures and page of a stored run again.
+
+    Example: `lab report results/geo/latest`
+    """
+    from lab.base import paths
+    from lab.commands.report import report as write
+    from lab.kernel.build import find
+
+    write(folder or paths.results() / "geo" / "latest", find(), console)
+
+
+@app.command()
+def figure(
+    name: Annotated[str | None, typer.Argument(help="A figure's name; default: list all figures.")] = None,
+    run: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--run", help="A run's folder, a scenario, or a recording's name; more than once for several links."
+        ),
+    ] = None,
+    width: Annotated[Width, typer.Option(help="Of a paper with two columns: 3.3 or 7 inches.")] = Width.column,
+    form: Annotated[
+        Form, typer.Option("--format", help="pgf needs LaTeX, which sets the text in the paper's font.")
+    ] = (Form.pdf),
+    footer: Annotated[
+        bool | None,
+        typer.Option(
+            "--footer/--no-footer",
+            help="Write the provenance of the link below the figure too; default: with --width page.",
+        ),
+    ] = None,
+    style: Annotated[
+        str | None,
+        typer.Option(help="Your style file of matplotlib, or an installed style's name, over the lab's own."),
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="A folder; default: results/paper.")] = None,
+) -> None:
+    """Draw a figure for a paper, with its caption in a .tex file next to it.
+
+    Example: `lab figure exit_times --run thesis-geo`
+    """
+    from lab.base import paths
+    from lab.commands.figure import Sheet, lines, write
+    from lab.kernel.build import find
+    from lab.report.paper import Sources
+
+    if name is None:
+        console.print("\n".join(lines()), soft_wrap=True, markup=False)
+        return
+    kernel = find()
+    sources = Sources(run or [], kernel.replay_library if kernel else None)
+    sheet = Sheet(width.value, form.value, footer, style)
+    for line in write(name, sources, sheet, out or paths.results() / "paper"):
+        console.print(line, soft_wrap=True, markup=False)
+
+
+@app.command()
+def page(
+    folder: Annotated[Path | None, typer.Argument(help="The folder of all results; default: results/.")] = None,
+) -> None:
+    """Write index.html of all results: the papers' tables and figures, every trial.
+
+    Example: `lab page`
+    """
+    from lab.base import paths
+    from lab.commands.evaluate import page as write
+
+    write(folder or paths.results(), console)
+
+
+@app.command()
+def agree(
+    scenario: Annotated[
+        str, typer.Argument(help="A scenario with runs on several backends or engines.")
+    ] = "engines-agree",
+) -> None:
+    """Compare the latest runs of a scenario by backend and engine.
+
+    Example: `lab agree engines-agree`
+    """
+    from lab.base import paths
+    from lab.report import agree as places
+    from lab.report.text import shown
+    from lab.schema.scenario import load_scenario
+
+    name, loaded = load_scenario(scenario)
+    runs = places.latest(paths.results() / name)
+    compared = [places.place_run(run, places.judged_by(run, loaded.heuristic)) for run in runs]
+    console.print(shown((), (places.table(compared),), console.width))

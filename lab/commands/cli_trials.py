@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Commands that run trials."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lab.commands.cli_options import Jobs, KernelSource, KernelVersion, NoPcap, Scheduler, Shaper, console, run_options
+
+app = typer.Typer()
+ScenarioName = typer.Argument(help="A scenario's name (see `lab list`) or the path of a .yml file.")
+
+
+@app.command()
+def run(
+    scenario: Annotated[str | None, ScenarioName] = None,
+    profile: Annotated[str | None, typer.Option(help="Try this link without a scenario file; needs --cca.")] = None,
+    cca: Annotated[str | None, typer.Option(help="Senders for --profile, with commas between them.")] = None,
+    topology: Annotated[str | None, typer.Option(help="Topology for --profile; default: path.")] = None,
+    trials: Annotated[int | None, typer.Option(help="Trials of each sender; default: the scenario's, or 3.")] = None,
+    duration: Annotated[
+        int | None, typer.Option(help="Seconds of each download; default: the scenario's, or 30.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed; default: the scenario's, or 1.")] = None,
+    jobs: Jobs = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue the last unfinished run.")] = False,
+    scheduler: Scheduler = None,
+    no_pcap: NoPcap = False,
+    kernel: KernelVersion = "6.12",
+    source: KernelSource = None,
+    backend: Annotated[
+        str | None, typer.Option(help="virtual, host or vm; default: vm if the VM is up, else virtual.")
+    ] = None,
+    engine: Annotated[
+        str | None, typer.Option(help="netns, containerlab, mininet, or pair (the client on a second VM).")
+    ] = None,
+    shaper: Shaper = "replay",
+) -> None:
+    """Run a scenario and report it.
+
+    Example: `lab run geo --trials 2`
+
+    Or try a link: `lab run --profile geo-viasat --cca search,cubic`
+    """
+    from lab.commands.run import Request, Where
+    from lab.commands.run import run as run_and_report
+    from lab.kernel.recipe import Recipe
+
+    overrides = {"trials": trials, "duration_s": duration, "seed": seed}
+    request = Request(scenario, profile, cca, topology, overrides, shaper)
+    where = Where(backend, engine, Recipe(kernel, source))
+    run_and_report(request, where, run_options(jobs, scheduler, no_pcap), resume, console)
+
+
+@app.command("try")
+def try_(
+    sources: Annotated[list[Path], typer.Argument(help="C files, or folders with a Kbuild: one module each.")],
+    links: Annotated[
+        str | None, typer.Option(help="Kinds of link or profiles, with commas between them; default: every kind.")
+    ] = None,
+    against: Annotated[str, typer.Option(help="Senders of the lab to compare with.")] = "cubic,search,bbr",
+    param: Annotated[
+        list[str] | None, typer.Option(help="A parameter of the module, such as gain=3; may be repeated.")
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="One trial of each sender on each link, no reports.")] = False,
+    trials: Annotated[int | None, typer.Option(help="Most trials of each sender on each link.")] = None,
+    duration: Annotated[int | None, typer.Option(help="Seconds of each download; default: the link's.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of the links.")] = None,
+    budget: Annotated[float | None, typer.Option(help="Most minutes of trials.")] = None,
+    sanitize: Annotated[
+        bool, typer.Option("--sanitize", help="Build the sanitized kernel for the smoke test if it is missing.")
+    ] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue the last unfinished comparison.")] = False,
+    jobs: Jobs = None,
+    no_pcap: NoPcap = False,
+    backend: Annotated[str | None, typer.Option(help="virtual (the default) or vm.")] = None,
+    engine: Annotated[str | None, typer.Option(help="netns, containerlab or mininet, in the VM.")] = None,
+) -> None:
+    """Compare a congestion control of your own with the lab's senders.
+
+    Example: `lab try my_cc.c --quick`
+
+    Two versions side by side: `lab try a.c b.c --links geo,leo --against search --param gain=3`
+    """
+    from lab.commands.compare import Course
+    from lab.commands.try_own import TryRequest, try_own
+
+    request = TryRequest(
+        tuple(sources), tuple(param or ()), against, links, trials, duration, seed, quick, sanitize, backend, engine
+    )
+    again = f"lab try {' '.join(map(str, sources))} --resume"
+    course = Course(budget_minutes=budget, resume=resume, again=again)
+    try_own(request, course, run_options(jobs, None, no_pcap), console)
+
+
+@app.command()
+def log(
+    run: Annotated[Path, typer.Argument(help="A run's folder, such as results/geo/latest.")],
+    trial: Annotated[str, typer.Argument(help="A trial, such as cubic-001.")],
+) -> None:
+    """Show what the kernel of a trial printed, also of a trial without a result.
+
+    Example: `lab log results/geo/latest cubic-001`
+    """
+    from lab.base.plain_text import escaped
+    from lab.tables.kernel_log import read_log
+
+    for line in read_log(run, trial).splitlines():
+        console.print(escaped(line), soft_wrap=True, markup=False)
+
+
+@app.command()
+def replay(
+    profile: Annotated[str, typer.Argument(help="A profile's name (see `lab list`) or the path of a .yml file.")],
+    link: Annotated[
+        str, typer.Option(help="NODE:IFACE: a network namespace, Mininet host or container, and its interface.")
+    ],
+    delay: Annotated[
+        str | None, typer.Option(help="NODE:IFACE of the delay, where it is another one than the bottleneck's.")
+    ] = None,
+    way: Annotated[str, typer.Option(help="The profile's direction: down or up.")] = "down",
+    seed: Annotated[int, typer.Option(help="Seed: the link is that of trial 1 of `lab run --profile`.")] = 1,
+    duration: Annotated[int, typer.Option(help="Seconds; Ctrl-C ends it earlier.")] = 30,
+    shaper: Shaper = "netem",
+) -> None:
+    """Replay a profile on an interface of your own network, as root, and take everything down at the end.
+
+    Example: `lab replay agree --link clab-path-gateway:eth2`
+    """
+    from lab.commands.replay import Where
+    from lab.commands.replay import replay as replay_there
+
+    replay_there(profile, Where(link, delay, way), seed, duration, shaper, console)
+
+
+@app.command()
+def reproduce(
+    scenarios: Annotated[
+        list[str] | None, typer.Argument(help="Scenarios; default: each with `campaign: true`.")
+    ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Run a tenth of the trials, at least 10 of each sender.")
+    ] = False,
+    jobs: Jobs = None,
+    scheduler: Scheduler = None,
+    no_pcap: NoPcap = False,
+    mirror: Annotated[Path | None, typer.Option(help="A folder with recordings, instead of their origins.")] = None,
+    claim: Annotated[str | None, typer.Option(help="Only what one claim of ARTIFACT.md needs, such as C3.")] = None,
+) -> None:
+    """Fetch the recordings, run all missing trials of the campaign, and evaluate all results.
+
+    Example: `lab reproduce --quick`
+
+    Or of some scenarios, with their claims at the end: `lab reproduce thesis-geo`
+    """
+    from lab.commands.reproduce import reproduce as run_and_evaluate
+    from lab.commands.reproduce import reproduce_claim
+
+    if claim is not None:
+        reproduce_claim(claim, scenarios or [], quick, run_options(jobs, scheduler, no_pcap), mirror, console)
+        return
+    run_and_evaluate(scenarios or [], quick, run_options(jobs, scheduler, no_pcap), mirror, console)
+
+
+@app.command()
+def compare(
+    cca: Annotated[str, typer.Option(help="Senders, with commas between them; the first is compared with each other.")],
+    links: Annotated[
+        str | None,
+        typer.Option(
+            help="Kinds of link or profiles, with commas between them: geo, geo-published, leo, lte, 5g, wifi-high, "
+            "wifi-low, wired, wired-shared (next to CUBIC); default: every kind."
+        ),
+    ] = None,
+    trials: Annotated[
+        int | None, typer.Option(help="Most trials of each sender on each link; default: 12, with --quick 1.")
+    ] = None,
+    duration: Annotated[int | None, typer.Option(help="Seconds of each download; default: the link's own.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of the links' draws; default: 18.")] = None,
+    measure: Annotated[str, typer.Option(help="What decides when a link has enough trials.")] = "chokepoint",
+    quick: Annotated[bool, typer.Option("--quick", help="One trial per link, and no reports of the runs.")] = False,
+    budget_minutes: Annotated[float | None, typer.Option(help="Most minutes of trials.")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue the last comparison, with the same options.")] = (
+        False
+    ),
+    jobs: Jobs = None,
+    no_pcap: NoPcap = False,
+) -> None:
+    """Compare senders over kinds of link, and rank them on one page.
+
+    Example: `lab compare --cca search,cubic,bbr,hystartpp --links geo,leo`
+
+    With a sender that others wrote (`lab senders list`): `lab compare --cca search,pcc_vivace`
+    """
+    from lab.commands.compare import Chosen, Course, compare_known
+
+    chosen = Chosen(cca, links, trials, duration, seed, quick)
+    compare_known(chosen, Course(measure, budget_minutes, resume), run_options(jobs, None, no_pcap), console)

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The ranking matrix of all scenarios: which run stands for each link, and which other runs fill its gaps."""
+
+from collections.abc import Iterable, Sequence
+
+from lab.base.processes import map_in_processes
+from lab.evaluation.compare.measures import MEASURES
+from lab.evaluation.compare.results import LinkResult, of_run
+from lab.judge.stored import Stored
+from lab.report.matrix.matrix import Linked, Matrix, Page, matrix
+from lab.report.matrix.published import short_label
+from lab.schema.cca import load_ccas
+
+PER_PROCESS = 4  # runs: of fewer a second process costs more than it brings
+
+
+def linked(runs: Iterable[Stored], page: Page) -> Matrix:
+    """Return the matrix of some runs.
+
+    Where several runs share a link, the one with most valid trials is ranked (see fullness), and another one is shown
+    for a sender that it lacks. A shared link has a row of its own where senders can be compared on it.
+    """
+    by_link: dict[tuple[str, str | None], list[Stored]] = {}
+    for stored in runs:
+        scenario = stored.run.scenario
+        by_link.setdefault((str(scenario["profile"]), scenario.get("rival")), []).append(stored)
+    chosen = [
+        sorted(of_link, key=fullness, reverse=True)
+        for (_, rival), of_link in by_link.items()
+        if not rival or any(len(each.ccas) > 1 for each in of_link)
+    ]
+    rows = [Linked(*results) for results in _results(chosen)]
+    senders = _senders([stored for of_link in chosen for stored in of_link])
+    found = [each for row in rows for each in (row.found, *row.others)]
+    measures = [measure for measure in MEASURES if any(measure.name in each.values for each in found)]
+    return matrix(rows, senders, list(senders)[:1], page, measures or MEASURES[:1])
+
+
+def fullness(stored: Stored) -> tuple[bool, int]:
+    """Rank runs of a link: by valid trials, after runs whose downloads may end before slow start does."""
+    sized = bool(stored.run.meta["scenario"].get("size_bytes"))
+    return not sized, int(stored.judged.trials["valid"].sum())
+
+
+def _results(chosen: Sequence[Sequence[Stored]]) -> list[tuple[LinkResult, list[LinkResult]]]:
+    """Return the results of each link's runs, of those only that are shown."""
+    shown = [[of_link[0], *_filling(of_link)] for of_link in chosen]
+    found = iter(map_in_processes(of_run, [stored for of_link in shown for stored in of_link], per_process=PER_PROCESS))
+    by_link = [[next(found) for _ in of_link] for of_link in shown]
+    return [(first, others) for first, *others in by_link]
+
+
+def _filling(of_link: Sequence[Stored]) -> list[Stored]:
+    """Return the other runs of a link that have a sender which those before them lack."""
+    known: set[str] = set(of_link[0].run.scenario["ccas"])
+    chosen = []
+    for stored in of_link[1:]:
+        if lacking := set(stored.run.scenario["ccas"]) - known:
+            chosen.append(stored)
+            known |= lacking
+    return chosen
+
+
+def _senders(runs: Iterable[Stored]) -> dict[str, str]:
+    """Return every sender of some runs with its label: versions of SEARCH first, each in the order of cca.yml."""
+    labels = {stanza["name"]: short_label(stanza["label"]) for stored in runs for stanza in stored.ccas}
+    order = list(load_ccas())
+    known = {name: place for place, name in enumerate(order)}
+    return {
+        name: labels[name]
+        for name in sorted(labels, key=lambda name: (not name.startswith("search"), known.get(name, len(order)), name))
+    }

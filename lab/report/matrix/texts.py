@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Ranks, values and differences of senders as text, for pages, tables and the terminal."""
+
+from collections.abc import Mapping, Sequence
+from statistics import fmean
+
+from lab.base.format import NONE, number
+from lab.base.stats import CONFIDENCE, effect_word
+from lab.evaluation.compare.measures import Measure
+from lab.evaluation.compare.ranks import Pair, Place
+
+DIGITS = {"s": 2, "ms": 1, "packets": 0, "Mb/s": 1, "%": 0}  # one more of what is below 1
+
+
+def mean_of(values: Sequence[float | None]) -> float | None:
+    """Return the mean of the values that exist."""
+    known = [value for value in values if value is not None]
+    return fmean(known) if known else None
+
+
+def value_text(measure: Measure, values: Sequence[float | None]) -> str:
+    """Return a mean with its unit; of a share the count."""
+    known = [value for value in values if value is not None]
+    if measure.binary:
+        return f"{round(sum(known))}/{len(known)}" if known else NONE
+    mean = mean_of(known)
+    return NONE if mean is None else f"{number(mean, _digits(measure, mean))} {measure.unit}"
+
+
+def rank_text(place: Place | None) -> str:
+    """Return a rank: a number, or from the best to the worst that it may be."""
+    if place is None:
+        return NONE
+    return f"{place.best}" if place.best == place.worst else f"{place.best}{NONE}{place.worst}"
+
+
+def leads(place: Place | None, places: Mapping[str, Place]) -> bool:
+    """Return whether no sender is ahead, and some sender is behind."""
+    return place is not None and place.best == 1 and place.worst < len(places)
+
+
+def difference_text(measure: Measure, pair: Pair, of_sender: str) -> str:
+    """Return the mean difference of a sender from the other of its pair, with its 95 % interval and its effect."""
+    found = pair.difference
+    if found.difference is None:
+        return ""
+    if found.difference == found.lo == found.hi == 0:
+        return "no difference"
+    sign = 1 if pair.first == of_sender else -1
+    scale = 100 if measure.binary else 1
+    unit = "points" if measure.unit == "%" else measure.unit
+    digits = _digits(measure, found.difference)
+    value = _signed(sign * scale * found.difference, digits)
+    if found.lo is None or found.hi is None:
+        return f"{value} {unit}"
+    bounds = sorted((sign * scale * found.lo, sign * scale * found.hi))
+    interval = f"[{_signed(bounds[0], digits)}, {_signed(bounds[1], digits)}]"
+    return f"{value} {unit} {interval}, {effect_word(found.effect)} effect"
+
+
+def apart_text(measure: Measure, pair: Pair) -> str:
+    """Return how far two senders may be apart, by the interval of their difference.
+
+    Of shares that were alike in every trial the interval has no width. The chance that a trial differs is then below
+    Clopper and Pearson's bound: a greater one would have shown in so many trials.
+    """
+    found = pair.difference
+    if found.lo is None or found.hi is None:
+        return "too few trials for an interval"
+    most = max(abs(found.lo), abs(found.hi))
+    if measure.binary:
+        most = 100 * (most or 1 - (1 - CONFIDENCE) ** (1 / found.pairs))
+    unit = "points" if measure.unit == "%" else measure.unit
+    return f"at most {most:,.{_digits(measure, most)}f} {unit} apart" if most else "alike in every trial"
+
+
+def _digits(measure: Measure, value: float) -> int:
+    return DIGITS[measure.unit] + (0 < abs(value) < 1 and measure.unit != "%")
+
+
+def _signed(value: float, digits: int) -> str:
+    rounded = round(value, digits) + 0.0
+    sign = "\N{MINUS SIGN}" if rounded < 0 else "+" if rounded > 0 else "\N{PLUS-MINUS SIGN}"
+    return f"{sign}{abs(rounded):,.{digits}f}"
