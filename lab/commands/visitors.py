@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 
 from rich.console import Console
 
+from lab.backends.own_trees import virtual_tree
 from lab.backends.virtual import Virtual
 from lab.kernel.own.build import OwnModule, build_own
 from lab.kernel.own.diagnostics import BuildError
 from lab.kernel.own.source import OwnSource
-from lab.kernel.own.tree import virtual_tree
 from lab.kernel.quic import crates
 from lab.kernel.visitors.fetch import chosen, fetch, is_fetched
 from lab.kernel.visitors.source import require_runnable, visitor_source

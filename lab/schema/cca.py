@@ -20,6 +20,7 @@ SysctlName = Annotated[str, Field(pattern=r"^net\.ipv4\.[a-z0-9_]+$")]
 
 # Looks of senders without one: colours of Okabe and Ito, and a marker and line style that no other sender has. When
 # all these are taken, a number is the marker.
+ALGORITHM = r"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,14}$"  # the kernel's TCP_CA_NAME_MAX is 16
 COLOURS = ("#E69F00", "#56B4E9", "#009E73", "#0072B2", "#D55E00", "#CC79A7", "#000000")
 MARKERS = ("v", "<", ">", "p", "P", "X", "d", "h", "*")
 LINESTYLES = ("-", "--", "-.", ":")
@@ -31,7 +32,7 @@ class Cca(Strict):
     name: str
     label: Annotated[str, Field(min_length=1)]
     transport: Literal["tcp", "quic"] = "tcp"
-    algorithm: Annotated[str, Field(pattern=r"^[a-z0-9_]{1,15}$")]  # the kernel's TCP_CA_NAME_MAX is 16
+    algorithm: Annotated[str, Field(pattern=ALGORITHM)]
     module: str | None = None
     params: dict[str, int] = {}
     allocates_bytes: Annotated[int, Field(ge=0)] = 0
