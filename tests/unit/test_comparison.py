@@ -91,7 +91,7 @@ def test_a_sender_that_is_named_twice_is_refused() -> None:
         ("--cca cubic,bbr --links mars", "links=mars: must be a kind of link or a profile: "),
         ("--cca cubic,bbr --trials 0", "trials=0: must be greater than or equal to 1"),
         ("--cca cubic,bbr --duration 0", "duration_s=0: must be greater than or equal to 1"),
-        ("--cca cubic,bbr --measure speed", "measure=speed: must be one of chokepoint, throughput, "),
+        ("--cca cubic,bbr --measure speed", "measure=speed: must be one of chokepoint, rule, throughput, "),
         ("--cca cubic,bbr --budget-minutes 0", "budget-minutes=0.0: must be above 0"),
     ],
 )
