@@ -150,6 +150,41 @@ FAULTY = {
         source(code=hook("tcp_sk(sk)->snd_cwnd = 1U << 30;"), cong_avoid="hook"),
         r"own: cwnd_pkts=1073741824: must be at most 1000000",
     ),
+    "an init that fails": (
+        source(
+            end=REGISTER.replace("return tcp_register_congestion_control(&own)", "return -EINVAL")
+            + UNREGISTER
+            + LICENCE
+        ),
+        r"loading: insmod .*could not insert module.*its module_init returned this error",
+    ),
+    "an init without end": (
+        source(end=REGISTER.replace("return", "for (;;)\n\t\tbarrier();\n\treturn") + UNREGISTER + LICENCE),
+        r"own\.c:\d+: smoke test: loading: a hook does not return, in own_init\+0x",
+    ),
+    "a release hook without end": (
+        source(code=start("for (;;)\n\t\tbarrier();"), release="hook"),
+        r"own\.c:\d+: smoke test: a flow of own: a hook does not return, in hook\+0x",
+    ),
+    "unregistered twice": (
+        source(
+            end=REGISTER
+            + UNREGISTER.replace("(&own);", "(&own);\n\ttcp_unregister_congestion_control(&own);")
+            + LICENCE
+        ),
+        r"unloading: a bad pointer",
+    ),
+    "a state that is freed": (source(code=start("kfree(inet_csk_ca(sk));"), release="hook"), r"a bad pointer"),
+    "a constant division by zero": (
+        source(code=hook("tcp_sk(sk)->snd_cwnd /= (acked - acked);"), cong_avoid="hook"),
+        r"an illegal instruction, as a constant division by zero becomes",
+    ),
+    "a power-off": (
+        "#include <linux/reboot.h>\n" + source(code=hook("kernel_power_off();"), cong_avoid="hook"),
+        r"virtual kernel: exit status 0.*something ended the kernel|a hook that sleeps",
+    ),
+    "a name with a slash": (source(name="../x"), r"name='\.\./x': must be letters, digits and _ \. - only"),
+    "a name with a space": (source(name="my cc"), r"name=cc: .*: must be letters, digits and _ \. - only"),
     "no module_exit": (source(end=REGISTER + LICENCE), r"unloading: .*it has no module_exit"),
 }
 # What only the sanitized kernel's checks notice.

@@ -4,9 +4,8 @@
 import json
 import math
 import re
-import shutil
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +16,8 @@ from lab.backends.guest_tree import LINUX, GuestTree
 from lab.backends.machine_memory import machine_mb
 from lab.backends.watched import Limits, Watched
 from lab.base import ptrace, sandbox, sandbox_mode, scratch
+from lab.base.errors import UserError
+from lab.base.plain_file import read_plain
 from lab.kernel.build import Kernel
 from lab.node.plan import CallPlan, Plan
 
@@ -24,6 +25,8 @@ EPOCH_NS = 1_700_000_000_000_000_000  # the date at which every virtual trial be
 GUEST = "lab.node.guest"
 FEW_BYTES = 16 << 20  # of a kernel that was ended
 ROOM = "guest"  # below a trial's folder: all that the guest may write
+ANSWER = "answer.json"  # of a call
+MOST_ANSWER_BYTES = 512 << 20
 LOG = "kernel.log"  # in a trial's folder: what its kernel printed
 NO_PTRACE = re.compile(r"^ptrace: |check_ptrace : ", re.MULTILINE)  # arch/um/os-Linux/start_up.c
 PATIENCE = 20  # wall seconds allowed per virtual second; a trial takes a fifth of one
@@ -67,18 +70,26 @@ def call(
     memory_mb: int = 1024,
     patience_s: int = 300,
     processor_s: float = math.inf,
+    programs: bool = False,
+    more: Mapping[str, Path] | None = None,
 ) -> Called:
     """Boot a kernel, call a function in it as root, and return its result.
 
     The function's module must import only the standard library, as all of lab.node does. Arguments and result are
     JSON.
+
+    programs: count the processor time of the guest's programs, too; more: folders of the host that the guest can
+    read, by its path for each.
     """
     plan: CallPlan = {"call": {"module": function.__module__, "function": function.__name__, "arguments": arguments}}
     options = [f"rng_seed={seed}", f"mem={memory_mb}M", "loglevel=8"]
-    limits = Limits(patience_s, processor_s, records.most_bytes(plan), memory_mb)
-    done = _boot(plan, options, limits, folder, kernel, world, function.__module__)
-    records.require(folder, "answer.json", _no_result(done))
-    return Called(json.loads((folder / "answer.json").read_text()), done.stdout)
+    limits = Limits(patience_s, processor_s, records.most_bytes(plan), memory_mb, programs)
+    done = _boot(plan, options, limits, folder, kernel, world, function.__module__, more)
+    records.require(folder, ANSWER, _no_result(done))
+    try:
+        return Called(json.loads(read_plain(folder / ANSWER, MOST_ANSWER_BYTES)), done.stdout)
+    except (ValueError, RecursionError, UserError):
+        raise records.TrialError(f"virtual kernel: {ANSWER}: must be whole JSON") from None
 
 
 def _boot(
@@ -89,11 +100,13 @@ def _boot(
     kernel: Kernel,
     world: Path,
     module: str = GUEST,
+    more: Mapping[str, Path] | None = None,
 ) -> "subprocess.CompletedProcess[str]":
     """Boot, wait for the end and take the records; standard output is the kernel's console, stored as its log."""
     (folder / "plan.json").write_text(json.dumps(plan))
     with _room(folder) as room:
-        tree = GuestTree(kernel, world, guest_code.ensure(world, guest_code.package_of(module)), room.absolute())
+        code = guest_code.ensure(world, guest_code.package_of(module))
+        tree = GuestTree(kernel, world, code, room.absolute(), more or {})
         with _command(tree, _uml(options)) as command:
             watched = Watched(command, room, limits)
             try:
@@ -124,7 +137,7 @@ def _command(tree: GuestTree, argv: list[str]) -> Iterator[list[str]]:
 def _room(folder: Path) -> Iterator[Path]:
     """Copy a folder into one that a guest may write, removed when the block ends."""
     room = folder / ROOM
-    shutil.copytree(folder, room, ignore=shutil.ignore_patterns(ROOM))
+    scratch.copy_folder(folder, room, ROOM)
     try:
         yield room
     finally:

@@ -5,7 +5,8 @@ HOSTFS_0, HOSTFS_1, ... each name a guest's path and where that lies on the host
 environment, since the kernel's command line is mixed into its random numbers.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from lab.backends import guest_code
@@ -27,6 +28,7 @@ class GuestTree:
     world: Path
     code: Path
     room: Path  # all that the guest may write
+    more: Mapping[str, Path] = field(default_factory=dict)  # to read, by the guest's path
 
     @property
     def read_only(self) -> dict[str, Path]:
@@ -36,6 +38,7 @@ class GuestTree:
             guest_code.ROOT: self.code,
             f"{guest_code.ROOT}/fewer_wakeups.so": self.kernel.preload,
             "/usr/lib/modules": self.kernel.modules,
+            **self.more,
         }
 
     def environment(self) -> dict[str, str]:

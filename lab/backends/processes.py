@@ -26,6 +26,17 @@ def cpu_s(pid: int) -> float:
     return (int(fields[12]) + int(fields[13])) / TICKS if fields else 0.0
 
 
+def whole_cpu_s(pid: int) -> float:
+    """Return the processor time of a process, of its descendants, and of those that have ended."""
+    children = _children()
+    left, ticks = [pid], 0
+    while left:
+        fields = _stat(one := left.pop())
+        ticks += sum(map(int, fields[12:16]))
+        left += children.get(one, [])
+    return ticks / TICKS
+
+
 def _stat(pid: int) -> list[str]:
     """Return the name of a process and the fields behind it (proc_pid_stat(5), from the third field on)."""
     try:

@@ -1,13 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""One function over many inputs, in as many processes as there are cores."""
+"""One function over many inputs, in processes or threads."""
 
 import multiprocessing
 import os
+import signal
 from collections.abc import Callable, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
+from pathlib import Path
 from typing import TypeVar
 
+KILL_AGAIN_S = 0.1  # a thread may go on to its next program
 Given = TypeVar("Given")
 Result = TypeVar("Result")
 
@@ -38,3 +42,32 @@ def map_in_processes(
             return list(pool.map(function, inputs, chunksize=max(per_process // 2, 1)))
     except BrokenProcessPool:  # a process was killed, or cannot be started from where this was called
         return list(map(function, inputs))
+
+
+def map_in_threads(function: Callable[[Given], Result], inputs: Sequence[Given]) -> list[Result]:
+    """Return the function's result of each input, in their order; each input has a thread that waits for programs.
+
+    The first error, or Ctrl-C, kills every program that the threads have started.
+    """
+    before = _children()
+    with ThreadPoolExecutor(max(len(inputs), 1)) as pool:
+        futures = [pool.submit(function, each) for each in inputs]
+        try:
+            return [each.result() for each in futures]
+        except BaseException:
+            for each in futures:
+                each.cancel()
+            while wait(futures, KILL_AGAIN_S).not_done:
+                for pid in _children() - before:
+                    with suppress(ProcessLookupError):
+                        os.kill(pid, signal.SIGKILL)
+            raise
+
+
+def _children() -> set[int]:
+    """List the programs that this process has started, by whichever thread."""
+    found: set[int] = set()
+    for thread in Path("/proc/self/task").iterdir():
+        with suppress(OSError):  # a thread that has ended
+            found |= {int(pid) for pid in (thread / "children").read_text().split()}
+    return found

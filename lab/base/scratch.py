@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from lab.base.cache import held
+from lab.base.errors import UserError
 
 PREFIX = "search-lab-scratch-"
 LOCK = "lock"
@@ -22,6 +23,15 @@ def scratch_folder() -> Iterator[Path]:
         work = Path(folder) / "work"
         work.mkdir()
         yield work
+
+
+def copy_folder(source: Path, target: Path, *left_out: str) -> None:
+    """Copy a folder, without entries of some names; UserError with the first reason, as of a full disk."""
+    try:
+        shutil.copytree(source, target, ignore=shutil.ignore_patterns(*left_out))
+    except shutil.Error as error:  # it has no strerror
+        reason = str(error.args[0][0][2])
+        raise UserError(reason.partition("] ")[2] or reason) from None
 
 
 def remove(folder: Path) -> None:

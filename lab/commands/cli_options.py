@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What several commands share: the console, and options of the same name and meaning."""
 
+import shlex
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -25,3 +27,9 @@ def run_options(jobs: int | None, scheduler: str | None = None, no_pcap: bool = 
     from lab.runs.options import RunOptions, cores
 
     return RunOptions(cores() if jobs is None else jobs, scheduler, keep_capture=not no_pcap)
+
+
+def resumed_command() -> str:
+    """Return the present command with --resume: what goes on takes the same options."""
+    words = [word for word in sys.argv[1:] if word != "--resume"]
+    return shlex.join(["lab", *words, "--resume"])

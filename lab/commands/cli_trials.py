@@ -6,7 +6,17 @@ from typing import Annotated
 
 import typer
 
-from lab.commands.cli_options import Jobs, KernelSource, KernelVersion, NoPcap, Scheduler, Shaper, console, run_options
+from lab.commands.cli_options import (
+    Jobs,
+    KernelSource,
+    KernelVersion,
+    NoPcap,
+    Scheduler,
+    Shaper,
+    console,
+    resumed_command,
+    run_options,
+)
 
 app = typer.Typer()
 ScenarioName = typer.Argument(help="A scenario's name (see `lab list`) or the path of a .yml file.")
@@ -89,8 +99,7 @@ def try_(
     request = TryRequest(
         tuple(sources), tuple(param or ()), against, links, trials, duration, seed, quick, sanitize, backend, engine
     )
-    again = f"lab try {' '.join(map(str, sources))} --resume"
-    course = Course(budget_minutes=budget, resume=resume, again=again)
+    course = Course(budget_minutes=budget, resume=resume, again=resumed_command())
     try_own(request, course, run_options(jobs, None, no_pcap), console)
 
 
@@ -196,4 +205,5 @@ def compare(
     from lab.commands.compare import Chosen, Course, compare_known
 
     chosen = Chosen(cca, links, trials, duration, seed, quick)
-    compare_known(chosen, Course(measure, budget_minutes, resume), run_options(jobs, None, no_pcap), console)
+    course = Course(measure, budget_minutes, resume, again=resumed_command())
+    compare_known(chosen, course, run_options(jobs, None, no_pcap), console)

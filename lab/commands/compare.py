@@ -9,10 +9,11 @@ from pathlib import Path
 from rich.console import Console
 
 from lab.backends.backend import Site
-from lab.base import paths
+from lab.base import paths, sandbox_mode
 from lab.base.errors import UserError, field_error, going_on
 from lab.commands.prepare import prepare
 from lab.commands.progress import BOOT_S, TrialBar
+from lab.commands.quic import over_quic
 from lab.commands.run import VIRTUAL_S_PER_S
 from lab.commands.visitors import visiting
 from lab.evaluation.compare import record
@@ -28,8 +29,6 @@ from lab.runs.options import RunOptions
 from lab.runs.recordings import unfetched
 from lab.schema.cca import Cca
 
-AGAIN = "lab compare --resume"
-
 
 @dataclass(frozen=True)
 class Course:
@@ -39,7 +38,7 @@ class Course:
     budget_minutes: float | None = None
     resume: bool = False
     reports: bool = True  # also write the report of each link's run
-    again: str = AGAIN  # the command that goes on after Ctrl-C
+    again: str = "lab compare --resume"  # the command that goes on after Ctrl-C
 
     def __post_init__(self) -> None:
         """Refuse a measure that is none, and a budget of nothing."""
@@ -82,7 +81,8 @@ def compare_known(chosen: Chosen, course: Course, options: RunOptions, console: 
     visitors = visiting(chosen.names)
     comparison = fetched(chosen.comparison(visitors.senders), console)
     built, virtual = visitors.built(prepare(Recipe(), console), console)
-    comparison = replace(comparison, senders={**comparison.senders, **built})
+    senders, virtual = over_quic({**comparison.senders, **built}, virtual, console)
+    comparison = replace(comparison, senders=senders)
     compare(comparison, replace(course, reports=course.reports and not chosen.quick), virtual.site, options, console)
 
 
@@ -104,7 +104,7 @@ def compare(comparison: Comparison, course: Course, site: Site, options: RunOpti
     """Run the campaign, write its page, and print the ranks; a link or a trial that fails does not stop the others."""
     request = record.requested(comparison, course.measure)
     folder = record.resumed(request) if course.resume else None
-    _announce(comparison, course, options, console)
+    _announce(comparison, course, options, site.backend.kind == "virtual", console)
     folder = folder or record.begin(request)
     _line(console, f"results in {folder}, runs in {paths.results()}/compare-*")
     with going_on(partial(str, course.again)):
@@ -146,8 +146,8 @@ def _after(state: State, comparison: Comparison, most: int) -> str:
     return f"{line}; {goes_on} {', '.join(still)}"
 
 
-def _announce(comparison: Comparison, course: Course, options: RunOptions, console: Console) -> None:
-    """Print what will be done, when it stops, and how long it may take."""
+def _announce(comparison: Comparison, course: Course, options: RunOptions, virtual: bool, console: Console) -> None:
+    """Print what will be done, when it stops, how long it may take, and what is protected less without bubblewrap."""
     plan = looks_of(comparison, course.measure)
     others = [name for name in comparison.senders if name not in comparison.subjects]
     per_trial_s = [comparison.seconds(link) for link in comparison.links]
@@ -169,6 +169,8 @@ def _announce(comparison: Comparison, course: Course, options: RunOptions, conso
         console,
         f"{each}; a link ends once {subjects} has separated from every other by {measure.name}, or cannot ({error})",
     )
+    if virtual and (protection := sandbox_mode.less()):
+        _line(console, protection)
     _line(console, f"about {takes[0] if first == most else f'{takes[0]} to {takes[1]}'} min{budget}")
 
 

@@ -2,8 +2,7 @@
 """`lab try`: build a user's own congestion control, test it for a second, and compare it with the lab's senders."""
 
 import time
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,8 +12,10 @@ from rich.console import Console
 from lab.backends import real, vagrant
 from lab.backends.backend import Site
 from lab.backends.choose import COMMAND_LINE, choose, real_backend
+from lab.backends.own_trees import stock_tree, virtual_tree
 from lab.backends.virtual import Virtual, find_built
 from lab.base.errors import field_error
+from lab.base.processes import map_in_threads
 from lab.commands.compare import Course, compare, fetched
 from lab.commands.prepare import build, prepare
 from lab.evaluation.compare.comparison import SEED, TRIALS, Comparison, known_senders
@@ -22,7 +23,7 @@ from lab.images.vm import stock
 from lab.kernel.own.build import OwnModule, build_own
 from lab.kernel.own.diagnostics import BuildError
 from lab.kernel.own.source import OwnSource, read_source
-from lab.kernel.own.tree import Tree, stock_tree, virtual_tree
+from lab.kernel.own.tree import Tree
 from lab.kernel.recipe import Recipe
 from lab.runs.link_kinds import Link, links
 from lab.runs.options import RunOptions
@@ -77,7 +78,7 @@ def try_own(request: TryRequest, course: Course, options: RunOptions, console: C
         files = module_files(one.module for one in tested)
         compare(comparison, course, replace(virtual, own_modules=files).site, options, console)
         return
-    modules = _built(sources, stock_tree(stock.ensure()), console)
+    modules = _built(sources, [stock_tree(stock.ensure())], console)
     with _machine(choice.engine, comparison, modules) as site:
         compare(comparison, course, site, replace(options, workers=1), console)
 
@@ -88,38 +89,40 @@ def _names(text: str) -> list[str]:
 
 def _tested(request: TryRequest, sources: list[OwnSource], virtual: Virtual, console: Console) -> list[Passed]:
     """Build every module and let each pass the smoke test in the plain and, where it is built, the sanitized kernel."""
-    began_s = time.monotonic()
-    modules = _built(sources, virtual_tree(virtual.kernel), console)
-    params = _params(request.params, modules)
-    console.print(f"built {_list(modules)} in {time.monotonic() - began_s:.1f} s", markup=False)
-    began_s = time.monotonic()
     sanitized = _sanitized(request, console)
-    strict = _built(sources, virtual_tree(sanitized.kernel), None) if sanitized else []
-    tests = [*_tests(modules, params, virtual, False), *(_tests(strict, params, sanitized, True) if sanitized else [])]
-    with ThreadPoolExecutor(max_workers=len(tests)) as threads:
-        results = [each.result() for each in [threads.submit(test.run) for test in tests]]
+    began_s = time.monotonic()
+    kernels = [virtual, sanitized] if sanitized else [virtual]
+    modules = _built(sources, [virtual_tree(each.kernel) for each in kernels], console)
+    params = _params(request.params, modules)
+    console.print(f"built {_list(modules[: len(sources)])} in {time.monotonic() - began_s:.1f} s", markup=False)
+    began_s = time.monotonic()
+    on = [each for each in kernels for _ in sources]
+    tests = [_test(module, params, each, each is sanitized) for module, each in zip(modules, on, strict=True)]
+    results = map_in_threads(SmokeTest.run, tests)
     where = "the plain and the sanitized kernel" if sanitized else "the plain kernel; --sanitize adds the sanitized one"
     console.print(f"smoke test passed in {time.monotonic() - began_s:.1f} s, in {where}", soft_wrap=True, markup=False)
-    return [
-        Passed(module, _own_params(module, params), result) for module, result in zip(modules, results, strict=False)
+    return [Passed(test.module, test.params, result) for test, result in zip(tests, results, strict=True)][
+        : len(sources)
     ]
 
 
-def _built(sources: list[OwnSource], tree: Tree, console: Console | None) -> list[OwnModule]:
-    """Build every source; print each complaint of the compiler, and raise its first error."""
-    modules = []
-    for source in sources:
-        try:
-            modules.append(build_own(source, tree))
-        except BuildError as error:
-            if console:
-                console.print(
-                    "\n".join(line for line in error.lines if line != str(error)), soft_wrap=True, markup=False
-                )
-            raise
-        if console and modules[-1].warnings:
-            console.print("\n".join(modules[-1].warnings), soft_wrap=True, markup=False)
+def _built(sources: list[OwnSource], trees: list[Tree], console: Console) -> list[OwnModule]:
+    """Build every source for each tree; print each complaint of the compiler, and raise its first error."""
+    try:
+        modules = map_in_threads(
+            lambda each: build_own(*each), [(source, tree) for tree in trees for source in sources]
+        )
+    except BuildError as error:
+        _print_lines(console, (line for line in error.lines if line != str(error)))
+        raise
+    for module in modules[: len(sources)]:
+        _print_lines(console, module.warnings)
     return modules
+
+
+def _print_lines(console: Console, lines: Iterable[str]) -> None:
+    for line in lines:
+        console.print(line, soft_wrap=True, markup=False)
 
 
 def _sanitized(request: TryRequest, console: Console) -> Virtual | None:
@@ -127,9 +130,8 @@ def _sanitized(request: TryRequest, console: Console) -> Virtual | None:
     return find_built(recipe) or (build(recipe, console) if request.sanitize else None)
 
 
-def _tests(modules: list[OwnModule], params: dict[str, int], virtual: Virtual, strict: bool) -> Iterator[SmokeTest]:
-    for module in modules:
-        yield SmokeTest(module, _own_params(module, params), virtual.kernel, virtual.world.root, strict)
+def _test(module: OwnModule, params: dict[str, int], virtual: Virtual, strict: bool) -> SmokeTest:
+    return SmokeTest(module, _own_params(module, params), virtual.kernel, virtual.world.root, strict)
 
 
 def _params(given: tuple[str, ...], modules: list[OwnModule]) -> dict[str, int]:

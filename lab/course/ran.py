@@ -19,6 +19,7 @@ from lab.links.profile import Profile
 from lab.report.template import Picture, picture
 from lab.schema.cca import Cca
 from lab.tables.downloads import FLOW
+from lab.tables.kernel_log import read_log
 from lab.tables.stored_trial import Trial
 
 
@@ -49,6 +50,11 @@ class Ran:
     def acks(self) -> pl.DataFrame:
         """Return the ACKs of the download, as the sender's kernel saw them."""
         return self.trial.acks.filter(pl.col("flow") == FLOW)
+
+    @property
+    def kernel_log(self) -> str:
+        """Return what the kernel of the trial printed."""
+        return read_log(self.trial.path.parents[1], self.trial.path.name)
 
     @property
     def mss_bytes(self) -> int:

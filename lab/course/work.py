@@ -89,18 +89,27 @@ class Work:
         require_symbols(module.file.read_bytes(), name)
         return module
 
-    def passed(self, name: str) -> Passed:
+    def build_into(self, header: str, module: str, given: Mapping[str, bytes]) -> OwnModule:
+        """Build a C file of the assignment's with its headers and one that was handed in; errors as in `build`."""
+        require_plain_source(self.source(header), header)
+        kbuild = f"obj-m := {module.removesuffix('.c')}.o\n".encode()
+        files = {**given, header: self.submission.content(header), "Kbuild": kbuild}
+        built = self.bench.build(OwnSource(Path(header), Path(), Path(module).stem, files))
+        require_symbols(built.file.read_bytes(), header)
+        return built
+
+    def passed(self, module: str | OwnModule) -> Passed:
         """Build a C file, and let its module pass the smoke test: a second of flows, with losses and a reset."""
         try:
-            return self.bench.smoke(self.build(name))
+            return self.bench.smoke(self.build(module) if isinstance(module, str) else module)
         except UserError as error:
             raise UserError(str(error).partition(" (log: ")[0]) from None
 
-    def run(self, sender: str, link: str | Profile, seed: int, download: Download = Download()) -> Ran:
-        """Run one download of a sender of the lab (by name) or of the submission (by its .c file) over a link."""
+    def run(self, sender: str | Passed, link: str | Profile, seed: int, download: Download = Download()) -> Ran:
+        """Run one download over a link, of a sender of the lab (its name) or of the submission (.c file or module)."""
         profile = link if isinstance(link, Profile) else self.link(link)
-        if sender.endswith(".c"):
-            passed = self.passed(sender)
+        if isinstance(sender, Passed) or sender.endswith(".c"):
+            passed = sender if isinstance(sender, Passed) else self.passed(sender)
             cca, module = self._own(passed, download), passed.module
         else:
             cca, module = load_cca(sender, COMMAND_LINE, "sender"), None

@@ -116,7 +116,10 @@ def _connected(algorithm: str) -> Iterator[tuple[socket.socket, socket.socket]]:
         with entered("sender"):
             server = stack.enter_context(socket.socket())
         server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        server.setsockopt(socket.IPPROTO_TCP, TCP_CONGESTION, algorithm.encode())
+        try:
+            server.setsockopt(socket.IPPROTO_TCP, TCP_CONGESTION, algorithm.encode())
+        except OSError as error:  # the kernel lists names without marks between them
+            raise NodeError(f"name={algorithm}: {error.strerror}: must be letters, digits and _ . - only") from None
         server.bind(("", PORT))
         server.listen()
         with entered("receiver"):

@@ -5,15 +5,15 @@ from pathlib import Path
 
 import pytest
 
+from lab.backends.own_trees import virtual_tree
 from lab.backends.virtual import Virtual, find_built
 from lab.base.errors import UserError
 from lab.images.image import Image
 from lab.kernel.build import Kernel
-from lab.kernel.own import build as own_build
+from lab.kernel.own import builder as own_builder
 from lab.kernel.own.build import OwnModule, build_own
 from lab.kernel.own.diagnostics import BuildError
 from lab.kernel.own.source import read_source
-from lab.kernel.own.tree import virtual_tree
 from lab.kernel.recipe import Recipe
 from lab.node.smoke import Smoke
 from lab.runs.own.smoke import SmokeError, SmokeTest
@@ -133,7 +133,7 @@ def test_a_build_sees_no_file_of_the_user(tmp_path: Path, kernel: Kernel) -> Non
 
 
 def test_a_build_without_end_is_stopped(tmp_path: Path, kernel: Kernel, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(own_build, "BUILD_S", 2)
+    monkeypatch.setattr(own_builder, "BUILD_S", 2)
     written(tmp_path, "$(shell sleep 1000)\nobj-m := own.o\n", "Kbuild")
     written(tmp_path, source())
     with pytest.raises(UserError, match="build: no end after 2 s"):

@@ -7,18 +7,21 @@ import pytest
 
 from lab.base.errors import UserError
 from lab.kernel.own.build import OwnModule
+from lab.kernel.own.builder import Sandboxed
 from lab.kernel.own.source import read_source
+from lab.kernel.own.tree import Tree
 from lab.node.smoke import Flow
 from lab.runs.own.senders import Passed, own_senders
 from lab.schema.cca import load_ccas
 
+TREE = Tree((), Path("/nowhere"), "", Sandboxed(Path("/nowhere")))  # builds nothing here
 FLOW: Flow = {"got_bytes": 1, "least_cwnd_pkts": 1, "most_cwnd_pkts": 1}
 
 
 def passed(path: Path, *algorithms: str, content: str = "", depends: tuple[str, ...] = (), **params: int) -> Passed:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(content or str(path))
-    module = OwnModule(read_source(path), path.parent, path.stem, depends, tuple(params), ())
+    module = OwnModule(read_source(path), TREE, path.parent, path.stem, depends, tuple(params), ())
     return Passed(module, params, {"algorithms": {name: [FLOW] for name in algorithms}, "parameters": {}, "leaks": []})
 
 
@@ -26,6 +29,11 @@ def test_a_sender_is_named_by_what_its_module_registers(tmp_path: Path) -> None:
     (sender,) = own_senders([passed(tmp_path / "file.c", "my_cc", gain=3)]).values()
     assert (sender.name, sender.algorithm, sender.module, sender.params) == ("my_cc", "my_cc", "file", {"gain": 3})
     assert not sender.reports_exit
+
+
+def test_a_name_with_capitals_becomes_a_sender_in_small_letters(tmp_path: Path) -> None:
+    (sender,) = own_senders([passed(tmp_path / "file.c", "My-CC.2")]).values()
+    assert (sender.name, sender.algorithm) == ("my_cc_2", "My-CC.2")
 
 
 def test_a_module_that_uses_slow_start_h_reports_its_exits(tmp_path: Path) -> None:

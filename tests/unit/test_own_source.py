@@ -49,6 +49,14 @@ def test_a_folder_with_two_needs_one(tmp_path: Path) -> None:
         read_source(tmp_path)
 
 
+@pytest.mark.parametrize("name", ["my cc.c", "a;b.c", "a$(b).c", "a:b.c", "a#b.c", "a%b.c", "a.mod.c", f"{'a' * 60}.c"])
+def test_a_name_that_make_would_not_take_is_refused(tmp_path: Path, name: str) -> None:
+    with pytest.raises(
+        UserError, match=r"source=.*: must be a name of at most 50 letters, digits and _ \+ - before \.c"
+    ):
+        read_source(file(tmp_path, name))
+
+
 def test_the_digest_is_of_names_and_contents(tmp_path: Path) -> None:
     first = read_source(file(tmp_path / "first", "my.c", "one"))
     assert read_source(file(tmp_path / "again", "my.c", "one")).digest == first.digest

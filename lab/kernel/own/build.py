@@ -6,23 +6,22 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from lab.base import paths, sandbox
+from lab.base import paths
 from lab.base.cache import finished, publish, use
 from lab.base.errors import field_error
-from lab.images.bounded import MOST_OUTPUT_BYTES, Done, run_bounded
+from lab.images.steps.bounded import Step
 from lab.kernel.build import digest_of_files
+from lab.kernel.own.builder import INTERFACE, PLACE
 from lab.kernel.own.diagnostics import BuildError, read_diagnostics
 from lab.kernel.own.source import OwnSource
 from lab.kernel.own.structs import oversized_state
 from lab.kernel.own.tree import Tree
 
 HERE = Path(__file__).parent
-PLACE = "/tmp/own"  # where it is built
-INTERFACE = "/tmp/interface"  # slow_start.h and its symbols, of the lab's own modules
-MODULE, DEBUG, FACTS = "own.ko", "own.debug.ko", "own.json"
-BUILD_S = 120
-DUMP = ["readelf", "--debug-dump=info"]
-DUMP_BYTES = 256 << 20
+MODULE, DEBUG, FACTS, SYMBOLS = "own.ko", "own.debug.ko", "own.json", "own.symbols"
+MADE, STRIPPED = "*.ko", ".stripped"  # no file of a source begins with a dot
+DUMP_BYTES, SYMBOLS_BYTES = 64 << 20, 16 << 20
+ITS_STRUCTS = "readelf --debug-dump=info ./*.ko | grep -E '<[0-9a-f]+>: Abbrev|DW_AT_(name|byte_size)'"
 
 
 @dataclass(frozen=True)
@@ -30,6 +29,7 @@ class OwnModule:
     """A built module."""
 
     source: OwnSource
+    tree: Tree
     folder: Path
     name: str  # as the kernel names it
     depends: tuple[str, ...]  # modules to load before
@@ -46,6 +46,11 @@ class OwnModule:
         """Return the module with the lines of its source."""
         return self.folder / DEBUG
 
+    @property
+    def symbols(self) -> str:
+        """Return its functions and their addresses, as nm prints them."""
+        return (self.folder / SYMBOLS).read_text()
+
 
 def build_own(source: OwnSource, tree: Tree) -> OwnModule:
     """Return the module of a source for a kernel's tree, from the cache or built; BuildError holds all errors."""
@@ -58,26 +63,29 @@ def build_own(source: OwnSource, tree: Tree) -> OwnModule:
     use(folder)
     facts = json.loads((folder / FACTS).read_text())
     warnings = tuple(line.replace(PLACE, str(source.folder)) for line in facts["warnings"])
-    return OwnModule(source, folder, facts["name"], tuple(facts["depends"]), tuple(facts["parameters"]), warnings)
+    return OwnModule(source, tree, folder, facts["name"], tuple(facts["depends"]), tuple(facts["parameters"]), warnings)
 
 
 def _build(source: OwnSource, tree: Tree, draft: Path) -> None:
-    """Make the module in a folder below the draft, and keep it, its debug form and its facts."""
-    work = draft / "work"
+    """Make the module in a folder below the draft, and keep it, its debug form, its symbols and its facts."""
+    work, interface = draft / "work", draft / "interface"
     for name, content in source.files.items():
         (work / name).parent.mkdir(parents=True, exist_ok=True)
         (work / name).write_bytes(content)
-    builder = Builder(tree.root, work)
-    made = builder.make(tree)
-    diagnostics = read_diagnostics(made.output, PLACE, source)
-    if made.status or any(each.kind == "error" for each in diagnostics):
-        raise BuildError(source.path, diagnostics, made.last_line)
+    interface.mkdir()
+    for name in ("slow_start.h", "Module.symvers"):
+        shutil.copyfile(tree.interface / name, interface / name)
+    done = tree.builder.run(_steps(tree), work, [MADE, STRIPPED], interface)
+    diagnostics = read_diagnostics(done[0].output, PLACE, source)
+    if done[0].status or any(each.kind == "error" for each in diagnostics):
+        raise BuildError(source.path, diagnostics, done[0].last_line)
     module = _only_module(source, work)
-    too_large = oversized_state(source, builder.run([*DUMP, module.name], most_bytes=DUMP_BYTES).output)
+    if done[-1].status:
+        raise BuildError(source.path, diagnostics, done[-1].last_line)
+    _, structs, depends, parameters, symbols, _ = (each.output for each in done)
+    too_large = oversized_state(source, structs)
     if too_large:
         raise BuildError(source.path, [*diagnostics, *too_large], "")
-    shutil.copyfile(module, draft / DEBUG)
-    depends, parameters = (builder.field(module, name) for name in ("depends", "parm"))
     facts = {
         "name": module.stem.replace("-", "_"),
         "depends": [name for name in depends.strip().split(",") if name],
@@ -85,44 +93,28 @@ def _build(source: OwnSource, tree: Tree, draft: Path) -> None:
         "warnings": [each.line.replace(str(source.folder), PLACE) for each in diagnostics],
     }
     (draft / FACTS).write_text(json.dumps(facts))
-    builder.run(["strip", "--strip-debug", module.name])
-    shutil.copyfile(module, draft / MODULE)
-    shutil.rmtree(work)
-    shutil.rmtree(draft / "interface")
+    (draft / SYMBOLS).write_text(symbols)
+    shutil.copyfile(module, draft / DEBUG)
+    shutil.copyfile(work / STRIPPED, draft / MODULE)
+    for folder in (work, interface):
+        shutil.rmtree(folder)
 
 
-@dataclass(frozen=True)
-class Builder:
-    """The builder's root with one writable folder."""
+def _steps(tree: Tree) -> list[Step]:
+    """Return what makes the module and describes it; its name is known only then."""
+    flags = [f"KCPPFLAGS=-I{INTERFACE}", "KCFLAGS=-g", f"KBUILD_EXTRA_SYMBOLS={INTERFACE}/Module.symvers"]
+    return [
+        Step((*tree.make, f"M={PLACE}", *flags, "modules")),
+        _shell(ITS_STRUCTS, DUMP_BYTES),
+        _shell("modinfo -F depends ./*.ko"),
+        _shell("modinfo -F parm ./*.ko"),
+        _shell("nm --format=sysv ./*.ko", SYMBOLS_BYTES),
+        _shell(f"strip --strip-debug -o {STRIPPED} ./*.ko"),
+    ]
 
-    root: Path
-    work: Path
 
-    def make(self, tree: Tree) -> Done:
-        """Run the kernel's make for the folder."""
-        interface = self.work.parent / "interface"
-        interface.mkdir()
-        for name in ("slow_start.h", "Module.symvers"):
-            shutil.copyfile(tree.interface / name, interface / name)
-        flags = [f"KCPPFLAGS=-I{INTERFACE}", "KCFLAGS=-g", f"KBUILD_EXTRA_SYMBOLS={INTERFACE}/Module.symvers"]
-        argv = [*tree.make, f"M={PLACE}", *flags, "modules"]
-        return self.run(argv, {interface: INTERFACE, **tree.bound})
-
-    def field(self, module: Path, name: str) -> str:
-        """Return a field of a module's description."""
-        return self.run(["modinfo", "-F", name, f"./{module.name}"]).output
-
-    def run(
-        self, argv: list[str], read_only: dict[Path, str] | None = None, most_bytes: int = MOST_OUTPUT_BYTES
-    ) -> Done:
-        """Run a tool of the builder in the folder, bounded in time, memory and output."""
-        sandbox.own_tree(self.work)
-        try:
-            place = {self.work: PLACE}
-            command = sandbox.command(self.root, argv, read_only=read_only, writable=place, folder=PLACE)
-            return run_bounded(command, BUILD_S, most_bytes)
-        finally:
-            sandbox.disown_tree(self.work)
+def _shell(line: str, *most_bytes: int) -> Step:
+    return Step(("sh", "-c", line), *most_bytes)
 
 
 def _only_module(source: OwnSource, work: Path) -> Path:

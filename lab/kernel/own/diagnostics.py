@@ -2,7 +2,7 @@
 """What the compiler and the kernel's build complain of, with the user's own path and a hint for Linux 6.12."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lab.base.errors import UserError
@@ -11,11 +11,14 @@ from lab.kernel.own.source import OwnSource
 
 MOST_LINES = 40
 COMPILER = re.compile(
-    r"^(?P<file>[^\s:]+):(?P<line>\d+):(?:(?P<column>\d+):)? (?P<kind>fatal error|error|warning): (?P<text>.*)$"
-)
+    r"^(?P<file>[^\s:]+):(?P<line>\d+):(?:(?P<column>\d+):)? (?P<kind>fatal error|[Ee]rror|[Ww]arning): (?P<text>.*)$"
+)  # capital letters: the assembler's
 MODPOST = re.compile(r"^(?P<kind>ERROR|WARNING): modpost: (?P<text>.*)$")
+RULES = re.compile(r"^make(?:\[\d+\])?: \*\*\* (?P<text>(?!\[).*?)\.?(?:  Stop\.)?$")
 MAKE = re.compile(r"^(?P<file>[^\s:]+):(?P<line>\d+): \*\*\* (?P<text>.*?)\.?(?:  Stop\.)?$")
+EXPANSION = re.compile(r"^(?P<file>[^\s:]+):(?P<line>\d+):(?P<column>\d+): note: in expansion of macro ")
 GRAVE = re.compile(r"initializer-string for array of .char. is too long")  # a name without its NUL
+ASSEMBLY = re.compile(r"/tmp/cc\w+\.s$")  # what the compiler made of a source
 FLAG = re.compile(r" \[(?:-W[\w=+-]+(?:,-W[\w=+-]+)*)\]$")
 
 
@@ -47,21 +50,34 @@ class BuildError(UserError):
 
 def read_diagnostics(output: str, place: str, source: OwnSource) -> list[Diagnostic]:
     """Read the output of make in `place`, with the user's own paths; each complaint once."""
-    found: dict[Diagnostic, None] = {}
+    found: list[Diagnostic] = []
     for line in output.splitlines():
-        if each := _compiler(line, place, source.folder) or _modpost(line, place, source.path):
-            found[each] = None
-    return list(found)
+        if each := _compiler(line, place, source) or _modpost(line, place, source.path) or _rules(line, place, source):
+            found.append(each)
+        elif found and (note := EXPANSION.match(line)):
+            found[-1] = _expanded(found[-1], note, place, source.folder)
+    return list(dict.fromkeys(found))
 
 
-def _compiler(line: str, place: str, folder: Path) -> Diagnostic | None:
+def _expanded(each: Diagnostic, note: re.Match[str], place: str, folder: Path) -> Diagnostic:
+    """Return a complaint about a macro of the kernel's at the user's line that has it."""
+    if Path(each.file).is_relative_to(folder) or not Path(note["file"]).is_relative_to(place):
+        return each
+    file = _own_path(note["file"], place, folder)
+    return replace(each, file=file, line_number=int(note["line"]), column=int(note["column"]))
+
+
+def _compiler(line: str, place: str, source: OwnSource) -> Diagnostic | None:
     match = COMPILER.match(line) or MAKE.match(line)
     if not match:
         return None
     fields = match.groupdict()
-    kind = "warning" if fields.get("kind") == "warning" and not GRAVE.search(fields["text"]) else "error"
+    harmless = (fields.get("kind") or "").lower() == "warning" and not GRAVE.search(fields["text"])
+    kind = "warning" if harmless else "error"
     message = FLAG.sub("", fields["text"])
-    file = _own_path(fields["file"], place, folder)
+    if ASSEMBLY.match(fields["file"]):
+        return Diagnostic(str(source.path), 0, 0, kind, f"assembler: {message}")
+    file = _own_path(fields["file"], place, source.folder)
     return Diagnostic(file, int(fields["line"]), int(fields.get("column") or 0), kind, message + hint_of(message))
 
 
@@ -72,6 +88,12 @@ def _modpost(line: str, place: str, path: Path) -> Diagnostic | None:
     kind = "error" if match["kind"] == "ERROR" else "warning"
     message = match["text"].replace(f"{place}/", "")
     return Diagnostic(str(path), 0, 0, kind, message + hint_of(message))
+
+
+def _rules(line: str, place: str, source: OwnSource) -> Diagnostic | None:
+    """Read what make lacks a rule for, such as a file that a Kbuild names."""
+    match = RULES.match(line)
+    return Diagnostic(str(source.path), 0, 0, "error", match["text"].replace(f"{place}/", "")) if match else None
 
 
 def _own_path(file: str, place: str, folder: Path) -> str:

@@ -16,6 +16,7 @@ COMMAND_LINE = "command line"
 MOST_FILES, MOST_BYTES, MOST_DEPTH = 200, 8 << 20, 4
 KBUILDS = ("Kbuild", "Makefile")
 OUTPUTS = re.compile(r"\.(o|ko|mod|mod\.c|a|so|order|symvers|cmd)$|^\.|^(modules\.order|Module\.symvers)$")
+PLAIN_NAME = re.compile(r"[\w+-]{1,50}\.c")
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"/]+)"', re.MULTILINE)
 
 
@@ -49,11 +50,14 @@ def read_source(path: Path) -> OwnSource:
         return OwnSource(path, path, name, _with_kbuild(path, dict(_folder_files(path, path))))
     if path.suffix != ".c":
         raise field_error(COMMAND_LINE, "source", path, "a .c file, or a folder with a Kbuild")
-    files = _with_includes(path)
-    return OwnSource(path, path.parent, name, {**files, "Kbuild": _kbuild(path.name)})
+    kbuild = _kbuild(path.name)
+    return OwnSource(path, path.parent, name, {**_with_includes(path), "Kbuild": kbuild})
 
 
 def _kbuild(file: str) -> bytes:
+    """Return the Kbuild of one C file; make splits other names, or reads them as its own language."""
+    if not PLAIN_NAME.fullmatch(file):
+        raise field_error(COMMAND_LINE, "source", file, "a name of at most 50 letters, digits and _ + - before .c")
     return f"obj-m := {file.removesuffix('.c')}.o\n".encode()
 
 

@@ -5,8 +5,9 @@ import shutil
 from pathlib import Path
 
 from lab.base.scratch import scratch_folder
-from lab.images import image
-from lab.kernel.own.build import DEBUG, PLACE, Builder, OwnModule
+from lab.images.steps.bounded import Step
+from lab.kernel.own.build import DEBUG, OwnModule
+from lab.kernel.own.builder import PLACE
 
 
 class Where:
@@ -17,16 +18,15 @@ class Where:
 
     def line(self, function: str, offset: int) -> str | None:
         """Return file:line of an offset in a function, or None where the module's information lacks it."""
+        found = _address(self.module.symbols, function)
+        if found is None:
+            return None
+        address, section = found
+        find = Step(("addr2line", "-e", DEBUG, "-j", section, hex(address + offset)))
         with scratch_folder() as folder:
-            work = folder / "work"
-            work.mkdir()
-            shutil.copyfile(self.module.debug_file, work / DEBUG)
-            builder = Builder(image.ensure("builder").root, work)
-            address = _address(builder.run(["nm", DEBUG]).output, function)
-            if address is None:
-                return None
-            found = builder.run(["addr2line", "-e", DEBUG, "-j", ".text", hex(address + offset)]).output
-        return self._own(found.strip())
+            shutil.copyfile(self.module.debug_file, folder / DEBUG)
+            (done,) = self.module.tree.builder.run([find], folder, [], None)
+        return self._own(done.output.strip())
 
     def _own(self, found: str) -> str | None:
         """Return a place as the user knows it; None for one in the kernel's headers."""
@@ -37,10 +37,10 @@ class Where:
         return f"{self.module.source.folder / path.relative_to(PLACE)}:{line}"
 
 
-def _address(symbols: str, function: str) -> int | None:
-    """Read the address of a function from nm's output; several parts of one name: the first."""
+def _address(symbols: str, function: str) -> tuple[int, str] | None:
+    """Read the address of a function and its section from nm's table; several parts of one name: the first."""
     for row in symbols.splitlines():
-        fields = row.split()
-        if len(fields) == 3 and fields[1] in "tT" and fields[2] == function:
-            return int(fields[0], 16)
+        fields = [field.strip() for field in row.split("|")]
+        if len(fields) == 7 and fields[0] == function and fields[3] == "FUNC":
+            return int(fields[1], 16), fields[6]
     return None

@@ -28,6 +28,7 @@ from lab.tables.csv_text import to_csv
 
 PAGE = "compare.html"
 MOST_PICTURES = 12  # each takes some 100 kB of the page
+QUICK_PICTURES = 3  # each takes a second of a first answer
 
 
 @dataclass(frozen=True)
@@ -110,7 +111,7 @@ def _page(
         sentences=page.sentences(comparison, found, measure),
         notes=list(page.notes(found, state)),
         matrix=ranked,
-        worst=_explained(comparison, measure, found, pages),
+        worst=_explained(comparison, measure, found, pages, MOST_PICTURES if reports else QUICK_PICTURES),
         pairs=page.pairs_table(comparison, found),
         scorecard=scorecard(comparison, found),
         method=page.method(comparison, looks_of(comparison, measure), measure),
@@ -120,8 +121,8 @@ def _page(
 
 
 def _explained(
-    comparison: Comparison, measure: str, found: Sequence[LinkResult], pages: Mapping[str, str | None]
+    comparison: Comparison, measure: str, found: Sequence[LinkResult], pages: Mapping[str, str | None], most: int
 ) -> list[Explained]:
-    worst = worst_trials(found, comparison.subjects, measure)[:MOST_PICTURES]
+    worst = worst_trials(found, comparison.subjects, measure)[:most]
     shown = (explain(each, labels(comparison), pages[each.found.link.name] or "") for each in worst)
     return [each for each in shown if each]

@@ -8,15 +8,20 @@ from dataclasses import dataclass
 from lab.kernel.own.where import Where
 from lab.node.smoke import Flow, Smoke
 from lab.node.splats import splats
+from lab.schema.cca import ALGORITHM
 
 HUGE_CWND_PKTS = 1_000_000  # the link holds 130 segments
 ENDLESS = "of processor time"  # how an ended kernel's error ends
+OF_EVERY_MODULE = "loading out-of-tree module taints kernel."
+NAME_RULE = "must be letters, digits and _ . - only, and begin with no . or -"
 OF_THE_END = ("Modules linked in:", "Kernel panic")  # what a kernel prints that is ended: see Watched
 PLACE = re.compile(r"(\w+)(?:\.\w+)*\+0x([0-9a-f]+)/0x[0-9a-f]+ \[(\w+)\]")
 MEMORY = re.compile(r"Out of memory|page allocation failure|System is deadlocked on memory")
 MEANINGS = (  # of the first line of a complaint, for those whose own text says little
     ("Segfault with no mm", "a bad pointer (Segfault with no mm)"),
     ("Kernel mode fault", "a bad pointer (Kernel mode fault)"),
+    ("Kernel mode signal 4", "an illegal instruction, as a constant division by zero becomes (Kernel mode signal 4)"),
+    ("Kernel mode signal 8", "a division by zero (Kernel mode signal 8)"),
     ("scheduling while atomic", "a hook that sleeps (scheduling while atomic)"),
     ("sleeping function called from invalid context", "a hook that sleeps (BUG: sleeping function called)"),
 )
@@ -26,9 +31,12 @@ HINTS = (
         "ssthresh, undo_cwnd, and cong_avoid or cong_control must be set (net/ipv4/tcp_cong.c)",
     ),
     ("already registered", "its name is taken by a sender of this kernel: give .name another one"),
+    ("module is already loaded", "a module of this name is part of the kernel: name the file otherwise"),
     ("File exists", "a module of this name is part of the kernel: name the file otherwise"),
     ("Invalid module format", "it was built for another kernel"),
     ("Device or resource busy", "it cannot be unloaded: it has no module_exit"),
+    ("could not insert module", "its module_init returned this error, or it does not take a parameter"),
+    ("virtual kernel: exit status 0", "something ended the kernel, as a power-off does"),
     ("is in use", "a flow still holds it: a hook kept a reference, or .owner is not THIS_MODULE"),
 )
 
@@ -58,13 +66,15 @@ def faults(log: str, error: str, step: str, result: Smoke | None, where: Where) 
         what = "a hook does not return" if function else "a hook loops or sleeps"
         yield Finding(f"{step}: {what}{function}: {error}", place)
     if error:
-        yield Finding(f"{step}: {_refusal(error)}{_hint(error)}")
+        yield Finding(f"{step}: {_refusal(error).rstrip(' :')}{_hint(error)}")
     if result:
         yield from _result_faults(result)
 
 
 def _result_faults(result: Smoke) -> Iterator[Finding]:
     for algorithm, flows in result["algorithms"].items():
+        if not re.fullmatch(ALGORITHM, algorithm):
+            yield Finding(f"name={algorithm!r}: {NAME_RULE}")
         for flow in flows:
             yield from _flow_faults(algorithm, flow)
 
@@ -97,7 +107,9 @@ def _meaning(splat: str) -> str:
 
 def _refusal(error: str) -> str:
     """Return the kernel's own reason where a tool's error names it."""
-    _, _, kernel = error.partition("; kernel: ")
+    tool, _, kernel = error.partition("; kernel: ")
+    if kernel.endswith(OF_EVERY_MODULE):
+        return tool
     return f"the kernel refuses it: {kernel}" if kernel not in ("", "silent") else error
 
 

@@ -37,7 +37,8 @@ class Registered:
         """Return names for it, the plainest first; the last one is of its content."""
         path, digest = self.tested.module.source.path.resolve(), self.tested.module.source.digest
         parts = (self.tested.module.source.name, _plain(path.parent.name), digest[:4])
-        return (self.algorithm, *(f"{self.algorithm}_{part}" for part in parts))
+        name = _plain(self.algorithm)
+        return (name, *(f"{name}_{part}" for part in parts))
 
 
 def own_senders(tested: Iterable[Passed]) -> dict[str, Cca]:

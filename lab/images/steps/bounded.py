@@ -5,11 +5,20 @@ import os
 import select
 import subprocess
 import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 MOST_OUTPUT_BYTES = 1 << 20
 FILE_BYTES, MEMORY_BYTES = 256 << 20, 4 << 30
 CHUNK_BYTES = 1 << 16
+
+
+@dataclass(frozen=True)
+class Step:
+    """A command, and the most that it may print."""
+
+    argv: tuple[str, ...]
+    most_bytes: int = MOST_OUTPUT_BYTES
 
 
 @dataclass(frozen=True)
@@ -24,6 +33,16 @@ class Done:
         """Return the last line that is not empty."""
         lines = [line.strip() for line in self.output.splitlines() if line.strip()]
         return lines[-1] if lines else f"exit status {self.status}"
+
+
+def run_steps(steps: Sequence[Step], most_s: float, wrapped: Callable[[list[str]], list[str]] = list) -> list[Done]:
+    """Run steps up to the first that fails; each may take most_s, and runs as `wrapped` returns it."""
+    done: list[Done] = []
+    for step in steps:
+        done.append(run_bounded(wrapped([*step.argv]), most_s, step.most_bytes))
+        if done[-1].status:
+            break
+    return done
 
 
 def run_bounded(command: list[str], most_s: float, most_bytes: int = MOST_OUTPUT_BYTES) -> Done:

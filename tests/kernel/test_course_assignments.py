@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Assignments 1, 2, 4 and 5 on real kernels: solutions, and some mistakes (`make test-course`: all of them)."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import jupytext
+import numpy as np
+import pytest
+
+from lab.backends.virtual import Virtual
+from lab.base.paths import REPO
+from lab.course import make, rehearse
+from lab.course.assignment import find_assignment, sibling
+from lab.course.bench import Bench
+from lab.course.rehearse import Case
+from lab.images.image import Image
+from lab.judge.search_replay import EXIT, STAY, SearchParams, replay_bins
+from lab.kernel.build import Kernel
+
+CASES = [
+    *((number, rehearse.SOLUTION) for number in "1245"),
+    ("1", "capacity-at-the-first-loss"),
+    ("2", "both-predict-the-same"),
+    ("4", "interpolation-forward"),
+    ("4", "endless-loop"),
+    ("5", "only-a-shallow-buffer"),
+]
+FOURTH = find_assignment("4")
+algorithm, vectors = (sibling(str(FOURTH.folder / "checks.py"), name) for name in ("algorithm", "vectors"))
+
+
+@pytest.fixture(scope="module")
+def trials(tmp_path_factory: pytest.TempPathFactory, kernel: Kernel, world: Image) -> Bench:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LAB_RESULTS", str(tmp_path_factory.mktemp("course")))
+        return Bench.on(Virtual(kernel, world))
+
+
+@pytest.mark.parametrize(("number", "case"), CASES)
+def test_a_submission_gets_the_points_and_the_feedback_that_its_teacher_states(
+    trials: Bench, number: str, case: str
+) -> None:
+    assert rehearse.rehearse(Case(find_assignment(number).folder, case, trials)) == []
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_the_grader_reads_algorithm_1_as_the_labs_own_core_does(search_library: Path, seed: int) -> None:
+    for vector in vectors.vectors(seed):
+        t_us, rtt_us, delivered = (np.array(column, dtype=np.uint64) for column in zip(*vector.acks, strict=True))
+        bins = replay_bins(search_library, t_us, rtt_us, delivered, SearchParams(), stop_at_exit=False)
+        sums = [(each["bin"], each["bin_us"], each["curr_delv_bytes"], each["prev_delv_bytes"]) for each in bins]
+        verdicts = [(each["verdict"] in (STAY, EXIT), each["verdict"] == EXIT) for each in bins]
+        rows = list(algorithm.run(vector.acks))
+        assert [(row.bin, row.bin_us, row.curr, row.prev) for row in rows] == sums
+        assert [(row.compared, row.exit) for row in rows] == verdicts
+
+
+@pytest.mark.usefixtures("kernel")
+def test_the_notebook_of_a_students_folder_runs_from_top_to_bottom(tmp_path: Path) -> None:
+    first = find_assignment("1")
+    (folder,) = make.make(tmp_path / "fall", [first], ["s1"])
+    (script,) = (folder / first.folder.name).glob("notebook.py")
+    code = jupytext.writes(jupytext.read(script), fmt="py:light")
+    environment = {**os.environ, "PYTHONPATH": str(REPO), "MPLBACKEND": "agg"}
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=script.parent, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert "geo at capacity by the true queue: " in done.stdout
+    assert sorted(each.name for each in (script.parent / "results").iterdir()) == ["try-geo", "try-wired"]

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Where bubblewrap cannot work a module is built in a virtual kernel: with the same result, and as closed."""
+
+from pathlib import Path
+
+import pytest
+
+from lab.backends import confined
+from lab.backends.own_trees import virtual_tree
+from lab.base import sandbox_mode
+from lab.base.errors import UserError
+from lab.kernel.build import Kernel
+from lab.kernel.own import builder
+from lab.kernel.own.build import OwnModule, build_own
+from lab.kernel.own.diagnostics import BuildError
+from lab.kernel.own.source import read_source
+from tests.own_cache import cache_with
+from tests.own_modules import UNBUILDABLE, source, written
+
+HIDDEN = "geheim-4711"
+REACHING = """
+$(shell for file in {secret} {home}/.profile /etc/shadow /proc/1/root{secret}; do cat $$file; done >got 2>&1)
+$(shell for folder in / /usr /etc /build /build/obj /trial /lab /tmp/interface {folder} {home}; do \
+touch $$folder/escaped && echo wrote $$folder; done >>got 2>/dev/null)
+$(shell ln -s {secret} linked.ko; ln -s {secret} .stripped; cat linked.ko >>got 2>&1)
+$(error read: $(shell cat got))
+"""
+
+
+def built(mode: str, path: Path, kernel: Kernel, cache: Path, patch: pytest.MonkeyPatch) -> OwnModule:
+    """Build a source in one mode, with a cache that has no module yet."""
+    patch.setenv(sandbox_mode.VARIABLE, mode)
+    patch.setenv("LAB_CACHE", str(cache_with(kernel, cache / mode)))
+    return build_own(read_source(path), virtual_tree(kernel))
+
+
+def test_the_module_is_the_same_in_both_modes(tmp_path: Path, kernel: Kernel, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = written(tmp_path, source(code="static int gain = 2;\nmodule_param(gain, int, 0444);\nstatic int unused;\n"))
+    one, other = (built(mode, file, kernel, tmp_path, monkeypatch) for mode in sandbox_mode.MODES)
+    assert one.folder.parent != other.folder.parent
+    for part in ("file", "debug_file"):
+        assert getattr(one, part).read_bytes() == getattr(other, part).read_bytes()
+    assert (one.symbols, one.parameters, one.warnings) == (other.symbols, other.parameters, other.warnings)
+    assert one.warnings == (f"{file}:8:12: warning: 'unused' defined but not used",)
+
+
+@pytest.mark.parametrize("content", ["200 bytes of state", "no licence", "cong_control of before Linux 6.10"])
+def test_complaints_and_hints_are_the_same_in_both_modes(
+    tmp_path: Path, kernel: Kernel, monkeypatch: pytest.MonkeyPatch, content: str
+) -> None:
+    text, line = UNBUILDABLE[content]
+    file = written(tmp_path, text)
+    lines = []
+    for mode in sandbox_mode.MODES:
+        with pytest.raises(BuildError, match=line) as refused:
+            built(mode, file, kernel, tmp_path, monkeypatch)
+        lines.append([str(refused.value), *refused.value.lines])
+    assert lines[0] == lines[1]
+
+
+@pytest.fixture
+def secret(tmp_path: Path) -> Path:
+    file = tmp_path / "secret"
+    file.write_text(HIDDEN)
+    return file
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    return folder
+
+
+@pytest.mark.parametrize("mode", sandbox_mode.MODES)
+def test_a_kbuild_reaches_no_file_of_the_user(
+    tmp_path: Path, secret: Path, folder: Path, kernel: Kernel, monkeypatch: pytest.MonkeyPatch, mode: str
+) -> None:
+    words = {"secret": secret, "folder": tmp_path, "home": Path.home()}
+    written(folder, REACHING.format(**words) + "obj-m := own.o\n", "Kbuild")
+    written(folder, source())
+    with pytest.raises(BuildError, match="read: ") as refused:
+        built(mode, folder, kernel, tmp_path, monkeypatch)
+    assert HIDDEN not in "".join([str(refused.value), *refused.value.lines])
+    assert "wrote" not in str(refused.value)
+    assert not [path for path in (tmp_path, folder, Path.home(), tmp_path / mode) if (path / "escaped").exists()]
+
+
+@pytest.mark.parametrize("mode", sandbox_mode.MODES)
+@pytest.mark.parametrize(
+    ("line", "refusal"),
+    [
+        ('#include "{secret}"', r"own\.c:6:10: error: .*/secret: No such file or directory"),
+        ('asm(".incbin \\"{secret}\\"");', r"own\.c: error: assembler: file not found: .*/secret"),
+    ],
+)
+def test_a_source_cannot_take_in_a_file_of_the_user(
+    tmp_path: Path,
+    secret: Path,
+    kernel: Kernel,
+    monkeypatch: pytest.MonkeyPatch,
+    mode: str,
+    line: str,
+    refusal: str,
+) -> None:
+    file = written(tmp_path, source(code=line.format(secret=secret) + "\n"))
+    with pytest.raises(BuildError, match=refusal) as refused:
+        built(mode, file, kernel, tmp_path, monkeypatch)
+    assert HIDDEN not in "".join(refused.value.lines)
+
+
+@pytest.mark.parametrize("mode", sandbox_mode.MODES)
+@pytest.mark.parametrize("line", ["while :; do :; done", "sleep 1000"])
+def test_a_build_without_end_is_stopped(
+    tmp_path: Path, folder: Path, kernel: Kernel, monkeypatch: pytest.MonkeyPatch, mode: str, line: str
+) -> None:
+    for module in (builder, confined):
+        monkeypatch.setattr(module, "BUILD_S", 3)
+    written(folder, f"$(shell {line})\nobj-m := own.o\n", "Kbuild")
+    written(folder, source())
+    with pytest.raises(UserError, match=r"build: no end after 3 s$"):
+        built(mode, folder, kernel, tmp_path, monkeypatch)

@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A cache of a test's own, that shares what takes minutes to build: kernel, modules and images."""
+
+from pathlib import Path
+
+from lab.base import paths
+from lab.images import image
+from lab.kernel.build import Kernel
+
+
+def cache_with(kernel: Kernel, folder: Path) -> Path:
+    """Make a cache whose large folders are links."""
+    folder.mkdir()
+    images = (paths.cache() / f"{name}-{image.digest(name)}" for name in ("world", "builder"))
+    for shared in (*kernel.folders, *images):
+        (folder / shared.name).symlink_to(shared)
+    return folder

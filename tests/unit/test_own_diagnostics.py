@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Complaints of gcc 14, as and make, with the user's own path, line and column."""
+
+from pathlib import Path
+
+import pytest
+
+from lab.kernel.own.diagnostics import read_diagnostics
+from lab.kernel.own.source import OwnSource
+
+SOURCE = OwnSource(Path("/home/me/my_cc.c"), Path("/home/me"), "my_cc", {})
+TWICE = """\
+In file included from /tmp/own/my_cc.c:3:
+/build/src/include/linux/module.h:131:49: error: redefinition of '__inittest'
+  131 |         static inline initcall_t __maybe_unused __inittest(void)                \\
+/tmp/own/my_cc.c:27:1: note: in expansion of macro 'module_init'
+   27 | module_init(own_init);
+/build/src/include/linux/module.h:131:49: note: previous definition of '__inittest' with type 'int (*(void))(void)'
+/tmp/own/my_cc.c:24:1: note: in expansion of macro 'module_init'
+"""
+BUG_ON = """\
+/build/src/include/linux/compiler_types.h:517:45: error: call to '__compiletime_assert_1' declared with \
+attribute error: BUILD_BUG_ON failed: sizeof(struct my) > ICSK_CA_PRIV_SIZE
+/build/src/include/linux/build_bug.h:50:9: note: in expansion of macro 'BUILD_BUG_ON_MSG'
+/tmp/own/my_cc.c:75:9: note: in expansion of macro 'BUILD_BUG_ON'
+"""
+ASSEMBLER = "/tmp/own/my_cc.c: Assembler messages:\n/tmp/ccM0JNOX.s:6: Error: file not found: /home/me/secret\n"
+PLAIN = """\
+/tmp/own/my_cc.c:8:9: error: implicit declaration of function 'nowhere' [-Wimplicit-function-declaration]
+/tmp/own/my_cc.c:9:1: note: in expansion of macro 'other'
+"""
+
+
+NO_SOURCE = """\
+make[3]: *** No rule to make target '/tmp/own/none.o', needed by '/tmp/own/'.  Stop.
+make[2]: *** [/build/src/Makefile:2008: /tmp/own] Error 2
+"""
+
+
+@pytest.mark.parametrize(
+    ("output", "beginning"),
+    [
+        (TWICE, "/home/me/my_cc.c:27:1: error: redefinition of '__inittest'"),
+        (BUG_ON, "/home/me/my_cc.c:75:9: error: call to '__compiletime_assert_1' declared with attribute error"),
+        (ASSEMBLER, "/home/me/my_cc.c: error: assembler: file not found: /home/me/secret"),
+        (NO_SOURCE, "/home/me/my_cc.c: error: No rule to make target 'none.o'"),
+        (PLAIN, "/home/me/my_cc.c:8:9: error: implicit declaration of function 'nowhere'"),
+    ],
+)
+def test_a_complaint_is_at_the_users_line(output: str, beginning: str) -> None:
+    (found,) = read_diagnostics(output, "/tmp/own", SOURCE)
+    assert found.line.startswith(beginning)
+
+
+def test_a_state_that_is_too_large_has_a_hint() -> None:
+    (found,) = read_diagnostics(BUG_ON, "/tmp/own", SOURCE)
+    assert "a socket has 104 bytes for the state" in found.line
