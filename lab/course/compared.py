@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from lab.base.stats import Paired, paired
 from lab.course.ran import Ran
 from lab.course.work import Download, Work
-from lab.evaluation.compare.queueing import wait_ms
 from lab.judge.classify import ExitClass
 from lab.judge.digest import OBJECT_BYTES, digest
+from lab.judge.queueing import mean_wait_ms
 
 Value = Callable[[Ran], float | None]
 
@@ -27,7 +27,7 @@ def object_s(size_bytes: int) -> Value:
 
 def queue_ms(ran: Ran) -> float | None:
     """Return the mean wait at the bottleneck."""
-    return wait_ms(copy(ran.trial))
+    return mean_wait_ms(copy(ran.trial))
 
 
 def at_chokepoint(ran: Ran) -> float:

@@ -114,7 +114,7 @@ def board(found: Sequence[Result], reference: Result) -> list[Place]:
     relative = {each.name: [a / b for a, b in zip(_flat(each.object_s), usual, strict=True)] for each in found}
     tested = pairs(relative, looks(len(usual), max(len(found) * (len(found) - 1) // 2, 1), False), False)
     ranked = places(list(relative), tested, more_is_better=False)
-    rows = [_place(each, ranked[each.name].rank, usual) for each in found]
+    rows = [_place(each, ranked[each.name].best, usual) for each in found]
     order = {name: _mean(values) for name, values in relative.items()}
     return sorted(rows, key=lambda row: (row.place, order[row.name], row.name))
 
