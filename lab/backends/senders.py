@@ -36,13 +36,17 @@ class Module(TypedDict):
 def rows(ccas: dict[str, Cca]) -> Iterator[str]:
     """Format every sender in one line."""
     for name, cca in ccas.items():
-        yield f"{name:12} {cca.label:38} {cca.module or 'built in':18} {cca.exit_label}"
+        yield f"{name:14} {cca.label:38} {_where(cca):18} {cca.exit_label}"
+
+
+def _where(cca: Cca) -> str:
+    return "lab-quic" if cca.transport == "quic" else cca.module or "built in"
 
 
 def load_module(cca: Cca, kernel: Kernel, world: Path) -> Module | None:
-    """Boot the kernel, load a sender's module and describe it; None for Reno."""
+    """Boot the kernel, load a sender's module and describe it; None for Reno, and for a sender over QUIC."""
     name = cca.module or BUILT_IN.get(cca.algorithm)
-    if name is None:
+    if name is None or cca.transport == "quic":
         return None
     with scratch_folder() as folder:
         module: Module = boot.call(describe, {"name": name}, folder, kernel, world, memory_mb=MEMORY_MB).result
@@ -55,9 +59,11 @@ def lines(cca: Cca, module: Module | None, kernel_source: str) -> Iterator[str]:
         "label": cca.label,
         "algorithm": cca.algorithm,
         "module": _module(cca, module),
-        "source": _source(module, kernel_source),
+        "source": _source(cca, module, kernel_source),
         "slow start": f"ends upon {cca.exit_label}" + _or_loss(cca),
-        "exit": "reported by the sender itself" if cca.reports_exit else "reported by tcp_slow_start_watch",
+        "exit": "reported by the sender itself"
+        if cca.reports_exit or cca.transport == "quic"
+        else "reported by tcp_slow_start_watch",
         "memory": _memory(cca, module),
         "needs": ", ".join(_needs(cca)) or "nothing else",
     }
@@ -74,14 +80,18 @@ def _or_loss(cca: Cca) -> str:
 
 
 def _module(cca: Cca, module: Module | None) -> str:
+    if cca.transport == "quic":
+        return "none: a controller of lab-quic, over UDP"
     if module is None:
         return "none: part of the kernel's TCP"
     description = f"  ({module['description']})" if module["description"] else ""
     return f"{module['module']}{'' if cca.module else ', built in'}{description}"
 
 
-def _source(module: Module | None, kernel_source: str) -> str:
+def _source(cca: Cca, module: Module | None, kernel_source: str) -> str:
     """Name the place of the sender's code; the lab's modules are installed next to the kernel's own tree."""
+    if cca.transport == "quic":
+        return "lab/kernel/quic/, on the crates of its Cargo.lock"
     if module is None:
         return f"net/ipv4/tcp_cong.c of {kernel_source}"
     file = Path(module["file"])
@@ -91,6 +101,8 @@ def _source(module: Module | None, kernel_source: str) -> str:
 
 def _memory(cca: Cca, module: Module | None) -> str:
     """Format the memory of a flow; that of SEARCH's modules depends on their parameters, so they report it."""
+    if cca.transport == "quic":
+        return "of the program, not of a socket"
     values = {parameter["name"]: parameter["value"] for parameter in module["parameters"]} if module else {}
     if "flow_bytes" in values:
         return (

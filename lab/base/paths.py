@@ -13,6 +13,7 @@ RULES = LAB / "judge" / "rules"
 PROFILES = REPO / "trace-profiles"
 TOPOLOGIES = REPO / "topologies"
 CCAS = LAB / "cca.yml"
+QUIC = LAB / "quic.yml"
 VISITORS = LAB / "visitors"
 SYSCTLS = LAB / "sysctls.yml"
 

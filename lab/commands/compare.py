@@ -13,6 +13,7 @@ from lab.base import paths, sandbox_mode
 from lab.base.errors import UserError, field_error, going_on
 from lab.commands.prepare import prepare
 from lab.commands.progress import BOOT_S, TrialBar
+from lab.commands.quic import over_quic
 from lab.commands.run import VIRTUAL_S_PER_S
 from lab.commands.visitors import visiting
 from lab.evaluation.compare import record
@@ -28,8 +29,6 @@ from lab.runs.options import RunOptions
 from lab.runs.recordings import unfetched
 from lab.schema.cca import Cca
 
-AGAIN = "lab compare --resume"
-
 
 @dataclass(frozen=True)
 class Course:
@@ -39,7 +38,7 @@ class Course:
     budget_minutes: float | None = None
     resume: bool = False
     reports: bool = True  # also write the report of each link's run
-    again: str = AGAIN  # the command that goes on after Ctrl-C
+    again: str = "lab compare --resume"  # the command that goes on after Ctrl-C
 
     def __post_init__(self) -> None:
         """Refuse a measure that is none, and a budget of nothing."""
@@ -82,7 +81,8 @@ def compare_known(chosen: Chosen, course: Course, options: RunOptions, console: 
     visitors = visiting(chosen.names)
     comparison = fetched(chosen.comparison(visitors.senders), console)
     built, virtual = visitors.built(prepare(Recipe(), console), console)
-    comparison = replace(comparison, senders={**comparison.senders, **built})
+    senders, virtual = over_quic({**comparison.senders, **built}, virtual, console)
+    comparison = replace(comparison, senders=senders)
     compare(comparison, replace(course, reports=course.reports and not chosen.quick), virtual.site, options, console)
 
 

@@ -19,6 +19,7 @@ from lab.base import paths, sandbox_mode
 from lab.base.errors import UserError, field_error, going_on
 from lab.commands.prepare import build as build_kernel
 from lab.commands.progress import TrialBar
+from lab.commands.quic import prepared, refuse_real_time
 from lab.commands.report import report
 from lab.kernel import build
 from lab.kernel.build import Kernel
@@ -84,10 +85,12 @@ def run(request: Request, where: Where, options: RunOptions, resume: bool, conso
     older = set() if resume else set(_runs(experiment))
     with going_on(partial(_going_on, experiment, older)):
         if choice.backend == "virtual":
-            backend = _virtual(experiment, where.recipe, options, console)
+            found = _virtual(experiment, where.recipe, options, console)
+            experiment, backend = prepared(experiment, found, console)
             kernel: Kernel | None = backend.kernel
             executed = _execute(experiment, backend.site, options, resume, console)
         else:
+            refuse_real_time(experiment, choice.backend)
             kernel = build.find()
             options = _one_at_a_time(choice, options)
             with _real_site(choice, experiment, console) as site:

@@ -24,7 +24,9 @@ def list_() -> None:
 
 @app.command()
 def fetch(
-    names: Annotated[list[str] | None, typer.Argument(help="Visitors by name.")] = None,
+    names: Annotated[
+        list[str] | None, typer.Argument(help="Visitors by name, or quinn: the crates of the senders over QUIC.")
+    ] = None,
     everything: Annotated[bool, typer.Option("--all", help="Fetch every visitor that has a licence.")] = False,
     mirror: Annotated[Path | None, typer.Option(help="A folder with the files, instead of their origins.")] = None,
 ) -> None:
@@ -32,9 +34,8 @@ def fetch(
 
     Example: `lab senders fetch pcc_vivace`
     """
-    from lab.kernel.visitors.fetch import chosen
-    from lab.kernel.visitors.fetch import fetch as get
+    from lab.commands.visitors import fetched
     from lab.traces.candidates import Mirror
 
-    for line in get(chosen(names or [], everything), Mirror(mirror) if mirror else None):
+    for line in fetched(names or [], everything, Mirror(mirror) if mirror else None):
         console.print(line, soft_wrap=True, markup=False)

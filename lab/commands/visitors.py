@@ -12,13 +12,15 @@ from lab.backends.virtual import Virtual
 from lab.kernel.own.build import OwnModule, build_own
 from lab.kernel.own.diagnostics import BuildError
 from lab.kernel.own.source import OwnSource
-from lab.kernel.visitors.fetch import is_fetched
+from lab.kernel.quic import crates
+from lab.kernel.visitors.fetch import chosen, fetch, is_fetched
 from lab.kernel.visitors.source import require_runnable, visitor_source
 from lab.runs.own.senders import module_files
 from lab.runs.own.smoke import SmokeTest
 from lab.runs.own.visitors import as_built, require_algorithm, visitor_senders
 from lab.schema.cca import Cca
 from lab.schema.visitor import load_visitors
+from lab.traces.candidates import Mirror
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,16 @@ def visiting(names: Sequence[str]) -> Visiting:
         require_runnable(name, visitor)
     sources = {name: visitor_source(name, visitor) for name, visitor in visitors.items()}
     return Visiting(sources, visitor_senders(visitors, sources))
+
+
+def fetched(names: Sequence[str], everything: bool, mirror: Mirror | None) -> Iterator[str]:
+    """Fetch visitors, and the crates of the senders over QUIC where they are named; yield what was fetched."""
+    if crates.NAME in names:
+        yield f"{crates.NAME}: the crates of lab/kernel/quic/Cargo.lock, each under a licence of its own"
+        yield f"  {crates.fetch(mirror)}"
+    visitors = [name for name in names if name != crates.NAME]
+    if visitors or everything or not names:
+        yield from fetch(chosen(visitors, everything), mirror)
 
 
 def _built(source: OwnSource, virtual: Virtual, console: Console) -> OwnModule:

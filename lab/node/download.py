@@ -38,6 +38,8 @@ class AnyClient(Protocol):
 class Download:
     """One download under way."""
 
+    tool = "iperf3"
+
     def __init__(self, request: "FlowPlan", client: AnyClient, arrival: Arrival) -> None:
         self.request, self.client, self.arrival = request, client, arrival
 
@@ -48,15 +50,15 @@ class Download:
         between the two, and iperf3's result, or why there is none.
         """
         data_ns = self._first_data()
-        sent_again_pkts = counters.sent_again_pkts(self.request["sender"])
+        sent_again_pkts = self.sent_again_pkts()
         end_ns = data_ns + round(self.request["duration_s"] * 1e9)
         early = self.client.ended(max(end_ns - time.monotonic_ns(), 0) / 1e9)
         until_ns = time.monotonic_ns()
-        retransmits_pkts = counters.sent_again_pkts(self.request["sender"]) - sent_again_pkts
+        retransmits_pkts = self.sent_again_pkts() - sent_again_pkts
         finished = early or self.client.ended(CLOSING_S)
         # A download of a size ends its client, whose last exchange with the server may fail behind a long queue.
         whole = not early or "size_bytes" in self.request
-        outcome = result(self.client.stop(), whole=whole, finished=finished)
+        outcome = self.outcome(self.client.stop(), whole=whole, finished=finished)
         return {"data_ns": data_ns, "until_ns": until_ns, "retransmits_pkts": retransmits_pkts, **outcome}
 
     def _first_data(self) -> int:
@@ -68,9 +70,21 @@ class Download:
                 self.arrival.close()
                 return data_ns
             if self.client.ended(0):
-                flow.read_result(self.client.stop())
-                raise NodeError("iperf3: ended without any data")
-        raise NodeError(f"iperf3: no data within {START_S} s")
+                self.refuse(self.client.stop())
+                raise NodeError(f"{self.tool}: ended without any data")
+        raise NodeError(f"{self.tool}: no data within {START_S} s")
+
+    def sent_again_pkts(self) -> int:
+        """Return how many segments the sender's kernel has retransmitted so far."""
+        return counters.sent_again_pkts(self.request["sender"])
+
+    def refuse(self, printed: str) -> None:
+        """Raise NodeError with the client's own reason, where it has one."""
+        flow.read_result(printed)
+
+    def outcome(self, printed: str, *, whole: bool, finished: bool) -> "Iperf3Outcome":
+        """Return the client's result; NodeError where it ended before the download was whole."""
+        return result(printed, whole=whole, finished=finished)
 
 
 def result(printed: str, *, whole: bool, finished: bool) -> "Iperf3Outcome":

@@ -31,10 +31,10 @@ def server(node: str, port: int) -> Iterator[None]:
         _await_listening(process)
         yield
     finally:
-        _stop(process)
+        stop_process(process)
 
 
-def _stop(process: "subprocess.Popen[str]") -> None:
+def stop_process(process: "subprocess.Popen[str]") -> None:
     """End a process for good."""
     process.terminate()
     try:

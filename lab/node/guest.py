@@ -20,7 +20,11 @@ if TYPE_CHECKING:
     from lab.node.plan import Call, Plan
 
 TRIAL = Path("/trial")
-WORK = {"trial": ("lab.node.trial", "run_trial"), "record": ("lab.node.record_path", "record_path")}
+WORK = {
+    "trial": ("lab.node.trial", "run_trial"),
+    "record": ("lab.node.record_path", "record_path"),
+    "quic": ("lab.node.quic", "run_trial"),
+}
 MOUNTS = (
     ("proc", "/proc"),
     ("sysfs", "/sys"),

@@ -103,6 +103,13 @@ class SamplerPlan(TypedDict):
     interval_us: Annotated[int, "time between two samples"]
 
 
+class QuicPlan(TypedDict):
+    """The ends of a download over QUIC."""
+
+    program: Annotated[str, "where lab-quic lies in the trial's folder"]
+    datagram_bytes: Annotated[int, "payload of a full UDP datagram"]
+
+
 class FlowPlan(TypedDict):
     """One download."""
 
@@ -113,6 +120,7 @@ class FlowPlan(TypedDict):
     duration_s: Annotated[int, "length of the download, from the first data segment at the client"]
     size_bytes: NotRequired[Annotated[int, "the download also ends after so many bytes"]]
     client_port: NotRequired[Annotated[int, "port of the client's data connection"]]
+    quic: NotRequired[Annotated[QuicPlan, "the ends, where the download runs over QUIC; absent: TCP"]]
 
 
 class NodesPlan(TypedDict):
@@ -167,5 +175,5 @@ class Plan(NodesPlan):
     flows: Annotated[list[FlowPlan], "the download, then the rival's if there is one"]
     memory_mb: Annotated[int, "memory of the virtual kernel", "MiB"]
     shaper: NotRequired[Annotated[Literal["netem"], "tc alone replays the link; absent: the lab's own qdiscs"]]
-    work: NotRequired[Annotated[Literal["trial", "record"], "what to do; absent: trial"]]
+    work: NotRequired[Annotated[Literal["trial", "record", "quic"], "what to do; absent: trial, over TCP"]]
     record: NotRequired[Annotated[PathRecord, "the recording, where that is the work"]]

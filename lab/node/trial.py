@@ -4,7 +4,7 @@
 import json
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,12 +16,25 @@ from lab.node.sampler import sampling
 from lab.node.task import Task
 
 if TYPE_CHECKING:
-    from lab.node.plan import Plan
+    from collections.abc import Callable
+
+    from lab.node.plan import FlowPlan, Plan
     from lab.node.record import Clocks, Counters, MachineLoad, NodeRecord, Probed, Traffic
 
+    Serve = Callable[[FlowPlan], AbstractContextManager[None]]
+    Begin = Callable[..., AbstractContextManager[download.Download]]
 
-def run_trial(plan: "Plan", folder: Path) -> None:
-    """Execute a plan and leave its raw records in a folder: capture, trace pages, qdisc samples, node.json."""
+
+def served(request: "FlowPlan") -> AbstractContextManager[None]:
+    """Serve one download by iperf3."""
+    return flow.server(request["sender"], request["port"])
+
+
+def run_trial(plan: "Plan", folder: Path, serve: "Serve" = served, begin: "Begin" = download.begun) -> None:
+    """Execute a plan and leave its raw records in a folder: capture, trace pages, qdisc samples, node.json.
+
+    `serve` and `begin` are the two ends of a download.
+    """
     plain = [module["name"] for module in plan["modules"] if not module["params"] and "file" not in module]
     modules.load_all([*plain, *link.modules_of([*plan["shapes"], *plan["egress"]])])
     for module in plan["modules"]:
@@ -34,7 +47,7 @@ def run_trial(plan: "Plan", folder: Path) -> None:
         applied = link.shaped([*plan["shapes"], *plan["egress"]])
         probes = _probe(plan)
         wire_us = far.wire_us() if far else None
-        traffic = _traffic(plan, folder, far)
+        traffic = _traffic(plan, folder, far, serve, begin)
         record: NodeRecord = {
             **traffic,
             "applied": applied,
@@ -47,11 +60,11 @@ def run_trial(plan: "Plan", folder: Path) -> None:
     (folder / "node.json").write_text(json.dumps(record, indent=1))
 
 
-def _traffic(plan: "Plan", folder: Path, far: Any) -> "Traffic":
+def _traffic(plan: "Plan", folder: Path, far: Any, serve: "Serve", begin: "Begin") -> "Traffic":
     """Start everything that watches, then the flow, then the changes of the link."""
     with ExitStack() as stack:
         for each in plan["flows"]:
-            stack.enter_context(flow.server(each["sender"], each["port"]))
+            stack.enter_context(serve(each))
         counts = stack.enter_context(capture.capturing(plan["capture"], folder / "client.pcapng", plan["preload"]))
         stack.enter_context(trace.tracing(plan["trace"]["events"], folder, plan["trace"]["buffer_kb"]))
         stack.enter_context(sampling(plan["sampler"]["interface"], plan["sampler"]["interval_us"]))
@@ -60,8 +73,8 @@ def _traffic(plan: "Plan", folder: Path, far: Any) -> "Traffic":
         start_ns = time.monotonic_ns() + link.AHEAD_NS
         changes = stack.enter_context(link.following(plan["shapes"], folder, start_ns))
         machine = stack.enter_context(_watched(plan))
-        downloads = [stack.enter_context(download.begun(plan, each)) for each in plan["flows"][1:]]
-        first = stack.enter_context(download.begun(plan, plan["flows"][0], far))
+        downloads = [stack.enter_context(begin(plan, each)) for each in plan["flows"][1:]]
+        first = stack.enter_context(begin(plan, plan["flows"][0], far))
         others = [Task(other.measure) for other in downloads]
         measured = [first.measure(), *(other.result() for other in others)]
     traffic: Traffic = {

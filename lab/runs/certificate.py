@@ -9,6 +9,7 @@ from lab.node.plan import Plan, Shape
 from lab.node.record import CaptureCounts, Change, DownloadRecord, MachineLoad, NodeRecord, Played, Probed
 from lab.node.series import WHOLE
 from lab.tables.link_capacity import Link
+from lab.tables.quic import Ends
 from lab.tables.trial_json import Certificate, Check
 
 RATE_TOLERANCE_PCT = 0.5
@@ -25,13 +26,13 @@ BUSY_SAMPLES = 20
 END_TOLERANCE_S = 0.1  # a machine in real time may wake up late
 
 
-def certify(plan: Plan, node: NodeRecord, tables: dict[str, pl.DataFrame]) -> Certificate:
-    """Check a trial; returns {valid, checks: [{name, asked, got, unit, tolerance, ok}]}."""
+def certify(plan: Plan, node: NodeRecord, tables: dict[str, pl.DataFrame], over: Ends | None = None) -> Certificate:
+    """Check a trial; returns {valid, checks: [{name, asked, got, unit, tolerance, ok}]}. `over`: QUIC's ends."""
     checks = [
         _rate(plan, tables),
         *(_delay(probe, _late_ms(plan)) for probe in node["probes"]),
         _order(node["probes"], tables["packets"]),
-        _segments(plan["mss_bytes"], tables["packets"]),
+        *(_datagrams(over) if over else [_segments(plan["mss_bytes"], tables["packets"])]),
         _capture(node["capture"]),
         _elsewhere(plan, node),
         *_losses(plan, node),
@@ -110,6 +111,18 @@ def _segments(mss_bytes: int, packets: pl.DataFrame) -> Check:
     """Compare the largest data segment with what the MTU and the headers leave, of both ends."""
     data = packets.filter(pl.col("to_client") & (pl.col("flow") == 1))
     return _check("largest data segment", mss_bytes, largest(data["len_bytes"]), "bytes", 0)
+
+
+def _datagrams(over: Ends) -> list[Check]:
+    """Without segmentation offload and MTU discovery no datagram is larger than it should be, and most are as large.
+
+    The capture and the client's own log are two witnesses of each datagram.
+    """
+    largest_name = "largest UDP datagram (no segmentation offload, no MTU discovery)"
+    return [
+        _check(largest_name, over.full_bytes, over.largest_bytes, "bytes", 0),
+        _check("datagrams that capture and client recorded differently", 0, over.differing_pkts, "packets", 0),
+    ]
 
 
 def _capture(counts: CaptureCounts) -> Check:

@@ -14,7 +14,7 @@ from lab.links.shapes import shapes
 from lab.links.tc_alone import NETEM
 from lab.node import plan
 from lab.node.plan import FlowPlan, Module, Plan
-from lab.runs import settings, sizes
+from lab.runs import over_quic, settings, sizes
 from lab.runs.experiment import Experiment
 from lab.runs.idle_path import probed_ways
 from lab.schema.cca import Cca
@@ -97,6 +97,8 @@ def make_plan(experiment: Experiment, cca: Cca, drawn: Draw) -> Plan:
         "flows": _flows(scenario, ends, ccas),
         "memory_mb": sizes.memory_mb(link, scenario.duration_s, mss),
     }
+    if cca.transport == "quic":
+        plan = over_quic.planned(plan, route_mtu_bytes(experiment))
     return plan | {"shaper": "netem"} if experiment.shaper == NETEM else plan
 
 
@@ -107,7 +109,12 @@ def trial_seed(scenario_seed: int, number: int) -> int:
 
 def mss_bytes(experiment: Experiment) -> int:
     """Return the bytes of a full segment: what the MTU leaves behind the headers."""
-    return (experiment.scenario.mtu_bytes or experiment.topology.mtu_bytes) - HEADERS_BYTES
+    return route_mtu_bytes(experiment) - HEADERS_BYTES
+
+
+def route_mtu_bytes(experiment: Experiment) -> int:
+    """Return the largest IP packet of the ends' routes."""
+    return experiment.scenario.mtu_bytes or experiment.topology.mtu_bytes
 
 
 def needed_modules(experiment: Experiment) -> list[str]:

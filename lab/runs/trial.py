@@ -20,10 +20,11 @@ from lab.base.plain_file import MEGABYTE, read_plain
 from lab.links.shapes import write_steps
 from lab.node.plan import Plan
 from lab.node.record import NodeRecord
+from lab.runs import over_quic
 from lab.runs.certificate import certify
 from lab.runs.experiment import Experiment
 from lab.runs.plan import PORT, RIVAL_PORT, SNAPLEN_BYTES, draw, make_plan, own_file
-from lab.tables import downloads
+from lab.tables import downloads, quic
 from lab.tables.acks import Clock, ack_table, retransmit_table, state_table
 from lab.tables.digests import write_digests
 from lab.tables.exits import bin_table, exit_table
@@ -109,6 +110,10 @@ def _add_own_modules(job: Job, folder: Path) -> None:
             place = folder / own_file(cca.module)
             place.parent.mkdir(exist_ok=True)
             shutil.copyfile(job.backend.own_modules[cca.module_digest], place)
+        elif cca.transport == "quic" and cca.module_digest:
+            place = folder / over_quic.PROGRAM
+            place.parent.mkdir(exist_ok=True)
+            shutil.copy(job.backend.own_modules[cca.module_digest], place)
 
 
 def store(job: Job, plan: Plan, folder: Path) -> TrialJson:
@@ -116,18 +121,23 @@ def store(job: Job, plan: Plan, folder: Path) -> TrialJson:
     node = read_node(folder / "node.json")
     rival = job.experiment.rival
     senders = [job.experiment.ccas[job.cca], *([rival] if rival else [])]
-    tables = decode(folder, node, *(sender.exit_causes for sender in senders))
+    over = quic.Ends(folder, plan["flows"][0]) if plan.get("work") == "quic" else None
+    causes = (sender.exit_causes for sender in senders)
+    tables = decode_quic(folder, node, over) if over else decode(folder, node, *causes)
     measured = downloads.measure(plan, node, tables)
+    if over:
+        measured = [quic.counted(each, tables) for each in measured]
     if error := downloads.failure(plan, node, measured):
         raise TrialError(error)
     tables = downloads.cut(tables, measured)
     write_tables(tables, folder)
-    meta = _meta(job, plan, node, measured, certify(plan, node, tables))
+    meta = _meta(job, plan, node, measured, certify(plan, node, tables, over))
     (folder / "trial.json").write_text(json.dumps(meta, indent=1))
-    stored = {*STORED, f"{CAPTURED}.zst"} if job.keep_capture else {*STORED}
+    stored = {*STORED, *quic.QLOGS, f"{CAPTURED}.zst"} if job.keep_capture else {*STORED}
     keep_log(folder)
     if job.keep_capture:
         keep_headers(folder / CAPTURED, folder / f"{CAPTURED}.zst", SNAPLEN_BYTES)
+        quic.keep_qlogs(folder)
     for path in list(folder.iterdir()):
         if path.name not in stored:
             shutil.rmtree(path) if path.is_dir() else path.unlink()
@@ -148,6 +158,17 @@ def decode(folder: Path, node: NodeRecord, *causes: Mapping[str, str]) -> dict[s
         "retransmits": retransmit_table(events, clock),
         "bins": bin_table(events, clock),
         "exits": pl.concat(exits),
+        "link": read_link(folder, node["applied"], (node["start_ns"] - start_ns) / 1e9),
+        "qdisc": qdisc_table(events, start_ns),
+    }
+
+
+def decode_quic(folder: Path, node: NodeRecord, ends: quic.Ends) -> dict[str, pl.DataFrame]:
+    """Decode the raw records of a trial over QUIC: the same tables, from the capture and from both ends' logs."""
+    start_ns = ends.start_epoch_ns - node["clocks"]["realtime_ns"] + node["clocks"]["monotonic_ns"]
+    events = read_events(folder / "trace.raw", folder / "formats")
+    return {
+        **ends.tables(start_ns),
         "link": read_link(folder, node["applied"], (node["start_ns"] - start_ns) / 1e9),
         "qdisc": qdisc_table(events, start_ns),
     }

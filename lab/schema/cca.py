@@ -4,12 +4,13 @@
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from itertools import count
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from lab.base.errors import field_error
-from lab.base.paths import CCAS
+from lab.base.paths import CCAS, QUIC
 from lab.schema.load import Strict, choose, parse, read_yaml, shown
 
 CAUSE = r"^[a-z0-9_]{1,15}$"  # SLOW_START_CAUSE_BYTES of lab/kernel/search/slow_start.h, without the NUL
@@ -30,13 +31,14 @@ class Cca(Strict):
 
     name: str
     label: Annotated[str, Field(min_length=1)]
+    transport: Literal["tcp", "quic"] = "tcp"
     algorithm: Annotated[str, Field(pattern=ALGORITHM)]
     module: str | None = None
     params: dict[str, int] = {}
     allocates_bytes: Annotated[int, Field(ge=0)] = 0
     sysctls: dict[SysctlName, str] = {}
     qdisc: Literal["fq"] | None = None
-    module_digest: str | None = None  # of a module that is not the lab's own: what `--resume` compares
+    module_digest: str | None = None  # of a module that is not the lab's own, or of lab-quic: what `--resume` compares
     depends: list[str] = []  # modules that such a module needs loaded before
     reports_exit: bool = False
     slow_start_exit: Annotated[str, Field(pattern=CAUSE)]
@@ -46,6 +48,12 @@ class Cca(Strict):
     marker: str
     linestyle: str
 
+    @model_validator(mode="after")
+    def _has_no_part_in_the_kernel(self) -> "Cca":
+        if self.transport == "quic" and (self.module or self.params or self.sysctls or self.qdisc):
+            raise ValueError("a sender over QUIC without module, params, sysctls and qdisc")
+        return self
+
     @property
     def exit_causes(self) -> dict[str, str]:
         """Return this sender's names of the causes that the watching module reports."""
@@ -54,31 +62,48 @@ class Cca(Strict):
 
 
 def load_ccas() -> dict[str, Cca]:
-    """Read every stanza of cca.yml, by name; no two look alike."""
-    stanzas = _stanzas()
-    free = looks(())
+    """Read every stanza of cca.yml, by name: the senders over TCP; no two look alike."""
+    ccas = _load(CCAS, ())
+    _refuse_likeness(ccas, CCAS)
+    return ccas
+
+
+def load_quic() -> dict[str, Cca]:
+    """Read every stanza of quic.yml, by name: the senders over QUIC; none looks like another, or one over TCP."""
+    tcp = load_ccas()
+    quic = _load(QUIC, tcp.values())
+    for name, cca in quic.items():
+        if name in tcp or cca.transport != "quic":
+            rule = "another name: lab/cca.yml has it" if name in tcp else "given with transport: quic"
+            raise field_error(shown(QUIC), "name", name, rule)
+    _refuse_likeness(tcp | quic, QUIC)
+    return quic
+
+
+def _load(file: Path, taken: Iterable[Cca]) -> dict[str, Cca]:
+    stanzas = _stanzas(file)
+    free = looks(taken)
     labels = _labels(stanzas)
     ccas = {}
     for name, stanza in stanzas.items():
         look = {} if "marker" in stanza else next(free)
-        ccas[name] = parse(Cca, {"name": name, **look, **_label(name, stanza, labels), **stanza}, CCAS)
-    _refuse_likeness(ccas)
+        ccas[name] = parse(Cca, {"name": name, **look, **_label(name, stanza, labels, file), **stanza}, file)
     return ccas
 
 
 @cache
 def cca_names() -> list[str]:
-    """Return the names of cca.yml, in its order: that of the senders in every table and figure."""
-    return list(_stanzas())
+    """Return the names of cca.yml and quic.yml, in their order: that of the senders in every table and figure."""
+    return [*_stanzas(CCAS), *_stanzas(QUIC)]
 
 
-def _stanzas() -> dict[str, Stanza]:
-    stanzas = read_yaml(CCAS)
+def _stanzas(file: Path) -> dict[str, Stanza]:
+    stanzas = read_yaml(file)
     if not isinstance(stanzas, dict):
-        raise field_error(shown(CCAS), "content", stanzas, "one stanza per sender")
+        raise field_error(shown(file), "content", stanzas, "one stanza per sender")
     for name, stanza in stanzas.items():
         if not isinstance(stanza, dict):
-            raise field_error(shown(CCAS), name, stanza, "a stanza with label, algorithm and slow_start_exit")
+            raise field_error(shown(file), name, stanza, "a stanza with label, algorithm and slow_start_exit")
     return stanzas
 
 
@@ -88,14 +113,14 @@ def _labels(stanzas: dict[str, Stanza]) -> dict[str, str]:
     return {str(stanza.get("slow_start_exit")): stanza["exit_label"] for stanza in labelled}
 
 
-def _label(name: str, stanza: Stanza, labels: dict[str, str]) -> Stanza:
+def _label(name: str, stanza: Stanza, labels: dict[str, str], file: Path) -> Stanza:
     """Return the label of a stanza's exit cause; UserError where no stanza has one, as for a misspelt cause."""
     cause = stanza.get("slow_start_exit")
     if cause is None:  # refused as a missing field
         return {}
     if str(cause) not in labels:
         rule = f"a cause that has an exit_label: {', '.join(sorted(labels))}"
-        raise field_error(shown(CCAS), f"{name}.slow_start_exit", cause, rule)
+        raise field_error(shown(file), f"{name}.slow_start_exit", cause, rule)
     return {"exit_label": labels[str(cause)]}
 
 
@@ -117,16 +142,19 @@ def looks(taken: Iterable[Cca]) -> Iterator[Stanza]:
             yield look
 
 
-def _refuse_likeness(ccas: dict[str, Cca]) -> None:
+def _refuse_likeness(ccas: dict[str, Cca], file: Path) -> None:
     first: dict[tuple[str, str], str] = {}
     for name, cca in ccas.items():
         like = first.setdefault((cca.marker, cca.linestyle), name)
         if like != name:
             rule = f"another marker or line style: {like} has the same"
-            raise field_error(shown(CCAS), f"{name}.marker", cca.marker, rule)
+            raise field_error(shown(file), f"{name}.marker", cca.marker, rule)
 
 
 def load_cca(name: str, named_in: str, field: str, known: Mapping[str, Cca] | None = None) -> Cca:
-    """Return one sender that a file names; `known` holds the senders to choose from instead of those of cca.yml."""
+    """Return one sender that a file names; `known` holds the senders to choose from instead of the lab's."""
     senders, kind = (load_ccas(), "sender of lab/cca.yml") if known is None else (known, "sender")
-    return senders[choose(kind, name, sorted(senders), named_in, field)]
+    if known is None and name not in senders:
+        senders, kind = {**senders, **load_quic()}, "sender of lab/cca.yml or lab/quic.yml"
+    names = sorted(senders, key=lambda each: (senders[each].transport != "tcp", each))
+    return senders[choose(kind, name, names, named_in, field)]

@@ -4,6 +4,7 @@
 import csv
 import json
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -168,6 +169,11 @@ def test_a_killed_comparison_does_not_go_on_with_another_sender(killed: Path, tm
     assert line.endswith("must be absent, as it is now: run without --resume")
 
 
+def again(*more: str) -> str:
+    """Return the command that goes on, as the lab states it."""
+    return shlex.join(["lab", *OPTIONS, *more, "--resume"])
+
+
 def test_ctrl_c_names_the_command_that_goes_on(tmp_path: Path) -> None:
     results = tmp_path / "results"
     process = start(results, *OPTIONS, "--jobs", "1")
@@ -175,14 +181,16 @@ def test_ctrl_c_names_the_command_that_goes_on(tmp_path: Path) -> None:
     press_ctrl_c(process)
     _, errors = process.communicate()
     assert status_of(process) == 130
-    assert errors.strip() == "interrupted: stored trials are whole; go on with 'lab compare --resume'"
+    resumed = again("--jobs", "1")
+    assert errors.strip() == f"interrupted: stored trials are whole; go on with '{resumed}'"
     assert running_on(results) == []
 
 
 def test_a_budget_that_is_used_up_ends_the_trials_and_says_so(tmp_path: Path) -> None:
     done = lab(tmp_path / "results", *OPTIONS, "--budget-minutes", "0.001", "--jobs", "1")
     assert done.returncode == 0, done.stderr
-    assert "the budget of 0.001 min is used: 'lab compare --resume' goes on in " in done.stdout
+    resumed = again("--budget-minutes", "0.001", "--jobs", "1")
+    assert f"the budget of 0.001 min is used: '{resumed}' goes on in " in " ".join(done.stdout.split())
     stored = list((tmp_path / "results").glob("compare-*/*/trials/[!.]*/trial.json"))
     assert len(stored) == 1
     assert "unfinished" in (folder_of(tmp_path / "results") / "compare.html").read_text()

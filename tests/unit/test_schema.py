@@ -48,7 +48,10 @@ def test_a_scenario_may_be_a_file_anywhere(tmp_path: Path) -> None:
     [
         ({"duration_s": 0}, "mine.yml: duration_s=0: must be greater than or equal to 1"),
         ({"trials": -1}, "mine.yml: trials=-1: must be greater than or equal to 1"),
-        ({"ccas": ["search", "vegaz"]}, "mine.yml: ccas=vegaz: must be a known sender of lab/cca.yml: bbr, bic"),
+        (
+            {"ccas": ["search", "vegaz"]},
+            "mine.yml: ccas=vegaz: must be a known sender of lab/cca.yml or lab/quic.yml: bbr, bic",
+        ),
         ({"ccas": ["cubic", "cubic"]}, "must be a list that names each sender once"),
         ({"profile": "mars"}, "mine.yml: profile=mars: must be a known profile of trace-profiles/: 5g-driving, "),
         ({"topology": "ring"}, "mine.yml: topology=ring: must be a known topology: dumbbell, parking-lot, path"),

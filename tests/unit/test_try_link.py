@@ -37,7 +37,10 @@ def refusal(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str])
     [
         ("", "must name a scenario (see 'lab list'), or --profile and --cca"),
         ("--profile no-such --cca cubic", "profile=no-such: must be a known profile of trace-profiles/: "),
-        ("--profile geo-viasat --cca cubic,no-such", "cca=no-such: must be a known sender of lab/cca.yml: "),
+        (
+            "--profile geo-viasat --cca cubic,no-such",
+            "cca=no-such: must be a known sender of lab/cca.yml or lab/quic.yml: ",
+        ),
         (
             "--profile geo-viasat --cca cubic,cubic",
             "ccas=['cubic', 'cubic']: must be a list that names each sender once",

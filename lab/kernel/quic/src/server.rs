@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//! The sender: serves one download, of as many bytes as its client asks for.
+
+use std::io::Write;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use quinn_proto::{Dir, Event, ServerConfig, StreamEvent, StreamId, WriteError};
+
+use crate::clock::Clock;
+use crate::controller::Factory;
+use crate::log::Log;
+use crate::peer::{Peer, ended, transport};
+use crate::tls;
+use crate::udp::Udp;
+use crate::{ENDLESS, REQUEST_BYTES, Options};
+
+const CHUNK_BYTES: usize = 1 << 20;
+
+struct Download {
+    stream: StreamId,
+    asked: Vec<u8>,
+    left: Option<u64>, // bytes to write; None: not known yet
+}
+
+/// Serve one connection to its end.
+pub fn serve(options: &Options) -> Result<(), String> {
+    let clock = Clock::new();
+    let log = Log::create(&options.log).map_err(|error| format!("{}: {error}", options.log))?;
+    let factory = Factory { name: options.controller.clone(), clock, log: log.clone() };
+    factory.check()?;
+    let mut shared = transport(&clock, options.datagram_bytes, &options.qlog).map_err(|error| error.to_string())?;
+    shared.congestion_controller_factory(Arc::new(factory));
+    let crypto = tls::server(options.key).map_err(|error| error.to_string())?;
+    let mut config = ServerConfig::with_crypto(Arc::new(crypto));
+    config.transport_config(Arc::new(shared)).migration(false);
+    let udp = Udp::bind(options.port).map_err(|error| format!("port={}: {error}", options.port))?;
+    let mut peer = Peer::new(udp, clock, Some(Arc::new(config)));
+    println!("listening");
+    std::io::stdout().flush().map_err(|error| error.to_string())?;
+    let done = run(&mut peer, &log);
+    log.flush();
+    done
+}
+
+fn run(peer: &mut Peer, log: &Log) -> Result<(), String> {
+    let zeros = Bytes::from(vec![0u8; CHUNK_BYTES]);
+    let (mut download, mut lost_pkts) = (None, 0);
+    while !ended() {
+        let now = peer.clock.now();
+        let mut taken = Vec::new();
+        while peer.udp.receive(|from, datagram| taken.push((from, datagram.to_vec()))).map_err(|e| e.to_string())? {}
+        for (from, datagram) in &taken {
+            peer.take(now, *from, datagram)?;
+        }
+        peer.turn(now);
+        while let Some(event) = peer.event() {
+            match event {
+                Event::Stream(StreamEvent::Opened { dir: Dir::Bi }) => download = opened(peer),
+                Event::ConnectionLost { reason } => {
+                    return if download.is_some() { Ok(()) } else { Err(reason.to_string()) };
+                }
+                _ => {}
+            }
+        }
+        if let Some(download) = &mut download {
+            write(peer, download, &zeros)?;
+        }
+        peer.send(now, |_| {}).map_err(|error| error.to_string())?;
+        if let Some((_, connection)) = &peer.connection {
+            let lost = connection.stats().path.lost_packets;
+            if lost > lost_pkts {
+                log.line(format_args!("lost\t{}\t{}", peer.clock.ns(now), lost - lost_pkts));
+                lost_pkts = lost;
+            }
+        }
+        peer.wait(now, None);
+    }
+    Ok(())
+}
+
+fn opened(peer: &mut Peer) -> Option<Download> {
+    let (_, connection) = peer.connection.as_mut()?;
+    let stream = connection.streams().accept(Dir::Bi)?;
+    Some(Download { stream, asked: Vec::new(), left: None })
+}
+
+/// Read the request, then write as much as the send window takes: data wait for the congestion window, never the reverse.
+fn write(peer: &mut Peer, download: &mut Download, zeros: &Bytes) -> Result<(), String> {
+    let Some((_, connection)) = peer.connection.as_mut() else { return Ok(()) };
+    if download.left.is_none() {
+        let mut source = connection.recv_stream(download.stream);
+        if let Ok(mut chunks) = source.read(true) {
+            while let Ok(Some(chunk)) = chunks.next(REQUEST_BYTES) {
+                download.asked.extend_from_slice(&chunk.bytes);
+            }
+            let _ = chunks.finalize();
+        }
+        let Ok(asked) = <[u8; REQUEST_BYTES]>::try_from(download.asked.as_slice()) else { return Ok(()) };
+        download.left = Some(u64::from_be_bytes(asked));
+    }
+    let mut sink = connection.send_stream(download.stream);
+    while let Some(left) = download.left.filter(|left| *left > 0) {
+        let some = if left == ENDLESS { zeros.clone() } else { zeros.slice(..zeros.len().min(left as usize)) };
+        match sink.write_chunks(&mut [some]) {
+            Ok(written) if left != ENDLESS => download.left = Some(left - written.bytes as u64),
+            Ok(_) => {}
+            Err(WriteError::Blocked) => return Ok(()),
+            Err(error) => return Err(error.to_string()),
+        }
+        if download.left == Some(0) {
+            sink.finish().map_err(|error| error.to_string())?;
+        }
+    }
+    Ok(())
+}

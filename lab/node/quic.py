@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A trial whose download runs over QUIC: lab-quic's two ends stand where iperf3's do, all else is that of any trial.
+
+Both ends write what they see into the trial's folder: a log for the tables, and quinn's own qlog.
+"""
+
+import json
+import struct
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lab.node import download, flow, trial
+from lab.node.arrival import Arrival
+from lab.node.namespace import entered
+from lab.node.netns import interfaces
+from lab.node.tools import NodeError
+
+if TYPE_CHECKING:
+    from lab.node.plan import FlowPlan, Plan
+    from lab.node.record import Iperf3Outcome
+
+UDP = 17
+NO_IPERF3 = "none: the download ran over QUIC"
+MARGIN_BYTES = 100  # by which a datagram that holds the handshake's end is smaller than a full one
+
+
+def run_trial(plan: "Plan", folder: Path) -> None:
+    """Execute a plan whose download runs over QUIC."""
+    trial.run_trial(plan, folder, partial(served, folder=folder), partial(begun, folder=folder))
+
+
+@contextmanager
+def served(request: "FlowPlan", folder: Path) -> Iterator[None]:
+    """Serve one download while the block runs."""
+    argv = [*_program(request, folder), "serve", *_options(request, folder, "server")]
+    argv.append(f"controller={request['algorithm']}")
+    with entered(request["sender"]):
+        process = subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    try:
+        assert process.stdout
+        first = process.stdout.readline()
+        if first != "listening\n":
+            raise NodeError(first.strip() or "lab-quic: server does not listen")
+        yield
+    finally:
+        flow.stop_process(process)
+
+
+@contextmanager
+def begun(plan: "Plan", request: "FlowPlan", _far: object = None, *, folder: Path) -> Iterator["QuicDownload"]:
+    """Begin the download; its client does not outlive the block."""
+    node = request["receiver"]
+    address = plan["addresses"][request["sender"]]
+    argv = [*_program(request, folder), "get", address, *_options(request, folder, "client")]
+    argv += [f"seconds={request['duration_s']}", f"bytes={request.get('size_bytes', 0)}"]
+    arrival = FirstDatagram(node, interfaces(plan["topology"], node)[0], request)
+    try:
+        client = flow.Client(argv, node)
+        try:
+            yield QuicDownload(request, client, arrival)
+        finally:
+            client.stop()
+    finally:
+        arrival.close()
+
+
+def _program(request: "FlowPlan", folder: Path) -> list[str]:
+    return [str(folder / request["quic"]["program"])]
+
+
+def _options(request: "FlowPlan", folder: Path, end: str) -> list[str]:
+    size = f"datagram_bytes={request['quic']['datagram_bytes']}"
+    return [f"port={request['port']}", size, f"log={folder / end}.rows", f"qlog={folder / end}.qlog"]
+
+
+class FirstDatagram(Arrival):
+    """Watches for the first datagram of data: one behind the handshake's long headers, and full unless all is small."""
+
+    def __init__(self, node: str, dev: str, request: "FlowPlan") -> None:
+        super().__init__(node, dev, request["port"])
+        full_bytes = request["quic"]["datagram_bytes"] - MARGIN_BYTES
+        self.least_bytes = min(full_bytes, request.get("size_bytes", full_bytes))
+
+    def is_data(self, packet: bytes) -> bool:
+        """Return whether an IPv4 packet is a datagram of data from the server (RFC 9000, section 17)."""
+        begin = (packet[0] & 0xF) * 4 if packet else 0
+        if len(packet) <= begin + 8 or begin < 20 or packet[9] != UDP:
+            return False
+        source, _, length = struct.unpack_from("!HHH", packet, begin)
+        long_header = packet[begin + 8] & 0x80
+        return source == self.port and not long_header and length - 8 >= self.least_bytes
+
+
+class QuicDownload(download.Download):
+    """A download over QUIC under way."""
+
+    tool = "lab-quic"
+
+    def sent_again_pkts(self) -> int:
+        """Return 0: no kernel retransmits here. The server's log counts the packets that it declared lost."""
+        return 0
+
+    def refuse(self, printed: str) -> None:
+        """Raise NodeError with the reason for which the client ended."""
+        raise NodeError(printed.strip().splitlines()[-1] if printed.strip() else f"{self.tool}: no output")
+
+    def outcome(self, printed: str, *, whole: bool, finished: bool) -> "Iperf3Outcome":
+        """Return that there is no iperf3; NodeError where the client failed or ended before the download was whole."""
+        if finished:
+            try:
+                received = json.loads(printed)
+            except ValueError:
+                self.refuse(printed)
+            if not whole and not received["bytes"]:
+                raise NodeError(f"{self.tool}: ended without any data")
+        return {"iperf3": None, "iperf3_error": NO_IPERF3}

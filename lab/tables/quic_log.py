@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The logs of lab-quic's two ends (lab/kernel/quic/src): a line a row, its kind first, times of CLOCK_MONOTONIC."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from lab.base.errors import UserError
+from lab.base.plain_file import GIGABYTE, read_plain
+from lab.tables import acks, exits
+from lab.tables.columns import schema
+from lab.tables.downloads import FLOW
+
+WINDOW_BYTES = 1 << 30  # of the client for the stream (peer.rs)
+NO_THRESHOLD = (1 << 64) - 1
+COMPARED, LEFT = 7, 8  # enum search_verdict of lab/kernel/search/search_core.h, from COMPARED on
+FIELDS = {
+    "got": ("t_ns", "bytes"),
+    "piece": ("offset", "new_bytes"),
+    "sent": ("t_ns", "bytes"),
+    "ack": (
+        "t_ns",
+        "window",
+        "ssthresh",
+        "srtt_ns",
+        "rtt_us",
+        "una",
+        "delivered",
+        "sent",
+        "in_flight",
+        "limited",
+    ),
+    "bin": (
+        "t_ns",
+        "window",
+        "ssthresh",
+        "bin",
+        "rtt_us",
+        "bin_us",
+        "curr",
+        "prev",
+        "norm_permille",
+        "verdict",
+    ),
+    "exit": ("t_ns", "window", "ssthresh", "rtt_us", "cause"),
+    "lost": ("t_ns", "pkts"),
+}
+Server = dict[str, pl.DataFrame]
+
+
+@dataclass(frozen=True)
+class ClientLog:
+    """Datagrams that the client got, the new pieces of the stream in them, and datagrams that it sent.
+
+    `got_before` is how many it had got by then, the one with the piece included.
+    """
+
+    got: pl.DataFrame
+    pieces: pl.DataFrame
+    sent: pl.DataFrame
+
+
+def read_client(file: Path) -> ClientLog:
+    """Read a client's log."""
+    lines = _lines(file)
+    lines = lines.with_columns(got_before=(pl.col("kind") == "got").cum_sum().cast(pl.Int64))
+    pieces, sent = (_rows(lines, kind, file, "got_before") for kind in ("piece", "sent"))
+    return ClientLog(_rows(lines, "got", file), pieces, sent)
+
+
+def read_server(file: Path) -> Server:
+    """Read a server's log: a table for each kind of line."""
+    lines = _lines(file)
+    return {kind: _rows(lines, kind, file) for kind in ("ack", "bin", "exit", "lost")}
+
+
+def _lines(file: Path) -> pl.DataFrame:
+    text = read_plain(file, 4 * GIGABYTE).decode(errors="replace")
+    whole = text[: text.rfind("\n") + 1].splitlines()  # a killed end may leave half a line
+    kind, _, rest = zip(*(line.partition("\t") for line in whole), strict=True) if whole else ((), (), ())
+    return pl.DataFrame({"kind": kind, "rest": rest}, schema={"kind": pl.String, "rest": pl.String})
+
+
+def _rows(lines: pl.DataFrame, kind: str, file: Path, *more: str) -> pl.DataFrame:
+    names = FIELDS[kind]
+    own = lines.filter(pl.col("kind") == kind)
+    fields = own["rest"].str.split_exact("\t", len(names) - 1).struct.unnest()
+    fields.columns = list(names)
+    table = fields.with_columns(_typed(name) for name in names).with_columns(own[name] for name in more)
+    if any(table[name].null_count() for name in names):
+        raise UserError(f"{file}: {kind}: must have {len(names)} fields, whole numbers but for a cause")
+    return table
+
+
+def _typed(name: str) -> pl.Expr:
+    if name == "cause":
+        return pl.col(name)
+    return pl.col(name).cast(pl.UInt64 if name == "ssthresh" else pl.Int64, strict=False)
+
+
+@dataclass(frozen=True)
+class Clock:
+    """Brings a server's log to the trial's time and units: windows in packets of a full datagram."""
+
+    start_ns: int
+    packet_bytes: int
+
+    def _base(self) -> list[pl.Expr]:
+        window = pl.col("window") // self.packet_bytes
+        threshold = pl.when(pl.col("ssthresh") < NO_THRESHOLD).then(pl.col("ssthresh") // self.packet_bytes)
+        return [*self._when(), window.alias("cwnd_pkts"), threshold.alias("ssthresh_pkts")]
+
+    def _when(self) -> list[pl.Expr]:
+        return [((pl.col("t_ns") - self.start_ns) / 1e9).alias("t_s"), pl.lit(FLOW, pl.UInt8).alias("flow")]
+
+    def ack_table(self, server: Server) -> pl.DataFrame:
+        """One row per ACK frame that acknowledged data, with the connection as it was before it took the frame in."""
+        return (
+            server["ack"]
+            .select(
+                *self._base(),
+                srtt_ms=pl.col("srtt_ns") / 1e6,
+                snd_una_bytes=pl.col("una") + 1,
+                snd_nxt_bytes=pl.col("sent") + 1,
+                snd_wnd_bytes=pl.lit(WINDOW_BYTES),
+            )
+            .cast(schema(acks.ACKS))
+        )
+
+    def loss_table(self, server: Server) -> pl.DataFrame:
+        """One row per packet declared lost."""
+        rows = server["lost"].select(*self._when(), state=pl.lit("established"), pkts=pl.col("pkts"))
+        return rows.select(pl.exclude("pkts").repeat_by("pkts").explode()).drop_nulls().cast(schema(acks.RETRANSMITS))
+
+    def bin_table(self, server: Server) -> pl.DataFrame:
+        """One row per bin of SEARCH."""
+        enough = pl.col("verdict") >= COMPARED
+        return (
+            server["bin"]
+            .select(
+                *self._base(),
+                bin="bin",
+                rtt_ms=pl.col("rtt_us") / 1e3,
+                bin_ms=pl.col("bin_us") / 1e3,
+                curr_delv_bytes=pl.when(enough).then("curr"),
+                prev_delv_bytes=pl.when(enough).then("prev"),
+                norm_pct=pl.when(enough).then(pl.col("norm_permille") / 10),
+                exit=pl.col("verdict") == LEFT,
+            )
+            .select(*exits.BINS)
+            .cast(schema(exits.BINS))
+        )
+
+    def exit_table(self, server: Server) -> pl.DataFrame:
+        """One row: the end of the first slow start; none where it did not end."""
+        rtt_ms = pl.when(pl.col("rtt_us") > 0).then(pl.col("rtt_us") / 1e3)
+        return server["exit"].select(*self._base(), rtt_ms=rtt_ms, cause="cause").head(1).cast(schema(exits.EXITS))
