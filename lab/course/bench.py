@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lab.backends import boot, guest_code
+from lab.backends.own_trees import virtual_tree
 from lab.backends.records import TrialError
 from lab.backends.virtual import Virtual
 from lab.base import paths
@@ -14,7 +15,6 @@ from lab.base.cache import held
 from lab.base.errors import UserError
 from lab.kernel.own.build import OwnModule, build_own
 from lab.kernel.own.source import OwnSource
-from lab.kernel.own.tree import virtual_tree
 from lab.kernel.own.where import Where
 from lab.node.plan import Plan
 from lab.runs.experiment import Experiment, digest, specification
