@@ -11,6 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
+LOOK_AGAIN_S = 0.1  # Ctrl-C is taken when a wait ends: a library may have the kernel go on with it (SA_RESTART)
 KILL_AGAIN_S = 0.1  # a thread may go on to its next program
 Given = TypeVar("Given")
 Result = TypeVar("Result")
@@ -53,6 +54,10 @@ def map_in_threads(function: Callable[[Given], Result], inputs: Sequence[Given])
     with ThreadPoolExecutor(max(len(inputs), 1)) as pool:
         futures = [pool.submit(function, each) for each in inputs]
         try:
+            while wait(futures, LOOK_AGAIN_S).not_done:
+                for each in futures:
+                    if each.done():
+                        each.result()
             return [each.result() for each in futures]
         except BaseException:
             for each in futures:
