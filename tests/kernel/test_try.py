@@ -55,7 +55,8 @@ def test_ctrl_c_leaves_nothing_and_names_the_command_that_goes_on(tmp_path: Path
     press_ctrl_c(process)
     _, errors = process.communicate()
     assert status_of(process) == 130
-    assert f"go on with 'lab try {tmp_path}/own.c --resume'" in errors
+    resumed = shlex.join(["lab", "try", str(tmp_path / "own.c"), *OPTIONS, "--resume"])
+    assert f"go on with '{resumed}'" in errors
     assert running_on(results) == []
 
 
