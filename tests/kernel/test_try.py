@@ -2,6 +2,7 @@
 """`lab try`: a module of one's own from its source to the page, and what goes wrong on the way."""
 
 import csv
+import shlex
 from pathlib import Path
 
 import pytest
