@@ -23,6 +23,7 @@ LOCK = "requirements.lock"
 EXTRAS = ("install", "analysis")  # the `lab` command, and the notebooks that `lab page` and `lab reproduce` execute
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
 PLATFORMS = ("manylinux_2_28_x86_64", "manylinux_2_27_x86_64", "manylinux_2_17_x86_64", "manylinux2014_x86_64")
+MOST_NAME = 90  # of a tar header's 100 bytes, with the folder before it
 VIA = re.compile(r"# via(.*)|#   (.*)")
 
 
@@ -50,7 +51,15 @@ def download(python: str, folder: Path) -> list[Path]:
     if done.returncode:
         lines = [line for line in done.stderr.splitlines() if line.startswith("ERROR")] or [done.stderr]
         raise UserError(f"pip: {lines[-1]}: wheels need the package index: leave out --with wheels")
-    return sorted(folder.iterdir())
+    return sorted(_shortened(file) for file in folder.iterdir())
+
+
+def _shortened(file: Path) -> Path:
+    """Rename a wheel whose set of platform tags is too long for a tar header: each tag of the set is true of it."""
+    if len(file.name) <= MOST_NAME:
+        return file
+    rest, _, platforms = file.stem.rpartition("-")
+    return file.rename(file.with_name(f"{rest}-{platforms.partition('.')[0]}.whl"))
 
 
 def running(python: str) -> list[Pin]:

@@ -15,7 +15,7 @@ from lab.bundle import make as making
 from lab.bundle.content import recorded_digests, recording_folders
 from lab.bundle.make import make
 from lab.bundle.use import use
-from lab.bundle.wheels import running
+from lab.bundle.wheels import _shortened, running
 from lab.commands.doctor import examine
 from lab.images import image
 from lab.kernel import build
@@ -166,6 +166,16 @@ def test_wheels_are_those_that_running_needs() -> None:
     assert not {"pytest", "distributed", "selenium", "ansible-core"} & pins.keys()
     assert all(pin.hashes for pin in pins.values())
     assert pins["numpy"].line != {pin.name: pin for pin in running("3.11")}["numpy"].line
+
+
+def test_a_wheel_of_many_platforms_has_a_name_that_a_tar_header_holds(tmp_path: Path) -> None:
+    tags = "manylinux2014_x86_64.manylinux_2_17_x86_64.manylinux_2_28_x86_64"
+    long, short = (tmp_path / f"{name}-3.5.2-cp311-cp311-{tags}.whl" for name in ("charset_normalizer", "idna"))
+    for file in (long, short):
+        file.write_text("a wheel")
+    assert _shortened(long).name == "charset_normalizer-3.5.2-cp311-cp311-manylinux2014_x86_64.whl"
+    assert _shortened(long.with_name("charset_normalizer-3.5.2-cp311-cp311-manylinux2014_x86_64.whl")).is_file()
+    assert _shortened(short) == short
 
 
 def test_doctor_misses_no_tool_that_only_builds(bundle: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
