@@ -170,7 +170,8 @@ def test_wheels_are_those_that_running_needs() -> None:
 
 def test_a_wheel_of_many_platforms_has_a_name_that_a_tar_header_holds(tmp_path: Path) -> None:
     tags = "manylinux2014_x86_64.manylinux_2_17_x86_64.manylinux_2_28_x86_64"
-    long, short = (tmp_path / f"{name}-3.5.2-cp311-cp311-{tags}.whl" for name in ("charset_normalizer", "idna"))
+    long = tmp_path / f"charset_normalizer-3.5.2-cp311-cp311-{tags}.whl"
+    short = tmp_path / "idna-3.11-py3-none-any.whl"
     for file in (long, short):
         file.write_text("a wheel")
     assert _shortened(long).name == "charset_normalizer-3.5.2-cp311-cp311-manylinux2014_x86_64.whl"
