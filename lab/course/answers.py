@@ -6,17 +6,17 @@ The notebook is read as text. None of its code is executed: a literal is parsed,
 
 import ast
 import json
-import math
 from collections.abc import Mapping
-from pathlib import Path
 
 from lab.base.errors import UserError, field_error
 from lab.course.submission import Submission
-from lab.schema.yaml_loader import load_text
+from lab.schema.load import parse_yaml
 
 FILE, NOTEBOOK, TAG = "answers.yml", "notebook.ipynb", "answers"
 MOST_LITERAL_CHARS = 20_000
-NOTEBOOK_RULE = f"a notebook with one cell of the tag '{TAG}' that holds answers = {{...}}: numbers, texts and lists"
+MOST_NUMBER = 1e300  # a larger integer is no float
+ANSWERS = "answers = {...}: numbers, texts and lists, each name once"
+NOTEBOOK_RULE = f"a notebook with one cell of the tag '{TAG}' that holds {ANSWERS}"
 Value = bool | int | float | str | list[object] | None
 
 
@@ -29,7 +29,7 @@ class Answers:
     def number(self, name: str) -> float:
         """Return a finite number."""
         value = self._given(name)
-        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= MOST_NUMBER:
             raise field_error(self.file, name, value, "a number")
         return float(value)
 
@@ -71,12 +71,7 @@ def read_answers(submission: Submission) -> Answers:
 
 
 def _of_yaml(text: str) -> Mapping[str, object]:
-    try:
-        content = load_text(text)
-    except Exception as error:  # whatever YAML and its bounds refuse
-        problem = getattr(error, "problem", None) or type(error).__name__
-        mark = getattr(error, "problem_mark", None)
-        raise UserError(f"{FILE}:{mark.line + 1 if mark else 1}: {problem}: must be YAML") from None
+    content = parse_yaml(text, FILE)
     if not isinstance(content, dict):
         raise UserError(f"{FILE}: must be answers by name")
     return content
@@ -97,14 +92,13 @@ def _of_notebook(text: str) -> Mapping[str, object]:
 def _literal(source: str) -> Mapping[str, object]:
     """Parse `answers = {...}` without running it."""
     try:
-        (statement,) = ast.parse(source, str(Path(NOTEBOOK))).body
-        assert isinstance(statement, ast.Assign)
-        (target,) = statement.targets
-        assert isinstance(target, ast.Name)
-        assert target.id == TAG
-        values = ast.literal_eval(statement.value)
-        assert isinstance(values, dict)
-        assert all(isinstance(name, str) for name in values)
-    except (AssertionError, ValueError, SyntaxError, RecursionError, MemoryError):
+        match ast.parse(source).body:
+            case [ast.Assign(targets=[ast.Name(id=name)], value=ast.Dict() as literal)] if name == TAG:
+                values = ast.literal_eval(literal)
+            case _:
+                raise ValueError
+        if len(values) != len(literal.keys) or not all(isinstance(name, str) for name in values):
+            raise ValueError  # a name that stands twice, or is no text
+    except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
         raise UserError(f"{NOTEBOOK}: must be {NOTEBOOK_RULE}") from None
     return dict(values)

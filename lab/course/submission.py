@@ -9,8 +9,7 @@ from lab.course import archive
 from lab.course.archive import Entry
 from lab.course.assignment import STUDENT, Assignment
 from lab.course.seeds import ID, public_seed, require_id
-from lab.schema.load import Strict, parse
-from lab.schema.yaml_loader import load_text
+from lab.schema.load import Strict, parse, parse_yaml
 
 STUDENT_BYTES = 10_000
 MOST_FAULTS = 20
@@ -100,8 +99,8 @@ def _student(path: Path, assignment: Assignment, known: str | None, own: bytes |
 
 def _read_student(content: bytes) -> StudentFile:
     try:
-        loaded = load_text(content.decode("utf-8"))
-    except Exception:  # whatever YAML and its bounds refuse
+        loaded = parse_yaml(content.decode("utf-8"), STUDENT)
+    except (UnicodeDecodeError, UserError):
         raise UserError(f"{STUDENT}: must be YAML with student and seed, as it was given") from None
     read = parse(StudentFile, loaded, Path(STUDENT))
     require_id(read.student, STUDENT)

@@ -27,10 +27,9 @@ from lab.links.recorded import Series
 from lab.runs.experiment import Experiment
 from lab.runs.own.senders import Passed, own_senders
 from lab.schema.cca import Cca, load_cca
-from lab.schema.load import parse
+from lab.schema.load import parse, parse_yaml
 from lab.schema.scenario import Scenario
 from lab.schema.topology import load_topology
-from lab.schema.yaml_loader import load_text
 
 COMMAND_LINE = "check"
 OWN = "own"
@@ -134,14 +133,7 @@ class Work:
 
     def own_link(self, name: str) -> Profile:
         """Return a link that the student handed in: numbers and models, no recording, no other profile."""
-        try:
-            content = load_text(self.source(name))
-        except UserError:
-            raise
-        except Exception as error:  # whatever YAML and its bounds refuse
-            mark = getattr(error, "problem_mark", None)
-            problem = getattr(error, "problem", None) or type(error).__name__
-            raise UserError(f"{name}:{mark.line + 1 if mark else 1}: {problem}: must be YAML") from None
+        content = parse_yaml(self.source(name), name)
         if isinstance(content, dict) and "extends" in content:
             raise field_error(name, "extends", content["extends"], "left out: state every field")
         profile = parse(Profile, content, Path(name))

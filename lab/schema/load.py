@@ -34,18 +34,23 @@ Model = TypeVar("Model", bound=BaseModel)
 def read_yaml(file: Path) -> Any:
     """Read a YAML file; UserError names the line where it is not YAML."""
     try:
-        return deepcopy(_parsed(read_plain(file, MOST_BYTES).decode("utf-8")))
+        text = read_plain(file, MOST_BYTES).decode("utf-8")
     except OSError as error:
         raise UserError(f"{shown(file)}: {error.strerror}: must be a readable file") from None
     except UnicodeDecodeError:
         raise UserError(f"{shown(file)}: must be UTF-8 text") from None
+    return parse_yaml(text, shown(file))
+
+
+def parse_yaml(text: str, name: str) -> Any:
+    """Parse the YAML text of a file; UserError names the line where it is not YAML."""
+    try:
+        return deepcopy(_parsed(text))
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = f" line {mark.line + 1}" if mark else ""
         problem = getattr(error, "problem", None) or getattr(error, "reason", error)
-        raise UserError(
-            f"{shown(file)}:{line} {problem}{'' if 'must ' in str(problem) else ': must be YAML'}"
-        ) from None
+        raise UserError(f"{name}:{line} {problem}{'' if 'must ' in str(problem) else ': must be YAML'}") from None
 
 
 @lru_cache(maxsize=128)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The assignments are whole: what a student gets, what a teacher gets, and notebooks that agree with themselves."""
 
+import difflib
 import re
 from pathlib import Path
 
@@ -8,6 +9,7 @@ import jupytext
 import pytest
 import yaml
 
+from lab.base.paths import REPO
 from lab.course.answers import read_answers
 from lab.course.assignment import Assignment, assignments, load_assignment
 from lab.course.rehearse import EXPECTED, MISTAKES, Expected
@@ -87,3 +89,13 @@ def test_a_notebook_ends_in_the_cell_that_the_grader_reads(file: Path) -> None:
     names = set(read_answers(submission).values)
     mistake = file.parents[1] / "teacher" / "mistakes" / "capacity-at-the-first-loss" / "answers.yml"
     assert names == set(yaml.safe_load(mistake.read_text()))
+
+
+@pytest.mark.parametrize("file", ["3-write-an-exit-rule/{}/hystartpp.c", "6-your-own-rule/{}/rule.c"])
+def test_the_solution_is_the_starting_point_with_the_gaps_filled(file: str) -> None:
+    """What a student gets, and what full points are shown with, are one frame: only stand-ins of the gaps may go."""
+    start, solution = (
+        (REPO / "course" / file.format(part)).read_text().splitlines() for part in ("start", "teacher/solution")
+    )
+    gone = {line[2:].strip() for line in difflib.ndiff(start, solution) if line.startswith("- ")}
+    assert gone <= {"return acked_pkts;", "return false;"}

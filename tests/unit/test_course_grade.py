@@ -104,6 +104,8 @@ def test_answers_of_a_notebook_are_read_as_a_literal(tmp_path: Path, small: Assi
         notebook("answers = {'x': 1}", tags=()),
         notebook("answers = {'x': 1}", count=2),
         notebook("answers = {1: 1}"),
+        notebook("answers = {'x': 1, 'x': 2}"),
+        notebook("answers = {**{'x': 1}}"),
         notebook("answers = " + "(" * 9000 + ")" * 9000),
         notebook("answers = {'x': 10**10**10}"),
     ],
@@ -120,6 +122,8 @@ def test_a_notebook_that_fails_costs_its_points_in_one_line(tmp_path: Path, smal
     [
         ("x: [1\n", "answers.yml:"),
         ("x: yes\n", "answers.yml: x=True: must be a number"),
+        (f"x: 1{'0' * 400}\n", "answers.yml: x=1000"),
+        ("x: 1\nx: 2\n", "answers.yml: line 2 x: must stand once: the field is given twice"),
         ("x: .nan\n", "answers.yml: x=nan: must be a number"),
         ("y: 1\n", "answers.yml: x=: must be answered"),
         ("x: &a [*a]\n", "answers.yml:"),

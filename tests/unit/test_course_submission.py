@@ -85,6 +85,16 @@ def test_a_zip_bomb_is_refused_by_its_size(tmp_path: Path, small: Assignment) ->
     assert found.faults[0] == "own.c: bytes=50000000: must be at most 20000: it is not read"
 
 
+@pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_a_zip_of_another_method_loses_that_file_alone(tmp_path: Path, small: Assignment, method: int) -> None:
+    with zipfile.ZipFile(tmp_path / "in.zip", "w") as archive:
+        archive.writestr("answers.yml", "x: 1\n")
+        archive.writestr("own.c", "int x;\n" * 100, compress_type=method)
+    found = open_submission(tmp_path / "in.zip", small, "s1")
+    assert "own.c: must be stored or deflated in the zip: it is not read" in found.faults
+    assert found.text("answers.yml") == "x: 1\n"
+
+
 def test_a_zip_bomb_with_a_false_header_is_refused_too(tmp_path: Path, small: Assignment) -> None:
     file = zipped(tmp_path / "in.zip", {"own.c": bytes(5_000_000)})
     content = file.read_bytes()

@@ -18,6 +18,7 @@ def test_a_plain_congestion_control_passes() -> None:
 
 
 def test_words_in_comments_and_texts_are_no_assembler() -> None:
+    require_plain_source("int alternative_pkts; /* asm */\n", "own.c")
     require_plain_source('/* asm, ##, section */ // asm\nstatic char *a = "asm ## section";\n', "own.c")
 
 
@@ -27,6 +28,8 @@ def test_words_in_comments_and_texts_are_no_assembler() -> None:
         ("\n\nvoid f(void) { asm(\"\"); }\n", "own.c:3: asm: must be left out"),
         ("void f(void) { as\\\nm(\"\"); }\n", "asm: must be left out"),
         ("__asm__(\".incbin \\\"/etc/passwd\\\"\");\n", "__asm__: must be left out"),
+        ("void f(void) { asm_inline(\"\"); }\n", "asm_inline: must be left out"),
+        ("void f(void) { alternative (\"\", \"\", 1); }\n", "alternative: must be left out"),
         ("#define a(x, y) x %:%: y\n", "%:%:: must be left out"),
         ("#include </etc/passwd>\n", "include=</etc/passwd>: must be a header of linux/ or net/"),
         ("#include MACRO\n", "include=MACRO: must be a header"),

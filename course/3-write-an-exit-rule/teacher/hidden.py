@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Hidden checks of assignment 3: the public links drawn anew, and links that no student has seen."""
+"""Hidden checks of assignment 3: the public links with other seeds, and links that no student has seen."""
 
 from lab.course.assignment import sibling
 from lab.course.marks import Marks
