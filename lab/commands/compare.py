@@ -11,6 +11,7 @@ from rich.console import Console
 from lab.backends.backend import Site
 from lab.base import paths, sandbox_mode
 from lab.base.errors import UserError, field_error, going_on
+from lab.runs.own.bpf_module import with_bpf_module
 from lab.commands.prepare import prepare
 from lab.commands.progress import BOOT_S, TrialBar
 from lab.commands.quic import over_quic
@@ -81,7 +82,8 @@ def compare_known(chosen: Chosen, course: Course, options: RunOptions, console: 
     visitors = visiting(chosen.names)
     comparison = fetched(chosen.comparison(visitors.senders), console)
     built, virtual = visitors.built(prepare(Recipe(), console), console)
-    senders, virtual = over_quic({**comparison.senders, **built}, virtual, console)
+    senders, virtual = with_bpf_module({**comparison.senders, **built}, virtual)
+    senders, virtual = over_quic(senders, virtual, console)
     comparison = replace(comparison, senders=senders)
     compare(comparison, replace(course, reports=course.reports and not chosen.quick), virtual.site, options, console)
 
