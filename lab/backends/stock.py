@@ -5,16 +5,15 @@ Its files are those of image bpf-stock; the job's files come in a second archive
 """
 
 import hashlib
-import io
 import os
 import shlex
 import shutil
-import stat
 import subprocess
 import tarfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from lab.backends.cpio import Entry, write_archive
 from lab.base import paths
 from lab.base.cache import publish, use
 from lab.base.errors import UserError
@@ -39,13 +38,14 @@ INIT = """#!/bin/sh
 export PATH=/usr/sbin:/usr/bin:/sbin:/bin
 mkdir -p /proc /sys /dev /run /tmp
 mount -t proc proc /proc; mount -t sysfs sys /sys; mount -t devtmpfs dev /dev; mount -t tmpfs run /run
+exec </dev/console >/dev/console 2>&1
 ip link set lo up
 export PYTHONPATH=/job PYTHONDONTWRITEBYTECODE=1
 mkdir /job/results && cd /job
 ( {commands} ) >output 2>&1
 echo $? >status
 stty -F /dev/ttyS1 raw -echo
-tar -c output status results >/dev/ttyS1
+tar -c output status results | cat >/dev/ttyS1
 sync
 busybox poweroff -f
 """
@@ -64,7 +64,7 @@ def run_stock(files: Mapping[str, Path], *jobs: tuple[str, ...]) -> dict[str, by
         initrd, back = scratch / "initrd", scratch / "back.tar"
         with initrd.open("wb") as stream, _base(root).open("rb") as base:
             shutil.copyfileobj(base, stream)
-            _write_archive(stream, _job(files, jobs))
+            write_archive(stream, _job(files, jobs))
         options = ["-m", str(MEMORY_MB), "-kernel", str(kernel), "-initrd", str(initrd)]
         lines = ["-serial", f"file:{scratch / 'console'}", "-serial", f"file:{back}"]
         argv = ["nice", "-n", "19", QEMU, *MACHINE, *options, "-append", "console=ttyS0 panic=-1", *lines]
@@ -101,7 +101,7 @@ def _base(root: Path) -> Path:
     with publish(folder) as draft:
         if draft:
             with (draft / ARCHIVE).open("wb") as stream:
-                _write_archive(stream, _tree(root))
+                write_archive(stream, _tree(root))
     use(folder)
     return folder / ARCHIVE
 
@@ -110,7 +110,7 @@ def _digest(root: Path) -> str:
     return hashlib.sha256(repr((root.parent.name, LEFT_OUT, MODULES)).encode()).hexdigest()[:16]
 
 
-def _tree(root: Path) -> Iterator[tuple[str, Path]]:
+def _tree(root: Path) -> Iterator[Entry]:
     for folder, names, files in os.walk(root):
         here = Path(folder).relative_to(root)
         names[:] = [name for name in names if str(here / name) not in LEFT_OUT]
@@ -118,7 +118,7 @@ def _tree(root: Path) -> Iterator[tuple[str, Path]]:
     yield from _modules(root)
 
 
-def _modules(root: Path) -> Iterator[tuple[str, Path]]:
+def _modules(root: Path) -> Iterator[Entry]:
     """List the few modules that are needed, with those they need, and what modprobe reads."""
     (folder,) = (root / "usr/lib/modules").iterdir()
     needs = dict(line.split(":", 1) for line in (folder / "modules.dep").read_text().splitlines())
@@ -129,7 +129,7 @@ def _modules(root: Path) -> Iterator[tuple[str, Path]]:
     yield from ((str(path.relative_to(root)), path) for path in [*sorted(parents), *kept])
 
 
-def _job(files: Mapping[str, Path], jobs: Sequence[tuple[str, ...]]) -> Iterator[tuple[str, Path | bytes]]:
+def _job(files: Mapping[str, Path], jobs: Sequence[tuple[str, ...]]) -> Iterator[Entry]:
     commands = " && ".join(f"python3 -m {shlex.join(words)}" for words in jobs)
     yield "init", INIT.format(commands=commands).encode()
     yield JOB, paths.LAB
@@ -138,27 +138,3 @@ def _job(files: Mapping[str, Path], jobs: Sequence[tuple[str, ...]]) -> Iterator
     yield f"{JOB}/lab/node", paths.LAB / "node"
     yield from ((f"{JOB}/lab/node/{file.name}", file) for file in sorted((paths.LAB / "node").glob("*.py")))
     yield from ((f"{JOB}/{name}", file) for name, file in files.items())
-
-
-def _write_archive(stream: io.BufferedWriter, entries: Iterator[tuple[str, Path | bytes]]) -> None:
-    """Write entries in cpio's newc form, which the kernel unpacks at boot (buffer-format.rst); all belong to root."""
-    for number, (name, source) in enumerate(entries, start=1):
-        if isinstance(source, bytes):
-            mode, content = stat.S_IFREG | 0o755, source
-        else:
-            mode = source.lstat().st_mode
-            content = b"" if stat.S_ISDIR(mode) else _content(source)
-        _write_entry(stream, name, number, mode, content)
-    _write_entry(stream, "TRAILER!!!", 0, 0, b"")
-
-
-def _content(source: Path) -> bytes:
-    return os.fsencode(os.readlink(source)) if source.is_symlink() else source.read_bytes()
-
-
-def _write_entry(stream: io.BufferedWriter, name: str, number: int, mode: int, content: bytes) -> None:
-    called = os.fsencode(name) + b"\0"
-    fields = (number, mode, 0, 0, 1, 0, len(content), 0, 0, 0, 0, len(called), 0)
-    head = b"070701" + b"".join(b"%08X" % field for field in fields) + called
-    for part in (head, content):
-        stream.write(part + bytes(-len(part) % 4))

@@ -11,7 +11,6 @@ from rich.console import Console
 from lab.backends.backend import Site
 from lab.base import paths, sandbox_mode
 from lab.base.errors import UserError, field_error, going_on
-from lab.runs.own.bpf_module import with_bpf_module
 from lab.commands.prepare import prepare
 from lab.commands.progress import BOOT_S, TrialBar
 from lab.commands.quic import over_quic
@@ -27,6 +26,7 @@ from lab.kernel.recipe import Recipe
 from lab.report.compare.write import Written, write, write_reports
 from lab.runs.link_kinds import COMMAND_LINE, Link, links
 from lab.runs.options import RunOptions
+from lab.runs.own.bpf_module import with_bpf_module
 from lab.runs.recordings import unfetched
 from lab.schema.cca import Cca
 

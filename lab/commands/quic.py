@@ -11,10 +11,10 @@ from rich.console import Console
 
 from lab.backends.virtual import Virtual
 from lab.base.errors import field_error
-from lab.runs.own.bpf_module import with_bpf_module
 from lab.kernel.bpf.module import MODULE
 from lab.kernel.quic import build
 from lab.runs.experiment import Experiment
+from lab.runs.own.bpf_module import with_bpf_module
 from lab.schema.cca import Cca
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-app = typer.Typer(no_args_is_help=True, help="Senders that others wrote; and SEARCH as BPF, loaded into the running kernel.")
+app = typer.Typer(no_args_is_help=True, help="Senders of others; and SEARCH as BPF, loaded into the running kernel.")
 console = Console(highlight=False)
 
 

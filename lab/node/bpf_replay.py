@@ -41,6 +41,11 @@ class Program:
         self._content = ctypes.create_string_buffer(BATCH_BYTES)
         self._key = ctypes.c_uint32(0)
 
+    def close(self) -> None:
+        """Let go of the program, which the kernel then forgets."""
+        for number in (self._program, self._batch):
+            os.close(number)
+
     def decisions(self, rows: Sequence[Row]) -> list[list[int]]:
         """Return the decisions on a stream, up to the first exit."""
         found: list[list[int]] = []
@@ -96,7 +101,11 @@ def held(program: Path, bpftool: list[str]) -> Iterator[Program]:
     pins = MOUNT / f"search-lab-{os.getpid()}"
     try:
         run(*bpftool, "prog", "loadall", str(program), str(pins), "pinmaps", str(pins))
-        yield Program(pins)
+        kernel = Program(pins)
+        try:
+            yield kernel
+        finally:
+            kernel.close()
     finally:
         for pin in pins.glob("*"):
             pin.unlink()

@@ -110,7 +110,7 @@ def _load(file: Path, taken: Iterable[Cca]) -> dict[str, Cca]:
 
 @cache
 def cca_names() -> list[str]:
-    """Return the names of cca.yml, quic.yml and bpf.yml, in their order: that of the senders in every table and figure."""
+    """Return the names of cca.yml, quic.yml and bpf.yml: the order of the senders in every table and figure."""
     return [*_stanzas(CCAS), *_stanzas(QUIC), *_stanzas(BPF)]
 
 

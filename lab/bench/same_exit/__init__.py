@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Do core, modules, QUIC and BPF leave slow start on the same ACK of recorded streams?"""
+"""Core, modules, QUIC and BPF on the same recorded ACKs: who leaves slow start on which one."""

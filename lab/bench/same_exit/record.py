@@ -8,8 +8,8 @@ from pathlib import Path
 from lab.backends.virtual import Virtual
 from lab.base.scratch import scratch_folder
 from lab.bench.same_exit.stream import ACK, BIN, recorded, save
-from lab.runs.own.bpf_module import with_bpf_module
 from lab.runs.experiment import Experiment
+from lab.runs.own.bpf_module import with_bpf_module
 from lab.runs.trial import Job, prepare
 from lab.runs.try_link import try_link
 from lab.tables.exits import EXIT_EVENT
@@ -40,11 +40,12 @@ def record(folder: Path, virtual: Virtual, trials: int = TRIALS) -> Iterator[Pat
             for sender in SENDERS:
                 file = folder / f"{link}-{number:03}-{sender}.npz"
                 if not file.exists():
-                    _record(experiment, virtual, sender, number, file)
+                    record_one(experiment, virtual, sender, number, file)
                 yield file
 
 
-def _record(experiment: Experiment, virtual: Virtual, sender: str, number: int, file: Path) -> None:
+def record_one(experiment: Experiment, virtual: Virtual, sender: str, number: int, file: Path) -> None:
+    """Run a trial and write its stream."""
     ccas, backend = with_bpf_module(experiment.ccas, virtual)
     with scratch_folder() as scratch:
         job = Job(replace(experiment, ccas=ccas), sender, number, scratch, backend)

@@ -62,7 +62,11 @@ def bpftool(root: Path) -> list[str]:
 
 
 def _root() -> Path:
-    root = image.ensure(IMAGE).root
+    return require_tools(image.ensure(IMAGE).root)
+
+
+def require_tools(root: Path) -> Path:
+    """Return the root of the image; UserError where a tool is not in it."""
     for tool in (CLANG, BPFTOOL):
         if not (root / tool).exists():
             raise UserError(f"{root / tool}: must be there: remove {root.parent}, and run again")

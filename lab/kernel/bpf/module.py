@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The source of SEARCH as BPF, to be compiled as a module: the same file over another header, with the core next to it."""
+"""The source of SEARCH as BPF, to be compiled as a module: the same file over another header, and the core."""
 
 from pathlib import Path
 

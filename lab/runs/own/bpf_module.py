@@ -13,7 +13,7 @@ from lab.schema.cca import Cca
 
 
 def with_bpf_module(senders: Mapping[str, Cca], virtual: Virtual) -> tuple[dict[str, Cca], Virtual]:
-    """Return the senders and the virtual kernel with the module of those that need it; nothing is built without them."""
+    """Return the senders and the virtual kernel with the module, which is built if one of them needs it."""
     names = [name for name, sender in senders.items() if sender.module == MODULE]
     if not names:
         return dict(senders), virtual
