@@ -19,9 +19,10 @@ from typing import IO
 
 from lab.base.errors import UserError, field_error
 from lab.base.plain_text import cut, escaped
+from lab.course import zip_directory
 
 MOST_ARCHIVE_BYTES = 64 << 20
-MOST_UNPACKED_BYTES = 128 << 20  # of a tar, which is read from its begin to its end
+MOST_UNPACKED_BYTES = 128 << 20  # of a tar, which is read from its begin to its end; of all wanted files together
 MOST_ENTRIES, MOST_DEPTH = 10_000, 4
 NAME_CHARS = 120
 FORMS = "a folder, .zip or .tar.gz"
@@ -66,7 +67,7 @@ def _archive(path: Path, sizes: Sizes) -> list[Found]:
         stream.seek(0)
         try:
             if begin == b"PK":
-                with zipfile.ZipFile(stream) as archive:
+                with zip_directory.opened(path) as archive:
                     return _bounded(_zip(archive, sizes))
             unpacked = stream if begin != GZIP else io.BytesIO(_unpacked(path, stream))
             with tarfile.open(fileobj=unpacked, mode="r:") as tar:
@@ -85,13 +86,18 @@ def _unpacked(path: Path, stream: IO[bytes]) -> bytes:
 
 
 def _bounded(found: Iterator[Found | None]) -> list[Found]:
-    """Collect what is found, and end at the most entries that a submission may have."""
+    """Collect what is found, and end at the most entries, or bytes of wanted files, that a submission may have."""
     kept: list[Found] = []
+    held_bytes = 0
     for count, each in enumerate(found, 1):
         if each is not None:
             kept.append(each)
+        held_bytes += len(each.content) if isinstance(each, Entry) else 0
         if count >= MOST_ENTRIES:
             kept.append(f"entries: must be at most {MOST_ENTRIES}: the rest is not read")
+            break
+        if held_bytes > MOST_UNPACKED_BYTES:
+            kept.append(f"bytes: must be at most {MOST_UNPACKED_BYTES} in all: the rest is not read")
             break
     return kept
 
