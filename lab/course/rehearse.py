@@ -58,15 +58,20 @@ class Case:
 
 def cases(assignment: Assignment, bench: Bench, update: bool = False) -> list[Case]:
     """Return the solution, the start and each mistake of an assignment."""
+    return [Case(assignment.folder, name, bench, update) for name in case_names(assignment)]
+
+
+def case_names(assignment: Assignment) -> list[str]:
+    """Name the solution, the start and each mistake."""
     mistakes = sorted(file.parent.name for file in (assignment.folder / TEACHER / MISTAKES).glob(f"*/{EXPECTED}"))
-    return [Case(assignment.folder, name, bench, update) for name in (SOLUTION, START, *mistakes)]
+    return [SOLUTION, START, *mistakes]
 
 
 def rehearse(case: Case) -> list[str]:
     """Grade a case; returns a line for each point in which the grade differs from what is expected."""
     assignment = load_assignment(case.assignment)
     where = f"{shown(assignment.folder)}: {case.name}"
-    graded = grade(assignment, _submission(assignment, case.name), case.bench, KEY)
+    graded = grade(assignment, submission(assignment, case.name), case.bench, KEY)
     faults = [f"{where}: {row.check.id}: {row.marks.reason}" for row in graded.rows if row.broken]
     if case.name == SOLUTION:
         return faults + [f"{where}: {fault}" for fault in (*_not_full(graded), *_other_bytes(graded, case.update))]
@@ -115,8 +120,8 @@ def _differences(graded: Grade, expected: Expected) -> Iterator[str]:
         yield f"total={shown_points(graded.points)}: must be {expected.total:g}"
 
 
-def _submission(assignment: Assignment, name: str) -> Submission:
-    """Return a case as a submission."""
+def submission(assignment: Assignment, name: str) -> Submission:
+    """Return the submission of a case."""
     teacher = assignment.folder / TEACHER
     if name in (SOLUTION, START):
         return _handed_in(assignment, teacher / SOLUTION if name == SOLUTION else assignment.folder / START)

@@ -124,12 +124,11 @@ def test_a_zip_of_so_many_files_as_are_read_is_not_refused(tmp_path: Path, small
     assert "own.c: must be handed in" in open_submission(tmp_path / "in.zip", small, "s1").faults
 
 
-def test_wanted_files_are_read_up_to_their_bound_in_all(
-    tmp_path: Path, small: Assignment, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_wanted_files_are_read_up_to_their_bound_in_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Ten thousand notebooks of 4 MB each are 40 MB as a zip."""
     monkeypatch.setattr(archive, "MOST_UNPACKED_BYTES", 50_000)
-    found = archive.read(zipped(tmp_path / "in.zip", {f"{n}/own.c": bytes(20_000) for n in range(9)}), {"own.c": 20_000})
+    file = zipped(tmp_path / "in.zip", {f"{number}/own.c": bytes(20_000) for number in range(9)})
+    found = archive.read(file, {"own.c": 20_000})
     assert len(found) == 4
     assert found[-1] == "bytes: must be at most 50000 in all: the rest is not read"
 
