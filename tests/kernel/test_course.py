@@ -127,8 +127,8 @@ def test_a_flood_of_messages_costs_nothing_but_the_log(third: Assignment, trials
 def test_an_exit_that_was_read_off_a_fellows_page_has_no_points(third: Assignment, trials: Bench) -> None:
     start = (third.folder / "start" / "hystartpp.c").read_text()
     assert start.count(STAYS) == 1
-    found = marks(third, trials, start.replace(STAYS, AT_1000), "deep", "deep_anew")
-    assert points(found) == {"deep": 0, "deep_anew": 0}
+    found = marks(third, trials, start.replace(STAYS, AT_1000), "deep", "deep_other_seed")
+    assert points(found) == {"deep": 0, "deep_other_seed": 0}
 
 
 def test_a_grade_is_the_same_without_bubblewrap(
