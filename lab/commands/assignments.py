@@ -80,7 +80,7 @@ def _bundle(file: Path) -> str:
 
     from lab.bundle.make import make
 
-    make(file, True, ".".join(platform.python_version_tuple()[:2]))
+    make(file, True, ".".join(platform.python_version_tuple()[:2]), jupyter=True)
     return f"{file}: {file.stat().st_size / 1e6:.0f} MB: for students without network (docs/bundle.md)"
 
 

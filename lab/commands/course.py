@@ -44,9 +44,9 @@ def make(
     ),
     assignments: Names = None,
     key: KeyFile = None,
-    bundle: Annotated[bool, typer.Option("--bundle", help="Also the offline bundle, with recordings and wheels.")] = (
-        False
-    ),
+    bundle: Annotated[
+        bool, typer.Option("--bundle", help="Also the offline bundle, with recordings, wheels and JupyterLab.")
+    ] = (False),
 ) -> None:
     """Write students' folders, the lab without solutions, the graders of a grading service, and the seeds.
 
