@@ -20,7 +20,7 @@ def make(
         str,
         typer.Option(
             "--with",
-            help="recordings (whose licence allows it), wheels, jupyter (wheels and JupyterLab): a comma between.",
+            help="recordings (whose licence allows it), wheels, jupyter (more wheels): a comma between.",
         ),
     ] = "",
     python: Annotated[str | None, typer.Option(help="Python of the wheels; default: this one's version.")] = None,

@@ -46,7 +46,7 @@ def make(
     key: KeyFile = None,
     bundle: Annotated[
         bool, typer.Option("--bundle", help="Also the offline bundle, with recordings, wheels and JupyterLab.")
-    ] = (False),
+    ] = False,
 ) -> None:
     """Write students' folders, the lab without solutions, the graders of a grading service, and the seeds.
 
