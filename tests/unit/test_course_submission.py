@@ -61,6 +61,18 @@ def test_a_tar_with_a_link_loses_the_link_alone(tmp_path: Path, small: Assignmen
     assert found.student == "s2"
 
 
+def test_what_the_lab_writes_into_a_students_folder_is_no_part_of_it(tmp_path: Path, small: Assignment) -> None:
+    folder = handed_in(tmp_path / "in", own__c=OWN.decode())
+    (folder / "results" / "try-geo" / "run-1").mkdir(parents=True)
+    (folder / "results" / "try-geo" / "latest").symlink_to("run-1")
+    (folder / "results" / "own.c").write_text("// not mine")
+    as_tar = tarred(tmp_path / "in.tar.gz", {"x/own.c": OWN, "x/results/own.c": b""}, {"x/results/latest": "run-1"})
+    as_zip = zipped(tmp_path / "in.zip", {"own.c": OWN, "grade/own.c": b"", "results/latest": (b"run-1", LINK)})
+    for submission in (folder, as_tar, as_zip):
+        found = open_submission(submission, small, "s1")
+        assert (found.files, found.faults) == ({"own.c": OWN}, [])
+
+
 def test_a_link_and_a_pipe_in_a_folder_are_not_opened(tmp_path: Path, small: Assignment) -> None:
     folder = handed_in(tmp_path / "in")
     secret = tmp_path / "secret"
