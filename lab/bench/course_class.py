@@ -19,8 +19,9 @@ from lab.base.errors import UserError
 from lab.base.scratch import scratch_folder
 from lab.bench.measured import Figure, store
 from lab.course.assignment import STUDENT, Assignment, find_assignment
-from lab.course.rehearse import SOLUTION, case_names, submission
+from lab.course.rehearse import case_names, submission
 from lab.course.seeds import make_key
+from lab.course.solved import SOLUTION
 from lab.course.submission import student_file
 from lab.course.whole_class import TABLE
 

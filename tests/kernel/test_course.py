@@ -11,6 +11,7 @@ from lab.course.assignment import HIDDEN_PART, PUBLIC, Assignment, find_assignme
 from lab.course.bench import Bench
 from lab.course.grade import Row, marked
 from lab.course.rehearse import KEY, Case
+from lab.course.solved import SOLUTION
 from lab.course.submission import Submission
 from lab.course.work import Work
 from lab.images.image import Image
@@ -76,7 +77,7 @@ def points(found: dict[str, Row]) -> dict[str, float]:
 
 
 def test_the_solution_has_all_points(third: Assignment, trials: Bench) -> None:
-    assert rehearse.rehearse(Case(third.folder, rehearse.SOLUTION, trials)) == []
+    assert rehearse.rehearse(Case(third.folder, SOLUTION, trials)) == []
 
 
 def test_a_mistake_gets_its_points_and_is_named(third: Assignment, trials: Bench) -> None:
