@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`python -m lab.bench.course_start`: a student's first minutes, from the unpacked archive to the first figure.
 
-The lab, the bundle and the folder are those of `lab course make --bundle`; home and cache are empty, and no package index
-can be reached. The notebook's cells are executed one after the other, as a student would.
+The lab, the bundle and the folder are those of `lab course make --bundle`; home and cache are empty, and no package
+index can be reached. The notebook's cells are executed one after the other, as a student would.
 """
 
 import os
