@@ -15,13 +15,14 @@ from lab.base.paths import REPO
 from lab.course import make, rehearse
 from lab.course.assignment import find_assignment, sibling
 from lab.course.bench import Bench
-from lab.course.rehearse import Case
+from lab.course.rehearse import Case, solutions
+from lab.course.solved import SOLUTION
 from lab.images.image import Image
 from lab.judge.search_replay import EXIT, STAY, SearchParams, replay_bins
 from lab.kernel.build import Kernel
 
 CASES = [
-    *((number, rehearse.SOLUTION) for number in "1245"),
+    *((number, SOLUTION) for number in "1245"),
     ("1", "capacity-at-the-first-loss"),
     ("2", "both-predict-the-same"),
     ("4", "interpolation-forward"),
@@ -44,6 +45,13 @@ def test_a_submission_gets_the_points_and_the_feedback_that_its_teacher_states(
     trials: Bench, number: str, case: str
 ) -> None:
     assert rehearse.rehearse(Case(find_assignment(number).folder, case, trials)) == []
+
+
+@pytest.mark.parametrize("number", "126")
+def test_another_student_gets_all_points_for_the_answers_of_their_own_draws(trials: Bench, number: str) -> None:
+    """The answers of these assignments follow from the student's ID; `lab course check --students 10` takes ten."""
+    (other,) = solutions(find_assignment(number), trials, 1)
+    assert rehearse.rehearse(other) == []
 
 
 @pytest.mark.parametrize("seed", range(10))
