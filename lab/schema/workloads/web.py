@@ -53,7 +53,7 @@ def size_bytes(rng: np.random.Generator, mean: float, sd: float, least: int, mos
 
 def embedded_objects(rng: np.random.Generator) -> int:
     """Sample how many objects a page has beside its main one."""
-    return int(min(PARETO_SCALE * (1 + rng.pareto(PARETO_SHAPE)), PARETO_MOST)) - PARETO_SCALE
+    return round(min(PARETO_SCALE * (1 + rng.pareto(PARETO_SHAPE)), PARETO_MOST)) - PARETO_SCALE
 
 
 WORKLOAD = Web
