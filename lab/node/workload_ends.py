@@ -69,8 +69,8 @@ class Server:
         poll = select.poll()
         while True:
             poll.register(self.data, select.POLLIN | (select.POLLOUT if self.pending_bytes else 0))
+            self._sample()  # after what was written: a socket with data to send is not idle
             ready = poll.poll(None if self._is_idle() else SAMPLE_MS)
-            self._sample()
             if ready and ready[0][1] & ~select.POLLOUT and not self._read():
                 return
             self._write()
