@@ -72,6 +72,7 @@ class Server:
             self._sample()  # after what was written: a socket with data to send is not idle
             ready = poll.poll(None if self._is_idle() else SAMPLE_MS)
             if ready and ready[0][1] & ~select.POLLOUT and not self._read():
+                self._sample()
                 return
             self._write()
 
