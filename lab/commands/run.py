@@ -25,7 +25,7 @@ from lab.kernel import build
 from lab.kernel.build import Kernel
 from lab.kernel.recipe import Recipe
 from lab.links.tc_alone import REPLAY
-from lab.runs import find_run
+from lab.runs import find_run, requesting
 from lab.runs.execute import Executed, OpenRun, execute
 from lab.runs.experiment import Experiment, load_experiment, shaped_by
 from lab.runs.options import RunOptions
@@ -91,6 +91,7 @@ def run(request: Request, where: Where, options: RunOptions, resume: bool, conso
             executed = _execute(experiment, backend.site, options, resume, console)
         else:
             refuse_real_time(experiment, choice.backend)
+            requesting.refuse_real_time(experiment, choice.backend)
             kernel = build.find()
             options = _one_at_a_time(choice, options)
             with _real_site(choice, experiment, console) as site:

@@ -20,8 +20,8 @@ from lab.tables.run_json import Requested
 EXPLANATIONS = ("counterfactuals", "open")  # fields of a claim, written after the run
 NO_TRIAL = ("campaign",)  # fields of a scenario
 ADDED = ("exit_label", "exit_enters_cwr")  # fields of a sender that stored runs of before lack
-# Fields of a sender that a run stores only with another value.
-UNSET: list[tuple[str, Any]] = [("module_digest", None), ("depends", []), ("transport", "tcp")]
+# Fields of a sender or scenario that count in a digest only with another value.
+UNSET: list[tuple[str, Any]] = [("module_digest", None), ("depends", []), ("transport", "tcp"), ("workload", None)]
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ def assemble(
     for published in scenario.published:
         load_cca(published.cca, file, "published.cca", senders)
     rival = load_cca(scenario.rival, file, "rival", senders) if scenario.rival else None
-    _refuse_quic_beside_a_rival(scenario, [*ccas.values(), *([rival] if rival else [])], file)
+    _refuse_quic(scenario, [*ccas.values(), *([rival] if rival else [])], file)
     topology = load_topology(scenario.topology, file)
     if rival and len(topology.rivals) != 2:
         raise field_error(file, "topology", scenario.topology, "one with lab.rival-sender and lab.rival-receiver")
@@ -67,11 +67,12 @@ def assemble(
     return Experiment(name, scenario, load_profile(scenario.profile, file), topology, ccas, rival)
 
 
-def _refuse_quic_beside_a_rival(scenario: Scenario, senders: list[Cca], file: str) -> None:
-    """Refuse a second download, which runs over TCP, beside one over QUIC."""
+def _refuse_quic(scenario: Scenario, senders: list[Cca], file: str) -> None:
+    """Refuse QUIC next to a second download or in a workload: both run over TCP."""
     quic = [sender.name for sender in senders if sender.transport == "quic"]
-    if scenario.rival and quic:
-        raise field_error(file, "rival", scenario.rival, f"left out with a sender over QUIC ({quic[0]})")
+    for field, value in (("rival", scenario.rival), ("workload", (scenario.workload or {}).get("kind"))):
+        if value and quic:
+            raise field_error(file, field, value, f"left out with a sender over QUIC ({quic[0]})")
 
 
 def shaped_by(experiment: Experiment, shaper: str) -> Experiment:

@@ -14,7 +14,7 @@ from lab.links.shapes import shapes
 from lab.links.tc_alone import NETEM
 from lab.node import plan
 from lab.node.plan import FlowPlan, Module, Plan
-from lab.runs import over_quic, settings, sizes
+from lab.runs import over_quic, requesting, settings, sizes
 from lab.runs.experiment import Experiment
 from lab.runs.idle_path import probed_ways
 from lab.schema.cca import Cca
@@ -99,6 +99,8 @@ def make_plan(experiment: Experiment, cca: Cca, drawn: Draw) -> Plan:
     }
     if cca.transport == "quic":
         plan = over_quic.planned(plan, route_mtu_bytes(experiment))
+    if scenario.workload:
+        plan = requesting.planned(plan, experiment, link)
     return plan | {"shaper": "netem"} if experiment.shaper == NETEM else plan
 
 
