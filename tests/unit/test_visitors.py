@@ -12,9 +12,8 @@ from lab.bundle.content import recording_folders
 from lab.commands.visitors import visiting
 from lab.kernel.visitors.fetch import chosen, fetch, folder_of, is_fetched
 from lab.kernel.visitors.source import visitor_source
-from lab.runs.own.visitors import visitor_senders
 from lab.schema.cca import cca_names, load_ccas
-from lab.schema.visitor import load_visitors
+from lab.schema.visitor import load_visitors, visitor_senders
 from lab.traces.candidates import Mirror
 from tests.command import lab, refused
 from tests.origins import serving
@@ -81,6 +80,10 @@ def test_no_visitor_has_the_name_of_a_sender_of_the_labs(own: Path) -> None:
             {"files": {"mine.patch": {"path": "a", "bytes": 1, "sha256": "0" * 64}}, "edits": None},
             r"one \.c file, not 0",
         ),
+        ({"kernel": "6.1"}, r"kernel=6\.1: must be 'visitors'"),
+        ({"kernel": "visitors", "core_patches": ["core.patch"]}, r"whose core_patches name its files: core\.patch"),
+        ({"core_patches": ["mine.c"]}, r"with 'kernel: visitors', since core_patches change no other kernel"),
+        ({"module": "tcp_mine"}, r"a visitor without 'module': mine\.c is built"),
         ({"algorithm": "a_name_that_is_too_long"}, r"algorithm=a_name_that_is_too_long: must "),
     ],
 )
@@ -164,16 +167,13 @@ def test_a_visitor_becomes_a_sender_that_looks_like_no_other(mirror: Path) -> No
 
 def test_an_edit_makes_another_sender_for_resume(own: Path, mirror: Path) -> None:
     lines("mine", mirror=mirror)
-    before = visiting(["mine"]).senders["mine"].module_digest
+    before = visitor_source("mine", load_visitors()["mine"]).digest
     written(own, edits=None)
-    assert visiting(["mine"]).senders["mine"].module_digest != before
+    assert visitor_source("mine", load_visitors()["mine"]).digest != before
 
 
-def test_each_visitor_of_the_checkout_that_builds_makes_a_sender(mirror: Path) -> None:
-    lines("mine", mirror=mirror)
-    source = visitor_source("mine", load_visitors()["mine"])
-    visitors = {name: each for name, each in load_visitors().items() if not each.needs}
-    assert {*visitor_senders(visitors, dict.fromkeys(visitors, source))} == {*visitors}
+def test_each_visitor_of_the_checkout_makes_a_sender() -> None:
+    assert {*visitor_senders()} == {*load_visitors()}
 
 
 def test_a_comparison_names_the_command_that_fetches_a_visitor() -> None:
@@ -184,7 +184,7 @@ def test_a_comparison_names_the_command_that_fetches_a_visitor() -> None:
 
 def test_a_comparison_states_why_a_visitor_cannot_run(own: Path) -> None:
     written(own, needs="another kernel")
-    with pytest.raises(UserError, match="cca=mine: must be a visitor that the default kernel can run: needs another"):
+    with pytest.raises(UserError, match="cca=mine: must be a visitor that the lab builds: needs another"):
         visiting(["cubic", "mine"])
 
 
