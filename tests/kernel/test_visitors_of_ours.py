@@ -36,7 +36,7 @@ def fetched(folder: Path, monkeypatch: pytest.MonkeyPatch, content: str, **chang
     """Let a source be the visitor `mine`, and fetch it."""
     code = content.encode()
     files = {"mine.c": {"path": "mine.c", "bytes": len(code), "sha256": sha256(code)}}
-    written(folder / "visitors", files=files, edits=None, **changes)
+    written(folder / "visitors", "mine", files=files, edits=None, **changes)
     (folder / "mine.c").write_bytes(code)
     monkeypatch.setenv("LAB_VISITORS", str(folder / "visitors"))
     done = lab(folder / "results", "senders", "fetch", "mine", "--mirror", str(folder))
@@ -116,6 +116,7 @@ class TestOnTheKernelForVisitors:
             run_trial(Job(experiment, "cubic", 1, tmp_path / place / "cubic-001", backend))
         default, there = (Trial(tmp_path / place / "cubic-001") for place in ("default", "other"))
         assert "-visitors" not in default.meta["kernel"]
-        for table in ("packets", "acks"):
-            assert default.path.joinpath(f"{table}.parquet").stat().st_size
-            assert getattr(default, table).equals(getattr(there, table)), table
+        random = ("tsval", "tsecr")  # TCP's timestamps begin at a number that the kernel draws
+        assert default.packets.drop(random).equals(there.packets.drop(random))
+        assert default.packets.height > 1000
+        assert default.acks.equals(there.acks)
