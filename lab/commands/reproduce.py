@@ -73,8 +73,8 @@ def run_campaign(
     experiments, errors = load_campaign(names, quick)
     if names and errors:
         raise errors[0]
-    missing = fetch_for(experiments, mirror, console)
     visitors = [visitors_of(each, "virtual") for each in experiments]
+    missing = fetch_for(experiments, mirror, console)
     backend = prepare(Recipe(), console)
     for number, found in enumerate(visitors):
         experiments[number], backend = found.prepared(experiments[number], backend, console)

@@ -9,6 +9,7 @@ import yaml
 from rich.console import Console
 
 from lab.backends.virtual import find_built
+from lab.bundle.content import folders
 from lab.commands.visitors import visiting
 from lab.kernel.recipe import VISITORS, Recipe
 from lab.runs.trial import Job, run_trial
@@ -120,3 +121,10 @@ class TestOnTheKernelForVisitors:
         assert default.packets.drop(random).equals(there.packets.drop(random))
         assert default.packets.height > 1000
         assert default.acks.equals(there.acks)
+
+    def test_no_bundle_holds_it(self) -> None:
+        other = find_built(Recipe(VISITORS))
+        assert other
+        held = {folder.path for folder in folders(recordings=False)}
+        assert held
+        assert not held & {*other.kernel.folders}

@@ -11,13 +11,13 @@ from lab.base.errors import UserError
 from lab.bundle.content import recording_folders
 from lab.commands.visitors import visiting
 from lab.kernel.visitors.fetch import chosen, fetch, folder_of, is_fetched
-from lab.kernel.visitors.source import visitor_source
+from lab.kernel.visitors.source import visitor_recipe, visitor_source
 from lab.schema.cca import cca_names, load_ccas
 from lab.schema.visitor import load_visitors, visitor_senders
 from lab.traces.candidates import Mirror
 from tests.command import lab, refused
 from tests.origins import serving
-from tests.recordings import COMMIT
+from tests.recordings import COMMIT, sha256
 from tests.visitors import CONTENT, written
 
 
@@ -199,3 +199,40 @@ def test_the_list_shows_licence_state_slow_start_and_needs(own: Path, tmp_path: 
 def test_an_unknown_visitor_is_refused_with_the_known_ones(tmp_path: Path) -> None:
     line = refused(lab(tmp_path / "results", "senders", "fetch", "nobody"))
     assert line.startswith("command line: name=nobody: must be a known visitor: ")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("run", "compete-pcc", "--backend", "virtual"),
+        ("reproduce", "compete-pcc"),
+        ("compare", "--cca", "cubic,pcc_vivace"),
+    ],
+)
+def test_every_command_names_the_command_that_fetches_a_scenarios_visitor(
+    tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    line = refused(lab(tmp_path / "results", *words))
+    assert line == "command line: cca=pcc_vivace: must be fetched: run 'lab senders fetch pcc_vivace'"
+
+
+def test_a_visitor_runs_in_virtual_time_only(tmp_path: Path, mirror: Path) -> None:
+    lines("mine", mirror=mirror)
+    options = ("--profile", "wired-clean", "--cca", "mine", "--backend", "host")
+    line = refused(lab(tmp_path / "results", "run", *options))
+    assert line == "command line: backend=host: must be virtual: visitors (mine) run in the virtual kernel only"
+
+
+def test_a_visitors_patches_are_edited_too_and_make_a_kernel_of_its_own(own: Path, tmp_path: Path) -> None:
+    stored = {"core.patch": b"+old_api\n", "mine.c": CONTENT}
+    (tmp_path / "mirror").mkdir()
+    for name, content in stored.items():
+        (tmp_path / "mirror" / name).write_bytes(content)
+    files = {name: {"path": name, "bytes": len(each), "sha256": sha256(each)} for name, each in stored.items()}
+    edits = [{"file": "core.patch", "find": "old_api", "replace": "new_api", "why": "a test"}]
+    written(own, files=files, edits=edits, kernel="visitors", core_patches=["core.patch"])
+    lines("mine", mirror=tmp_path / "mirror")
+    recipe = visitor_recipe("mine", load_visitors()["mine"])
+    assert recipe
+    assert [(patch.name, patch.content) for patch in recipe.core_patches] == [("core.patch", b"+new_api\n")]
+    assert recipe.label == "Linux 6.12, 768 bytes per socket for a congestion control, core.patch"
