@@ -91,9 +91,13 @@ def load_visitors() -> dict[str, Visitor]:
 
 
 def visitor_senders() -> dict[str, Cca]:
-    """Return each visitor as a sender whose module is not built; none looks like another, or like one of the lab's."""
-    free = looks(load_ccas().values())
-    return {name: _sender(name, visitor, next(free)) for name, visitor in load_visitors().items()}
+    """Return each visitor as a sender whose module is not built; none looks like another, or like one of the lab's.
+
+    Those of LAB_VISITORS come last: they change no other's look, which is part of a sender's digest.
+    """
+    free, files = looks(load_ccas().values()), visitor_files()
+    known = sorted(load_visitors().items(), key=lambda each: files[each[0]].parent != VISITORS)
+    return {name: _sender(name, visitor, next(free)) for name, visitor in known}
 
 
 def load_sender(name: str, named_in: str, field: str, known: Mapping[str, Cca] | None = None) -> Cca:

@@ -165,6 +165,13 @@ def test_a_visitor_becomes_a_sender_that_looks_like_no_other(mirror: Path) -> No
     assert (sender.marker, sender.linestyle) not in {(each.marker, each.linestyle) for each in load_ccas().values()}
 
 
+def test_a_visitor_of_the_users_changes_no_look_of_the_checkouts(own: Path) -> None:
+    before = visitor_senders()
+    written(own, "a_first_by_name")
+    after = visitor_senders()
+    assert {name: after[name] for name in before if name != "mine"} == {n: before[n] for n in before if n != "mine"}
+
+
 def test_an_edit_makes_another_sender_for_resume(own: Path, mirror: Path) -> None:
     lines("mine", mirror=mirror)
     before = visitor_source("mine", load_visitors()["mine"]).digest
