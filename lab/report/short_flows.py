@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A workload on the page: how many exits were early, and what they cost, as a sentence and as a table."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean
 
 from lab.base.format import few, number
@@ -31,15 +31,29 @@ def unit_of(kind: str) -> str:
 
 
 def sentences(found: Sequence[Cost], labels: Mapping[str, str], unit: str) -> tuple[str, ...]:
-    """Answer which senders left early and what it cost, and how many connections never left slow start."""
+    """Answer which senders left early and what it cost, which differ, and how many connections never left."""
     flows = sum(len(cost.flows) for cost in found)
     if not flows:
         return ("No valid trial: this run has no answer.",)
     early = [_early(cost, labels, unit) for cost in found if cost.early]
     none = [labels[cost.cca] for cost in found if cost.flows and not cost.early]
     parts = [*early, *([f"no exit of {_listed(none)} was early"] if none else [])]
+    first = "; ".join(parts)
     stayed = flows - sum(cost.left for cost in found)
-    return (f"{'; '.join(parts)}.", f"{stayed} of {flows} connections never left slow start.")
+    return (
+        f"{first[0].upper()}{first[1:]}.",
+        *_separated(found, labels, unit),
+        f"{stayed} of {flows} connections never left slow start.",
+    )
+
+
+def _separated(found: Sequence[Cost], labels: Mapping[str, str], unit: str) -> Iterator[str]:
+    """Yield which senders differ from the reference, whether early or not; nothing without that reference."""
+    if not any(_compared(cost) for cost in found):
+        return
+    apart = [f"{labels[cost.cca]} ({_signed(cost.group_ms)} ms)" for cost in found if cost.separated]
+    by = f"by the time of a {unit}, after Holm's correction"
+    yield f"{_listed(apart) if apart else 'No sender'} separated from {labels[REFERENCE]} {by}."
 
 
 def _early(cost: Cost, labels: Mapping[str, str], unit: str) -> str:

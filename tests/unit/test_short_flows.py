@@ -95,12 +95,24 @@ def test_without_the_reference_there_is_the_best_sender_only() -> None:
 
 
 def test_the_page_answers_in_a_sentence() -> None:
-    first, second = short_flows.sentences(costs(flows(), list(LABELS), TRIALS), LABELS, "page")
+    first, second, third = short_flows.sentences(costs(flows(), list(LABELS), TRIALS), LABELS, "page")
     assert first == (
         "CUBIC left slow start early in 12 of 12 trials (+100 [+100 to +100] ms per page against never); "
         "no exit of SEARCH and never was early."
     )
-    assert second == "24 of 36 connections never left slow start."
+    assert second == (
+        "CUBIC (+100 [+100 to +100] ms) separated from never by the time of a page, after Holm's correction."
+    )
+    assert third == "24 of 36 connections never left slow start."
+
+
+def test_a_sender_that_costs_without_being_early_is_named_too() -> None:
+    late = [each if each.cca != "cubic" else flow("cubic", each.trial, 1.1 + each.trial) for each in flows()]
+    first, second, _ = short_flows.sentences(costs(late, list(LABELS), TRIALS), LABELS, "page")
+    assert first == "No exit of CUBIC, SEARCH and never was early."
+    assert second.startswith("CUBIC (+100 ")
+    none = [each for each in flows() if each.trial <= 3]
+    assert "No sender separated from never" in short_flows.sentences(costs(none, list(LABELS), 3), LABELS, "page")[1]
 
 
 def test_without_a_valid_trial_there_is_no_answer() -> None:
