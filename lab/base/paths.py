@@ -10,6 +10,7 @@ REPO = Path(__file__).resolve().parents[2]
 LAB = REPO / "lab"
 SCENARIOS = LAB / "scenarios"
 RULES = LAB / "judge" / "rules"
+WORKLOADS = LAB / "schema" / "workloads"
 PROFILES = REPO / "trace-profiles"
 TOPOLOGIES = REPO / "topologies"
 CCAS = LAB / "cca.yml"

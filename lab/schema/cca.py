@@ -40,6 +40,7 @@ class Cca(Strict):
     qdisc: Literal["fq"] | None = None
     module_digest: str | None = None  # of a module that is not the lab's own, or of lab-quic: what `--resume` compares
     depends: list[str] = []  # modules that such a module needs loaded before
+    kernel: str | None = None  # digest of the virtual kernel that it needs, where that is not the run's
     reports_exit: bool = False
     slow_start_exit: Annotated[str, Field(pattern=CAUSE)]
     exit_enters_cwr: bool = False
