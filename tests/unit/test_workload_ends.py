@@ -40,7 +40,8 @@ class Other(threading.Thread):
 
     def __init__(self, work: Callable[..., Any], *args: Any) -> None:
         super().__init__(daemon=True)
-        self.work, self.args, self.error = work, args, None
+        self.work, self.args = work, args
+        self.error: Exception | None = None
         self.start()
 
     def run(self) -> None:
