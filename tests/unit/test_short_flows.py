@@ -18,14 +18,10 @@ LABELS = {"cubic": "CUBIC", "search": "SEARCH", REFERENCE: "never"}
 
 
 def flow(cca: str, trial: int, group_s: float | None, early: bool = False) -> ShortFlow:
-    return ShortFlow(
-        cca, trial, early, early, False if early else None, *[50.0 if early else None] * 2, *_times(group_s), 0.0
-    )
-
-
-def _times(group_s: float | None) -> tuple[tuple[float | None, ...], tuple[float | None, ...]]:
+    """A trial with one group of two objects, the first whole at half of its time; early: at half of the BDP."""
     half = None if group_s is None else group_s / 2
-    return (half, group_s), (group_s,)
+    pct = 50.0 if early else None
+    return ShortFlow(cca, trial, early, early, False if early else None, pct, pct, (half, group_s), (group_s,), 0.0)
 
 
 def flows() -> list[ShortFlow]:
