@@ -15,6 +15,7 @@ PROFILES = REPO / "trace-profiles"
 TOPOLOGIES = REPO / "topologies"
 CCAS = LAB / "cca.yml"
 QUIC = LAB / "quic.yml"
+BPF = LAB / "bpf.yml"
 VISITORS = LAB / "visitors"
 SYSCTLS = LAB / "sysctls.yml"
 

@@ -10,14 +10,18 @@ from rich.console import Console
 
 app = typer.Typer(no_args_is_help=True, help="One file with all that the lab builds or downloads: docs/bundle.md.")
 console = Console(highlight=False)
-PARTS = ("recordings", "wheels")
+PARTS = ("recordings", "wheels", "jupyter")
 
 
 @app.command()
 def make(
     file: Annotated[Path, typer.Argument(help="The bundle to write.")],
     parts: Annotated[
-        str, typer.Option("--with", help="recordings (whose licence allows it), wheels, or both: a comma between.")
+        str,
+        typer.Option(
+            "--with",
+            help="recordings (whose licence allows it), wheels, jupyter (more wheels): a comma between.",
+        ),
     ] = "",
     python: Annotated[str | None, typer.Option(help="Python of the wheels; default: this one's version.")] = None,
 ) -> None:
@@ -30,7 +34,9 @@ def make(
 
     requested = [choose("with", name, list(PARTS), "command line", "with") for name in parts.split(",") if name]
     version = python or ".".join(platform.python_version_tuple()[:2])
-    manifest = write(file, "recordings" in requested, version if "wheels" in requested else None)
+    jupyter = "jupyter" in requested
+    with_wheels = jupyter or "wheels" in requested
+    manifest = write(file, "recordings" in requested, version if with_wheels else None, jupyter)
     held = f"{len(manifest.folders)} folders, {manifest.files} files"
     packages = f"wheels for Python {manifest.python}" if manifest.python else "no wheels"
     line = f"{file}: {file.stat().st_size / 1e6:.0f} MB: commit {manifest.version}, {held}, {packages}"

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from lab.base.errors import field_error
 from lab.links.draw import Link, draw_link
 from lab.links.shapes import shapes
 from lab.links.tc_alone import NETEM
@@ -101,6 +102,11 @@ def make_plan(experiment: Experiment, cca: Cca, drawn: Draw) -> Plan:
         plan = over_quic.planned(plan, route_mtu_bytes(experiment))
     if scenario.workload:
         plan = requesting.planned(plan, experiment, link)
+    kernels = sorted({each.kernel for each in ccas if each.kernel})
+    if len(kernels) > 1:
+        raise field_error("command line", "rival", ccas[1].name, f"a sender of the same kernel as {cca.name}")
+    if kernels:
+        plan["kernel"] = kernels[0]
     return plan | {"shaper": "netem"} if experiment.shaper == NETEM else plan
 
 
