@@ -20,7 +20,7 @@ test test-fast test-sanitize test-hostile mutants lint lint-ansible lock docs no
 .PHONY: same sample test-course
 .PHONY: experiment test test-fast test-sanitize test-hostile setup reproduce verify evaluate page report check doctor lint lock clean docs
 .PHONY: artifact kick-tires bundle test-bundle mutants bench bench-senders bench-versions bench-kernels bench-replay bench-reproduce
-.PHONY: bench-kills bench-try bench-shapers bench-course bench-course-start
+.PHONY: bench-kills bench-try bench-shapers bench-course bench-course-start bench-same-exit
 .PHONY: setup-vm box image vm provision agree notebook test-vm test-fresh lint-ansible
 
 experiment: setup ; @$(lab) run $(experiment) $(options)
@@ -60,6 +60,8 @@ bench-course-start: setup ; @$(lab) kernel build && scripts/python -m lab.bench.
 bench-senders: setup ; @scripts/python -m lab.bench.senders
 bench-versions: setup ; @scripts/python -m lab.bench.versions $(BENCH)
 bench-kernels: setup ; @scripts/python -m lab.bench.kernels
+# bench-same-exit: core, modules, QUIC and BPF on the same recorded ACKs; a stock kernel in QEMU
+bench-same-exit: setup-vm ; @$(lab) kernel build && scripts/python -m lab.bench.same_exit $(BENCH)
 bench-replay: setup ; @scripts/python -m lab.bench.replay $(BENCH)
 # bench-shapers: both shapers, the lab's qdiscs and tc alone, on the same links and trials
 bench-shapers: setup ; @scripts/python -m lab.bench.shapers

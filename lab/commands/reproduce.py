@@ -14,6 +14,7 @@ from lab.commands.prepare import prepare
 from lab.commands.progress import TrialBar
 from lab.commands.recordings import fetch_for
 from lab.commands.verify import verify
+from lab.commands.visitors import visitors_of
 from lab.evaluation.claims.numbered import claim_of
 from lab.kernel.recipe import Recipe
 from lab.runs.campaign import load_campaign
@@ -72,8 +73,11 @@ def run_campaign(
     experiments, errors = load_campaign(names, quick)
     if names and errors:
         raise errors[0]
+    visitors = [visitors_of(each, "virtual") for each in experiments]
     missing = fetch_for(experiments, mirror, console)
     backend = prepare(Recipe(), console)
+    for number, found in enumerate(visitors):
+        experiments[number], backend = found.prepared(experiments[number], backend, console)
     with TrialBar(console, many_runs=True) as bar:
         executed = execute([each for each in experiments if not unfetched(each)], matching, backend.site, options, bar)
     failed = [
