@@ -30,9 +30,9 @@ class Source:
     file: Path | None
 
 
-def make(file: Path, recordings: bool, python: str | None) -> Manifest:
+def make(file: Path, recordings: bool, python: str | None, quic: bool = False) -> Manifest:
     """Write a bundle, with wheels for a version of Python where one is given; the file appears when it is whole."""
-    held = folders(recordings)
+    held = folders(recordings, quic)
     for folder in held:
         if folder.path.parent == paths.cache():
             use(folder.path)  # `lab clean` of another checkout leaves it

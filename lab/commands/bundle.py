@@ -10,14 +10,17 @@ from rich.console import Console
 
 app = typer.Typer(no_args_is_help=True, help="One file with all that the lab builds or downloads: docs/bundle.md.")
 console = Console(highlight=False)
-PARTS = ("recordings", "wheels")
+PARTS = ("recordings", "wheels", "quic")
 
 
 @app.command()
 def make(
     file: Annotated[Path, typer.Argument(help="The bundle to write.")],
     parts: Annotated[
-        str, typer.Option("--with", help="recordings (whose licence allows it), wheels, or both: a comma between.")
+        str,
+        typer.Option(
+            "--with", help="recordings (whose licence allows it), wheels, quic (its programs): commas between."
+        ),
     ] = "",
     python: Annotated[str | None, typer.Option(help="Python of the wheels; default: this one's version.")] = None,
 ) -> None:
@@ -29,12 +32,21 @@ def make(
     from lab.schema.load import choose
 
     requested = [choose("with", name, list(PARTS), "command line", "with") for name in parts.split(",") if name]
+    if "quic" in requested:
+        _build_programs()
     version = python or ".".join(platform.python_version_tuple()[:2])
-    manifest = write(file, "recordings" in requested, version if "wheels" in requested else None)
+    manifest = write(file, "recordings" in requested, version if "wheels" in requested else None, "quic" in requested)
     held = f"{len(manifest.folders)} folders, {manifest.files} files"
     packages = f"wheels for Python {manifest.python}" if manifest.python else "no wheels"
     line = f"{file}: {file.stat().st_size / 1e6:.0f} MB: commit {manifest.version}, {held}, {packages}"
     console.print(line, soft_wrap=True, markup=False)
+
+
+def _build_programs() -> None:
+    from lab.kernel.stacks import STACKS
+
+    for stack in STACKS.values():
+        stack.ensure(lambda what: console.print(f"{what}, once", markup=False))
 
 
 @app.command()

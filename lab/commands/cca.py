@@ -17,9 +17,9 @@ def list_() -> None:
     Example: `lab cca list`
     """
     from lab.backends.senders import rows
-    from lab.schema.cca import load_ccas, load_quic
+    from lab.schema.cca import load_senders
 
-    console.print("\n".join(rows(load_ccas() | load_quic())), soft_wrap=True, markup=False)
+    console.print("\n".join(rows(load_senders())), soft_wrap=True, markup=False)
 
 
 @app.command()

@@ -8,7 +8,7 @@ from lab.judge.registry import rules
 from lab.links.caution import cautions
 from lab.links.profile import load_profile, profile_files
 from lab.runs.experiment import load_experiment
-from lab.schema.cca import load_ccas, load_quic
+from lab.schema.cca import load_senders
 from lab.schema.load import choose, shown
 from lab.schema.scenario import Scenario, load_scenario, scenario_files, scenarios
 from lab.schema.sysctls import load_sysctls
@@ -39,7 +39,7 @@ def lines() -> Iterator[str]:
     for name in topology_files():
         nodes = load_topology(name, "lab list").topology.nodes
         yield f"topology  {name:14} {' - '.join(nodes)}"
-    for name, cca in (load_ccas() | load_quic()).items():
+    for name, cca in (load_senders()).items():
         yield f"sender    {name:14} {cca.label}"
     for name, visitor in load_visitors().items():
         yield f"visitor   {name:14} {visitor.label}"
@@ -48,7 +48,7 @@ def lines() -> Iterator[str]:
 def check_all() -> Iterator[str]:
     """Load everything; yield cautions, then the counts. UserError names the first fault."""
     load_sysctls()
-    ccas, heuristics = load_ccas() | load_quic(), rules()
+    ccas, heuristics = load_senders(), rules()
     for name in profile_files():
         yield from (f"caution: {words}" for words in cautions(name, load_profile(name, "lab check")))
     for name in topology_files():

@@ -12,6 +12,7 @@ from lab.base.errors import field_error
 from lab.commands.evaluate import evaluate
 from lab.commands.prepare import prepare
 from lab.commands.progress import TrialBar
+from lab.commands.quic import prepared
 from lab.commands.recordings import fetch_for
 from lab.commands.verify import verify
 from lab.evaluation.claims.numbered import claim_of
@@ -73,9 +74,13 @@ def run_campaign(
     if names and errors:
         raise errors[0]
     missing = fetch_for(experiments, mirror, console)
-    backend = prepare(Recipe(), console)
+    backend, runnable = prepare(Recipe(), console), []
+    for each in experiments:
+        if not unfetched(each):
+            experiment, backend = prepared(each, backend, console)
+            runnable.append(experiment)
     with TrialBar(console, many_runs=True) as bar:
-        executed = execute([each for each in experiments if not unfetched(each)], matching, backend.site, options, bar)
+        executed = execute(runnable, matching, backend.site, options, bar)
     failed = [
         f"{run.folder}: {len(run.failures)} trials gave no result: {run.failures[0]}"
         for run in executed.runs

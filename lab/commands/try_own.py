@@ -18,6 +18,7 @@ from lab.base.errors import field_error
 from lab.base.processes import map_in_threads
 from lab.commands.compare import Course, compare, fetched
 from lab.commands.prepare import build, prepare
+from lab.commands.quic import over_quic, refuse_real_time
 from lab.evaluation.compare.comparison import SEED, TRIALS, Comparison, known_senders
 from lab.images.vm import stock
 from lab.kernel.own.build import OwnModule, build_own
@@ -67,6 +68,7 @@ def try_own(request: TryRequest, course: Course, options: RunOptions, console: C
     if choice.backend == "host":
         raise field_error(COMMAND_LINE, "backend", "host", "virtual or vm: the host's kernel has no build tree here")
     rivals, chosen = known_senders(_names(request.against)), request.links
+    refuse_real_time(rivals, choice.backend)
     sources = [read_source(path) for path in request.sources]
     virtual = prepare(Recipe(), console)
     tested = _tested(request, sources, virtual, console)
@@ -75,8 +77,9 @@ def try_own(request: TryRequest, course: Course, options: RunOptions, console: C
     comparison = fetched(Comparison(list(own), own | rivals, chosen, request.count, seed, request.duration_s), console)
     course = replace(course, reports=course.reports and not request.quick)
     if choice.backend == "virtual":
-        files = module_files(one.module for one in tested)
-        compare(comparison, course, replace(virtual, own_modules=files).site, options, console)
+        virtual = replace(virtual, own_modules=module_files(one.module for one in tested))
+        senders, virtual = over_quic(comparison.senders, virtual, console)
+        compare(replace(comparison, senders=senders), course, virtual.site, options, console)
         return
     modules = _built(sources, [stock_tree(stock.ensure())], console)
     with _machine(choice.engine, comparison, modules) as site:

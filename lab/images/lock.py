@@ -19,5 +19,5 @@ def lock(name: str) -> int:
 
 
 if __name__ == "__main__":
-    for name in ("world", "builder", "source-6.1", "box", "stock", "kernel-build", "quic-build"):
+    for name in ("world", "builder", "source-6.1", "box", "stock", "kernel-build", "quic-build", "ngtcp2-build"):
         print(f"{name}: {lock(name)} packages pinned")

@@ -21,7 +21,7 @@ EXPLANATIONS = ("counterfactuals", "open")  # fields of a claim, written after t
 NO_TRIAL = ("campaign",)  # fields of a scenario
 ADDED = ("exit_label", "exit_enters_cwr")  # fields of a sender that stored runs of before lack
 # Fields of a sender that a run stores only with another value.
-UNSET: list[tuple[str, Any]] = [("module_digest", None), ("depends", []), ("transport", "tcp")]
+UNSET: list[tuple[str, Any]] = [("module_digest", None), ("depends", []), ("transport", "tcp"), ("stack", None)]
 
 
 @dataclass(frozen=True)

@@ -8,14 +8,14 @@ from lab.kernel.own.build import OwnModule
 from lab.kernel.own.source import OwnSource
 from lab.node.smoke import Smoke
 from lab.runs.own.senders import REPORTS
-from lab.schema.cca import Cca, Stanza, load_ccas, looks
+from lab.schema.cca import Cca, Stanza, load_senders, looks
 from lab.schema.load import shown
 from lab.schema.visitor import Visitor, visitor_files
 
 
 def visitor_senders(visitors: Mapping[str, Visitor], sources: Mapping[str, OwnSource]) -> dict[str, Cca]:
     """Return the sender of each visitor; none looks like another, or like one of the lab's."""
-    free = looks(load_ccas().values())
+    free = looks({cca.look for cca in load_senders().values()})
     return {name: _sender(name, visitor, sources[name], next(free)) for name, visitor in visitors.items()}
 
 
