@@ -20,7 +20,7 @@ test test-fast test-sanitize test-hostile mutants lint lint-ansible lock docs no
 .PHONY: same sample test-course
 .PHONY: experiment test test-fast test-sanitize test-hostile setup reproduce verify evaluate page report check doctor lint lock clean docs
 .PHONY: artifact kick-tires bundle test-bundle mutants bench bench-senders bench-versions bench-kernels bench-replay bench-reproduce
-.PHONY: bench-kills bench-try bench-shapers bench-quic
+.PHONY: bench-kills bench-try bench-shapers bench-quic bench-course bench-course-start bench-same-exit
 .PHONY: setup-vm box image vm provision agree notebook test-vm test-fresh lint-ansible
 
 experiment: setup ; @$(lab) run $(experiment) $(options)
@@ -54,9 +54,14 @@ bench-reproduce: setup ; @scripts/python -m lab.bench.reproduce
 report: setup ; @$(lab) report results/$(folder)/latest
 bench: setup ; @$(lab) bench
 bench-try: setup ; @$(lab) kernel build && scripts/python -m lab.bench.try_own
+# bench-course: how long the grades of a class of 60 take. bench-course-start: a student's first figure, after unpacking
+bench-course: setup ; @$(lab) kernel build && scripts/python -m lab.bench.course_class $(BENCH)
+bench-course-start: setup ; @$(lab) kernel build && scripts/python -m lab.bench.course_start
 bench-senders: setup ; @scripts/python -m lab.bench.senders
 bench-versions: setup ; @scripts/python -m lab.bench.versions $(BENCH)
 bench-kernels: setup ; @scripts/python -m lab.bench.kernels
+# bench-same-exit: core, modules, QUIC and BPF on the same recorded ACKs; a stock kernel in QEMU
+bench-same-exit: setup-vm ; @$(lab) kernel build && scripts/python -m lab.bench.same_exit $(BENCH)
 bench-replay: setup ; @scripts/python -m lab.bench.replay $(BENCH)
 # bench-shapers: both shapers, the lab's qdiscs and tc alone, on the same links and trials
 bench-shapers: setup ; @scripts/python -m lab.bench.shapers

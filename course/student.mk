@@ -7,4 +7,4 @@ id := $(if $(ID),--student $(ID))
 
 start: ; @LAB_NOTEBOOK_FOLDER="$(CURDIR)" "$(LAB_HOME)/scripts/notebook"
 grade: ; @"$(LAB_HOME)/scripts/lab" grade course . $(id) --out grade
-hand-in: ; @tar -czf hand-in.tar.gz --exclude=hand-in.tar.gz --exclude=./grade --exclude=./course --exclude=./.ipynb_checkpoints . && echo "hand in: hand-in.tar.gz"
+hand-in: ; @tar -cz --exclude=./hand-in.tar.gz --exclude=./grade --exclude=./results --exclude=./course --exclude=./.ipynb_checkpoints . >hand-in.tar.gz && echo "hand in: hand-in.tar.gz"

@@ -2,6 +2,7 @@
 """What tests of the course share: an assignment of their own, and submissions."""
 
 import io
+import struct
 import tarfile
 import zipfile
 from pathlib import Path
@@ -63,6 +64,17 @@ def zipped(file: Path, members: dict[str, bytes | tuple[bytes, int]]) -> Path:
             info.external_attr, info.compress_type = mode << 16, zipfile.ZIP_DEFLATED
             archive.writestr(info, content)
     return file
+
+
+def many_empty(file: Path, count: int) -> None:
+    """Write a zip with so many entries of one empty file: as Zip64 where the usual form ends (APPNOTE, 4.3 and 4.4)."""
+    local = struct.pack("<4s5H3I2Hs", b"PK\3\4", 20, 0, 0, 0, 33, 0, 0, 0, 1, 0, b"x")
+    entry = struct.pack("<4s6H3I5H2Is", b"PK\1\2", 20, 20, 0, 0, 0, 33, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, b"x")
+    size, least = count * len(entry), min(count, 0xFFFF)
+    large = struct.pack("<4sQ2H2I4Q", b"PK\6\6", 44, 45, 45, 0, 0, count, count, size, len(local))
+    locator = struct.pack("<4sIQI", b"PK\6\7", 0, len(local) + size, 1)
+    end = struct.pack("<4s4H2IH", b"PK\5\6", 0, 0, least, least, size, len(local), 0)
+    file.write_bytes(local + count * entry + (large + locator if least < count else b"") + end)
 
 
 def tarred(file: Path, members: dict[str, bytes], links: dict[str, str] | None = None) -> Path:

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What stress tests share: every sender, a small link and a slow one, calls in the guest that no splat may follow."""
 
-from collections.abc import Callable
+import shutil
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from lab.backends import boot
@@ -49,9 +51,15 @@ class Guest:
     def __init__(self, folder: Path, kernel: Kernel, world: Image) -> None:
         self.folder, self.kernel, self.world = folder, kernel, world
 
-    def call(self, function: Callable[..., Any], **arguments: Any) -> Any:
+    def call(
+        self, function: Callable[..., Any], files: Mapping[str, Path] = MappingProxyType({}), /, **arguments: Any
+    ) -> Any:
+        """Call a function in the guest, beside copies of files by their name below the trial's folder."""
         folder = self.folder / f"{function.__name__}-{len(list(self.folder.iterdir()))}"
         folder.mkdir()
+        for name, file in files.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(file, folder / name)
         requested = {"module": function.__module__, "function": function.__name__, "arguments": arguments}
         called = boot.call(
             guest_checked.checked, requested, folder, self.kernel, self.world.root, patience_s=PATIENCE_S

@@ -25,6 +25,8 @@ TITLES = {
     "reproduce": "What make reproduce takes",
     "kills": "What killed commands leave",
     "bundle": "What a bundle takes",
+    "course": "What the grades of a class take",
+    "course-start": "A student's first minutes",
     "mutants": "Which small changes of the program the tests notice",
     "mutants-kernel": "Which small changes of the C the tests notice",
     "replay-virtual": "How exactly recordings are replayed, in virtual time",

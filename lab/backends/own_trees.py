@@ -10,17 +10,19 @@ from lab.images.vm.stock import Stock
 from lab.kernel import build
 from lab.kernel.build import Kernel
 from lab.kernel.own.builder import Builder, Sandboxed
-from lab.kernel.own.tree import SEARCH, Tree
+from lab.kernel.own.tree import SEARCH, SOCKET_BYTES, Tree
 from lab.kernel.recipe import Recipe
 
 BUILD = "/build"  # a kernel's folder, in the builder's root
 
 
-def virtual_tree(kernel: Kernel) -> Tree:
-    """Return the tree of a virtual kernel."""
+def virtual_tree(kernel: Kernel, socket_bytes: int | None = None) -> Tree:
+    """Return the tree of a virtual kernel; `socket_bytes` are those of its recipe, where they are not Debian's."""
     built, modules = kernel.folders
     make = ("make", "-C", f"{BUILD}/obj", "ARCH=um")
-    return Tree(make, modules / SEARCH, f"{built.name} {modules.name}", _builder(built, kernel))
+    return Tree(
+        make, modules / SEARCH, f"{built.name} {modules.name}", _builder(built, kernel), socket_bytes or SOCKET_BYTES
+    )
 
 
 def _builder(built: Path, kernel: Kernel) -> Builder:

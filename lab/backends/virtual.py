@@ -27,11 +27,13 @@ class Virtual:
     engine: str = "netns"
     kind: str = "virtual"
     own_modules: Mapping[str, Path] = field(default_factory=dict)
+    kernels: Mapping[str, Kernel] = field(default_factory=dict)  # of senders that need another one, by its digest
 
     @property
     def required_files(self) -> list[Path]:
         """Return the kernel, the root folder and modules that are not the lab's own."""
-        return [self.kernel.linux, self.world.root, *self.own_modules.values()]
+        kernels = [self.kernel, *self.kernels.values()]
+        return [*(kernel.linux for kernel in kernels), self.world.root, *self.own_modules.values()]
 
     @property
     def site(self) -> Site:
@@ -44,8 +46,9 @@ class Virtual:
         return plan
 
     def run_plan(self, plan: Plan, folder: Path) -> None:
-        """Boot a kernel that executes a plan."""
-        boot.run_plan(plan, folder, self.kernel, self.world.root)
+        """Boot a kernel that executes a plan: the one that the plan names, where its sender needs another one."""
+        kernel = self.kernels[plan["kernel"]] if "kernel" in plan else self.kernel
+        boot.run_plan(plan, folder, kernel, self.world.root)
 
 
 def find_built(recipe: Recipe) -> Virtual | None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
+from lab.backends.pace import slowness
 from lab.backends.processes import cpu_s, kernel_process, whole_cpu_s
 from lab.backends.records import TrialError, require_few
 
@@ -21,7 +22,10 @@ LAST_WORDS_S = 2.0  # for a kernel to print where it was
 
 @dataclass(frozen=True)
 class Limits:
-    """What a kernel may take; a kernel in an endless loop takes processor time and no virtual time."""
+    """What a kernel may take; a kernel in an endless loop takes processor time and no virtual time.
+
+    Times are those of a usual machine; a slower one has more: what ends is decided by the kernel, not by its machine.
+    """
 
     wall_s: float
     processor_s: float
@@ -61,7 +65,7 @@ class Watched:
         return subprocess.CompletedProcess(self.command, process.returncode, self.log)
 
     def _watch(self, process: "subprocess.Popen[bytes]", console: IO[bytes]) -> None:
-        end_s = time.monotonic() + self.limits.wall_s
+        begun_s = time.monotonic()
         look_s = time.monotonic() + LOOK_S
         ended = os.pidfd_open(process.pid)
         try:
@@ -72,7 +76,7 @@ class Watched:
                     open_files.remove(console)
                 if ended in ready:
                     break
-                if time.monotonic() > end_s:
+                if _exceeds(time.monotonic() - begun_s, self.limits.wall_s):
                     raise NoEnd(f"virtual kernel: no end after {self.limits.wall_s:g} s")
                 if time.monotonic() > look_s:
                     require_few(self.room, self.limits.bytes)
@@ -88,7 +92,7 @@ class Watched:
         """Raise TrialError where the kernel has taken too much processor time; it first prints where it is."""
         kernel = kernel_process(pid)
         used_s = whole_cpu_s if self.limits.programs else cpu_s
-        if kernel is None or used_s(kernel) < self.limits.processor_s:
+        if kernel is None or not _exceeds(used_s(kernel), self.limits.processor_s):
             return
         os.kill(kernel, signal.SIGSEGV)  # User Mode Linux takes it for a fault of its own: registers, call trace, panic
         end_s = time.monotonic() + LAST_WORDS_S
@@ -105,3 +109,7 @@ class Watched:
         if (extra := len(self.console) - MOST_CONSOLE_BYTES) > 0:
             del self.console[FIRST_CONSOLE_BYTES : FIRST_CONSOLE_BYTES + extra]
         return bool(chunk)
+
+
+def _exceeds(used_s: float, most_s: float) -> bool:
+    return used_s >= most_s and used_s >= most_s * slowness()  # measured when a limit is reached, and not before

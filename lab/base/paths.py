@@ -10,10 +10,12 @@ REPO = Path(__file__).resolve().parents[2]
 LAB = REPO / "lab"
 SCENARIOS = LAB / "scenarios"
 RULES = LAB / "judge" / "rules"
+WORKLOADS = LAB / "schema" / "workloads"
 PROFILES = REPO / "trace-profiles"
 TOPOLOGIES = REPO / "topologies"
 CCAS = LAB / "cca.yml"
 QUIC = LAB / "quic.yml"
+BPF = LAB / "bpf.yml"
 VISITORS = LAB / "visitors"
 SYSCTLS = LAB / "sysctls.yml"
 

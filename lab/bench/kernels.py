@@ -15,7 +15,7 @@ from lab.bench.measured import Figure
 from lab.images import image
 from lab.images.image import Image
 from lab.kernel import build
-from lab.kernel.recipe import VERSIONS, Recipe
+from lab.kernel.recipe import DEBIAN, Recipe
 from lab.links.profile import Profile, load_profile
 from lab.runs.experiment import Experiment
 from lab.runs.plan import MSS_BYTES
@@ -103,6 +103,6 @@ def figures(rows: list[Row]) -> Iterator[Figure]:
 
 if __name__ == "__main__":
     with scratch_folder() as scratch:
-        exits = cubic_exits(list(VERSIONS), scratch, image.ensure("world"))
+        exits = cubic_exits(DEBIAN, scratch, image.ensure("world"))
         print(shown(exits))
         measured.store("kernels", "make bench-kernels", list(figures(exits)))

@@ -30,15 +30,19 @@ class Source:
     file: Path | None
 
 
-def make(file: Path, recordings: bool, python: str | None, quic: bool = False) -> Manifest:
-    """Write a bundle, with wheels for a version of Python where one is given; the file appears when it is whole."""
+def make(file: Path, recordings: bool, python: str | None, jupyter: bool = False, quic: bool = False) -> Manifest:
+    """Write a bundle; the file appears when it is whole.
+
+    python: the version that its wheels are for; null: without wheels. jupyter: those of JupyterLab, too. quic: with the
+    programs of the senders over QUIC.
+    """
     held = folders(recordings, quic)
     for folder in held:
         if folder.path.parent == paths.cache():
             use(folder.path)  # `lab clean` of another checkout leaves it
     draft = file.with_name(f".{file.name}.part")
     with scratch_folder() as scratch:
-        members = _members(held, python, scratch)
+        members = _members(held, python, jupyter, scratch)
         manifest, sources = _manifest(held, python, scratch, members)
         try:
             with draft.open("wb") as sink:
@@ -50,12 +54,12 @@ def make(file: Path, recordings: bool, python: str | None, quic: bool = False) -
     return manifest
 
 
-def _members(held: list[Folder], python: str | None, scratch: Path) -> list[Source]:
+def _members(held: list[Folder], python: str | None, jupyter: bool, scratch: Path) -> list[Source]:
     """Prepare the members beside the content: licences, then wheels."""
     written = licences.write(scratch / "licences", held)
     sources = [_member_source(path, f"{LICENCES}{path.name}") for path in written]
     if python:
-        downloaded = wheels.download(python, scratch / "wheels")
+        downloaded = wheels.download(python, scratch / "wheels", jupyter)
         sources += [_member_source(path, f"{WHEELS}{path.name}") for path in downloaded]
     return sources
 

@@ -20,6 +20,7 @@ from lab.base import paths
 from lab.base.errors import UserError, field_error
 
 LOCK = "requirements.lock"
+JUPYTER_LOCK = "analysis/requirements.lock"  # all that JupyterLab needs, at the versions of the other lock
 EXTRAS = ("install", "analysis")  # the `lab` command, and the notebooks that `lab page` and `lab reproduce` execute
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
 PLATFORMS = ("manylinux_2_28_x86_64", "manylinux_2_27_x86_64", "manylinux_2_17_x86_64", "manylinux2014_x86_64")
@@ -37,13 +38,16 @@ class Pin:
     needed_by: frozenset[str]
 
 
-def download(python: str, folder: Path) -> list[Path]:
-    """Download the wheels, checked against the lock's hashes, and their own lock; return all in the order of names."""
+def download(python: str, folder: Path, jupyter: bool = False) -> list[Path]:
+    """Download the wheels and write their own lock; return all in the order of names.
+
+    pip checks each wheel against the hashes of the lab's locks. jupyter: with JupyterLab.
+    """
     if python not in PYTHONS:
         raise field_error("command line", "python", python, f"one of {', '.join(PYTHONS)}")
     folder.mkdir()
     lock = folder / LOCK
-    lock.write_text("".join(f"{pin.line} {' '.join(pin.hashes)}\n" for pin in running(python)))
+    lock.write_text("".join(f"{pin.line} {' '.join(pin.hashes)}\n" for pin in wanted(python, jupyter)))
     platforms = [word for name in PLATFORMS for word in ("--platform", name)]
     options = "download --quiet --disable-pip-version-check --no-deps --require-hashes --only-binary :all:".split()
     argv = [sys.executable, "-m", "pip", *options, "--python-version", python, *platforms]
@@ -62,15 +66,22 @@ def _shortened(file: Path) -> Path:
     return file.rename(file.with_name(f"{rest}-{platforms.partition('.')[0]}.whl"))
 
 
+def wanted(python: str, jupyter: bool) -> list[Pin]:
+    """Return the pins of a bundle, each package once."""
+    more = _pins((paths.REPO / JUPYTER_LOCK).read_text(), python) if jupyter else ()
+    pins = {canonicalize_name(pin.name): pin for pin in (*more, *running(python))}
+    return [pins[name] for name in sorted(pins)]
+
+
 def running(python: str) -> list[Pin]:
     """Return the pins that a version of Python needs to run the lab."""
     pins = {pin.name: pin for pin in _pins((paths.REPO / LOCK).read_text(), python)}
     project = tomllib.loads((paths.REPO / "pyproject.toml").read_text())["project"]
     roots = [*project["dependencies"], *(root for name in EXTRAS for root in project["optional-dependencies"][name])]
-    wanted: set[str] = {canonicalize_name(Requirement(text).name) for text in roots}
-    while more := {name for name, pin in pins.items() if pin.needed_by & wanted} - wanted:
-        wanted |= more
-    return [pins[name] for name in sorted(wanted)]
+    needed: set[str] = {canonicalize_name(Requirement(text).name) for text in roots}
+    while more := {name for name, pin in pins.items() if pin.needed_by & needed} - needed:
+        needed |= more
+    return [pins[name] for name in sorted(needed)]
 
 
 def _pins(lock: str, python: str) -> Iterator[Pin]:

@@ -14,7 +14,7 @@ from lab.commands.prepare import prepare
 from lab.course import make as cut
 from lab.course.assignment import Assignment, assignments, find_assignment, load_assignment
 from lab.course.bench import Bench
-from lab.course.rehearse import Case, cases, rehearse
+from lab.course.rehearse import Case, cases, rehearse, solutions
 from lab.course.seeds import read_key
 from lab.kernel.recipe import Recipe
 from lab.runs.options import cores
@@ -80,31 +80,35 @@ def _bundle(file: Path) -> str:
 
     from lab.bundle.make import make
 
-    make(file, True, ".".join(platform.python_version_tuple()[:2]))
+    make(file, True, ".".join(platform.python_version_tuple()[:2]), jupyter=True)
     return f"{file}: {file.stat().st_size / 1e6:.0f} MB: for students without network (docs/bundle.md)"
 
 
-def check_course(names: str | None, wanted: str | None, update: bool, jobs: int | None, console: Console) -> None:
+@dataclass(frozen=True)
+class CheckRequest:
+    """What to rehearse."""
+
+    assignments: str | None
+    cases: str | None
+    update: bool
+    students: int
+    jobs: int | None
+
+
+def check_course(request: CheckRequest, console: Console) -> None:
     """Rehearse every case, and print a line for each; exit status 1 where a grade differs."""
     bench = Bench.on(prepare(Recipe(), console))
-    only = {name.strip() for name in wanted.split(",")} if wanted else None
-    tasks = [
-        case
-        for each in chosen(names)
-        if each.has_teacher
-        for case in cases(each, bench, update)
-        if only is None or case.name in only
-    ]
+    tasks = [each for each in _cases(request, bench) if request.cases is None or each.name in _names(request.cases)]
     if not tasks:
-        raise UserError(f"command line: cases={wanted}: must be solution, start or a mistake of the assignment")
+        raise UserError(f"command line: cases={request.cases}: must be solution, start or a mistake of the assignment")
     failed = 0
-    with processes(_timed, min(cores() if jobs is None else jobs, len(tasks))) as pool:
+    with processes(_timed, min(cores() if request.jobs is None else request.jobs, len(tasks))) as pool:
         for case, found in pool.run(tasks):
             lines, processor_s = ([found], 0.0) if isinstance(found, str) else found
             failed += bool(lines)
             verdict = "as expected" if not lines else "NOT as expected"
             console.print(
-                f"{case.assignment.name}: {case.name}: {verdict}, {processor_s:.0f} s of the grader's processor time",
+                f"{case.assignment.name}: {case.title}: {verdict}, {processor_s:.0f} s of the grader's processor time",
                 soft_wrap=True,
                 markup=False,
             )
@@ -113,6 +117,17 @@ def check_course(names: str | None, wanted: str | None, update: bool, jobs: int 
     console.print(f"{len(tasks) - failed} of {len(tasks)} as expected", markup=False)
     if failed:
         raise typer.Exit(1)
+
+
+def _cases(request: CheckRequest, bench: Bench) -> Iterator[Case]:
+    for assignment in chosen(request.assignments):
+        if assignment.has_teacher:
+            yield from cases(assignment, bench, request.update)
+            yield from solutions(assignment, bench, request.students)
+
+
+def _names(text: str) -> set[str]:
+    return {name.strip() for name in text.split(",")}
 
 
 def _timed(case: Case) -> tuple[list[str], float]:

@@ -10,7 +10,7 @@ from rich.console import Console
 
 app = typer.Typer(no_args_is_help=True, help="One file with all that the lab builds or downloads: docs/bundle.md.")
 console = Console(highlight=False)
-PARTS = ("recordings", "wheels", "quic")
+PARTS = ("recordings", "wheels", "jupyter", "quic")
 
 
 @app.command()
@@ -19,7 +19,8 @@ def make(
     parts: Annotated[
         str,
         typer.Option(
-            "--with", help="recordings (whose licence allows it), wheels, quic (its programs): commas between."
+            "--with",
+            help="recordings (whose licence allows it), wheels, jupyter (more wheels), quic: commas between.",
         ),
     ] = "",
     python: Annotated[str | None, typer.Option(help="Python of the wheels; default: this one's version.")] = None,
@@ -35,7 +36,10 @@ def make(
     if "quic" in requested:
         _build_programs()
     version = python or ".".join(platform.python_version_tuple()[:2])
-    manifest = write(file, "recordings" in requested, version if "wheels" in requested else None, "quic" in requested)
+    jupyter = "jupyter" in requested
+    with_wheels = jupyter or "wheels" in requested
+    wheels_of = version if with_wheels else None
+    manifest = write(file, "recordings" in requested, wheels_of, jupyter, "quic" in requested)
     held = f"{len(manifest.folders)} folders, {manifest.files} files"
     packages = f"wheels for Python {manifest.python}" if manifest.python else "no wheels"
     line = f"{file}: {file.stat().st_size / 1e6:.0f} MB: commit {manifest.version}, {held}, {packages}"

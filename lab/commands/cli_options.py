@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 console = Console(highlight=False)
 
-KernelVersion = Annotated[str, typer.Option("--kernel", help="Debian kernel to build: 6.12 or 6.1.")]
+KernelVersion = Annotated[str, typer.Option("--kernel", help="Kernel to build: 6.12 or 6.1 of Debian, or visitors.")]
 KernelSource = Annotated[Path | None, typer.Option("--source", help="A kernel tarball, configured like --kernel.")]
 Scheduler = Annotated[str | None, typer.Option(help="Address of a dask scheduler; default: this machine's processors.")]
 NoPcap = Annotated[bool, typer.Option("--no-pcap", help="Store the tables only, without the captures.")]

@@ -26,6 +26,7 @@ from lab.kernel.recipe import Recipe
 from lab.report.compare.write import Written, write, write_reports
 from lab.runs.link_kinds import COMMAND_LINE, Link, links
 from lab.runs.options import RunOptions
+from lab.runs.own.bpf_module import with_bpf_module
 from lab.runs.recordings import unfetched
 from lab.schema.cca import Cca
 
@@ -81,7 +82,8 @@ def compare_known(chosen: Chosen, course: Course, options: RunOptions, console: 
     visitors = visiting(chosen.names)
     comparison = fetched(chosen.comparison(visitors.senders), console)
     built, virtual = visitors.built(prepare(Recipe(), console), console)
-    senders, virtual = over_quic({**comparison.senders, **built}, virtual, console)
+    senders, virtual = with_bpf_module({**comparison.senders, **built}, virtual)
+    senders, virtual = over_quic(senders, virtual, console)
     comparison = replace(comparison, senders=senders)
     compare(comparison, replace(course, reports=course.reports and not chosen.quick), virtual.site, options, console)
 

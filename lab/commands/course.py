@@ -44,9 +44,9 @@ def make(
     ),
     assignments: Names = None,
     key: KeyFile = None,
-    bundle: Annotated[bool, typer.Option("--bundle", help="Also the offline bundle, with recordings and wheels.")] = (
-        False
-    ),
+    bundle: Annotated[
+        bool, typer.Option("--bundle", help="Also the offline bundle, with recordings, wheels and JupyterLab.")
+    ] = False,
 ) -> None:
     """Write students' folders, the lab without solutions, the graders of a grading service, and the seeds.
 
@@ -65,15 +65,16 @@ def check(
     update: Annotated[
         bool, typer.Option("--update", help="Store the solutions' results.json, which any machine must then write.")
     ] = False,
+    students: Annotated[int, typer.Option(min=0, max=100, help="Also the solutions of so many students.")] = 0,
     jobs: Annotated[int | None, typer.Option(help="Cases at the same time; default: one per processor.")] = None,
 ) -> None:
     """Grade solutions, starting points and mistakes, and compare with what their teacher expects.
 
-    Example: `lab course check --assignments 3`
+    Example: `lab course check --assignments 3 --students 10`
     """
-    from lab.commands.assignments import check_course
+    from lab.commands.assignments import CheckRequest, check_course
 
-    check_course(assignments, cases, update, jobs, console)
+    check_course(CheckRequest(assignments, cases, update, students, jobs), console)
 
 
 @app.command()

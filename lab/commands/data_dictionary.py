@@ -24,6 +24,7 @@ from lab.schema.cca import Cca
 from lab.schema.scenario import Scenario
 from lab.schema.sysctls import Sysctls
 from lab.schema.topology import Topology
+from lab.schema.workload import workloads
 from lab.tables.columns import Column, Described
 from lab.tables.run_json import RunJson
 from lab.tables.trial_json import TrialJson
@@ -114,7 +115,8 @@ def _json_file(name: str, text: str, contract: Any) -> Iterator[str]:
 
 def _user_files() -> Iterator[str]:
     yield from ("", "## The user's files in `run.json`", "", "As they were read, with their defaults.")
-    for name, model in USER_FILES.items():
+    models = USER_FILES | {f"workload: {name}": model for name, model in workloads().items()}
+    for name, model in models.items():
         yield from ("", f"### `{name}`", "", (model.__doc__ or "").strip(), "", "| name | type |", "| --- | --- |")
         for field, found in model.model_fields.items():
             yield f"| `{field}` | {_escaped(_type(found.annotation))} |"

@@ -39,7 +39,7 @@ def lines() -> Iterator[str]:
     for name in topology_files():
         nodes = load_topology(name, "lab list").topology.nodes
         yield f"topology  {name:14} {' - '.join(nodes)}"
-    for name, cca in (load_senders()).items():
+    for name, cca in load_senders().items():
         yield f"sender    {name:14} {cca.label}"
     for name, visitor in load_visitors().items():
         yield f"visitor   {name:14} {visitor.label}"

@@ -15,6 +15,7 @@ from lab.commands.progress import TrialBar
 from lab.commands.quic import prepared
 from lab.commands.recordings import fetch_for
 from lab.commands.verify import verify
+from lab.commands.visitors import visitors_of
 from lab.evaluation.claims.numbered import claim_of
 from lab.kernel.recipe import Recipe
 from lab.runs.campaign import load_campaign
@@ -73,11 +74,13 @@ def run_campaign(
     experiments, errors = load_campaign(names, quick)
     if names and errors:
         raise errors[0]
+    visitors = [visitors_of(each, "virtual") for each in experiments]
     missing = fetch_for(experiments, mirror, console)
     backend, runnable = prepare(Recipe(), console), []
-    for each in experiments:
+    for each, found in zip(experiments, visitors, strict=True):
         if not unfetched(each):
-            experiment, backend = prepared(each, backend, console)
+            experiment, backend = found.prepared(each, backend, console)
+            experiment, backend = prepared(experiment, backend, console)
             runnable.append(experiment)
     with TrialBar(console, many_runs=True) as bar:
         executed = execute(runnable, matching, backend.site, options, bar)

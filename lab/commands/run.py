@@ -21,11 +21,12 @@ from lab.commands.prepare import build as build_kernel
 from lab.commands.progress import TrialBar
 from lab.commands.quic import prepared, refuse_real_time
 from lab.commands.report import report
+from lab.commands.visitors import visitors_of
 from lab.kernel import build
 from lab.kernel.build import Kernel
 from lab.kernel.recipe import Recipe
 from lab.links.tc_alone import REPLAY
-from lab.runs import find_run
+from lab.runs import find_run, requesting
 from lab.runs.execute import Executed, OpenRun, execute
 from lab.runs.experiment import Experiment, load_experiment, shaped_by
 from lab.runs.options import RunOptions
@@ -82,15 +83,17 @@ def run(request: Request, where: Where, options: RunOptions, resume: bool, conso
     """Run an experiment and report it; exit status 1 if a trial has no result."""
     choice = choose(where.backend, where.engine)
     experiment = request.experiment()
+    visitors = visitors_of(experiment, choice.backend)
     older = set() if resume else set(_runs(experiment))
     with going_on(partial(_going_on, experiment, older)):
         if choice.backend == "virtual":
             found = _virtual(experiment, where.recipe, options, console)
-            experiment, backend = prepared(experiment, found, console)
+            experiment, backend = visitors.prepared(*prepared(experiment, found, console), console)
             kernel: Kernel | None = backend.kernel
             executed = _execute(experiment, backend.site, options, resume, console)
         else:
             refuse_real_time(experiment.ccas, choice.backend)
+            requesting.refuse_real_time(experiment, choice.backend)
             kernel = build.find()
             options = _one_at_a_time(choice, options)
             with _real_site(choice, experiment, console) as site:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`lab senders`: visitors, which are senders that others wrote."""
+"""`lab senders`: visitors, which are senders that others wrote; and SEARCH as BPF on the running kernel."""
 
 from pathlib import Path
 from typing import Annotated
@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-app = typer.Typer(no_args_is_help=True, help="Senders that others wrote: fetched, built, compared with the lab's.")
+app = typer.Typer(no_args_is_help=True, help="Senders of others; and SEARCH as BPF, loaded into the running kernel.")
 console = Console(highlight=False)
 
 
@@ -38,4 +38,43 @@ def fetch(
     from lab.traces.candidates import Mirror
 
     for line in fetched(names or [], everything, Mirror(mirror) if mirror else None):
+        console.print(line, soft_wrap=True, markup=False)
+
+
+@app.command()
+def load(
+    name: Annotated[str, typer.Argument(help="search_bpf.")],
+    version: Annotated[str, typer.Option(help="SEARCH's version: search, search1 or search2_printed.")] = "search",
+) -> None:
+    """Load SEARCH as BPF into the running kernel (6.12 or newer, with BTF), without a module; as root.
+
+    Example: `sudo .venv/bin/lab senders load search_bpf`, then `iperf3 -C search_bpf ...`
+    """
+    from lab.commands.bpf import loaded
+
+    for line in loaded(name, version):
+        console.print(line, soft_wrap=True, markup=False)
+
+
+@app.command()
+def unload(name: Annotated[str, typer.Argument(help="search_bpf.")]) -> None:
+    """Take SEARCH as BPF out of the running kernel again; as root.
+
+    Example: `sudo .venv/bin/lab senders unload search_bpf`
+    """
+    from lab.commands.bpf import unloaded
+
+    for line in unloaded(name):
+        console.print(line, soft_wrap=True, markup=False)
+
+
+@app.command()
+def exits(name: Annotated[str, typer.Argument(help="search_bpf.")]) -> None:
+    """Show the newest exits from slow start since SEARCH as BPF was loaded; as root.
+
+    Example: `sudo .venv/bin/lab senders exits search_bpf`
+    """
+    from lab.commands.bpf import exit_lines
+
+    for line in exit_lines(name):
         console.print(line, soft_wrap=True, markup=False)

@@ -19,11 +19,13 @@ from typing import IO
 
 from lab.base.errors import UserError, field_error
 from lab.base.plain_text import cut, escaped
+from lab.course import zip_directory
 
 MOST_ARCHIVE_BYTES = 64 << 20
-MOST_UNPACKED_BYTES = 128 << 20  # of a tar, which is read from its begin to its end
+MOST_UNPACKED_BYTES = 128 << 20  # of a tar, which is read from its begin to its end; of all wanted files together
 MOST_ENTRIES, MOST_DEPTH = 10_000, 4
 NAME_CHARS = 120
+OF_THE_LAB = {"results", "grade"}  # folders that the lab writes into a student's: links and large files are usual there
 FORMS = "a folder, .zip or .tar.gz"
 PLAIN, INSIDE = "a plain file, no link or device", "a name inside the submission"
 FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -66,7 +68,7 @@ def _archive(path: Path, sizes: Sizes) -> list[Found]:
         stream.seek(0)
         try:
             if begin == b"PK":
-                with zipfile.ZipFile(stream) as archive:
+                with zip_directory.opened(path) as archive:
                     return _bounded(_zip(archive, sizes))
             unpacked = stream if begin != GZIP else io.BytesIO(_unpacked(path, stream))
             with tarfile.open(fileobj=unpacked, mode="r:") as tar:
@@ -85,13 +87,18 @@ def _unpacked(path: Path, stream: IO[bytes]) -> bytes:
 
 
 def _bounded(found: Iterator[Found | None]) -> list[Found]:
-    """Collect what is found, and end at the most entries that a submission may have."""
+    """Collect what is found, and end at the most entries, or bytes of wanted files, that a submission may have."""
     kept: list[Found] = []
+    held_bytes = 0
     for count, each in enumerate(found, 1):
         if each is not None:
             kept.append(each)
+        held_bytes += len(each.content) if isinstance(each, Entry) else 0
         if count >= MOST_ENTRIES:
             kept.append(f"entries: must be at most {MOST_ENTRIES}: the rest is not read")
+            break
+        if held_bytes > MOST_UNPACKED_BYTES:
+            kept.append(f"bytes: must be at most {MOST_UNPACKED_BYTES} in all: the rest is not read")
             break
     return kept
 
@@ -107,7 +114,7 @@ def _folder_entries(folder: int, above: PurePosixPath, sizes: Sizes, depth: int)
     for row in rows:
         name, mode = above / row.name, row.stat(follow_symlinks=False).st_mode
         if stat.S_ISDIR(mode):
-            if depth < MOST_DEPTH:
+            if depth < MOST_DEPTH and row.name not in OF_THE_LAB:
                 with _opened(row.name, FOLDER_FLAGS, folder) as inner:
                     yield from _folder_entries(inner, name, sizes, depth + 1)
         elif not stat.S_ISREG(mode):
@@ -128,7 +135,7 @@ def _zip(archive: zipfile.ZipFile, sizes: Sizes) -> Iterator[Found | None]:
     for info in archive.infolist():
         text = info.filename.replace("\\", "/")
         name, kind = PurePosixPath(text), stat.S_IFMT(info.external_attr >> 16)
-        if info.is_dir() or kind == stat.S_IFDIR:
+        if info.is_dir() or kind == stat.S_IFDIR or _of_the_lab(name):
             yield None
         elif kind not in (0, stat.S_IFREG):
             yield _fault(text, PLAIN)
@@ -153,7 +160,7 @@ def _zip_entry(archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: PurePosixP
 def _tar(archive: tarfile.TarFile, sizes: Sizes) -> Iterator[Found | None]:
     for member in archive:
         name = PurePosixPath(member.name)
-        if member.isdir():
+        if member.isdir() or _of_the_lab(name):
             yield None
         elif not member.isreg():
             yield _fault(member.name, PLAIN)
@@ -174,6 +181,10 @@ def _entry(name: PurePosixPath, size: int, most_bytes: int, content: Callable[[i
         shown = max(size, len(whole))
         return f"{field_error(_short(str(name)), 'bytes', shown, f'at most {most_bytes}')}: it is not read"
     return Entry(name, whole)
+
+
+def _of_the_lab(name: PurePosixPath) -> bool:
+    return not OF_THE_LAB.isdisjoint(name.parts[:-1])
 
 
 def _leaves(name: str) -> bool:

@@ -70,7 +70,7 @@ def grade(
 
 
 def _confirmed(rows: list[Row]) -> list[Row]:
-    """Take the points of a public check whose hidden twin has none: it passes on one draw of its link alone."""
+    """Take the points of a public check whose hidden twin has none: it passes on these draws of its links alone."""
     shares = {row.check.id: row.marks.share for row in rows}
     return [
         replace(row, marks=_unconfirmed(row)) if shares.get(row.check.confirmed_by or "") == 0 else row for row in rows
@@ -80,7 +80,7 @@ def _confirmed(rows: list[Row]) -> list[Row]:
 def _unconfirmed(row: Row) -> Marks:
     if row.marks.share == 0:
         return row.marks
-    line = f"No points: it passes here, and not with another seed ({row.check.confirmed_by}). {row.marks.reason}"
+    line = f"No points: it passes here, and has none in the hidden check {row.check.confirmed_by}. {row.marks.reason}"
     return replace(row.marks, share=0.0, reason=line)
 
 

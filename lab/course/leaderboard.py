@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Rank submissions over the hidden links of an assignment: all on the same draws, by the tests of `lab compare`.
 
-A place is one more than the number of submissions that are better and have separated (Holm over all pairs). The order
-of the table is that of the mean; submissions whose place is the same are ties, whatever their order.
+A place is one more than the number of submissions that are better and have separated (Holm over all pairs). Submissions
+of one place are ties; the table has them by their exits at the chokepoint, then by the mean.
 """
 
 import csv
@@ -116,7 +116,7 @@ def board(found: Sequence[Result], reference: Result) -> list[Place]:
     ranked = places(list(relative), tested, more_is_better=False)
     rows = [_place(each, ranked[each.name].best, usual) for each in found]
     order = {name: _mean(values) for name, values in relative.items()}
-    return sorted(rows, key=lambda row: (row.place, order[row.name], row.name))
+    return sorted(rows, key=lambda row: (row.place, -row.chokepoint_pct, order[row.name], row.name))
 
 
 def _place(result: Result, rank: int, usual: Sequence[float]) -> Place:

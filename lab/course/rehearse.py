@@ -13,16 +13,17 @@ from typing import Annotated
 from pydantic import Field
 
 from lab.base.errors import field_error
-from lab.base.plain_file import read_plain, write_whole
+from lab.base.plain_file import write_whole
 from lab.course.assignment import START, TEACHER, Assignment, load_assignment
 from lab.course.bench import Bench
 from lab.course.forms import gradescope
 from lab.course.forms.plain import points as shown_points
 from lab.course.grade import Grade, grade
+from lab.course.solved import SOLUTION, handed_in, solved
 from lab.course.submission import Submission
 from lab.schema.load import Strict, load, shown
 
-SOLUTION, MISTAKES, EXPECTED, RESULTS = "solution", "mistakes", "expected.yml", "results.json"
+MISTAKES, EXPECTED, RESULTS = "mistakes", "expected.yml", "results.json"
 STUDENT, KEY = "mistake", 32 * b"k"
 FEW = 0.3  # of the points: what the starting point may get
 
@@ -54,19 +55,38 @@ class Case:
     name: str  # solution, start, or the folder of a mistake
     bench: Bench
     update: bool = False  # write the solution's results.json instead of comparing with it
+    student: str = STUDENT
+
+    @property
+    def title(self) -> str:
+        """Name it in a line."""
+        return self.name if self.student == STUDENT else f"{self.name} of {self.student}"
 
 
 def cases(assignment: Assignment, bench: Bench, update: bool = False) -> list[Case]:
     """Return the solution, the start and each mistake of an assignment."""
+    return [Case(assignment.folder, name, bench, update) for name in case_names(assignment)]
+
+
+def solutions(assignment: Assignment, bench: Bench, students: int) -> list[Case]:
+    """Return the solutions of so many students, who draw other links."""
+    return [Case(assignment.folder, SOLUTION, bench, student=f"student-{number:02d}") for number in range(students)]
+
+
+def case_names(assignment: Assignment) -> list[str]:
+    """Name the solution, the start and each mistake."""
     mistakes = sorted(file.parent.name for file in (assignment.folder / TEACHER / MISTAKES).glob(f"*/{EXPECTED}"))
-    return [Case(assignment.folder, name, bench, update) for name in (SOLUTION, START, *mistakes)]
+    return [SOLUTION, START, *mistakes]
 
 
 def rehearse(case: Case) -> list[str]:
     """Grade a case; returns a line for each point in which the grade differs from what is expected."""
     assignment = load_assignment(case.assignment)
-    where = f"{shown(assignment.folder)}: {case.name}"
-    graded = grade(assignment, _submission(assignment, case.name), case.bench, KEY)
+    where = f"{shown(assignment.folder)}: {case.title}"
+    if case.student != STUDENT:
+        graded = grade(assignment, solved(assignment, case.bench, case.student), case.bench, KEY)
+        return [f"{where}: {fault}" for fault in _not_full(graded)]
+    graded = grade(assignment, submission(assignment, case.name), case.bench, KEY)
     faults = [f"{where}: {row.check.id}: {row.marks.reason}" for row in graded.rows if row.broken]
     if case.name == SOLUTION:
         return faults + [f"{where}: {fault}" for fault in (*_not_full(graded), *_other_bytes(graded, case.update))]
@@ -115,26 +135,20 @@ def _differences(graded: Grade, expected: Expected) -> Iterator[str]:
         yield f"total={shown_points(graded.points)}: must be {expected.total:g}"
 
 
-def _submission(assignment: Assignment, name: str) -> Submission:
-    """Return a case as a submission."""
+def submission(assignment: Assignment, name: str) -> Submission:
+    """Return the submission of a case."""
     teacher = assignment.folder / TEACHER
     if name in (SOLUTION, START):
-        return _handed_in(assignment, teacher / SOLUTION if name == SOLUTION else assignment.folder / START)
+        return handed_in(assignment, teacher / SOLUTION if name == SOLUTION else assignment.folder / START, STUDENT)
     folder = teacher / MISTAKES / name
     expected = load(Expected, folder / EXPECTED)
-    own = _handed_in(assignment, folder)
+    own = handed_in(assignment, folder, STUDENT)
     if not (expected.edits or expected.of_solution):
         return own
-    files = {**_handed_in(assignment, teacher / SOLUTION).files, **own.files}
+    files = {**handed_in(assignment, teacher / SOLUTION, STUDENT).files, **own.files}
     for edit in expected.edits:
         text = files[edit.file].decode()
         if text.count(edit.old) != 1:
             raise field_error(shown(folder / EXPECTED), "edits.old", edit.old, f"a text that {edit.file} has once")
         files[edit.file] = text.replace(edit.old, edit.new).encode()
-    return Submission(folder, STUDENT, files)
-
-
-def _handed_in(assignment: Assignment, folder: Path) -> Submission:
-    wanted = [each for each in assignment.content.hand_in if (folder / each.file).is_file()]
-    files = {each.file: read_plain(folder / each.file, each.most_bytes) for each in wanted}
     return Submission(folder, STUDENT, files)

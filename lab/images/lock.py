@@ -3,6 +3,10 @@
 
 from lab.images import image
 
+IMAGES = (
+    *("world", "builder", "source-6.1", "box", "stock", "kernel-build"),
+    *("quic-build", "ngtcp2-build", "bpf-build", "bpf-stock"),
+)
 HEAD = """\
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Every package of this image and its version. Written by 'make lock'.
@@ -19,5 +23,5 @@ def lock(name: str) -> int:
 
 
 if __name__ == "__main__":
-    for name in ("world", "builder", "source-6.1", "box", "stock", "kernel-build", "quic-build", "ngtcp2-build"):
+    for name in IMAGES:
         print(f"{name}: {lock(name)} packages pinned")

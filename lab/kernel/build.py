@@ -13,6 +13,7 @@ from lab.base.cache import finished, publish
 from lab.base.errors import UserError
 from lab.images import image
 from lab.images.compile import Compile
+from lab.kernel.changes import change_core, digested
 from lab.kernel.recipe import Recipe, Source
 
 HERE = Path(__file__).parent
@@ -75,7 +76,7 @@ def _folders(builder: image.Image, recipe: Recipe, source: Source) -> tuple[Path
     compiler = [
         f"{package} {builder.versions[package]}" for package in COMPILER_PACKAGES if package in builder.versions
     ]
-    kernel = digest_of_files([*recipe.fragments, *recipe.patches], source.name, *compiler)
+    kernel = digest_of_files([*recipe.fragments, *recipe.patches], source.name, *compiler, *digested(recipe))
     files = [file for folder in MODULES for file in sorted(folder.iterdir())]
     modules = digest_of_files([*files, PRELOAD], kernel)
     return paths.cache() / f"kernel-{kernel}", paths.cache() / f"modules-{modules}"
@@ -96,11 +97,14 @@ def _build_kernel(compile_: Compile, recipe: Recipe, source: Source) -> None:
     compile_.unpack(source.tarball)
     for patch in recipe.patches:
         compile_.patch(patch)
+    change_core(compile_, recipe)
     compile_.configure(recipe.fragments)
     compile_.make("all")
     compile_.make("INSTALL_MOD_PATH=/build", "modules_install")
     release = (compile_.folder / "obj/include/config/kernel.release").read_text().strip()
-    (compile_.folder / "built.json").write_text(json.dumps({"source": source.name, "release": release}))
+    (compile_.folder / "built.json").write_text(
+        json.dumps({"source": ", ".join([source.name, *recipe.changes]), "release": release})
+    )
 
 
 def _build_modules(compile_: Compile, kernel: Path) -> None:

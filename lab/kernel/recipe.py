@@ -14,13 +14,33 @@ DEFAULT = "6.12"
 
 @dataclass(frozen=True)
 class Version:
-    """A Linux that Debian packages as source: the image with its source, and its configurations."""
+    """A Linux that Debian packages as source: its number, the image with its source, and its configurations.
 
+    `socket_bytes` replaces the 104 bytes that a socket has for its congestion control.
+    """
+
+    number: str
     image: str
     configs: tuple[str, ...]
+    socket_bytes: int | None = None
 
 
-VERSIONS = {"6.12": Version("builder", ("virtual",)), "6.1": Version("source-6.1", ("virtual", "6.1"))}
+VISITORS = "visitors"  # the default kernel with larger sockets, for senders of others
+VERSIONS = {
+    "6.12": Version("6.12", "builder", ("virtual",)),
+    "6.1": Version("6.1", "source-6.1", ("virtual", "6.1")),
+    VISITORS: Version("6.12", "builder", ("virtual", "visitors"), socket_bytes=768),
+}
+DEBIAN = [name for name, version in VERSIONS.items() if version.socket_bytes is None]
+
+
+@dataclass(frozen=True)
+class CorePatch:
+    """A patch of somebody else for the TCP core: its name, its content, and the file that names it."""
+
+    name: str
+    content: bytes
+    named_in: str
 
 
 @dataclass(frozen=True)
@@ -38,6 +58,7 @@ class Recipe:
     version: str = DEFAULT
     tarball: Path | None = None
     sanitize: bool = False
+    core_patches: tuple[CorePatch, ...] = ()
 
     def __post_init__(self) -> None:
         if self.version not in VERSIONS:
@@ -46,7 +67,15 @@ class Recipe:
     @property
     def label(self) -> str:
         """Return the name of the kernel for messages."""
-        return self.tarball.name if self.tarball else f"Linux {self.version}"
+        name = self.tarball.name if self.tarball else f"Linux {VERSIONS[self.version].number}"
+        return ", ".join([name, *self.changes])
+
+    @property
+    def changes(self) -> list[str]:
+        """Return what sets its TCP core apart from Debian's, in words."""
+        held_bytes = VERSIONS[self.version].socket_bytes
+        sockets = [f"{held_bytes} bytes per socket for a congestion control"] if held_bytes else []
+        return [*sockets, *(patch.name for patch in self.core_patches)]
 
     @property
     def fragments(self) -> list[Path]:
@@ -72,7 +101,7 @@ class Recipe:
 
     def packaged(self, held: image.Image) -> Source:
         """Return the source that an image holds."""
-        package = f"linux-source-{self.version}"
+        package = f"linux-source-{VERSIONS[self.version].number}"
         return Source(held.root / f"usr/src/{package}.tar.xz", f"{package} {held.versions[package]}")
 
     def _user_source(self) -> Source:

@@ -24,6 +24,7 @@ WORK = {
     "trial": ("lab.node.trial", "run_trial"),
     "record": ("lab.node.record_path", "record_path"),
     "quic": ("lab.node.quic", "run_trial"),
+    "workload": ("lab.node.workload", "run_trial"),
 }
 MOUNTS = (
     ("proc", "/proc"),

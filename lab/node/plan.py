@@ -110,6 +110,23 @@ class QuicPlan(TypedDict):
     datagram_bytes: Annotated[int, "payload of a full UDP datagram"]
 
 
+class ExchangePlan(TypedDict):
+    """Requests that a client sends together; the next ones follow when all their responses are whole."""
+
+    group: Annotated[int, "page, chunk or call that it belongs to, from 1 on"]
+    wait_s: Annotated[float, "pause before the requests, from the last response on"]
+    objects_bytes: Annotated[list[int], "size of each response"]
+    media_s: Annotated[float, "play in the responses, for a client that plays them"]
+
+
+class WorkloadPlan(TypedDict):
+    """What a client requests over one connection, and when."""
+
+    request_bytes: Annotated[int, "size of each request"]
+    buffer_s: Annotated[float, "play that the client holds at most before it requests more; 0: it plays nothing"]
+    exchanges: Annotated[list[ExchangePlan], "in this order"]
+
+
 class FlowPlan(TypedDict):
     """One download."""
 
@@ -120,6 +137,7 @@ class FlowPlan(TypedDict):
     duration_s: Annotated[int, "length of the download, from the first data segment at the client"]
     size_bytes: NotRequired[Annotated[int, "the download also ends after so many bytes"]]
     client_port: NotRequired[Annotated[int, "port of the client's data connection"]]
+    workload: NotRequired[Annotated[WorkloadPlan, "requests instead of one download; absent: a download"]]
     quic: NotRequired[Annotated[QuicPlan, "the ends, where the download runs over QUIC; absent: TCP"]]
 
 
@@ -175,5 +193,6 @@ class Plan(NodesPlan):
     flows: Annotated[list[FlowPlan], "the download, then the rival's if there is one"]
     memory_mb: Annotated[int, "memory of the virtual kernel", "MiB"]
     shaper: NotRequired[Annotated[Literal["netem"], "tc alone replays the link; absent: the lab's own qdiscs"]]
-    work: NotRequired[Annotated[Literal["trial", "record", "quic"], "what to do; absent: trial, over TCP"]]
+    kernel: NotRequired[Annotated[str, "digest of the virtual kernel that boots; absent: the run's"]]
+    work: NotRequired[Annotated[Literal["trial", "record", "quic", "workload"], "what to do; absent: trial, over TCP"]]
     record: NotRequired[Annotated[PathRecord, "the recording, where that is the work"]]

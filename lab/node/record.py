@@ -185,5 +185,22 @@ class Around(TypedDict):
     kernel: Annotated[str, "/proc/version of the kernel under test"]
 
 
+class WorkloadClient(TypedDict):
+    """workload-client.json: what the client of a workload had, and when. Times are monotonic."""
+
+    whole_ns: Annotated[list[list[int]], "of each object in order: when it was requested, and when it was whole", "ns"]
+    stalled_s: Annotated[float, "time without play after the first object, of a client that plays"]
+
+
+class WorkloadServer(TypedDict):
+    """workload-server.json: what TCP_INFO reported of the sender's socket."""
+
+    limited_ns: Annotated[list[list[int]], "samples at which it changed: time, and 1 where the application limits"]
+    samples: Annotated[int, "number of samples", ""]
+    busy_us: Annotated[int, "time with data to send or unacknowledged (tcpi_busy_time)"]
+    rwnd_limited_us: Annotated[int, "of it: held by the client's window (tcpi_rwnd_limited)"]
+    sndbuf_limited_us: Annotated[int, "of it: held by the send buffer (tcpi_sndbuf_limited)"]
+
+
 class NodeRecord(Traffic, Around):
     """node.json."""

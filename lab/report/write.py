@@ -14,7 +14,7 @@ from lab.judge.provenance import provenance
 from lab.judge.registry import rule_of
 from lab.judge.stored import Stored
 from lab.judge.summary import summarise
-from lab.report import figures, markdown, page, text, trust
+from lab.report import figures, markdown, page, short_flows, text, trust
 from lab.report.browser.pack import browsed
 from lab.report.figures import Named
 from lab.report.headline import headline
@@ -58,8 +58,9 @@ def write_report(run_dir: Path, replay_library: Path | None) -> Report:
     run, judged = stored.run, stored.judged.outcomes
     ccas, scenario = run.ccas, run.scenario
     summary = summarise(judged, [stanza["name"] for stanza in ccas])
-    answer = headline(summary, ccas, rule_of(scenario))
-    shown = tables(summary, ccas, scenario.get("published", []), provenance(run.meta["profile"]))
+    sentences, costs = short_flows.of_run(stored)
+    answer = sentences or headline(summary, ccas, rule_of(scenario))
+    shown = (*costs, *tables(summary, ccas, scenario.get("published", []), provenance(run.meta["profile"])))
     pictures, drawn = _draw(stored, replay_library)
     html = page.render(_page(run, judged, answer, shown, pictures))
     paths = ReportPaths(

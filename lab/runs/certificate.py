@@ -32,7 +32,7 @@ def certify(plan: Plan, node: NodeRecord, tables: dict[str, pl.DataFrame], over:
         _rate(plan, tables),
         *(_delay(probe, _late_ms(plan)) for probe in node["probes"]),
         _order(node["probes"], tables["packets"]),
-        *(_datagrams(over) if over else [_segments(plan["mss_bytes"], tables["packets"])]),
+        *(_datagrams(over) if over else [_segments(plan, tables["packets"])]),
         _capture(node["capture"]),
         _elsewhere(plan, node),
         *_losses(plan, node),
@@ -107,10 +107,18 @@ def _order(probes: list[Probed], packets: pl.DataFrame) -> Check:
     return _check("packets out of order", 0, probed + int((step < 0).sum()), "packets", 0)
 
 
-def _segments(mss_bytes: int, packets: pl.DataFrame) -> Check:
-    """Compare the largest data segment with what the MTU and the headers leave, of both ends."""
+def _segments(plan: Plan, packets: pl.DataFrame) -> Check:
+    """Compare the largest data segment with what the MTU and the headers leave, of both ends.
+
+    Where each object of a workload is smaller, a segment may hold anything from the largest one to several of them.
+    """
     data = packets.filter(pl.col("to_client") & (pl.col("flow") == 1))
-    return _check("largest data segment", mss_bytes, largest(data["len_bytes"]), "bytes", 0)
+    target, flow = plan["mss_bytes"], plan["flows"][0]
+    exchanges = flow["workload"]["exchanges"] if "workload" in flow else []
+    sizes = [size for each in exchanges for size in each["objects_bytes"]]
+    spare = max(target - max(sizes), 0) if sizes else 0
+    check = _check("largest data segment", target, largest(data["len_bytes"]), "bytes", spare)
+    return {**check, "ok": check["ok"] and (check["got"] or 0) <= target}
 
 
 def _datagrams(over: Ends) -> list[Check]:

@@ -10,18 +10,26 @@ from typing import Any
 from lab.base.errors import field_error
 from lab.links.profile import Profile, load_profile
 from lab.links.tc_alone import REPLAY, require_shaper
-from lab.schema.cca import Cca, load_cca
+from lab.schema.cca import Cca
 from lab.schema.load import shown
 from lab.schema.scenario import Scenario, load_scenario, scenario_files
 from lab.schema.sysctls import load_sysctls
 from lab.schema.topology import Topology, load_topology
+from lab.schema.visitor import load_sender
 from lab.tables.run_json import Requested
 
 EXPLANATIONS = ("counterfactuals", "open")  # fields of a claim, written after the run
 NO_TRIAL = ("campaign",)  # fields of a scenario
 ADDED = ("exit_label", "exit_enters_cwr")  # fields of a sender that stored runs of before lack
-# Fields of a sender that a run stores only with another value.
-UNSET: list[tuple[str, Any]] = [("module_digest", None), ("depends", []), ("transport", "tcp"), ("stack", None)]
+# Fields of a sender or scenario that count in a digest only with another value.
+UNSET: list[tuple[str, Any]] = [
+    ("module_digest", None),
+    ("depends", []),
+    ("transport", "tcp"),
+    ("stack", None),
+    ("kernel", None),
+    ("workload", None),
+]
 
 
 @dataclass(frozen=True)
@@ -53,11 +61,11 @@ def assemble(
     name: str, scenario: Scenario, file: str, cca_field: str = "ccas", senders: Mapping[str, Cca] | None = None
 ) -> Experiment:
     """Read what a scenario names; errors name `file` as the place of the fields."""
-    ccas = {cca: load_cca(cca, file, cca_field, senders) for cca in scenario.ccas}
+    ccas = {cca: load_sender(cca, file, cca_field, senders) for cca in scenario.ccas}
     for published in scenario.published:
-        load_cca(published.cca, file, "published.cca", senders)
-    rival = load_cca(scenario.rival, file, "rival", senders) if scenario.rival else None
-    _refuse_quic_beside_a_rival(scenario, [*ccas.values(), *([rival] if rival else [])], file)
+        load_sender(published.cca, file, "published.cca", senders)
+    rival = load_sender(scenario.rival, file, "rival", senders) if scenario.rival else None
+    _refuse_quic(scenario, [*ccas.values(), *([rival] if rival else [])], file)
     topology = load_topology(scenario.topology, file)
     if rival and len(topology.rivals) != 2:
         raise field_error(file, "topology", scenario.topology, "one with lab.rival-sender and lab.rival-receiver")
@@ -67,11 +75,12 @@ def assemble(
     return Experiment(name, scenario, load_profile(scenario.profile, file), topology, ccas, rival)
 
 
-def _refuse_quic_beside_a_rival(scenario: Scenario, senders: list[Cca], file: str) -> None:
-    """Refuse a second download, which runs over TCP, beside one over QUIC."""
+def _refuse_quic(scenario: Scenario, senders: list[Cca], file: str) -> None:
+    """Refuse QUIC next to a second download or in a workload: both run over TCP."""
     quic = [sender.name for sender in senders if sender.transport == "quic"]
-    if scenario.rival and quic:
-        raise field_error(file, "rival", scenario.rival, f"left out with a sender over QUIC ({quic[0]})")
+    for field, value in (("rival", scenario.rival), ("workload", (scenario.workload or {}).get("kind"))):
+        if value and quic:
+            raise field_error(file, field, value, f"left out with a sender over QUIC ({quic[0]})")
 
 
 def shaped_by(experiment: Experiment, shaper: str) -> Experiment:

@@ -9,12 +9,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from lab.base.errors import field_error
 from lab.links.draw import Link, draw_link
 from lab.links.shapes import shapes
 from lab.links.tc_alone import NETEM
 from lab.node import plan
 from lab.node.plan import FlowPlan, Module, Plan
-from lab.runs import over_quic, settings, sizes
+from lab.runs import over_quic, requesting, settings, sizes
 from lab.runs.experiment import Experiment
 from lab.runs.idle_path import probed_ways
 from lab.schema.cca import Cca
@@ -99,6 +100,13 @@ def make_plan(experiment: Experiment, cca: Cca, drawn: Draw) -> Plan:
     }
     if cca.transport == "quic":
         plan = over_quic.planned(plan, cca, route_mtu_bytes(experiment))
+    if scenario.workload:
+        plan = requesting.planned(plan, experiment, link)
+    kernels = sorted({each.kernel for each in ccas if each.kernel})
+    if len(kernels) > 1:
+        raise field_error("command line", "rival", ccas[1].name, f"a sender of the same kernel as {cca.name}")
+    if kernels:
+        plan["kernel"] = kernels[0]
     return plan | {"shaper": "netem"} if experiment.shaper == NETEM else plan
 
 

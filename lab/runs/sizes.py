@@ -5,6 +5,7 @@ import math
 
 from lab.links.draw import Link
 from lab.links.steps import peak
+from lab.schema.workload import MOST_OBJECTS
 
 TRACE_EVENT_BYTES, SAMPLE_BYTES = 160, 64
 RING_S, RING_HEADER_BYTES, LEAST_RING_MB = 2.0, 192, 2  # a header, with the kernel's own
@@ -17,9 +18,13 @@ def sample_us(link: Link) -> int:
     return round(max(min(link.base_rtt_ms / SAMPLES_PER_RTT, MOST_SAMPLE_MS), LEAST_SAMPLE_MS) * 1e3)
 
 
-def trace_kb(link: Link, duration_s: int, mss_bytes: int) -> int:
-    """Return the trace buffer: one event per segment at full rate, one per sample, and half as much again."""
-    segments = link.mean_rate_mbps * 1e6 / 8 / mss_bytes * duration_s
+def trace_kb(link: Link, duration_s: int, mss_bytes: int, size_bytes: float = math.inf) -> int:
+    """Return the trace buffer: one event per segment at full rate, one per sample, and half as much again.
+
+    size_bytes: of a workload, all that it requests: no more segments than twice of it, or those of its small objects.
+    """
+    full_bytes = link.mean_rate_mbps * 1e6 / 8 * duration_s
+    segments = min(full_bytes, 2 * size_bytes + MOST_OBJECTS * mss_bytes) / mss_bytes
     samples = link.series_s * 1e6 / sample_us(link)
     return math.ceil(1.5 * (segments * TRACE_EVENT_BYTES + samples * SAMPLE_BYTES) / 1024) + 1024
 
@@ -30,11 +35,11 @@ def ring_mb(link: Link, mss_bytes: int) -> int:
     return math.ceil(2 * segments * RING_HEADER_BYTES / 1e6) + LEAST_RING_MB
 
 
-def memory_mb(link: Link, duration_s: int, mss_bytes: int) -> int:
+def memory_mb(link: Link, duration_s: int, mss_bytes: int, size_bytes: float = math.inf) -> int:
     """Return the kernel's memory: both rings, and 16 times what is in flight or queued (truesize, both ends)."""
     longest_rtt_ms = peak(link.down.delay_ms) + peak(link.up.delay_ms)  # without any queue
     in_flight_bytes = link.buffer_bytes + _peak_mbps(link) * 1e6 / 8 * longest_rtt_ms / 1e3
-    return math.ceil(512 + trace_kb(link, duration_s, mss_bytes) / 1024 + 16 * in_flight_bytes / 1e6)
+    return math.ceil(512 + trace_kb(link, duration_s, mss_bytes, size_bytes) / 1024 + 16 * in_flight_bytes / 1e6)
 
 
 def _peak_mbps(link: Link) -> float:

@@ -25,7 +25,7 @@ from lab.runs.certificate import certify
 from lab.runs.experiment import Experiment
 from lab.runs.plan import PORT, RIVAL_PORT, SNAPLEN_BYTES, draw, make_plan, own_file
 from lab.runs.quic_programs import program_of
-from lab.tables import downloads, quic
+from lab.tables import downloads, quic, workload
 from lab.tables.acks import Clock, ack_table, retransmit_table, state_table
 from lab.tables.digests import write_digests
 from lab.tables.exits import bin_table, exit_table
@@ -133,6 +133,8 @@ def store(job: Job, plan: Plan, folder: Path) -> TrialJson:
     tables = downloads.cut(tables, measured)
     write_tables(tables, folder)
     meta = _meta(job, plan, node, measured, certify(plan, node, tables, over))
+    if plan.get("work") == "workload":
+        meta["workload"] = workload.read(folder, plan["flows"][0], node["downloads"][0], measured[0])
     (folder / "trial.json").write_text(json.dumps(meta, indent=1))
     stored = {*STORED, *quic.QLOGS, f"{CAPTURED}.zst"} if job.keep_capture else {*STORED}
     keep_log(folder)

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, model_validator
 
 from lab.base.errors import field_error
-from lab.base.paths import CCAS, QUIC
+from lab.base.paths import BPF, CCAS, QUIC
 from lab.schema.load import Strict, choose, parse, read_yaml, shown
 
 CAUSE = r"^[a-z0-9_]{1,15}$"  # SLOW_START_CAUSE_BYTES of lab/kernel/search/slow_start.h, without the NUL
@@ -42,6 +42,7 @@ class Cca(Strict):
     qdisc: Literal["fq"] | None = None
     module_digest: str | None = None  # of an own module, or of a program over QUIC: what `--resume` compares
     depends: list[str] = []  # modules that such a module needs loaded before
+    kernel: str | None = None  # digest of the virtual kernel that it needs, where that is not the run's
     reports_exit: bool = False
     slow_start_exit: Annotated[str, Field(pattern=CAUSE)]
     exit_enters_cwr: bool = False
@@ -89,14 +90,26 @@ def load_quic() -> dict[str, Cca]:
     return quic
 
 
+def load_bpf() -> dict[str, Cca]:
+    """Read every stanza of bpf.yml, by name: the source of the BPF program as a module of the virtual kernel."""
+    others = load_ccas() | load_quic()
+    bpf = _load(BPF, {cca.look for cca in others.values()} | _given_looks())
+    for name, cca in bpf.items():
+        if name in others or not cca.module:
+            rule = "another name: lab/cca.yml or lab/quic.yml has it" if name in others else "given with a module"
+            raise field_error(shown(BPF), "name", name, rule)
+    _refuse_likeness(others | bpf, BPF)
+    return bpf
+
+
 def load_senders() -> dict[str, Cca]:
-    """Read the senders of both files, by name."""
-    return load_ccas() | load_quic()
+    """Return all senders of the lab by name, in the order of every table: those of cca.yml, quic.yml and bpf.yml."""
+    return load_ccas() | load_quic() | load_bpf()
 
 
 def _given_looks() -> set[Look]:
-    """Return the looks that stanzas of either file state: no other sender gets one of them."""
-    stanzas = [*_stanzas(CCAS).values(), *_stanzas(QUIC).values()]
+    """Return the looks that stanzas of any file state: no other sender gets one of them."""
+    stanzas = [stanza for file in (CCAS, QUIC, BPF) for stanza in _stanzas(file).values()]
     return {(str(stanza.get("marker")), str(stanza.get("linestyle"))) for stanza in stanzas if "marker" in stanza}
 
 
@@ -113,8 +126,8 @@ def _load(file: Path, taken: Collection[Look]) -> dict[str, Cca]:
 
 @cache
 def cca_names() -> list[str]:
-    """Return the names of cca.yml and quic.yml, in their order: that of the senders in every table and figure."""
-    return [*_stanzas(CCAS), *_stanzas(QUIC)]
+    """Return the names of cca.yml, quic.yml and bpf.yml: the order of the senders in every table and figure."""
+    return [*_stanzas(CCAS), *_stanzas(QUIC), *_stanzas(BPF)]
 
 
 def _stanzas(file: Path) -> dict[str, Stanza]:
@@ -174,6 +187,6 @@ def load_cca(name: str, named_in: str, field: str, known: Mapping[str, Cca] | No
     """Return one sender that a file names; `known` holds the senders to choose from instead of the lab's."""
     senders, kind = (load_ccas(), "sender of lab/cca.yml") if known is None else (known, "sender")
     if known is None and name not in senders:
-        senders, kind = {**senders, **load_quic()}, "sender of lab/cca.yml or lab/quic.yml"
+        senders, kind = load_senders(), "sender of lab/cca.yml, lab/quic.yml or lab/bpf.yml"
     names = sorted(senders, key=lambda each: (senders[each].transport != "tcp", each))
     return senders[choose(kind, name, names, named_in, field)]

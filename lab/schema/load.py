@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic_core import PydanticCustomError
 
 from lab.base import plain_text
 from lab.base.errors import UserError, field_error
@@ -102,7 +103,16 @@ def choose(kind: str, name: str, known: list[str], where: Path | str, field: str
     return name
 
 
+def nested(errors: ValidationError) -> PydanticCustomError:
+    """Return the first error of a model inside a field, for that field's own validator to raise."""
+    inner = errors.errors(include_url=False)[0]
+    return PydanticCustomError("nested", "{inner}", {"inner": inner})
+
+
 def _refusal(file: Path, error: Any) -> UserError:
+    if error["type"] == "nested":
+        inner = error["ctx"]["inner"]
+        error = {**inner, "loc": (*error["loc"], *inner["loc"])}
     field = ".".join(str(part) for part in error["loc"] if not str(part).startswith("~")) or "content"
     tags = str(error.get("ctx", {}).get("expected_tags", "")).replace("'", "").replace("~", "")
     rules = {

@@ -10,6 +10,7 @@ from lab.base import paths
 from lab.base.errors import UserError, field_error
 from lab.schema.heuristics import DEFAULT_RULE, rule_files
 from lab.schema.load import NAME, Strict, by_name, choose, parse, read_yaml, require_name, shown
+from lab.schema.workload import workload_of
 
 Number = Annotated[float, Field(strict=False)]
 Text = Annotated[str, Field(min_length=1)]
@@ -119,6 +120,8 @@ class Scenario(Strict):
         None  # of both ends' routes; none: that of the topology's wires
     )
     pacing: Literal["fq"] | None = None  # qdisc that paces on the senders' hosts; None: only if the sender needs one
+    # What the client requests over one connection, and when: a name of lab/schema/workloads/, or its parameters.
+    workload: dict[str, Any] | None = None
     rival: str | None = None  # the sender of a second download, from a server of its own, at the same time
     replayed: list[str] = []  # SEARCH versions, replayed over the downloads without HyStart
     tolerance: Tolerance = Tolerance()
@@ -133,12 +136,25 @@ class Scenario(Strict):
             raise ValueError("a list that names each sender once")
         return ccas
 
+    @field_validator("workload", mode="before")
+    @classmethod
+    def _whole_workload(cls, workload: Any) -> Any:
+        """Return the parameters of a workload with their defaults, as a run stores them."""
+        return None if workload is None else workload_of(workload).model_dump()
+
     @field_validator("heuristic")
     @classmethod
     def _known_rule(cls, heuristic: str) -> str:
         if heuristic not in rule_files():
             raise ValueError(f"a known at-capacity rule: {', '.join(sorted(rule_files()))}")
         return heuristic
+
+    @model_validator(mode="after")
+    def _workload_alone(self) -> "Scenario":
+        for name in ("size_bytes", "rival"):
+            if self.workload and getattr(self, name):
+                raise ValueError(f"a scenario without {name} where it has a workload")
+        return self
 
     @model_validator(mode="after")
     def _claims_of_its_senders(self) -> "Scenario":

@@ -63,6 +63,32 @@ class FlowJson(Download):
     cca: Annotated[str, "name of the sender"]
 
 
+class ObjectJson(TypedDict):
+    """One object that a workload's client requested."""
+
+    exchange: Annotated[int, "requests sent together have the same number, from 1 on"]
+    group: Annotated[int, "page, chunk or call that it belongs to, from 1 on"]
+    bytes: Annotated[int, "its size", "bytes"]
+    requested_s: Annotated[float | None, "when it was requested; null where the trial ended before it was whole"]
+    whole_s: Annotated[float | None, "when the client had all of it; null where it never had"]
+
+
+class WorkloadJson(TypedDict):
+    """What a workload's client had, and what limited its sender. Times count from the SYN, as in every table."""
+
+    objects: Annotated[list[ObjectJson], "every object, in the order of the requests"]
+    stalled_s: Annotated[float, "time without play after the first object, of a client that plays"]
+    limited: Annotated[
+        list[list[float]],
+        "when it changed whether the application limits the sender: time (s), and 1 where it does. By TCP_INFO, "
+        "sampled every 10 ms, under the conditions of tcp_rate_check_app_limited()",
+        "",
+    ]
+    busy_s: Annotated[float, "time with data to send or unacknowledged (tcpi_busy_time)"]
+    rwnd_limited_s: Annotated[float, "of it: held by the client's window"]
+    sndbuf_limited_s: Annotated[float, "of it: held by the send buffer"]
+
+
 class TrialJson(Around, Observed, LinkNumbers):
     """trial.json."""
 
@@ -75,6 +101,7 @@ class TrialJson(Around, Observed, LinkNumbers):
     duration_s: Annotated[int, "length of the download, as the scenario requests"]
     mss_bytes: Annotated[int, "payload of a full segment"]
     flows: Annotated[list[FlowJson], "the download, then the rival's if there is one"]
+    workload: NotRequired[Annotated[WorkloadJson, "objects and limits, where a workload was requested"]]
     certificate: Annotated[Certificate, "whether the emulator did what the plan requests"]
     backend: Annotated[str, "where the kernel ran: virtual, host or vm"]
     sandbox: NotRequired[Annotated[str, "of a virtual kernel: bubblewrap; or none, with Landlock where there is one"]]

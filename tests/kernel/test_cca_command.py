@@ -7,7 +7,7 @@ import pytest
 
 from lab.images.image import Image
 from lab.kernel.build import Kernel
-from lab.schema.cca import load_ccas, load_quic
+from lab.schema.cca import load_senders
 from tests.command import lab
 
 pytestmark = pytest.mark.usefixtures("kernel", "world")
@@ -21,7 +21,7 @@ def show(results: Path, name: str) -> str:
 
 def test_the_list_has_every_sender_and_what_ends_its_slow_start(tmp_path: Path) -> None:
     listed = lab(tmp_path, "cca", "list").stdout.splitlines()
-    assert [line.split()[0] for line in listed] == list(load_ccas() | load_quic())
+    assert [line.split()[0] for line in listed] == list(load_senders())
     assert next(line for line in listed if line.startswith("reno")).endswith("nothing but loss")
 
 
@@ -57,5 +57,6 @@ def test_a_sender_of_the_kernel_is_shown_with_its_source_its_memory_and_what_it_
 def test_a_sender_that_does_not_exist_is_refused_in_one_line(tmp_path: Path) -> None:
     done = lab(tmp_path, "cca", "show", "vegaz")
     assert done.returncode == 2
-    assert done.stderr.startswith("command line: name=vegaz: must be a known sender of lab/cca.yml or lab/quic.yml: ")
+    known = "lab/cca.yml, lab/quic.yml or lab/bpf.yml"
+    assert done.stderr.startswith(f"command line: name=vegaz: must be a known sender of {known}: ")
     assert done.stderr.count("\n") == 1

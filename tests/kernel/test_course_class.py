@@ -100,9 +100,13 @@ def test_a_students_own_folder_is_graded_by_its_make(tmp_path: Path, course: Pat
     done = subprocess.run(words, capture_output=True, text=True, env=environment, check=False)
     assert "10 of 10 points" in done.stdout, done.stderr
     assert (folder / "grade" / "grade.html").is_file()
+    (folder / "results").mkdir()
+    (folder / "results" / "latest").symlink_to("run-1")
     assert subprocess.run([*words[:3], "hand-in"], capture_output=True, check=False).returncode == 0
     with tarfile.open(folder / "hand-in.tar.gz") as archive:
-        assert "./answers.yml" in archive.getnames()
+        names = set(archive.getnames())
+    assert "./answers.yml" in names
+    assert not {name.split("/")[1] for name in names if "/" in name} & {"results", "grade", "course", "hand-in.tar.gz"}
 
 
 def test_the_grader_of_a_service_always_writes_its_result(tmp_path: Path, course: Path) -> None:

@@ -15,7 +15,7 @@ from lab.bundle import make as making
 from lab.bundle.content import recorded_digests, recording_folders
 from lab.bundle.make import make
 from lab.bundle.use import use
-from lab.bundle.wheels import _shortened, running
+from lab.bundle.wheels import _shortened, running, wanted
 from lab.commands.doctor import examine
 from lab.images import image
 from lab.kernel import build
@@ -181,6 +181,17 @@ def test_a_bundle_is_a_tar_that_every_tool_reads(bundle: Path) -> None:
     assert names[0] == "manifest.json"
     assert names[-1] == "content.tar.zst"
     assert {"licences/COPYING", "licences/README"} <= set(names)
+
+
+def test_with_jupyter_each_package_of_both_locks_is_there_once_with_its_hashes() -> None:
+    pins = wanted("3.13", jupyter=True)
+    names = [pin.name for pin in pins]
+    assert names == sorted(set(names))
+    assert {"jupyterlab", "jupyter-server", "polars", "papermill"} <= set(names)
+    assert {pin.line for pin in running("3.13")} <= {pin.line for pin in pins}
+    assert all(pin.hashes for pin in pins)
+    assert "pywinpty" not in names
+    assert [pin.name for pin in wanted("3.13", jupyter=False)] == [pin.name for pin in running("3.13")]
 
 
 def test_wheels_are_those_that_running_needs() -> None:

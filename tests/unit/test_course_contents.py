@@ -18,7 +18,7 @@ from lab.links.profile import read_profile
 from lab.schema.load import load
 
 FOLDERS = sorted(folder for name, folder in assignments().items() if name[0].isdigit())
-OURS = [folder for folder in FOLDERS if folder.name[0] in "1245"]  # of 3 and 6 the makers have tests of their own
+
 NOTEBOOKS = sorted(file for folder in FOLDERS for file in folder.glob("start/*.py"))
 
 
@@ -28,19 +28,13 @@ def assignment(request: pytest.FixtureRequest) -> Assignment:
     return load_assignment(folder)
 
 
-@pytest.fixture(params=OURS, ids=lambda folder: folder.name)
-def ours(request: pytest.FixtureRequest) -> Assignment:
-    folder: Path = request.param
-    return load_assignment(folder)
-
-
-def test_an_assignment_has_a_handout_with_goals_background_tasks_time_and_points(ours: Assignment) -> None:
-    text = (ours.folder / "handout.md").read_text()
+def test_an_assignment_has_a_handout_with_goals_background_tasks_time_and_points(assignment: Assignment) -> None:
+    text = (assignment.folder / "handout.md").read_text()
     assert [
         name for name in ("Goals", "Background", "Tasks", "Hand in", "Points") if f"\n## {name}\n" not in text
     ] == []
     assert re.search(r"\*\*Time\*\*: .* of yours; the machine needs ", text)
-    assert f"**Points**: {ours.points}." in text
+    assert f"**Points**: {assignment.points}." in text
 
 
 def test_every_check_of_the_rubric_has_its_function(assignment: Assignment) -> None:
@@ -59,8 +53,8 @@ def test_every_link_can_be_read(assignment: Assignment) -> None:
         assert read_profile(file).title
 
 
-def test_at_least_six_typical_mistakes_state_their_points_and_what_the_feedback_names(ours: Assignment) -> None:
-    files = sorted((ours.folder / "teacher" / MISTAKES).glob(f"*/{EXPECTED}"))
+def test_at_least_six_typical_mistakes_state_their_points_and_what_the_feedback_names(assignment: Assignment) -> None:
+    files = sorted((assignment.folder / "teacher" / MISTAKES).glob(f"*/{EXPECTED}"))
     assert len(files) >= 6
     for file in files:
         expected = load(Expected, file)
@@ -69,8 +63,8 @@ def test_at_least_six_typical_mistakes_state_their_points_and_what_the_feedback_
         assert expected.points or expected.total is not None, file
 
 
-def test_the_teachers_notes_name_mistakes_lecture_and_variants(ours: Assignment) -> None:
-    text = (ours.folder / "teacher" / "notes.md").read_text().lower()
+def test_the_teachers_notes_name_mistakes_lecture_and_variants(assignment: Assignment) -> None:
+    text = (assignment.folder / "teacher" / "notes.md").read_text().lower()
     assert [word for word in ("lecture", "mistake", "variant") if word not in text] == []
 
 

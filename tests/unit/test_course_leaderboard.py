@@ -43,3 +43,8 @@ def test_a_submission_without_a_result_is_a_row_with_its_fault() -> None:
         ("", "b.zip", "rule.c: must be handed in"),
     ]
     assert float(found[0]["chokepoint_pct"]) == 100
+
+
+def test_ties_stand_in_the_order_of_their_exits_at_the_chokepoint() -> None:
+    rows = board([result("a", 1.0, hits=0.5), result("b", 1.0)], USUAL)
+    assert [(row.place, row.name) for row in rows] == [(1, "b"), (1, "a")]

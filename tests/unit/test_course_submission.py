@@ -3,6 +3,7 @@
 
 import os
 import stat
+import tracemalloc
 import zipfile
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from lab.course import archive
 from lab.course.assignment import Assignment
 from lab.course.seeds import public_seed
 from lab.course.submission import open_submission
-from tests.course import handed_in, small_assignment, tarred, zipped
+from tests.course import handed_in, many_empty, small_assignment, tarred, zipped
 
 LINK = stat.S_IFLNK | 0o777
 OWN = b"// mine\n"
@@ -60,6 +61,18 @@ def test_a_tar_with_a_link_loses_the_link_alone(tmp_path: Path, small: Assignmen
     assert found.student == "s2"
 
 
+def test_what_the_lab_writes_into_a_students_folder_is_no_part_of_it(tmp_path: Path, small: Assignment) -> None:
+    folder = handed_in(tmp_path / "in", own__c=OWN.decode())
+    (folder / "results" / "try-geo" / "run-1").mkdir(parents=True)
+    (folder / "results" / "try-geo" / "latest").symlink_to("run-1")
+    (folder / "results" / "own.c").write_text("// not mine")
+    as_tar = tarred(tmp_path / "in.tar.gz", {"x/own.c": OWN, "x/results/own.c": b""}, {"x/results/latest": "run-1"})
+    as_zip = zipped(tmp_path / "in.zip", {"own.c": OWN, "grade/own.c": b"", "results/latest": (b"run-1", LINK)})
+    for submission in (folder, as_tar, as_zip):
+        found = open_submission(submission, small, "s1")
+        assert (found.files, found.faults) == ({"own.c": OWN}, [])
+
+
 def test_a_link_and_a_pipe_in_a_folder_are_not_opened(tmp_path: Path, small: Assignment) -> None:
     folder = handed_in(tmp_path / "in")
     secret = tmp_path / "secret"
@@ -104,6 +117,32 @@ def test_a_zip_bomb_with_a_false_header_is_refused_too(tmp_path: Path, small: As
     found = open_submission(file, small, "s1")
     assert "own.c" not in found.files
     assert found.faults[0].startswith("own.c: ")
+
+
+def test_a_zip_of_a_million_empty_files_is_refused_before_its_directory_is_read(
+    tmp_path: Path, small: Assignment
+) -> None:
+    many_empty(tmp_path / "in.zip", 1_000_000)
+    tracemalloc.start()
+    line = r"in\.zip: directory_bytes=47000000: must be at most 2097152: fewer files"
+    with pytest.raises(UserError, match=line):
+        open_submission(tmp_path / "in.zip", small)
+    assert tracemalloc.get_traced_memory()[1] < 4 << 20
+    tracemalloc.stop()
+
+
+def test_a_zip_of_so_many_files_as_are_read_is_not_refused(tmp_path: Path, small: Assignment) -> None:
+    many_empty(tmp_path / "in.zip", archive.MOST_ENTRIES)
+    assert "own.c: must be handed in" in open_submission(tmp_path / "in.zip", small, "s1").faults
+
+
+def test_wanted_files_are_read_up_to_their_bound_in_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ten thousand notebooks of 4 MB each are 40 MB as a zip."""
+    monkeypatch.setattr(archive, "MOST_UNPACKED_BYTES", 50_000)
+    file = zipped(tmp_path / "in.zip", {f"{number}/own.c": bytes(20_000) for number in range(9)})
+    found = archive.read(file, {"own.c": 20_000})
+    assert len(found) == 4
+    assert found[-1] == "bytes: must be at most 50000 in all: the rest is not read"
 
 
 def test_a_tar_bomb_ends_the_reading(tmp_path: Path, small: Assignment, monkeypatch: pytest.MonkeyPatch) -> None:

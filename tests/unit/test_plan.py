@@ -2,10 +2,12 @@
 """A trial's plan: the same seed gives the same link, for every sender."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from lab.base.errors import UserError
 from lab.links.profile import Profile
 from lab.node.plan import Plan
 from lab.runs.experiment import load_experiment
@@ -90,3 +92,18 @@ def test_a_sender_that_paces_gets_fq_where_it_sends_and_others_only_where_the_sc
 def test_a_senders_own_settings_replace_the_labs() -> None:
     assert plan_of("dctcp")["sysctls"]["ends"]["net.ipv4.tcp_ecn"] == "1"
     assert plan_of("cubic")["sysctls"]["ends"]["net.ipv4.tcp_ecn"] == "0"
+
+
+def test_a_plan_names_a_kernel_only_where_its_sender_needs_another_one() -> None:
+    assert "kernel" not in plan_of("cubic")
+    other = CCAS["cubic"].model_copy(update={"kernel": "kernel-0"})
+    assert make_plan(GEO, other, draw(GEO, 1)) == plan_of("cubic") | {"kernel": "kernel-0"}
+
+
+def test_two_senders_of_a_link_run_on_the_kernel_that_one_of_them_needs() -> None:
+    pair = load_experiment("compete-cubic")
+    needy = CCAS["cubic"].model_copy(update={"kernel": "kernel-0"})
+    assert make_plan(replace(pair, rival=needy), CCAS["cubic"], draw(pair, 1))["kernel"] == "kernel-0"
+    other = needy.model_copy(update={"kernel": "kernel-1"})
+    with pytest.raises(UserError, match=r"^command line: rival=cubic: must be a sender of the same kernel as cubic$"):
+        make_plan(replace(pair, rival=other), needy, draw(pair, 1))

@@ -65,9 +65,8 @@ def test_a_scenario_names_senders_of_both_files() -> None:
 
 
 def test_an_unknown_sender_is_answered_with_those_of_both_files() -> None:
-    with pytest.raises(
-        UserError, match=r"cca=none: must be a known sender of lab/cca\.yml or lab/quic\.yml: bbr, .*search_quic"
-    ):
+    files = r"lab/cca\.yml, lab/quic\.yml or lab/bpf\.yml"
+    with pytest.raises(UserError, match=rf"cca=none: must be a known sender of {files}: bbr, .*search_quic"):
         load_cca("none", "command line", "cca")
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from lab.backends import pace, watched
 from lab.backends.records import MOST_FILES, TrialError, require, require_few, take, take_tar
 from lab.backends.watched import MOST_CONSOLE_BYTES, Limits, Watched
 from lab.base.scratch import remove
@@ -192,3 +193,16 @@ def test_a_kernel_that_writes_too_much_is_ended(room: Path) -> None:
 def test_a_kernel_without_end_is_ended(room: Path) -> None:
     with pytest.raises(TrialError, match=r"^virtual kernel: no end after 0.1 s$"):
         Watched(["sh", "-c", "exec >&-; sleep 600"], room, Limits(0.1, 600, MOST_BYTES, 1)).run()
+
+
+def test_a_slow_machine_has_more_time(room: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watched, "slowness", lambda: 100.0)
+    done = Watched(["sh", "-c", "sleep 1; echo the end"], room, Limits(0.2, 600, MOST_BYTES, 1)).run()
+    assert done.stdout == "the end\n"
+
+
+def test_a_machine_is_as_slow_as_it_starts_an_interpreter(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pace, "USUAL_START_S", 1e-6)
+    assert 100 < pace.slowness.__wrapped__() < 1e6
+    monkeypatch.setattr(pace, "USUAL_START_S", 1e6)
+    assert pace.slowness.__wrapped__() == 1

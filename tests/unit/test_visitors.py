@@ -11,14 +11,13 @@ from lab.base.errors import UserError
 from lab.bundle.content import recording_folders
 from lab.commands.visitors import visiting
 from lab.kernel.visitors.fetch import chosen, fetch, folder_of, is_fetched
-from lab.kernel.visitors.source import visitor_source
-from lab.runs.own.visitors import visitor_senders
+from lab.kernel.visitors.source import visitor_recipe, visitor_source
 from lab.schema.cca import cca_names, load_ccas
-from lab.schema.visitor import load_visitors
+from lab.schema.visitor import load_visitors, visitor_senders
 from lab.traces.candidates import Mirror
 from tests.command import lab, refused
 from tests.origins import serving
-from tests.recordings import COMMIT
+from tests.recordings import COMMIT, sha256
 from tests.visitors import CONTENT, written
 
 
@@ -81,6 +80,10 @@ def test_no_visitor_has_the_name_of_a_sender_of_the_labs(own: Path) -> None:
             {"files": {"mine.patch": {"path": "a", "bytes": 1, "sha256": "0" * 64}}, "edits": None},
             r"one \.c file, not 0",
         ),
+        ({"kernel": "6.1"}, r"kernel=6\.1: must be 'visitors'"),
+        ({"kernel": "visitors", "core_patches": ["core.patch"]}, r"whose core_patches name its files: core\.patch"),
+        ({"core_patches": ["mine.c"]}, r"with 'kernel: visitors', since core_patches change no other kernel"),
+        ({"module": "tcp_mine"}, r"a visitor without 'module': mine\.c is built"),
         ({"algorithm": "a_name_that_is_too_long"}, r"algorithm=a_name_that_is_too_long: must "),
     ],
 )
@@ -162,18 +165,22 @@ def test_a_visitor_becomes_a_sender_that_looks_like_no_other(mirror: Path) -> No
     assert (sender.marker, sender.linestyle) not in {(each.marker, each.linestyle) for each in load_ccas().values()}
 
 
+def test_a_visitor_of_the_users_changes_no_look_of_the_checkouts(own: Path) -> None:
+    before = visitor_senders()
+    written(own, "a_first_by_name")
+    after = visitor_senders()
+    assert {name: after[name] for name in before if name != "mine"} == {n: before[n] for n in before if n != "mine"}
+
+
 def test_an_edit_makes_another_sender_for_resume(own: Path, mirror: Path) -> None:
     lines("mine", mirror=mirror)
-    before = visiting(["mine"]).senders["mine"].module_digest
+    before = visitor_source("mine", load_visitors()["mine"]).digest
     written(own, edits=None)
-    assert visiting(["mine"]).senders["mine"].module_digest != before
+    assert visitor_source("mine", load_visitors()["mine"]).digest != before
 
 
-def test_each_visitor_of_the_checkout_that_builds_makes_a_sender(mirror: Path) -> None:
-    lines("mine", mirror=mirror)
-    source = visitor_source("mine", load_visitors()["mine"])
-    visitors = {name: each for name, each in load_visitors().items() if not each.needs}
-    assert {*visitor_senders(visitors, dict.fromkeys(visitors, source))} == {*visitors}
+def test_each_visitor_of_the_checkout_makes_a_sender() -> None:
+    assert {*visitor_senders()} == {*load_visitors()}
 
 
 def test_a_comparison_names_the_command_that_fetches_a_visitor() -> None:
@@ -184,7 +191,7 @@ def test_a_comparison_names_the_command_that_fetches_a_visitor() -> None:
 
 def test_a_comparison_states_why_a_visitor_cannot_run(own: Path) -> None:
     written(own, needs="another kernel")
-    with pytest.raises(UserError, match="cca=mine: must be a visitor that the default kernel can run: needs another"):
+    with pytest.raises(UserError, match="cca=mine: must be a visitor that the lab builds: needs another"):
         visiting(["cubic", "mine"])
 
 
@@ -199,3 +206,40 @@ def test_the_list_shows_licence_state_slow_start_and_needs(own: Path, tmp_path: 
 def test_an_unknown_visitor_is_refused_with_the_known_ones(tmp_path: Path) -> None:
     line = refused(lab(tmp_path / "results", "senders", "fetch", "nobody"))
     assert line.startswith("command line: name=nobody: must be a known visitor: ")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("run", "compete-pcc", "--backend", "virtual"),
+        ("reproduce", "compete-pcc"),
+        ("compare", "--cca", "cubic,pcc_vivace"),
+    ],
+)
+def test_every_command_names_the_command_that_fetches_a_scenarios_visitor(
+    tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    line = refused(lab(tmp_path / "results", *words))
+    assert line == "command line: cca=pcc_vivace: must be fetched: run 'lab senders fetch pcc_vivace'"
+
+
+def test_a_visitor_runs_in_virtual_time_only(tmp_path: Path, mirror: Path) -> None:
+    lines("mine", mirror=mirror)
+    options = ("--profile", "wired-clean", "--cca", "mine", "--backend", "host")
+    line = refused(lab(tmp_path / "results", "run", *options))
+    assert line == "command line: backend=host: must be virtual: visitors (mine) run in the virtual kernel only"
+
+
+def test_a_visitors_patches_are_edited_too_and_make_a_kernel_of_its_own(own: Path, tmp_path: Path) -> None:
+    stored = {"core.patch": b"+old_api\n", "mine.c": CONTENT}
+    (tmp_path / "mirror").mkdir()
+    for name, content in stored.items():
+        (tmp_path / "mirror" / name).write_bytes(content)
+    files = {name: {"path": name, "bytes": len(each), "sha256": sha256(each)} for name, each in stored.items()}
+    edits = [{"file": "core.patch", "find": "old_api", "replace": "new_api", "why": "a test"}]
+    written(own, files=files, edits=edits, kernel="visitors", core_patches=["core.patch"])
+    lines("mine", mirror=tmp_path / "mirror")
+    recipe = visitor_recipe("mine", load_visitors()["mine"])
+    assert recipe
+    assert [(patch.name, patch.content) for patch in recipe.core_patches] == [("core.patch", b"+new_api\n")]
+    assert recipe.label == "Linux 6.12, 768 bytes per socket for a congestion control, core.patch"

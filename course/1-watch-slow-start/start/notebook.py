@@ -38,12 +38,13 @@ from pathlib import Path
 
 import polars as pl
 import yaml
-from IPython.display import display
+from IPython.display import Image, display
 
 from lab.course.seeds import public_seed
 from lab.figures import cwnd_rtt
 from lab.figures.cwnd_rtt import Limits
 from lab.figures.moments import Moments
+from lab.figures.save import png
 from lab.figures.style import Sender
 from lab.judge import rtt
 from lab.judge.loss import first_loss_s
@@ -79,7 +80,8 @@ for link, trial in trials.items():
     evidence[link] = Evidence(trial, first_exit(trial.exits), first_loss_s(trial.packets, 1))
     moments = Moments(None, None, evidence[link].exit_s, evidence[link].loss_s)
     acks = trial.acks.filter(pl.col("flow") == 1)
-    display(cwnd_rtt.figure(acks, trial.qdisc, Limits.of_path(trial.meta), moments, look, until_s=until_s[link]))
+    drawn = cwnd_rtt.figure(acks, trial.qdisc, Limits.of_path(trial.meta), moments, look, until_s=until_s[link])
+    display(Image(png(drawn), alt=f"{link}: window, round trip and queue over time"))
 
 # %% [markdown]
 # The tables behind the figures. `lab data-dictionary` explains every column.

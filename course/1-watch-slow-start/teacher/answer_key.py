@@ -1,15 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Print the right answers.yml of one student: scripts/python course/1-watch-slow-start/teacher/answer_key.py ID."""
+"""The right answers.yml of one student: scripts/python course/1-watch-slow-start/teacher/answer_key.py ID prints it."""
 
-import sys
-from pathlib import Path
-
-from lab.backends.virtual import ensure_built
-from lab.course.assignment import load_assignment, sibling
-from lab.course.bench import Bench
-from lab.course.submission import Submission
+from lab.course.assignment import sibling
+from lab.course.solved import show
 from lab.course.work import Work
-from lab.kernel.recipe import Recipe
 
 downloads = sibling(__file__, "downloads")
 DIGITS = 3
@@ -38,8 +32,10 @@ def answers(work: Work) -> dict[str, float | str]:
     return found
 
 
+def files(work: Work) -> dict[str, str]:
+    """Return the files of the solution that follow from the student's draws."""
+    return {"answers.yml": "".join(f"{name}: {value}\n" for name, value in sorted(answers(work).items()))}
+
+
 if __name__ == "__main__":
-    assignment = load_assignment(Path(__file__).resolve().parents[1])
-    work = Work(assignment, Submission(Path(), sys.argv[1], {}), Bench.on(ensure_built(Recipe())), "public")
-    print("# SPDX-License-Identifier: GPL-2.0-or-later")
-    print("\n".join(f"{name}: {value}" for name, value in sorted(answers(work).items())))
+    show(__file__, files)

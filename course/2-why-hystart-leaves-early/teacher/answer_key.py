@@ -1,15 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Print the solution's answers.yml of one student, whose ID is the argument (scripts/python answer_key.py ID)."""
+"""The solution's answers.yml of one student: scripts/python answer_key.py ID prints it."""
 
-import sys
-from pathlib import Path
-
-from lab.backends.virtual import ensure_built
-from lab.course.assignment import load_assignment, sibling
-from lab.course.bench import Bench
-from lab.course.submission import open_submission
+from lab.course.assignment import sibling
+from lab.course.solved import show
 from lab.course.work import Work
-from lab.kernel.recipe import Recipe
 
 hypotheses = sibling(__file__, "hypotheses")
 TEXT = {
@@ -20,7 +14,7 @@ TEXT = {
 
 def answers(work: Work) -> list[str]:
     """Return the lines of answers.yml."""
-    lines = ["# SPDX-License-Identifier: GPL-2.0-or-later", "acks_per_s: 25"]
+    lines = ["acks_per_s: 25"]
     for name, file in {"base": None, "mine": "mine.yml", "rival": "rival.yml"}.items():
         found = hypotheses.run(work, file, work.seed())
         assert found.exit
@@ -31,8 +25,10 @@ def answers(work: Work) -> list[str]:
     return lines
 
 
+def files(work: Work) -> dict[str, str]:
+    """Return the files of the solution that follow from the student's draws."""
+    return {"answers.yml": "".join(f"{line}\n" for line in answers(work))}
+
+
 if __name__ == "__main__":
-    folder = Path(__file__).resolve().parents[1]
-    assignment = load_assignment(folder)
-    submission = open_submission(folder / "teacher" / "solution", assignment, sys.argv[1])
-    print("\n".join(answers(Work(assignment, submission, Bench.on(ensure_built(Recipe())), "public"))))
+    show(__file__, files)

@@ -12,17 +12,17 @@ REFERENCE = "hystartpp"  # the lab's own, which tests compare with RFC 9406 ACK 
 SAME_S = 0.05  # between two exits of the same round
 
 
-def check_deep_anew(work: Work) -> Marks:
+def check_deep_other_seed(work: Work) -> Marks:
     """The public link with a hidden seed."""
     return agree.marks_on(work, "deep", public.DEEP_S)
 
 
-def check_short_anew(work: Work) -> Marks:
+def check_short_other_seed(work: Work) -> Marks:
     """The public link with a hidden seed."""
     return agree.marks_on(work, "short", public.SHORT_S)
 
 
-def check_bump_anew(work: Work) -> Marks:
+def check_bump_other_seed(work: Work) -> Marks:
     """The public link with a hidden seed."""
     return agree.marks_on(work, "bump", public.BUMP_S)
 

@@ -83,7 +83,7 @@ def _build(source: OwnSource, tree: Tree, draft: Path) -> None:
     if done[-1].status:
         raise BuildError(source.path, diagnostics, done[-1].last_line)
     _, structs, depends, parameters, symbols, _ = (each.output for each in done)
-    too_large = oversized_state(source, structs)
+    too_large = oversized_state(source, structs, tree.socket_bytes)
     if too_large:
         raise BuildError(source.path, [*diagnostics, *too_large], "")
     facts = {

@@ -6,18 +6,17 @@ import re
 from lab.kernel.own.diagnostics import Diagnostic
 from lab.kernel.own.source import OwnSource
 
-SOCKET_BYTES = 104  # ICSK_CA_PRIV_SIZE, include/net/inet_connection_sock.h
 USE = re.compile(r"struct\s+(\w+)\s*\*\s*(?:const\s+)?\w+\s*=\s*(?:\([^()]*\)\s*)?inet_csk_ca\s*\(")
 TAG = re.compile(r"DW_TAG_(\w+)")
 NAME = re.compile(r"DW_AT_name\s*:.*?(?:\(indirect string[^)]*\): )?(\w+)\s*$")
 SIZE = re.compile(r"DW_AT_byte_size\s*:\s*(\d+|0x[0-9a-f]+)")
 RULE = (
-    f"at most {SOCKET_BYTES} bytes, what a socket has (ICSK_CA_PRIV_SIZE): allocate the rest in init with kzalloc and "
+    "at most {} bytes, what a socket has (ICSK_CA_PRIV_SIZE): allocate the rest in init with kzalloc and "
     "GFP_ATOMIC, keep its pointer there, and free it in release"
 )
 
 
-def oversized_state(source: OwnSource, dwarf: str) -> list[Diagnostic]:
+def oversized_state(source: OwnSource, dwarf: str, socket_bytes: int) -> list[Diagnostic]:
     """Find each struct of the source that inet_csk_ca() is assigned to and that no socket can hold."""
     sizes = struct_sizes(dwarf)
     found = []
@@ -25,9 +24,9 @@ def oversized_state(source: OwnSource, dwarf: str) -> list[Diagnostic]:
         text = content.decode(errors="replace")
         for use in USE.finditer(text):
             size_bytes = sizes.get(use[1], 0)
-            if size_bytes > SOCKET_BYTES:
+            if size_bytes > socket_bytes:
                 line = text.count("\n", 0, use.start()) + 1
-                message = f"struct {use[1]} has {size_bytes} bytes: must have {RULE}"
+                message = f"struct {use[1]} has {size_bytes} bytes: must have {RULE.format(socket_bytes)}"
                 found.append(Diagnostic(str(source.folder / name), line, 1, "error", message))
     return found[:1]
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from lab.kernel.own.builder import Builder
 
+SOCKET_BYTES = 104  # ICSK_CA_PRIV_SIZE of Debian's kernels, include/net/inet_connection_sock.h
 SEARCH = "search"  # folder of a build of the lab's own modules: slow_start.h and the symbols that they export
 
 
@@ -17,3 +18,4 @@ class Tree:
     interface: Path  # folder with slow_start.h and Module.symvers
     digest: str
     builder: Builder
+    socket_bytes: int = SOCKET_BYTES  # what a socket has for its congestion control

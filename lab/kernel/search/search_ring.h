@@ -11,19 +11,21 @@
 /* The counts of sent bytes, which follow those of delivered ones. */
 static inline u64 *search_sent_counts(struct search_state *state)
 {
-	return state->counts + state->delivered.slots;
+	return state->counts + search_slot_below_end(state->delivered.slots);
 }
 
 static inline void search_push(struct search_ring *ring, u64 *counts, u64 count)
 {
 	ring->newest = ring->newest + 1 < ring->slots ? ring->newest + 1 : 0;
-	counts[ring->newest] = count;
+	counts[search_slot_below_end(ring->newest)] = count;
 }
 
 /* Where the count @back bins before the newest lies. */
 static inline u32 search_slot(const struct search_ring *ring, u32 back)
 {
-	return ring->newest >= back ? ring->newest - back : ring->newest + ring->slots - back;
+	u32 slot = ring->newest >= back ? ring->newest - back : ring->newest + ring->slots - back;
+
+	return search_slot_below_end(slot);
 }
 
 static inline u64 search_count(const struct search_ring *ring, const u64 *counts, u32 back)
@@ -33,10 +35,11 @@ static inline u64 search_count(const struct search_ring *ring, const u64 *counts
 
 static inline void search_push_missed(struct search_ring *ring, u64 *counts, u64 missed)
 {
+	u32 fill = missed < ring->slots ? missed : ring->slots;
 	u32 i;
 
-	for (i = 0; i < ring->slots && i < missed; i++)
-		search_push(ring, counts, counts[ring->newest]);
+	search_for(i, 0, fill)
+		search_push(ring, counts, search_count(ring, counts, 0));
 }
 
 /* Keep each second count, the newest among them. */
@@ -44,7 +47,7 @@ static inline void search_halve(const struct search_ring *ring, u64 *counts)
 {
 	u32 back;
 
-	for (back = 1; 2 * back < ring->slots; back++)
+	search_for(back, 1, (ring->slots + 1) / 2)
 		counts[search_slot(ring, back)] = search_count(ring, counts, 2 * back);
 }
 

@@ -40,4 +40,13 @@ static inline u64 div64_u64(u64 dividend, u64 divisor)
 
 #endif /* __KERNEL__ */
 
+/*
+ * BPF's verifier knows no bound of what is read from memory, and accepts neither an index nor a
+ * loop without one: lab/kernel/bpf defines these two otherwise before.
+ */
+#ifndef search_slot_below_end
+#define search_slot_below_end(slot) (slot)
+#define search_for(i, from, below) for (i = from; i < (below); i++)
+#endif
+
 #endif /* SEARCH_SHIM_H */

@@ -174,7 +174,16 @@ def method(comparison: Comparison, plan: Looks, measure: str) -> list[str]:
         f"Intervals are paired bootstrap intervals of {100 * CONFIDENCE:g} % for one pair alone. The effect is the "
         "share of trials in which the first is larger less the share in which it is smaller, in words (thresholds of "
         "Romano and others, 2006). Invalid trials count nowhere.",
+        *_other_kernels(comparison),
     ]
+
+
+def _other_kernels(comparison: Comparison) -> Iterator[str]:
+    """Yield what differs between trials besides the sender: the kernel, where a sender needs another one."""
+    named = labels(comparison)
+    for name, cca in comparison.senders.items():
+        if cca.kernel:
+            yield f"{named[name]} runs on a kernel of its own, {cca.kernel}: its TCP core or sockets are changed."
 
 
 def facts(comparison: Comparison, found: Sequence[LinkResult], command: Sequence[str]) -> list[tuple[str, str]]:
@@ -182,7 +191,8 @@ def facts(comparison: Comparison, found: Sequence[LinkResult], command: Sequence
     listed = [("command", " ".join(command)), ("seed", str(comparison.seed))]
     for name, cca in comparison.senders.items():
         module = f", module {cca.module_digest}" if cca.module_digest else ""
-        listed.append((f"sender {name}", f"{cca.label}: {cca.algorithm}{module}"))
+        kernel = f", {cca.kernel}" if cca.kernel else ""
+        listed.append((f"sender {name}", f"{cca.label}: {cca.algorithm}{module}{kernel}"))
     for each in found:
         if each.stored:
             meta = each.stored.run.meta

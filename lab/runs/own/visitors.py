@@ -1,39 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""From a visitor to a sender that trials can run: its stanza, and what its built and tested module adds."""
-
-from collections.abc import Mapping
+"""From a visitor to a sender that trials can run: what its built and tested module, and its kernel, add."""
 
 from lab.base.errors import field_error
 from lab.kernel.own.build import OwnModule
-from lab.kernel.own.source import OwnSource
 from lab.node.smoke import Smoke
 from lab.runs.own.senders import REPORTS
-from lab.schema.cca import Cca, Stanza, load_senders, looks
+from lab.schema.cca import Cca
 from lab.schema.load import shown
-from lab.schema.visitor import Visitor, visitor_files
-
-
-def visitor_senders(visitors: Mapping[str, Visitor], sources: Mapping[str, OwnSource]) -> dict[str, Cca]:
-    """Return the sender of each visitor; none looks like another, or like one of the lab's."""
-    free = looks({cca.look for cca in load_senders().values()})
-    return {name: _sender(name, visitor, sources[name], next(free)) for name, visitor in visitors.items()}
-
-
-def _sender(name: str, visitor: Visitor, source: OwnSource, look: Stanza) -> Cca:
-    return Cca(
-        name=name,
-        label=visitor.label,
-        algorithm=visitor.algorithm,
-        module=visitor.module_file.removesuffix(".c"),
-        module_digest=source.digest,
-        params=visitor.params,
-        allocates_bytes=visitor.allocates_bytes,
-        qdisc=visitor.qdisc,
-        slow_start_exit=visitor.slow_start_exit,
-        exit_label=visitor.exit_label,
-        exit_enters_cwr=visitor.exit_enters_cwr,
-        **look,
-    )
+from lab.schema.visitor import visitor_files
 
 
 def as_built(sender: Cca, module: OwnModule) -> Cca:
@@ -42,7 +16,12 @@ def as_built(sender: Cca, module: OwnModule) -> Cca:
         if param not in module.parameters:
             rule = f"a parameter of the module: {', '.join(module.parameters) or 'none'}"
             raise field_error(shown(visitor_files()[sender.name]), "params", param, rule)
-    needs = {"module": module.name, "depends": list(module.depends), "reports_exit": REPORTS in module.depends}
+    needs = {
+        "module": module.name,
+        "module_digest": module.source.digest,
+        "depends": list(module.depends),
+        "reports_exit": REPORTS in module.depends,
+    }
     return sender.model_copy(update=needs)
 
 

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A workload in the virtual kernel: whole objects, a sender that waits for its application, and a judged, shown run."""
+
+import itertools
+import json
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from lab.backends.records import TrialError
+from lab.base.errors import UserError
+from lab.judge.outcome import outcome
+from lab.judge.short_flow import short_flow
+from lab.report.write import write_report
+from lab.runs.trial import prepare
+from lab.tables.digests import SUMS
+from lab.tables.stored_trial import Trial
+from tests.command import lab, refused, scenario_file
+from tests.conftest import SMALL, Bench, experiment_on
+
+CALLS = {"kind": "requests", "count": 4, "response_bytes": 200_000, "gap_s": 1.0, "gaps": "fixed"}
+CHUNKS = {"kind": "video", "chunks": 3, "rate_mbps": 4, "chunk_s": 1, "buffer_s": 1.5, "spread": 0}
+MOST_S = 60
+
+
+def run(
+    bench: Bench, name: str, workload: object, cca: str = "search", duration_s: int = MOST_S, **fields: Any
+) -> Trial:
+    experiment = experiment_on(SMALL, cca, duration_s=duration_s, workload=workload, **fields)
+    return bench.run(experiment, cca, f"workload-{name}")
+
+
+@pytest.fixture(scope="module")
+def calls(bench: Bench) -> Trial:
+    return run(bench, "calls", CALLS)
+
+
+@pytest.mark.parametrize(
+    "workload", [{"kind": "web", "pages": 2, "reading_s": 1}, {"kind": "web_archive", "pages": 1}, CHUNKS, CALLS]
+)
+def test_every_workload_is_certified_and_whole(bench: Bench, workload: dict[str, Any]) -> None:
+    trial = run(bench, workload["kind"], workload)
+    assert [check for check in trial.meta["certificate"]["checks"] if not check["ok"]] == []
+    objects = trial.meta["workload"]["objects"]
+    assert all(each["whole_s"] is not None for each in objects)
+    assert trial.meta["flows"][0]["bytes"] == sum(each["bytes"] for each in objects)
+    assert trial.meta["flows"][0]["seconds"] < MOST_S
+    assert all(row["loss_agrees"] for row in outcome(trial))
+
+
+def test_an_object_is_whole_when_the_capture_has_its_last_byte(calls: Trial) -> None:
+    """The client's log and the capture are two witnesses; the log comes from a process, which wakes up later."""
+    data = calls.packets.filter(pl.col("to_client"), pl.col("flow") == 1, pl.col("len_bytes") > 0)
+    had, end_bytes = data.with_columns(pl.col("seq_bytes") + pl.col("len_bytes") - 1), 0
+    for each in calls.meta["workload"]["objects"]:
+        end_bytes += each["bytes"]
+        arrived_s = had.filter(pl.col("seq_bytes") >= end_bytes)["t_s"].min()
+        assert each["whole_s"] == pytest.approx(arrived_s, abs=0.001)
+
+
+def test_requests_leave_the_client_when_the_plan_says_so(calls: Trial) -> None:
+    sent = calls.packets.filter(~pl.col("to_client"), pl.col("flow") == 1, pl.col("len_bytes") > 0)
+    objects = calls.meta["workload"]["objects"]
+    assert sent["len_bytes"].to_list() == [350] * len(objects)
+    assert [each["requested_s"] for each in objects] == pytest.approx(sent["t_s"].to_list(), abs=0.001)
+    for before, after in itertools.pairwise(objects):
+        assert before["whole_s"] is not None
+        assert after["requested_s"] == pytest.approx(before["whole_s"] + 1.0, abs=0.001)
+
+
+def test_the_kernel_reports_that_the_application_limits_the_sender_between_two_calls(calls: Trial) -> None:
+    found = calls.meta["workload"]
+    for before, after in zip(found["objects"], found["objects"][1:], strict=False):
+        assert before["whole_s"] is not None
+        assert after["requested_s"] is not None
+        middle_s = (before["whole_s"] + after["requested_s"]) / 2
+        (*_, state) = [limited for at_s, limited in found["limited"] if at_s <= middle_s]
+        assert state == 1
+    assert {limited for _, limited in found["limited"]} == {0, 1}
+    assert found["rwnd_limited_s"] == 0
+    assert 0 < found["busy_s"] < calls.meta["flows"][0]["end_s"] - 3 * 1.0
+
+
+def test_a_player_waits_until_a_chunk_fits_its_buffer(bench: Bench) -> None:
+    objects = run(bench, "video", CHUNKS).meta["workload"]["objects"]
+    first, second, third = ((each["requested_s"], each["whole_s"]) for each in objects)
+    assert None not in (*first, *second, *third)
+    assert second[0] == pytest.approx(first[1] + 0.5, abs=0.01)  # type: ignore[operator]  # 1 s is there, 1.5 s fit
+    assert third[0] == pytest.approx(first[1] + 1.5, abs=0.01)  # type: ignore[operator]
+
+
+def test_the_same_trial_is_the_same_byte_for_byte(bench: Bench, calls: Trial) -> None:
+    again = run(bench, "again", CALLS)
+    assert (again.path / SUMS).read_text() == (calls.path / SUMS).read_text()
+
+
+def test_a_session_that_never_ends_ends_at_its_time(bench: Bench) -> None:
+    endless = {"kind": "requests", "count": 5000, "response_bytes": 1_000_000, "gap_s": 0}
+    trial = run(bench, "endless", endless, duration_s=3)
+    assert trial.valid, trial.meta["certificate"]
+    assert trial.meta["flows"][0]["seconds"] == pytest.approx(3)
+    objects = trial.meta["workload"]["objects"]
+    whole = [each for each in objects if each["whole_s"] is not None]
+    assert 1 <= len(whole) < 20
+    assert len(objects) == 5000
+    assert objects[len(whole)]["requested_s"] is None
+
+
+def test_an_object_larger_than_any_memory_ends_at_its_time_too(bench: Bench) -> None:
+    trial = run(bench, "huge", {"kind": "requests", "count": 1, "response_bytes": 10**9}, duration_s=2)
+    assert trial.valid, trial.meta["certificate"]
+    assert trial.meta["workload"]["objects"][0]["whole_s"] is None
+
+
+def test_objects_smaller_than_a_segment_are_certified(bench: Bench) -> None:
+    trial = run(bench, "small", {"kind": "requests", "count": 3, "response_bytes": 1, "gap_s": 0.2})
+    assert trial.valid, trial.meta["certificate"]
+    assert short_flow(trial, None).objects_s[0] == pytest.approx(0.1, abs=0.01)  # one round trip
+    assert trial.exits.is_empty()
+
+
+def test_a_sender_that_is_not_there_is_one_line(bench: Bench) -> None:
+    experiment = experiment_on(SMALL, "reno", duration_s=2, workload=CALLS)
+    job = bench.job(experiment, "reno", "workload-no-sender")
+    job.folder.mkdir(parents=True)
+    plan = prepare(job, job.folder)
+    plan["flows"][0]["algorithm"] = "no_such_sender"
+    with pytest.raises((TrialError, UserError)) as failed:
+        bench.backend.run_plan(plan, job.folder)
+    assert "\n" not in str(failed.value)
+
+
+def test_a_whole_experiment_answers_on_its_page(tmp_path: Path) -> None:
+    calls = {"kind": "requests", "count": 3, "response_bytes": 300_000}
+    file = scenario_file(tmp_path, ccas=["cubic", "cubic_plain"], trials=1, duration_s=60, workload=calls)
+    done = lab(tmp_path / "results", "run", str(file), "--jobs", "1")
+    assert done.returncode == 0, done.stderr
+    (page,) = (tmp_path / "results").glob("mine/2*/report.html")
+    text = page.read_text(encoding="utf-8")
+    assert "connections never left slow start." in text
+    assert "What leaving slow start costs each call." in text
+    assert json.loads((page.parent / "run.json").read_text())["scenario"]["workload"]["response_bytes"] == 300_000
+    again = write_report(page.parent, None)
+    assert again.tables[0].name == "short-flows"
+    assert (page.parent / "tables" / "short-flows.csv").exists()
+
+
+def test_a_workload_in_real_time_is_refused(tmp_path: Path) -> None:
+    file = scenario_file(tmp_path, workload="web")
+    line = refused(lab(tmp_path, "run", str(file), "--backend", "host"))
+    assert "must be virtual: workload web runs in the virtual kernel only" in line

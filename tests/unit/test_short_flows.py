@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What an exit costs a workload: like with like, paired by seed, tested with Holm's correction, in a sentence."""
+
+from typing import Any, cast
+
+import pytest
+
+from lab.base.format import NONE
+from lab.evaluation.short_flows import REFERENCE, Cost, costs
+from lab.judge.short_flow import ShortFlow, bdp_bytes, groups_s, short_flow
+from lab.report import short_flows
+from lab.tables.stored_trial import Trial
+from lab.tables.trial_json import ObjectJson, TrialJson
+from tests.stored_run import store_run
+
+TRIALS = 12
+LABELS = {"cubic": "CUBIC", "search": "SEARCH", REFERENCE: "never"}
+
+
+def flow(cca: str, trial: int, group_s: float | None, early: bool = False) -> ShortFlow:
+    return ShortFlow(cca, trial, early, early, False if early else None, 50.0 if early else None, *_times(group_s), 0.0)
+
+
+def _times(group_s: float | None) -> tuple[tuple[float | None, ...], tuple[float | None, ...]]:
+    half = None if group_s is None else group_s / 2
+    return (half, group_s), (group_s,)
+
+
+def flows() -> list[ShortFlow]:
+    """CUBIC is early and 100 ms behind in each trial; SEARCH is as good as the reference."""
+    each = range(1, TRIALS + 1)
+    return [
+        *(flow("cubic", n, 1.1 + n, early=True) for n in each),
+        *(flow("search", n, 1.0 + n) for n in each),
+        *(flow(REFERENCE, n, 1.0 + n) for n in each),
+    ]
+
+
+def by_cca(found: list[Cost]) -> dict[str, Cost]:
+    return {cost.cca: cost for cost in found}
+
+
+def test_a_cost_is_the_mean_difference_to_the_sender_that_leaves_upon_loss_only() -> None:
+    found = by_cca(costs(flows(), list(LABELS), TRIALS))
+    assert found["cubic"].group_ms.difference == pytest.approx(100)
+    assert found["cubic"].object_ms.difference == pytest.approx(75)  # half and whole of it
+    assert found["cubic"].behind_best_ms.difference == pytest.approx(100)
+    assert found["search"].group_ms.difference == pytest.approx(0)
+    assert (found["cubic"].early, found["cubic"].left, found["search"].early) == (TRIALS, TRIALS, 0)
+
+
+def test_what_differs_in_each_trial_is_separated_and_what_never_does_is_not() -> None:
+    found = by_cca(costs(flows(), list(LABELS), TRIALS))
+    assert found["cubic"].separated
+    assert not found["search"].separated
+    assert not found[REFERENCE].separated
+
+
+def test_few_trials_separate_nothing() -> None:
+    few = [each for each in flows() if each.trial <= 3]
+    assert not any(cost.separated for cost in costs(few, list(LABELS), 3))
+
+
+def test_what_one_sender_did_not_finish_counts_for_none_of_its_seed() -> None:
+    """Or a sender that is cut off would seem fast: its slowest objects are those that are missing."""
+    cut = [flow("cubic", 1, None) if (each.cca, each.trial) == ("cubic", 1) else each for each in flows()]
+    found = by_cca(costs(cut, list(LABELS), TRIALS))
+    assert all(cost.group_s[0] is None for cost in found.values())
+    assert all(cost.group_ms.pairs == TRIALS - 1 for cost in found.values())
+    assert found["cubic"].unfinished == 2
+
+
+def test_a_trial_that_is_not_valid_leaves_the_others_of_its_seed() -> None:
+    fewer = [each for each in flows() if (each.cca, each.trial) != ("search", 2)]
+    found = by_cca(costs(fewer, list(LABELS), TRIALS))
+    assert found["search"].group_ms.pairs == TRIALS - 1
+    assert found["cubic"].group_ms.pairs == TRIALS
+
+
+def test_the_cost_of_early_exits_is_of_the_trials_that_have_one() -> None:
+    some = [each if each.cca != "cubic" or each.trial % 2 else flow("cubic", each.trial, 1.0) for each in flows()]
+    found = by_cca(costs(some, list(LABELS), TRIALS))
+    assert found["cubic"].early_ms.pairs == TRIALS // 2
+    assert found["cubic"].early_ms.difference == pytest.approx(100)
+    assert found["search"].early_ms.difference is None
+
+
+def test_without_the_reference_there_is_the_best_sender_only() -> None:
+    without = [each for each in flows() if each.cca != REFERENCE]
+    found = by_cca(costs(without, ["cubic", "search"], TRIALS))
+    assert found["cubic"].group_ms.difference is None
+    assert found["cubic"].behind_best_ms.difference == pytest.approx(100)
+    assert not found["cubic"].separated
+    assert "in 12 of 12 trials;" in short_flows.sentences(list(found.values()), LABELS, "page")[0]
+
+
+def test_the_page_answers_in_a_sentence() -> None:
+    first, second, third = short_flows.sentences(costs(flows(), list(LABELS), TRIALS), LABELS, "page")
+    assert first == (
+        "CUBIC left slow start early in 12 of 12 trials (+100 [+100 to +100] ms per page against never); "
+        "no exit of SEARCH and never was early."
+    )
+    assert second == (
+        "CUBIC (+100 [+100 to +100] ms) separated from never by the time of a page, after Holm's correction."
+    )
+    assert third == "24 of 36 connections never left slow start."
+
+
+def test_a_sender_that_costs_without_being_early_is_named_too() -> None:
+    late = [each if each.cca != "cubic" else flow("cubic", each.trial, 1.1 + each.trial) for each in flows()]
+    first, second, _ = short_flows.sentences(costs(late, list(LABELS), TRIALS), LABELS, "page")
+    assert first == "No exit of CUBIC, SEARCH and never was early."
+    assert second.startswith("CUBIC (+100 ")
+    none = [each for each in flows() if each.trial <= 3]
+    assert "No sender separated from never" in short_flows.sentences(costs(none, list(LABELS), 3), LABELS, "page")[1]
+
+
+def test_without_a_valid_trial_there_is_no_answer() -> None:
+    found = costs([], list(LABELS), TRIALS)
+    assert short_flows.sentences(found, LABELS, "page") == ("No valid trial: this run has no answer.",)
+    assert len(short_flows.table(found, LABELS, "page").groups) == 3
+
+
+def test_the_table_marks_what_is_separated_and_counts_what_was_not_whole() -> None:
+    cut = [*flows()[:-1], flow(REFERENCE, TRIALS, None)]
+    shown = short_flows.table(costs(cut, list(LABELS), TRIALS), LABELS, "chunk")
+    cells = {group.label: dict(zip(shown.header, group.rows[0].cells, strict=True)) for group in shown.groups}
+    assert cells["CUBIC"]["Per chunk (ms)"] == "+100 [+100 to +100]*"
+    assert cells["CUBIC"]["Early"] == "12 of 12"
+    assert cells["SEARCH"]["Left"] == "0 of 12"
+    assert cells["never"]["Per chunk (ms)"] == NONE
+    assert shown.notes == ("2 objects were not whole when their trial ended: they are in no time.",)
+
+
+def test_the_bandwidth_delay_product_is_that_of_the_trials_mean_rate() -> None:
+    assert bdp_bytes(cast(TrialJson, {"rate_mbps": 8.0, "base_rtt_ms": 100.0})) == pytest.approx(100_000)
+
+
+def test_a_group_lasts_from_its_first_request_to_its_last_byte() -> None:
+    def item(group: int, begun: float | None, whole: float | None) -> ObjectJson:
+        return {"exchange": 1, "group": group, "bytes": 1, "requested_s": begun, "whole_s": whole}
+
+    assert groups_s([item(1, 0.0, 1.0), item(1, 2.0, 5.0), item(2, 6.0, None)]) == (5.0, None)
+
+
+@pytest.fixture(scope="module")
+def trial(tmp_path_factory: pytest.TempPathFactory) -> Trial:
+    """CUBIC's stored trial: an exit at a window of 40 segments, on a path that holds 138."""
+    run = store_run(tmp_path_factory.mktemp("results"))
+    return Trial(next(path for path in sorted((run / "trials").iterdir()) if path.name.startswith("cubic-")))
+
+
+def with_workload(trial: Trial, **fields: Any) -> Trial:
+    content: Any = {"objects": [], "stalled_s": 0.0, "limited": [[0.0, 1.0]]} | fields
+    trial.__dict__["meta"] = {**trial.meta, "workload": content}
+    return trial
+
+
+def test_an_exit_is_early_where_neither_queue_nor_window_had_filled_the_path(trial: Trial) -> None:
+    judged = short_flow(with_workload(trial), "early")
+    assert judged.left
+    assert judged.early
+    assert judged.window_pct is not None
+    assert judged.window_pct < 100
+    assert not short_flow(trial, "chokepoint").early
+    assert not short_flow(trial, None).early
+
+
+def test_an_exit_at_a_window_that_fills_the_path_is_not_early_though_the_queue_was_empty(trial: Trial) -> None:
+    meta = trial.meta
+    trial.__dict__["meta"] = {**meta, "rate_mbps": meta["rate_mbps"] / 100}
+    assert not short_flow(with_workload(trial), "early").early
+    trial.__dict__["meta"] = meta
+
+
+def test_the_application_was_the_limit_where_the_last_sample_before_the_exit_shows_it(trial: Trial) -> None:
+    assert short_flow(with_workload(trial, limited=[[0.0, 1.0]]), "early").limited is True
+    assert short_flow(with_workload(trial, limited=[[0.0, 1.0], [0.01, 0.0], [1e9, 1.0]]), "early").limited is False
+    assert short_flow(with_workload(trial, limited=[[1e9, 1.0]]), "early").limited is None

@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A workload's client and server over this machine's own TCP, and what is made of their logs."""
+
+import json
+import socket
+import threading
+from collections.abc import Callable
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lab.base.errors import UserError
+from lab.node.plan import FlowPlan, WorkloadPlan
+from lab.node.record import DownloadRecord
+from lab.node.tools import NodeError
+from lab.node.workload_ends import HEAD, READY, TCP_INFO, Player, fetch, serve
+from lab.tables import workload
+from lab.tables.trial_json import Download
+
+OBJECTS = [[70_000, 1], [1_000_000]]
+PLAN: WorkloadPlan = {
+    "request_bytes": 350,
+    "buffer_s": 0.0,
+    "exchanges": [
+        {"group": number, "wait_s": 0.01, "objects_bytes": sizes, "media_s": 0.0}
+        for number, sizes in enumerate(OBJECTS, start=1)
+    ],
+}
+ALGORITHM = Path("/proc/sys/net/ipv4/tcp_congestion_control").read_text().strip()
+
+
+def listening() -> socket.socket:
+    return socket.create_server(("127.0.0.1", 0))
+
+
+class Other(threading.Thread):
+    """The other end, in a thread; its error is raised where the test waits for it."""
+
+    def __init__(self, work: Callable[..., Any], *args: Any) -> None:
+        super().__init__(daemon=True)
+        self.work, self.args, self.error = work, args, None
+        self.start()
+
+    def run(self) -> None:
+        try:
+            self.work(*self.args)
+        except Exception as error:
+            self.error = error
+
+    def ended(self) -> None:
+        self.join()
+        if self.error:
+            raise self.error
+
+
+@pytest.fixture(scope="module")
+def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The logs of one client and its server."""
+    folder = tmp_path_factory.mktemp("logs")
+    with listening() as listener:
+        server = Other(serve, listener, ALGORITHM, folder / workload.SERVER)
+        fetch(listener.getsockname(), PLAN, folder / workload.CLIENT)
+        server.ended()
+    return folder
+
+
+def test_every_object_is_whole_and_in_order(logs: Path) -> None:
+    times_ns = json.loads((logs / workload.CLIENT).read_text())["whole_ns"]
+    assert len(times_ns) == 3
+    assert all(begun < whole for begun, whole in times_ns)
+    assert times_ns[0][0] == times_ns[1][0]  # requested together
+    assert times_ns[2][0] > times_ns[1][1] + 0.01e9  # after a pause
+    assert [whole for _, whole in times_ns] == sorted(whole for _, whole in times_ns)
+
+
+def test_the_sender_has_nothing_to_send_before_the_first_request_and_after_the_last_response(logs: Path) -> None:
+    log = json.loads((logs / workload.SERVER).read_text())
+    assert log["limited_ns"][0][1] == 1
+    assert log["limited_ns"][-1][1] == 1
+    assert log["samples"] >= len(log["limited_ns"])
+    assert log["rwnd_limited_us"] + log["sndbuf_limited_us"] <= log["busy_us"]
+
+
+def test_tcp_info_is_read_where_the_kernel_writes_it() -> None:
+    with listening() as listener, socket.create_connection(listener.getsockname()) as client:
+        accepted, _ = listener.accept()
+        with accepted:
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4_000_000)
+            client.setblocking(False)
+            sent = 0
+            while sent < 8_000_000:  # more than the other end takes: the rest waits here
+                try:
+                    sent += client.send(bytes(100_000))
+                except BlockingIOError:
+                    break
+            raw = client.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, TCP_INFO.size)
+            mss, unacked, sacked, lost, retrans, cwnd, notsent_bytes, busy_us, rwnd_us, _ = TCP_INFO.unpack(raw)
+            assert 500 < mss <= 65_535
+            assert 1 <= cwnd < 2**16
+            assert (sacked, lost, retrans) == (0, 0, 0)
+            assert unacked <= cwnd
+            assert 0 < notsent_bytes < sent
+            assert rwnd_us <= busy_us
+
+
+def test_a_sender_that_the_kernel_does_not_have_is_refused(tmp_path: Path) -> None:
+    with listening() as listener:
+        server = Other(serve, listener, "no_such_sender", tmp_path / "log")
+        with pytest.raises((NodeError, ConnectionError)):
+            fetch(listener.getsockname(), PLAN, tmp_path / "client")
+        with pytest.raises(OSError, match="No such file"):
+            server.ended()
+
+
+def test_a_server_that_closes_within_an_object_is_one_line(tmp_path: Path) -> None:
+    def serve_less(listener: socket.socket) -> None:
+        control, _ = listener.accept()
+        data, _ = listener.accept()
+        control.sendall(READY)
+        size, _ = HEAD.unpack_from(data.recv(1000))
+        data.sendall(bytes(size - 10))
+        data.close()
+
+    with listening() as listener:
+        Other(serve_less, listener)
+        with pytest.raises(NodeError, match="the server closed 10 bytes before the end of an object"):
+            fetch(listener.getsockname(), {**PLAN, "exchanges": PLAN["exchanges"][1:]}, tmp_path / "client")
+
+
+def test_a_player_requests_no_more_than_its_buffer_holds_and_counts_its_stalls() -> None:
+    player = Player(buffer_s=0.06)
+    player.await_room(0.05)  # at once: nothing plays yet
+    player.add(0.05)
+    assert player.empty_s is not None
+    first_s = player.empty_s
+    player.await_room(0.05)  # until a chunk fits: 0.04 s
+    player.add(0.05)
+    assert player.empty_s >= first_s + 0.05
+    assert player.stalled_s == max(player.empty_s - 0.05 - first_s, 0)
+
+
+FLOW: FlowPlan = {
+    "sender": "a",
+    "receiver": "b",
+    "algorithm": ALGORITHM,
+    "port": 1,
+    "duration_s": 9,
+    "workload": PLAN,
+}
+NODE: DownloadRecord = {
+    "data_ns": 10**9,
+    "until_ns": 2 * 10**9,
+    "retransmits_pkts": 0,
+    "iperf3": None,
+    "iperf3_error": "none",
+}
+MEASURED: Download = {
+    "flow": 1,
+    "data_s": 0.5,
+    "end_s": 9.0,
+    "seconds": 8.5,
+    "bytes": 1,
+    "throughput_mbps": 0.0,
+    "retransmits_pkts": 0,
+}
+CLIENT = {"whole_ns": [[10**9, 11 * 10**8], [10**9, 12 * 10**8]], "stalled_s": 0.0}
+SERVER = {
+    "limited_ns": [[9 * 10**8, 1], [10**9, 0]],
+    "samples": 2,
+    "busy_us": 5,
+    "rwnd_limited_us": 0,
+    "sndbuf_limited_us": 0,
+}
+
+
+def read(folder: Path, client: object = CLIENT, server: object = SERVER) -> Any:
+    (folder / workload.CLIENT).write_text(json.dumps(client))
+    (folder / workload.SERVER).write_text(json.dumps(server))
+    return workload.read(folder, FLOW, NODE, MEASURED)
+
+
+def test_times_count_as_in_every_table_and_missing_objects_are_null(tmp_path: Path) -> None:
+    found = read(tmp_path)
+    assert [each["whole_s"] for each in found["objects"]] == [pytest.approx(0.6), pytest.approx(0.7), None]
+    assert [each["requested_s"] for each in found["objects"]] == [0.5, 0.5, None]
+    assert [(each["group"], each["bytes"]) for each in found["objects"]] == [(1, 70_000), (1, 1), (2, 1_000_000)]
+    assert found["limited"] == [[pytest.approx(0.4), 1], [0.5, 0]]
+
+
+@pytest.mark.parametrize(
+    ("end", "field", "value", "line"),
+    [
+        ("client", "whole_ns", [[1, 2]] * 4, "objects=4: must be at most 3, as many as requested"),
+        ("client", "whole_ns", [[1]], "whole_ns=[1]: must be two numbers"),
+        ("client", "whole_ns", [["a", 2]], "whole_ns"),
+        ("client", "stalled_s", None, "stalled_s"),
+        ("server", "limited_ns", [[1, 2, 3]], "limited_ns=[1, 2, 3]: must be two numbers"),
+        ("server", "busy_us", "much", "busy_us"),
+    ],
+)
+def test_a_log_that_breaks_its_contract_is_one_line(
+    tmp_path: Path, end: str, field: str, value: object, line: str
+) -> None:
+    logs = deepcopy({"client": CLIENT, "server": SERVER})
+    logs[end][field] = value
+    with pytest.raises(UserError) as refused:
+        read(tmp_path, **logs)
+    assert line in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("text", ["", "[", "[" * 100_000])
+def test_a_log_that_is_no_json_is_one_line(tmp_path: Path, text: str) -> None:
+    read(tmp_path)
+    (tmp_path / workload.CLIENT).write_text(text)
+    with pytest.raises(UserError, match="must be whole JSON"):
+        workload.read(tmp_path, FLOW, NODE, MEASURED)
+
+
+def test_a_missing_log_is_one_line(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="No such file"):
+        workload.read(tmp_path, FLOW, NODE, MEASURED)
