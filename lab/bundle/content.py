@@ -55,7 +55,7 @@ class Folder:
                 yield from self._below(Path(found.path), f"{inside}/")
 
 
-def folders(recordings: bool, quic: bool) -> list[Folder]:
+def folders(recordings: bool, quic: bool = False) -> list[Folder]:
     """Return what a bundle of this checkout holds; UserError where something is not built, fetched, or as pinned."""
     kernel = build.find()
     if kernel is None:
