@@ -28,12 +28,12 @@ LINK: "Topology" = {
     },
     "links": [{"endpoints": ["sender:eth1", "receiver:eth1"], "mtu": 1500}],
 }
-DOWN = "netem limit 2000 delay 25ms rate 20mbit"  # a deep buffer: no loss before SEARCH leaves
+DOWN = "netem limit 2000 delay 25ms rate 8mbit"  # a deep buffer: no loss before SEARCH leaves
 UP = "netem limit 2000 delay 25ms"
 PORT = 5201
 CHUNK = bytes(1 << 16)
 TCP_CONGESTION = 13
-DOWNLOAD_S = 6.0
+DOWNLOAD_S = 10.0
 
 
 class Transfer(TypedDict):

@@ -75,7 +75,7 @@ def table(found: Sequence[Cost], labels: Mapping[str, str], unit: str) -> Table:
         "Left",
         "Early",
         "Limited",
-        "Window (% of BDP)",
+        "Window, threshold (% of BDP)",
         f"{unit.capitalize()} (s)",
         "Per object (ms)",
         f"Per {unit} (ms)",
@@ -84,10 +84,11 @@ def table(found: Sequence[Cost], labels: Mapping[str, str], unit: str) -> Table:
     )
     caption = (
         f"What leaving slow start costs each {unit}. Early: before the bottleneck's queue stayed filled, and with a "
-        "window below the bandwidth-delay product (BDP). Limited: the application was the limit at the exit. Costs are "
-        f"mean differences of trials with the same seed, with 95 % intervals: to {labels.get(REFERENCE, REFERENCE)}, "
-        f"per object, per {unit}, and per {unit} of trials with an early exit; and per {unit} to the best sender of "
-        "each seed. A star: separated from that reference (Holm's correction over all senders)."
+        "window below the bandwidth-delay product (BDP). Limited: the application was the limit at the exit. "
+        "Threshold: after the exit; a slow start after a pause goes that far. Costs are mean differences of trials "
+        f"with the same seed, with 95 % intervals: to {labels.get(REFERENCE, REFERENCE)}, per object, per {unit}, and "
+        f"per {unit} of trials with an early exit; and per {unit} to the best sender of each seed. A star: separated "
+        "from that reference (Holm's correction over all senders)."
     )
     unfinished = sum(cost.unfinished for cost in found)
     notes = (f"{unfinished} objects were not whole when their trial ended: they are in no time.",) if unfinished else ()
@@ -96,19 +97,26 @@ def table(found: Sequence[Cost], labels: Mapping[str, str], unit: str) -> Table:
 
 
 def _cells(cost: Cost) -> tuple[str, ...]:
-    flows, known = len(cost.flows), [value for value in cost.group_s if value is not None]
-    windows = [flow.window_pct for flow in cost.flows if flow.window_pct is not None]
+    flows = len(cost.flows)
+    windows, thresholds = (
+        _mean([getattr(flow, name) for flow in cost.flows]) for name in ("window_pct", "threshold_pct")
+    )
     return (
         few(cost.left, flows),
         few(cost.early, flows),
         few(cost.limited, cost.left),
-        number(fmean(windows) if windows else None, 0),
-        number(fmean(known) if known else None, 2),
+        number(None, 0) if windows is None else f"{number(windows, 0)}, {number(thresholds, 0)}",
+        number(_mean(cost.group_s), 2),
         _signed(cost.object_ms) if cost.cca != REFERENCE else number(None, 0),
         _signed(cost.group_ms) + ("*" if cost.separated else "") if cost.cca != REFERENCE else number(None, 0),
         _signed(cost.early_ms) if cost.cca != REFERENCE else number(None, 0),
         _signed(cost.behind_best_ms),
     )
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return fmean(known) if known else None
 
 
 def _signed(difference: Paired) -> str:

@@ -25,9 +25,10 @@ def read(folder: Path, flow: FlowPlan, node: DownloadRecord, measured: Download)
         return measured["data_s"] + (time_ns - node["data_ns"]) / 1e9
 
     whole_ns = _pairs(client["whole_ns"], folder / CLIENT, "whole_ns")
+    times_s = [(t_s(begun), t_s(whole)) for begun, whole in whole_ns]
     limited_ns = _pairs(server["limited_ns"], folder / SERVER, "limited_ns")
     return {
-        "objects": _objects(flow, [(t_s(begun), t_s(whole)) for begun, whole in whole_ns], folder / CLIENT),
+        "objects": _objects(flow, times_s, measured["end_s"], folder / CLIENT),
         "stalled_s": client["stalled_s"],
         "limited": [[t_s(at), float(limited)] for at, limited in limited_ns],
         "busy_s": server["busy_us"] / 1e6,
@@ -55,7 +56,7 @@ def _pairs(rows: list[list[int]], file: Path, field: str) -> list[tuple[int, int
     return [(first, second) for first, second in rows]
 
 
-def _objects(flow: FlowPlan, whole: list[tuple[float, float]], file: Path) -> list[ObjectJson]:
+def _objects(flow: FlowPlan, whole: list[tuple[float, float]], end_s: float, file: Path) -> list[ObjectJson]:
     """Pair what was requested with what came: objects arrive in the order of the plan, and the last ones may lack."""
     requested = [
         (number, each["group"], size)
@@ -64,6 +65,8 @@ def _objects(flow: FlowPlan, whole: list[tuple[float, float]], file: Path) -> li
     ]
     if len(whole) > len(requested):
         raise UserError(f"{file}: objects={len(whole)}: must be at most {len(requested)}, as many as requested")
+    if len(whole) < len(requested):  # the client went on for a moment: those objects lie behind the trial's tables
+        whole = [times for times in whole if times[1] <= end_s]
     times: list[tuple[float | None, float | None]] = [*whole, *[(None, None)] * (len(requested) - len(whole))]
     return [
         {"exchange": number, "group": group, "bytes": size, "requested_s": begun, "whole_s": end}

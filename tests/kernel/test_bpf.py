@@ -130,25 +130,31 @@ def loaded(request: pytest.FixtureRequest) -> Iterator[list[str]]:
 def test_it_carries_a_flow_and_is_unloaded_without_a_trace(loaded: list[str]) -> None:
     with pytest.raises(NodeError, match="must not be loaded already"):
         bpf.load(Path("another"), loaded)
-    assert carried(4 << 20) == 4 << 20
-    assert bpf.exits(loaded) == []  # the loopback has no bottleneck that a few megabytes reach
+    arrived, port = carried(4 << 20)
+    assert arrived == 4 << 20
+    assert {left["dport"] for left in bpf.exits(loaded)} <= {port}  # it may leave: the loopback's round trip is short
     assert bpf.unload(loaded) == []
     assert not bpf.is_loaded()
     with pytest.raises(NodeError, match="must be loaded: 'lab senders load search_bpf' loads it"):
         bpf.unload(loaded)
 
 
-def carried(total_bytes: int) -> int:
-    """Send bytes over the loopback by this sender; return how many arrive."""
+def carried(total_bytes: int) -> tuple[int, int]:
+    """Send bytes over the loopback by this sender; return how many arrive, and at which port."""
     with socket.create_server(("127.0.0.1", 0)) as server, socket.socket() as sender:
         sender.setsockopt(socket.IPPROTO_TCP, TCP_CONGESTION, bpf.NAME.encode())
         sender.connect(server.getsockname())
         receiver = server.accept()[0]
-        sending = threading.Thread(target=lambda: (sender.sendall(bytes(total_bytes)), sender.shutdown(socket.SHUT_WR)))
+        sending = threading.Thread(target=_send, args=(sender, total_bytes))
         sending.start()
         arrived = 0
         with receiver:
             while got := len(receiver.recv(1 << 16)):
                 arrived += got
         sending.join()
-    return arrived
+        return arrived, server.getsockname()[1]
+
+
+def _send(sender: socket.socket, total_bytes: int) -> None:
+    sender.sendall(bytes(total_bytes))
+    sender.shutdown(socket.SHUT_WR)

@@ -21,8 +21,8 @@ from lab.schema.cca import load_bpf, load_ccas, load_senders
 from tests.command import lab, refused
 
 BTF = b"\x9f\xeb" + bpf.KFUNC
-LEFT = (7, 20, 100, 80, 160, 375, 1000, 350, 8)  # a decision that leaves, on ACK 7
-STAYED = (3, 19, 100, 60, 120, 166, 1000, 350, 7)
+LEFT: tuple[int, ...] = (7, 20, 100, 80, 160, 375, 1000, 350, 8)  # a decision that leaves, on ACK 7
+STAYED: tuple[int, ...] = (3, 19, 100, 60, 120, 166, 1000, 350, 7)
 
 
 @pytest.fixture

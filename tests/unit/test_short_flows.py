@@ -18,12 +18,10 @@ LABELS = {"cubic": "CUBIC", "search": "SEARCH", REFERENCE: "never"}
 
 
 def flow(cca: str, trial: int, group_s: float | None, early: bool = False) -> ShortFlow:
-    return ShortFlow(cca, trial, early, early, False if early else None, 50.0 if early else None, *_times(group_s), 0.0)
-
-
-def _times(group_s: float | None) -> tuple[tuple[float | None, ...], tuple[float | None, ...]]:
+    """A trial with one group of two objects, the first whole at half of its time; early: at half of the BDP."""
     half = None if group_s is None else group_s / 2
-    return (half, group_s), (group_s,)
+    pct = 50.0 if early else None
+    return ShortFlow(cca, trial, early, early, False if early else None, pct, pct, (half, group_s), (group_s,), 0.0)
 
 
 def flows() -> list[ShortFlow]:
@@ -127,6 +125,7 @@ def test_the_table_marks_what_is_separated_and_counts_what_was_not_whole() -> No
     cells = {group.label: dict(zip(shown.header, group.rows[0].cells, strict=True)) for group in shown.groups}
     assert cells["CUBIC"]["Per chunk (ms)"] == "+100 [+100 to +100]*"
     assert cells["CUBIC"]["Early"] == "12 of 12"
+    assert cells["CUBIC"]["Window, threshold (% of BDP)"] == "50, 50"
     assert cells["SEARCH"]["Left"] == "0 of 12"
     assert cells["never"]["Per chunk (ms)"] == NONE
     assert shown.notes == ("2 objects were not whole when their trial ended: they are in no time.",)
@@ -161,6 +160,8 @@ def test_an_exit_is_early_where_neither_queue_nor_window_had_filled_the_path(tri
     assert judged.left
     assert judged.early
     assert judged.window_pct is not None
+    assert judged.threshold_pct is not None
+    assert judged.threshold_pct == pytest.approx(judged.window_pct)
     assert judged.window_pct < 100
     assert not short_flow(trial, "chokepoint").early
     assert not short_flow(trial, None).early

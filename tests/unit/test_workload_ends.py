@@ -40,7 +40,8 @@ class Other(threading.Thread):
 
     def __init__(self, work: Callable[..., Any], *args: Any) -> None:
         super().__init__(daemon=True)
-        self.work, self.args, self.error = work, args, None
+        self.work, self.args = work, args
+        self.error: Exception | None = None
         self.start()
 
     def run(self) -> None:
@@ -187,6 +188,11 @@ def test_times_count_as_in_every_table_and_missing_objects_are_null(tmp_path: Pa
     assert [each["requested_s"] for each in found["objects"]] == [0.5, 0.5, None]
     assert [(each["group"], each["bytes"]) for each in found["objects"]] == [(1, 70_000), (1, 1), (2, 1_000_000)]
     assert found["limited"] == [[pytest.approx(0.4), 1], [0.5, 0]]
+
+
+def test_what_came_after_the_end_of_a_trial_that_was_cut_off_does_not_count(tmp_path: Path) -> None:
+    late = {**CLIENT, "whole_ns": [[10**9, 11 * 10**8], [10**9, 99 * 10**8]]}
+    assert [each["whole_s"] for each in read(tmp_path, late)["objects"]] == [pytest.approx(0.6), None, None]
 
 
 @pytest.mark.parametrize(

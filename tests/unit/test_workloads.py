@@ -3,7 +3,6 @@
 
 import itertools
 import math
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -198,7 +197,7 @@ WORKLOAD = Twice
 
 
 @pytest.fixture
-def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("LAB_WORKLOADS", str(tmp_path))
     return tmp_path / "twice.py"
 

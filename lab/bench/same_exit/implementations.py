@@ -26,8 +26,8 @@ def by_core(library: Path, streams: Sequence[Stream]) -> list[Decisions]:
     params = version(library, SEARCH).params
     found = []
     for stream in streams:
-        more = {"sent_bytes": stream.sent_bytes, "limited": stream.limited, "reset": stream.reset}
-        bins = replay_bins(library, stream.now_us, stream.rtt_us, stream.delivered_bytes, params, **more)
+        now_us, rtt_us, delivered, sent, limited, reset = stream
+        bins = replay_bins(library, now_us, rtt_us, delivered, params, sent_bytes=sent, limited=limited, reset=reset)
         found.append([tuple(int(row[name]) for name in DECISION) for row in bins])
     return found
 
