@@ -20,7 +20,7 @@ test test-fast test-sanitize test-hostile mutants lint lint-ansible lock docs no
 .PHONY: same sample test-course
 .PHONY: experiment test test-fast test-sanitize test-hostile setup reproduce verify evaluate page report check doctor lint lock clean docs
 .PHONY: artifact kick-tires bundle test-bundle mutants bench bench-senders bench-versions bench-kernels bench-replay bench-reproduce
-.PHONY: bench-kills bench-try bench-shapers bench-course bench-course-start bench-same-exit
+.PHONY: bench-kills bench-try bench-shapers bench-quic bench-course bench-course-start bench-same-exit
 .PHONY: setup-vm box image vm provision agree notebook test-vm test-fresh lint-ansible
 
 experiment: setup ; @$(lab) run $(experiment) $(options)
@@ -34,8 +34,8 @@ test-hostile: setup ; @scripts/python -m tests.hostile $(EXAMPLES) $(SEED)
 mutants: setup ; @scripts/python -m lab.bench.mutants $(BENCH)
 # setup: BUNDLE=FILE installs from that file, without network, root and build (docs/bundle.md)
 setup: ; @scripts/setup
-# bundle: FILE=search-lab.bundle WHEELS=3.13 (their Python; default: this one): all that the lab builds and downloads, in one file
-bundle: setup ; @$(lab) kernel build && $(lab) bundle make $(or $(FILE),search-lab.bundle) --with recordings,wheels $(if $(WHEELS),--python $(WHEELS))
+# bundle: FILE=search-lab.bundle WHEELS=3.13 (their Python; default: this one) QUIC=1 (with the QUIC programs): all that the lab builds and downloads, in one file
+bundle: setup ; @$(lab) kernel build && $(lab) bundle make $(or $(FILE),search-lab.bundle) --with recordings,wheels$${QUIC:+,quic} $(if $(WHEELS),--python $(WHEELS))
 # test-course: every solution, starting point, mistake and cheat of the course, graded by real kernels; ASSIGNMENTS=3
 test-course: setup ; @$(lab) kernel build && $(lab) course check $(if $(ASSIGNMENTS),--assignments $(ASSIGNMENTS)) $(if $(JOBS),--jobs $(JOBS))
 test-bundle: setup ; @$(lab) kernel build && scripts/test-bundle $(FILE)
@@ -65,6 +65,8 @@ bench-same-exit: setup-vm ; @$(lab) kernel build && scripts/python -m lab.bench.
 bench-replay: setup ; @scripts/python -m lab.bench.replay $(BENCH)
 # bench-shapers: both shapers, the lab's qdiscs and tc alone, on the same links and trials
 bench-shapers: setup ; @scripts/python -m lab.bench.shapers
+# bench-quic: how fast a trial over QUIC is, on each stack; BENCH=10: virtual seconds of a trial (default: 30)
+bench-quic: setup ; @scripts/python -m lab.bench.quic $(BENCH)
 # bench-kills: 1,000 kills or two hours, whichever comes first; BENCH="--kills 40 --minutes 10 --seed 1"
 bench-kills: setup ; @$(lab) kernel build && scripts/python -m lab.bench.kills $(BENCH)
 check: setup ; @$(lab) check

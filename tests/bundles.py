@@ -17,6 +17,7 @@ from lab.bundle.manifest import CONTENT, LIST, MANIFEST, Entry, Manifest
 from lab.bundle.stream import END, compress, header, padding
 from lab.images import image
 from lab.kernel import build
+from lab.kernel.stacks import STACKS
 
 KERNEL_FILES = {
     "built.json": json.dumps({"source": "linux", "release": "6.12"}),
@@ -49,6 +50,14 @@ def fill_cache(cache: Path) -> None:
         _write(folder, {"root/usr/bin/mawk": "a program", "root/usr/src/linux.tar.xz": "the kernel's source"})
         (folder / "root/bin").symlink_to("usr/bin")
         (folder / "root/usr/bin/awk").symlink_to("/usr/bin/mawk")
+
+
+def fill_programs(cache: Path) -> None:
+    """Write what the lab would have built of each QUIC stack."""
+    for stack in STACKS.values():
+        program = cache / stack.pinned().program.parent.name / stack.program
+        _write(program.parent, {stack.program: "a program", "licences/one": "a licence"})
+        program.chmod(0o755)
 
 
 def _write(folder: Path, files: dict[str, str]) -> None:

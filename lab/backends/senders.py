@@ -8,6 +8,7 @@ from typing import TypedDict
 from lab.backends import boot
 from lab.base.scratch import scratch_folder
 from lab.kernel.build import Kernel
+from lab.kernel.stacks import stack_of
 from lab.node.modules import describe
 from lab.schema.cca import Cca
 
@@ -36,11 +37,11 @@ class Module(TypedDict):
 def rows(ccas: dict[str, Cca]) -> Iterator[str]:
     """Format every sender in one line."""
     for name, cca in ccas.items():
-        yield f"{name:14} {cca.label:38} {_where(cca):18} {cca.exit_label}"
+        yield f"{name:16} {cca.label:38} {_where(cca):18} {cca.exit_label}"
 
 
 def _where(cca: Cca) -> str:
-    return "lab-quic" if cca.transport == "quic" else cca.module or "built in"
+    return stack_of(cca).program if cca.stack else cca.module or "built in"
 
 
 def load_module(cca: Cca, kernel: Kernel, world: Path) -> Module | None:
@@ -81,7 +82,7 @@ def _or_loss(cca: Cca) -> str:
 
 def _module(cca: Cca, module: Module | None) -> str:
     if cca.transport == "quic":
-        return "none: a controller of lab-quic, over UDP"
+        return f"none: a controller of {stack_of(cca).program}, over UDP"
     if module is None:
         return "none: part of the kernel's TCP"
     description = f"  ({module['description']})" if module["description"] else ""
@@ -91,7 +92,7 @@ def _module(cca: Cca, module: Module | None) -> str:
 def _source(cca: Cca, module: Module | None, kernel_source: str) -> str:
     """Name the place of the sender's code; the lab's modules are installed next to the kernel's own tree."""
     if cca.transport == "quic":
-        return "lab/kernel/quic/, on the crates of its Cargo.lock"
+        return stack_of(cca).source
     if module is None:
         return f"net/ipv4/tcp_cong.c of {kernel_source}"
     file = Path(module["file"])

@@ -17,8 +17,8 @@ MARK = (
     "Signature: 8a477f597d28d172789f06886806bc55\n# The cache of search-lab. 'lab clean --cache' removes its content.\n"
 )
 KINDS = (
-    "box|builder|containerlab|crates|guest-code|kernel|modules|notebook|own|quic|quic-build|source-6.1|stock"
-    "|world|world-image"
+    "box|builder|containerlab|crates|guest-code|kernel|modules|ngtcp2|ngtcp2-build|notebook|own|quic|quic-build"
+    "|source-6.1|stock|world|world-image"
 )
 ENDINGS = r"(\.log|\.lock|\.draft|\.use)?"
 DIGESTED = re.compile(rf"\.?(({KINDS})-[0-9a-f]{{16}}|vm-kernel(-recipe)?-[0-9a-f]{{8}}-search-lab){ENDINGS}")

@@ -1,10 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Measure how fast the lab is, as ratios on this machine; print and store them as results/bench/speed.json."""
 
-import os
 import subprocess
-import time
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from statistics import median
@@ -17,6 +14,7 @@ from lab.base import sandbox
 from lab.base.scratch import scratch_folder
 from lab.bench import measured
 from lab.bench.measured import Figure
+from lab.bench.timing import pinned, timed
 from lab.runs.experiment import load_experiment
 from lab.runs.plan import PORT, SNAPLEN_BYTES
 from lab.runs.pool import attempt
@@ -55,14 +53,14 @@ def measure(seconds: int, backend: Virtual, console: Console) -> None:
             jobs = [job(f"{workers}-at-once-{number}") for number in range(AT_ONCE * workers)]
             with processes(attempt, workers) as pool:
                 list(pool.run([job(f"warm-{workers}-{number}") for number in range(workers)]))
-                return _timed(lambda: list(pool.run(jobs))) / len(jobs)
+                return timed(lambda: list(pool.run(jobs))) / len(jobs)
 
         run_trial(job("warm"))
-        alone_s = median(_pinned(partial(run_trial, job(f"alone-{number}"))) for number in (1, 2, 3))
+        alone_s = median(pinned(partial(run_trial, job(f"alone-{number}"))) for number in (1, 2, 3))
         gained = trial_s(1) / trial_s(2)
         capture = job("alone-1").folder / "client.pcapng.zst"
-        tshark_s = _pinned(lambda: _tshark(backend.world.root, capture))
-        ours_s = _pinned(lambda: _to_parquet(capture))
+        tshark_s = pinned(lambda: _tshark(backend.world.root, capture))
+        ours_s = pinned(lambda: _to_parquet(capture))
     figures = [
         _ratio("virtual seconds per wall second, one core, whole trial", seconds / alone_s, "at least 5"),
         _ratio("two trials at once on two cores, times one", gained, "at least 1.8"),
@@ -74,22 +72,6 @@ def measure(seconds: int, backend: Virtual, console: Console) -> None:
 
 def _ratio(name: str, value: float, target: str) -> Figure:
     return {"name": name, "value": value, "unit": "ratio", "target": target}
-
-
-def _timed(work: Callable[[], object]) -> float:
-    begun = time.monotonic()
-    work()
-    return time.monotonic() - begun
-
-
-def _pinned(work: Callable[[], object]) -> float:
-    """Time work on one core."""
-    cores = os.sched_getaffinity(0)
-    os.sched_setaffinity(0, {min(cores)})
-    try:
-        return _timed(work)
-    finally:
-        os.sched_setaffinity(0, cores)
 
 
 def _tshark(world: Path, capture: Path) -> None:

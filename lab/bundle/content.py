@@ -13,6 +13,7 @@ from lab.base.cache import finished
 from lab.base.errors import UserError, field_error
 from lab.images import image
 from lab.kernel import build
+from lab.kernel.stacks import STACKS
 from lab.traces.datasets import Dataset, datasets
 
 IMAGES = ("world", "builder")
@@ -54,7 +55,7 @@ class Folder:
                 yield from self._below(Path(found.path), f"{inside}/")
 
 
-def folders(recordings: bool) -> list[Folder]:
+def folders(recordings: bool, quic: bool = False) -> list[Folder]:
     """Return what a bundle of this checkout holds; UserError where something is not built, fetched, or as pinned."""
     kernel = build.find()
     if kernel is None:
@@ -64,7 +65,19 @@ def folders(recordings: bool) -> list[Folder]:
     for name in IMAGES:
         folder = _image(name)
         found.append(Folder(folder, folder.name, _keeps_image))
-    return [*found, *(_recordings() if recordings else [])]
+    return [*found, *(_programs() if quic else []), *(_recordings() if recordings else [])]
+
+
+def program_folders() -> list[str]:
+    """Return the names of the folders of the QUIC programs, of this checkout."""
+    return [stack.pinned().program.parent.name for stack in STACKS.values()]
+
+
+def _programs() -> list[Folder]:
+    missing = [stack.program for stack in STACKS.values() if stack.find() is None]
+    if missing:
+        raise UserError(f"lab bundle make: {missing[0]} is not built: use --with quic")
+    return [Folder(paths.cache() / name, name, lambda _inside: True) for name in program_folders()]
 
 
 def _image(name: str) -> Path:

@@ -5,7 +5,7 @@ import shutil
 from pathlib import Path
 
 from lab.base import paths
-from lab.bundle.content import TRACES, Folder, distributable
+from lab.bundle.content import TRACES, Folder, distributable, program_folders
 from lab.images import image
 from lab.kernel.build import DEFAULT
 
@@ -23,7 +23,13 @@ copyright beside root. A package without one shares that of another package of i
 var/lib/dpkg/status, and in lab/images/*.lock of the repository. Debian's archive, and its archive of snapshots for
 older versions, has the source of each one. The wheels are those that their authors publish. Each holds its own licence.
 
-Recordings of real links, under the licences of their authors:
+{programs}Recordings of real links, under the licences of their authors:
+"""
+PROGRAMS = """\
+The folders quic and ngtcp2 are programs of the lab, whose source is lab/kernel/quic and lab/kernel/ngtcp2 of the
+repository. The first holds the crates that its Cargo.lock names, from the Rust registry; the second Debian's libngtcp2.
+The licence of each is in the folder licences beside the program.
+
 """
 
 
@@ -32,7 +38,8 @@ def write(folder: Path, held: list[Folder]) -> list[Path]:
     folder.mkdir()
     shutil.copyfile(paths.REPO / "COPYING", folder / "COPYING")
     source = DEFAULT.packaged(image.pinned("builder")).name
-    (folder / "README").write_text(HEAD.format(source=source) + _recordings(held))
+    programs = PROGRAMS if {folder.name for folder in held} & {*program_folders()} else ""
+    (folder / "README").write_text(HEAD.format(source=source, programs=programs) + _recordings(held))
     return [folder / "COPYING", folder / "README"]
 
 

@@ -30,12 +30,13 @@ class Source:
     file: Path | None
 
 
-def make(file: Path, recordings: bool, python: str | None, jupyter: bool = False) -> Manifest:
+def make(file: Path, recordings: bool, python: str | None, jupyter: bool = False, quic: bool = False) -> Manifest:
     """Write a bundle; the file appears when it is whole.
 
-    python: the version that its wheels are for; null: without wheels. jupyter: those of JupyterLab, too.
+    python: the version that its wheels are for; null: without wheels. jupyter: those of JupyterLab, too. quic: with the
+    programs of the senders over QUIC.
     """
-    held = folders(recordings)
+    held = folders(recordings, quic)
     for folder in held:
         if folder.path.parent == paths.cache():
             use(folder.path)  # `lab clean` of another checkout leaves it

@@ -13,7 +13,7 @@ from lab.base.cache import publish
 from lab.base.commit import commit
 from lab.base.errors import UserError, field_error
 from lab.base.plain_file import require_plain
-from lab.bundle.content import IMAGES, TRACES, recorded_digests
+from lab.bundle.content import IMAGES, TRACES, program_folders, recorded_digests
 from lab.bundle.manifest import CONTENT, Entry, Manifest
 from lab.bundle.read import Bundle
 from lab.images import image
@@ -26,6 +26,8 @@ READ_HERE = {
     "modules": ("libsearch_replay.so", "fewer_wakeups.so"),
     "world": ("root/var/lib/dpkg/status",),
     "builder": ("root/var/lib/dpkg/status",),
+    "quic": ("lab-quic",),
+    "ngtcp2": ("lab-ngtcp2",),
 }
 Drafts = dict[str, Path]  # by the folder's name in the cache; without those that the cache has
 
@@ -58,7 +60,7 @@ def check_place(file: Path, manifest: Manifest) -> None:
             found = next((each for each in manifest.folders if each.startswith(f"{kind}-")), "none")
             rule = f"{folder}, of this checkout ({commit() or 'unknown'}): the bundle is of {manifest.version}: "
             raise field_error(file, kind, found, f"{rule}check out that commit, or get the bundle of this one")
-    allowed = {*_needed(), *_recordings()}
+    allowed = {*_needed(), *program_folders(), *_recordings()}
     for folder in manifest.folders:
         if folder not in allowed or manifest.folders.count(folder) > 1:
             raise field_error(file, "folders", folder, "one of this checkout's, once")

@@ -10,7 +10,7 @@ from rich.console import Console
 
 app = typer.Typer(no_args_is_help=True, help="One file with all that the lab builds or downloads: docs/bundle.md.")
 console = Console(highlight=False)
-PARTS = ("recordings", "wheels", "jupyter")
+PARTS = ("recordings", "wheels", "jupyter", "quic")
 
 
 @app.command()
@@ -20,7 +20,7 @@ def make(
         str,
         typer.Option(
             "--with",
-            help="recordings (whose licence allows it), wheels, jupyter (more wheels): a comma between.",
+            help="recordings (whose licence allows it), wheels, jupyter (more wheels), quic: commas between.",
         ),
     ] = "",
     python: Annotated[str | None, typer.Option(help="Python of the wheels; default: this one's version.")] = None,
@@ -33,14 +33,24 @@ def make(
     from lab.schema.load import choose
 
     requested = [choose("with", name, list(PARTS), "command line", "with") for name in parts.split(",") if name]
+    if "quic" in requested:
+        _build_programs()
     version = python or ".".join(platform.python_version_tuple()[:2])
     jupyter = "jupyter" in requested
     with_wheels = jupyter or "wheels" in requested
-    manifest = write(file, "recordings" in requested, version if with_wheels else None, jupyter)
+    wheels_of = version if with_wheels else None
+    manifest = write(file, "recordings" in requested, wheels_of, jupyter, "quic" in requested)
     held = f"{len(manifest.folders)} folders, {manifest.files} files"
     packages = f"wheels for Python {manifest.python}" if manifest.python else "no wheels"
     line = f"{file}: {file.stat().st_size / 1e6:.0f} MB: commit {manifest.version}, {held}, {packages}"
     console.print(line, soft_wrap=True, markup=False)
+
+
+def _build_programs() -> None:
+    from lab.kernel.stacks import STACKS
+
+    for stack in STACKS.values():
+        stack.ensure(lambda what: console.print(f"{what}, once", markup=False))
 
 
 @app.command()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Senders over QUIC in a command: their program, from the cache or built, given to the virtual kernel.
+"""Senders over QUIC in a command: their stacks' programs, from the cache or built, for the virtual kernel.
 
 `prepared` also builds the module of SEARCH as BPF (bpf_module.py), where an experiment has that sender.
 """
@@ -12,22 +12,15 @@ from rich.console import Console
 from lab.backends.virtual import Virtual
 from lab.base.errors import field_error
 from lab.kernel.bpf.module import MODULE
-from lab.kernel.quic import build
 from lab.runs.experiment import Experiment
 from lab.runs.own.bpf_module import with_bpf_module
+from lab.runs.quic_programs import with_programs
 from lab.schema.cca import Cca
 
 
 def over_quic(senders: Mapping[str, Cca], virtual: Virtual, console: Console) -> tuple[dict[str, Cca], Virtual]:
-    """Return the senders and the virtual kernel with the program of those over QUIC; nothing is built without them."""
-    if not any(sender.transport == "quic" for sender in senders.values()):
-        return dict(senders), virtual
-    built = build.ensure(lambda what: console.print(f"{what}, once", markup=False))
-    named = {
-        name: sender.model_copy(update={"module_digest": built.digest}) if sender.transport == "quic" else sender
-        for name, sender in senders.items()
-    }
-    return named, replace(virtual, own_modules={**virtual.own_modules, built.digest: built.program})
+    """Return the senders and the virtual kernel with the programs of their stacks; print what is built."""
+    return with_programs(senders, virtual, lambda what: console.print(f"{what}, once", markup=False))
 
 
 def prepared(experiment: Experiment, virtual: Virtual, console: Console) -> tuple[Experiment, Virtual]:
@@ -40,13 +33,15 @@ def prepared(experiment: Experiment, virtual: Virtual, console: Console) -> tupl
     return replace(experiment, ccas=ccas, rival=senders[rival.name] if rival else None), with_program
 
 
-def refuse_real_time(experiment: Experiment, backend: str) -> None:
+def refuse_real_time(senders: Mapping[str, Cca], backend: str) -> None:
     """Raise UserError where a sender over QUIC, or the module of SEARCH as BPF, would run in real time."""
-    quic = [name for name, sender in experiment.ccas.items() if sender.transport == "quic"]
+    if backend == "virtual":
+        return
+    quic = [name for name, sender in senders.items() if sender.stack]
     if quic:
         rule = f"virtual: senders over QUIC ({', '.join(quic)}) run in the virtual kernel only"
         raise field_error("command line", "backend", backend, rule)
-    modules = [name for name, sender in experiment.ccas.items() if sender.module == MODULE]
+    modules = [name for name, sender in senders.items() if sender.module == MODULE]
     if modules:
         rule = f"virtual: {', '.join(modules)} is a module of the virtual kernel ('lab senders load' is for stock ones)"
         raise field_error("command line", "backend", backend, rule)

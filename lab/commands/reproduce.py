@@ -12,6 +12,7 @@ from lab.base.errors import field_error
 from lab.commands.evaluate import evaluate
 from lab.commands.prepare import prepare
 from lab.commands.progress import TrialBar
+from lab.commands.quic import prepared
 from lab.commands.recordings import fetch_for
 from lab.commands.verify import verify
 from lab.commands.visitors import visitors_of
@@ -75,11 +76,14 @@ def run_campaign(
         raise errors[0]
     visitors = [visitors_of(each, "virtual") for each in experiments]
     missing = fetch_for(experiments, mirror, console)
-    backend = prepare(Recipe(), console)
-    for number, found in enumerate(visitors):
-        experiments[number], backend = found.prepared(experiments[number], backend, console)
+    backend, runnable = prepare(Recipe(), console), []
+    for each, found in zip(experiments, visitors, strict=True):
+        if not unfetched(each):
+            experiment, backend = found.prepared(each, backend, console)
+            experiment, backend = prepared(experiment, backend, console)
+            runnable.append(experiment)
     with TrialBar(console, many_runs=True) as bar:
-        executed = execute([each for each in experiments if not unfetched(each)], matching, backend.site, options, bar)
+        executed = execute(runnable, matching, backend.site, options, bar)
     failed = [
         f"{run.folder}: {len(run.failures)} trials gave no result: {run.failures[0]}"
         for run in executed.runs

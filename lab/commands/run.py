@@ -92,7 +92,7 @@ def run(request: Request, where: Where, options: RunOptions, resume: bool, conso
             kernel: Kernel | None = backend.kernel
             executed = _execute(experiment, backend.site, options, resume, console)
         else:
-            refuse_real_time(experiment, choice.backend)
+            refuse_real_time(experiment.ccas, choice.backend)
             requesting.refuse_real_time(experiment, choice.backend)
             kernel = build.find()
             options = _one_at_a_time(choice, options)

@@ -18,6 +18,7 @@ from lab.base.errors import field_error
 from lab.base.processes import map_in_threads
 from lab.commands.compare import Course, compare, fetched
 from lab.commands.prepare import build, prepare
+from lab.commands.quic import over_quic, refuse_real_time
 from lab.commands.visitors import visiting
 from lab.evaluation.compare.comparison import SEED, TRIALS, Comparison, known_senders
 from lab.images.vm import stock
@@ -72,18 +73,19 @@ def try_own(request: TryRequest, course: Course, options: RunOptions, console: C
     if visitors.visitors and choice.backend != "virtual":
         raise field_error(COMMAND_LINE, "backend", choice.backend, "virtual: visitors run in the virtual kernel only")
     rivals = known_senders(against, visitors.senders)
+    refuse_real_time(rivals, choice.backend)
     sources = [read_source(path) for path in request.sources]
     virtual = prepare(Recipe(), console)
     tested = _tested(request, sources, virtual, console)
-    own = own_senders(tested)
+    own = own_senders(tested, rivals.values())
     seed = SEED if request.seed is None else request.seed
     comparison = fetched(Comparison(list(own), own | rivals, chosen, request.count, seed, request.duration_s), console)
     course = replace(course, reports=course.reports and not request.quick)
     if choice.backend == "virtual":
         built, virtual = visitors.built(virtual, console)
-        comparison = replace(comparison, senders={**comparison.senders, **built})
         files = {**virtual.own_modules, **module_files(one.module for one in tested)}
-        compare(comparison, course, replace(virtual, own_modules=files).site, options, console)
+        senders, virtual = over_quic({**comparison.senders, **built}, replace(virtual, own_modules=files), console)
+        compare(replace(comparison, senders=senders), course, virtual.site, options, console)
         return
     modules = _built(sources, [stock_tree(stock.ensure())], console)
     with _machine(choice.engine, comparison, modules) as site:

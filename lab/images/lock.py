@@ -3,7 +3,10 @@
 
 from lab.images import image
 
-IMAGES = ("world", "builder", "source-6.1", "box", "stock", "kernel-build", "quic-build", "bpf-build", "bpf-stock")
+IMAGES = (
+    *("world", "builder", "source-6.1", "box", "stock", "kernel-build"),
+    *("quic-build", "ngtcp2-build", "bpf-build", "bpf-stock"),
+)
 HEAD = """\
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Every package of this image and its version. Written by 'make lock'.

@@ -106,7 +106,7 @@ class SamplerPlan(TypedDict):
 class QuicPlan(TypedDict):
     """The ends of a download over QUIC."""
 
-    program: Annotated[str, "where lab-quic lies in the trial's folder"]
+    program: Annotated[str, "where the stack's program lies in the trial's folder"]
     datagram_bytes: Annotated[int, "payload of a full UDP datagram"]
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A trial whose download runs over QUIC: lab-quic's two ends stand where iperf3's do, all else is that of any trial.
+"""A trial whose download runs over QUIC: a stack's two ends stand where iperf3's do, all else is that of any trial.
 
-Both ends write what they see into the trial's folder: a log for the tables, and quinn's own qlog.
+Both ends write what they see into the trial's folder: a log for the tables, and the stack's own qlog.
 """
 
 import json
@@ -44,7 +44,7 @@ def served(request: "FlowPlan", folder: Path) -> Iterator[None]:
         assert process.stdout
         first = process.stdout.readline()
         if first != "listening\n":
-            raise NodeError(first.strip() or "lab-quic: server does not listen")
+            raise NodeError(first.strip() or f"{Path(argv[0]).name}: server does not listen")
         yield
     finally:
         flow.stop_process(process)
@@ -98,7 +98,9 @@ class FirstDatagram(Arrival):
 class QuicDownload(download.Download):
     """A download over QUIC under way."""
 
-    tool = "lab-quic"
+    def __init__(self, request: "FlowPlan", client: flow.Client, arrival: Arrival) -> None:
+        super().__init__(request, client, arrival)
+        self.tool = Path(request["quic"]["program"]).name
 
     def sent_again_pkts(self) -> int:
         """Return 0: no kernel retransmits here. The server's log counts the packets that it declared lost."""

@@ -26,6 +26,7 @@ UNSET: list[tuple[str, Any]] = [
     ("module_digest", None),
     ("depends", []),
     ("transport", "tcp"),
+    ("stack", None),
     ("kernel", None),
     ("workload", None),
 ]

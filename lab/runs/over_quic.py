@@ -5,7 +5,9 @@ A full datagram is as long as a full TCP segment is, so that both fill the same 
 """
 
 from lab.base.errors import UserError
+from lab.kernel.stacks import stack_of
 from lab.node.plan import Plan, QuicPlan
+from lab.schema.cca import Cca
 from lab.tables.qdisc import SAMPLE_EVENT
 
 UDP_BYTES = 28  # IP (20) and UDP (8)
@@ -13,25 +15,24 @@ PACKET_BYTES = (
     32  # header, frame header and tag around the data of a full packet, at most (RFC 9000, sections 17 and 19)
 )
 LEAST_BYTES = 1200  # of a datagram (RFC 9000, section 14)
-PROGRAM = "own/lab-quic"  # below a trial's folder, with the modules that are not the lab's own
 SNAPLEN_BYTES = (
     64  # Ethernet (14), IP (20), UDP (8), and the first bytes of QUIC's header; behind them all is encrypted
 )
 SAMPLER = "qdisc_sampler"
 
 
-def planned(plan: Plan, mtu_bytes: int) -> Plan:
+def planned(plan: Plan, cca: Cca, mtu_bytes: int) -> Plan:
     """Return the plan with QUIC's two ends; no TCP sender is loaded or traced."""
     datagram_bytes = mtu_bytes - UDP_BYTES
     if datagram_bytes < LEAST_BYTES:
         raise UserError(f"mtu_bytes={mtu_bytes}: must be at least {LEAST_BYTES + UDP_BYTES} for a sender over QUIC")
-    ends: QuicPlan = {"program": PROGRAM, "datagram_bytes": datagram_bytes}
+    ends: QuicPlan = {"program": stack_of(cca).place, "datagram_bytes": datagram_bytes}
     changed: Plan = {
         **plan,
         "work": "quic",
         "mss_bytes": datagram_bytes - PACKET_BYTES,
         "modules": [module for module in plan["modules"] if module["name"] == SAMPLER],
-        "egress": [],  # fq paces what the kernel's TCP asks it to; quinn paces its own datagrams
+        "egress": [],  # fq paces what the kernel's TCP asks it to; each stack paces its own datagrams
         "capture": {**plan["capture"], "snaplen_bytes": SNAPLEN_BYTES},
         "trace": {**plan["trace"], "events": {SAMPLE_EVENT: ""}},
         "flows": [{**flow, "quic": ends} for flow in plan["flows"]],

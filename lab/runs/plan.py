@@ -99,7 +99,7 @@ def make_plan(experiment: Experiment, cca: Cca, drawn: Draw) -> Plan:
         "memory_mb": sizes.memory_mb(link, scenario.duration_s, mss),
     }
     if cca.transport == "quic":
-        plan = over_quic.planned(plan, route_mtu_bytes(experiment))
+        plan = over_quic.planned(plan, cca, route_mtu_bytes(experiment))
     if scenario.workload:
         plan = requesting.planned(plan, experiment, link)
     kernels = sorted({each.kernel for each in ccas if each.kernel})

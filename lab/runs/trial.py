@@ -17,13 +17,14 @@ from lab.base import sandbox_mode
 from lab.base.contract import check
 from lab.base.errors import UserError
 from lab.base.plain_file import MEGABYTE, read_plain
+from lab.kernel.stacks import stack_of
 from lab.links.shapes import write_steps
 from lab.node.plan import Plan
 from lab.node.record import NodeRecord
-from lab.runs import over_quic
 from lab.runs.certificate import certify
 from lab.runs.experiment import Experiment
 from lab.runs.plan import PORT, RIVAL_PORT, SNAPLEN_BYTES, draw, make_plan, own_file
+from lab.runs.quic_programs import program_of
 from lab.tables import downloads, quic, workload
 from lab.tables.acks import Clock, ack_table, retransmit_table, state_table
 from lab.tables.digests import write_digests
@@ -110,10 +111,10 @@ def _add_own_modules(job: Job, folder: Path) -> None:
             place = folder / own_file(cca.module)
             place.parent.mkdir(exist_ok=True)
             shutil.copyfile(job.backend.own_modules[cca.module_digest], place)
-        elif cca.transport == "quic" and cca.module_digest:
-            place = folder / over_quic.PROGRAM
+        elif cca.stack:
+            place = folder / stack_of(cca).place
             place.parent.mkdir(exist_ok=True)
-            shutil.copy(job.backend.own_modules[cca.module_digest], place)
+            shutil.copy(program_of(cca, job.backend), place)
 
 
 def store(job: Job, plan: Plan, folder: Path) -> TrialJson:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Senders: one stanza of cca.yml each."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from functools import cache
 from itertools import count
 from pathlib import Path
@@ -16,6 +16,7 @@ from lab.schema.load import Strict, choose, parse, read_yaml, shown
 CAUSE = r"^[a-z0-9_]{1,15}$"  # SLOW_START_CAUSE_BYTES of lab/kernel/search/slow_start.h, without the NUL
 Colour = Annotated[str, Field(pattern=r"^#[0-9A-Fa-f]{6}$")]
 Stanza = dict[str, Any]  # as YAML has it, not yet checked
+Look = tuple[str, str]  # marker and line style
 SysctlName = Annotated[str, Field(pattern=r"^net\.ipv4\.[a-z0-9_]+$")]
 
 # Looks of senders without one: colours of Okabe and Ito, and a marker and line style that no other sender has. When
@@ -32,13 +33,14 @@ class Cca(Strict):
     name: str
     label: Annotated[str, Field(min_length=1)]
     transport: Literal["tcp", "quic"] = "tcp"
+    stack: Literal["quinn", "ngtcp2"] | None = None  # of QUIC
     algorithm: Annotated[str, Field(pattern=ALGORITHM)]
     module: str | None = None
     params: dict[str, int] = {}
     allocates_bytes: Annotated[int, Field(ge=0)] = 0
     sysctls: dict[SysctlName, str] = {}
     qdisc: Literal["fq"] | None = None
-    module_digest: str | None = None  # of a module that is not the lab's own, or of lab-quic: what `--resume` compares
+    module_digest: str | None = None  # of an own module, or of a program over QUIC: what `--resume` compares
     depends: list[str] = []  # modules that such a module needs loaded before
     kernel: str | None = None  # digest of the virtual kernel that it needs, where that is not the run's
     reports_exit: bool = False
@@ -53,7 +55,14 @@ class Cca(Strict):
     def _has_no_part_in_the_kernel(self) -> "Cca":
         if self.transport == "quic" and (self.module or self.params or self.sysctls or self.qdisc):
             raise ValueError("a sender over QUIC without module, params, sysctls and qdisc")
+        if (self.transport == "quic") != (self.stack is not None):
+            raise ValueError("a sender over QUIC with its stack, or one over TCP without")
         return self
+
+    @property
+    def look(self) -> Look:
+        """Return what tells its curve from others in every figure."""
+        return self.marker, self.linestyle
 
     @property
     def exit_causes(self) -> dict[str, str]:
@@ -64,7 +73,7 @@ class Cca(Strict):
 
 def load_ccas() -> dict[str, Cca]:
     """Read every stanza of cca.yml, by name: the senders over TCP; no two look alike."""
-    ccas = _load(CCAS, ())
+    ccas = _load(CCAS, _given_looks())
     _refuse_likeness(ccas, CCAS)
     return ccas
 
@@ -72,7 +81,7 @@ def load_ccas() -> dict[str, Cca]:
 def load_quic() -> dict[str, Cca]:
     """Read every stanza of quic.yml, by name: the senders over QUIC; none looks like another, or one over TCP."""
     tcp = load_ccas()
-    quic = _load(QUIC, tcp.values())
+    quic = _load(QUIC, {cca.look for cca in tcp.values()} | _given_looks())
     for name, cca in quic.items():
         if name in tcp or cca.transport != "quic":
             rule = "another name: lab/cca.yml has it" if name in tcp else "given with transport: quic"
@@ -84,7 +93,7 @@ def load_quic() -> dict[str, Cca]:
 def load_bpf() -> dict[str, Cca]:
     """Read every stanza of bpf.yml, by name: the source of the BPF program as a module of the virtual kernel."""
     others = load_ccas() | load_quic()
-    bpf = _load(BPF, others.values())
+    bpf = _load(BPF, {cca.look for cca in others.values()} | _given_looks())
     for name, cca in bpf.items():
         if name in others or not cca.module:
             rule = "another name: lab/cca.yml or lab/quic.yml has it" if name in others else "given with a module"
@@ -98,7 +107,13 @@ def load_senders() -> dict[str, Cca]:
     return load_ccas() | load_quic() | load_bpf()
 
 
-def _load(file: Path, taken: Iterable[Cca]) -> dict[str, Cca]:
+def _given_looks() -> set[Look]:
+    """Return the looks that stanzas of any file state: no other sender gets one of them."""
+    stanzas = [stanza for file in (CCAS, QUIC, BPF) for stanza in _stanzas(file).values()]
+    return {(str(stanza.get("marker")), str(stanza.get("linestyle"))) for stanza in stanzas if "marker" in stanza}
+
+
+def _load(file: Path, taken: Collection[Look]) -> dict[str, Cca]:
     stanzas = _stanzas(file)
     free = looks(taken)
     labels = _labels(stanzas)
@@ -142,12 +157,11 @@ def _label(name: str, stanza: Stanza, labels: dict[str, str], file: Path) -> Sta
     return {"exit_label": labels[str(cause)]}
 
 
-def looks(taken: Iterable[Cca]) -> Iterator[Stanza]:
+def looks(taken: Collection[Look]) -> Iterator[Stanza]:
     """Generate looks without end, none like one that is taken: each has a marker and line style of its own.
 
     The marker changes each time, the line style when the markers are used up.
     """
-    used = {(cca.marker, cca.linestyle) for cca in taken}
     for number in count():
         style, place = divmod(number, len(MARKERS))
         marker = MARKERS[place] if style < len(LINESTYLES) else f"${number}$"
@@ -156,14 +170,14 @@ def looks(taken: Iterable[Cca]) -> Iterator[Stanza]:
             "marker": marker,
             "linestyle": LINESTYLES[style % len(LINESTYLES)],
         }
-        if (look["marker"], look["linestyle"]) not in used:
+        if (look["marker"], look["linestyle"]) not in taken:
             yield look
 
 
 def _refuse_likeness(ccas: dict[str, Cca], file: Path) -> None:
-    first: dict[tuple[str, str], str] = {}
+    first: dict[Look, str] = {}
     for name, cca in ccas.items():
-        like = first.setdefault((cca.marker, cca.linestyle), name)
+        like = first.setdefault(cca.look, name)
         if like != name:
             rule = f"another marker or line style: {like} has the same"
             raise field_error(shown(file), f"{name}.marker", cca.marker, rule)

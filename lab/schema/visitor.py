@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 
 from lab.base.errors import field_error
 from lab.base.paths import VISITORS, with_own
-from lab.schema.cca import CAUSE, Cca, Stanza, cca_names, load_cca, load_ccas, looks
+from lab.schema.cca import CAUSE, Cca, Stanza, cca_names, load_cca, load_senders, looks
 from lab.schema.dataset import Document, Origin, Text
 from lab.schema.load import Strict, by_name, load, require_name, shown
 
@@ -95,7 +95,7 @@ def visitor_senders() -> dict[str, Cca]:
 
     Those of LAB_VISITORS come last: they change no other's look, which is part of a sender's digest.
     """
-    free, files = looks(load_ccas().values()), visitor_files()
+    free, files = looks({cca.look for cca in load_senders().values()}), visitor_files()
     known = sorted(load_visitors().items(), key=lambda each: files[each[0]].parent != VISITORS)
     return {name: _sender(name, visitor, next(free)) for name, visitor in known}
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Packet numbers from quinn's qlogs: when the server sent each packet that the client received, as a time stamp.
+"""Packet numbers from both ends' qlogs: when the server sent each packet that the client received, as a time stamp.
 
 A qlog is JSON-SEQ (RFC 7464): a record a line. Only packets of data (1RTT) are read, so a line's fields are few and
 always in the same order.

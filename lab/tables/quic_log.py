@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The logs of lab-quic's two ends (lab/kernel/quic/src): a line a row, its kind first, times of CLOCK_MONOTONIC."""
+"""The logs of a QUIC stack's two ends: one row per line, its kind first, times of CLOCK_MONOTONIC."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +12,7 @@ from lab.tables import acks, exits
 from lab.tables.columns import schema
 from lab.tables.downloads import FLOW
 
-WINDOW_BYTES = 1 << 30  # of the client for the stream (peer.rs)
+WINDOW_BYTES = 1 << 30  # of the client for the stream (peer.rs, peer.c)
 NO_THRESHOLD = (1 << 64) - 1
 COMPARED, LEFT = 7, 8  # enum search_verdict of lab/kernel/search/search_core.h, from COMPARED on
 FIELDS = {

@@ -9,9 +9,13 @@ import pytest
 from lab.images.compile import Compile
 from lab.kernel import build
 from lab.kernel.build import Kernel
+from lab.kernel.stacks import STACKS
 from lab.tables.digests import SUMS, read_digests
 from tests.command import lab, scenario_file
 
+NO_ORIGIN = "http://127.0.0.1:9"
+BUILT = all(stack.find() for stack in STACKS.values())
+PARTS = ("--with", "quic") if BUILT else ()
 TRACES_OF_A_TRIAL = ("packets.parquet", "exits.parquet", "qdisc.parquet", "link.parquet")
 
 
@@ -20,7 +24,7 @@ def bundle(kernel: Kernel, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a bundle of what is built here, of the kernel that every test runs on."""
     assert kernel.linux.is_file()
     file = tmp_path_factory.mktemp("bundle") / "a.bundle"
-    done = lab(file.parent, "bundle", "make", str(file))
+    done = lab(file.parent, "bundle", "make", str(file), *PARTS)
     assert done.returncode == 0, done.stderr
     return file
 
@@ -36,7 +40,7 @@ def cache(bundle: Path) -> Path:
 
 def test_a_bundle_of_a_used_bundle_has_the_same_bytes(bundle: Path, cache: Path) -> None:
     again = bundle.parent / "b.bundle"
-    done = lab(bundle.parent, "bundle", "make", str(again), LAB_CACHE=str(cache))
+    done = lab(bundle.parent, "bundle", "make", str(again), *PARTS, LAB_CACHE=str(cache))
     assert done.returncode == 0, done.stderr
     same = again.read_bytes() == bundle.read_bytes()  # a comparison by pytest would print 200 MB
     again.unlink()
@@ -53,6 +57,19 @@ def test_packets_are_the_same_after_a_bundle(cache: Path, tmp_path: Path) -> Non
     )
     for table in TRACES_OF_A_TRIAL:
         assert built[table] == bundled[table], table
+
+
+@pytest.mark.skipif(not BUILT, reason="the QUIC programs are not built: lab run quic-stacks builds them")
+def test_senders_over_quic_run_from_a_bundle_that_nothing_is_fetched_for(cache: Path, tmp_path: Path) -> None:
+    scenario = str(scenario_file(tmp_path, ccas=["search_quic", "hystartpp_ngtcp2"], trials=1))
+    origins = {"LAB_CRATES_ORIGIN": NO_ORIGIN, "LAB_DEBIAN_MIRROR": NO_ORIGIN}
+    done = lab(tmp_path / "results", "run", scenario, LAB_CACHE=str(cache), **origins)
+    assert done.returncode == 0, done.stderr
+    assert "building" not in done.stdout
+    assert {path.name for path in (tmp_path / "results/mine/latest/trials").iterdir()} == {
+        "search_quic-001",
+        "hystartpp_ngtcp2-001",
+    }
 
 
 def test_a_module_compiles_to_the_same_bytes_without_the_kernels_source(

@@ -3,52 +3,29 @@
 
 import io
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pyarrow as pa
 import pytest
-from rich.console import Console
 
 from lab.backends.records import TrialError
-from lab.commands.quic import prepared
 from lab.judge.outcome import outcome
 from lab.judge.search_replay import EXIT, replay_bins, version
 from lab.kernel.quic import build
-from lab.links.profile import Profile
-from lab.runs.experiment import Experiment
-from lab.runs.trial import Job, prepare, run_trial
-from lab.schema.cca import load_quic
+from lab.runs.trial import prepare, run_trial
 from lab.tables.digests import SUMS
 from lab.tables.quic_log import read_server
-from lab.tables.stored_trial import Trial
 from tests.conftest import SMALL, Bench, experiment_on
 from tests.exact_links import deep, silent
+from tests.quic_trials import over_quic, run, senders_on
 
 DEEP = deep(rate_mbps=20, rtt_ms=60)
 ENDLESS_SILENCE = silent(0.001, 60.0)
-SENDERS = tuple(load_quic())
+SENDERS = senders_on("quinn")
 
 pytestmark = pytest.mark.skipif(build.find() is None, reason="lab-quic is not built: lab run tcp-quic builds it")
-
-
-def over_quic(profile: Profile, cca: str, bench: Bench, duration_s: int = 3) -> tuple[Experiment, Job]:
-    """An experiment of one sender over QUIC, and its first trial."""
-    plain = experiment_on(profile, "search", duration_s=duration_s)
-    scenario = plain.scenario.model_copy(update={"ccas": [cca]})
-    experiment = replace(plain, scenario=scenario, ccas={cca: load_quic()[cca]})
-    experiment, backend = prepared(experiment, bench.backend, Console(quiet=True))
-    return experiment, Job(experiment, cca, 1, bench.folder / "quic" / cca, backend)
-
-
-def run(profile: Profile, cca: str, bench: Bench, name: str, duration_s: int = 3) -> Trial:
-    _, job = over_quic(profile, cca, bench, duration_s)
-    job = replace(job, folder=bench.folder / name / cca)
-    if not job.folder.exists():
-        run_trial(job)
-    return Trial(job.folder)
 
 
 def test_the_same_trial_is_the_same_byte_for_byte_handshake_and_qlogs_included(bench: Bench) -> None:

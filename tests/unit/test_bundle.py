@@ -19,7 +19,8 @@ from lab.bundle.wheels import _shortened, running, wanted
 from lab.commands.doctor import examine
 from lab.images import image
 from lab.kernel import build
-from tests.bundles import everything_below, fill_cache
+from lab.kernel.stacks import STACKS
+from tests.bundles import everything_below, fill_cache, fill_programs
 
 
 @pytest.fixture
@@ -101,6 +102,29 @@ def test_use_again_changes_nothing(bundle: Path) -> None:
     time.sleep(0.01)
     use(bundle)
     assert (kernel.stat().st_mtime_ns, everything_below(paths.cache())) == before
+
+
+def test_a_bundle_brings_the_quic_programs_with_their_licences_where_that_was_requested(
+    bundle: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LAB_CACHE", str(tmp_path / "first"))
+    with pytest.raises(UserError, match=r"^lab bundle make: lab-quic is not built: use --with quic$"):
+        make(tmp_path / "b.bundle", recordings=False, python=None, quic=True)
+    fill_programs(tmp_path / "first")
+    make(tmp_path / "b.bundle", recordings=False, python=None, quic=True)
+    make(tmp_path / "c.bundle", recordings=False, python=None)
+    assert (tmp_path / "c.bundle").read_bytes() == bundle.read_bytes()  # what was built and not requested is left out
+    monkeypatch.setenv("LAB_CACHE", str(tmp_path / "second"))
+    use(tmp_path / "b.bundle")
+    for stack in STACKS.values():
+        built = stack.find()
+        assert built is not None
+        assert os.access(built.program, os.X_OK)
+        assert (built.program.parent / "licences/one").read_text() == "a licence"
+    with tarfile.open(tmp_path / "b.bundle") as tar:
+        readme = tar.extractfile("licences/README")
+        assert readme
+        assert b"lab/kernel/ngtcp2" in readme.read()
 
 
 def test_an_empty_cache_gives_no_bundle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,9 +15,11 @@ from lab.bundle.content import recorded_digests
 from lab.bundle.manifest import Entry
 from lab.bundle.use import use
 from lab.kernel import build
+from lab.kernel.stacks import STACKS
 from tests.bundles import Content, everything_below, file_entry, whole_content, write_bundle
 
 KERNEL = build.pinned()[0].name
+PROGRAMS = STACKS["ngtcp2"].pinned().program.parent.name
 WORLD = next(entry.path.split("/")[0] for entry, _ in whole_content() if entry.path.startswith("world-"))
 
 
@@ -81,6 +83,15 @@ def test_a_link_in_place_of_a_file_that_the_lab_reads_is_refused(cache: Path, tm
     content = [one for one in whole_content() if one[0].path != status]
     file = write_bundle(tmp_path / "x", [*content, link(status, "/etc/passwd")])
     assert "must be one that holds root/var/lib/dpkg/status" in refusal(file, cache)
+
+
+def test_a_quic_program_that_is_missing_or_of_another_checkout_is_refused(cache: Path, tmp_path: Path) -> None:
+    folders = list(dict.fromkeys(entry.path.split("/")[0] for entry, _ in whole_content()))
+    content = [*whole_content(), link(f"{PROGRAMS}/lab-ngtcp2", "gone")]
+    file = write_bundle(tmp_path / "x", content, folders=[*folders, PROGRAMS])
+    assert "must be one that holds lab-ngtcp2" in refusal(file, cache)
+    file = write_bundle(tmp_path / "x", whole_content(), folders=[*folders, "ngtcp2-0123456789abcdef"])
+    assert "folders=ngtcp2-0123456789abcdef: must be one of this checkout's, once" in refusal(file, cache)
 
 
 def test_a_member_that_the_list_does_not_have_is_refused(cache: Path, tmp_path: Path) -> None:

@@ -6,13 +6,17 @@ from pathlib import Path
 
 import pytest
 
+from lab.backends.host import Host
 from lab.base import paths
 from lab.base.errors import UserError
+from lab.images import image
+from lab.kernel.stacks import STACKS
 from lab.node.plan import Plan
 from lab.runs.experiment import load_experiment
 from lab.runs.plan import draw, make_plan
+from lab.runs.quic_programs import program_of
 from lab.runs.try_link import try_link
-from lab.schema.cca import cca_names, load_cca, load_ccas, load_quic
+from lab.schema.cca import cca_names, load_cca, load_ccas, load_quic, load_senders, looks
 from tests.command import lab, refused
 from tests.conftest import SMALL, experiment_on
 
@@ -75,9 +79,12 @@ def test_an_unknown_sender_is_answered_with_those_of_both_files() -> None:
         ),
         (f"mine:\n  algorithm: cubic\n  {LOOKS}", "name=mine: must be given with transport: quic"),
         (
-            f"search:\n  transport: quic\n  algorithm: cubic\n  {LOOKS}",
+            f"search:\n  transport: quic\n  stack: quinn\n  algorithm: cubic\n  {LOOKS}",
             "name=search: must be another name: lab/cca.yml has it",
         ),
+        (f"mine:\n  transport: quic\n  algorithm: cubic\n  {LOOKS}", "a sender over QUIC with its stack"),
+        (f"mine:\n  stack: ngtcp2\n  algorithm: cubic\n  {LOOKS}", "one over TCP without"),
+        (f"mine:\n  transport: quic\n  stack: quiche\n  algorithm: cubic\n  {LOOKS}", "stack=quiche: must be"),
     ],
 )
 def test_a_stanza_that_is_no_sender_over_quic_is_refused(
@@ -90,6 +97,64 @@ def test_a_stanza_that_is_no_sender_over_quic_is_refused(
         load_quic()
     assert line in str(error.value)
     assert str(paths.QUIC.name) in str(error.value)
+
+
+def test_the_trial_of_each_stack_starts_its_own_program() -> None:
+    experiment = load_experiment("quic-stacks")
+    plans = {name: make_plan(experiment, sender, draw(experiment, 1)) for name, sender in experiment.ccas.items()}
+    programs = {name: plan["flows"][0]["quic"]["program"] for name, plan in plans.items() if "work" in plan}
+    assert programs["hystartpp_quic"] == "own/lab-quic"
+    assert programs["hystartpp_ngtcp2"] == "own/lab-ngtcp2"
+    assert {stack.place for stack in STACKS.values()} == set(programs.values())
+
+
+def test_every_stack_of_a_stanza_has_a_program_and_a_known_licence() -> None:
+    assert {sender.stack for sender in load_quic().values()} == set(STACKS)
+    assert all("MIT" in stack.source for stack in STACKS.values())
+
+
+def test_the_world_has_the_gnutls_with_which_ngtcp2_is_built() -> None:
+    world, builder = image.locked("world"), image.locked("ngtcp2-build")
+    shared = ("libgnutls30t64", "libnettle8t64", "libhogweed6t64", "libc6")
+    assert {name: world[name] for name in shared} == {name: builder[name] for name in shared}
+
+
+@pytest.mark.parametrize("name", ["search_quic", "hystartpp_ngtcp2"])
+def test_a_program_that_was_never_built_or_is_gone_is_one_line(tmp_path: Path, name: str) -> None:
+    sender, gone = load_quic()[name], Host("netns", own_modules={"0123": tmp_path / "gone"})
+    program = "lab-quic" if sender.stack == "quinn" else "lab-ngtcp2"
+    for each in (sender, sender.model_copy(update={"module_digest": "0123"})):
+        with pytest.raises(
+            UserError, match=rf"^{program}: must be built and in the cache: .* --cca {name}' builds it$"
+        ):
+            program_of(each, gone)
+
+
+def test_an_own_sender_looks_like_no_sender_of_either_file() -> None:
+    known = load_senders()
+    taken = {sender.look for sender in known.values()}
+    assert len(taken) == len(known)
+    free = looks(taken)
+    new = [(look["marker"], look["linestyle"]) for look, _ in zip(free, range(200), strict=False)]
+    assert len({*new}) == 200
+    assert not taken & {*new}
+
+
+def test_many_more_senders_over_tcp_take_no_look_that_one_over_quic_states(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    stanza = "more{}:\n  label: more\n  algorithm: cubic\n  slow_start_exit: loss\n"
+    file = tmp_path / "cca.yml"
+    file.write_text(paths.CCAS.read_text() + "\n" + "\n".join(stanza.format(number) for number in range(60)))
+    monkeypatch.setattr("lab.schema.cca.CCAS", file)
+    known = load_ccas()  # none of them is refused as a likeness of one of quic.yml
+    assert len({sender.look for sender in (known | load_quic()).values()}) == len(known) + len(load_quic())
+
+
+def test_a_sender_over_quic_beside_an_own_module_runs_in_virtual_time_only(tmp_path: Path) -> None:
+    (tmp_path / "mine.c").write_text("int x;\n")
+    line = refused(lab(tmp_path, "try", str(tmp_path / "mine.c"), "--against", "search_quic", "--backend", "vm"))
+    assert "backend=vm: must be virtual: senders over QUIC (search_quic) run in the virtual kernel only" in line
 
 
 def test_a_sender_over_quic_runs_in_virtual_time_only(tmp_path: Path) -> None:

@@ -163,10 +163,10 @@ def test_senders_of_any_number_get_distinct_looks(tmp_path: Path, monkeypatch: p
 
 def test_a_look_for_one_more_sender_is_none_that_is_taken() -> None:
     known = cca.load_ccas()
-    new = [look for look, _ in zip(cca.looks(known.values()), range(40), strict=False)]
+    new = [look for look, _ in zip(cca.looks({sender.look for sender in known.values()}), range(40), strict=False)]
     looks = {(look["marker"], look["linestyle"]) for look in new}
     assert len(looks) == 40
-    assert not looks & {(sender.marker, sender.linestyle) for sender in known.values()}
+    assert not looks & {sender.look for sender in known.values()}
 
 
 def test_matplotlib_draws_every_marker_of_a_look() -> None:

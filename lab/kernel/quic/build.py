@@ -5,8 +5,6 @@ Nothing else of the lab needs Rust. The image and the crates are fetched when a 
 """
 
 import shutil
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 from lab.base import paths, sandbox
@@ -14,6 +12,7 @@ from lab.base.cache import finished, publish, use
 from lab.images import image
 from lab.images.compile import Compile
 from lab.kernel.build import digest_of_files
+from lab.kernel.program import LICENCES, Program, Progress
 from lab.kernel.quic import crates
 
 HERE = Path(__file__).parent
@@ -21,32 +20,22 @@ IMAGE = "quic-build"
 COMPILER_PACKAGES = ("rustc", "cargo", "libstd-rust-dev", "gcc", "gcc-14", "binutils", "libc6-dev")
 CORES = HERE.parent / "search"
 PROGRAM = "lab-quic"
-LICENCES = "licences"
 TARGET = "x86_64-unknown-linux-gnu"
 # As lab/kernel/search/Makefile compiles them for user space.
 CFLAGS = "-std=gnu11 -O2 -Wall -Wextra -Werror -ffreestanding -fno-strict-aliasing -fno-tree-loop-distribute-patterns"
 # Static: any root folder runs it. The array of SEARCH's versions is made of sections that nothing else names.
 RUSTFLAGS = "-L native=/build/core -C target-feature=+crt-static -C link-arg=-Wl,-z,nostart-stop-gc"
-Progress = Callable[[str], None]
 
 
-@dataclass(frozen=True)
-class Quic:
-    """The built program, and the digest of all that it is made of."""
-
-    program: Path
-    digest: str
-
-
-def find() -> Quic | None:
+def find() -> Program | None:
     """Return the program of the present sources, if it is built."""
-    built = _built()
+    built = pinned()
     return built if finished(built.program.parent) else None
 
 
-def ensure(progress: Progress = lambda _what: None) -> Quic:
+def ensure(progress: Progress = lambda _what: None) -> Program:
     """Return the program; fetch the crates and build it where the cache does not have it."""
-    built = _built()
+    built = pinned()
     if not finished(built.program.parent):
         sandbox.require()
         progress("fetching the crates of the QUIC sender")
@@ -67,12 +56,13 @@ def _core_files() -> list[Path]:
     return [*(CORES / f"{name}.c" for name in names), *sorted(CORES.glob("tcp_search*.c"))]
 
 
-def _built() -> Quic:
+def pinned() -> Program:
+    """Return the program of the present sources, built or not."""
     rust = [HERE / "Cargo.toml", crates.LOCK, *sorted((HERE / "src").iterdir()), *_patches()]
     pins = image.locked(IMAGE)
     compilers = [f"{package} {pins[package]}" for package in COMPILER_PACKAGES]
     digest = digest_of_files([*rust, *_core_files(), *_headers()], CFLAGS, RUSTFLAGS, *compilers)
-    return Quic(paths.cache() / f"quic-{digest}" / PROGRAM, digest)
+    return Program(paths.cache() / f"quic-{digest}" / PROGRAM, digest)
 
 
 def _headers() -> list[Path]:

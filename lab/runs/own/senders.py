@@ -10,7 +10,7 @@ from lab.base.errors import field_error
 from lab.kernel.own.build import OwnModule
 from lab.kernel.own.source import COMMAND_LINE
 from lab.node.smoke import Smoke
-from lab.schema.cca import Cca, Stanza, load_ccas, looks
+from lab.schema.cca import Cca, Stanza, load_senders, looks
 
 REPORTS = "tcp_slow_start"  # a module that needs it reports its exits itself (slow_start.h)
 EXIT, EXIT_LABEL = "own", "the sender's own rule"
@@ -41,11 +41,14 @@ class Registered:
         return (name, *(f"{name}_{part}" for part in parts))
 
 
-def own_senders(tested: Iterable[Passed]) -> dict[str, Cca]:
-    """Return a sender for each algorithm that the modules register; UserError where two are the same."""
+def own_senders(tested: Iterable[Passed], others: Iterable[Cca] = ()) -> dict[str, Cca]:
+    """Return a sender for each algorithm that the modules register; UserError where two are the same.
+
+    others: visitors in the same comparison. No sender looks like one of them, or like one of the lab's.
+    """
     registered = [Registered(one, algorithm) for one in tested for algorithm in one.smoke["algorithms"]]
-    known = load_ccas()
-    free = looks(known.values())
+    known = load_senders()
+    free = looks({cca.look for cca in (*known.values(), *others)})
     named = zip(_names(registered, known), registered, strict=True)
     return {name: _sender(name, one, next(free)) for name, one in named}
 
