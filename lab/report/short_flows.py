@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A workload on the page: how many exits were early, and what they cost, as a sentence and as a table."""
+"""A workload on the page: how many exits were early, and what they cost, in sentences and as a table."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
 
 from lab.base.format import few, number
@@ -31,42 +31,34 @@ def unit_of(kind: str) -> str:
 
 
 def sentences(found: Sequence[Cost], labels: Mapping[str, str], unit: str) -> tuple[str, ...]:
-    """Answer which senders left early and what it cost, which differ, and how many connections never left."""
+    """Answer what each sender costs and how often it left early, the costliest first, and how many never left."""
     flows = sum(len(cost.flows) for cost in found)
     if not flows:
         return ("No valid trial: this run has no answer.",)
-    early = [_early(cost, labels, unit) for cost in found if cost.early]
-    none = [labels[cost.cca] for cost in found if cost.flows and not cost.early]
-    parts = [*early, *([f"no exit of {_listed(none)} was early"] if none else [])]
-    first = "; ".join(parts)
     stayed = flows - sum(cost.left for cost in found)
-    return (
-        f"{first[0].upper()}{first[1:]}.",
-        *_separated(found, labels, unit),
-        f"{stayed} of {flows} connections never left slow start.",
-    )
+    left = f"{stayed} of {flows} connections never left slow start."
+    compared = sorted(filter(_compared, found), key=lambda cost: -(cost.group_ms.difference or 0))
+    if not compared:
+        return (f"Early exits: {_joined(_early(cost, labels) for cost in found)}.", left)
+    listed = _joined(f"{_early(cost, labels)}, {_cost_ms(cost)} ms" for cost in compared)
+    separated = "A star: separated from it after Holm's correction."
+    return (f"Early exits, and time per {unit} against {labels[REFERENCE]}: {listed}. {separated}", left)
 
 
-def _separated(found: Sequence[Cost], labels: Mapping[str, str], unit: str) -> Iterator[str]:
-    """Yield which senders differ from the reference, whether early or not; nothing without that reference."""
-    if not any(_compared(cost) for cost in found):
-        return
-    apart = [f"{labels[cost.cca]} ({_signed(cost.group_ms)} ms)" for cost in found if cost.separated]
-    by = f"by the time of a {unit}, after Holm's correction"
-    yield f"{_listed(apart) if apart else 'No sender'} separated from {labels[REFERENCE]} {by}."
+def _early(cost: Cost, labels: Mapping[str, str]) -> str:
+    return f"{labels[cost.cca]} {cost.early} of {len(cost.flows)}"
 
 
-def _early(cost: Cost, labels: Mapping[str, str], unit: str) -> str:
-    against = f" ({_signed(cost.group_ms)} ms per {unit} against {labels[REFERENCE]})" if _compared(cost) else ""
-    return f"{labels[cost.cca]} left slow start early in {cost.early} of {len(cost.flows)} trials{against}"
+def _joined(parts: Iterable[str]) -> str:
+    return "; ".join(parts)
+
+
+def _cost_ms(cost: Cost) -> str:
+    return _signed(cost.group_ms) + ("*" if cost.separated else "")
 
 
 def _compared(cost: Cost) -> bool:
     return cost.cca != REFERENCE and cost.group_ms.difference is not None
-
-
-def _listed(parts: Sequence[str]) -> str:
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
 def table(found: Sequence[Cost], labels: Mapping[str, str], unit: str) -> Table:
@@ -108,7 +100,7 @@ def _cells(cost: Cost) -> tuple[str, ...]:
         number(None, 0) if windows is None else f"{number(windows, 0)}, {number(thresholds, 0)}",
         number(_mean(cost.group_s), 2),
         _signed(cost.object_ms) if cost.cca != REFERENCE else number(None, 0),
-        _signed(cost.group_ms) + ("*" if cost.separated else "") if cost.cca != REFERENCE else number(None, 0),
+        _cost_ms(cost) if cost.cca != REFERENCE else number(None, 0),
         _signed(cost.early_ms) if cost.cca != REFERENCE else number(None, 0),
         _signed(cost.behind_best_ms),
     )
