@@ -26,6 +26,7 @@ UNITS = {
     "bps": "bit/s",
 }
 NULL = "; null "
+LIMIT = 2**64  # of every number: no counter or clock has more, and arithmetic on it cannot overflow
 KINDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
 
 
@@ -102,6 +103,8 @@ def _breaches(value: Any, kind: Any, path: str) -> Iterator[tuple[str, Any, str]
         yield from _dict_breaches(value, arguments[1], path)
     elif not _is(value, kind):
         yield path, value, KINDS.get(kind, "null")
+    elif kind in (int, float) and not abs(value) < LIMIT:  # NaN is below nothing
+        yield path, value, "a number below 2^64"
 
 
 def _object_breaches(value: Any, contract: Any, path: str) -> Iterator[tuple[str, Any, str]]:
