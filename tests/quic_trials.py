@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from rich.console import Console
 
-from lab.commands.quic import prepared
+from lab.commands.first_use import prepared
 from lab.links.profile import Profile
 from lab.runs.experiment import Experiment
 from lab.runs.trial import Job, run_trial

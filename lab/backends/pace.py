@@ -14,7 +14,7 @@ STARTS = 5
 def slowness() -> float:
     """Return how many times the usual processor time it takes to start an interpreter here, at least 1.
 
-    A start is what a virtual kernel does most: system calls and page faults. An emulated processor reaches 10.
+    A start is like the work of a virtual kernel: system calls and page faults, and little computing.
     """
     return max(1.0, min(_start_s() for _ in range(STARTS)) / USUAL_START_S)
 

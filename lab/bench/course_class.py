@@ -17,7 +17,7 @@ from statistics import median
 from lab.base import paths
 from lab.base.errors import UserError
 from lab.base.scratch import scratch_folder
-from lab.bench.measured import Figure, store
+from lab.bench.measured import Figure, show_and_store
 from lab.course.assignment import STUDENT, Assignment, find_assignment
 from lab.course.rehearse import case_names, submission
 from lab.course.seeds import make_key
@@ -81,10 +81,7 @@ def main() -> None:
     count = int(sys.argv[1]) if sys.argv[1:] else STUDENTS
     with scratch_folder() as folder:
         figures = measure(folder, count)
-    for figure in figures:
-        most = f" (at most {figure['target']})" if "target" in figure else ""
-        print(f"{figure['name']}: {figure['value']} {figure['unit']}{most}")
-    print(store("course", COMMAND, figures))
+    show_and_store("course", COMMAND, figures)
 
 
 if __name__ == "__main__":

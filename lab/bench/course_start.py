@@ -21,7 +21,7 @@ from urllib.request import urlopen
 from lab.base import paths
 from lab.base.errors import UserError
 from lab.base.scratch import scratch_folder
-from lab.bench.measured import Figure, store
+from lab.bench.measured import Figure, show_and_store
 
 STUDENT, FOLDER = "student-1", "1-watch-slow-start"
 TARGET_MIN, PATIENCE_S = 5, 300
@@ -123,10 +123,7 @@ def main() -> None:
     """Measure, print and store."""
     with scratch_folder() as folder:
         figures = measure(folder)
-    for figure in figures:
-        most = f" (at most {figure['target']})" if "target" in figure else ""
-        print(f"{figure['name']}: {figure['value']} {figure['unit']}{most}")
-    print(store("course-start", COMMAND, figures))
+    show_and_store("course-start", COMMAND, figures)
 
 
 if __name__ == "__main__":

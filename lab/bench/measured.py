@@ -61,6 +61,14 @@ def store(name: str, command: str, figures: list[Figure], details: Mapping[str, 
     return file
 
 
+def show_and_store(name: str, command: str, figures: list[Figure]) -> None:
+    """Print each figure with what is required of it, and store them."""
+    for figure in figures:
+        most = f" (at most {figure['target']})" if "target" in figure else ""
+        print(f"{figure['name']}: {figure['value']} {figure['unit']}{most}")
+    print(store(name, command, figures))
+
+
 def machine() -> Machine:
     """Describe this machine as far as it affects a measurement; its name is not among that."""
     memory_bytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")

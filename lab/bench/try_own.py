@@ -15,7 +15,7 @@ from lab.backends.own_trees import virtual_tree
 from lab.base import paths, sandbox_mode
 from lab.base.errors import UserError
 from lab.base.scratch import scratch_folder
-from lab.bench.measured import Figure, store
+from lab.bench.measured import Figure, show_and_store
 from lab.kernel import build
 from lab.kernel.own.build import build_own
 from lab.kernel.own.source import read_source
@@ -90,10 +90,7 @@ def main() -> None:
     """Measure, print and store."""
     with scratch_folder() as folder:
         figures = measure(folder)
-    for figure in figures:
-        most = f" (at most {figure['target']})" if "target" in figure else ""
-        print(f"{figure['name']}: {figure['value']} {figure['unit']}{most}")
-    print(store("try", COMMAND, figures))
+    show_and_store("try", COMMAND, figures)
 
 
 if __name__ == "__main__":

@@ -11,9 +11,9 @@ from rich.console import Console
 from lab.backends.backend import Site
 from lab.base import paths, sandbox_mode
 from lab.base.errors import UserError, field_error, going_on
+from lab.commands import first_use
 from lab.commands.prepare import prepare
 from lab.commands.progress import BOOT_S, TrialBar
-from lab.commands.quic import over_quic
 from lab.commands.run import VIRTUAL_S_PER_S
 from lab.commands.visitors import visiting
 from lab.evaluation.compare import record
@@ -26,7 +26,6 @@ from lab.kernel.recipe import Recipe
 from lab.report.compare.write import Written, write, write_reports
 from lab.runs.link_kinds import COMMAND_LINE, Link, links
 from lab.runs.options import RunOptions
-from lab.runs.own.bpf_module import with_bpf_module
 from lab.runs.recordings import unfetched
 from lab.schema.cca import Cca
 
@@ -82,8 +81,7 @@ def compare_known(chosen: Chosen, course: Course, options: RunOptions, console: 
     visitors = visiting(chosen.names)
     comparison = fetched(chosen.comparison(visitors.senders), console)
     built, virtual = visitors.built(prepare(Recipe(), console), console)
-    senders, virtual = with_bpf_module({**comparison.senders, **built}, virtual)
-    senders, virtual = over_quic(senders, virtual, console)
+    senders, virtual = first_use.built({**comparison.senders, **built}, virtual, console)
     comparison = replace(comparison, senders=senders)
     compare(comparison, replace(course, reports=course.reports and not chosen.quick), virtual.site, options, console)
 

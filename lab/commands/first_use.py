@@ -1,11 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Senders over QUIC in a command: their stacks' programs, from the cache or built, for the virtual kernel.
-
-`prepared` also builds the module of SEARCH as BPF (bpf_module.py), where an experiment has that sender.
-"""
+"""Senders whose code is built when they are first used: the programs over QUIC, and SEARCH as BPF as a module."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from rich.console import Console
 
@@ -18,23 +14,20 @@ from lab.runs.quic_programs import with_programs
 from lab.schema.cca import Cca
 
 
-def over_quic(senders: Mapping[str, Cca], virtual: Virtual, console: Console) -> tuple[dict[str, Cca], Virtual]:
-    """Return the senders and the virtual kernel with the programs of their stacks; print what is built."""
-    return with_programs(senders, virtual, lambda what: console.print(f"{what}, once", markup=False))
+def built(senders: Mapping[str, Cca], virtual: Virtual, console: Console) -> tuple[dict[str, Cca], Virtual]:
+    """Return the senders and the virtual kernel with what they need; print what is built."""
+    with_module = with_bpf_module(senders, virtual)
+    return with_programs(*with_module, lambda what: console.print(f"{what}, once", markup=False))
 
 
 def prepared(experiment: Experiment, virtual: Virtual, console: Console) -> tuple[Experiment, Virtual]:
-    """Return an experiment and the virtual kernel with what is built for its senders when they are first used."""
-    rival = experiment.rival
-    every = experiment.ccas | ({rival.name: rival} if rival else {})
-    senders, with_module = with_bpf_module(every, virtual)
-    senders, with_program = over_quic(senders, with_module, console)
-    ccas = {name: senders[name] for name in experiment.ccas}
-    return replace(experiment, ccas=ccas, rival=senders[rival.name] if rival else None), with_program
+    """Return an experiment and the virtual kernel with what its senders need."""
+    senders, with_all = built(experiment.senders, virtual, console)
+    return experiment.with_senders(senders), with_all
 
 
 def refuse_real_time(senders: Mapping[str, Cca], backend: str) -> None:
-    """Raise UserError where a sender over QUIC, or the module of SEARCH as BPF, would run in real time."""
+    """Raise UserError where one of these senders would run in real time."""
     if backend == "virtual":
         return
     quic = [name for name, sender in senders.items() if sender.stack]

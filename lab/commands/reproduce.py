@@ -10,9 +10,9 @@ from rich.console import Console
 from lab.backends.choose import COMMAND_LINE
 from lab.base.errors import field_error
 from lab.commands.evaluate import evaluate
+from lab.commands.first_use import prepared
 from lab.commands.prepare import prepare
 from lab.commands.progress import TrialBar
-from lab.commands.quic import prepared
 from lab.commands.recordings import fetch_for
 from lab.commands.verify import verify
 from lab.commands.visitors import visitors_of

@@ -17,9 +17,9 @@ from lab.backends.choose import COMMAND_LINE, Choice, choose, real_backend
 from lab.backends.virtual import Virtual, find_built
 from lab.base import paths, sandbox_mode
 from lab.base.errors import UserError, field_error, going_on
+from lab.commands.first_use import prepared, refuse_real_time
 from lab.commands.prepare import build as build_kernel
 from lab.commands.progress import TrialBar
-from lab.commands.quic import prepared, refuse_real_time
 from lab.commands.report import report
 from lab.commands.visitors import visitors_of
 from lab.kernel import build

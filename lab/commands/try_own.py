@@ -16,9 +16,9 @@ from lab.backends.own_trees import stock_tree, virtual_tree
 from lab.backends.virtual import Virtual, find_built
 from lab.base.errors import field_error
 from lab.base.processes import map_in_threads
+from lab.commands import first_use
 from lab.commands.compare import Course, compare, fetched
 from lab.commands.prepare import build, prepare
-from lab.commands.quic import over_quic, refuse_real_time
 from lab.commands.visitors import visiting
 from lab.evaluation.compare.comparison import SEED, TRIALS, Comparison, known_senders
 from lab.images.vm import stock
@@ -73,7 +73,7 @@ def try_own(request: TryRequest, course: Course, options: RunOptions, console: C
     if visitors.visitors and choice.backend != "virtual":
         raise field_error(COMMAND_LINE, "backend", choice.backend, "virtual: visitors run in the virtual kernel only")
     rivals = known_senders(against, visitors.senders)
-    refuse_real_time(rivals, choice.backend)
+    first_use.refuse_real_time(rivals, choice.backend)
     sources = [read_source(path) for path in request.sources]
     virtual = prepare(Recipe(), console)
     tested = _tested(request, sources, virtual, console)
@@ -84,7 +84,8 @@ def try_own(request: TryRequest, course: Course, options: RunOptions, console: C
     if choice.backend == "virtual":
         built, virtual = visitors.built(virtual, console)
         files = {**virtual.own_modules, **module_files(one.module for one in tested)}
-        senders, virtual = over_quic({**comparison.senders, **built}, replace(virtual, own_modules=files), console)
+        with_own = replace(virtual, own_modules=files)
+        senders, virtual = first_use.built({**comparison.senders, **built}, with_own, console)
         compare(replace(comparison, senders=senders), course, virtual.site, options, console)
         return
     modules = _built(sources, [stock_tree(stock.ensure())], console)

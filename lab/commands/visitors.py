@@ -56,9 +56,7 @@ class Visiting:
     def prepared(self, experiment: Experiment, virtual: Virtual, console: Console) -> tuple[Experiment, Virtual]:
         """Return an experiment with its visitors built, and the virtual kernel with what they need."""
         senders, with_all = self.built(virtual, console)
-        ccas = {name: senders.get(name, cca) for name, cca in experiment.ccas.items()}
-        rival = senders.get(experiment.rival.name, experiment.rival) if experiment.rival else None
-        return replace(experiment, ccas=ccas, rival=rival), with_all
+        return experiment.with_senders(senders), with_all
 
 
 @dataclass(frozen=True)
@@ -96,7 +94,7 @@ def visiting(names: Iterable[str]) -> Visiting:
 
 def visitors_of(experiment: Experiment, backend: str) -> Visiting:
     """Return the visitors of an experiment; UserError where one cannot run, or would run in real time."""
-    found = visiting([*experiment.ccas, *([experiment.rival.name] if experiment.rival else [])])
+    found = visiting(experiment.senders)
     if found.visitors and backend != "virtual":
         rule = f"virtual: visitors ({', '.join(found.visitors)}) run in the virtual kernel only"
         raise field_error("command line", "backend", backend, rule)

@@ -5,6 +5,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from lab.base import sandbox
+from lab.base.cache import finished, publish, use
+
 LICENCES = "licences"  # beside the program: the texts of what is linked into it, by package
 Progress = Callable[[str], None]
 
@@ -15,3 +18,23 @@ class Program:
 
     program: Path
     digest: str
+
+
+def found(pinned: Program) -> Program | None:
+    """Return a program if it is built."""
+    return pinned if finished(pinned.program.parent) else None
+
+
+def ensured(pinned: Program, prepare: Callable[[], Path], build: Callable[[Path, Path], None]) -> Program:
+    """Return a program; build it where the cache does not have it.
+
+    prepare: fetches what the build needs and returns its root folder; build: takes that and the folder to fill.
+    """
+    if not found(pinned):
+        sandbox.require()
+        root = prepare()
+        with publish(pinned.program.parent) as draft:
+            if draft:
+                build(root, draft)
+    use(pinned.program.parent)
+    return pinned

@@ -44,6 +44,16 @@ class Experiment:
     rival: Cca | None = None  # the sender of a second download at the same time
     shaper: str = REPLAY  # one of SHAPERS: what replays the link
 
+    @property
+    def senders(self) -> dict[str, Cca]:
+        """Return every sender by name, that of a second download included."""
+        return self.ccas | ({self.rival.name: self.rival} if self.rival else {})
+
+    def with_senders(self, senders: Mapping[str, Cca]) -> "Experiment":
+        """Return the experiment with senders in place of those of the same names."""
+        ccas = {name: senders.get(name, cca) for name, cca in self.ccas.items()}
+        return replace(self, ccas=ccas, rival=senders.get(self.rival.name, self.rival) if self.rival else None)
+
 
 def load_experiment(
     name: str, overrides: dict[str, Any] | None = None, senders: Mapping[str, Cca] | None = None

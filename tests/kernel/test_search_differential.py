@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from lab.bench.same_exit.stream import FIELDS
 from lab.bench.versions.forms import FIXES
 from lab.images.image import Image
 from lab.judge.search_replay import AFTER_SILENCE, EXIT, STAY, replay_bins, version
@@ -19,16 +20,6 @@ from tests.exact_links import silent
 from tests.published_search import MODELS, checks
 from tests.search_trials import ACK, BIN, VERSIONS, plan_of, run, sender
 
-REPORTED = {
-    "bin": "bin",
-    "curr_delv": "curr_delv_bytes",
-    "prev_delv": "prev_delv_bytes",
-    "expected": "expected_bytes",
-    "norm_permille": "norm_permille",
-    "rtt_us": "rtt_us",
-    "bin_us": "bin_us",
-    "verdict": "verdict",
-}
 DEEP = SMALL.model_copy(
     update={"down": SMALL.down.model_copy(update={"buffer_bytes": 2_000_000})}
 )  # no loss before an exit
@@ -66,7 +57,7 @@ def assert_same_decisions(name: str, events: Events, library: Path, **params: in
         compact=published.compact,
         stop_at_exit=False,
     )
-    for theirs, ours in REPORTED.items():
+    for theirs, ours in FIELDS.items():
         assert np.array_equal(bins[theirs].astype(np.int64), replayed[ours].astype(np.int64)), theirs
 
 

@@ -5,14 +5,14 @@ ngtcp2 is linked into the program. GnuTLS is the world's, which has it as dumpca
 """
 
 import shutil
+from functools import partial
 from pathlib import Path
 
-from lab.base import paths, sandbox
-from lab.base.cache import finished, publish, use
+from lab.base import paths
 from lab.images import copyright_files, image
 from lab.images.compile import Compile
 from lab.kernel.build import digest_of_files
-from lab.kernel.program import LICENCES, Program, Progress
+from lab.kernel.program import LICENCES, Program, Progress, ensured, found
 
 SOURCES = Path(__file__).with_name("src")
 IMAGE = "ngtcp2-build"
@@ -25,23 +25,12 @@ LIBRARIES = "-l:libngtcp2_crypto_gnutls.a -l:libngtcp2.a -lgnutls"
 
 def find() -> Program | None:
     """Return the program of the present sources, if it is built."""
-    built = pinned()
-    return built if finished(built.program.parent) else None
+    return found(pinned())
 
 
 def ensure(progress: Progress = lambda _what: None) -> Program:
     """Return the program; make the image and build it where the cache does not have it."""
-    built = pinned()
-    if not finished(built.program.parent):
-        sandbox.require()
-        progress("making the image that builds the QUIC sender on ngtcp2")
-        builder = image.ensure(IMAGE)
-        progress("building the QUIC sender on ngtcp2")
-        with publish(built.program.parent) as draft:
-            if draft:
-                _build(builder.root, draft)
-    use(built.program.parent)
-    return built
+    return ensured(pinned(), partial(_prepared, progress), _build)
 
 
 def pinned() -> Program:
@@ -50,6 +39,13 @@ def pinned() -> Program:
     versions = [f"{package} {pins[package]}" for package in PINNED]
     digest = digest_of_files(sorted(SOURCES.iterdir()), CFLAGS, LIBRARIES, *versions)
     return Program(paths.cache() / f"ngtcp2-{digest}" / PROGRAM, digest)
+
+
+def _prepared(progress: Progress) -> Path:
+    progress("making the image that builds the QUIC sender on ngtcp2")
+    root = image.ensure(IMAGE).root
+    progress("building the QUIC sender on ngtcp2")
+    return root
 
 
 def _build(root: Path, draft: Path) -> None:

@@ -5,14 +5,14 @@ Nothing else of the lab needs Rust. The image and the crates are fetched when a 
 """
 
 import shutil
+from functools import partial
 from pathlib import Path
 
-from lab.base import paths, sandbox
-from lab.base.cache import finished, publish, use
+from lab.base import paths
 from lab.images import image
 from lab.images.compile import Compile
 from lab.kernel.build import digest_of_files
-from lab.kernel.program import LICENCES, Program, Progress
+from lab.kernel.program import LICENCES, Program, Progress, ensured, found
 from lab.kernel.quic import crates
 
 HERE = Path(__file__).parent
@@ -29,25 +29,21 @@ RUSTFLAGS = "-L native=/build/core -C target-feature=+crt-static -C link-arg=-Wl
 
 def find() -> Program | None:
     """Return the program of the present sources, if it is built."""
-    built = pinned()
-    return built if finished(built.program.parent) else None
+    return found(pinned())
 
 
 def ensure(progress: Progress = lambda _what: None) -> Program:
     """Return the program; fetch the crates and build it where the cache does not have it."""
-    built = pinned()
-    if not finished(built.program.parent):
-        sandbox.require()
-        progress("fetching the crates of the QUIC sender")
-        crates.fetch()
-        progress("making the image that builds the QUIC sender")
-        builder = image.ensure(IMAGE)
-        progress("building the QUIC sender")
-        with publish(built.program.parent) as draft:
-            if draft:
-                _build(Compile(builder.root, draft, lambda _steps: None), draft)
-    use(built.program.parent)
-    return built
+    return ensured(pinned(), partial(_prepared, progress), _build)
+
+
+def _prepared(progress: Progress) -> Path:
+    progress("fetching the crates of the QUIC sender")
+    crates.fetch()
+    progress("making the image that builds the QUIC sender")
+    root = image.ensure(IMAGE).root
+    progress("building the QUIC sender")
+    return root
 
 
 def _core_files() -> list[Path]:
@@ -73,7 +69,8 @@ def _patches() -> list[Path]:
     return sorted((HERE / "patches").iterdir())
 
 
-def _build(compile_: Compile, draft: Path) -> None:
+def _build(root: Path, draft: Path) -> None:
+    compile_ = Compile(root, draft, lambda _steps: None)
     shutil.copytree(HERE / "src", draft / "src")
     for file in (HERE / "Cargo.toml", crates.LOCK):
         shutil.copy(file, draft)
