@@ -67,7 +67,7 @@ bench-replay: setup ; @scripts/python -m lab.bench.replay $(BENCH)
 bench-shapers: setup ; @scripts/python -m lab.bench.shapers
 # bench-quic: how fast a trial over QUIC is, on each stack; BENCH=10: virtual seconds of a trial (default: 30)
 bench-quic: setup ; @scripts/python -m lab.bench.quic $(BENCH)
-# bench-kills: 1,000 kills or two hours, whichever comes first; BENCH="--kills 40 --minutes 10 --seed 1"
+# bench-kills: 1,000 kills or two hours, whichever comes first; BENCH="--kills 40 --minutes 10 --seed 1 --jobs 1"
 bench-kills: setup ; @$(lab) kernel build && scripts/python -m lab.bench.kills $(BENCH)
 check: setup ; @$(lab) check
 doctor: setup ; @$(lab) doctor

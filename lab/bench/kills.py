@@ -7,13 +7,16 @@ be those of a life without a kill.
 """
 
 import argparse
+import itertools
 import os
 import random
 import shutil
 import signal
+import threading
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -51,6 +54,13 @@ class Tally:
     left: Counter[str] = field(default_factory=Counter)  # kills by signal after which `lab clean` had a draft to remove
     faults: list[dict[str, str]] = field(default_factory=list)
     lives: int = 0
+
+    def add(self, other: "Tally") -> None:
+        """Add the kills and faults of another tally."""
+        self.kills += other.kills
+        self.left += other.left
+        self.faults += other.faults
+        self.lives += other.lives
 
 
 @dataclass
@@ -108,26 +118,44 @@ class Life:
         self.lasted_s[name] = time.monotonic() - begun_s
 
 
-def kills(count: int, seconds: float, seed: int, scratch: Path, console: Console) -> Tally:
-    """Kill until there are so many kills, or so much time is over."""
-    draw, tally, end_s = random.Random(seed), Tally(), time.monotonic() + seconds  # noqa: S311
+def kills(options: argparse.Namespace, scratch: Path, console: Console) -> Tally:
+    """Kill until there are at least so many kills, or so much time is over; seed and number decide a life."""
+    end_s = time.monotonic() + options.minutes * 60
     expected, lasts_s = _undisturbed(scratch)
-    while tally.kills.total() < count and time.monotonic() < end_s:
-        kind = draw.choice(KINDS)
-        life = Life.of(scratch / f"life-{tally.lives}", kind, scratch / "undisturbed-run" / "results")
-        for _ in range(min(KILLS_A_LIFE, count - tally.kills.total())):
-            _kill(life, draw, lasts_s, tally)
-        if life.finish() != expected[kind]:
-            tally.faults.append(
-                {"life": str(tally.lives), "fault": "results differ from those of a life without kills"}
-            )
-        lasts_s |= life.lasted_s  # other work on the machine may have begun or ended
-        shutil.rmtree(life.place.folder)
-        for fault in tally.faults:
-            if fault["life"] == str(tally.lives):
-                console.print(str(fault), markup=False)
-        tally.lives += 1
-        console.print(f"{tally.kills.total()} kills in {tally.lives} lives, {len(tally.faults)} faults")
+    tally, numbers, turn, failed = Tally(), itertools.count(), threading.Lock(), threading.Event()
+
+    def live() -> None:
+        while not failed.is_set() and tally.kills.total() < options.kills and time.monotonic() < end_s:
+            number = next(numbers)
+            one = _life(number, random.Random(f"{options.seed}:{number}"), expected, lasts_s, scratch)  # noqa: S311
+            with turn:
+                tally.add(one)
+                for fault in one.faults:
+                    console.print(str(fault), markup=False)
+                console.print(f"{tally.kills.total()} kills in {tally.lives} lives, {len(tally.faults)} faults")
+
+    with ThreadPoolExecutor(options.jobs) as pool:
+        try:
+            for worker in [pool.submit(live) for _ in range(options.jobs)]:
+                worker.result()
+        finally:
+            failed.set()
+    return tally
+
+
+def _life(
+    number: int, draw: random.Random, expected: Mapping[str, dict[str, bytes]], lasts_s: dict[str, float], scratch: Path
+) -> Tally:
+    """Live once: kill a few commands, let each end, and compare with a life without a kill."""
+    tally, kind = Tally(lives=1), draw.choice(KINDS)
+    life = Life.of(scratch / f"life-{number}", kind, scratch / "undisturbed-run" / "results")
+    for _ in range(KILLS_A_LIFE):
+        _kill(life, draw, lasts_s, tally)
+    if life.finish() != expected[kind]:
+        tally.faults.append({"fault": "results differ from those of a life without kills"})
+    tally.faults = [{"life": str(number)} | fault for fault in tally.faults]
+    lasts_s |= life.lasted_s  # other work on the machine may have begun or ended
+    shutil.rmtree(life.place.folder)
     return tally
 
 
@@ -162,7 +190,7 @@ def _kill(life: Life, draw: random.Random, lasts_s: dict[str, float], tally: Tal
         if number == signal.SIGINT:
             found.append(f"left: {life.place.left}")
         found += after_clean(life.place)
-    about = {"life": str(tally.lives), "command": name, "signal": number.name, "after_s": f"{after_s:.2f}"}
+    about = {"command": name, "signal": number.name, "after_s": f"{after_s:.2f}"}
     tally.faults += [about | {"fault": fault} for fault in found]
 
 
@@ -193,12 +221,14 @@ def main() -> None:
     parser.add_argument("--kills", type=int, default=1000)
     parser.add_argument("--minutes", type=float, default=120, help="end after so many minutes at most")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)), help="lives at once")
     given, console = parser.parse_args(), Console(highlight=False, soft_wrap=True)
     begun_s = time.monotonic()
     with scratch_folder() as scratch:
-        tally = kills(given.kills, given.minutes * 60, given.seed, scratch, console)
+        tally = kills(given, scratch, console)
     details = {
         "seed": given.seed,
+        "jobs": given.jobs,
         "lives": tally.lives,
         "minutes": round((time.monotonic() - begun_s) / 60, 1),
         "faults": tally.faults,

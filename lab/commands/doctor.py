@@ -91,10 +91,16 @@ def _disk() -> Finding:
 
 
 def _memory() -> Finding:
-    free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    free = available_bytes(Path("/proc/meminfo").read_text())
     return Finding(
         "memory", free > MEMORY_BYTES, f"{free / 1e9:.1f} GB free", "run fewer trials at once: lab run --jobs 1"
     )
+
+
+def available_bytes(meminfo: str) -> int:
+    """Return what programs can have without swapping; free pages alone would count the file cache as used."""
+    fields = dict(line.split(":") for line in meminfo.splitlines())
+    return int(fields["MemAvailable"].removesuffix("kB")) * 1024
 
 
 def _files() -> Finding:

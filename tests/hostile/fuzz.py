@@ -52,7 +52,7 @@ def _changed_once(draw: st.DrawFn, document: Any) -> Any:
     how = draw(st.sampled_from(["replace", "scale", "scale", "remove", "add"]))
     number = isinstance(parent[key], (int, float)) and not isinstance(parent[key], bool)
     if how == "scale" and number:
-        parent[key] = type(parent[key])(parent[key] * draw(st.sampled_from([0, 0.001, 0.5, 2, 1000])))
+        parent[key] = _scaled(parent[key], *draw(st.sampled_from([(0, 1), (1, 1000), (1, 2), (2, 1), (1000, 1)])))
     elif how in ("replace", "scale"):
         parent[key] = draw(ODD | st.floats() | st.integers() | st.text(max_size=9))
     elif how == "remove":
@@ -62,6 +62,11 @@ def _changed_once(draw: st.DrawFn, document: Any) -> Any:
     else:
         parent.append(copy.deepcopy(parent[0]) if parent else draw(ODD))
     return document
+
+
+def _scaled(value: float, by: int, divided_by: int) -> float:
+    """Scale a number and keep its type; an integer may be larger than every float."""
+    return value * by // divided_by if isinstance(value, int) else value * by / divided_by
 
 
 def _places(value: Any) -> Iterator[tuple[Any, Any]]:
