@@ -59,7 +59,8 @@ bench-course: setup ; @$(lab) kernel build && scripts/python -m lab.bench.course
 bench-course-start: setup ; @$(lab) kernel build && scripts/python -m lab.bench.course_start
 bench-senders: setup ; @scripts/python -m lab.bench.senders
 bench-versions: setup ; @scripts/python -m lab.bench.versions $(BENCH)
-bench-kernels: setup ; @scripts/python -m lab.bench.kernels
+# bench-kernels: where CUBIC's HyStart leaves on each kernel of Debian; BENCH="6.12": on these alone
+bench-kernels: setup ; @scripts/python -m lab.bench.kernels $(BENCH)
 # bench-same-exit: core, modules, QUIC and BPF on the same recorded ACKs; a stock kernel in QEMU
 bench-same-exit: setup-vm ; @$(lab) kernel build && scripts/python -m lab.bench.same_exit $(BENCH)
 bench-replay: setup ; @scripts/python -m lab.bench.replay $(BENCH)
