@@ -76,9 +76,7 @@ def _capacity(
     )
 
 
-def _delay(
-    found: Accuracy, run: Run, folder: Path, spec: Spec, file: str, drawn: DrawnWay, seconds: float
-) -> Accuracy:
+def _delay(found: Accuracy, run: Run, folder: Path, spec: Spec, file: str, drawn: DrawnWay, seconds: float) -> Accuracy:
     """Send packets at random times, and see how long each takes and which are lost."""
     gaps_s = np.random.default_rng(1).exponential(PROBE_S, round(seconds / PROBE_S))
     times_ns = (np.cumsum(gaps_s) * 1e9).astype(np.uint64)
