@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Tests of parts run one to a processor (pytest -n auto): a second process for each would cost its imports only."""
+"""Tests of parts run one to a processor (pytest -n auto): a second process for each would cost its imports only.
 
+What the session loads lives as long as it does. Frozen, it is not searched for garbage with each test.
+"""
+
+import gc
 from collections.abc import Iterator
 
 import pytest
@@ -13,3 +17,11 @@ def _one_process() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(processes, "processors", lambda: 1)
         yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _frozen() -> Iterator[None]:
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
