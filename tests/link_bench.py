@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from lab.bench import crossing
-from lab.bench.crossing import FULL_BYTES, Arrivals, Packets, Spec, at_pace
+from lab.bench.crossing import FULL_BYTES, Arrivals, Packets, at_pace
+from lab.node.plan import Spec
 from tests.conftest import Bench
 
 __all__ = ["FULL_BYTES", "Arrivals", "Spec", "at_pace", "cross"]

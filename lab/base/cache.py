@@ -17,13 +17,13 @@ MARK = (
     "Signature: 8a477f597d28d172789f06886806bc55\n# The cache of search-lab. 'lab clean --cache' removes its content.\n"
 )
 KINDS = (
-    "box|builder|containerlab|crates|guest-code|kernel|modules|ngtcp2|ngtcp2-build|notebook|own|quic|quic-build"
-    "|source-6.1|stock|world|world-image"
+    r"box|bpf|bpf-build|bpf-stock|bpf-stock-archive|builder|containerlab|crates|guest-code|kernel|modules|ngtcp2"
+    r"|ngtcp2-build|notebook|own|quic|quic-build|source-\d+\.\d+|stock|world|world-image"
 )
 ENDINGS = r"(\.log|\.lock|\.draft|\.use)?"
 DIGESTED = re.compile(rf"\.?(({KINDS})-[0-9a-f]{{16}}|vm-kernel(-recipe)?-[0-9a-f]{{8}}-search-lab){ENDINGS}")
 NAMED = re.compile(
-    r"traces|visitors|recordings|acceleration\.json|(host|vm-[\w.-]+)\.lock|ssh-[0-9a-f]{40}"
+    r"traces|visitors|recordings|mutants|acceleration\.json|(host|vm-[\w.-]+)\.lock|ssh-[0-9a-f]{40}"
     r"|(mmdebstrap|tar|disk|convert|containerlab|senders|src)\.log"
 )
 _used: list[IO[str]] = []  # lock files, open until this process ends
@@ -93,6 +93,7 @@ def publish(folder: Path) -> Iterator[Path | None]:
     """
     folder.parent.mkdir(parents=True, exist_ok=True)
     if folder.parent == paths.cache():
+        assert DIGESTED.fullmatch(folder.name), f"{folder.name}: 'lab clean' must know its kind"
         mark(folder.parent)
     with held(lock_of(folder), wait=True):
         if finished(folder):

@@ -24,9 +24,9 @@ from lab.base import paths
 from lab.base.errors import UserError
 from lab.kernel.build import Kernel
 from lab.node import crossing
+from lab.node.plan import Spec
 
-Spec = dict[str, Any]
-Record = dict[str, Any]
+Record = dict[str, Any]  # what lab/node/crossing.py takes and reports
 Run = Callable[[Record, Path], Record]  # plan and folder in, what the node reports out
 Packets = npt.NDArray[np.uint64]
 FULL_BYTES = 1514
@@ -43,9 +43,9 @@ class Arrivals:
     record: Record
 
     @property
-    def statistics(self) -> dict[str, Any]:
+    def statistics(self) -> Record:
         """Return what the lab's own qdisc counted."""
-        counted: dict[str, Any] = next(iter(self.record["statistics"].values()))
+        counted: Record = next(iter(self.record["statistics"].values()))
         return counted
 
     @property
@@ -119,7 +119,7 @@ def cross(
     packets: Packets,
     duration_s: float,
     file: str | None = None,
-    steps: list[dict[str, Any]] | None = None,
+    steps: list[Record] | None = None,
 ) -> Arrivals:
     """Send packets (rows of ns and bytes, in order) over a link; `file`, in the folder, or `steps` change it.
 

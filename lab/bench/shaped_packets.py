@@ -13,6 +13,7 @@ from lab.links.draw import DrawnWay, Link
 from lab.links.profile import Profile
 from lab.links.shapes import qdiscs, write_steps
 from lab.links.steps import Steps, rows
+from lab.node.plan import Spec
 
 LEAD_S, TICK_S = 0.5, 0.01  # packets are queued so long before the link can carry them: it is never idle
 PROBE_S, PROBE_BYTES = 0.002, 100  # on average, at random times: in step with the changes they would miss or hit each
@@ -47,7 +48,7 @@ def measured(run: Run, profile: Profile, link: Link, shaper: str, folder: Path, 
     return found
 
 
-def _deep(spec: crossing.Spec) -> crossing.Spec:
+def _deep(spec: Spec) -> Spec:
     """Return a bottleneck with a FIFO that nothing fills."""
     return spec | {"limit_bytes": BUFFER_BYTES} | ({"child": None} if "child" in spec else {})
 
@@ -58,7 +59,7 @@ def _made(folder: Path) -> Path:
 
 
 def _capacity(
-    found: Accuracy, run: Run, folder: Path, spec: crossing.Spec, file: str, drawn: DrawnWay, seconds: float
+    found: Accuracy, run: Run, folder: Path, spec: Spec, file: str, drawn: DrawnWay, seconds: float
 ) -> Accuracy:
     """Keep the queue filled, and count what comes in each 100 ms."""
     assert isinstance(drawn.rate_mbps, Steps)
@@ -75,9 +76,7 @@ def _capacity(
     )
 
 
-def _delay(
-    found: Accuracy, run: Run, folder: Path, spec: crossing.Spec, file: str, drawn: DrawnWay, seconds: float
-) -> Accuracy:
+def _delay(found: Accuracy, run: Run, folder: Path, spec: Spec, file: str, drawn: DrawnWay, seconds: float) -> Accuracy:
     """Send packets at random times, and see how long each takes and which are lost."""
     gaps_s = np.random.default_rng(1).exponential(PROBE_S, round(seconds / PROBE_S))
     times_ns = (np.cumsum(gaps_s) * 1e9).astype(np.uint64)

@@ -101,10 +101,15 @@ def draw_link(profile: Profile, duration_s: float, rng: np.random.Generator) -> 
 
 
 def nominal_rtt_ms(profile: Profile) -> float:
-    """Return the RTT that stands for a profile: its recording's least, else its delays' nominal values."""
+    """Return the RTT that stands for a profile: its recording's least, else its delays' nominal values.
+
+    Each nominal delay counts within what a delay may be: the length of a trial depends on it, and values beyond are
+    refused when they are read.
+    """
     if profile.rtt_ms:
         return load_series(profile.rtt_ms.series, COLUMNS["rtt_ms"], profile.file, "rtt_ms.series").least()
-    return sum(_nominal(way.delay_ms, f"{name}.delay_ms", profile.file) for name, way in _ways(profile))
+    nominal_ms = (_nominal(way.delay_ms, f"{name}.delay_ms", profile.file) for name, way in _ways(profile))
+    return sum(min(max(each_ms, 0.0), DELAY_LIMIT_MS) for each_ms in nominal_ms)
 
 
 class _Drawing:

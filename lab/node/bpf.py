@@ -40,6 +40,19 @@ class Exit(TypedDict):
     dport: int
 
 
+class Entry(TypedDict):
+    """An exit in the map: struct search_bpf_exit of search_bpf_exits.h."""
+
+    number: int  # 0: not written yet
+    t_ns: int
+    cause: int
+    cwnd_pkts: int
+    ssthresh_pkts: int
+    rtt_us: int
+    sport: int
+    dport: int
+
+
 @dataclass(frozen=True)
 class Machine:
     """What decides whether a kernel can load it."""
@@ -105,11 +118,11 @@ def exits(bpftool: list[str]) -> list[Exit]:
     """Return the newest exits from slow start since it was loaded, oldest first."""
     require_loaded()
     newest = max(each["id"] for each in _json(bpftool, "map", "list") if each.get("name") == EXITS)
-    rows = [row["formatted"]["value"] for row in _json(bpftool, "map", "dump", "id", str(newest))]
-    return [_exit(row) for row in sorted(rows, key=lambda row: int(row["number"])) if row["number"]]
+    rows: list[Entry] = [row["formatted"]["value"] for row in _json(bpftool, "map", "dump", "id", str(newest))]
+    return [_exit(row) for row in sorted(rows, key=lambda row: row["number"]) if row["number"]]
 
 
-def _exit(row: dict[str, Any]) -> Exit:
+def _exit(row: Entry) -> Exit:
     return {
         "t_s": row["t_ns"] / 1e9,
         "cause": CAUSES[row["cause"]],
@@ -127,9 +140,9 @@ def require_loaded() -> None:
         raise NodeError(f"{NAME}: must be loaded: 'lab senders load {NAME}' loads it")
 
 
-def _json(bpftool: list[str], *words: str) -> list[dict[str, Any]]:
-    listed: list[dict[str, Any]] = json.loads(run(*bpftool, "-j", *words) or "[]")
-    return listed
+def _json(bpftool: list[str], *words: str) -> Any:
+    """Return the list that a command of bpftool prints."""
+    return json.loads(run(*bpftool, "-j", *words) or "[]")
 
 
 if __name__ == "__main__":

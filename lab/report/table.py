@@ -49,8 +49,9 @@ class Table:
 
 
 def short(cell: str) -> str:
-    """Leave the interval or the spread of a cell out."""
-    return cell.split(" [")[0].split(" (")[0].split(", ")[0]
+    """Leave the interval or the spread of a cell out, and keep its star."""
+    value = cell.split(" [")[0].split(" (")[0].split(", ")[0]
+    return value if value.endswith("*") or not cell.endswith("*") else f"{value}*"
 
 
 def tables(

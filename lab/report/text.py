@@ -6,14 +6,15 @@ from collections.abc import Sequence
 
 from rich import box
 from rich.console import Console, Group, RenderableType
+from rich.measure import Measurement
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from lab.report.table import Table, short
+from lab.report.table import Row, Table, short
 
 WIDTH_CHARS = 150
 NARROW_CHARS = 112  # below it intervals and spreads stay in the files, so that no line breaks
-SENDER_CHARS, FROM_CHARS = 18, 24
+LABEL_CHARS, SENDER_CHARS, FROM_CHARS = 12, 18, 24
 
 
 def render(headline: Sequence[str], tables: Sequence[Table]) -> str:
@@ -34,7 +35,7 @@ def shown(headline: Sequence[str], tables: Sequence[Table], width: int) -> Rende
     )
     parts: list[RichTable | Text] = []
     for table in tables:
-        parts += [_rich(table, narrow), *_notes(table, tables)]
+        parts += [Text(table.caption), *_drawn(table, narrow, width), *_notes(table, tables)]
     return Group(*sentences, *parts, *hint)
 
 
@@ -44,17 +45,49 @@ def _notes(table: Table, tables: Sequence[Table]) -> list[Text]:
     return [] if any(other.notes == table.notes for other in later) else [Text(f"{note}\n") for note in table.notes]
 
 
-def _rich(table: Table, narrow: bool) -> RichTable:
-    title = Text(table.caption)
-    drawn = RichTable(title=title, title_justify="left", box=box.SIMPLE, pad_edge=False, padding=(0, 1, 0, 0))
-    drawn.add_column(table.group_header, style="bold", overflow="fold", max_width=SENDER_CHARS if narrow else None)
-    drawn.add_column(table.header[0], overflow="fold", max_width=FROM_CHARS if narrow else None)
-    for name in table.header[1:]:
-        drawn.add_column(name.replace(" ", "\n") if narrow else name, justify="right", no_wrap=True)
+def _drawn(table: Table, narrow: bool, width: int) -> list[RichTable]:
+    """Draw a table, its columns in as many parts below each other as the width requires: no cell is cut."""
+    labels = int(any(len(group.rows) > 1 for group in table.groups))  # else the first column is a figure, too
+    columns = range(labels, len(table.header))
+    for parts in range(1, len(columns) + 1):
+        share = -(-len(columns) // parts)
+        split = [columns[first : first + share] for first in range(0, len(columns), share)]
+        drawn = [_rich(table, narrow, range(labels), part) for part in split]
+        if all(_least_chars(part) <= width for part in drawn):
+            break
+    return drawn
+
+
+def _least_chars(drawn: RichTable) -> int:
+    endless = Console(width=10_000)
+    return Measurement.get(endless, endless.options, drawn).minimum
+
+
+def _rich(table: Table, narrow: bool, labels: range, figures: range) -> RichTable:
+    drawn = RichTable(box=box.SIMPLE, pad_edge=False, padding=(0, 1, 0, 0))
+    _add_labels(drawn, table.group_header, SENDER_CHARS, narrow, style="bold")
+    for column in labels:
+        _add_labels(drawn, table.header[column], FROM_CHARS, narrow)
+    for column in figures:
+        name = table.header[column].replace(" ", "\n") if narrow else table.header[column]
+        cells = [_cell(row, column, narrow) for group in table.groups for row in group.rows]
+        widest = max(len(line) for text in (name, *cells) for line in text.splitlines() or [""])
+        drawn.add_column(name, justify="right", no_wrap=True, min_width=widest)
     for group in table.groups:
         for row in group.rows:
             first = group.label if row is group.rows[0] else ""
-            cells = [short(cell) if narrow else cell for cell in row.cells[1:]]
-            drawn.add_row(first, Text(row.cells[0]), *map(Text, cells), style="dim" if row.published else None)
+            names, cells = [row.cells[column] for column in labels], [_cell(row, column, narrow) for column in figures]
+            drawn.add_row(first, *map(Text, [*names, *cells]), style="dim" if row.published else None)
         drawn.add_section()
     return drawn
+
+
+def _cell(row: Row, column: int, narrow: bool) -> str:
+    return short(row.cells[column]) if narrow else row.cells[column]
+
+
+def _add_labels(drawn: RichTable, name: str, most_chars: int, narrow: bool, style: str = "") -> None:
+    """Add a column of names, the only ones that may break."""
+    drawn.add_column(
+        name, style=style, overflow="fold", min_width=LABEL_CHARS, max_width=most_chars if narrow else None
+    )

@@ -109,7 +109,14 @@ def test_too_few_noticed_and_unlisted_survivors_are_faults(monkeypatch: pytest.M
     assert list(faults([good], is_whole=False)) == [f"listed, but noticed now: {keys[9]}"]
     assert [line.split(":")[0] for line in faults([good], is_whole=True)].count("not listed") == 2
     bad = Tally("judge", 20, survivors=keys[:5], noticed=keys[5:])
-    assert next(faults([bad], is_whole=False)) == "lab/judge: noticed=75.0%: must be at least 85%"
+    assert next(faults([bad], is_whole=True)) == "lab/judge: noticed=75.0%: must be at least 85%"
+
+
+def test_a_sample_is_a_fault_where_the_whole_room_must_be_below_the_share() -> None:
+    keys = [("lab/judge/rtt.py", "f", f"return {n}", f"return {n + 1}") for n in range(20)]
+    too_few, may_be_enough = Tally("judge", 20, keys[:8], keys[8:]), Tally("judge", 20, keys[:5], keys[5:])
+    assert list(faults([too_few], is_whole=False)) == ["lab/judge: noticed=60.0%: must be at least 85%"]
+    assert not list(faults([may_be_enough, Tally("runs", 0)], is_whole=False))
 
 
 def test_each_listed_survivor_has_a_reason_and_its_line_is_there() -> None:

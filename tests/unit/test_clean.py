@@ -124,3 +124,9 @@ def test_a_draft_of_a_killed_build_is_removed(cache: Path) -> None:
     draft.mkdir()
     assert draft in list(tidy(with_cache=False))
     assert (cache / f"guest-code-{DIGESTS[-1]}" / DONE).exists()
+
+
+def test_a_folder_of_an_unknown_kind_is_never_made_since_clean_would_leave_it(cache: Path) -> None:
+    with pytest.raises(AssertionError, match="mystery"), publish(cache / f"mystery-{DIGESTS[0]}"):
+        pass
+    assert not list(cache.glob("mystery*"))

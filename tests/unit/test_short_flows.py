@@ -127,7 +127,7 @@ def test_the_table_marks_what_is_separated_and_counts_what_was_not_whole() -> No
     cells = {group.label: dict(zip(shown.header, group.rows[0].cells, strict=True)) for group in shown.groups}
     assert cells["CUBIC"]["Per chunk (ms)"] == "+100 [+100 to +100]*"
     assert cells["CUBIC"]["Early"] == "12 of 12"
-    assert cells["CUBIC"]["Window, threshold (% of BDP)"] == "50, 50"
+    assert cells["CUBIC"]["Window / threshold (% of BDP)"] == "50 / 50"
     assert cells["SEARCH"]["Left"] == "0 of 12"
     assert cells["never"]["Per chunk (ms)"] == NONE
     assert shown.notes == ("2 objects were not whole when their trial ended: they are in no time.",)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Which tests concern a change: those that execute its lines, the files first that import what is changed.
 
-Each file of tests runs once without a change, under coverage. What it executes is kept in results/bench/mutants/ and
-holds as long as none of the executed files changes.
+Each file of tests runs once without a change, under coverage. What it executes is kept in the cache and holds as
+long as none of the executed files changes.
 """
 
 import hashlib
@@ -100,7 +100,7 @@ def measure(copies: "Queue[Copy]", workers: int, show: Callable[[str], None]) ->
 
 
 def _executed(name: str, copies: "Queue[Copy]", show: Callable[[str], None]) -> Executed:
-    stored = paths.results() / "bench" / "mutants" / f"{name.replace('/', '-')}.json"
+    stored = paths.cache() / "mutants" / f"{name.replace('/', '-')}.json"
     if stored.is_file() and (kept := json.loads(stored.read_text()))["digests"] == _digests(kept["digests"]):
         executed: Executed = kept["executed"]
         return executed

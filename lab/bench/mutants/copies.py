@@ -47,6 +47,7 @@ def copied(folder: Path) -> Path:
     """Copy the checkout to `folder`/tree, with a cache beside it that reads from the user's and writes to its own."""
     tree = folder / "tree"
     shutil.copytree(paths.REPO, tree, ignore=LEFT_OUT, symlinks=True)
+    _commit(tree)
     (tree / ".venv").symlink_to((paths.REPO / ".venv").resolve())
     (folder / "temporary").mkdir()
     (folder / "cache").mkdir()
@@ -56,6 +57,13 @@ def copied(folder: Path) -> Path:
         else:
             (folder / "cache" / entry.name).symlink_to(entry)
     return tree
+
+
+def _commit(tree: Path) -> None:
+    """Make a tree a repository of one commit: some tests archive theirs."""
+    author = ("-c", "user.name=copy", "-c", "user.email=copy@localhost")
+    for words in (["init"], ["add", "--all"], [*author, "commit", "--message=copy"]):
+        subprocess.run(["git", "-C", str(tree), *words], check=True, stdout=subprocess.DEVNULL)
 
 
 def environment(folder: Path) -> dict[str, str]:

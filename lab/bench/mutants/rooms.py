@@ -37,11 +37,6 @@ class Tally:
         """Return the share that was noticed; 1 of no changes."""
         return len(self.noticed) / self.made if self.made else 1.0
 
-    def without(self, known: set[Key]) -> float:
-        """Return the share of those that can be noticed: the listed survivors do not count."""
-        countable = [key for key in self.survivors if key not in known]
-        return len(self.noticed) / (len(self.noticed) + len(countable)) if self.made else 1.0
-
 
 def of_room(room: str) -> Iterator[Change]:
     """Yield every change of a room."""

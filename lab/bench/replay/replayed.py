@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from lab.bench import crossing
-from lab.bench.crossing import Arrivals, Run, Spec
+from lab.bench.crossing import Arrivals, Run
 from lab.bench.replay.accuracy import (
     OPPORTUNITIES,
     RATE,
@@ -21,6 +21,7 @@ from lab.bench.replay.subjects import Subject
 from lab.links.recorded import FRAME_BYTES, Recorded
 from lab.links.shapes import DELAY_LINE_PKTS, END, LATE_LEAST_US
 from lab.links.steps import Row
+from lab.node.plan import Spec
 from lab.tables.link_capacity import Link
 
 STEP_S = 0.01

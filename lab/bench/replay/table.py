@@ -4,7 +4,7 @@
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 import numpy as np
 from rich.console import Group
@@ -28,6 +28,20 @@ UNITS = {name: tuple(name.split(", error in ")) for name in SPREADS if ", error 
 COUNTS = {"packets reordered": "reordered_pkts", "packets lost": "lost_pkts"}
 
 
+class Measured(TypedDict):
+    """What was measured on one kernel, as its file has it."""
+
+    kernel: str
+    release: str
+    series: int
+    steps: int
+    packets: int
+    pooled: dict[str, dict[str, float]]  # by measure and share
+    counts: dict[str, int]
+    cost: dict[str, float]
+    traces: list[Figures]
+
+
 def spread(values: list[float]) -> dict[str, float]:
     """Return the middle, the 99th percentile and the largest of values."""
     return {name: float(np.quantile(values, share)) for name, share in SHARES.items()} if values else {}
@@ -46,7 +60,7 @@ def store(kernel: str, traces: list[Figures], cost: dict[str, float]) -> Path:
     """Write what was measured on a kernel: all traces pooled, and each."""
     pooled = {name: spread([v for t in traces for v in t.get(key, ())]) for name, (key, _) in SPREADS.items()}
     each = [trace | {key: spread(trace[key]) for key, _ in SPREADS.values() if trace.get(key)} for trace in traces]
-    content = {
+    content: Measured = {
         "kernel": kernel,
         "release": traces[0]["kernel"],
         "series": len(traces),
@@ -60,10 +74,10 @@ def store(kernel: str, traces: list[Figures], cost: dict[str, float]) -> Path:
     name = f"replay-{kernel.replace(', ', '-')}"
     where, _, busy = kernel.partition(", ")
     options = f"--where {where}{' --busy' if busy else ''}"
-    return measured.store(name, f'make bench-replay BENCH="{options}"', list(_figures(content)), content)
+    return measured.store(name, f'make bench-replay BENCH="{options}"', list(_figures(content)), dict(content))
 
 
-def _figures(content: dict[str, Any]) -> Iterator[Figure]:
+def _figures(content: Measured) -> Iterator[Figure]:
     yield {"name": "series replayed", "value": content["series"], "unit": "series"}
     for name, (_, target) in SPREADS.items():
         quantity, unit = UNITS[name]
@@ -80,7 +94,7 @@ def _figures(content: dict[str, Any]) -> Iterator[Figure]:
 def table() -> Group:
     """Show every kernel that was measured, side by side."""
     files = sorted((paths.results() / "bench").glob("replay-*.json"))
-    kernels: list[dict[str, Any]] = [json.loads(file.read_text()) for file in files]
+    kernels: list[Measured] = [json.loads(file.read_text()) for file in files]
     shown = Table("kernel", "measure", *SHARES, "target in virtual time")
     for kernel in kernels:
         for name, (_, wish) in SPREADS.items():
@@ -92,11 +106,11 @@ def table() -> Group:
     return Group(shown, *(_costs(kernel) for kernel in kernels if kernel["cost"]))
 
 
-def _named(kernel: dict[str, Any]) -> str:
+def _named(kernel: Measured) -> str:
     return f"{kernel['kernel']} ({kernel['release'].removeprefix('Linux version ')}), {kernel['series']} series"
 
 
-def _costs(kernel: dict[str, Any]) -> Table:
+def _costs(kernel: Measured) -> Table:
     shown = Table("cost", "measured")
     for name, value in kernel["cost"].items():
         shown.add_row(name, f"{value:.3g}")
