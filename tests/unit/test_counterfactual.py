@@ -4,6 +4,7 @@
 import json
 import shutil
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,7 @@ def _store(results: Path) -> None:
     shutil.copytree(results / "mine", results / "same", symlinks=True)
 
 
+@cache
 def losses_s(runs: Path, name: str) -> tuple[float, float]:
     """Mean first loss of the sender without HyStart: from the first data segment, and from the SYN."""
     outcomes = Stored.of(Run(runs / name / "latest")).judged.outcomes.filter(cca="cubic_plain", heuristic="truth")

@@ -124,18 +124,21 @@ def _taken(differences: Sequence[float | None], plan: Looks, binary: bool) -> li
     for trials, spent in zip(plan.trials, plan.spent, strict=True):
         if trials <= len(differences):
             end = sum(trial <= trials for trial, _ in known)
-            sums = (
-                _share_sums(len(values))[end] if binary else np.abs(_signs(len(values))[:, :end] @ np.abs(values[:end]))
-            )
-            found.append(_Look(float(_rounded(abs(values[:end].sum()))), _rounded(sums), spent))
+            sums = _share_sums(len(values))[end] if binary else _sums(values, end)
+            found.append(_Look(float(_rounded(abs(values[:end].sum()))), sums, spent))
     return found
+
+
+def _sums(values: Numbers, end: int) -> Numbers:
+    """Return the absolute sum of each pattern of signs after so many pairs."""
+    return _rounded(np.abs(_signs(len(values))[:, :end] @ np.abs(values[:end])))
 
 
 @lru_cache(KEPT)
 def _share_sums(pairs: int) -> Numbers:
     """Return the absolute sum of each pattern of shares after no pair, after one, and so on."""
     after = np.cumsum(_shares(pairs).T, axis=0, dtype=np.float64)
-    return np.asarray(np.abs(np.concatenate([np.zeros((1, after.shape[1])), after])))
+    return _rounded(np.abs(np.concatenate([np.zeros((1, after.shape[1])), after])))
 
 
 @lru_cache(KEPT)
