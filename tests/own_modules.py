@@ -78,7 +78,7 @@ NULL = "*(volatile int *)8 = 1;"
 STATE = "struct state {\n\tchar bytes[200];\n};\n"
 USE_P = "WRITE_ONCE(tcp_sk(sk)->snd_ssthresh, p ? 64 : 32);"
 MEMORY = "volatile char *p = kmalloc(32, GFP_ATOMIC);\n\n"
-# What a build refuses, and the line that says so.
+# What a build refuses, and in which line.
 UNBUILDABLE = {
     "not C": ("this is not C\n", r"own\.c:1:1: error: unknown type name 'this'"),
     "a name of 23 characters": (

@@ -109,9 +109,7 @@ def figure(
     name: Annotated[str | None, typer.Argument(help="A figure's name; default: list all figures.")] = None,
     run: Annotated[
         list[str] | None,
-        typer.Option(
-            "--run", help="A run's folder, a scenario, or a recording's name; more than once for several links."
-        ),
+        typer.Option(help="A run's folder, a scenario, or a recording's name; more than once for several links."),
     ] = None,
     width: Annotated[Width, typer.Option(help="Of a paper with two columns: 3.3 or 7 inches.")] = Width.column,
     form: Annotated[

@@ -61,13 +61,28 @@ def draw(experiment: Experiment, number: int) -> Draw:
 
 def make_plan(experiment: Experiment, cca: Cca, drawn: Draw) -> Plan:
     """Build the plan of one trial: a sender over a drawn link."""
-    scenario, topology, link = experiment.scenario, experiment.topology, drawn.link
     ccas = [cca, *([experiment.rival] if experiment.rival else [])]
+    plan = _of_downloads(experiment, ccas, drawn)
+    if cca.transport == "quic":
+        plan = over_quic.planned(plan, cca, route_mtu_bytes(experiment))
+    if experiment.scenario.workload:
+        plan = requesting.planned(plan, experiment, drawn.link)
+    kernels = sorted({each.kernel for each in ccas if each.kernel})
+    if len(kernels) > 1:
+        raise field_error("command line", "rival", ccas[1].name, f"a sender of the same kernel as {cca.name}")
+    if kernels:
+        plan["kernel"] = kernels[0]
+    return plan | {"shaper": "netem"} if experiment.shaper == NETEM else plan
+
+
+def _of_downloads(experiment: Experiment, ccas: list[Cca], drawn: Draw) -> Plan:
+    """Build the plan of one download by each sender, over TCP on the run's kernel."""
+    scenario, topology, link = experiment.scenario, experiment.topology, drawn.link
     ends = _ends(experiment)
     (sender, _), (receiver, _) = ends[:2]
     shaped = shapes(experiment.profile, link, topology, drawn.seed, experiment.shaper)
     mss = mss_bytes(experiment)
-    plan: Plan = {
+    return {
         "seed": drawn.seed,
         "topology": _graph(topology),
         "ends": [node for node, _ in ends],
@@ -98,16 +113,6 @@ def make_plan(experiment: Experiment, cca: Cca, drawn: Draw) -> Plan:
         "flows": _flows(scenario, ends, ccas),
         "memory_mb": sizes.memory_mb(link, scenario.duration_s, mss),
     }
-    if cca.transport == "quic":
-        plan = over_quic.planned(plan, cca, route_mtu_bytes(experiment))
-    if scenario.workload:
-        plan = requesting.planned(plan, experiment, link)
-    kernels = sorted({each.kernel for each in ccas if each.kernel})
-    if len(kernels) > 1:
-        raise field_error("command line", "rival", ccas[1].name, f"a sender of the same kernel as {cca.name}")
-    if kernels:
-        plan["kernel"] = kernels[0]
-    return plan | {"shaper": "netem"} if experiment.shaper == NETEM else plan
 
 
 def trial_seed(scenario_seed: int, number: int) -> int:

@@ -23,28 +23,28 @@ def profile(folder: Path, up: dict[str, Any]) -> Profile:
     return read_profile(file)
 
 
-def written(asked: Profile, link: Link, part: str, folder: Path) -> list[list[str]]:
-    write_steps(asked, link, folder / "link")
+def written(stated: Profile, link: Link, part: str, folder: Path) -> list[list[str]]:
+    write_steps(stated, link, folder / "link")
     return [line.split("\t") for line in (folder / "link" / f"{part}.tsv").read_text().splitlines()[:-1]]
 
 
-def of_trial(asked: Profile) -> Link:
-    return draw_link(asked, 10.0, np.random.default_rng(1))
+def of_trial(stated: Profile) -> Link:
+    return draw_link(stated, 10.0, np.random.default_rng(1))
 
 
 def test_of_the_rates_and_delays_within_a_microsecond_the_last_holds(tmp_path: Path) -> None:
-    asked = profile(tmp_path, {"delay_ms": 10})
-    link = of_trial(asked)
+    stated = profile(tmp_path, {"delay_ms": 10})
+    link = of_trial(stated)
     changing = replace(link, down=replace(link.down, rate_mbps=Steps.of(CLOSE), delay_ms=Steps.of(CLOSE)))
-    rates = written(asked, changing, "bottleneck", tmp_path)
+    rates = written(stated, changing, "bottleneck", tmp_path)
     assert rates == [["0", "2000000"], ["10000", "5000000"], ["20000", "6000000"]]
-    delays = written(asked, changing, "delay-down", tmp_path)
+    delays = written(stated, changing, "delay-down", tmp_path)
     assert delays == [["0", "2000", "0"], ["10000", "5000", "0"], ["20000", "6000", "0"]]
 
 
 def test_of_the_opportunities_within_a_microsecond_none_is_lost(tmp_path: Path) -> None:
-    asked = profile(tmp_path, {"delay_ms": 10})
-    link = of_trial(asked)
+    stated = profile(tmp_path, {"delay_ms": 10})
+    link = of_trial(stated)
     opportunities = Steps.of((t_s, 1514.0) for t_s, _ in CLOSE[2:])
     changing = replace(link, down=replace(link.down, opportunity_bytes=opportunities))
-    assert written(asked, changing, "bottleneck", tmp_path) == [["0", "0"], ["10000", "4542"], ["20000", "1514"]]
+    assert written(stated, changing, "bottleneck", tmp_path) == [["0", "0"], ["10000", "4542"], ["20000", "1514"]]

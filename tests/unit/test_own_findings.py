@@ -34,7 +34,7 @@ class Lines:
     """Line numbers of a module that is not there: the offset is the line."""
 
     class module:  # noqa: N801
-        """What is asked of a module."""
+        """What a module must have."""
 
         name = "own"
 
