@@ -12,4 +12,5 @@ def read(file: Path) -> "NotebookNode":
     """Read a notebook in either form."""
     import jupytext
 
-    return jupytext.read(file)
+    notebook: NotebookNode = jupytext.read(file)
+    return notebook
