@@ -13,7 +13,7 @@ from lab.base.errors import UserError
 from lab.commands.compare import fetched
 from lab.evaluation.compare.comparison import Comparison, known_senders
 from lab.runs.experiment import specification
-from lab.runs.link_kinds import KINDS, QUICK_S, links
+from lab.runs.link_kinds import KINDS, PROFILE_S, QUICK_S, links
 from lab.runs.plan import draw
 from lab.schema.cca import Cca, load_ccas
 from lab.schema.scenario import load_scenario
@@ -67,6 +67,15 @@ def test_a_geo_link_has_the_ends_of_the_recorded_downloads() -> None:
 def test_links_that_cannot_be_compared_are_refused(names: list[str], rule: str) -> None:
     with pytest.raises(UserError, match=f"^command line: {rule}"):
         links(names)
+
+
+def test_a_profile_is_a_link_of_the_given_duration_and_of_the_usual_one_without() -> None:
+    assert links(["geo-small"], duration_s=9)[0].duration_s == 9
+    assert links(["geo-small"])[0].duration_s == PROFILE_S
+
+
+def test_every_kind_of_link_lasts_some_seconds() -> None:
+    assert [name for name, link in KINDS.items() if not link.duration_s > 0] == []
 
 
 def test_a_profile_that_is_a_kind_of_link_is_that_kind() -> None:

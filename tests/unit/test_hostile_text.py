@@ -55,3 +55,8 @@ def test_a_csv_cell_that_is_no_formula_stays() -> None:
 def test_a_number_of_workers_that_no_machine_has_is_refused(workers: int) -> None:
     with pytest.raises(UserError, match=rf"^command line: jobs={workers}: must be 1 to {MOST_WORKERS}$"):
         RunOptions(workers)
+
+
+def test_a_latex_table_is_for_a_whole_page_unless_one_column_is_requested() -> None:
+    assert "table*" in latex.render(table("x"))
+    assert "table*" not in latex.render(table("x"), column=True)

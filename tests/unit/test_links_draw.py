@@ -125,12 +125,19 @@ def test_a_buffer_in_bdps_is_that_of_the_nominal_rate_and_the_base_rtt(folder: P
     assert drawn(profile(folder, down)).down.buffer_bytes == 2 * 10e6 / 8 * 0.020
 
 
+def test_a_buffer_in_bdps_of_delivery_opportunities_is_that_of_the_recordings_mean_rate(folder: Path) -> None:
+    down = {"opportunities": {"file": "packets.parquet"}, "delay_ms": 10, "buffer_bdps": 2}
+    bdp_bytes = 2 * 1514 / STEP_S * 0.020
+    assert drawn(profile(folder, down)).down.buffer_bytes == pytest.approx(2 * bdp_bytes, rel=0.002)
+
+
 @pytest.mark.parametrize(
     ("down", "words"),
     [
         (SIMPLE | {"rate_mbps": 0}, "down.rate_mbps=0: must be greater than or equal to 0.001"),
         (SIMPLE | {"rate_mbps": float("nan")}, "down.rate_mbps=nan: must be"),
         (SIMPLE | {"delay_ms": float("nan")}, "down.delay_ms=nan: must be"),
+        (SIMPLE | {"delay_ms": -5}, "down.delay_ms=-5: must be greater than or equal to 0"),
         (SIMPLE | {"loss_pct": 101}, "down.loss_pct=101: must be less than or equal to 100"),
         (SIMPLE | {"rate_mbps": 1e-9}, "down.rate_mbps=1e-09: must be greater than or equal to 0.001"),
         (SIMPLE | {"frames": {"period_ms": 1e9}}, "down.frames.period_ms=1000000000.0: must be less than or equal to"),

@@ -102,3 +102,10 @@ def test_a_window_of_nothing_or_of_everything_is_a_fault() -> None:
 
 def test_a_flow_that_moves_nothing_is_a_fault() -> None:
     assert "bytes=0: must move data" in first(result=smoke({**FINE, "got_bytes": 0})).message
+
+
+def test_a_complaint_without_a_place_has_the_first_place_of_the_log() -> None:
+    log = "RIP: 0033:hook+0x4/0xc [own]\nKernel panic - not syncing: Segfault with no mm\n"
+    assert first(log, "virtual kernel: exit status 134") == Finding(
+        "a flow of own: a bad pointer (Segfault with no mm), in hook+0x4", "own.c:4"
+    )

@@ -107,3 +107,14 @@ def test_two_senders_of_a_link_run_on_the_kernel_that_one_of_them_needs() -> Non
     other = needy.model_copy(update={"kernel": "kernel-1"})
     with pytest.raises(UserError, match=r"^command line: rival=cubic: must be a sender of the same kernel as cubic$"):
         make_plan(replace(pair, rival=other), needy, draw(pair, 1))
+
+
+def test_senders_take_the_place_of_those_of_their_names_and_a_rival_without_one_stays() -> None:
+    experiment = load_experiment("compete-bbr")
+    assert experiment.rival
+    other = next(iter(experiment.ccas.values())).model_copy(update={"label": "changed"})
+    changed = experiment.with_senders({other.name: other})
+    assert changed.ccas[other.name].label == "changed"
+    assert changed.rival == experiment.rival
+    rival = experiment.rival.model_copy(update={"label": "changed too"})
+    assert experiment.with_senders({rival.name: rival}).rival == rival

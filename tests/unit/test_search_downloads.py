@@ -126,6 +126,13 @@ def test_each_map_varies_its_own_parameters_and_no_other() -> None:
     assert all(compares for name, _, compares in points if name != "extra-bins")
 
 
+def test_a_point_has_its_parameters_in_the_units_of_the_maps() -> None:
+    params = SearchParams(window_factor_tenths=35, threshold_pct=26, bins=10, extra_bins=15)
+    row = sensitivity._parameters(params, True)
+    assert row == {"window_rtts": 3.5, "threshold": 0.26, "bins": 10, "extra_bins": 15}
+    assert sensitivity._parameters(params, False) == {**row, "extra_bins": 0}
+
+
 def test_a_point_has_the_shares_of_judged_exits_and_how_many_searches_never_left() -> None:
     exits = [left(1.0), left(4.0), left(4.5), left(6.0, "loss"), None]
     row = sensitivity._judged([one() for _ in exits], exits, "truth")

@@ -5,11 +5,13 @@ import json
 from pathlib import Path
 
 import pytest
+from markupsafe import escape
 
 from lab.evaluation.write import write_all
 from lab.judge.stored import stored
 from lab.report.index.evaluation import evaluation
 from lab.report.index.write import write_index
+from lab.tables.stored_run import Run
 from tests.ack_logs import Gateway, download, text, written
 from tests.stored_run import store_run
 from tests.unit.test_index import results  # noqa: F401
@@ -39,6 +41,11 @@ def test_an_empty_results_folder_has_a_page_on_which_everything_is_pending(tmp_p
     page = write_index(tmp_path / "results", None, tmp_path).read_text()
     assert "No scenario has been run yet" in page
     assert "Pending: <code>lab evaluate</code> judges the claims." in page
+
+
+def test_the_page_shows_the_question_of_each_scenario(results: Path, tmp_path: Path) -> None:
+    question = Run(results / "geo" / "latest").scenario["question"]
+    assert escape(question) in write_index(results, None, tmp_path).read_text()
 
 
 @pytest.mark.parametrize("without", ["a valid trial", "a place in the summary", "a claim of its own"])

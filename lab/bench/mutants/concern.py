@@ -67,8 +67,10 @@ class Concern:
 
     def _executing(self, change: Change) -> set[str]:
         lines = self.lines.get(change.file, {})
-        if change.function:
-            return set[str]().union(*(lines.get(line, set()) for line in change.lines))
+        executed = [lines[line] for line in change.lines if line in lines]
+        found = set[str]().union(*executed)
+        if change.function and (found or not executed):  # else a function that runs at import only
+            return found
         users = [other for other in self.lines if _imports(change.file)(other)]
         every = lines.values() or [by for file in users for by in self.lines[file].values()]
         return set[str]().union(*every)

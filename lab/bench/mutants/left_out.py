@@ -11,6 +11,7 @@ CALLS = {"len", "isinstance", "cast", "TypeVar", "NewType"}
 # Keywords whose change is in no result: `strict` checks lengths, without `maintain_order` the order may be the same by
 # chance, the others are texts, or the same on Linux.
 TEXTS = {"description", "help", "title", "label", "subtitle", "caption"}
+GENERIC = {"list", "dict", "tuple", "set", "Callable", "Iterator", "Mapping", "Sequence", "Literal"}
 KEYWORDS = {"strict", "maintain_order", "encoding", *TEXTS}
 
 
@@ -32,7 +33,7 @@ def one(node: cst.CSTNode, changed: cst.CSTNode) -> bool:
         is_shorter = len(changed.args) < len(node.args)
         return any(_adds_nothing(argument, is_shorter) for argument in node.args if id(argument) not in kept)
     if isinstance(node, cst.Assign | cst.AnnAssign) and node.value:
-        return _is_text(node.value)
+        return _is_text(node.value) or _is_type(node.value)
     return False
 
 
@@ -44,6 +45,11 @@ def _adds_nothing(argument: cst.Arg, is_dropped: bool) -> bool:
     is_switch = isinstance(argument.value, cst.Name) and argument.value.value in ("True", "False")
     is_trivial = argument.keyword is None if is_dropped else is_switch
     return is_trivial or whole(argument) or _is_text(argument.value)
+
+
+def _is_type(value: cst.BaseExpression) -> bool:
+    """Return whether a value is a generic type, such as list[str]: an alias for annotations."""
+    return isinstance(value, cst.Subscript) and isinstance(value.value, cst.Name) and value.value.value in GENERIC
 
 
 def _is_text(value: cst.BaseExpression) -> bool:

@@ -46,16 +46,19 @@ def maps(stored: Stored, library: Path) -> pl.DataFrame:
     rows = []
     for name, params, compares in points(version(library, PUBLISHED).params) if found else ():
         exits = [exit_of(library, one, Version(params)) if compares else one.own for one in found]
-        about = {
-            "scenario": stored.name,
-            "map": name,
-            "window_rtts": params.window_factor_tenths / 10,
-            "threshold": params.threshold_pct / 100,
-            "bins": params.bins,
-            "extra_bins": params.extra_bins if compares else 0,
-        }
+        about = {"scenario": stored.name, "map": name, **_parameters(params, compares)}
         rows += [{**about, **_judged(found, exits, judge)} for judge in JUDGES]
     return pl.DataFrame(rows, infer_schema_length=None)
+
+
+def _parameters(params: SearchParams, compares: bool) -> Row:
+    """Return the parameters in the units of the maps."""
+    return {
+        "window_rtts": params.window_factor_tenths / 10,
+        "threshold": params.threshold_pct / 100,
+        "bins": params.bins,
+        "extra_bins": params.extra_bins if compares else 0,
+    }
 
 
 def versions(stored: Stored, library: Path) -> pl.DataFrame:
