@@ -19,8 +19,10 @@ from lab.base.scratch import scratch_folder
 from lab.commands.prepare import prepare
 from lab.commands.progress import TrialBar
 from lab.kernel.recipe import Recipe
+from lab.runs.experiment import Experiment
 from lab.runs.options import RunOptions
 from lab.runs.pool import run_jobs
+from lab.runs.recordings import unfetched
 from lab.runs.same import compare, reference, trials
 from lab.runs.same.values import Values, values_of
 from lab.runs.trial import Job
@@ -45,26 +47,54 @@ class SameRequest:
         """Return whether a trial is one of them."""
         return any(fnmatchcase(name, pattern) for pattern in self.only)
 
+    def wants_some(self, run: str) -> bool:
+        """Return whether some trial of a run may be one of them."""
+        return any(fnmatchcase(run, pattern.split("/")[0]) for pattern in self.only)
+
 
 def same(request: SameRequest, options: RunOptions, console: Console) -> None:
     """Run the trials and compare them; exit status 1 if one differs."""
     if request.update:
         reference.require_clean()
     stored = None if request.update else reference.read()
+    experiments, left_out = ready_runs(list(trials.experiments()), request, console)
     backend = prepare(Recipe(), console)
     console.print(f"sandbox {sandbox_mode.described()}, {options.workers} at once", markup=False)
     with going_on(lambda: "lab same --update" if request.update else "lab same"):
-        found = _run(request, backend, options, console)
+        found = _run(request, experiments, backend, options, console)
     if stored is None:
         reference.write(found, backend.site.description)
         console.print(f"{reference.FOLDER}: {len(found)} trials", markup=False)
-    elif not compare_all(found, wanted(stored, request), backend.site.description, console):
+    elif not compare_all(found, wanted(stored, request, left_out), backend.site.description, console):
         raise typer.Exit(1)
 
 
-def wanted(stored: reference.Reference, request: SameRequest) -> reference.Reference:
-    """Return a reference of the wanted trials only."""
-    kept = {name: trial for name, trial in stored.content["trials"].items() if request.wants(name)}
+def ready_runs(
+    experiments: list[Experiment], request: SameRequest, console: Console
+) -> tuple[list[Experiment], frozenset[str]]:
+    """Return the experiments whose recordings are fetched and the names of the others, each of which prints a line."""
+    lacking = {each.name: files for each in experiments if (files := " ".join(file.name for file in unfetched(each)))}
+    if lacking and request.update:
+        raise UserError(f"reference: must be of every trial: lab traces fetch {' '.join(lacking.values())}")
+    for name, files in lacking.items():
+        if request.wants_some(name):
+            line = f"not run: {name}: its recording is not fetched: lab traces fetch {files}"
+            console.print(line, soft_wrap=True, markup=False)
+    ready = [each for each in experiments if each.name not in lacking]
+    if any(map(request.wants_some, lacking)) and not any(request.wants_some(each.name) for each in ready):
+        raise UserError("lab same: no recording of these trials is fetched: lab traces fetch --all")
+    return ready, frozenset(lacking)
+
+
+def wanted(
+    stored: reference.Reference, request: SameRequest, left_out: frozenset[str] = frozenset()
+) -> reference.Reference:
+    """Return a reference of the wanted trials only, without those of the runs that are left out."""
+    kept = {
+        name: trial
+        for name, trial in stored.content["trials"].items()
+        if request.wants(name) and name.split("/")[0] not in left_out
+    }
     return reference.Reference({**stored.content, "trials": kept}, stored.packets)
 
 
@@ -76,10 +106,12 @@ def _wanted_jobs(request: SameRequest, jobs: Iterable[Job]) -> list[Job]:
     return found
 
 
-def _run(request: SameRequest, backend: Virtual, options: RunOptions, console: Console) -> dict[str, Values]:
+def _run(
+    request: SameRequest, experiments: list[Experiment], backend: Virtual, options: RunOptions, console: Console
+) -> dict[str, Values]:
     """Run every wanted trial; what is compared of it is kept, and its folder is removed."""
     with scratch_folder() as folder, TrialBar(console, many_runs=False) as bar:
-        jobs = _wanted_jobs(request, trials.jobs(backend, folder))
+        jobs = _wanted_jobs(request, trials.jobs(backend, folder, experiments))
         found: dict[str, Values] = {}
         bar.begin(jobs)
         for job, result in run_jobs(jobs, options):

@@ -19,7 +19,7 @@ def run(bench: Bench, folder: Path, **changes: object) -> dict[str, Values]:
     content = yaml.safe_load(trials.FILE.read_text()) | {"trials": 1}
     content["runs"] = {"mine": {"ccas": ["bbr"], "duration_s": 1, **changes}}
     (folder / "same.yml").write_text(yaml.safe_dump(content))
-    (job,) = trials.jobs(bench.backend, folder, folder / "same.yml")
+    (job,) = trials.jobs(bench.backend, folder, trials.experiments(folder / "same.yml"))
     result = attempt(job)
     assert not isinstance(result, str), result
     return {trials.name_of(job): values_of(Trial(job.folder))}

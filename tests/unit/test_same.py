@@ -13,7 +13,7 @@ from rich.console import Console
 from lab.backends.backend import Description
 from lab.base import paths
 from lab.base.errors import UserError
-from lab.commands.same import SameRequest, compare_all, wanted
+from lab.commands.same import SameRequest, compare_all, ready_runs, wanted
 from lab.node import qdiscs
 from lab.runs.same import compare, reference, trials
 from lab.runs.same.values import BLOCK_PKTS, ROWS_PKTS, Values, digest
@@ -148,8 +148,12 @@ def test_a_reference_is_of_a_commit(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_every_sender_runs() -> None:
-    run = {(job.experiment.name, job.cca) for job in trials.jobs(None, Path("/nowhere"))}  # type: ignore[arg-type]
+    run = {(job.experiment.name, job.cca) for job in trials.jobs(None, Path("/nowhere"), trials.experiments())}  # type: ignore[arg-type]
     assert {cca for name, cca in run if name == "senders"} == set(load_ccas())
+
+
+def is_number(value: object) -> bool:
+    return isinstance(value, (int, float))
 
 
 def test_every_queue_and_every_model_of_a_link_runs() -> None:
@@ -158,6 +162,10 @@ def test_every_queue_and_every_model_of_a_link_runs() -> None:
     queues = {name for name in qdiscs.names() if qdiscs.find(name).queue}
     assert {name for name in queues if f"'kind': '{name}'" in text} == queues
     models = {"levels", "uniform", "cycle", "jitter", "sum", "lognormal"}
+    for quantity in ("rate_mbps", "opportunities", "delay_ms"):
+        assert any(
+            (link["down"][quantity] or {}).get("dataset") for link in links if not is_number(link["down"][quantity])
+        )
     assert {name for name in models if f"'model': '{name}'" in text} == models
     for field in ("on_demand", "frames"):
         assert any(link[way][field] for link in links for way in ("down", "up"))
@@ -165,7 +173,7 @@ def test_every_queue_and_every_model_of_a_link_runs() -> None:
 
 
 def test_each_trial_has_a_name_of_its_own_and_two_seeds() -> None:
-    jobs = trials.jobs(None, Path("/nowhere"))  # type: ignore[arg-type]
+    jobs = trials.jobs(None, Path("/nowhere"), trials.experiments())  # type: ignore[arg-type]
     names = [trials.name_of(job) for job in jobs]
     assert len(set(names)) == len(names)
     assert {job.number for job in jobs} == {1, 2}
@@ -224,3 +232,23 @@ def test_trials_that_are_not_wanted_are_not_missed(stored: reference.Reference) 
 def test_some_trials_are_no_reference() -> None:
     with pytest.raises(UserError, match=r"only=geo-\*: must be left out with --update"):
         SameRequest(update=True, only=("geo-*",))
+
+
+def test_a_run_over_a_recording_that_is_not_fetched_is_left_out_with_the_command_that_fetches_it(
+    stored: reference.Reference, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LAB_CACHE", str(tmp_path / "cache"))
+    console, every = Console(record=True, width=300), list(trials.experiments())
+    ready, left_out = ready_runs(every, SameRequest(), console)
+    assert {each.name for each in every} == {each.name for each in ready} | left_out
+    assert left_out
+    assert sorted(left_out) == sorted(line.split(": ")[1] for line in console.export_text().splitlines())
+    assert all(name.split("/")[0] not in left_out for name in wanted(stored, SameRequest(), left_out).content["trials"])
+    with pytest.raises(UserError, match=r"^reference: must be of every trial: lab traces fetch "):
+        ready_runs(every, SameRequest(update=True), console)
+    with pytest.raises(UserError, match=r"^lab same: no recording of these trials is fetched"):
+        ready_runs(every, SameRequest(only=(f"{min(left_out)}/*",)), console)
+
+
+def test_a_run_that_is_left_out_is_not_missed(stored: reference.Reference) -> None:
+    assert set(wanted(stored, SameRequest(), frozenset({"senders"})).content["trials"]) == set()

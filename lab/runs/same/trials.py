@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The trials of lab/same.yml, as jobs."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -48,11 +48,11 @@ class Run(Strict):
     up: Fields = {}
 
 
-def jobs(backend: Backend, folder: Path, file: Path = FILE) -> list[Job]:
-    """Return every trial as a job below a folder; its parent's name and its own name it."""
+def jobs(backend: Backend, folder: Path, of: Iterable[Experiment]) -> list[Job]:
+    """Return every trial of experiments as a job below a folder; its parent's name and its own name it."""
     return [
         Job(experiment, cca, number, folder / experiment.name / f"{cca}-{number:03d}", backend, keep_capture=False)
-        for experiment in experiments(file)
+        for experiment in of
         for cca in experiment.scenario.ccas
         for number in range(1, experiment.scenario.trials + 1)
     ]
