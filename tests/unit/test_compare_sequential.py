@@ -8,7 +8,6 @@ import pytest
 import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from statsmodels.stats.multitest import multipletests
 
 from lab.evaluation.compare.ranks import Pair, Place, holm, not_separated, pairs, places
 from lab.evaluation.compare.sequential import ALPHA, LEVELS, first_look, hopeless, level, looks, rejects
@@ -116,6 +115,8 @@ def test_a_trial_without_a_value_is_no_evidence() -> None:
 @settings(max_examples=25)
 @given(st.lists(st.sampled_from(LEVELS), min_size=1, max_size=10))
 def test_holm_rejects_what_statsmodels_rejects(levels: list[float]) -> None:
+    from statsmodels.stats.multitest import multipletests
+
     if not any(np.isclose(found, ALPHA / step) for found in levels for step in range(1, 11)):  # equal but for rounding
         assert holm(levels) == list(multipletests(levels, ALPHA, method="holm")[0])
 
