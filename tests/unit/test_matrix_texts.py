@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a cell of the ranking matrix says: a value with its unit, who leads, a difference, how far two may be apart."""
+
+import pytest
+
+from lab.base.format import NONE
+from lab.base.stats import Paired
+from lab.evaluation.compare.measures import BY_NAME
+from lab.evaluation.compare.ranks import Pair, Place
+from lab.report.matrix.texts import apart_text, difference_text, leads, mean_of, value_text
+
+
+def pair(difference: float | None, lo: float | None, hi: float | None, effect: float = 1.0, pairs: int = 4) -> Pair:
+    return Pair("search", "cubic", Paired(pairs, difference, lo, hi, difference, effect), 0.01, True, False)
+
+
+def test_a_mean_is_of_the_values_that_exist() -> None:
+    assert mean_of([1.0, None, 4.0]) == 2.5
+    assert mean_of([None]) is None
+
+
+@pytest.mark.parametrize(
+    ("measure", "values", "shown"),
+    [
+        ("chokepoint", [1.0, 0.0, None, 1.0], "2/3"),
+        ("chokepoint", [None], NONE),
+        ("throughput", [8.0, None, 9.0], "8.5 Mb/s"),
+        ("throughput", [0.25], "0.25 Mb/s"),
+        ("throughput", [1.0], "1.0 Mb/s"),
+        ("throughput", [0.0], "0.0 Mb/s"),
+        ("retransmits", [1234.0], "1,234 packets"),
+        ("harm", [0.4], "0 %"),
+        ("queueing", [None, None], NONE),
+    ],
+)
+def test_a_value_has_the_digits_of_its_unit_and_one_more_below_one(
+    measure: str, values: list[float | None], shown: str
+) -> None:
+    assert value_text(BY_NAME[measure], values) == shown
+
+
+def test_a_sender_leads_where_nobody_is_ahead_and_somebody_is_behind() -> None:
+    first, shared, second = Place(1, 1), Place(1, 2), Place(2, 2)
+    assert leads(first, {"a": first, "b": second})
+    assert not leads(second, {"a": first, "b": second})
+    assert not leads(shared, {"a": shared, "b": shared})
+    assert leads(shared, {"a": shared, "b": shared, "c": Place(3, 3)})
+    assert not leads(None, {"a": first})
+
+
+@pytest.mark.parametrize(
+    ("measure", "found", "of_sender", "shown"),
+    [
+        ("throughput", pair(2.0, 1.0, 3.0), "search", "+2.0 Mb/s [+1.0, +3.0], large effect"),
+        ("throughput", pair(2.0, 1.0, 3.0, 0.2), "cubic", "−2.0 Mb/s [−3.0, −1.0], small effect"),
+        ("throughput", pair(0.25, -0.5, 1.0), "search", "+0.25 Mb/s [−0.50, +1.00], large effect"),
+        ("chokepoint", pair(0.5, 0.25, 0.75), "search", "+50 points [+25, +75], large effect"),
+        ("throughput", pair(2.0, None, None), "search", "+2.0 Mb/s"),
+        ("throughput", pair(2.0, 1.0, None), "search", "+2.0 Mb/s"),
+        ("throughput", pair(0.0, 0.0, 0.0), "search", "no difference"),
+        ("throughput", pair(0.0, -1.0, 1.0), "search", "±0.0 Mb/s [−1.0, +1.0], large effect"),
+        ("retransmits", pair(-1500.0, None, None), "search", "−1,500 packets"),
+        ("throughput", pair(None, None, None), "search", ""),
+    ],
+)
+def test_a_difference_has_its_sign_as_seen_from_the_sender_its_interval_and_its_effect(
+    measure: str, found: Pair, of_sender: str, shown: str
+) -> None:
+    assert difference_text(BY_NAME[measure], found, of_sender) == shown
+
+
+@pytest.mark.parametrize(
+    ("measure", "found", "shown"),
+    [
+        ("throughput", pair(-1.0, -3.0, 1.0), "at most 3.0 Mb/s apart"),
+        ("throughput", pair(1.0, -1.0, 3.0), "at most 3.0 Mb/s apart"),
+        ("throughput", pair(0.0, 0.0, 0.0), "alike in every trial"),
+        ("throughput", pair(1.0, None, 2.0), "too few trials for an interval"),
+        ("throughput", pair(1.0, 0.0, None), "too few trials for an interval"),
+        ("chokepoint", pair(0.1, -0.2, 0.3), "at most 30 points apart"),
+        ("chokepoint", pair(0.0, 0.0, 0.0, pairs=30), "at most 10 points apart"),  # 1 - 0.05 ** (1 / 30)
+    ],
+)
+def test_how_far_two_senders_may_be_apart_is_the_further_end_of_the_interval(
+    measure: str, found: Pair, shown: str
+) -> None:
+    assert apart_text(BY_NAME[measure], found) == shown

@@ -1,0 +1,251 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Parts of pages made of stored runs: the matrix, its sentences, certificates, and the page of `lab kick-tires`."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from lab.base.errors import UserError
+from lab.base.format import NONE
+from lab.evaluation.compare.measures import BY_NAME, MEASURES, PRIMARY, RULE
+from lab.evaluation.compare.results import LinkResult
+from lab.judge.registry import TRUTH
+from lab.judge.stored import Stored
+from lab.report import agree, trust
+from lab.report.artifact import tires
+from lab.report.index import links, sentences
+from lab.report.matrix.matrix import Linked, Matrix, matrix
+from lab.report.matrix.published import published, ran, short_label
+from lab.report.matrix.readings import Reading
+from lab.report.paper import _plain
+from lab.tables.run_json import RunJson
+from lab.tables.stored_run import Run
+from tests.compared import SENDERS, store
+from tests.stored_run import store_run
+
+TRIALS = 2
+LABELS = {"search": "SEARCH", "cubic": "CUBIC", "cubic_plain": "plain", "bbr": "BBR"}
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> list[LinkResult]:
+    return store(tmp_path_factory.mktemp("results"), TRIALS)[1]
+
+
+@pytest.fixture(scope="module")
+def stored(found: list[LinkResult]) -> Stored:
+    assert found[0].stored
+    return found[0].stored
+
+
+@pytest.fixture(scope="module")
+def ranked(found: list[LinkResult]) -> Matrix:
+    return matrix([Linked(each) for each in found], LABELS, ["search"], lambda stored: f"{stored.name}.html")
+
+
+def reading(ranked: Matrix, cca: str, measure: str) -> Reading:
+    return ranked.rows[0].cells[cca].readings[measure]
+
+
+def test_a_row_has_a_cell_per_sender_with_a_reading_of_each_measure_that_has_a_value(ranked: Matrix) -> None:
+    row = ranked.rows[0]
+    assert list(row.cells) == list(LABELS)
+    assert (row.page, row.subject, row.trials) == ("compare-geo.html", "search", "1 to 2 of 2 trials each")
+    for cell in row.cells.values():
+        assert set(cell.readings) | set(cell.lacking) == {each.name for each in MEASURES}
+        assert set(cell.readings).isdisjoint(cell.lacking)
+        assert (cell.run, cell.page) == ("", row.page)
+    assert row.cells["search"].lacking["harm"] == "not run"
+    assert row.cells["search"].lacking["object_20000000"] == "no download was so long"
+    assert "throughput" in row.cells["search"].readings
+    assert ranked.shares == [PRIMARY, RULE]
+    assert ranked.reference == "SEARCH"
+
+
+def test_a_reading_has_value_bar_and_the_difference_from_the_subject(ranked: Matrix) -> None:
+    assert reading(ranked, "search", PRIMARY).value == "2/2"
+    assert reading(ranked, "search", PRIMARY).bar == {"early": 0.0, "chokepoint": 100.0, "late": 0.0}
+    assert reading(ranked, "search", PRIMARY).versus == ""
+    assert reading(ranked, "cubic", PRIMARY).bar == {"early": 100.0, "chokepoint": 0.0, "late": 0.0}
+    # trials 1 and 2 have 6 and 7 Mb/s; the last one of BBR is invalid
+    assert reading(ranked, "bbr", "throughput").value == "6.0 Mb/s"
+    assert reading(ranked, "cubic", "throughput").bar == {"amount": 100.0}
+    assert reading(ranked, "bbr", "throughput").bar["amount"] == pytest.approx(100 * 6 / 6.5)
+    spoken = reading(ranked, "cubic", PRIMARY).spoken
+    assert spoken.startswith("CUBIC, GEO, modelled: 0 of 2, 100 % early")
+
+
+def test_a_published_share_stands_below_the_bar_of_the_measure_that_it_is_of(ranked: Matrix) -> None:
+    theirs = reading(ranked, "cubic", RULE)
+    assert theirs.published is not None
+    assert (theirs.published.value, theirs.published_text) == (0.0, "0 %")
+    assert "paper 0 %" in theirs.small
+    assert reading(ranked, "cubic_plain", RULE).published is None
+    assert reading(ranked, "cubic_plain", RULE).published_text == NONE
+    assert reading(ranked, "cubic", "queueing").published is None
+
+
+def test_each_kind_of_link_has_a_sentence_and_the_furthest_from_the_papers_comes_first(ranked: Matrix) -> None:
+    given = sentences.sentences(ranked)
+    assert {each.kind for each in given} == {row.kind for row in ranked.rows}
+    apart = [-1 if each.apart is None else each.apart for each in given]
+    assert apart == sorted(apart, reverse=True)
+    assert [row.kind for row in sentences.in_order(ranked).rows] == [each.kind for each in given]
+    geo = next(each for each in given if each.kind == ranked.rows[0].kind)
+    assert geo.found.startswith("SEARCH leaves at the right moment in 2 of 2 trials")
+    assert geo.found.endswith(" in 0 of 2.")
+    assert "By the papers' rule, " in geo.compared
+    assert "; published: " in geo.compared
+
+
+def test_a_share_lies_as_far_from_the_published_one_as_their_difference(ranked: Matrix) -> None:
+    for row in ranked.rows:
+        for cca, cell in row.cells.items():
+            theirs, values = cell.readings[RULE].published, cell.found.values[RULE][cca]
+            known = [value for value in values if value is not None]
+            apart = sentences._apart(cell)
+            if theirs is None or not known:
+                assert apart is None
+            else:
+                assert apart == pytest.approx(abs(100 * sum(known) / len(known) - theirs.value))
+    cell = ranked.rows[0].cells["cubic"]
+    assert sentences._apart(cell) is not None
+    assert sentences._apart(replace(cell, readings={})) is None
+
+
+def test_senders_that_have_not_separated_from_the_best_are_named_as_tied(ranked: Matrix) -> None:
+    counts = {"search": (3, 3), "cubic": (0, 3), "bbr": (1, 2)}
+    text = sentences._found(ranked.rows, counts, LABELS)
+    assert text.startswith("SEARCH leaves at the right moment in 3 of 3 trials")
+    assert text.endswith(", CUBIC in 0 of 3.")
+    assert sentences._found([], {}, LABELS) == "no trial left slow start."
+    assert sentences._found([], {"cubic": (1, 3)}, LABELS) == "CUBIC leaves at the right moment in 1 of 3 trials."
+
+
+def test_the_matrix_of_all_runs_has_a_row_per_link_and_the_senders_of_search_first(found: list[LinkResult]) -> None:
+    runs = [each.stored for each in found if each.stored]
+    given = links.linked(runs, lambda stored: None)
+    assert sorted(row.found.link.profile for row in given.rows) == ["geo-viasat", "wired-clean"]
+    assert next(iter(given.senders)) == "search"
+    assert set(given.senders) == set(SENDERS)
+    assert [each.name for each in given.measures] == [
+        each.name for each in MEASURES if any(each.name in row.found.values for row in given.rows)
+    ]
+
+
+def test_the_fullest_run_of_a_link_is_ranked_and_another_fills_in_the_sender_that_it_lacks(
+    tmp_path: Path, stored: Stored
+) -> None:
+    few = Stored.of(Run(store_run(tmp_path, 1, name="few", senders=("search", "bbr"))))
+    more = Stored.of(Run(store_run(tmp_path, 2, name="more", senders=("search", "cubic"))))
+    (row,) = links.linked([few, more], lambda stored: stored.name).rows
+    assert row.page == "more"
+    assert {cca: cell.page for cca, cell in row.cells.items()} == {"search": "more", "cubic": "more", "bbr": "few"}
+    assert row.cells["bbr"].run.startswith("few, ")
+    assert links.fullness(more) == (True, 4)
+    assert links._filling([more, more, few]) == [few]
+
+
+def test_a_version_of_search_that_a_source_did_not_run_is_named() -> None:
+    assert ran("thesis, table 5.1", "cubic") is None
+    assert ran("thesis, table 5.1", "search2") is None
+    assert ran("thesis, table 5.1", "search1") == short_label("SEARCH 2.0 (x)")
+    assert ran("another paper", "search1") is None
+    assert ran("poster, figure 1", "not there") is None
+
+
+def test_the_first_published_value_of_a_sender_counts_and_a_claim_of_a_replay_does_not(tmp_path: Path) -> None:
+    run = store_run(tmp_path, 1)
+    meta: RunJson = json.loads((run / "run.json").read_text())
+    claim = {"cca": "bbr", "source": "a source", "row": "a row", "values": {"exit_s": [3.0, 0.5]}}
+    changed = {"claims": [claim | {"replayed": "search2", "values": {"exit_s": 9.0}}, claim]}
+    (run / "run.json").write_text(json.dumps(meta | {"scenario": meta["scenario"] | changed}))
+    one = Stored.of(Run(run))
+    theirs = published(one, "bbr", "exit_s")
+    assert theirs is not None
+    assert (theirs.value, theirs.source, theirs.ran) == (3.0, "a source", None)
+    theirs = published(one, "cubic", "early_pct")
+    assert theirs is not None
+    assert (theirs.value, theirs.source) == (100.0, "thesis, table 5.3")
+    assert published(one, "cubic", "exit_s") is None
+
+
+def test_the_trials_that_are_left_out_stand_with_the_checks_that_failed(stored: Stored) -> None:
+    (left_out,) = trust.invalid(stored.run.trials)
+    assert (left_out.cca, left_out.trial) == ("bbr", TRIALS)
+    assert [check["name"] for check in left_out.failed] == ["capture drops"]
+    (check,) = trust.checks(stored.run.trials)
+    assert (check.name, check.requested, check.measured) == ("capture drops", "0", "0 to 7")
+    assert (check.unit, check.tolerance, check.passed, check.trials) == ("packets", "0", 7, 8)
+
+
+def test_a_range_of_values_is_from_the_smallest_to_the_largest_or_lists_what_is_no_number() -> None:
+    assert trust._range([3, None, 1.5]) == "1.5 to 3"
+    assert trust._range([2, 2.0]) == "2"
+    assert trust._range(["b", "a", "b", None]) == "a, b"
+    assert trust._range([True, 1]) == "1, True"
+    assert trust._range([None]) == ""
+
+
+def test_a_valid_trial_whose_loss_no_drop_explains_is_named_once() -> None:
+    rows = [("a", 1, True, False), ("a", 1, True, False), ("b", 2, False, False), ("c", 3, True, True)]
+    outcomes = pl.DataFrame(rows, schema=["cca", "trial", "valid", "loss_agrees"], orient="row")
+    assert trust.loss_disagreements(outcomes) == ["a-001"]
+
+
+def test_kick_tires_shows_what_the_only_trial_gave(tmp_path: Path) -> None:
+    run = store_run(tmp_path, 1, senders=("search",))
+    meta: RunJson = json.loads((run / "run.json").read_text())
+    (run / "run.json").write_text(json.dumps(meta | {"scenario": meta["scenario"] | {"heuristic": TRUTH}}))
+    shown = tires.row(Stored.of(Run(run)))
+    link, sender, exit_s, kind, mbps, certificate = shown.cells
+    assert (link, kind, mbps, certificate) == ("geo", "chokepoint", "6.0", "valid")
+    assert (shown.title, shown.valid) == ("A link in theory", True)
+    assert float(exit_s) > 0
+    assert shown.line.split() == (
+        f"geo {sender} leaves slow start after {exit_s} s (chokepoint), 6.0 Mb/s; certificate valid".split()
+    )
+
+
+def test_the_places_agree_where_their_trials_do(stored: Stored) -> None:
+    first = agree.PlaceRun(agree.FIRST, "Linux 6.12", agree.judged_by(stored.run, TRUTH))
+    faster = first.outcomes.with_columns(pl.col("throughput_mbps") * 1.5)
+    table = agree.table([first, agree.PlaceRun("host/netns", "Linux 6.1", faster)])
+    assert table.notes == ("Linux 6.12: virtual/netns.", "Linux 6.1: host/netns.")
+    group = next(group for group in table.groups if group.label == "bbr")
+    ours, theirs = (row.cells for row in group.rows)
+    assert (ours[0], theirs[0]) == ("virtual/netns", "host/netns")
+    assert (ours[1], theirs[1]) == ("1 of 2", "1 of 2")
+    assert (ours[-1], theirs[-1]) == ("6.0", "9.0\n+50.0 %")
+    assert theirs[3].endswith("\n+0.0 %") or theirs[3] == NONE
+
+
+def test_without_a_run_of_the_virtual_kernel_there_is_nothing_to_agree_with(tmp_path: Path) -> None:
+    run = store_run(tmp_path, 1)
+    assert [each.path for each in agree.latest(run.parent)] == [run]
+    meta: RunJson = json.loads((run / "run.json").read_text())
+    (run / "run.json").write_text(json.dumps(meta | {"backend": "host"}))
+    with pytest.raises(UserError, match="must hold a complete run of virtual/netns"):
+        agree.latest(run.parent)
+
+
+def test_a_recording_gives_its_file_a_plain_name(tmp_path: Path) -> None:
+    file = tmp_path / "a b.csv"
+    file.touch()
+    assert _plain(str(file)) == "a-b.csv"
+    assert _plain("geo_viasat-1.5/input") == "geo_viasat-1.5-input"
+    assert _plain("..a*") == "a"
+
+
+def test_the_subject_of_a_row_is_the_first_sender_that_its_run_has(found: list[LinkResult]) -> None:
+    given = matrix([Linked(found[0])], {"none": "None", "bbr": "BBR", "search": "SEARCH"}, [], lambda stored: None)
+    (row,) = given.rows
+    assert (row.subject, list(row.cells)) == ("bbr", ["bbr", "search"])
+    assert given.reference == "BBR"
+    empty = LinkResult(found[0].link, None, {}, {}, {})
+    (without,) = matrix([Linked(empty)], LABELS, ["search"], lambda stored: "page").rows
+    assert (without.page, without.trials, without.cells) == (None, "no trial has a result", {})
+    assert BY_NAME[PRIMARY].binary
