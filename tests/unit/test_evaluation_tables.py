@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the tables of the evaluation hold, on rows whose answer is known: rules against the truth, pairs, ranks, looks."""
+"""The evaluation on rows whose answer is known: rules against the truth, pairs of senders, and when one looks."""
 
 from dataclasses import replace
 from pathlib import Path

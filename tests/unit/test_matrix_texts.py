@@ -52,14 +52,19 @@ def test_a_sender_leads_where_nobody_is_ahead_and_somebody_is_behind() -> None:
     ("measure", "found", "of_sender", "shown"),
     [
         ("throughput", pair(2.0, 1.0, 3.0), "search", "+2.0 Mb/s [+1.0, +3.0], large effect"),
-        ("throughput", pair(2.0, 1.0, 3.0, 0.2), "cubic", "−2.0 Mb/s [−3.0, −1.0], small effect"),
-        ("throughput", pair(0.25, -0.5, 1.0), "search", "+0.25 Mb/s [−0.50, +1.00], large effect"),
+        (
+            "throughput",
+            pair(2.0, 1.0, 3.0, 0.2),
+            "cubic",
+            "\N{MINUS SIGN}2.0 Mb/s [\N{MINUS SIGN}3.0, \N{MINUS SIGN}1.0], small effect",
+        ),
+        ("throughput", pair(0.25, -0.5, 1.0), "search", "+0.25 Mb/s [\N{MINUS SIGN}0.50, +1.00], large effect"),
         ("chokepoint", pair(0.5, 0.25, 0.75), "search", "+50 points [+25, +75], large effect"),
         ("throughput", pair(2.0, None, None), "search", "+2.0 Mb/s"),
         ("throughput", pair(2.0, 1.0, None), "search", "+2.0 Mb/s"),
         ("throughput", pair(0.0, 0.0, 0.0), "search", "no difference"),
-        ("throughput", pair(0.0, -1.0, 1.0), "search", "±0.0 Mb/s [−1.0, +1.0], large effect"),
-        ("retransmits", pair(-1500.0, None, None), "search", "−1,500 packets"),
+        ("throughput", pair(0.0, -1.0, 1.0), "search", "±0.0 Mb/s [\N{MINUS SIGN}1.0, +1.0], large effect"),
+        ("retransmits", pair(-1500.0, None, None), "search", "\N{MINUS SIGN}1,500 packets"),
         ("throughput", pair(None, None, None), "search", ""),
     ],
 )

@@ -10,7 +10,7 @@ import pytest
 
 from lab.base.errors import UserError
 from lab.base.format import NONE
-from lab.evaluation.compare.measures import BY_NAME, MEASURES, PRIMARY, RULE
+from lab.evaluation.compare.measures import MEASURES, PRIMARY, RULE
 from lab.evaluation.compare.results import LinkResult
 from lab.judge.registry import TRUTH
 from lab.judge.stored import Stored
@@ -44,6 +44,10 @@ def stored(found: list[LinkResult]) -> Stored:
 @pytest.fixture(scope="module")
 def ranked(found: list[LinkResult]) -> Matrix:
     return matrix([Linked(each) for each in found], LABELS, ["search"], lambda stored: f"{stored.name}.html")
+
+
+def nowhere(_: Stored) -> None:
+    """The page of a run that has none."""
 
 
 def reading(ranked: Matrix, cca: str, measure: str) -> Reading:
@@ -127,7 +131,7 @@ def test_senders_that_have_not_separated_from_the_best_are_named_as_tied(ranked:
 
 def test_the_matrix_of_all_runs_has_a_row_per_link_and_the_senders_of_search_first(found: list[LinkResult]) -> None:
     runs = [each.stored for each in found if each.stored]
-    given = links.linked(runs, lambda stored: None)
+    given = links.linked(runs, nowhere)
     assert sorted(row.found.link.profile for row in given.rows) == ["geo-viasat", "wired-clean"]
     assert next(iter(given.senders)) == "search"
     assert set(given.senders) == set(SENDERS)
@@ -136,9 +140,7 @@ def test_the_matrix_of_all_runs_has_a_row_per_link_and_the_senders_of_search_fir
     ]
 
 
-def test_the_fullest_run_of_a_link_is_ranked_and_another_fills_in_the_sender_that_it_lacks(
-    tmp_path: Path, stored: Stored
-) -> None:
+def test_the_fullest_run_of_a_link_is_ranked_and_another_fills_in_the_sender_that_it_lacks(tmp_path: Path) -> None:
     few = Stored.of(Run(store_run(tmp_path, 1, name="few", senders=("search", "bbr"))))
     more = Stored.of(Run(store_run(tmp_path, 2, name="more", senders=("search", "cubic"))))
     (row,) = links.linked([few, more], lambda stored: stored.name).rows
@@ -241,11 +243,10 @@ def test_a_recording_gives_its_file_a_plain_name(tmp_path: Path) -> None:
 
 
 def test_the_subject_of_a_row_is_the_first_sender_that_its_run_has(found: list[LinkResult]) -> None:
-    given = matrix([Linked(found[0])], {"none": "None", "bbr": "BBR", "search": "SEARCH"}, [], lambda stored: None)
+    given = matrix([Linked(found[0])], {"none": "None", "bbr": "BBR", "search": "SEARCH"}, [], nowhere)
     (row,) = given.rows
     assert (row.subject, list(row.cells)) == ("bbr", ["bbr", "search"])
     assert given.reference == "BBR"
     empty = LinkResult(found[0].link, None, {}, {}, {})
-    (without,) = matrix([Linked(empty)], LABELS, ["search"], lambda stored: "page").rows
+    (without,) = matrix([Linked(empty)], LABELS, ["search"], nowhere).rows
     assert (without.page, without.trials, without.cells) == (None, "no trial has a result", {})
-    assert BY_NAME[PRIMARY].binary
