@@ -10,7 +10,7 @@ import pytest
 from lab.base.stats import share_pct, wilson_pct
 from lab.evaluation import senders, write
 from lab.evaluation.compare import sequential
-from lab.evaluation.compare.measures import BY_NAME
+from lab.evaluation.compare.measures import BY_NAME, Values
 from lab.evaluation.compare.results import LinkResult, _unranked, digest_of
 from lab.evaluation.compare.sequential import FIRST_SHARE, STEP, Looks, first_look, looks, one_look, rejects
 from lab.evaluation.rules import scores
@@ -102,8 +102,11 @@ def test_a_mean_is_of_a_senders_valid_trials(stored: Stored) -> None:
     search, bbr = rows["search", "throughput_mbps"], rows["bbr", "throughput_mbps"]
     assert (search["trials"], search["mean"], search["median"]) == (2, 6.5, 6.5)
     assert search["sd"] == pytest.approx(0.5**0.5)
-    assert search["mean_lo"] <= 6.5 <= search["mean_hi"]
-    assert search["median_lo"] <= 6.5 <= search["median_hi"]
+    for name in ("mean", "median"):
+        lo, hi = search[f"{name}_lo"], search[f"{name}_hi"]
+        assert isinstance(lo, float)
+        assert isinstance(hi, float)
+        assert lo <= 6.5 <= hi
     assert (bbr["trials"], bbr["mean"], bbr["sd"]) == (1, 6.0, None)
 
 
@@ -153,11 +156,12 @@ def test_what_a_look_has_spent_later_looks_cannot_spend_again() -> None:
 
 
 def test_senders_of_few_trials_have_no_rank_and_the_reason_says_how_many_are_needed(stored: Stored) -> None:
-    measure, found = BY_NAME["throughput"], {"search": [1.0], "cubic": [1.0], "bbr": [1.0]}
+    measure = BY_NAME["throughput"]
+    found: Values = {"search": [1.0], "cubic": [1.0], "bbr": [1.0]}
     plan = one_look(TRIALS)
     assert _unranked(stored, {"search": [1.0]}, measure, plan) == "one sender: no rank"
-    assert _unranked(stored, {**found}, measure, plan) == "no rank: 7 trials needed"
-    assert _unranked(stored, {**found}, measure, one_look(4)) == "unfinished: no rank yet"
+    assert _unranked(stored, found, measure, plan) == "no rank: 7 trials needed"
+    assert _unranked(stored, found, measure, one_look(4)) == "unfinished: no rank yet"
     assert _unranked(stored, {"search": [1.0], "cubic": [1.0]}, measure, plan) == "no rank: 6 trials needed"
 
 
