@@ -10,14 +10,14 @@ import pytest
 
 from lab.base.errors import UserError
 from lab.base.format import NONE
-from lab.evaluation.compare.measures import MEASURES, PRIMARY, RULE
+from lab.evaluation.compare.measures import BY_NAME, MEASURES, PRIMARY, RULE
 from lab.evaluation.compare.results import LinkResult
 from lab.judge.registry import TRUTH
 from lab.judge.stored import Stored
 from lab.report import agree, trust
 from lab.report.artifact import tires
 from lab.report.index import links, sentences
-from lab.report.matrix.matrix import Linked, Matrix, matrix
+from lab.report.matrix.matrix import Linked, Matrix, _lacking, matrix
 from lab.report.matrix.published import published, ran, short_label
 from lab.report.matrix.readings import Reading
 from lab.report.paper import _plain
@@ -250,3 +250,9 @@ def test_the_subject_of_a_row_is_the_first_sender_that_its_run_has(found: list[L
     empty = LinkResult(found[0].link, None, {}, {}, {})
     (without,) = matrix([Linked(empty)], LABELS, ["search"], nowhere).rows
     assert (without.page, without.trials, without.cells) == (None, "no trial has a result", {})
+
+
+def test_on_a_shared_link_only_harm_is_measured(found: list[LinkResult]) -> None:
+    shared = replace(found[0], link=replace(found[0].link, rival="cubic"))
+    assert _lacking(shared, BY_NAME["throughput"], "search") == "here only harm is measured"
+    assert _lacking(found[0], BY_NAME["harm"], "search") == "not run"
