@@ -1,18 +1,26 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A capture of QUIC and the client's log of it become the packets of a download: each datagram in its place."""
 
+import shutil
 import struct
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
+import pyarrow as pa
 import pytest
 
 from lab.base.errors import UserError
-from lab.node.plan import FlowPlan
+from lab.node.plan import FlowPlan, Plan
+from lab.runs.trial import STORED, run_trial
+from lab.schema.cca import load_quic
+from lab.tables.digests import SUMS
 from lab.tables.packets import ACK, SYN
-from lab.tables.quic import Ends
+from lab.tables.quic import QLOGS, Ends
 from tests.unit.test_pcapng import SECTION, interface, packet, written
 from tests.unit.test_quic_tables import event
+from tests.unit.test_trial_stored import DRAFT, PLAN, Recorded, job
 
 PORT, CLIENT_PORT = 5201, 40000
 HEADERS_BYTES = 14 + 20 + 8  # Ethernet, IPv4, UDP
@@ -48,6 +56,12 @@ def frame(from_server: bool, payload_bytes: int, protocol: int = 17) -> tuple[by
 
 @pytest.fixture
 def ends(tmp_path: Path) -> Ends:
+    folder = tmp_path / "recorded"
+    folder.mkdir()
+    return recorded(folder)
+
+
+def recorded(tmp_path: Path) -> Ends:
     other = packet(BEGUN_US - 9, *frame(True, 500, protocol=6))  # TCP of the same port
     datagrams = [packet(BEGUN_US + t_us, *frame(*what)) for t_us, *what in cast(Any, DATAGRAMS)]
     written(tmp_path, SECTION, interface(), other, *datagrams).rename(tmp_path / "client.pcapng")
@@ -78,6 +92,49 @@ def test_each_datagram_has_its_place_in_the_stream_and_in_time(ends: Ends) -> No
     assert packets["tsval"].to_list() == [None, 10, 11, None, 12, None]
     assert packets["flags"].to_list() == [SYN, SYN | ACK, ACK, ACK, ACK, ACK]
     assert packets["tsecr"].null_count() == packets["window_bytes"].null_count() == packets.height
+
+
+@dataclass(frozen=True)
+class OverQuic(Recorded):
+    """A backend of which every trial has the recorded link and this download."""
+
+    folder: Path = DRAFT
+    own_modules: Mapping[str, Path] = field(default_factory=dict)
+
+    def adapt(self, plan: Plan) -> Plan:
+        requested = [{**plan["flows"][0], **FLOW, "duration_s": 1}]
+        whole: Plan = {**PLAN, "work": "quic", "flows": requested}  # type: ignore[typeddict-item]
+        return whole
+
+    def run_plan(self, plan: Plan, folder: Path) -> None:
+        super().run_plan(plan, folder)
+        for name in ("client.pcapng", "client.rows", "server.rows", "server.qlog", "client.qlog"):
+            shutil.copy(self.folder / name, folder)
+
+
+def test_a_trial_over_quic_is_stored_with_the_qlogs_of_both_ends(ends: Ends, tmp_path: Path) -> None:
+    program = tmp_path / "program"
+    program.write_text("the program")
+    sender = load_quic()["search_quic"].model_copy(update={"module_digest": "of the program"})
+    plain = job(tmp_path, OverQuic(folder=ends.folder, own_modules={"of the program": program}))
+    experiment = replace(plain.experiment, ccas={"search_quic": sender})
+    trial = replace(plain, experiment=experiment, cca="search_quic")
+    meta = run_trial(trial)
+    assert {path.name for path in trial.folder.iterdir()} == {*STORED, "client.pcapng.zst", *QLOGS, SUMS}
+    with pa.input_stream(str(trial.folder / "server.qlog.zst"), compression="zstd") as kept:
+        assert kept.read() == (ends.folder / "server.qlog").read_bytes()
+    (flow,) = meta["flows"]
+    assert (flow["cca"], flow["bytes"], flow["retransmits_pkts"]) == ("search_quic", 2900, 0)
+    names = {check["name"]: check["ok"] for check in meta["certificate"]["checks"]}
+    assert names["datagrams that capture and client recorded differently"]
+    assert names["largest UDP datagram (no segmentation offload, no MTU discovery)"]
+    assert "largest data segment" not in names
+
+
+def test_a_trial_over_quic_without_its_capture_keeps_no_qlog(ends: Ends, tmp_path: Path) -> None:
+    trial = replace(job(tmp_path, OverQuic(folder=ends.folder)), keep_capture=False)
+    run_trial(trial)
+    assert {path.name for path in trial.folder.iterdir()} == {*STORED, SUMS}
 
 
 def test_a_log_that_misses_a_captured_datagram_or_has_another_size_differs(ends: Ends) -> None:
