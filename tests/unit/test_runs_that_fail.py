@@ -101,7 +101,12 @@ def test_a_run_of_which_some_trials_are_not_wanted_stays_unfinished(results: Pat
     """`lab run --only` of one sender."""
     watched = Watched()
     executed = execute(
-        [small()], find_run.none, site, RunOptions(workers=1), watched, lambda job: job.cca == "cubic" and job.number < 2
+        [small()],
+        find_run.none,
+        site,
+        RunOptions(workers=1),
+        watched,
+        lambda job: job.cca == "cubic" and job.number < 2,
     )
     (done,) = executed.runs
     assert [job.folder.name for job in watched.begun] == ["cubic-001"]
