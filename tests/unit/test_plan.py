@@ -10,10 +10,11 @@ import pytest
 
 from lab.base.errors import UserError
 from lab.links.profile import Profile
+from lab.links.tc_alone import NETEM
 from lab.node.plan import Plan
 from lab.runs.experiment import load_experiment
 from lab.runs.idle_path import PROBE_FRAME_BYTES
-from lab.runs.plan import draw, make_plan, trial_seed
+from lab.runs.plan import draw, make_plan, needed_modules, trial_seed
 from lab.schema.cca import load_ccas
 from tests.conftest import SMALL, experiment_on
 
@@ -136,6 +137,32 @@ def test_a_published_figure_may_be_of_a_sender_of_ones_own(tmp_path: Path) -> No
     assert load_experiment(str(file), senders={"mine": mine}).ccas == {"mine": mine}
     with pytest.raises(UserError, match=r"published\.cca=mine: must be a known sender"):
         load_experiment(str(file), {"ccas": ["cubic"]})
+
+
+def test_a_real_machine_needs_the_modules_of_the_senders_of_the_links_qdiscs_and_of_what_watches() -> None:
+    experiment = experiment_on(SMALL, "search", "bbr", "cubic")
+    watching, qdiscs = ["qdisc_sampler", "tcp_slow_start_watch"], ["sch_netem", "sch_tbf"]
+    senders = ["tcp_bbr", "tcp_search"]
+    assert needed_modules(experiment) == sorted([*watching, *qdiscs, *senders, "sch_replay", "sch_delay_line"])
+    assert needed_modules(replace(experiment, shaper=NETEM)) == sorted([*watching, *qdiscs, *senders])
+    own = CCAS["search"].model_copy(update={"module_digest": "d", "depends": ["tcp_slow_start"]})
+    mixed = replace(experiment, ccas={"search": own}, shaper=NETEM)
+    assert needed_modules(mixed) == sorted([*watching, *qdiscs, "tcp_slow_start"])
+    modules = make_plan(mixed, own, draw(mixed, 1))["modules"]
+    assert modules[:2] == [
+        {"name": "tcp_slow_start", "params": {}},
+        {"name": "tcp_search", "params": own.params, "file": "own/tcp_search.ko"},
+    ]
+
+
+def test_two_senders_without_an_exit_event_are_watched_by_one_module() -> None:
+    pair = load_experiment("compete-bbr")
+    assert pair.rival
+    modules = make_plan(pair, CCAS["cubic"], draw(pair, 1))["modules"]
+    watched = [module["params"] for module in modules if module["name"] == "tcp_slow_start_watch"]
+    assert watched == [{"algorithms": f"cubic,{pair.rival.algorithm}"}]
+    twice = make_plan(replace(pair, rival=CCAS["cubic"]), CCAS["cubic"], draw(pair, 1))["modules"]
+    assert twice[0]["params"] == {"algorithms": "cubic"}
 
 
 def test_a_senders_own_settings_replace_the_labs() -> None:
