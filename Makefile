@@ -26,7 +26,7 @@ test test-fast test-sanitize test-hostile mutants lint lint-ansible lock docs no
 experiment: setup ; @$(lab) run $(experiment) $(options)
 # test: everything. test-fast: what needs no kernel, no browser and no whole command, with a tenth of the fuzzing.
 test: setup lint ; @scripts/setup-tests && $(lab) kernel build && scripts/python -m pytest --strict-skips -n auto --dist loadfile
-test-fast: setup ; @scripts/setup-tests fast && LAB_TEST_FAST=1 scripts/python -m pytest --strict-skips -n auto --dist loadfile tests/unit
+test-fast: setup ; @scripts/setup-tests fast && LAB_TEST_FAST=1 PYTHONDONTWRITEBYTECODE= scripts/python -m pytest --strict-skips -n auto --dist loadfile tests/unit
 test-sanitize: setup ; @$(lab) kernel build --sanitize && LAB_TEST_KERNEL=sanitize scripts/python -m pytest --strict-skips -n auto --dist loadfile $(sanitized) && scripts/python -m pytest --strict-skips -n auto tests/kernel/test_own_module.py
 # test-hostile: fuzzing of every reader, under 10 minutes; EXAMPLES=1000000 is the long form, SEED=... repeats one.
 test-hostile: setup ; @scripts/python -m tests.hostile $(EXAMPLES) $(SEED)
@@ -59,7 +59,8 @@ bench-course: setup ; @$(lab) kernel build && scripts/python -m lab.bench.course
 bench-course-start: setup ; @$(lab) kernel build && scripts/python -m lab.bench.course_start
 bench-senders: setup ; @scripts/python -m lab.bench.senders
 bench-versions: setup ; @scripts/python -m lab.bench.versions $(BENCH)
-bench-kernels: setup ; @scripts/python -m lab.bench.kernels
+# bench-kernels: where CUBIC's HyStart leaves on each kernel of Debian; BENCH="6.12": on these alone
+bench-kernels: setup ; @scripts/python -m lab.bench.kernels $(BENCH)
 # bench-same-exit: core, modules, QUIC and BPF on the same recorded ACKs; a stock kernel in QEMU
 bench-same-exit: setup-vm ; @$(lab) kernel build && scripts/python -m lab.bench.same_exit $(BENCH)
 bench-replay: setup ; @scripts/python -m lab.bench.replay $(BENCH)

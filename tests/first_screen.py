@@ -40,8 +40,8 @@ Artefacts.into(out_dir).figure("one", "thesis, figure 0.0", drawing)
 """
 
 
-def example(results: Path, trials: int = 2) -> Path:
-    """Store a run per link and make the page with one chapter; the runs' own pages are empty."""
+def example(results: Path, trials: int = 2, chapter: str = CHAPTER) -> Path:
+    """Store a run per link and make the page with one chapter, or with none; the runs' own pages are empty."""
     for profile, (title, link) in LINKS.items():
         run = store_run(results, trials, name=f"example-{profile}", link=link, senders=SENDERS)
         change(run, scenario={"profile": profile, "published": _published(profile)}, profile={"title": title})
@@ -51,7 +51,8 @@ def example(results: Path, trials: int = 2) -> Path:
         (run / "report.html").write_text("<!doctype html><title>The run's own page</title>")
     notebooks = results / "example"
     notebooks.mkdir()
-    (notebooks / "01-chapter.py").write_text(CHAPTER)
+    if chapter:
+        (notebooks / "01-chapter.py").write_text(chapter)
     return write_index(results, None, notebooks)
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A small run as the lab stores it, made of modelled downloads: for tests of what reads stored runs."""
 
+import io
 import json
 from functools import cache
 from pathlib import Path
@@ -79,11 +80,10 @@ def store_run(
 def _store_trial(folder: Path, cca: str, number: int, path: model.Path, valid: bool, library: Path | None) -> None:
     folder.mkdir(parents=True)
     tables, drops_pkts = _modelled(path)
-    tables = dict(tables)
+    for name, content in _files(path).items():
+        (folder / name).write_bytes(content)
     if cca == "search" and library is not None:
-        tables["bins"] = _bins(library, tables)
-    for name, table in tables.items():
-        table.write_parquet(folder / f"{name}.parquet")
+        _bins(library, tables).write_parquet(folder / "bins.parquet")
     (folder / "trial.json").write_text(json.dumps(_trial(cca, number, path, valid, drops_pkts)))
 
 
@@ -92,6 +92,17 @@ def _modelled(path: model.Path) -> tuple[dict[str, pl.DataFrame], int]:
     """Model a download once per process; its tables, and how many packets were dropped."""
     download = model.download(path)
     return download.tables(), len(download.drops_s)
+
+
+@cache
+def _files(path: model.Path) -> dict[str, bytes]:
+    """Return the files of a modelled download's tables: many trials of the tests are the same download."""
+    files = {}
+    for name, table in _modelled(path)[0].items():
+        content = io.BytesIO()
+        table.write_parquet(content)
+        files[f"{name}.parquet"] = content.getvalue()
+    return files
 
 
 def _bins(library: Path, tables: dict[str, pl.DataFrame]) -> pl.DataFrame:

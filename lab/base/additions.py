@@ -40,4 +40,5 @@ def load_addition(file: Path) -> ModuleType:
 
 
 def _python_files(folder: Path) -> dict[str, Path]:
-    return {file.stem: file.resolve() for file in sorted(folder.glob("*.py")) if not file.stem.startswith("_")}
+    files = sorted(folder.resolve().glob("*.py"))
+    return {file.stem: file for file in files if not file.stem.startswith("_")}

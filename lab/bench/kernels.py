@@ -1,20 +1,23 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Measure where CUBIC with HyStart leaves slow start on each kernel that Debian packages.
 
-`python -m lab.bench.kernels` prints a table and writes results/bench/kernels.json.
+`python -m lab.bench.kernels [VERSION...]` prints a table and writes results/bench/kernels.json.
 """
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from lab.backends.virtual import Virtual
+from lab.base.errors import UserError
 from lab.base.scratch import scratch_folder
 from lab.bench import measured
 from lab.bench.measured import Figure
 from lab.images import image
 from lab.images.image import Image
 from lab.kernel import build
+from lab.kernel.build import Kernel
 from lab.kernel.recipe import DEBIAN, Recipe
 from lab.links.profile import Profile, load_profile
 from lab.runs.experiment import Experiment
@@ -56,13 +59,17 @@ LINKS = {
 }
 
 
-def cubic_exits(versions: list[str], folder: Path, world: Image) -> list[Row]:
-    """Run one trial on each kernel and link; return one row per trial."""
+def build_all(versions: list[str]) -> dict[str, Kernel]:
+    """Return the kernel of each version, built where the cache lacks it."""
+    return {version: build.ensure(Recipe(version)) for version in versions}
+
+
+def cubic_exits(kernels: dict[str, Kernel], folder: Path, world: Image) -> list[Row]:
+    """Run one trial on each link and kernel; return one row per trial."""
     rows = []
-    for version in versions:
-        kernel = build.ensure(Recipe(version))
-        for number, (name, link) in enumerate(LINKS.items()):
-            experiment = _experiment(link.profile)
+    for number, (name, link) in enumerate(LINKS.items()):
+        experiment = _experiment(link.profile)
+        for version, kernel in kernels.items():
             job = Job(experiment, "cubic", 1, folder / f"{version}-{number}", Virtual(kernel, world))
             run_trial(job)
             rows.append({"kernel": version, "link": name} | _exit(Trial(job.folder)) | {"bdp_pkts": link.bdp_pkts})
@@ -94,15 +101,32 @@ def _cell(value: Any) -> str:
 
 
 def figures(rows: list[Row]) -> Iterator[Figure]:
-    """Give the moment and the window of each exit."""
+    """Give the moment, the window and the cause of each exit."""
     for row in rows:
         called = f"{row['link']} (BDP {row['bdp_pkts']} packets), Linux {row['kernel']}: exit"
         yield {"name": called, "value": row["t_s"], "unit": "s"}
         yield {"name": f"{called}, cwnd", "value": row["cwnd_pkts"], "unit": "packets"}
+        yield {"name": f"{called}, cause", "value": row["cause"], "unit": ""}
+
+
+def details(kernels: dict[str, Kernel]) -> dict[str, str]:
+    """Name what was measured, and of which packages each kernel was built."""
+    sources = ", ".join(kernel.described["kernel_source"] for kernel in kernels.values())
+    return {"title": "Where CUBIC with HyStart leaves slow start, by kernel", "note": f"Built of {sources}."}
+
+
+def main(versions: list[str]) -> None:
+    """Build, measure and store; a kernel that cannot be built is one line, before anything is measured."""
+    kernels = build_all(versions)
+    with scratch_folder() as folder:
+        rows = cubic_exits(kernels, folder, image.ensure("world"))
+    print(shown(rows))
+    print(measured.store("kernels", "make bench-kernels", list(figures(rows)), details(kernels)))
 
 
 if __name__ == "__main__":
-    with scratch_folder() as scratch:
-        exits = cubic_exits(DEBIAN, scratch, image.ensure("world"))
-        print(shown(exits))
-        measured.store("kernels", "make bench-kernels", list(figures(exits)))
+    try:
+        main(sys.argv[1:] or DEBIAN)
+    except UserError as error:
+        print(error, file=sys.stderr)
+        sys.exit(2)

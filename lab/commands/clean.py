@@ -10,7 +10,7 @@ from lab.backends.real import leftovers as real_leftovers
 from lab.base import paths, scratch
 from lab.base.cache import DONE, held, is_cache, is_ours, lock_of, use_lock_of
 from lab.base.errors import UserError
-from lab.runs.run_folder import LOCK, clear_drafts
+from lab.runs.drafts import LOCK, clear_drafts
 
 PILES = ("guest-code", "modules")  # a new one for each change of the code
 KEPT = 5  # newest of each pile: several checkouts may share a cache

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 
@@ -23,11 +24,13 @@ from lab.evaluation.compare.measures import PRIMARY, measure_of, primary_of
 from lab.evaluation.compare.results import results
 from lab.evaluation.compare.sequential import ALPHA
 from lab.kernel.recipe import Recipe
-from lab.report.compare.write import Written, write, write_reports
 from lab.runs.link_kinds import COMMAND_LINE, Link, links
 from lab.runs.options import RunOptions
 from lab.runs.recordings import unfetched
 from lab.schema.cca import Cca
+
+if TYPE_CHECKING:
+    from lab.report.compare.write import Written
 
 
 @dataclass(frozen=True)
@@ -100,8 +103,10 @@ def fetched(comparison: Comparison, console: Console) -> Comparison:
     return replace(comparison, links=kept)
 
 
-def compare(comparison: Comparison, course: Course, site: Site, options: RunOptions, console: Console) -> Written:
+def compare(comparison: Comparison, course: Course, site: Site, options: RunOptions, console: Console) -> "Written":
     """Run the campaign, write its page, and print the ranks; a link or a trial that fails does not stop the others."""
+    from lab.report.compare.write import write, write_reports  # drawing loads slowly: not for a refusal
+
     request = record.requested(comparison, course.measure)
     folder = record.resumed(request) if course.resume else None
     _announce(comparison, course, options, site.backend.kind == "virtual", console)
@@ -174,7 +179,7 @@ def _announce(comparison: Comparison, course: Course, options: RunOptions, virtu
     _line(console, f"about {takes[0] if first == most else f'{takes[0]} to {takes[1]}'} min{budget}")
 
 
-def _conclude(state: State, folder: Path, course: Course, written: Written, console: Console) -> None:
+def _conclude(state: State, folder: Path, course: Course, written: "Written", console: Console) -> None:
     """Print the ranks, what failed, and where the page lies."""
     console.print(written.shown(console.width))
     for name, reason in state.failures.items():

@@ -17,7 +17,6 @@ from lab.evaluation.write import MAPPED, NO_REPLAY, keep, write_all
 from lab.judge.stored import first_stored, without_digests
 from lab.kernel.build import find
 from lab.kernel.recipe import Recipe
-from lab.report.index.write import write_index
 from lab.runs.options import RunOptions
 
 
@@ -29,8 +28,7 @@ def evaluate(console: Console, faults: list[str], with_page: bool = False) -> No
     if not kernel:
         console.print(NO_REPLAY)
     if with_page:
-        index = write_index(paths.results(), kernel.replay_library if kernel else None)
-        console.print(f"page      {index}", soft_wrap=True, markup=False)
+        _write_page(paths.results(), kernel.replay_library if kernel else None, console)
     for line in (*without_digests(paths.results()), *faults, *unread):
         console.print(line, soft_wrap=True, markup=False)
     if faults or unread:
@@ -46,6 +44,12 @@ def page(results: Path, console: Console) -> None:
         console.print(f"tables    {folder}", soft_wrap=True, markup=False)
         if not kernel:
             console.print(NO_REPLAY)
+    _write_page(results, library, console)
+
+
+def _write_page(results: Path, library: Path | None, console: Console) -> None:
+    from lab.report.index.write import write_index  # here: a command that is refused need not load what draws
+
     console.print(f"page      {write_index(results, library)}", soft_wrap=True, markup=False)
 
 

@@ -6,13 +6,14 @@ from pathlib import Path
 from rich.console import Console
 
 from lab.kernel.build import Kernel
-from lab.report.text import shown
-from lab.report.write import write_report
 from lab.tables.stored_run import Run
 
 
 def report(folder: Path, kernel: Kernel | None, console: Console) -> None:
     """Write every form of a run's report, and show the table; without a kernel some figures cannot be drawn."""
+    from lab.report.text import shown  # here: what refuses a run need not load what draws it, which takes half a second
+    from lab.report.write import write_report
+
     written = write_report(folder, kernel.replay_library if kernel else None)
     console.print(shown(written.headline, written.tables, console.width))
     if written.unnoticed:

@@ -17,7 +17,7 @@ def list_() -> None:
 
     Example: `lab senders list`
     """
-    from lab.commands.visitors import listing
+    from lab.commands.visitor_files import listing
 
     console.print("\n".join(listing()), soft_wrap=True, markup=False)
 
@@ -34,7 +34,7 @@ def fetch(
 
     Example: `lab senders fetch pcc_vivace`
     """
-    from lab.commands.visitors import fetched
+    from lab.commands.visitor_files import fetched
     from lab.traces.candidates import Mirror
 
     for line in fetched(names or [], everything, Mirror(mirror) if mirror else None):

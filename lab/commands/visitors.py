@@ -2,7 +2,7 @@
 """Visitors in a comparison: found by name, built for the virtual kernel, and smoke-tested before any trial."""
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from rich.console import Console
@@ -16,9 +16,7 @@ from lab.kernel.own.build import OwnModule, build_own
 from lab.kernel.own.diagnostics import BuildError
 from lab.kernel.own.source import OwnSource
 from lab.kernel.own.tree import Tree
-from lab.kernel.quic import crates
 from lab.kernel.recipe import VERSIONS, Recipe
-from lab.kernel.visitors.fetch import chosen, fetch, is_fetched
 from lab.kernel.visitors.source import require_edits, require_runnable, visitor_recipe, visitor_source
 from lab.runs.experiment import Experiment
 from lab.runs.own.senders import module_files
@@ -26,7 +24,6 @@ from lab.runs.own.smoke import SmokeTest
 from lab.runs.own.visitors import as_built, require_algorithm
 from lab.schema.cca import Cca
 from lab.schema.visitor import Visitor, load_visitors, visitor_senders
-from lab.traces.candidates import Mirror
 
 
 @dataclass(frozen=True)
@@ -131,25 +128,3 @@ def _built(source: OwnSource, tree: Tree, console: Console) -> OwnModule:
 def _print_lines(console: Console, lines: Iterable[str]) -> None:
     for line in lines:
         console.print(line, soft_wrap=True, markup=False)
-
-
-def fetched(names: Sequence[str], everything: bool, mirror: Mirror | None) -> Iterator[str]:
-    """Fetch visitors, and the crates of the senders over QUIC where they are named; yield what was fetched."""
-    if crates.NAME in names:
-        yield f"{crates.NAME}: the crates of lab/kernel/quic/Cargo.lock, each under a licence of its own"
-        yield f"  {crates.fetch(mirror)}"
-    visitors = [name for name in names if name != crates.NAME]
-    if visitors or everything or not names:
-        yield from fetch(chosen(visitors, everything), mirror)
-
-
-def listing() -> Iterator[str]:
-    """Yield the lines of every visitor: its label, licence, fetched or not, its slow start, and what it needs."""
-    for name, visitor in load_visitors().items():
-        licence = visitor.licence if visitor.may_be_passed_on else "no licence"
-        state = "fetched" if is_fetched(name, visitor) else "not fetched"
-        yield f"{name:17} {visitor.label}, {licence}, {state}"
-        yield f"  {visitor.slow_start}"
-        if visitor.needs:
-            yield f"  needs {visitor.needs}"
-    yield "'lab senders fetch NAME' fetches one, 'lab compare --cca NAME,...' runs it."

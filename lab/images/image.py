@@ -3,6 +3,7 @@
 
 import hashlib
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -123,7 +124,17 @@ def make_tar(name: str, tar: Path, *more: str) -> None:
         str(tar),
         *archive.arguments(),
     ]
-    run_logged(argv, archive.sources(suite(name)), tar.with_name("mmdebstrap.log"))
+    try:
+        run_logged(argv, archive.sources(suite(name)), tar.with_name("mmdebstrap.log"))
+    except UserError as error:
+        raise dropped(name, str(error)) or error from None
+
+
+def dropped(name: str, message: str) -> UserError | None:
+    """Name the package of an image that Debian's archive no longer has, if that is what apt reports."""
+    found = re.search(r"Unable to locate package (\S+)", message)
+    rule = f"a package of Debian's {suite(name)}, whose archive does not have it"
+    return field_error(f"lab/images/{name}.pkgs", "package", found[1], rule) if found else None
 
 
 def pins_hook(pins: Path) -> str:

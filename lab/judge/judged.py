@@ -66,7 +66,8 @@ def judged(run: Run, workers: int | None = None, keep: bool = True) -> Judged:
     """Judge what has changed since the last time, keep it unless the run is only read, and return all."""
     known = {name: _kept(run.path / name) for name in TABLES}
     trials = run.trials
-    keys = {trial.path.name: _digest(trial) for trial in trials}
+    rules = judging_digest()
+    keys = {trial.path.name: _digest(trial, rules) for trial in trials}
     had = set(known[OUTCOMES]["digest"]) & set(known[TRIALS]["digest"])
     fresh, faults = [], list(run.faults)
     new = [trial.path for trial in trials if keys[trial.path.name] not in had]
@@ -129,7 +130,7 @@ def _judge(folder: Path) -> Found:
         return str(error)
 
 
-def _digest(trial: Trial) -> str:
+def _digest(trial: Trial, rules: str) -> str:
     """Digest of what a trial's rows are made from."""
-    made_from = [judging_digest(), *map(trial.digest, FILES)]
+    made_from = [rules, *map(trial.digest, FILES)]
     return hashlib.sha256("\n".join(made_from).encode()).hexdigest()[:16]

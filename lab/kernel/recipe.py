@@ -27,8 +27,8 @@ class Version:
 
 VISITORS = "visitors"  # the default kernel with larger sockets, for senders of others
 VERSIONS = {
-    "6.12": Version("6.12", "builder", ("virtual",)),
     "6.1": Version("6.1", "source-6.1", ("virtual", "6.1")),
+    "6.12": Version("6.12", "builder", ("virtual",)),
     VISITORS: Version("6.12", "builder", ("virtual", "visitors"), socket_bytes=768),
 }
 DEBIAN = [name for name, version in VERSIONS.items() if version.socket_bytes is None]

@@ -18,6 +18,7 @@ from lab.base import paths, sandbox_mode
 from lab.base.cache import held
 from lab.base.errors import UserError
 from lab.base.processor import processor
+from lab.runs.drafts import LOCK, clear_drafts
 from lab.runs.experiment import Experiment, specification
 from lab.runs.options import cores
 from lab.runs.plan import trial_seed
@@ -25,9 +26,6 @@ from lab.tables.digests import write_with_digest
 from lab.tables.run_json import Circumstances, RunJson
 from lab.tables.stored_run import Run
 from lab.tables.stored_trial import FORMAT
-
-LOCK = ".lock"
-CLEAR_ATTEMPTS, CLEAR_PAUSE_S = 20, 0.05  # a kernel that was just killed may still write into its draft
 
 
 def create(experiment: Experiment, site: Site) -> Path:
@@ -109,18 +107,6 @@ def locked(folder: Path) -> Iterator[None]:
         if not free:
             raise UserError(f"{folder}: is being run by another command: wait for it, or run without --resume")
         yield
-
-
-def clear_drafts(folder: Path) -> list[Path]:
-    """Remove trials that were not finished; returns their folders."""
-    drafts = sorted((folder / "trials").glob(".*.draft"))
-    for draft in drafts:
-        for _ in range(CLEAR_ATTEMPTS):
-            shutil.rmtree(draft, ignore_errors=True)
-            if not draft.exists():
-                break
-            time.sleep(CLEAR_PAUSE_S)
-    return drafts
 
 
 def close(folder: Path, wall_s: float, complete: bool) -> None:

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 import polars as pl
-from scipy.fft import rfft, rfftfreq
-from scipy.signal import detrend, find_peaks, get_window
+import scipy  # loads scipy.fft and scipy.signal at their first use, as in lab/base/stats.py
 
 from lab.base.errors import UserError, field_error
 from lab.traces.recording import Recording
@@ -140,19 +139,19 @@ def _averaged(
     kept = np.flatnonzero(lacking <= MOST_MISSING)
     if not kept.size:
         raise UserError(f"{source}: rtt_ms: must have a window of {samples} values with three quarters of them known")
-    shape, windows = get_window("hann", samples), cut(even_ms, samples)[::hop]
+    shape, windows = scipy.signal.get_window("hann", samples), cut(even_ms, samples)[::hop]
     total = np.zeros(FINER * samples // 2 + 1)
     for first in range(0, kept.size, BATCH):
-        flat = detrend(windows[kept[first : first + BATCH]], axis=1, type="linear")
-        total += np.abs(rfft(flat * shape, n=FINER * samples, axis=1)).sum(axis=0)
+        flat = scipy.signal.detrend(windows[kept[first : first + BATCH]], axis=1, type="linear")
+        total += np.abs(scipy.fft.rfft(flat * shape, n=FINER * samples, axis=1)).sum(axis=0)
     notes = []
     if kept.size < lacking.size:
         notes.append(f"{lacking.size - kept.size} of {lacking.size} windows lack more than a quarter: left out.")
-    return rfftfreq(FINER * samples, step_s), 2 * total / shape.sum() / kept.size, int(kept.size), notes
+    return scipy.fft.rfftfreq(FINER * samples, step_s), 2 * total / shape.sum() / kept.size, int(kept.size), notes
 
 
 def _peaks(table: pl.DataFrame, min_rtt_ms: float) -> pl.DataFrame:
-    numbers, found = find_peaks(table["amplitude_ms"].to_numpy(), prominence=0)
+    numbers, found = scipy.signal.find_peaks(table["amplitude_ms"].to_numpy(), prominence=0)
     cycle_s = 1 / pl.col("frequency_hz")
     peaks: pl.DataFrame = table[numbers].with_columns(
         cycle_s.alias("cycle_s"),

@@ -33,7 +33,7 @@ def _content(one: dict[str, Any]) -> bytes:
     if one.get("changed"):
         text = _changed(CORPUS["base"][one["reads"]], text)
     content = bytes.fromhex(text) if one.get("hex") else text.encode()
-    return gzip.compress(content) if one.get("gzip") else content
+    return gzip.compress(content, compresslevel=1) if one.get("gzip") else content
 
 
 def _changed(base: str, changes: str) -> str:

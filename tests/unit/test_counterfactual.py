@@ -4,6 +4,7 @@
 import json
 import shutil
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from lab.report.index.summary import one_a_link
 from lab.schema.scenario import load_scenario
 from lab.tables.stored_run import Run
 from tests.counterfactuals import BASE, BECAUSE, FASTER, SENDERS, TRIALS, explained, own_scenarios, write
+from tests.made_once import copy_of
 from tests.stored_run import LINK, store_run
 
 SLOW, FAST = LINK, replace(LINK, rate_mbps=16, buffer_bytes=1_200_000)
@@ -32,14 +34,18 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Stored runs of `mine`, and of `faster`, its counterfactual on a link of twice the rate and buffer."""
-    results = tmp_path_factory.mktemp("results")
-    for name, link in (("mine", SLOW), ("same", SLOW), ("faster", FAST)):
+    return copy_of("counterfactuals", _store, tmp_path_factory)
+
+
+def _store(results: Path) -> None:
+    for name, link in (("mine", SLOW), ("faster", FAST)):
         run = store_run(results, TRIALS, name=name, link=link, senders=SENDERS)
         (run.parent / "latest").symlink_to(run.name)
         judged(Run(run), workers=1)  # stored with the run: no test judges it again
-    return results
+    shutil.copytree(results / "mine", results / "same", symlinks=True)
 
 
+@cache
 def losses_s(runs: Path, name: str) -> tuple[float, float]:
     """Mean first loss of the sender without HyStart: from the first data segment, and from the SYN."""
     outcomes = Stored.of(Run(runs / name / "latest")).judged.outcomes.filter(cca="cubic_plain", heuristic="truth")

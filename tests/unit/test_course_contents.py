@@ -5,7 +5,6 @@ import difflib
 import re
 from pathlib import Path
 
-import jupytext
 import pytest
 import yaml
 
@@ -16,6 +15,7 @@ from lab.course.rehearse import EXPECTED, MISTAKES, Expected
 from lab.course.submission import Submission
 from lab.links.profile import read_profile
 from lab.schema.load import load
+from tests import notebook_files
 
 FOLDERS = sorted(folder for name, folder in assignments().items() if name[0].isdigit())
 
@@ -70,14 +70,14 @@ def test_the_teachers_notes_name_mistakes_lecture_and_variants(assignment: Assig
 
 @pytest.mark.parametrize("file", NOTEBOOKS, ids=lambda file: file.parents[1].name)
 def test_a_notebook_is_the_same_in_both_forms_and_defines_nothing(file: Path) -> None:
-    script, notebook = jupytext.read(file), jupytext.read(file.with_suffix(".ipynb"))
+    script, notebook = notebook_files.read(file), notebook_files.read(file.with_suffix(".ipynb"))
     assert [cell.source for cell in script.cells] == [cell.source for cell in notebook.cells]
     assert not re.search(r"^\s*(def|class) ", file.read_text(), re.MULTILINE)
 
 
 @pytest.mark.parametrize("file", NOTEBOOKS, ids=lambda file: file.parents[1].name)
 def test_a_notebook_ends_in_the_cell_that_the_grader_reads(file: Path) -> None:
-    notebook = jupytext.read(file.with_suffix(".ipynb"))
+    notebook = notebook_files.read(file.with_suffix(".ipynb"))
     assert notebook.cells[-1].metadata["tags"] == ["answers"]
     submission = Submission(Path("in"), "s1", {"notebook.ipynb": file.with_suffix(".ipynb").read_bytes()})
     names = set(read_answers(submission).values)

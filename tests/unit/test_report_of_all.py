@@ -15,9 +15,10 @@ from lab.evaluation.competing_flows import SCHEMA, flows, jain
 from lab.figures.style import Drawing
 from lab.judge.stored import stored
 from lab.report.index import heuristics
-from lab.report.index.artefacts import MANIFEST, Artefact, Artefacts, read_manifest
+from lab.report.index.artefacts import Artefacts
 from lab.report.index.chapters import chapter
 from lab.report.index.competing import competing_table
+from lab.report.index.manifest import MANIFEST, Artefact, read_manifest
 from lab.report.index.memory import PUBLISHED_BYTES, memory_table
 from lab.report.index.notebooks import Executed
 from lab.report.sample import TRIALS as KEPT

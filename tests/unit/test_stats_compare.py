@@ -4,8 +4,6 @@
 import numpy as np
 import pytest
 import scipy.stats
-from statsmodels.stats.proportion import proportion_confint
-from statsmodels.stats.weightstats import DescrStatsW
 
 from lab.base.stats import bootstrap, cliffs_delta, effect_word, paired, signed_rank, wilson_pct
 
@@ -14,11 +12,15 @@ RNG = np.random.default_rng(5)
 
 @pytest.mark.parametrize(("hits", "trials"), [(0, 77), (3, 77), (74, 77), (77, 77), (1, 2)])
 def test_wilson_is_what_statsmodels_gives(hits: int, trials: int) -> None:
+    from statsmodels.stats.proportion import proportion_confint
+
     requested = proportion_confint(hits, trials, alpha=0.05, method="wilson")
     assert wilson_pct(hits, trials) == pytest.approx([100 * bound for bound in requested], abs=1e-9)
 
 
 def test_a_bootstrap_of_many_normal_values_is_near_the_t_interval() -> None:
+    from statsmodels.stats.weightstats import DescrStatsW
+
     values = RNG.normal(13.7, 1.7, 200)
     assert bootstrap(list(values)) == pytest.approx(DescrStatsW(values).tconfint_mean(), abs=0.06)
 

@@ -19,6 +19,15 @@ def test_a_mirror_of_the_users_is_taken(monkeypatch: pytest.MonkeyPatch) -> None
     assert archive.arguments() == ["-"]
 
 
+def test_a_package_that_debian_has_dropped_is_one_line() -> None:
+    error = image.dropped("source-6.1", "mmdebstrap: E: Unable to locate package linux-source-6.1 (log: /a)")
+    assert str(error) == (
+        "lab/images/source-6.1.pkgs: package=linux-source-6.1: must be a package of Debian's bookworm, "
+        "whose archive does not have it"
+    )
+    assert image.dropped("world", "mmdebstrap: E: no space left on device") is None
+
+
 def test_a_folder_of_the_cache_is_complete_or_not_there(tmp_path: Path) -> None:
     folder = tmp_path / "thing"
     with pytest.raises(FileNotFoundError), publish(folder) as draft:

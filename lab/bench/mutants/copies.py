@@ -62,7 +62,11 @@ def copied(folder: Path) -> Path:
 def _commit(tree: Path) -> None:
     """Make a tree a repository of one commit: some tests archive theirs."""
     author = ("-c", "user.name=copy", "-c", "user.email=copy@localhost")
-    for words in (["init"], ["add", "--all"], [*author, "commit", "--message=copy"]):
+    for words in (
+        ["-c", "init.defaultBranch=copy", "init", "--quiet"],
+        ["add", "--all"],
+        [*author, "commit", "--message=copy"],
+    ):
         subprocess.run(["git", "-C", str(tree), *words], check=True, stdout=subprocess.DEVNULL)
 
 

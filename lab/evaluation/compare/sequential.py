@@ -12,8 +12,10 @@ together is at most the level, whenever one stops, and for whatever reason.
 
 `level` returns the smallest level at which the test has rejected so far: it serves as a p value under early stopping.
 
-`hopeless` looks ahead: whatever the remaining trials give, the test will not reject. It is exact, so that a campaign
-that ends then separates what it would have separated with all its trials, and the error stays as it is.
+`hopeless` looks ahead: whatever values the remaining trials give, the test will not reject. It is exact, so that a
+campaign that ends then separates what it would have separated with all its trials. A later trial without a value makes
+other sums rare, which is not foreseen: a pair may then be called tied that would have separated. The error stays as it
+is in any case, since giving up rejects nothing.
 """
 
 from collections.abc import Sequence
@@ -124,18 +126,21 @@ def _taken(differences: Sequence[float | None], plan: Looks, binary: bool) -> li
     for trials, spent in zip(plan.trials, plan.spent, strict=True):
         if trials <= len(differences):
             end = sum(trial <= trials for trial, _ in known)
-            sums = (
-                _share_sums(len(values))[end] if binary else np.abs(_signs(len(values))[:, :end] @ np.abs(values[:end]))
-            )
-            found.append(_Look(float(_rounded(abs(values[:end].sum()))), _rounded(sums), spent))
+            sums = _share_sums(len(values))[end] if binary else _sums(values, end)
+            found.append(_Look(float(_rounded(abs(values[:end].sum()))), sums, spent))
     return found
+
+
+def _sums(values: Numbers, end: int) -> Numbers:
+    """Return the absolute sum of each pattern of signs after so many pairs."""
+    return _rounded(np.abs(_signs(len(values))[:, :end] @ np.abs(values[:end])))
 
 
 @lru_cache(KEPT)
 def _share_sums(pairs: int) -> Numbers:
     """Return the absolute sum of each pattern of shares after no pair, after one, and so on."""
     after = np.cumsum(_shares(pairs).T, axis=0, dtype=np.float64)
-    return np.asarray(np.abs(np.concatenate([np.zeros((1, after.shape[1])), after])))
+    return _rounded(np.abs(np.concatenate([np.zeros((1, after.shape[1])), after])))
 
 
 @lru_cache(KEPT)
@@ -170,22 +175,16 @@ def _rejects(taken: Sequence[_Look], requested: float) -> bool:
     alive = np.ones(count, dtype=bool)
     for look in taken:
         room = requested * look.spent * count + ROUNDING - (count - alive.sum())
-        if _is_rare(look.sums[alive], look.observed, room):
+        bound = _bound(look.sums[alive], room)
+        if look.observed >= bound:
             return True
-        if look is not taken[-1]:
-            alive &= look.sums < _bound(look.sums[alive], room)
+        alive &= look.sums < bound
     return False
 
 
-def _is_rare(sums: Numbers, value: float, room: float) -> bool:
-    """Return whether a value reaches the bound: at most `room` patterns reach the largest sum that it reaches."""
-    reached = sums[sums <= value].max(initial=0.0)
-    return bool(reached > 0 and (sums >= reached).sum() <= room)
-
-
 def _bound(sums: Numbers, room: float) -> float:
-    """Return the smallest sum that at most `room` patterns reach, beyond the largest where none may."""
-    values, counts = np.unique(sums, return_counts=True)
-    reached = counts[::-1].cumsum()[::-1]
-    allowed = values[(reached <= room) & (values > 0)]
-    return float(allowed[0]) if len(allowed) else float("inf")
+    """Return the smallest sum above 0 that at most `room` patterns reach; infinity where none is that rare."""
+    ordered = np.sort(sums)
+    left = len(sums) - int(max(room, 0.0))  # patterns that may not reach it
+    largest = max(ordered[left - 1], 0.0) if left > 0 else 0.0
+    return float(next(iter(ordered[np.searchsorted(ordered, largest, "right") :]), np.inf))

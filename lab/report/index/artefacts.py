@@ -7,42 +7,18 @@ from pathlib import Path
 
 import polars as pl
 from IPython.display import Image, Markdown
-from pydantic import TypeAdapter
 
 from lab.base.plain_file import write_whole
 from lab.figures.save import pdf, png, svg
 from lab.figures.style import Drawing
 from lab.judge.provenance import provenance
 from lab.judge.stored import Stored
+from lab.report.index.manifest import MANIFEST, MANIFEST_FORM, Artefact
 from lab.report.table import Table
 from lab.report.table_files import table_files
 from lab.tables.columns import Described
 from lab.tables.csv_text import to_csv
 from lab.tables.stored_parquet import write_exact
-
-MANIFEST = "artefacts.json"
-
-
-@dataclass(frozen=True)
-class Artefact:
-    """One entry of the manifest; `why` only of what is pending or left out."""
-
-    name: str
-    source: str  # the paper's figure or table
-    kind: str  # figure, table, data, pending, left out
-    files: tuple[str, ...] = ()
-    caption: str = ""
-    alt: str = ""
-    why: str = ""
-    table: Table | None = None
-
-
-MANIFEST_FORM = TypeAdapter(list[Artefact])
-
-
-def read_manifest(file: Path) -> list[Artefact]:
-    """Read what a notebook handed over; nothing where it wrote no manifest."""
-    return MANIFEST_FORM.validate_json(file.read_bytes()) if file.exists() else []
 
 
 @dataclass

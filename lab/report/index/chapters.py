@@ -3,7 +3,7 @@
 
 from pathlib import Path
 
-from lab.report.index.artefacts import Artefact
+from lab.report.index.manifest import Artefact
 from lab.report.index.notebooks import FOLDER, Executed
 from lab.report.index.page import Chapter, Item
 from lab.report.template import picture

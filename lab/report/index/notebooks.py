@@ -17,12 +17,13 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
-
-import jupytext
-from nbformat import NotebookNode
+from typing import TYPE_CHECKING
 
 from lab.base.paths import REPO
-from lab.report.index.artefacts import MANIFEST, Artefact, read_manifest
+from lab.report.index.manifest import MANIFEST, Artefact, read_manifest
+
+if TYPE_CHECKING:
+    from nbformat import NotebookNode
 
 NOTEBOOKS = REPO / "analysis"
 FOLDER = "notebooks"  # below the results
@@ -43,7 +44,7 @@ class Notebook:
     @classmethod
     def read(cls, file: Path) -> "Notebook":
         """Read a notebook's declarations, without executing it."""
-        cells = jupytext.read(file).cells
+        cells = _cells(file)
         parameters = next((cell.source for cell in cells if "parameters" in cell.metadata.get("tags", [])), "")
         return cls(file, _heading(cells), parameters, _scenarios(parameters))
 
@@ -71,6 +72,8 @@ def execute_all(results: Path, replay_library: Path | None, notebooks: Path = NO
 
 
 def _execute(file: Path, results: Path, replay_library: Path | None) -> Executed:
+    import jupytext
+
     out = results / FOLDER / file.stem
     shutil.rmtree(out, ignore_errors=True)
     out.mkdir(parents=True)
@@ -102,7 +105,7 @@ def _papermill(notebook: Path, given: Mapping[str, str]) -> str | None:
 
 def _why(executed: Path, done: subprocess.CompletedProcess[str]) -> str:
     """Return the error that ended a cell, else the last line of papermill."""
-    outputs = [output for cell in jupytext.read(executed).cells for output in cell.get("outputs", [])]
+    outputs = [output for cell in _cells(executed) for output in cell.get("outputs", [])]
     for output in outputs:
         if output["output_type"] == "error":
             return f"{output['ename']}: {output['evalue']}"
@@ -110,7 +113,14 @@ def _why(executed: Path, done: subprocess.CompletedProcess[str]) -> str:
     return lines[-1] if lines else f"exit status {done.returncode}"
 
 
-def _heading(cells: Sequence[NotebookNode]) -> str:
+def _cells(file: Path) -> "list[NotebookNode]":
+    import jupytext  # half a second: only a command that reads a notebook loads it
+
+    cells: list[NotebookNode] = jupytext.read(file).cells
+    return cells
+
+
+def _heading(cells: "Sequence[NotebookNode]") -> str:
     lines = [line for cell in cells if cell.cell_type == "markdown" for line in cell.source.splitlines()]
     return next((line.removeprefix("# ") for line in lines if line.startswith("# ")), "")
 

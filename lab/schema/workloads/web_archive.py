@@ -47,7 +47,7 @@ def page_bytes(rng: np.random.Generator) -> list[int]:
     place = rng.uniform()
     weight, requests = (float(np.exp(np.interp(place, PERCENTILES, np.log(each)))) for each in (WEIGHT_KB, REQUESTS))
     shares = rng.lognormal(0.0, SHARE_SD, round(requests))
-    return [max(round(size), 1) for size in weight * KB * shares / shares.sum()]
+    return [max(round(size), 1) for size in (weight * KB * shares / shares.sum()).tolist()]
 
 
 WORKLOAD = WebArchive

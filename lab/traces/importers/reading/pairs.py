@@ -13,10 +13,13 @@ UNIT = "The unit (Mb/s) and the direction (down) are the format's, not stated in
 
 def times_of(head: Head, separator: str) -> NDArray[np.float64] | None:
     """Return the first numbers of the head's lines; None where a line is not two numbers."""
-    rows = [line.strip("\r").split(separator) for line in head.lines]
-    if not rows or any(len(row) != 2 for row in rows):
-        return None
     try:
-        return np.array([[float(value) for value in row] for row in rows])[:, 0]
-    except ValueError:
+        times_s = [_time_s(line, separator) for line in head.lines]
+    except ValueError:  # of the first line that is not: most files end here
         return None
+    return np.array(times_s) if times_s else None
+
+
+def _time_s(line: str, separator: str) -> float:
+    time_s, _mbps = map(float, line.strip("\r").split(separator))
+    return time_s
