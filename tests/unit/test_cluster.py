@@ -81,7 +81,7 @@ def test_a_scheduler_with_tls_serves_whoever_has_the_certificate(encrypted: str,
 def plain() -> Iterator[str]:
     """A cluster in this process."""
     options = {"n_workers": 1, "threads_per_worker": 1, "processes": False, "silence_logs": 50}
-    with LocalCluster(protocol="tcp://", dashboard_address=None, **options) as there:
+    with LocalCluster(protocol="tcp://", dashboard_address="127.0.0.1:0", **options) as there:
         yield str(there.scheduler_address)
 
 
