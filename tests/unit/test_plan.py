@@ -80,6 +80,7 @@ def test_a_sender_that_does_not_tell_its_exit_is_watched() -> None:
     assert plan_of("cubic")["modules"] == [watch, {"name": "qdisc_sampler", "params": {}}]
     assert [module["name"] for module in plan_of("bbr")["modules"]][:2] == ["tcp_bbr", "tcp_slow_start_watch"]
     assert [module["name"] for module in plan_of("search")["modules"]] == ["tcp_search", "qdisc_sampler"]
+    assert not any("file" in module for module in plan_of("search")["modules"])
 
 
 def test_a_sender_that_paces_gets_fq_where_it_sends_and_others_only_where_the_scenario_paces() -> None:
