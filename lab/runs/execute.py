@@ -31,10 +31,10 @@ class OpenRun:
     experiment: Experiment
     folder: Path
     jobs: list[Job]
+    left_out: int  # missing trials that are not wanted
     ended: int = 0
     failures: list[str] = field(default_factory=list)  # one line per trial without a result
     wall_s: float = 0.0
-    left_out: int = 0  # missing trials that are not wanted
 
     @property
     def has_ended(self) -> bool:

@@ -44,8 +44,8 @@ def bin_table(events: Events, clock: Clock) -> pl.DataFrame:
     enough = pl.Series(bins["enough"]) > 0
     known = pl.DataFrame(
         {
-            "curr_delv_bytes": bins["curr_delv"].astype("i8"),
-            "prev_delv_bytes": bins["prev_delv"].astype("i8"),
+            "curr_delv_bytes": bins["curr_delv"],
+            "prev_delv_bytes": bins["prev_delv"],
             "norm_pct": bins["norm_permille"] / 10,
         }
     ).select(pl.when(enough).then(pl.all()))

@@ -8,6 +8,7 @@ import pytest
 import yaml
 
 from lab.base import paths
+from lab.base.errors import UserError
 from lab.links.caution import cautions
 from lab.links.profile import read_profile
 from lab.traces import recording
@@ -34,6 +35,13 @@ def warned(folder: Path, meaning: Meaning | None) -> list[str]:
 )
 def test_a_rate_that_was_no_capacity_is_warned_of(tmp_path: Path, meaning: Meaning | None, words: str) -> None:
     assert warned(tmp_path, meaning) == [f"mine: down.rate_mbps: {words} (rate.parquet)"]
+
+
+def test_a_recording_that_is_not_there_is_refused_by_the_profiles_name(tmp_path: Path) -> None:
+    warned(tmp_path, "goodput")
+    (tmp_path / "rate.parquet").unlink()
+    with pytest.raises(UserError, match=r"mine\.yml: down\.rate_mbps\.file=rate\.parquet: must be a file"):
+        list(cautions("mine", read_profile(tmp_path / "mine.yml")))
 
 
 def test_a_capacity_is_not_warned_of(tmp_path: Path) -> None:

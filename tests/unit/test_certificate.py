@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+from lab.links.shapes import late_us as limit_us
 from lab.node.plan import Plan
 from lab.node.record import NodeRecord
 from lab.runs.certificate import certify
@@ -133,6 +134,43 @@ def drop_of_a_line_without_loss(plan: Any, node: dict[str, Any], _tables: Any) -
     node["counters"]["interfaces"][f"{line['node']}:{line['dev']}"]["qdisc_dropped_pkts"] += 1
 
 
+def in_real_time(**changed: Any) -> Callable[..., None]:
+    """Two machines whose load, wake-ups and wire are at the limits, but for what is changed."""
+    late_us = limit_us(PLAN["link"]["base_rtt_ms"])
+    load = {"busy_pct": 95.0, "steal_pct": 5.0, "p99": float(late_us)} | changed
+
+    def put_in(plan: Any, node: dict[str, Any], _tables: Any) -> None:
+        second = {"busy_pct": load["busy_pct"], "steal_pct": load["steal_pct"]}
+        idle = {"busy_pct": 0.0, "steal_pct": 0.0}
+        machine = {"processors": 2, "seconds": [idle, second, idle], "late_us": {"p99": load["p99"]}}
+        calm = {"processors": 2, "seconds": [idle], "late_us": {"p99": 0.0}}
+        plan["clock"] = "real"
+        node["machine"] = calm if "far" in changed else machine
+        node["far"] = {"machine": machine, "wire_us": [1.0, float(changed.get("wire_us", late_us))]}
+
+    return put_in
+
+
+def tc_changed(clock: str, **late_ns: int) -> Callable[..., None]:
+    """A qdisc that tc changed, and how late it did."""
+
+    def put_in(plan: Any, node: dict[str, Any], _tables: Any) -> None:
+        plan["clock"] = clock
+        node["changes"] = [{"part": "bottleneck", "played": {"changes": 5, **late_ns}}]
+
+    return put_in
+
+
+def workload_of(size_bytes: int) -> Callable[..., None]:
+    """A workload whose largest object is of this size."""
+
+    def put_in(plan: Any, _node: Any, _tables: Any) -> None:
+        exchanges = [{"objects_bytes": [100, size_bytes]}, {"objects_bytes": []}]
+        plan["flows"][0]["workload"] = {"exchanges": exchanges}
+
+    return put_in
+
+
 ELSEWHERE = "drops anywhere but at the bottleneck"
 CAUSES = [
     (slower, "rate while the bottleneck had a queue"),
@@ -158,6 +196,15 @@ CAUSES = [
     (drop_of_a_line_without_loss, ELSEWHERE),
     (followed(loss_sum=100 * 2**32, lost_pkts=141), "random loss, delay-up"),
     (short_download, "download lasted"),
+    (tc_changed("virtual", late_max_ns=110_000), "late changes by tc, bottleneck, latest"),
+    (tc_changed("real", late_p99_ns=9_000_000_000), "late changes by tc, bottleneck, 99th percentile"),
+    (in_real_time(far=1, busy_pct=95.5), "processors of the client's machine taken in the busiest second"),
+    (
+        in_real_time(far=1, steal_pct=5.5),
+        "processors of the client's machine taken by other machines, worst second",
+    ),
+    (in_real_time(far=1, p99=1e6), "late wake-ups of the client's machine, 99th percentile"),
+    (in_real_time(wire_us=1e6), "round trip between the machines, worst"),
 ]
 
 
@@ -166,6 +213,53 @@ def test_a_check_fails_when_its_cause_is_put_in(put_in: Callable[..., None], nam
     parts: Parts = copy.deepcopy(PLAN), copy.deepcopy(NODE), dict(TABLES)
     put_in(*parts)
     assert [check for check, found in checked(*parts).items() if not found["ok"]] == [name]
+
+
+@pytest.mark.parametrize(
+    "put_in",
+    [
+        followed(latest_ns=100_000),
+        followed(late_pkts=10),
+        followed(loss_sum=100 * 2**32, lost_pkts=140),
+        followed(loss_sum=100 * 2**32, lost_pkts=60),
+        tc_changed("virtual", late_max_ns=100_000, late_p99_ns=10**12),
+        tc_changed("real", late_max_ns=10**12, late_p99_ns=100_000),
+        in_real_time(),
+        workload_of(1_000_000),
+        workload_of(1200),
+    ],
+)
+def test_what_lies_at_its_limit_is_no_breach(put_in: Callable[..., None]) -> None:
+    parts: Parts = copy.deepcopy(PLAN), copy.deepcopy(NODE), dict(TABLES)
+    put_in(*parts)
+    assert {name for name, found in checked(*parts).items() if not found["ok"]} == set()
+
+
+def test_segments_of_small_objects_are_no_smaller_than_the_largest_and_never_too_large() -> None:
+    name = "largest data segment"
+    for plan_bytes, object_bytes, ok in ((1448, 1200, True), (2000, 1400, True), (2000, 1500, False), (1300, 5, False)):
+        parts: Parts = copy.deepcopy(PLAN), copy.deepcopy(NODE), dict(TABLES)
+        workload_of(object_bytes)(*parts)
+        parts[0]["mss_bytes"] = plan_bytes
+        assert checked(*parts)[name]["ok"] == ok
+
+
+def test_a_machine_of_which_nothing_was_measured_is_no_proof() -> None:
+    parts: Parts = copy.deepcopy(PLAN), copy.deepcopy(NODE), dict(TABLES)
+    in_real_time()(*parts)
+    parts[1]["machine"] = {**parts[1]["machine"], "seconds": []}
+    failed = {check for check, found in checked(*parts).items() if not found["ok"]}
+    assert failed == {"processors taken in the busiest second", "processors taken by other machines, worst second"}
+
+
+def test_a_download_of_a_size_may_end_before_its_time_and_not_after_it() -> None:
+    for changed_s, ok in ((-0.8, True), (0.05, True), (0.3, False)):
+        parts: Parts = copy.deepcopy(PLAN), copy.deepcopy(NODE), dict(TABLES)
+        parts[0]["flows"][0]["size_bytes"] = 100_000
+        download = parts[1]["downloads"][0]
+        lasted_ns = round((parts[0]["flows"][0]["duration_s"] + changed_s) * 1e9)
+        download["until_ns"] = download["data_ns"] + lasted_ns
+        assert checked(*parts)["download lasted at most"]["ok"] == ok
 
 
 def test_a_download_whose_first_data_came_late_lasted_its_time_by_iperf3s_own() -> None:

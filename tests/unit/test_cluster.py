@@ -4,6 +4,7 @@
 import datetime
 import socket
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import dask
@@ -16,7 +17,10 @@ from distributed import LocalCluster
 from distributed.security import Security
 
 from lab.base.errors import UserError
-from lab.runs import cluster
+from lab.runs import cluster, pool
+from lab.runs.options import RunOptions
+from lab.tables.stored_trial import Trial
+from tests.unit.test_trial_stored import Recorded, job
 
 
 def square(number: int) -> int:
@@ -71,6 +75,49 @@ def test_a_scheduler_with_tls_serves_whoever_has_the_certificate(encrypted: str,
     tls = {f"{where}.ca-file": cert, f"{where}.client.cert": cert, f"{where}.client.key": key}
     with dask.config.set(tls), cluster.connected(encrypted) as client:
         assert dict(cluster.run_on(client, [1, 2, 3], square)) == {1: 1, 2: 4, 3: 9}
+
+
+@pytest.fixture(scope="module")
+def plain() -> Iterator[str]:
+    """A cluster in this process."""
+    options = {"n_workers": 1, "threads_per_worker": 1, "processes": False, "silence_logs": 50}
+    with LocalCluster(protocol="tcp://", dashboard_address="127.0.0.1:0", **options) as there:
+        yield str(there.scheduler_address)
+
+
+def test_workers_must_have_the_folder_of_results_and_each_file(plain: str, tmp_path: Path) -> None:
+    results, there, gone = tmp_path / "results", tmp_path / "there", tmp_path / "gone"
+    there.touch()
+    pool.require_cluster(plain, results, [there])
+    assert list(results.iterdir()) == []
+    with pytest.raises(UserError, match=rf"^worker .*: {gone}: must exist there too"):
+        pool.require_cluster(plain, results, [there, gone])
+    (tmp_path / "file").touch()
+    with pytest.raises(FileExistsError):
+        pool.require_cluster(plain, tmp_path / "file", [])
+
+
+def test_trials_on_a_cluster_are_stored_and_need_the_files_of_their_backend(plain: str, tmp_path: Path) -> None:
+    options = RunOptions(scheduler=plain)
+    trial = job(tmp_path)
+    trial.folder.parent.mkdir(parents=True)
+    ((done, result),) = pool.run_jobs([trial], options)
+    assert done == trial
+    assert isinstance(result, dict)
+    assert Trial(trial.folder).is_whole
+    needy = replace(trial, backend=Recorded(required_files=(tmp_path / "gone",)))  # type: ignore[arg-type]
+    with pytest.raises(UserError, match=rf"^worker .*: {tmp_path / 'gone'}: must exist there too"):
+        list(pool.run_jobs([needy], options))
+
+
+def fault(number: int) -> int:
+    raise ValueError(f"{number}\nand more")
+
+
+def test_a_fault_of_a_job_is_its_result_in_one_line_and_many_jobs_end(plain: str) -> None:
+    with cluster.connected(plain) as client:
+        assert dict(cluster.run_on(client, [1], fault)) == {1: "cluster: 1"}
+        assert dict(cluster.run_on(client, [*range(20)], square)) == {number: number**2 for number in range(20)}
 
 
 def test_a_scheduler_with_tls_serves_nobody_else(encrypted: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -62,6 +62,7 @@ def test_it_lasts_from_the_first_data_segment_for_its_time_and_agrees_with_iperf
     assert found["data_s"] == data["t_s"][0]
     assert found["seconds"] == pytest.approx(PLAN["flows"][0]["duration_s"])
     assert found["iperf3"]["bytes"] <= found["bytes"] <= found["iperf3"]["bytes"] + BLOCK_BYTES
+    assert found["throughput_mbps"] == pytest.approx(found["bytes"] * 8 / 1e6 / found["seconds"])
     assert found["retransmits_pkts"] == found["iperf3"]["retransmits_pkts"]
 
 

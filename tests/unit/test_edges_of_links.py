@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Edges of a link's quantities: the trial's end, a recording's last row, the spread of correlated jitter."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from lab.links.batches import Batches
 from lab.links.models import Jitter
 from lab.links.recorded import Recorded, Series
 from lab.links.steps import Steps, mean, rows
@@ -25,6 +28,17 @@ def test_the_last_step_counts_until_the_trial_ends() -> None:
 def test_the_last_row_of_a_recording_is_in_its_mean_and_in_its_window() -> None:
     assert RECORDED.nominal() == pytest.approx(32.5)
     assert list(rows(RECORDED.window(0.0, 4.0))) == [(0.0, 10.0), (1.0, 20.0), (2.0, 30.0), (3.0, 70.0)]
+
+
+@pytest.mark.parametrize("size", [1, 2, 3])
+def test_a_recordings_mean_is_the_same_however_it_is_read(size: int) -> None:
+    def pieces() -> Batches:
+        return ((TIMES_S[at : at + size], VALUES[at : at + size]) for at in range(0, len(TIMES_S), size))
+
+    assert replace(RECORDED, batches=pieces).nominal() == pytest.approx(32.5)
+    assert replace(RECORDED, batches=pieces).least() == 10.0
+    whole = list(rows(RECORDED.window(1.5, 7.0)))
+    assert list(rows(replace(RECORDED, batches=pieces).window(1.5, 7.0))) == whole
 
 
 def test_the_last_row_holds_for_its_time_before_a_recording_begins_again() -> None:

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from lab.base.errors import UserError
-from lab.links.draw import CLOSING_S, Link, draw_link
+from lab.links.draw import CLOSING_S, HANDSHAKE_RTTS, HANDSHAKE_S, Link, draw_link
 from lab.links.profile import Profile, read_profile
 from lab.links.shapes import shapes, write_steps
 from lab.links.steps import first, rows
@@ -155,6 +155,7 @@ def test_a_buffer_in_bdps_of_delivery_opportunities_is_that_of_the_recordings_me
         (SIMPLE | {"rate_mbps": 20_000}, "down.rate_mbps=20000: must be less than or equal to 10000"),
         (SIMPLE | {"delay_ms": 70_000}, "down.delay_ms=70000: must be less than or equal to 60000"),
         (SIMPLE | {"buffer_bytes": 2**32}, f"down.buffer_bytes={2**32}: must be less than or equal to {2**32 - 1}"),
+        (SIMPLE | {"buffer_bytes": 100}, "down.buffer_bytes=100: must be greater than or equal to 1514"),
         (SIMPLE | {"buffer_bdps": 1}, "must be a direction with either buffer_bytes or buffer_bdps"),
         (SIMPLE | {"rate_mbps": {"model": "lognormol", "mean": 1, "sd": 1, "source": "x"}}, "must be"),
         (SIMPLE | {"rate_mbps": {"model": "lognormal", "mean": 1, "sd": 1}}, "down.rate_mbps.source=: must be given"),
@@ -185,6 +186,12 @@ def test_a_series_lasts_until_iperf3_has_been_stopped(folder: Path, tmp_path: Pa
     t_us, word = (tmp_path / "link/bottleneck.tsv").read_text().splitlines()[-1].split("\t")
     assert word == "end"
     assert int(t_us) / 1e6 > 10.0 + CLOSING_S
+
+
+def test_a_trial_is_as_long_as_its_download_and_the_handshakes_before_it(folder: Path) -> None:
+    short, long = (drawn(profile(folder, SIMPLE | {"delay_ms": delay_ms})) for delay_ms in (10, 1010))
+    assert short.series_s == pytest.approx(10.0 + HANDSHAKE_S + HANDSHAKE_RTTS * 0.020 + CLOSING_S)
+    assert long.series_s - short.series_s == pytest.approx(HANDSHAKE_RTTS * 1.0)
 
 
 def test_until_its_series_begins_a_link_carries_the_mean(folder: Path) -> None:

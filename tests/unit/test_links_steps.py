@@ -77,6 +77,17 @@ def test_levels_have_the_stated_mean_the_spread_within_a_trial_and_the_spread_be
     assert np.mean([trial.mean() for trial in logs]) == pytest.approx(np.log(70) - (1.15**2 + 0.6**2) / 2, abs=0.1)
 
 
+def test_a_new_level_begins_each_period_and_the_first_one_somewhere_in_its_own() -> None:
+    model = Levels(model="levels", period_s=1.7, mean=70, ln_sd=1.0, source="test")
+    firsts_s = []
+    for seed in range(200):
+        times_s = [t_s for t_s, _ in rows(model.draw(np.random.default_rng(seed), 20.0))]
+        assert np.diff(times_s[1:]) == pytest.approx(1.7)
+        firsts_s.append(times_s[1])
+    assert min(firsts_s) == pytest.approx(0.0, abs=0.05)
+    assert max(firsts_s) == pytest.approx(1.7, abs=0.05)
+
+
 def test_levels_outside_the_bounds_take_the_bounds_value_and_the_stated_mean_is_that_of_what_is_left() -> None:
     bounds = {"least": 5.0, "most": 144.0}
     model = Levels(model="levels", period_s=1.7, mean=70, ln_sd=1.15, between_ln_sd=0.6, source="test", **bounds)

@@ -4,6 +4,7 @@
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from lab.base.errors import UserError
 from lab.runs.plan import PORT, SNAPLEN_BYTES
 from lab.tables import tcp_headers
-from lab.tables.packets import read_packets, unwrap
+from lab.tables.packets import SYN, read_packets, unwrap
 from tests.examples import examples
 
 DATA = Path(__file__).parents[1] / "data"
@@ -50,6 +51,22 @@ def test_a_capture_of_another_port_is_refused() -> None:
 
 def test_a_capture_that_is_not_there_is_refused(tmp_path: Path) -> None:
     assert "No such file" in refusal(tmp_path / "none.pcapng")
+
+
+def test_the_first_connection_is_flow_0_and_only_the_client_reports_gaps() -> None:
+    packets = read_packets(CAPTURE, PORT, SNAPLEN_BYTES).packets
+    of_tcp = packets.drop_nulls("to_client")
+    assert of_tcp["flow"].to_list()[0] == 0
+    assert of_tcp["flow"].unique().sort().to_list() == [0, 1]
+    assert of_tcp.filter("to_client")["sack_edges"].unique().to_list() == [0]
+    assert {0, 1} <= {*of_tcp.filter(~pl.col("to_client"))["sack_edges"]}
+
+
+def test_a_connection_begins_with_a_syn_that_echoes_no_time_stamp() -> None:
+    packets = read_packets(CAPTURE, PORT, SNAPLEN_BYTES).packets
+    for flow in (0, 1):
+        first = packets.filter(pl.col("flow") == flow).row(0, named=True)
+        assert (first["flags"], first["seq_bytes"], first["ack_bytes"], first["tsecr"]) == (SYN, 0, None, 0)
 
 
 def outcome(file: Path) -> str:

@@ -3,18 +3,20 @@
 
 import json
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from lab.base.errors import UserError
 from lab.links.profile import Profile
+from lab.links.tc_alone import NETEM
 from lab.node.plan import Plan
 from lab.runs.experiment import load_experiment
 from lab.runs.idle_path import PROBE_FRAME_BYTES
-from lab.runs.plan import draw, make_plan, trial_seed
+from lab.runs.plan import draw, make_plan, needed_modules, trial_seed
 from lab.schema.cca import load_ccas
-from tests.conftest import experiment_on
+from tests.conftest import SMALL, experiment_on
 
 GEO = load_experiment("geo")
 CCAS = load_ccas()
@@ -78,6 +80,7 @@ def test_a_sender_that_does_not_tell_its_exit_is_watched() -> None:
     assert plan_of("cubic")["modules"] == [watch, {"name": "qdisc_sampler", "params": {}}]
     assert [module["name"] for module in plan_of("bbr")["modules"]][:2] == ["tcp_bbr", "tcp_slow_start_watch"]
     assert [module["name"] for module in plan_of("search")["modules"]] == ["tcp_search", "qdisc_sampler"]
+    assert not any("file" in module for module in plan_of("search")["modules"])
 
 
 def test_a_sender_that_paces_gets_fq_where_it_sends_and_others_only_where_the_scenario_paces() -> None:
@@ -87,6 +90,80 @@ def test_a_sender_that_paces_gets_fq_where_it_sends_and_others_only_where_the_sc
         assert [(each["node"], each["dev"], each["spec"]["kind"]) for each in egress] == [
             ("server", "eth1", "fq")
         ] * paced
+
+
+def test_fq_drops_no_burst_of_a_sender_that_paces_by_itself_or_by_the_scenario() -> None:
+    fq = {"kind": "fq", "limit_pkts": 10_000}
+    alone = experiment_on(SMALL, "bbr")
+    for experiment, flow_limit_pkts in ((alone, 100), (GEO, 10_000)):
+        (egress,) = make_plan(experiment, CCAS["bbr"], draw(experiment, 1))["egress"]
+        assert (egress["part"], egress["spec"]) == ("egress", fq | {"flow_limit_pkts": flow_limit_pkts})
+
+
+def test_probes_of_an_idle_path_are_further_apart_than_its_frames_and_wait_for_a_grant_at_most() -> None:
+    down, up = plan_of("cubic")["probes"]
+    assert GEO.profile.up.on_demand
+    frame_ms = GEO.profile.up.on_demand.frame_ms
+    assert (down["grant_ms"], up["grant_ms"]) == (0.0, frame_ms)
+    assert down["interval_ms"] == up["interval_ms"] == pytest.approx(1.37 * frame_ms)
+    assert [(way["way"], way["from"], way["to"], way["count"]) for way in (down, up)] == [
+        ("down", "server", "client", 12),
+        ("up", "client", "server", 12),
+    ]
+    plain = experiment_on(SMALL, "cubic")
+    assert [way["interval_ms"] for way in make_plan(plain, CCAS["cubic"], draw(plain, 1))["probes"]] == [10.0, 10.0]
+
+
+def test_only_a_download_of_a_size_has_one_and_both_downloads_have_their_own_ends() -> None:
+    sized = experiment_on(SMALL, "cubic", size_bytes=3_000_000)
+    assert make_plan(sized, CCAS["cubic"], draw(sized, 1))["flows"][0]["size_bytes"] == 3_000_000
+    pair = load_experiment("compete-bbr")
+    assert pair.rival
+    first, second = make_plan(pair, CCAS["cubic"], draw(pair, 1))["flows"]
+    assert (first["algorithm"], second["algorithm"]) == ("cubic", pair.rival.algorithm)
+    assert first["sender"] != second["sender"]
+    assert first["receiver"] != second["receiver"]
+    assert ("client_port" in first, second["client_port"]) == (False, 20_002)
+    assert "size_bytes" not in first
+
+
+def test_a_published_figure_may_be_of_a_sender_of_ones_own(tmp_path: Path) -> None:
+    file = tmp_path / "mine.yml"
+    published = "published:\n  - {cca: mine, source: a paper, early_pct: 1, chokepoint_pct: 98, late_pct: 1}\n"
+    file.write_text(
+        "question: When?\nprofile: wired-clean\ntopology: path\nccas: [mine]\n"
+        f"trials: 1\nduration_s: 5\nseed: 1\n{published}"
+    )
+    mine = CCAS["cubic"].model_copy(update={"name": "mine"})
+    assert load_experiment(str(file), senders={"mine": mine}).ccas == {"mine": mine}
+    with pytest.raises(UserError, match=r"published\.cca=mine: must be a known sender"):
+        load_experiment(str(file), {"ccas": ["cubic"]})
+
+
+def test_a_real_machine_needs_the_modules_of_the_senders_of_the_links_qdiscs_and_of_what_watches() -> None:
+    experiment = experiment_on(SMALL, "search", "bbr", "cubic")
+    watching, qdiscs = ["qdisc_sampler", "tcp_slow_start_watch"], ["sch_netem", "sch_tbf"]
+    senders = ["tcp_bbr", "tcp_search"]
+    assert needed_modules(experiment) == sorted([*watching, *qdiscs, *senders, "sch_replay", "sch_delay_line"])
+    assert needed_modules(replace(experiment, shaper=NETEM)) == sorted([*watching, *qdiscs, *senders])
+    own = CCAS["search"].model_copy(update={"module_digest": "d", "depends": ["tcp_slow_start"]})
+    mixed = replace(experiment, ccas={"search": own}, shaper=NETEM)
+    assert needed_modules(mixed) == sorted([*watching, *qdiscs, "tcp_slow_start"])
+    modules = make_plan(mixed, own, draw(mixed, 1))["modules"]
+    assert modules[:2] == [
+        {"name": "tcp_slow_start", "params": {}},
+        {"name": "tcp_search", "params": own.params, "file": "own/tcp_search.ko"},
+    ]
+
+
+def test_two_senders_without_an_exit_event_are_watched_by_one_module() -> None:
+    pair = load_experiment("compete-bbr")
+    assert pair.rival
+    modules = make_plan(pair, CCAS["cubic"], draw(pair, 1))["modules"]
+    watched = [module["params"] for module in modules if module["name"] == "tcp_slow_start_watch"]
+    assert watched == [{"algorithms": f"cubic,{pair.rival.algorithm}"}]
+    twice = make_plan(replace(pair, rival=CCAS["cubic"]), CCAS["cubic"], draw(pair, 1))["modules"]
+    assert twice[0]["params"] == {"algorithms": "cubic"}
 
 
 def test_a_senders_own_settings_replace_the_labs() -> None:

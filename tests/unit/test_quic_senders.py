@@ -42,6 +42,9 @@ def test_no_tcp_sender_is_loaded_or_traced_beside_quic() -> None:
     assert [module["name"] for module in plan["modules"]] == ["qdisc_sampler"]
     assert list(plan["trace"]["events"]) == ["qdisc_sampler:qdisc_sample"]
     assert plan["flows"][0]["quic"]["datagram_bytes"] == 1472
+    assert plan["mss_bytes"] == 1440
+    assert plan["capture"]["snaplen_bytes"] == 64
+    assert plan["egress"] == []
     assert "work" not in planned("tcp")
     assert "quic" not in planned("tcp")["flows"][0]
 

@@ -97,6 +97,40 @@ def test_a_run_that_is_continued_keeps_its_folder_and_adds_to_its_wall_time(resu
     assert again.wall_s > 0
 
 
+def test_a_run_of_which_some_trials_are_not_wanted_stays_unfinished(results: Path, site: Site) -> None:
+    """`lab run --only` of one sender."""
+    watched = Watched()
+    executed = execute(
+        [small()],
+        find_run.none,
+        site,
+        RunOptions(workers=1),
+        watched,
+        lambda job: job.cca == "cubic" and job.number < 2,
+    )
+    (done,) = executed.runs
+    assert [job.folder.name for job in watched.begun] == ["cubic-001"]
+    assert (done.left_out, done.ended, done.has_ended, len(done.failures)) == (3, 1, True, 1)
+    done.failures.clear()
+    assert not done.is_complete
+    assert find_run.unfinished(small(), site) == done.folder
+    assert results.exists()
+
+
+@pytest.mark.usefixtures("results")
+def test_no_other_command_continues_a_run_while_its_trials_run(site: Site) -> None:
+    refusals = []
+
+    class Other(Watched):
+        def trial_ended(self, job: Job, result: Result) -> None:
+            super().trial_ended(job, result)
+            refusals.extend(run(small(), site, find_run.unfinished)[0].refusals)
+
+    execute([small()], find_run.none, site, RunOptions(workers=1), Other())
+    assert len(refusals) == 4
+    assert all("is being run by another command" in str(refusal) for refusal in refusals)
+
+
 @pytest.mark.usefixtures("results")
 def test_what_a_run_depends_on_is_in_its_run_json(site: Site) -> None:
     meta = Run(run_folder.create(small(seed=7), site)).meta

@@ -12,6 +12,8 @@ from lab.bundle.content import recording_folders
 from lab.commands.visitors import visiting
 from lab.kernel.visitors.fetch import chosen, fetch, folder_of, is_fetched
 from lab.kernel.visitors.source import visitor_recipe, visitor_source
+from lab.node.smoke import Smoke
+from lab.runs.own.visitors import require_algorithm
 from lab.schema.cca import cca_names, load_ccas
 from lab.schema.visitor import load_visitors, visitor_senders
 from lab.traces.candidates import Mirror
@@ -45,6 +47,14 @@ def origin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     with serving(tmp_path / "origin") as address:
         monkeypatch.setenv("LAB_TRACES_ORIGIN", address)
         yield tmp_path / "origin/someone/somewhere" / COMMIT / "src"
+
+
+def test_a_visitor_whose_module_registers_another_algorithm_is_refused() -> None:
+    sender = visitor_senders()["mine"]
+    registered: Smoke = {"algorithms": {"other": [], sender.algorithm: []}, "parameters": {}, "leaks": []}
+    require_algorithm(sender, registered)
+    with pytest.raises(UserError, match=rf"algorithm={sender.algorithm}: must be what the module registers: other$"):
+        require_algorithm(sender, registered | {"algorithms": {"other": []}})
 
 
 def lines(*names: str, mirror: Path | None = None) -> list[str]:
