@@ -16,13 +16,13 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import yaml
 from rich.console import Console
 
+from lab.base.processes import map_in_threads, processors
 from lab.base.scratch import scratch_folder
 from lab.bench import measured
 from lab.bench.kill_checks import Place, after_clean, faults
@@ -122,10 +122,10 @@ def kills(options: argparse.Namespace, scratch: Path, console: Console) -> Tally
     """Kill until there are at least so many kills, or so much time is over; seed and number decide a life."""
     end_s = time.monotonic() + options.minutes * 60
     expected, lasts_s = _undisturbed(scratch)
-    tally, numbers, turn, failed = Tally(), itertools.count(), threading.Lock(), threading.Event()
+    tally, numbers, turn = Tally(), itertools.count(), threading.Lock()
 
-    def live() -> None:
-        while not failed.is_set() and tally.kills.total() < options.kills and time.monotonic() < end_s:
+    def live(_job: int) -> None:
+        while tally.kills.total() < options.kills and time.monotonic() < end_s:
             number = next(numbers)
             one = _life(number, random.Random(f"{options.seed}:{number}"), expected, lasts_s, scratch)  # noqa: S311
             with turn:
@@ -134,12 +134,7 @@ def kills(options: argparse.Namespace, scratch: Path, console: Console) -> Tally
                     console.print(str(fault), markup=False)
                 console.print(f"{tally.kills.total()} kills in {tally.lives} lives, {len(tally.faults)} faults")
 
-    with ThreadPoolExecutor(options.jobs) as pool:
-        try:
-            for worker in [pool.submit(live) for _ in range(options.jobs)]:
-                worker.result()
-        finally:
-            failed.set()
+    map_in_threads(live, range(options.jobs))
     return tally
 
 
@@ -221,7 +216,7 @@ def main() -> None:
     parser.add_argument("--kills", type=int, default=1000)
     parser.add_argument("--minutes", type=float, default=120, help="end after so many minutes at most")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)), help="lives at once")
+    parser.add_argument("--jobs", type=int, default=processors(), help="lives at once")
     given, console = parser.parse_args(), Console(highlight=False, soft_wrap=True)
     begun_s = time.monotonic()
     with scratch_folder() as scratch:

@@ -49,7 +49,7 @@ def _drawn(table: Table, narrow: bool, width: int) -> list[RichTable]:
     """Draw a table, its columns in as many parts below each other as the width requires: no cell is cut."""
     labels = int(any(len(group.rows) > 1 for group in table.groups))  # else the first column is a figure, too
     columns = range(labels, len(table.header))
-    for parts in range(1, len(columns) + 1):
+    for parts in range(1, max(len(columns), 1) + 1):
         share = -(-len(columns) // parts)
         split = [columns[first : first + share] for first in range(0, len(columns), share)]
         drawn = [_rich(table, narrow, range(labels), part) for part in split]

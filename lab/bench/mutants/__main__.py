@@ -83,12 +83,10 @@ def faults(found: list[Tally], *, is_whole: bool) -> Iterator[str]:
 
 
 def _is_enough(noticed: int, missed: int, *, is_whole: bool) -> bool:
-    countable = noticed + missed
-    if not countable:
-        return True
-    _, most_pct = wilson_pct(noticed, countable)
-    assert most_pct is not None
-    return (noticed / countable if is_whole else most_pct / 100) >= REQUIRED
+    if is_whole:
+        return noticed >= REQUIRED * (noticed + missed)
+    _, most_pct = wilson_pct(noticed, noticed + missed)
+    return most_pct is None or most_pct >= 100 * REQUIRED
 
 
 def main() -> None:

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from lab.base import paths
@@ -29,8 +29,9 @@ class Copy:
         """Send a request and wait for the reply."""
         assert self.worker.stdin
         assert self.worker.stdout
-        self.worker.stdin.write(json.dumps(request) + "\n")
-        self.worker.stdin.flush()
+        with suppress(BrokenPipeError):  # then it has ended, and there is no line
+            self.worker.stdin.write(json.dumps(request) + "\n")
+            self.worker.stdin.flush()
         line = self.worker.stdout.readline()
         if not line:
             raise UserError("make mutants: the process that runs tests ended: see its error above")
@@ -89,6 +90,9 @@ def opened(folder: Path) -> Iterator[Copy]:
             yield Copy(tree, worker)
         finally:
             worker.kill()
+            with suppress(BrokenPipeError):  # what was not sent
+                assert worker.stdin
+                worker.stdin.close()
 
 
 def _sandbox(folder: Path) -> list[str]:
