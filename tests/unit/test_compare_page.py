@@ -182,6 +182,21 @@ def test_a_link_without_any_result_says_so(
     assert "wired, modelled: no trial has a result." in page
 
 
+def test_a_comparison_without_a_valid_trial_is_written_and_says_why(
+    compared: tuple[Comparison, list[LinkResult]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LAB_RESULTS", str(tmp_path))
+    comparison, (geo, _) = compared
+    assert geo.stored
+    judged = replace(geo.stored.judged, trials=geo.stored.judged.trials.with_columns(valid=False))
+    nothing = LinkResult(geo.link, replace(geo.stored, judged=judged), {}, {}, {})
+    written = example(comparison, [nothing])
+    assert f"{TRIALS * len(SENDERS)} trials are invalid" in page_of(written)
+    ranks = (written[0] / "ranks.txt").read_text()
+    assert f"GEO, modelled has no result: none of its {TRIALS * len(SENDERS)} trials is valid." in ranks
+    assert "CUBIC without HyStart" in ranks
+
+
 def test_the_mean_wait_is_that_of_the_modelled_queue(compared: tuple[Comparison, list[LinkResult]]) -> None:
     geo = compared[1][0]
     assert geo.stored

@@ -35,6 +35,15 @@ def test_every_cell_is_whole_at_every_width(table: Table, width: int) -> None:
     assert all(words.count(cell) == sum(len(group.rows) for group in table.groups) for cell in cells)
 
 
+@pytest.mark.parametrize("rows", [0, 1, 2])
+def test_a_table_without_a_figure_names_its_senders(rows: int) -> None:
+    names = ("CUBIC", "SEARCH")[:rows]
+    table = Table("ranks", "No trial was valid.", ("Sender",), (Group("GEO", tuple(Row((name,)) for name in names)),))
+    text = " ".join(printed(table, 80))
+    assert "No trial was valid." in text
+    assert all(name in text for name in names)
+
+
 def test_each_part_of_a_wide_table_names_senders_and_rows() -> None:
     lines = [line.split() for line in printed(OF_TWO_ROWS, 80)]
     parts = [line for line in lines if line and line[-1].startswith("+") and "truth" in line]

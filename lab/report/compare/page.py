@@ -80,7 +80,7 @@ def sentences(comparison: Comparison, found: Sequence[LinkResult], measure: str)
 
 def _sentence(comparison: Comparison, found: LinkResult, measure: Measure) -> str:
     if measure.name not in found.values:
-        return "has no result."
+        return _no_result(found)
     named, places = labels(comparison), found.places[measure.name]
     values = {name: value_text(measure, found.values[measure.name][name]) for name in places}
     trials = f"{found.trials} {'trial' if found.trials == 1 else 'trials'} each"
@@ -92,6 +92,12 @@ def _sentence(comparison: Comparison, found: LinkResult, measure: Measure) -> st
     by_rank = sorted(places, key=lambda name: (places[name].best, places[name].worst))
     shown = ", ".join(f"{rank_text(places[name])} {named[name]} ({values[name]})" for name in by_rank)
     return f"{measure.title}: {shown}; {trials}.{_tied(comparison, found, measure)}{lacking}"
+
+
+def _no_result(found: LinkResult) -> str:
+    if not found.stored or found.stored.judged.trials["valid"].any():
+        return "has no result."
+    return f"has no result: none of its {found.stored.judged.trials.height} trials is valid."
 
 
 def _tied(comparison: Comparison, found: LinkResult, measure: Measure) -> str:
