@@ -14,6 +14,7 @@ import yaml
 
 from lab.base.paths import REPO
 from lab.bench.left_behind import running_on
+from tests import warm_command
 
 __all__ = ["lab", "press_ctrl_c", "refused", "running_on", "scenario_file", "start", "status_of", "wait_for"]
 
@@ -42,7 +43,7 @@ def start(results: Path, *words: str, **environment: str) -> "subprocess.Popen[s
     return subprocess.Popen(
         [ENV, "--default-signal=HUP,INT", sys.executable, "-m", "lab", *words],  # nohup and `&` ignore them
         cwd=REPO,
-        env=os.environ | {"LAB_RESULTS": str(results), "COLUMNS": "200"} | environment,
+        env=_environment(results) | environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -52,13 +53,11 @@ def start(results: Path, *words: str, **environment: str) -> "subprocess.Popen[s
 
 def lab(results: Path, *words: str, **environment: str) -> "subprocess.CompletedProcess[str]":
     """Run `lab` to its end."""
-    process = start(results, *words, **environment)
-    try:
-        out, err = process.communicate(timeout=3 * ENOUGH_S)
-    except BaseException:
-        os.killpg(process.pid, signal.SIGKILL)
-        raise
-    return subprocess.CompletedProcess(process.args, process.returncode, out, err)
+    return warm_command.run(words, _environment(results) | environment, 3 * ENOUGH_S)
+
+
+def _environment(results: Path) -> dict[str, str]:
+    return os.environ | {"LAB_RESULTS": str(results), "COLUMNS": "200"}
 
 
 def refused(done: "subprocess.CompletedProcess[str]") -> str:

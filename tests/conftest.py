@@ -4,6 +4,7 @@
 LAB_TEST_KERNEL=6.1 or =sanitize runs them on that kernel instead of the default one.
 """
 
+import gc
 import os
 from pathlib import Path
 from typing import Any
@@ -25,14 +26,25 @@ from lab.schema.cca import load_ccas
 from lab.schema.scenario import Scenario
 from lab.schema.topology import load_topology
 from lab.tables.stored_trial import Trial
+from tests.examples import examples
 
 pytest_plugins = ["tests.strict_skips"]
 
-settings.register_profile("unhurried", deadline=None)  # a busy machine is no failure
-settings.register_profile("ci", deadline=None, derandomize=True, database=None)  # a push fails for its own change only
+TRIED = examples(settings.get_profile("default").max_examples)
+settings.register_profile("unhurried", deadline=None, max_examples=TRIED)  # a busy machine is no failure
+settings.register_profile(
+    "ci", settings.get_profile("unhurried"), derandomize=True, database=None
+)  # a push fails for its own change only
 settings.load_profile("ci" if os.environ.get("CI") else "unhurried")
 
 os.environ.setdefault("LAB_BACKEND", "virtual")  # or a VM that is up would be given what a test runs
+
+
+def pytest_collection_finish() -> None:
+    """Spare the collector of garbage what all tests have loaded: it takes a twentieth of their time."""
+    gc.collect()
+    gc.freeze()
+
 
 SMALL = Profile.model_validate(
     {

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from lab.evaluation.compare.ranks import Pair, Place, holm, not_separated, pairs, places
 from lab.evaluation.compare.sequential import ALPHA, LEVELS, first_look, hopeless, level, looks, rejects
+from tests.examples import examples
 
 MOST = 12
 Rng = np.random.Generator
@@ -43,7 +44,7 @@ def even_shares(rng: Rng, count: int) -> np.ndarray:
 def test_alike_senders_separate_at_most_as_often_as_stated_however_one_stops(
     sample: Sample, binary: bool, compared: int
 ) -> None:
-    rng, plan, campaigns = np.random.default_rng(9743), looks(MOST, compared, binary), 250
+    rng, plan, campaigns = np.random.default_rng(9743), looks(MOST, compared, binary), examples(250)
     wrong = 0
     for _ in range(campaigns):
         differences = list(sample(rng, MOST))
@@ -61,7 +62,7 @@ def test_an_error_that_each_look_spends_anew_would_be_found() -> None:
 
 
 def test_three_alike_senders_get_different_ranks_at_most_as_often_as_stated() -> None:
-    rng, campaigns, wrong = np.random.default_rng(5), 150, 0
+    rng, campaigns, wrong = np.random.default_rng(5), examples(150), 0
     plan = looks(MOST, 3, False)
     for _ in range(campaigns):
         link = rng.lognormal(2, 1, MOST)
@@ -140,7 +141,7 @@ def test_a_sender_that_separated_from_one_of_two_tied_senders_shares_a_rank_with
 
 
 def test_the_rank_intervals_of_senders_in_a_known_order_hold_it_at_least_as_often_as_stated() -> None:
-    rng, plan, campaigns, wrong = np.random.default_rng(7), looks(8, 3, False), 150, 0
+    rng, plan, campaigns, wrong = np.random.default_rng(7), looks(8, 3, False), examples(150), 0
     for _ in range(campaigns):
         values = {name: list(mean + rng.normal(0, 1, 8)) for name, mean in (("a", 2.0), ("b", 1.5), ("c", 0.0))}
         found = places(list(values), pairs(values, plan, False), True)
