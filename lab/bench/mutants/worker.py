@@ -84,13 +84,17 @@ def _changed(name: str, source: str) -> Iterator[None]:
         return
     file = Path(name)
     original = file.read_text()
-    # Python would take the old code of a file that has the same size and the same second
-    Path(importlib.util.cache_from_source(name)).unlink(missing_ok=True)
-    file.write_text(source)
+    _write(file, source)
     try:
         yield
     finally:
-        file.write_text(original)
+        _write(file, original)
+
+
+def _write(file: Path, source: str) -> None:
+    """Write a file of code, and forget how it was compiled: Python would take that for the same size and second."""
+    Path(importlib.util.cache_from_source(str(file))).unlink(missing_ok=True)
+    file.write_text(source)
 
 
 if __name__ == "__main__":
