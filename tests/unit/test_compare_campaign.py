@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A comparison's runs: how they grow, what they take over from earlier ones, and a campaign that fails throughout."""
 
+import errno
+import os
 import shutil
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
@@ -127,6 +129,20 @@ def test_a_damaged_trial_is_not_taken_over(earlier: Path, tmp_path: Path) -> Non
     folder = run_folder.create(experiment, site(tmp_path))
     reuse(experiment, folder, site(tmp_path), keep_capture=False)
     assert names(folder) == ["cubic-002"]
+
+
+def test_on_a_disk_that_links_nothing_trials_are_run_again_and_no_draft_is_left(
+    earlier: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_names: object, **_options: object) -> None:
+        raise OSError(errno.EXDEV, os.strerror(errno.EXDEV))
+
+    experiment = compared("cubic", "reno").experiment(WIRED, 2)
+    folder = run_folder.create(experiment, site(tmp_path))
+    monkeypatch.setattr(os, "link", refuse)
+    assert reuse(experiment, folder, site(tmp_path), keep_capture=False) == 0
+    assert names(folder) == []
+    assert names(earlier)
 
 
 def test_a_campaign_in_which_every_trial_fails_names_each_once_and_ends(results: Path, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from lab.base.errors import UserError
@@ -17,7 +18,7 @@ from lab.evaluation.compare.ranks import Place
 from lab.evaluation.compare.results import LinkResult, digest_of
 from lab.judge.queueing import mean_wait_ms
 from lab.judge.summary import summarise
-from lab.report.compare.page import facts, method
+from lab.report.compare.page import facts, method, sentences
 from lab.report.compare.scorecard import NOT_RUN, scorecard
 from lab.report.compare.worst import worst_trials
 from lab.report.compare.write import Written
@@ -112,6 +113,37 @@ def test_an_object_that_no_download_had_whole_is_no_measure(compared: tuple[Comp
     for found in compared[1]:
         assert "object_100000" in found.values
         assert "object_20000000" not in found.values
+
+
+def test_an_object_took_the_time_of_its_download_and_the_whole_trial_where_it_did_not_arrive(
+    compared: tuple[Comparison, list[LinkResult]],
+) -> None:
+    geo = compared[1][0]
+    assert geo.stored
+    valid = geo.stored.judged.trials.filter("valid")
+    for row in valid.iter_rows(named=True):
+        assert geo.values["object_100000"][row["cca"]][row["trial"] - 1] == row["download_s"][0]
+    nothing = pl.lit([None] * len(valid["download_s"][0]), valid.schema["download_s"])
+    lost = pl.when(cca="search", trial=2).then(nothing).otherwise("download_s")
+    judged = replace(geo.stored.judged, trials=geo.stored.judged.trials.with_columns(download_s=lost))
+    changed = values(replace(geo.stored, judged=judged))["object_100000"]["search"]
+    assert changed[1] == float(geo.stored.run.trials[0].meta["duration_s"])
+    assert changed[0] == geo.values["object_100000"]["search"][0]
+
+
+def test_the_sentence_names_those_that_are_tied_and_those_that_have_not_separated_yet(
+    compared: tuple[Comparison, list[LinkResult]],
+) -> None:
+    comparison, (geo, _) = compared
+    found = [
+        replace(pair, separated=False, hopeless=pair.second == "cubic") if pair.first == "search" else pair
+        for pair in geo.pairs[PRIMARY]
+    ]
+    (sentence,) = sentences(comparison, [replace(geo, pairs={**geo.pairs, PRIMARY: found})], PRIMARY)
+    tied, _, open_ = sentence.text.partition(" has not separated from ")
+    assert "is tied with CUBIC with HyStart (" in tied
+    assert "CUBIC without HyStart (" in open_
+    assert "BBR v1 (" in open_
 
 
 def test_harm_is_not_run_where_no_cubic_competed(written: tuple[Path, Written]) -> None:

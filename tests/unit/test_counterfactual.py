@@ -11,8 +11,10 @@ from typing import Any
 import polars as pl
 import pytest
 
+from lab.evaluation.claims import counterfactual
 from lab.evaluation.claims import rows as claims
-from lab.evaluation.claims.verdict import AGREES, EXPLAINED, OPEN, PARTLY, UNEXPLAINED, UNJUDGED
+from lab.evaluation.claims.measured import NOTHING
+from lab.evaluation.claims.verdict import AGREES, EXPLAINED, OPEN, PARTLY, UNEXPLAINED, UNJUDGED, Explained
 from lab.evaluation.write import claimed
 from lab.judge.judged import judged
 from lab.judge.stored import Stored, stored
@@ -128,6 +130,15 @@ def test_of_two_explanations_the_better_counts_and_the_other_is_reported(runs: P
     row = one(runs, folder, losses_s(runs, "faster")[0], "same", "faster")
     assert (row["verdict"], row["counterfactual"]) == (EXPLAINED, "faster")
     assert "no better: the link is half as fast (same gives " in row["why"]
+
+
+def test_of_two_explanations_in_part_the_one_that_closes_more_comes_first() -> None:
+    def tested(scenario: str, status: str, closed_pct: float | None) -> counterfactual.Tested:
+        return counterfactual.Tested(scenario, BECAUSE, None, NOTHING, Explained(status, closed_pct, None))
+
+    tests = [tested("none", UNEXPLAINED, None), tested("less", PARTLY, 30), tested("more", PARTLY, 60)]
+    best_first = sorted([*tests, tested("all", EXPLAINED, 55)], key=counterfactual._rank)
+    assert [test.scenario for test in best_first] == ["all", "more", "less", "none"]
 
 
 def test_an_explanation_is_not_needed_where_ours_agrees(runs: Path, folder: Path) -> None:

@@ -5,10 +5,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from pydantic import ValidationError
 
 from lab.links.batches import Batches
-from lab.links.models import Jitter
-from lab.links.recorded import Recorded, Series
+from lab.links.models import Jitter, Lognormal
+from lab.links.recorded import Recorded, Series, _cleaned
 from lab.links.steps import Steps, mean, rows
 
 TIMES_S, VALUES = np.array([0.0, 1.0, 2.0, 3.0]), np.array([10.0, 20.0, 30.0, 70.0])
@@ -43,6 +44,23 @@ def test_a_recordings_mean_is_the_same_however_it_is_read(size: int) -> None:
 
 def test_the_last_row_holds_for_its_time_before_a_recording_begins_again() -> None:
     assert list(rows(RECORDED.window(2.5, 3.0))) == [(0.0, 30.0), (0.5, 70.0), (1.5, 10.0), (2.5, 20.0)]
+
+
+def test_a_window_behind_the_last_row_holds_that_rows_value() -> None:
+    assert list(rows(RECORDED.window(3.5, 0.25))) == [(0.0, 70.0)]
+
+
+@pytest.mark.parametrize(("window_s", "least"), [(0.0, [30.0, 10.0, 20.0, 40.0]), (1.5, [30.0, 10.0, 10.0, 20.0])])
+def test_a_loaded_path_is_the_least_of_the_stated_time_alone(window_s: float, least: list[float]) -> None:
+    loaded = Series(file="rtt.csv", under_load_s=window_s)
+    ((_, found),) = _cleaned(iter([(TIMES_S, np.array([30.0, 10.0, 20.0, 40.0]))]), loaded)
+    assert found.tolist() == least
+
+
+@pytest.mark.parametrize("mean", [0.0, 1e-13, -1.0])
+def test_a_positive_number_is_not_so_small_that_a_links_arithmetic_ends(mean: float) -> None:
+    with pytest.raises(ValidationError, match=r"greater than or equal to 0\.000000000001 "):
+        Lognormal(model="lognormal", mean=mean, sd=0, source="test")
 
 
 @pytest.mark.parametrize("correlation_ms", [1.0, 20.0, 100.0])

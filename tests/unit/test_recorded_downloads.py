@@ -150,6 +150,14 @@ def test_the_bands_own_median_lies_inside_all_the_time(own: Download) -> None:
         assert one.inside_share(one.t_s, one.middle) == 1.0
 
 
+def test_the_middle_of_a_band_is_the_median_and_its_edges_leave_out_a_tenth() -> None:
+    t_s = np.arange(0.5, 4, 0.05)
+    one = bands([flat(t_s, np.full(t_s.size, rtt_ms)) for rtt_ms in (100.0, 200.0, 400.0)])["rtt_ms"]
+    at = int(np.searchsorted(one.t_s, 2.0))
+    assert one.middle[at] == pytest.approx(200)
+    assert (one.low[at], one.high[at]) == pytest.approx((120, 360))
+
+
 def test_the_same_download_lies_inside_its_own_band(own: Download) -> None:
     for shares in inside(own, bands([own] * 5)).values():
         assert shares == (1.0, 1.0)
@@ -194,6 +202,12 @@ def test_the_median_counts_time_and_not_acks() -> None:
     t_s = np.concatenate([np.arange(0.5, 8, 0.5), np.linspace(8, 9, 5000)])
     one = flat(t_s, np.where(t_s < 8, 600.0, 900.0))
     assert median_rtt_ms(one) == pytest.approx(600)
+
+
+def test_the_median_is_that_of_the_first_nine_seconds() -> None:
+    t_s = np.arange(0.1, 20, 0.1)
+    assert median_rtt_ms(flat(t_s, np.where(t_s < 4.8, 600.0, 900.0))) == pytest.approx(600)
+    assert median_rtt_ms(flat(t_s, np.where(t_s < 4.3, 600.0, 900.0))) == pytest.approx(900)
 
 
 def test_the_cycle_of_round_trips_is_found() -> None:
