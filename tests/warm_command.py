@@ -20,6 +20,17 @@ IMPORTED = ["tests.warm_command", "lab.commands.cli", "lab.commands.run", "lab.c
 FORKING = multiprocessing.get_context("forkserver")
 FORKING.set_forkserver_preload(IMPORTED)
 
+STARTED_WITH = dict(os.environ)
+READ_AT_START = ("PYTHON", "LD_")  # by Python, and by the loader of programs
+
+
+def fits(environment: Mapping[str, str]) -> bool:
+    """Return whether a copy can be what a new process with this environment would be."""
+    before, now = (
+        {name: each[name] for name in each if name.startswith(READ_AT_START)} for each in (STARTED_WITH, environment)
+    )
+    return before == now
+
 
 def run(words: tuple[str, ...], environment: Mapping[str, str], timeout_s: float) -> "CompletedProcess[str]":
     """Run `lab` to its end, as the leader of a process group."""
