@@ -138,9 +138,12 @@ def dropped(name: str, message: str) -> UserError | None:
 
 
 def pins_hook(pins: Path) -> str:
-    """Build the option that lets mmdebstrap's shell copy the pins, whatever characters their path has."""
-    place = '"$1/etc/apt/preferences.d'
-    return f'--setup-hook=mkdir -p {place}" && cp -- {shlex.quote(str(pins))} {place}/lab"'
+    """Build the option that lets mmdebstrap copy the pins, whatever characters their path has.
+
+    `upload` reads the file as the invoking user: mmdebstrap's own user cannot enter a home of mode 0700, Debian 13's
+    default. Its arguments are split as by a shell, which does not run.
+    """
+    return f"--setup-hook=upload {shlex.quote(str(pins))} /etc/apt/preferences.d/lab"
 
 
 def _pin(package: str, version: str) -> str:
