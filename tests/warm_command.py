@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The `lab` command as a copy of a process that has imported it: in a tenth of the time of its start.
+"""The `lab` command as a copy of a process that has imported it, which starts sooner than a new one.
 
 Python's forkserver forks each one. So nothing that a command does reaches the test, nor another command.
 """
@@ -46,6 +46,7 @@ def run(words: tuple[str, ...], environment: Mapping[str, str], timeout_s: float
         except BaseException:
             with suppress(ProcessLookupError):  # it leads no group yet
                 os.killpg(process.pid, signal.SIGKILL)
+            process.kill()
             raise
         return CompletedProcess(["lab", *words], process.exitcode, out.read_text(), err.read_text())
 

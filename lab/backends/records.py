@@ -6,7 +6,6 @@ FIFOs and devices where a record belongs, at any time. So nothing is opened by i
 """
 
 import os
-import shutil
 import stat
 import tarfile
 from collections.abc import Iterator
@@ -15,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
+from lab.base.tar_member import write_member
 from lab.node.plan import CallPlan, Plan
 
 INPUTS = ("plan.json", "link", "topology", "own")  # the host has its own
@@ -73,7 +73,7 @@ def take_tar(stream: IO[bytes], folder: Path, most: int) -> None:
     """Unpack the records that a machine sends, under the same conditions."""
     count = Count(most)
     with tarfile.open(fileobj=stream, mode="r|") as tar:
-        for member in tar:  # not extractall: Python 3.11.2 of Debian 12 has no filters
+        for member in tar:
             name = member.name.removeprefix("./")
             parts = PurePosixPath(name).parts
             if not (member.isreg() or member.isdir()) or {"/", ".."} & {*parts}:
@@ -86,16 +86,7 @@ def take_tar(stream: IO[bytes], folder: Path, most: int) -> None:
             if member.isdir():
                 folder.joinpath(*parts).mkdir(parents=True, exist_ok=True)
             else:
-                _unpack(tar, member, folder.joinpath(*parts))
-
-
-def _unpack(tar: tarfile.TarFile, member: tarfile.TarInfo, target: Path) -> None:
-    """Write a file of a tar; there is no link on the way, since none is ever made."""
-    source = tar.extractfile(member)
-    assert source
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with source, target.open("wb") as sink:
-        shutil.copyfileobj(source, sink)
+                write_member(tar, member, folder.joinpath(*parts))
 
 
 def require(folder: Path, file: str, otherwise: str) -> None:

@@ -14,16 +14,16 @@ from hypothesis import strategies as st
 from lab.base.errors import UserError
 from lab.evaluation.recorded.bands import QUANTITIES, bands, inside, marks, rms_s, values_of
 from lab.evaluation.recorded.comparison import compare_recorded
-from lab.evaluation.recorded.download import Download, Floats, emulated, recorded
+from lab.evaluation.recorded.download import Download, emulated, recorded
 from lab.evaluation.recorded.gateway_drop import first_loss, gateway_drop, in_truth
-from lab.evaluation.recorded.rate import acked_after_s, cycle_hz, median_rtt_ms, rate
+from lab.evaluation.recorded.rate import acked_after_s
 from lab.evaluation.recorded.tables import sheets
 from lab.tables.stored_run import Run
 from lab.traces import importers
 from lab.traces.datasets import dataset
 from lab.traces.imported import recording_of
 from tests import ack_logs
-from tests.ack_logs import IP_BYTES, MSS, Gateway, text, written
+from tests.ack_logs import MSS, Gateway, text, written
 from tests.examples import examples
 from tests.stored_run import store_run
 
@@ -150,14 +150,6 @@ def test_the_bands_own_median_lies_inside_all_the_time(own: Download) -> None:
         assert one.inside_share(one.t_s, one.middle) == 1.0
 
 
-def test_the_middle_of_a_band_is_the_median_and_its_edges_leave_out_a_tenth() -> None:
-    t_s = np.arange(0.5, 4, 0.05)
-    one = bands([flat(t_s, np.full(t_s.size, rtt_ms)) for rtt_ms in (100.0, 200.0, 400.0)])["rtt_ms"]
-    at = int(np.searchsorted(one.t_s, 2.0))
-    assert one.middle[at] == pytest.approx(200)
-    assert (one.low[at], one.high[at]) == pytest.approx((120, 360))
-
-
 def test_the_same_download_lies_inside_its_own_band(own: Download) -> None:
     for shares in inside(own, bands([own] * 5)).values():
         assert shares == (1.0, 1.0)
@@ -196,39 +188,6 @@ def test_the_marks_of_a_download(own: Download) -> None:
         assert row[f"acked_{count}_s"] == pytest.approx(next(a.t_s for a in acks if a.acked >= count), abs=1e-5)
     assert rms_s(marks([own]), marks([shifted(own, 0.5)])) == pytest.approx(0.5)
     assert acked_after_s(own, 10**6) is None
-
-
-def test_the_median_counts_time_and_not_acks() -> None:
-    t_s = np.concatenate([np.arange(0.5, 8, 0.5), np.linspace(8, 9, 5000)])
-    one = flat(t_s, np.where(t_s < 8, 600.0, 900.0))
-    assert median_rtt_ms(one) == pytest.approx(600)
-
-
-def test_the_median_is_that_of_the_first_nine_seconds() -> None:
-    t_s = np.arange(0.1, 20, 0.1)
-    assert median_rtt_ms(flat(t_s, np.where(t_s < 4.8, 600.0, 900.0))) == pytest.approx(600)
-    assert median_rtt_ms(flat(t_s, np.where(t_s < 4.3, 600.0, 900.0))) == pytest.approx(900)
-
-
-def test_the_cycle_of_round_trips_is_found() -> None:
-    t_s = np.arange(0.6, 9, 0.04)
-    assert cycle_hz(flat(t_s, 900 + 300 * np.sin(2 * np.pi * 0.5 * t_s))) == pytest.approx(0.5, abs=0.05)
-
-
-def test_a_steady_rate_has_its_mean_and_no_spread() -> None:
-    t_s = np.arange(0.005, 20, 0.01)
-    one = flat(t_s, np.full(t_s.size, 600.0), delivered_bytes=np.arange(1.0, t_s.size + 1) * MSS * 10)
-    found = rate(one)
-    assert found is not None
-    assert found.mean_mbps == pytest.approx(10 * IP_BYTES * 8 / 0.01 / 1e6)
-    assert found.ln_sd == pytest.approx(0, abs=1e-9)
-
-
-def flat(t_s: Floats, rtt_ms: Floats, delivered_bytes: Floats | None = None) -> Download:
-    """Return a download with these round trips."""
-    acked = np.arange(1, t_s.size + 1, dtype=float) * MSS
-    delivered = acked if delivered_bytes is None else delivered_bytes
-    return Download("flat", t_s, acked, acked, rtt_ms, delivered, np.zeros(t_s.size), MSS, None)
 
 
 def test_a_stored_trial_is_a_download_too(tmp_path: Path) -> None:

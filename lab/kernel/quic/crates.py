@@ -4,7 +4,6 @@
 import hashlib
 import json
 import os
-import shutil
 import tarfile
 import tomllib
 from collections.abc import Iterator
@@ -14,6 +13,7 @@ from pathlib import Path
 from lab.base import paths
 from lab.base.cache import finished, publish
 from lab.base.errors import UserError
+from lab.base.tar_member import write_member
 from lab.schema.dataset import Document
 from lab.traces.candidates import Candidate, Mirror
 from lab.traces.download import downloading
@@ -91,23 +91,12 @@ def unpack(target: Path) -> None:
             if any(not _inside(member.name, crate) for member in members):
                 raise UserError(f"{crate.file}: must hold files of {crate.name}-{crate.version} alone")
             for member in members:
-                _write(tar, member, target / member.name)
+                if member.isreg():
+                    write_member(tar, member, target / member.name)
+                    os.utime(target / member.name, (member.mtime, member.mtime))
         # Without sums of single files: the archive's own was checked, and one crate is patched.
         sums = {"files": {}, "package": crate.sha256}
         (target / f"{crate.name}-{crate.version}" / ".cargo-checksum.json").write_text(json.dumps(sums))
-
-
-def _write(tar: tarfile.TarFile, member: tarfile.TarInfo, place: Path) -> None:
-    """Write a file or a folder of a crate: Python 3.11.2 of Debian 12 has no filters for extractall."""
-    if member.isdir():
-        place.mkdir(parents=True, exist_ok=True)
-        return
-    content = tar.extractfile(member)
-    assert content
-    place.parent.mkdir(parents=True, exist_ok=True)
-    with place.open("wb") as file:
-        shutil.copyfileobj(content, file)
-    os.utime(place, (member.mtime, member.mtime))
 
 
 def _inside(name: str, crate: Crate) -> bool:
