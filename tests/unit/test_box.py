@@ -2,10 +2,12 @@
 """The box's checksum, and how acceleration is chosen."""
 
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
 
+from lab.base import paths
 from lab.base.cache import DONE
 from lab.base.errors import UserError
 from lab.images.vm import acceleration, build
@@ -38,6 +40,22 @@ def test_a_box_that_is_gone_is_refused(box_file: Path) -> None:
     box_file.unlink()
     with pytest.raises(UserError, match="sha256=missing"):
         build.find()
+
+
+def test_the_hook_of_the_box_runs_where_the_checkout_cannot_be_read(tmp_path: Path) -> None:
+    root, tools = tmp_path / "root", tmp_path / "tools"
+    for folder in ("sudoers.d", "ssh/sshd_config.d", "systemd/network", "systemd/system", "apt"):
+        (root / "etc" / folder).mkdir(parents=True)
+    tools.mkdir()
+    (tools / "chroot").write_text("#!/bin/sh\n")  # what it would start is in the real root only
+    (tools / "chroot").chmod(0o755)
+    option, _, text = build.customize_hook().partition("=")
+    assert option == "--customize-hook"
+    assert str(paths.REPO) not in text
+    env = {"PATH": f"{tools}:/usr/bin:/bin", "VAGRANT_KEY": "ssh-rsa key"}
+    subprocess.run(["sh", "-c", text, "exec", str(root)], env=env, cwd="/", check=True)
+    assert (root / "etc/hostname").read_text() == "search-lab\n"
+    assert (root / "home/vagrant/.ssh/authorized_keys").read_text() == "ssh-rsa key\n"
 
 
 def test_a_full_disk_is_refused_before_anything_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -82,7 +82,7 @@ def _make(draft: Path) -> None:
     work.mkdir()
     tar = work / "root.tar"
     os.environ["VAGRANT_KEY"] = _vagrant_key()
-    image.make_tar(IMAGE, tar, f"--customize-hook={HERE / 'customize'}")
+    image.make_tar(IMAGE, tar, customize_hook())
     image.run_logged(["fakeroot", str(HERE / "disk"), str(tar), str(work), str(DISK_MB)], None, work / "disk.log")
     versions = image.installed((work / "root/var/lib/dpkg/status").read_text())
     image.require_pinned(IMAGE, versions)
@@ -96,6 +96,14 @@ def _make(draft: Path) -> None:
         raise UserError(f"{draft / NAME}: bytes={size}: must be at most {MOST_BYTES}: shorten lab/images/box.pkgs")
     described = {"sha256": _sha256(draft / NAME), "bytes": size, "packages": versions}
     (draft / "box.json").write_text(json.dumps(described, indent=1))
+
+
+def customize_hook() -> str:
+    """Build the option that lets mmdebstrap run the script `customize`.
+
+    It holds the text and no path: mmdebstrap's own user cannot enter a home of mode 0700, Debian 13's default.
+    """
+    return f"--customize-hook={(HERE / 'customize').read_text()}"
 
 
 def _pack(work: Path, box: Path) -> None:
