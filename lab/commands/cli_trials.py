@@ -188,6 +188,7 @@ def compare(
     duration: Annotated[int | None, typer.Option(help="Seconds of each download; default: the link's own.")] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of the links' draws; default: 18.")] = None,
     measure: Annotated[str, typer.Option(help="What decides when a link has enough trials.")] = "chokepoint",
+    fixed: Annotated[bool, typer.Option("--fixed", help="Run all trials on each link: none ends early.")] = False,
     quick: Annotated[bool, typer.Option("--quick", help="One trial per link, and no reports of the runs.")] = False,
     budget_minutes: Annotated[float | None, typer.Option(help="Most minutes of trials.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Continue the last comparison, with the same options.")] = (
@@ -204,6 +205,6 @@ def compare(
     """
     from lab.commands.compare import Chosen, Course, compare_known
 
-    chosen = Chosen(cca, links, trials, duration, seed, quick)
+    chosen = Chosen(cca, links, trials, duration, seed, quick, fixed)
     course = Course(measure, budget_minutes, resume, again=resumed_command())
     compare_known(chosen, course, run_options(jobs, None, no_pcap), console)

@@ -60,6 +60,7 @@ class Chosen:
     duration_s: int | None = None
     seed: int | None = None
     quick: bool = False
+    fixed: bool = False
 
     @property
     def names(self) -> list[str]:
@@ -72,7 +73,7 @@ class Chosen:
         chosen = links(_names(self.links) if self.links else None, self.duration_s, self.quick)
         trials = (1 if self.quick else TRIALS) if self.trials is None else self.trials
         seed = SEED if self.seed is None else self.seed
-        return Comparison([next(iter(senders))], senders, chosen, trials, seed, self.duration_s)
+        return Comparison([next(iter(senders))], senders, chosen, trials, seed, self.duration_s, self.fixed)
 
 
 def _names(text: str) -> list[str]:
@@ -170,10 +171,8 @@ def _announce(comparison: Comparison, course: Course, options: RunOptions, virtu
     subjects = " and ".join(comparison.subjects)
     each = f"{counts} {'trial' if most == 1 else 'trials'} of each sender on each link, the same draws for all"
     error = f"error {100 * ALPHA:g} % per link, over all looks and pairs"
-    _line(
-        console,
-        f"{each}; a link ends once {subjects} has separated from every other by {measure.name}, or cannot ({error})",
-    )
+    ends = f"a link ends once {subjects} has separated from every other by {measure.name}, or cannot"
+    _line(console, f"{each}; {'no link ends early' if comparison.fixed else ends} ({error})")
     if virtual and (protection := sandbox_mode.less()):
         _line(console, protection)
     _line(console, f"about {takes[0] if first == most else f'{takes[0]} to {takes[1]}'} min{budget}")

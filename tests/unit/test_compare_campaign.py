@@ -5,6 +5,7 @@ import errno
 import os
 import shutil
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ import pytest
 from lab.backends.backend import Site
 from lab.backends.virtual import Virtual
 from lab.base.errors import UserError
+from lab.evaluation.compare import record
 from lab.evaluation.compare.campaign import State, campaign, looks_of
 from lab.evaluation.compare.comparison import Comparison, known_senders
 from lab.evaluation.compare.measures import PRIMARY
@@ -162,3 +164,22 @@ def test_a_campaign_in_which_every_trial_fails_names_each_once_and_ends(results:
     (found,) = results_of(comparison, began, looks_of(comparison, PRIMARY))
     assert found.stored is None
     assert results.exists()
+
+
+def test_a_comparison_of_a_fixed_number_of_trials_ends_no_link_early(results: Path, tmp_path: Path) -> None:
+    comparison = replace(compared("cubic", "bbr"), fixed=True)
+    began = "2026-01-01T00-00-00Z"
+    (state,) = campaign(
+        comparison, PRIMARY, began, site(tmp_path), RunOptions(workers=1), lambda: nullcontext(Watched()), budget_s=None
+    )
+    assert state.trials == comparison.trials == 5
+    assert len(state.failures) == 2 * 5  # the kernel is gone: each was tried, although none has a value
+    assert results.exists()
+
+
+def test_resume_does_not_go_on_with_a_fixed_number_where_links_could_end_early(results: Path) -> None:
+    before = compared("cubic", "bbr")
+    record.begin(record.requested(before, PRIMARY))
+    assert results.exists()
+    with pytest.raises(UserError, match="fixed=False: must be True, as it is now: run without --resume"):
+        record.resumed(record.requested(replace(before, fixed=True), PRIMARY))

@@ -290,3 +290,10 @@ def test_the_page_states_which_sender_runs_on_another_kernel(compared: tuple[Com
     assert needy.label in stated[0]
     assert "kernel-0" in dict(facts(replace(comparison, senders=senders), found, []))[f"sender {first}"]
     assert not [line for line in method(comparison, plan, PRIMARY) if "a kernel of its own" in line]
+
+
+def test_the_page_states_that_the_number_of_trials_was_fixed(compared: tuple[Comparison, list[LinkResult]]) -> None:
+    fixed = replace(compared[0], fixed=True)
+    first = method(fixed, looks_of(fixed, PRIMARY), PRIMARY)[0]
+    assert f"Each sender had {fixed.trials} trials on each link" in first
+    assert "Looks after" not in first

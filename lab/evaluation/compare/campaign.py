@@ -16,7 +16,7 @@ from lab.evaluation.compare.comparison import Comparison
 from lab.evaluation.compare.measures import primary_of
 from lab.evaluation.compare.ranks import Pair, not_separated
 from lab.evaluation.compare.results import tested_pairs
-from lab.evaluation.compare.sequential import Looks, looks
+from lab.evaluation.compare.sequential import Looks, looks, one_look
 from lab.runs import run_folder
 from lab.runs.execute import Observer, OpenRun, execute
 from lab.runs.experiment import Experiment
@@ -72,7 +72,9 @@ class State:
 
 
 def looks_of(comparison: Comparison, measure: str) -> Looks:
-    """Return after how many trials the campaign looks: the same for each link."""
+    """Return after how many trials the campaign looks: the same for each link; of a fixed number once, at the end."""
+    if comparison.fixed:
+        return one_look(comparison.trials)
     count = len(comparison.senders)
     binary = primary_of(comparison.links[0], measure).binary
     return looks(comparison.trials, count * (count - 1) // 2, binary)

@@ -24,7 +24,8 @@ class Comparison:
 
     `subjects` are those that each other sender is tested against; `senders` holds every sender, subjects included, in
     the order of the page, and may hold some that cca.yml does not know. `trials` is the most of each sender on each
-    link: a link whose intervals have separated gets fewer. `duration_s` replaces that of every link.
+    link: a link whose intervals have separated gets fewer, unless the number is `fixed`. `duration_s` replaces that of
+    every link.
     """
 
     subjects: Sequence[str]
@@ -33,6 +34,7 @@ class Comparison:
     trials: int = TRIALS
     seed: int = SEED
     duration_s: int | None = None
+    fixed: bool = False
 
     def __post_init__(self) -> None:
         """Refuse a comparison of nothing."""

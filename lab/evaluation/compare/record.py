@@ -7,7 +7,7 @@ Its runs are ordinary runs, one per link, that began no earlier than it.
 import json
 import sys
 from pathlib import Path
-from typing import Annotated, TypedDict
+from typing import Annotated, NotRequired, TypedDict
 
 from lab.base import paths
 from lab.base.errors import UserError
@@ -26,6 +26,7 @@ class ComparisonJson(TypedDict):
     format: Annotated[int, "version of the stored form"]
     measure: Annotated[str, "what decides when a link has enough trials"]
     trials: Annotated[int, "most trials of each sender on each link"]
+    fixed: NotRequired[Annotated[bool, "whether each link has all these trials; absent: no"]]
     seed: Annotated[int, "seed of the links' random draws"]
     subjects: Annotated[list[str], "the senders that each other one is tested against"]
     senders: Annotated[dict[str, str], "digest of each sender: its stanza, and its module where that is not the lab's"]
@@ -41,6 +42,7 @@ def requested(comparison: Comparison, measure: str) -> ComparisonJson:
         "format": FORMAT,
         "measure": measure,
         "trials": comparison.trials,
+        "fixed": comparison.fixed,
         "seed": comparison.seed,
         "subjects": list(comparison.subjects),
         "senders": {name: digest(cca.model_dump()) for name, cca in comparison.senders.items()},
@@ -98,6 +100,7 @@ def _flat(request: ComparisonJson) -> dict[str, object]:
     flat: dict[str, object] = {
         "measure": request["measure"],
         "trials": request["trials"],
+        "fixed": request.get("fixed", False),
         "seed": request["seed"],
         "subjects": ", ".join(request["subjects"]),
     }

@@ -163,14 +163,10 @@ def pairs_table(comparison: Comparison, found: Sequence[LinkResult]) -> Table:
 
 def method(comparison: Comparison, plan: Looks, measure: str) -> list[str]:
     """Return how it was measured and tested."""
-    counts = ", ".join(map(str, plan.trials))
     every = len(comparison.senders) * (len(comparison.senders) - 1) // 2
-    subjects = _listed([labels(comparison)[name] for name in comparison.subjects])
     return [
         "Each trial boots a fresh kernel. Trial n has the same draw of the link for every sender "
-        f"(seed {comparison.seed}). Looks after {counts} trials of each sender; a link had no further trials once "
-        f"{subjects} had separated from every other sender by {BY_NAME[measure].title.lower()} (on a shared "
-        "link: by harm), or could not do so any more whatever the remaining trials gave (tied).",
+        f"(seed {comparison.seed}). {_length(comparison, plan, measure)}",
         "Two senders have separated when an exact group-sequential test of their paired differences rejects that they "
         "are alike: sign patterns for amounts, both senders at the same chance for shares. The first look may spend "
         f"{100 * FIRST_SHARE:g} % of the error. Holm's correction is over the pairs of a link and measure (here "
@@ -182,6 +178,19 @@ def method(comparison: Comparison, plan: Looks, measure: str) -> list[str]:
         "Romano and others, 2006). Invalid trials count nowhere.",
         *_other_kernels(comparison),
     ]
+
+
+def _length(comparison: Comparison, plan: Looks, measure: str) -> str:
+    """Return how many trials a link has, and why."""
+    counts = ", ".join(map(str, plan.trials))
+    if comparison.fixed:
+        return f"Each sender had {counts} trials on each link, whatever they gave (--fixed)."
+    subjects = _listed([labels(comparison)[name] for name in comparison.subjects])
+    return (
+        f"Looks after {counts} trials of each sender; a link had no further trials once {subjects} had separated from "
+        f"every other sender by {BY_NAME[measure].title.lower()} (on a shared link: by harm), or could not do so any "
+        "more whatever the remaining trials gave (tied)."
+    )
 
 
 def _other_kernels(comparison: Comparison) -> Iterator[str]:
