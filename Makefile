@@ -20,7 +20,7 @@ test test-fast test-sanitize test-hostile mutants lint lint-ansible lock docs no
 .PHONY: same sample test-course
 .PHONY: experiment test test-fast test-sanitize test-hostile setup reproduce verify evaluate page report check doctor lint lock clean docs
 .PHONY: artifact kick-tires bundle test-bundle mutants bench bench-senders bench-versions bench-kernels bench-replay bench-reproduce
-.PHONY: bench-kills bench-visitors bench-try bench-shapers bench-quic bench-course bench-course-start bench-same-exit
+.PHONY: bench-kills bench-visitors bench-short-flows bench-try bench-shapers bench-quic bench-course bench-course-start bench-same-exit
 .PHONY: setup-vm box image vm provision agree notebook test-vm test-fresh lint-ansible
 
 experiment: setup ; @$(lab) run $(experiment) $(options)
@@ -59,6 +59,8 @@ bench-course: setup ; @$(lab) kernel build && scripts/python -m lab.bench.course
 bench-course-start: setup ; @$(lab) kernel build && scripts/python -m lab.bench.course_start
 # bench-visitors: the senders of others that are fetched, on every kind of link; BENCH=--resume goes on
 bench-visitors: setup ; @scripts/python -m lab.bench.visitors $(BENCH)
+# bench-short-flows: what an exit costs web pages, video and calls; runs what is not stored
+bench-short-flows: setup ; @scripts/python -m lab.bench.short_flows $(BENCH)
 bench-senders: setup ; @scripts/python -m lab.bench.senders
 bench-versions: setup ; @scripts/python -m lab.bench.versions $(BENCH)
 # bench-kernels: where CUBIC's HyStart leaves on each kernel of Debian; BENCH="6.12": on these alone

@@ -6,6 +6,7 @@ from typing import Any, cast
 import pytest
 
 from lab.base.format import NONE
+from lab.bench import short_flows as bench
 from lab.evaluation.short_flows import REFERENCE, Cost, costs
 from lab.judge.short_flow import ShortFlow, bdp_bytes, groups_s, short_flow
 from lab.report import short_flows
@@ -180,3 +181,18 @@ def test_the_application_was_the_limit_where_the_last_sample_before_the_exit_sho
     assert short_flow(with_workload(trial, limited=[[0.0, 1.0]]), "early").limited is True
     assert short_flow(with_workload(trial, limited=[[0.0, 1.0], [0.01, 0.0], [1e9, 1.0]]), "early").limited is False
     assert short_flow(with_workload(trial, limited=[[1e9, 1.0]]), "early").limited is None
+
+
+def test_the_benchmark_publishes_what_the_page_shows() -> None:
+    cost = by_cca(costs(flows(), list(LABELS), TRIALS))["cubic"]
+    published = {each["name"]: each["value"] for each in bench.figures("calls", "CUBIC", cost, "call")}
+    assert published["calls, CUBIC: early"] == published["calls, CUBIC: connections"] == TRIALS
+    assert published["calls, CUBIC: cost"] == 100
+    assert published["calls, CUBIC: separated"] == "yes"
+    (own,) = (group.rows[0] for group in short_flows.table([cost], LABELS, "call").groups)
+    assert any(cell.startswith("+100") for cell in own.cells)
+
+
+def test_the_benchmark_takes_every_scenario_with_a_workload() -> None:
+    assert "short-requests-geo" in bench.with_workload()
+    assert "geo" not in bench.with_workload()
