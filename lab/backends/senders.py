@@ -114,4 +114,10 @@ def _memory(cca: Cca, module: Module | None) -> str:
 
 
 def _needs(cca: Cca) -> list[str]:
-    return ([f"qdisc {cca.qdisc}"] if cca.qdisc else []) + [f"{name}={value}" for name, value in cca.sysctls.items()]
+    """List what a sender needs of the machine besides its module."""
+    first = [f"a first receive window of {cca.first_window_pkts} packets"] if cca.first_window_pkts else []
+    return [
+        *([f"qdisc {cca.qdisc}"] if cca.qdisc else []),
+        *first,
+        *(f"{name}={value}" for name, value in cca.sysctls.items()),
+    ]

@@ -24,11 +24,18 @@ def pinned(scenario: Scenario, ccas: list[Cca]) -> Sysctls:
     """
     usual = load_sysctls().values()
     own = {name: value for cca in ccas for name, value in cca.sysctls.items()}
+    mtu = {"mtu": str(scenario.mtu_bytes)} if scenario.mtu_bytes else {}
     return {
         "ends": usual["ends"] | (FQ_RATIOS if scenario.pacing else {}) | own,
         "kernel": usual["kernel"],
-        "route": usual["route"] | ({"mtu": str(scenario.mtu_bytes)} if scenario.mtu_bytes else {}),
+        "route": usual["route"] | mtu | _first_window(ccas),
     }
+
+
+def _first_window(ccas: list[Cca]) -> dict[str, str]:
+    """Return the receiver's first window where a sender states a larger one than the usual, which would bind it."""
+    needed_pkts = [cca.first_window_pkts for cca in ccas if cca.first_window_pkts]
+    return {"initrwnd": str(max(needed_pkts))} if needed_pkts else {}
 
 
 def egress(scenario: Scenario, topology: Topology, sender: str, cca: Cca) -> list[Shape]:

@@ -17,6 +17,7 @@ CAUSE = r"^[a-z0-9_]{1,15}$"  # SLOW_START_CAUSE_BYTES of lab/kernel/search/slow
 Colour = Annotated[str, Field(pattern=r"^#[0-9A-Fa-f]{6}$")]
 Stanza = dict[str, Any]  # as YAML has it, not yet checked
 Look = tuple[str, str]  # marker and line style
+FirstWindow = Annotated[int, Field(ge=44, le=100_000)]  # from what lab/sysctls.yml has
 SysctlName = Annotated[str, Field(pattern=r"^net\.ipv4\.[a-z0-9_]+$")]
 
 # Looks of senders without one: colours of Okabe and Ito, and a marker and line style that no other sender has. When
@@ -40,6 +41,7 @@ class Cca(Strict):
     allocates_bytes: Annotated[int, Field(ge=0)] = 0
     sysctls: dict[SysctlName, str] = {}
     qdisc: Literal["fq"] | None = None
+    first_window_pkts: FirstWindow | None = None  # of the receiver, where 44 would hold the sender back
     module_digest: str | None = None  # of an own module, or of a program over QUIC: what `--resume` compares
     depends: list[str] = []  # modules that such a module needs loaded before
     kernel: str | None = None  # digest of the virtual kernel that it needs, where that is not the run's

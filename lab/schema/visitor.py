@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 
 from lab.base.errors import field_error
 from lab.base.paths import VISITORS, with_own
-from lab.schema.cca import CAUSE, Cca, Stanza, cca_names, load_cca, load_senders, looks
+from lab.schema.cca import CAUSE, Cca, FirstWindow, Stanza, cca_names, load_cca, load_senders, looks
 from lab.schema.dataset import Document, Origin, Text
 from lab.schema.load import Strict, by_name, load, require_name, shown
 
@@ -40,6 +40,7 @@ class Visitor(Origin):
     params: dict[str, int] = {}
     allocates_bytes: Annotated[int, Field(ge=0)] = 0
     qdisc: Literal["fq"] | None = None
+    first_window_pkts: FirstWindow | None = None  # of the receiver
     slow_start_exit: Annotated[str, Field(pattern=CAUSE)]
     exit_label: Text
     exit_enters_cwr: bool = False
@@ -116,6 +117,7 @@ def _sender(name: str, visitor: Visitor, look: Stanza) -> Cca:
         params=visitor.params,
         allocates_bytes=visitor.allocates_bytes,
         qdisc=visitor.qdisc,
+        first_window_pkts=visitor.first_window_pkts,
         slow_start_exit=visitor.slow_start_exit,
         exit_label=visitor.exit_label,
         exit_enters_cwr=visitor.exit_enters_cwr,

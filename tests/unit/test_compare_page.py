@@ -11,14 +11,14 @@ import pytest
 
 from lab.base.errors import UserError
 from lab.evaluation.compare import record
-from lab.evaluation.compare.campaign import State, looks_of
+from lab.evaluation.compare.campaign import State
 from lab.evaluation.compare.comparison import Comparison
 from lab.evaluation.compare.measures import PRIMARY, Values, values
 from lab.evaluation.compare.ranks import Place
 from lab.evaluation.compare.results import LinkResult, digest_of
 from lab.judge.queueing import mean_wait_ms
 from lab.judge.summary import summarise
-from lab.report.compare.page import facts, method, sentences
+from lab.report.compare.page import sentences
 from lab.report.compare.scorecard import NOT_RUN, scorecard
 from lab.report.compare.worst import worst_trials
 from lab.report.compare.write import Written
@@ -275,25 +275,3 @@ def test_there_is_nothing_to_resume_without_a_comparison(
     monkeypatch.setenv("LAB_RESULTS", str(tmp_path))
     with pytest.raises(UserError, match="no comparison to resume"):
         record.resumed(record.requested(compared[0], PRIMARY))
-
-
-def test_the_page_states_which_sender_runs_on_another_kernel(compared: tuple[Comparison, list[LinkResult]]) -> None:
-    comparison, found = compared
-    first, *others = comparison.senders
-    needy = comparison.senders[first].model_copy(update={"kernel": "kernel-0"})
-    plan = looks_of(comparison, PRIMARY)
-    senders = {first: needy, **{name: comparison.senders[name] for name in others}}
-    stated = [
-        line for line in method(replace(comparison, senders=senders), plan, PRIMARY) if "a kernel of its own" in line
-    ]
-    assert len(stated) == 1
-    assert needy.label in stated[0]
-    assert "kernel-0" in dict(facts(replace(comparison, senders=senders), found, []))[f"sender {first}"]
-    assert not [line for line in method(comparison, plan, PRIMARY) if "a kernel of its own" in line]
-
-
-def test_the_page_states_that_the_number_of_trials_was_fixed(compared: tuple[Comparison, list[LinkResult]]) -> None:
-    fixed = replace(compared[0], fixed=True)
-    first = method(fixed, looks_of(fixed, PRIMARY), PRIMARY)[0]
-    assert f"Each sender had {fixed.trials} trials on each link" in first
-    assert "Looks after" not in first

@@ -6,7 +6,7 @@ import pytest
 from lab.node import sysctl
 from lab.node.tools import NodeError
 from lab.runs.plan import draw, make_plan, mss_bytes
-from lab.runs.settings import FQ_RATIOS
+from lab.runs.settings import FQ_RATIOS, pinned
 from tests.conftest import SMALL, experiment_on
 
 MTU_BYTES, MSS_BYTES = 1360, 1308  # the servers of the papers
@@ -23,6 +23,14 @@ def test_a_scenario_without_them_pins_no_mtu_and_no_qdisc() -> None:
     assert "mtu" not in plan["sysctls"]["route"]
     assert plan["egress"] == []
     assert not FQ_RATIOS.keys() & plan["sysctls"]["ends"].keys()
+
+
+def test_a_sender_that_the_usual_first_window_would_hold_back_gets_a_larger_one() -> None:
+    experiment = experiment_on(SMALL, "cubic", "bbr")
+    usual, hasty = experiment.ccas["cubic"], experiment.ccas["bbr"].model_copy(update={"first_window_pkts": 8192})
+    route = [make_plan(experiment, each, draw(experiment, 1))["sysctls"]["route"] for each in (usual, hasty)]
+    assert [each["initrwnd"] for each in route] == ["44", "8192"]
+    assert pinned(experiment.scenario, [usual, hasty])["route"]["initrwnd"] == "8192"  # of both, where they compete
 
 
 def test_a_route_whose_mtu_did_not_take_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

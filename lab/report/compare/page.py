@@ -19,6 +19,7 @@ from lab.report.matrix.matrix import Matrix
 from lab.report.matrix.texts import apart_text, difference_text, rank_text, value_text
 from lab.report.table import Group, Table
 from lab.report.table import Row as TableRow
+from lab.schema.sysctls import load_sysctls
 
 
 @dataclass(frozen=True)
@@ -176,7 +177,7 @@ def method(comparison: Comparison, plan: Looks, measure: str) -> list[str]:
         f"Intervals are paired bootstrap intervals of {100 * CONFIDENCE:g} % for one pair alone. The effect is the "
         "share of trials in which the first is larger less the share in which it is smaller, in words (thresholds of "
         "Romano and others, 2006). Invalid trials count nowhere.",
-        *_other_kernels(comparison),
+        *_other_ends(comparison),
     ]
 
 
@@ -193,12 +194,14 @@ def _length(comparison: Comparison, plan: Looks, measure: str) -> str:
     )
 
 
-def _other_kernels(comparison: Comparison) -> Iterator[str]:
-    """Yield what differs between trials besides the sender: the kernel, where a sender needs another one."""
-    named = labels(comparison)
+def _other_ends(comparison: Comparison) -> Iterator[str]:
+    """Yield what differs between trials besides the sender: the kernel or receiver, where it needs another."""
+    named, usual = labels(comparison), load_sysctls().route["initrwnd"].value
     for name, cca in comparison.senders.items():
         if cca.kernel:
             yield f"{named[name]} runs on a kernel of its own, {cca.kernel}: its TCP core or sockets are changed."
+        if cca.first_window_pkts:
+            yield f"The receiver of {named[name]} begins with {cca.first_window_pkts} packets, and not with {usual}."
 
 
 def facts(comparison: Comparison, found: Sequence[LinkResult], command: Sequence[str]) -> list[tuple[str, str]]:
