@@ -15,6 +15,7 @@ from lab.backends.backend import Site
 from lab.base.errors import UserError
 from lab.runs.experiment import Experiment, digest, specification, trial_part
 from lab.runs.trial import CAPTURED
+from lab.schema.cca import Stanza
 from lab.tables.run_json import Requested, RunJson
 from lab.tables.stored_run import Run
 from lab.tables.stored_trial import Trial
@@ -29,9 +30,9 @@ def reuse(experiment: Experiment, folder: Path, site: Site, keep_capture: bool) 
         return 0
     count = 0
     for run in _earlier(experiment, folder, site):
-        senders = {stanza["name"]: digest(stanza) for stanza in run.meta["ccas"]}
+        senders = {stanza["name"]: _given(stanza) for stanza in run.meta["ccas"]}
         for name, cca in experiment.ccas.items():
-            if senders.get(name) == digest(cca.model_dump()):
+            if senders.get(name) == _given(cca.model_dump()):
                 count += sum(_link(source, folder, keep_capture) for source in _trials(run, name, experiment))
     return count
 
@@ -46,6 +47,11 @@ def _earlier(experiment: Experiment, folder: Path, site: Site) -> Iterator[Run]:
                 yield run
         except UserError:  # a damaged run
             continue
+
+
+def _given(stanza: Stanza) -> str:
+    """Digest what a stanza states: a field without a value is none, as where an older lab did not know the field."""
+    return digest({name: value for name, value in stanza.items() if value is not None})
 
 
 def _link_part(meta: Requested | RunJson) -> dict[str, str | None]:

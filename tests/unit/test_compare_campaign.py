@@ -2,6 +2,7 @@
 """A comparison's runs: how they grow, what they take over from earlier ones, and a campaign that fails throughout."""
 
 import errno
+import json
 import os
 import shutil
 from contextlib import AbstractContextManager, nullcontext
@@ -26,6 +27,7 @@ from lab.runs.find_run import grown_since
 from lab.runs.link_kinds import KINDS, links
 from lab.runs.options import RunOptions
 from lab.runs.reuse import reuse
+from lab.tables.digests import write_with_digest
 from lab.tables.stored_run import Run
 from tests.stored_run import store_run
 from tests.unit.test_runs_that_fail import Watched
@@ -123,6 +125,16 @@ def test_a_trial_that_may_have_come_out_otherwise_is_run_again(earlier: Path, tm
     assert earlier != folder
     assert reuse(now.experiment(WIRED, 2), folder, place, keep_capture=what == "capture") == 0
     assert names(folder) == []
+
+
+def test_trials_of_a_lab_that_did_not_know_a_field_of_a_stanza_are_taken_over(earlier: Path, tmp_path: Path) -> None:
+    meta = json.loads((earlier / "run.json").read_text())
+    for stanza in meta["ccas"]:
+        del stanza["first_window_pkts"]
+    write_with_digest(earlier / "run.json", json.dumps(meta).encode())
+    experiment = compared("cubic", "reno").experiment(WIRED, 2)
+    folder = run_folder.create(experiment, site(tmp_path))
+    assert reuse(experiment, folder, site(tmp_path), keep_capture=False) == 2
 
 
 def test_a_damaged_trial_is_not_taken_over(earlier: Path, tmp_path: Path) -> None:
