@@ -29,7 +29,7 @@ class Version:
 
 VISITORS = "visitors"  # the default kernel with larger sockets, for senders of others
 VERSIONS = {
-    "6.1": Version("6.1", "source-6.1", ("virtual", "6.1")),
+    "6.1": Version("6.1", "source-6.1", ("virtual", "6.1"), own_patches="6.1"),
     "6.12": Version("6.12", "builder", ("virtual",)),
     "7.2": Version("7.2", "source-7.2", ("virtual",), own_patches="7"),
     "7.3": Version("7.3", "source-7.3", ("virtual", "7.3"), own_patches="7"),
