@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from polars.testing import assert_frame_equal
 
-from lab.bench.kernels import LINKS, cubic_exits, shown
+from lab.bench.kernels import EARLIER, ITS_OWN, LINKS, cubic_exits, shown
 from lab.images.image import Image
 from lab.kernel import build
 from lab.kernel.build import Kernel
@@ -37,6 +37,9 @@ def test_every_kernel_gives_valid_trials_in_which_hystart_ends_slow_start(
     assert {(row["kernel"], row["link"]) for row in rows} == {(version, link) for link in LINKS}
     assert all(row["valid"] for row in rows), shown(rows)
     assert {row["cause"] for row in rows} <= {"hystart", "loss"}
+    pkts = {(row["hystart"], row["link"]): row["cwnd_pkts"] for row in rows}
+    long = "50 Mb/s, 300 ms"
+    assert pkts[EARLIER, long] < pkts[ITS_OWN, long] / 2, shown(rows)  # before 6.14 the rounds were marked wrongly
 
 
 @pytest.mark.parametrize("sender", CAUSES)
