@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Measure where CUBIC with HyStart leaves slow start on each kernel that Debian packages.
 
+Each kernel also runs the HyStart of Linux 5.16 to 6.13, which none of them has any more.
 `python -m lab.bench.kernels [VERSION...]` prints a table and writes results/bench/kernels.json.
 """
 
@@ -13,6 +14,7 @@ from lab.backends.virtual import Virtual
 from lab.base.errors import UserError
 from lab.base.scratch import scratch_folder
 from lab.bench import measured
+from lab.bench.earlier_cubic import with_earlier_cubic
 from lab.bench.measured import Figure
 from lab.images import image
 from lab.images.image import Image
@@ -23,14 +25,15 @@ from lab.links.profile import Profile, load_profile
 from lab.runs.experiment import Experiment
 from lab.runs.plan import MSS_BYTES
 from lab.runs.trial import Job, run_trial
-from lab.schema.cca import load_ccas
+from lab.schema.cca import Cca, load_ccas
 from lab.schema.scenario import Scenario
 from lab.schema.topology import load_topology
 from lab.tables.stored_trial import Trial
 
 Row = dict[str, Any]
-HEADINGS = ("kernel", "link", "t_s", "cwnd_pkts", "bdp_pkts", "rtt_ms", "cause")
+HEADINGS = ("kernel", "hystart", "link", "t_s", "cwnd_pkts", "bdp_pkts", "rtt_ms", "cause")
 DURATION_S = 5
+ITS_OWN, EARLIER = "its own", "of 5.16"
 
 
 class Link(NamedTuple):
@@ -65,21 +68,27 @@ def build_all(versions: list[str]) -> dict[str, Kernel]:
 
 
 def cubic_exits(kernels: dict[str, Kernel], folder: Path, world: Image) -> list[Row]:
-    """Run one trial on each link and kernel; return one row per trial."""
+    """Run one trial of each HyStart on each link and kernel; return one row per trial."""
     rows = []
-    for number, (name, link) in enumerate(LINKS.items()):
-        experiment = _experiment(link.profile)
-        for version, kernel in kernels.items():
-            job = Job(experiment, "cubic", 1, folder / f"{version}-{number}", Virtual(kernel, world))
-            run_trial(job)
-            rows.append({"kernel": version, "link": name} | _exit(Trial(job.folder)) | {"bdp_pkts": link.bdp_pkts})
+    for hystart in (ITS_OWN, EARLIER):
+        for number, (name, link) in enumerate(LINKS.items()):
+            for version, kernel in kernels.items():
+                cca, virtual = _sender(hystart, Virtual(kernel, world))
+                trial = folder / f"{cca.name}-{version}-{number}"
+                run_trial(Job(_experiment(link.profile, cca), cca.name, 1, trial, virtual))
+                called = {"kernel": version, "hystart": hystart, "link": name}
+                rows.append(called | _exit(Trial(trial)) | {"bdp_pkts": link.bdp_pkts})
     return rows
 
 
-def _experiment(profile: Profile) -> Experiment:
-    fields = {"topology": "path", "profile": "test", "ccas": ["cubic"], "trials": 1, "seed": 1}
+def _sender(hystart: str, virtual: Virtual) -> tuple[Cca, Virtual]:
+    return with_earlier_cubic(virtual) if hystart == EARLIER else (load_ccas()["cubic"], virtual)
+
+
+def _experiment(profile: Profile, cca: Cca) -> Experiment:
+    fields = {"topology": "path", "profile": "test", "ccas": [cca.name], "trials": 1, "seed": 1}
     scenario = Scenario.model_validate({"question": "Where does it exit?", "duration_s": DURATION_S, **fields})
-    return Experiment("kernels", scenario, profile, load_topology("path", "test"), {"cubic": load_ccas()["cubic"]})
+    return Experiment("kernels", scenario, profile, load_topology("path", "test"), {cca.name: cca})
 
 
 def _exit(trial: Trial) -> Row:
@@ -103,7 +112,8 @@ def _cell(value: Any) -> str:
 def figures(rows: list[Row]) -> Iterator[Figure]:
     """Give the moment, the window and the cause of each exit."""
     for row in rows:
-        called = f"{row['link']} (BDP {row['bdp_pkts']} packets), Linux {row['kernel']}: exit"
+        hystart = "" if row["hystart"] == ITS_OWN else f" with the HyStart {row['hystart']}"
+        called = f"{row['link']} (BDP {row['bdp_pkts']} packets), Linux {row['kernel']}{hystart}: exit"
         yield {"name": called, "value": row["t_s"], "unit": "s"}
         yield {"name": f"{called}, cwnd", "value": row["cwnd_pkts"], "unit": "packets"}
         yield {"name": f"{called}, cause", "value": row["cause"], "unit": ""}

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from lab.commands.cli_options import KernelSource, KernelVersion, console
+from lab.kernel.recipe import DEFAULT
 
 app = typer.Typer()
 kernel_app = typer.Typer(no_args_is_help=True, help="The virtual-time kernel and the sender modules.")
@@ -29,7 +30,7 @@ def clean(
 
 @kernel_app.command()
 def build(
-    kernel: KernelVersion = "6.12",
+    kernel: KernelVersion = DEFAULT,
     source: KernelSource = None,
     sanitize: Annotated[bool, typer.Option("--sanitize", help="Build with the kernel's bug checkers: slow.")] = False,
 ) -> None:

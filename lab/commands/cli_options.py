@@ -9,12 +9,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
+from lab.kernel.recipe import DEBIAN, VISITORS
+
 if TYPE_CHECKING:
     from lab.runs.options import RunOptions
 
 console = Console(highlight=False)
 
-KernelVersion = Annotated[str, typer.Option("--kernel", help="Kernel to build: 6.12 or 6.1 of Debian, or visitors.")]
+KernelVersion = Annotated[
+    str, typer.Option("--kernel", help=f"Kernel to build: {', '.join(DEBIAN)} of Debian, or {VISITORS}.")
+]
 KernelSource = Annotated[Path | None, typer.Option("--source", help="A kernel tarball, configured like --kernel.")]
 Scheduler = Annotated[str | None, typer.Option(help="Address of a dask scheduler; default: this machine's processors.")]
 NoPcap = Annotated[bool, typer.Option("--no-pcap", help="Store the tables only, without the captures.")]

@@ -17,6 +17,7 @@ from lab.commands.cli_options import (
     resumed_command,
     run_options,
 )
+from lab.kernel.recipe import DEFAULT
 
 app = typer.Typer()
 ScenarioName = typer.Argument(help="A scenario's name (see `lab list`) or the path of a .yml file.")
@@ -37,7 +38,7 @@ def run(
     resume: Annotated[bool, typer.Option("--resume", help="Continue the last unfinished run.")] = False,
     scheduler: Scheduler = None,
     no_pcap: NoPcap = False,
-    kernel: KernelVersion = "6.12",
+    kernel: KernelVersion = DEFAULT,
     source: KernelSource = None,
     backend: Annotated[
         str | None, typer.Option(help="virtual, host or vm; default: vm if the VM is up, else virtual.")

@@ -16,7 +16,8 @@ from lab.base.errors import UserError, field_error
 from lab.images import archive, copyright_files
 
 SUITE = "trixie"
-SUITES = {"source-6.1": "bookworm"}  # of the images that are not Debian 13's
+STATED_SUITE = "# Suite: "  # a line of a package list that is not of SUITE
+BACKPORTS = "-backports"
 HERE = Path(__file__).parent
 OPTIONS = [
     "--variant=apt",
@@ -56,9 +57,15 @@ def locked(name: str) -> dict[str, str]:
     return dict(line.split("=", 1) for line in lines if line and not line.startswith("#"))
 
 
+def names() -> list[str]:
+    """List all images: each has a package list."""
+    return sorted(file.stem for file in HERE.glob("*.pkgs"))
+
+
 def suite(name: str) -> str:
-    """Name the Debian release of an image."""
-    return SUITES.get(name, SUITE)
+    """Name the Debian release of an image: what its package list states, or SUITE."""
+    lines = (HERE / f"{name}.pkgs").read_text().splitlines()
+    return next((line.removeprefix(STATED_SUITE) for line in lines if line.startswith(STATED_SUITE)), SUITE)
 
 
 def digest(name: str) -> str:
@@ -118,14 +125,15 @@ def make_tar(name: str, tar: Path, *more: str) -> None:
         "mmdebstrap",
         *OPTIONS,
         pins_hook(pins),
+        *backports_hook(suite(name)),
         include,
         *more,
-        suite(name),
+        release(suite(name)),
         str(tar),
         *archive.arguments(),
     ]
     try:
-        run_logged(argv, archive.sources(suite(name)), tar.with_name("mmdebstrap.log"))
+        run_logged(argv, archive.sources(release(suite(name))), tar.with_name("mmdebstrap.log"))
     except UserError as error:
         raise dropped(name, str(error)) or error from None
 
@@ -144,6 +152,20 @@ def pins_hook(pins: Path) -> str:
     default. Its arguments are split as by a shell, which does not run.
     """
     return f"--setup-hook=upload {shlex.quote(str(pins))} /etc/apt/preferences.d/lab"
+
+
+def release(suite: str) -> str:
+    """Name the release that a suite belongs to: backports are packages on top of one."""
+    return suite.removesuffix(BACKPORTS)
+
+
+def backports_hook(suite: str) -> list[str]:
+    """Build the option that adds the backports of a release, from wherever mmdebstrap takes the release itself."""
+    if not suite.endswith(BACKPORTS):
+        return []
+    line = f"s/ {release(suite)} main$/ {suite} main/p"
+    apt = '"$1"/etc/apt/sources.list'
+    return [f"--setup-hook=sed -n '{line}' {apt} >{apt}.d/backports.list"]
 
 
 def _pin(package: str, version: str) -> str:

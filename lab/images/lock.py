@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`python -m lab.images.lock`: pin each package of all images to its present version in the archive."""
+"""`python -m lab.images.lock [IMAGE...]`: pin each package of images (all) to its present version in the archive."""
+
+import sys
 
 from lab.images import image
 
-IMAGES = (
-    *("world", "builder", "source-6.1", "box", "stock", "kernel-build"),
-    *("quic-build", "ngtcp2-build", "bpf-build", "bpf-stock"),
-)
 HEAD = """\
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Every package of this image and its version. Written by 'make lock'.
@@ -23,5 +21,5 @@ def lock(name: str) -> int:
 
 
 if __name__ == "__main__":
-    for name in IMAGES:
+    for name in sys.argv[1:] or image.names():
         print(f"{name}: {lock(name)} packages pinned")

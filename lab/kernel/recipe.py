@@ -16,19 +16,23 @@ DEFAULT = "6.12"
 class Version:
     """A Linux that Debian packages as source: its number, the image with its source, and its configurations.
 
+    `own_patches` is a folder of patches/: what it needs besides the patches of every version.
     `socket_bytes` replaces the 104 bytes that a socket has for its congestion control.
     """
 
     number: str
     image: str
     configs: tuple[str, ...]
+    own_patches: str | None = None
     socket_bytes: int | None = None
 
 
 VISITORS = "visitors"  # the default kernel with larger sockets, for senders of others
 VERSIONS = {
-    "6.1": Version("6.1", "source-6.1", ("virtual", "6.1")),
+    "6.1": Version("6.1", "source-6.1", ("virtual", "6.1"), own_patches="6.1"),
     "6.12": Version("6.12", "builder", ("virtual",)),
+    "7.2": Version("7.2", "source-7.2", ("virtual",), own_patches="7"),
+    "7.3": Version("7.3", "source-7.3", ("virtual", "7.3"), own_patches="7"),
     VISITORS: Version("6.12", "builder", ("virtual", "visitors"), socket_bytes=768),
 }
 DEBIAN = [name for name, version in VERSIONS.items() if version.socket_bytes is None]
@@ -85,8 +89,10 @@ class Recipe:
 
     @property
     def patches(self) -> list[Path]:
-        """Return all patches; each applies to every version."""
-        return sorted((HERE / "patches").glob("*.patch"))
+        """Return the patches that apply to every version, then those of this one."""
+        own = VERSIONS[self.version].own_patches
+        folders = [HERE / "patches", *([HERE / "patches" / own] if own else [])]
+        return [patch for folder in folders for patch in sorted(folder.glob("*.patch"))]
 
     def find_source(self) -> Source | None:
         """Return the source, if its image is cached."""

@@ -5,13 +5,15 @@ import tarfile
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from lab.base.errors import UserError
+from lab.commands.cli import app
 from lab.images import image
 from lab.images.refused import refused
 from lab.kernel import build
 from lab.kernel.changes import SOCKET, with_socket_bytes
-from lab.kernel.recipe import CorePatch, Recipe
+from lab.kernel.recipe import VERSIONS, CorePatch, Recipe
 
 MERGE = '#!/bin/sh\n# merge_config.sh -m -O DIR BASE FRAGMENT...\nOUT=$3; shift 4; cat "$@" >"$OUT/.config"\n'
 MAKEFILE = """
@@ -142,8 +144,21 @@ def test_a_line_of_the_configurations_holds_or_is_refused(
 
 
 def test_a_version_that_is_not_packaged_is_refused() -> None:
-    with pytest.raises(UserError, match=r"^command line: kernel=5\.4: must be one of 6\.1, 6\.12, visitors$"):
+    with pytest.raises(UserError, match=r"^command line: kernel=5\.4: must be one of 6\.1, 6\.12, .*7\.3, visitors$"):
         Recipe("5.4")
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_version_has_a_pinned_source_and_its_configurations(version: str) -> None:
+    known = VERSIONS[version]
+    assert f"linux-source-{known.number}" in image.locked(known.image)
+    assert all(fragment.is_file() for fragment in Recipe(version).fragments)
+
+
+@pytest.mark.parametrize("command", [("run", "--help"), ("kernel", "build", "--help")])
+def test_the_commands_offer_every_version(command: tuple[str, ...]) -> None:
+    shown = CliRunner().invoke(app, command).output
+    assert all(version in shown for version in VERSIONS)
 
 
 PATCH = b"""--- a/broken.c

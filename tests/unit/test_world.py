@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The images hold what the lab needs, at the versions that are pinned, and are cached by all they are made from."""
 
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -19,13 +20,39 @@ def test_a_mirror_of_the_users_is_taken(monkeypatch: pytest.MonkeyPatch) -> None
     assert archive.arguments() == ["-"]
 
 
-def test_a_package_that_debian_has_dropped_is_one_line() -> None:
-    error = image.dropped("source-6.1", "mmdebstrap: E: Unable to locate package linux-source-6.1 (log: /a)")
+@pytest.mark.parametrize(("version", "suite"), [("6.1", "bookworm"), ("7.3", "trixie-backports")])
+def test_a_package_that_debian_has_dropped_is_one_line(version: str, suite: str) -> None:
+    package = f"linux-source-{version}"
+    error = image.dropped(f"source-{version}", f"mmdebstrap: E: Unable to locate package {package} (log: /a)")
     assert str(error) == (
-        "lab/images/source-6.1.pkgs: package=linux-source-6.1: must be a package of Debian's bookworm, "
+        f"lab/images/source-{version}.pkgs: package={package}: must be a package of Debian's {suite}, "
         "whose archive does not have it"
     )
     assert image.dropped("world", "mmdebstrap: E: no space left on device") is None
+
+
+def test_every_image_has_a_lock_that_pins_what_its_list_names() -> None:
+    for name in image.names():
+        assert set(image.listed(name)) <= set(image.locked(name)), name
+
+
+def test_an_image_is_of_the_release_that_its_list_states() -> None:
+    assert {image.suite(name) for name in ("world", "builder")} == {"trixie"}
+    assert image.suite("source-6.1") == "bookworm"
+    assert image.release(image.suite("source-7.3")) == "trixie"
+    assert image.backports_hook("trixie") == []
+
+
+@pytest.mark.parametrize("options", ["", "[signed-by=/a/key.gpg] "])
+def test_backports_come_from_where_their_release_comes_from(options: str, tmp_path: Path) -> None:
+    apt = tmp_path / "a root" / "etc/apt"
+    (apt / "sources.list.d").mkdir(parents=True)
+    lines = [f"deb {options}http://mirror.example/debian {suite} main" for suite in ("trixie", "trixie-updates")]
+    (apt / "sources.list").write_text("\n".join(lines) + "\n")
+    (option,) = image.backports_hook("trixie-backports")
+    subprocess.run(["sh", "-c", option.removeprefix("--setup-hook="), "exec", str(tmp_path / "a root")], check=True)
+    added = (apt / "sources.list.d/backports.list").read_text()
+    assert added == f"deb {options}http://mirror.example/debian trixie-backports main\n"
 
 
 def test_a_folder_of_the_cache_is_complete_or_not_there(tmp_path: Path) -> None:

@@ -13,12 +13,10 @@
  * wake a process up: a sixth of a WiFi trial at a sample a millisecond.  The counters are
  * read without the qdisc's lock, each for itself.
  */
-#include <linux/hrtimer.h>
-#include <linux/module.h>
 #include <linux/netdevice.h>
 #include <linux/nsproxy.h>
-#include <net/pkt_sched.h>
-#include <net/sch_generic.h>
+
+#include "compat.h"
 
 #define CREATE_TRACE_POINTS
 #include "qdisc_sampler_trace.h"
@@ -45,8 +43,7 @@ static void sampler_begin(struct net_device *dev)
 {
 	sampled = dev;
 	interval = ns_to_ktime((u64)interval_us * NSEC_PER_USEC);
-	hrtimer_init(&timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS);
-	timer.function = sampler_take;
+	hrtimer_setup(&timer, sampler_take, CLOCK_MONOTONIC, HRTIMER_MODE_ABS);
 	hrtimer_start(&timer, ktime_get(), HRTIMER_MODE_ABS);
 }
 

@@ -24,6 +24,7 @@
 #include <linux/math64.h>
 #include <linux/mm.h>
 #include <linux/module.h>
+#include <linux/version.h>
 #include <net/tcp.h>
 
 static struct tcp_congestion_ops KERNEL_CUBIC_OPS __read_mostly;
@@ -86,9 +87,22 @@ static struct tcp_congestion_ops KERNEL_CUBIC_OPS __read_mostly;
 #pragma pop_macro("MODULE_VERSION")
 #pragma pop_macro("__bpf_kfunc")
 
+/* Since 7.1 the start after idle, the one event that CUBIC takes, is a hook of its own. */
+#if LINUX_VERSION_MAJOR > 7 || (LINUX_VERSION_MAJOR == 7 && LINUX_VERSION_PATCHLEVEL >= 1)
+#define KERNEL_CUBIC_TAKE_START() \
+	(KERNEL_CUBIC_OPS.cwnd_event_tx_start = cubictcp_cwnd_event_tx_start)
+
+static inline void cubictcp_cwnd_event(struct sock *sk, enum tcp_ca_event event)
+{
+}
+#else
+#define KERNEL_CUBIC_TAKE_START()
+#endif
+
 static int __init kernel_cubic_register(void)
 {
 	hystart = 0;
+	KERNEL_CUBIC_TAKE_START();
 	return cubictcp_register();
 }
 
