@@ -37,6 +37,8 @@ def differences(tmp_path: Path, source: str) -> set[str]:
         ("return f(a=True)", {"return f(a=False)", "return f()"}.difference({"return f()"})),
         ("return f(a=1, b=2)", {f"return f({rest})" for rest in ("a=None, b=2", "a=1, b=None", "b=2", "a=1, ")}
          | {"return f(a=2, b=2)", "return f(a=1, b=3)"}),
+        ("return run(check=False, b=c)", {"return run(check=True, b=c)", "return run(check=False, b=None)",
+                                          "return run(check=False, )"}),
     ],
 )  # fmt: skip
 def test_what_decides_a_result_is_changed(tmp_path: Path, line: str, expected: set[str]) -> None:
