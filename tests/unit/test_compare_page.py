@@ -18,9 +18,10 @@ from lab.evaluation.compare.ranks import Place
 from lab.evaluation.compare.results import LinkResult, digest_of
 from lab.judge.queueing import mean_wait_ms
 from lab.judge.summary import summarise
+from lab.report.compare.cells import labels
 from lab.report.compare.page import facts, method, sentences
 from lab.report.compare.scorecard import NOT_RUN, scorecard
-from lab.report.compare.worst import worst_trials
+from lab.report.compare.worst import explain, worst_trials
 from lab.report.compare.write import Written
 from tests.compared import SENDERS, example, store
 
@@ -176,6 +177,41 @@ def test_the_worst_trial_stands_next_to_the_best_senders_over_the_same_draw(
         assert each.behind == 1.0
     assert page_of(written).count('class="explained"') == 2
     assert "left slow start at" in page_of(written)
+
+
+def test_a_worst_trial_is_told_with_its_exit_its_queue_its_first_loss_and_what_came_of_it(
+    compared: tuple[Comparison, list[LinkResult]],
+) -> None:
+    comparison, found = compared
+    named = labels(comparison)
+    (geo,) = (each for each in worst_trials(found, ["cubic_plain"], PRIMARY) if each.found.link.name == "geo")
+    shown = explain(geo, named, "report.html")
+    assert shown is not None
+    own, best, cost = shown.sentences
+    assert geo.found.stored
+    rows = geo.found.stored.judged.outcomes.filter(trial=geo.trial, heuristic="truth")
+    for cca, sentence, kind in (("cubic_plain", own, "late"), (geo.best, best, "at the chokepoint")):
+        (row,) = rows.filter(cca=cca).to_dicts()
+        assert sentence.startswith(
+            f"{named[cca]} left slow start at {row['exit_s']:.2f} s (cause: {row['exit_cause']})"
+        )
+        assert f"after the queue stayed filled ({row['capacity_s']:.2f} s): {kind}; " in sentence
+    (late,) = rows.filter(cca="cubic_plain").to_dicts()
+    assert own.endswith(f"; the first loss came at {late['loss_s']:.2f} s.")
+    assert "throughput" in cost
+    assert " against " in cost
+    assert (shown.page, shown.title) == ("report.html", f"GEO, modelled: {named['cubic_plain']}, trial {geo.trial}, "
+                                         f"next to {named[geo.best]}")  # fmt: skip
+
+
+def test_a_sender_that_left_before_the_queue_filled_and_lost_nothing_is_told_so(
+    compared: tuple[Comparison, list[LinkResult]],
+) -> None:
+    comparison, found = compared
+    (geo,) = (each for each in worst_trials(found, ["cubic"], PRIMARY) if each.found.link.name == "geo")
+    shown = explain(geo, labels(comparison), "")
+    assert shown is not None
+    assert shown.sentences[0].endswith("; the queue never stayed filled: early; nothing was lost.")
 
 
 def test_the_results_have_one_digest_wherever_they_are_computed(
