@@ -162,3 +162,20 @@ def test_a_campaign_in_which_every_trial_fails_names_each_once_and_ends(results:
     (found,) = results_of(comparison, began, looks_of(comparison, PRIMARY))
     assert found.stored is None
     assert results.exists()
+
+
+def test_a_campaign_whose_time_is_up_ends_after_the_trial_that_runs_and_is_not_decided(
+    results: Path, tmp_path: Path
+) -> None:
+    comparison = compared("cubic", "bbr")
+    watched = Watched()
+
+    def bars() -> AbstractContextManager[Observer]:
+        return nullcontext(watched)
+
+    options = RunOptions(workers=1)
+    (state,) = campaign(comparison, PRIMARY, "2026-01-01T00-00-00Z", site(tmp_path), options, bars, budget_s=0.0)
+    assert (state.budget_used, state.decided) == (True, False)
+    assert len(watched.results) == 1
+    assert len(watched.begun) == 6  # three of each sender were to run
+    assert results.exists()
