@@ -2,6 +2,7 @@
 """Tables for a paper: how many columns stand next to each other, and a source's table with what was replayed."""
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 from lab.base.format import NONE
 from lab.evaluation.claims.numbered import numbered
 from lab.evaluation.claims.rows import SCHEMA
+from lab.evaluation.claims.verdict import AGREES
 from lab.judge.judged import OUTCOMES, TRIALS
 from lab.judge.stored import Stored
 from lab.report import latex
@@ -118,6 +120,10 @@ def test_before_the_replay_the_row_names_the_command_that_makes_it(tmp_path: Pat
         ("here (replay pending: lab evaluate)", "3", NONE),
     ]
     assert TIMELY not in table.notes
+    versions = pl.DataFrame([replayed("heuristic", exit_s, "early") for exit_s in (4.0, 6.0)])
+    table = source_table("t", "thesis, table 5.1", "Replays.", [run], versions)
+    assert table is not None
+    assert table.groups[0].rows[1].cells == ("here", "3", "5.00 (1.41) of 2")
 
 
 # ---- what a claim tolerates, and the files of a run
@@ -141,6 +147,37 @@ def test_the_index_links_the_files_of_a_run_that_are_there(tmp_path: Path) -> No
     for name in ("summary.csv", "outcomes.csv", OUTCOMES, TRIALS):
         assert f'href="geo/{run.name}/{name}"' in page
     assert 'href="geo/20250101T000000Z/' not in page
+
+
+def test_the_index_writes_the_page_of_a_run_that_changed_since_and_leaves_the_others(tmp_path: Path) -> None:
+    none = tmp_path / "none"
+    none.mkdir()
+    pages = {}
+    for name, age_s in (("changed", -10), ("same", 10)):
+        run = store_run(tmp_path, 1, name=name, senders=("search",))
+        (run.parent / "latest").symlink_to(run.name)
+        Stored.of(Run(run))
+        pages[name] = run / "report.html"
+        pages[name].write_text("written before")
+        at_s = max((run / file).stat().st_mtime for file in (OUTCOMES, "run.json")) + age_s
+        os.utime(pages[name], (at_s, at_s))
+    write_index(tmp_path, None, none)
+    assert [page.read_text() == "written before" for page in pages.values()] == [False, True]
+
+
+def test_the_index_shows_the_claims_and_the_states_that_were_evaluated(tmp_path: Path) -> None:
+    none = tmp_path / "none"
+    none.mkdir()
+    (tmp_path / "evaluation").mkdir()
+    row = dict.fromkeys(SCHEMA) | {"claim": "A claim of mine.", "scenario": "geo", "document": "thesis"}
+    row |= {"place": "table 9", "row": "GEO", "metric": "exit_s", "verdict": AGREES, "form": "SEARCH", "unit": "s"}
+    row |= {"published": 1.0, "tolerance": 0.1, "ours": 1.0, "clock": "data"}
+    pl.DataFrame([row], schema=SCHEMA).write_parquet(tmp_path / "evaluation" / "claims.parquet")
+    state = {"scenario": "a-link", "state": "unfinished", "question": "What is left?"}
+    pl.DataFrame([state]).write_parquet(tmp_path / "evaluation" / "status.parquet")
+    page = write_index(tmp_path, None, none).read_text()
+    for shown in ("A claim of mine.", "thesis, table 9", "What is left?", "unfinished"):
+        assert shown in page
 
 
 def test_a_text_table_has_its_notes_below_it() -> None:
