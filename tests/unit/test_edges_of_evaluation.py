@@ -18,6 +18,7 @@ from lab.evaluation.compare.campaign import looks_of
 from lab.evaluation.compare.comparison import Comparison, known_senders
 from lab.evaluation.compare.measures import BY_NAME, PRIMARY, REFERENCE, values
 from lab.evaluation.compare.results import attempted, of_run
+from lab.evaluation.competing_flows import flows
 from lab.evaluation.recorded.bands import marks
 from lab.evaluation.recorded.rate import acked_after_s, cycle_hz, median_rtt_ms
 from lab.evaluation.rules import constants, scores
@@ -89,6 +90,31 @@ def test_before_any_run_the_table_of_scenarios_has_its_types(tmp_path: Path) -> 
     assert table.schema == schema(STATUS)
     assert table["stored"].sum() == 0
     assert set(table["state"]) == {"pending"}
+
+
+@pytest.mark.parametrize(("complete", "state"), [(True, "complete"), (False, "unfinished")])
+def test_a_scenario_with_a_run_is_complete_or_unfinished_as_the_run_is(
+    tmp_path: Path, complete: bool, state: str
+) -> None:
+    run = store_run(tmp_path, 1, senders=("search", "cubic"))
+    meta = json.loads((run / "run.json").read_text())
+    (run / "run.json").write_text(json.dumps(meta | {"complete": complete}))
+    (run.parent / "latest").symlink_to(run.name)
+    (row,) = status(tmp_path).filter(scenario="geo").to_dicts()
+    assert (row["state"], row["stored"], row["valid"]) == (state, 2, 2)
+
+
+def test_a_ratio_to_nothing_is_null(tmp_path: Path) -> None:
+    run = store_run(tmp_path, 1, senders=("cubic",))
+    (file,) = run.glob("trials/*/trial.json")
+    meta = json.loads(file.read_text())
+    first = meta["flows"][0] | {"retransmits_pkts": 0}
+    file.write_text(json.dumps(meta | {"flows": [first, first | {"flow": 2, "cca": "bbr", "retransmits_pkts": 3}]}))
+    meta = json.loads((run / "run.json").read_text())
+    (run / "run.json").write_text(json.dumps(meta | {"scenario": meta["scenario"] | {"rival": "bbr"}}))
+    table = flows(Stored.of(Run(run)))
+    assert table["retransmits_ratio"].to_list() == [None, None]
+    assert table["throughput_ratio"].to_list() == [1.0, 1.0]
 
 
 # ---- recorded downloads
@@ -199,6 +225,9 @@ def test_a_replay_has_counts_where_it_compared_and_leaves_once(library: Path, st
     assert 0 < compared.height < every.height
     assert compared["curr_delv_bytes"].null_count() == compared["prev_delv_bytes"].null_count() == 0
     assert (every.filter(pl.col("norm_pct").is_null())["curr_delv_bytes"].is_null()).all()
+    expected = 2 * compared["prev_delv_bytes"]
+    shortfall_pct = 100 * (expected - compared["curr_delv_bytes"]) / expected
+    assert compared["norm_pct"].to_list() == pytest.approx(shortfall_pct.to_list(), abs=0.11)  # whole permilles
     assert every["exit"].sum() == 1
     stopped = replay(library, one.t_us, one.rtt_us, one.delivered_bytes)
     assert stopped.height == every.filter(pl.col("exit").cum_sum().shift(1, fill_value=0) == 0).height
@@ -258,8 +287,8 @@ def test_a_run_with_a_workload_has_a_flow_per_valid_trial_and_a_table_on_its_pag
     with_workload = {"scenario": meta["scenario"] | {"workload": {"kind": "requests"}}, "seeds": [1, 2]}
     (run / "run.json").write_text(json.dumps(meta | with_workload))
     stored = Stored.of(Run(run))
-    flows = short_flows(stored)
-    assert sorted((flow.cca, flow.trial) for flow in flows) == [("bbr", 1), ("cubic_plain", 1), ("cubic_plain", 2)]
+    judged = short_flows(stored)
+    assert sorted((flow.cca, flow.trial) for flow in judged) == [("bbr", 1), ("cubic_plain", 1), ("cubic_plain", 2)]
     answers, (table,) = on_page(stored)
     assert len(answers) == 2
     assert [group.label for group in table.groups] == [stanza["label"] for stanza in stored.ccas]

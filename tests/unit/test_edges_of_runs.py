@@ -11,7 +11,8 @@ import polars as pl
 import pytest
 
 from lab.base.errors import UserError
-from lab.runs.certificate import certify
+from lab.runs.campaign import campaign, load_campaign
+from lab.runs.certificate import LOSS_SDS, certify
 from lab.runs.experiment import load_experiment
 from lab.runs.link_kinds import KINDS, Link, links
 from lab.runs.same.trials import experiments
@@ -92,6 +93,8 @@ def test_the_share_of_a_random_loss_is_of_the_packets_that_were_offered() -> Non
     node["counters"]["interfaces"][end] |= {"tx_pkts": 750, "qdisc_dropped_pkts": 250}
     check = {one["name"]: one for one in certify(plan, node, tables)["checks"]}[f"random loss, {shape['part']}"]
     assert (check["asked"], check["got"], check["ok"]) == (25.0, 25.0, True)
+    sd_pct = 100 * (0.25 * 0.75 / 1000) ** 0.5  # of a share of a thousand
+    assert check["tolerance"] == pytest.approx(LOSS_SDS * sd_pct)
 
 
 # ---- senders
@@ -124,3 +127,14 @@ def test_the_modules_of_both_senders_of_a_trial_are_copied_next_to_its_plan(tmp_
     copied = sorted(path for path in folder.rglob("*") if path.is_file())
     assert [path.read_text() for path in copied] == ["a module"] * 2
     assert ["tcp_mine" in str(copied[0]), "tcp_theirs" in str(copied[1])] == [True, True]
+
+
+def test_a_scenario_that_cannot_be_read_is_reported_with_the_campaign(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "broken.yml").write_text("question: What is missing?\n")
+    monkeypatch.setenv("LAB_SCENARIOS", str(tmp_path))
+    assert "broken" in campaign()
+    experiments, errors = load_campaign(["broken", "geo"], quick=True)
+    assert [experiment.name for experiment in experiments] == ["geo"]
+    assert "broken.yml" in str(errors[0])

@@ -106,7 +106,10 @@ def test_the_longest_round_trip_of_a_digest_is_that_of_slow_start(results: Path)
     within = stream.filter(pl.col("t_us") <= left.t_s * 1e6)["rtt_us"].max()
     longest_ms = digest(trial)["max_rtt_ms"]
     assert longest_ms == within / 1e3  # type: ignore[operator]
+    assert digest(trial)["initial_rtt_ms"] == stream["rtt_us"][0] / 1e3
     assert longest_ms < stream["rtt_us"].max() / 1e3  # type: ignore[operator]
+    trial.__dict__["acks"] = trial.acks.clear()
+    assert (digest(trial)["initial_rtt_ms"], digest(trial)["max_rtt_ms"]) == (None, None)
 
 
 def test_a_published_row_has_ours_below_it_by_the_rule_of_the_papers_and_in_truth(results: Path) -> None:
