@@ -28,6 +28,7 @@ TITLES = {
     "course": "What the grades of a class take",
     "course-start": "A student's first minutes",
     "mutants": "Which small changes of the program the tests notice",
+    "mutants-commit": "Which small changes the sample of a commit in CI makes",
     "mutants-kernel": "Which small changes of the C the tests notice",
     "replay-virtual": "How exactly recordings are replayed, in virtual time",
     "replay-vm": "How exactly recordings are replayed, in a VM",

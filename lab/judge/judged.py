@@ -88,7 +88,7 @@ def judged(run: Run, workers: int | None = None, keep: bool = True) -> Judged:
 
 
 def _frame(name: str, rows: list[Mapping[str, Any]]) -> pl.DataFrame:
-    return pl.DataFrame(rows, schema=schema(TABLES[name].columns), orient="row")
+    return pl.DataFrame(rows, schema=schema(TABLES[name].columns))
 
 
 def _kept(file: Path) -> pl.DataFrame:

@@ -34,7 +34,7 @@ SCHEMA: Schema = (
 def summarise(outcomes: pl.DataFrame, ccas: Sequence[str]) -> pl.DataFrame:
     """Aggregate the outcomes per sender (in the order given) and heuristic."""
     rows = [_row(outcomes, cca, heuristic) for cca in ccas for heuristic in rules()]
-    return pl.DataFrame(rows, schema=SCHEMA, orient="row")
+    return pl.DataFrame(rows, schema=SCHEMA)
 
 
 def _row(outcomes: pl.DataFrame, cca: str, heuristic: str) -> Row:

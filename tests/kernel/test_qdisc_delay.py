@@ -88,6 +88,15 @@ def test_an_idle_line_delivers_at_once_and_then_a_frame_a_period(
     assert link.order.is_sorted()
 
 
+def test_a_packet_whose_delay_fell_leaves_in_the_frame_that_still_waits(bench: Bench) -> None:
+    steps = [(0, 200_000, 0.0), (105_000, 30_000, 0.0), END]  # between the second burst and the third
+    spec = DELAY_LINE | {"delay_us": 200_000, "frame_us": 8_000}
+    link = cross(bench, "frames-fall", spec, BURSTS, 1.0, steps)
+    asked_ms = [300] * 7 + [308] * 28
+    assert link.packets["received_s"].to_numpy() == pytest.approx(np.array(asked_ms) / 1e3, abs=SLACK_S)
+    assert link.order.is_sorted()
+
+
 def test_netem_changed_each_time_loses_the_time_that_a_change_takes(bench: Bench) -> None:
     """Why a series is not replayed with netem: a change that is sent to it when it is due comes after that time."""
     steps = [{"at_s": 0.01 * step, "spec": NETEM | {"delay_us": 30_000 + 100 * step}} for step in range(100)]

@@ -63,6 +63,14 @@ def test_the_gateway_of_the_thesis_drops_above_half_and_at_its_limit(bench: Benc
     assert counts["chosen_pkts"] / counts["exposed_pkts"] == pytest.approx(0.25, abs=0.0125)
 
 
+def test_a_limit_of_a_whole_number_of_packets_holds_that_many(bench: Bench) -> None:
+    room = 10
+    full = {"limit_bytes": room * FULL_BYTES, "threshold_bytes": room * FULL_BYTES}
+    link = fill(bench, "whole", GATEWAY | full, room + 2, FULL_BYTES)
+    assert link.record["shown"][0]["qlen"] == room
+    assert counted(link)["overflow_pkts"] == 2
+
+
 def test_the_same_seed_drops_the_same_packets_and_another_does_not(bench: Bench) -> None:
     small = GATEWAY | {"threshold_bytes": 3000, "limit_bytes": 10**6}
     sent = np.column_stack([np.arange(500) * 100_000, np.full(500, FULL_BYTES)]).astype(np.uint64)

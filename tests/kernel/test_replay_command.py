@@ -23,6 +23,7 @@ from lab.node import claims
 from lab.node.claims import CLAIMS, FOLDERS
 from lab.node.networks import root_qdisc
 from lab.node.tools import run
+from tests.command import ENV
 from tests.guest import own_network
 
 OnGuest = Callable[..., dict[str, Any]]
@@ -194,9 +195,8 @@ CALLS = "from lab.backends.own_network import attended; attended({command!r})"
 def test_ctrl_c_waits_until_the_node_has_taken_everything_down(tmp_path: Path) -> None:
     file = tmp_path / "taken"
     waits = [sys.executable, "-c", WAITS.format(file=str(file))]
-    process = subprocess.Popen(
-        [sys.executable, "-c", CALLS.format(command=waits)], cwd=REPO, stderr=subprocess.DEVNULL, start_new_session=True
-    )
+    called = [ENV, "--default-signal=INT", sys.executable, "-c", CALLS.format(command=waits)]  # `&` ignores it
+    process = subprocess.Popen(called, cwd=REPO, stderr=subprocess.DEVNULL, start_new_session=True)
     time.sleep(2)
     assert not file.exists()
     process.send_signal(signal.SIGINT)

@@ -198,3 +198,13 @@ def test_the_vectors_that_the_kernel_checks_hold_here_too(search_library: Path) 
     library = ctypes.CDLL(str(search_library))
     library.search_vector_that_fails.restype = ctypes.c_char_p
     assert library.search_vector_that_fails() is None
+
+
+@pytest.mark.parametrize("factor", [3, 5])
+def test_more_bytes_sent_than_twice_those_delivered_count_as_twice_them(search_library: Path, factor: int) -> None:
+    acks = one_ack_a_bin([1000 * 2 ** (k // 3) for k in range(24)] + [256_000] * 30)
+    twice, more = (
+        decide_as(search_library, "search1", acks, sent_bytes=times * acks.delivered_bytes) for times in (2, factor)
+    )
+    assert len(compared(twice)) > 10
+    assert (twice[DECISION] == more[DECISION]).all()

@@ -147,3 +147,13 @@ def test_after_it_was_limited_it_measures_what_it_fills(search_library: Path, na
     bins = decide_as(search_library, name, acks, limited=limited)
     assert bins["ack"][bins["verdict"] == EXIT][0] == 19 + 14
     assert set(bins["bin_us"]) == {BIN_US}
+
+
+@pytest.mark.parametrize("name", ["search2_printed", "packed"])
+def test_an_rtt_of_just_the_stated_share_of_the_first_starts_nothing_again(search_library: Path, name: str) -> None:
+    found = {}
+    for rtt_us in (RTT_US // 2, RTT_US // 2 - 5):
+        acks = one_ack_a_bin([100] * 100)
+        acks.rtt_us[40:] = rtt_us
+        found[rtt_us] = RTT_FELL in decide_as(search_library, name, acks, restart_rtt_pct=50)["verdict"]
+    assert found == {500: False, 495: True}

@@ -79,6 +79,12 @@ def test_a_run_without_its_time_or_its_end_has_no_minutes(wall_s: float | None, 
     assert facts.cost(tmp_path, ["one"]).compute_min is None
 
 
+def test_the_minutes_of_a_claim_need_the_end_of_each_of_its_runs(tmp_path: Path) -> None:
+    stored(tmp_path, "one", 60.0)
+    stored(tmp_path, "two", 60.0, False)
+    assert facts.cost(tmp_path, ["one", "two"]).compute_min is None
+
+
 def test_a_claim_without_its_run_has_no_cost_and_no_verdict(tmp_path: Path) -> None:
     line = facts.lines(tmp_path, NOTHING)[0]
     assert (line.cost.compute_min, line.cost.megabytes, line.verdict) == (None, None, facts.NOT_RUN)

@@ -6,10 +6,10 @@ import tomllib
 from pathlib import Path
 
 import pytest
+import scipy
 
 from lab.base.paths import REPO
-from lab.bench.mutants import changes, kernel, rooms, survivors
-from lab.bench.mutants.__main__ import faults
+from lab.bench.mutants import changes, faults, kernel, rooms, survivors
 from lab.bench.mutants.concern import LIMIT_S, Concern
 from lab.bench.mutants.rooms import Tally
 
@@ -37,6 +37,8 @@ def differences(tmp_path: Path, source: str) -> set[str]:
         ("return f(a=True)", {"return f(a=False)", "return f()"}.difference({"return f()"})),
         ("return f(a=1, b=2)", {f"return f({rest})" for rest in ("a=None, b=2", "a=1, b=None", "b=2", "a=1, ")}
          | {"return f(a=2, b=2)", "return f(a=1, b=3)"}),
+        ("return run(check=False, b=c)", {"return run(check=True, b=c)", "return run(check=False, b=None)",
+                                          "return run(check=False, )"}),
     ],
 )  # fmt: skip
 def test_what_decides_a_result_is_changed(tmp_path: Path, line: str, expected: set[str]) -> None:
@@ -98,6 +100,15 @@ def test_tests_that_execute_the_line_run_those_first_that_import_the_file() -> N
     assert concern.tests(change)[0] == own
 
 
+def test_a_function_that_no_test_itself_executes_concerns_those_that_execute_something_of_its_file() -> None:
+    file, own = "lab/runs/processes.py", "tests/unit/test_pool_losses.py"
+    (serving, *_) = [change for change in changes.of_file(REPO / file, file) if change.function == "_serve"]
+    concern = Concern()
+    concern.add(own, {"lines": {file: {"1": [f"{own}::test_a"]}}, "seconds": {f"{own}::test_a": 1.0}})
+    assert concern.tests(serving) == [f"{own}::test_a"]
+    assert Concern().tests(serving) == []
+
+
 # ---- what is a fault
 
 
@@ -105,18 +116,48 @@ def test_too_few_noticed_and_unlisted_survivors_are_faults(monkeypatch: pytest.M
     keys = [("lab/judge/rtt.py", "f", f"return {n}", f"return {n + 1}") for n in range(20)]
     monkeypatch.setattr(survivors, "known", lambda: {keys[0]: "the same", keys[9]: "the same"})
     good = Tally("judge", 20, survivors=keys[:3], noticed=keys[3:])
-    assert good.share == 0.85
-    assert list(faults([good], is_whole=False)) == [f"listed, but noticed now: {keys[9]}"]
-    assert [line.split(":")[0] for line in faults([good], is_whole=True)].count("not listed") == 2
+    assert good.share == 17 / 19  # of those that a test can notice
+    assert list(faults.of_rooms([good], is_whole=False)) == [f"listed, but noticed now: {keys[9]}"]
+    assert [line.split(":")[0] for line in faults.of_rooms([good], is_whole=True)].count("not listed") == 2
     bad = Tally("judge", 20, survivors=keys[:5], noticed=keys[5:])
-    assert next(faults([bad], is_whole=True)) == "lab/judge: noticed=75.0%: must be at least 85%"
+    assert next(faults.of_rooms([bad], is_whole=True)) == "lab/judge: noticed=78.9%: must be at least 85%"
 
 
 def test_a_sample_is_a_fault_where_the_whole_room_must_be_below_the_share() -> None:
     keys = [("lab/judge/rtt.py", "f", f"return {n}", f"return {n + 1}") for n in range(20)]
     too_few, may_be_enough = Tally("judge", 20, keys[:8], keys[8:]), Tally("judge", 20, keys[:5], keys[5:])
-    assert list(faults([too_few], is_whole=False)) == ["lab/judge: noticed=60.0%: must be at least 85%"]
-    assert not list(faults([may_be_enough, Tally("runs", 0)], is_whole=False))
+    assert list(faults.of_rooms([too_few], is_whole=False)) == ["lab/judge: noticed=60.0%: must be at least 85%"]
+    assert not list(faults.of_rooms([may_be_enough, Tally("runs", 0)], is_whole=False))
+
+
+def of_six_rooms(missed: int) -> list[Tally]:
+    """Return five changes of each of six rooms, of which the first were missed."""
+    keys = [("lab/judge/rtt.py", "f", f"return {n}", f"return {n + 1}") for n in range(30)]
+    parts = [range(first, first + 5) for first in range(0, 30, 5)]
+    return [
+        Tally(f"room-{part.start}", 5, [keys[n] for n in part if n < missed], [keys[n] for n in part if n >= missed])
+        for part in parts
+    ]
+
+
+def test_a_sample_of_a_commit_fails_where_its_survivors_make_the_required_share_implausible() -> None:
+    assert not list(faults.of_commit(of_six_rooms(9)))
+    (line,) = faults.of_commit(of_six_rooms(10))
+    assert line.startswith("all rooms: unnoticed=10: must be at most 9 of 30")
+
+
+def test_a_survivor_that_is_listed_fails_no_commit(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = of_six_rooms(10)
+    monkeypatch.setattr(survivors, "known", lambda: dict.fromkeys(found[0].survivors, "the same"))
+    assert not list(faults.of_commit(found))
+    assert faults.together(found).counted == 25
+
+
+@pytest.mark.parametrize("counted", [1, 10, 30, 240])
+def test_a_commit_of_the_required_share_fails_once_in_a_hundred_times_or_less(counted: int) -> None:
+    most = faults.most_unnoticed(counted)
+    more = [scipy.stats.binom.sf(number, counted, 0.15) for number in (most - 1, most)]
+    assert more[1] <= 0.01 < more[0]
 
 
 def test_each_listed_survivor_has_a_reason_and_its_line_is_there() -> None:

@@ -195,3 +195,20 @@ def test_resume_does_not_go_on_with_a_fixed_number_where_links_could_end_early(r
     assert results.exists()
     with pytest.raises(UserError, match="fixed=False: must be True, as it is now: run without --resume"):
         record.resumed(record.requested(replace(before, fixed=True), PRIMARY))
+
+
+def test_a_campaign_whose_time_is_up_ends_after_the_trial_that_runs_and_is_not_decided(
+    results: Path, tmp_path: Path
+) -> None:
+    comparison = compared("cubic", "bbr")
+    watched = Watched()
+
+    def bars() -> AbstractContextManager[Observer]:
+        return nullcontext(watched)
+
+    options = RunOptions(workers=1)
+    (state,) = campaign(comparison, PRIMARY, "2026-01-01T00-00-00Z", site(tmp_path), options, bars, budget_s=0.0)
+    assert (state.budget_used, state.decided) == (True, False)
+    assert len(watched.results) == 1
+    assert len(watched.begun) == 6  # three of each sender were to run
+    assert results.exists()

@@ -7,10 +7,13 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
+from lab.links import lognormal
 from lab.links.batches import Batches
-from lab.links.models import Jitter, Lognormal
+from lab.links.models import Jitter, Levels, Lognormal
+from lab.links.queue import MODELS, queue
 from lab.links.recorded import Recorded, Series, _cleaned
 from lab.links.steps import Steps, mean, rows
+from lab.node import qdiscs
 
 TIMES_S, VALUES = np.array([0.0, 1.0, 2.0, 3.0]), np.array([10.0, 20.0, 30.0, 70.0])
 RECORDED = Recorded(Series(file="rate.csv"), lambda: iter([(TIMES_S, VALUES)]), length_s=4.0, meaning=None)
@@ -68,3 +71,40 @@ def test_jitter_has_the_stated_spread_however_it_is_correlated(correlation_ms: f
     model = Jitter(model="jitter", mean=500, sd=2, correlation_ms=correlation_ms, source="test")
     drawn = np.array([value for _, value in rows(model.draw(np.random.default_rng(1), 300.0))])
     assert drawn.std() == pytest.approx(2.0, rel=0.1)
+
+
+@pytest.mark.parametrize("ln_sd", [-0.1, 5.1])
+def test_a_spread_is_neither_below_zero_nor_over_eight_decades(ln_sd: float) -> None:
+    levels = {"model": "levels", "period_s": 1.7, "mean": 70, "most": 144, "source": "test"}
+    assert Levels.model_validate({**levels, "ln_sd": 0.0}).ln_sd == 0.0
+    with pytest.raises(ValidationError, match="ln_sd"):
+        Levels.model_validate({**levels, "ln_sd": ln_sd})
+
+
+@pytest.mark.parametrize(("least", "most"), [(0.0, 20.0), (8.0, 20.0), (8.0, float("inf")), (0.0, float("inf"))])
+def test_the_mean_of_clipped_values_is_that_of_many_samples(least: float, most: float) -> None:
+    mean_, ln_sd = 10.0, 0.9
+    rng = np.random.default_rng(1)
+    values = np.exp(rng.normal(np.log(mean_) - ln_sd**2 / 2, ln_sd, 400_000))
+    assert lognormal.clipped_mean(mean_, ln_sd, least, most) == pytest.approx(
+        np.clip(values, least, most).mean(), rel=0.01
+    )
+    within = ((values >= least) & (values <= most)).mean()
+    assert lognormal.share_within(mean_, ln_sd, least, most) == pytest.approx(within, abs=0.005)
+
+
+def test_a_value_without_a_spread_takes_the_bound_that_it_lies_beyond() -> None:
+    assert [lognormal.clipped_mean(mean_, 0.0, 8.0, 20.0) for mean_ in (5.0, 10.0, 30.0)] == [8.0, 10.0, 20.0]
+    assert [lognormal.share_within(mean_, 0.0, 8.0, 20.0) for mean_ in (5.0, 8.0, 20.0, 30.0)] == [0.0, 1.0, 1.0, 0.0]
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_queue_has_the_defaults_of_its_table_and_requires_what_has_none(name: str) -> None:
+    fields = [setting.field for setting in qdiscs.find(name).settings if setting.field]
+    required = {field.name for field in fields if field.default is None}
+    model = MODELS[name]
+    assert {each for each, info in model.model_fields.items() if info.is_required()} == {"kind"} | required
+    defaults = {field.name: field.default for field in fields if field.default is not None}
+    assert {each: model.model_fields[each].default for each in defaults} == defaults
+    with pytest.raises(ValidationError, match="no_such_field"):
+        queue(name, no_such_field=1)

@@ -7,15 +7,17 @@ from typing import Any
 
 import polars as pl
 import pytest
+from markupsafe import escape
 
 from lab.evaluation.claims import rows as claims
 from lab.evaluation.claims.verdict import AGREES, EXPLAINED, UNEXPLAINED
 from lab.judge import judged as judging
+from lab.judge.ack_stream import ack_stream
 from lab.judge.digest import OBJECT_BYTES, digest
 from lab.judge.judged import OUTCOMES, judged
 from lab.judge.slow_start import first_exit
 from lab.judge.stored import Stored, stored
-from lab.report.index.claims import shown
+from lab.report.index.claims import MEANINGS, shown
 from lab.report.index.page import Index, ScenarioPart, render
 from lab.report.index.recorded import RecordedPart
 from lab.report.index.source_tables import source_table
@@ -94,6 +96,22 @@ def test_the_digest_has_when_each_object_was_downloaded(results: Path) -> None:
     assert reported["max_rtt_ms"] > trial.meta["base_rtt_ms"]
 
 
+def test_the_longest_round_trip_of_a_digest_is_that_of_slow_start(results: Path) -> None:
+    trial = next(
+        trial for trial in _run(results).trials if trial.cca == "cubic"
+    )  # HyStart leaves before the queue fills
+    left = first_exit(trial.exits)
+    assert left is not None
+    stream = ack_stream(trial.acks)
+    within = stream.filter(pl.col("t_us") <= left.t_s * 1e6)["rtt_us"].max()
+    longest_ms = digest(trial)["max_rtt_ms"]
+    assert longest_ms == within / 1e3  # type: ignore[operator]
+    assert digest(trial)["initial_rtt_ms"] == stream["rtt_us"][0] / 1e3
+    assert longest_ms < stream["rtt_us"].max() / 1e3  # type: ignore[operator]
+    trial.__dict__["acks"] = trial.acks.clear()
+    assert (digest(trial)["initial_rtt_ms"], digest(trial)["max_rtt_ms"]) == (None, None)
+
+
 def test_a_published_row_has_ours_below_it_by_the_rule_of_the_papers_and_in_truth(results: Path) -> None:
     file = results / "geo" / "latest" / "run.json"
     meta = json.loads(file.read_text())
@@ -166,6 +184,13 @@ def test_the_page_shows_claim_ours_and_what_the_counterfactual_gave() -> None:
         "Times of thesis count from the first data segment",
     ):
         assert printed in page
+
+
+def test_the_page_explains_each_verdict_that_it_shows() -> None:
+    page = page_of(claim("capacity_s", EXPLAINED), claim("exit_s", AGREES))
+    assert escape(MEANINGS[EXPLAINED]) in page
+    assert escape(MEANINGS[AGREES]) in page
+    assert escape(MEANINGS[UNEXPLAINED]) not in page
 
 
 def test_the_page_counts_how_many_agreeing_values_lie_in_our_interval() -> None:

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from lab.base.errors import UserError
-from lab.judge.outcome import outcome, outcomes
+from lab.judge.outcome import SCHEMA, outcome, outcomes
 from lab.judge.registry import inferred, rules
 from lab.judge.representative import representatives
 from lab.judge.summary import CLASSES, summarise
@@ -54,6 +54,13 @@ def test_in_truth_each_modelled_sender_has_the_class_it_was_made_for(judged: pl.
         "cubic_plain": "late",
         "bbr": "chokepoint",
     }
+
+
+def test_the_rows_of_trials_without_a_loss_have_the_types_of_all_others(run: Run) -> None:
+    hystart = outcomes([trial for trial in run.trials if trial.cca == "cubic"])
+    assert hystart["loss_s"].null_count() == hystart.height > 0
+    assert hystart.schema == SCHEMA
+    assert outcomes([]).schema == SCHEMA
 
 
 def test_the_first_loss_agrees_with_the_drops_in_every_trial(judged: pl.DataFrame) -> None:

@@ -27,6 +27,7 @@ def test_a_table_of_recorded_downloads_is_named_after_its_title_and_groups_the_e
     rows: list[tuple[str, ...]] = [("a log", "1"), (f"{EMULATED} trial", "2")]
     found = recorded._table(Sheet("Marks on the way", ("", "Time (s)"), rows, "a note"))
     assert (found.name, found.header) == ("recorded-marks-on-the-way", ("Download", "Time (s)"))
+    assert (found.caption, found.notes) == ("Marks on the way", ("a note",))
     assert [(group.label, group.rows[0].cells) for group in found.groups] == [
         ("Recorded", rows[0]),
         ("Emulated", rows[1]),

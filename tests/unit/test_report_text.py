@@ -57,3 +57,11 @@ def test_a_cell_without_its_interval_keeps_its_star() -> None:
         "+100",
         "13.7",
     ]
+
+
+def test_columns_that_fit_only_one_by_one_stand_below_each_other() -> None:
+    cells = ("a" * 30, "b" * 30, "c" * 30)
+    table = Table("t", "A table.", ("x", "y", "z"), (Group("all", (Row(cells),)),))
+    lines = printed(table, 60)
+    assert max(map(len, lines)) <= 60
+    assert [sum(cell in line for line in lines) for cell in cells] == [1, 1, 1]

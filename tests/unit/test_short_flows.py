@@ -181,6 +181,8 @@ def test_the_application_was_the_limit_where_the_last_sample_before_the_exit_sho
     assert short_flow(with_workload(trial, limited=[[0.0, 1.0]]), "early").limited is True
     assert short_flow(with_workload(trial, limited=[[0.0, 1.0], [0.01, 0.0], [1e9, 1.0]]), "early").limited is False
     assert short_flow(with_workload(trial, limited=[[1e9, 1.0]]), "early").limited is None
+    at_s = trial.exits["t_s"][0]
+    assert short_flow(with_workload(trial, limited=[[0.0, 1.0], [at_s, 0.0]]), "early").limited is False
 
 
 def test_the_benchmark_publishes_what_the_page_shows() -> None:

@@ -2,7 +2,8 @@
 """Which tests concern a change: those that execute its lines, the files first that import what is changed.
 
 Each file of tests runs once without a change, under coverage. What it executes is kept in the cache and holds as
-long as none of the executed files changes.
+long as none of the executed files changes. What a process that a test starts executes is not recorded: a function that
+no test executes concerns those that execute anything of its file.
 """
 
 import hashlib
@@ -20,10 +21,12 @@ from lab.base.errors import UserError
 from lab.bench.mutants.changes import Change
 from lab.bench.mutants.copies import Copy
 
-TESTS = ("tests/unit/test_*.py", "tests/whole/test_index.py", "tests/whole/test_report_page.py")  # without a kernel
+WHOLE = ("index", "report_page", "notebooks_executed", "figure_registry")  # of tests/whole: no kernel, browser, LaTeX
+TESTS = ("tests/unit/test_*.py", *(f"tests/whole/test_{name}.py" for name in WHOLE))
 LIMIT_S = 20.0  # of the processor, for all tests of one change; what does not fit is not run
 A_TEST_S = 0.02  # what a test costs besides its own time
 BASELINE_S = 900.0
+SKIP = ": skipped ("  # a skip that tests/skips.toml does not list
 
 
 class Executed(TypedDict):
@@ -67,9 +70,8 @@ class Concern:
 
     def _executing(self, change: Change) -> set[str]:
         lines = self.lines.get(change.file, {})
-        executed = [lines[line] for line in change.lines if line in lines]
-        found = set[str]().union(*executed)
-        if change.function and (found or not executed):  # else a function that runs at import only
+        found = set[str]().union(*(lines[line] for line in change.lines if line in lines))
+        if change.function and found:  # else it runs at import, in a process that a test starts, or nowhere
             return found
         users = [other for other in self.lines if _imports(change.file)(other)]
         every = lines.values() or [by for file in users for by in self.lines[file].values()]
@@ -120,7 +122,7 @@ def _run(name: str, copies: "Queue[Copy]") -> Executed:
     try:
         reply = copy.run({"file": "", "source": "", "tests": [name], "cpu_s": BASELINE_S, "cover": "cover.json"})
         if reply["status"] != 0:
-            failed = [line for line in copy.output.splitlines() if line.startswith(("FAILED", "ERROR"))]
+            failed = [line for line in copy.output.splitlines() if line.startswith(("FAILED", "ERROR")) or SKIP in line]
             raise UserError(f"{name}: must pass without a change: {' '.join(failed)}"[:300])
         executed: Executed = json.loads((copy.folder / "cover.json").read_text())
         return executed

@@ -75,6 +75,9 @@ def environment(folder: Path) -> dict[str, str]:
     """Return the variables with which tests run in the copy below `folder`."""
     own = {"PYTHONPATH": folder / "tree", "LAB_CACHE": folder / "cache", "TMPDIR": folder / "temporary"}
     own["MPLCONFIGDIR"] = folder / "matplotlib"
+    recordings = Path(os.environ.get("LAB_TRACES_REAL") or paths.REPO / "../shared/traces-real").resolve()
+    if recordings.is_dir():  # which the tests look for beside their checkout, and this one is elsewhere
+        own["LAB_TRACES_REAL"] = recordings
     one_thread = {"OPENBLAS_NUM_THREADS": "1", "POLARS_MAX_THREADS": "1"}
     return {name: str(path) for name, path in own.items()} | one_thread | {"CI": "1", "LAB_RESULTS": ""}
 

@@ -12,6 +12,7 @@ from typing import TypedDict
 from lab.base.errors import UserError
 from lab.base.paths import REPO
 from lab.base.scratch import scratch_folder
+from lab.bench.mutants.concern import SKIP
 from lab.bench.mutants.copies import copied, environment
 from lab.bench.mutants.rooms import Tally
 
@@ -34,9 +35,9 @@ def run(names: list[str], show: Callable[[str], None]) -> Tally:
     """Make every change of the list, or those whose name holds one of the words, one after the other."""
     listed: list[Listed] = tomllib.loads(FILE.read_text())["change"]
     tally = Tally(ROOM, len(listed))
-    for change in listed:
-        if names and not any(name in change["name"] for name in names):
-            continue
+    chosen = [change for change in listed if not names or any(name in change["name"] for name in names)]
+    _require_passing(sorted({word for change in chosen for word in change["tests"] if word.endswith(".py")}))
+    for change in chosen:
         key = (change["file"], change["name"], change["old"], change["new"])
         if _noticed(change):
             tally.noticed.append(key)
@@ -44,6 +45,19 @@ def run(names: list[str], show: Callable[[str], None]) -> Tally:
             tally.survivors.append(key)
             show(f"survived  {ROOM}  {change['file']}: {change['name']}")
     return tally
+
+
+def _require_passing(files: list[str]) -> None:
+    """Run the tests without a change: one that fails by itself would seem to notice every change."""
+    with scratch_folder() as scratch:
+        done = _tested(copied(scratch), environment(scratch), files)
+    if done.returncode != SUCCESS:
+        failed = [line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR")) or SKIP in line]
+        raise UserError(f"{FILE}: tests: must pass without a change: {' '.join(failed)}"[:300])
+
+
+def _tested(tree: Path, own: dict[str, str], words: list[str]) -> "subprocess.CompletedProcess[str]":
+    return _python(tree, own, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *words)
 
 
 def _noticed(change: Listed) -> bool:
@@ -57,7 +71,7 @@ def _noticed(change: Listed) -> bool:
         own = environment(scratch)
         if _python(tree, own, "-m", "lab", "kernel", "build").returncode:
             raise UserError(f"{FILE}: new={change['new']!r}: must compile"[:300])
-        done = _python(tree, own, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *change["tests"])
+        done = _tested(tree, own, change["tests"])
     if done.returncode not in (SUCCESS, FAILURE):
         raise UserError(f"{FILE}: tests={change['tests']}: must run: {done.stdout.strip()[-200:]}")
     return done.returncode == FAILURE

@@ -43,8 +43,18 @@ def _adds_nothing(argument: cst.Arg, is_dropped: bool) -> bool:
     A call without a positional argument fails at once. None for True is False, which is a change of its own.
     """
     is_switch = isinstance(argument.value, cst.Name) and argument.value.value in ("True", "False")
-    is_trivial = argument.keyword is None if is_dropped else is_switch
+    is_trivial = argument.keyword is None or _is_default(argument) if is_dropped else is_switch
     return is_trivial or whole(argument) or _is_text(argument.value)
+
+
+def _is_default(argument: cst.Arg) -> bool:
+    """Return whether an argument states what holds without it: subprocess.run does not check by itself."""
+    value = argument.value
+    return argument.keyword is not None and argument.keyword.value == "check" and _is_name(value, "False")
+
+
+def _is_name(value: cst.BaseExpression, name: str) -> bool:
+    return isinstance(value, cst.Name) and value.value == name
 
 
 def _is_type(value: cst.BaseExpression) -> bool:

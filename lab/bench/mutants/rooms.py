@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from queue import Queue
 
 from lab.base.paths import LAB, REPO
-from lab.bench.mutants import changes
+from lab.bench.mutants import changes, survivors
 from lab.bench.mutants.changes import Change
 from lab.bench.mutants.concern import Concern
 from lab.bench.mutants.copies import Copy
@@ -33,9 +33,26 @@ class Tally:
         return len(self.survivors) + len(self.noticed)
 
     @property
+    def unlisted(self) -> list[Key]:
+        """Return the survivors for which no reason is known."""
+        listed = survivors.known()
+        return [key for key in self.survivors if key not in listed]
+
+    @property
+    def counted(self) -> int:
+        """Return how many changes a test could notice, as far as is known."""
+        return len(self.noticed) + len(self.unlisted)
+
+    @property
     def share(self) -> float:
-        """Return the share that was noticed; 1 of no changes."""
-        return len(self.noticed) / self.made if self.made else 1.0
+        """Return the share of those that was noticed; 1 of no changes."""
+        return len(self.noticed) / self.counted if self.counted else 1.0
+
+    @property
+    def line(self) -> str:
+        """Return the counts as one line."""
+        listed = self.made - self.counted
+        return f"{self.room:<12}{self.made} changes, {listed} listed, {self.share:.1%} of the others noticed"
 
 
 def of_room(room: str) -> Iterator[Change]:
@@ -62,7 +79,8 @@ def run(
         for change, status in zip(chosen, pool.map(lambda one: _status(one, concern, copies), chosen), strict=True):
             if status == 0:
                 tally.survivors.append(change.key)
-                show(f"survived  {room}  {change.file}:{change.lines.start}  {change.function}: {change.difference}")
+                known = "listed  " if change.key in survivors.known() else "survived"
+                show(f"{known}  {room}  {change.file}:{change.lines.start}  {change.function}: {change.difference}")
             else:
                 tally.noticed.append(change.key)
                 tally.endless += status is None or status < 0

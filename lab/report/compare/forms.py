@@ -77,7 +77,7 @@ def ranks(comparison: Comparison, found: Sequence[LinkResult]) -> pl.DataFrame:
         if measure.name in each.values
         for cca in comparison.senders
     ]
-    return pl.DataFrame(rows, schema=_schema(), orient="row")
+    return pl.DataFrame(rows, schema=_schema())
 
 
 def _schema() -> dict[str, type[pl.DataType]]:
@@ -132,4 +132,4 @@ def trials(found: Sequence[LinkResult]) -> pl.DataFrame:
         for number in range(1, each.trials + 1)
     ]
     schema = {"link": pl.String, "sender": pl.String, "trial": pl.Int64} | dict.fromkeys(BY_NAME, pl.Float64)
-    return pl.DataFrame(rows, schema=schema, orient="row")
+    return pl.DataFrame(rows, schema=schema)
