@@ -2,7 +2,6 @@
 """The page of a comparison states what the stored trials hold, and nothing that was not run."""
 
 import csv
-import json
 import os
 import re
 from dataclasses import replace
@@ -22,18 +21,11 @@ from lab.evaluation.compare.ranks import Place
 from lab.evaluation.compare.results import LinkResult, digest_of
 from lab.judge.judged import OUTCOMES
 from lab.judge.queueing import mean_wait_ms
-from lab.judge.stored import Stored
 from lab.judge.summary import summarise
-from lab.report.compare.cells import labels
 from lab.report.compare.page import sentences
-from lab.report.compare.scorecard import HIGH_RTT_MS, NOT_RUN, scorecard
-from lab.report.compare.worst import explain, worst_trials
+from lab.report.compare.worst import worst_trials
 from lab.report.compare.write import Written, write_reports
-from lab.tables.stored_run import Run
-from tests import slow_start_model as model
 from tests.compared import SENDERS, example, store
-from tests.first_screen import change
-from tests.stored_run import store_run
 
 TRIALS = 5
 MOST_BYTES = 5_000_000
@@ -162,55 +154,6 @@ def test_harm_is_not_run_where_no_cubic_competed(written: tuple[Path, Written]) 
     assert page.count('data-of="harm" hidden><small>not run</small>') == 2 * len(SENDERS)
 
 
-def test_the_scorecard_claims_only_what_a_trial_tested(compared: tuple[Comparison, list[LinkResult]]) -> None:
-    comparison, found = compared
-    state = {row.section: row.state for row in scorecard(comparison, found)}
-    assert {name for name, each in state.items() if each != NOT_RUN} == {"5.1.2", "5.1.3", "5.1.5", "6.1", "6.3", "6.4"}
-    none = [replace(each, stored=None, values={}, pairs={}, places={}) for each in found]
-    assert {row.state for row in scorecard(comparison, none)} == {NOT_RUN}
-
-
-def test_a_claim_of_the_scorecard_needs_its_link(compared: tuple[Comparison, list[LinkResult]]) -> None:
-    comparison, found = compared
-    state = {row.section: row.state for row in scorecard(comparison, found[:1])}
-    assert state["6.4"] == "run"
-    assert state["6.3"] == NOT_RUN
-
-
-def test_two_downloads_of_the_subject_that_shared_a_link_are_in_the_scorecard(
-    compared: tuple[Comparison, list[LinkResult]], tmp_path: Path
-) -> None:
-    comparison, (geo, _) = compared
-    run = store_run(tmp_path, 2, senders=("search",))
-    for file in run.glob("trials/*/trial.json"):
-        meta = json.loads(file.read_text())
-        first = meta["flows"][0] | {"throughput_mbps": 4.0 + meta["trial"]}
-        file.write_text(json.dumps(meta | {"flows": [first, first | {"flow": 2, "throughput_mbps": 2.0}]}))
-    shared = replace(geo, link=replace(geo.link, rival="search"), stored=Stored.of(Run(run)))
-    (row,) = (row for row in scorecard(comparison, [shared]) if row.section == "5.1.4")
-    assert (row.state, row.seen) == ("in part", ["GEO, modelled: 5.5 and 2.0 Mb/s, 2 trials"])
-    others = replace(shared, link=replace(geo.link, rival="bbr"))
-    (row,) = (row for row in scorecard(comparison, [others]) if row.section == "5.1.4")
-    assert row.state == NOT_RUN
-
-
-def test_a_long_round_trip_and_an_active_queue_are_tested_by_the_links_that_have_them(
-    compared: tuple[Comparison, list[LinkResult]], tmp_path: Path
-) -> None:
-    comparison, (geo, _) = compared
-    for rtt_ms, kind, expected in (
-        (399, "bfifo", {"6.1"}),
-        (HIGH_RTT_MS, "fq_codel", {"7.1", "7.5"}),
-    ):
-        path = model.Path(8, rtt_ms - 1, 600_000, 4)  # the first trial of a stored run has 1 ms more
-        run = store_run(tmp_path, 1, name=kind, link=path, senders=("search",))
-        change(run, profile={"down": {"queue": {"kind": kind}}})
-        one = replace(geo, stored=Stored.of(Run(run)))
-        seen = {row.section: row for row in scorecard(comparison, [one]) if row.state != NOT_RUN}
-        assert set(seen) & {"6.1", "7.1", "7.5"} == expected
-        assert all(row.ran.endswith("on one link") for row in seen.values() if row.section in expected)
-
-
 def test_a_terminal_that_is_narrow_shows_fewer_measures(written: tuple[Path, Written]) -> None:
     named, shown = [set(table.header) for table in (written[1].table, written[1].narrow)], []
     for width in (111, 112):
@@ -253,41 +196,6 @@ def test_the_worst_trial_stands_next_to_the_best_senders_over_the_same_draw(
         assert each.behind == 1.0
     assert page_of(written).count('class="explained"') == 2
     assert "left slow start at" in page_of(written)
-
-
-def test_a_worst_trial_is_told_with_its_exit_its_queue_its_first_loss_and_what_came_of_it(
-    compared: tuple[Comparison, list[LinkResult]],
-) -> None:
-    comparison, found = compared
-    named = labels(comparison)
-    (geo,) = (each for each in worst_trials(found, ["cubic_plain"], PRIMARY) if each.found.link.name == "geo")
-    shown = explain(geo, named, "report.html")
-    assert shown is not None
-    own, best, cost = shown.sentences
-    assert geo.found.stored
-    rows = geo.found.stored.judged.outcomes.filter(trial=geo.trial, heuristic="truth")
-    for cca, sentence, kind in (("cubic_plain", own, "late"), (geo.best, best, "at the chokepoint")):
-        (row,) = rows.filter(cca=cca).to_dicts()
-        assert sentence.startswith(
-            f"{named[cca]} left slow start at {row['exit_s']:.2f} s (cause: {row['exit_cause']})"
-        )
-        assert f"after the queue stayed filled ({row['capacity_s']:.2f} s): {kind}; " in sentence
-    (late,) = rows.filter(cca="cubic_plain").to_dicts()
-    assert own.endswith(f"; the first loss came at {late['loss_s']:.2f} s.")
-    assert "throughput" in cost
-    assert " against " in cost
-    assert (shown.page, shown.title) == ("report.html", f"GEO, modelled: {named['cubic_plain']}, trial {geo.trial}, "
-                                         f"next to {named[geo.best]}")  # fmt: skip
-
-
-def test_a_sender_that_left_before_the_queue_filled_and_lost_nothing_is_told_so(
-    compared: tuple[Comparison, list[LinkResult]],
-) -> None:
-    comparison, found = compared
-    (geo,) = (each for each in worst_trials(found, ["cubic"], PRIMARY) if each.found.link.name == "geo")
-    shown = explain(geo, labels(comparison), "")
-    assert shown is not None
-    assert shown.sentences[0].endswith("; the queue never stayed filled: early; nothing was lost.")
 
 
 def test_the_results_have_one_digest_wherever_they_are_computed(

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The worst trials of a comparison, explained in sentences."""
+
+import pytest
+
+from lab.evaluation.compare.comparison import Comparison
+from lab.evaluation.compare.measures import PRIMARY
+from lab.evaluation.compare.results import LinkResult
+from lab.report.compare.cells import labels
+from lab.report.compare.worst import explain, worst_trials
+from tests.compared import store
+
+
+@pytest.fixture(scope="module")
+def compared(tmp_path_factory: pytest.TempPathFactory) -> tuple[Comparison, list[LinkResult]]:
+    return store(tmp_path_factory.mktemp("results"), 5)
+
+
+def test_a_worst_trial_is_explained_by_its_exit_its_queue_its_first_loss_and_what_came_of_it(
+    compared: tuple[Comparison, list[LinkResult]],
+) -> None:
+    comparison, found = compared
+    named = labels(comparison)
+    (geo,) = (each for each in worst_trials(found, ["cubic_plain"], PRIMARY) if each.found.link.name == "geo")
+    shown = explain(geo, named, "report.html")
+    assert shown is not None
+    own, best, cost = shown.sentences
+    assert geo.found.stored
+    rows = geo.found.stored.judged.outcomes.filter(trial=geo.trial, heuristic="truth")
+    for cca, sentence, kind in (("cubic_plain", own, "late"), (geo.best, best, "at the chokepoint")):
+        (row,) = rows.filter(cca=cca).to_dicts()
+        assert sentence.startswith(
+            f"{named[cca]} left slow start at {row['exit_s']:.2f} s (cause: {row['exit_cause']})"
+        )
+        assert f"after the queue stayed filled ({row['capacity_s']:.2f} s): {kind}; " in sentence
+    (late,) = rows.filter(cca="cubic_plain").to_dicts()
+    assert own.endswith(f"; the first loss came at {late['loss_s']:.2f} s.")
+    assert "throughput" in cost
+    assert " against " in cost
+    assert (shown.page, shown.title) == ("report.html", f"GEO, modelled: {named['cubic_plain']}, trial {geo.trial}, "
+                                         f"next to {named[geo.best]}")  # fmt: skip
+
+
+def test_a_sender_that_left_before_the_queue_filled_and_lost_nothing_is_explained(
+    compared: tuple[Comparison, list[LinkResult]],
+) -> None:
+    comparison, found = compared
+    (geo,) = (each for each in worst_trials(found, ["cubic"], PRIMARY) if each.found.link.name == "geo")
+    shown = explain(geo, labels(comparison), "")
+    assert shown is not None
+    assert shown.sentences[0].endswith("; the queue never stayed filled: early; nothing was lost.")
