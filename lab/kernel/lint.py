@@ -36,7 +36,12 @@ def compilers(kernel: Kernel) -> list[str]:
         build.make_modules(compile_, "W=1", *sparse)
         lines = compile_.log.read_text().splitlines()
         compile_.log.unlink()
-    return [line for line in lines if WARNING.match(line) and line.startswith(build.PLACE)]
+    return [line for line in lines if WARNING.match(line) and _is_own(line.split(":")[0])]
+
+
+def _is_own(file: str) -> bool:
+    """Return whether the compiler's name of a file is a module's: since 6.13 make works in the module's folder."""
+    return file.startswith(build.PLACE) or "/" not in file
 
 
 def main() -> None:

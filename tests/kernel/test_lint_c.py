@@ -7,6 +7,7 @@ import pytest
 
 from lab.kernel import build, lint
 from lab.kernel.build import Kernel
+from tests.conftest import recipe_under_test
 
 BAD = """// SPDX-License-Identifier: GPL-2.0-or-later
 #include <linux/module.h>
@@ -45,4 +46,5 @@ def test_a_complaint_of_each_checker_is_found(tmp_path: Path, monkeypatch: pytes
     assert any("trailing whitespace" in line for line in lint.checkpatch(kernel))
     printed = "\n".join(lint.compilers(kernel))
     assert "set but not used" in printed  # gcc with W=1
-    assert "different address spaces" in printed  # sparse
+    if not recipe_under_test().version.startswith("7."):  # they refuse Debian 13's sparse: it is too old
+        assert "different address spaces" in printed
