@@ -211,6 +211,7 @@ def test_giving_up_changes_no_result_and_saves_a_third_of_the_trials_of_a_tie(sa
 def test_a_pair_that_may_still_separate_is_not_given_up() -> None:
     plan = looks(MOST, 6, True)
     assert not hopeless([1.0, 1.0, 0.0, 0.0], plan, True)
+    assert not hopeless([0.5, 0.5, 0.0, 0.0], plan, False)
     assert hopeless([0.0] * 6, plan, True)
     assert rejects([0.0, 0.0, *[1.0] * 10], plan, True)
     assert not hopeless([0.0, 0.0], plan, True)

@@ -175,8 +175,8 @@ def test_a_claim_about_a_replayed_version_is_estimated_from_that_version_by_the_
         | {"capacity_s": 1.0, "loss_s": None, "exit_class": "early"}
         for trial, judge, exit_s in [(1, "heuristic", 2.0), (2, "heuristic", 4.0), (1, "truth", 90.0)]
     ]
-    others = [rows[0] | {"scenario": "leo"}, rows[0] | {"version": "search31"}]
-    versions = pl.DataFrame([*rows, *others], schema_overrides={"loss_s": pl.Float64})
+    others = [rows[0] | {"scenario": "leo"}, rows[0] | {"version": "search31", "exit_s": 70.0}]
+    versions = pl.DataFrame([*others, *reversed(rows)], schema_overrides={"loss_s": pl.Float64})
     measured = Measured(run, {"versions": versions})
     by_data = measured.estimate(claim(replayed="search2"), "exit_s", "data")
     assert (by_data.value, by_data.trials) == (2.0, 2)

@@ -13,6 +13,7 @@ from lab.base.format import NONE
 from lab.evaluation.claims.numbered import numbered
 from lab.evaluation.claims.rows import SCHEMA
 from lab.evaluation.claims.verdict import AGREES
+from lab.evaluation.compare.record import FOLDER as COMPARISONS
 from lab.judge.judged import OUTCOMES, TRIALS
 from lab.judge.stored import Stored
 from lab.report import latex
@@ -163,6 +164,18 @@ def test_the_index_writes_the_page_of_a_run_that_changed_since_and_leaves_the_ot
         os.utime(pages[name], (at_s, at_s))
     write_index(tmp_path, None, none)
     assert [page.read_text() == "written before" for page in pages.values()] == [False, True]
+
+
+def test_the_index_links_comparisons_the_newest_first(tmp_path: Path) -> None:
+    none = tmp_path / "none"
+    none.mkdir()
+    for began in ("2026-01-01T00-00-00Z", "2026-03-01T00-00-00Z", "2026-02-01T00-00-00Z"):
+        page = tmp_path / COMPARISONS / began / "compare.html"
+        page.parent.mkdir(parents=True)
+        page.touch()
+    written = write_index(tmp_path, None, none).read_text()
+    places = [written.index(f"{COMPARISONS}/2026-0{month}-01T00-00-00Z/compare.html") for month in (3, 2, 1)]
+    assert places == sorted(places)
 
 
 def test_the_index_shows_the_claims_and_the_states_that_were_evaluated(tmp_path: Path) -> None:
