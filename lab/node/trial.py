@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lab.node import capture, counters, download, engines, flow, link, modules, sysctl, trace
+from lab.node import beginning, capture, counters, download, engines, flow, link, modules, sysctl, trace
 from lab.node.forked import Forked
 from lab.node.machine import watch
 from lab.node.probe import probe
@@ -61,12 +61,17 @@ def run_trial(plan: "Plan", folder: Path, serve: "Serve" = served, begin: "Begin
 
 
 def _traffic(plan: "Plan", folder: Path, far: Any, serve: "Serve", begin: "Begin") -> "Traffic":
-    """Start everything that watches, then the flow, then the changes of the link."""
+    """Start everything that watches, then the flow, then the changes of the link.
+
+    The second beginning keeps the packets independent of how long servers and capture take to start.
+    """
     with ExitStack() as stack:
+        second = beginning.begin(plan)
         for each in plan["flows"]:
             stack.enter_context(serve(each))
         counts = stack.enter_context(capture.capturing(plan["capture"], folder / "client.pcapng", plan["preload"]))
         stack.enter_context(trace.tracing(plan["trace"]["events"], folder, plan["trace"]["buffer_kb"]))
+        beginning.begin_at(plan, second + 1)
         stack.enter_context(sampling(plan["sampler"]["interface"], plan["sampler"]["interval_us"]))
         clocks: Clocks = {"monotonic_ns": time.monotonic_ns(), "realtime_ns": time.time_ns()}
         time.sleep(plan["start_phase_s"])
