@@ -2,7 +2,7 @@
 """The tree that a guest sees, the same in every mode: hostfs reads it from the kernel's environment.
 
 HOSTFS_0, HOSTFS_1, ... each name a guest's path and where that lies on the host (lab/kernel/patches). They stand in the
-environment, since the kernel's command line is mixed into its random numbers.
+environment: the kernel's command line is the same in every mode.
 """
 
 from collections.abc import Mapping

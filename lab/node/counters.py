@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from lab.node.namespace import entered
 from lab.node.netns import interfaces
-from lab.node.tools import run_json
+from lab.node.qdisc_counts import roots
 
 if TYPE_CHECKING:
     from lab.node.plan import Topology
@@ -32,10 +32,10 @@ def read(topology: "Topology", ends: list[str]) -> "Counters":
     for node in topology["nodes"]:
         with entered(node):
             links = read_links((HERE / "dev").read_text())
-            qdiscs = run_json("tc", "-s", "-j", "qdisc", "show")
+            qdiscs = roots()
         for dev in interfaces(topology, node):
-            dropped = sum(qdisc.get("drops", 0) for qdisc in qdiscs if qdisc["dev"] == dev and qdisc.get("root"))
-            found[f"{node}:{dev}"] = {**links[dev], "qdisc_dropped_pkts": dropped}
+            dropped_pkts = qdiscs[dev].dropped_pkts if dev in qdiscs else 0
+            found[f"{node}:{dev}"] = {**links[dev], "qdisc_dropped_pkts": dropped_pkts}
     return {"interfaces": found, "tcp": {node: tcp_losses(node) for node in ends}}
 
 

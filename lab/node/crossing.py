@@ -25,7 +25,8 @@ from lab.node import engines, link, qdisc
 from lab.node.batches import Batch
 from lab.node.datagrams import BATCH, LONGEST_PAUSE_S, headers_bytes, open_udp
 from lab.node.forked import Forked
-from lab.node.stepping import Step, punctual_thread, stepping
+from lab.node.punctual import punctual_thread
+from lab.node.stepping import Step, stepping
 from lab.node.tools import NodeError, run
 
 if TYPE_CHECKING:

@@ -2,7 +2,6 @@
 """How a node reports an error: one line in error.txt, and traceback.txt where a traceback may help."""
 
 import sys
-import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,9 +18,16 @@ def errors_stored(folder: Path) -> Iterator[None]:
         (folder / "error.txt").write_text(f"{error}\n")
     except OSError as error:  # a full disk, above all
         (folder / "error.txt").write_text(f"node: {error.filename or folder}: {error.strerror or repr(error)}\n")
-        (folder / "traceback.txt").write_text(traceback.format_exc())
+        _write_traceback(folder)
     except SystemExit:  # the command that requested the trial ended it, or has gone
         (folder / "error.txt").write_text("node: ended before it was through\n")
     except BaseException:  # nothing else would report it
         (folder / "error.txt").write_text(f"bug in the node's code: {sys.exc_info()[1]!r}\n")
-        (folder / "traceback.txt").write_text(traceback.format_exc())
+        _write_traceback(folder)
+
+
+def _write_traceback(folder: Path) -> None:
+    """Write the traceback of the present error."""
+    import traceback  # here: no trial without an error waits for it
+
+    (folder / "traceback.txt").write_text(traceback.format_exc())

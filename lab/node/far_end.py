@@ -20,7 +20,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from lab.node import counters, flow, interface, modules, netns, sockets, sysctl
+from lab.node import counters, flow, interface, modules, netns, route, sockets, sysctl
 from lab.node.exclusive import held_alone
 from lab.node.forked import Forked
 from lab.node.machine import watch
@@ -106,7 +106,7 @@ def _up(stack: ExitStack, holder: str, address: str, gateway: str, senders: "lis
     ]
     run("ip", "-n", NODE, "-batch", "-", stdin="\n".join(routes))
     sysctl.pin(NODE, sysctls["ends"])
-    sysctl.pin_route(NODE, sysctls["route"])
+    route.pin(NODE, sysctls["route"])
 
 
 def _down() -> None:

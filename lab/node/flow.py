@@ -7,7 +7,6 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from select import select
-from tempfile import TemporaryFile
 from typing import TYPE_CHECKING
 
 from lab.node.namespace import entered
@@ -59,7 +58,7 @@ class Client:
 
     def __init__(self, argv: list[str], node: str, preload: str | None = None) -> None:
         environment = os.environ | ({"LD_PRELOAD": preload} if preload else {})
-        self._output = TemporaryFile("w+")  # noqa: SIM115 (it lives as long as this does)
+        self._output = os.fdopen(os.memfd_create("output"), "w+")
         with entered(node):
             self._process = subprocess.Popen(argv, stdout=self._output, env=environment)
         self._end = os.fdopen(os.pidfd_open(self._process.pid))  # readable from the process's end on

@@ -37,7 +37,7 @@ def following(shapes: "list[Shape]", folder: Path, start_ns: int) -> "Iterator[l
 def _follow(stack: ExitStack, shape: "Shape", steps: Path, start_ns: int) -> "Change":
     playing = replay.playing
     if shape["spec"]["kind"] in TC_ALONE:
-        from lab.node import tc_alone  # here: no other plan may read one more file (lab/node/plan.py)
+        from lab.node import tc_alone  # here: no other plan needs it
 
         playing = tc_alone.playing
     played = stack.enter_context(playing(shape["node"], shape["dev"], shape["spec"], steps, start_ns))

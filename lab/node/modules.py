@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The running kernel's modules: loading one, its description, and its parameters as they now are."""
 
+import ctypes
 import os
 import subprocess
 import time
@@ -10,6 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import TypedDict
 
+from lab.node.namespace import LIBC
 from lab.node.tools import NodeError, run
 
 SYS = Path("/sys/module")
@@ -37,8 +39,9 @@ def load(name: str, params: Mapping[str, int | str] | None = None, file: Path | 
     """Load a module, by its name or from a file; where the kernel refuses it, its log has the reason."""
     try:
         if file or not loaded(name):
-            tool = ("insmod", str(file)) if file else ("modprobe", name)
-            run(*tool, *(f"{key}={value}" for key, value in (params or {}).items()))
+            stated = [f"{key}={value}" for key, value in (params or {}).items()]
+            if file or not _insert(name, stated):
+                run(*(("insmod", str(file)) if file else ("modprobe", name)), *stated)
     except NodeError as error:
         logged = [line for line in run("dmesg", "--notime").splitlines() if line.startswith((name, *REFUSERS))]
         rules = [line for line in logged if "must be" in line]  # the module's own line comes before the kernel's
@@ -51,13 +54,46 @@ def load(name: str, params: Mapping[str, int | str] | None = None, file: Path | 
 
 def load_all(names: Iterable[str]) -> None:
     """Load modules that need no parameters, in one go."""
-    missing = [name for name in dict.fromkeys(names) if not loaded(name)]
+    missing = [name for name in dict.fromkeys(names) if not (loaded(name) or _insert(name))]
     try:
         if missing:
             run("modprobe", "--all", *missing)
     except NodeError:
         for name in missing:  # the one that is refused reports why
             load(name)
+
+
+def _insert(name: str, stated: Iterable[str] = ()) -> bool:
+    """Load a module, and those that it needs, without a process; False where that is left to modprobe.
+
+    modprobe also knows compressed modules, and reports what the kernel refuses.
+    """
+    file, *needed = _files().get(name, [""])
+    if any(not each.endswith(".ko") for each in (file, *needed)):
+        return False
+    loads = [(each, "") for each in reversed(needed) if not loaded(_name(each))] + [(file, " ".join(stated))]
+    return all(_init(Path(_folder(), each).read_bytes(), values) for each, values in loads)
+
+
+def _init(content: bytes, values: str) -> bool:
+    """Load a module's content; return whether the kernel took it."""
+    return not LIBC.init_module(content, ctypes.c_ulong(len(content)), values.encode())
+
+
+@cache
+def _files() -> dict[str, list[str]]:
+    """Return the file of each module, followed by those that it needs, as depmod lists them."""
+    listed = _folder() / "modules.dep"
+    lines = [line.split() for line in listed.read_text().splitlines()] if listed.exists() else []
+    return {_name(file): [file.removesuffix(":"), *needed] for file, *needed in lines}
+
+
+def _name(file: str) -> str:
+    return Path(file).name.split(".")[0].replace("-", "_")
+
+
+def _folder() -> Path:
+    return Path("/lib/modules", os.uname().release)
 
 
 def loaded(name: str) -> bool:
@@ -67,7 +103,7 @@ def loaded(name: str) -> bool:
 
 @cache
 def _built_in() -> frozenset[str]:
-    listed = Path(f"/lib/modules/{os.uname().release}/modules.builtin")
+    listed = _folder() / "modules.builtin"
     return frozenset(Path(line).stem for line in listed.read_text().split()) if listed.exists() else frozenset()
 
 

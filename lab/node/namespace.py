@@ -7,13 +7,15 @@ milliseconds, and a system call next to nothing.
 
 import ctypes
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from lab.node.tools import NodeError
 
 CLONE_NEWNET = 0x40000000
+MNT_DETACH = 2
 NAMES = Path("/run/netns")
 LIBC = ctypes.CDLL(None, use_errno=True)
 
@@ -46,6 +48,12 @@ def entered(node: str | None) -> Iterator[None]:
         _switch(home, "home")
 
 
+def inside(node: str, work: Callable[..., Any], *args: Any) -> Any:
+    """Return what a function returns in a node's namespace."""
+    with entered(node):
+        return work(*args)
+
+
 @contextmanager
 def apart() -> Iterator[None]:
     """Put this thread in a new namespace while the block runs, where no interface has a name yet."""
@@ -56,6 +64,12 @@ def apart() -> Iterator[None]:
         yield
     finally:
         _switch(home, "home")
+
+
+def unname(node: str) -> None:
+    """Take a namespace's name away, as `ip netns delete` does."""
+    LIBC.umount2(str(NAMES / node).encode(), MNT_DETACH)
+    (NAMES / node).unlink()
 
 
 def _switch(namespace: int, name: str) -> None:

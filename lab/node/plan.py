@@ -4,8 +4,7 @@
 Each field is `Annotated[type, meaning]`, with the unit as a third part where the name does not end in it. A meaning
 ends with "; null ..." where the value may be null. `lab data-dictionary` lists the fields.
 
-The node imports this file for type checking only (`if TYPE_CHECKING`). Opening a file reads the clock, and each reading
-moves virtual time by 256 ns (timer_read, arch/um/kernel/time.c): one more file would shift every trial's packets.
+The node imports this file for type checking only (`if TYPE_CHECKING`): it would take each trial's time.
 """
 
 from typing import Annotated, Any, Literal, NotRequired, TypedDict

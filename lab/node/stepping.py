@@ -13,15 +13,13 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypedDict
 
 from lab.node import qdisc
-from lab.node.namespace import LIBC
+from lab.node.punctual import punctual_thread
 from lab.node.qdisc import ROOT, Place
 from lab.node.replay import Working
 from lab.node.tools import NodeError
 
 if TYPE_CHECKING:
     from lab.node.plan import Spec
-
-PR_SET_TIMERSLACK = 29
 
 
 class Step(TypedDict):
@@ -82,8 +80,3 @@ def _change(
         except BrokenPipeError:
             return  # tc has refused a line and reports it itself
         late_us.append((time.monotonic_ns() - due_ns) / 1e3)
-
-
-def punctual_thread() -> None:
-    """Let this thread wake up on time: the kernel may wake others 50 us late, together with whatever else wakes up."""
-    LIBC.prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0)  # ns

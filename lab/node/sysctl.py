@@ -1,14 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Kernel settings of a node: written, then read back."""
 
-import socket
-import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from lab.node.namespace import entered
-from lab.node.tools import NodeError, run_json
+from lab.node.tools import NodeError
 
 PROC = Path("/proc/sys")
 Settings = dict[str, str]
@@ -53,22 +51,3 @@ def write(name: str, value: str) -> None:
         _file(name).write_text(value)
     except OSError as error:
         raise NodeError(f"kernel: {name}={value}: {error.strerror}") from None
-
-
-def pin_route(node: str, settings: Settings) -> None:
-    """Write settings of a node's default route, and refuse what did not take."""
-    gateway, dev = _default_route(node)
-    words = " ".join(word for pair in settings.items() for word in pair)
-    lines = f"route replace default via {gateway} dev {dev} {words}\nroute show default\n"
-    (now,) = run_json("ip", "-n", node, "-j", "-d", "-batch", "-", stdin=lines)
-    (metrics,) = now["metrics"]
-    if metrics != {name: int(value) for name, value in settings.items()}:
-        raise NodeError(f"{node}: default route={metrics}: must be {settings}")
-
-
-def _default_route(node: str) -> tuple[str, str]:
-    """Return a node's gateway and the interface towards it."""
-    with entered(node):
-        lines = Path("/proc/thread-self/net/route").read_text().splitlines()[1:]
-    (fields,) = (line.split() for line in lines if line.split()[1] == "00000000")
-    return socket.inet_ntoa(int(fields[2], 16).to_bytes(4, sys.byteorder)), fields[0]

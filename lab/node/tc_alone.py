@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Links that follow a series by tc alone: tbf and netem, changed when each step is due (`--shaper netem`).
 
-Only a plan that needs this file imports it: see lab/node/plan.py.
+Only a plan that needs this file imports it.
 """
 
 import time

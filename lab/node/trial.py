@@ -8,9 +8,10 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lab.node import capture, counters, download, engines, flow, link, modules, sysctl, trace
+from lab.node import beginning, capture, counters, download, engines, flow, link, modules, route, sysctl, trace
 from lab.node.forked import Forked
 from lab.node.machine import watch
+from lab.node.namespace import inside
 from lab.node.probe import probe
 from lab.node.sampler import sampling
 from lab.node.task import Task
@@ -43,7 +44,7 @@ def run_trial(plan: "Plan", folder: Path, serve: "Serve" = served, begin: "Begin
     with engines.nodes_up(plan, folder) as far:
         for node in plan["ends"]:
             sysctl.pin(node, plan["sysctls"]["ends"])
-            sysctl.pin_route(node, plan["sysctls"]["route"])
+            route.pin(node, plan["sysctls"]["route"])
         applied = link.shaped([*plan["shapes"], *plan["egress"]])
         probes = _probe(plan)
         wire_us = far.wire_us() if far else None
@@ -61,12 +62,17 @@ def run_trial(plan: "Plan", folder: Path, serve: "Serve" = served, begin: "Begin
 
 
 def _traffic(plan: "Plan", folder: Path, far: Any, serve: "Serve", begin: "Begin") -> "Traffic":
-    """Start everything that watches, then the flow, then the changes of the link."""
+    """Start everything that watches, then the flow, then the changes of the link.
+
+    The second beginning keeps the packets independent of how long servers and capture take to start.
+    """
     with ExitStack() as stack:
+        second = beginning.begin(plan)
         for each in plan["flows"]:
             stack.enter_context(serve(each))
         counts = stack.enter_context(capture.capturing(plan["capture"], folder / "client.pcapng", plan["preload"]))
         stack.enter_context(trace.tracing(plan["trace"]["events"], folder, plan["trace"]["buffer_kb"]))
+        beginning.begin_at(plan, second + 1)
         stack.enter_context(sampling(plan["sampler"]["interface"], plan["sampler"]["interval_us"]))
         clocks: Clocks = {"monotonic_ns": time.monotonic_ns(), "realtime_ns": time.time_ns()}
         time.sleep(plan["start_phase_s"])
@@ -119,7 +125,9 @@ def _probe(plan: "Plan") -> "list[Probed]":
 def _probed(plan: "Plan", count: int | None = None) -> list[list[list[int]]]:
     """Probe each way, both at once; `count` overrides the plan's."""
     started = [
-        Forked(way["to"], probe, plan["addresses"][way["from"]], count or way["count"], way["interval_ms"])
+        (way["to"], probe, plan["addresses"][way["from"]], count or way["count"], way["interval_ms"])
         for way in plan["probes"]
     ]
-    return [process.answer() for process in started]
+    if plan.get("clock") != "real":  # in virtual time two threads are as good, and take less
+        return [task.result() for task in [Task(inside, *each) for each in started]]
+    return [process.answer() for process in [Forked(*each) for each in started]]

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A scenario's MTU gives segments of exactly that size, and `pacing: fq` a sender's host that paces."""
 
+from contextlib import nullcontext
+
 import pytest
 
-from lab.node import sysctl
+from lab.node import netlink, route
 from lab.node.tools import NodeError
 from lab.runs.plan import draw, make_plan, mss_bytes
 from lab.runs.settings import FQ_RATIOS, pinned
@@ -34,7 +36,8 @@ def test_a_sender_that_the_usual_first_window_would_hold_back_gets_a_larger_one(
 
 
 def test_a_route_whose_mtu_did_not_take_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sysctl, "_default_route", lambda _node: ("10.0.1.2", "eth1"))
-    monkeypatch.setattr(sysctl, "run_json", lambda *_, **__: [{"metrics": [{"initcwnd": 10}]}])
+    monkeypatch.setattr(route, "entered", lambda _node: nullcontext())
+    monkeypatch.setattr(route, "_default", lambda _link: (bytes(4), bytes(4), {"initcwnd": 10}))
+    monkeypatch.setattr(netlink.Netlink, "request", lambda *_: [])
     with pytest.raises(NodeError, match=r"^server: default route=.*: must be \{'initcwnd': '10', 'mtu': '1360'\}$"):
-        sysctl.pin_route("server", {"initcwnd": "10", "mtu": "1360"})
+        route.pin("server", {"initcwnd": "10", "mtu": "1360"})

@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Waking up on time: the kernel may wake a thread 50 us late, together with whatever else wakes up."""
+
+import struct
+
+from lab.node.namespace import LIBC
+
+PR_SET_TIMERSLACK = 29
+CLOCK_MONOTONIC, TIMER_ABSTIME = 1, 1  # linux/time.h
+TIMESPEC = struct.Struct("qq")
+
+
+def punctual_thread() -> None:
+    """Let this thread wake up on time from now on."""
+    LIBC.prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0)  # ns
+
+
+def sleep_until(second: int) -> None:
+    """Let this thread, punctual from now on, sleep until a second of the monotonic clock."""
+    punctual_thread()
+    LIBC.clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, TIMESPEC.pack(second, 0), None)
