@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What sums downloads up, over values given by hand: medians, the cycle of round trips, the rate, bands."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -34,6 +36,15 @@ def test_a_steady_rate_has_its_mean_and_no_spread() -> None:
     assert found is not None
     assert found.mean_mbps == pytest.approx(10 * IP_BYTES * 8 / 0.01 / 1e6)
     assert found.ln_sd == pytest.approx(0, abs=1e-9)
+
+
+def test_the_rate_is_taken_until_the_first_loss_was_noticed() -> None:
+    t_s = np.arange(0.005, 20, 0.01)
+    one = flat(t_s, np.full(t_s.size, 600.0), delivered_bytes=np.arange(1.0, t_s.size + 1) * MSS)
+    whole, until_loss = rate(one), rate(replace(one, loss_s=15.0))
+    assert whole is not None
+    assert until_loss is not None
+    assert (whole.bins, until_loss.bins) == (17, 8)
 
 
 def flat(t_s: Floats, rtt_ms: Floats, delivered_bytes: Floats | None = None) -> Download:
