@@ -2,8 +2,8 @@
 """Change the program in small ways and count what the unit tests notice; results/bench/mutants.json.
 
 All changes of the rooms by default, which takes hours; `--sample N` makes N per room, the same ones for a seed as long
-as their code stays. `--per-commit N` makes N per room that the commit decides, and judges all rooms together. Exit
-status 1: fewer than 85 % are noticed, or a survivor of the whole run is not listed (lab/bench/mutants/faults.py).
+as their code stays. `--per-commit N` makes N per room that the committed lab/ decides, and judges all rooms together.
+Exit status 1: fewer than 85 % are noticed, or a survivor of the whole run is not listed (lab/bench/mutants/faults.py).
 """
 
 import argparse
@@ -19,7 +19,7 @@ from queue import Queue
 from rich.console import Console
 
 from lab.base import paths
-from lab.base.commit import commit
+from lab.base.commit import program
 from lab.base.errors import UserError
 from lab.base.scratch import scratch_folder
 from lab.bench import measured
@@ -31,10 +31,10 @@ from lab.bench.mutants.rooms import ROOMS, Tally
 
 
 def seed_of(seed: int, per_commit: int | None) -> int:
-    """Return which sample to make: the one of the present commit, which no test was written for, or a given one."""
+    """Return which sample to make: the one of the present program, which no test was written for, or a given one."""
     if per_commit is None:
         return seed
-    name = commit()
+    name = program()
     if not name:
         raise UserError("make mutants: --per-commit: must run in a checkout, with git")
     return int(name[:12], 16)
