@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """MkDocs hooks: pages that are generated, and the figure of the rooms, which must follow the import contract."""
 
-from generate import commands, data, measurements, rooms, shapers
+from generate import commands, data, measurements, rooms, shapers, short_flows
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files
@@ -21,4 +21,4 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:  # noqa: ARG001
     """Fill a page's places for measured figures."""
-    return shapers.page(markdown)
+    return short_flows.page(shapers.page(markdown))
