@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Waking up on time: the kernel may wake a thread 50 us late, together with whatever else wakes up."""
 
+import errno
 import struct
 
 from lab.node.namespace import LIBC
@@ -18,4 +19,6 @@ def punctual_thread() -> None:
 def sleep_until(second: int) -> None:
     """Let this thread, punctual from now on, sleep until a second of the monotonic clock."""
     punctual_thread()
-    LIBC.clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, TIMESPEC.pack(second, 0), None)
+    until = TIMESPEC.pack(second, 0)
+    while LIBC.clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, until, None) == errno.EINTR:
+        continue

@@ -55,8 +55,9 @@ class Cca(Strict):
 
     @model_validator(mode="after")
     def _has_no_part_in_the_kernel(self) -> "Cca":
-        if self.transport == "quic" and (self.module or self.params or self.sysctls or self.qdisc):
-            raise ValueError("a sender over QUIC without module, params, sysctls and qdisc")
+        of_tcp = (self.module, self.params, self.sysctls, self.qdisc, self.first_window_pkts)
+        if self.transport == "quic" and any(of_tcp):
+            raise ValueError("a sender over QUIC without module, params, sysctls, qdisc and first_window_pkts")
         if (self.transport == "quic") != (self.stack is not None):
             raise ValueError("a sender over QUIC with its stack, or one over TCP without")
         return self

@@ -16,7 +16,7 @@ from lab.runs.experiment import load_experiment
 from lab.runs.plan import draw, make_plan
 from lab.runs.quic_programs import program_of
 from lab.runs.try_link import try_link
-from lab.schema.cca import cca_names, load_cca, load_ccas, load_quic, load_senders, looks
+from lab.schema.cca import Cca, cca_names, load_cca, load_ccas, load_quic, load_senders, looks
 from tests.command import lab, refused
 from tests.conftest import SMALL, experiment_on
 
@@ -163,3 +163,9 @@ def test_a_sender_over_quic_beside_an_own_module_runs_in_virtual_time_only(tmp_p
 def test_a_sender_over_quic_runs_in_virtual_time_only(tmp_path: Path) -> None:
     line = refused(lab(tmp_path, "run", "tcp-quic", "--backend", "host"))
     assert "backend=host: must be virtual: senders over QUIC (search_quic" in line
+
+
+def test_a_sender_over_quic_with_a_first_window_of_tcp_is_refused() -> None:
+    sender = load_quic()["search_quic"].model_dump()
+    with pytest.raises(ValueError, match="without module, params, sysctls, qdisc and first_window_pkts"):
+        Cca.model_validate(sender | {"first_window_pkts": 8192})
