@@ -13,12 +13,11 @@ from pathlib import Path
 import yaml
 
 from lab.base.paths import REPO
-from lab.bench.left_behind import running_on
+from lab.bench.left_behind import running_on as running_on
 from tests import warm_command
 
-__all__ = ["lab", "press_ctrl_c", "refused", "running_on", "scenario_file", "start", "status_of", "wait_for"]
-
 ENOUGH_S = 300.0  # on a machine that is busy with much else
+LONG_S = 120  # of a trial that is to be under way still when another one begins
 ENV = shutil.which("env") or "env"  # found before a test takes tools away
 
 
@@ -49,6 +48,16 @@ def start(results: Path, *words: str, **environment: str) -> "subprocess.Popen[s
         text=True,
         start_new_session=True,
     )
+
+
+def start_two_trials(folder: Path, **environment: str) -> "subprocess.Popen[str]":
+    """Start a run of two long trials at once; return when both kernels run. Its results are in `folder`/results."""
+    scenario = scenario_file(folder, duration_s=LONG_S)
+    process = start(folder / "results", "run", str(scenario), "--jobs", "2", **environment)
+    captures = "results/mine/*/trials/.*/guest/client.pcapng"
+    wait_for(lambda: len(list(folder.glob(captures))) == 2 or process.poll() is not None, "two kernels")
+    assert process.poll() is None, process.communicate()
+    return process
 
 
 def lab(results: Path, *words: str, **environment: str) -> "subprocess.CompletedProcess[str]":

@@ -70,6 +70,5 @@ def ensure_built(recipe: Recipe, progress: BuildProgress = lambda _what, _steps:
 
 def _with_guest_code(kernel: Kernel, world: Image) -> Virtual:
     guest_code.ensure(world.root)
-    for folder in (world.root.parent, *kernel.folders):
-        cache.use(folder)
+    cache.use(world.root.parent)
     return Virtual(kernel, world)

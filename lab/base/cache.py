@@ -2,6 +2,7 @@
 """Folders in the user's cache: named by a digest, whole or absent; and which of them a process uses."""
 
 import fcntl
+import os
 import re
 import shutil
 from collections.abc import Iterator
@@ -26,7 +27,7 @@ NAMED = re.compile(
     r"traces|visitors|recordings|mutants|acceleration\.json|(host|vm-[\w.-]+)\.lock|ssh-[0-9a-f]{40}"
     r"|(mmdebstrap|tar|disk|convert|containerlab|senders|src)\.log"
 )
-_used: list[IO[str]] = []  # lock files, open until this process ends
+_used: dict[Path, IO[str]] = {}  # lock files, open until this process ends
 
 
 def finished(folder: Path) -> bool:
@@ -73,11 +74,20 @@ def mark(root: Path) -> None:
 
 
 def use(folder: Path) -> None:
-    """Keep `lab clean` from a cached folder until this process ends."""
+    """Keep `lab clean` from a cached folder until this process ends; afterwards it counts as used now."""
+    file = use_lock_of(folder)
     with suppress(OSError):  # a cache may be read-only, and then nobody cleans it
-        lock = use_lock_of(folder).open("a")
-        fcntl.flock(lock, fcntl.LOCK_SH)
-        _used.append(lock)
+        if file not in _used:
+            lock = file.open("a")
+            fcntl.flock(lock, fcntl.LOCK_SH)
+            _used[file] = lock
+        os.utime(file)
+
+
+def last_used_s(folder: Path) -> float:
+    """Return when a process last began to use a cached folder, or when it was made."""
+    file = use_lock_of(folder)
+    return (file if file.exists() else folder).stat().st_mtime
 
 
 def use_lock_of(folder: Path) -> Path:

@@ -8,12 +8,12 @@ from pathlib import Path
 
 from lab.backends.real import leftovers as real_leftovers
 from lab.base import paths, scratch
-from lab.base.cache import DONE, held, is_cache, is_ours, lock_of, use_lock_of
+from lab.base.cache import DONE, held, is_cache, is_ours, last_used_s, lock_of, use_lock_of
 from lab.base.errors import UserError
 from lab.runs.drafts import LOCK, clear_drafts
 
 PILES = ("guest-code", "modules")  # a new one for each change of the code
-KEPT = 5  # newest of each pile: several checkouts may share a cache
+KEPT = 5  # last used of each pile: several checkouts may share a cache
 ENDINGS = (".draft", ".lock", ".use", ".log")
 
 
@@ -46,10 +46,10 @@ def _tidy_cache(root: Path, everything: bool) -> Iterator[Path]:
 
 
 def _old(root: Path) -> Iterator[Path]:
-    """Yield all but the newest folders of each pile, with their logs."""
+    """Yield all but the last used folders of each pile, with their logs."""
     for pile in PILES:
         folders = [folder for folder in root.glob(f"{pile}-*") if (folder / DONE).exists()]
-        for folder in sorted(folders, key=lambda each: each.stat().st_mtime, reverse=True)[KEPT:]:
+        for folder in sorted(folders, key=last_used_s, reverse=True)[KEPT:]:
             yield from (folder, root / f"{folder.name}.log")
 
 

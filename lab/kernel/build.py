@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lab.base import paths, sandbox
-from lab.base.cache import finished, publish
+from lab.base.cache import finished, publish, use
 from lab.base.errors import UserError
 from lab.images import image
 from lab.images.compile import Compile
@@ -42,7 +42,7 @@ class Kernel:
 
 
 def find(recipe: Recipe = DEFAULT) -> Kernel | None:
-    """Return the kernel and modules of the present sources, if they are built."""
+    """Return the kernel and modules of the present sources, if they are built; `lab clean` leaves what it returns."""
     builder = image.find("builder")
     source = recipe.find_source()
     if not builder or not source:
@@ -130,6 +130,8 @@ def make_modules(compile_: Compile, *words: str) -> None:
 
 
 def _described(kernel: Path, modules: Path) -> Kernel:
+    for folder in (kernel, modules):
+        use(folder)
     built = json.loads((kernel / "built.json").read_text())
     described = {"kernel_source": built["source"], "kernel_digest": kernel.name, "modules_digest": modules.name}
     return Kernel(

@@ -164,8 +164,7 @@ def test_ctrl_c_at_the_start_is_one_line_too(tmp_path: Path, after_s: float) -> 
 def killed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run of two at once whose main process gets a signal while both kernels run."""
     folder = tmp_path_factory.mktemp("killed")
-    process = command.start(folder / "results", "run", str(scenario_file(folder, duration_s=20)), "--jobs", "2")
-    wait_for(lambda: len(list(folder.glob("results/mine/*/trials/.*/guest/client.pcapng"))) == 2, "two kernels")
+    process = command.start_two_trials(folder)
     assert len(running_on(folder / "results")) > 4  # main, two workers, two sandboxes, and what is inside
     os.kill(process.pid, request.param)
     process.wait(timeout=SOON_S)

@@ -132,10 +132,7 @@ def test_bubblewrap_that_is_requested_and_cannot_work_is_refused(tmp_path: Path)
 def ended(request: pytest.FixtureRequest, tmp_path: Path, kernel: Kernel) -> Path:
     """A run of two at once, without bubblewrap, that is killed or interrupted while both kernels run."""
     assert kernel
-    scenario = scenario_file(tmp_path, duration_s=20)
-    process = command.start(tmp_path / "results", "run", str(scenario), "--jobs", "2", LAB_SANDBOX="none")
-    captures = "results/mine/*/trials/.*/guest/client.pcapng"
-    wait_for(lambda: len(list(tmp_path.glob(captures))) == 2, "two kernels")
+    process = command.start_two_trials(tmp_path, LAB_SANDBOX="none")
     assert len(running_on(tmp_path / "results")) > 6  # main, two workers, two kernels, and what runs inside
     if request.param == signal.SIGINT:
         press_ctrl_c(process)

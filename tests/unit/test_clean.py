@@ -103,6 +103,14 @@ def test_old_guest_code_is_removed_and_the_newest_stays(cache: Path) -> None:
     assert {Path(path).name for path in removed} >= {f"guest-code-{digest}" for digest in DIGESTS[:-KEPT]}
 
 
+def test_what_was_used_lately_stays_however_old_it_is(cache: Path) -> None:
+    old = cache / f"guest-code-{DIGESTS[0]}"
+    code = "import sys; from pathlib import Path; from lab.base.cache import use; use(Path(sys.argv[1]))"
+    subprocess.run([sys.executable, "-c", code, str(old)], check=True)
+    list(tidy(with_cache=False))
+    assert codes(cache) == [DIGESTS[0], *DIGESTS[-KEPT + 1 :]]
+
+
 def test_what_another_process_uses_stays(cache: Path) -> None:
     used = cache / f"guest-code-{DIGESTS[0]}"
     code = "import sys; from pathlib import Path; from lab.base.cache import use; use(Path(sys.argv[1])); "
