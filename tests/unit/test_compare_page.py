@@ -94,7 +94,7 @@ def test_each_trials_value_is_in_the_table_of_trials(written: tuple[Path, Writte
     throughput = {(row["link"], row["sender"], row["trial"]): row["throughput"] for row in table}
     assert float(throughput["geo", "search", "2"]) == 7.0  # of the stored trial
     assert throughput["geo", "bbr", str(TRIALS)] == ""  # invalid
-    assert page_of(written).count("1 trials are invalid") == 2
+    assert page_of(written).count("1 trial is invalid") == 2
 
 
 def test_senders_that_never_separate_share_a_rank(compared: tuple[Comparison, list[LinkResult]]) -> None:

@@ -130,7 +130,8 @@ def notes(found: Sequence[LinkResult], state: State) -> Iterator[str]:
             continue
         invalid = int((~each.stored.judged.trials["valid"]).sum())
         if invalid:
-            yield f"{each.link.title}: {invalid} trials are invalid, and in no value: its report states why."
+            are = "trial is" if invalid == 1 else "trials are"
+            yield f"{each.link.title}: {invalid} {are} invalid, and in no value: its report states why."
         yield from each.stored.judged.faults
     for name, reason in state.failures.items():
         yield f"No result: {name}: {reason}"
