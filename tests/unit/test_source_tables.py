@@ -93,3 +93,9 @@ def test_a_value_over_fewer_trials_than_its_row_has_states_how_many(run: Path) -
     for row in table.groups[0].rows[1:]:
         assert (row.cells[1], row.cells[2][-5:], " of " in row.cells[3]) == ("3", " of 2", False)
     assert any(note.startswith("of n: over n of the trials") for note in table.notes)
+
+
+def test_a_share_of_few_trials_states_its_own_count_and_needs_no_note(run: Path) -> None:
+    table = made(stored(run, CLAIM | {"values": {"timely_pct": 96}}))
+    assert all(" of " in row.cells[2] for row in table.groups[0].rows[1:])
+    assert not any(note.startswith("of n: ") for note in table.notes)

@@ -4,17 +4,25 @@
 import subprocess
 from pathlib import Path
 
+import polars as pl
+import polars.selectors as cs
 import pytest
 
 from lab.base.paths import LAB
+from lab.evaluation.write import write_all
 from lab.report.index.write import write_index
 from lab.report.write import write_report
+from lab.schema.scenario import load_scenario
 from tests.approved import approved, text_of
 from tests.compared import example, store
+from tests.first_screen import change
 from tests.stored_run import store_run
 
 REPORT = ("summary.csv", "summary.md", "outcomes.csv", "tables/classes.tex", "tables/times-column.tex")
 COMPARED = ("ranks.csv", "trials.csv")
+EVALUATED = ("heuristics", "heuristics_constants", "heuristics_trials", "means", "outcomes", "paired", "versions")
+CLAIMING = "thesis-geo"  # a scenario with claims of a paper
+OF_A_GRID = 10  # one row of so many of a table of a whole grid is read
 SCENARIOS = "\nScenarios\n"  # what follows depends on all scenarios and sources, as the line of progress does
 PROGRESS = " trials of the papers' scenarios are stored"
 
@@ -51,6 +59,37 @@ def test_the_page_of_all_results_begins_as_approved(tmp_path: Path) -> None:
     lines = page[: page.rindex(SCENARIOS)].splitlines(keepends=True)
     text = "".join(line for line in lines if PROGRESS not in line)
     assert text == approved("index.txt", text)
+
+
+@pytest.fixture(scope="module")
+def evaluation(tmp_path_factory: pytest.TempPathFactory, library: Path) -> Path:
+    results = tmp_path_factory.mktemp("evaluated")
+    run = store_run(results, trials=5, name=CLAIMING, library=library)
+    scenario = load_scenario(CLAIMING)[1].model_dump(mode="json")
+    change(run, scenario={part: scenario[part] for part in ("claims", "tolerance", "heuristic")})
+    (run.parent / "latest").symlink_to(run.name)
+    return write_all(results, library)[0]
+
+
+def as_text(table: pl.DataFrame) -> str:
+    """A table in digits that no other order of summation changes."""
+    return table.with_columns(cs.float().round_sig_figs(6)).write_csv()
+
+
+@pytest.mark.parametrize("name", EVALUATED)
+def test_the_tables_of_the_evaluation_are_the_approved_ones(evaluation: Path, name: str) -> None:
+    text = as_text(pl.read_parquet(evaluation / f"{name}.parquet"))
+    assert text == approved(f"evaluation-{name}.csv", text)
+
+
+def test_the_map_of_searchs_parameters_is_the_approved_one(evaluation: Path) -> None:
+    text = as_text(pl.read_parquet(evaluation / "sensitivity.parquet").gather_every(OF_A_GRID))
+    assert text == approved("evaluation-sensitivity.csv", text)
+
+
+def test_the_claims_of_a_scenario_have_the_approved_verdicts(evaluation: Path) -> None:
+    text = as_text(pl.read_parquet(evaluation / "claims.parquet").filter(scenario=CLAIMING))
+    assert text == approved("evaluation-claims.csv", text)
 
 
 @pytest.fixture(scope="module")

@@ -5,6 +5,7 @@ Ours has the values that the row publishes, and no other. Claims of one download
 replayed over it, are one row: thesis table 5.1. Headroom (poster) is the first loss minus the exit.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -41,6 +42,7 @@ SHARES = {
     "timely_pct": ["chokepoint", "late"],
 }
 TIMELY = "Timely: exits that do not come before the capacity, thus at the chokepoint or late (thesis 5.3.2)."
+OF_FEWER = re.compile(r" of \d+$")  # what _cell appends; a share of few states its own count before its interval
 FEWER = "of n: over n of the trials; the others have no such moment, or no rule found it."
 HEURISTIC = "heuristic"  # the judge of evaluation/versions.parquet that is the scenario's rule
 Values = dict[str, float | None]
@@ -108,7 +110,7 @@ def _notes(rows: Sequence[SourceRow], shown: Sequence[str], groups: Sequence[Gro
     yield from dict.fromkeys(f"{row.stored.name}: {row.stored.link}." for row in rows)
     if "timely_pct" in shown:
         yield TIMELY
-    if any(" of " in cell for group in groups for row in group.rows for cell in row.cells[2:]):
+    if any(OF_FEWER.search(cell) for group in groups for row in group.rows for cell in row.cells[2:]):
         yield FEWER
     if any(metric in TIMES for metric in shown):
         yield from dict.fromkeys(f"Times count from {CLOCKS[row.clock]}, ours and the source's." for row in rows)
