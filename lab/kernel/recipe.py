@@ -30,10 +30,10 @@ class Version:
 VISITORS = "visitors"  # the default kernel with larger sockets, for senders of others
 VERSIONS = {
     "6.1": Version("6.1", "source-6.1", ("virtual", "6.1"), own_patches="6.1"),
-    "6.12": Version("6.12", "builder", ("virtual",)),
+    "6.12": Version("6.12", "builder", ("virtual",), own_patches="6.12"),
     "7.2": Version("7.2", "source-7.2", ("virtual",), own_patches="7"),
     "7.3": Version("7.3", "source-7.3", ("virtual", "7.3"), own_patches="7"),
-    VISITORS: Version("6.12", "builder", ("virtual", "visitors"), socket_bytes=768),
+    VISITORS: Version("6.12", "builder", ("virtual", "visitors"), own_patches="6.12", socket_bytes=768),
 }
 DEBIAN = [name for name, version in VERSIONS.items() if version.socket_bytes is None]
 
