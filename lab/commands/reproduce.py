@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`lab reproduce`: the campaign's missing trials, and the tables and page of all results."""
 
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,19 +19,25 @@ from lab.commands.verify import verify
 from lab.commands.visitors import visitors_of
 from lab.evaluation.claims.numbered import claim_of
 from lab.kernel.recipe import Recipe
-from lab.runs.campaign import load_campaign
+from lab.runs.campaign import load_campaign, stages
 from lab.runs.execute import execute
 from lab.runs.find_run import matching
 from lab.runs.options import RunOptions
 from lab.runs.recordings import unfetched
 from lab.schema.scenario import load_scenario
 
+STAGE = "The papers' experiments are stored. Their counterfactuals, which test why results differ, come now."
+
 
 class Problems(NamedTuple):
-    """One line per scenario that did not run to its end, and per scenario whose recordings could not be fetched."""
+    """One line per scenario that did not run to its end, and per scenario whose recordings could not be fetched.
+
+    `trials`: how many were run.
+    """
 
     faults: list[str]
     missing: list[str]
+    trials: int = 0
 
 
 def reproduce(names: list[str], quick: bool, options: RunOptions, mirror: Path | None, console: Console) -> None:
@@ -39,7 +46,10 @@ def reproduce(names: list[str], quick: bool, options: RunOptions, mirror: Path |
     The claims of named scenarios are printed. A scenario whose recordings could not be fetched is missing, which is no
     error.
     """
-    problems = run_campaign(names, quick, options, console, mirror)
+    if names:
+        problems = run_campaign(names, quick, options, console, mirror)
+    else:
+        problems = _run_stages(quick, options, console, mirror)
     try:
         evaluate(console, problems.faults, with_page=True)
         if claiming := [name for name in names if load_scenario(name)[1].claims]:
@@ -47,6 +57,18 @@ def reproduce(names: list[str], quick: bool, options: RunOptions, mirror: Path |
     finally:
         for line in problems.missing:
             console.print(line, soft_wrap=True, markup=False)
+
+
+def _run_stages(quick: bool, options: RunOptions, console: Console, mirror: Path | None) -> Problems:
+    """Run the campaign; the page of the papers' experiments is there before their counterfactuals begin."""
+    own, counterfactuals = stages()
+    first = run_campaign(own, quick, options, console, mirror, named=False)
+    if first.trials:
+        with suppress(typer.Exit):  # what could not be read is reported at the end
+            evaluate(console, [], with_page=True)
+        console.print(STAGE)
+    second = run_campaign(counterfactuals, quick, options, console, mirror, named=False)
+    return Problems(first.faults + second.faults, first.missing + second.missing, first.trials + second.trials)
 
 
 def reproduce_claim(
@@ -65,14 +87,20 @@ def reproduce_claim(
 
 
 def run_campaign(
-    names: list[str], quick: bool, options: RunOptions, console: Console, mirror: Path | None = None
+    names: list[str],
+    quick: bool,
+    options: RunOptions,
+    console: Console,
+    mirror: Path | None = None,
+    *,
+    named: bool = True,
 ) -> Problems:
-    """Fetch recordings and run the missing trials of scenarios, of the campaign if none is named.
+    """Fetch recordings and run the missing trials of scenarios.
 
-    Of the campaign, a scenario that cannot run does not stop the others; one that was named is refused at once.
+    named: a scenario that cannot run is refused at once; otherwise it does not stop the others.
     """
     experiments, errors = load_campaign(names, quick)
-    if names and errors:
+    if named and errors:
         raise errors[0]
     visitors = [visitors_of(each, "virtual") for each in experiments]
     missing = fetch_for(experiments, mirror, console)
@@ -89,4 +117,5 @@ def run_campaign(
         for run in executed.runs
         if run.failures
     ]
-    return Problems([*map(str, errors), *map(str, executed.refusals), *failed], missing)
+    trials = sum(run.ended for run in executed.runs)
+    return Problems([*map(str, errors), *map(str, executed.refusals), *failed], missing, trials)

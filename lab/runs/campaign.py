@@ -16,11 +16,25 @@ def campaign() -> list[str]:
     return [name for name in scenarios() if _in_campaign(name)]
 
 
+def stages() -> list[list[str]]:
+    """Name the scenarios of the campaign in two parts: the papers' experiments, and their counterfactuals."""
+    every = campaign()
+    own = [name for name in every if not _is_counterfactual(name)]
+    return [own, [name for name in every if name not in own]]
+
+
 def _in_campaign(name: str) -> bool:
     try:
         return load_scenario(name)[1].campaign
     except UserError:  # load_campaign reports it
         return True
+
+
+def _is_counterfactual(name: str) -> bool:
+    try:
+        return load_scenario(name)[1].counterfactual_of is not None
+    except UserError:
+        return False
 
 
 def quick_trials(trials: int) -> int:
@@ -29,9 +43,9 @@ def quick_trials(trials: int) -> int:
 
 
 def load_campaign(names: list[str], quick: bool) -> tuple[list[Experiment], list[UserError]]:
-    """Load scenarios, or the whole campaign if none is named; also return one error per scenario that cannot run."""
+    """Load scenarios; also return one error per scenario that cannot run."""
     experiments, errors = [], []
-    for name in names or campaign():
+    for name in names:
         try:
             trials = quick_trials(load_scenario(name)[1].trials) if quick else None
             experiments.append(load_experiment(name, {"trials": trials}))

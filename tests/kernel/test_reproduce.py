@@ -7,11 +7,14 @@ import shutil
 from pathlib import Path
 
 import pytest
+import yaml
 from rich.console import Console
 
 from lab.base import paths
 from lab.base.errors import UserError
+from lab.commands import reproduce as command
 from lab.commands.reproduce import run_campaign
+from lab.runs.campaign import campaign
 from lab.runs.options import RunOptions
 from lab.tables.digests import write_with_digest
 from lab.tables.stored_run import Run
@@ -32,10 +35,10 @@ def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "mine"
 
 
-def run(*scenarios: str, quick: bool) -> tuple[list[str], str]:
+def run(*scenarios: str, quick: bool, named: bool = True) -> tuple[list[str], str]:
     """Return the problems, and what was printed."""
-    output = io.StringIO()
-    problems = run_campaign(list(scenarios), quick, RunOptions(2, keep_capture=False), Console(file=output, width=300))
+    output, options = io.StringIO(), RunOptions(2, keep_capture=False)
+    problems = run_campaign(list(scenarios), quick, options, Console(file=output, width=300), named=named)
     return problems.faults, output.getvalue()
 
 
@@ -102,9 +105,31 @@ def test_a_scenario_of_the_campaign_that_cannot_run_is_a_line_and_the_others_run
     (folder / "mine.yml").write_text(content)
     (folder / "broken.yml").write_text(content.replace("geo-viasat", "no-such-link"))
     monkeypatch.setattr(paths, "SCENARIOS", folder)
-    (problem,) = run(quick=True)[0]
+    (problem,) = run(*campaign(), quick=True, named=False)[0]
     assert "profile=no-such-link: must be a known profile" in problem
     assert Run(results / "latest").complete
+
+
+@pytest.mark.usefixtures("results")
+def test_what_the_papers_experiments_give_is_shown_before_their_counterfactuals_run(
+    scenario: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "scenarios"
+    folder.mkdir()
+    (folder / "mine.yml").write_text(f"{Path(scenario).read_text()}\ncampaign: true\n")
+    longer = {"question": "And if it lasts longer?", "counterfactual_of": "mine", "duration_s": 2}
+    (folder / "a-longer-one.yml").write_text(yaml.safe_dump(longer))
+    monkeypatch.setattr(paths, "SCENARIOS", folder)
+    shown = []
+
+    def shows(*_: object, **__: object) -> None:
+        runs = sorted(tmp_path.glob("*/latest"))
+        shown.append([run.parent.name for run in runs if Run(run).complete])
+
+    monkeypatch.setattr(command, "evaluate", shows)
+    for _ in ("first", "again, with nothing to run"):
+        command.reproduce([], False, RunOptions(2, keep_capture=False), None, Console(file=io.StringIO()))
+    assert shown == [["mine"], ["a-longer-one", "mine"], ["a-longer-one", "mine"]]
 
 
 def test_a_scenario_that_is_named_and_cannot_run_is_refused_before_another_runs(scenario: str, results: Path) -> None:
