@@ -101,7 +101,7 @@ def draw(sensitivity: pl.DataFrame, kind: str, judge: str, scenario: str, link: 
     table = sensitivity.filter(map=kind, judge=judge, scenario=scenario)
     if table.is_empty():
         return None
-    best = table.sort("chokepoint_pct", descending=True, nulls_last=True).row(0, named=True)
+    best = table.sort("chokepoint_pct", descending=True, nulls_last=True, maintain_order=True).row(0, named=True)
     at = (
         f"window {best['window_rtts']:g} RTTs, threshold {best['threshold']:g}, "
         f"{best['bins']} bins, {best['extra_bins']} extra"

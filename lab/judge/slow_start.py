@@ -24,7 +24,7 @@ class SlowStartExit:
 
 def first_exit(exits: pl.DataFrame, flow: int = 1) -> SlowStartExit | None:
     """Return the flow's first exit; null for a sender that never left slow start within the trial."""
-    left = exits.filter(pl.col("flow") == flow).sort("t_s").head(1)
+    left = exits.filter(pl.col("flow") == flow).sort("t_s", maintain_order=True).head(1)
     if left.is_empty():
         return None
     row = left.row(0, named=True)

@@ -22,7 +22,8 @@ def headline(summary: pl.DataFrame, ccas: Sequence[Mapping[str, Any]], heuristic
 
 def _by(summary: pl.DataFrame, heuristic: str, labels: Mapping[str, str]) -> str:
     """Return the best sender as a sentence, with the others after it."""
-    rows = summary.filter(heuristic=heuristic).sort("chokepoint_pct", descending=True, nulls_last=True)
+    of = summary.filter(heuristic=heuristic)
+    rows = of.sort("chokepoint_pct", descending=True, nulls_last=True, maintain_order=True)
     sentences = [f"{labels[row['cca']]} {_share(row)}" for row in rows.iter_rows(named=True)]
     return ", ".join(sentences).replace(" in ", " left slow start at the right moment in ", 1)
 

@@ -93,6 +93,7 @@ def _row(scenario: str, rule: str, point: Point, scores: list[Score]) -> Row:
 
 
 def _marked(points: pl.DataFrame) -> pl.DataFrame:
-    """Mark the best point of each rule."""
-    order = pl.struct(pl.col("misjudged_pct").fill_null(1e9), pl.col("rms_s").fill_null(1e9))
+    """Mark the best point of each rule; of equals the first: `rank` alone would take any."""
+    place = pl.int_range(pl.len()).alias("place")
+    order = pl.struct(pl.col("misjudged_pct").fill_null(1e9), pl.col("rms_s").fill_null(1e9), place)
     return points.with_columns(best=(order.rank("ordinal").over("scenario", "rule") == 1))

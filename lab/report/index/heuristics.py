@@ -80,7 +80,7 @@ def _constants(constants: pl.DataFrame, links: Mapping[str, str]) -> Table:
     """Return the published constants, and those with the smallest error."""
     groups = []
     for (scenario, rule), of in constants.group_by(["scenario", "rule"], maintain_order=True):
-        best = of.filter(~pl.col("published")).sort("rms_s", nulls_last=True).head(BEST)
+        best = of.filter(~pl.col("published")).sort("rms_s", nulls_last=True, maintain_order=True).head(BEST)
         rows = pl.concat([of.filter("published"), best])
         name = f"{links.get(str(scenario), str(scenario))}: {label(str(rule))}"
         groups.append(Group(name, tuple(_constant(row) for row in rows.iter_rows(named=True))))
