@@ -53,7 +53,7 @@ def write_report(run_dir: Path, replay_library: Path | None) -> Report:
     """Judge every trial, aggregate, draw, and write all forms; an older report is replaced file by file."""
     stored = Stored.of(Run(run_dir))
     if faults := stored.judged.faults:
-        more = f"; {len(faults) - 1} more trials are damaged" if len(faults) > 1 else ""
+        more = f"; trials damaged besides it: {len(faults) - 1}" if len(faults) > 1 else ""
         raise UserError(f"{faults[0]}{more}")
     run, judged = stored.run, stored.judged.outcomes
     ccas, scenario = run.ccas, run.scenario

@@ -31,8 +31,8 @@ def test_a_stretch_has_its_smallest_and_largest_value_as_differences_to_the_one_
 
 
 def test_the_bottleneck_dropped_where_its_counter_rose() -> None:
-    qdisc = pl.DataFrame({"t_s": [-0.5, -0.2, 0.1, 0.2, 0.3, None], "drops_pkts": [0, 1, 1, 3, 3, 4]})
-    assert series._drops_ms(qdisc) == [200.0]
+    qdisc = pl.DataFrame({"t_s": [-0.5, -0.2, 0.1, 0.2, 0.3, None], "drops_pkts": [0, 1, 1, 3, 4, 5]})
+    assert series._drops_ms(qdisc) == [200.0, 300.0]
 
 
 @pytest.mark.parametrize(

@@ -186,6 +186,7 @@ CAUSES = [
     (drop_at("server:eth1", "qdisc_dropped_pkts"), ELSEWHERE),
     (drop_at("client:eth1", "rx_dropped_pkts"), ELSEWHERE),
     (drop_at("gateway:eth2", "rx_dropped_pkts"), ELSEWHERE),
+    (drop_at("server:eth1", "tx_dropped_pkts"), ELSEWHERE),
     (tcp_drop, ELSEWHERE),
     (too_much_loss, "random loss, delay-down"),
     (held_by_the_window, "ACKs at which the receive window was the limit"),
@@ -281,3 +282,10 @@ def test_a_queue_that_never_formed_proves_nothing_and_is_no_breach() -> None:
     idle = TABLES["qdisc"].with_columns(backlog_bytes=pl.lit(0, pl.Int64))
     check = checked(PLAN, NODE, TABLES | {"qdisc": idle})["rate while the bottleneck had a queue"]
     assert (check["got"], check["ok"]) == (None, True)
+
+
+def test_drops_elsewhere_are_counted_together_whichever_counter_saw_them() -> None:
+    parts: Parts = copy.deepcopy(PLAN), copy.deepcopy(NODE), dict(TABLES)
+    for counter in ("rx_dropped_pkts", "tx_dropped_pkts", "qdisc_dropped_pkts"):
+        drop_at("server:eth1", counter)(*parts)
+    assert checked(*parts)[ELSEWHERE]["got"] == 3

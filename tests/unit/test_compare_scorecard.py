@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from lab.evaluation.compare.comparison import Comparison
+from lab.evaluation.compare.measures import PRIMARY
 from lab.evaluation.compare.results import LinkResult
 from lab.judge.stored import Stored
 from lab.report.compare.scorecard import HIGH_RTT_MS, NOT_RUN, scorecard
@@ -70,3 +71,16 @@ def test_a_long_round_trip_and_an_active_queue_are_tested_by_the_links_that_have
         seen = {row.section: row for row in scorecard(comparison, [one]) if row.state != NOT_RUN}
         assert set(seen) & {"6.1", "7.1", "7.5"} == expected
         assert all(row.ran.endswith("on one link") for row in seen.values() if row.section in expected)
+
+
+def test_harm_to_another_download_is_in_the_scorecard_where_it_was_measured(
+    compared: tuple[Comparison, list[LinkResult]],
+) -> None:
+    comparison, (geo, wired) = compared
+    values = {**wired.values, "harm": wired.values[PRIMARY]}
+    harmful = replace(wired, values=values, places={**wired.places, "harm": {}})
+    seen = [row for row in scorecard(comparison, [geo, harmful]) if row.ran.startswith("harm to one CUBIC")]
+    assert [(row.state, row.ran) for row in seen] == [
+        ("in part", "harm to one CUBIC that begins at the same time, on one link")
+    ]
+    assert all(line.startswith("wired, modelled: ") for line in seen[0].seen)

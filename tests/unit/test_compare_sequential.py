@@ -10,7 +10,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lab.evaluation.compare.ranks import Pair, Place, holm, not_separated, pairs, places
-from lab.evaluation.compare.sequential import ALPHA, LEVELS, first_look, hopeless, level, looks, rejects
+from lab.evaluation.compare.sequential import (
+    ALPHA,
+    ENUMERATED_PAIRS,
+    LEVELS,
+    first_look,
+    hopeless,
+    level,
+    looks,
+    rejects,
+)
 from tests.examples import examples
 
 MOST = 12
@@ -215,3 +224,17 @@ def test_a_pair_that_may_still_separate_is_not_given_up() -> None:
     assert hopeless([0.0] * 6, plan, True)
     assert rejects([0.0, 0.0, *[1.0] * 10], plan, True)
     assert not hopeless([0.0, 0.0], plan, True)
+
+
+@settings(max_examples=40)
+@given(st.lists(st.integers(-9, 9), min_size=4, max_size=10), st.sampled_from([1e-4, 1e-2, 1e3]))
+def test_the_unit_of_a_measure_changes_no_level(differences: list[int], unit: float) -> None:
+    plan = looks(MOST, 6, False)
+    assert level([each * unit for each in differences], plan, False) == level(differences, plan, False)
+
+
+def test_more_pairs_than_can_be_enumerated_are_tested_by_drawn_patterns() -> None:
+    plan = looks(2 * ENUMERATED_PAIRS, 6, False)
+    alike = [float(1 + number % 3) * (-1) ** number for number in range(2 * ENUMERATED_PAIRS)]
+    assert not rejects(alike, plan, False)
+    assert rejects([abs(each) for each in alike], plan, False)

@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The worst trials of a comparison, explained in sentences."""
 
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 
 from lab.evaluation.compare.comparison import Comparison
-from lab.evaluation.compare.measures import PRIMARY
+from lab.evaluation.compare.measures import BY_NAME, PRIMARY
 from lab.evaluation.compare.results import LinkResult
+from lab.report.compare import worst
 from lab.report.compare.cells import labels
 from lab.report.compare.worst import explain, worst_trials
 from tests.compared import store
@@ -49,3 +53,11 @@ def test_a_sender_that_left_before_the_queue_filled_and_lost_nothing_is_explaine
     shown = explain(geo, labels(comparison), "")
     assert shown is not None
     assert shown.sentences[0].endswith("; the queue never stayed filled: early; nothing was lost.")
+
+
+@pytest.mark.parametrize(
+    ("own", "other", "behind"), [(0.0, 0.0, 0.0), (1.0, 4.0, 0.75), (4.0, 1.0, -0.75), (0.0, 2.0, 1.0)]
+)
+def test_how_far_a_sender_is_behind_is_a_share_of_the_larger_value(own: float, other: float, behind: float) -> None:
+    found: Any = SimpleNamespace(values={"throughput": {"a": [own], "b": [other]}})
+    assert worst._behind(found, BY_NAME["throughput"], "a", "b", 0) == behind

@@ -33,6 +33,8 @@ def test_a_sender_that_the_usual_first_window_would_hold_back_gets_a_larger_one(
     route = [make_plan(experiment, each, draw(experiment, 1))["sysctls"]["route"] for each in (usual, hasty)]
     assert [each["initrwnd"] for each in route] == ["44", "8192"]
     assert pinned(experiment.scenario, [usual, hasty])["route"]["initrwnd"] == "8192"  # of both, where they compete
+    larger = hasty.model_copy(update={"first_window_pkts": 9000})
+    assert pinned(experiment.scenario, [hasty, larger])["route"]["initrwnd"] == "9000"
 
 
 def test_a_route_whose_mtu_did_not_take_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

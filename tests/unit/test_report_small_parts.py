@@ -1,6 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Small parts of pages: a rank in words, the page of `lab kick-tires`, a table of recorded downloads."""
 
+from pathlib import Path
+
+import pytest
+
+from lab.base.errors import UserError
 from lab.base.format import NONE
 from lab.evaluation.compare.ranks import Place
 from lab.evaluation.recorded.tables import EMULATED, Sheet
@@ -8,6 +13,8 @@ from lab.report.artifact import tires
 from lab.report.artifact.tires import HEADER, Tire
 from lab.report.index import recorded
 from lab.report.matrix.texts import rank_text
+from lab.report.write import write_report
+from tests.stored_run import store_run
 
 
 def test_a_rank_is_a_number_or_from_the_best_to_the_worst_that_it_may_be() -> None:
@@ -32,3 +39,14 @@ def test_a_table_of_recorded_downloads_is_named_after_its_title_and_groups_the_e
         ("Recorded", rows[0]),
         ("Emulated", rows[1]),
     ]
+
+
+@pytest.mark.parametrize(("damaged", "end"), [(1, "runs the trial again"), (3, "; trials damaged besides it: 2")])
+def test_a_report_of_damaged_trials_is_refused_with_the_first_and_how_many_more(
+    tmp_path: Path, damaged: int, end: str
+) -> None:
+    run = store_run(tmp_path, trials=3, senders=("cubic",))
+    for number in range(1, damaged + 1):
+        (run / f"trials/cubic-{number:03d}/trial.json").write_text("{")
+    with pytest.raises(UserError, match=rf"^{run}/trials/cubic-001/trial.json: .*{end}$"):
+        write_report(run, None)

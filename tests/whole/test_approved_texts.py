@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The pages and tables of fixed downloads are those that were read and approved (tests/approved.py)."""
 
+import os
 import subprocess
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 
 from lab.base.paths import LAB
 from lab.evaluation.write import write_all
+from lab.report import write
 from lab.report.index.write import write_index
 from lab.report.write import write_report
 from lab.schema.scenario import load_scenario
@@ -18,10 +20,11 @@ from tests.compared import example, store
 from tests.first_screen import change
 from tests.stored_run import store_run
 
-REPORT = ("summary.csv", "summary.md", "outcomes.csv", "tables/classes.tex", "tables/times-column.tex")
+REPORT = ("summary.csv", "summary.md", "summary.txt", "outcomes.csv", "tables/classes.tex", "tables/times-column.tex")
 COMPARED = ("ranks.csv", "trials.csv")
 EVALUATED = ("heuristics", "heuristics_constants", "heuristics_trials", "means", "outcomes", "paired", "versions")
 CLAIMING = "thesis-geo"  # a scenario with claims of a paper
+YEAR_2100 = 4_102_444_800
 OF_A_GRID = 10  # one row of so many of a table of a whole grid is read
 SCENARIOS = "\nScenarios\n"  # what follows depends on all scenarios and sources, as the line of progress does
 PROGRESS = " trials of the papers' scenarios are stored"
@@ -36,7 +39,11 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory, library: Path) -> Path:
-    return write_report(store_run(tmp_path_factory.mktemp("report"), library=library), library).paths.page.parent
+    run = store_run(tmp_path_factory.mktemp("report"), library=library)
+    with pytest.MonkeyPatch.context() as patch:
+        for form in ("png", "pdf"):  # of its figures, which take most of the time
+            patch.setattr(write, form, lambda _figure: b"")
+        return write_report(run, library).paths.page.parent
 
 
 @pytest.mark.parametrize("file", REPORT)
@@ -54,6 +61,8 @@ def test_the_page_of_all_results_begins_as_approved(tmp_path: Path) -> None:
     for name in ("geo", "leo"):
         run = store_run(tmp_path / "results", trials=2, name=name)
         (run.parent / "latest").symlink_to(run.name)
+        (run / "report.html").touch()
+        os.utime(run / "report.html", (YEAR_2100, YEAR_2100))  # its own page is there: the figures take ten seconds
     (tmp_path / "notebooks").mkdir()
     page = text_of(write_index(tmp_path / "results", None, tmp_path / "notebooks").read_text())
     lines = page[: page.rindex(SCENARIOS)].splitlines(keepends=True)
