@@ -12,6 +12,7 @@ import pytest
 from lab.base.paths import LAB
 from lab.evaluation.write import write_all
 from lab.report import write
+from lab.report.index import heuristics
 from lab.report.index.write import write_index
 from lab.report.write import write_report
 from lab.schema.scenario import load_scenario
@@ -99,6 +100,12 @@ def test_the_map_of_searchs_parameters_is_the_approved_one(evaluation: Path) -> 
 def test_the_claims_of_a_scenario_have_the_approved_verdicts(evaluation: Path) -> None:
     text = as_text(pl.read_parquet(evaluation / "claims.parquet").filter(scenario=CLAIMING))
     assert text == approved("evaluation-claims.csv", text)
+
+
+def test_the_page_of_the_rules_says_what_was_approved(evaluation: Path) -> None:
+    assert heuristics.write(evaluation.parent, {CLAIMING: "GEO"})
+    text = text_of((evaluation.parent / heuristics.PAGE).read_text())
+    assert text == approved("heuristics.txt", text)
 
 
 @pytest.fixture(scope="module")
