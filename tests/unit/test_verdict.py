@@ -67,6 +67,8 @@ def test_shares_have_a_tolerance_in_points_and_all_else_in_percent_of_what_was_p
         (Estimate(88.0, 84.0, 93.0, 77), EXPLAINED, 70.0),  # its interval reaches into the tolerance
         (Estimate(104.0, 101.0, 107.0, 77), EXPLAINED, 90.0),  # a little too far is still where the source is
         (Estimate(80.0, 76.0, 85.0, 77), PARTLY, 50.0),  # closer, and not there
+        (Estimate(80.0, 70.0, 91.0, 77), PARTLY, 50.0),  # half of the way is not most of it
+        (Estimate(80.3, 70.0, 91.0, 77), EXPLAINED, 50.75),  # a little more is
         (Estimate(78.0, 66.0, 91.0, 12), PARTLY, 45.0),  # it reaches the tolerance only since it is wide
         (Estimate(130.0, 127.0, 133.0, 77), PARTLY, 25.0),  # beyond it, and still closer than ours
         (Estimate(64.0, 60.0, 68.0, 77), UNEXPLAINED, 10.0),  # the intervals overlap

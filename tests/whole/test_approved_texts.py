@@ -10,12 +10,15 @@ import polars.selectors as cs
 import pytest
 
 from lab.base.paths import LAB
+from lab.evaluation.recorded.comparison import compare_recorded
+from lab.evaluation.recorded.tables import sheets
 from lab.evaluation.write import write_all
 from lab.report import write
 from lab.report.index import heuristics
 from lab.report.index.write import write_index
 from lab.report.write import write_report
 from lab.schema.scenario import load_scenario
+from tests.ack_logs import Gateway, download, text, written
 from tests.approved import approved, text_of
 from tests.compared import example, store
 from tests.first_screen import change
@@ -38,47 +41,10 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out / "libsearch_replay.so"
 
 
-@pytest.fixture(scope="module")
-def report(tmp_path_factory: pytest.TempPathFactory, library: Path) -> Path:
-    run = store_run(tmp_path_factory.mktemp("report"), library=library)
-    with pytest.MonkeyPatch.context() as patch:
-        for form in ("png", "pdf"):  # of its figures, which take most of the time
-            patch.setattr(write, form, lambda _figure: b"")
-        return write_report(run, library).paths.page.parent
-
-
-@pytest.mark.parametrize("file", REPORT)
-def test_a_runs_tables_are_the_approved_ones(report: Path, file: str) -> None:
-    text = (report / file).read_text()
-    assert text == approved(f"report-{Path(file).name}", text)
-
-
-def test_a_runs_page_says_what_was_approved(report: Path) -> None:
-    text = text_of((report / "report.html").read_text())
-    assert text == approved("report.txt", text)
-
-
-def test_the_page_of_all_results_begins_as_approved(tmp_path: Path) -> None:
-    for name in ("geo", "leo"):
-        run = store_run(tmp_path / "results", trials=2, name=name)
-        (run.parent / "latest").symlink_to(run.name)
-        (run / "report.html").touch()
-        os.utime(run / "report.html", (YEAR_2100, YEAR_2100))  # its own page is there: the figures take ten seconds
-    (tmp_path / "notebooks").mkdir()
-    page = text_of(write_index(tmp_path / "results", None, tmp_path / "notebooks").read_text())
-    lines = page[: page.rindex(SCENARIOS)].splitlines(keepends=True)
-    text = "".join(line for line in lines if PROGRESS not in line)
-    assert text == approved("index.txt", text)
-
-
-@pytest.fixture(scope="module")
-def evaluation(tmp_path_factory: pytest.TempPathFactory, library: Path) -> Path:
-    results = tmp_path_factory.mktemp("evaluated")
-    run = store_run(results, trials=5, name=CLAIMING, library=library)
-    scenario = load_scenario(CLAIMING)[1].model_dump(mode="json")
-    change(run, scenario={part: scenario[part] for part in ("claims", "tolerance", "heuristic")})
-    (run.parent / "latest").symlink_to(run.name)
-    return write_all(results, library)[0]
+def assert_approved(found: dict[str, str]) -> None:
+    """One test compares all texts that are made together: a test is chosen for a change by what it executes itself."""
+    expected = {name: approved(name, text) for name, text in found.items()}
+    assert {name: text for name, text in found.items() if text != expected[name]} == {}
 
 
 def as_text(table: pl.DataFrame) -> str:
@@ -86,43 +52,60 @@ def as_text(table: pl.DataFrame) -> str:
     return table.with_columns(cs.float().round_sig_figs(6)).write_csv()
 
 
-@pytest.mark.parametrize("name", EVALUATED)
-def test_the_tables_of_the_evaluation_are_the_approved_ones(evaluation: Path, name: str) -> None:
-    text = as_text(pl.read_parquet(evaluation / f"{name}.parquet"))
-    assert text == approved(f"evaluation-{name}.csv", text)
+def linked_run(results: Path, name: str, trials: int, library: Path | None = None) -> Path:
+    run = store_run(results, trials=trials, name=name, library=library)
+    (run.parent / "latest").symlink_to(run.name)
+    return run
 
 
-def test_the_map_of_searchs_parameters_is_the_approved_one(evaluation: Path) -> None:
-    text = as_text(pl.read_parquet(evaluation / "sensitivity.parquet").gather_every(OF_A_GRID))
-    assert text == approved("evaluation-sensitivity.csv", text)
+def test_a_run_is_reported_as_approved(tmp_path: Path, library: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for form in ("png", "pdf"):  # of its figures, which take most of the time
+        monkeypatch.setattr(write, form, lambda _figure: b"")
+    run = store_run(tmp_path, library=library)
+    page = write_report(run, library).paths.page
+    tables = {f"report-{Path(file).name}": (run / file).read_text() for file in REPORT}
+    assert_approved({**tables, "report.txt": text_of(page.read_text())})
 
 
-def test_the_claims_of_a_scenario_have_the_approved_verdicts(evaluation: Path) -> None:
-    text = as_text(pl.read_parquet(evaluation / "claims.parquet").filter(scenario=CLAIMING))
-    assert text == approved("evaluation-claims.csv", text)
+def test_the_page_of_all_results_begins_as_approved(tmp_path: Path) -> None:
+    for name in ("geo", "leo"):
+        run = linked_run(tmp_path / "results", name, 2)
+        (run / "report.html").touch()
+        os.utime(run / "report.html", (YEAR_2100, YEAR_2100))  # its own page is there: the figures take ten seconds
+    (tmp_path / "notebooks").mkdir()
+    page = text_of(write_index(tmp_path / "results", None, tmp_path / "notebooks").read_text())
+    lines = page[: page.rindex(SCENARIOS)].splitlines(keepends=True)
+    assert_approved({"index.txt": "".join(line for line in lines if PROGRESS not in line)})
 
 
-def test_the_page_of_the_rules_says_what_was_approved(evaluation: Path) -> None:
-    assert heuristics.write(evaluation.parent, {CLAIMING: "GEO"})
-    text = text_of((evaluation.parent / heuristics.PAGE).read_text())
-    assert text == approved("heuristics.txt", text)
+def test_results_are_evaluated_as_approved(tmp_path: Path, library: Path) -> None:
+    run = linked_run(tmp_path, CLAIMING, 5, library)
+    scenario = load_scenario(CLAIMING)[1].model_dump(mode="json")
+    change(run, scenario={part: scenario[part] for part in ("claims", "tolerance", "heuristic")})
+    folder = write_all(tmp_path, library)[0]
+    tables = {name: pl.read_parquet(folder / f"{name}.parquet") for name in (*EVALUATED, "sensitivity", "claims")}
+    tables["sensitivity"] = tables["sensitivity"].gather_every(OF_A_GRID)
+    tables["claims"] = tables["claims"].filter(scenario=CLAIMING)
+    assert heuristics.write(tmp_path, {CLAIMING: "GEO"})
+    rules = {"heuristics.txt": text_of((tmp_path / heuristics.PAGE).read_text())}
+    assert_approved({f"evaluation-{name}.csv": as_text(table) for name, table in tables.items()} | rules)
 
 
-@pytest.fixture(scope="module")
-def comparison(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    results = tmp_path_factory.mktemp("compared")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("LAB_RESULTS", str(results))
-        patch.setattr("sys.argv", ["lab", "compare"])
-        return example(*store(results, 5))[0]
+def test_recorded_and_emulated_downloads_are_compared_as_approved(tmp_path: Path) -> None:
+    run = linked_run(tmp_path, "geo-recorded", 5)
+    gateways = {"early": Gateway(threshold_bytes=300_000), "late": Gateway(rtt_ms=300, duration_s=6)}
+    logs = []
+    for name, gateway in gateways.items():
+        (tmp_path / name).mkdir()
+        logs.append(str(written(tmp_path / name, text(download(gateway).acks))))
+    shown = sheets(compare_recorded(run, logs))
+    lines = [line for each in shown for line in (each.title, *map(" | ".join, (each.header, *each.rows)), each.note)]
+    assert_approved({"recorded.txt": "\n".join(lines).replace(str(tmp_path), "RESULTS") + "\n"})
 
 
-def test_the_page_of_a_comparison_says_what_was_approved(comparison: Path) -> None:
-    text = text_of((comparison / "compare.html").read_text()).replace(comparison.name, "TODAY")
-    assert text == approved("compare.txt", text)
-
-
-@pytest.mark.parametrize("file", COMPARED)
-def test_the_tables_of_a_comparison_are_the_approved_ones(comparison: Path, file: str) -> None:
-    text = (comparison / file).read_text()
-    assert text == approved(f"compare-{file}", text)
+def test_senders_are_compared_as_approved(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LAB_RESULTS", str(tmp_path))
+    monkeypatch.setattr("sys.argv", ["lab", "compare"])
+    folder = example(*store(tmp_path, 5))[0]
+    page = text_of((folder / "compare.html").read_text()).replace(folder.name, "TODAY")
+    assert_approved({f"compare-{file}": (folder / file).read_text() for file in COMPARED} | {"compare.txt": page})
