@@ -21,8 +21,10 @@ def intervals(*rates_mbps: float) -> pl.DataFrame:
 
 
 def test_payload_is_counted_in_intervals_of_15_ms_with_empty_ones_between() -> None:
-    counted = throughput(arrivals(0.001, 0.014, 0.031, 0.1))["throughput_mbps"].to_list()
-    assert counted == pytest.approx([2 * PER_SEGMENT_MBPS, 0, PER_SEGMENT_MBPS, 0, 0, 0])
+    counted = throughput(arrivals(0.001, 0.014, 0.031, 0.1))
+    assert counted["throughput_mbps"].to_list() == pytest.approx([2 * PER_SEGMENT_MBPS, 0, PER_SEGMENT_MBPS, 0, 0, 0])
+    assert counted["begin_s"].to_list() == pytest.approx([0.015 * n for n in range(6)])
+    assert counted["end_s"].to_list() == pytest.approx([0.015 * n for n in range(1, 7)])
 
 
 def test_the_interval_that_the_last_arrival_cuts_short_is_left_out() -> None:

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The first trial's link of each profile is the one that was read and approved: what is drawn, and each qdisc."""
+
+import json
+from pathlib import Path
+
+from lab.links.models import MODELS
+from lab.links.profile import profile_files
+from lab.links.shapes import write_steps
+from lab.runs.experiment import load_experiment
+from lab.runs.plan import draw, make_plan
+from tests.approved import approved
+
+
+def lines(name: str, folder: Path) -> list[str]:
+    """The link of a profile's first trial, a line per part."""
+    experiment = load_experiment("geo", {"profile": name, "duration_s": 3})
+    drawn = draw(experiment, 1)
+    plan = make_plan(experiment, experiment.ccas["cubic"], drawn)
+    write_steps(experiment.profile, drawn.link, folder)
+    link = [f"{name}: {part}={value}" for part, value in plan["link"].items()]
+    shapes = [f"{name}: {json.dumps(shape, sort_keys=True)}" for shape in plan["shapes"]]
+    steps = [f"{name}: {file.name}: {first_and_count(file)}" for file in sorted(folder.iterdir())]
+    return link + shapes + steps
+
+
+def first_and_count(file: Path) -> str:
+    rows = file.read_text().splitlines()
+    return f"{len(rows)} lines, the first: {rows[0] if rows else 'none'}"
+
+
+def test_each_profiles_first_link_is_the_approved_one(tmp_path: Path) -> None:
+    modelled = [name for name, file in sorted(profile_files().items()) if "dataset: " not in file.read_text()]
+    found = [line for name in modelled for line in lines(name, tmp_path / name)]
+    text = "\n".join(found) + "\n"
+    assert text == approved("links.txt", text)
+
+
+def test_what_a_model_does_not_state_is_as_approved() -> None:
+    defaults = [
+        f"{name}: {field}={about.default}"
+        for name, model in sorted(MODELS.items())
+        for field, about in model.model_fields.items()
+        if not about.is_required()
+    ]
+    text = "\n".join(defaults) + "\n"
+    assert text == approved("models.txt", text)
