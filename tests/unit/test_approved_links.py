@@ -4,8 +4,11 @@
 import json
 from pathlib import Path
 
+from pydantic import BaseModel
+
 from lab.links.models import MODELS
 from lab.links.profile import profile_files
+from lab.links.recorded import Series
 from lab.links.shapes import write_steps
 from lab.runs.experiment import load_experiment
 from lab.runs.plan import draw, make_plan
@@ -38,9 +41,10 @@ def test_each_profiles_first_link_is_the_approved_one(tmp_path: Path) -> None:
 
 
 def test_what_a_model_does_not_state_is_as_approved() -> None:
+    models: dict[str, type[BaseModel]] = {**MODELS, "series": Series}
     defaults = [
         f"{name}: {field}={about.default}"
-        for name, model in sorted(MODELS.items())
+        for name, model in sorted(models.items())
         for field, about in model.model_fields.items()
         if not about.is_required()
     ]

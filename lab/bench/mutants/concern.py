@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which tests concern a change: those that execute its lines, the files first that import what is changed.
+"""Which tests concern a change: those that execute its lines, first the files that import it, then whole texts.
 
 Each file of tests runs once without a change, under coverage. What it executes is kept in the cache and holds as
 long as none of the executed files changes. What a process that a test starts executes is not recorded: a function that
@@ -26,6 +26,7 @@ TESTS = ("tests/unit/test_*.py", *(f"tests/whole/test_{name}.py" for name in WHO
 LIMIT_S = 40.0  # of the processor, for all tests of one change; what does not fit is not run
 A_TEST_S = 0.02  # what a test costs besides its own time
 BASELINE_S = 900.0
+APPROVED = "test_approved"  # these compare whole texts: one of them notices most of what it executes
 SKIP = ": skipped ("  # a skip that tests/skips.toml does not list
 
 
@@ -56,7 +57,9 @@ class Concern:
         files = {test for test in found if "::" not in test}
         singles = {test for test in found if test.split("::")[0] not in files}
         imports = _imports(change.file)
-        order = sorted(files | singles, key=lambda test: (not imports(test), self._cost_s(test), test))
+        order = sorted(
+            files | singles, key=lambda test: (not imports(test), APPROVED not in test, self._cost_s(test), test)
+        )
         chosen, spent_s = list[str](), 0.0
         for test in order:
             spent_s += self._cost_s(test)
