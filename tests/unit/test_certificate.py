@@ -289,3 +289,14 @@ def test_drops_elsewhere_are_counted_together_whichever_counter_saw_them() -> No
     for counter in ("rx_dropped_pkts", "tx_dropped_pkts", "qdisc_dropped_pkts"):
         drop_at("server:eth1", counter)(*parts)
     assert checked(*parts)[ELSEWHERE]["got"] == 3
+
+
+def test_only_segments_to_the_client_of_the_first_download_are_compared_with_the_mtu() -> None:
+    packets = TABLES["packets"]
+    larger = packets.head(1).with_columns(len_bytes=pl.lit(9000).cast(packets.schema["len_bytes"]))
+    for changed in ({"to_client": False, "flow": 1}, {"to_client": True, "flow": 2}):
+        other = larger.with_columns(
+            pl.lit(value).cast(packets.schema[name]).alias(name) for name, value in changed.items()
+        )
+        parts: Parts = copy.deepcopy(PLAN), copy.deepcopy(NODE), {**TABLES, "packets": pl.concat([packets, other])}
+        assert checked(*parts)["largest data segment"]["ok"]

@@ -98,10 +98,10 @@ def test_a_scenario_with_a_run_is_complete_or_unfinished_as_the_run_is(
 ) -> None:
     run = store_run(tmp_path, 1, senders=("search", "cubic"))
     meta = json.loads((run / "run.json").read_text())
-    (run / "run.json").write_text(json.dumps(meta | {"complete": complete}))
+    (run / "run.json").write_text(json.dumps(meta | {"complete": complete, "wall_s": 90.0}))
     (run.parent / "latest").symlink_to(run.name)
     (row,) = status(tmp_path).filter(scenario="geo").to_dicts()
-    assert (row["state"], row["stored"], row["valid"]) == (state, 2, 2)
+    assert (row["state"], row["stored"], row["valid"], row["minutes"]) == (state, 2, 2, 1.5)
 
 
 def test_a_ratio_to_nothing_is_null(tmp_path: Path) -> None:

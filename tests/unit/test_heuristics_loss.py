@@ -9,7 +9,7 @@ import pytest
 from lab.judge.loss import agrees_with_drops, first_drop_s, first_loss_s
 from tests.slow_start_model import ACK, PACKETS, Path, download, packet
 
-FIN = 0x01
+FIN, SYN, RST = 0x01, 0x02, 0x04  # RFC 9293, section 3.1
 
 
 def acks(*fields: dict[str, Any]) -> pl.DataFrame:
@@ -48,8 +48,9 @@ def test_packets_with_payload_are_no_duplicates() -> None:
     assert first_loss_s(acks(*[{"len_bytes": 37}] * 6)) is None
 
 
-def test_a_fin_is_no_duplicate() -> None:
-    assert first_loss_s(acks(SAME, SAME, SAME, {"flags": ACK | FIN})) is None
+@pytest.mark.parametrize("flag", [FIN, SYN, RST])
+def test_a_segment_that_opens_ends_or_resets_is_no_duplicate(flag: int) -> None:
+    assert first_loss_s(acks(SAME, SAME, SAME, {"flags": ACK | flag})) is None
 
 
 def test_acks_of_the_server_and_of_other_flows_do_not_count() -> None:

@@ -44,6 +44,12 @@ def test_a_queue_that_forms_too_late_to_stay_for_an_rtt_does_not_count() -> None
     assert capacity_s(sampled(lambda t_s: t_s >= 0.95), LINK) is None
 
 
+@pytest.mark.parametrize(("base_rtt_ms", "found_s"), [(20.5, 0.3), (19.5, None)])
+def test_a_base_rtt_of_three_samples_is_enough_and_one_of_two_is_not(base_rtt_ms: float, found_s: float | None) -> None:
+    link = Link.constant(RATE_MBPS, base_rtt_ms)
+    assert capacity_s(sampled(lambda t_s: t_s >= 0.295), link) == (found_s and pytest.approx(found_s))
+
+
 def test_a_queue_before_a_link_that_sends_nothing_does_not_count() -> None:
     assert capacity_s(sampled(lambda t_s: t_s >= 0.3, sent_share=0.5), LINK) is None
 

@@ -118,3 +118,20 @@ def test_a_cycle_spans_twice_its_amplitude_around_its_mean() -> None:
 
 def test_the_peak_is_the_largest_value() -> None:
     assert peak(Steps.of([(0.0, 1.0), (2.0, 9.0), (3.0, 2.0)])) == 9.0
+
+
+def test_a_square_wave_is_above_its_mean_for_one_half_and_below_it_for_the_other() -> None:
+    square = Cycle(model="cycle", mean=50, amplitude=10, period_s=0.3, shape="square", source="test")
+    assert [square.mean + square.amplitude * square._wave(turn) for turn in (0.0, 0.49, 0.5, 0.99)] == [60, 60, 40, 40]
+    drawn = square.draw(np.random.default_rng(1), 3.0)
+    assert isinstance(drawn, Steps)
+    assert {value for _, value in rows(drawn)} == {40.0, 60.0}
+
+
+def test_a_log_normal_value_without_spread_is_its_mean() -> None:
+    for least, most in ((0.0, 20.0), (10.0, 20.0), (5.0, 10.0)):
+        model = Lognormal(model="lognormal", mean=10, sd=0, least=least, most=most, source="test")
+        value = model.draw(np.random.default_rng(1), 1.0)
+        assert value == pytest.approx(10)
+        assert isinstance(value, float)
+        assert least <= value <= most

@@ -21,7 +21,13 @@ from lab.base.errors import UserError
 from lab.bench.mutants.changes import Change
 from lab.bench.mutants.copies import Copy
 
-WHOLE = ("index", "report_page", "notebooks_executed", "approved_texts")  # of tests/whole: no kernel, browser, LaTeX
+WHOLE = (
+    "index",
+    "report_page",
+    "notebooks_executed",
+    "approved_texts",
+    "replay_arguments",
+)  # of tests/whole: no kernel, browser, LaTeX
 TESTS = ("tests/unit/test_*.py", *(f"tests/whole/test_{name}.py" for name in WHOLE))
 LIMIT_S = 40.0  # of the processor, for all tests of one change; what does not fit is not run
 A_TEST_S = 0.02  # what a test costs besides its own time

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The replay of SEARCH's core over an ACK stream: where it ends, and where it begins again."""
+
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from lab.base.paths import LAB
+from lab.judge.ack_stream import ack_stream
+from lab.judge.search_replay import replay
+from tests.slow_start_model import download
+from tests.stored_run import LINK
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("library")
+    subprocess.run(["make", "-s", "-C", LAB / "kernel/search", f"OUT={out}"], check=True)
+    return out / "libsearch_replay.so"
+
+
+@pytest.fixture(scope="module")
+def stream() -> pl.DataFrame:
+    """The ACKs of a sender that goes on until it loses something."""
+    return ack_stream(download(LINK).tables()["acks"])
+
+
+def bins(library: Path, stream: pl.DataFrame, **more: Any) -> pl.DataFrame:
+    return replay(library, stream["t_us"], stream["rtt_us"], stream["delivered_bytes"], **more)
+
+
+def test_a_replay_ends_with_the_exit_unless_it_is_to_go_on(library: Path, stream: pl.DataFrame) -> None:
+    found = bins(library, stream)
+    assert found["exit"].to_list() == [False] * (found.height - 1) + [True]
+    onward = bins(library, stream, stop_at_exit=False)
+    assert onward.head(found.height).equals(found)
+    assert onward.height > found.height
+    assert onward["exit"].sum() == 1
+
+
+def test_the_round_trip_of_a_bin_is_that_of_its_ack(library: Path, stream: pl.DataFrame) -> None:
+    found, known = bins(library, stream), dict(zip(stream["t_us"], stream["rtt_us"], strict=True))
+    assert found["rtt_ms"].to_list() == pytest.approx([known[round(t_s * 1e6)] / 1e3 for t_s in found["t_s"]])
+
+
+def test_after_a_reset_a_window_has_to_fill_before_anything_is_compared(library: Path, stream: pl.DataFrame) -> None:
+    onward = bins(library, stream, stop_at_exit=False)
+    left_s = onward.filter("exit")["t_s"].item()
+    reset = (stream["t_us"] > left_s * 1e6).cum_sum() == 1  # before the next ACK
+    found = bins(library, stream, stop_at_exit=False, reset=reset.to_numpy())
+    before = pl.col("t_s") <= left_s
+    assert found.filter(before).equals(onward.filter(before))
+    assert found.filter(~before)["norm_pct"][0] is None
+    assert onward.filter(~before)["norm_pct"][0] is not None
