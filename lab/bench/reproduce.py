@@ -31,7 +31,7 @@ from lab.runs.trial import Job
 from lab.tables.packets import read_packets
 
 Row = dict[str, Any]
-COLUMNS = ("trials", "virtual s", "s per trial", "virtual s/s", "min", "quick", "GB", "no pcap")
+COLUMNS = ("trials", "s/trial", "min", "quick", "GB")  # as many as 80 characters hold
 PAPERS = "make reproduce, the papers' experiments"  # whose page is there before their counterfactuals begin
 # figure, its key in a scenario's row, unit, target
 TOTALS = (
@@ -137,13 +137,10 @@ def _show(rows: list[Row], console: Console) -> None:
         table.add_row(
             row["scenario"],
             str(row["trials"]),
-            str(row["duration_s"]),
             f"{row['wall_s']:.2f}",
-            f"{row['virtual_s_per_s']:.2f}",
             f"{row['minutes']:.1f}",
             f"{row['quick_minutes']:.1f}",
             f"{row['gigabytes']:.2f}",
-            f"{row['gigabytes_without_captures']:.2f}",
         )
     console.print(table)
 
