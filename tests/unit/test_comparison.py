@@ -12,6 +12,7 @@ from lab.__main__ import main
 from lab.base.errors import UserError
 from lab.commands.compare import fetched
 from lab.evaluation.compare.comparison import Comparison, known_senders
+from lab.links.profile import profile_files
 from lab.runs.experiment import specification
 from lab.runs.link_kinds import KINDS, PROFILE_S, QUICK_S, links
 from lab.runs.plan import draw
@@ -136,3 +137,7 @@ def test_a_quick_comparison_has_short_trials_and_no_rival() -> None:
     quick = links(None, quick=True)
     assert all(link.duration_s <= QUICK_S and not link.rival for link in quick)
     assert len(quick) == len(KINDS) - 1
+
+
+def test_every_kind_of_link_has_a_profile_of_the_lab() -> None:
+    assert {link.profile for link in KINDS.values()} <= set(profile_files())

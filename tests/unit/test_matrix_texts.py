@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What a cell of the ranking matrix says: a value with its unit, who leads, a difference, how far two may be apart."""
 
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 
 from lab.base.format import NONE
 from lab.base.stats import Paired
 from lab.evaluation.compare.measures import BY_NAME
 from lab.evaluation.compare.ranks import Pair, Place
+from lab.report.matrix.matrix import _lacking
 from lab.report.matrix.texts import apart_text, difference_text, leads, mean_of, value_text
 
 
@@ -90,3 +94,24 @@ def test_how_far_two_senders_may_be_apart_is_the_further_end_of_the_interval(
     measure: str, found: Pair, shown: str
 ) -> None:
     assert apart_text(BY_NAME[measure], found) == shown
+
+
+@pytest.mark.parametrize(
+    ("rival", "of_shared", "has_values", "valid", "why"),
+    [
+        ("cubic", False, True, 1, "here only harm is measured"),
+        (None, True, True, 1, "not run"),
+        ("cubic", True, False, 1, "not run"),
+        ("cubic", True, True, 0, "no valid trial"),
+        (None, False, True, 0, "no valid trial"),
+        (None, False, False, 1, "no download was so long"),
+        (None, False, True, 1, "no exit was judged"),
+    ],
+)
+def test_a_cell_without_a_value_says_why(
+    rival: str | None, of_shared: bool, has_values: bool, valid: int, why: str
+) -> None:
+    measure: Any = SimpleNamespace(name="some", shared=of_shared, size_bytes=1_000_000)
+    values: dict[str, object] = {"some": {}} if has_values else {}
+    found: Any = SimpleNamespace(link=SimpleNamespace(rival=rival), values=values, valid=lambda _cca: valid)
+    assert _lacking(found, measure, "search") == why

@@ -57,3 +57,11 @@ def test_a_trials_tables_hold_the_meaning_and_unit_of_every_column(tmp_path: Pat
     assert units["t_s"] == b"s"
     assert units["cwnd_pkts"] == b"packets"
     assert units["flow"] == b""
+
+
+def test_times_are_stored_in_steps_below_a_nanosecond_and_no_finer(tmp_path: Path) -> None:
+    table = pl.DataFrame({"t_s": [1 / 3, 123.456789012345], "rtt_ms": [1 / 3, 600.123456789]})
+    write_table(table, tmp_path / "t.parquet")
+    stored = pl.read_parquet(tmp_path / "t.parquet")
+    for name, steps in (("t_s", 2**30), ("rtt_ms", 2**20)):
+        assert [value * steps for value in stored[name]] == [round(value * steps) for value in table[name]]
