@@ -47,8 +47,8 @@ def _one_line(text: str) -> str:
 
 
 def approved(name: str, text: str) -> str:
-    """Return the approved text of a name; with LAB_APPROVE, approve this one."""
+    """Return the approved text of a name; with LAB_APPROVE, but never in CI, approve this one."""
     file = FOLDER / name
-    if os.environ.get("LAB_APPROVE"):
+    if os.environ.get("LAB_APPROVE") and not os.environ.get("CI"):
         file.write_text(text)
     return file.read_text()

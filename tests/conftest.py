@@ -6,6 +6,7 @@ LAB_TEST_KERNEL=6.1 or =sanitize runs them on that kernel instead of the default
 
 import gc
 import os
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from hypothesis import settings
 
 from lab.backends import guest_code
 from lab.backends.virtual import Virtual
+from lab.base.paths import LAB
 from lab.images import image
 from lab.images.image import Image
 from lab.kernel import build
@@ -113,6 +115,14 @@ def kernel(world: Image) -> Kernel:
 @pytest.fixture(scope="session")
 def world() -> Image:
     return image.ensure("world")
+
+
+@pytest.fixture(scope="session")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """SEARCH's core for user space, built without a kernel."""
+    out = tmp_path_factory.mktemp("library")
+    subprocess.run(["make", "-s", "-C", LAB / "kernel/search", f"OUT={out}"], check=True)
+    return out / "libsearch_replay.so"
 
 
 @pytest.fixture(scope="session")

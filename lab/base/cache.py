@@ -74,7 +74,7 @@ def mark(root: Path) -> None:
 
 
 def use(folder: Path) -> None:
-    """Keep `lab clean` from a cached folder until this process ends; afterwards it counts as used now."""
+    """Keep `lab clean` from a cached folder until this process ends, and note that it was used now."""
     file = use_lock_of(folder)
     with suppress(OSError):  # a cache may be read-only, and then nobody cleans it
         if file not in _used:

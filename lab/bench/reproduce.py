@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Estimate what `make reproduce` takes, from one trial of every sender of every scenario: wall time and disk.
+"""Estimate what `make reproduce` takes, from the first trials of every sender of every scenario: wall time and disk.
 
 Trials run side by side on all cores, as they do in a campaign, so that what they cost each other is in the figures.
 Printed, and written to results/bench/reproduce.json.

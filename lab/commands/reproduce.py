@@ -20,24 +20,21 @@ from lab.commands.visitors import visitors_of
 from lab.evaluation.claims.numbered import claim_of
 from lab.kernel.recipe import Recipe
 from lab.runs.campaign import load_campaign, stages
-from lab.runs.execute import execute
+from lab.runs.execute import Executed, execute
+from lab.runs.experiment import Experiment
 from lab.runs.find_run import matching
 from lab.runs.options import RunOptions
 from lab.runs.recordings import unfetched
 from lab.schema.scenario import load_scenario
 
-STAGE = "The papers' experiments are stored. Their counterfactuals, which test why results differ, come now."
+STAGE = "The page shows the papers' experiments. Their counterfactuals, which test why results differ, come now."
 
 
 class Problems(NamedTuple):
-    """One line per scenario that did not run to its end, and per scenario whose recordings could not be fetched.
-
-    `trials`: how many were run.
-    """
+    """One line per scenario that did not run to its end, and per scenario whose recordings could not be fetched."""
 
     faults: list[str]
     missing: list[str]
-    trials: int = 0
 
 
 def reproduce(names: list[str], quick: bool, options: RunOptions, mirror: Path | None, console: Console) -> None:
@@ -49,7 +46,7 @@ def reproduce(names: list[str], quick: bool, options: RunOptions, mirror: Path |
     if names:
         problems = run_campaign(names, quick, options, console, mirror)
     else:
-        problems = _run_stages(quick, options, console, mirror)
+        problems = run_stages(quick, options, mirror, console)
     try:
         evaluate(console, problems.faults, with_page=True)
         if claiming := [name for name in names if load_scenario(name)[1].claims]:
@@ -59,16 +56,22 @@ def reproduce(names: list[str], quick: bool, options: RunOptions, mirror: Path |
             console.print(line, soft_wrap=True, markup=False)
 
 
-def _run_stages(quick: bool, options: RunOptions, console: Console, mirror: Path | None) -> Problems:
-    """Run the campaign; the page of the papers' experiments is there before their counterfactuals begin."""
+def run_stages(quick: bool, options: RunOptions, mirror: Path | None, console: Console) -> Problems:
+    """Run the campaign; the page of the papers' experiments is there before their counterfactuals begin.
+
+    All recordings are fetched first. A scenario that cannot run does not stop the others.
+    """
     own, counterfactuals = stages()
-    first = run_campaign(own, quick, options, console, mirror, named=False)
-    if first.trials:
+    experiments, errors = load_campaign([*own, *counterfactuals], quick)
+    missing = fetch_for(experiments, mirror, console)
+    first = _run([each for each in experiments if each.name in own], options, console)
+    later = [each for each in experiments if each.name not in own]
+    if later and any(run.ended for run in first.runs):
         with suppress(typer.Exit):  # what could not be read is reported at the end
             evaluate(console, [], with_page=True)
         console.print(STAGE)
-    second = run_campaign(counterfactuals, quick, options, console, mirror, named=False)
-    return Problems(first.faults + second.faults, first.missing + second.missing, first.trials + second.trials)
+    second = _run(later, options, console)
+    return Problems([*map(str, errors), *_faults(first), *_faults(second)], missing)
 
 
 def reproduce_claim(
@@ -87,23 +90,19 @@ def reproduce_claim(
 
 
 def run_campaign(
-    names: list[str],
-    quick: bool,
-    options: RunOptions,
-    console: Console,
-    mirror: Path | None = None,
-    *,
-    named: bool = True,
+    names: list[str], quick: bool, options: RunOptions, console: Console, mirror: Path | None = None
 ) -> Problems:
-    """Fetch recordings and run the missing trials of scenarios.
-
-    named: a scenario that cannot run is refused at once; otherwise it does not stop the others.
-    """
+    """Fetch recordings and run the missing trials of scenarios; one that cannot run is refused before any runs."""
     experiments, errors = load_campaign(names, quick)
-    if named and errors:
+    if errors:
         raise errors[0]
-    visitors = [visitors_of(each, "virtual") for each in experiments]
     missing = fetch_for(experiments, mirror, console)
+    return Problems(_faults(_run(experiments, options, console)), missing)
+
+
+def _run(experiments: list[Experiment], options: RunOptions, console: Console) -> Executed:
+    """Run the missing trials of what has its recordings."""
+    visitors = [visitors_of(each, "virtual") for each in experiments]
     backend, runnable = prepare(Recipe(), console), []
     for each, found in zip(experiments, visitors, strict=True):
         if not unfetched(each):
@@ -111,11 +110,14 @@ def run_campaign(
             experiment, backend = prepared(experiment, backend, console)
             runnable.append(experiment)
     with TrialBar(console, many_runs=True) as bar:
-        executed = execute(runnable, matching, backend.site, options, bar)
+        return execute(runnable, matching, backend.site, options, bar)
+
+
+def _faults(executed: Executed) -> list[str]:
+    """Return a line for each scenario that did not run to its end."""
     failed = [
         f"{run.folder}: {len(run.failures)} trials gave no result: {run.failures[0]}"
         for run in executed.runs
         if run.failures
     ]
-    trials = sum(run.ended for run in executed.runs)
-    return Problems([*map(str, errors), *map(str, executed.refusals), *failed], missing, trials)
+    return [*map(str, executed.refusals), *failed]

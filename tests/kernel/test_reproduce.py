@@ -13,8 +13,7 @@ from rich.console import Console
 from lab.base import paths
 from lab.base.errors import UserError
 from lab.commands import reproduce as command
-from lab.commands.reproduce import run_campaign
-from lab.runs.campaign import campaign
+from lab.commands.reproduce import run_campaign, run_stages
 from lab.runs.options import RunOptions
 from lab.tables.digests import write_with_digest
 from lab.tables.stored_run import Run
@@ -35,10 +34,10 @@ def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "mine"
 
 
-def run(*scenarios: str, quick: bool, named: bool = True) -> tuple[list[str], str]:
+def run(*scenarios: str, quick: bool) -> tuple[list[str], str]:
     """Return the problems, and what was printed."""
-    output, options = io.StringIO(), RunOptions(2, keep_capture=False)
-    problems = run_campaign(list(scenarios), quick, options, Console(file=output, width=300), named=named)
+    output = io.StringIO()
+    problems = run_campaign(list(scenarios), quick, RunOptions(2, keep_capture=False), Console(file=output, width=300))
     return problems.faults, output.getvalue()
 
 
@@ -105,7 +104,7 @@ def test_a_scenario_of_the_campaign_that_cannot_run_is_a_line_and_the_others_run
     (folder / "mine.yml").write_text(content)
     (folder / "broken.yml").write_text(content.replace("geo-viasat", "no-such-link"))
     monkeypatch.setattr(paths, "SCENARIOS", folder)
-    (problem,) = run(*campaign(), quick=True, named=False)[0]
+    (problem,) = run_stages(True, RunOptions(2, keep_capture=False), None, Console(file=io.StringIO())).faults
     assert "profile=no-such-link: must be a known profile" in problem
     assert Run(results / "latest").complete
 

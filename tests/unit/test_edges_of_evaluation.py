@@ -2,7 +2,6 @@
 """Edges of the evaluation: the best constants of a rule, sums of recorded downloads, replays of versions and maps."""
 
 import json
-import subprocess
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -11,7 +10,6 @@ import numpy as np
 import polars as pl
 import pytest
 
-from lab.base.paths import LAB
 from lab.evaluation.columns import STATUS
 from lab.evaluation.compare import results as compared
 from lab.evaluation.compare.campaign import looks_of
@@ -36,14 +34,6 @@ from tests.stored_run import store_run
 from tests.unit.test_recorded_sums import flat
 
 RULE = "latency_offset"
-
-
-@pytest.fixture(scope="module")
-def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The core of SEARCH for user space, by this machine's compiler."""
-    out = tmp_path_factory.mktemp("library")
-    subprocess.run(["make", "-s", "-C", LAB / "kernel/search", f"OUT={out}"], check=True)
-    return out / "libsearch_replay.so"
 
 
 @pytest.fixture(scope="module")

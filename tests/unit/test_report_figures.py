@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The figures: what they keep of the data, how they name the moments, and that each is a command."""
 
-import subprocess
 from pathlib import Path
 from typing import cast
 
@@ -10,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lab.base.paths import REPO
 from lab.figures import cwnd_rtt, delivered_bytes, latency_offset, throughput_cdf
 from lab.figures.moments import Moments, mark_moments
 from lab.figures.save import png, svg
@@ -34,13 +32,6 @@ values = st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=300)
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory, library: Path) -> Run:
     return Run(store_run(tmp_path_factory.mktemp("results"), trials=1, library=library))
-
-
-@pytest.fixture(scope="module")
-def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    out = tmp_path_factory.mktemp("library")
-    subprocess.run(["make", "-s", "-C", REPO / "lab/kernel/search", f"OUT={out}"], check=True)
-    return out / "libsearch_replay.so"
 
 
 @given(values)

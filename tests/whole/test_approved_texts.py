@@ -2,14 +2,12 @@
 """The pages and tables of fixed downloads are those that were read and approved (tests/approved.py)."""
 
 import os
-import subprocess
 from pathlib import Path
 
 import polars as pl
 import polars.selectors as cs
 import pytest
 
-from lab.base.paths import LAB
 from lab.evaluation.recorded.comparison import compare_recorded
 from lab.evaluation.recorded.tables import sheets
 from lab.evaluation.write import write_all
@@ -34,15 +32,8 @@ SCENARIOS = "\nScenarios\n"  # what follows depends on all scenarios and sources
 PROGRESS = " trials of the papers' scenarios are stored"
 
 
-@pytest.fixture(scope="module")
-def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    out = tmp_path_factory.mktemp("library")
-    subprocess.run(["make", "-s", "-C", LAB / "kernel/search", f"OUT={out}"], check=True)
-    return out / "libsearch_replay.so"
-
-
 def assert_approved(found: dict[str, str]) -> None:
-    """One test compares all texts that are made together: a test is chosen for a change by what it executes itself."""
+    """Compare all texts that are made together in one test: `make mutants` chooses tests by what they execute."""
     expected = {name: approved(name, text) for name, text in found.items()}
     assert {name: text for name, text in found.items() if text != expected[name]} == {}
 

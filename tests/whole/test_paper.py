@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from lab.base.errors import UserError
-from lab.base.paths import LAB
 from lab.commands.figure import Sheet, write
 from lab.evaluation.rules import scores
 from lab.evaluation.search import sensitivity
@@ -26,13 +25,6 @@ from tests.paper import build, fonts, smallest_pt, what_does_not_fit, width_in
 from tests.stored_run import store_run
 
 LEAST_PT = 7  # 6.5, rounded
-
-
-@pytest.fixture(scope="module")
-def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    out = tmp_path_factory.mktemp("library")
-    subprocess.run(["make", "-s", "-C", LAB / "kernel/search", f"OUT={out}"], check=True)
-    return out / "libsearch_replay.so"
 
 
 @pytest.fixture(scope="module")

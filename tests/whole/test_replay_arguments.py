@@ -1,25 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The replay of SEARCH's core over an ACK stream: where it ends, and where it begins again."""
 
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
 
-from lab.base.paths import LAB
 from lab.judge.ack_stream import ack_stream
 from lab.judge.search_replay import replay
 from tests.slow_start_model import download
 from tests.stored_run import LINK
-
-
-@pytest.fixture(scope="module")
-def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    out = tmp_path_factory.mktemp("library")
-    subprocess.run(["make", "-s", "-C", LAB / "kernel/search", f"OUT={out}"], check=True)
-    return out / "libsearch_replay.so"
 
 
 @pytest.fixture(scope="module")

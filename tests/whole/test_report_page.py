@@ -2,14 +2,12 @@
 """The whole report of a stored run: its files, and a page that opens from disk for everybody."""
 
 import re
-import subprocess
 from html.parser import HTMLParser
 from pathlib import Path
 
 import polars as pl
 import pytest
 
-from lab.base.paths import LAB
 from lab.figures.page_figure import Place
 from lab.figures.registry import figures
 from lab.report.write import Report, write_report
@@ -40,13 +38,6 @@ class Elements(HTMLParser):
 
     def all(self, tag: str) -> list[dict[str, str | None]]:
         return [attributes for name, attributes in self.found if name == tag]
-
-
-@pytest.fixture(scope="module")
-def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    out = tmp_path_factory.mktemp("library")
-    subprocess.run(["make", "-s", "-C", LAB / "kernel/search", f"OUT={out}"], check=True)
-    return out / "libsearch_replay.so"
 
 
 @pytest.fixture(scope="module")
