@@ -2,7 +2,8 @@
 """Init of the virtual-time kernel: mount, execute /trial/plan.json, power off.
 
 The plan is a trial, a recording, or a call of one function. An error is one line in /trial/error.txt. Without that
-file the work is done, and its result is node.json (of a call: answer.json).
+file the work is done, and its result is node.json (of a call: answer.json). Several trials have a folder each below
+/trial, with their own plan, error and result.
 """
 
 import ctypes
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from lab.node import interface
 from lab.node.failure import errors_stored
+from lab.node.steady import keep_steady
 from lab.node.tools import NodeError
 
 if TYPE_CHECKING:
@@ -34,6 +36,7 @@ MOUNTS = (
     ("tmpfs", "/tmp"),
     ("tracefs", "/sys/kernel/tracing"),
 )
+BEGINS = "search-lab begins "  # on the console, before the name of each of several plans
 LINUX_REBOOT_CMD_POWER_OFF = 0x4321FEDC
 LIBC = ctypes.CDLL(None, use_errno=True)
 
@@ -44,6 +47,7 @@ def main() -> None:
     with errors_stored(TRIAL):
         for kind, target in MOUNTS:
             mount(kind, target)
+        keep_steady()
         interface.bring_up("lo")
         _do(json.loads((TRIAL / "plan.json").read_text()))
     os.sync()
@@ -51,13 +55,26 @@ def main() -> None:
 
 
 def _do(content: Any) -> None:
-    """Do what plan.json holds: a Plan or a CallPlan."""
+    """Do what plan.json holds: a Plan, a CallPlan, or the names of folders with a Plan each."""
     if "call" in content:
         _call(content["call"])
-        return
-    plan: Plan = content
+    elif "several" in content:
+        all(_done(TRIAL / name) for name in content["several"])
+    else:
+        _work(content, TRIAL)
+
+
+def _done(folder: Path) -> bool:
+    """Do one of several plans; none follows one that failed, which may have left anything behind."""
+    print(f"{BEGINS}{folder.name}", flush=True)
+    with errors_stored(folder):
+        _work(json.loads((folder / "plan.json").read_text()), folder)
+    return not (folder / "error.txt").exists()
+
+
+def _work(plan: "Plan", folder: Path) -> None:
     module, function = WORK[plan.get("work", "trial")]
-    getattr(importlib.import_module(module), function)(plan, TRIAL)
+    getattr(importlib.import_module(module), function)(plan, folder)
 
 
 def _call(call: "Call") -> None:

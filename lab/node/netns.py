@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from lab.node.plan import Topology, Wire
 
 PLAIN = (re.compile(r"ip [\w ./:]+"), re.compile(r"sysctl -q -w [\w.]+=\w+"))  # lines that need no shell
+OWN_SETTING = re.compile(r"sysctl -q -w net\.[\w.]+=\w+")
 
 
 @contextmanager
@@ -69,6 +70,11 @@ def keep_order(topology: "Topology") -> None:
             run("ip", "netns", "exec", name, "sh", "-e", "-c", f"[ ! -e {where} ] || echo 1 >{where}")
 
 
+def changes_only_its_node(line: str) -> bool:
+    """Return whether a node's line can change nothing but addresses, routes and settings of its own network."""
+    return route.is_known(line) or bool(OWN_SETTING.fullmatch(line))
+
+
 def endpoints(link: "Wire") -> list[tuple[str, str]]:
     """Split the two `node:interface` ends of a link."""
     return [(node, dev) for node, dev in (end.split(":") for end in link["endpoints"])]
@@ -84,14 +90,17 @@ def _namespaces(topology: "Topology") -> list[str]:
 
 
 def _wires(topology: "Topology") -> list[str]:
-    lines = []
-    for link in topology["links"]:
-        (node_a, dev_a), (node_b, dev_b) = endpoints(link)
-        mtu = link["mtu"]
-        lines.append(
-            f"link add dev {dev_a} mtu {mtu} netns {node_a} type veth peer name {dev_b} mtu {mtu} netns {node_b}"
-        )
-    return lines
+    return [
+        "link add dev {} type veth peer name {}".format(*_ends_of_wire(number, link))
+        for number, link in enumerate(topology["links"])
+    ]
+
+
+def _ends_of_wire(number: int, link: "Wire") -> Iterator[str]:
+    """State both ends for ip. Hardware addresses are not drawn: a capture holds them, and is the same each time."""
+    for end, (node, dev) in enumerate(endpoints(link)):
+        address = bytes([2, 0, 0, *number.to_bytes(2), end]).hex(":")
+        yield f"{dev} mtu {link['mtu']} address {address} netns {node}"
 
 
 def _configure(devices: list[str], commands: list[str]) -> None:

@@ -165,6 +165,12 @@ class CallPlan(TypedDict):
     call: Annotated[Call, "the call"]
 
 
+class SeveralPlans(TypedDict):
+    """Trials that one virtual kernel runs one after another, each as if the kernel had booted for it."""
+
+    several: Annotated[list[str], "folders below the kernel's own, each with a plan.json and its files"]
+
+
 class PathRecord(TypedDict):
     """A recording of the path in place of a trial's traffic."""
 

@@ -9,6 +9,7 @@ from lab.node.namespace import LIBC
 PR_SET_TIMERSLACK = 29
 CLOCK_MONOTONIC, TIMER_ABSTIME = 1, 1  # linux/time.h
 TIMESPEC = struct.Struct("qq")
+SECOND_NS = 10**9
 
 
 def punctual_thread() -> None:
@@ -16,9 +17,9 @@ def punctual_thread() -> None:
     LIBC.prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0)  # ns
 
 
-def sleep_until(second: int) -> None:
-    """Let this thread, punctual from now on, sleep until a second of the monotonic clock."""
+def sleep_until(time_ns: int) -> None:
+    """Let this thread, punctual from now on, sleep until a time of the monotonic clock."""
     punctual_thread()
-    until = TIMESPEC.pack(second, 0)
+    until = TIMESPEC.pack(*divmod(time_ns, SECOND_NS))
     while LIBC.clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, until, None) == errno.EINTR:
         continue

@@ -3,7 +3,7 @@
 
 from typing import Any, NamedTuple
 
-from lab.node import modules, qdisc_uapi, qdiscs
+from lab.node import beginning, modules, qdisc_uapi, qdiscs
 from lab.node.netlink import TC_H_ROOT, Qdiscs
 from lab.node.qdisc_kind import SKIPPED, Kind, NetlinkKind, Options, Setting, Spec, TcKind
 from lab.node.tools import NodeError, run_json
@@ -109,7 +109,8 @@ def read_back(kind: TcKind, options: Options) -> Spec:
 
 def _by_netlink(node: str, dev: str, spec: Spec, place: Place, kind: NetlinkKind) -> Spec:
     with Qdiscs(node, dev) as link:
-        link.make(spec["kind"], qdisc_uapi.options(kind, spec), place.parent, place.number)
+        options = qdisc_uapi.options(kind, spec, beginning.origin_ns())
+        link.make(spec["kind"], options, place.parent, place.number)
         return qdisc_uapi.settings(kind, link.state(spec["kind"], place.parent))
 
 

@@ -123,6 +123,7 @@ class NetlinkKind(NamedTuple):
     rules: tuple[Rule, ...] = ()
     followed: Followed | None = None
     built_in: bool = False
+    origin: int | None = None  # the attribute for the begin of its own clock, by default the kernel's boot
 
 
 Kind = TcKind | NetlinkKind

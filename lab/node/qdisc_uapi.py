@@ -14,10 +14,11 @@ SERIES_STATE = (
 )
 
 
-def options(kind: NetlinkKind, spec: Spec) -> bytes:
-    """Encode every setting of a kind."""
+def options(kind: NetlinkKind, spec: Spec, origin_ns: int = 0) -> bytes:
+    """Encode every setting of a kind, and the origin of its clock where it has one."""
+    origin = attribute(kind.origin, struct.pack("=Q", origin_ns)) if kind.origin and origin_ns else b""
     values = [(row, row.encode(spec[row.name]) if row.encode else spec[row.name]) for row in kind.settings]
-    return b"".join(attribute(row.number, struct.pack(f"={row.code}", value)) for row, value in values)
+    return origin + b"".join(attribute(row.number, struct.pack(f"={row.code}", value)) for row, value in values)
 
 
 def settings(kind: NetlinkKind, data: bytes) -> Spec:

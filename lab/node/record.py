@@ -70,7 +70,7 @@ class Played(TypedDict, total=False):
     latest_ns: Annotated[int, "delay_line: largest lateness of a departure"]
     capacity_bytes: Annotated[int, "replay: bytes that its series has offered"]
     rate_bps: Annotated[int, "replay: rate at the end"]
-    start_ns: Annotated[int | None, "begin of the series, monotonic; null before it is set"]
+    start_ns: Annotated[int | None, "begin of the series, on the trial's clock; null before it is set"]
     end_ns: Annotated[int | None, "length of the series; null before it is set"]
     consumed_steps: Annotated[int, "steps of the series that are over"]
     past_end_ns: Annotated[int, "time spent behind the end of the series; not 0: the trial is refused"]

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lab.node import qdisc, qdiscs, series
+from lab.node import beginning, qdisc, qdiscs, series
 from lab.node.netlink import Qdiscs
 from lab.node.qdisc_kind import NetlinkKind, Spec
 from lab.node.qdisc_uapi import chunk
@@ -39,6 +39,8 @@ def playing(node: str, dev: str, spec: Spec, file: Path, start_ns: int) -> "Iter
             stop.set()
             thread.join()
             counts: Any = qdisc.statistics(node, dev, spec)[spec["kind"]]
+            if counts["start_ns"]:
+                counts["start_ns"] -= beginning.origin_ns()
             counted.update(counts)
         thread.raise_failure()
     if counted["underruns"] or counted["past_end_ns"]:

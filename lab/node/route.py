@@ -29,6 +29,11 @@ ROUTE = re.compile(r"ip route add (default|([\d.]+)/(\d+)) via ([\d.]+)")
 Settings = dict[str, str]
 
 
+def is_known(line: str) -> bool:
+    """Return whether a line of ip adds an address or a route."""
+    return bool(ADDRESS.fullmatch(line) or ROUTE.fullmatch(line))
+
+
 def executed(line: str) -> bool:
     """Execute a line of ip; False where it is another one, or the kernel refuses it: ip itself then reports it."""
     try:

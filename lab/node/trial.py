@@ -13,7 +13,7 @@ from lab.node.forked import Forked
 from lab.node.machine import watch
 from lab.node.namespace import inside
 from lab.node.probe import probe
-from lab.node.sampler import sampling
+from lab.node.sampler import sampler
 from lab.node.task import Task
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ def run_trial(plan: "Plan", folder: Path, serve: "Serve" = served, begin: "Begin
 
     `serve` and `begin` are the two ends of a download.
     """
+    beginning.prepare(plan)
     plain = [module["name"] for module in plan["modules"] if not module["params"] and "file" not in module]
     modules.load_all([*plain, *link.modules_of([*plan["shapes"], *plan["egress"]])])
     for module in plan["modules"]:
@@ -67,15 +68,17 @@ def _traffic(plan: "Plan", folder: Path, far: Any, serve: "Serve", begin: "Begin
     The second beginning keeps the packets independent of how long servers and capture take to start.
     """
     with ExitStack() as stack:
-        second = beginning.begin(plan)
+        second = beginning.settle(plan, beginning.TRAFFIC_S)
+        beginning.begin(plan, second)
         for each in plan["flows"]:
             stack.enter_context(serve(each))
         counts = stack.enter_context(capture.capturing(plan["capture"], folder / "client.pcapng", plan["preload"]))
         stack.enter_context(trace.tracing(plan["trace"]["events"], folder, plan["trace"]["buffer_kb"]))
-        beginning.begin_at(plan, second + 1)
-        stack.enter_context(sampling(plan["sampler"]["interface"], plan["sampler"]["interval_us"]))
+        beginning.begin(plan, second + 1)
         clocks: Clocks = {"monotonic_ns": time.monotonic_ns(), "realtime_ns": time.time_ns()}
-        time.sleep(plan["start_phase_s"])
+        sample = stack.enter_context(sampler(plan["sampler"]["interface"], plan["sampler"]["interval_us"]))
+        beginning.start(plan, second + 1)
+        sample()
         start_ns = time.monotonic_ns() + link.AHEAD_NS
         changes = stack.enter_context(link.following(plan["shapes"], folder, start_ns))
         machine = stack.enter_context(_watched(plan))
@@ -117,6 +120,7 @@ def _watched(plan: "Plan") -> "Iterator[list[MachineLoad]]":
 
 def _probe(plan: "Plan") -> "list[Probed]":
     """Measure the idle path both ways before there is traffic."""
+    beginning.settle(plan, beginning.PROBES_S)
     if plan.get("clock") == "real":
         _probed(plan, 1)  # what comes first through a machine that has done nothing like it yet is late
     return [{**way, "arrived": arrived} for way, arrived in zip(plan["probes"], _probed(plan), strict=True)]

@@ -12,7 +12,7 @@ from lab.node.crossing import ADDRESS, PORT, TOPOLOGY
 from lab.node.namespace import entered
 from lab.node.plan import Topology
 from lab.node.qdisc_kind import Spec
-from lab.node.sampler import MODULE, PARAMETERS, sampling
+from lab.node.sampler import MODULE, PARAMETERS, sampler
 from lab.node.tools import NodeError, run
 
 WIRE: Topology = {
@@ -39,8 +39,8 @@ def sampled() -> dict[str, Any]:
     reported: dict[str, Any] = {}
     with netns.namespaces_up(WIRE):
         try:
-            with sampling(("tbf", "eth9"), 1000):
-                pass
+            with sampler(("tbf", "eth9"), 1000) as begin:
+                begin()
         except NodeError as error:
             reported["refused"] = str(error)
         with entered("tbf"):

@@ -104,7 +104,6 @@ static int on_demand_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_
 	q->request_bytes = kvcalloc(q->request_frames, sizeof(*q->request_bytes), GFP_KERNEL);
 	if (!q->request_bytes)
 		return -ENOMEM;
-	q->next_ns = (u64)q->state.phase_us * NSEC_PER_USEC;
 	on_demand_pass(q, ktime_get_ns());
 	q->state.frames = 0;
 	return 0;

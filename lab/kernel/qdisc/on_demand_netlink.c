@@ -13,6 +13,7 @@ static const struct nla_policy on_demand_policy[TCA_ON_DEMAND_MAX + 1] = {
 	[TCA_ON_DEMAND_REPORT] = NLA_POLICY_MAX(NLA_U32, ON_DEMAND_RATE),
 	[TCA_ON_DEMAND_LIMIT_BYTES] = NLA_POLICY_MIN(NLA_U32, 1),
 	[TCA_ON_DEMAND_PERIOD_US] = { .type = NLA_U32 },
+	[TCA_ON_DEMAND_ORIGIN_NS] = { .type = NLA_U64 },
 };
 
 static int on_demand_parse(struct nlattr *opt, struct nlattr **tb, struct netlink_ext_ack *extack)
@@ -24,7 +25,7 @@ static int on_demand_parse(struct nlattr *opt, struct nlattr **tb, struct netlin
 	err = nla_parse_nested(tb, TCA_ON_DEMAND_MAX, opt, on_demand_policy, extack);
 	if (err)
 		return err;
-	for (kind = TCA_ON_DEMAND_FRAME_US; kind <= TCA_ON_DEMAND_MAX; kind++) {
+	for (kind = TCA_ON_DEMAND_FRAME_US; kind < TCA_ON_DEMAND_ORIGIN_NS; kind++) {
 		if (!tb[kind]) {
 			NL_SET_ERR_MSG(extack, "on_demand: must have each setting");
 			return -EINVAL;
@@ -89,5 +90,8 @@ int on_demand_configure(struct on_demand *q, struct nlattr *opt, struct netlink_
 	q->state.report = nla_get_u32(tb[TCA_ON_DEMAND_REPORT]);
 	q->state.limit_bytes = nla_get_u32(tb[TCA_ON_DEMAND_LIMIT_BYTES]);
 	q->state.period_us = nla_get_u32(tb[TCA_ON_DEMAND_PERIOD_US]);
+	q->next_ns = (u64)q->state.phase_us * NSEC_PER_USEC;
+	if (tb[TCA_ON_DEMAND_ORIGIN_NS])
+		q->next_ns += nla_get_u64(tb[TCA_ON_DEMAND_ORIGIN_NS]);
 	return on_demand_init_frames(q, tb, extack);
 }

@@ -107,13 +107,14 @@ enum {
 	TCA_ON_DEMAND_UNSPEC,
 	TCA_ON_DEMAND_PAD,
 	TCA_ON_DEMAND_FRAME_US,			/* u32 */
-	TCA_ON_DEMAND_PHASE_US,			/* u32: when frames begin, modulo frame_us */
+	TCA_ON_DEMAND_PHASE_US,			/* u32: when the first frame begins, since the origin */
 	TCA_ON_DEMAND_GUARANTEED_PKTS,		/* u32 */
 	TCA_ON_DEMAND_REQUEST_DELAY_US,		/* u32 */
 	TCA_ON_DEMAND_CAP_BYTES,		/* u32: of grants, in each frame */
 	TCA_ON_DEMAND_REPORT,			/* u32, enum on_demand_report */
 	TCA_ON_DEMAND_LIMIT_BYTES,		/* u32 */
 	TCA_ON_DEMAND_PERIOD_US,		/* u32: between reports of a rate; 0 for the others */
+	TCA_ON_DEMAND_ORIGIN_NS,		/* u64: of the frame clock, in the past; 0 without it */
 	__TCA_ON_DEMAND_MAX
 };
 

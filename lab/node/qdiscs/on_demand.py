@@ -19,4 +19,5 @@ KIND = NetlinkKind(
         "I frame_us I phase_us I guaranteed_pkts I request_delay_us I cap_bytes I report I limit_bytes I period_us "
         "Q frames Q requested_bytes Q granted_bytes Q lapsed_bytes Q guaranteed_sent_pkts"
     ),
+    origin=10,
 )
