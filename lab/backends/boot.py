@@ -5,21 +5,22 @@ import json
 import math
 import re
 import subprocess
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from lab.backends import guest_code, records, unprivileged
 from lab.backends.guest_tree import LINUX, GuestTree
 from lab.backends.machine_memory import machine_mb
-from lab.backends.watched import Limits, Watched
+from lab.backends.watched import Limits, Watched, together
 from lab.base import ptrace, sandbox, sandbox_mode, scratch
 from lab.base.errors import UserError
 from lab.base.plain_file import read_plain
 from lab.kernel.build import Kernel
-from lab.node.plan import CallPlan, Plan
+from lab.node.guest import BEGINS
+from lab.node.plan import CallPlan, Plan, SeveralPlans
 
 EPOCH_NS = 1_700_000_000_000_000_000  # the date at which every virtual trial begins: no result depends on today's
 GUEST = "lab.node.guest"
@@ -41,22 +42,65 @@ class Called:
     log: str
 
 
+@dataclass(frozen=True)
+class Work:
+    """What a kernel is booted for."""
+
+    plan: Plan | CallPlan | SeveralPlans
+    options: list[str]  # on the kernel's command line
+    limits: Limits
+    folder: Path  # of its inputs and its records
+    module: str = GUEST  # whose package it imports
+    more: Mapping[str, Path] = field(default_factory=dict)
+    parts: Sequence[Path] = ()  # folders of several plans: each is below its room while it runs
+
+
 def run_plan(plan: Plan, folder: Path, kernel: Kernel, world: Path, processor_s: float | None = None) -> None:
     """Boot a kernel that executes a plan and leaves its raw records in a folder.
 
     processor_s: what the kernel's process may take at most; default: what no trial of the lab needs.
     """
+    limits = _limits(plan)
+    if processor_s is not None:
+        limits = replace(limits, processor_s=processor_s)
+    work = Work(_in_guest(plan), _options(plan["seed"], limits.memory_mb), limits, folder)
+    done = _boot(work, kernel, world)
+    records.require(folder, "node.json", _no_result(done))
+
+
+def run_plans(plans: Mapping[Path, Plan], folder: Path, kernel: Kernel, world: Path) -> None:
+    """Boot one kernel that executes several plans one after another, each as if the kernel had booted for it.
+
+    plans: by the folder of each one's inputs and records; folder: an empty one, for the kernel itself. TrialError
+    where the kernel has not come to its end; a plan that failed, or was not begun, has left no node.json.
+    """
+    for each, plan in plans.items():
+        (each / "plan.json").write_text(json.dumps(_in_guest(plan)))
+    first, *_ = plans.values()
+    limits = together([_limits(plan) for plan in plans.values()])
+    several: SeveralPlans = {"several": [each.name for each in plans]}
+    work = Work(several, _options(first["seed"], limits.memory_mb), limits, folder, parts=[*plans])
+    done = _boot(work, kernel, world)
+    if done.returncode:
+        raise records.TrialError(_no_result(done))
+
+
+def _in_guest(plan: Plan) -> Plan:
+    return {"preload": "/lab/fewer_wakeups.so", **plan}
+
+
+def _options(seed: int, memory_mb: int) -> list[str]:
+    return [f"rng_seed={seed}", f"mem={memory_mb}M", "quiet"]
+
+
+def _limits(plan: Plan) -> Limits:
     if plan["memory_mb"] > machine_mb():
         raise records.TrialError(
             f"memory_mb={plan['memory_mb']}: must be at most {machine_mb()}, the memory of this machine"
         )
-    guest_plan: Plan = {"preload": "/lab/fewer_wakeups.so", **plan}
-    options = [f"rng_seed={plan['seed']}", f"mem={plan['memory_mb']}M", "quiet"]
     duration_s = plan["flows"][0]["duration_s"]
-    most_s = 60 + PROCESSOR * duration_s if processor_s is None else processor_s
-    limits = Limits(120 + PATIENCE * duration_s, most_s, records.most_bytes(plan), plan["memory_mb"])
-    done = _boot(guest_plan, options, limits, folder, kernel, world)
-    records.require(folder, "node.json", _no_result(done))
+    wall_s, processor_s = 120 + PATIENCE * duration_s, 60 + PROCESSOR * duration_s
+    return Limits(wall_s, processor_s, records.most_bytes(plan), plan["memory_mb"])
 
 
 def call(
@@ -84,7 +128,8 @@ def call(
     plan: CallPlan = {"call": {"module": function.__module__, "function": function.__name__, "arguments": arguments}}
     options = [f"rng_seed={seed}", f"mem={memory_mb}M", "loglevel=8"]
     limits = Limits(patience_s, processor_s, records.most_bytes(plan), memory_mb, programs)
-    done = _boot(plan, options, limits, folder, kernel, world, function.__module__, more)
+    work = Work(plan, options, limits, folder, function.__module__, more or {})
+    done = _boot(work, kernel, world)
     records.require(folder, ANSWER, _no_result(done))
     try:
         return Called(json.loads(read_plain(folder / ANSWER, MOST_ANSWER_BYTES)), done.stdout)
@@ -92,33 +137,35 @@ def call(
         raise records.TrialError(f"virtual kernel: {ANSWER}: must be whole JSON") from None
 
 
-def _boot(
-    plan: Plan | CallPlan,
-    options: list[str],
-    limits: Limits,
-    folder: Path,
-    kernel: Kernel,
-    world: Path,
-    module: str = GUEST,
-    more: Mapping[str, Path] | None = None,
-) -> "subprocess.CompletedProcess[str]":
+def _boot(work: Work, kernel: Kernel, world: Path) -> "subprocess.CompletedProcess[str]":
     """Boot, wait for the end and take the records; standard output is the kernel's console, stored as its log."""
-    (folder / "plan.json").write_text(json.dumps(plan))
-    with _room(folder) as room:
-        code = guest_code.ensure(world, guest_code.package_of(module))
-        tree = GuestTree(kernel, world, code, room.absolute(), more or {})
-        with _command(tree, _uml(options)) as command:
-            watched = Watched(command, room, limits)
+    (work.folder / "plan.json").write_text(json.dumps(work.plan))
+    with _room(work) as room:
+        code = guest_code.ensure(world, guest_code.package_of(work.module))
+        tree = GuestTree(kernel, world, code, room.absolute(), work.more)
+        with _command(tree, _uml(work.options)) as command:
+            watched = Watched(command, room, work.limits)
             try:
                 done = watched.run()
             except records.TrialError:
                 with suppress(records.TrialError):  # what there is may show where it was
-                    records.take(room, folder, FEW_BYTES)
+                    records.take(room, work.folder, FEW_BYTES)
                 raise
             finally:
-                (folder / LOG).write_text(watched.log)
-        records.take(room, folder, limits.bytes)
+                _keep_log(work, watched.log)
+        for part in work.parts:
+            records.take(room / part.name, part, work.limits.bytes)
+        if not work.parts:
+            records.take(room, work.folder, work.limits.bytes)
     return done
+
+
+def _keep_log(work: Work, log: str) -> None:
+    """Store the log; each of several plans gets what was printed from its begin to the next one's."""
+    (work.folder / LOG).write_text(log)
+    sections = {name.rstrip(): printed for name, _, printed in (each.partition("\n") for each in log.split(BEGINS))}
+    for part in work.parts:
+        (part / LOG).write_text(sections.get(part.name, ""))
 
 
 @contextmanager
@@ -134,11 +181,13 @@ def _command(tree: GuestTree, argv: list[str]) -> Iterator[list[str]]:
 
 
 @contextmanager
-def _room(folder: Path) -> Iterator[Path]:
-    """Copy a folder into one that a guest may write, removed when the block ends."""
-    room = folder / ROOM
-    scratch.copy_folder(folder, room, ROOM)
+def _room(work: Work) -> Iterator[Path]:
+    """Copy the folders of a work into one that a guest may write, removed when the block ends."""
+    room = work.folder / ROOM
+    scratch.copy_folder(work.folder, room, ROOM)
     try:
+        for part in work.parts:
+            scratch.copy_folder(part, room / part.name)
         yield room
     finally:
         scratch.remove(room)

@@ -47,8 +47,14 @@ class Virtual:
 
     def run_plan(self, plan: Plan, folder: Path) -> None:
         """Boot a kernel that executes a plan: the one that the plan names, where its sender needs another one."""
-        kernel = self.kernels[plan["kernel"]] if "kernel" in plan else self.kernel
-        boot.run_plan(plan, folder, kernel, self.world.root)
+        boot.run_plan(plan, folder, self._kernel(plan), self.world.root)
+
+    def run_plans(self, plans: Mapping[Path, Plan], folder: Path) -> None:
+        """Boot one kernel that executes plans of one sender, by the folder of each; `folder` is the kernel's own."""
+        boot.run_plans(plans, folder, self._kernel(next(iter(plans.values()))), self.world.root)
+
+    def _kernel(self, plan: Plan) -> Kernel:
+        return self.kernels[plan["kernel"]] if "kernel" in plan else self.kernel
 
 
 def find_built(recipe: Recipe) -> Virtual | None:

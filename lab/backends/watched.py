@@ -34,6 +34,16 @@ class Limits:
     programs: bool = False  # processor_s is also of the guest's programs, and not of its kernel alone
 
 
+def together(limits: list[Limits]) -> Limits:
+    """Return what a kernel may take that does several things one after another."""
+    return Limits(
+        sum(each.wall_s for each in limits),
+        sum(each.processor_s for each in limits),
+        sum(each.bytes for each in limits),
+        max(each.memory_mb for each in limits),
+    )
+
+
 class NoEnd(TrialError):
     """A kernel that took all of its time."""
 

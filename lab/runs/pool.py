@@ -2,12 +2,15 @@
 """Trials side by side: on processes of this machine, or on a cluster."""
 
 from collections.abc import Callable, Generator, Iterator
+from contextlib import suppress
+from itertools import zip_longest
 from pathlib import Path
 
 from polars.exceptions import PolarsError
 
 from lab.backends.records import TrialError
 from lab.base.errors import UserError
+from lab.runs import one_boot
 from lab.runs.options import RunOptions
 from lab.runs.processes import processes
 from lab.runs.trial import Job, run_trial
@@ -22,8 +25,10 @@ def run_jobs(jobs: list[Job], options: RunOptions) -> Generator[Outcome]:
     if jobs and options.scheduler:
         yield from _on_cluster(jobs, options.scheduler)
     elif jobs:
-        with processes(attempt, min(options.workers, len(jobs))) as pool:
-            yield from pool.run(jobs)
+        boots = one_boot.divided(jobs, options.workers)
+        with processes(attempt_in_turn, min(options.workers, len(boots))) as pool:
+            for boot, results in pool.run(boots):
+                yield from zip(boot, [results] * len(boot) if isinstance(results, str) else results, strict=True)
 
 
 def require_cluster(scheduler: str, results: Path, files: list[Path]) -> None:
@@ -40,6 +45,16 @@ def _on_cluster(jobs: list[Job], scheduler: str) -> Iterator[Outcome]:
     with cluster.connected(scheduler) as client:
         cluster.require_files(client, [jobs[0].folder.parent, *jobs[0].backend.required_files])
         yield from cluster.run_on(client, jobs, attempt)
+
+
+def attempt_in_turn(boot: list[Job]) -> list[Result]:
+    """Run trials in one boot, and alone those that give no result in it."""
+    if len(boot) == 1:
+        return [attempt(boot[0])]
+    found: list[TrialJson | None] = []
+    with suppress(UserError, OSError, PolarsError):  # a trial alone states its own reason
+        found.extend(one_boot.run(boot))
+    return [result or attempt(job) for job, result in zip_longest(boot, found)]
 
 
 def attempt(job: Job) -> Result:

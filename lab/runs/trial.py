@@ -4,7 +4,8 @@
 import json
 import shutil
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -59,21 +60,33 @@ class Job:
 
 def run_trial(job: Job) -> TrialJson:
     """Run a trial and store it; returns its trial.json."""
-    unique = uuid.uuid4().hex[:8]  # a lost worker may still write its own
-    draft = job.folder.parent / f".{job.folder.name}.{unique}.draft"
-    draft.mkdir(parents=True)
-    try:
+    with new_draft(job.folder) as draft:
         plan = prepare(job, draft)
         try:
             job.backend.run_plan(plan, draft)
-            meta = store(job, plan, draft)
+            return finish(job, plan, draft)
         except TrialError:
             keep_failed_log(draft, *_place(job.folder))
             raise
-        _publish(draft, job.folder)
-        forget_failed_log(*_place(job.folder))
+
+
+@contextmanager
+def new_draft(folder: Path) -> Iterator[Path]:
+    """Yield a new folder beside that of a trial, which is run in it; what is left of it is removed."""
+    unique = uuid.uuid4().hex[:8]  # a lost worker may still write its own
+    draft = folder.parent / f".{folder.name}.{unique}.draft"
+    draft.mkdir(parents=True)
+    try:
+        yield draft
     finally:
         shutil.rmtree(draft, ignore_errors=True)
+
+
+def finish(job: Job, plan: Plan, draft: Path) -> TrialJson:
+    """Store what a plan has left in a draft, and give that its name; returns its trial.json."""
+    meta = store(job, plan, draft)
+    _publish(draft, job.folder)
+    forget_failed_log(*_place(job.folder))
     return meta
 
 

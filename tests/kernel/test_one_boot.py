@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Trials that share a boot of the virtual kernel are those of a boot of their own, byte for byte, at each place."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from lab.links.profile import Profile, load_profile
+from lab.runs import one_boot
+from lab.runs.experiment import Experiment
+from lab.runs.pool import attempt_in_turn
+from lab.runs.trial import Job, run_trial
+from lab.tables.digests import SUMS
+from lab.tables.kernel_log import STORED as LOG
+from lab.tables.kernel_log import read_log
+from lab.tables.stored_trial import Trial
+from tests.conftest import SMALL, Bench, experiment_on
+
+LOSSY = SMALL.model_copy(update={"down": SMALL.down.model_copy(update={"loss_pct": 0.5})})
+
+
+def links() -> dict[str, tuple[Profile, str, int]]:
+    """Return links by what their kernel part depends on, each with a sender and a duration in s."""
+    return {
+        "random loss": (LOSSY, "cubic", 3),
+        "BBR's random phase": (SMALL, "bbr", 3),
+        "SEARCH": (SMALL, "search", 3),
+        "a clock of frames": (load_profile("geo-small", "test"), "cubic_plain", 6),
+        "delivery opportunities and delays": (load_profile("wifi-strong", "test"), "search", 3),
+    }
+
+
+def jobs(bench: Bench, experiment: Experiment, folder: Path, numbers: list[int]) -> list[Job]:
+    (cca,) = experiment.scenario.ccas
+    trials = folder / "trials"
+    return [Job(experiment, cca, number, trials / f"{cca}-{number:03d}", bench.backend) for number in numbers]
+
+
+def digests(trial: Path) -> dict[str, str]:
+    """Return the digest of each stored file; what the kernel printed is that of its boot."""
+    lines = [line.split() for line in (trial / SUMS).read_text().splitlines()]
+    found = {name: digest for digest, name in lines}
+    assert len(found) > 8
+    return {name: digest for name, digest in found.items() if name != LOG}
+
+
+@pytest.mark.parametrize("link", links())
+def test_a_trial_is_the_same_at_each_place_in_a_boot(bench: Bench, tmp_path: Path, link: str) -> None:
+    profile, cca, duration_s = links()[link]
+    experiment = experiment_on(profile, cca, duration_s=duration_s, trials=4)
+    for job in jobs(bench, experiment, tmp_path / "alone", [1, 2, 3]):
+        run_trial(job)
+    assert all(one_boot.run(jobs(bench, experiment, tmp_path / "together", [4, 3, 1, 2])))
+    for name in (f"{cca}-001", f"{cca}-002", f"{cca}-003"):
+        alone, together = (digests(tmp_path / how / "trials" / name) for how in ("alone", "together"))
+        assert alone == together, name
+    assert not list((tmp_path / "together" / "trials").glob(".*"))
+
+
+def test_a_trial_that_fails_costs_no_other_one(bench: Bench, tmp_path: Path) -> None:
+    experiment = experiment_on(SMALL, "cubic", duration_s=2, trials=3)
+    boot = jobs(bench, experiment, tmp_path, [1, 2, 3])
+    boot[1] = replace(boot[1], experiment=with_line(experiment, "ip route add default via 203.0.113.9"))
+    first, failed, last = attempt_in_turn(boot)
+    assert isinstance(failed, str)
+    assert "Nexthop has invalid gateway" in failed
+    assert [Trial(job.folder).is_whole for job in boot] == [True, False, True]
+    assert [result["trial"] for result in (first, last) if not isinstance(result, str)] == [1, 3]
+    assert "Run /usr/bin/python3 as init process" in read_log(tmp_path, "cubic-002")
+
+
+def test_a_kernel_that_ends_too_early_costs_no_other_trial(bench: Bench, tmp_path: Path) -> None:
+    experiment = experiment_on(SMALL, "cubic", duration_s=2, trials=3)
+    boot = jobs(bench, experiment, tmp_path, [1, 2, 3])
+    power_off = "python3 -S -c 'import ctypes; ctypes.CDLL(None).reboot(0x4321FEDC)'"
+    boot[1] = replace(boot[1], experiment=with_line(experiment, power_off))
+    results = attempt_in_turn(boot)
+    assert isinstance(results[1], str)
+    assert results[1].startswith("virtual kernel: exit status 0: ")
+    assert [Trial(job.folder).is_whole for job in boot] == [True, False, True]
+
+
+def test_each_trial_has_what_the_kernel_printed_during_it(bench: Bench, tmp_path: Path) -> None:
+    experiment = experiment_on(SMALL, "search", duration_s=2, trials=2)
+    assert all(one_boot.run(jobs(bench, experiment, tmp_path, [1, 2])))
+    first, second = (read_log(tmp_path, f"search-00{number}") for number in (1, 2))
+    assert "loading out-of-tree module" in first
+    assert "loading out-of-tree module" not in second
+    assert "search-lab begins" not in first
+
+
+def with_line(experiment: Experiment, line: str) -> Experiment:
+    """Return the experiment with one more line of its client."""
+    whole = experiment.topology.topology
+    client = whole.nodes["client"]
+    nodes = whole.nodes | {"client": client.model_copy(update={"exec": [*client.exec, line]})}
+    topology = experiment.topology.model_copy(update={"topology": whole.model_copy(update={"nodes": nodes})})
+    return replace(experiment, topology=topology)

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Which trials share a boot of the virtual kernel, and which never do."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from lab.backends.virtual import Virtual
+from lab.images.image import Image
+from lab.kernel.build import Kernel
+from lab.node.netns import changes_only_its_node
+from lab.runs.experiment import Experiment, load_experiment
+from lab.runs.one_boot import MOST_TRIALS, divided
+from lab.runs.trial import Job
+
+NOWHERE = Path("/nowhere")
+KERNEL = Kernel(NOWHERE, NOWHERE, NOWHERE, NOWHERE, {})
+VIRTUAL = Virtual(KERNEL, Image(NOWHERE, "digest", {}, {}))
+
+
+def jobs(experiment: Experiment, trials: int = 100) -> list[Job]:
+    """Return jobs in the order in which a run has them: senders take turns."""
+    return [
+        Job(experiment, cca, number, Path(experiment.name, "trials", f"{cca}-{number:03d}"), VIRTUAL)
+        for number in range(1, trials + 1)
+        for cca in experiment.scenario.ccas
+    ]
+
+
+@pytest.fixture(scope="module")
+def wifi() -> Experiment:
+    return load_experiment("thesis-wifi-weak")
+
+
+def test_a_long_run_has_full_boots_of_one_sender_each(wifi: Experiment) -> None:
+    boots = divided(jobs(wifi, 80), workers=2)
+    assert {len(boot) for boot in boots} == {MOST_TRIALS}
+    assert all(len({job.cca for job in boot}) == 1 for boot in boots)
+    assert sorted(job.folder for boot in boots for job in boot) == sorted(job.folder for job in jobs(wifi, 80))
+
+
+def test_boots_begin_in_the_order_of_the_run(wifi: Experiment) -> None:
+    first = [boot[0].folder for boot in divided(jobs(wifi), workers=2)]
+    assert first == sorted(first, key=[job.folder for job in jobs(wifi)].index)
+
+
+def test_a_short_run_keeps_every_worker_at_work(wifi: Experiment) -> None:
+    senders = len(wifi.scenario.ccas)
+    assert all(len(boot) == 1 for boot in divided(jobs(wifi, 31 // senders), workers=2))
+    assert max(len(boot) for boot in divided(jobs(wifi, 160 // senders), workers=8)) == 2
+
+
+def test_long_downloads_share_a_boot_with_few_others() -> None:
+    assert max(len(boot) for boot in divided(jobs(load_experiment("thesis-geo")), workers=1)) == 4  # of 45 s
+    assert max(len(boot) for boot in divided(jobs(load_experiment("compete-bbr-120s")), workers=1)) == 1
+
+
+def test_experiments_share_no_boot(wifi: Experiment) -> None:
+    other = replace(wifi, name="other")
+    for boot in divided([*jobs(wifi), *jobs(other)], workers=1):
+        assert len({job.experiment.name for job in boot}) == 1
+
+
+def test_what_a_user_brings_has_a_boot_to_itself(wifi: Experiment) -> None:
+    own = {name: cca.model_copy(update={"module_digest": "d1ce"}) for name, cca in wifi.ccas.items()}
+    assert {len(boot) for boot in divided(jobs(replace(wifi, ccas=own)), workers=1)} == {1}
+    quic = {name: cca.model_copy(update={"stack": "quinn"}) for name, cca in wifi.ccas.items()}
+    assert {len(boot) for boot in divided(jobs(replace(wifi, ccas=quic)), workers=1)} == {1}
+    rival = replace(wifi, rival=own[wifi.scenario.ccas[0]])
+    assert {len(boot) for boot in divided(jobs(rival), workers=1)} == {1}
+
+
+@pytest.mark.parametrize("line", ["true", "ip netns exec server reboot", "sysctl -q -w kernel.panic=1"])
+def test_a_topology_whose_lines_do_more_has_a_boot_to_itself(wifi: Experiment, line: str) -> None:
+    whole = wifi.topology.topology
+    name, node = next(iter(whole.nodes.items()))
+    nodes = whole.nodes | {name: node.model_copy(update={"exec": [*node.exec, line]})}
+    topology = wifi.topology.model_copy(update={"topology": whole.model_copy(update={"nodes": nodes})})
+    assert {len(boot) for boot in divided(jobs(replace(wifi, topology=topology)), workers=1)} == {1}
+
+
+@pytest.mark.parametrize(
+    ("line", "is_harmless"),
+    [
+        ("ip address add 10.0.0.1/24 dev eth1", True),
+        ("ip route add default via 10.0.0.2", True),
+        ("sysctl -q -w net.ipv4.ip_forward=1", True),
+        ("sysctl -q -w net.ipv4.ip_forward=1; reboot", False),
+        ("sysctl -q -w net/../kernel/panic=1", False),
+        ("ip address add 10.0.0.1/24 dev eth1\nreboot", False),
+        ("ip link set lo down", False),
+    ],
+)
+def test_lines_that_change_only_their_node(line: str, is_harmless: bool) -> None:
+    assert changes_only_its_node(line) is is_harmless
