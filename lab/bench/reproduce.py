@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Estimate what `make reproduce` takes, from the first trials of every sender of every scenario: wall time and disk.
 
-Trials run side by side on all cores, as they do in a campaign, so that what they cost each other is in the figures.
+Trials run side by side on all cores and several in a boot, as they do in a campaign, so that what they cost each other
+is in the figures.
 Printed, and written to results/bench/reproduce.json.
 """
 
@@ -24,13 +25,15 @@ from lab.bench.measured import Figure
 from lab.kernel.recipe import Recipe
 from lab.runs.campaign import campaign, quick_trials, stages
 from lab.runs.experiment import Experiment, load_experiment
+from lab.runs.one_boot import boots
 from lab.runs.plan import PORT, SNAPLEN_BYTES
-from lab.runs.pool import attempt
+from lab.runs.pool import attempt_in_turn, run_boots
 from lab.runs.processes import Pool, processes
 from lab.runs.trial import Job
 from lab.tables.packets import read_packets
 
 Row = dict[str, Any]
+BOOT_TRIALS = 4  # half of what a boot of short trials has in a campaign: the estimate is a little too high
 COLUMNS = ("trials", "s/trial", "min", "quick", "GB")  # as many as 80 characters hold
 PAPERS = "make reproduce, the papers' experiments"  # whose page is there before their counterfactuals begin
 # figure, its key in a scenario's row, unit, target
@@ -48,7 +51,7 @@ def measure(console: Console) -> None:
         backend = ensure_built(Recipe())
     cores = len(os.sched_getaffinity(0))
     begun_s = time.monotonic()
-    with scratch_folder() as scratch, processes(attempt, cores) as pool:
+    with scratch_folder() as scratch, processes(attempt_in_turn, cores) as pool:
         up_s = time.monotonic() - begun_s
         rows = list(_rows(pool, scratch, backend, console))
         read_rows_s = _reading(scratch)
@@ -85,15 +88,15 @@ def _rows(pool: Pool, scratch: Path, backend: Virtual, console: Console) -> Iter
 
 
 def _row(pool: Pool, experiment: Experiment, folder: Path, backend: Virtual) -> Row:
-    """Run the first trials of every sender: as many as keep each core at work twice, and equally long."""
+    """Run the first trials of every sender, in as many boots as keep each core at work twice, and equally long."""
     scenario = experiment.scenario
     jobs = [
         Job(experiment, cca, number, folder / f"{cca}-{number:03d}", backend)
-        for number in range(1, _trials(len(scenario.ccas), len(os.sched_getaffinity(0))) + 1)
+        for number in range(1, BOOT_TRIALS * _boots(len(scenario.ccas), len(os.sched_getaffinity(0))) + 1)
         for cca in scenario.ccas
     ]
     begun_s = time.monotonic()
-    ended = [outcome for _, outcome in pool.run(jobs)]
+    ended = [result for _, result in run_boots(boots(jobs, BOOT_TRIALS), pool)]
     wall_s = (time.monotonic() - begun_s) / len(jobs)
     trials = scenario.trials * len(scenario.ccas)
     quick = quick_trials(scenario.trials) * len(scenario.ccas)
@@ -112,8 +115,8 @@ def _row(pool: Pool, experiment: Experiment, folder: Path, backend: Virtual) -> 
     }
 
 
-def _trials(senders: int, cores: int) -> int:
-    """Return the trials of each sender: together at least two for each core, and no core has one more."""
+def _boots(senders: int, cores: int) -> int:
+    """Return the boots of each sender: together at least two for each core, and no core has one more."""
     return next(each for each in count(ceil(2 * cores / senders)) if each * senders % cores == 0)
 
 

@@ -23,8 +23,12 @@ BOOTS_PER_WORKER = 8  # at least: at the end, a worker waits for the last boots 
 
 
 def divided(jobs: list[Job], workers: int) -> list[list[Job]]:
-    """Divide jobs into boots, in the order of their first ones."""
-    most = max(1, min(MOST_TRIALS, len(jobs) // (BOOTS_PER_WORKER * workers)))
+    """Divide jobs into boots, in the order of their first ones, so that all workers end at about the same time."""
+    return boots(jobs, max(1, min(MOST_TRIALS, len(jobs) // (BOOTS_PER_WORKER * workers))))
+
+
+def boots(jobs: list[Job], most: int) -> list[list[Job]]:
+    """Divide jobs into boots of so many trials at most."""
     found: list[list[Job]] = []
     open_boots: dict[tuple[Path, str], list[Job]] = {}
     for job in jobs:

@@ -12,7 +12,7 @@ from lab.backends.records import TrialError
 from lab.base.errors import UserError
 from lab.runs import one_boot
 from lab.runs.options import RunOptions
-from lab.runs.processes import processes
+from lab.runs.processes import Pool, processes
 from lab.runs.trial import Job, run_trial
 from lab.tables.trial_json import TrialJson
 
@@ -27,8 +27,13 @@ def run_jobs(jobs: list[Job], options: RunOptions) -> Generator[Outcome]:
     elif jobs:
         boots = one_boot.divided(jobs, options.workers)
         with processes(attempt_in_turn, min(options.workers, len(boots))) as pool:
-            for boot, results in pool.run(boots):
-                yield from zip(boot, [results] * len(boot) if isinstance(results, str) else results, strict=True)
+            yield from run_boots(boots, pool)
+
+
+def run_boots(boots: list[list[Job]], pool: Pool) -> Iterator[Outcome]:
+    """Yield (job, result) as each boot ends, by workers whose work is attempt_in_turn."""
+    for boot, results in pool.run(boots):
+        yield from zip(boot, [results] * len(boot) if isinstance(results, str) else results, strict=True)
 
 
 def require_cluster(scheduler: str, results: Path, files: list[Path]) -> None:
