@@ -9,7 +9,7 @@ from lab.backends.backend import Backend
 from lab.backends.machine_memory import machine_mb
 from lab.base import paths
 from lab.base.errors import UserError, field_error
-from lab.runs import sizes
+from lab.runs import one_boot, sizes
 from lab.runs.experiment import Experiment
 from lab.runs.options import RunOptions
 from lab.runs.plan import draw, mss_bytes
@@ -47,7 +47,7 @@ def require_space(experiment: Experiment, trials: int, options: RunOptions) -> N
     """Refuse to start trials whose results the disk cannot hold."""
     packets = 1.5 * draw(experiment, 1).link.mean_rate_mbps * 1e6 / 8 / 1500 * experiment.scenario.duration_s
     stored = (STORED if options.keep_capture else STORED_TABLES) * trials
-    needed = packets * BYTES_PER_PACKET * (min(options.workers, trials) + stored)
+    needed = packets * BYTES_PER_PACKET * (one_boot.at_once(trials, options.workers) + stored)
     folder = next(folder for folder in (paths.results(), *paths.results().parents) if folder.exists())
     free = shutil.disk_usage(folder).free
     if free < needed:

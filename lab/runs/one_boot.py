@@ -24,7 +24,16 @@ BOOTS_PER_WORKER = 8  # at least: at the end, a worker waits for the last boots 
 
 def divided(jobs: list[Job], workers: int) -> list[list[Job]]:
     """Divide jobs into boots, in the order of their first ones, so that all workers end at about the same time."""
-    return boots(jobs, max(1, min(MOST_TRIALS, len(jobs) // (BOOTS_PER_WORKER * workers))))
+    return boots(jobs, _each(len(jobs), workers))
+
+
+def at_once(trials: int, workers: int) -> int:
+    """Return of how many trials raw records may lie on the disk at a time."""
+    return min(trials, workers * _each(trials, workers))
+
+
+def _each(trials: int, workers: int) -> int:
+    return max(1, min(MOST_TRIALS, trials // (BOOTS_PER_WORKER * workers)))
 
 
 def boots(jobs: list[Job], most: int) -> list[list[Job]]:

@@ -11,7 +11,7 @@ from lab.images.image import Image
 from lab.kernel.build import Kernel
 from lab.node.netns import changes_only_its_node
 from lab.runs.experiment import Experiment, load_experiment
-from lab.runs.one_boot import MOST_TRIALS, divided
+from lab.runs.one_boot import MOST_TRIALS, at_once, divided
 from lab.runs.trial import Job
 
 NOWHERE = Path("/nowhere")
@@ -49,6 +49,12 @@ def test_a_short_run_keeps_every_worker_at_work(wifi: Experiment) -> None:
     senders = len(wifi.scenario.ccas)
     assert all(len(boot) == 1 for boot in divided(jobs(wifi, 31 // senders), workers=2))
     assert max(len(boot) for boot in divided(jobs(wifi, 160 // senders), workers=8)) == 2
+
+
+def test_raw_records_of_all_trials_of_a_boot_lie_on_the_disk_together() -> None:
+    assert at_once(trials=5, workers=8) == 5
+    assert at_once(trials=20, workers=2) == 2
+    assert at_once(trials=1000, workers=2) == 2 * MOST_TRIALS
 
 
 def test_long_downloads_share_a_boot_with_few_others() -> None:
