@@ -46,7 +46,7 @@ def test_a_trial_of_each_fetched_visitor_leaves_the_kernel_silent(
 ) -> None:
     recipe = visitor_recipe(name, load_visitors()[name])
     if recipe and build.find(replace(recipe, sanitize=True)) is None:
-        pytest.skip(f"the sanitized kernel of {name} is not built: lab kernel build --sanitize --kernel visitors")
+        pytest.skip("its kernel is not built with checkers: lab kernel build --sanitize --kernel visitors")
     senders, virtual = visiting([name]).built(Virtual(kernel, world), Console(quiet=True), sanitized=True)
     sender = senders[name]
     experiment = experiment_on(SMALL, "cubic")
