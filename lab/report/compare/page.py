@@ -167,7 +167,7 @@ def method(comparison: Comparison, plan: Looks, measure: str) -> list[str]:
     """Return how it was measured and tested."""
     every = len(comparison.senders) * (len(comparison.senders) - 1) // 2
     return [
-        "Each trial boots a fresh kernel. Trial n has the same draw of the link for every sender "
+        "Each trial is that of a fresh kernel. Trial n has the same draw of the link for every sender "
         f"(seed {comparison.seed}). {_length(comparison, plan, measure)}",
         "Two senders have separated when an exact group-sequential test of their paired differences rejects that they "
         "are alike: sign patterns for amounts, both senders at the same chance for shares. The first look may spend "
