@@ -41,10 +41,10 @@ def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "results"
 
 
-def site(folder: Path, modules: str = "m") -> Site:
+def site(folder: Path, modules: str = "m", kernel: str = "k") -> Site:
     """A machine whose kernel was removed since."""
     gone = folder / "gone"
-    digests = {"kernel_source": "Linux 6.12.48", "kernel_digest": "k", "modules_digest": modules}
+    digests = {"kernel_source": "Linux 6.12.48", "kernel_digest": kernel, "modules_digest": modules}
     return Virtual(Kernel(gone / "obj/linux", gone, gone, gone, digests), Image(gone, "w", {}, {})).site
 
 
@@ -77,6 +77,14 @@ def test_a_run_does_not_go_on_with_other_modules(results: Path, tmp_path: Path) 
     assert results
     with pytest.raises(UserError, match="modules=m: must be n, as they are now: run without --resume"):
         grown_since(folder.name)(experiment, site(tmp_path, "n"))
+
+
+def test_a_run_does_not_go_on_with_another_kernel(results: Path, tmp_path: Path) -> None:
+    experiment = compared("cubic", "bbr").experiment(WIRED, 2)
+    folder = run_folder.create(experiment, site(tmp_path))
+    assert results
+    with pytest.raises(UserError, match=r"kernel=k: must be l: it began on Linux 6\.12\.48: run without --resume"):
+        grown_since(folder.name)(experiment, site(tmp_path, kernel="l"))
 
 
 def test_a_run_does_not_go_on_with_another_version_of_a_sender(results: Path, tmp_path: Path) -> None:
@@ -212,3 +220,28 @@ def test_a_campaign_whose_time_is_up_ends_after_the_trial_that_runs_and_is_not_d
     assert len(watched.results) == 1
     assert len(watched.begun) == 6  # three of each sender were to run
     assert results.exists()
+
+
+@pytest.mark.parametrize(
+    ("ccas", "left"), [(("search", "cubic", "bbr"), [("search", "bbr")]), (("cubic", "search", "bbr"), [])]
+)
+def test_a_campaign_goes_on_for_pairs_of_its_subject_that_have_not_separated_and_for_no_others(
+    results: Path, tmp_path: Path, ccas: tuple[str, ...], left: list[tuple[str, str]]
+) -> None:
+    """SEARCH and BBR leave at the chokepoint in each trial, CUBIC early."""
+    comparison = compared(*ccas, trials=12)
+    first = looks_of(comparison, PRIMARY).trials[0]
+    folder = run_folder.create(comparison.experiment(WIRED, first), site(tmp_path))
+    source = store_run(tmp_path / "source", first + 1, senders=ccas)  # its last trial of BBR is invalid
+    shutil.rmtree(folder / "trials")
+    shutil.copytree(source / "trials", folder / "trials", ignore=shutil.ignore_patterns(f"*-00{first + 1}"))
+    watched = Watched()
+    states = campaign(
+        comparison, PRIMARY, folder.name, site(tmp_path), RunOptions(workers=1), lambda: nullcontext(watched), None
+    )
+    state = next(states)
+    assert watched.results == {}  # every trial of this look was stored
+    undecided = state.undecided["wired"] + state.tied["wired"]
+    assert [(pair.first, pair.second) for pair in undecided] == left
+    assert state.decided == (not state.undecided["wired"])
+    assert results in folder.parents

@@ -81,6 +81,16 @@ def test_a_single_lost_segment_is_a_first_loss_and_no_gateways_drop(own: Downloa
     assert gateway_drop(single) is None
 
 
+def test_of_what_was_lost_before_the_first_ack_could_come_nothing_had_left_the_queue() -> None:
+    t_s, rtt_ms = np.array([0.70, 0.71, 0.72, 1.30]), np.array([700.0, 710.0, 720.0, 600.0])
+    delivered, lost = MSS * np.array([2.0, 4.0, 6.0, 7.0]), np.array([0.0, 0.0, 1.0, 1.0])
+    acked = MSS * np.array([2.0, 4.0, 4.0, 4.0])
+    loss = first_loss(Download("burst", t_s, acked, acked, rtt_ms, delivered, lost, MSS, loss_s=0.72))
+    assert loss is not None
+    assert loss.sent_s == pytest.approx(0.0)  # with the first window: 0.6 s later its first segment was on its way
+    assert loss.queue_bytes == pytest.approx(4 * ack_logs.IP_BYTES)
+
+
 def test_a_burst_that_loses_half_is_no_gateways_drop(tmp_path: Path) -> None:
     assert gateway_drop(logged(tmp_path, Gateway(threshold_bytes=2_000_000, duration_s=14, one_in=2))) is None
 

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The downloads over which SEARCH is replayed, the class of a replayed exit, and the maps of its parameters."""
 
+from copy import copy
+from typing import cast
+
 import numpy as np
 import polars as pl
 import pytest
@@ -11,7 +14,9 @@ from lab.evaluation.claims.measured import Measured
 from lab.evaluation.recorded.rate import LAGS_S, Rate
 from lab.evaluation.recorded.tables import _rate_cells, _rate_row
 from lab.evaluation.search import sensitivity
-from lab.evaluation.search.replay import BASE, Download, class_of, downloads, varied
+from lab.evaluation.search.replay import BASE, Download, class_of, download, downloads, varied
+from lab.judge.median_throughput import throughput
+from lab.judge.outcome import Outcome
 from lab.judge.registry import rule_of
 from lab.judge.search_replay import SearchParams
 from lab.judge.slow_start import SlowStartExit
@@ -73,6 +78,19 @@ def test_a_download_has_the_outcomes_of_its_rule_and_of_the_truth(run: Stored) -
         assert each.capacity_s == {"heuristic": by_rule["capacity_s"], "truth": truth["capacity_s"]}
         assert (each.loss_s, each.data_s, each.mss_bytes) == (by_rule["loss_s"], by_rule["data_s"], 1448)
         assert each.rates is None  # the rule of this scenario compares no rates
+
+
+def test_by_a_rule_of_rates_a_download_has_its_throughput(run: Stored) -> None:
+    rows = run.judged.outcomes.filter(cca=BASE, trial=1)
+    by_rule, truth = (
+        cast("Outcome", rows.row(by_predicate=pl.col("heuristic") == name, named=True))
+        for name in ("median_throughput_after", "truth")
+    )
+    trial = next(trial for trial in run.run.trials if (trial.cca, trial.number) == (BASE, 1))
+    found = download(copy(trial), "median_throughput_after", by_rule, truth)
+    assert found.rates is not None
+    assert found.rates.equals(throughput(copy(trial).packets))
+    assert found.rates["throughput_mbps"].max() == pytest.approx(8, rel=0.1)  # the link's own rate
 
 
 # ---- the class of an exit

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The replay of SEARCH's core over an ACK stream: where it ends, and where it begins again."""
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,7 @@ import polars as pl
 import pytest
 
 from lab.judge.ack_stream import ack_stream
-from lab.judge.search_replay import replay
+from lab.judge.search_replay import EXIT, FRACTION, PRINTED, SENT, SearchParams, replay, replay_bins
 from tests.slow_start_model import download
 from tests.stored_run import LINK
 
@@ -32,6 +33,11 @@ def test_a_replay_ends_with_the_exit_unless_it_is_to_go_on(library: Path, stream
     assert onward["exit"].sum() == 1
 
 
+def test_the_bins_themselves_end_with_the_exit_too(library: Path, stream: pl.DataFrame) -> None:
+    found = replay_bins(library, stream["t_us"], stream["rtt_us"], stream["delivered_bytes"])
+    assert (found["verdict"] == EXIT).tolist() == bins(library, stream)["exit"].to_list()
+
+
 def test_the_round_trip_of_a_bin_is_that_of_its_ack(library: Path, stream: pl.DataFrame) -> None:
     found, known = bins(library, stream), dict(zip(stream["t_us"], stream["rtt_us"], strict=True))
     assert found["rtt_ms"].to_list() == pytest.approx([known[round(t_s * 1e6)] / 1e3 for t_s in found["t_s"]])
@@ -46,3 +52,30 @@ def test_after_a_reset_a_window_has_to_fill_before_anything_is_compared(library:
     assert found.filter(before).equals(onward.filter(before))
     assert found.filter(~before)["norm_pct"][0] is None
     assert onward.filter(~before)["norm_pct"][0] is not None
+
+
+def test_a_sender_that_did_not_fill_its_window_is_not_compared(library: Path, stream: pl.DataFrame) -> None:
+    always, never = ([value] * stream.height for value in (1, 0))
+    onward = bins(library, stream, stop_at_exit=False)
+    assert bins(library, stream, stop_at_exit=False, limited=never).equals(onward)
+    assert onward["norm_pct"].null_count() < onward.height
+    limited = bins(library, stream, stop_at_exit=False, limited=always)
+    assert limited["norm_pct"].null_count() == limited.height
+    assert not limited["exit"].any()
+
+
+def test_a_column_that_has_no_value_for_an_ack_is_refused(library: Path, stream: pl.DataFrame) -> None:
+    for name in ("limited", "reset", "sent_bytes"):
+        with pytest.raises(ValueError, match=rf"^shape=\(3,\): must be one value per ACK, \({stream.height},\)$"):
+            bins(library, stream, **{name: [0, 0, 0]})
+    with pytest.raises(ValueError, match=r"^sent_bytes=None: must be given to versions that expect what was sent$"):
+        bins(library, stream, params=SearchParams(expected=SENT))
+
+
+def test_without_parameters_the_core_is_algorithm_1_of_the_thesis(library: Path, stream: pl.DataFrame) -> None:
+    """Windows of 3.5 round trips in 10 bins, 15 bins more to look back, and an exit at 35 %; nothing added later."""
+    chosen = {"window_factor_tenths": 35, "bins": 10, "extra_bins": 15, "threshold_pct": 35, "interpolation": FRACTION}
+    assert asdict(PRINTED) == dict.fromkeys(asdict(PRINTED), 0) | chosen
+    for changed in ({"window_factor_tenths": 36}, {"bins": 11}, {"threshold_pct": 20}):
+        other = bins(library, stream, params=SearchParams(**changed), stop_at_exit=False)
+        assert not other.equals(bins(library, stream, stop_at_exit=False))
