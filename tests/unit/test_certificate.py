@@ -16,6 +16,7 @@ from lab.node.record import NodeRecord
 from lab.runs.certificate import certify
 from lab.runs.trial import decode
 from lab.tables.trial_json import Check
+from tests.approved import approved
 
 DRAFT = Path(__file__).parents[1] / "data" / "draft"
 PLAN = json.loads((DRAFT / "plan.json").read_text())
@@ -213,6 +214,24 @@ def test_a_check_fails_when_its_cause_is_put_in(put_in: Callable[..., None], nam
     parts: Parts = copy.deepcopy(PLAN), copy.deepcopy(NODE), dict(TABLES)
     put_in(*parts)
     assert [check for check, found in checked(*parts).items() if not found["ok"]] == [name]
+
+
+def shown(check: Check) -> str:
+    target, got, tolerance = (
+        value and float(f"{value:.6g}") for value in (check["asked"], check["got"], check["tolerance"])
+    )
+    return f"{check['name']}: {target} {got} {check['unit']}, by at most {tolerance}: {check['ok']}"
+
+
+def test_the_checks_of_a_trial_are_the_approved_ones_whatever_is_put_in() -> None:
+    sound = [shown(check) for check in checked(PLAN, NODE, TABLES).values()]
+    found = ["as it was", *sound]
+    for put_in, name in CAUSES:
+        parts: Parts = copy.deepcopy(PLAN), copy.deepcopy(NODE), dict(TABLES)
+        put_in(*parts)
+        found += ["", f"for {name}", *(line for line in map(shown, checked(*parts).values()) if line not in sound)]
+    text = "\n".join(found) + "\n"
+    assert text == approved("certificates.txt", text)
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import polars as pl
+import polars.selectors as cs
 import pytest
 
 from lab.backends.records import TrialError
@@ -17,7 +18,8 @@ from lab.runs.trial import STORED, Job, run_trial
 from lab.tables.digests import SUMS
 from lab.tables.kernel_log import read_log
 from lab.tables.link import read_link
-from lab.tables.stored_trial import Trial
+from lab.tables.stored_trial import TABLES, Trial
+from tests.approved import approved
 from tests.conftest import SMALL, experiment_on
 
 DRAFT = Path(__file__).parents[1] / "data" / "draft"
@@ -77,6 +79,20 @@ def test_its_json_has_what_was_requested_and_what_the_node_reported(tmp_path: Pa
     for name in ("applied", "probes", "counters", "capture", "changes", "kernel"):
         assert meta[name] == NODE[name]
     assert (meta["backend"], meta["engine"], "machine" in meta) == ("virtual", "netns", False)
+
+
+def test_what_is_stored_of_a_trial_is_as_approved(tmp_path: Path) -> None:
+    meta = {**run_trial(job(tmp_path))}
+    for known in ("certificate", "counters", "applied", "probes", "sandbox"):  # in another text, or of the machine
+        meta.pop(known)
+    trial = Trial(tmp_path / "trials" / "cubic-003")
+    rows = [f"{name}: {json.dumps(value, sort_keys=True)[:500]}" for name, value in meta.items()]
+    for name in TABLES:
+        table = trial.link.table if name == "link" else getattr(trial, name)
+        numbers = table.select(cs.numeric().sum().round_sig_figs(6)).to_dicts()
+        rows += [f"{name}: {table.height} rows, the sums of columns: {numbers}", f"{name}: {dict(table.schema)}"]
+    text = "\n".join(rows) + "\n"
+    assert text == approved("trial.txt", text)
 
 
 def test_a_real_machine_is_described(tmp_path: Path) -> None:

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a node is to do, for one sender of each kind, is what was read and approved: a plan, but for its link."""
+
+import json
+from dataclasses import asdict, replace
+
+import pytest
+
+from lab.base.errors import UserError
+from lab.links.tc_alone import NETEM
+from lab.node.plan import Plan
+from lab.runs.experiment import Experiment, digest, first_names, load_experiment, specification, trial_part
+from lab.runs.link_kinds import links
+from lab.runs.plan import draw, make_plan
+from lab.schema.cca import load_ccas
+from lab.schema.sysctls import load_sysctls
+from tests.approved import approved
+from tests.conftest import SMALL, experiment_on
+
+KNOWN = ("link", "shapes", "topology")  # the link is in another approved text, the topology is a file
+SENDERS = (
+    ("geo", "search"),
+    ("geo", "dctcp"),
+    ("compete-bbr", "cubic"),
+    ("download-wifi", "cubic"),
+    ("short-web-geo", "search"),
+    ("short-video-wifi", "cubic"),
+    ("short-requests-geo", "cubic"),
+    ("tcp-quic", "search_quic"),
+)
+MOST_TEXT = 1000  # of a field: a workload is known by its beginning
+
+
+def lines(name: str, plan: Plan) -> list[str]:
+    """A plan without its link, one line per field; of the settings those that are not everyone's."""
+    usual = load_sysctls().values()
+    own = {
+        end: dict(sorted(values.items() - usual[end].items()))  # type: ignore[attr-defined, literal-required]
+        for end, values in plan["sysctls"].items()
+    }
+    fields = {**plan, "sysctls": own}
+    return [
+        f"{name}: {part}: {json.dumps(value, sort_keys=True)[:MOST_TEXT]}"
+        for part, value in fields.items()
+        if part not in KNOWN
+    ]
+
+
+def planned(experiment: Experiment, cca: str) -> Plan:
+    return make_plan(experiment, experiment.ccas.get(cca) or load_ccas()[cca], draw(experiment, 1))
+
+
+def test_a_plan_of_each_kind_is_the_approved_one() -> None:
+    found = [line for name, cca in SENDERS for line in lines(f"{name}, {cca}", planned(load_experiment(name), cca))]
+    small = experiment_on(SMALL, "cubic", "bbr", size_bytes=3_000_000)
+    found += lines("small, by tc alone", planned(replace(small, shaper=NETEM), "bbr"))
+    text = "\n".join(found) + "\n"
+    assert text == approved("plans.txt", text)
+
+
+def test_the_links_of_a_comparison_are_the_approved_ones() -> None:
+    chosen = {
+        "all": links(None),
+        "quick": links(None, quick=True),
+        "chosen": links(["leo", "wired-clean", "leo-starlink-thesis"], duration_s=9),
+        "chosen, quick": links(["geo", "leo-starlink-thesis"], quick=True),
+    }
+    rows = [f"{name}: {link.topology}, {link.title}: {asdict(link)}" for name, of in chosen.items() for link in of]
+    text = "\n".join(rows) + "\n"
+    assert text == approved("comparison-links.txt", text)
+    with pytest.raises(UserError, match=r"^command line: links=geo: must be a link that is named once$"):
+        links(["geo", "geo"])
+
+
+def test_the_digest_of_a_specification_is_the_approved_one_or_no_stored_run_would_be_known() -> None:
+    claims = [{"cca": "search", "counterfactuals": ["x"], "open": "why"}]
+    scenario = {"profile": "geo", "campaign": True, "in_summary": False, "workload": None, "claims": claims}
+    sender = {"name": "search", "reports_exit": True, "exit_label": "SEARCH", "depends": [], "transport": "tcp"}
+    quic = {**sender, "transport": "quic", "stack": "quiche", "depends": ["tcp_slow_start"]}
+    rows = [f"{first_names(part)}: {digest(part)}" for part in (trial_part(scenario), sender, [quic, sender])]
+    parts = sorted(specification(experiment_on(SMALL, "search"))["digests"])
+    by_tc = sorted(specification(replace(load_experiment("compete-bbr"), shaper=NETEM))["digests"])
+    text = "\n".join([*rows, f"of a run: {parts}", f"of two downloads by tc alone: {by_tc}"]) + "\n"
+    assert text == approved("specifications.txt", text)
