@@ -35,7 +35,7 @@ def lines(name: str, plan: Plan) -> list[str]:
     """A plan without its link, one line per field; of the settings those that are not everyone's."""
     usual = load_sysctls().values()
     own = {
-        end: dict(sorted(values.items() - usual[end].items()))  # type: ignore[attr-defined, literal-required]
+        end: dict(sorted(values.items() - usual[end].items()))  # type: ignore[attr-defined]
         for end, values in plan["sysctls"].items()
     }
     fields = {**plan, "sysctls": own}

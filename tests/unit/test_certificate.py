@@ -228,7 +228,8 @@ def test_the_checks_of_a_trial_are_the_approved_ones_whatever_is_put_in() -> Non
     found = ["as it was", *sound]
     for put_in, name in CAUSES:
         parts: Parts = copy.deepcopy(PLAN), copy.deepcopy(NODE), dict(TABLES)
-        put_in(*parts)
+        change: Callable[..., None] = put_in
+        change(*parts)
         found += ["", f"for {name}", *(line for line in map(shown, checked(*parts).values()) if line not in sound)]
     text = "\n".join(found) + "\n"
     assert text == approved("certificates.txt", text)
