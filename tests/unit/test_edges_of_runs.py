@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 from lab.base.errors import UserError
-from lab.runs.campaign import campaign, load_campaign
+from lab.runs.campaign import campaign, load_campaign, quick_trials, stages
 from lab.runs.certificate import LOSS_SDS, certify
 from lab.runs.experiment import load_experiment
 from lab.runs.link_kinds import KINDS, Link, links
@@ -138,3 +138,17 @@ def test_a_scenario_that_cannot_be_read_is_reported_with_the_campaign(
     experiments, errors = load_campaign(["broken", "geo"], quick=True)
     assert [experiment.name for experiment in experiments] == ["geo"]
     assert "broken.yml" in str(errors[0])
+
+
+def test_the_papers_experiments_come_before_all_their_counterfactuals() -> None:
+    own, counterfactuals = stages()
+    assert own + counterfactuals == [*own, *(name for name in campaign() if name not in own)]
+    assert {load_scenario(name)[1].counterfactual_of is None for name in own} == {True}
+    assert {load_scenario(name)[1].counterfactual_of is None for name in counterfactuals} == {False}
+    assert all(load_scenario(name)[1].campaign for name in own)
+    assert set(campaign()) < set(scenarios())
+
+
+@pytest.mark.parametrize(("trials", "quick"), [(200, 20), (101, 11), (100, 10), (50, 10), (10, 10), (9, 9), (1, 1)])
+def test_a_quick_campaign_runs_a_tenth_and_enough_for_a_claim(trials: int, quick: int) -> None:
+    assert quick_trials(trials) == quick

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A smoke test as the host sees it: what it boots, what it keeps, and what it says of a module that failed.
+
+In place of a kernel runs a program that ends as a kernel does. tests/kernel/test_own_module.py has the kernel.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lab.backends import guest_code
+from lab.kernel.build import Kernel
+from lab.kernel.own.build import OwnModule
+from lab.kernel.own.source import OwnSource
+from lab.node.smoke import Flow
+from lab.runs.own import smoke
+from lab.runs.own.smoke import SmokeError, SmokeTest
+
+FINE: Flow = {"got_bytes": 1_636_240, "least_cwnd_pkts": 10, "most_cwnd_pkts": 254}
+STUCK: Flow = {"got_bytes": 0, "least_cwnd_pkts": 1, "most_cwnd_pkts": 1}
+# It may write in its room alone, so that it replies with what it was given: the parameters are any text.
+KERNEL = """\
+#!/bin/sh
+room=$(env | sed -n 's,^HOSTFS_[0-9]*=rw:/trial=,,p')
+given="\\"boot\\": \\"$$ $*\\", \\"module\\": \\"$(cat "$room/own/own.ko")\\", \\"plan\\": $(cat "$room/plan.json")"
+echo booted
+"""
+REPLY = """\
+echo '{"algorithms": {"own": [FLOW]}, "parameters": {'"$given"'}, "leaks": []}' > "$room/answer.json"
+"""
+
+
+def replies(flow: Flow) -> str:
+    return KERNEL + REPLY.replace("FLOW", json.dumps(flow))
+
+
+@pytest.fixture(autouse=True)
+def unsandboxed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The stand-in is a program of this machine; nothing is compiled for another one's Python."""
+    monkeypatch.setenv("LAB_SANDBOX", "none")
+    monkeypatch.setattr(guest_code, "ensure", lambda _world, _package: tmp_path)
+
+
+@pytest.fixture
+def module(tmp_path: Path) -> OwnModule:
+    folder = tmp_path / "module"
+    folder.mkdir()
+    (folder / "own.ko").write_bytes(b"a module")
+    source = OwnSource(tmp_path / "own.c", tmp_path, "own", {"own.c": b""})
+    return OwnModule(source, None, folder, "own", ("tcp_slow_start",), (), ())  # type: ignore[arg-type]
+
+
+def kernel(folder: Path, program: str, name: str = "kernel-1") -> Kernel:
+    linux = folder / name / "obj" / "linux"
+    linux.parent.mkdir(parents=True)
+    linux.write_text(program)
+    linux.chmod(0o755)
+    return Kernel(linux, folder, folder, folder, {})
+
+
+def given(test: SmokeTest) -> dict[str, Any]:
+    found: dict[str, Any] = {**test.run()["parameters"]}
+    return found
+
+
+def test_a_module_that_passes_was_loaded_with_its_parameters_and_is_tested_once(
+    tmp_path: Path, module: OwnModule
+) -> None:
+    test = SmokeTest(module, {"beta": 717}, kernel(tmp_path, replies(FINE)), Path("/"))
+    first = given(test)
+    arguments = {"file": "own/own.ko", "name": "own", "params": {"beta": 717}, "depends": ["tcp_slow_start"]}
+    assert first["plan"] == {"call": {"module": "lab.node.smoke", "function": "smoke", "arguments": arguments}}
+    assert first["module"] == "a module"
+    assert "mem=256M" in first["boot"].split()
+    assert given(test) == first  # the process of the first time
+
+
+def test_other_parameters_and_another_kernel_are_tests_of_their_own(tmp_path: Path, module: OwnModule) -> None:
+    plain, other = (kernel(tmp_path, replies(FINE), name) for name in ("kernel-1", "kernel-2"))
+    first = given(SmokeTest(module, {}, plain, Path("/")))
+    second = given(SmokeTest(module, {"beta": 1, "alpha": 2}, plain, Path("/")))
+    third = given(SmokeTest(module, {}, other, Path("/"), sanitized=True))
+    assert len({each["boot"] for each in (first, second, third)}) == 3
+    assert given(SmokeTest(module, {"alpha": 2, "beta": 1}, plain, Path("/"))) == second
+    assert "mem=1024M" in third["boot"].split()
+
+
+def test_a_flow_that_moves_nothing_fails_the_test_and_the_console_is_kept(tmp_path: Path, module: OwnModule) -> None:
+    test = SmokeTest(module, {}, kernel(tmp_path, replies(STUCK)), Path("/"))
+    with pytest.raises(SmokeError) as failed:
+        test.run()
+    reason = "own: bytes=0: must move data: its window never lets a segment out"
+    log = failed.value.log_file
+    assert str(failed.value) == f"{tmp_path / 'own.c'}: smoke test: {reason} (log: {log})"
+    assert log.parent == module.folder
+    assert log.read_text() == "booted\n"
+    assert sorted(file.name for file in module.folder.iterdir()) == ["own.ko", log.name]  # a failure is no result
+
+
+def test_a_kernel_that_panics_is_named_with_the_step_it_was_at(tmp_path: Path, module: OwnModule) -> None:
+    panic = 'echo unloading > "$room/step"; echo "Kernel panic - not syncing: Segfault with no mm"; exit 134\n'
+    with pytest.raises(SmokeError, match=r"own\.c: smoke test in the sanitized kernel: unloading\s*: a bad pointer"):
+        SmokeTest(module, {}, kernel(tmp_path, KERNEL + panic), Path("/"), sanitized=True).run()
+
+
+def test_a_kernel_that_ends_before_any_step_was_booting(tmp_path: Path, module: OwnModule) -> None:
+    with pytest.raises(SmokeError, match=r"smoke test: booting: virtual kernel: exit status 0: .*something ended"):
+        SmokeTest(module, {}, kernel(tmp_path, "#!/bin/sh\n"), Path("/")).run()
+
+
+def test_a_module_that_takes_all_the_time_of_the_processor_is_ended(
+    tmp_path: Path, module: OwnModule, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(smoke, "PROCESSOR_S", 1)
+    endless = kernel(tmp_path, KERNEL + "while :; do :; done\n")
+    with pytest.raises(SmokeError, match=r"smoke test: booting: a hook loops or sleeps: .* of processor time"):
+        SmokeTest(module, {}, endless, Path("/")).run()
