@@ -245,3 +245,13 @@ def test_a_campaign_goes_on_for_pairs_of_its_subject_that_have_not_separated_and
     assert [(pair.first, pair.second) for pair in undecided] == left
     assert state.decided == (not state.undecided["wired"])
     assert results in folder.parents
+
+
+def test_trials_of_earlier_comparisons_are_counted_over_all_links(earlier: Path, tmp_path: Path) -> None:
+    comparison = replace(compared("cubic", "reno"), links=links(["wired", "wifi-high"]))
+    began = f"{earlier.name}+"  # after it
+    options = RunOptions(workers=1, keep_capture=False)
+    states = list(
+        campaign(comparison, PRIMARY, began, site(tmp_path), options, lambda: nullcontext(Watched()), budget_s=None)
+    )
+    assert [state.reused for state in states] == [2] * len(states)

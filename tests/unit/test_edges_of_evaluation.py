@@ -2,6 +2,7 @@
 """Edges of the evaluation: the best constants of a rule, sums of recorded downloads, replays of versions and maps."""
 
 import json
+import shutil
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -21,13 +22,14 @@ from lab.evaluation.recorded.bands import marks
 from lab.evaluation.recorded.rate import acked_after_s, cycle_hz, median_rtt_ms
 from lab.evaluation.rules import constants, scores
 from lab.evaluation.search import kernel_checks, sensitivity
-from lab.evaluation.search.replay import BASE, JUDGES, downloads
+from lab.evaluation.search.replay import BASE, JUDGES, downloads, varied
 from lab.evaluation.short_flows import short_flows
 from lab.evaluation.status import status
 from lab.judge.search_replay import BIN, built_versions, exit_pkts, replay, version, versions
 from lab.judge.stored import Stored, first_stored, in_order
 from lab.report.short_flows import of_run as on_page
 from lab.runs.link_kinds import Link
+from lab.runs.options import RunOptions
 from lab.tables.columns import schema
 from lab.tables.stored_run import Run
 from tests.stored_run import store_run
@@ -255,6 +257,30 @@ def test_a_point_that_was_run_stands_next_to_its_replay(library: Path, tmp_path:
     assert isinstance(kernel_s, float)
     assert row["difference_ms"] == pytest.approx(1e3 * (kernel_s - replayed_s))
     assert {row["replayed_class"], row["kernel_class"]} <= {"early", "chokepoint", "late"}
+
+
+def test_points_that_are_stored_are_not_run_again_and_each_stands_next_to_its_replay(
+    library: Path, tmp_path: Path
+) -> None:
+    stored = Stored.of(Run(store_run(tmp_path, kernel_checks.TRIALS + 1, name="thesis-geo", senders=(BASE,))))
+    own = store_run(tmp_path / "own", kernel_checks.TRIALS, senders=("search",))
+    backend: Any = SimpleNamespace(kernel=SimpleNamespace(replay_library=library), kind="virtual")
+    folder = tmp_path / "checks"
+    for point in kernel_checks.POINTS:
+        for number in range(1, kernel_checks.TRIALS + 1):
+            job = kernel_checks._job("thesis-geo", point, number, folder, backend)
+            shutil.copytree(own / "trials" / f"search-00{number}", job.folder)
+    table = kernel_checks.run_checks(stored, folder, backend, RunOptions(workers=1))
+    assert table["trial"].to_list() == [1, 2] * len(kernel_checks.POINTS)
+    published = version(library, kernel_checks.SENDER).params
+    points = [varied(published, **point).params for point in kernel_checks.POINTS]
+    assert table["window_rtts"].to_list()[::2] == [params.window_factor_tenths / 10 for params in points]
+    assert table["threshold"].to_list()[::2] == [params.threshold_pct / 100 for params in points]
+    assert table["extra_bins"].to_list()[::2] == [params.extra_bins for params in points]
+    assert table["replayed_exit_s"].n_unique() > 2
+    assert table["kernel_exit_s"].n_unique() == kernel_checks.TRIALS
+    apart_ms = 1e3 * (table["kernel_exit_s"] - table["replayed_exit_s"])
+    assert table["difference_ms"].to_list() == pytest.approx(apart_ms.to_list())
 
 
 def test_a_version_that_keeps_its_window_leaves_with_the_one_that_it_has(library: Path) -> None:
