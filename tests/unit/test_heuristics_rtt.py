@@ -26,6 +26,12 @@ def test_a_stray_packet_before_the_syn_ack_ends_no_handshake() -> None:
     assert min_rtt_ms(capture(syn, stray, syn_ack)) == pytest.approx(612)
 
 
+def test_a_stray_packet_before_the_syn_begins_no_handshake() -> None:
+    stray = packet(0.0, False, flags=ACK, tsval=None)
+    syn, syn_ack = packet(0.1, False, flags=SYN, tsval=None), packet(0.712, True, flags=SYN | ACK, tsecr=None)
+    assert min_rtt_ms(capture(stray, syn, syn_ack)) == pytest.approx(612)
+
+
 def test_an_echo_shorter_than_the_handshake_counts() -> None:
     syn, syn_ack = packet(0.0, False, flags=SYN, tsval=1), packet(0.9, True, flags=SYN | ACK, tsecr=1)
     sent, echo = packet(1.0, False, tsval=500), packet(1.605, True, tsecr=500, len_bytes=1448)

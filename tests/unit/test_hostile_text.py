@@ -55,6 +55,7 @@ def test_a_csv_cell_that_is_no_formula_stays() -> None:
 def test_a_number_of_workers_that_no_machine_has_is_refused(workers: int) -> None:
     with pytest.raises(UserError, match=rf"^command line: jobs={workers}: must be 1 to {MOST_WORKERS}$"):
         RunOptions(workers)
+    assert [RunOptions(most).workers for most in (1, MOST_WORKERS)] == [1, MOST_WORKERS]
 
 
 def test_a_run_keeps_its_captures_on_this_machine_unless_it_is_requested_otherwise() -> None:

@@ -99,9 +99,16 @@ def test_a_flow_that_moves_nothing_fails_the_test_and_the_console_is_kept(tmp_pa
     assert sorted(file.name for file in module.folder.iterdir()) == ["own.ko", log.name]  # a failure is no result
 
 
-def test_a_kernel_that_panics_is_named_with_the_step_it_was_at(tmp_path: Path, module: OwnModule) -> None:
-    panic = 'echo unloading > "$room/step"; echo "Kernel panic - not syncing: Segfault with no mm"; exit 134\n'
-    with pytest.raises(SmokeError, match=r"own\.c: smoke test in the sanitized kernel: unloading\s*: a bad pointer"):
+def test_a_kernel_that_panics_is_named_with_its_step_and_the_modules_function(
+    tmp_path: Path, module: OwnModule
+) -> None:
+    (module.folder / "own.symbols").write_text("")  # no line of the source is known
+    panic = (
+        'echo unloading > "$room/step"\n'
+        'echo "RIP: 0033:hook+0x4/0xc [own]"; echo "Kernel panic - not syncing: Segfault with no mm"; exit 134\n'
+    )
+    reason = r"unloading\s*: a bad pointer \(Segfault with no mm\), in hook\+0x4 "
+    with pytest.raises(SmokeError, match=rf"own\.c: smoke test in the sanitized kernel: {reason}"):
         SmokeTest(module, {}, kernel(tmp_path, KERNEL + panic), Path("/"), sanitized=True).run()
 
 

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A job whose worker is killed each time counts as failed after three attempts, and the other jobs go on."""
+"""Workers have what they need and no more; a job that kills each of them fails, and the other jobs go on."""
 
 import os
 import signal
 from pathlib import Path
+
+import pytest
 
 from lab.runs.processes import processes
 
@@ -24,6 +26,37 @@ def test_a_job_that_kills_three_workers_counts_as_failed(tmp_path: Path) -> None
     assert fatal[0].read_text().count("attempt") == 3
     assert "killed 3 times" in results["fatal"]
     assert results["fine"] == "done"
+
+
+def surroundings(_job: int) -> tuple[int, set[int], str | None, bool]:
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, ())
+    threads = os.environ.get("POLARS_MAX_THREADS")
+    return os.getpid(), os.sched_getaffinity(0), threads, signal.SIGINT in blocked
+
+
+def test_each_worker_has_a_processor_and_a_thread_of_polars_to_itself_and_passes_ctrl_c_by(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("POLARS_MAX_THREADS", "7")
+    cores = sorted(os.sched_getaffinity(0))
+    with processes(surroundings, len(cores) + 1) as pool:
+        pids, found = pool.pids, [result for _, result in pool.run(list(range(20)))]
+    assert len(found) == 20
+    of_pid = {pid: affinity for pid, affinity, _, _ in found}
+    assert set(of_pid) <= set(pids)
+    pinned = [*cores, cores[0]]
+    assert all(affinity == {pinned[pids.index(pid)]} for pid, affinity in of_pid.items())
+    assert {(threads, blocked) for _, _, threads, blocked in found} == {("1", True)}
+    assert os.environ["POLARS_MAX_THREADS"] == "7"  # of the command itself
+    assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())
+
+
+def test_a_variable_that_was_not_set_is_not_set_afterwards(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("POLARS_MAX_THREADS", raising=False)
+    with processes(surroundings, 1) as pool:
+        ((_, result),) = pool.run([1])
+    assert result[2] == "1"
+    assert "POLARS_MAX_THREADS" not in os.environ
 
 
 def test_no_worker_is_left_when_the_block_ends() -> None:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Runs whose trials fail, since the kernel they name is not there: what is stored of them, and what continues them."""
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from lab.runs.trial import Job
 from lab.tables.run_json import RunJson
 from lab.tables.stored_run import Run
 from tests.conftest import SMALL, experiment_on
+from tests.stored_run import store_run
 
 DIGESTS = {"kernel_source": "Linux 6.12.48", "kernel_digest": "k", "modules_digest": "m"}
 WORLD = {"iperf3": "3.18"}
@@ -177,6 +179,19 @@ def test_closing_a_run_clears_its_drafts_and_only_a_complete_one_is_the_latest(s
     assert (Run(folder).complete, Run(folder).meta["wall_s"]) == (True, 5.0)
     run_folder.close(folder, 0.0, complete=True)
     assert Run(folder).meta["wall_s"] == 5.0
+
+
+def test_a_run_whose_trials_are_all_stored_is_completed_at_once_and_took_no_time(results: Path, site: Site) -> None:
+    folder = run_folder.create(small(), site)
+    source = store_run(results.parent / "source", 2, senders=("cubic", "cubic_plain"))
+    shutil.rmtree(folder / "trials")
+    shutil.copytree(source / "trials", folder / "trials")
+    executed, watched = run(small(), site, find_run.unfinished)
+    (done,) = executed.runs
+    assert (done.folder, done.jobs, done.wall_s, watched.begun) == (folder, [], 0.0, [])
+    assert Run(folder).complete
+    assert "wall_s" not in Run(folder).meta
+    assert (folder.parent / "latest").resolve() == folder
 
 
 # ---- which run is continued

@@ -110,6 +110,18 @@ def test_a_digest_is_of_names_types_and_values(change: pl.Expr) -> None:
     assert digest(table) == digest(packets(10))
 
 
+def test_the_digest_of_a_table_is_the_one_of_before_or_no_reference_would_hold() -> None:
+    table = pl.DataFrame(
+        {"t_s": [0.5, None, 2.0], "exit": [True, None, False], "cause": ["loss", None, "search"], "flow": [1, 2, None]},
+        schema={"t_s": pl.Float64, "exit": pl.Boolean, "cause": pl.String, "flow": pl.UInt8},
+    )
+    assert [digest(table), digest(table.select("exit")), digest(table.clear())] == [
+        "ce77cefa8aac53b0",
+        "3c8cde7fd4842cb5",
+        "626ab85907aac8b0",
+    ]
+
+
 def test_a_digest_does_not_depend_on_how_a_table_lies_in_memory() -> None:
     table = packets(10)
     assert digest(pl.concat([table[:4], table[4:]], rechunk=False)) == digest(table)
