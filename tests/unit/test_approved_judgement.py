@@ -4,6 +4,7 @@
 A second download runs in each trial: nothing of it may count.
 """
 
+import json
 from pathlib import Path
 
 import polars as pl
@@ -59,6 +60,14 @@ def without_a_drop(trial: Path) -> None:
     pl.read_parquet(file).with_columns(drops_pkts=pl.lit(0, pl.Int64)).write_parquet(file)
 
 
+def begins_late_and_ends_early(trial: Path) -> None:
+    """State when a download's data began and ended: what waits before and afterwards is not its own."""
+    file = trial / "trial.json"
+    meta = json.loads(file.read_text())
+    first = meta["flows"][0] | {"data_s": 0.8, "end_s": 1.2}
+    file.write_text(json.dumps(meta | {"flows": [first]}))
+
+
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Stored]:
     results = tmp_path_factory.mktemp("results")
@@ -68,6 +77,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Stored]:
         for trial in run.glob("trials/*"):
             with_second_download(trial)
         half_as_fast_from(run / "trials" / "cubic_plain-002", 1.0)
+        begins_late_and_ends_early(run / "trials" / "search-002")
         without_a_drop(run / "trials" / "cubic_plain-001")
         opened = Run(run)
         found[name] = Stored(name, opened, judged(opened, workers=1))

@@ -167,6 +167,15 @@ def test_each_listed_survivor_has_a_reason_and_its_line_is_there() -> None:
         assert all(line in lines for line in before.splitlines()), (file, before)
 
 
+def test_a_survivor_is_listed_whatever_the_spaces_before_its_comment() -> None:
+    (column,) = (
+        change
+        for change in changes.of_file(REPO / "lab/links/recorded.py", "lab/links/recorded.py")
+        if "column:" in change.module.code.splitlines()[change.lines.start - 1] and change.difference.count('""') == 1
+    )
+    assert column.key in survivors.known()
+
+
 def test_an_entry_of_a_survivor_reads_as_it_was_written() -> None:
     key = ("lab/a.py", "A.b", 'if "x" < y:\nelse:', "if µ:")
     (row,) = tomllib.loads(survivors.toml([key]))["survivor"]

@@ -27,6 +27,7 @@ from lab.evaluation.short_flows import short_flows
 from lab.evaluation.status import status
 from lab.judge.search_replay import BIN, built_versions, exit_pkts, replay, version, versions
 from lab.judge.stored import Stored, first_stored, in_order
+from lab.judge.stored import stored as every_stored
 from lab.report.short_flows import of_run as on_page
 from lab.runs.link_kinds import Link
 from lab.runs.options import RunOptions
@@ -193,6 +194,8 @@ def test_runs_stand_by_their_link_and_then_by_name(tmp_path: Path) -> None:
         (run.parent / "latest").symlink_to(run.name)
         kept.append(Stored.of(Run(run)))
     assert [each.run.path.parent.name for each in in_order(kept)] == ["b", "c", "a"]
+    assert [each.name for each in every_stored(tmp_path)[0]] == ["a", "b", "c"]
+    assert [each.name for each in every_stored(tmp_path, ["c", "none"])[0]] == ["c"]
     first = first_stored(tmp_path, ["none", "a", "b"])
     assert first is not None
     assert first.run.scenario["profile"] == "wifi"

@@ -15,6 +15,7 @@ from lab.evaluation.recorded.rate import LAGS_S, Rate
 from lab.evaluation.recorded.tables import _rate_cells, _rate_row
 from lab.evaluation.search import sensitivity
 from lab.evaluation.search.replay import BASE, Download, class_of, download, downloads, varied
+from lab.judge.ack_stream import ack_stream
 from lab.judge.median_throughput import throughput
 from lab.judge.outcome import Outcome
 from lab.judge.registry import rule_of
@@ -91,6 +92,16 @@ def test_by_a_rule_of_rates_a_download_has_its_throughput(run: Stored) -> None:
     assert found.rates is not None
     assert found.rates.equals(throughput(copy(trial).packets))
     assert found.rates["throughput_mbps"].max() == pytest.approx(8, rel=0.1)  # the link's own rate
+
+
+def test_a_download_that_never_left_slow_start_is_replayed_to_its_end(run: Stored) -> None:
+    rows = run.judged.outcomes.filter(cca=BASE, trial=1, heuristic="truth")
+    truth = cast("Outcome", rows.row(0, named=True))
+    trial = copy(next(trial for trial in run.run.trials if (trial.cca, trial.number) == (BASE, 1)))
+    trial.__dict__["exits"] = trial.exits.clear()
+    found = download(trial, "latency_offset", truth, truth)
+    assert found.own is None
+    assert len(found.t_us) == ack_stream(trial.acks).height
 
 
 # ---- the class of an exit

@@ -8,8 +8,21 @@ from typing import Any
 import polars as pl
 import pytest
 
+from lab.base.errors import UserError
 from lab.judge.ack_stream import ack_stream
-from lab.judge.search_replay import EXIT, FRACTION, PRINTED, SENT, SearchParams, replay, replay_bins
+from lab.judge.search_replay import (
+    EXIT,
+    FRACTION,
+    PRINTED,
+    SENT,
+    SearchParams,
+    built_versions,
+    exit_pkts,
+    replay,
+    replay_bins,
+    version,
+)
+from tests.approved import approved
 from tests.slow_start_model import download
 from tests.stored_run import LINK
 
@@ -79,3 +92,31 @@ def test_without_parameters_the_core_is_algorithm_1_of_the_thesis(library: Path,
     for changed in ({"window_factor_tenths": 36}, {"bins": 11}, {"threshold_pct": 20}):
         other = bins(library, stream, params=SearchParams(**changed), stop_at_exit=False)
         assert not other.equals(bins(library, stream, stop_at_exit=False))
+
+
+def test_each_version_replays_a_download_as_approved(library: Path, stream: pl.DataFrame) -> None:
+    """Its parameters, what it compares, when it leaves, and with which window; each twentieth bin."""
+    sent = stream["delivered_bytes"] + 100 * 1448
+    lines = []
+    for name in sorted(built_versions(library)):
+        known = version(library, name)
+        found = replay_bins(
+            library,
+            stream["t_us"],
+            stream["rtt_us"],
+            stream["delivered_bytes"],
+            known.params,
+            sent_bytes=sent,
+            compact=known.compact,
+        )
+        chosen = {field: value for field, value in asdict(known.params).items() if value}
+        windows = [exit_pkts(library, known.params, row, 1000, 1448) for row in found[found["verdict"] == EXIT]]
+        lines.append(f"{name}: {chosen}, compact={known.compact}: {len(found)} bins, leaves with {windows}")
+        lines += [f"{name}: {row}" for row in found[::20].tolist()]
+    expected = approved("replays.txt", "\n".join(lines) + "\n").splitlines()
+    names = {line.split(":")[0] for line in expected}  # a new version waits for its approval
+    assert [line for line in lines if line.split(":")[0] in names] == expected
+    with pytest.raises(UserError, match=r"SEARCH_NAME=none: must be one of .*search2"):
+        version(library, "none")
+    with pytest.raises(UserError, match=r"must be within the ranges of lab/kernel/search/search_core\.h$"):
+        bins(library, stream, params=SearchParams(bins=0))

@@ -40,7 +40,7 @@ class Change:
 
     @cached_property
     def lines_before_and_after(self) -> tuple[str, str]:
-        """Return the lines that differ, without indentation."""
+        """Return the lines that differ, with one space wherever there are more."""
         before, after = self.module.code.splitlines(), self.source.splitlines()
         blocks = difflib.SequenceMatcher(a=before, b=after, autojunk=False).get_opcodes()
         differ = [block for block in blocks if block[0] != "equal"]
@@ -59,7 +59,7 @@ class Change:
 
 
 def _text(lines: Sequence[str]) -> str:
-    return "\n".join(line.strip() for line in lines)
+    return "\n".join(" ".join(line.split()) for line in lines)
 
 
 def of_file(path: Path, name: str) -> list[Change]:
