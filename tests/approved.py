@@ -4,10 +4,12 @@
 `LAB_APPROVE=1` replaces the stored ones; the difference that git shows is what is to be read.
 """
 
+import json
 import os
 import re
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 FOLDER = Path(__file__).parent / "data/approved"
 READ = ("href", "title", "alt", "aria-label", "colspan", "rowspan")  # attributes that a reader or a link depends on
@@ -44,6 +46,12 @@ def text_of(page: str) -> str:
 def _one_line(text: str) -> str:
     short = re.sub(r"data:[^ ]+", "data:", text)
     return " ".join(short.split())
+
+
+def json_in_six_digits(value: Any) -> str:
+    """Return JSON whose fractions have the digits that every machine's arithmetic gives."""
+    rounded = json.loads(json.dumps(value), parse_float=lambda digits: float(f"{float(digits):.6g}"))
+    return json.dumps(rounded, sort_keys=True)
 
 
 def approved(name: str, text: str) -> str:

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What a node is to do, for one sender of each kind, is what was read and approved: a plan, but for its link."""
 
-import json
 from dataclasses import asdict, replace
 
 import pytest
@@ -14,7 +13,7 @@ from lab.runs.link_kinds import links
 from lab.runs.plan import draw, make_plan
 from lab.schema.cca import load_ccas
 from lab.schema.sysctls import load_sysctls
-from tests.approved import approved
+from tests.approved import approved, json_in_six_digits
 from tests.conftest import SMALL, experiment_on
 
 KNOWN = ("link", "shapes", "topology")  # the link is in another approved text, the topology is a file
@@ -40,7 +39,7 @@ def lines(name: str, plan: Plan) -> list[str]:
     }
     fields = {**plan, "sysctls": own}
     return [
-        f"{name}: {part}: {json.dumps(value, sort_keys=True)[:MOST_TEXT]}"
+        f"{name}: {part}: {json_in_six_digits(value)[:MOST_TEXT]}"
         for part, value in fields.items()
         if part not in KNOWN
     ]

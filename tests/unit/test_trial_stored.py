@@ -19,7 +19,7 @@ from lab.tables.digests import SUMS
 from lab.tables.kernel_log import read_log
 from lab.tables.link import read_link
 from lab.tables.stored_trial import TABLES, Trial
-from tests.approved import approved
+from tests.approved import approved, json_in_six_digits
 from tests.conftest import SMALL, experiment_on
 
 DRAFT = Path(__file__).parents[1] / "data" / "draft"
@@ -86,7 +86,7 @@ def test_what_is_stored_of_a_trial_is_as_approved(tmp_path: Path) -> None:
     for known in ("certificate", "counters", "applied", "probes", "sandbox"):  # in another text, or of the machine
         meta.pop(known)
     trial = Trial(tmp_path / "trials" / "cubic-003")
-    rows = [f"{name}: {json.dumps(value, sort_keys=True)[:500]}" for name, value in meta.items()]
+    rows = [f"{name}: {json_in_six_digits(value)[:500]}" for name, value in meta.items()]
     for name in TABLES:
         table = trial.link.table if name == "link" else getattr(trial, name)
         numbers = table.select(cs.numeric().sum().round_sig_figs(6)).to_dicts()
