@@ -150,7 +150,8 @@ def test_ctrl_c_while_the_report_is_made_names_the_command_that_makes_it(tmp_pat
 
 @pytest.mark.parametrize("after_s", [0.2, 0.6, 1.0, 1.4])
 def test_ctrl_c_at_the_start_is_one_line_too(tmp_path: Path, after_s: float) -> None:
-    process = command.start(tmp_path / "results", "run", str(scenario_file(tmp_path)))
+    long = scenario_file(tmp_path, trials=8, duration_s=60)
+    process = command.start(tmp_path / "results", "run", str(long))
     with pytest.raises(subprocess.TimeoutExpired):
         process.wait(timeout=after_s)
     press_ctrl_c(process)
