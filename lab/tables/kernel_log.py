@@ -12,7 +12,7 @@ from lab.base.plain_file import MEGABYTE, read_plain, write_whole
 RAW = "kernel.log"  # in a trial's folder while it runs
 STORED = f"{RAW}.zst"
 FAILED = "failed"  # folder of a run: logs of trials without a result
-INIT = b"Run /usr/bin/python3 as init process"
+INIT = "Run /usr/bin/python3 as init process"
 MOST_BYTES = 16 * MEGABYTE
 
 
@@ -23,8 +23,13 @@ def keep_log(folder: Path) -> None:
     that.
     """
     if (folder / RAW).is_file():
-        log = (folder / RAW).read_bytes()
-        (folder / STORED).write_bytes(_compressed(log[max(log.find(INIT), 0) :]))
+        log = (folder / RAW).read_bytes().decode(errors="replace")
+        (folder / STORED).write_bytes(_compressed(since_init(log).encode()))
+
+
+def since_init(log: str) -> str:
+    """Return what a virtual kernel printed from its first program on; all of another kernel's log."""
+    return log[max(log.find(INIT), 0) :]
 
 
 def keep_failed_log(draft: Path, run: Path, trial: str) -> None:

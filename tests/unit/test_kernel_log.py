@@ -8,7 +8,7 @@ import pytest
 from lab.base.errors import UserError
 from lab.tables.kernel_log import INIT, RAW, STORED, forget_failed_log, keep_failed_log, keep_log, read_log
 
-AFTER = INIT + b"\nsearch: leaves at 12 of 34\n"
+AFTER = INIT.encode() + b"\nsearch: leaves at 12 of 34\n"
 
 
 @pytest.fixture

@@ -54,6 +54,12 @@ def test_a_module_whose_flows_went_well_has_no_fault() -> None:
     assert first("own: loading out-of-tree module taints kernel.\n", result=smoke(FINE)) == NONE
 
 
+def test_what_the_kernel_complains_of_before_its_first_program_is_no_fault_of_the_module() -> None:
+    at_boot = "BUG: sleeping function called from invalid context\nRun /usr/bin/python3 as init process\n"
+    assert first(at_boot, result=smoke(FINE)) == NONE
+    assert first(at_boot + BAD_POINTER).message == "a flow of own: a bad pointer (Segfault with no mm), in hook+0x0"
+
+
 def test_a_bad_pointer_is_named_with_its_function_and_line() -> None:
     assert first(BAD_POINTER, "virtual kernel: exit status 134") == Finding(
         "a flow of own: a bad pointer (Segfault with no mm), in hook+0x0", "own.c:0"

@@ -9,6 +9,7 @@ from lab.kernel.own.where import Where
 from lab.node.smoke import Flow, Smoke
 from lab.node.splats import splats
 from lab.schema.cca import ALGORITHM
+from lab.tables.kernel_log import since_init
 
 HUGE_CWND_PKTS = 1_000_000  # the link holds 130 segments
 ENDLESS = "of processor time"  # how an ended kernel's error ends
@@ -57,7 +58,7 @@ def faults(log: str, error: str, step: str, result: Smoke | None, where: Where) 
         for leak in result["leaks"]:
             yield Finding(f"memory that neither release nor the module's exit frees: {leak}")
     ended = ENDLESS in error
-    for splat in splats(log):
+    for splat in splats(since_init(log)):  # before it there is no module
         if not (ended and splat.startswith(OF_THE_END)):
             place, function = _first_place(splat, where) if PLACE.search(splat) else _first_place(log, where)
             yield Finding(f"{step}: {_meaning(splat)}{function}", place)
