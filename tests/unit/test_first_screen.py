@@ -242,6 +242,12 @@ def test_a_published_row_names_the_version_that_the_paper_ran(results: Path) -> 
     assert ran("poster, table", "search2") == "SEARCH 1.0"
 
 
+def test_a_run_of_fewer_trials_than_its_scenario_now_has_is_no_edited_one() -> None:
+    scenario = {"profile": "geo", "trials": 3, "claims": []}
+    assert _note(scenario | {"trials": 2}, scenario) == "2 of 3 trials of each sender"
+    assert _note(scenario, {**scenario}) is None
+
+
 def test_a_scenario_edited_since_its_run_is_stated_in_words() -> None:
     scenario = {"profile": "geo", "trials": 3, "claims": []}
     assert _note(scenario, scenario | {"profile": "leo"}) == "the scenario was edited since this run"
