@@ -21,8 +21,8 @@ from lab.runs.own.smoke import SmokeError, SmokeTest
 FINE: Flow = {"got_bytes": 1_636_240, "least_cwnd_pkts": 10, "most_cwnd_pkts": 254}
 STUCK: Flow = {"got_bytes": 0, "least_cwnd_pkts": 1, "most_cwnd_pkts": 1}
 # It may write in its room alone, so that it replies with what it was given: the parameters are any text.
+SHELL = "#!/bin/sh\n"
 KERNEL = """\
-#!/bin/sh
 room=$(env | sed -n 's,^HOSTFS_[0-9]*=rw:/trial=,,p')
 given="\\"boot\\": \\"$$ $*\\", \\"module\\": \\"$(cat "$room/own/own.ko")\\", \\"plan\\": $(cat "$room/plan.json")"
 echo booted
@@ -55,7 +55,7 @@ def module(tmp_path: Path) -> OwnModule:
 def kernel(folder: Path, program: str, name: str = "kernel-1") -> Kernel:
     linux = folder / name / "obj" / "linux"
     linux.parent.mkdir(parents=True)
-    linux.write_text(program)
+    linux.write_text(SHELL + program)
     linux.chmod(0o755)
     return Kernel(linux, folder, folder, folder, {})
 
@@ -114,7 +114,7 @@ def test_a_kernel_that_panics_is_named_with_its_step_and_the_modules_function(
 
 def test_a_kernel_that_ends_before_any_step_was_booting(tmp_path: Path, module: OwnModule) -> None:
     with pytest.raises(SmokeError, match=r"smoke test: booting: virtual kernel: exit status 0: .*something ended"):
-        SmokeTest(module, {}, kernel(tmp_path, "#!/bin/sh\n"), Path("/")).run()
+        SmokeTest(module, {}, kernel(tmp_path, ""), Path("/")).run()
 
 
 def test_a_module_that_takes_all_the_time_of_the_processor_is_ended(
