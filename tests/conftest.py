@@ -7,6 +7,7 @@ LAB_TEST_KERNEL=6.1 or =sanitize runs them on that kernel instead of the default
 import gc
 import os
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +59,7 @@ SMALL = Profile.model_validate(
         "assumed": ["everything"],
     }
 )
+LOSSY = SMALL.model_copy(update={"down": SMALL.down.model_copy(update={"loss_pct": 0.5})})
 
 
 def experiment_on(
@@ -81,6 +83,15 @@ def experiment_on(
     )
     known = load_ccas()
     return Experiment("test", scenario, profile, load_topology("path", "test"), {cca: known[cca] for cca in ccas})
+
+
+def with_lines(experiment: Experiment, *lines: str) -> Experiment:
+    """Return the experiment with more lines of its client."""
+    whole = experiment.topology.topology
+    client = whole.nodes["client"]
+    nodes = whole.nodes | {"client": client.model_copy(update={"exec": [*client.exec, *lines]})}
+    topology = experiment.topology.model_copy(update={"topology": whole.model_copy(update={"nodes": nodes})})
+    return replace(experiment, topology=topology)
 
 
 def recipe_under_test() -> Recipe:

@@ -33,7 +33,7 @@ from lab.runs.trial import Job
 from lab.tables.packets import read_packets
 
 Row = dict[str, Any]
-BOOT_TRIALS = 4  # half of what a boot of short trials has in a campaign: the estimate is a little too high
+BOOT_TRIALS = 4  # as many as a boot of long downloads has in a campaign; one of short downloads has 8
 COLUMNS = ("trials", "s/trial", "min", "quick", "GB")  # as many as 80 characters hold
 PAPERS = "make reproduce, the papers' experiments"  # whose page is there before their counterfactuals begin
 # figure, its key in a scenario's row, unit, target

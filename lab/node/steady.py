@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A virtual kernel whose own work is the same in each of the trials that it runs, whichever it is."""
+"""Settings of the virtual kernel that keep its own work the same in its first trial and in every later one."""
 
 import os
 from pathlib import Path

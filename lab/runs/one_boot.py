@@ -3,7 +3,7 @@
 
 Each trial is the same, bit for bit, as in a boot of its own (tests/kernel/test_one_boot.py). One without a result is
 run again in a boot of its own, so that nothing before it is the reason. What a user brings always has a boot of its
-own: modules, programs, and topologies whose lines do more than to add addresses and routes.
+own: modules, programs, kernels with code of others, topologies whose lines do more than to add addresses and routes.
 """
 
 from collections.abc import Iterator
@@ -77,7 +77,7 @@ def _most(job: Job) -> int:
     experiment, senders = job.experiment, [job.experiment.ccas[job.cca]]
     if experiment.rival:
         senders.append(experiment.rival)
-    own = any(sender.module_digest or sender.stack for sender in senders)
+    own = any(sender.module_digest or sender.stack or sender.kernel for sender in senders)
     lines = [line for node in experiment.topology.topology.nodes.values() for line in node.exec]
     if own or not isinstance(job.backend, Virtual) or not all(map(changes_only_its_node, lines)):
         return 1

@@ -15,9 +15,8 @@ import polars as pl
 import pytest
 
 from lab.tables.stored_trial import TABLES, Trial
-from tests.conftest import SMALL, Bench, experiment_on
+from tests.conftest import LOSSY, SMALL, Bench, experiment_on
 
-LOSSY = SMALL.model_copy(update={"down": SMALL.down.model_copy(update={"loss_pct": 0.5})})
 LINKS = {"cubic_plain": SMALL, "search": LOSSY, "bbr": SMALL}  # netem draws losses, BBR its phases
 CORES = sorted(os.sched_getaffinity(0))
 

@@ -15,9 +15,7 @@ from lab.tables.digests import SUMS
 from lab.tables.kernel_log import STORED as LOG
 from lab.tables.kernel_log import read_log
 from lab.tables.stored_trial import Trial
-from tests.conftest import SMALL, Bench, experiment_on
-
-LOSSY = SMALL.model_copy(update={"down": SMALL.down.model_copy(update={"loss_pct": 0.5})})
+from tests.conftest import LOSSY, SMALL, Bench, experiment_on, with_lines
 
 
 def links() -> dict[str, tuple[Profile, str, int]]:
@@ -61,7 +59,7 @@ def test_a_trial_is_the_same_at_each_place_in_a_boot(bench: Bench, tmp_path: Pat
 def test_a_trial_that_fails_costs_no_other_one(bench: Bench, tmp_path: Path) -> None:
     experiment = experiment_on(SMALL, "cubic", duration_s=2, trials=3)
     boot = jobs(bench, experiment, tmp_path, [1, 2, 3])
-    boot[1] = replace(boot[1], experiment=with_line(experiment, "ip route add default via 203.0.113.9"))
+    boot[1] = replace(boot[1], experiment=with_lines(experiment, "ip route add default via 203.0.113.9"))
     first, failed, last = attempt_in_turn(boot)
     assert isinstance(failed, str)
     assert "Nexthop has invalid gateway" in failed
@@ -74,7 +72,7 @@ def test_a_kernel_that_ends_too_early_costs_no_other_trial(bench: Bench, tmp_pat
     experiment = experiment_on(SMALL, "cubic", duration_s=2, trials=3)
     boot = jobs(bench, experiment, tmp_path, [1, 2, 3])
     power_off = "python3 -S -c 'import ctypes; ctypes.CDLL(None).reboot(0x4321FEDC)'"
-    boot[1] = replace(boot[1], experiment=with_line(experiment, power_off))
+    boot[1] = replace(boot[1], experiment=with_lines(experiment, power_off))
     results = attempt_in_turn(boot)
     assert isinstance(results[1], str)
     assert results[1].startswith("virtual kernel: exit status 0: ")
@@ -88,12 +86,3 @@ def test_each_trial_has_what_the_kernel_printed_during_it(bench: Bench, tmp_path
     assert "loading out-of-tree module" in first
     assert "loading out-of-tree module" not in second
     assert "search-lab begins" not in first
-
-
-def with_line(experiment: Experiment, line: str) -> Experiment:
-    """Return the experiment with one more line of its client."""
-    whole = experiment.topology.topology
-    client = whole.nodes["client"]
-    nodes = whole.nodes | {"client": client.model_copy(update={"exec": [*client.exec, line]})}
-    topology = experiment.topology.model_copy(update={"topology": whole.model_copy(update={"nodes": nodes})})
-    return replace(experiment, topology=topology)
