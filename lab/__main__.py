@@ -4,15 +4,13 @@
 import os
 import signal
 import sys
-import threading
 from types import FrameType
 from typing import NoReturn
 
+from lab.base.ctrl_c import pressed
+
 INTERRUPTED = 130
 AGAIN = "run the command again"
-
-
-pressed = threading.Event()  # Ctrl-C: an import that it breaks off may raise something else than KeyboardInterrupt
 
 
 def _press(_number: int, _frame: FrameType | None) -> NoReturn:
