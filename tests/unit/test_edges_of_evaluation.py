@@ -3,6 +3,7 @@
 
 import json
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -168,13 +169,26 @@ def test_a_look_is_taken_up_to_the_last_trial_that_every_sender_has(tmp_path: Pa
     assert attempted(Stored.of(Run(run))) == 2
 
 
-def test_harm_is_what_the_rival_lost_against_its_share_next_to_the_reference(tmp_path: Path) -> None:
-    run = store_run(tmp_path, 2, senders=("search", REFERENCE))
-    rates = {("search", 1): 2.0, ("search", 2): 6.0, (REFERENCE, 1): 4.0, (REFERENCE, 2): 4.0}
+def share(run: Path, rates: Mapping[tuple[str, int], float]) -> None:
+    """Have a rival of that throughput in each trial."""
     for file in run.glob("trials/*/trial.json"):
         meta = json.loads(file.read_text())
         rival = meta["flows"][0] | {"flow": 2, "throughput_mbps": rates[meta["cca"], meta["trial"]]}
         file.write_text(json.dumps(meta | {"flows": [meta["flows"][0], rival]}))
+    meta = json.loads((run / "run.json").read_text())
+    (run / "run.json").write_text(json.dumps(meta | {"scenario": meta["scenario"] | {"rival": REFERENCE}}))
+
+
+def test_a_shared_link_without_the_reference_has_no_harm(tmp_path: Path) -> None:
+    run = store_run(tmp_path, 1, senders=("search",))
+    share(run, {("search", 1): 2.0})
+    assert values(Stored.of(Run(run))) == {}
+
+
+def test_harm_is_what_the_rival_lost_against_its_share_next_to_the_reference(tmp_path: Path) -> None:
+    run = store_run(tmp_path, 2, senders=("search", REFERENCE))
+    rates = {("search", 1): 2.0, ("search", 2): 6.0, (REFERENCE, 1): 4.0, (REFERENCE, 2): 4.0}
+    share(run, rates)
     meta = json.loads((run / "run.json").read_text())
     for who, found in ((REFERENCE, [50.0, -50.0, None]), ("bbr", None)):
         (run / "run.json").write_text(json.dumps(meta | {"scenario": meta["scenario"] | {"rival": who}}))

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from lab.backends import guest_code
+from lab.backends.records import TrialError
 from lab.kernel.build import Kernel
 from lab.kernel.own.build import OwnModule
 from lab.kernel.own.source import OwnSource
@@ -115,6 +116,18 @@ def test_a_kernel_that_panics_is_named_with_its_step_and_the_modules_function(
 def test_a_kernel_that_ends_before_any_step_was_booting(tmp_path: Path, module: OwnModule) -> None:
     with pytest.raises(SmokeError, match=r"smoke test: booting: virtual kernel: exit status 0: .*something ended"):
         SmokeTest(module, {}, kernel(tmp_path, ""), Path("/")).run()
+
+
+def test_a_kernel_that_never_began_has_an_empty_log(
+    tmp_path: Path, module: OwnModule, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise TrialError("no room for a kernel")
+
+    monkeypatch.setattr(smoke.boot, "call", fail)
+    with pytest.raises(SmokeError, match="smoke test: booting: no room for a kernel") as failed:
+        SmokeTest(module, {}, kernel(tmp_path, ""), Path("/")).run()
+    assert failed.value.log_file.read_text() == ""
 
 
 def test_a_module_that_takes_all_the_time_of_the_processor_is_ended(

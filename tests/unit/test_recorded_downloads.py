@@ -220,6 +220,19 @@ def test_the_tables_have_a_row_for_each_recording(tmp_path: Path) -> None:
         assert {len(row) for row in sheet.rows} == {len(sheet.header)}
 
 
+def test_the_rate_of_each_recording_is_in_ip_bits(tmp_path: Path) -> None:
+    long = Gateway(rate_mbps=2.0, threshold_bytes=1e9, duration_s=14.0)
+    files = [
+        written(tmp_path, text(model(long).acks, "with snd_una"), "long.csv"),
+        written(tmp_path, text(model().acks, "with snd_una"), "short.csv"),  # ends before the rate is taken
+    ]
+    sheet = sheets(compare_recorded(store_run(tmp_path, trials=1), [str(file) for file in files]))[-1]
+    (name, mbps, ln_sd, *_, bins, idle), (_, *none) = sheet.rows
+    assert (name, mbps, bins, idle) == ("long", "2.00", "5", "0")
+    assert float(ln_sd) < 0.02  # a constant rate
+    assert set(none) == {""}
+
+
 def test_a_collection_stands_for_its_recordings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LAB_CACHE", str(tmp_path / "cache"))
     run = store_run(tmp_path, trials=1)

@@ -45,6 +45,13 @@ def stored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> reference.Referen
     return reference.read(tmp_path / "reference")
 
 
+def test_a_new_reference_replaces_the_older_one(stored: reference.Reference, tmp_path: Path) -> None:
+    reference.write({"senders/bbr-001": values(packets(2))}, DESCRIPTION, tmp_path / "reference")
+    again = reference.read(tmp_path / "reference")
+    assert (len(stored.content["trials"]), list(again.content["trials"])) == (2, ["senders/bbr-001"])
+    assert again.packets.height == 2
+
+
 def test_the_same_values_are_the_same(stored: reference.Reference) -> None:
     assert compare.difference("senders/cubic-001", values(packets()), stored) == []
     assert list(compare.surroundings(DESCRIPTION, stored)) == []
@@ -197,6 +204,7 @@ def test_each_trial_has_a_name_of_its_own_and_two_seeds() -> None:
         ({"ccas": ["nosuch"], "duration_s": 1}, "nosuch"),
         ({"ccas": "all", "duration_s": 1, "profile": "wired-clean", "down": {"loss_pct": 1}}, "left out where down"),
         ({"ccas": "all", "duration_s": 1, "speed": 3}, "speed"),
+        ({"ccas": ["cubic"], "duration_s": 1, "rival": "nosuch"}, r"same\.yml: runs\.mine\.rival=nosuch: must be "),
     ],
 )
 def test_a_mistake_in_the_list_is_one_line(tmp_path: Path, run: dict[str, object], message: str) -> None:

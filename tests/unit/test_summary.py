@@ -160,6 +160,14 @@ def test_a_step_that_fewer_than_half_of_the_trials_have_is_left_out(trials: list
     assert table["trials"].min() == 2 or table["t_s"].max() <= 1.01  # type: ignore[operator]
 
 
+def test_a_trial_whose_slow_start_had_one_ack_adds_no_round_trips(trials: list[Trial]) -> None:
+    searches = [trial for trial in trials if trial.cca == "search"]
+    first_s = ack_stream(searches[0].acks)["t_us"][0] / 1e6
+    alone = slow_start_rtt.averaged(searches, {("search", 2): None}, 0.1)
+    both = slow_start_rtt.averaged(searches, {("search", 1): first_s, ("search", 2): None}, 0.1)
+    assert both.equals(alone)
+
+
 def test_no_trial_gives_no_average(trials: list[Trial], tmp_path: Path) -> None:
     assert slow_start_rtt.averaged(trials, {}, 0.1).is_empty()
     assert list(tmp_path.iterdir()) == []
