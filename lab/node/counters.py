@@ -4,6 +4,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lab.node import small_file
 from lab.node.namespace import entered
 from lab.node.netns import interfaces
 from lab.node.qdisc_counts import roots
@@ -31,7 +32,7 @@ def read(topology: "Topology", ends: list[str]) -> "Counters":
     found: dict[str, InterfaceCounts] = {}
     for node in topology["nodes"]:
         with entered(node):
-            links = read_links((HERE / "dev").read_text())
+            links = read_links(small_file.read(HERE / "dev"))
             qdiscs = roots()
         for dev in interfaces(topology, node):
             dropped_pkts = qdiscs[dev].dropped_pkts if dev in qdiscs else 0
@@ -57,14 +58,14 @@ def _link(numbers: list[int]) -> "LinkCounts":
 def tcp_losses(node: str) -> dict[str, int]:
     """Read a node's TCP counters that mean a loss, and are not 0."""
     with entered(node):
-        values = protocol_counters((HERE / "netstat").read_text())
+        values = protocol_counters(small_file.read(HERE / "netstat"))
     return {name: values[name] for name in TCP_LOSSES if values.get(name)}
 
 
 def sent_again_pkts(node: str) -> int:
     """Read how many segments a node's TCP has retransmitted since its namespace was made."""
     with entered(node):
-        return protocol_counters((HERE / "snmp").read_text())["TcpRetransSegs"]
+        return protocol_counters(small_file.read(HERE / "snmp"))["TcpRetransSegs"]
 
 
 def protocol_counters(text: str) -> dict[str, int]:

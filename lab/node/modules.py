@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import TypedDict
 
+from lab.node import small_file
 from lab.node.namespace import LIBC
 from lab.node.tools import NodeError, run
 
@@ -47,7 +48,7 @@ def load(name: str, params: Mapping[str, int | str] | None = None, file: Path | 
         rules = [line for line in logged if "must be" in line]  # the module's own line comes before the kernel's
         raise NodeError(f"{error}; kernel: {[*logged, *rules][-1] if logged else 'silent'}") from None
     for key, value in (params or {}).items():
-        got = (SYS / name / "parameters" / key).read_text().strip()
+        got = small_file.read(SYS / name / "parameters" / key).strip()
         if got != str(value):
             raise NodeError(f"module {name}: {key}={got}: must be {value}: it was loaded before: unload it")
 

@@ -7,7 +7,7 @@ Under User Mode Linux a process costs milliseconds: what few system calls do nee
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from itertools import dropwhile, groupby
+from itertools import dropwhile, groupby, takewhile
 from typing import TYPE_CHECKING
 
 from lab.node import interface, namespace, route, sysctl
@@ -39,9 +39,10 @@ def namespaces_up(topology: "Topology") -> Iterator[None]:
     try:
         with namespace.apart():  # the kernel refuses a name that this machine's own interfaces have, wherever it is for
             run("ip", "-batch", "-", stdin="\n".join([*_namespaces(topology), *_wires(topology)]))
-        for name, node in topology["nodes"].items():
+        left = {name: _set_first(name, node["exec"]) for name, node in topology["nodes"].items()}
+        for name, commands in left.items():
             with entered(name):
-                _configure(["lo", *interfaces(topology, name)], node["exec"])
+                _configure(["lo", *interfaces(topology, name)], commands)
         yield
     finally:
         unname(topology["nodes"])
@@ -103,6 +104,24 @@ def _ends_of_wire(number: int, link: "Wire") -> Iterator[str]:
         yield f"{dev} mtu {link['mtu']} address {address} netns {node}"
 
 
+def _set_first(name: str, commands: list[str]) -> list[str]:
+    """Write the settings that a node's commands begin with, and return the others.
+
+    No device is up yet: while the kernel follows one that has come up, it refuses net.ipv4.ip_forward, and a program
+    tries again for a millisecond.
+    """
+    first = list(takewhile(lambda line: _tool(line) == "sysctl", commands))
+    if first:
+        with entered(name):
+            _set_all(first)
+    return commands[len(first) :]
+
+
+def _set_all(lines: Iterable[str]) -> None:
+    for line in lines:
+        sysctl.write(*line.split()[-1].split("="))
+
+
 def _configure(devices: list[str], commands: list[str]) -> None:
     """Set the devices of the node that this thread is in up, and execute the node's commands in their order."""
     for dev in devices:
@@ -112,8 +131,7 @@ def _configure(devices: list[str], commands: list[str]) -> None:
             if left := [line.removeprefix("ip ") for line in dropwhile(route.executed, lines)]:
                 run("ip", "-batch", "-", stdin="\n".join([*left, ""]))
         elif tool == "sysctl":
-            for line in lines:
-                sysctl.write(*line.split()[-1].split("="))
+            _set_all(lines)
         else:
             run("sh", "-e", "-c", "\n".join(lines))
 

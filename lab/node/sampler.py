@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from lab.node import small_file
 from lab.node.namespace import entered
 from lab.node.tools import NodeError
 
@@ -19,7 +20,7 @@ def sampler(interface: Sequence[str], interval_us: int) -> Iterator[Callable[[],
     All files are open by then: the first opening of a file reads the clock more often than any later one.
     """
     node, dev = interface
-    (PARAMETERS / "interval_us").write_text(str(interval_us))
+    small_file.write(PARAMETERS / "interval_us", str(interval_us))
     with (PARAMETERS / "dev").open("wb", buffering=0) as sampled:
 
         def begin() -> None:

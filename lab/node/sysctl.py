@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from lab.node import small_file
 from lab.node.namespace import entered
 from lab.node.tools import NodeError
 
@@ -25,7 +26,7 @@ def pin(node: str | None, settings: Settings) -> None:
 def read(node: str | None, names: Iterable[str]) -> Settings:
     """Read settings of a node, or of the first namespace."""
     with entered(node):
-        return {name: " ".join(_file(name).read_text().split()) for name in names}
+        return {name: " ".join(_read(name).split()) for name in names}
 
 
 @contextmanager
@@ -38,16 +39,26 @@ def given_back(names: Iterable[str]) -> Iterator[None]:
         pin(None, before)
 
 
-def _file(name: str) -> Path:
-    file = PROC / name.replace(".", "/")
-    if not file.exists():
-        raise NodeError(f"kernel: {name}: must be one of this kernel's settings")
-    return file
+def _read(name: str) -> str:
+    try:
+        return small_file.read(_file(name))
+    except FileNotFoundError:
+        raise _unknown(name) from None
 
 
 def write(name: str, value: str) -> None:
     """Write a setting of the node that this thread is in."""
     try:
-        _file(name).write_text(value)
+        small_file.write(_file(name), value)
+    except FileNotFoundError:
+        raise _unknown(name) from None
     except OSError as error:
         raise NodeError(f"kernel: {name}={value}: {error.strerror}") from None
+
+
+def _file(name: str) -> Path:
+    return PROC / name.replace(".", "/")
+
+
+def _unknown(name: str) -> NodeError:
+    return NodeError(f"kernel: {name}: must be one of this kernel's settings")

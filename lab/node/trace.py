@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from lab.node import small_file
 from lab.node.tools import NodeError
 
 TRACEFS = Path("/sys/kernel/tracing/instances/search-lab")
@@ -64,12 +65,12 @@ def _choose_page() -> int:
     setting = TRACEFS / "buffer_subbuf_size_kb"
     if not setting.exists():
         return os.sysconf("SC_PAGESIZE")
-    setting.write_text(str(SUBBUFFER_KB))
-    return int(setting.read_text()) * 1024
+    small_file.write(setting, str(SUBBUFFER_KB))
+    return int(small_file.read(setting)) * 1024
 
 
 def _set(name: str, value: str) -> None:
-    (TRACEFS / name).write_text(value)
+    small_file.write(TRACEFS / name, value)
 
 
 def _enable(name: str, condition: str, formats: Path) -> None:
@@ -77,9 +78,9 @@ def _enable(name: str, condition: str, formats: Path) -> None:
     if not event.exists():
         raise NodeError(f"tracefs: event={name}: must be one of this kernel's tracepoints (is its module loaded?)")
     if condition:
-        (event / "filter").write_text(condition)
-    (event / "enable").write_text("1")
-    (formats / f"{name.replace(':', '.')}.format").write_text((event / "format").read_text())
+        small_file.write(event / "filter", condition)
+    small_file.write(event / "enable", "1")
+    (formats / f"{name.replace(':', '.')}.format").write_text(small_file.read(event / "format"))
 
 
 def _cpus() -> list[Path]:
@@ -88,7 +89,7 @@ def _cpus() -> list[Path]:
 
 def _refuse_losses() -> None:
     for cpu in _cpus():
-        stats = dict(line.split(": ", 1) for line in (cpu / "stats").read_text().splitlines())
+        stats = dict(line.split(": ", 1) for line in small_file.read(cpu / "stats").splitlines())
         lost = {name: stats[name] for name in ("overrun", "commit overrun", "dropped events") if int(stats[name])}
         if lost:
             raise NodeError(f"tracefs: lost events {lost}: the trace buffer must be larger")

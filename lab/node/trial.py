@@ -8,7 +8,20 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lab.node import beginning, capture, counters, download, engines, flow, link, modules, route, sysctl, trace
+from lab.node import (
+    beginning,
+    capture,
+    counters,
+    download,
+    engines,
+    flow,
+    link,
+    modules,
+    route,
+    small_file,
+    sysctl,
+    trace,
+)
 from lab.node.forked import Forked
 from lab.node.machine import watch
 from lab.node.namespace import inside
@@ -55,7 +68,7 @@ def run_trial(plan: "Plan", folder: Path, serve: "Serve" = served, begin: "Begin
             "applied": applied,
             "probes": probes,
             "counters": _counters(plan, far),
-            "kernel": Path("/proc/version").read_text().strip(),
+            "kernel": small_file.read(Path("/proc/version")).strip(),
         }
         if far and wire_us is not None:
             record["far"] = {"machine": far.machine, "wire_us": wire_us}
