@@ -5,7 +5,7 @@ A field is `Annotated[type, meaning]` or `Annotated[type, meaning, unit]`; witho
 that its name ends in. A meaning ends with "; null ..." where the value may be null.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -79,70 +79,111 @@ def _typed_dicts(kind: Any) -> list[Any]:
 
 def check(content: Any, contract: Any, file: Path) -> None:
     """Raise UserError where JSON content breaks its contract: one line that names the first field. More is allowed."""
-    for path, value, rule in _breaches(content, contract, ""):
+    for path, value, rule in _breaches_of(contract)(content, ""):
         raise field_error(file, path, _short(value), rule) if path else UserError(f"{file}: must be {rule}")
 
 
-def _breaches(value: Any, kind: Any, path: str) -> Iterator[tuple[str, Any, str]]:
-    """Yield path, value and rule of whatever has not the type that it must have."""
+Breach = tuple[str, Any, str]  # path, value and rule of what has not the type that it must have
+Breaches = Callable[[Any, str], Iterable[Breach]]  # of a value at a path
+NONE: tuple[Breach, ...] = ()
+
+
+@cache
+def _breaches_of(kind: Any) -> Breaches:
+    """Return what finds the breaches of a type: made once, since a run has thousands of files of one contract."""
     origin, arguments = get_origin(kind), get_args(kind)
     if is_typeddict(kind):
-        yield from _object_breaches(value, kind, path)
-    elif origin in (Union, UnionType):
-        found = [list(_breaches(value, argument, path)) for argument in arguments]
-        if all(found):
-            yield found[0][0]
-    elif origin is Annotated:
-        yield from _breaches(value, arguments[0], path)
-    elif origin is Literal:
-        if value not in arguments:
-            yield path, value, f"one of {', '.join(map(str, arguments))}"
-    elif origin is list:
-        yield from _list_breaches(value, arguments[0], path)
-    elif origin is dict:
-        yield from _dict_breaches(value, arguments[1], path)
-    elif not _is(value, kind):
-        yield path, value, KINDS.get(kind, "null")
-    elif kind in (int, float) and not abs(value) < LIMIT:  # NaN is below nothing
-        yield path, value, "a number below 2^64"
+        return _object(kind)
+    if origin in (Union, UnionType):
+        return _union(arguments)
+    if origin is Annotated:
+        return _breaches_of(arguments[0])
+    if origin is Literal:
+        return _literal(arguments)
+    if origin is list:
+        return _list(arguments[0])
+    if origin is dict:
+        return _dict(arguments[1])
+    return _plain(kind)
 
 
-def _object_breaches(value: Any, contract: Any, path: str) -> Iterator[tuple[str, Any, str]]:
-    if not isinstance(value, dict):
-        yield path, value, "a JSON object"
-        return
-    for field in fields(contract):
-        where = f"{path}.{field.name}".lstrip(".")
-        if field.name in value:
-            yield from _breaches(value[field.name], field.kind, where)
-        elif field.required:
-            yield where, "", "given"
+def _object(contract: Any) -> Breaches:
+    known = [(field.name, _breaches_of(field.kind), field.required) for field in fields(contract)]
+
+    def breaches(value: Any, path: str) -> Iterator[Breach]:
+        if not isinstance(value, dict):
+            yield path, value, "a JSON object"
+            return
+        for name, breaches_of, required in known:
+            where = f"{path}.{name}" if path else name
+            if name in value:
+                yield from breaches_of(value[name], where)
+            elif required:
+                yield where, "", "given"
+
+    return breaches
 
 
-def _list_breaches(value: Any, kind: Any, path: str) -> Iterator[tuple[str, Any, str]]:
-    if not isinstance(value, list):
-        yield path, value, "a list"
-        return
-    for number, one in enumerate(value):
-        yield from _breaches(one, kind, f"{path}[{number}]")
+def _union(kinds: tuple[Any, ...]) -> Breaches:
+    each_of = [_breaches_of(kind) for kind in kinds]
+
+    def breaches(value: Any, path: str) -> Iterable[Breach]:
+        first: list[Breach] = []
+        for breaches_of in each_of:
+            found = list(breaches_of(value, path))
+            if not found:
+                return NONE
+            first = first or found[:1]
+        return first
+
+    return breaches
 
 
-def _dict_breaches(value: Any, kind: Any, path: str) -> Iterator[tuple[str, Any, str]]:
-    if not isinstance(value, dict):
-        yield path, value, "a JSON object"
-        return
-    for name, one in value.items():
-        yield from _breaches(one, kind, f"{path}.{name}")
+def _literal(values: tuple[Any, ...]) -> Breaches:
+    rule = f"one of {', '.join(map(str, values))}"
+    return lambda value, path: NONE if value in values else ((path, value, rule),)
 
 
-def _is(value: Any, kind: Any) -> bool:
+def _list(kind: Any) -> Breaches:
+    breaches_of = _breaches_of(kind)
+
+    def breaches(value: Any, path: str) -> Iterator[Breach]:
+        if not isinstance(value, list):
+            yield path, value, "a list"
+            return
+        for number, one in enumerate(value):
+            yield from breaches_of(one, f"{path}[{number}]")
+
+    return breaches
+
+
+def _dict(kind: Any) -> Breaches:
+    breaches_of = _breaches_of(kind)
+
+    def breaches(value: Any, path: str) -> Iterator[Breach]:
+        if not isinstance(value, dict):
+            yield path, value, "a JSON object"
+            return
+        for name, one in value.items():
+            yield from breaches_of(one, f"{path}.{name}")
+
+    return breaches
+
+
+def _plain(kind: Any) -> Breaches:
     if kind is Any:
-        return True
-    if kind in (None, NoneType):
-        return value is None
-    if kind in (int, float):
-        return isinstance(value, int if kind is int else int | float) and not isinstance(value, bool)
-    return isinstance(value, kind)
+        return lambda _value, _path: NONE
+    types: Any = {None: NoneType, int: int, float: (int, float)}.get(kind, kind)
+    rule, is_number = KINDS.get(kind, "null"), kind in (int, float)
+
+    def breaches(value: Any, path: str) -> Iterable[Breach]:
+        if not isinstance(value, types) or (is_number and isinstance(value, bool)):
+            return ((path, value, rule),)
+        if is_number and not abs(value) < LIMIT:  # NaN is below nothing
+            return ((path, value, "a number below 2^64"),)
+        return NONE
+
+    return breaches
 
 
 def _short(value: Any) -> str:

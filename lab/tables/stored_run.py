@@ -60,9 +60,14 @@ class Run:
     @property
     def trials(self) -> list[Trial]:
         """Return every stored trial, by sender in the scenario's order and by number; without those of `faults`."""
+        return [Trial(folder) for folder in self._whole]
+
+    @cached_property
+    def _whole(self) -> list[Path]:
+        """Return the folders of `trials`: each trial.json is read for their order once."""
         order = self.scenario["ccas"]
         whole = [trial for trial in self._stored() if trial.path.name not in self._faulty]
-        return sorted(whole, key=lambda trial: (order.index(trial.cca), trial.number))
+        return [trial.path for trial in sorted(whole, key=lambda trial: (order.index(trial.cca), trial.number))]
 
     @property
     def faults(self) -> list[str]:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from lab.backends import guest_code
+from lab.backends import boot, guest_code
 from lab.backends.records import TrialError
 from lab.kernel.build import Kernel
 from lab.kernel.own.build import OwnModule
@@ -124,7 +124,7 @@ def test_a_kernel_that_never_began_has_an_empty_log(
     def fail(*_: object, **__: object) -> None:
         raise TrialError("no room for a kernel")
 
-    monkeypatch.setattr(smoke.boot, "call", fail)
+    monkeypatch.setattr(boot, "call", fail)
     with pytest.raises(SmokeError, match="smoke test: booting: no room for a kernel") as failed:
         SmokeTest(module, {}, kernel(tmp_path, ""), Path("/")).run()
     assert failed.value.log_file.read_text() == ""
