@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The state of each scenario: trials requested, stored and valid, and whether its file has changed since its run."""
 
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +22,14 @@ from lab.tables.stored_run import Run
 PENDING, UNFINISHED, COMPLETE = "pending", "unfinished", "complete"
 
 
-def status(results: Path) -> pl.DataFrame:
-    """Return one row per scenario of the lab."""
-    return pl.DataFrame([_row(results, name, load_scenario(name)[1]) for name in scenarios()], schema=schema(STATUS))
+def status(results: Path, runs: Iterable[Run] = ()) -> pl.DataFrame:
+    """Return one row per scenario of the lab; runs: those that were read already, whose files need no second check."""
+    known = {run.path: run for run in runs}
+    rows = [_row(results, name, load_scenario(name)[1], known) for name in scenarios()]
+    return pl.DataFrame(rows, schema=schema(STATUS))
 
 
-def _row(results: Path, name: str, scenario: Scenario) -> Row:
+def _row(results: Path, name: str, scenario: Scenario, known: Mapping[Path, Run]) -> Row:
     requested = scenario.trials * len(scenario.ccas)
     row: dict[str, Cell] = {
         "scenario": name,
@@ -47,7 +50,7 @@ def _row(results: Path, name: str, scenario: Scenario) -> Row:
         folder = _shown(results / name)
         if folder is None:
             return row
-        return {**row, **_of_run(Run(folder), scenario, results)}
+        return {**row, **_of_run(known.get(folder) or Run(folder), scenario, results)}
     except UserError as error:
         return row | {"note": str(error)}
 

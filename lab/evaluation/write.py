@@ -40,7 +40,7 @@ def write_all(results: Path, library: Path | None, report_step: Step = lambda _:
     runs = [one for one in every if not one.counterfactual_of]
     folder = results / FOLDER
     folder.mkdir(parents=True, exist_ok=True)
-    keep(folder, "status", status(results))
+    keep(folder, "status", status(results, [one.run for one in every]))
     keep(folder, "outcomes", _outcomes(runs))
     report_step("rules on trial")
     truths = {one.name: scores.trials(one) for one in runs}
