@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from lab.evaluation.compare.measures import PRIMARY, RULE
-from lab.report.index.sentences import _found, _furthest
+from lab.report.index.sentences import _found, _furthest, _sentence
 
 SENDERS = {"search": "SEARCH", "cubic": "CUBIC", "bbr": "BBR"}
 
@@ -50,3 +50,13 @@ def test_only_senders_that_have_not_separated_from_the_best_are_named_as_ties() 
     assert _found([ranked], counts, SENDERS) == (
         "SEARCH leaves at the right moment in 9 of 10 trials (not separated: BBR), CUBIC in 2 of 10."
     )
+
+
+def test_trials_of_another_run_are_not_compared_with_those_of_the_link() -> None:
+    own, other = cell("cubic", 7, 10, 20), cell("search", 10, 10, 90)
+    for each, run in ((own, ""), (other, "netdev-geo")):
+        each.found.values[PRIMARY] = each.found.values[RULE]
+        each.run = run
+    link = row(own, other)
+    link.found.pairs, link.found.unranked = {}, ()
+    assert _sentence("GEO", [link], SENDERS).found == "CUBIC leaves at the right moment in 7 of 10 trials."
