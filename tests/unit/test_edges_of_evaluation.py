@@ -30,6 +30,7 @@ from lab.judge.search_replay import BIN, built_versions, exit_pkts, replay, vers
 from lab.judge.stored import Stored, first_stored, in_order
 from lab.judge.stored import stored as every_stored
 from lab.report.short_flows import of_run as on_page
+from lab.runs.experiment import load_experiment
 from lab.runs.link_kinds import Link
 from lab.runs.options import RunOptions
 from lab.tables.columns import schema
@@ -167,6 +168,8 @@ def test_a_look_is_taken_up_to_the_last_trial_that_every_sender_has(tmp_path: Pa
         file.unlink()
     (run / "trials" / "cubic-003").rmdir()
     assert attempted(Stored.of(Run(run))) == 2
+    shutil.rmtree(run / "trials")
+    assert attempted(Stored.of(Run(run))) == 0
 
 
 def share(run: Path, rates: Mapping[tuple[str, int], float]) -> None:
@@ -252,6 +255,20 @@ def test_the_maps_have_every_point_by_both_judges_and_the_published_one_is_the_v
     assert set(table["scenario"]) == {stored.name}
     by_map = table.group_by("map").len().rows()
     assert dict(by_map) == {name: len(JUDGES) * sum(each == name for each, _, _ in expected) for name, _, _ in expected}
+
+
+def test_without_a_download_to_replay_over_there_is_no_map(library: Path, tmp_path: Path) -> None:
+    none = Stored.of(Run(store_run(tmp_path, 1, senders=("bbr",))))
+    assert downloads(none) == []
+    assert sensitivity.maps(none, library).is_empty()
+
+
+def test_a_point_runs_on_the_link_of_a_scenario_that_has_another_sender(library: Path, tmp_path: Path) -> None:
+    backend: Any = SimpleNamespace(kernel=SimpleNamespace(replay_library=library), kind="virtual")
+    job = kernel_checks._job("geo", {}, 1, tmp_path, backend)
+    assert kernel_checks.SENDER not in load_experiment("geo").ccas
+    assert list(job.experiment.ccas) == [kernel_checks.SENDER]
+    assert job.experiment.profile == load_experiment("geo").profile
 
 
 def test_a_point_that_was_run_stands_next_to_its_replay(library: Path, tmp_path: Path) -> None:

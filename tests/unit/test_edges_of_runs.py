@@ -12,7 +12,7 @@ import pytest
 
 from lab.base.errors import UserError
 from lab.runs.campaign import campaign, load_campaign, quick_trials, stages
-from lab.runs.certificate import LOSS_SDS, certify
+from lab.runs.certificate import BUSY_SAMPLES, LOSS_SDS, certify
 from lab.runs.experiment import load_experiment
 from lab.runs.link_kinds import KINDS, Link, links
 from lab.runs.same.trials import experiments
@@ -47,6 +47,9 @@ def test_each_run_of_the_list_has_the_stanza_of_each_of_its_senders() -> None:
     for experiment in experiments():
         assert list(experiment.ccas) == list(experiment.scenario.ccas)
         assert all(experiment.ccas[name] == load_ccas()[name] for name in experiment.ccas)
+    rivals = {experiment.name: experiment.rival for experiment in experiments()}
+    assert rivals.pop("two-downloads") == load_ccas()["cubic"]
+    assert set(rivals.values()) == {None}
 
 
 def test_what_is_compared_of_a_trial_are_its_tables_its_packets_by_the_thousand_and_the_first_of_them(
@@ -72,6 +75,16 @@ def test_the_rate_of_a_certificate_is_that_of_the_link_in_megabits() -> None:
     check = checked(*parts())["rate while the bottleneck had a queue"]
     assert check["asked"] == pytest.approx(PLAN["link"]["rate_mbps"], rel=0.5)
     assert check["got"] == pytest.approx(check["asked"], rel=0.05)
+
+
+@pytest.mark.parametrize(("samples", "is_known"), [(BUSY_SAMPLES, True), (BUSY_SAMPLES - 1, False)])
+def test_the_rate_of_a_certificate_is_taken_over_spells_of_enough_samples(samples: int, is_known: bool) -> None:
+    plan, node, tables = parts()
+    tables["qdisc"] = tables["qdisc"].with_columns(
+        backlog_bytes=pl.when(pl.int_range(pl.len()).is_between(40, 39 + samples)).then(10**9).otherwise(0)
+    )
+    check = checked(plan, node, tables)["rate while the bottleneck had a queue"]
+    assert (check["got"] is not None) is is_known
 
 
 def test_drops_of_a_queue_and_of_tcp_add_up() -> None:

@@ -42,6 +42,10 @@ def test_a_dip_below_half_after_the_link_was_seen_full_does_not_move_the_answer(
     assert capacity_s(shown, MIN_RTT_MS) == 10.0
 
 
+def test_a_segment_of_the_instant_at_which_the_link_was_seen_full_does_not_count() -> None:
+    assert capacity_s(series((10.0, 100), (12.0, 200), (12.0, 1300)), MIN_RTT_MS) == 10.0
+
+
 def test_exactly_twice_the_minimum_rtt_is_not_yet_above_it() -> None:
     assert capacity_s(series((1.0, 0), (2.0, 1200)), MIN_RTT_MS) is None
 

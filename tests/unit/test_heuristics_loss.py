@@ -6,7 +6,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from lab.judge.loss import agrees_with_drops, first_drop_s, first_loss_s
+from lab.judge.loss import SLACK_S, agrees_with_drops, first_drop_s, first_loss_s
 from tests.slow_start_model import ACK, PACKETS, Path, download, packet
 
 FIN, SYN, RST = 0x01, 0x02, 0x04  # RFC 9293, section 3.1
@@ -80,6 +80,8 @@ def test_the_first_drop_is_the_first_sample_that_shows_one() -> None:
         (1.5, (0, 0, 0), False, "a loss that the bottleneck did not cause"),
         (3.5, (0, 1, 1), True, "dropped, and seen when the queue before it had drained"),
         (0.5, (0, 1, 1), False, "lost before anything was dropped"),
+        (1.0 - SLACK_S, (0, 1, 1), True, "lost just before the sample that shows the drop"),
+        (1.0 + 2.0 + 0.6 + SLACK_S, (0, 1, 1), True, "seen when the queue and the path had just drained"),
         (9.0, (0, 1, 1), False, "lost long after the drop must have shown"),
         (None, (0, 1, 1), False, "a drop that the client never noticed"),
     ],

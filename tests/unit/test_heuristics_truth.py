@@ -62,6 +62,19 @@ def test_the_busy_share_is_what_was_sent_over_what_could_be() -> None:
     assert busy_share(sampled(lambda _: True, sent_share=0.9), LINK) == pytest.approx(0.9, abs=0.01)
 
 
+def test_the_busy_share_counts_from_the_first_sample_on() -> None:
+    uneven = pl.DataFrame({"t_s": [0.0, 0.1, 0.2], "sent_bytes": [0, 90_000, 100_000]})
+    assert busy_share(uneven, LINK) == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize(("rate_mbps", "share"), [(0.0, 0.0), (4e-6, 1.0)])
+def test_a_span_that_allows_nothing_is_not_busy_and_one_that_allows_a_byte_can_be(
+    rate_mbps: float, share: float
+) -> None:
+    span = pl.DataFrame({"t_s": [0.0, 2.0], "sent_bytes": [0, 1]})
+    assert busy_share(span, Link.constant(rate_mbps, RTT_MS)) == share
+
+
 def test_a_modelled_slow_start_fills_the_queue_when_its_window_exceeds_the_bandwidth_delay_product() -> None:
     path = Path(rate_mbps=8, base_rtt_ms=200)
     tables = download(path).tables()

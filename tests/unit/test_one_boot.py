@@ -1,17 +1,23 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Which trials share a boot of the virtual kernel, and which never do."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
+from polars.exceptions import PolarsError
 
 from lab.backends.virtual import Virtual
+from lab.base.errors import UserError
 from lab.images.image import Image
 from lab.kernel.build import Kernel
 from lab.node.netns import changes_only_its_node
+from lab.runs import one_boot, pool
 from lab.runs.experiment import Experiment, load_experiment
 from lab.runs.one_boot import MOST_TRIALS, at_once, divided
+from lab.runs.pool import attempt_in_turn
 from lab.runs.trial import Job
 
 NOWHERE = Path("/nowhere")
@@ -102,3 +108,17 @@ def test_a_topology_whose_lines_do_more_has_a_boot_to_itself(wifi: Experiment, l
 )
 def test_lines_that_change_only_their_node(line: str, is_harmless: bool) -> None:
     assert changes_only_its_node(line) is is_harmless
+
+
+@pytest.mark.parametrize("fault", [UserError("no"), OSError(5, "no"), PolarsError("no")])
+def test_where_a_boot_fails_each_of_its_trials_is_run_alone(
+    wifi: Experiment, fault: Exception, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken_off(boot: list[Job]) -> Iterator[Any]:
+        yield {"trial": boot[0].number}
+        raise fault
+
+    monkeypatch.setattr(one_boot, "run", broken_off)
+    monkeypatch.setattr(pool, "attempt", lambda job: f"alone {job.number}")
+    boot = [job for job in jobs(wifi, 3) if job.cca == wifi.scenario.ccas[0]]
+    assert attempt_in_turn(boot) == [{"trial": 1}, "alone 2", "alone 3"]

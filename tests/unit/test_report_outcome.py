@@ -8,13 +8,14 @@ import polars as pl
 import pytest
 
 from lab.base.errors import UserError
+from lab.judge.loss import SLACK_S, first_drop_s, first_loss_s
 from lab.judge.outcome import SCHEMA, outcome, outcomes
 from lab.judge.registry import inferred, rules
 from lab.judge.representative import representatives
 from lab.judge.summary import CLASSES, summarise
 from lab.tables.stored_run import Run
 from lab.tables.stored_trial import Trial
-from tests.stored_run import SENDERS, store_run
+from tests.stored_run import LINK, SENDERS, store_run
 
 MEANS = ("capacity_s", "loss_s", "exit_s", "throughput_mbps", "retransmits_pkts")
 CONTRACT = [
@@ -65,6 +66,20 @@ def test_the_rows_of_trials_without_a_loss_have_the_types_of_all_others(run: Run
 
 def test_the_first_loss_agrees_with_the_drops_in_every_trial(judged: pl.DataFrame) -> None:
     assert judged["loss_agrees"].all()
+
+
+@pytest.mark.parametrize(("margin_s", "agrees"), [(0.01, True), (-0.01, False)])
+def test_a_loss_agrees_with_a_drop_as_long_as_the_trials_own_queue_can_have_taken_to_drain(
+    run: Run, margin_s: float, agrees: bool
+) -> None:
+    trial = next(trial for trial in run.trials if trial.cca == "cubic_plain")
+    lost_s, dropped_s = first_loss_s(trial.packets, 1), first_drop_s(trial.qdisc)
+    assert lost_s is not None
+    assert dropped_s is not None
+    drain_s = LINK.buffer_bytes * 8 / (LINK.rate_mbps * 1e6)
+    latest_s = dropped_s + drain_s + trial.meta["base_rtt_ms"] / 1e3 + SLACK_S
+    trial.__dict__["qdisc"] = trial.qdisc.with_columns(pl.col("t_s") + (lost_s - latest_s + margin_s))
+    assert {row["loss_agrees"] for row in outcome(trial)} == {agrees}
 
 
 def test_what_did_not_happen_is_null_never_zero_or_minus_one(judged: pl.DataFrame) -> None:

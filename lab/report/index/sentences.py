@@ -65,7 +65,7 @@ def _separated(rows: Sequence[Row], best: str, cca: str) -> bool:
 
 
 def _counted(rows: Sequence[Row], cca: str) -> tuple[int, int]:
-    """Return at the chokepoint by the queue, and judged, over all links of a kind: of trials that are compared there."""
+    """Return at the chokepoint by the queue, and judged, over all links of a kind, of trials compared there."""
     paired = [row.cells[cca] for row in rows if cca in row.cells and not row.cells[cca].run]
     counts = [_hits(cell, PRIMARY) for cell in paired]
     return sum(hits for hits, _ in counts), sum(judged for _, judged in counts)
