@@ -6,6 +6,8 @@ import socket
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import dask
 import pytest
@@ -118,6 +120,11 @@ def test_a_fault_of_a_job_is_its_result_in_one_line_and_many_jobs_end(plain: str
     with cluster.connected(plain) as client:
         assert dict(cluster.run_on(client, [1], fault)) == {1: "cluster: 1"}
         assert dict(cluster.run_on(client, [*range(20)], square)) == {number: number**2 for number in range(20)}
+
+
+def test_a_result_whose_worker_is_lost_is_not_waited_for_without_end() -> None:
+    ended: Any = SimpleNamespace(status="finished", result=lambda timeout: timeout)
+    assert 0 < cluster._result(ended) <= 60
 
 
 def test_a_scheduler_with_tls_serves_nobody_else(encrypted: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,7 +17,7 @@ from lab.evaluation.compare import results as compared
 from lab.evaluation.compare.campaign import looks_of
 from lab.evaluation.compare.comparison import Comparison, known_senders
 from lab.evaluation.compare.measures import BY_NAME, PRIMARY, REFERENCE, values
-from lab.evaluation.compare.results import attempted, of_run
+from lab.evaluation.compare.results import LinkResult, attempted, of_run
 from lab.evaluation.competing_flows import flows
 from lab.evaluation.recorded.bands import marks
 from lab.evaluation.recorded.rate import acked_after_s, cycle_hz, median_rtt_ms
@@ -60,6 +60,22 @@ def test_one_point_of_a_rule_is_the_best_and_none_misjudges_fewer_exits(points: 
     assert best["misjudged_pct"] == least_pct
     assert best["rms_s"] == points.filter(misjudged_pct=least_pct)["rms_s"].min()
     assert points["published"].sum() == 1
+
+
+def test_the_published_point_of_a_rule_judges_each_trial_as_the_rule_does(stored: Stored, points: pl.DataFrame) -> None:
+    judged = scores.trials(stored).filter(rule=RULE).drop_nulls(["rule_class", "truth_class"])
+    wrong = judged.filter(pl.col("rule_class") != pl.col("truth_class"))
+    assert 0 < wrong.height < judged.height
+    assert points.filter("published")["misjudged_pct"].item() == 100 * wrong.height / judged.height
+
+
+def test_an_exit_behind_the_first_loss_is_late_at_each_point_whatever_its_cause(tmp_path: Path) -> None:
+    run = store_run(tmp_path, 1, senders=(BASE,))
+    file = run / "trials" / f"{BASE}-001" / "exits.parquet"
+    pl.read_parquet(file).with_columns(cause=pl.lit("hystart")).write_parquet(file)
+    own = Stored.of(Run(run))
+    published = constants.grid(own, scores.trials(own)).filter("published", rule=RULE)
+    assert published["misjudged_pct"].to_list() == [0.0]
 
 
 def test_the_distance_from_the_truth_is_a_root_mean_square(points: pl.DataFrame) -> None:
@@ -147,6 +163,7 @@ def test_a_pair_is_tested_by_the_measure_that_decides(tmp_path: Path, monkeypatc
     plan = looks_of(comparison, PRIMARY)
     none = compared.tested_pairs(comparison, link, BY_NAME[PRIMARY], "", plan)
     assert [(pair.separated, pair.difference.pairs) for pair in none] == [(False, 0)]
+    assert compared.of_link(link, None, plan) == LinkResult(link, None, {}, {}, {})
     run = store_run(tmp_path, 6, name="compare-geo", senders=senders)
     (run.parent / "latest").symlink_to(run.name)
     meta = json.loads((run / "run.json").read_text())

@@ -44,6 +44,12 @@ def test_a_tsval_shared_by_several_acks_is_timed_from_the_first_to_its_first_ech
     assert min_rtt_ms(capture(*sent, *echoes)) == pytest.approx(600)
 
 
+def test_a_time_stamp_of_the_servers_own_begins_no_round_trip() -> None:
+    theirs, ours = packet(0.2, True, tsval=500, len_bytes=1448), packet(1.0, False, tsval=500)
+    echo = packet(1.6, True, tsecr=500, len_bytes=1448)
+    assert min_rtt_ms(capture(theirs, ours, echo)) == pytest.approx(600)
+
+
 def test_a_round_trip_below_a_millisecond_counts() -> None:
     syn, syn_ack = packet(0.0, False, flags=SYN, tsval=None), packet(0.0004, True, flags=SYN | ACK, tsecr=None)
     assert min_rtt_ms(capture(syn, syn_ack)) == pytest.approx(0.4)

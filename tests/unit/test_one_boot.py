@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Which trials share a boot of the virtual kernel, and which never do."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,11 +14,14 @@ from lab.base.errors import UserError
 from lab.images.image import Image
 from lab.kernel.build import Kernel
 from lab.node.netns import changes_only_its_node
+from lab.node.plan import Plan
 from lab.runs import one_boot, pool
 from lab.runs.experiment import Experiment, load_experiment
 from lab.runs.one_boot import MOST_TRIALS, at_once, divided
 from lab.runs.pool import attempt_in_turn
 from lab.runs.trial import Job
+from tests.unit.test_trial_stored import PLAN, Recorded
+from tests.unit.test_trial_stored import job as recorded_job
 
 NOWHERE = Path("/nowhere")
 KERNEL = Kernel(NOWHERE, NOWHERE, NOWHERE, NOWHERE, {})
@@ -122,3 +125,33 @@ def test_where_a_boot_fails_each_of_its_trials_is_run_alone(
     monkeypatch.setattr(pool, "attempt", lambda job: f"alone {job.number}")
     boot = [job for job in jobs(wifi, 3) if job.cca == wifi.scenario.ccas[0]]
     assert attempt_in_turn(boot) == [{"trial": 1}, "alone 2", "alone 3"]
+
+
+class Together(Virtual):
+    """A backend of which every trial but the last of a boot is the recorded one; the last leaves nothing."""
+
+    def adapt(self, _plan: Plan) -> Plan:
+        return PLAN
+
+    def run_plans(self, plans: Mapping[Path, Plan], folder: Path) -> None:
+        for draft in list(plans)[:-1]:
+            Recorded().run_plan(plans[draft], draft)
+        assert folder.is_dir()
+
+
+def test_each_trial_of_a_boot_is_stored_with_its_plan_and_one_without_records_is_none(tmp_path: Path) -> None:
+    backend = Together(KERNEL, VIRTUAL.world)
+    boot = [
+        replace(
+            recorded_job(tmp_path), number=number, folder=tmp_path / "trials" / f"cubic-{number:03d}", backend=backend
+        )
+        for number in (1, 2, 3)
+    ]
+    first, second, third = one_boot.run(boot)
+    assert first is not None
+    assert second is not None
+    assert [(meta["trial"], meta["seed"], meta["mss_bytes"]) for meta in (first, second)] == [
+        (number, PLAN["seed"], PLAN["mss_bytes"]) for number in (1, 2)
+    ]
+    assert third is None
+    assert sorted(path.name for path in (tmp_path / "trials").iterdir()) == ["cubic-001", "cubic-002"]

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lab.base.errors import UserError
+from lab.evaluation.recorded import comparison
 from lab.evaluation.recorded.bands import QUANTITIES, bands, inside, marks, rms_s, values_of
 from lab.evaluation.recorded.comparison import compare_recorded
 from lab.evaluation.recorded.download import Download, emulated, recorded
@@ -240,6 +241,12 @@ def test_a_collection_stands_for_its_recordings(tmp_path: Path, monkeypatch: pyt
         compare_recorded(run, ["geo-viasat-logs-first"])
     with pytest.raises(UserError, match="recordings: must be given, or fetched: lab traces fetch geo-viasat-logs geo-"):
         compare_recorded(run, [])
+
+
+def test_without_names_all_that_are_fetched_are_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = written(tmp_path, text(model().acks))
+    monkeypatch.setattr(comparison, "fetched", lambda: [str(file)])
+    assert [each.name for each in compare_recorded(store_run(tmp_path, trials=1), []).recorded] == [file.stem]
 
 
 def test_a_log_without_its_beginning_is_refused(tmp_path: Path) -> None:

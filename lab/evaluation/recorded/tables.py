@@ -136,8 +136,7 @@ def _rate_cells(found: Sequence[Rate]) -> list[str]:
 
 
 def _quantile(values: pl.Series, share: float) -> float | None:
-    known = values.cast(pl.Float64).drop_nulls()
-    return known.quantile(share, "linear") if known.len() else None
+    return values.cast(pl.Float64).quantile(share, "linear")
 
 
 def _format(value: float | None, form: str) -> str:
