@@ -52,11 +52,24 @@ def test_only_senders_that_have_not_separated_from_the_best_are_named_as_ties() 
     )
 
 
-def test_trials_of_another_run_are_not_compared_with_those_of_the_link() -> None:
-    own, other = cell("cubic", 7, 10, 20), cell("search", 10, 10, 90)
-    for each, run in ((own, ""), (other, "netdev-geo")):
+def link(*cells: Any, other_runs: tuple[str, ...] = ()) -> Any:
+    """A link of the matrix, without ranks: its cells by the true queue, some from another run."""
+    for each in cells:
         each.found.values[PRIMARY] = each.found.values[RULE]
-        each.run = run
-    link = row(own, other)
-    link.found.pairs, link.found.unranked = {}, ()
-    assert _sentence("GEO", [link], SENDERS).found == "CUBIC leaves at the right moment in 7 of 10 trials."
+        each.run = "netdev-geo" if each.cca in other_runs else ""
+    made = row(*cells)
+    made.found.pairs, made.found.unranked = {}, ()
+    return made
+
+
+def test_trials_of_another_run_are_not_compared_with_those_of_the_link() -> None:
+    only = link(cell("cubic", 7, 10, 20), cell("search", 10, 10, 90), other_runs=("search",))
+    assert _sentence("GEO", [only], SENDERS).found == "CUBIC leaves at the right moment in 7 of 10 trials."
+
+
+def test_a_sender_that_ran_over_fewer_links_of_a_kind_is_not_compared_over_them() -> None:
+    both = [cell("search", 9, 10, 90), cell("cubic", 2, 10, 20)], [cell("search", 9, 10, 90), cell("cubic", 1, 10, 20)]
+    links = [link(*both[0], cell("bbr", 10, 10, 90)), link(*both[1], cell("bbr", 0, 0, 90))]
+    assert _sentence("WiFi", links, SENDERS).found == (
+        "SEARCH leaves at the right moment in 18 of 20 trials, CUBIC in 3 of 20."
+    )

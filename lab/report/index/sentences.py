@@ -38,8 +38,9 @@ def in_order(matrix: Matrix) -> Matrix:
 
 
 def _sentence(kind: str, rows: Sequence[Row], senders: Mapping[str, str]) -> Sentence:
-    counts = {cca: _counted(rows, cca) for cca in senders}
-    known = {cca: hits for cca, hits in counts.items() if hits[1]}
+    by_link = {cca: _counted(rows, cca) for cca in senders}
+    most = max(map(len, by_link.values()), default=0)  # links: a sender that ran over fewer of them is not compared
+    known = {cca: _sum(found) for cca, found in by_link.items() if found and len(found) == most}
     compared, apart = _furthest(rows, senders)
     return Sentence(kind, _found(rows, known, senders), compared, apart)
 
@@ -64,10 +65,13 @@ def _separated(rows: Sequence[Row], best: str, cca: str) -> bool:
     return not pairs or any(pair.separated for pair in pairs)
 
 
-def _counted(rows: Sequence[Row], cca: str) -> tuple[int, int]:
-    """Return at the chokepoint by the queue, and judged, over all links of a kind, of trials compared there."""
+def _counted(rows: Sequence[Row], cca: str) -> list[tuple[int, int]]:
+    """Return at the chokepoint by the queue, and judged, on each link of a kind that has such trials to compare."""
     paired = [row.cells[cca] for row in rows if cca in row.cells and not row.cells[cca].run]
-    counts = [_hits(cell, PRIMARY) for cell in paired]
+    return [found for cell in paired if (found := _hits(cell, PRIMARY))[1]]
+
+
+def _sum(counts: Sequence[tuple[int, int]]) -> tuple[int, int]:
     return sum(hits for hits, _ in counts), sum(judged for _, judged in counts)
 
 
