@@ -7,7 +7,6 @@ import polars as pl
 import pytest
 
 from lab.links.draw import nominal_rtt_ms
-from lab.links.profile import Profile
 from lab.schema.cca import LINESTYLES, MARKERS, load_ccas
 from lab.tables.stored_trial import Trial
 from tests.conftest import SMALL, Bench, experiment_on
@@ -19,17 +18,8 @@ BY_RULE = {"cubic": "hystart", "bbr": "bbr", "cdg": "cdg", "nv": "nv", "vegas": 
 TICK_S = 2e-6
 
 
-def path_for(cca: str) -> Profile:
-    """The small path; a shorter one for Hybla, which would outrun any receive window."""
-    if cca != "hybla":
-        return SMALL
-    ways = {way: getattr(SMALL, way).model_copy(update={"delay_ms": 15.0}) for way in ("down", "up")}
-    return SMALL.model_copy(update=ways)
-
-
 def trial_of(bench: Bench, cca: str) -> Trial:
-    name = "small" if path_for(cca) is SMALL else "small-short"
-    return bench.run(experiment_on(path_for(cca), cca), cca, name)
+    return bench.run(experiment_on(SMALL, cca), cca, "small")
 
 
 @pytest.mark.parametrize("cca", CCAS)
@@ -42,7 +32,7 @@ def test_each_sender_downloads_over_a_valid_link_and_its_exit_is_complete(bench:
     assert row["cause"] == BY_RULE.get(cca, row["cause"])
     assert 0 < row["t_s"] < 4
     assert 2 <= row["ssthresh_pkts"] <= row["cwnd_pkts"]
-    assert row["rtt_ms"] >= nominal_rtt_ms(path_for(cca))
+    assert row["rtt_ms"] >= nominal_rtt_ms(SMALL)
 
 
 @pytest.mark.parametrize("cca", CCAS)
