@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The first trial's link of each profile is the one that was read and approved: what is drawn, and each qdisc."""
 
-import json
 from pathlib import Path
 
 from pydantic import BaseModel
@@ -12,7 +11,7 @@ from lab.links.recorded import Series
 from lab.links.shapes import write_steps
 from lab.runs.experiment import load_experiment
 from lab.runs.plan import draw, make_plan
-from tests.approved import approved
+from tests.approved import approved, json_in_six_digits
 
 
 def lines(name: str, folder: Path) -> list[str]:
@@ -21,8 +20,8 @@ def lines(name: str, folder: Path) -> list[str]:
     drawn = draw(experiment, 1)
     plan = make_plan(experiment, experiment.ccas["cubic"], drawn)
     write_steps(experiment.profile, drawn.link, folder)
-    link = [f"{name}: {part}={value}" for part, value in plan["link"].items()]
-    shapes = [f"{name}: {json.dumps(shape, sort_keys=True)}" for shape in plan["shapes"]]
+    link = [f"{name}: {part}={json_in_six_digits(value)}" for part, value in plan["link"].items()]
+    shapes = [f"{name}: {json_in_six_digits(shape)}" for shape in plan["shapes"]]
     steps = [f"{name}: {file.name}: {first_and_count(file)}" for file in sorted(folder.iterdir())]
     return link + shapes + steps
 
