@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from polars.testing.parametric import dataframes
 from pyarrow import parquet
 
-from lab.tables.columns import schema
-from lab.tables.stored_parquet import write_table
+from lab.tables.columns import Described, schema
+from lab.tables.stored_parquet import write_exact, write_table
 from lab.tables.stored_trial import TABLES
 from lab.tables.trial_tables import TRIAL_TABLES, write_tables
 from tests.examples import examples
@@ -24,6 +24,13 @@ STORED = [pl.Float64, pl.Int64, pl.Int32, pl.UInt32, pl.UInt16, pl.UInt8, pl.Boo
 def test_any_table_comes_back(tmp_path: Path, table: pl.DataFrame) -> None:
     write_table(table, tmp_path / "table.parquet")
     assert pl.read_parquet(tmp_path / "table.parquet").equals(table)
+
+
+def test_a_table_with_exact_times_is_compressed(tmp_path: Path) -> None:
+    file, times = tmp_path / "table.parquet", pl.DataFrame({"t_s": [0.1] * 1000})
+    write_exact(times, file, Described("One row per time.", {}))
+    assert pl.read_parquet(file).equals(times)
+    assert parquet.read_metadata(file).row_group(0).column(0).compression == "ZSTD"
 
 
 @pytest.mark.parametrize("kind", STORED)
