@@ -73,3 +73,12 @@ def test_a_sender_that_ran_over_fewer_links_of_a_kind_is_not_compared_over_them(
     assert _sentence("WiFi", links, SENDERS).found == (
         "SEARCH leaves at the right moment in 18 of 20 trials, CUBIC in 3 of 20."
     )
+
+
+def test_senders_that_ran_over_as_many_links_but_other_ones_are_not_compared() -> None:
+    links = [
+        link(cell("search", 9, 10, 90), cell("cubic", 2, 10, 20)),
+        link(cell("search", 9, 10, 90), cell("bbr", 10, 10, 90)),
+        link(cell("cubic", 1, 10, 20), cell("bbr", 10, 10, 90)),
+    ]
+    assert _sentence("WiFi", links, SENDERS).found == "SEARCH leaves at the right moment in 18 of 20 trials."

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """One sentence per kind of link, the kind that lies furthest from the papers first."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from lab.base.format import few
@@ -39,8 +39,8 @@ def in_order(matrix: Matrix) -> Matrix:
 
 def _sentence(kind: str, rows: Sequence[Row], senders: Mapping[str, str]) -> Sentence:
     by_link = {cca: _counted(rows, cca) for cca in senders}
-    most = max(map(len, by_link.values()), default=0)  # links: a sender that ran over fewer of them is not compared
-    known = {cca: _sum(found) for cca, found in by_link.items() if found and len(found) == most}
+    most = max(by_link.values(), key=len, default={})  # a sender that did not run over all these links is not compared
+    known = {cca: _sum(found.values()) for cca, found in by_link.items() if found and found.keys() == most.keys()}
     compared, apart = _furthest(rows, senders)
     return Sentence(kind, _found(rows, known, senders), compared, apart)
 
@@ -65,14 +65,16 @@ def _separated(rows: Sequence[Row], best: str, cca: str) -> bool:
     return not pairs or any(pair.separated for pair in pairs)
 
 
-def _counted(rows: Sequence[Row], cca: str) -> list[tuple[int, int]]:
-    """Return at the chokepoint by the queue, and judged, on each link of a kind that has such trials to compare."""
-    paired = [row.cells[cca] for row in rows if cca in row.cells and not row.cells[cca].run]
-    return [found for cell in paired if (found := _hits(cell, PRIMARY))[1]]
+def _counted(rows: Sequence[Row], cca: str) -> dict[int, tuple[int, int]]:
+    """Return at the chokepoint by the queue, and judged, of each row of a kind that has such trials to compare."""
+    cells = {number: row.cells[cca] for number, row in enumerate(rows) if cca in row.cells}
+    counts = {number: _hits(cell, PRIMARY) for number, cell in cells.items() if not cell.run}
+    return {number: found for number, found in counts.items() if found[1]}
 
 
-def _sum(counts: Sequence[tuple[int, int]]) -> tuple[int, int]:
-    return sum(hits for hits, _ in counts), sum(judged for _, judged in counts)
+def _sum(counts: Iterable[tuple[int, int]]) -> tuple[int, int]:
+    hits, judged = zip(*counts, strict=True)
+    return sum(hits), sum(judged)
 
 
 def _hits(cell: Cell, measure: str) -> tuple[int, int]:
