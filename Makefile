@@ -20,7 +20,7 @@ test test-fast test-sanitize test-hostile mutants lint lint-ansible lock docs no
 .PHONY: same sample test-course
 .PHONY: experiment test test-fast test-sanitize test-hostile setup reproduce verify evaluate page report check doctor lint lock clean docs
 .PHONY: artifact kick-tires bundle test-bundle mutants bench bench-senders bench-versions bench-kernels bench-replay bench-reproduce
-.PHONY: bench-kills bench-visitors bench-short-flows bench-try bench-shapers bench-quic bench-course bench-course-start bench-same-exit
+.PHONY: bench-kills bench-short-flows bench-try bench-shapers bench-quic bench-course bench-course-start bench-same-exit
 .PHONY: setup-vm box image vm provision agree notebook test-vm test-fresh lint-ansible
 
 experiment: setup ; @$(lab) run $(experiment) $(options)
@@ -57,8 +57,6 @@ bench-try: setup ; @$(lab) kernel build && scripts/python -m lab.bench.try_own
 # bench-course: how long the grades of a class of 60 take. bench-course-start: a student's first figure, after unpacking
 bench-course: setup ; @$(lab) kernel build && scripts/python -m lab.bench.course_class $(BENCH)
 bench-course-start: setup ; @$(lab) kernel build && scripts/python -m lab.bench.course_start
-# bench-visitors: the senders of others that are fetched, on every kind of link; BENCH=--resume goes on
-bench-visitors: setup ; @scripts/python -m lab.bench.visitors $(BENCH)
 # bench-short-flows: what an exit costs web pages, video and calls; runs what is not stored
 bench-short-flows: setup ; @scripts/python -m lab.bench.short_flows $(BENCH)
 bench-senders: setup ; @scripts/python -m lab.bench.senders

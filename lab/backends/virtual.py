@@ -36,6 +36,11 @@ class Virtual:
         return [*(kernel.linux for kernel in kernels), self.world.root, *self.own_modules.values()]
 
     @property
+    def digest(self) -> str:
+        """Return the digest of the kernel."""
+        return self.kernel.described["kernel_digest"]
+
+    @property
     def site(self) -> Site:
         """Return this backend with its description."""
         world = self.world

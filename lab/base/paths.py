@@ -16,7 +16,6 @@ TOPOLOGIES = REPO / "topologies"
 CCAS = LAB / "cca.yml"
 QUIC = LAB / "quic.yml"
 BPF = LAB / "bpf.yml"
-VISITORS = LAB / "visitors"
 SYSCTLS = LAB / "sysctls.yml"
 
 

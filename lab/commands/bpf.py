@@ -51,7 +51,7 @@ def exit_lines(name: str, machine: Machine = bpf.this_machine) -> Iterator[str]:
 
 def _require_able(command: str, name: str, machine: Machine) -> None:
     if name != bpf.NAME:
-        raise field_error("command line", "name", name, f"{bpf.NAME}: visitors are modules, which 'lab compare' loads")
+        raise field_error("command line", "name", name, bpf.NAME)
     machine().require_able(f"lab senders {command}")
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
-from lab.kernel.recipe import DEBIAN, VISITORS
+from lab.kernel.recipe import DEBIAN, LARGE_SOCKETS
 
 if TYPE_CHECKING:
     from lab.runs.options import RunOptions
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 console = Console(highlight=False)
 
 KernelVersion = Annotated[
-    str, typer.Option("--kernel", help=f"Kernel to build: {', '.join(DEBIAN)} of Debian, or {VISITORS}.")
+    str, typer.Option("--kernel", help=f"Kernel to build: {', '.join(DEBIAN)} of Debian, or {LARGE_SOCKETS}.")
 ]
 KernelSource = Annotated[Path | None, typer.Option("--source", help="A kernel tarball, configured like --kernel.")]
 Scheduler = Annotated[str | None, typer.Option(help="Address of a dask scheduler; default: this machine's processors.")]

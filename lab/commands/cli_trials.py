@@ -87,6 +87,13 @@ def try_(
     no_pcap: NoPcap = False,
     backend: Annotated[str | None, typer.Option(help="virtual (the default) or vm.")] = None,
     engine: Annotated[str | None, typer.Option(help="netns, containerlab or mininet, in the VM.")] = None,
+    first_window: Annotated[
+        int | None,
+        typer.Option(min=44, max=65535, help="Packets of the receiver's first window, for a sender that 44 hold back."),
+    ] = None,
+    kernel: Annotated[
+        str, typer.Option(help="Kernel of your module: 6.12, or large-sockets, where its state may have 768 bytes.")
+    ] = "6.12",
 ) -> None:
     """Compare a congestion control of your own with the lab's senders.
 
@@ -98,7 +105,19 @@ def try_(
     from lab.commands.try_own import TryRequest, try_own
 
     request = TryRequest(
-        tuple(sources), tuple(param or ()), against, links, trials, duration, seed, quick, sanitize, backend, engine
+        tuple(sources),
+        tuple(param or ()),
+        against,
+        links,
+        trials,
+        duration,
+        seed,
+        quick,
+        sanitize,
+        backend,
+        engine,
+        first_window,
+        kernel,
     )
     course = Course(budget_minutes=budget, resume=resume, again=resumed_command())
     try_own(request, course, run_options(jobs, None, no_pcap), console)

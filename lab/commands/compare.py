@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`lab compare`: a campaign of senders over kinds of link, and one page that ranks them."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -16,7 +15,6 @@ from lab.commands import first_use
 from lab.commands.prepare import prepare
 from lab.commands.progress import BOOT_S, TrialBar
 from lab.commands.run import VIRTUAL_S_PER_S
-from lab.commands.visitors import visiting
 from lab.evaluation.compare import record
 from lab.evaluation.compare.campaign import State, campaign, looks_of
 from lab.evaluation.compare.comparison import SEED, TRIALS, Comparison, known_senders
@@ -27,7 +25,6 @@ from lab.kernel.recipe import Recipe
 from lab.runs.link_kinds import COMMAND_LINE, Link, links
 from lab.runs.options import RunOptions
 from lab.runs.recordings import unfetched
-from lab.schema.cca import Cca
 
 if TYPE_CHECKING:
     from lab.report.compare.write import Written
@@ -67,9 +64,9 @@ class Chosen:
         """Return the senders' names."""
         return _names(self.ccas)
 
-    def comparison(self, visitors: Mapping[str, Cca]) -> Comparison:
-        """Return the comparison of visitors and of senders of cca.yml; the first is the subject."""
-        senders = known_senders(self.names, visitors)
+    def comparison(self) -> Comparison:
+        """Return the comparison; the first sender is the subject."""
+        senders = known_senders(self.names)
         chosen = links(_names(self.links) if self.links else None, self.duration_s, self.quick)
         trials = (1 if self.quick else TRIALS) if self.trials is None else self.trials
         seed = SEED if self.seed is None else self.seed
@@ -81,11 +78,9 @@ def _names(text: str) -> list[str]:
 
 
 def compare_known(chosen: Chosen, course: Course, options: RunOptions, console: Console) -> None:
-    """Compare senders of cca.yml and visitors, on the links whose recordings are there."""
-    visitors = visiting(chosen.names)
-    comparison = fetched(chosen.comparison(visitors.senders), console)
-    built, virtual = visitors.built(prepare(Recipe(), console), console)
-    senders, virtual = first_use.built({**comparison.senders, **built}, virtual, console)
+    """Compare senders of cca.yml, on the links whose recordings are there."""
+    comparison = fetched(chosen.comparison(), console)
+    senders, virtual = first_use.built(comparison.senders, prepare(Recipe(), console), console)
     comparison = replace(comparison, senders=senders)
     compare(comparison, replace(course, reports=course.reports and not chosen.quick), virtual.site, options, console)
 

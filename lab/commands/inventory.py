@@ -13,7 +13,6 @@ from lab.schema.load import choose, shown
 from lab.schema.scenario import Scenario, load_scenario, scenario_files, scenarios
 from lab.schema.sysctls import load_sysctls
 from lab.schema.topology import load_topology, topology_files
-from lab.schema.visitor import load_visitors
 from lab.traces.datasets import datasets
 
 
@@ -29,7 +28,7 @@ def require_counterfactuals(name: str, scenario: Scenario) -> None:
 
 
 def lines() -> Iterator[str]:
-    """Yield one line per scenario, profile, topology, sender and visitor."""
+    """Yield one line per scenario, profile, topology and sender."""
     for name in scenarios():
         _, scenario = load_scenario(name)
         base = f"(counterfactual of {scenario.counterfactual_of}) " if scenario.counterfactual_of else ""
@@ -41,8 +40,6 @@ def lines() -> Iterator[str]:
         yield f"topology  {name:14} {' - '.join(nodes)}"
     for name, cca in load_senders().items():
         yield f"sender    {name:14} {cca.label}"
-    for name, visitor in load_visitors().items():
-        yield f"visitor   {name:14} {visitor.label}"
 
 
 def check_all() -> Iterator[str]:
@@ -57,6 +54,6 @@ def check_all() -> Iterator[str]:
         require_counterfactuals(name, load_experiment(name).scenario)
     yield (
         f"{len(scenarios())} scenarios, {len(profile_files())} profiles, {len(topology_files())} topologies, "
-        f"{len(ccas)} senders, {len(load_visitors())} visitors, {len(heuristics)} at-capacity rules, "
+        f"{len(ccas)} senders, {len(heuristics)} at-capacity rules, "
         f"{len(datasets())} recordings: all good"
     )

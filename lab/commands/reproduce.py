@@ -16,7 +16,6 @@ from lab.commands.prepare import prepare
 from lab.commands.progress import TrialBar
 from lab.commands.recordings import fetch_for
 from lab.commands.verify import verify
-from lab.commands.visitors import visitors_of
 from lab.evaluation.claims.numbered import claim_of
 from lab.kernel.recipe import Recipe
 from lab.runs.campaign import load_campaign, stages
@@ -102,12 +101,10 @@ def run_campaign(
 
 def _run(experiments: list[Experiment], options: RunOptions, console: Console) -> Executed:
     """Run the missing trials of what has its recordings."""
-    visitors = [visitors_of(each, "virtual") for each in experiments]
     backend, runnable = prepare(Recipe(), console), []
-    for each, found in zip(experiments, visitors, strict=True):
+    for each in experiments:
         if not unfetched(each):
-            experiment, backend = found.prepared(each, backend, console)
-            experiment, backend = prepared(experiment, backend, console)
+            experiment, backend = prepared(each, backend, console)
             runnable.append(experiment)
     with TrialBar(console, many_runs=True) as bar:
         return execute(runnable, matching, backend.site, options, bar)

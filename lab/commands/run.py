@@ -21,7 +21,6 @@ from lab.commands.first_use import prepared, refuse_real_time
 from lab.commands.prepare import build as build_kernel
 from lab.commands.progress import TrialBar
 from lab.commands.report import report
-from lab.commands.visitors import visitors_of
 from lab.kernel import build
 from lab.kernel.build import Kernel
 from lab.kernel.recipe import Recipe
@@ -83,12 +82,11 @@ def run(request: Request, where: Where, options: RunOptions, resume: bool, conso
     """Run an experiment and report it; exit status 1 if a trial has no result."""
     choice = choose(where.backend, where.engine)
     experiment = request.experiment()
-    visitors = visitors_of(experiment, choice.backend)
     older = set() if resume else set(_runs(experiment))
     with going_on(partial(_going_on, experiment, older)):
         if choice.backend == "virtual":
             found = _virtual(experiment, where.recipe, options, console)
-            experiment, backend = visitors.prepared(*prepared(experiment, found, console), console)
+            experiment, backend = prepared(experiment, found, console)
             kernel: Kernel | None = backend.kernel
             executed = _execute(experiment, backend.site, options, resume, console)
         else:

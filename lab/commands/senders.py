@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`lab senders`: visitors, which are senders that others wrote; and SEARCH as BPF on the running kernel."""
+"""`lab senders`: what senders over QUIC are built of, and SEARCH as BPF on the running kernel."""
 
 from pathlib import Path
 from typing import Annotated
@@ -7,38 +7,28 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-app = typer.Typer(no_args_is_help=True, help="Senders of others; and SEARCH as BPF, loaded into the running kernel.")
+app = typer.Typer(
+    no_args_is_help=True, help="Crates of the senders over QUIC; and SEARCH as BPF, loaded into the running kernel."
+)
 console = Console(highlight=False)
-
-
-@app.command("list")
-def list_() -> None:
-    """List visitors: label, licence, fetched or not, their slow start, and what those need that cannot be built.
-
-    Example: `lab senders list`
-    """
-    from lab.commands.visitor_files import listing
-
-    console.print("\n".join(listing()), soft_wrap=True, markup=False)
 
 
 @app.command()
 def fetch(
-    names: Annotated[
-        list[str] | None, typer.Argument(help="Visitors by name, or quinn: the crates of the senders over QUIC.")
-    ] = None,
-    everything: Annotated[bool, typer.Option("--all", help="Fetch every visitor that has a licence.")] = False,
+    name: Annotated[str, typer.Argument(help="quinn: the crates of the senders over QUIC.")],
     mirror: Annotated[Path | None, typer.Option(help="A folder with the files, instead of their origins.")] = None,
 ) -> None:
-    """Fetch and verify the code of visitors, and show its licence.
+    """Fetch and verify the crates of the senders over QUIC, each under a licence of its own.
 
-    Example: `lab senders fetch pcc_vivace`
+    Example: `lab senders fetch quinn`
     """
-    from lab.commands.visitor_files import fetched
+    from lab.base.errors import field_error
+    from lab.kernel.quic import crates
     from lab.traces.candidates import Mirror
 
-    for line in fetched(names or [], everything, Mirror(mirror) if mirror else None):
-        console.print(line, soft_wrap=True, markup=False)
+    if name != crates.NAME:
+        raise field_error("command line", "name", name, crates.NAME)
+    console.print(crates.fetch(Mirror(mirror) if mirror else None), soft_wrap=True, markup=False)
 
 
 @app.command()

@@ -19,14 +19,13 @@ from lab.base.processes import map_in_threads
 from lab.commands import first_use
 from lab.commands.compare import Course, compare, fetched
 from lab.commands.prepare import build, prepare
-from lab.commands.visitors import visiting
 from lab.evaluation.compare.comparison import SEED, TRIALS, Comparison, known_senders
 from lab.images.vm import stock
 from lab.kernel.own.build import OwnModule, build_own
 from lab.kernel.own.diagnostics import BuildError
 from lab.kernel.own.source import OwnSource, read_source
 from lab.kernel.own.tree import Tree
-from lab.kernel.recipe import Recipe
+from lab.kernel.recipe import DEFAULT, LARGE_SOCKETS, VERSIONS, Recipe
 from lab.runs.link_kinds import Link, links
 from lab.runs.options import RunOptions
 from lab.runs.own.senders import Passed, module_files, own_senders
@@ -51,6 +50,8 @@ class TryRequest:
     sanitize: bool = False  # also build the sanitized kernel where the cache lacks it
     backend: str | None = None
     engine: str | None = None
+    first_window_pkts: int | None = None  # of the own senders' receiver
+    kernel: str = DEFAULT  # of the own modules; the lab's senders run on the default one
 
     @property
     def links(self) -> tuple[Link, ...]:
@@ -68,29 +69,34 @@ def try_own(request: TryRequest, course: Course, options: RunOptions, console: C
     choice = choose(request.backend or "virtual", request.engine)
     if choice.backend == "host":
         raise field_error(COMMAND_LINE, "backend", "host", "virtual or vm: the host's kernel has no build tree here")
-    against, chosen = _names(request.against), request.links
-    visitors = visiting(against)
-    if visitors.visitors and choice.backend != "virtual":
-        raise field_error(COMMAND_LINE, "backend", choice.backend, "virtual: visitors run in the virtual kernel only")
-    rivals = known_senders(against, visitors.senders)
+    _require_kernel(request.kernel, choice.backend)
+    rivals, chosen = known_senders(_names(request.against)), request.links
     first_use.refuse_real_time(rivals, choice.backend)
     sources = [read_source(path) for path in request.sources]
     virtual = prepare(Recipe(), console)
-    tested = _tested(request, sources, virtual, console)
-    own = own_senders(tested, rivals.values())
+    under = virtual if request.kernel == DEFAULT else prepare(Recipe(request.kernel), console)
+    tested = _tested(request, sources, under, console)
+    settings = {"kernel": None if under is virtual else under.digest, "first_window_pkts": request.first_window_pkts}
+    own = {name: sender.model_copy(update=settings) for name, sender in own_senders(tested).items()}
     seed = SEED if request.seed is None else request.seed
     comparison = fetched(Comparison(list(own), own | rivals, chosen, request.count, seed, request.duration_s), console)
     course = replace(course, reports=course.reports and not request.quick)
     if choice.backend == "virtual":
-        built, virtual = visitors.built(virtual, console)
-        files = {**virtual.own_modules, **module_files(one.module for one in tested)}
-        with_own = replace(virtual, own_modules=files)
-        senders, virtual = first_use.built({**comparison.senders, **built}, with_own, console)
+        files = module_files(one.module for one in tested)
+        with_own = replace(virtual, own_modules=files, kernels={} if under is virtual else {under.digest: under.kernel})
+        senders, virtual = first_use.built(comparison.senders, with_own, console)
         compare(replace(comparison, senders=senders), course, virtual.site, options, console)
         return
     modules = _built(sources, [stock_tree(stock.ensure())], console)
     with _machine(choice.engine, comparison, modules) as site:
         compare(comparison, course, site, replace(options, workers=1), console)
+
+
+def _require_kernel(kernel: str, backend: str) -> None:
+    if kernel not in (DEFAULT, LARGE_SOCKETS):
+        raise field_error(COMMAND_LINE, "kernel", kernel, f"{DEFAULT} or {LARGE_SOCKETS}")
+    if kernel != DEFAULT and backend != "virtual":
+        raise field_error(COMMAND_LINE, "kernel", kernel, f"{DEFAULT} with --backend {backend}")
 
 
 def _names(text: str) -> list[str]:
@@ -102,7 +108,9 @@ def _tested(request: TryRequest, sources: list[OwnSource], virtual: Virtual, con
     sanitized = _sanitized(request, console)
     began_s = time.monotonic()
     kernels = [virtual, sanitized] if sanitized else [virtual]
-    modules = _built(sources, [virtual_tree(each.kernel) for each in kernels], console)
+    modules = _built(
+        sources, [virtual_tree(each.kernel, VERSIONS[request.kernel].socket_bytes) for each in kernels], console
+    )
     params = _params(request.params, modules)
     console.print(f"built {_list(modules[: len(sources)])} in {time.monotonic() - began_s:.1f} s", markup=False)
     began_s = time.monotonic()
@@ -136,7 +144,7 @@ def _print_lines(console: Console, lines: Iterable[str]) -> None:
 
 
 def _sanitized(request: TryRequest, console: Console) -> Virtual | None:
-    recipe = Recipe(sanitize=True)
+    recipe = Recipe(request.kernel, sanitize=True)
     return find_built(recipe) or (build(recipe, console) if request.sanitize else None)
 
 

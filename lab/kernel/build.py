@@ -13,8 +13,8 @@ from lab.base.cache import finished, publish, use
 from lab.base.errors import UserError
 from lab.images import image
 from lab.images.compile import Compile
-from lab.kernel.changes import change_core, digested
 from lab.kernel.recipe import Recipe, Source
+from lab.kernel.sockets import digested, enlarge_sockets
 
 HERE = Path(__file__).parent
 MODULES = (HERE / "search", HERE / "qdisc", HERE / "virtual")  # a folder with a Kbuild file each
@@ -97,14 +97,12 @@ def _build_kernel(compile_: Compile, recipe: Recipe, source: Source) -> None:
     compile_.unpack(source.tarball)
     for patch in recipe.patches:
         compile_.patch(patch)
-    change_core(compile_, recipe)
+    enlarge_sockets(compile_, recipe)
     compile_.configure(recipe.fragments)
     compile_.make("all")
     compile_.make("INSTALL_MOD_PATH=/build", "modules_install")
     release = (compile_.folder / "obj/include/config/kernel.release").read_text().strip()
-    (compile_.folder / "built.json").write_text(
-        json.dumps({"source": ", ".join([source.name, *recipe.changes]), "release": release})
-    )
+    (compile_.folder / "built.json").write_text(json.dumps({"source": recipe.named(source.name), "release": release}))
 
 
 def _build_modules(compile_: Compile, kernel: Path) -> None:

@@ -27,24 +27,15 @@ class Version:
     socket_bytes: int | None = None
 
 
-VISITORS = "visitors"  # the default kernel with larger sockets, for senders of others
+LARGE_SOCKETS = "large-sockets"  # the default kernel with 768 bytes of state for each congestion control
 VERSIONS = {
     "6.1": Version("6.1", "source-6.1", ("virtual", "6.1"), own_patches="6.1"),
     "6.12": Version("6.12", "builder", ("virtual",), own_patches="6.12"),
     "7.2": Version("7.2", "source-7.2", ("virtual",), own_patches="7"),
     "7.3": Version("7.3", "source-7.3", ("virtual", "7.3"), own_patches="7"),
-    VISITORS: Version("6.12", "builder", ("virtual", "visitors"), own_patches="6.12", socket_bytes=768),
+    LARGE_SOCKETS: Version("6.12", "builder", ("virtual", "large-sockets"), own_patches="6.12", socket_bytes=768),
 }
 DEBIAN = [name for name, version in VERSIONS.items() if version.socket_bytes is None]
-
-
-@dataclass(frozen=True)
-class CorePatch:
-    """A patch of somebody else for the TCP core: its name, its content, and the file that names it."""
-
-    name: str
-    content: bytes
-    named_in: str
 
 
 @dataclass(frozen=True)
@@ -62,7 +53,6 @@ class Recipe:
     version: str = DEFAULT
     tarball: Path | None = None
     sanitize: bool = False
-    core_patches: tuple[CorePatch, ...] = ()
 
     def __post_init__(self) -> None:
         if self.version not in VERSIONS:
@@ -71,15 +61,12 @@ class Recipe:
     @property
     def label(self) -> str:
         """Return the name of the kernel for messages."""
-        name = self.tarball.name if self.tarball else f"Linux {VERSIONS[self.version].number}"
-        return ", ".join([name, *self.changes])
+        return self.named(self.tarball.name if self.tarball else f"Linux {VERSIONS[self.version].number}")
 
-    @property
-    def changes(self) -> list[str]:
-        """Return what sets its TCP core apart from Debian's, in words."""
+    def named(self, source: str) -> str:
+        """Return the name of a source, and what sets this kernel apart from it."""
         held_bytes = VERSIONS[self.version].socket_bytes
-        sockets = [f"{held_bytes} bytes per socket for a congestion control"] if held_bytes else []
-        return [*sockets, *(patch.name for patch in self.core_patches)]
+        return f"{source}, {held_bytes} bytes per socket for a congestion control" if held_bytes else source
 
     @property
     def fragments(self) -> list[Path]:

@@ -10,12 +10,11 @@ from typing import Any
 from lab.base.errors import field_error
 from lab.links.profile import Profile, load_profile
 from lab.links.tc_alone import REPLAY, require_shaper
-from lab.schema.cca import Cca
+from lab.schema.cca import Cca, load_cca
 from lab.schema.load import shown
 from lab.schema.scenario import Scenario, load_scenario, scenario_files
 from lab.schema.sysctls import load_sysctls
 from lab.schema.topology import Topology, load_topology
-from lab.schema.visitor import load_sender
 from lab.tables.run_json import Requested
 
 EXPLANATIONS = ("counterfactuals", "open")  # fields of a claim, written after the run
@@ -71,10 +70,10 @@ def assemble(
     name: str, scenario: Scenario, file: str, cca_field: str = "ccas", senders: Mapping[str, Cca] | None = None
 ) -> Experiment:
     """Read what a scenario names; errors name `file` as the place of the fields."""
-    ccas = {cca: load_sender(cca, file, cca_field, senders) for cca in scenario.ccas}
+    ccas = {cca: load_cca(cca, file, cca_field, senders) for cca in scenario.ccas}
     for published in scenario.published:
-        load_sender(published.cca, file, "published.cca", senders)
-    rival = load_sender(scenario.rival, file, "rival", senders) if scenario.rival else None
+        load_cca(published.cca, file, "published.cca", senders)
+    rival = load_cca(scenario.rival, file, "rival", senders) if scenario.rival else None
     _refuse_quic(scenario, [*ccas.values(), *([rival] if rival else [])], file)
     topology = load_topology(scenario.topology, file)
     if rival and len(topology.rivals) != 2:

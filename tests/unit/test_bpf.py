@@ -78,7 +78,7 @@ def test_a_version_with_other_hooks_is_refused(btf: Path, version: str) -> None:
 def test_another_name_is_refused_by_every_command(tmp_path: Path) -> None:
     for command in ("load", "unload", "exits"):
         line = refused(lab(tmp_path, "senders", command, "search"))
-        assert line == "command line: name=search: must be search_bpf: visitors are modules, which 'lab compare' loads"
+        assert line == "command line: name=search: must be search_bpf"
 
 
 def test_a_missing_clang_is_refused_in_one_line(tmp_path: Path) -> None:

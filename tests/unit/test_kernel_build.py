@@ -12,8 +12,8 @@ from lab.commands.cli import app
 from lab.images import image
 from lab.images.refused import refused
 from lab.kernel import build
-from lab.kernel.changes import SOCKET, with_socket_bytes
-from lab.kernel.recipe import VERSIONS, CorePatch, Recipe
+from lab.kernel.recipe import VERSIONS, Recipe
+from lab.kernel.sockets import HEADER, with_socket_bytes
 
 MERGE = '#!/bin/sh\n# merge_config.sh -m -O DIR BASE FRAGMENT...\nOUT=$3; shift 4; cat "$@" >"$OUT/.config"\n'
 MAKEFILE = """
@@ -144,7 +144,9 @@ def test_a_line_of_the_configurations_holds_or_is_refused(
 
 
 def test_a_version_that_is_not_packaged_is_refused() -> None:
-    with pytest.raises(UserError, match=r"^command line: kernel=5\.4: must be one of 6\.1, 6\.12, .*7\.3, visitors$"):
+    with pytest.raises(
+        UserError, match=r"^command line: kernel=5\.4: must be one of 6\.1, 6\.12, .*7\.3, large-sockets$"
+    ):
         Recipe("5.4")
 
 
@@ -159,36 +161,6 @@ def test_a_version_has_a_pinned_source_and_its_configurations(version: str) -> N
 def test_the_commands_offer_every_version(command: tuple[str, ...]) -> None:
     shown = CliRunner().invoke(app, command).output
     assert all(version in shown for version in VERSIONS)
-
-
-PATCH = b"""--- a/broken.c
-+++ b/broken.c
-@@ -1,2 +1,2 @@
--int first = nowhere;
-+int first = changed;
- int second = elsewhere;
-"""
-
-
-@pytest.mark.usefixtures("own_cache")
-def test_a_core_patch_is_applied_before_the_kernel_is_built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Recipe, "patches", [])
-    with pytest.raises(UserError, match=r"^build: make all: broken\.c:1:13: error: .changed. undeclared"):
-        build.ensure(
-            Recipe(tarball=broken_kernel(tmp_path), core_patches=(CorePatch("core.patch", PATCH, "mine.yml"),))
-        )
-
-
-@pytest.mark.usefixtures("own_cache")
-def test_a_core_patch_that_does_not_apply_any_more_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Recipe, "patches", [])
-    patch = CorePatch("core.patch", PATCH.replace(b"nowhere", b"another"), "mine.yml")
-    with pytest.raises(UserError) as failed:
-        build.ensure(Recipe(tarball=broken_kernel(tmp_path), core_patches=(patch,)))
-    rule = "mine.yml: core_patches=core.patch: must be a patch that applies to the source of Linux 6.12: "
-    assert str(failed.value).startswith(rule)
-    assert "\n" not in str(failed.value)
-    assert "1 out of 1 hunk FAILED" in str(failed.value)
 
 
 @pytest.mark.parametrize(
@@ -207,15 +179,10 @@ def test_a_socket_gets_more_room_wherever_its_size_is_stated(header: str, change
 
 @pytest.mark.parametrize("header", ["", "icsk_ca_priv[CA]", "icsk_ca_priv[1]\nicsk_ca_priv[2]"])
 def test_a_header_that_does_not_state_a_sockets_size_once_is_refused(header: str) -> None:
-    with pytest.raises(UserError, match=f"^build: {SOCKET}: must state the size of icsk_ca_priv once as a number"):
+    with pytest.raises(UserError, match=f"^build: {HEADER}: must state the size of icsk_ca_priv once as a number"):
         with_socket_bytes(header, 768)
 
 
-def test_another_core_patch_is_another_kernel(builder: image.Image) -> None:
-    contents = (b"", b"one", b"two")
-    recipes = [
-        Recipe("visitors"),
-        *(Recipe("visitors", core_patches=(CorePatch("a", each, "b"),)) for each in contents),
-    ]
-    kernels = {build._folders(builder, recipe, recipe.source())[0] for recipe in [Recipe(), *recipes]}
-    assert len(kernels) == 5
+def test_a_kernel_with_larger_sockets_is_another_kernel(builder: image.Image) -> None:
+    recipes = [Recipe(), Recipe("large-sockets")]
+    assert len({build._folders(builder, recipe, recipe.source())[0] for recipe in recipes}) == 2

@@ -21,7 +21,6 @@ from lab.kernel.stacks import STACKS
 from lab.node.smoke import Flow
 from lab.runs.own import bpf_module
 from lab.runs.own.senders import Passed, own_senders
-from lab.runs.own.visitors import as_built
 from lab.runs.quic_programs import with_programs
 from lab.schema.cca import load_bpf, load_ccas, load_quic
 
@@ -86,19 +85,6 @@ def test_many_senders_of_ones_own_look_different(tmp_path: Path) -> None:
     own = own_senders([passed(tmp_path / f"{number}.c", f"cc{number}") for number in range(60)])
     looks = {(sender.marker, sender.linestyle) for sender in (*own.values(), *load_ccas().values())}
     assert len(looks) == 60 + len(load_ccas())
-
-
-def test_a_visitor_has_what_its_module_needs_and_only_parameters_that_it_has(tmp_path: Path) -> None:
-    sender = load_ccas()["cubic"].model_copy(update={"name": "best", "params": {"gain": 3}})  # a visitor of the lab
-    module = passed(tmp_path / "best_cc.c", "best", depends=("tcp_slow_start",), gain=3, other=1).module
-    found = as_built(sender, module)
-    assert (found.module, found.module_digest, found.depends) == ("best_cc", module.source.digest, ["tcp_slow_start"])
-    assert found.reports_exit
-    assert not as_built(sender, passed(tmp_path / "best_cc.c", "best", gain=3).module).reports_exit
-    with pytest.raises(UserError, match=r"best\.yml: params=gain: must be a parameter of the module: other$"):
-        as_built(sender, passed(tmp_path / "best_cc.c", "best", other=3).module)
-    with pytest.raises(UserError, match=r"params=gain: must be a parameter of the module: none$"):
-        as_built(sender, passed(tmp_path / "best_cc.c", "best").module)
 
 
 def virtual(folder: Path) -> Virtual:

@@ -4,7 +4,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
 
 from lab.base.errors import field_error
 from lab.runs.experiment import Experiment, assemble
@@ -75,8 +74,8 @@ class Comparison:
         return rival | dict(self.senders)
 
 
-def known_senders(names: Sequence[str], others: Mapping[str, Cca] = MappingProxyType({})) -> dict[str, Cca]:
-    """Return senders by name, each once: of `others`, which has no name of cca.yml, and of cca.yml."""
+def known_senders(names: Sequence[str]) -> dict[str, Cca]:
+    """Return senders of cca.yml by name, each once."""
     if len(set(names)) != len(names):
         raise field_error(COMMAND_LINE, "cca", ",".join(names), "a list that names each sender once")
-    return {name: others.get(name) or load_cca(name, COMMAND_LINE, "cca") for name in names}
+    return {name: load_cca(name, COMMAND_LINE, "cca") for name in names}

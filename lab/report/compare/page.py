@@ -200,7 +200,7 @@ def _other_ends(comparison: Comparison) -> Iterator[str]:
     named, usual = labels(comparison), load_sysctls().route["initrwnd"].value
     for name, cca in comparison.senders.items():
         if cca.kernel:
-            yield f"{named[name]} runs on a kernel of its own, {cca.kernel}: its TCP core or sockets are changed."
+            yield f"{named[name]} runs on a kernel of its own, {cca.kernel}: whose sockets are larger."
         if cca.first_window_pkts:
             yield f"The receiver of {named[name]} begins with {cca.first_window_pkts} packets, and not with {usual}."
 

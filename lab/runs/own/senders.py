@@ -41,14 +41,14 @@ class Registered:
         return (name, *(f"{name}_{part}" for part in parts))
 
 
-def own_senders(tested: Iterable[Passed], others: Iterable[Cca] = ()) -> dict[str, Cca]:
+def own_senders(tested: Iterable[Passed]) -> dict[str, Cca]:
     """Return a sender for each algorithm that the modules register; UserError where two are the same.
 
-    others: visitors in the same comparison. No sender looks like one of them, or like one of the lab's.
+    None looks like one of the lab's, or like another.
     """
     registered = [Registered(one, algorithm) for one in tested for algorithm in one.smoke["algorithms"]]
     known = load_senders()
-    free = looks({cca.look for cca in (*known.values(), *others)})
+    free = looks({cca.look for cca in known.values()})
     named = zip(_names(registered, known), registered, strict=True)
     return {name: _sender(name, one, next(free)) for name, one in named}
 
