@@ -31,7 +31,7 @@ test-sanitize: setup ; @$(lab) kernel build --sanitize && LAB_TEST_KERNEL=saniti
 # test-hostile: fuzzing of every reader, under 10 minutes; EXAMPLES=1000000 is the long form, SEED=... repeats one.
 test-hostile: setup ; @scripts/python -m tests.hostile $(EXAMPLES) $(SEED)
 # mutants: do the tests notice small changes of the program? Hours; BENCH="--sample 20 --seed 3" makes 20 per room, BENCH="--per-commit 5" is what CI does
-mutants: setup ; @scripts/python -m lab.bench.mutants $(BENCH)
+mutants: setup ; @scripts/python -m bench.mutants $(BENCH)
 # setup: BUNDLE=FILE installs from that file, without network, root and build (docs/bundle.md)
 setup: ; @scripts/setup
 # bundle: FILE=search-lab.bundle WHEELS=3.13 (their Python; default: this one) QUIC=1 (with the QUIC programs): all that the lab builds and downloads, in one file
@@ -50,28 +50,28 @@ sample: setup ; @scripts/setup-tests && scripts/sample
 verify: setup ; @$(lab) verify
 evaluate: setup ; @$(lab) evaluate
 page: setup ; @$(lab) page
-bench-reproduce: setup ; @scripts/python -m lab.bench.reproduce
+bench-reproduce: setup ; @scripts/python -m bench.reproduce
 report: setup ; @$(lab) report results/$(folder)/latest
-bench: setup ; @$(lab) bench
-bench-try: setup ; @$(lab) kernel build && scripts/python -m lab.bench.try_own
+bench: setup ; @scripts/python -m bench.speed $(BENCH)
+bench-try: setup ; @$(lab) kernel build && scripts/python -m bench.try_own
 # bench-course: how long the grades of a class of 60 take. bench-course-start: a student's first figure, after unpacking
-bench-course: setup ; @$(lab) kernel build && scripts/python -m lab.bench.course_class $(BENCH)
-bench-course-start: setup ; @$(lab) kernel build && scripts/python -m lab.bench.course_start
+bench-course: setup ; @$(lab) kernel build && scripts/python -m bench.course_class $(BENCH)
+bench-course-start: setup ; @$(lab) kernel build && scripts/python -m bench.course_start
 # bench-short-flows: what an exit costs web pages, video and calls; runs what is not stored
-bench-short-flows: setup ; @scripts/python -m lab.bench.short_flows $(BENCH)
-bench-senders: setup ; @scripts/python -m lab.bench.senders
-bench-versions: setup ; @scripts/python -m lab.bench.versions $(BENCH)
+bench-short-flows: setup ; @scripts/python -m bench.short_flows $(BENCH)
+bench-senders: setup ; @scripts/python -m bench.senders
+bench-versions: setup ; @scripts/python -m bench.versions $(BENCH)
 # bench-kernels: where CUBIC's HyStart leaves on each kernel of Debian; BENCH="6.12": on these alone
-bench-kernels: setup ; @scripts/python -m lab.bench.kernels $(BENCH)
+bench-kernels: setup ; @scripts/python -m bench.kernels $(BENCH)
 # bench-same-exit: core, modules, QUIC and BPF on the same recorded ACKs; a stock kernel in QEMU
-bench-same-exit: setup-vm ; @$(lab) kernel build && scripts/python -m lab.bench.same_exit $(BENCH)
-bench-replay: setup ; @scripts/python -m lab.bench.replay $(BENCH)
+bench-same-exit: setup-vm ; @$(lab) kernel build && scripts/python -m bench.same_exit $(BENCH)
+bench-replay: setup ; @scripts/python -m bench.replay $(BENCH)
 # bench-shapers: both shapers, the lab's qdiscs and tc alone, on the same links and trials
-bench-shapers: setup ; @scripts/python -m lab.bench.shapers
+bench-shapers: setup ; @scripts/python -m bench.shapers
 # bench-quic: how fast a trial over QUIC is, on each stack; BENCH=10: virtual seconds of a trial (default: 30)
-bench-quic: setup ; @scripts/python -m lab.bench.quic $(BENCH)
+bench-quic: setup ; @scripts/python -m bench.quic $(BENCH)
 # bench-kills: 1,000 kills or two hours, whichever comes first; BENCH="--kills 40 --minutes 10 --seed 1 --jobs 1"
-bench-kills: setup ; @$(lab) kernel build && scripts/python -m lab.bench.kills $(BENCH)
+bench-kills: setup ; @$(lab) kernel build && scripts/python -m bench.kills $(BENCH)
 check: setup ; @$(lab) check
 doctor: setup ; @$(lab) doctor
 lint: setup ; @scripts/lint

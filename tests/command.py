@@ -12,8 +12,8 @@ from pathlib import Path
 
 import yaml
 
+from bench.left_behind import running_on as running_on
 from lab.base.paths import REPO
-from lab.bench.left_behind import running_on as running_on
 from tests import warm_command
 
 ENOUGH_S = 300.0  # on a machine that is busy with much else

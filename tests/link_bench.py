@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from lab.bench import crossing
-from lab.bench.crossing import FULL_BYTES, Arrivals, Packets, at_pace
+from bench import crossing
+from bench.crossing import FULL_BYTES, Arrivals, Packets, at_pace
 from lab.node.plan import Spec
 from tests.conftest import Bench
 

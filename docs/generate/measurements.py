@@ -5,13 +5,13 @@ import json
 from pathlib import Path
 from typing import Any
 
-from lab.bench.measured import Figure, Machine, Measured
+from bench.measured import Figure, Machine, Measured
 
 FOLDER = Path(__file__).parents[1] / "measurements"
 HEAD = """# Measurements
 
 Every measured figure of this project's documentation stands here and nowhere else. A benchmark writes
-`results/bench/<name>.json`; `scripts/python -m lab.bench.measured <name>` copies that file to `docs/measurements/`,
+`results/bench/<name>.json`; `scripts/python -m bench.measured <name>` copies that file to `docs/measurements/`,
 from which this page is made. To measure again, run the command that stands with the figures.
 
 A speed that was measured while the machine had other work is a lower bound: the load is given.

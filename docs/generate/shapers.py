@@ -3,8 +3,8 @@
 
 import json
 
+from bench.measured import Figure
 from generate import measurements
-from lab.bench.measured import Figure
 
 PLACE = "<!-- measured: shapers -->"
 OF_PACKETS = ("bytes in 100 ms", "all bytes", "one-way delay", "lost", "reordered")

@@ -5,8 +5,8 @@ import json
 from collections.abc import Iterator
 from itertools import groupby
 
+from bench.measured import Figure
 from generate import measurements
-from lab.bench.measured import Figure
 
 PLACE = "<!-- measured: short-flows -->"
 Values = dict[str, object]  # of a scenario and a sender, by quantity

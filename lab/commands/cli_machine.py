@@ -48,18 +48,3 @@ def build(
         f"world    {virtual.world.root}",
     ]
     console.print("\n".join(lines), soft_wrap=True, markup=False)
-
-
-@app.command()
-def bench(
-    seconds: Annotated[int, typer.Option(help="Virtual seconds of the timed trial.")] = 30,
-) -> None:
-    """Measure how fast trials run, as ratios on this machine.
-
-    Example: `lab bench`
-    """
-    from lab.bench.speed import measure
-    from lab.commands.prepare import prepare
-    from lab.kernel.recipe import Recipe
-
-    measure(seconds, prepare(Recipe(), console), console)

@@ -34,7 +34,7 @@ from lab.runs.try_link import try_link
 from lab.tables.stored_run import Run
 
 BUILD_MINUTES = 7
-VIRTUAL_S_PER_S = 3.5  # of one processor, with capture and tables: `lab bench` measures it
+VIRTUAL_S_PER_S = 3.5  # of one processor, with capture and tables: `make bench` measures it
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 """A dumpcap file as arrays: when each frame was captured, how long it was, and its first bytes.
 
 Columnar, because tshark takes longer to dissect a 30 s download than all the rest of its trial takes: some fifty times
-what this does (`lab bench` prints the ratio). The tests hold every field of every frame against tshark's own.
+what this does (`make bench` prints the ratio). The tests hold every field of every frame against tshark's own.
 Format: draft-ietf-opsawg-pcapng.
 """
 

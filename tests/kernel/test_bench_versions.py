@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.bench.versions.forms import FORMS
+from bench.versions.forms import FORMS
 from lab.judge.search_replay import replay_bins
 
 

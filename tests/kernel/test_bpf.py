@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from bench.same_exit import implementations as decide
+from bench.same_exit.compare import differences, exit_ack
+from bench.same_exit.record import record_one
+from bench.same_exit.stream import Decisions, Stream, load
 from lab.backends.virtual import Virtual
-from lab.bench.same_exit import implementations as decide
-from lab.bench.same_exit.compare import differences, exit_ack
-from lab.bench.same_exit.record import record_one
-from lab.bench.same_exit.stream import Decisions, Stream, load
 from lab.images.image import Image
 from lab.judge.search_replay import AGAIN_NEW, DRAIN, built_versions, version
 from lab.kernel.bpf import build

@@ -13,8 +13,8 @@ import numpy as np
 import polars as pl
 import pytest
 
+from bench.replay.accuracy import Floats
 from lab.backends import boot
-from lab.bench.replay.accuracy import Floats
 from lab.links.profile import Profile
 from lab.links.shapes import write_steps
 from lab.node.link import AHEAD_NS

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from bench import crossing
+from bench.crossing import at_pace
 from lab.backends.records import TrialError
 from lab.base.errors import UserError
-from lab.bench import crossing
-from lab.bench.crossing import at_pace
 from tests.conftest import Bench
 from tests.kernel.test_record import may_make_namespaces
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from polars.testing import assert_frame_equal
 
-from lab.bench.kernels import EARLIER, ITS_OWN, LINKS, cubic_exits, shown
+from bench.kernels import EARLIER, ITS_OWN, LINKS, cubic_exits, shown
 from lab.images.image import Image
 from lab.kernel import build
 from lab.kernel.build import Kernel

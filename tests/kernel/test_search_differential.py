@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from lab.bench.same_exit.stream import FIELDS
-from lab.bench.versions.forms import FIXES
+from bench.same_exit.stream import FIELDS
+from bench.versions.forms import FIXES
 from lab.images.image import Image
 from lab.judge.search_replay import AFTER_SILENCE, EXIT, STAY, replay_bins, version
 from lab.kernel.build import Kernel

@@ -8,8 +8,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from lab.bench import crossing, shaped_packets
-from lab.bench.shaped_packets import Accuracy
+from bench import crossing, shaped_packets
+from bench.shaped_packets import Accuracy
 from lab.links.profile import Profile
 from lab.node import tc_alone
 from lab.runs.experiment import Experiment, shaped_by

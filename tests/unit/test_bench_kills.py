@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from bench import kill_checks
+from bench.kill_checks import Place, faults
+from bench.kills import RESUME, RUN, Tally, figures
 from lab.base.paths import REPO
-from lab.bench import kill_checks
-from lab.bench.kill_checks import Place, faults
-from lab.bench.kills import RESUME, RUN, Tally, figures
 
 FIXTURE = REPO / "tests" / "data" / "stored" / "format-2"
 

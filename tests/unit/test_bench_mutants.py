@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 import scipy
 
+from bench.mutants import changes, faults, kernel, rooms, survivors
+from bench.mutants.concern import LIMIT_S, Concern
+from bench.mutants.rooms import Tally
 from lab.base.paths import REPO
-from lab.bench.mutants import changes, faults, kernel, rooms, survivors
-from lab.bench.mutants.concern import LIMIT_S, Concern
-from lab.bench.mutants.rooms import Tally
 
 
 def differences(tmp_path: Path, source: str) -> set[str]:

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from bench.replay.__main__ import every_core_busy, runner
+from bench.replay.subjects import subjects
+from bench.replay.table import line, spread, store, table
 from lab.base.errors import UserError
-from lab.bench.replay.__main__ import every_core_busy, runner
-from lab.bench.replay.subjects import subjects
-from lab.bench.replay.table import line, spread, store, table
 from tests.command import wait_for
 
 CAPACITY: dict[str, Any] = {

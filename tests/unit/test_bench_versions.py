@@ -8,9 +8,9 @@ import pytest
 from typer import Typer
 from typer.testing import CliRunner
 
-from lab.bench.versions.__main__ import measure
-from lab.bench.versions.compare import by_link, over_links
-from lab.bench.versions.forms import LINKS, duration_s, profile_of
+from bench.versions.__main__ import measure
+from bench.versions.compare import by_link, over_links
+from bench.versions.forms import LINKS, duration_s, profile_of
 
 EXITS = {"a": [("early", 1.0), ("chokepoint", 3.0), ("chokepoint", 3.2)], "b": [("chokepoint", 2.0)] * 3}
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from bench.same_exit.compare import differences, exit_ack, figures
 from lab.backends.cpio import Entry, write_archive
 from lab.backends.stock import run_stock
 from lab.base import paths
 from lab.base.errors import UserError
-from lab.bench.same_exit.compare import differences, exit_ack, figures
 from lab.commands.bpf import loaded, unloaded
 from lab.kernel.bpf.build import ensure, require_tools
 from lab.node import bpf, bpf_replay

@@ -7,9 +7,9 @@ from types import ModuleType
 
 import pytest
 
+from bench import measured
+from bench.measured import PUBLISHED
 from lab.base.paths import REPO
-from lab.bench import measured
-from lab.bench.measured import PUBLISHED
 from lab.commands.cli import app
 
 

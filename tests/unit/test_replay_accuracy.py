@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 
-from lab.bench.replay.accuracy import (
+from bench.replay.accuracy import (
     FRAME_BYTES,
     OPPORTUNITIES,
     RATE,

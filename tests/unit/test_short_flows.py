@@ -5,8 +5,8 @@ from typing import Any, cast
 
 import pytest
 
+from bench import short_flows as bench
 from lab.base.format import NONE
-from lab.bench import short_flows as bench
 from lab.evaluation.short_flows import REFERENCE, Cost, costs
 from lab.judge.short_flow import ShortFlow, bdp_bytes, groups_s, short_flow
 from lab.report import short_flows

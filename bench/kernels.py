@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Measure where CUBIC with HyStart leaves slow start on each kernel that Debian packages.
+
+Each kernel also runs the HyStart of Linux 5.16 to 6.13, which none of them has any more.
+`python -m bench.kernels [VERSION...]` prints a table and writes results/bench/kernels.json.
+"""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from bench import measured
+from bench.earlier_cubic import with_earlier_cubic
+from bench.measured import Figure
+from lab.backends.virtual import Virtual
+from lab.base.errors import UserError
+from lab.base.scratch import scratch_folder
+from lab.images import image
+from lab.images.image import Image
+from lab.kernel import build
+from lab.kernel.build import Kernel
+from lab.kernel.recipe import DEBIAN, Recipe
+from lab.links.profile import Profile, load_profile
+from lab.runs.experiment import Experiment
+from lab.runs.plan import MSS_BYTES
+from lab.runs.trial import Job, run_trial
+from lab.schema.cca import Cca, load_ccas
+from lab.schema.scenario import Scenario
+from lab.schema.topology import load_topology
+from lab.tables.stored_trial import Trial
+
+Row = dict[str, Any]
+HEADINGS = ("kernel", "hystart", "link", "t_s", "cwnd_pkts", "bdp_pkts", "rtt_ms", "cause")
+DURATION_S = 5
+ITS_OWN, EARLIER = "its own", "of 5.16"
+
+
+class Link(NamedTuple):
+    """A profile, and what its path holds without a queue."""
+
+    profile: Profile
+    bdp_pkts: int
+
+
+def _clean(rate_mbps: float, rtt_ms: float, buffer_bytes: int) -> Link:
+    down = {"rate_mbps": rate_mbps, "delay_ms": rtt_ms / 2, "buffer_bytes": buffer_bytes}
+    content = {"title": "a clean link", "down": down, "up": {"delay_ms": rtt_ms / 2}}
+    profile = Profile.model_validate(content | {"recorded": [], "assumed": ["everything"]})
+    return Link(profile, _bdp_pkts(rate_mbps, rtt_ms))
+
+
+def _bdp_pkts(rate_mbps: float, rtt_ms: float) -> int:
+    return round(rate_mbps * rtt_ms * 1e3 / 8 / MSS_BYTES)
+
+
+LINKS = {
+    "20 Mb/s, 100 ms": _clean(20, 100, 500_000),
+    "100 Mb/s, 20 ms": _clean(100, 20, 500_000),
+    "50 Mb/s, 300 ms": _clean(50, 300, 4_000_000),
+    "GEO (geo-viasat)": Link(load_profile("geo-viasat", "command line"), _bdp_pkts(144, 600)),
+}
+
+
+def build_all(versions: list[str]) -> dict[str, Kernel]:
+    """Return the kernel of each version, built where the cache lacks it."""
+    return {version: build.ensure(Recipe(version)) for version in versions}
+
+
+def cubic_exits(kernels: dict[str, Kernel], folder: Path, world: Image) -> list[Row]:
+    """Run one trial of each HyStart on each link and kernel; return one row per trial."""
+    rows = []
+    for hystart in (ITS_OWN, EARLIER):
+        for number, (name, link) in enumerate(LINKS.items()):
+            for version, kernel in kernels.items():
+                cca, virtual = _sender(hystart, Virtual(kernel, world))
+                trial = folder / f"{cca.name}-{version}-{number}"
+                run_trial(Job(_experiment(link.profile, cca), cca.name, 1, trial, virtual))
+                called = {"kernel": version, "hystart": hystart, "link": name}
+                rows.append(called | _exit(Trial(trial)) | {"bdp_pkts": link.bdp_pkts})
+    return rows
+
+
+def _sender(hystart: str, virtual: Virtual) -> tuple[Cca, Virtual]:
+    return with_earlier_cubic(virtual) if hystart == EARLIER else (load_ccas()["cubic"], virtual)
+
+
+def _experiment(profile: Profile, cca: Cca) -> Experiment:
+    fields = {"topology": "path", "profile": "test", "ccas": [cca.name], "trials": 1, "seed": 1}
+    scenario = Scenario.model_validate({"question": "Where does it exit?", "duration_s": DURATION_S, **fields})
+    return Experiment("kernels", scenario, profile, load_topology("path", "test"), {cca.name: cca})
+
+
+def _exit(trial: Trial) -> Row:
+    """Take a trial's first exit; all null where the flow never left slow start."""
+    rows = trial.exits.head(1).to_dicts()
+    exit_ = rows[0] if rows else dict.fromkeys(("t_s", "cwnd_pkts", "rtt_ms", "cause"))
+    return {"valid": trial.valid} | exit_
+
+
+def shown(rows: list[Row]) -> str:
+    """Format rows as a table."""
+    lines = [HEADINGS, *(tuple(_cell(row[name]) for name in HEADINGS) for row in rows)]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(HEADINGS))]
+    return "\n".join("  ".join(map(str.ljust, line, widths)).rstrip() for line in lines) if rows else "nothing was run"
+
+
+def _cell(value: Any) -> str:
+    return "-" if value is None else f"{value:.3f}" if isinstance(value, float) else str(value)
+
+
+def figures(rows: list[Row]) -> Iterator[Figure]:
+    """Give the moment, the window and the cause of each exit."""
+    for row in rows:
+        hystart = "" if row["hystart"] == ITS_OWN else f" with the HyStart {row['hystart']}"
+        called = f"{row['link']} (BDP {row['bdp_pkts']} packets), Linux {row['kernel']}{hystart}: exit"
+        yield {"name": called, "value": row["t_s"], "unit": "s"}
+        yield {"name": f"{called}, cwnd", "value": row["cwnd_pkts"], "unit": "packets"}
+        yield {"name": f"{called}, cause", "value": row["cause"], "unit": ""}
+
+
+def details(kernels: dict[str, Kernel]) -> dict[str, str]:
+    """Name what was measured, and of which packages each kernel was built."""
+    sources = ", ".join(kernel.described["kernel_source"] for kernel in kernels.values())
+    return {"title": "Where CUBIC with HyStart leaves slow start, by kernel", "note": f"Built of {sources}."}
+
+
+def main(versions: list[str]) -> None:
+    """Build, measure and store; a kernel that cannot be built is one line, before anything is measured."""
+    kernels = build_all(versions)
+    with scratch_folder() as folder:
+        rows = cubic_exits(kernels, folder, image.ensure("world"))
+    print(shown(rows))
+    command = "make bench-kernels" + ("" if versions == DEBIAN else f' BENCH="{" ".join(versions)}"')
+    print(measured.store("kernels", command, list(figures(rows)), details(kernels)))
+
+
+if __name__ == "__main__":
+    try:
+        main(sys.argv[1:] or DEBIAN)
+    except UserError as error:
+        print(error, file=sys.stderr)
+        sys.exit(2)

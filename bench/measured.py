@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a benchmark measured, as results/bench/<name>.json: commit, machine, command, and figures with their units.
+
+`python -m bench.measured NAME...` copies such files to docs/measurements/, which the site's page shows.
+"""
+
+import json
+import os
+import platform
+import shutil
+import sys
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import NotRequired, TypedDict
+
+from lab.base import paths
+from lab.base.commit import commit
+from lab.base.errors import UserError
+from lab.base.processor import processor
+
+Machine = dict[str, str | int | float]
+PUBLISHED = paths.REPO / "docs" / "measurements"
+
+
+class Figure(TypedDict):
+    """One measured value."""
+
+    name: str
+    value: float | int | str | None
+    unit: str
+    target: NotRequired[str]  # what is required of it
+
+
+class Measured(TypedDict):
+    """A file of figures; those copied from an older page lack the machine."""
+
+    name: str
+    title: NotRequired[str]
+    command: str
+    commit: str | None
+    measured_at: str
+    machine: Machine
+    note: NotRequired[str]
+    figures: list[Figure]
+
+
+def store(name: str, command: str, figures: list[Figure], details: Mapping[str, object] | None = None) -> Path:
+    """Write results/bench/<name>.json and return its path; `details` keeps what the figures were computed from."""
+    file = paths.results() / "bench" / f"{name}.json"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    measured: Measured = {
+        "name": name,
+        "command": command,
+        "commit": commit(),
+        "measured_at": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "machine": machine(),
+        "figures": figures,
+    }
+    file.write_text(json.dumps({**measured, **(details or {})}, indent=1) + "\n")
+    return file
+
+
+def show_and_store(name: str, command: str, figures: list[Figure]) -> None:
+    """Print each figure with what is required of it, and store them."""
+    for figure in figures:
+        most = f" (at most {figure['target']})" if "target" in figure else ""
+        print(f"{figure['name']}: {figure['value']} {figure['unit']}{most}")
+    print(store(name, command, figures))
+
+
+def machine() -> Machine:
+    """Describe this machine as far as it affects a measurement; its name is not among that."""
+    memory_bytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return {
+        "processor": processor(),
+        "cores": len(os.sched_getaffinity(0)),
+        "memory_gb": round(memory_bytes / 1e9, 1),
+        "load_1_min": round(os.getloadavg()[0], 1),
+        "kernel": platform.release().split("-")[0],
+        "python": platform.python_version(),
+    }
+
+
+def publish(names: list[str]) -> None:
+    """Copy measured figures to docs/measurements/."""
+    for name in names:
+        file = paths.results() / "bench" / f"{name}.json"
+        if not file.is_file():
+            raise UserError(f"{file}: must be there: measure it first (make bench-{name.split('-')[0]})")
+        shutil.copy(file, PUBLISHED / file.name)
+
+
+if __name__ == "__main__":
+    publish(sys.argv[1:])

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The command: which kernel, which recordings, and how busy the machine is meanwhile."""
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from bench import crossing
+from bench.crossing import Run
+from bench.replay import cost
+from bench.replay.replayed import replayed
+from bench.replay.subjects import subjects
+from bench.replay.table import line, store, table
+from lab.backends.choose import Choice, real_backend
+from lab.backends.machine import Machine
+from lab.backends.records import TrialError
+from lab.base.errors import UserError, field_error
+from lab.base.scratch import scratch_folder
+from lab.images import image
+from lab.kernel import build
+
+RESTLESS = """for core in $(seq "$(nproc)"); do while :; do :; done & busy="$busy $!"; done; cat; kill $busy"""
+
+
+def measure(
+    names: Annotated[list[str] | None, typer.Argument(help="Recordings; without, all that were fetched.")] = None,
+    where: Annotated[
+        str, typer.Option(help="virtual; in real time: vm, the one that is up; host: the running kernel, as root.")
+    ] = "virtual",
+    busy: Annotated[bool, typer.Option("--busy", help="Keep every core busy meanwhile.")] = False,
+    seconds: Annotated[float, typer.Option(min=2, help="Of each recording, at most.")] = 60.0,
+    costs: Annotated[bool, typer.Option(help="Also what long recordings cost.")] = True,
+) -> None:
+    """Replay recordings, compare what packets got with the series, store and show it."""
+    console = Console(highlight=False, soft_wrap=True)
+    kernel = f"{where}, busy" if busy else where
+    try:
+        run, requested = runner(where), subjects(names or [])
+        with scratch_folder() as scratch, ExitStack() as stack:
+            if busy:
+                stack.enter_context(every_core_busy(vm() if where == "vm" else None))
+            traces = []
+            for number, subject in enumerate(requested):
+                traces.append(replayed(run, subject, scratch / str(number), seconds))
+                console.print(line(traces[-1]), markup=False)
+            file = store(kernel, traces, {})
+            if costs:
+                store(kernel, traces, cost.measure(run, scratch))
+    except (UserError, TrialError) as error:
+        sys.exit(f"bench-replay: {error}")
+    console.print(table())
+    console.print(str(file))
+
+
+def runner(where: str) -> Run:
+    """Return how to run a link on a kernel."""
+    if where == "virtual":
+        return crossing.in_virtual(build.ensure(), image.ensure("world").root)
+    if where == "vm":
+        return crossing.on(vm())
+    if where != "host":
+        raise field_error("bench-replay", "--where", where, "virtual, vm or host")
+    return crossing.here
+
+
+def vm() -> Machine:
+    """Return the VM that is up, or the machine that LAB_MACHINE names; UserError where there is none."""
+    machine = real_backend(Choice("vm", "netns", "as requested"))
+    assert isinstance(machine, Machine)
+    return machine
+
+
+@contextmanager
+def every_core_busy(machine: Machine | None = None) -> Iterator["subprocess.Popen[bytes]"]:
+    """Let a program that never rests run on each core, here or on a machine, while the block runs."""
+    command = machine.ssh(RESTLESS) if machine else ["sh", "-c", RESTLESS]
+    program = subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True)
+    assert program.stdin
+    try:
+        yield program
+    finally:
+        program.stdin.close()  # which is what it waits for
+        program.wait()
+
+
+if __name__ == "__main__":
+    typer.run(measure)

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Store the bench's figures, one file per measured kernel, and show all of them in one table."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TypedDict
+
+import numpy as np
+from rich.console import Group
+from rich.table import Table
+
+from bench import measured
+from bench.measured import Figure
+from bench.replay.replayed import Figures
+from lab.base import paths
+
+SHARES = {"p50": 0.5, "p99": 0.99, "max": 1.0}
+# measure -> the key in a trace's figures, and the target in virtual time
+SPREADS = {
+    "bytes in 100 ms, error in %": ("window_error_pct", "≤ 0.5"),
+    "one-way delay, error in ms": ("delay_error_ms", "≤ 0.05 at p99"),
+    "latest departure of each delay line, us": ("latest_us", ""),
+}
+UNITS = {name: tuple(name.split(", error in ")) for name in SPREADS if ", error in " in name} | {
+    "latest departure of each delay line, us": ("latest departure of each delay line", "us")
+}
+COUNTS = {"packets reordered": "reordered_pkts", "packets lost": "lost_pkts"}
+
+
+class Measured(TypedDict):
+    """What was measured on one kernel, as its file has it."""
+
+    kernel: str
+    release: str
+    series: int
+    steps: int
+    packets: int
+    pooled: dict[str, dict[str, float]]  # by measure and share
+    counts: dict[str, int]
+    cost: dict[str, float]
+    traces: list[Figures]
+
+
+def spread(values: list[float]) -> dict[str, float]:
+    """Return the middle, the 99th percentile and the largest of values."""
+    return {name: float(np.quantile(values, share)) for name, share in SHARES.items()} if values else {}
+
+
+def line(figures: Figures) -> str:
+    """Format one trace: p50/p99/max of each measure."""
+    parts = [f"{figures['trace']} {figures['column']} ({figures['kind']}), {figures['seconds']:g} s:"]
+    for name, (key, _) in SPREADS.items():
+        if figures.get(key):
+            parts.append(f"{name} {'/'.join(f'{value:.3g}' for value in spread(figures[key]).values())};")
+    return " ".join([*parts, f"{figures['reordered_pkts']} reordered, {figures['lost_pkts']} lost"])
+
+
+def store(kernel: str, traces: list[Figures], cost: dict[str, float]) -> Path:
+    """Write what was measured on a kernel: all traces pooled, and each."""
+    pooled = {name: spread([v for t in traces for v in t.get(key, ())]) for name, (key, _) in SPREADS.items()}
+    each = [trace | {key: spread(trace[key]) for key, _ in SPREADS.values() if trace.get(key)} for trace in traces]
+    content: Measured = {
+        "kernel": kernel,
+        "release": traces[0]["kernel"],
+        "series": len(traces),
+        "steps": sum(trace["steps"] for trace in traces),
+        "packets": sum(trace["packets"] for trace in traces),
+        "pooled": pooled,
+        "counts": {name: sum(trace[key] for trace in traces) for name, key in COUNTS.items()},
+        "cost": cost,
+        "traces": each,
+    }
+    name = f"replay-{kernel.replace(', ', '-')}"
+    where, _, busy = kernel.partition(", ")
+    options = f"--where {where}{' --busy' if busy else ''}"
+    return measured.store(name, f'make bench-replay BENCH="{options}"', list(_figures(content)), dict(content))
+
+
+def _figures(content: Measured) -> Iterator[Figure]:
+    yield {"name": "series replayed", "value": content["series"], "unit": "series"}
+    for name, (_, target) in SPREADS.items():
+        quantity, unit = UNITS[name]
+        for share, value in content["pooled"][name].items():
+            figure: Figure = {"name": f"{quantity}, {share}", "value": float(f"{value:.3g}"), "unit": unit}
+            yield figure | {"target": target} if target else figure
+    for name, count in content["counts"].items():
+        yield {"name": name, "value": count, "unit": "packets", "target": "0"}
+    for name, value in content["cost"].items():
+        quantity, unit = name.rsplit(", ", 1)
+        yield {"name": quantity, "value": float(f"{value:.3g}"), "unit": unit}
+
+
+def table() -> Group:
+    """Show every kernel that was measured, side by side."""
+    files = sorted((paths.results() / "bench").glob("replay-*.json"))
+    kernels: list[Measured] = [json.loads(file.read_text()) for file in files]
+    shown = Table("kernel", "measure", *SHARES, "target in virtual time")
+    for kernel in kernels:
+        for name, (_, wish) in SPREADS.items():
+            found = kernel["pooled"][name]
+            if found:
+                shown.add_row(_named(kernel), name, *(f"{found[share]:.3g}" for share in SHARES), wish)
+        for name in COUNTS:
+            shown.add_row(_named(kernel), name, "", "", str(kernel["counts"][name]), "0")
+    return Group(shown, *(_costs(kernel) for kernel in kernels if kernel["cost"]))
+
+
+def _named(kernel: Measured) -> str:
+    return f"{kernel['kernel']} ({kernel['release'].removeprefix('Linux version ')}), {kernel['series']} series"
+
+
+def _costs(kernel: Measured) -> Table:
+    shown = Table("cost", "measured")
+    for name, value in kernel["cost"].items():
+        shown.add_row(name, f"{value:.3g}")
+    return shown

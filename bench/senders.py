@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Measure what a sender costs: instructions per ACK, memory per flow, and how fast SEARCH's core replays a stream.
+
+Instructions are counted by callgrind in the very objects of the modules, linked into a program that feeds their hooks
+ACKs (lab/kernel/bench/); processors' own counters are not there in most virtual machines. `python -m bench.senders`
+prints all and writes results/bench/senders.json.
+"""
+
+import re
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+from rich.console import Console
+from rich.table import Column, Table
+
+from bench import measured
+from bench.measured import Figure
+from lab.backends.senders import SOCKET_BYTES, load_module
+from lab.base.errors import UserError
+from lab.base.scratch import scratch_folder
+from lab.images import image
+from lab.images.compile import Compile
+from lab.judge.search_replay import replay_bins, version, versions
+from lab.kernel import build
+from lab.kernel.build import Kernel
+from lab.schema.cca import load_ccas
+
+FOLDERS = ("search", "bench")  # of lab/kernel/
+VERSIONS = versions()
+REFERENCE = "cubic"
+PROGRAMS = (REFERENCE, "tcp_cubic_plain", *(f"tcp_{name}" for name in VERSIONS))
+PHASES = ("slow-start", "after")
+MOST_TIMES_CUBIC = {"slow-start": 1.25, "after": 1.0}
+ROUNDS = 10  # of doubling from 10 packets: 10,230 ACKs
+ACKS = 10_000_000
+Counts = dict[str, dict[str, float]]
+
+
+def measure(console: Console) -> None:
+    """Measure, print and store all figures."""
+    kernel = build.ensure()
+    with scratch_folder() as scratch:
+        counts = instructions(compiled(kernel, scratch))
+    memory_bytes = flow_bytes(kernel)
+    acks_per_s = {name: replay_rate(kernel.replay_library, name) for name in VERSIONS}
+    _show_instructions(counts, console)
+    _show_memory(memory_bytes, console)
+    _show_replay(acks_per_s, console)
+    measured.store("senders", "make bench-senders", list(_figures(counts, memory_bytes, acks_per_s)))
+
+
+def _figures(counts: Counts, memory_bytes: dict[str, int], acks_per_s: dict[str, float]) -> Iterator[Figure]:
+    for name, own in counts.items():
+        for phase in PHASES:
+            most = f"at most {MOST_TIMES_CUBIC[phase] * counts[REFERENCE][phase]:.1f}"
+            called = f"{name.removeprefix('tcp_')}: instructions per ACK, {phase.replace('-', ' ')}"
+            yield {"name": called, "value": round(own[phase], 1), "unit": "instructions", "target": most}
+    for name, taken in memory_bytes.items():
+        figure: Figure = {"name": f"{name}: memory per flow", "value": taken, "unit": "bytes"}
+        yield figure | {"target": f"at most {SOCKET_BYTES}"} if name == "search31" else figure
+    for name, rate in acks_per_s.items():
+        called = f"{name}: ACKs replayed per second"
+        yield {"name": called, "value": round(rate / 1e6), "unit": "million/s", "target": "at least 10"}
+
+
+def compiled(kernel: Kernel, scratch: Path) -> Path:
+    """Build the programs with the modules' objects; return their folder."""
+    builder = image.ensure("builder")
+    folder = scratch / "senders"
+    folder.mkdir()
+    for name in FOLDERS:
+        shutil.copytree(build.HERE / name, folder / name)
+    compile_ = Compile(builder.root, folder, lambda _steps: None, build.PLACE, kernel.linux.parent.parent)
+    tree = ("make", "-C", "/build/obj", "ARCH=um")
+    for name in FOLDERS:
+        compile_.run(*tree, f"M={build.PLACE}/{name}", "KBUILD_MODPOST_WARN=1", "modules", words=f"objects of {name}")
+    compile_.run("make", "-s", "-C", f"{build.PLACE}/bench", "KERNEL=/build/obj", words="programs")
+    return folder / "bench"
+
+
+def instructions(programs: Path) -> Counts:
+    """Count instructions per ACK of each sender's hooks, in slow start and after it, without those of the counting."""
+    if not shutil.which("valgrind"):
+        raise UserError("valgrind: must be there to count instructions: sudo apt-get install valgrind")
+    empty = {phase: _count(programs / "run_none", phase) for phase in PHASES}
+    return {
+        name: {phase: _count(programs / f"run_{name}", phase) - empty[phase] for phase in PHASES} for name in PROGRAMS
+    }
+
+
+def _count(program: Path, phase: str) -> float:
+    command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", "--collect-atstart=no"]
+    done = subprocess.run(
+        [*command, "--toggle-collect=bench_count", program, phase, str(ROUNDS)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    collected = re.search(r"Collected : (\d+)", done.stderr)
+    if done.returncode or not collected:
+        raise UserError(f"callgrind: {program.name} {phase}: {(done.stderr.splitlines() or ['no output'])[-1]}")
+    return int(collected[1]) / int(done.stdout)
+
+
+def flow_bytes(kernel: Kernel) -> dict[str, int]:
+    """Return the memory of a flow of each version, CUBIC's included, as its module reports it."""
+    world, ccas = image.ensure("world").root, load_ccas()
+    modules = {name: load_module(ccas[name], kernel, world) for name in VERSIONS}
+    values = {name: {p["name"]: p["value"] for p in module["parameters"]} for name, module in modules.items() if module}
+    return {name: int(parameters["flow_bytes"]) for name, parameters in values.items()}
+
+
+def replay_rate(library: Path, name: str, acks: int = ACKS) -> float:
+    """Return ACKs per second of one replay, between Python arrays: a flow that doubles, then fills 1 Gb/s."""
+    published = version(library, name)
+    t_us = np.arange(acks, dtype=np.uint64) * np.uint64(12)
+    rtt_us = np.full(acks, 100_000, dtype=np.int32)
+    delivered = np.arange(acks, dtype=np.uint64) * np.uint64(1448)
+    begun = time.monotonic()
+    replay_bins(
+        library,
+        t_us,
+        rtt_us,
+        delivered,
+        published.params,
+        sent_bytes=delivered,
+        compact=published.compact,
+        stop_at_exit=False,
+    )
+    return acks / (time.monotonic() - begun)
+
+
+def _show_instructions(counts: Counts, console: Console) -> None:
+    columns = ("sender", "slow start", "times CUBIC", "target", "after", "times CUBIC", "target")
+    table = Table(Column(columns[0], no_wrap=True), *columns[1:], title="instructions per ACK")
+    for name, own in counts.items():
+        ratios = [f"{own[phase] / counts[REFERENCE][phase]:.2f}" for phase in PHASES]
+        table.add_row(name, f"{own['slow-start']:.1f}", ratios[0], "≤ 1.25", f"{own['after']:.1f}", ratios[1], "≤ 1.00")
+    console.print(table)
+
+
+def _show_memory(memory_bytes: dict[str, int], console: Console) -> None:
+    table = Table("version", "bytes per flow", "target", title="memory")
+    for name, taken in memory_bytes.items():
+        table.add_row(name, str(taken), f"≤ {SOCKET_BYTES}, all in the socket" if name == "search31" else "")
+    console.print(table)
+
+
+def _show_replay(acks_per_s: dict[str, float], console: Console) -> None:
+    table = Table("version", "million ACKs per second", "target", title="replay from Python")
+    for name, rate in acks_per_s.items():
+        table.add_row(name, f"{rate / 1e6:.0f}", "≥ 10")
+    console.print(table)
+
+
+if __name__ == "__main__":
+    measure(Console())
