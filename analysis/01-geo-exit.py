@@ -1,7 +1,6 @@
 # ---
 # jupyter:
 #   jupytext:
-#     formats: ipynb,py:percent
 #     text_representation:
 #       extension: .py
 #       format_name: percent
@@ -19,9 +18,6 @@
 # the at-capacity rules of the papers and by the bottleneck's own queue, the trials are aggregated per sender, and
 # one trial of each sender is drawn. Nothing here computes anything of its own: `lab.judge` judges,
 # `lab.report` aggregates, `lab.figures` draws.
-#
-# This file and its twin (`.ipynb`, `.py`) are paired by jupytext, and kept without outputs: the tests execute
-# them.
 
 # %% tags=["parameters"]
 run_dir = "../results/geo/latest"  # a stored run

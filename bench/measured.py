@@ -7,7 +7,6 @@
 import json
 import os
 import platform
-import shutil
 import sys
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -57,8 +56,19 @@ def store(name: str, command: str, figures: list[Figure], details: Mapping[str, 
         "machine": machine(),
         "figures": figures,
     }
-    file.write_text(json.dumps({**measured, **(details or {})}, indent=1) + "\n")
+    file.write_text(lines({**measured, **(details or {})}))
     return file
+
+
+def lines(measured: Mapping[str, object]) -> str:
+    """Write a measurement as JSON: one line per member, and per element of a list."""
+    return "{\n" + ",\n".join(f" {json.dumps(name)}: {_member(value)}" for name, value in measured.items()) + "\n}\n"
+
+
+def _member(value: object) -> str:
+    if not isinstance(value, list) or not value:
+        return json.dumps(value)
+    return "[\n" + ",\n".join(f"  {json.dumps(element)}" for element in value) + "\n ]"
 
 
 def show_and_store(name: str, command: str, figures: list[Figure]) -> None:
@@ -88,7 +98,12 @@ def publish(names: list[str]) -> None:
         file = paths.results() / "bench" / f"{name}.json"
         if not file.is_file():
             raise UserError(f"{file}: must be there: measure it first (make bench-{name.split('-')[0]})")
-        shutil.copy(file, PUBLISHED / file.name)
+        measured = json.loads(file.read_text())
+        if not measured["commit"] or measured["commit"].endswith("-dirty"):
+            raise UserError(
+                f"{file}: commit={measured['commit']}: must be a commit without changes: commit, and measure again"
+            )
+        (PUBLISHED / file.name).write_text(lines(measured))
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Measure how fast the lab is, as ratios on this machine: results/bench/speed.json. `python -m bench.speed [SECONDS]`."""
+"""Measure how fast the lab is, as ratios on this machine; `python -m bench.speed [SECONDS]` stores speed.json."""
 
 import subprocess
 import sys

@@ -13,7 +13,6 @@ FIGURE = REPO / "docs" / "rooms.svg"
 ROOMS = {
     "commands": "what a user types",
     "course": "assignments, and their exact grader",
-    "bench": "every benchmark",
     "report": "page, trial browser, tables for papers",
     "figures": "the drawings",
     "evaluation": "many runs: claims, sensitivity, statistics",
@@ -33,7 +32,6 @@ ROOMS = {
 GROUPS = {
     "commands": "use",
     "course": "use",
-    "bench": "use",
     "report": "show",
     "figures": "show",
     "evaluation": "judge",

@@ -9,16 +9,8 @@ import pytest
 from lab.base.paths import REPO
 from tests import notebook_files
 
-NOTEBOOKS = sorted((REPO / "analysis").glob("[0-9][0-9]-*.ipynb"))
+NOTEBOOKS = sorted((REPO / "analysis").glob("[0-9][0-9]-*.py"))
 by_name = pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda notebook: notebook.stem)
-
-
-@by_name
-def test_the_notebook_and_its_text_twin_hold_the_same_cells(notebook: Path) -> None:
-    sources = [
-        [cell.source for cell in notebook_files.read(file).cells] for file in (notebook, notebook.with_suffix(".py"))
-    ]
-    assert sources[0] == sources[1]
 
 
 @by_name
@@ -28,8 +20,7 @@ def test_the_first_code_cell_holds_the_parameters(notebook: Path) -> None:
 
 
 @by_name
-def test_the_notebook_defines_nothing_and_is_kept_without_outputs(notebook: Path) -> None:
+def test_the_notebook_defines_nothing(notebook: Path) -> None:
     code = [cell for cell in notebook_files.read(notebook).cells if cell.cell_type == "code"]
     defined = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
     assert not any(isinstance(node, defined) for cell in code for node in ast.walk(ast.parse(cell.source)))
-    assert not any(cell.outputs for cell in code)

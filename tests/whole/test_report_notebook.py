@@ -4,6 +4,8 @@
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import jupytext
+
 from lab.base.paths import REPO
 from lab.report.index.execute import execute
 from lab.report.write import write_report
@@ -12,7 +14,8 @@ from tests.stored_run import store_run
 
 def test_executed_from_top_to_bottom_it_writes_the_summary_and_figures_of_the_report(tmp_path: Path) -> None:
     run, out = store_run(tmp_path / "results", trials=1), tmp_path / "out"
-    notebook = REPO / "analysis" / "01-geo-exit.ipynb"
+    notebook = tmp_path / "notebook.ipynb"
+    jupytext.write(jupytext.read(REPO / "analysis" / "01-geo-exit.py"), notebook)
     with TemporaryDirectory() as sockets:
         execute(notebook, tmp_path / "executed.ipynb", Path(sockets), {"run_dir": str(run), "out_dir": str(out)})
     paths = write_report(run, None).paths

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A measurement is published from a commit without changes, one figure per line."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from bench import measured
+from lab.base.errors import UserError
+
+FIGURES: list[measured.Figure] = [{"name": "a", "value": 1, "unit": "s"}, {"name": "b", "value": None, "unit": ""}]
+
+
+@pytest.fixture
+def published(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("LAB_RESULTS", str(tmp_path))
+    monkeypatch.setattr(measured, "PUBLISHED", tmp_path)
+    return tmp_path / "speed.json"
+
+
+def test_a_measurement_of_a_commit_is_published_with_a_line_per_figure(
+    published: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(measured, "commit", lambda: "0123456789ab")
+    stored = measured.store("speed", "make bench", FIGURES)
+    measured.publish(["speed"])
+    assert json.loads(published.read_text()) == json.loads(stored.read_text())
+    assert '  {"name": "a", "value": 1, "unit": "s"},\n' in published.read_text()
+
+
+@pytest.mark.parametrize("commit", ["0123456789ab-dirty", None])
+def test_a_measurement_of_a_changed_tree_is_not_published(
+    published: Path, monkeypatch: pytest.MonkeyPatch, commit: str | None
+) -> None:
+    monkeypatch.setattr(measured, "commit", lambda: commit)
+    measured.store("speed", "make bench", FIGURES)
+    with pytest.raises(UserError, match=rf"speed\.json: commit={commit}: must be a commit without changes"):
+        measured.publish(["speed"])
+    assert not published.exists()
