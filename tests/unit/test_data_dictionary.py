@@ -27,7 +27,6 @@ from lab.tables.stored_run import Run
 from lab.tables.stored_trial import Trial
 from lab.tables.trial_json import TrialJson
 from lab.tables.trial_tables import TRIAL_TABLES
-from tests.approved import approved
 from tests.command import lab
 
 SAMPLE = next((REPO / "analysis/sample/sample").glob("[0-9]*"))
@@ -150,8 +149,3 @@ def test_a_trial_without_a_field_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "trial.json").write_text(json.dumps(content))
     with pytest.raises(UserError, match=r"trial\.json: mss_bytes=: must be given$"):
         _ = Trial(tmp_path).meta
-
-
-def test_the_data_dictionary_is_the_approved_one() -> None:
-    text = "\n".join(lines()) + "\n"
-    assert text == approved("data-dictionary.md", text)
