@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The `lab` command: each command reads its arguments and calls one function.
+"""The `lab` command: each command reads its arguments and calls one function."""
 
-A file of commands is one group; the order of the groups, and of the commands in each, is that of `lab --help`.
-"""
+from typing import Any
 
 import typer
+from typer.core import TyperGroup
 
 from lab.commands import (
     box,
@@ -20,7 +20,30 @@ from lab.commands import (
 )
 from lab.commands.traces import traces_app
 
+# What `lab --help` shows, in this order. Few users need another command: those are hidden there, and in the reference.
+SHOWN = {
+    "Run and look": ("run", "try", "compare", "report", "figure", "log", "list"),
+    "Repeat the papers": ("reproduce", "verify", "page"),
+    "Links": ("traces",),
+    "Teach": ("grade", "course"),
+    "This machine": ("doctor", "kernel", "bundle", "clean"),
+}
+PANELS = {name: panel for panel, names in SHOWN.items() for name in names}
+
+
+class Grouped(TyperGroup):
+    """The commands in groups, those of no group hidden."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        for name, command in self.commands.items():
+            command.hidden = name not in PANELS
+            command.rich_help_panel = PANELS.get(name)  # type: ignore[attr-defined]
+        self.commands = {name: self.commands[name] for name in dict.fromkeys([*PANELS, *self.commands])}
+
+
 app = typer.Typer(
+    cls=Grouped,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,

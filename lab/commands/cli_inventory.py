@@ -11,14 +11,29 @@ app = typer.Typer()
 
 
 @app.command("list")
-def list_() -> None:
-    """List scenarios, profiles, topologies and senders.
+def list_(
+    kind: Annotated[
+        str | None, typer.Argument(help="scenarios, profiles, topologies or senders: each with a line.")
+    ] = None,
+) -> None:
+    """List the names of all scenarios, profiles, topologies and senders.
 
-    Example: `lab list`
+    Example: `lab list`, or with what each is: `lab list scenarios`
     """
-    from lab.commands.inventory import lines
+    from rich.padding import Padding
+    from rich.table import Table
 
-    console.print("\n".join(lines()), soft_wrap=True, markup=False)
+    from lab.commands.inventory import described, names_by_kind
+
+    if kind is None:
+        for each, names in names_by_kind().items():
+            console.print(f"{each} (lab list {each})", markup=False)
+            console.print(Padding("  ".join(names), (0, 0, 1, 2)), markup=False)
+        return
+    table = Table.grid(padding=(0, 2))
+    for row in described(kind):
+        table.add_row(*row)
+    console.print(table, markup=False)
 
 
 @app.command("data-dictionary")

@@ -16,14 +16,32 @@ if TYPE_CHECKING:
 
 console = Console(highlight=False)
 
+SELDOM = "Seldom needed"  # panel of the options that most users never need
+
 KernelVersion = Annotated[
-    str, typer.Option("--kernel", help=f"Kernel to build: {', '.join(DEBIAN)} of Debian, or {LARGE_SOCKETS}.")
+    str,
+    typer.Option(
+        "--kernel", rich_help_panel=SELDOM, help=f"Kernel to build: {', '.join(DEBIAN)} of Debian, or {LARGE_SOCKETS}."
+    ),
 ]
-KernelSource = Annotated[Path | None, typer.Option("--source", help="A kernel tarball, configured like --kernel.")]
-Scheduler = Annotated[str | None, typer.Option(help="Address of a dask scheduler; default: this machine's processors.")]
-NoPcap = Annotated[bool, typer.Option("--no-pcap", help="Store the tables only, without the captures.")]
-Shaper = Annotated[str, typer.Option(help="replay (the lab's own qdiscs), or netem (netem and tbf, by tc alone).")]
-Jobs = Annotated[int | None, typer.Option(help="Trials at the same time; default: one per processor.")]
+KernelSource = Annotated[
+    Path | None, typer.Option("--source", rich_help_panel=SELDOM, help="A kernel tarball, configured like --kernel.")
+]
+Scheduler = Annotated[
+    str | None,
+    typer.Option(rich_help_panel=SELDOM, help="Address of a dask scheduler; default: this machine's processors."),
+]
+NoPcap = Annotated[
+    bool, typer.Option("--no-pcap", rich_help_panel=SELDOM, help="Store the tables only, without the captures.")
+]
+Shaper = Annotated[
+    str,
+    typer.Option(rich_help_panel=SELDOM, help="replay (the lab's own qdiscs), or netem (netem and tbf, by tc alone)."),
+]
+Jobs = Annotated[
+    int | None,
+    typer.Option(rich_help_panel=SELDOM, help="Trials at the same time; default: one per processor."),
+]
 
 
 def run_options(jobs: int | None, scheduler: str | None = None, no_pcap: bool = False) -> "RunOptions":

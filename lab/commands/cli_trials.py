@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from lab.commands.cli_options import (
+    SELDOM,
     Jobs,
     KernelSource,
     KernelVersion,
@@ -41,10 +42,12 @@ def run(
     kernel: KernelVersion = DEFAULT,
     source: KernelSource = None,
     backend: Annotated[
-        str | None, typer.Option(help="virtual, host or vm; default: vm if the VM is up, else virtual.")
+        str | None,
+        typer.Option(rich_help_panel=SELDOM, help="virtual, host or vm; default: vm if the VM is up, else virtual."),
     ] = None,
     engine: Annotated[
-        str | None, typer.Option(help="netns, containerlab, mininet, or pair (the client on a second VM).")
+        str | None,
+        typer.Option(rich_help_panel=SELDOM, help="netns, containerlab, mininet, or pair (the client on a second VM)."),
     ] = None,
     shaper: Shaper = "replay",
 ) -> None:
@@ -80,19 +83,35 @@ def try_(
     seed: Annotated[int | None, typer.Option(help="Seed of the links.")] = None,
     budget: Annotated[float | None, typer.Option(help="Most minutes of trials.")] = None,
     sanitize: Annotated[
-        bool, typer.Option("--sanitize", help="Build the sanitized kernel for the smoke test if it is missing.")
+        bool,
+        typer.Option(
+            "--sanitize",
+            rich_help_panel=SELDOM,
+            help="Build the sanitized kernel if it is missing, for the smoke test.",
+        ),
     ] = False,
     resume: Annotated[bool, typer.Option("--resume", help="Continue the last unfinished comparison.")] = False,
     jobs: Jobs = None,
     no_pcap: NoPcap = False,
-    backend: Annotated[str | None, typer.Option(help="virtual (the default) or vm.")] = None,
-    engine: Annotated[str | None, typer.Option(help="netns, containerlab or mininet, in the VM.")] = None,
+    backend: Annotated[str | None, typer.Option(rich_help_panel=SELDOM, help="virtual (the default) or vm.")] = None,
+    engine: Annotated[
+        str | None, typer.Option(rich_help_panel=SELDOM, help="netns, containerlab or mininet, in the VM.")
+    ] = None,
     first_window: Annotated[
         int | None,
-        typer.Option(min=44, max=65535, help="Packets of the receiver's first window, for a sender that 44 hold back."),
+        typer.Option(
+            min=44,
+            max=65535,
+            rich_help_panel=SELDOM,
+            help="Packets of the receiver's first window, for a sender that 44 hold back.",
+        ),
     ] = None,
     kernel: Annotated[
-        str, typer.Option(help="Kernel of your module: 6.12, or large-sockets, where its state may have 768 bytes.")
+        str,
+        typer.Option(
+            rich_help_panel=SELDOM,
+            help="Kernel of your module: 6.12, or large-sockets, where its state may have 768 bytes.",
+        ),
     ] = "6.12",
 ) -> None:
     """Compare a congestion control of your own with the lab's senders.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """All scenarios, profiles, topologies and senders of the lab."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from lab.base.errors import field_error
 from lab.judge.registry import rules
@@ -27,19 +27,42 @@ def require_counterfactuals(name: str, scenario: Scenario) -> None:
                 raise field_error(file, field, one.scenario, f"a scenario with counterfactual_of: {name}")
 
 
-def lines() -> Iterator[str]:
-    """Yield one line per scenario, profile, topology and sender."""
+def _scenarios() -> Iterator[tuple[str, str]]:
     for name in scenarios():
         _, scenario = load_scenario(name)
         base = f"(counterfactual of {scenario.counterfactual_of}) " if scenario.counterfactual_of else ""
-        yield f"scenario  {name:14} {base}{scenario.question}"
-    for name in profile_files():
-        yield f"profile   {name:14} {load_profile(name, 'lab list').title}"
-    for name in topology_files():
-        nodes = load_topology(name, "lab list").topology.nodes
-        yield f"topology  {name:14} {' - '.join(nodes)}"
-    for name, cca in load_senders().items():
-        yield f"sender    {name:14} {cca.label}"
+        yield name, f"{base}{scenario.question}"
+
+
+def _profiles() -> Iterator[tuple[str, str]]:
+    return ((name, load_profile(name, "lab list").title) for name in profile_files())
+
+
+def _topologies() -> Iterator[tuple[str, str]]:
+    return ((name, " - ".join(load_topology(name, "lab list").topology.nodes)) for name in topology_files())
+
+
+def _senders() -> Iterator[tuple[str, str]]:
+    return ((name, cca.label) for name, cca in load_senders().items())
+
+
+KINDS: dict[str, tuple[Callable[[], Iterable[str]], Callable[[], Iterator[tuple[str, str]]]]] = {
+    "scenarios": (scenarios, _scenarios),
+    "profiles": (profile_files, _profiles),
+    "topologies": (topology_files, _topologies),
+    "senders": (load_senders, _senders),
+}  # the names of a kind, and each with a sentence
+
+
+def names_by_kind() -> dict[str, list[str]]:
+    """Return the names of every kind, as `lab list` groups them."""
+    return {kind: list(names()) for kind, (names, _) in KINDS.items()}
+
+
+def described(kind: str) -> list[tuple[str, str]]:
+    """Return each name of a kind with its sentence; UserError where there is no such kind."""
+    choose("kind", kind, list(KINDS), "command line", "kind")
+    return list(KINDS[kind][1]())
 
 
 def check_all() -> Iterator[str]:

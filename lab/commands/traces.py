@@ -49,7 +49,7 @@ def list_() -> None:
     console.print(listing())
 
 
-@traces_app.command()
+@traces_app.command(hidden=True)
 def formats(
     markdown: Annotated[bool, typer.Option("--markdown", help="Print the table as Markdown.")] = False,
 ) -> None:
@@ -85,7 +85,7 @@ def show(
         console.print(line, soft_wrap=True, markup=False)
 
 
-@traces_app.command()
+@traces_app.command(hidden=True)
 def spectrum(
     name: Name,
     window_s: Annotated[
@@ -106,7 +106,7 @@ def spectrum(
         console.print(line, soft_wrap=True, markup=False)
 
 
-@traces_app.command()
+@traces_app.command(hidden=True)
 def record(
     host: Annotated[str | None, typer.Argument(help="Machine on which `lab traces record --server` runs.")] = None,
     server: Annotated[bool, typer.Option("--server", help="Serve measurements until Ctrl-C.")] = False,
@@ -166,7 +166,7 @@ def import_(
         console.print(line, soft_wrap=True, markup=False)
 
 
-@traces_app.command()
+@traces_app.command(hidden=True)
 def compare(
     run: Annotated[Path, typer.Argument(help="A run's folder, such as results/geo-recorded/latest.")],
     names: Annotated[

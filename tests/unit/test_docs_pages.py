@@ -6,11 +6,12 @@ import json
 from types import ModuleType
 
 import pytest
+from typer.main import get_command
 
 from bench import measured
 from bench.measured import PUBLISHED
 from lab.base.paths import REPO
-from lab.commands.cli import app
+from lab.commands.cli import Grouped, app
 
 
 def _generator(name: str, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
@@ -31,8 +32,11 @@ def test_every_room_is_in_the_contract_and_has_its_line(monkeypatch: pytest.Monk
 
 def test_every_command_is_in_the_reference_with_its_options(monkeypatch: pytest.MonkeyPatch) -> None:
     page = _generator("commands", monkeypatch).page()
-    names = [command.name or command.callback.__name__ for command in app.registered_commands if command.callback]
-    assert [name for name in names if f"## `lab {name}`\n" not in page] == []
+    group = get_command(app)
+    assert isinstance(group, Grouped)
+    names = set(group.commands)
+    assert {name for name in names if f"## `lab {name}`\n" not in page} == set()
+    assert "same" in names
     assert "* `--resume`: Continue the last unfinished run." in page
 
 
