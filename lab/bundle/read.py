@@ -2,7 +2,6 @@
 """Read a bundle of a stranger: each byte that decides where something is written is checked before it is."""
 
 import hashlib
-import json
 import os
 import tarfile
 from collections.abc import Iterator
@@ -11,6 +10,7 @@ from typing import IO, TypeVar
 
 from pydantic import BaseModel
 
+from lab.base import strict_json
 from lab.base.errors import UserError, field_error
 from lab.base.plain_file import MEGABYTE
 from lab.bundle.manifest import CONTENT, LIST, MANIFEST, Entries, Entry, Manifest, Member, check_entries
@@ -49,7 +49,7 @@ class Bundle:
 
     def _parsed(self, model: type[Model], data: bytes) -> Model:
         try:
-            content = json.loads(data)
+            content = strict_json.loads(data)
         except (ValueError, RecursionError):
             raise UserError(f"{self.path}: must be {CUT}") from None
         return parse(model, content, self.path)

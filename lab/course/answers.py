@@ -5,9 +5,9 @@ The notebook is read as text. None of its code is executed: a literal is parsed,
 """
 
 import ast
-import json
 from collections.abc import Mapping
 
+from lab.base import strict_json
 from lab.base.errors import UserError, field_error
 from lab.course.submission import Submission
 from lab.schema.load import parse_yaml
@@ -79,7 +79,7 @@ def _of_yaml(text: str) -> Mapping[str, object]:
 
 def _of_notebook(text: str) -> Mapping[str, object]:
     try:
-        cells = json.loads(text)["cells"]
+        cells = strict_json.loads(text)["cells"]
         tagged = [cell for cell in cells if TAG in cell.get("metadata", {}).get("tags", ())]
         sources = ["".join(cell["source"]) for cell in tagged]
     except (ValueError, RecursionError, KeyError, TypeError, AttributeError):

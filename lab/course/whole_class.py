@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from lab.base import strict_json
 from lab.base.errors import UserError
 from lab.base.plain_file import read_plain, write_whole
 from lab.course.assignment import Assignment, load_assignment
@@ -114,7 +115,7 @@ def _stored(folder: Path, digest: str) -> tuple[float, int, str] | None:
     try:
         if (folder / INPUT).read_text().strip() != digest:
             return None
-        content = json.loads(read_plain(folder / RESULTS, MOST_RESULT_BYTES))
+        content = strict_json.loads(read_plain(folder / RESULTS, MOST_RESULT_BYTES))
         faults = [line[2:] for line in content["output"].splitlines() if line.startswith("! ")]
         return content["score"], content["extra_data"]["max_score"], _note(faults)
     except (OSError, ValueError, KeyError, UserError):

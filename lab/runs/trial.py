@@ -14,7 +14,7 @@ import polars as pl
 from lab.backends.backend import Backend
 from lab.backends.real_time import add_topology
 from lab.backends.records import TrialError
-from lab.base import sandbox_mode
+from lab.base import sandbox_mode, strict_json
 from lab.base.contract import check
 from lab.base.errors import UserError
 from lab.base.plain_file import MEGABYTE, read_plain
@@ -193,7 +193,7 @@ def decode_quic(folder: Path, node: NodeRecord, ends: quic.Ends) -> dict[str, pl
 def read_node(file: Path) -> NodeRecord:
     """Read node.json; UserError where it is too large, no JSON, or breaks its contract."""
     try:
-        content = json.loads(read_plain(file, MOST_NODE_BYTES))
+        content = strict_json.loads(read_plain(file, MOST_NODE_BYTES))
     except (ValueError, RecursionError):
         raise UserError(f"{file}: must be whole JSON") from None
     check(content, NodeRecord, file)

@@ -5,7 +5,6 @@ Each file is checked against its stored digest whenever it is read. A trial of b
 """
 
 import io
-import json
 import os
 from functools import cached_property
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any
 
 import polars as pl
 
+from lab.base import strict_json
 from lab.base.contract import check
 from lab.base.errors import UserError, field_error
 from lab.base.plain_file import require_plain
@@ -181,7 +181,7 @@ def _ends(table: Path) -> bool:
 def parse_json(file: Path, text: bytes, contract: Any) -> Any:
     """Parse a stored JSON file of this format version; UserError where it breaks its contract."""
     try:
-        content = json.loads(text)
+        content = strict_json.loads(text)
     except (ValueError, RecursionError):
         raise UserError(f"{file}: must be whole JSON") from None
     if not isinstance(content, dict):

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A workload's objects and the limits of its sender, from the logs of both ends, on the clock of the tables."""
 
-import json
 from pathlib import Path
 from typing import Any
 
+from lab.base import strict_json
 from lab.base.contract import check
 from lab.base.errors import UserError
 from lab.base.plain_file import MEGABYTE, read_plain
@@ -39,7 +39,7 @@ def read(folder: Path, flow: FlowPlan, node: DownloadRecord, measured: Download)
 
 def _log(file: Path, contract: Any) -> Any:
     try:
-        content = json.loads(read_plain(file, MOST_LOG_BYTES))
+        content = strict_json.loads(read_plain(file, MOST_LOG_BYTES))
     except OSError as error:
         raise UserError(f"{file}: {error.strerror}") from None
     except (ValueError, RecursionError):

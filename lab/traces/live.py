@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
+from lab.base import strict_json
 from lab.base.errors import UserError, field_error
 from lab.node import recorder
 from lab.node.recorder import Limits, Request
@@ -71,7 +72,7 @@ def store(out: Path, about: Mapping[str, object], with_opportunities: bool) -> I
         files[file] = {"kind": found.kind, "meaning": found.meaning, "notes": found.notes}
         yield f"{out}/{file}: {found.frame.height} rows, {_in_words(found)}"
         yield from (f"  {note}" for note in found.notes)
-    raw = json.loads((out / "raw" / "record.json").read_text())
+    raw = strict_json.loads((out / "raw" / "record.json").read_text())
     words = {"made by": "lab traces record", **about, **raw, "files": files}
     (out / "record.json").write_text(json.dumps(words, indent=1))
 

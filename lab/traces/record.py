@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Raw records of a measured path (lab.node.recorder) turned into recordings, one for each phase."""
 
-import json
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -11,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from lab.base import strict_json
 from lab.base.errors import UserError, field_error
 from lab.traces.recording import Meaning, Recording
 
@@ -96,7 +96,7 @@ class Phase:
 def phases(folder: Path) -> list[Phase]:
     """Read the phases of a folder of raw records; UserError where the machines spoilt them."""
     try:
-        record = json.loads((folder / "record.json").read_text())
+        record = strict_json.loads((folder / "record.json").read_text())
         found = [Phase(folder, record["asked"], meta) for meta in record["phases"]]
     except (OSError, ValueError, KeyError):
         raise UserError(f"{folder}: must be a folder of raw records with record.json") from None

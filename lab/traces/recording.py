@@ -9,6 +9,7 @@ from typing import Any, Literal, get_args
 
 import polars as pl
 
+from lab.base import strict_json
 from lab.base.errors import UserError, field_error
 from lab.traces.columns import check_clock, check_columns
 from lab.traces.parquet import parquet_errors, require_rows
@@ -125,7 +126,7 @@ def _metadata(path: Path) -> dict[str, str]:
 
 def _about(path: Path, metadata: dict[str, str]) -> About:
     try:
-        content = json.loads(metadata[KEY])
+        content = strict_json.loads(metadata[KEY])
         version = content.pop("version")
         notes = tuple(content.pop("notes"))
         about = About(notes=notes, **content)

@@ -16,6 +16,7 @@ from typing import TypedDict, cast
 
 import polars as pl
 
+from lab.base import strict_json
 from lab.base.errors import UserError
 from lab.base.plain_file import MEGABYTE, read_plain, write_whole
 from lab.judge.outcome import Outcome
@@ -128,7 +129,7 @@ def _kept(file: Path, moments: Times) -> bytes | None:
     try:
         data = read_plain(file, MOST_KEPT_BYTES)
         with gzip.open(io.BytesIO(data)) as stream:
-            content = json.loads(stream.read(MOST_KEPT_BYTES))
+            content = strict_json.loads(stream.read(MOST_KEPT_BYTES))
         return data if (content["made_by"], content["moments"]) == (_source_digest(), moments) else None
     except (OSError, UserError, EOFError, ValueError, KeyError, TypeError, zlib.error):
         return None

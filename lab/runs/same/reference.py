@@ -11,7 +11,7 @@ from typing import Annotated, TypedDict
 import polars as pl
 
 from lab.backends.backend import Description
-from lab.base import paths
+from lab.base import paths, strict_json
 from lab.base.contract import check
 from lab.base.errors import UserError, field_error
 from lab.base.plain_file import MEGABYTE, read_plain
@@ -59,7 +59,7 @@ def read(folder: Path = FOLDER) -> Reference:
     """Read the reference; UserError where there is none, or it is damaged."""
     file = folder / TRIALS
     try:
-        content: ReferenceJson = json.loads(read_plain(file, MOST_BYTES))
+        content: ReferenceJson = strict_json.loads(read_plain(file, MOST_BYTES))
     except FileNotFoundError:
         raise UserError(f"{file}: must be there: 'lab same --update' writes it") from None
     except ValueError:

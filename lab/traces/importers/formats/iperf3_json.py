@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""iperf3's JSON: one test or several in a file, failed ones among them."""
+"""iperf3's JSON: one test or several in a file, failed ones among them; also as `--json-stream` writes it."""
 
 from pathlib import Path
 from typing import Literal
@@ -7,9 +7,10 @@ from typing import Literal
 import polars as pl
 
 from lab.base.errors import UserError, field_error
-from lab.traces.importers.reading.documents import documents
 from lab.traces.importers.reading.importer import Head, Importer
-from lab.traces.importers.reading.iperf3_tests import GOODPUT, USER, Test, believed, check_choices, cut_ramps, read_test
+from lab.traces.importers.reading.iperf3_documents import tests_of
+from lab.traces.importers.reading.iperf3_tests import GOODPUT, USER, Test, check_choices, cut_ramps, read_test
+from lab.traces.importers.reading.iperf3_totals import believed
 from lab.traces.importers.reading.ramp import RULE
 from lab.traces.recording import Meaning, Recording
 
@@ -17,7 +18,9 @@ from lab.traces.recording import Meaning, Recording
 def fits(head: Head) -> bool:
     """Recognise the members that iperf3 begins with."""
     text = "\n".join(head.lines)
-    return text.lstrip().startswith("{") and '"start"' in text and '"intervals"' in text and '"round_trips"' not in text
+    if not text.lstrip().startswith("{") or '"start"' not in text or '"round_trips"' in text:
+        return False
+    return '"intervals"' in text or '"event"' in text
 
 
 def read(
@@ -30,7 +33,7 @@ def read(
     """
     check_choices(path, ramp, user)
     found = believed(
-        [(document, read_test(document, number, user)) for number, document in enumerate(documents(path), 1)]
+        [(document, read_test(document, number, user)) for number, document in enumerate(tests_of(path), 1)]
     )
     notes = [note for test in found for note in test.notes]
     tests = [test for test in found if len(test.rates_mbps)]

@@ -2,7 +2,7 @@
 """JSON files: one document or several one after the other, and values that must be there."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
@@ -63,10 +63,27 @@ class Node:
         return self.value
 
 
-def documents(path: Path) -> list[Node]:
-    """Read the JSON documents of a file; UserError with the line where one is broken."""
+def _stands_twice(name: str) -> str:
+    raise ValueError(f"{short(name)} stands twice in one object")
+
+
+def documents(path: Path, second: Callable[[str], str] = _stands_twice) -> list[Node]:
+    """Read the JSON documents of a file; UserError with the line where one is broken.
+
+    second: what names a member of a name that the object has already; it refuses, unless the tool that wrote the file
+    has a rule for such members.
+    """
     text = read_text(path)
-    decoder, at, found = json.JSONDecoder(parse_constant=_refuse_constant), 0, []
+
+    def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for name, value in pairs:
+            unused = second(name) if name in found else name
+            found[_stands_twice(name) if unused in found else unused] = value
+        return found
+
+    decoder = json.JSONDecoder(parse_constant=_refuse_constant, object_pairs_hook=members)
+    at, found = 0, []
     line, counted = 1, 0
     while at < len(text):
         if text[at].isspace():

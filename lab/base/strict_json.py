@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""JSON of which each member has one value: a name that stands twice in an object is an error."""
+
+import json
+from typing import Any
+
+
+def loads(text: str | bytes) -> Any:
+    """Parse JSON; json.JSONDecodeError where it is broken, or a name stands twice in one object."""
+    return json.loads(text, object_pairs_hook=_once)
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise json.JSONDecodeError(f"{twice[:40]!r} stands twice in one object", "", 0)
+    return found

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The tests of a JSON file of iperf3, each as one document, whichever way iperf3 wrote it."""
+
+from pathlib import Path
+
+from lab.traces.importers.reading.documents import Node, documents
+
+# Before 3.11 iperf3 wrote both directions of a two-way test under one name, that of the server's data second
+# (src/iperf_api.c, iperf_print_intermediate and iperf_print_results).
+BOTH_WAYS = ("sum", "sum_sent", "sum_received")
+
+
+def tests_of(path: Path) -> list[Node]:
+    """Read every test of a file."""
+    return _joined(documents(path, _of_the_other_direction))
+
+
+def _of_the_other_direction(name: str) -> str:
+    """Return what iperf3 3.11 and later call a member that an earlier one writes a second time."""
+    return f"{name}_bidir_reverse" if name in BOTH_WAYS else name
+
+
+def _joined(found: list[Node]) -> list[Node]:
+    """Join the events of `--json-stream` to tests: each begins with its event `start`."""
+    tests: list[Node] = []
+    for node in found:
+        event = node.get("event")
+        if event is None:
+            tests.append(node)
+            continue
+        if event.value == "start":
+            test = {"start": node.at("data").value, "intervals": [], "end": {}}
+            tests.append(Node(node.file, node.line, "", test))
+        elif not tests:
+            raise event.refuse("start, in the first event of a test")
+        elif event.value == "interval":
+            tests[-1].value["intervals"].append(node.at("data").value)
+        else:  # end, error, and server output
+            tests[-1].value[str(event.value)] = node.at("data").value
+    return tests

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What each version and option of iperf writes is read as what arrived on the link, or refused by one line."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lab.base.errors import UserError
+from lab.traces import importers
+from tests.unit.test_import_iperf3 import interval, iperf3_test, written
+
+FIELD = Path(__file__).parents[1] / "data" / "field"
+LOCAL = "[  5] local 192.0.2.2 port 40000 connected to 192.0.2.1 port 5201\n"
+IPERF3 = LOCAL + "[ ID] Interval           Transfer     Bitrate\n"
+IPERF2 = "[  3] local 192.0.2.2 port 1 connected with 192.0.2.1\n[ ID] Interval       Transfer     Bandwidth\n"
+
+
+def row(second: int, rate: str, more: str = "", stream: str = "[  5]", end: int | None = None) -> str:
+    """Return iperf3's line of an interval, of a second where no end is given."""
+    return f"{stream}   {second}.00-{end or second + 1}.00   sec  1.00 MBytes  {rate}/sec  {more}\n"
+
+
+def columns(path: Path, **options: Any) -> dict[str, list[Any]]:
+    """Return the values of every interval, by column."""
+    frame = importers.read(path, **options).frame[:-1].drop("t_s")
+    return {name: [None if value is None else round(value, 4) for value in frame[name]] for name in frame.columns}
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("iperf3-bidir.json", {"rate_up_mbps": [9.5] * 3, "rate_down_mbps": [94.0] * 3}),
+        ("iperf3-udp-up.json", {"rate_up_mbps": [20.0], "loss_pct": [80.0]}),
+        ("iperf3-lost-179.json", {"rate_down_mbps": [20.0, 20.0], "loss_pct": [None, 3.0]}),
+        ("iperf3-last-hair.json", {"rate_up_mbps": [9.5] * 3}),
+        ("iperf3-stream.json", {"rate_up_mbps": [9.5] * 3}),
+        ("iperf3-verbose.txt", {"rate_up_mbps": [9.44, 9.44], "retransmits_pkts": [0, 0]}),
+        ("iperf3-omit.txt", {"rate_down_mbps": [17.8, 17.8]}),
+    ],
+)
+def test_a_file_of_a_user_has_its_right_values(name: str, expected: dict[str, list[Any]]) -> None:
+    assert columns(FIELD / name) == expected
+
+
+def test_both_directions_under_one_name_are_told_apart_as_iperf3_before_3_11_ordered_them(tmp_path: Path) -> None:
+    up, down = (json.dumps(interval(0, 1, mbps)["sum"]) for mbps in (5, 50))
+    text = json.dumps(iperf3_test(interval(0, 1, 1), reverse=0))
+    at = text.index('{"sum"')
+    file = tmp_path / "bidir.json"
+    file.write_text(text[:at] + f'{{"sum": {up}, "sum": {down}}}' + text[text.index("]", at) :])
+    assert columns(file) == {"rate_up_mbps": [5.0], "rate_down_mbps": [50.0]}
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['{"start": {}, "start": {}, "intervals": []}', '{"start": {}, "intervals": [{"sum": 1, "sum": 2, "sum": 3}]}'],
+)
+def test_a_member_that_stands_twice_without_a_rule_is_refused(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "twice.json"
+    file.write_text(text)
+    with pytest.raises(UserError, match=r"twice\.json: line 1: \w+ stands twice in one object: must be JSON$"):
+        importers.read(file, "iperf3-json")
+
+
+@pytest.mark.parametrize(
+    ("end", "expected"),
+    [
+        ({"sum": {"bytes": 1000, "end": 1, "lost_percent": 25.0}}, {"rate_down_mbps": [0.006], "loss_pct": [25.0]}),
+        ({"sum": {"bytes": 1000, "end": 1, "lost_percent": 0}}, {"rate_down_mbps": [8.0]}),
+        ({"sum": {"bytes": 1000, "end": 1, "lost_percent": 179.0}}, {"rate_down_mbps": [8.0]}),
+    ],
+)
+def test_a_udp_upload_is_what_was_sent_less_what_was_lost(
+    tmp_path: Path, end: dict[str, Any], expected: dict[str, list[Any]]
+) -> None:
+    sent = iperf3_test(interval(0, 1, 8), protocol="UDP", reverse=0) | {"end": end}
+    assert columns(written(tmp_path, sent), user="server") == expected
+
+
+TEXTS: dict[str, tuple[str, dict[str, list[Any]]]] = {
+    "-P 2: all streams together": (
+        IPERF3 + row(0, "8.4 Mbits") + row(0, "8.4 Mbits", "", "[  7]") + row(0, "16.8 Mbits", "", "[SUM]") + "- - -\n",
+        {"rate_up_mbps": [16.8]},
+    ),
+    "--bidir": (
+        IPERF3.replace("[ ID]", "[ ID][Role]")
+        + row(0, "8.4 Mbits", "  0    100 KBytes", "[  5][TX-C]")
+        + row(0, "84.0 Mbits", "", "[  7][RX-C]"),
+        {"rate_up_mbps": [8.4], "rate_down_mbps": [84.0]},
+    ),
+    "-f M": (IPERF3 + row(0, "1.00 MBytes"), {"rate_up_mbps": [8.3886]}),
+    "--timestamps": (
+        "".join(f"Tue Nov  3 10:00:02 2026 {line}\n" for line in (IPERF3 + row(0, "8.4 Mbits")).splitlines()),
+        {"rate_up_mbps": [8.4]},
+    ),
+    "UDP at the receiver": (
+        "Reverse mode, remote host a is sending\n" + IPERF3 + row(0, "10.0 Mbits", "0.012 ms  10/100 (10%)"),
+        {"rate_down_mbps": [10.0], "loss_pct": [10.0]},
+    ),
+    "UDP at the sender: what arrived is in the receiver's summary": (
+        IPERF3.replace("Bitrate", "Bitrate         Total Datagrams")
+        + row(0, "10.0 Mbits", "863")
+        + row(1, "10.0 Mbits", "863")
+        + row(0, "10.0 Mbits", "0.000 ms  0/1726 (0%)  sender", end=2)
+        + row(0, "2.0 Mbits", "0.012 ms  1381/1726 (80%)  receiver", end=2),
+        {"rate_up_mbps": [2.0], "loss_pct": [80.0116]},
+    ),
+    "iperf2, whose last line is a summary": (
+        IPERF2 + "".join(f"[  3]  {t} sec  1.1 MBytes  9.4 Mbits/sec\n" for t in ("0.0- 1.0", "1.0- 2.0", "0.0- 2.0")),
+        {"rate_up_mbps": [9.4, 9.4]},
+    ),
+    "iperf2 -e, cut in its last line": (
+        IPERF2
+        + "[  1] 0.0000-1.0000 sec  1.1 MBytes  9.4 Mbits/sec  9/0  0  64K/50123 us\n[  1] 1.0000-2.0000 sec  1.1",
+        {"rate_up_mbps": [9.4]},
+    ),
+}
+
+
+@pytest.mark.parametrize("of", TEXTS)
+def test_text_of_each_option_is_read(tmp_path: Path, of: str) -> None:
+    text, expected = TEXTS[of]
+    file = tmp_path / "iperf.txt"
+    file.write_text(text)
+    assert columns(file) == expected
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        ("[  5]   0.00-1.00   sec  soon\n" + row(1, "8.0 Mbits"), "must be a line that iperf writes"),
+        (row(0, "8.0 Mbits") + row(1, "8.0 Mbits", "", "[  7]"), "ID=7: must be 5: one stream"),
+        ("", "must be iperf's text with intervals"),
+    ],
+)
+def test_other_text_is_refused(tmp_path: Path, rows: str, words: str) -> None:
+    file = tmp_path / "iperf.txt"
+    file.write_text(IPERF3 + rows)
+    with pytest.raises(UserError, match=words):
+        importers.read(file)
