@@ -13,6 +13,8 @@ from lab.commands.traces import traces_app
 from lab.commands.traces_import import run
 from lab.traces import importers, recording
 
+FIELD = Path(__file__).parents[1] / "data" / "field"
+
 
 def written(folder: Path, content: str | bytes, name: str = "some.txt") -> Path:
     file = folder / name
@@ -31,7 +33,8 @@ def test_an_empty_file_is_refused(tmp_path: Path, content: str) -> None:
 )
 def test_what_nothing_fits_is_refused_with_the_way_out(tmp_path: Path, content: str | bytes) -> None:
     with pytest.raises(
-        UserError, match=r"format: must be one that the lab recognises .*name the file's columns with --format"
+        UserError,
+        match=r"format: must be one that the lab recognises; it resembles .*name the file's columns",
     ):
         importers.read(written(tmp_path, content))
 
@@ -45,7 +48,29 @@ def test_few_small_rising_numbers_may_be_times_or_delays(tmp_path: Path) -> None
 
 
 def test_a_name_decides_nothing(tmp_path: Path) -> None:
-    assert importers.read(written(tmp_path, "12\n11\n13\n", "trace.down")).format == "leocc"
+    with pytest.raises(UserError, match="format: must be given"):
+        importers.read(written(tmp_path, "12\n11\n13\n", "trace.down"))
+
+
+def test_one_number_a_line_may_be_delays_or_rates_and_is_not_guessed() -> None:
+    with pytest.raises(UserError, match=r"must be given with --format: leocc \(.*\), or columns, such as --set"):
+        importers.read(FIELD / "kbits-one-a-line.txt")
+
+
+@pytest.mark.parametrize(
+    ("content", "names"),
+    [
+        ("{}", "iperf3-json or irtt"),
+        ("64 bytes from a: seq 1 time 3 ms\n", "ping or ping-windows or irtt"),
+        ("[  5] 0-1 sec 3 bits/sec\n", "iperf3-text or iperf3-json"),
+        ("1\nx\n", "mahimahi or leocc or columns"),
+        ("a,b\n1,2\n", "columns"),
+        (b"\x00\x01", "pcap or recording"),
+    ],
+)
+def test_the_line_names_what_a_file_resembles(tmp_path: Path, content: str | bytes, names: str) -> None:
+    with pytest.raises(UserError, match=f"it resembles {names}: give --format"):
+        importers.read(written(tmp_path, content))
 
 
 def test_a_format_that_is_not_there_is_named(tmp_path: Path) -> None:
@@ -90,7 +115,7 @@ def test_the_command_words_and_stores_a_recording(tmp_path: Path) -> None:
     file, out = written(tmp_path, "12\n11\n13\n"), tmp_path / "out.parquet"
     app = typer.Typer()
     app.add_typer(traces_app, name="traces")
-    result = CliRunner().invoke(app, ["traces", "import", str(file), "--out", str(out)])
+    result = CliRunner().invoke(app, ["traces", "import", str(file), "--format", "leocc", "--out", str(out)])
     assert result.exit_code == 0, result.output
     assert "some.txt: leocc, series, 3 rows, 0.020 s" in result.output
     assert recording.read(out).frame["delay_ms"].to_list() == [12, 11, 13]

@@ -45,6 +45,7 @@ SMALL: dict[str, str] = {
     "mahimahi": "0\n0\n3\n5000\n",
     "leocc": "12\n11\n13\n",
     "ping": HEAD + answer(1) + answer(2, "1500") + answer(4) + tail(5, 3, 4000),
+    "ping-windows": "Pinging a with 32 bytes:\nReply from a: time=41ms\nReply from a: time<1ms\nRequest timed out.\n",
     "lens": "1694477135.68\t1\t44.5\n1694477135.82\t2\t-1\n1694477135.97\t3\t40.5\n",
     "lens-csv": "timestamp,rtt,uplink,downlink\n1705744800616897349,0,0,-1\n1705744800626565141,120.1,72.4,47.7\n",
     "iperf3-json": json.dumps([iperf3_test(interval(0, 1, 5), interval(1, 2, 6))])[1:-1],

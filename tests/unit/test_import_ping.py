@@ -37,9 +37,8 @@ def test_without_a_clock_the_statistics_tell_the_interval(tmp_path: Path) -> Non
     assert frame["rtt_ms"].null_count() == 2
 
 
-def test_without_statistics_the_interval_must_be_given(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"ping\.txt: interval_s: must be given: there is no clock"):
-        read(tmp_path, HEAD + answer(1) + answer(2))
+def test_without_statistics_the_interval_is_pings_default_unless_given(tmp_path: Path) -> None:
+    assert read(tmp_path, HEAD + answer(1) + answer(2)).frame["t_s"].to_list() == [0.0, 1.0]
     assert read(tmp_path, HEAD + answer(1) + answer(2), interval_s=0.5).frame["t_s"].to_list() == [0.0, 0.5]
 
 

@@ -271,7 +271,8 @@ def test_every_recording_is_recognised_or_requires_an_option() -> None:
                 assert importers.read(path, **options).frame.height > 0
                 break
         else:
-            assert importers.read(path).frame.height > 0
+            given = "leocc" if path.name.startswith("delay_") else None  # one number a line is not guessed
+            assert importers.read(path, given).frame.height > 0
 
 
 @needs_real

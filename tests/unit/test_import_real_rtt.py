@@ -104,7 +104,7 @@ def test_a_date_before_each_line_is_the_clock(name: str, median: float, p95: flo
     ],
 )
 def test_leoccs_delays_are_one_way_and_10_ms_apart(name: str, rows: int, shares: dict[float, float]) -> None:
-    recording = importers.read(real(name))
+    recording = importers.read(real(name), "leocc")
     assert (recording.format, recording.meaning, recording.frame.height) == ("leocc", None, rows)
     assert shares_of(recording.frame["delay_ms"], *shares) == pytest.approx(list(shares.values()))
     assert recording.frame["t_s"][-1] == pytest.approx((rows - 1) / 100)

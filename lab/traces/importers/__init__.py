@@ -16,6 +16,7 @@ from typing import Any
 from lab.base import paths
 from lab.base.errors import UserError, field_error
 from lab.traces.importers.reading.importer import Head, Importer
+from lab.traces.importers.resemblance import resembled
 from lab.traces.recording import Recording
 
 SHIPPED = Path(__file__).parent / "formats"
@@ -64,13 +65,16 @@ def detect(path: Path) -> Importer:
         raise UserError(f"{path}: content: must be something: the file is empty")
     found = [importer for importer in known_formats().values() if importer.fits(head)]
     if len(found) == 1:
+        if found[0].ambiguous:
+            rule = f"given with --format: {found[0].name} ({found[0].reads}), or {found[0].ambiguous}"
+            raise UserError(f"{path}: format: must be {rule}")
         return found[0]
     if found:
         names = ", ".join(f"{one.name} ({one.reads})" for one in found)
         raise UserError(f"{path}: format: must be given with --format, because several fit: {names}")
     raise UserError(
-        f"{path}: format: must be one that the lab recognises ({', '.join(known_formats())}); give --format, "
-        "or name the file's columns with --format columns"
+        f"{path}: format: must be one that the lab recognises; it resembles {' or '.join(resembled(head))}: "
+        "give --format, or name the file's columns with --format columns ('lab traces formats' lists all)"
     )
 
 

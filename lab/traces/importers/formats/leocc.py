@@ -42,4 +42,5 @@ def read(path: Path, *, rate: Path | None = None) -> Recording:
     return Recording(both, "opportunities", "capacity", "leocc", source, (NOTE, "Rate and delay joined on one clock."))
 
 
-IMPORTERS = (Importer("leocc", "one-way delays, one line per 10 ms", "one-way delay, capacity", fits, read),)
+OR = "columns, such as --set header=no --set 'columns=rate_down_mbps=1 [kbit/s]': one number a line may be either"
+IMPORTERS = (Importer("leocc", "one-way delays, one line per 10 ms", "one-way delay, capacity", fits, read, OR),)

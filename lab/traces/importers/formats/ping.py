@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Text of `ping`: plain, with -D's epoch, or with a date before each line; several runs in one file."""
+"""Text of `ping` (iputils, busybox, BSD, macOS) and fping, with or without a clock before each line; several runs."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from lab.traces.importers.reading.clock import named_step
 from lab.traces.importers.reading.importer import Head, Importer
 from lab.traces.importers.reading.ping_lines import REPLY, classify
 from lab.traces.importers.reading.ping_runs import Run, on_one_clock, runs_of
-from lab.traces.importers.reading.text import read_lines
+from lab.traces.importers.reading.text import read_lines, short
 from lab.traces.recording import Recording
 
 
@@ -23,9 +23,11 @@ def read(path: Path, *, interval_s: float | None = None, session: int | None = N
     """Read every probe, answered or lost.
 
     Times are when a probe was sent: the clock before a line less the answer's RTT; without a clock, icmp_seq times the
-    interval (`interval_s`, else ping's own total time over its probes). `session` picks one run of several, from 1.
+    interval (`interval_s`, else ping's own total time over its probes, else the second that ping waits by default).
+    `session` picks one run of several, from 1.
     """
-    lines = classify(path, read_lines(path))
+    text = read_lines(path)
+    lines = classify(path, text)
     runs = runs_of(path, lines)
     if session is not None:
         if isinstance(session, bool) or not isinstance(session, int) or not 1 <= session <= len(runs):
@@ -33,6 +35,8 @@ def read(path: Path, *, interval_s: float | None = None, session: int | None = N
         runs = [runs[session - 1]]
     _one_target(path, runs)
     frame, notes = on_one_clock(path, runs, interval_s)
+    if lines.height < len(text):
+        notes.append(f"The last line is cut, and left out: {short(text[-1])}.")
     notes += named_step(path.name, frame["t_s"].to_numpy())
     return Recording(frame, "series", None, "ping", path.name, tuple(notes))
 
@@ -45,4 +49,4 @@ def _one_target(path: Path, runs: list[Run]) -> None:
         )
 
 
-IMPORTERS = (Importer("ping", "text of ping", "RTT, lost", fits, read),)
+IMPORTERS = (Importer("ping", "text of ping or fping", "RTT, lost", fits, read),)

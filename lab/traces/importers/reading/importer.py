@@ -57,3 +57,4 @@ class Importer:
     gives: str  # the recording, in a few words
     fits: Callable[[Head], bool]
     read: Callable[..., Recording]
+    ambiguous: str = ""  # what else a file that fits may be: then the format must be given

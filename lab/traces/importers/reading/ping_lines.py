@@ -8,17 +8,33 @@ import polars as pl
 from lab.traces.columns import SLOWEST_MS
 from lab.traces.importers.reading.text import line_error
 
-STAMP = r"^\^?C?(?:\[(?P<stamp>[^\]]*)\] ?)?"
-REPLY = r"\d+ bytes from .+: icmp_seq=\d+ .*time=[0-9.]+ ms"
-ANSWER = r"^\d+ bytes from (?:.+): icmp_seq=(?P<seq>\d+) (?:ttl|hlim)=\d+ time=(?P<rtt>\d+(?:\.\d+)?) ms(?P<more>.*)$"
-UNREACHABLE = r"^From .+ icmp_seq=(?P<seq>\d+) (?:Destination|Time to live|Redirect|Packet filtered|Frag).*$"
-SILENT = r"^(?:no answer yet for icmp_seq=|Request timeout for icmp_seq )(?P<seq>\d+)$"
-START = r"^PING (?P<target>\S+) .*$"
+_TIME = r"\d\d:\d\d:\d\d(?:[.,]\d+)?"
+CLOCK = (  # before a line: of --apple-time, ts, and loggers
+    rf"{_TIME}|\d{{9,10}}(?:\.\d+)?|\d{{4}}-\d\d-\d\d[T ]{_TIME}(?:Z|[+-]\d\d:?\d\d)?"
+    rf"|(?:[A-Z][a-z]{{2}} )?[A-Z][a-z]{{2}} [ \d]\d {_TIME}(?: [A-Z]{{2,5}})?(?: \d{{4}})?"
+)
+STAMP = rf"^\^?C?(?:\[([^\]]*)\] ?|({CLOCK})(?::? +| ?[:|-] +|\t))?"
+REPLY = (
+    r"\d+ bytes from .+[:,] (?:icmp_)?seq=\d+ .*time=[0-9.]+ ms"
+    r"|^(?:\[[\d.]+\] )?\S+ +: \[\d+\], \d+ bytes, [0-9.]+ ms \("
+)
+ANSWER = (
+    r"^\d+ bytes from (?:.+)[:,] (?:icmp_)?seq=(?P<seq>\d+)(?: ident=\d+)?(?: (?:ttl|hlim)=\d+)? "
+    r"time=(?P<rtt>\d+(?:\.\d+)?) ms(?P<more>.*)$"
+)
+FPING = r"^(?P<target>\S+) +: \[(?P<seq>\d+)\], (?:\d+ bytes, (?P<rtt>\d+(?:\.\d+)?) ms|timed out) \([^()]*\)$"
+UNREACHABLE = (
+    r"^From .+ (?:icmp_)?seq=(?P<seq>\d+) (?:Destination|Time to live|Time exceeded|Redirect|Packet|Frag|Address).*$"
+)
+SILENT = r"^(?:no answer yet for icmp_seq=|Request timeout for icmp_seq[ =])(?P<seq>\d+)$"
+START = r"^PING6?(?: (?P<target>\S+) .*|\(.*\) .*--> (?P<target6>\S+))$"
 SENT = r"^(?P<sent>\d+) packets transmitted, .*$"
 TOTAL = r"time (?P<total>\d+) ?ms$"
 OTHER = (
-    r"^$|^--- .* ping statistics ---$|^(?:rtt|round-trip) min/avg/max.*$|^pipe \d+$|^(?:Start|End) time: \d+$"
-    r"|^ping: .*$|^Warning: .*$|^Vr HL TOS .*$"
+    r"^$|^--- .* ping6? statistics ---$|^(?:rtt|round-trip) min/avg/max.*$|^pipe \d+$|^(?:Start|End) time: \d+$"
+    r"|^ping6?: .*$|^Warning: .*$|^Vr HL TOS .*$|^ \d +\d +[0-9a-f]{2} +[0-9a-f]{4} .*$"
+    r"|^\d+ bytes from .+: (?:Destination|Time to live|Redirect|Communication|Source Quench).*$"
+    r"|^\S+ +: xmt/rcv/%loss = .*$|^\S+ +: (?:[\d.]+|-)(?: (?:[\d.]+|-))*$"
 )
 MOST_SENT = 100_000_000
 
@@ -26,38 +42,55 @@ MOST_SENT = 100_000_000
 def classify(path: Path, lines: list[str]) -> pl.DataFrame:
     """Take each line apart: line, stamp, and of seq, rtt_ms, twice, target, sent, total_ms what it has.
 
-    UserError names the first line that ping does not write.
+    UserError names the first line that ping does not write. A last line that is cut is left out.
     """
     raw = pl.DataFrame(
         {"line": range(1, len(lines) + 1), "raw": pl.Series(lines, dtype=pl.String).str.strip_chars_end()}
     )
     rest = raw.with_columns(
-        pl.col("raw").str.extract(STAMP, 1).alias("stamp"), pl.col("raw").str.replace(STAMP, "").alias("text")
+        pl.coalesce(pl.col("raw").str.extract(STAMP, 1), pl.col("raw").str.extract(STAMP, 2)).alias("stamp"),
+        pl.col("raw").str.replace(STAMP, "").alias("text"),
     )
     text = pl.col("text")
-    answer = text.str.extract_groups(ANSWER)
+    answer, fping = text.str.extract_groups(ANSWER), text.str.extract_groups(FPING)
     parts = rest.select(
         "line",
         "raw",
         "stamp",
-        pl.coalesce(answer.struct["seq"], text.str.extract(UNREACHABLE, 1), text.str.extract(SILENT, 1)).alias("seq"),
-        answer.struct["rtt"].alias("rtt"),
+        pl.coalesce(
+            answer.struct["seq"], fping.struct["seq"], text.str.extract(UNREACHABLE, 1), text.str.extract(SILENT, 1)
+        ).alias("seq"),
+        pl.coalesce(answer.struct["rtt"], fping.struct["rtt"]).alias("rtt"),
+        fping.struct["target"].alias("host"),
         answer.struct["more"].alias("more"),
-        text.str.extract(START, 1).alias("target"),
+        pl.coalesce(text.str.extract(START, 1), text.str.extract(START, 2)).alias("target"),
         text.str.extract(SENT, 1).alias("sent"),
         pl.when(text.str.contains(SENT)).then(text.str.extract(TOTAL, 1)).alias("total"),
         text.str.contains(OTHER).alias("other"),
     )
+    parts = _without_a_cut_line(parts)
     _refuse_unknown(path, parts)
     return _numbers(path, parts)
 
 
+def _known() -> pl.Expr:
+    return pl.any_horizontal(pl.col("seq", "target", "sent").is_not_null()) | pl.col("other")
+
+
+def _without_a_cut_line(parts: pl.DataFrame) -> pl.DataFrame:
+    """Leave the last line out where it is none that ping writes: a log that is copied while ping runs ends so."""
+    return parts if parts.height < 2 or parts[-1:].select(_known()).item() else parts[:-1]
+
+
 def _refuse_unknown(path: Path, parts: pl.DataFrame) -> None:
-    known = pl.any_horizontal(pl.col("seq", "target", "sent").is_not_null()) | pl.col("other")
     odd_end = pl.col("more").str.strip_chars().is_in(["", "(DUP!)"]).not_().fill_null(False)
-    wrong = parts.filter(known.not_() | odd_end)
+    wrong = parts.filter(_known().not_() | odd_end)
     if wrong.height:
         raise line_error(path, wrong["line"][0], "text", wrong["raw"][0], "a line that ping writes")
+    hosts = parts.filter(pl.col("host").is_not_null())
+    if hosts["host"].n_unique() > 1:
+        other = hosts.filter(pl.col("host") != hosts["host"][0])
+        raise line_error(path, other["line"][0], "target", other["host"][0], f"{hosts['host'][0]}: one target of fping")
 
 
 def _numbers(path: Path, parts: pl.DataFrame) -> pl.DataFrame:

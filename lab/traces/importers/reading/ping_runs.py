@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Runs of ping on one clock, one row per probe that was sent."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from lab.traces.importers.reading.text import line_error
 
 Whole = NDArray[np.int64]
 WRAP = 65_536  # icmp_seq has 16 bits
-COMMON_S = 1.0
+COMMON_S, DAY_S = 1.0, 86_400.0
 
 
 @dataclass(frozen=True)
@@ -96,6 +97,10 @@ def _by_stamp(path: Path, probes: pl.DataFrame) -> pl.DataFrame:
     answered = probes.filter(pl.col("rtt_ms").is_not_null())
     stamps = _stamps(path, answered)
     sent_s = stamps.to_numpy() - answered["rtt_ms"].to_numpy() / 1e3
+    if np.all(stamps.to_numpy() % 1 == 0) and np.any(np.diff(sent_s) <= 0) and stamps[-1] > stamps[0]:
+        sent_s = np.interp(
+            answered["seq"].to_numpy(), answered["seq"][[0, -1]].to_numpy(), sent_s[[0, -1]]
+        )  # a clock of whole seconds
     _refuse_backward(path, answered, sent_s)
     seq = answered["seq"].to_numpy()
     pace = float(np.median(np.diff(sent_s) / np.diff(seq))) if len(seq) > 1 else COMMON_S
@@ -117,13 +122,31 @@ def _refuse_backward(path: Path, answered: pl.DataFrame, sent_s: Seconds) -> Non
 def _stamps(path: Path, answered: pl.DataFrame) -> pl.Series:
     """Read the clocks before the lines: epoch seconds, or local date and time."""
     text = answered["stamp"]
-    epoch = text.cast(pl.Float64, strict=False)
-    dates = text.str.to_datetime("%Y-%m-%d %H:%M:%S%.f", strict=False, time_unit="us").dt.epoch("us") / 1e6
-    values = epoch if epoch.is_not_null().any() else dates
+    values = next((found for found in _clocks(text) if found.is_not_null().any()), text.cast(pl.Float64, strict=False))
     bad = (values.is_null() | ~values.is_finite()).fill_null(True).arg_true()
     if len(bad):
         raise line_error(path, answered["line"][bad[0]], "clock", text[bad[0]], "epoch seconds or a date in each line")
     return values
+
+
+def _clocks(text: pl.Series) -> Iterator[pl.Series]:
+    """Yield the clock by each form, in seconds; a time of day goes on after midnight, and a date may lack its year."""
+    yield text.cast(pl.Float64, strict=False)
+    plain = (
+        text.str.replace("T", " ", literal=True)
+        .str.replace(r"(?:Z|[+-]\d\d:?\d\d)$", "")
+        .str.replace(",", ".", literal=True)
+    )
+    yield _seconds(plain, "%Y-%m-%d %H:%M:%S%.f")
+    of_day = _seconds("2000-01-01 " + plain, "%Y-%m-%d %H:%M:%S%.f")
+    yield of_day + DAY_S * (of_day.diff() < -DAY_S / 2).fill_null(False).cum_sum()
+    words = text.str.replace(r"^[A-Z][a-z]{2} ([A-Z])", "$1").str.replace(r" [A-Z]{2,5}\b", "").str.replace(r" +", " ")
+    yield _seconds(words, "%b %e %H:%M:%S%.f %Y")
+    yield _seconds(words + " 2000", "%b %e %H:%M:%S%.f %Y")
+
+
+def _seconds(text: pl.Series, form: str) -> pl.Series:
+    return text.str.to_datetime(form, strict=False, time_unit="us").dt.epoch("us") / 1e6
 
 
 def _by_number(
@@ -131,7 +154,7 @@ def _by_number(
 ) -> list[pl.DataFrame]:
     timed, start_s = [], 0.0
     for number, (run, probes) in enumerate(zip(runs, tables, strict=True), 1):
-        pace_s = _pace(path, run, interval_s)
+        pace_s = _pace(path, run, interval_s, notes)
         t_s = start_s + np.arange(probes.height) * pace_s
         notes.append(f"Run {number}: no clock: t_s is icmp_seq times {pace_s:.4f} s, from {start_s:.1f} s on.")
         start_s = float(t_s[-1]) + pace_s
@@ -141,15 +164,16 @@ def _by_number(
     return timed
 
 
-def _pace(path: Path, run: Run, interval_s: float | None) -> float:
+def _pace(path: Path, run: Run, interval_s: float | None, notes: list[str]) -> float:
     if interval_s is not None:
         if not isinstance(interval_s, (int, float)) or not 0 < interval_s <= 3600:
             raise field_error(path, "interval_s", interval_s, "a number above 0 and at most 3600")
         return float(interval_s)
     if run.sent is None or run.sent < 2 or not run.total_ms:
-        raise UserError(
-            f"{path}: interval_s: must be given: there is no clock, and ping's statistics do not contain it"
+        notes.append(
+            f"The file does not state its interval: {COMMON_S:g} s, ping's default, is assumed; interval_s changes it."
         )
+        return COMMON_S
     return run.total_ms / 1e3 / (run.sent - 1)
 
 

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What each system's ping writes is read; what is lost, cut or too fast to measure is stated."""
+
+from pathlib import Path
+
+import pytest
+
+from lab.base.errors import UserError
+from lab.traces import importers
+from lab.traces.recording import Recording
+
+FIELD = Path(__file__).parents[1] / "data" / "field"
+REPLY = "64 bytes from 192.0.2.1: icmp_seq={} ttl=57 time=500 ms\n"
+WINDOWS = "\nPinging 192.0.2.1 with 32 bytes of data:\n"
+RTTS = list[float | None]
+
+
+def read(folder: Path, content: str | bytes) -> Recording:
+    file = folder / "ping.txt"
+    file.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return importers.read(file)
+
+
+@pytest.mark.parametrize(
+    ("name", "rtts_ms"),
+    [
+        ("ping-busybox.txt", [41.223, 39.801, None, 44.010]),
+        ("ping-macos-apple.txt", [41.223, 40.223, 39.223]),
+        ("ping-macos-unreachable.txt", [41.223, None, 44.010]),
+        ("ping6-macos.txt", [41.223, 40.223, 39.223]),
+        ("ping-cut.txt", [41.2, 41.2]),
+        ("ping-windows.txt", [41, None, None, 40]),
+    ],
+)
+def test_a_file_of_a_user_has_its_right_values(name: str, rtts_ms: RTTS) -> None:
+    assert importers.read(FIELD / name).frame["rtt_ms"].to_list() == rtts_ms
+
+
+def test_a_cut_last_line_and_an_assumed_interval_are_stated() -> None:
+    notes = "\n".join(importers.read(FIELD / "ping-cut.txt").notes)
+    assert "The last line is cut, and left out: 64 bytes from 192.0.2.1: icmp_se." in notes
+    assert "1 s, ping's default, is assumed" in notes
+
+
+@pytest.mark.parametrize(
+    ("clocks", "times_s"),
+    [
+        (["10:15:00.5 ", "10:15:01.75 "], [0.0, 1.25]),
+        (["23:59:59.500000 ", "00:00:01.000000 "], [0.0, 1.5]),  # over midnight
+        (["1700000000.1 ", "1700000001.2 "], [0.0, 1.1]),
+        (["2026-11-25T10:15:00+0100 ", "2026-11-25T10:15:02+0100 "], [0.0, 2.0]),
+        (["Nov 25 10:15:00 ", "Nov 25 10:15:01 "], [0.0, 1.0]),  # ts
+        (["Wed Nov 25 10:15:00 UTC 2026: ", "Wed Nov 25 10:15:03 UTC 2026: "], [0.0, 3.0]),
+        (["[1700000000.5] ", "[1700000001.0] "], [0.0, 0.5]),  # -D
+    ],
+)
+def test_a_clock_before_each_line_times_the_probes(tmp_path: Path, clocks: list[str], times_s: list[float]) -> None:
+    text = "".join(clock + REPLY.format(number) for number, clock in enumerate(clocks, 1))
+    assert read(tmp_path, text).frame["t_s"].to_list() == pytest.approx(times_s, abs=1e-6)
+
+
+FPING = "192.0.2.1 : [0], 84 bytes, 41.2 ms (41.2 avg, 0% loss)\n192.0.2.1 : [1], timed out (41.2 avg, 50% loss)\n"
+
+
+def test_fping_of_one_target_is_read_and_of_two_refused(tmp_path: Path) -> None:
+    end = "\n192.0.2.1 : xmt/rcv/%loss = 2/1/50%, min/avg/max = 41.2/41.2/41.2\n"
+    assert read(tmp_path, FPING + end).frame["rtt_ms"].to_list() == [41.2, None]
+    with pytest.raises(UserError, match=r"line 3: target=192\.0\.2\.9: must be 192\.0\.2\.1: one target of fping"):
+        read(tmp_path, FPING + FPING.replace("2.1 ", "2.9 "))
+
+
+@pytest.mark.parametrize(
+    ("lines", "rtts_ms"),
+    [
+        ("Antwort von 192.0.2.1: Bytes=32 Zeit=41ms TTL=57\nZeitüberschreitung der Anforderung.\n", [41, None]),
+        ("Réponse de 192.0.2.1 : octets=32 temps=7 ms TTL=57\nDélai d'attente de la demande dépassé.\n", [7, None]),
+        ("Respuesta desde 192.0.2.1: bytes=32 tiempo=12ms TTL=57\n", [12]),
+        ("Reply from 2001:db8::1: time=41ms\nReply from 192.0.2.7: Destination host unreachable.\n", [41, None]),
+    ],
+)
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "cp1252"])
+def test_windows_in_each_language_and_encoding_is_read(
+    tmp_path: Path, lines: str, rtts_ms: RTTS, encoding: str
+) -> None:
+    lost = rtts_ms.count(None)
+    counts = f"\nx:\n    P: S = {len(rtts_ms)}, R = {len(rtts_ms) - lost}, L = {lost} (5% loss),\n"
+    recording = read(tmp_path, (WINDOWS + lines + counts).replace("\n", "\r\n").encode(encoding))
+    assert (recording.format, recording.frame["rtt_ms"].to_list()) == ("ping-windows", rtts_ms)
+    assert recording.frame["lost"].sum() == lost
+
+
+@pytest.mark.parametrize(
+    ("sent", "words"), [(3, "packets sent=3: must be the 1 lines of probes"), (1, None)]
+)  # fmt: skip
+def test_windows_counts_must_be_those_of_its_lines(tmp_path: Path, sent: int, words: str | None) -> None:
+    text = f"{WINDOWS}Reply from a: bytes=32 time=4ms TTL=57\n\nx:\n  P: S = {sent}, R = 1, L = 0 (0% loss),\n"
+    if words is None:
+        assert read(tmp_path, text).frame.height == 1
+    else:
+        with pytest.raises(UserError, match=words):
+            read(tmp_path, text)
