@@ -13,7 +13,7 @@ from lab.figures.moments import Moments
 from lab.figures.style import Sender
 from lab.judge import median_throughput, rtt
 from lab.judge.ack_stream import ack_stream
-from lab.judge.registry import TRUTH, label, rule_of
+from lab.judge.registry import LASTING, TRUTH, TRUTHS, label, rule_of
 from lab.judge.representative import representatives
 from lab.judge.rules import latency_offset
 from lab.judge.search_replay import replay
@@ -111,6 +111,6 @@ def _subject(trial: Trial, sender: Sender, outcomes: pl.DataFrame, rule: str, re
     rows = outcomes.filter(cca=trial.cca, trial=trial.number)
     capacity_s = dict(rows.select("heuristic", "capacity_s").iter_rows())
     exit_s, loss_s = rows.select("exit_s", "loss_s").row(0)  # the same in every row
-    ruled_s = None if rule == TRUTH else capacity_s[rule]
-    moments = Moments(ruled_s, capacity_s[TRUTH], exit_s, loss_s, label(rule))
+    ruled_s = None if rule in TRUTHS else capacity_s[rule]
+    moments = Moments(ruled_s, capacity_s[TRUTH], exit_s, loss_s, label(rule), capacity_s[LASTING])
     return Subject(trial, sender, moments, replay_library, capacity_s)

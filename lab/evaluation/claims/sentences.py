@@ -3,6 +3,7 @@
 
 from functools import cache
 
+from lab.evaluation.claims.estimate import SPREAD
 from lab.schema.cca import load_ccas
 from lab.tables.records import ClaimRecord
 
@@ -28,7 +29,9 @@ UNITS = {"pct": "%", "s": "s", "mbps": "Mb/s", "pkts": "packets", "ratio": "time
 
 def sentence(metric: str, who: str, value: float, profile: str) -> str:
     """Return a published value as a sentence."""
-    words = SENTENCES[metric].format(who=_label(who), value=f"{value:g}")
+    words = SENTENCES[metric.removesuffix(SPREAD)].format(who=_label(who), value=f"{value:g}")
+    if metric.endswith(SPREAD):
+        words = f"the standard deviation over downloads: {words}"
     return f"{words[0].upper()}{words[1:]} ({profile})."
 
 
@@ -39,7 +42,7 @@ def short(value: float) -> str:
 
 def unit(metric: str) -> str:
     """Return the unit of a metric, from its name."""
-    return UNITS[metric.rsplit("_", 1)[1]]
+    return UNITS[metric.removesuffix(SPREAD).rsplit("_", 1)[1]]
 
 
 def form(claims: ClaimRecord) -> str:

@@ -8,6 +8,7 @@
   const part = (name) => root.querySelector(`[data-part="${name}"]`);
   const MOMENTS = [
     ["true_capacity_s", "true capacity", "capacity", "1.5 3"],
+    ["lasting_s", "lasting capacity", "capacity", "1.5 6"],
     ["capacity_s", "capacity by", "capacity", "9 4"], // and the rule of the scenario
     ["exit_s", "exit", "exit", "6 3"],
     ["loss_s", "first loss", "loss", "2 3 8 3"],
@@ -227,7 +228,7 @@
   }
   function summarise() {
     const { entry, data, at } = state;
-    const judged = entry.exit_class ? `, by the true queue ${entry.exit_class}` : "";
+    const judged = entry.exit_class ? `, by the true queue once it lasts ${entry.exit_class}` : "";
     part("summary").textContent = `${label(entry.cca)}, trial ${entry.trial}${entry.valid ? "" : " (invalid)"}: ${inWords(entry)}${judged}. ` +
       `Drops at the bottleneck in ${data.drops.count} samples of its queue; ${data.resent.count} retransmissions.`;
     part("view").textContent = at === null
