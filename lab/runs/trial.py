@@ -201,6 +201,15 @@ def read_node(file: Path) -> NodeRecord:
     return node
 
 
+def _flow(job: Job, node: NodeRecord, measured: Download, cca: str) -> FlowJson:
+    """Return a download with its sender, and the parameters that the sender's module had."""
+    flow: FlowJson = {**measured, "cca": cca}
+    found = node.get("modules", {}).get(job.experiment.ccas[cca].module or "")
+    if found is not None:
+        flow["parameters"] = found
+    return flow
+
+
 def _meta(job: Job, plan: Plan, node: NodeRecord, measured: list[Download], certificate: Certificate) -> TrialJson:
     experiment = job.experiment
     senders = (job.cca, experiment.scenario.rival or "")
@@ -216,7 +225,7 @@ def _meta(job: Job, plan: Plan, node: NodeRecord, measured: list[Download], cert
         "rate_mbps": plan["link"]["rate_mbps"],
         "buffer_bytes": plan["link"]["buffer_bytes"],
         "mss_bytes": plan["mss_bytes"],
-        "flows": [{**flow, "cca": cca} for flow, cca in zip(measured, senders, strict=False)],
+        "flows": [_flow(job, node, flow, cca) for flow, cca in zip(measured, senders, strict=False)],
         "certificate": certificate,
         "applied": node["applied"],
         "probes": node["probes"],

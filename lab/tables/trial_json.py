@@ -61,6 +61,7 @@ class FlowJson(Download):
     """One download and its sender."""
 
     cca: Annotated[str, "name of the sender"]
+    parameters: NotRequired[Annotated[dict[str, str], "its module's, as they were; absent: it has no module"]]
 
 
 class ObjectJson(TypedDict):

@@ -6,7 +6,7 @@ Explanations are of the file as it is now: they come after the run, and only nam
 """
 
 from collections.abc import Iterator, Mapping
-from typing import TypedDict
+from typing import NamedTuple, TypedDict
 
 import polars as pl
 
@@ -23,6 +23,15 @@ from lab.judge.registry import TRUTHS
 from lab.judge.stored import Stored
 from lab.schema.cca import load_senders
 from lab.tables.records import ClaimRecord, Explanations, ScenarioRecord
+
+
+class Place(NamedTuple):
+    """Where a value is published, and the scenario that repeats it."""
+
+    name: str  # of the scenario
+    scenario: ScenarioRecord
+    claims: ClaimRecord
+    metric: str
 
 
 class TestedColumns(TypedDict):
@@ -85,7 +94,6 @@ class ClaimRow(ComparedColumns, OtherColumns, TestedColumns):
 
 NOT_RUN = "not run yet"
 SCHEMA = schema_of(ClaimRow)
-Place = tuple[str, ScenarioRecord, ClaimRecord, str]  # scenario's name, scenario, row of the source, metric
 Judged = tuple[str, str | None, Tested | None]  # verdict, why, and the counterfactual that explains most
 
 
@@ -101,7 +109,7 @@ def rows(
     tests = {key: Measured(run, more) for key, run in (counterfactuals or {}).items()}
     for claims in scenario.get("claims", []):
         for metric, (value, sd) in _published(claims):
-            yield _row((name, scenario, claims, metric), value, sd, ours, tests)
+            yield _row(Place(name, scenario, claims, metric), value, sd, ours, tests)
 
 
 def _published(claims: ClaimRecord) -> Iterator[tuple[str, tuple[float, float | None]]]:

@@ -13,7 +13,7 @@
     ["exit_s", "exit", "exit", "6 3"],
     ["loss_s", "first loss", "loss", "2 3 8 3"],
   ];
-  const LEFT = 58, RIGHT = 10, ROW = 15, GAP = 26, BOTTOM = 34, LEAST_MS = 2, STEPS = 20, THRESHOLD_PCT = 35;
+  const LEFT = 58, RIGHT = 10, ROW = 15, GAP = 26, BOTTOM = 34, LEAST_MS = 2, STEPS = 20;
   const state = { entry: null, data: null, view: [0, 1], at: null };
 
   // ---- data -------------------------------------------------------------------------------------------------------
@@ -172,9 +172,10 @@
       group.append(svg("line", { x1: LEFT, x2: LEFT + box.width, y1: y(value), y2: y(value), class: "grid" }));
       group.append(svg("text", { x: LEFT - 6, y: y(value) + 4, class: "tick end" }, plain(value)));
     }
-    if (quantity.name === "norm" && limits[1] > THRESHOLD_PCT) {
-      group.append(svg("line", { x1: LEFT, x2: LEFT + box.width, y1: y(THRESHOLD_PCT), y2: y(THRESHOLD_PCT), class: "level" }));
-      group.append(svg("text", { x: LEFT + 6, y: y(THRESHOLD_PCT) - 4, class: "tick" }, `threshold ${THRESHOLD_PCT} %`));
+    const threshold = state.entry.threshold_pct;
+    if (quantity.name === "norm" && threshold !== null && limits[1] > threshold) {
+      group.append(svg("line", { x1: LEFT, x2: LEFT + box.width, y1: y(threshold), y2: y(threshold), class: "level" }));
+      group.append(svg("text", { x: LEFT + 6, y: y(threshold) - 4, class: "tick" }, `threshold ${threshold} %`));
     }
     const line = svg("path", { d: path(values, x, y), class: "series", "clip-path": `url(#browser-clip-${quantity.name})` });
     line.style.stroke = browsed.senders[state.entry.cca].colour;

@@ -18,6 +18,7 @@ import polars as pl
 
 from lab.base.errors import UserError
 from lab.base.plain_file import MEGABYTE, read_plain, write_whole
+from lab.figures.subject import parameters
 from lab.judge.outcome import Outcome
 from lab.judge.registry import LASTING, TRUTH, label, rule_of
 from lab.report.browser import series as series_module
@@ -53,6 +54,7 @@ class Entry(TypedDict):
     trial: int
     valid: bool
     exit_class: str | None
+    threshold_pct: int | None
     cause: str | None
     duration_s: float
     moments: Times
@@ -108,12 +110,19 @@ def _entry(trial: Trial, by_rule: Mapping[str, Outcome], group: str, rule: str) 
         "trial": trial.number,
         "valid": trial.valid,
         "exit_class": lasting["exit_class"],
+        "threshold_pct": _threshold_pct(trial),
         "cause": true["exit_cause"],
         "duration_s": trial.meta["duration_s"],
         "moments": moments,
         "rule": label(rule),
         "data": base64.b64encode(data).decode(),
     }
+
+
+def _threshold_pct(trial: Trial) -> int | None:
+    """Return the threshold that the SEARCH of a trial had; null of another sender, and where none is stored."""
+    stored = parameters(trial).get("threshold_pct")
+    return None if stored is None or trial.bins.is_empty() else int(stored)
 
 
 def _packed(trial: Trial, moments: Times, last_s: float | None) -> bytes:
