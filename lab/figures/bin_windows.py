@@ -63,11 +63,8 @@ def draw(subject: Subject) -> Drawing | None:
     kept = search.bins + search.extra_bins
     what = f"The last {kept} bins when slow start was left, and the two windows of {search.bins} that are compared"
     summary = f"normalized difference {at['norm_pct']:.1f} %, bins of {at['bin_ms']:.1f} ms, RTT {at['rtt_ms']:.0f} ms"
-    return Drawing(
-        figure(at, Streams(subject.acks), search),
-        f"{what}: {summary}. {subject.title}",
-        f"{what}: {summary}. {subject.title}",
-    )
+    caption = f"{what}: {summary}. {subject.title}"
+    return Drawing(figure(at, Streams(subject.acks), search), caption, caption)
 
 
 FIGURE = PageFigure("bin_windows", Place.NO_PAGE, draw, of=Given.TRIAL)

@@ -47,9 +47,8 @@ def draw(subject: Subject) -> Drawing | None:
     source = "SEARCH's own record of its bins" if subject.own_bins.height else REPLAYED
     what = "Bytes delivered in a SEARCH window and twice those of the window one RTT before"
     caption = f"{what}, and their normalized difference. From {source}. {subject.title}"
-    return Drawing(
-        figure(subject.bins, subject.moments, subject.threshold_pct), caption, f"{what}, over time. {subject.title}"
-    )
+    drawn = figure(subject.bins, subject.moments, subject.threshold_pct)
+    return Drawing(drawn, caption, f"{what}, over time. {subject.title}")
 
 
 def _delivered(axis: Axes, bins: pl.DataFrame) -> None:

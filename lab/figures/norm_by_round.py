@@ -37,7 +37,7 @@ def theory_pct(rounds: Floats, window_rtts: float) -> Floats:
 
 
 def measured(stored: Stored) -> pl.DataFrame:
-    """trial, round, norm_pct, threshold_pct of SEARCH's own bins; round 0: the true capacity as the sender sees it, an RTT later."""
+    """Return SEARCH's own bins (SCHEMA); round 0: the true capacity as the sender sees it, an RTT later."""
     sender = next((name for name in SENDERS if stored.judged.outcomes.filter(cca=name).height), None)
     true = stored.judged.outcomes.filter(pl.col("valid") & (pl.col("heuristic") == TRUTH) & (pl.col("cca") == sender))
     full_s = dict(true.filter(pl.col("capacity_s").is_not_null()).select("trial", "capacity_s").iter_rows())

@@ -11,10 +11,10 @@ from lab.figures.sheet import in_house_style
 from lab.figures.streams import Streams
 from lab.figures.style import INK, Drawing, key_above, level, panels
 from lab.figures.subject import Subject
-from lab.judge.search_replay import TWICE_DELIVERED
 
 SENT = "#56b4e9"
 AFTER = 1.15
+AGAINST_SENT = ("search1", "search4")  # of another version the threshold is none of this view
 
 
 def windows(bins: pl.DataFrame, streams: Streams, window_bins: int) -> pl.DataFrame:
@@ -57,12 +57,10 @@ def draw(subject: Subject) -> Drawing | None:
     table = None if subject.bins is None else windows(subject.bins, Streams(subject.acks), subject.search.bins)
     if table is None or table.is_empty():
         return None
-    # The threshold of a version that compares with twice what was delivered is none of this view.
-    threshold_pct = None if subject.search.expected == TWICE_DELIVERED else subject.threshold_pct
+    threshold_pct = subject.threshold_pct if subject.trial.cca in AGAINST_SENT else None
     what = "Bytes sent in a window one RTT ago against bytes delivered in this one, and their normalized difference"
-    return Drawing(
-        figure(table, subject.moments, threshold_pct), f"{what}. {subject.title}", f"{what}, over time. {subject.title}"
-    )
+    drawn = figure(table, subject.moments, threshold_pct)
+    return Drawing(drawn, f"{what}. {subject.title}", f"{what}, over time. {subject.title}")
 
 
 FIGURE = PageFigure("sent_delivered", Place.NO_PAGE, draw, of=Given.TRIAL)

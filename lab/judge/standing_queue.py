@@ -38,8 +38,10 @@ class Queue:
     @classmethod
     def of(cls, qdisc: pl.DataFrame, link: Link) -> "Queue":
         """Take the samples from the table `qdisc`."""
-        columns = (qdisc[name].to_numpy().astype(np.float64) for name in ("t_s", "backlog_bytes", "sent_bytes"))
-        return cls(*columns, link)
+        t_s, backlog, sent = (
+            qdisc[name].to_numpy().astype(np.float64) for name in ("t_s", "backlog_bytes", "sent_bytes")
+        )
+        return cls(t_s, backlog, sent, link)
 
     @cached_property
     def base_rtt_s(self) -> Floats:

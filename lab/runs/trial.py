@@ -38,7 +38,7 @@ from lab.tables.packets import read_packets
 from lab.tables.qdisc import qdisc_table
 from lab.tables.stored_trial import FORMAT, Trial
 from lab.tables.trace import read_events
-from lab.tables.trial_json import Certificate, Download, TrialJson
+from lab.tables.trial_json import Certificate, Download, FlowJson, TrialJson
 from lab.tables.trial_tables import TRIAL_TABLES, write_tables
 
 MOST_NODE_BYTES = 100 * MEGABYTE
@@ -205,9 +205,7 @@ def _flow(job: Job, node: NodeRecord, measured: Download, cca: str) -> FlowJson:
     """Return a download with its sender, and the parameters that the sender's module had."""
     flow: FlowJson = {**measured, "cca": cca}
     found = node.get("modules", {}).get(job.experiment.ccas[cca].module or "")
-    if found is not None:
-        flow["parameters"] = found
-    return flow
+    return flow if found is None else {**flow, "parameters": found}
 
 
 def _meta(job: Job, plan: Plan, node: NodeRecord, measured: list[Download], certificate: Certificate) -> TrialJson:

@@ -42,7 +42,7 @@ class Link:
 
     def base_rtts_ms(self, t_s: np.ndarray) -> np.ndarray:
         """Return the same of packets that are sent at several times."""
-        return np.sum([self._held(f"{way}.delay_ms", t_s) for way in WAYS], axis=0)
+        return np.asarray(np.sum([self._held(f"{way}.delay_ms", t_s) for way in WAYS], axis=0))
 
     def _held(self, quantity: str, t_s: np.ndarray) -> np.ndarray:
         times, values = self._series(quantity)
