@@ -203,9 +203,11 @@ def read_node(file: Path) -> NodeRecord:
 
 def _flow(job: Job, node: NodeRecord, measured: Download, cca: str) -> FlowJson:
     """Return a download with its sender, and the parameters that the sender's module had."""
-    flow: FlowJson = {**measured, "cca": cca}
     found = node.get("modules", {}).get(job.experiment.ccas[cca].module or "")
-    return flow if found is None else {**flow, "parameters": found}
+    flow: FlowJson = {**measured, "cca": cca}
+    if found is not None:
+        flow.update({"parameters": found})
+    return flow
 
 
 def _meta(job: Job, plan: Plan, node: NodeRecord, measured: list[Download], certificate: Certificate) -> TrialJson:

@@ -4,6 +4,7 @@
 from functools import cache
 
 from lab.evaluation.claims.estimate import SPREAD
+from lab.evaluation.search.forms import FORMS
 from lab.schema.cca import load_ccas
 from lab.tables.records import ClaimRecord
 
@@ -58,4 +59,5 @@ def _label(name: str) -> str:
 
 @cache
 def _labels() -> dict[str, str]:
-    return {name: cca.label for name, cca in load_ccas().items()}
+    known = {name: cca.label for name, cca in load_ccas().items()}
+    return known | {name: form.label for name, form in FORMS.items()}

@@ -13,6 +13,7 @@ from pathlib import Path
 import polars as pl
 
 from lab.base.stats import mean_sd, share_pct, wilson_pct
+from lab.evaluation.search.forms import FORMS, exit_of_form
 from lab.evaluation.search.replay import ALL_JUDGES, JUDGES, Download, capacity_of, class_of, downloads, exit_of, varied
 from lab.judge.frames import Cell, Row
 from lab.judge.search_replay import SearchParams, Version, version
@@ -64,9 +65,10 @@ def _parameters(params: SearchParams, compares: bool) -> Row:
 def versions(stored: Stored, library: Path) -> pl.DataFrame:
     """Return one row per download, version and judge: when that version would have left, and its class."""
     rows = []
+    forms = [name for name in stored.run.scenario.get("replayed", []) if name in FORMS]
     for one in downloads(stored):
-        for name in all_versions():
-            left = exit_of(library, one, version(library, name))
+        for name in (*all_versions(), *forms):
+            left = exit_of_form(library, name, one)
             rows += [_version(stored.name, name, one, left, judge) for judge in ALL_JUDGES]
     return pl.DataFrame(rows, infer_schema_length=None)
 

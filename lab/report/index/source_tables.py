@@ -14,6 +14,7 @@ import polars as pl
 
 from lab.base.format import FEW, mean, number, share
 from lab.base.stats import mean_sd, share_pct, wilson_pct
+from lab.evaluation.search.forms import FORMS
 from lab.judge.clock import CLOCKS, TIMES, on_clock
 from lab.judge.registry import TRUTHS, label, rule_of
 from lab.judge.stored import Stored
@@ -118,7 +119,7 @@ def _notes(rows: Sequence[SourceRow], shown: Sequence[str], groups: Sequence[Gro
 
 def _label(version: str) -> str:
     known = load_ccas()
-    return known[version].label if version in known else version
+    return known[version].label if version in known else FORMS[version].label if version in FORMS else version
 
 
 def _group(row: SourceRow, source: str, shown: Sequence[str], versions: pl.DataFrame | None) -> Group:
