@@ -203,11 +203,8 @@ def read_node(file: Path) -> NodeRecord:
 
 def _flow(job: Job, node: NodeRecord, measured: Download, cca: str) -> FlowJson:
     """Return a download with its sender, and the parameters that the sender's module had."""
-    found = node.get("modules", {}).get(job.experiment.ccas[cca].module or "")
-    flow: FlowJson = {**measured, "cca": cca}
-    if found is not None:
-        flow.update({"parameters": found})
-    return flow
+    found = node.get("modules", {}).get(job.experiment.ccas[cca].module or "", {})
+    return {**measured, "cca": cca, "parameters": found}
 
 
 def _meta(job: Job, plan: Plan, node: NodeRecord, measured: list[Download], certificate: Certificate) -> TrialJson:

@@ -33,7 +33,7 @@ def claimed() -> list[tuple[str, str, Claims]]:
 
 @pytest.mark.parametrize(("document", "row", "claim"), claimed())
 def test_the_sender_of_a_claim_has_the_constants_of_its_source(
-    replay_library: Path, document: str, row: str, claim: Claims
+    library: Path, document: str, row: str, claim: Claims
 ) -> None:
     name = claim.replayed or claim.cca
     stated = STATED.get((document, row)) or STATED[document, ""]
@@ -41,7 +41,7 @@ def test_the_sender_of_a_claim_has_the_constants_of_its_source(
         form = FORMS[name]
         assert (form.threshold_pct, form.window_ms, form.bins) == stated
     else:
-        params = version(replay_library, name).params
+        params = version(library, name).params
         assert (params.threshold_pct, params.window_factor_tenths, params.bins) == stated
 
 
@@ -57,12 +57,12 @@ def download(rtt_us: int) -> Download:
 
 
 def test_the_posters_window_does_not_follow_the_round_trip_and_its_threshold_is_met_sooner(
-    replay_library: Path,
+    library: Path,
 ) -> None:
     path = download(2000 * 1000 * 10 // 35)  # the window is 3.5 of its round trips
-    ours = exit_of(replay_library, path, version(replay_library, "search1"))
-    posters = FORMS["search1_poster_geo"].exit_of(replay_library, path)
+    ours = exit_of(library, path, version(library, "search1"))
+    posters = FORMS["search1_poster_geo"].exit_of(library, path)
     assert ours is not None
     assert posters is not None
     assert posters.t_s < ours.t_s
-    assert FORMS["search1_poster_leo"].exit_of(replay_library, path) != posters
+    assert FORMS["search1_poster_leo"].exit_of(library, path) != posters
