@@ -9,8 +9,10 @@ evenly between the directions.
 
 from collections import deque
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from lab.tables.link_capacity import Link
@@ -32,6 +34,23 @@ class Path:
     duration_s: float = 6.0
     exit_cwnd_pkts: int | None = None
     cause: str = "search"
+    spell: tuple[float, float, float] | None = None  # the link is slow: begin, end (s), rate (Mb/s)
+
+    @cached_property
+    def link(self) -> Link:
+        """The link as a trial stores it."""
+        constant = Link.constant(self.rate_mbps, self.base_rtt_ms)
+        if self.spell is None:
+            return constant
+        begin_s, end_s, slow_mbps = self.spell
+        steps = {"quantity": "down.rate_mbps", "t_s": [begin_s, end_s], "value": [slow_mbps, self.rate_mbps]}
+        return Link(pl.concat([constant.table, pl.DataFrame(steps)]))
+
+    def passed_s(self, from_s: float) -> float:
+        """When a frame that the link begins to send has left."""
+        if self.spell is None:
+            return from_s + FRAME_BYTES * 8 / (self.rate_mbps * 1e6)
+        return float(self.link.time_of_bytes(self.link.sent_bytes(np.array([from_s])) + FRAME_BYTES)[0])
 
 
 @dataclass
@@ -52,7 +71,7 @@ class Download:
             "acks": pl.DataFrame(self.acks, schema=ACKS, orient="row"),
             "exits": pl.DataFrame(self.exits, schema=EXITS, orient="row"),
             "qdisc": self.qdisc(),
-            "link": Link.constant(self.path.rate_mbps, self.path.base_rtt_ms).table,
+            "link": self.path.link.table,
             "bins": pl.DataFrame(schema=BINS),
             "retransmits": pl.DataFrame(schema=STATES),
             "ca_states": pl.DataFrame(schema=STATES),
@@ -85,7 +104,6 @@ class _Sender:
     def __init__(self, path: Path) -> None:
         self.path, self.log = path, Download(path)
         self.half_s = path.base_rtt_ms / 2000
-        self.frame_s = FRAME_BYTES * 8 / (path.rate_mbps * 1e6)
         self.cwnd, self.slow_start, self.next_pkt, self.acked = INITIAL_WINDOW_PKTS, True, 0, 0
         self.link_free_s, self.missing_since_s = 0.0, None  # type: float, float | None
         self.srtt_ms, self.snd_una = path.base_rtt_ms, 1
@@ -106,9 +124,9 @@ class _Sender:
 
     def _send(self, now_s: float) -> None:
         starts_s = max(now_s, self.link_free_s)
-        let_in = (starts_s - now_s) * self.path.rate_mbps * 1e6 / 8 < self.path.buffer_bytes
+        let_in = self.path.link.bytes_between(now_s, starts_s) < self.path.buffer_bytes
         if let_in:
-            self.link_free_s = starts_s + self.frame_s
+            self.link_free_s = self.path.passed_s(starts_s)
             self.log.queue.append((now_s, self.link_free_s))
         else:
             self.log.drops_s.append(now_s)

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from lab.evaluation.claims import verdict as verdicts
 from lab.evaluation.claims.difference import compared, of_claim, signed
+from lab.evaluation.claims.estimate import SHARES
 from lab.evaluation.claims.rows import NOT_RUN
 from lab.evaluation.claims.sentences import short
 from lab.judge.clock import CLOCKS
@@ -34,6 +35,7 @@ WORDS = {
 }
 EXCLUDED = "*"  # behind `agrees`
 HEADER = ("", "paper", "within", "here [95 %]", "n", "differs", "verdict")
+CERTAIN = "!"
 FOOTNOTE = f"{EXCLUDED} within the tolerance, but our 95 % interval excludes the published value"
 Cells = tuple[str, str, str, str, str, str, str]
 
@@ -51,6 +53,10 @@ def lines(claims: pl.DataFrame, width: int) -> Iterator[Text]:
         yield from (_line(row) for row in rows.iter_rows(named=True))
     if _excluded(ran):
         yield Text(FOOTNOTE)
+    if ran["certain"].any():
+        yield Text(
+            f"{CERTAIN} the sender cannot miss it: only a loss ends its slow start, and the queue is full before"
+        )
     yield from (Text(line) for line in _not_run(claims, width))
 
 
@@ -70,7 +76,19 @@ def counted(claims: pl.DataFrame, width: int) -> Iterator[str]:
     found = dict(claims["verdict"].value_counts().iter_rows())
     yield from wrap("; ".join(f"{found.get(name, 0)} {words}" for name, words in verdicts.COUNTED.items()), width)
     agreeing = found.get(verdicts.AGREES, 0)
+    certain = claims.filter("certain", verdict=verdicts.AGREES).height
     yield f"of the {agreeing} that agree, {agreeing - _excluded(claims)} published values lie in our 95 % interval"
+    yield f"of the {agreeing} that agree, {certain} could not differ: what ends the sender's slow start decides them"
+    yield from wrap(_by_truths(claims), width)
+
+
+def _by_truths(claims: pl.DataFrame) -> str:
+    """Return how many shares depend on which truth counts as capacity."""
+    shares = claims.filter(pl.col("metric").is_in(SHARES)).drop_nulls(["ours_true", "ours_lasting"])
+    moved = shares.filter((pl.col("ours_true") - pl.col("ours_lasting")).abs() > 0)
+    rows = ", ".join(f"{row['id']} {row['ours_true']:.0f}/{row['ours_lasting']:.0f}" for row in moved.to_dicts())
+    listed = f": {rows}" if rows else ""
+    return f"{moved.height} of {shares.height} shares differ by the two truths (one round trip/lasting, %){listed}"
 
 
 def clocks(claims: pl.DataFrame) -> Iterator[str]:
@@ -82,11 +100,12 @@ def clocks(claims: pl.DataFrame) -> Iterator[str]:
 
 
 def _line(row: dict[str, Any]) -> Text:
-    verdict = WORDS[row["verdict"]] + (EXCLUDED if _is_excluded(row) else "")
+    verdict = WORDS[row["verdict"]] + (EXCLUDED if _is_excluded(row) else "") + (CERTAIN if row["certain"] else "")
     published = f"{row['published']:g}"
     paper = published if len(published) <= 6 else _brief(row["published"])
     trials = str(row["trials"]) if row["ours"] is not None else ""
-    cells = (row["metric"], paper, f"\N{PLUS-MINUS SIGN}{_brief(row['tolerance'])}", _ours(row), trials, signed(row))
+    within = f"\N{PLUS-MINUS SIGN}{_brief(row['tolerance'])}" if row["tolerance"] else "[95 %]"
+    cells = (row["metric"], paper, within, _ours(row), trials, signed(row))
     return Text.assemble(_aligned((*cells, "")), (verdict, STYLES[row["verdict"]]))
 
 

@@ -123,7 +123,7 @@ PAIRED = {
     "effect": Column(NUMBER, "Cliff's delta of all values; null where a sender has none"),
     "effect_word": Column(TEXT, "the size of `effect`; null with it"),
 }
-JUDGE = Column(TEXT, "`heuristic`: the scenario's rule; or `truth`")
+JUDGE = Column(TEXT, "`heuristic`: the scenario's rule; or a truth: `truth`, `lasting`")
 VERSIONS = {
     "scenario": SCENARIO,
     "version": Column(TEXT, "version of SEARCH, replayed over the download"),
@@ -168,6 +168,7 @@ CHECKS = {
     "kernel_class": Column(TEXT, "class of the kernel's exit by the truth; null where it cannot judge"),
 }
 WITHOUT = "; null without a counterfactual"
+OF_RULES = "; null of metrics that follow no at-capacity rule"
 CLAIMS = {
     "id": Column(TEXT, "scenario, place, row and metric"),
     "claim": Column(TEXT, "the claim as a sentence"),
@@ -185,10 +186,13 @@ CLAIMS = {
     "published": Column(NUMBER, "the published value", "of `unit`"),
     "published_sd": Column(NUMBER, "its published standard deviation; null where none is given", "of `unit`"),
     "published_trials": Column(COUNT, "trials behind it; null where the source does not state them"),
-    "tolerance": Column(NUMBER, "how far apart the values may lie", "of `unit`"),
+    "tolerance": Column(NUMBER, "how far apart the values may lie; 0: our interval decides alone", "of `unit`"),
+    "certain": Column(FLAG, "whether the sender cannot miss the published share, by what ends its slow start"),
     "ours": Column(NUMBER, "our value; null where it cannot be measured", "of `unit`"),
     **dict(_interval("ours", "")),
     "ours_from_syn": Column(NUMBER, "our value counted from the SYN; null of metrics without a clock", "of `unit`"),
+    "ours_true": Column(NUMBER, f"our value where a round trip of standing queue is capacity{OF_RULES}", "of `unit`"),
+    "ours_lasting": Column(NUMBER, f"our value where the queue must last to be capacity{OF_RULES}", "of `unit`"),
     "trials": Column(COUNT, "trials behind our value"),
     "verdict": Column(TEXT, "agrees, or how it differs"),
     "counterfactual": Column(TEXT, f"the run that explains most of a difference{WITHOUT}"),

@@ -10,23 +10,23 @@ from lab.figures.sheet import in_house_style, small_pt
 from lab.figures.streams import Streams
 from lab.figures.style import GREEN, INK, Drawing, panels
 from lab.figures.subject import Subject
+from lab.judge.search_replay import SearchParams
 
-WINDOW_BINS, KEPT_BINS = 10, 25  # SEARCH's W and NUM_BINS (thesis, algorithm 1)
 BOTH = "#888888"
 
 
 @in_house_style
-def figure(at: dict[str, float], streams: Streams) -> Figure:
+def figure(at: dict[str, float], streams: Streams, search: SearchParams) -> Figure:
     """Bars of the bins kept when slow start was left at `at` (a row of bins), with both windows as spans above."""
     drawn, (axis,) = panels(1, 3.4)
     bin_s, now_s, rtt_s = at["bin_ms"] / 1e3, at["t_s"], at["rtt_ms"] / 1e3
-    edges = now_s - bin_s * np.arange(KEPT_BINS, -1, -1)
+    edges = now_s - bin_s * np.arange(search.bins + search.extra_bins, -1, -1)
     kbytes = np.diff(streams.delivered(edges)) / 1e3
     axis.bar(edges[:-1], kbytes, bin_s * 0.92, align="edge", color="#cfd6e0", edgecolor=INK, lw=0.5)
     top = float(kbytes.max()) or 1.0
     spans = (
-        ("this window", now_s - WINDOW_BINS * bin_s, now_s, GREEN, 1.10),
-        ("the window one RTT before", now_s - rtt_s - WINDOW_BINS * bin_s, now_s - rtt_s, "#0072b2", 1.30),
+        ("this window", now_s - search.bins * bin_s, now_s, GREEN, 1.10),
+        ("the window one RTT before", now_s - rtt_s - search.bins * bin_s, now_s - rtt_s, "#0072b2", 1.30),
     )
     for name, begin_s, end_s, colour, height in spans:
         look = {"arrowstyle": "|-|,widthA=0.25,widthB=0.25", "color": colour, "lw": 2}
@@ -59,11 +59,12 @@ def draw(subject: Subject) -> Drawing | None:
     if left.is_empty():
         return None
     at = left.row(0, named=True)
-    what = f"The last {KEPT_BINS} bins when slow start was left, and the two windows of {WINDOW_BINS} that are compared"
+    search = subject.search
+    kept = search.bins + search.extra_bins
+    what = f"The last {kept} bins when slow start was left, and the two windows of {search.bins} that are compared"
     summary = f"normalized difference {at['norm_pct']:.1f} %, bins of {at['bin_ms']:.1f} ms, RTT {at['rtt_ms']:.0f} ms"
-    return Drawing(
-        figure(at, Streams(subject.acks)), f"{what}: {summary}. {subject.title}", f"{what}: {summary}. {subject.title}"
-    )
+    caption = f"{what}: {summary}. {subject.title}"
+    return Drawing(figure(at, Streams(subject.acks), search), caption, caption)
 
 
 FIGURE = PageFigure("bin_windows", Place.NO_PAGE, draw, of=Given.TRIAL)

@@ -5,7 +5,6 @@ import numpy as np
 import polars as pl
 from matplotlib.figure import Figure
 
-from lab.figures.bin_windows import WINDOW_BINS
 from lab.figures.page_figure import Given, PageFigure, Place
 from lab.figures.sheet import in_house_style
 from lab.figures.streams import Streams
@@ -13,14 +12,14 @@ from lab.figures.style import INK, VERMILION, Drawing, panels
 from lab.figures.subject import Subject
 
 
-def compared(bins: pl.DataFrame, streams: Streams) -> pl.DataFrame:
+def compared(bins: pl.DataFrame, streams: Streams, window_bins: int) -> pl.DataFrame:
     """t_s, binned_pct, exact_pct and error_pct where the bins allow a comparison.
 
     Exact: the same windows ending at the same instants, but counted ACK by ACK instead of bin by bin.
     """
     compared_bins = bins.filter(pl.col("norm_pct").is_not_null())
     t_s, rtt_s = compared_bins["t_s"].to_numpy(), compared_bins["rtt_ms"].to_numpy() / 1e3
-    window_s = WINDOW_BINS * compared_bins["bin_ms"].to_numpy() / 1e3
+    window_s = window_bins * compared_bins["bin_ms"].to_numpy() / 1e3
     now = streams.delivered(t_s) - streams.delivered(t_s - window_s)
     twice = 2 * (streams.delivered(t_s - rtt_s) - streams.delivered(t_s - rtt_s - window_s))
     exact_pct = 100 * np.divide(twice - now, twice, out=np.full_like(twice, np.nan), where=twice > 0)
@@ -50,7 +49,7 @@ def draw(subject: Subject) -> Drawing | None:
     if subject.bins is None:
         return None
     last_s = subject.moments.exit_s or float("inf")
-    table = compared(subject.bins.filter(pl.col("t_s") <= last_s), Streams(subject.acks))
+    table = compared(subject.bins.filter(pl.col("t_s") <= last_s), Streams(subject.acks), subject.search.bins)
     if table.is_empty():
         return None
     mean = float(table["error_pct"].abs().to_numpy().mean())

@@ -17,7 +17,6 @@ from lab.figures.style import INK, Drawing, key_above, level, panels
 from lab.figures.subject import Subject
 
 LOWEST_PCT = -100.0  # a faster return link lets more than the double arrive; beyond this it is cut off
-THRESHOLD_PCT = 35  # SEARCH's THRESH (thesis, algorithm 1, line 6)
 EXPECTED = "#56b4e9"
 AFTER = 1.15  # how far beyond the last moment the time axis goes
 REPLAYED = (
@@ -27,7 +26,7 @@ REPLAYED = (
 
 
 @in_house_style
-def figure(bins: pl.DataFrame, moments: Moments) -> Figure:
+def figure(bins: pl.DataFrame, moments: Moments, threshold_pct: int | None = None) -> Figure:
     """Two panels over time, from the columns of bins.parquet; bins without a comparison are left out."""
     compared = bins.filter(pl.col("norm_pct").is_not_null())
     until_s = _until_s(compared, moments)
@@ -36,7 +35,7 @@ def figure(bins: pl.DataFrame, moments: Moments) -> Figure:
     norm_axis.set_xlim(0, until_s)
     _delivered(bytes_axis, shown)
     key_above(drawn, *bytes_axis.get_legend_handles_labels())
-    _normalized(norm_axis, shown)
+    _normalized(norm_axis, shown, threshold_pct)
     mark_moments((bytes_axis, norm_axis), moments)
     return drawn
 
@@ -48,7 +47,8 @@ def draw(subject: Subject) -> Drawing | None:
     source = "SEARCH's own record of its bins" if subject.own_bins.height else REPLAYED
     what = "Bytes delivered in a SEARCH window and twice those of the window one RTT before"
     caption = f"{what}, and their normalized difference. From {source}. {subject.title}"
-    return Drawing(figure(subject.bins, subject.moments), caption, f"{what}, over time. {subject.title}")
+    drawn = figure(subject.bins, subject.moments, subject.threshold_pct)
+    return Drawing(drawn, caption, f"{what}, over time. {subject.title}")
 
 
 def _delivered(axis: Axes, bins: pl.DataFrame) -> None:
@@ -60,9 +60,10 @@ def _delivered(axis: Axes, bins: pl.DataFrame) -> None:
     axis.set_ylim(bottom=0)
 
 
-def _normalized(axis: Axes, bins: pl.DataFrame) -> None:
+def _normalized(axis: Axes, bins: pl.DataFrame, threshold_pct: int | None) -> None:
     axis.plot(bins["t_s"], bins["norm_pct"], color=INK, marker=".", markersize=3, linewidth=1.2)
-    level(axis, THRESHOLD_PCT, f"threshold {THRESHOLD_PCT} %")
+    if threshold_pct is not None:
+        level(axis, threshold_pct, f"threshold {threshold_pct} %")
     lowest_pct = smallest(bins["norm_pct"]) or 0.0
     axis.set_ylim(min(-20.0, max(1.1 * lowest_pct, LOWEST_PCT)), 60)
     axis.set_ylabel("normalized\ndifference (%)")

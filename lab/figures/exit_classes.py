@@ -14,7 +14,7 @@ from lab.figures.page_figure import PageFigure, Place
 from lab.figures.sheet import chars, in_house_style, small_pt, width_in
 from lab.figures.style import BARS, INK, LABELS, Drawing, Look, count_at_right, key_above, lines_canvas, title
 from lab.judge.classify import ExitClass
-from lab.judge.registry import TRUTH
+from lab.judge.registry import LASTING
 from lab.judge.stored import Stored, in_order
 from lab.judge.summary import summarise
 
@@ -42,8 +42,8 @@ def shares(runs: Sequence[Stored]) -> list[Share]:
     """Return one Share per sender and run, judged by the true queue."""
     rows = []
     for stored in runs:
-        summary = summarise(stored.judged.outcomes, [stanza["name"] for stanza in stored.ccas]).filter(heuristic=TRUTH)
-        for row in summary.iter_rows(named=True):
+        summary = summarise(stored.judged.outcomes, [stanza["name"] for stanza in stored.ccas])
+        for row in summary.filter(heuristic=LASTING).iter_rows(named=True):
             ours_pct = {str(name): row[f"{name}_pct"] for name in ExitClass}
             theirs_pct = stored.published_pct(row["cca"])
             rows.append(Share(stored.link, stored.label(row["cca"]), row["judged"], ours_pct, theirs_pct))

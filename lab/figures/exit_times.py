@@ -17,7 +17,7 @@ from lab.figures.page_figure import PageFigure, Place
 from lab.figures.sheet import in_house_style, is_narrow, small_pt
 from lab.figures.style import INK, Drawing, Look, Sender, key_above, lines_canvas
 from lab.judge.classify import ExitClass
-from lab.judge.registry import TRUTH
+from lab.judge.registry import LASTING
 from lab.judge.stored import Stored
 from lab.tables.stored_run import Run
 
@@ -47,7 +47,7 @@ def figure(outcomes: pl.DataFrame, senders: Sequence[Sender], duration_s: float)
 
 def draw(stored: Stored) -> Drawing:
     """Draw a whole run, judged by the true queue."""
-    true = stored.judged.outcomes.filter(heuristic=TRUTH)
+    true = stored.judged.outcomes.filter(heuristic=LASTING)
     senders = [Sender.from_stanza(stanza) for stanza in stored.ccas]
     shares = "; ".join(f"{sender.label}: {', '.join(_counts(true.filter(cca=sender.name)))}" for sender in senders)
     caption = (
@@ -85,9 +85,11 @@ def _name(axis: Axes, label: str, counts: Sequence[str]) -> None:
 
 def _counts(trials: pl.DataFrame) -> list[str]:
     """How many trials fell in each class, as words; trials without a class only when there are some."""
-    classes = trials.filter("valid")["exit_class"]
+    valid = trials.filter("valid")
+    classes, never = valid["exit_class"], valid["exit_s"].null_count()
     named = [f"{int((classes == zone).sum())} {zone}" for zone in ExitClass]
-    rest = ((classes.null_count(), "never left"), (trials.height - classes.len(), "invalid, left out"))
+    unjudged = valid.filter(pl.col("exit_class").is_null() & pl.col("exit_s").is_not_null()).height
+    rest = ((never, "never left"), (unjudged, "not judged"), (trials.height - valid.height, "invalid, left out"))
     return named + [f"{count} {text}" for count, text in rest if count]
 
 

@@ -17,9 +17,11 @@ from lab.figures.style import FAINT, INK, Look
 
 ROW = 1.4  # height of a line of text, in its size
 LINE_PT = 1.3
-TRUE_CAPACITY, CAPACITY, EXIT, LOSS = "true capacity", "capacity", "exit", "first loss"
+TRUE_CAPACITY, LASTING = "true capacity", "lasting capacity"
+CAPACITY, EXIT, LOSS = "capacity", "exit", "first loss"
 LOOKS: dict[str, Look] = {
     TRUE_CAPACITY: {"color": INK, "linestyle": (0, (1, 1.3)), "linewidth": LINE_PT},
+    LASTING: {"color": INK, "linestyle": (0, (1, 3)), "linewidth": LINE_PT},
     CAPACITY: {"color": FAINT, "linestyle": (0, (6, 2)), "linewidth": LINE_PT},
     EXIT: {"color": INK, "linestyle": (0, (4, 1.5)), "linewidth": LINE_PT},
     LOSS: {"color": FAINT, "linestyle": (0, (1.5, 1.5, 6, 1.5)), "linewidth": LINE_PT},
@@ -35,11 +37,13 @@ class Moments:
     exit_s: float | None = None
     loss_s: float | None = None
     rule: str = "latency offset"  # the label of the rule that capacity_s is by
+    lasting_s: float | None = None  # by the stricter truth
 
     def lines(self) -> list[tuple[str, float, Look]]:
         """Name, time and look of each moment that happened, in order of time."""
         known = (
             (TRUE_CAPACITY, self.true_capacity_s, LOOKS[TRUE_CAPACITY]),
+            (LASTING, None if self.lasting_s == self.true_capacity_s else self.lasting_s, LOOKS[LASTING]),
             (f"capacity by {self.rule}", self.capacity_s, LOOKS[CAPACITY]),
             (EXIT, self.exit_s, LOOKS[EXIT]),
             (LOSS, self.loss_s, LOOKS[LOSS]),

@@ -11,14 +11,15 @@ from lab.figures.page_figure import Given, PageFigure, Place
 from lab.figures.sheet import in_house_style
 from lab.figures.streams import Floats
 from lab.figures.style import BLUE, GREEN, INK, VERMILION, Drawing, key_above, level, panels
+from lab.figures.subject import parameters
 from lab.judge.registry import TRUTH
 from lab.judge.stored import Stored, in_order
 
 WINDOWS_RTTS = {2.0: (VERMILION, "-."), 3.5: (INK, "-"), 5.0: (BLUE, "--")}
 FROM_RTTS, TO_RTTS = -4.0, 7.0
-THRESHOLD_PCT = 35
 SENDERS = ("search2", "search")  # the published code, or what a run has in its place
 MOST_TRIALS = 60
+SCHEMA = {"trial": pl.Int32, "round": pl.Float64, "norm_pct": pl.Float64, "threshold_pct": pl.Int64}
 
 
 def theory_pct(rounds: Floats, window_rtts: float) -> Floats:
@@ -36,7 +37,7 @@ def theory_pct(rounds: Floats, window_rtts: float) -> Floats:
 
 
 def measured(stored: Stored) -> pl.DataFrame:
-    """trial, round, norm_pct of SEARCH's own bins; round 0: the true capacity as the sender sees it, an RTT later."""
+    """Return SEARCH's own bins (SCHEMA); round 0: the true capacity as the sender sees it, an RTT later."""
     sender = next((name for name in SENDERS if stored.judged.outcomes.filter(cca=name).height), None)
     true = stored.judged.outcomes.filter(pl.col("valid") & (pl.col("heuristic") == TRUTH) & (pl.col("cca") == sender))
     full_s = dict(true.filter(pl.col("capacity_s").is_not_null()).select("trial", "capacity_s").iter_rows())
@@ -45,15 +46,12 @@ def measured(stored: Stored) -> pl.DataFrame:
             trial=pl.lit(trial.number),
             round=(pl.col("t_s") - full_s[trial.number]) / (trial.meta["base_rtt_ms"] / 1e3) - 1,
             norm_pct="norm_pct",
+            threshold_pct=pl.lit(parameters(trial).get("threshold_pct")).cast(pl.Int64),
         )
         for trial in stored.run.trials
         if trial.cca == sender and trial.number in full_s
     ][:MOST_TRIALS]
-    return (
-        pl.concat(rows)
-        if rows
-        else pl.DataFrame(schema={"trial": pl.Int32, "round": pl.Float64, "norm_pct": pl.Float64})
-    )
+    return pl.concat(rows) if rows else pl.DataFrame(schema=SCHEMA)
 
 
 @in_house_style
@@ -70,8 +68,10 @@ def figure(trials: Sequence[tuple[str, pl.DataFrame]]) -> Figure:
             rounds, theory_pct(rounds, window), color=colour, linestyle=dash, lw=2, label=f"theory, {window:g} RTTs"
         )
     if count := sum(table["trial"].n_unique() for _, table in trials):
-        axis.plot([], [], color=GREEN, lw=1.4, marker=".", label=f"SEARCH's trials, 3.5 RTTs, n = {count}")
-    level(axis, THRESHOLD_PCT, f"threshold {THRESHOLD_PCT} %")
+        axis.plot([], [], color=GREEN, lw=1.4, marker=".", label=f"SEARCH's trials, n = {count}")
+    thresholds = {value for _, table in trials for value in table["threshold_pct"].drop_nulls().unique()}
+    for threshold_pct in sorted(thresholds):
+        level(axis, threshold_pct, f"threshold {threshold_pct} %")
     axis.set_xlim(FROM_RTTS, TO_RTTS)
     axis.set_ylim(-25, 75)
     axis.set_xlabel("round trips since the link was full, as the sender sees it")

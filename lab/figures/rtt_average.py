@@ -13,12 +13,13 @@ from lab.figures.page_figure import Given, PageFigure, Place
 from lab.figures.sheet import in_house_style
 from lab.figures.style import BLUE, FAINT, INK, Drawing, canvas, plain_decades, title
 from lab.judge.registry import TRUTH
+from lab.judge.search_replay import PRINTED
 from lab.judge.slow_start_rtt import SAMPLES_A_RTT, averaged
 from lab.judge.stored import Stored, in_order
 from lab.traces.recording import Recording
 from lab.traces.spectrum import Spectrum, spectrum
 
-SEARCH_WINDOW_RTTS = 3.5
+SEARCH_WINDOW_RTTS = PRINTED.window_factor_tenths / 10
 LEAST_RTTS = 8  # a shorter slow start does not hold the cycles looked for twice
 PREFERRED = ("cubic_plain", "search")  # the thesis transforms slow starts without HyStart
 

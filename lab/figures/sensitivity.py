@@ -18,11 +18,16 @@ from lab.figures.page_figure import Given, PageFigure, Place
 from lab.figures.sheet import in_house_style
 from lab.figures.streams import Floats
 from lab.figures.style import BLUE, GREEN, INK, VERMILION, Drawing, Look, canvas, key_above
+from lab.judge.search_replay import PRINTED
 
 LOOKS = {"early": (VERMILION, "--", "v"), "chokepoint": (GREEN, "-", "o"), "late": (BLUE, "-.", "^")}
-LINES = {"bins": ("bins", "bins in the window", 10), "extra-bins": ("extra_bins", "extra bins", 15)}
+LINES = {
+    "bins": ("bins", "bins in the window", PRINTED.bins),
+    "extra-bins": ("extra_bins", "extra bins", PRINTED.extra_bins),
+}
 JUDGES = {"heuristic": "judged by the rule of the papers", "truth": "judged by the true queue"}
-MAP, THRESHOLD, WINDOW_RTTS = "window-threshold", 0.35, 3.5  # of the published SEARCH 2.0
+MAP = "window-threshold"
+THRESHOLD, WINDOW_RTTS = PRINTED.threshold_pct / 100, PRINTED.window_factor_tenths / 10
 SHARES = Normalize(0, 100)
 
 

@@ -3,7 +3,7 @@
 
 from collections.abc import Iterator, Mapping
 from copy import copy
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -13,10 +13,10 @@ from lab.figures.moments import Moments
 from lab.figures.style import Sender
 from lab.judge import median_throughput, rtt
 from lab.judge.ack_stream import ack_stream
-from lab.judge.registry import TRUTH, label, rule_of
+from lab.judge.registry import LASTING, TRUTH, TRUTHS, label, rule_of
 from lab.judge.representative import representatives
 from lab.judge.rules import latency_offset
-from lab.judge.search_replay import replay
+from lab.judge.search_replay import PRINTED, SearchParams, replay
 from lab.judge.slow_start import first_exit
 from lab.tables.downloads import FLOW
 from lab.tables.stored_run import Run
@@ -51,6 +51,18 @@ class Subject:
         return None if self.replay_library is None else replayed_bins(self.acks, self.replay_library)
 
     @cached_property
+    def search(self) -> SearchParams:
+        """The parameters of the SEARCH that `bins` are of: those that the trial's module had, else of the replay."""
+        stored = parameters(self.trial) if self.own_bins.height else {}
+        return SearchParams(**{name: int(stored[name]) for name in asdict(PRINTED) if name in stored})
+
+    @property
+    def threshold_pct(self) -> int | None:
+        """The threshold that the sender itself had; null of a sender without SEARCH, and where none is stored."""
+        stored = parameters(self.trial) if self.own_bins.height else {}
+        return int(stored["threshold_pct"]) if "threshold_pct" in stored else None
+
+    @cached_property
     def min_rtt_ms(self) -> float | None:
         """From the client's capture."""
         return rtt.min_rtt_ms(self.trial.packets, FLOW)
@@ -79,6 +91,11 @@ class Subject:
     def title(self) -> str:
         """How captions name it."""
         return f"{self.sender.label}, trial {self.trial.number}: {self.moments.in_words()}."
+
+
+def parameters(trial: Trial) -> Mapping[str, str]:
+    """Return the parameters that the sender's module had in a trial; none where it has no module."""
+    return next((flow.get("parameters", {}) for flow in trial.meta["flows"] if flow["flow"] == FLOW), {})
 
 
 def replayed_bins(acks: pl.DataFrame, library: Path) -> pl.DataFrame:
@@ -111,6 +128,6 @@ def _subject(trial: Trial, sender: Sender, outcomes: pl.DataFrame, rule: str, re
     rows = outcomes.filter(cca=trial.cca, trial=trial.number)
     capacity_s = dict(rows.select("heuristic", "capacity_s").iter_rows())
     exit_s, loss_s = rows.select("exit_s", "loss_s").row(0)  # the same in every row
-    ruled_s = None if rule == TRUTH else capacity_s[rule]
-    moments = Moments(ruled_s, capacity_s[TRUTH], exit_s, loss_s, label(rule))
+    ruled_s = None if rule in TRUTHS else capacity_s[rule]
+    moments = Moments(ruled_s, capacity_s[TRUTH], exit_s, loss_s, label(rule), capacity_s[LASTING])
     return Subject(trial, sender, moments, replay_library, capacity_s)

@@ -11,17 +11,18 @@ from lab.schema.heuristics import DEFAULT_RULE, rule_files
 from lab.tables.records import ScenarioRecord
 from lab.tables.stored_trial import TABLES
 
-TRUTH = "truth"  # the one rule that no real network allows
+TRUTH, LASTING = "truth", "lasting"  # what no real network shows; pages and headlines class exits by the stricter
+TRUTHS = (TRUTH, LASTING)
 
 
 def rules() -> dict[str, Rule]:
-    """Return every rule by name: in alphabetical order, the true queue last."""
+    """Return every rule by name: in alphabetical order, the truths last."""
     return _load(tuple(rule_files().values()))
 
 
 def inferred() -> dict[str, Rule]:
-    """Return the rules that infer the capacity from what a real network shows: all but the true queue."""
-    return {name: rule for name, rule in rules().items() if name != TRUTH}
+    """Return the rules that infer the capacity from what a real network shows: all but the truths."""
+    return {name: rule for name, rule in rules().items() if name not in TRUTHS}
 
 
 def label(name: str) -> str:
@@ -41,7 +42,11 @@ def rule_of(scenario: ScenarioRecord) -> str:
 @cache
 def _load(files: tuple[Path, ...]) -> dict[str, Rule]:
     found = [_rule(file) for file in files]
-    return {rule.name: rule for rule in sorted(found, key=lambda rule: (rule.name == TRUTH, rule.name))}
+    return {rule.name: rule for rule in sorted(found, key=_place)}
+
+
+def _place(rule: Rule) -> tuple[int, str]:
+    return TRUTHS.index(rule.name) if rule.name in TRUTHS else -1, rule.name
 
 
 def _rule(file: Path) -> Rule:

@@ -204,3 +204,5 @@ class WorkloadServer(TypedDict):
 
 class NodeRecord(Traffic, Around):
     """node.json."""
+
+    modules: NotRequired[Annotated[dict[str, dict[str, str]], "the senders' modules: each parameter as it was"]]

@@ -69,6 +69,7 @@ def run_trial(plan: "Plan", folder: Path, serve: "Serve" = served, begin: "Begin
             "probes": probes,
             "counters": _counters(plan, far),
             "kernel": small_file.read(Path("/proc/version")).strip(),
+            "modules": {module["name"]: modules.readable(module["name"]) for module in plan["modules"]},
         }
         if far and wire_us is not None:
             record["far"] = {"machine": far.machine, "wire_us": wire_us}

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The answer in two sentences, for the top of every form of the report."""
+"""The answer in two sentences, for the top of every form of the report; three where the two truths differ."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import polars as pl
 
-from lab.judge.registry import TRUTH, label
+from lab.judge.registry import LASTING, TRUTH, label
 
 
 def headline(summary: pl.DataFrame, ccas: Sequence[Mapping[str, Any]], heuristic: str) -> tuple[str, ...]:
@@ -14,8 +14,11 @@ def headline(summary: pl.DataFrame, ccas: Sequence[Mapping[str, Any]], heuristic
     if not summary["judged"].sum():
         return ("No valid trial left slow start: this run has no answer.",)
     labels = {stanza["name"]: stanza["label"] for stanza in ccas}
+    lasting, brief = (_by(summary, truth, labels) for truth in (LASTING, TRUTH))
+    depends = () if lasting == brief else (f"With one round trip of standing queue as capacity, {brief}.",)
     return (
-        f"By the bottleneck's own queue, {_by(summary, TRUTH, labels)}.",
+        f"By the bottleneck's own queue, once it lasts, {lasting}.",
+        *depends,
         f"Judged as in the papers, by {label(heuristic)}: {_by(summary, heuristic, labels)}.",
     )
 

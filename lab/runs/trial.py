@@ -38,7 +38,7 @@ from lab.tables.packets import read_packets
 from lab.tables.qdisc import qdisc_table
 from lab.tables.stored_trial import FORMAT, Trial
 from lab.tables.trace import read_events
-from lab.tables.trial_json import Certificate, Download, TrialJson
+from lab.tables.trial_json import Certificate, Download, FlowJson, TrialJson
 from lab.tables.trial_tables import TRIAL_TABLES, write_tables
 
 MOST_NODE_BYTES = 100 * MEGABYTE
@@ -201,6 +201,12 @@ def read_node(file: Path) -> NodeRecord:
     return node
 
 
+def _flow(job: Job, node: NodeRecord, measured: Download, cca: str) -> FlowJson:
+    """Return a download with its sender, and the parameters that the sender's module had."""
+    found = node.get("modules", {}).get(job.experiment.ccas[cca].module or "", {})
+    return {**measured, "cca": cca, "parameters": found}
+
+
 def _meta(job: Job, plan: Plan, node: NodeRecord, measured: list[Download], certificate: Certificate) -> TrialJson:
     experiment = job.experiment
     senders = (job.cca, experiment.scenario.rival or "")
@@ -216,7 +222,7 @@ def _meta(job: Job, plan: Plan, node: NodeRecord, measured: list[Download], cert
         "rate_mbps": plan["link"]["rate_mbps"],
         "buffer_bytes": plan["link"]["buffer_bytes"],
         "mss_bytes": plan["mss_bytes"],
-        "flows": [{**flow, "cca": cca} for flow, cca in zip(measured, senders, strict=False)],
+        "flows": [_flow(job, node, flow, cca) for flow, cca in zip(measured, senders, strict=False)],
         "certificate": certificate,
         "applied": node["applied"],
         "probes": node["probes"],

@@ -38,11 +38,15 @@ class Link:
 
     def base_rtt_ms(self, t_s: float) -> float:
         """Return the round trip without a queue of a packet that is sent at a time."""
-        return sum(self._held(f"{way}.delay_ms", t_s) for way in WAYS)
+        return float(self.base_rtts_ms(np.array([t_s]))[0])
 
-    def _held(self, quantity: str, t_s: float) -> float:
+    def base_rtts_ms(self, t_s: np.ndarray) -> np.ndarray:
+        """Return the same of packets that are sent at several times."""
+        return np.asarray(np.sum([self._held(f"{way}.delay_ms", t_s) for way in WAYS], axis=0))
+
+    def _held(self, quantity: str, t_s: np.ndarray) -> np.ndarray:
         times, values = self._series(quantity)
-        return float(values[max(int(np.searchsorted(times, t_s, side="right")) - 1, 0)])
+        return np.asarray(values[np.maximum(np.searchsorted(times, t_s, side="right") - 1, 0)])
 
     def _series(self, quantity: str) -> tuple[np.ndarray, np.ndarray]:
         rows = self._parts.get((quantity,), self.table.clear())

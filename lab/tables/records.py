@@ -72,6 +72,7 @@ class ScenarioRecord(TypedDict, total=False):
     published: Sequence[Mapping[str, str | float | None]]
     tolerance: ToleranceRecord
     rival: str | None
+    replayed: Sequence[str]
     workload: Mapping[str, str | float] | None
     in_summary: bool
 

@@ -61,6 +61,9 @@ class FlowJson(Download):
     """One download and its sender."""
 
     cca: Annotated[str, "name of the sender"]
+    parameters: NotRequired[
+        Annotated[dict[str, str], "its module's, as they were; none of a sender without; absent in early trials"]
+    ]
 
 
 class ObjectJson(TypedDict):

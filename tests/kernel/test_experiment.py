@@ -14,7 +14,7 @@ from tests.command import lab, scenario_file
 
 PUBLIC = ["cca", "heuristic", "trials", "valid", "early_pct", "chokepoint_pct", "late_pct"]
 MEANS = ["capacity_s", "loss_s", "exit_s", "throughput_mbps", "retransmits_pkts"]  # each with its _sd beside it
-HEURISTICS = {"latency_offset", "median_throughput_1s", "median_throughput_after", "truth"}
+HEURISTICS = {"lasting", "latency_offset", "median_throughput_1s", "median_throughput_after", "truth"}
 SECONDS = 20
 PROFILE = "geo-viasat-thesis"  # a constant rate: without HyStart the first loss comes within these seconds
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import polars as pl
 import pytest
 
-from lab.judge.rules.truth import busy_share, capacity_s
+from lab.judge.rules.truth import capacity_s
 from lab.tables.link_capacity import Link
 from tests.slow_start_model import Path, download
 
@@ -58,21 +58,19 @@ def test_a_link_without_samples_has_no_capacity_time() -> None:
     assert capacity_s(sampled(lambda _: True, until_s=0), LINK) is None
 
 
-def test_the_busy_share_is_what_was_sent_over_what_could_be() -> None:
-    assert busy_share(sampled(lambda _: True, sent_share=0.9), LINK) == pytest.approx(0.9, abs=0.01)
+@pytest.mark.parametrize(("sent_share", "found_s"), [(0.94, None), (0.96, 0.3)])
+def test_a_link_that_sends_less_than_nineteen_twentieths_is_not_busy(sent_share: float, found_s: float | None) -> None:
+    found = capacity_s(sampled(lambda t_s: t_s >= 0.3, sent_share), LINK)
+    assert found == (found_s and pytest.approx(found_s))
 
 
-def test_the_busy_share_counts_from_the_first_sample_on() -> None:
-    uneven = pl.DataFrame({"t_s": [0.0, 0.1, 0.2], "sent_bytes": [0, 90_000, 100_000]})
-    assert busy_share(uneven, LINK) == pytest.approx(0.5)
+def test_what_was_sent_before_the_queue_stood_does_not_count() -> None:
+    late = sampled(lambda t_s: t_s >= 0.3).with_columns(sent_bytes=pl.col("sent_bytes").clip(upper_bound=300_000))
+    assert capacity_s(late, LINK) is None
 
 
-@pytest.mark.parametrize(("rate_mbps", "share"), [(0.0, 0.0), (4e-6, 1.0)])
-def test_a_span_that_allows_nothing_is_not_busy_and_one_that_allows_a_byte_can_be(
-    rate_mbps: float, share: float
-) -> None:
-    span = pl.DataFrame({"t_s": [0.0, 2.0], "sent_bytes": [0, 1]})
-    assert busy_share(span, Link.constant(rate_mbps, RTT_MS)) == share
+def test_an_outage_is_no_capacity() -> None:
+    assert capacity_s(sampled(lambda t_s: t_s >= 0.3, sent_share=0), Link.constant(0, RTT_MS)) is None
 
 
 def test_a_modelled_slow_start_fills_the_queue_when_its_window_exceeds_the_bandwidth_delay_product() -> None:

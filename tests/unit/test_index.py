@@ -124,9 +124,10 @@ def test_a_published_row_has_ours_below_it_by_the_rule_of_the_papers_and_in_trut
         "thesis, table 5.3",
         "here, by latency offset",
         "here, by the true queue",
+        "here, by the true queue, lasting",
     ]
     assert group.rows[0].cells[1:] == ("77", "3.9", "93.5", "2.6")
-    assert [row.published for row in group.rows] == [True, False, False]
+    assert [row.published for row in group.rows] == [True, False, False, False]
     assert source_table("x", "thesis, table 5.2", "None.", [Stored.of(_run(results))], None) is None
 
 

@@ -10,7 +10,7 @@ import pytest
 from lab.base.errors import UserError
 from lab.judge.loss import SLACK_S, first_drop_s, first_loss_s
 from lab.judge.outcome import SCHEMA, outcome, outcomes
-from lab.judge.registry import inferred, rules
+from lab.judge.registry import TRUTHS, inferred, rules
 from lab.judge.representative import representatives
 from lab.judge.summary import CLASSES, summarise
 from lab.tables.stored_run import Run
@@ -107,7 +107,7 @@ def test_an_exit_without_an_rtt_has_no_bitrate_and_no_class_by_median(run: Run) 
 def test_an_empty_capture_is_judged_by_the_queue_alone(run: Run) -> None:
     trial = run.trials[0]
     trial.__dict__["packets"] = trial.packets.clear()
-    assert [row["exit_class"] for row in outcome(trial)] == [None] * len(inferred()) + ["chokepoint"]
+    assert [row["exit_class"] for row in outcome(trial)] == [None] * len(inferred()) + ["chokepoint"] * len(TRUTHS)
 
 
 def test_reading_a_run_keeps_no_tables_in_memory(run: Run) -> None:

@@ -12,7 +12,7 @@ from lab.base import paths
 from lab.base.errors import UserError
 from lab.evaluation.write import write_all
 from lab.judge.judged import judged
-from lab.judge.registry import TRUTH, rules
+from lab.judge.registry import TRUTHS, inferred, rules
 from lab.judge.source import judging_files
 from lab.report.write import write_report
 from lab.schema.heuristics import rule_files
@@ -65,9 +65,9 @@ def stored_with(tmp_path: Path, heuristic: str) -> Path:
     return run
 
 
-def test_the_registry_holds_what_the_folder_holds_with_the_truth_last() -> None:
+def test_the_registry_holds_what_the_folder_holds_with_the_truths_last() -> None:
     assert set(rules()) == {file.stem for file in paths.RULES.glob("[!_]*.py")}
-    assert list(rules())[-1] == TRUTH
+    assert tuple(rules())[-2:] == TRUTHS
 
 
 def test_an_added_rule_passes_check_and_a_scenario_may_name_it(folder: Path, tmp_path: Path) -> None:
@@ -82,7 +82,7 @@ def test_a_scenario_with_an_unknown_rule_is_refused_in_one_line_that_names_the_k
     file = tmp_path / "mine.yml"
     content = yaml.safe_load((paths.SCENARIOS / "geo.yml").read_text()) | {"heuristic": "guess"}
     file.write_text(yaml.safe_dump(content))
-    with pytest.raises(UserError, match="heuristic=guess: must be a known at-capacity rule: latency_offset, "):
+    with pytest.raises(UserError, match="heuristic=guess: must be a known at-capacity rule: lasting, "):
         load_scenario(str(file))
 
 
@@ -105,7 +105,7 @@ def test_an_added_rule_is_scored_against_the_truth_with_its_constants(tmp_path: 
     run = stored_with(tmp_path, "half_second")
     evaluation, _ = write_all(run.parent.parent, None)
     scores = pl.read_parquet(evaluation / "heuristics.parquet")
-    assert set(scores["rule"]) == set(rules()) - {TRUTH}
+    assert set(scores["rule"]) == set(inferred())
     points = pl.read_parquet(evaluation / "heuristics_constants.parquet").filter(rule="half_second")
     assert points.select("after_s", "published").rows() == [(0.25, False), (0.5, True)]
 

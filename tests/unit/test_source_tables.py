@@ -57,7 +57,7 @@ def test_a_search_that_is_replayed_stands_in_the_row_of_the_downloads_that_it_is
     (group,) = table.groups
     assert group.label == "GEO: SEARCH 2.0 (the published code), replayed over CUBIC without HyStart"
     assert table.header[2:] == ("Timely (%)", "Capacity (s)", "Exit (s)", "First loss (s)")
-    published, by_rule, in_truth = (row.cells for row in group.rows)
+    published, by_rule, in_truth, lasting = (row.cells for row in group.rows)
     assert published[1:] == ("77", "96.1", "11.80 (2.60)", "13.70", "22.90")
     assert (by_rule[0], by_rule[2], by_rule[4]) == (
         "here, by latency offset (replay pending: lab evaluate)",
@@ -66,6 +66,7 @@ def test_a_search_that_is_replayed_stands_in_the_row_of_the_downloads_that_it_is
     )
     assert in_truth[2].startswith("1 of 2 [")
     assert in_truth[4] == "2.00 (0.00)"
+    assert lasting[0] == "here, by the true queue, lasting (replay pending: lab evaluate)"
     assert any(note.startswith("Timely: exits that do not come before the capacity") for note in table.notes)
 
 

@@ -96,6 +96,7 @@ def test_a_replayed_version_joins_the_row_of_its_downloads_and_is_judged_by_the_
     versions = [
         *(replayed("heuristic", 4.0, kind, trial=n) for n, kind in enumerate(("early", "late", "chokepoint"))),
         *(replayed("truth", 4.0, "early", trial=n) for n in range(3)),
+        *(replayed("lasting", 4.0, "late", trial=n) for n in range(3)),
         replayed("heuristic", 4.0, "early", version="search4"),
     ]
     table = source_table("t", "thesis, table 5.1", "Replays.", [run], pl.DataFrame(versions))
@@ -103,12 +104,13 @@ def test_a_replayed_version_joins_the_row_of_its_downloads_and_is_judged_by_the_
     assert table.header == ("Source", "Trials", "Early (%)", "Timely (%)", "Capacity (s)")
     (group,) = table.groups
     assert group.label.startswith("LEO: SEARCH 2.0 (the published code), replayed over CUBIC")
-    theirs, by_rule, in_truth = (row.cells for row in group.rows)
+    theirs, by_rule, in_truth, lasting = (row.cells for row in group.rows)
     assert theirs == ("thesis, table 5.1", "77", "25.0", "75.0", "11.80")
     assert by_rule[:2] == ("here, by latency offset", "3")
     assert in_truth[:2] == ("here, by the true queue", "3")
     assert [cell.partition(" [")[0] for cell in by_rule[2:4]] == ["1 of 3", "2 of 3"]
     assert [cell.partition(" [")[0] for cell in in_truth[2:4]] == ["3 of 3", "0 of 3"]
+    assert [cell.partition(" [")[0] for cell in lasting[2:4]] == ["0 of 3", "3 of 3"]
     assert TIMELY in table.notes
 
 

@@ -183,4 +183,4 @@ def verdicts_of(results: Path) -> Iterator[str]:
 def test_the_lines_have_the_verdicts_of_the_stored_table(stored: Path) -> None:
     assert sorted(verdicts_of(stored)) == sorted([AGREES, AGREES, EXPLAINED])
     words = [line.split()[-1] for line in printed().splitlines() if line.startswith(("loss_s", "late_pct"))]
-    assert sorted(words) == ["agrees", "agrees*", "explained"]
+    assert sorted(words) == ["agrees!", "agrees*", "explained"]

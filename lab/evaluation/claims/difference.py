@@ -31,7 +31,7 @@ def difference(
     if ours is None:
         return Difference(None, None, None)
     contains = None if lo is None or hi is None else lo <= published <= hi
-    return Difference(ours - published, abs(ours - published) <= tolerance, contains)
+    return Difference(ours - published, abs(ours - published) <= tolerance if tolerance else contains, contains)
 
 
 def of_claim(row: Mapping[str, Any]) -> Difference:
@@ -81,10 +81,12 @@ def _measure(row: Mapping[str, Any]) -> str:
 
 
 def _tolerances(row: Mapping[str, Any], value: float) -> str:
+    if not row["tolerance"]:
+        return "without a tolerance: our interval decides"
     tolerance = f"the tolerance of {short(row['tolerance'])}"
     if abs(value) <= row["tolerance"]:
         return f"within {tolerance}"
-    if abs(value) < MULTIPLE * row["tolerance"] or not row["tolerance"]:
+    if abs(value) < MULTIPLE * row["tolerance"]:
         return f"beyond {tolerance}"
     return f"{abs(value) / row['tolerance']:.1f} times {tolerance}"
 

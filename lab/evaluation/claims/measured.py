@@ -22,14 +22,14 @@ class Measured:
     stored: Stored
     tables: Mapping[str, pl.DataFrame]
 
-    def estimate(self, claims: ClaimRecord, metric: str, clock: str | None) -> Estimate:
-        """Estimate a metric for a row of a source's table; times count on `clock`."""
+    def estimate(self, claims: ClaimRecord, metric: str, clock: str | None, truth: str | None = None) -> Estimate:
+        """Estimate a metric for a row of a source's table by its rule, or by a truth; times count on `clock`."""
         if metric in RATIOS:
             return self._of("flows", pl.lit(value=True), metric, None)
         if claims.get("replayed"):
-            which = (pl.col("version") == claims["replayed"]) & (pl.col("judge") == "heuristic")
+            which = (pl.col("version") == claims["replayed"]) & (pl.col("judge") == (truth or "heuristic"))
             return self._of("versions", which, metric, clock)
-        rule = rule_of(self.stored.run.scenario)
+        rule = truth or rule_of(self.stored.run.scenario)
         return _on(self.stored.judged.outcomes.filter("valid", cca=claims["cca"], heuristic=rule), metric, clock)
 
     def has_valid(self) -> bool:

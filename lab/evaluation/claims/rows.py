@@ -5,22 +5,33 @@ A run is held to the claims and tolerances it was started with (run.json); a sce
 Explanations are of the file as it is now: they come after the run, and only name runs.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TypedDict
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple, TypedDict
 
 import polars as pl
 
 from lab.evaluation.claims.counterfactual import Row, Tested, status
 from lab.evaluation.claims.difference import difference
-from lab.evaluation.claims.estimate import SHARES, Estimate
+from lab.evaluation.claims.estimate import SHARES, SPREAD, Estimate
 from lab.evaluation.claims.measured import NOTHING, Measured
 from lab.evaluation.claims.sentences import form, sentence, unit
 from lab.evaluation.claims.verdict import DIFFERS, UNJUDGED, tolerance_of, verdict
 from lab.evaluation.validity import why_invalid
 from lab.judge.clock import TIMES
 from lab.judge.frames import schema_of
+from lab.judge.registry import TRUTHS
 from lab.judge.stored import Stored
+from lab.schema.cca import load_senders
 from lab.tables.records import ClaimRecord, Explanations, ScenarioRecord
+
+
+class Place(NamedTuple):
+    """Where a value is published, and the scenario that repeats it."""
+
+    name: str  # of the scenario
+    scenario: ScenarioRecord
+    claims: ClaimRecord
+    metric: str
 
 
 class TestedColumns(TypedDict):
@@ -51,20 +62,28 @@ class ComparedColumns(TypedDict):
     heuristic: str | None
     unit: str
     clock: str | None
-    minutes: float | None
     published: float
     published_sd: float | None
     published_trials: int | None
     tolerance: float
+    certain: bool
     ours: float | None
     lo: float | None
     hi: float | None
-    ours_from_syn: float | None
     trials: int
     verdict: str
 
 
-class ClaimRow(ComparedColumns, TestedColumns):
+class OtherColumns(TypedDict):
+    """The columns of a claim that give ours on another clock and by other judges, and what the run took."""
+
+    ours_from_syn: float | None
+    ours_true: float | None
+    ours_lasting: float | None
+    minutes: float | None
+
+
+class ClaimRow(ComparedColumns, OtherColumns, TestedColumns):
     """A published value with ours, the verdict, the difference, and the counterfactual that explains most of it."""
 
     why: str | None
@@ -89,8 +108,17 @@ def rows(
     ours = Measured(stored, more) if stored else None
     tests = {key: Measured(run, more) for key, run in (counterfactuals or {}).items()}
     for claims in scenario.get("claims", []):
-        for metric, published in claims["values"].items():
-            yield _row(name, scenario, claims, metric, published, ours, tests)
+        for metric, (value, sd) in _published(claims):
+            yield _row(Place(name, scenario, claims, metric), value, sd, ours, tests)
+
+
+def _published(claims: ClaimRecord) -> Iterator[tuple[str, tuple[float, float | None]]]:
+    """Yield each published value with its standard deviation, and the latter also as a value of its own."""
+    for metric, published in claims["values"].items():
+        value, sd = (published, None) if isinstance(published, (int, float)) else published
+        yield metric, (value, sd)
+        if sd is not None:
+            yield f"{metric}{SPREAD}", (sd, None)
 
 
 def explained_by(scenario: ScenarioRecord, now: ScenarioRecord) -> ScenarioRecord:
@@ -111,27 +139,44 @@ def _key(row: ClaimRecord) -> tuple[str | None, ...]:
 
 
 def _row(
-    name: str,
-    scenario: ScenarioRecord,
-    claims: ClaimRecord,
-    metric: str,
-    published: float | Sequence[float],
-    ours: Measured | None,
-    tests: Mapping[str, Measured],
+    place: Place, published: float, published_sd: float | None, ours: Measured | None, tests: Mapping[str, Measured]
 ) -> ClaimRow:
-    value, sd = (published, None) if isinstance(published, (int, float)) else published
-    clock = claims.get("clock", "data") if metric in TIMES else None
-    found = ours.estimate(claims, metric, clock) if ours else NOTHING
-    row = Row(name, scenario, claims, metric, clock, value, tolerance_of(scenario["tolerance"], metric, value), found)
-    judged = _judged(row, ours, tests)
-    from_syn = ours.estimate(claims, metric, "syn").value if ours and clock else None
-    minutes = ours.stored.run.meta["wall_s"] / 60 if ours and "wall_s" in ours.stored.run.meta else None
-    return _build(row, sd, judged, from_syn, minutes)
+    clock = place.claims.get("clock", "data") if place.metric in TIMES else None
+    found = ours.estimate(place.claims, place.metric, clock) if ours else NOTHING
+    tolerance = tolerance_of(place.scenario["tolerance"], place.metric, published)
+    row = Row(*place, clock, published, tolerance, found)
+    return _build(row, published_sd, _judged(row, ours, tests), _others(row, ours))
 
 
-def _build(
-    row: Row, published_sd: float | None, judged: Judged, from_syn: float | None, minutes: float | None
-) -> ClaimRow:
+def _others(row: Row, ours: Measured | None) -> OtherColumns:
+    """Return ours on another clock and by other judges."""
+    by_rule = ours is not None and _is_by_rule(row.metric)
+    true, lasting = (
+        ours.estimate(row.claims, row.metric, row.clock, truth).value if ours and by_rule else None for truth in TRUTHS
+    )
+    return {
+        "ours_from_syn": ours.estimate(row.claims, row.metric, "syn").value if ours and row.clock else None,
+        "ours_true": true,
+        "ours_lasting": lasting,
+        "minutes": ours.stored.run.meta["wall_s"] / 60 if ours and "wall_s" in ours.stored.run.meta else None,
+    }
+
+
+def _is_by_rule(metric: str) -> bool:
+    return metric in SHARES or metric.removesuffix(SPREAD) == "capacity_s"
+
+
+def _is_certain(row: Row) -> bool:
+    """Return whether the sender cannot miss a published share of 0 or 100 %.
+
+    Only a loss ends its slow start, and the links of claims lose nothing before their queue is full.
+    """
+    sender = load_senders().get(row.claims["cca"])
+    by_loss_alone = sender is not None and sender.slow_start_exit == "loss" and not row.claims.get("replayed")
+    return by_loss_alone and row.metric in SHARES and row.published in (0, 100)
+
+
+def _build(row: Row, published_sd: float | None, judged: Judged, others: OtherColumns) -> ClaimRow:
     claims, metric = row.claims, row.metric
     document, place = claims["source"].split(", ", 1)
     who = claims.get("replayed") or claims["cca"]
@@ -147,18 +192,18 @@ def _build(
         "cca": who,
         "form": form(claims),
         "metric": metric,
-        "heuristic": row.scenario["heuristic"] if metric in SHARES or metric == "capacity_s" else None,
+        "heuristic": row.scenario["heuristic"] if _is_by_rule(metric) else None,
         "unit": unit(metric),
         "clock": row.clock,
-        "minutes": minutes,
         "published": row.published,
         "published_sd": published_sd,
         "published_trials": claims.get("trials"),
         "tolerance": row.tolerance,
+        "certain": _is_certain(row),
         "ours": row.ours.value,
         "lo": row.ours.lo,
         "hi": row.ours.hi,
-        "ours_from_syn": from_syn,
+        **others,
         "trials": row.ours.trials,
         "verdict": found,
         **_tested(test),

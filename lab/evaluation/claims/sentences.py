@@ -3,6 +3,8 @@
 
 from functools import cache
 
+from lab.evaluation.claims.estimate import SPREAD
+from lab.evaluation.search.forms import FORMS
 from lab.schema.cca import load_ccas
 from lab.tables.records import ClaimRecord
 
@@ -28,7 +30,9 @@ UNITS = {"pct": "%", "s": "s", "mbps": "Mb/s", "pkts": "packets", "ratio": "time
 
 def sentence(metric: str, who: str, value: float, profile: str) -> str:
     """Return a published value as a sentence."""
-    words = SENTENCES[metric].format(who=_label(who), value=f"{value:g}")
+    words = SENTENCES[metric.removesuffix(SPREAD)].format(who=_label(who), value=f"{value:g}")
+    if metric.endswith(SPREAD):
+        words = f"the standard deviation over downloads: {words}"
     return f"{words[0].upper()}{words[1:]} ({profile})."
 
 
@@ -39,7 +43,7 @@ def short(value: float) -> str:
 
 def unit(metric: str) -> str:
     """Return the unit of a metric, from its name."""
-    return UNITS[metric.rsplit("_", 1)[1]]
+    return UNITS[metric.removesuffix(SPREAD).rsplit("_", 1)[1]]
 
 
 def form(claims: ClaimRecord) -> str:
@@ -55,4 +59,5 @@ def _label(name: str) -> str:
 
 @cache
 def _labels() -> dict[str, str]:
-    return {name: cca.label for name, cca in load_ccas().items()}
+    known = {name: cca.label for name, cca in load_ccas().items()}
+    return known | {name: form.label for name, form in FORMS.items()}

@@ -2,6 +2,8 @@
 """Whether ours agrees with a published value; and where it differs, whether the run of a counterfactual explains why.
 
 agrees                    - our estimate lies within the tolerance, of at least FEWEST_TRIALS trials;
+                            or, where the tolerance would take a share of 0 % for the published one, our 95 %
+                            interval contains the published value;
 differs, explained        - the counterfactual moved most of the way, and its interval reaches into the tolerance;
 differs, partly explained - the counterfactual moved closer, and not so far;
 differs, not explained    - no counterfactual was run, or what was run did not move closer;
@@ -55,9 +57,10 @@ class Explained:
 
 
 def tolerance_of(tolerance: ToleranceRecord, metric: str, published: float) -> float:
-    """How far from a published value ours may lie, in its own unit."""
+    """How far from a published value ours may lie, in its own unit; 0: our interval decides alone."""
     if metric in SHARES:
-        return float(tolerance["share_points"])
+        points = float(tolerance["share_points"])
+        return 0.0 if 0 < published <= points else points
     return abs(published) * float(tolerance["relative_pct"]) / 100
 
 
@@ -69,7 +72,7 @@ def verdict(published: float, tolerance: float, ours: Estimate) -> tuple[str, st
         return UNJUDGED, "of one trial, which has no interval"
     if not _reaches(published, tolerance, ours):
         return DIFFERS, None
-    if abs(ours.value - published) > tolerance:
+    if tolerance and abs(ours.value - published) > tolerance:
         return UNJUDGED, f"{ours.trials} trials leave it open: the interval reaches into the tolerance"
     if ours.trials < FEWEST_TRIALS:
         return UNJUDGED, f"only {ours.trials} trials: must be {FEWEST_TRIALS} to agree"

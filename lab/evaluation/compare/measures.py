@@ -9,7 +9,7 @@ import polars as pl
 from lab.base.errors import field_error
 from lab.judge.classify import ExitClass
 from lab.judge.digest import OBJECT_BYTES
-from lab.judge.registry import TRUTH, rule_of
+from lab.judge.registry import LASTING, rule_of
 from lab.judge.stored import Stored
 from lab.runs.link_kinds import COMMAND_LINE, Link
 from lab.tables.downloads import RIVAL
@@ -48,8 +48,8 @@ MEASURES = (
         "chokepoint",
         "At the chokepoint",
         "Choke- point",
-        "share of the judged trials that left slow start after the queue stayed filled and before a loss, by the true "
-        "queue",
+        "share of the judged trials that left slow start after the queue stayed filled for good and before a loss, by "
+        "the true queue",
         "%",
         more_is_better=True,
         binary=True,
@@ -122,7 +122,7 @@ def primary_of(link: Link, measure: str) -> Measure:
 
 def judge_of(measure: Measure, stored: Stored) -> str:
     """Return the at-capacity rule that a measure follows."""
-    return rule_of(stored.run.scenario) if measure.name == RULE else TRUTH
+    return rule_of(stored.run.scenario) if measure.name == RULE else LASTING
 
 
 def values(stored: Stored, measures: Sequence[Measure] = MEASURES) -> dict[str, Values]:

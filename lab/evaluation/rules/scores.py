@@ -10,7 +10,7 @@ import polars as pl
 from lab.base.stats import bootstrap, mean_sd, median, share_pct, wilson_pct
 from lab.evaluation.columns import TRIALS
 from lab.judge.frames import Row
-from lab.judge.registry import TRUTH
+from lab.judge.registry import TRUTH, inferred
 from lab.judge.stored import Stored
 from lab.tables.columns import schema
 
@@ -27,7 +27,7 @@ def trials(stored: Stored) -> pl.DataFrame:
         truth_s=pl.col("capacity_s") + pl.col("min_rtt_ms") / 2e3,
         truth_class=pl.col("exit_class"),
     )
-    rules = valid.filter(pl.col("heuristic") != TRUTH).select(
+    rules = valid.filter(pl.col("heuristic").is_in(list(inferred()))).select(
         "cca", "trial", rule="heuristic", rule_s="capacity_s", rule_class="exit_class"
     )
     both = rules.join(truth, on=["cca", "trial"], how="left", maintain_order="left")

@@ -17,16 +17,19 @@ from lab.judge.ack_stream import ack_stream
 from lab.judge.classify import by_bitrate, by_time
 from lab.judge.median_throughput import throughput
 from lab.judge.outcome import Outcome
-from lab.judge.registry import TRUTH, rule_of, rules
+from lab.judge.registry import LASTING, TRUTH, rule_of, rules
+from lab.judge.rules import lasting
 from lab.judge.search_replay import EXIT, SearchParams, Version, replay_bins
 from lab.judge.slow_start import SlowStartExit, first_exit
 from lab.judge.stored import Stored
 from lab.schema.heuristics import DEFAULT_RULE
 from lab.tables.downloads import FLOW
+from lab.tables.link_capacity import Link
 from lab.tables.stored_trial import Trial
 
 BASE = "cubic_plain"  # CUBIC without HyStart: nothing but loss ends its slow start
-JUDGES = ("heuristic", "truth")
+JUDGES = ("heuristic", TRUTH)
+ALL_JUDGES = (*JUDGES, LASTING)
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,7 @@ class Download:
     rates: pl.DataFrame | None  # throughput, where the scenario's rule compares rates
     mss_bytes: int
     rule: str = DEFAULT_RULE  # of the scenario
+    queue: tuple[pl.DataFrame, Link] | None = None  # its samples, and the link: what the stricter truth looks at
 
 
 def downloads(stored: Stored) -> list[Download]:
@@ -84,6 +88,7 @@ def download(trial: Trial, rule: str, by_rule: Outcome, truth: Outcome) -> Downl
         throughput(trial.packets, FLOW) if rules()[rule].rate_mbps else None,
         int(trial.meta["mss_bytes"]),
         rule,
+        (trial.qdisc, trial.link),
     )
 
 
@@ -108,7 +113,7 @@ def exit_of(library: Path, download: Download, version: Version) -> SlowStartExi
 
 def class_of(download: Download, left: SlowStartExit | None, judge: str) -> str | None:
     """Class of an exit; none where the judge never found a capacity."""
-    capacity_s = download.capacity_s[judge]
+    capacity_s = capacity_of(download, left, judge)
     if judge == "heuristic" and download.rates is not None:
         rate_mbps = rules()[download.rule].rate_mbps
         assert rate_mbps is not None
@@ -118,6 +123,13 @@ def class_of(download: Download, left: SlowStartExit | None, judge: str) -> str 
     else:
         found = None if capacity_s is None else by_time(left, capacity_s, download.loss_s)
     return None if found is None else str(found)
+
+
+def capacity_of(download: Download, left: SlowStartExit | None, judge: str) -> float | None:
+    """Return the capacity by a judge; by the stricter truth it depends on what was in flight at the exit."""
+    if judge != LASTING:
+        return download.capacity_s[judge]
+    return None if download.queue is None else lasting.capacity_s(*download.queue, left.t_s if left else None)
 
 
 def varied(params: SearchParams, **changes: int) -> Version:

@@ -13,7 +13,8 @@ from pathlib import Path
 import polars as pl
 
 from lab.base.stats import mean_sd, share_pct, wilson_pct
-from lab.evaluation.search.replay import JUDGES, Download, class_of, downloads, exit_of, varied
+from lab.evaluation.search.forms import FORMS, exit_of_form
+from lab.evaluation.search.replay import ALL_JUDGES, JUDGES, Download, capacity_of, class_of, downloads, exit_of, varied
 from lab.judge.frames import Cell, Row
 from lab.judge.search_replay import SearchParams, Version, version
 from lab.judge.search_replay import versions as all_versions
@@ -64,10 +65,11 @@ def _parameters(params: SearchParams, compares: bool) -> Row:
 def versions(stored: Stored, library: Path) -> pl.DataFrame:
     """Return one row per download, version and judge: when that version would have left, and its class."""
     rows = []
+    forms = [name for name in stored.run.scenario.get("replayed", []) if name in FORMS]
     for one in downloads(stored):
-        for name in all_versions():
-            left = exit_of(library, one, version(library, name))
-            rows += [_version(stored.name, name, one, left, judge) for judge in JUDGES]
+        for name in (*all_versions(), *forms):
+            left = exit_of_form(library, name, one)
+            rows += [_version(stored.name, name, one, left, judge) for judge in ALL_JUDGES]
     return pl.DataFrame(rows, infer_schema_length=None)
 
 
@@ -79,7 +81,7 @@ def _version(scenario: str, name: str, one: Download, left: SlowStartExit | None
         "judge": judge,
         "exit_s": left.t_s if left else None,
         "cause": left.cause if left else None,
-        "capacity_s": one.capacity_s[judge],
+        "capacity_s": capacity_of(one, left, judge),
         "loss_s": one.loss_s,
         "data_s": one.data_s,
         "exit_class": class_of(one, left, judge),

@@ -8,11 +8,12 @@
   const part = (name) => root.querySelector(`[data-part="${name}"]`);
   const MOMENTS = [
     ["true_capacity_s", "true capacity", "capacity", "1.5 3"],
+    ["lasting_s", "lasting capacity", "capacity", "1.5 6"],
     ["capacity_s", "capacity by", "capacity", "9 4"], // and the rule of the scenario
     ["exit_s", "exit", "exit", "6 3"],
     ["loss_s", "first loss", "loss", "2 3 8 3"],
   ];
-  const LEFT = 58, RIGHT = 10, ROW = 15, GAP = 26, BOTTOM = 34, LEAST_MS = 2, STEPS = 20, THRESHOLD_PCT = 35;
+  const LEFT = 58, RIGHT = 10, ROW = 15, GAP = 26, BOTTOM = 34, LEAST_MS = 2, STEPS = 20;
   const state = { entry: null, data: null, view: [0, 1], at: null };
 
   // ---- data -------------------------------------------------------------------------------------------------------
@@ -171,9 +172,10 @@
       group.append(svg("line", { x1: LEFT, x2: LEFT + box.width, y1: y(value), y2: y(value), class: "grid" }));
       group.append(svg("text", { x: LEFT - 6, y: y(value) + 4, class: "tick end" }, plain(value)));
     }
-    if (quantity.name === "norm" && limits[1] > THRESHOLD_PCT) {
-      group.append(svg("line", { x1: LEFT, x2: LEFT + box.width, y1: y(THRESHOLD_PCT), y2: y(THRESHOLD_PCT), class: "level" }));
-      group.append(svg("text", { x: LEFT + 6, y: y(THRESHOLD_PCT) - 4, class: "tick" }, `threshold ${THRESHOLD_PCT} %`));
+    const threshold = state.entry.threshold_pct;
+    if (quantity.name === "norm" && threshold !== null && limits[1] > threshold) {
+      group.append(svg("line", { x1: LEFT, x2: LEFT + box.width, y1: y(threshold), y2: y(threshold), class: "level" }));
+      group.append(svg("text", { x: LEFT + 6, y: y(threshold) - 4, class: "tick" }, `threshold ${threshold} %`));
     }
     const line = svg("path", { d: path(values, x, y), class: "series", "clip-path": `url(#browser-clip-${quantity.name})` });
     line.style.stroke = browsed.senders[state.entry.cca].colour;
@@ -227,7 +229,7 @@
   }
   function summarise() {
     const { entry, data, at } = state;
-    const judged = entry.exit_class ? `, by the true queue ${entry.exit_class}` : "";
+    const judged = entry.exit_class ? `, by the true queue once it lasts ${entry.exit_class}` : "";
     part("summary").textContent = `${label(entry.cca)}, trial ${entry.trial}${entry.valid ? "" : " (invalid)"}: ${inWords(entry)}${judged}. ` +
       `Drops at the bottleneck in ${data.drops.count} samples of its queue; ${data.resent.count} retransmissions.`;
     part("view").textContent = at === null

@@ -19,8 +19,9 @@ import polars as pl
 from lab.base import strict_json
 from lab.base.errors import UserError
 from lab.base.plain_file import MEGABYTE, read_plain, write_whole
+from lab.figures.subject import parameters
 from lab.judge.outcome import Outcome
-from lab.judge.registry import TRUTH, label, rule_of
+from lab.judge.registry import LASTING, TRUTH, label, rule_of
 from lab.report.browser import series as series_module
 from lab.report.browser.series import QUANTITIES, series
 from lab.tables.stored_run import Run
@@ -54,6 +55,7 @@ class Entry(TypedDict):
     trial: int
     valid: bool
     exit_class: str | None
+    threshold_pct: int | None
     cause: str | None
     duration_s: float
     moments: Times
@@ -69,7 +71,7 @@ class Browsed(TypedDict):
     trials: list[Entry]
 
 
-MOMENTS = ("capacity_s", "true_capacity_s", "exit_s", "loss_s")
+MOMENTS = ("capacity_s", "true_capacity_s", "lasting_s", "exit_s", "loss_s")
 
 
 def browsed(runs: Iterable[tuple[Run, pl.DataFrame, str]]) -> Browsed:
@@ -98,8 +100,9 @@ def packed(trials: Iterable[Trial], outcomes: pl.DataFrame, group: str, rule: st
 
 
 def _entry(trial: Trial, by_rule: Mapping[str, Outcome], group: str, rule: str) -> Entry:
-    true, ruled = by_rule[TRUTH], by_rule[rule]
-    moments = dict(zip(MOMENTS, (ruled["capacity_s"], true["capacity_s"], true["exit_s"], true["loss_s"]), strict=True))
+    ruled, true, lasting = (by_rule[name] for name in (rule, TRUTH, LASTING))
+    found_s = (ruled["capacity_s"], true["capacity_s"], lasting["capacity_s"], true["exit_s"], true["loss_s"])
+    moments = dict(zip(MOMENTS, found_s, strict=True))
     known = [value for value in moments.values() if value is not None]
     data = _kept(trial.path / KEPT, moments) or _packed(trial, moments, max(known, default=None))
     return {
@@ -107,13 +110,20 @@ def _entry(trial: Trial, by_rule: Mapping[str, Outcome], group: str, rule: str) 
         "cca": trial.cca,
         "trial": trial.number,
         "valid": trial.valid,
-        "exit_class": true["exit_class"],
+        "exit_class": lasting["exit_class"],
+        "threshold_pct": _threshold_pct(trial),
         "cause": true["exit_cause"],
         "duration_s": trial.meta["duration_s"],
         "moments": moments,
         "rule": label(rule),
         "data": base64.b64encode(data).decode(),
     }
+
+
+def _threshold_pct(trial: Trial) -> int | None:
+    """Return the threshold that the SEARCH of a trial had; null of another sender, and where none is stored."""
+    stored = parameters(trial).get("threshold_pct")
+    return None if stored is None or trial.bins.is_empty() else int(stored)
 
 
 def _packed(trial: Trial, moments: Times, last_s: float | None) -> bytes:

@@ -16,7 +16,7 @@ from lab.figures.save import svg
 from lab.figures.sheet import in_house_style
 from lab.figures.style import Drawing, Look, canvas, envelope, title
 from lab.figures.subject import Subject, subject
-from lab.judge.registry import TRUTH
+from lab.judge.registry import LASTING
 from lab.report.matrix.published import short_label
 from lab.report.matrix.texts import mean_of, value_text
 from lab.report.template import Picture, picture
@@ -114,12 +114,12 @@ def explain(worst: Worst, labels: Mapping[str, str], page: str) -> Explained | N
 
 def _left(shown: Subject, outcomes: pl.DataFrame, label: str) -> str:
     """Return when and why a sender left slow start, against the queue and the first loss."""
-    row = outcomes.filter(cca=shown.trial.cca, trial=shown.trial.number, heuristic=TRUTH).row(0, named=True)
+    row = outcomes.filter(cca=shown.trial.cca, trial=shown.trial.number, heuristic=LASTING).row(0, named=True)
     moments = shown.moments
     if row["exit_s"] is None:
         return f"{label} never left slow start within the trial: {moments.in_words()}."
     kind = {"early": "early", "chokepoint": "at the chokepoint", "late": "late"}.get(row["exit_class"], "not judged")
-    against = _against_queue(row["exit_s"], moments.true_capacity_s)
+    against = _against_queue(row["exit_s"], moments.lasting_s)
     loss = "nothing was lost" if moments.loss_s is None else f"the first loss came at {moments.loss_s:.2f} s"
     return f"{label} left slow start at {row['exit_s']:.2f} s (cause: {row['exit_cause']}){against}: {kind}; {loss}."
 

@@ -112,7 +112,9 @@ def _claim(row: Mapping[str, Any]) -> Mapping[str, str | int]:
         "form": row["form"],
         "scenario": row["scenario"],
         "published": f"{row['published']:.4g}{spread} {row['unit']}",
-        "tolerance": f"{row['tolerance']:.4g}",
+        "tolerance": f"± {row['tolerance']:.4g}" if row["tolerance"] else "our interval decides",
+        "certain": "the sender cannot miss it" if row["certain"] else "",
+        "by_truths": _by_truths(row),
         "difference": distance(row),
         "ours": _estimate(row, "ours", "lo", "hi"),
         "trials": row["trials"],
@@ -123,6 +125,13 @@ def _claim(row: Mapping[str, Any]) -> Mapping[str, str | int]:
         "closed": closed,
         "why": row["why"] or "",
     }
+
+
+def _by_truths(row: Mapping[str, Any]) -> str:
+    """Return ours by both truths, where the metric follows an at-capacity rule."""
+    if row["ours_true"] is None or row["ours_lasting"] is None:
+        return ""
+    return f"by the true queue {short(row['ours_true'])}, lasting {short(row['ours_lasting'])}"
 
 
 def _estimate(row: Mapping[str, Any], value: str, lo: str, hi: str) -> str:

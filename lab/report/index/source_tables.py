@@ -14,8 +14,9 @@ import polars as pl
 
 from lab.base.format import FEW, mean, number, share
 from lab.base.stats import mean_sd, share_pct, wilson_pct
+from lab.evaluation.search.forms import FORMS
 from lab.judge.clock import CLOCKS, TIMES, on_clock
-from lab.judge.registry import TRUTH, label, rule_of
+from lab.judge.registry import TRUTHS, label, rule_of
 from lab.judge.stored import Stored
 from lab.report.table import Group, Row, Table
 from lab.schema.cca import load_ccas
@@ -118,7 +119,7 @@ def _notes(rows: Sequence[SourceRow], shown: Sequence[str], groups: Sequence[Gro
 
 def _label(version: str) -> str:
     known = load_ccas()
-    return known[version].label if version in known else version
+    return known[version].label if version in known else FORMS[version].label if version in FORMS else version
 
 
 def _group(row: SourceRow, source: str, shown: Sequence[str], versions: pl.DataFrame | None) -> Group:
@@ -127,7 +128,7 @@ def _group(row: SourceRow, source: str, shown: Sequence[str], versions: pl.DataF
     rule = rule_of(row.stored.run.scenario)
     if not any(metric in SHARES or metric == "capacity_s" for metric in row.metrics):
         return Group(row.label, (theirs, _ours("here", row, rule, shown, versions)))
-    judges = dict.fromkeys((rule, TRUTH))
+    judges = dict.fromkeys((rule, *TRUTHS))
     return Group(
         row.label, (theirs, *(_ours(f"here, by {label(name)}", row, name, shown, versions) for name in judges))
     )
@@ -162,7 +163,7 @@ def _replayed(stored: Stored, version: str, rule: str, versions: pl.DataFrame | 
     """Return the exits of a version that was replayed over a run's downloads; none where it was not."""
     if versions is None or versions.is_empty():
         return None
-    judge = TRUTH if rule == TRUTH else HEURISTIC
+    judge = rule if rule in TRUTHS else HEURISTIC
     rows = versions.filter(scenario=stored.name, version=version, judge=judge)
     return None if rows.is_empty() else rows
 

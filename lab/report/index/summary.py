@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from lab.base.format import mean, number, share
-from lab.judge.registry import TRUTH, rule_of
+from lab.judge.registry import LASTING, TRUTH, rule_of
 from lab.judge.stored import Stored
 from lab.judge.summary import summarise
 from lab.report.index.links import fullness
@@ -18,6 +18,7 @@ HEADER = (
     "Early (%)",
     "Chokepoint (%)",
     "Late (%)",
+    "Chokepoint by one RTT of queue (%)",
     "Chokepoint by the papers' rule (%)",
     "Published (%)",
     "Exit (s)",
@@ -48,8 +49,9 @@ def table(links: Sequence[Stored]) -> Table:
     """Return one group per link, with one row per sender."""
     groups = tuple(Group(stored.link, tuple(_rows(stored))) for stored in links)
     caption = (
-        "Where each sender leaves slow start, against the true queue: percent of the judged trials with 95 % Wilson "
-        "interval; then the share by the papers' rule, and the published share."
+        "Where each sender leaves slow start, against the true queue once it lasts: percent of the judged trials "
+        "with 95 % Wilson interval; then the share where one round trip of standing queue counts as capacity, by the "
+        "papers' rule, and as published."
     )
     return Table("summary", caption, HEADER, groups, (), "Link")
 
@@ -58,15 +60,17 @@ def _rows(stored: Stored) -> list[Row]:
     summary, rule = _summary(stored), _rule(stored)
     rows = []
     for stanza in stored.ccas:
-        true, ruled = (summary.row(by_predicate=_is(stanza["name"], name), named=True) for name in (TRUTH, rule))
+        judges = (LASTING, TRUTH, rule)
+        lasting, true, ruled = (summary.row(by_predicate=_is(stanza["name"], name), named=True) for name in judges)
         cells = (
             stanza["label"],
-            f"{true['valid']} of {true['trials']}",
-            *(share(true, name) for name in ("early", "chokepoint", "late")),
+            f"{lasting['valid']} of {lasting['trials']}",
+            *(share(lasting, name) for name in ("early", "chokepoint", "late")),
+            share(true, "chokepoint"),
             share(ruled, "chokepoint"),
             number(stored.published_pct(stanza["name"])["chokepoint"], 1),
-            mean(true, "exit_s", 2),
-            mean(true, "throughput_mbps", 1),
+            mean(lasting, "exit_s", 2),
+            mean(lasting, "throughput_mbps", 1),
         )
         rows.append(Row(cells))
     return rows
