@@ -25,6 +25,7 @@ from lab.runs.experiment import Experiment
 from lab.runs.find_run import matching
 from lab.runs.options import RunOptions
 from lab.runs.recordings import unfetched
+from lab.runs.stand_ins import as_run
 from lab.schema.scenario import load_scenario
 
 STAGE = "The page shows the papers' experiments. Their counterfactuals, which test why results differ, come now."
@@ -41,7 +42,7 @@ def reproduce(names: list[str], quick: bool, options: RunOptions, mirror: Path |
     """Run the missing trials, then evaluate all results; exit status 1 if a scenario did not run to its end.
 
     The claims of named scenarios are printed. A scenario whose recordings could not be fetched is missing, which is no
-    error.
+    error; its stand-in runs.
     """
     if names:
         problems = run_campaign(names, quick, options, console, mirror)
@@ -101,14 +102,14 @@ def run_campaign(
 
 
 def _run(experiments: list[Experiment], options: RunOptions, console: Console) -> Executed:
-    """Run the missing trials of what has its recordings."""
-    visitors = [visitors_of(each, "virtual") for each in experiments]
+    """Run the missing trials of what has its recordings, and of the stand-ins of what has not."""
+    at_hand = [each for one in experiments if (each := as_run(one) if unfetched(one) else one)]
+    visitors = [visitors_of(each, "virtual") for each in at_hand]
     backend, runnable = prepare(Recipe(), console), []
-    for each, found in zip(experiments, visitors, strict=True):
-        if not unfetched(each):
-            experiment, backend = found.prepared(each, backend, console)
-            experiment, backend = prepared(experiment, backend, console)
-            runnable.append(experiment)
+    for each, found in zip(at_hand, visitors, strict=True):
+        experiment, backend = found.prepared(each, backend, console)
+        experiment, backend = prepared(experiment, backend, console)
+        runnable.append(experiment)
     with TrialBar(console, many_runs=True) as bar:
         return execute(runnable, matching, backend.site, options, bar)
 
