@@ -7,7 +7,7 @@ Elsewhere one line counts such skips by their reason: a machine without recordin
 import os
 import tomllib
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 

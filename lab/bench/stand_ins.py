@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Compare each modelled stand-in with the recording that it stands for: quantiles of rate and round trip, and loss.
 
-`python -m lab.bench.stand_ins` writes the table of docs/stand-ins.md; it needs the recordings (`lab traces fetch --all`).
+`python -m lab.bench.stand_ins` writes the table of docs/stand-ins.md, from the recordings (`lab traces fetch --all`).
 """
 
 from collections.abc import Iterator
@@ -71,8 +71,9 @@ def binned(quantity: Quantity, length_s: float, bin_s: float, opportunities: boo
 def of_recording(profile: Profile) -> Summary:
     """Summarise a recorded profile over its whole recordings."""
     down = profile.down
-    rtt = _whole(profile, "rtt_ms", profile.rtt_ms.series) if profile.rtt_ms else _whole(profile, "delay_ms", down.delay_ms)
-    rtt_ms = binned(*rtt, RTT_BIN_S) * (1 if profile.rtt_ms else 2)  # one recorded delay is applied both ways
+    field, value = ("rtt_ms", profile.rtt_ms.series) if profile.rtt_ms else ("delay_ms", down.delay_ms)
+    ways = 1 if profile.rtt_ms else 2  # one recorded delay is applied both ways
+    rtt_ms = binned(*_whole(profile, field, value), RTT_BIN_S) * ways
     rate = _whole(profile, "down.rate_mbps", down.opportunities or down.rate_mbps)
     return summary([binned(*rate, RATE_BIN_S, down.opportunities is not None)], [rtt_ms], down.loss_pct)
 

@@ -87,6 +87,11 @@ def try_(
     no_pcap: NoPcap = False,
     backend: Annotated[str | None, typer.Option(help="virtual (the default) or vm.")] = None,
     engine: Annotated[str | None, typer.Option(help="netns, containerlab or mininet, in the VM.")] = None,
+    expect: Annotated[
+        list[str] | None, typer.Option(help='Such as "geo: chokepoint >= cubic"; else status 1. May be repeated.')
+    ] = None,
+    json: Annotated[Path | None, typer.Option(help="Write the expectations' results to this file, as JSON.")] = None,
+    junit: Annotated[Path | None, typer.Option(help="The same as JUnit's XML.")] = None,
 ) -> None:
     """Compare a congestion control of your own with the lab's senders.
 
@@ -95,11 +100,13 @@ def try_(
     Two versions side by side: `lab try a.c b.c --links geo,leo --against search --param gain=3`
     """
     from lab.commands.compare import Course
+    from lab.commands.expect import Expected
     from lab.commands.try_own import TryRequest, try_own
+    from lab.evaluation.compare.expect import read
 
-    request = TryRequest(
-        tuple(sources), tuple(param or ()), against, links, trials, duration, seed, quick, sanitize, backend, engine
-    )
+    expected = Expected(tuple(map(read, expect or ())), json, junit)
+    chosen = (against, links, trials, duration, seed, quick, sanitize, backend, engine, expected)
+    request = TryRequest(tuple(sources), tuple(param or ()), *chosen)
     course = Course(budget_minutes=budget, resume=resume, again=resumed_command())
     try_own(request, course, run_options(jobs, None, no_pcap), console)
 

@@ -37,7 +37,8 @@ def kick(options: RunOptions, console: Console) -> None:
     for line in (*executed.refusals, *(failure for run in executed.runs for failure in run.failures)):
         console.print(str(line), soft_wrap=True, markup=False)
     rows = [row(_stored(run)) for run in executed.runs if not run.failures]
-    rows += [not_run(each.scenario.profile, each.profile.title, lack) for each in experiments if (lack := lack_of(each))]
+    lacking = [(each, lack) for each in experiments if (lack := lack_of(each))]
+    rows += [not_run(each.scenario.profile, each.profile.title, lack) for each, lack in lacking]
     for each in rows:
         console.print(each.line, soft_wrap=True, markup=False)
     verdict = judged(SameRequest(), options, console)

@@ -32,7 +32,7 @@ class Frames(Strict):
 
 
 class OnDemand(Strict):
-    """Capacity granted in frames for an earlier report of demand (lab/kernel/qdisc/sch_on_demand.c)."""
+    """Capacity granted in frames for an earlier report of demand (lab/kernel/qdisc/on_demand.h)."""
 
     frame_ms: Milliseconds
     guaranteed_pkts: Annotated[int, Field(ge=0, lt=2**31)]
