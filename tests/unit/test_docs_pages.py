@@ -13,7 +13,6 @@ from lab.bench import measured
 from lab.bench.measured import PUBLISHED
 from lab.commands.cli import app
 
-
 FOLDERS = ("docs", "trace-profiles", "topologies", "lab", "ansible", "analysis", "course")
 # What is no link of a page: code, and the figures of a report that a student draws.
 CODE = re.compile(r"```.*?```|`[^`\n]*`|!\[[^]]*\]\([^)/]*\.svg\)", re.DOTALL)
