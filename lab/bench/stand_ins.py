@@ -21,8 +21,13 @@ RATE_BIN_S, RTT_BIN_S = 0.1, 0.02
 TRIALS, TRIAL_S = 60, 60.0  # of a stand-in: the slow part of most is drawn anew several times a trial
 MEAN_S = 8  # as long as a comparison's downloads over LTE
 RATE_PCT, MEAN_PCT, RTT_PCT = (5, 25, 50, 75, 95), (5, 95), (5, 50, 95)
-HEADER = ("link", f"rate, Mb/s: {', '.join(map(str, RATE_PCT))} %", f"mean of {MEAN_S} s: 5, 95 %")
-HEADER += ("round trip, ms: 5, 50, 95 %", "loss, %")
+HEADER = (
+    "link",
+    f"rate, Mb/s: {', '.join(map(str, RATE_PCT))} %",
+    f"mean of {MEAN_S} s: 5, 95 %",
+    "round trip, ms: 5, 50, 95 %",
+    "loss, %",
+)
 BAND, BAND_OF_MEDIAN = 0.2, 0.125  # a value's share of the recording's value, or of the median of its quantity
 Values = tuple[float, ...]
 
@@ -65,7 +70,7 @@ def binned(quantity: Quantity, length_s: float, bin_s: float, opportunities: boo
         return np.histogram(t_s, edges, weights=value)[0] * 8 / 1e6 / bin_s
     total = np.concatenate([[0.0], np.cumsum(value[:-1] * np.diff(t_s))])
     before = np.maximum(np.searchsorted(t_s, edges, "right") - 1, 0)
-    return np.diff(total[before] + value[before] * (edges - t_s[before])) / bin_s
+    return np.asarray(np.diff(total[before] + value[before] * (edges - t_s[before])) / bin_s)
 
 
 def of_recording(profile: Profile) -> Summary:
