@@ -20,7 +20,7 @@ def stand_in_of(profile: Profile) -> Profile | None:
 def as_link(link: Link, profile: Profile) -> Link:
     """Return the stand-in's link, with trials as long as those of the link that it stands in for."""
     name = profile.file.stem
-    return replace(link, name=name, profile=name, meaning=f"{profile.title} (stand-in for {link.name})")
+    return replace(link, name=name, profile=name, meaning=f"{name}, modelled (stand-in for {link.name})")
 
 
 def as_run(experiment: Experiment) -> Experiment | None:
