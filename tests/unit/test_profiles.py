@@ -65,7 +65,7 @@ def test_every_recorded_profile_has_a_modelled_stand_in_and_no_other_one_has(nam
     assert stand_in is None or not list(series_of(stand_in))
 
 
-@pytest.mark.parametrize(("recorded", "stand_in"), stand_ins.pairs())
+@pytest.mark.parametrize(("recorded", "stand_in"), list(stand_ins.pairs()))
 @needs_real
 @pytest.mark.usefixtures("fetched")
 def test_a_stand_in_is_near_its_recording_as_the_table_of_the_docs_states(recorded: str, stand_in: str) -> None:
