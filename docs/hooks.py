@@ -1,21 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """MkDocs hooks: pages that are generated, and the figure of the rooms, which must follow the import contract."""
 
-from generate import commands, data, measurements, rooms, shapers, short_flows
+from generate import pages, rooms, shapers, short_flows
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import PluginError
-from mkdocs.structure.files import File, Files
+from mkdocs.structure.files import Files
 from mkdocs.structure.pages import Page
 
-PAGES = {"commands.md": commands.page, "data.md": data.page, "measurements.md": measurements.page}
 
-
-def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add the generated pages."""
+def on_files(files: Files, config: MkDocsConfig) -> Files:  # noqa: ARG001
+    """Refuse generated parts that are not up to date."""
     if rooms.FIGURE.read_text() != rooms.figure():
         raise PluginError("docs/rooms.svg: must follow pyproject.toml: run 'scripts/python docs/generate/rooms.py'")
-    for name, page in PAGES.items():
-        files.append(File.generated(config, name, content=page()))
+    for name in pages.outdated():
+        raise PluginError(f"docs/{name}: must be as generated: run 'scripts/docs pages'")
     return files
 
 

@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A pytest plugin: with --strict-skips or CI set, a skip that tests/skips.toml does not list fails the session."""
+"""A pytest plugin: a skip that tests/skips.toml does not list fails the session with --strict-skips or CI set.
+
+Elsewhere one line counts such skips by their reason: a machine without recordings or a browser can still run the rest.
+"""
 
 import os
 import tomllib
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -44,11 +48,19 @@ def read(file: Path) -> list[Listed]:
     return [Listed(row["file"], row["reason"], row["why"], tuple(row.get("tests", ()))) for row in rows]
 
 
-def unlisted(skips: Iterable[Skip], listed: list[Listed]) -> Iterator[str]:
-    """Format one line for each skip that no row of the list allows."""
-    for skip in skips:
-        if not any(row.allows(skip) for row in listed):
-            yield f"{skip.node}: skipped ({skip.reason}): must run, or be listed in tests/skips.toml with its reason"
+def unlisted(skips: Iterable[Skip], listed: list[Listed]) -> list[Skip]:
+    """Return the skips that no row of the list allows."""
+    return [skip for skip in skips if not any(row.allows(skip) for row in listed)]
+
+
+def lines(skips: list[Skip], strict: bool) -> list[str]:
+    """Format a line for each skip, or one line that counts them by their reason."""
+    if strict:
+        rule = "must run, or be listed in tests/skips.toml with its reason"
+        return [f"{skip.node}: skipped ({skip.reason}): {rule}" for skip in skips]
+    reasons = Counter(skip.reason for skip in skips).most_common()
+    counted = "; ".join(f"{count} as {reason}" for reason, count in reasons)
+    return [f"not run: {len(skips)} tests or files: {counted} (CI=1 requires them)"] if skips else []
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -58,17 +70,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Watch the session where that was requested; one process of it, where several share the tests."""
+    """Watch the session; in one process of it, where several share the tests."""
     strict = config.getoption("--strict-skips") or os.environ.get("CI", "") not in ("", "0", "false")
-    if strict and not hasattr(config, "workerinput"):
-        config.pluginmanager.register(Watch(read(config.getoption("--skips"))))
+    if not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Watch(read(config.getoption("--skips")), strict))
 
 
 class Watch:
     """Collects the skips of a session and judges them at its end."""
 
-    def __init__(self, listed: list[Listed]) -> None:
-        self.listed = listed
+    def __init__(self, listed: list[Listed], strict: bool) -> None:
+        self.listed, self.strict = listed, strict
         self.skips: list[Skip] = []
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -85,11 +97,11 @@ class Watch:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """Fail a session that would have passed."""
-        if session.exitstatus == pytest.ExitCode.OK and any(unlisted(self.skips, self.listed)):
+        """Fail a strict session that would have passed."""
+        if self.strict and session.exitstatus == pytest.ExitCode.OK and unlisted(self.skips, self.listed):
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Print the lines."""
-        for line in unlisted(self.skips, self.listed):
-            terminalreporter.write_line(line, red=True)
+        for line in lines(unlisted(self.skips, self.listed), self.strict):
+            terminalreporter.write_line(line, red=self.strict, yellow=not self.strict)

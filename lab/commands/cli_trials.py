@@ -113,6 +113,11 @@ def try_(
             help="Kernel of your module: 6.12, or large-sockets, where its state may have 768 bytes.",
         ),
     ] = "6.12",
+    expect: Annotated[
+        list[str] | None, typer.Option(help='Such as "geo: chokepoint >= cubic"; else status 1. May be repeated.')
+    ] = None,
+    json: Annotated[Path | None, typer.Option(help="Write the expectations' results to this file, as JSON.")] = None,
+    junit: Annotated[Path | None, typer.Option(help="The same as JUnit's XML.")] = None,
 ) -> None:
     """Compare a congestion control of your own with the lab's senders.
 
@@ -121,23 +126,13 @@ def try_(
     Two versions side by side: `lab try a.c b.c --links geo,leo --against search --param gain=3`
     """
     from lab.commands.compare import Course
+    from lab.commands.expect import Expected
     from lab.commands.try_own import TryRequest, try_own
+    from lab.evaluation.compare.expect import read
 
-    request = TryRequest(
-        tuple(sources),
-        tuple(param or ()),
-        against,
-        links,
-        trials,
-        duration,
-        seed,
-        quick,
-        sanitize,
-        backend,
-        engine,
-        first_window,
-        kernel,
-    )
+    expected = Expected(tuple(map(read, expect or ())), json, junit)
+    chosen = (against, links, trials, duration, seed, quick, sanitize, backend, engine, expected, first_window, kernel)
+    request = TryRequest(tuple(sources), tuple(param or ()), *chosen)
     course = Course(budget_minutes=budget, resume=resume, again=resumed_command())
     try_own(request, course, run_options(jobs, None, no_pcap), console)
 

@@ -24,7 +24,7 @@ from lab.evaluation.compare.sequential import ALPHA
 from lab.kernel.recipe import Recipe
 from lab.runs.link_kinds import COMMAND_LINE, Link, links
 from lab.runs.options import RunOptions
-from lab.runs.recordings import unfetched
+from lab.runs.stand_ins import as_link, lack_of, stand_in_of
 
 if TYPE_CHECKING:
     from lab.report.compare.write import Written
@@ -78,7 +78,7 @@ def _names(text: str) -> list[str]:
 
 
 def compare_known(chosen: Chosen, course: Course, options: RunOptions, console: Console) -> None:
-    """Compare senders of cca.yml, on the links whose recordings are there."""
+    """Compare senders of cca.yml."""
     comparison = fetched(chosen.comparison(), console)
     senders, virtual = first_use.built(comparison.senders, prepare(Recipe(), console), console)
     comparison = replace(comparison, senders=senders)
@@ -86,17 +86,22 @@ def compare_known(chosen: Chosen, course: Course, options: RunOptions, console: 
 
 
 def fetched(comparison: Comparison, console: Console) -> Comparison:
-    """Return the comparison without links whose recordings are not there; print a line for each."""
-    kept: list[Link] = []
+    """Return the comparison with the stand-in of each link whose recording is not there, or without it; say which."""
+    kept: dict[str, Link] = {}
     for link in comparison.links:
-        lacking = " ".join(dataset.name for dataset in unfetched(comparison.experiment(link, 1)))
-        if lacking:
-            _line(console, f"without {link.name}: its recording is not fetched: lab traces fetch {lacking}")
+        experiment = comparison.experiment(link, 1)
+        lack, stand_in = lack_of(experiment), stand_in_of(experiment.profile)
+        if lack and stand_in:
+            replaced = as_link(link, stand_in)
+            _line(console, f"{link.name}: {lack}: {replaced.name}, a modelled link, stands in")
+            kept.setdefault(replaced.name, replaced)
+        elif lack:
+            _line(console, f"without {link.name}: {lack}")
         else:
-            kept.append(link)
+            kept[link.name] = link
     if not kept:
         raise UserError("links: must be at least one whose recording is fetched: lab traces fetch --all")
-    return replace(comparison, links=kept)
+    return replace(comparison, links=tuple(kept.values()))
 
 
 def compare(comparison: Comparison, course: Course, site: Site, options: RunOptions, console: Console) -> "Written":

@@ -119,6 +119,8 @@ def _user_files() -> Iterator[str]:
     for name, model in models.items():
         yield from ("", f"### `{name}`", "", (model.__doc__ or "").strip(), "", "| name | type |", "| --- | --- |")
         for field, found in model.model_fields.items():
+            if found.exclude:
+                continue  # no run stores it
             yield f"| `{field}` | {_escaped(_type(found.annotation))} |"
 
 

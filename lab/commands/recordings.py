@@ -9,26 +9,35 @@ from rich.console import Console
 
 from lab.base.errors import UserError
 from lab.runs.experiment import Experiment
-from lab.runs.recordings import files_of, unfetched
+from lab.runs.recordings import files_of
+from lab.runs.stand_ins import as_run, lack_of
 from lab.traces.candidates import Mirror
+from lab.traces.download import Unreachable
 from lab.traces.fetch import fetch
 
 
 def fetch_for(experiments: Sequence[Experiment], mirror: Path | None, console: Console) -> list[str]:
-    """Fetch what experiments need, and print the licences; return one line per experiment that lacks a recording."""
+    """Fetch what experiments need, and print the licences; return one line per experiment that lacks a recording.
+
+    All origins are on one server: where it cannot be reached, no other file is requested.
+    """
     place = Mirror(mirror) if mirror else None
     for _, files in groupby(files_of(experiments), key=lambda file: file.collection):
         try:
             for line in fetch(list(files), place):
                 console.print(line, soft_wrap=True, markup=False)
-        except UserError as error:  # this origin cannot be reached; the others may be
+        except Unreachable as error:
             console.print(str(error), soft_wrap=True, markup=False)
-    lacking = [_line(each) for each in experiments if unfetched(each)]
+            break
+        except UserError as error:  # these files are not there; those of other collections may be
+            console.print(str(error), soft_wrap=True, markup=False)
+    lacking = [_line(each, lack) for each in experiments if (lack := lack_of(each))]
     for line in lacking:
         console.print(line, soft_wrap=True, markup=False)
     return lacking
 
 
-def _line(experiment: Experiment) -> str:
-    names = " ".join(each.name for each in unfetched(experiment))
-    return f"missing   {experiment.name}: not run: recordings not fetched: lab traces fetch {names}"
+def _line(experiment: Experiment, lack: str) -> str:
+    stand_in = as_run(experiment)
+    instead = f"; {stand_in.name}, over a modelled link, runs instead: no claim is judged by it" if stand_in else ""
+    return f"missing   {experiment.name}: not run: {lack}{instead}"

@@ -24,6 +24,7 @@ from lab.runs.experiment import Experiment
 from lab.runs.find_run import matching
 from lab.runs.options import RunOptions
 from lab.runs.recordings import unfetched
+from lab.runs.stand_ins import as_run
 from lab.schema.scenario import load_scenario
 
 STAGE = "The page shows the papers' experiments. Their counterfactuals, which test why results differ, come now."
@@ -40,7 +41,7 @@ def reproduce(names: list[str], quick: bool, options: RunOptions, mirror: Path |
     """Run the missing trials, then evaluate all results; exit status 1 if a scenario did not run to its end.
 
     The claims of named scenarios are printed. A scenario whose recordings could not be fetched is missing, which is no
-    error.
+    error; its stand-in runs.
     """
     if names:
         problems = run_campaign(names, quick, options, console, mirror)
@@ -100,12 +101,12 @@ def run_campaign(
 
 
 def _run(experiments: list[Experiment], options: RunOptions, console: Console) -> Executed:
-    """Run the missing trials of what has its recordings."""
+    """Run the missing trials of what has its recordings, and of the stand-ins of what has not."""
+    at_hand = [each for one in experiments if (each := as_run(one) if unfetched(one) else one)]
     backend, runnable = prepare(Recipe(), console), []
-    for each in experiments:
-        if not unfetched(each):
-            experiment, backend = prepared(each, backend, console)
-            runnable.append(experiment)
+    for each in at_hand:
+        experiment, backend = prepared(each, backend, console)
+        runnable.append(experiment)
     with TrialBar(console, many_runs=True) as bar:
         return execute(runnable, matching, backend.site, options, bar)
 

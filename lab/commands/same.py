@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import NamedTuple
 
 import typer
 from rich.console import Console
@@ -52,21 +53,41 @@ class SameRequest:
         return any(fnmatchcase(run, pattern.split("/")[0]) for pattern in self.only)
 
 
+class Verdict(NamedTuple):
+    """The result of a comparison, as a sentence."""
+
+    same: bool
+    text: str
+
+
 def same(request: SameRequest, options: RunOptions, console: Console) -> None:
-    """Run the trials and compare them; exit status 1 if one differs."""
-    if request.update:
-        reference.require_clean()
-    stored = None if request.update else reference.read()
+    """Run the trials and compare them, or make them the reference; exit status 1 if one differs."""
+    if not request.update:
+        if not judged(request, options, console).same:
+            raise typer.Exit(1)
+        return
+    reference.require_clean()
+    experiments, _ = ready_runs(list(trials.experiments()), request, console)
+    backend, found = _found(request, experiments, options, console)
+    reference.write(found, backend.site.description)
+    console.print(f"{reference.FOLDER}: {len(found)} trials", markup=False)
+
+
+def judged(request: SameRequest, options: RunOptions, console: Console) -> Verdict:
+    """Run the trials whose recordings are there, and compare them with the reference."""
+    stored = reference.read()
     experiments, left_out = ready_runs(list(trials.experiments()), request, console)
+    backend, found = _found(request, experiments, options, console)
+    return compare_all(found, wanted(stored, request, left_out), backend.site.description, console)
+
+
+def _found(
+    request: SameRequest, experiments: list[Experiment], options: RunOptions, console: Console
+) -> tuple[Virtual, dict[str, Values]]:
     backend = prepare(Recipe(), console)
     console.print(f"sandbox {sandbox_mode.described()}, {options.workers} at once", markup=False)
     with going_on(lambda: "lab same --update" if request.update else "lab same"):
-        found = _run(request, experiments, backend, options, console)
-    if stored is None:
-        reference.write(found, backend.site.description)
-        console.print(f"{reference.FOLDER}: {len(found)} trials", markup=False)
-    elif not compare_all(found, wanted(stored, request, left_out), backend.site.description, console):
-        raise typer.Exit(1)
+        return backend, _run(request, experiments, backend, options, console)
 
 
 def ready_runs(
@@ -130,8 +151,8 @@ def _values(folder: Path) -> Values:
 
 def compare_all(
     found: dict[str, Values], stored: reference.Reference, description: Description, console: Console
-) -> bool:
-    """Print each trial that differs, then the verdict; return whether all are the same."""
+) -> Verdict:
+    """Print each trial that differs, then the verdict, and return it."""
     lines = {name: compare.difference(name, values, stored) for name, values in found.items()}
     different = {name: texts for name, texts in lines.items() if texts}
     absent = sorted(set(stored.content["trials"]) - set(found))
@@ -142,10 +163,13 @@ def compare_all(
         console.print(f"MISSING    {name}: no such trial here", soft_wrap=True, markup=False)
     commit = stored.content["commit"][:12]
     if not different and not absent:
-        console.print(f"SAME: {len(found)} trials have the packets and tables of {commit}", markup=False)
-        return True
+        return _printed(Verdict(True, f"SAME: {len(found)} trials have the packets and tables of {commit}"), console)
     surroundings = list(compare.surroundings(description, stored))
     for text in surroundings or ["kernel, modules and world are the reference's: the difference is elsewhere"]:
         console.print(text, soft_wrap=True, markup=False)
-    console.print(f"DIFFERENT: {len(different)} of {len(found)} trials from {commit}", markup=False)
-    return False
+    return _printed(Verdict(False, f"DIFFERENT: {len(different)} of {len(found)} trials from {commit}"), console)
+
+
+def _printed(verdict: Verdict, console: Console) -> Verdict:
+    console.print(verdict.text, markup=False)
+    return verdict

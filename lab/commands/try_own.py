@@ -4,7 +4,7 @@
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from rich.console import Console
@@ -18,8 +18,12 @@ from lab.base.errors import field_error
 from lab.base.processes import map_in_threads
 from lab.commands import first_use
 from lab.commands.compare import Course, compare, fetched
+from lab.commands.expect import Expected, conclude
 from lab.commands.prepare import build, prepare
+from lab.evaluation.compare.campaign import looks_of
 from lab.evaluation.compare.comparison import SEED, TRIALS, Comparison, known_senders
+from lab.evaluation.compare.expect import require_known
+from lab.evaluation.compare.results import results
 from lab.images.vm import stock
 from lab.kernel.own.build import OwnModule, build_own
 from lab.kernel.own.diagnostics import BuildError
@@ -50,6 +54,7 @@ class TryRequest:
     sanitize: bool = False  # also build the sanitized kernel where the cache lacks it
     backend: str | None = None
     engine: str | None = None
+    expected: Expected = field(default_factory=Expected)
     first_window_pkts: int | None = None  # of the own senders' receiver
     kernel: str = DEFAULT  # of the own modules; the lab's senders run on the default one
 
@@ -80,16 +85,28 @@ def try_own(request: TryRequest, course: Course, options: RunOptions, console: C
     own = {name: sender.model_copy(update=settings) for name, sender in own_senders(tested).items()}
     seed = SEED if request.seed is None else request.seed
     comparison = fetched(Comparison(list(own), own | rivals, chosen, request.count, seed, request.duration_s), console)
+    require_known(request.expected.expectations, comparison)
     course = replace(course, reports=course.reports and not request.quick)
     if choice.backend == "virtual":
         files = module_files(one.module for one in tested)
         with_own = replace(virtual, own_modules=files, kernels={} if under is virtual else {under.digest: under.kernel})
         senders, virtual = first_use.built(comparison.senders, with_own, console)
-        compare(replace(comparison, senders=senders), course, virtual.site, options, console)
+        _compare(request, replace(comparison, senders=senders), course, virtual.site, options, console)
         return
     modules = _built(sources, [stock_tree(stock.ensure())], console)
     with _machine(choice.engine, comparison, modules) as site:
-        compare(comparison, course, site, replace(options, workers=1), console)
+        _compare(request, comparison, course, site, replace(options, workers=1), console)
+
+
+def _compare(
+    request: TryRequest, comparison: Comparison, course: Course, site: Site, options: RunOptions, console: Console
+) -> None:
+    """Compare, then judge what is expected."""
+    written = compare(comparison, course, site, options, console)
+    if request.expected.expectations:
+        began = written.files["page"].parent.name
+        found = results(comparison, began, looks_of(comparison, course.measure))
+        conclude(request.expected, comparison.subjects, found, console)
 
 
 def _require_kernel(kernel: str, backend: str) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from lab.base.errors import field_error
-from lab.links.models import Model
+from lab.links.model import Model
 from lab.links.profile import MOST_BUFFER_BYTES, MOST_FRAMES, SMALLEST_BUFFER_BYTES, OnDemand, Profile, Way
 from lab.links.recorded import Recorded, Series, draw_phases, load_opportunities, load_series
 from lab.links.steps import Quantity, Steps, added, first, least, mapped, mean

@@ -12,35 +12,14 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from lab.links import lognormal
+from lab.links.model import LEAST_STEP_S, MOST, Bound, LnSd, Model, NotNegative, Number, Period, Positive
+from lab.links.quantiles import Quantiles
 from lab.links.steps import Quantity, Row, Steps, added
 from lab.schema.load import Strict
 
-MOST = 1e12  # of any number: beyond all units of a link, and its square is still a float
-LEAST_STEP_S = 0.001  # between two values: finer steps cost a node more than a sender can notice
-Number = Annotated[float, Field(ge=-MOST, le=MOST, strict=False)]
-Positive = Annotated[float, Field(ge=1 / MOST, le=MOST, strict=False)]
-NotNegative = Annotated[float, Field(ge=0, le=MOST, strict=False)]
-Period = Annotated[float, Field(ge=LEAST_STEP_S, le=MOST, strict=False)]
-Bound = Annotated[float, Field(gt=0, strict=False, allow_inf_nan=True)]  # infinite where there is none, in run.json too
-LnSd = Annotated[float, Field(ge=0, le=5, strict=False)]  # of a logarithm: 5 is a spread over eight decades
 LEAST_SHARE = 0.001  # of a log-normal model's values within its bounds: what lies outside is drawn again
 MOST_DRAWS = 100_000  # of a value within its bounds: with LEAST_SHARE, e^-100 of all trials need more
 STEPS_A_CYCLE, MOST_TERMS = 40, 16
-
-
-class Model(Strict):
-    """A model with the source of its parameters."""
-
-    source: Annotated[str, Field(min_length=1)]
-
-    def draw(self, rng: np.random.Generator, duration_s: float) -> Quantity:
-        """Draw the quantity over one trial."""
-        raise NotImplementedError
-
-    @property
-    def nominal(self) -> float:
-        """Return the value that stands for the model where one number must (a buffer in BDPs)."""
-        raise NotImplementedError
 
 
 class Lognormal(Model):
@@ -271,11 +250,12 @@ class Sum(Model):
         return sum(term.nominal for term in self.of)
 
 
-Term = Annotated[Lognormal | Uniform | Levels | Cycle | Jitter | Schedule, Field(discriminator="model")]
+Term = Annotated[Lognormal | Uniform | Levels | Quantiles | Cycle | Jitter | Schedule, Field(discriminator="model")]
 MODELS: dict[str, type[Model]] = {
     "lognormal": Lognormal,
     "uniform": Uniform,
     "levels": Levels,
+    "quantiles": Quantiles,
     "cycle": Cycle,
     "jitter": Jitter,
     "schedule": Schedule,

@@ -8,7 +8,7 @@ from pydantic import Discriminator, Field, PrivateAttr, Tag, model_validator
 
 from lab.base import paths
 from lab.base.errors import field_error
-from lab.links.models import Positive
+from lab.links.model import Positive
 from lab.links.queue import Milliseconds, Queue, queue
 from lab.links.recorded import Series
 from lab.links.values import BytesOnce, Delay, DelayOnce, Once, Percent, Rate, kind
@@ -19,7 +19,7 @@ MOST_FRAMES = 65_536  # that on_demand holds requests for
 SMALLEST_BUFFER_BYTES = FRAME_BYTES
 MOST_BUFFER_BYTES = 2**32 - 1  # a qdisc's limit has 32 bits
 WAYS = ("down", "up")
-OWN = ("title", "recorded", "published", "assumed")  # of each profile: no other profile can state them
+OWN = ("title", "stand_in", "recorded", "published", "assumed")  # of each profile: no other profile can state them
 BufferNumber = Annotated[int, Field(ge=SMALLEST_BUFFER_BYTES, le=MOST_BUFFER_BYTES)]
 BufferBytes = Annotated[Once | Annotated[BufferNumber, Tag("~number")], Discriminator(kind)]  # one value per trial
 
@@ -32,7 +32,7 @@ class Frames(Strict):
 
 
 class OnDemand(Strict):
-    """Capacity granted in frames for an earlier report of demand (lab/kernel/qdisc/sch_on_demand.c)."""
+    """Capacity granted in frames for an earlier report of demand (lab/kernel/qdisc/on_demand.h)."""
 
     frame_ms: Milliseconds
     guaranteed_pkts: Annotated[int, Field(ge=0, lt=2**31)]
@@ -102,6 +102,8 @@ class Profile(Strict):
     down: Way
     up: Way
     noise: Noise = Noise()
+    # The modelled profile that runs, under its own name, where this one's recordings are not fetched.
+    stand_in: Annotated[str | None, Field(exclude=True)] = None
     recorded: list[str]  # on a real link
     published: list[str] = []  # figures of papers
     assumed: list[str]  # the rest: a choice, with its reason

@@ -13,7 +13,7 @@ from lab.base.errors import field_error
 from lab.base.plain_file import require_plain
 from lab.links import batches
 from lab.links.batches import Batches
-from lab.links.models import MOST, NotNegative, Positive
+from lab.links.model import MOST, NotNegative, Positive
 from lab.links.steps import Row, Steps
 from lab.schema.load import Strict
 from lab.traces import recording

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 from pydantic import Discriminator, Field, Tag
 
 from lab.links.models import MODELS, Cycle, Jitter, Levels, Lognormal, Schedule, Sum, Uniform
+from lab.links.quantiles import Quantiles
 from lab.links.recorded import Series
 
 RATE_LEAST_MBPS = 0.001  # tc counts whole bytes a second; a link that stalls is a series
@@ -34,6 +35,7 @@ Varying = (
     | Annotated[Lognormal, Tag("~lognormal")]
     | Annotated[Uniform, Tag("~uniform")]
     | Annotated[Levels, Tag("~levels")]
+    | Annotated[Quantiles, Tag("~quantiles")]
     | Annotated[Cycle, Tag("~cycle")]
     | Annotated[Jitter, Tag("~jitter")]
     | Annotated[Schedule, Tag("~schedule")]

@@ -11,10 +11,14 @@ from typing import IO
 
 from lab.base.errors import UserError
 
-SILENCE_S = 20.0  # without a byte
+SILENCE_S = 10.0  # without a byte, and without a connection
 PATIENCE_S = 60.0  # and what the slowest bearable network needs
 SLOWEST_BYTES_PER_S = 20_000
 BLOCK_BYTES = 1 << 16
+
+
+class Unreachable(UserError):
+    """A server does not answer."""
 
 
 class Refused(UserError):
@@ -23,7 +27,7 @@ class Refused(UserError):
 
 @contextmanager
 def downloading(url: str) -> Iterator[IO[bytes]]:
-    """Open a URL; UserError without network, Refused where the server does not have it."""
+    """Open a URL; Unreachable without network, Refused where the server does not have it."""
     request = urllib.request.Request(url, headers={"User-Agent": "search-lab"})  # noqa: S310 (the user's or ours)
     try:
         with urllib.request.urlopen(request, timeout=SILENCE_S) as stream:  # noqa: S310
@@ -32,9 +36,9 @@ def downloading(url: str) -> Iterator[IO[bytes]]:
         raise Refused(f"{url}: {error.code} {error.reason}: must be there") from None
     except urllib.error.URLError as error:
         why = getattr(error.reason, "strerror", None) or error.reason
-        raise UserError(f"{url}: {why}: must be reachable; without network give a folder with --mirror") from None
+        raise Unreachable(f"{url}: {why}: must be reachable; without network give a folder with --mirror") from None
     except (http.client.HTTPException, TimeoutError, ConnectionError) as error:
-        raise UserError(f"{url}: {error or type(error).__name__}: must be reachable to the end of the file") from None
+        raise Unreachable(f"{url}: {error or type(error).__name__}: must be reachable to the end of the file") from None
 
 
 def copy(stream: IO[bytes], sink: IO[bytes], most_bytes: int, what: str) -> bool:

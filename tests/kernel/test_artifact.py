@@ -9,7 +9,7 @@ from rich.console import Console
 
 from lab.base import paths
 from lab.base.errors import UserError
-from lab.commands.kick_tires import LINKS, PAGE
+from lab.commands.kick_tires import LINKS, PAGE, at_hand
 from lab.commands.reproduce import reproduce_claim
 from lab.kernel.build import Kernel
 from lab.runs.options import RunOptions
@@ -18,15 +18,20 @@ from tests.command import lab, scenario_file
 SOURCE = "a paper, table 1"
 
 
-def test_kick_tires_runs_every_link_and_writes_one_page(kernel: Kernel, tmp_path: Path) -> None:
+def test_kick_tires_runs_every_link_or_its_stand_in_then_same_and_writes_one_page(
+    kernel: Kernel, tmp_path: Path
+) -> None:
     assert kernel.linux.is_file()
     done = lab(tmp_path, "kick-tires")
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 0, done.stdout + done.stderr
     page = (tmp_path / PAGE).read_text()
     for link in LINKS:
-        assert f"{link:14} SEARCH" in done.stdout
-        assert f"<td>{link}</td>" in page
+        shown = at_hand(link, 1).scenario.profile
+        assert f"{shown:14} SEARCH" in done.stdout
+        assert f"<td>{shown}</td>" in page
     assert "INVALID" not in page
+    verdict = next(line for line in done.stdout.splitlines() if line.startswith("SAME: "))
+    assert verdict in page
 
 
 @pytest.fixture

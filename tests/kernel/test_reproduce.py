@@ -158,6 +158,7 @@ def test_recordings_are_fetched_first_and_one_that_is_not_there_is_missing_and_n
     assert "leo-leocc/bw_example: fetched from" in before
     assert Run(results.with_name("leo-starlink") / "latest").complete
     assert not results.with_name("lte-att").exists()
+    assert Run(results.with_name("lte-att-on-lte-att-model") / "latest").complete
 
 
 def copy_recording(collection: str, mirror: Path) -> None:

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
 from rich.console import Console
 
 from lab.__main__ import main
@@ -118,19 +119,37 @@ def test_a_mistake_is_one_line(
     assert not (tmp_path / "results").exists()
 
 
-def test_a_link_whose_recording_is_not_fetched_is_named_and_left_out(
+def test_a_link_whose_recording_is_not_fetched_has_its_stand_in_under_that_ones_name(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("LAB_CACHE", str(tmp_path))
     console = Console(file=io.StringIO(), width=200)
-    comparison = Comparison(["cubic"], known_senders(["cubic", "bbr"]), links(["lte", "wired"]))
-    assert [link.name for link in fetched(comparison, console).links] == ["wired"]
+    comparison = Comparison(["cubic"], known_senders(["cubic", "bbr"]), links(["lte", "leo", "wired"]))
+    found = fetched(comparison, console).links
+    assert [link.name for link in found] == ["lte-verizon-model", "leo-starlink-15s", "wired"]
+    assert [link.profile for link in found] == ["lte-verizon-model", "leo-starlink-15s", "wired-clean"]
+    assert [link.duration_s for link in found] == [link.duration_s for link in comparison.links]
+    assert found[0].title.endswith("(stand-in for lte)")
     assert isinstance(console.file, io.StringIO)
-    line = console.file.getvalue()
-    assert line.startswith("without lte: its recording is not fetched: lab traces fetch lte")
-    assert line.count("\n") == 1
+    first, second = console.file.getvalue().splitlines()
+    assert first.startswith("lte: recording not fetched (lab traces fetch lte")
+    assert second.endswith("leo-starlink-15s, a modelled link, stands in")
+
+
+def test_a_link_of_ones_own_without_recording_and_stand_in_is_left_out(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("LAB_CACHE", str(tmp_path))
+    mine = tmp_path / "mine.yml"
+    content = yaml.safe_load(profile_files()["lte-att"].read_text())
+    mine.write_text(yaml.safe_dump({name: value for name, value in content.items() if name != "stand_in"}))
+    console = Console(file=io.StringIO(), width=200)
+    with_another = Comparison(["cubic"], known_senders(["cubic", "bbr"]), links([str(mine), "wired"]))
+    assert [link.name for link in fetched(with_another, console).links] == ["wired"]
+    assert isinstance(console.file, io.StringIO)
+    assert console.file.getvalue().startswith("without mine: recording not fetched (lab traces fetch lte")
     with pytest.raises(UserError, match="must be at least one whose recording is fetched"):
-        fetched(Comparison(["cubic"], known_senders(["cubic", "bbr"]), links(["lte"])), console)
+        fetched(Comparison(["cubic"], known_senders(["cubic", "bbr"]), links([str(mine)])), console)
 
 
 def test_a_quick_comparison_has_short_trials_and_no_rival() -> None:

@@ -3,6 +3,7 @@
 
 import importlib
 import json
+import re
 from types import ModuleType
 
 import pytest
@@ -13,6 +14,10 @@ from bench.measured import PUBLISHED
 from lab.base.paths import REPO
 from lab.commands.cli import Grouped, app
 
+FOLDERS = ("docs", "trace-profiles", "topologies", "lab", "ansible", "analysis", "course")
+# What is no link of a page: code, and the figures of a report that a student draws.
+CODE = re.compile(r"```.*?```|`[^`\n]*`|!\[[^]]*\]\([^)/]*\.svg\)", re.DOTALL)
+
 
 def _generator(name: str, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     monkeypatch.syspath_prepend(str(REPO / "docs"))
@@ -22,6 +27,21 @@ def _generator(name: str, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 def test_the_figure_of_the_rooms_follows_the_import_contract(monkeypatch: pytest.MonkeyPatch) -> None:
     rooms = _generator("rooms", monkeypatch)
     assert rooms.FIGURE.read_text() == rooms.figure()
+
+
+def test_the_generated_pages_are_up_to_date(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert list(_generator("pages", monkeypatch).outdated()) == [], "run 'scripts/docs pages'"
+
+
+def test_every_link_of_a_page_read_as_markdown_leads_to_a_file() -> None:
+    pages = [REPO / "README.md", *(page for folder in FOLDERS for page in (REPO / folder).rglob("*.md"))]
+    dead = [
+        f"{page.relative_to(REPO)}: {target}"
+        for page in pages
+        for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", CODE.sub("", page.read_text()))
+        if not re.match("[a-z]+:", target) and not (page.parent / target).exists()
+    ]
+    assert dead == []
 
 
 def test_every_room_is_in_the_contract_and_has_its_line(monkeypatch: pytest.MonkeyPatch) -> None:

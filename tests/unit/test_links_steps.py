@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from lab.links.models import MODELS, Cycle, Jitter, Level, Levels, Lognormal, Schedule, Sum, Uniform
+from lab.links.quantiles import Quantiles
 from lab.links.steps import Steps, added, mean, merged, peak, rows
 
 times = st.lists(st.integers(1, 10_000), unique=True, max_size=30).map(sorted)
@@ -17,11 +18,16 @@ series = times.map(lambda found: Steps.of([(0.0, 1.0), *((t / 100, float(t % 7))
 SEEDS = st.integers(0, 2**32 - 1)
 STALLS = [Level(from_s=0.0, value=3.0), Level(from_s=1.0, value=0.0)]
 SINE = Cycle(model="cycle", mean=50, amplitude=10, period_s=0.3, source="test")
+TENTHS: list[list[float]] = [[0, 1], [10, 2], [50, 4], [90, 9], [100, 20]]
+QUANTILES = Quantiles(
+    model="quantiles", at_pct=TENTHS, step_s=0.1, correlation_s=0.3, slow_share=0.5, slow_s=2, source="test"
+)
 MODELLED = [
     Lognormal(model="lognormal", mean=100, sd=96, least=5, source="test"),
     Uniform(model="uniform", least=514, most=594, source="test"),
     Levels(model="levels", period_s=0.7, mean=20, sd=3, source="test"),
     Levels(model="levels", period_s=0.7, mean=20, ln_sd=1, between_ln_sd=0.6, least=5, most=40, source="test"),
+    QUANTILES,
     SINE,
     Cycle(model="cycle", mean=50, amplitude=10, period_s=0.3, shape="square", source="test"),
     Cycle(model="cycle", mean=50, amplitude=10, period_s=0.3, shape="sawtooth", source="test"),
@@ -65,7 +71,31 @@ def test_drawn_rates_have_the_published_mean_and_spread() -> None:
     assert drawn.std() == pytest.approx(96.0, rel=0.05)
 
 
-def levels(seed: int, model: Levels, duration_s: float) -> np.ndarray:
+def test_quantiles_are_kept_and_values_last_as_long_as_stated() -> None:
+    drawn = [levels(seed, QUANTILES, 60.0) for seed in range(200)]
+    found = np.percentile(np.concatenate(drawn), [percent for percent, _ in TENTHS[1:-1]])
+    assert found == pytest.approx([value for _, value in TENTHS[1:-1]], rel=0.05)
+    assert np.mean(np.concatenate(drawn)) == pytest.approx(QUANTILES.nominal, rel=0.03)
+    # the slow half falls in a line to nothing at 2 s, the rest by 1/e every 0.3 s; both are of the Gaussian variable
+    for lag_s, correlation in ((0.1, 0.83), (1.0, 0.27), (3.0, 0.0)):
+        pairs = np.concatenate([np.stack([each[: -round(lag_s * 10)], each[round(lag_s * 10) :]]) for each in drawn], 1)
+        assert np.corrcoef(pairs)[0, 1] == pytest.approx(correlation, abs=0.05)
+
+
+@pytest.mark.parametrize(
+    ("at_pct", "rule"),
+    [
+        ([[0, 1], [50, 2]], "from 0 to 100 percent"),
+        ([[0, 1], [60, 2], [50, 3], [100, 4]], "from 0 to 100 percent"),
+        ([[0, 1], [50, 3], [100, 2]], "do not fall"),
+    ],
+)
+def test_quantiles_that_are_none_are_refused(at_pct: list[list[float]], rule: str) -> None:
+    with pytest.raises(ValidationError, match=rule):
+        Quantiles(model="quantiles", at_pct=at_pct, step_s=1, correlation_s=1, source="test")
+
+
+def levels(seed: int, model: Levels | Quantiles, duration_s: float) -> np.ndarray:
     return np.array([value for _, value in rows(model.draw(np.random.default_rng(seed), duration_s))])
 
 

@@ -8,16 +8,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from bench import stand_ins
 from lab.links.caution import series_of
 from lab.links.draw import Link, draw_link
 from lab.links.profile import Profile, load_profile, profile_files
 from lab.links.shapes import shapes, write_steps
+from lab.runs.stand_ins import stand_in_of
 from lab.schema.topology import load_topology
 from lab.traces import datasets
 from lab.traces.candidates import Mirror
 from lab.traces.fetch import chosen, fetch
 from tests.traces_real import FOLDER, needs_real
 
+DOC = stand_ins.DOC.read_text()
 DURATION_S = 30  # of the papers' downloads
 EVERY = list(profile_files())
 REQUIRED = (
@@ -51,6 +54,27 @@ def test_a_profile_lists_what_is_recorded_what_published_and_what_assumed(name: 
     profile = load_profile(name, "test")
     assert profile.recorded or not list(series_of(profile))
     assert profile.assumed  # none is data alone
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_every_recorded_profile_has_a_modelled_stand_in_and_no_other_one_has(name: str) -> None:
+    profile = load_profile(name, "test")
+    recorded = any(series.dataset for _, series in series_of(profile))
+    assert recorded == (profile.stand_in is not None)
+    stand_in = stand_in_of(profile)
+    assert stand_in is None or not list(series_of(stand_in))
+
+
+@pytest.mark.parametrize(("recorded", "stand_in"), list(stand_ins.pairs()))
+@needs_real
+@pytest.mark.usefixtures("fetched")
+def test_a_stand_in_is_near_its_recording_as_the_table_of_the_docs_states(recorded: str, stand_in: str) -> None:
+    theirs, own = (
+        summarise(load_profile(name, "test"))
+        for name, summarise in ((recorded, stand_ins.of_recording), (stand_in, stand_ins.of_model))
+    )
+    assert list(own.outside(theirs)) == []
+    assert all(f"{stand_ins.row(f'`{n}`', each)}\n" in DOC for n, each in ((recorded, theirs), (stand_in, own)))
 
 
 @pytest.mark.parametrize("name", EVERY)

@@ -25,9 +25,11 @@ def test_the_page_of_kick_tires_has_one_line_per_link() -> None:
     rows = [
         Tire((link, "SEARCH", "1.2", "chokepoint", "9.5", "valid"), f"the link {link}", True) for link in ("geo", "leo")
     ]
-    page = tires.render(rows)
-    assert all(name in page for name in HEADER)
-    assert [page.count(f"the link {link}") > 0 for link in ("geo", "leo")] == [True, True]
+    rows.append(tires.not_run("lte", "the link lte", "recording not fetched (lab traces fetch x)"))
+    page = tires.render(rows, "SAME: 96 trials")
+    assert all(name in page for name in (*HEADER, "SAME: 96 trials"))
+    assert [page.count(f"the link {link}") > 0 for link in ("geo", "leo", "lte")] == [True, True, True]
+    assert rows[-1].line == "lte            not run: recording not fetched (lab traces fetch x)"
 
 
 def test_a_table_of_recorded_downloads_is_named_after_its_title_and_groups_the_emulated_ones() -> None:

@@ -180,7 +180,7 @@ def test_every_queue_and_every_model_of_a_link_runs() -> None:
     text = repr(links)
     queues = {name for name in qdiscs.names() if qdiscs.find(name).queue}
     assert {name for name in queues if f"'kind': '{name}'" in text} == queues
-    models = {"levels", "uniform", "cycle", "jitter", "sum", "lognormal"}
+    models = {"levels", "uniform", "quantiles", "cycle", "jitter", "sum", "lognormal"}
     for quantity in ("rate_mbps", "opportunities", "delay_ms"):
         assert any(
             (link["down"][quantity] or {}).get("dataset") for link in links if not is_number(link["down"][quantity])
@@ -218,8 +218,8 @@ def test_a_mistake_in_the_list_is_one_line(tmp_path: Path, run: dict[str, object
 def printed(found: dict[str, Values], stored: reference.Reference, description: Description) -> tuple[bool, list[str]]:
     """Return the verdict on trials, and the lines of the command."""
     stream = StringIO()
-    same = compare_all(found, stored, description, Console(file=stream, width=200))
-    return same, stream.getvalue().splitlines()
+    verdict = compare_all(found, stored, description, Console(file=stream, width=200))
+    return verdict.same, stream.getvalue().splitlines()
 
 
 def test_the_command_prints_same(stored: reference.Reference) -> None:
@@ -245,8 +245,8 @@ def test_the_command_prints_what_differs_and_where_to_look(stored: reference.Ref
 def test_trials_that_are_not_wanted_are_not_missed(stored: reference.Reference) -> None:
     some = wanted(stored, SameRequest(only=("senders/cubic*", "geo-*")))
     console = Console(file=StringIO(), width=200)
-    assert compare_all({"senders/cubic-001": values(packets())}, some, DESCRIPTION, console)
-    assert not compare_all({"senders/cubic-001": values(packets())}, stored, DESCRIPTION, console)
+    assert compare_all({"senders/cubic-001": values(packets())}, some, DESCRIPTION, console).same
+    assert not compare_all({"senders/cubic-001": values(packets())}, stored, DESCRIPTION, console).same
 
 
 def test_some_trials_are_no_reference() -> None:

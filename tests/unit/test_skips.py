@@ -9,7 +9,7 @@ import pytest
 
 from lab.base.paths import REPO
 from tests import strict_skips
-from tests.strict_skips import Listed, Skip, unlisted
+from tests.strict_skips import Listed, Skip, lines, unlisted
 
 LISTED = Listed("tests/a.py", "no valgrind", "it is not everywhere")
 TWO_SKIPS = """
@@ -35,14 +35,21 @@ def test_a_listed_file_and_reason_is_allowed() -> None:
     "skip", [Skip("tests/a.py::test_one", "no valgrind here"), Skip("tests/b.py::test_one", "no valgrind")]
 )
 def test_another_reason_or_another_file_is_a_failure(skip: Skip) -> None:
-    (line,) = unlisted([skip], [LISTED])
+    (line,) = lines(unlisted([skip], [LISTED]), strict=True)
     assert line.startswith(f"{skip.node}: skipped ({skip.reason}): must run, or be listed")
 
 
 def test_a_row_that_names_tests_allows_no_other_test() -> None:
     only = LISTED._replace(tests=("test_one[a]",))
     first, second = Skip("tests/a.py::test_one[a]", "no valgrind"), Skip("tests/a.py::test_one[b]", "no valgrind")
-    assert [line.split(": ")[0] for line in unlisted([first, second], [only])] == [second.node]
+    assert unlisted([first, second], [only]) == [second]
+
+
+def test_outside_ci_one_line_counts_what_was_skipped_and_why() -> None:
+    skips = [Skip(f"tests/b.py::test_{name}", reason) for name, reason in (("a", "no recording"), ("b", "no browser"))]
+    (line,) = lines([*skips, skips[0]], strict=False)
+    assert line == "not run: 3 tests or files: 2 as no recording; 1 as no browser (CI=1 requires them)"
+    assert lines([], strict=False) == []
 
 
 def test_each_row_of_the_list_names_a_file_of_tests_and_its_reason() -> None:
@@ -52,7 +59,7 @@ def test_each_row_of_the_list_names_a_file_of_tests_and_its_reason() -> None:
 
 
 @pytest.mark.parametrize(("options", "status"), [((), 0), (("--strict-skips",), 1)])
-def test_a_session_with_a_new_skip_fails_with_one_line_each(
+def test_a_session_with_a_new_skip_fails_with_one_line_each_or_counts_them_in_one(
     tmp_path: Path, options: tuple[str, ...], status: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("CI", raising=False)
@@ -67,6 +74,7 @@ def test_a_session_with_a_new_skip_fails_with_one_line_each(
         text=True,
         check=False,
     )
-    lines = [line for line in done.stdout.splitlines() if "must run" in line]
+    found = [line for line in done.stdout.splitlines() if "must run" in line]
     assert done.returncode == status, done.stdout
-    assert [line.split(": ")[0] for line in lines] == ["test_skips_of_mine.py::test_two"] * status
+    assert [line.split(": ")[0] for line in found] == ["test_skips_of_mine.py::test_two"] * status
+    assert done.stdout.count("not run: 1 tests or files: 1 as new") == 1 - status

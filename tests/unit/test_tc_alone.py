@@ -106,7 +106,7 @@ LEO = try_link("leo-starlink-15s", ["cubic"], {})
 
 def test_a_plan_of_tc_alone_differs_in_its_qdiscs_only() -> None:
     usual, other = plan_of(LEO), plan_of(shaped_by(LEO, "netem"))
-    kinds = {"replay": "tbf", "delay_line": "netem"}
+    kinds = {"replay": "tbf", "delay_line": "netem", "netem": "netem"}
     assert [shape["spec"]["kind"] for shape in other["shapes"]] == [
         kinds[shape["spec"]["kind"]] for shape in usual["shapes"]
     ]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The page of `lab kick-tires`: one line per link."""
+"""The page of `lab kick-tires`: one line per link, and the verdict of `lab same`."""
 
 from dataclasses import dataclass
 
@@ -16,13 +16,20 @@ class Tire:
 
     cells: tuple[str, ...]
     title: str
-    valid: bool
+    valid: bool  # or not run, for want of a recording
 
     @property
     def line(self) -> str:
         """Return it for a terminal."""
         link, sender, exit_s, kind, mbps, certificate = self.cells
+        if not sender:
+            return f"{link:14} {certificate}"
         return f"{link:14} {sender} leaves slow start after {exit_s} s ({kind}), {mbps} Mb/s; certificate {certificate}"
+
+
+def not_run(profile: str, title: str, lack: str) -> Tire:
+    """Describe a link that could not run for want of a recording."""
+    return Tire((profile, *[""] * 4, f"not run: {lack}"), title, valid=True)
 
 
 def row(one: Stored) -> Tire:
@@ -36,6 +43,6 @@ def row(one: Stored) -> Tire:
     return Tire(cells, str(one.run.meta["profile"]["title"]), bool(outcome["valid"]))
 
 
-def render(rows: list[Tire]) -> str:
-    """Return the page."""
-    return render_page("artifact/tires.html.j2", header=HEADER, rows=rows)
+def render(rows: list[Tire], verdict: str) -> str:
+    """Return the page, with the verdict of `lab same`."""
+    return render_page("artifact/tires.html.j2", header=HEADER, rows=rows, verdict=verdict)

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The generated pages. They are in the repository, so that their links lead somewhere where docs are read as Markdown.
+
+`scripts/docs pages` writes them; a test and the site's build refuse those that are not up to date.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from generate import commands, data, measurements
+
+DOCS = Path(__file__).parents[1]
+MARK = "<!-- SPDX-License-Identifier: GPL-2.0-or-later -->\n<!-- Generated: scripts/docs pages -->\n"
+PAGES = {"commands.md": commands.page, "data.md": data.page, "measurements.md": measurements.page}
+
+
+def outdated() -> Iterator[str]:
+    """Name the pages that are not what would be generated now."""
+    for name, page in PAGES.items():
+        file = DOCS / name
+        if not file.exists() or file.read_text() != MARK + page():
+            yield name
+
+
+if __name__ == "__main__":
+    for name in outdated():
+        (DOCS / name).write_text(MARK + PAGES[name]())

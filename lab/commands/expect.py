@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`lab try --expect`: print what holds, write it as JSON and JUnit for a CI; status 1 where one does not."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from xml.etree import ElementTree
+
+import typer
+from rich.console import Console
+
+from lab.base.plain_file import write_whole
+from lab.evaluation.compare.expect import Expectation, Judged, judged
+from lab.evaluation.compare.results import LinkResult
+
+
+@dataclass(frozen=True)
+class Expected:
+    """Expectations of a command line, and the files that say what came out."""
+
+    expectations: tuple[Expectation, ...] = ()
+    json: Path | None = None
+    junit: Path | None = None
+
+
+def conclude(expected: Expected, subjects: Sequence[str], found: Sequence[LinkResult], console: Console) -> None:
+    """Judge the expectations; exit status 1 where one does not hold."""
+    rows = judged(expected.expectations, subjects, found)
+    for row in rows:
+        line = f"{'holds' if row.holds else 'FAILS'}     {row.text}: {row.found}"
+        console.print(line, soft_wrap=True, markup=False)
+    if expected.json:
+        write_whole(expected.json, json.dumps([asdict(row) for row in rows], indent=1) + "\n")
+    if expected.junit:
+        write_whole(expected.junit, junit(rows))
+    if not all(row.holds for row in rows):
+        raise typer.Exit(1)
+
+
+def junit(rows: Sequence[Judged]) -> str:
+    """Return the results in the form that CI systems read."""
+    failures = sum(not row.holds for row in rows)
+    suite = ElementTree.Element("testsuite", name="lab try", tests=str(len(rows)), failures=str(failures))
+    for row in rows:
+        case = ElementTree.SubElement(suite, "testcase", classname=row.link, name=f"{row.text} ({row.subject})")
+        if not row.holds:
+            ElementTree.SubElement(case, "failure", message=row.found)
+    return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What somebody expects of a comparison, such as "geo: chokepoint >= cubic", and whether it holds: for a CI."""
+
+import operator
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+
+from lab.base.errors import field_error
+from lab.evaluation.compare.comparison import Comparison
+from lab.evaluation.compare.measures import BY_NAME, Measure
+from lab.evaluation.compare.results import LinkResult
+from lab.runs.link_kinds import COMMAND_LINE
+
+FORM = re.compile(r"\s*([\w.-]+)\s*:\s*(\w+)\s*(>=|<=|>|<)\s*(\S+)\s*")
+RULE = '"LINK: MEASURE OPERATOR SENDER" or a number instead of the sender, such as "geo: chokepoint >= cubic"'
+OPERATORS: dict[str, Callable[[float, float], bool]] = {
+    ">=": operator.ge,
+    "<=": operator.le,
+    ">": operator.gt,
+    "<": operator.lt,
+}
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """How a subject's mean over its valid trials is to compare with another sender's, or with a number."""
+
+    text: str
+    link: str
+    measure: Measure
+    operator: str
+    right: str | float
+
+
+@dataclass(frozen=True)
+class Judged:
+    """An expectation of one subject, and what came out."""
+
+    link: str
+    text: str
+    subject: str
+    holds: bool
+    found: str
+
+
+def read(text: str) -> Expectation:
+    """Read an expectation; UserError with the form that it must have."""
+    parts = FORM.fullmatch(text)
+    if not parts:
+        raise field_error(COMMAND_LINE, "expect", text, RULE)
+    link, measure, sign, right = parts.groups()
+    if measure not in BY_NAME:
+        raise field_error(COMMAND_LINE, "expect", text, f"of a measure: {', '.join(BY_NAME)}")
+    return Expectation(text.strip(), link, BY_NAME[measure], sign, _number(right))
+
+
+def _number(text: str) -> str | float:
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def require_known(expectations: Sequence[Expectation], comparison: Comparison) -> None:
+    """Refuse an expectation of a link that does not run, or of a sender that does not take part."""
+    names = [link.name for link in comparison.links]
+    for each in expectations:
+        if each.link not in names:
+            raise field_error(COMMAND_LINE, "expect", each.text, f"of a link that runs: {', '.join(names)}")
+        if isinstance(each.right, str) and each.right not in comparison.senders:
+            rule = f"compared with a number or one of {', '.join(comparison.senders)}"
+            raise field_error(COMMAND_LINE, "expect", each.text, rule)
+
+
+def judged(expectations: Sequence[Expectation], subjects: Sequence[str], found: Sequence[LinkResult]) -> list[Judged]:
+    """Judge every expectation for every subject; one without a value does not hold."""
+    by_name = {each.link.name: each for each in found}
+    return [_judged(each, subject, by_name[each.link]) for each in expectations for subject in subjects]
+
+
+def _judged(expectation: Expectation, subject: str, found: LinkResult) -> Judged:
+    measure, right = expectation.measure, expectation.right
+    own = _mean(found, measure, subject)
+    other = right if isinstance(right, float) else _mean(found, measure, right)
+    holds = own is not None and other is not None and OPERATORS[expectation.operator](own, other)
+    named = [(subject, own)] + ([] if isinstance(right, float) else [(right, other)])
+    shown = ", ".join(f"{name} {_text(value, measure)}" for name, value in named)
+    return Judged(expectation.link, expectation.text, subject, holds, shown)
+
+
+def _mean(found: LinkResult, measure: Measure, sender: str) -> float | None:
+    kept = [value for value in found.values.get(measure.name, {}).get(sender, []) if value is not None]
+    return fmean(kept) if kept else None
+
+
+def _text(value: float | None, measure: Measure) -> str:
+    if value is None:
+        return "has no value"
+    return f"{100 * value if measure.binary else value:.4g} {measure.unit}"

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What runs where a link's recordings are not fetched: the modelled profile that its own names as `stand_in`.
+
+A stand-in has a name of its own in every folder and table, so it is never ranked as the recorded link.
+"""
+
+from dataclasses import replace
+
+from lab.links.profile import Profile, load_profile
+from lab.runs.experiment import Experiment
+from lab.runs.link_kinds import Link
+from lab.runs.recordings import unfetched
+
+
+def stand_in_of(profile: Profile) -> Profile | None:
+    """Return the profile that stands in for a recorded one."""
+    return load_profile(profile.stand_in, str(profile.file)) if profile.stand_in else None
+
+
+def as_link(link: Link, profile: Profile) -> Link:
+    """Return the stand-in's link, with trials as long as those of the link that it stands in for."""
+    name = profile.file.stem
+    return replace(link, name=name, profile=name, meaning=f"{name}, modelled (stand-in for {link.name})")
+
+
+def as_run(experiment: Experiment) -> Experiment | None:
+    """Return the run over the stand-in, which no claim is judged by; none where nothing stands in."""
+    profile = stand_in_of(experiment.profile)
+    if profile is None or experiment.scenario.counterfactual_of:
+        return None
+    name = profile.file.stem
+    scenario = experiment.scenario.model_copy(update={"profile": name, "claims": [], "published": []})
+    return replace(experiment, name=f"{experiment.name}-on-{name}", scenario=scenario, profile=profile)
+
+
+def lack_of(experiment: Experiment) -> str:
+    """Say which recordings an experiment lacks, and how to fetch them; empty where it lacks none."""
+    names = " ".join(each.name for each in unfetched(experiment))
+    return f"recording not fetched (lab traces fetch {names})" if names else ""

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a CI expects of a comparison: read, refused, judged on stored trials, and written as JSON and JUnit."""
+
+import io
+import json
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+import typer
+from rich.console import Console
+
+from lab.base.errors import UserError
+from lab.commands.expect import Expected, conclude
+from lab.evaluation.compare.comparison import Comparison
+from lab.evaluation.compare.expect import judged, read, require_known
+from lab.evaluation.compare.results import LinkResult
+from tests.compared import store
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory: pytest.TempPathFactory) -> tuple[Comparison, list[LinkResult]]:
+    return store(tmp_path_factory.mktemp("expected"), 2)
+
+
+@pytest.mark.parametrize(
+    ("text", "rule"),
+    [
+        ("geo chokepoint >= cubic", '"LINK: MEASURE OPERATOR SENDER"'),
+        ("geo: chokepoint = cubic", '"LINK: MEASURE OPERATOR SENDER"'),
+        ("geo: speed >= cubic", "of a measure: chokepoint, "),
+        ("mars: chokepoint >= cubic", "of a link that runs: geo, wired"),
+        ("geo: chokepoint >= vegas", "compared with a number or one of search, cubic"),
+    ],
+)
+def test_what_cannot_be_expected_is_refused_before_anything_runs(
+    stored: tuple[Comparison, list[LinkResult]], text: str, rule: str
+) -> None:
+    with pytest.raises(UserError, match=r"command line: expect=.*: must be ") as refused:
+        require_known([read(text)], stored[0])
+    assert rule in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "holds"),
+    [
+        ("geo: throughput >= search", True),
+        ("geo: throughput > search", False),
+        ("geo: throughput > 0.5", True),
+        ("geo: throughput < 0.5", False),
+        ("geo: harm <= cubic", False),  # it has no value without a rival
+    ],
+)
+def test_means_of_the_valid_trials_decide(stored: tuple[Comparison, list[LinkResult]], text: str, holds: bool) -> None:
+    (row,) = judged([read(text)], ["search"], stored[1])
+    assert (row.holds, row.link, row.subject) == (holds, "geo", "search")
+    assert row.found.startswith("search ")
+
+
+def test_one_that_fails_is_a_status_a_line_and_a_failure_in_both_files(
+    stored: tuple[Comparison, list[LinkResult]], tmp_path: Path
+) -> None:
+    both = tuple(map(read, ("geo: throughput > 0.5", "wired: throughput < 0.5")))
+    expected = Expected(both, tmp_path / "found.json", tmp_path / "found.xml")
+    printed = io.StringIO()
+    with pytest.raises(typer.Exit) as end:
+        conclude(expected, ["search"], stored[1], Console(file=printed, width=200))
+    assert end.value.exit_code == 1
+    assert [line.split()[0] for line in printed.getvalue().splitlines()] == ["holds", "FAILS"]
+    assert [row["holds"] for row in json.loads((tmp_path / "found.json").read_text())] == [True, False]
+    suite = ElementTree.parse(tmp_path / "found.xml").getroot()  # noqa: S314 (our own)
+    assert (suite.get("tests"), suite.get("failures")) == ("2", "1")
+    assert [case.get("classname") for case in suite if case.find("failure") is not None] == ["wired"]
+
+
+def test_all_that_hold_are_no_failure(stored: tuple[Comparison, list[LinkResult]]) -> None:
+    conclude(Expected((read("geo: throughput > 0.5"),)), ["search"], stored[1], Console(file=io.StringIO()))
