@@ -6,27 +6,32 @@ It has 60 segments of 1448 bytes, one every 10 ms, and a round trip of 50 ms.
 
 import ipaddress
 import struct
+from collections.abc import Callable
 from pathlib import Path
+
+Timed = tuple[float, bytes]
 
 CLIENT, SERVER = "192.0.2.2", "192.0.2.1"
 CLIENT6, SERVER6 = "2001:db8::2", "2001:db8::1"
 
 
-def tcp(source, target, seq, ack, flags, size):
+def tcp(source: int, target: int, seq: int, ack: int, flags: int, size: int) -> bytes:
     return struct.pack(">HHIIBBHHH", source, target, seq, ack, 5 << 4, flags, 65535, 0, 0) + b"x" * size
 
 
-def ip4(source, target, segment, zero=False):
+def ip4(source: str, target: str, segment: bytes, zero: bool = False) -> bytes:
     ends = ipaddress.ip_address(source).packed + ipaddress.ip_address(target).packed
     return struct.pack(">BBHHHBBH", 0x45, 0, 0 if zero else 20 + len(segment), 1, 0, 64, 6, 0) + ends + segment
 
 
-def ip6(source, target, segment, zero=False):
+def ip6(source: str, target: str, segment: bytes, zero: bool = False) -> bytes:
     ends = ipaddress.ip_address(source).packed + ipaddress.ip_address(target).packed
     return struct.pack(">IHBB", 6 << 28, 0 if zero else len(segment), 6, 64) + ends + segment
 
 
-def download(ip=ip4, client=CLIENT, server=SERVER, size=1448, zero=False):
+def download(
+    ip: Callable[..., bytes] = ip4, client: str = CLIENT, server: str = SERVER, size: int = 1448, zero: bool = False
+) -> list[Timed]:
     packets = [
         (0.0, ip(client, server, tcp(4000, 80, 99, 0, 2, 0))),
         (0.05, ip(server, client, tcp(80, 4000, 999, 100, 0x12, 0))),
@@ -39,11 +44,13 @@ def download(ip=ip4, client=CLIENT, server=SERVER, size=1448, zero=False):
     return packets
 
 
-def ethernet(packet):
+def ethernet(packet: bytes) -> bytes:
     return bytes(12) + (b"\x86\xdd" if packet[0] >> 4 == 6 else b"\x08\x00") + packet
 
 
-def pcap(file, packets, link=1, frame=ethernet, cut=0):
+def pcap(
+    file: Path, packets: list[Timed], link: int = 1, frame: Callable[[bytes], bytes] = ethernet, cut: int = 0
+) -> Path:
     data = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 262144, link)
     for t_s, packet in packets:
         whole = frame(packet)
@@ -52,12 +59,12 @@ def pcap(file, packets, link=1, frame=ethernet, cut=0):
     return file
 
 
-def block(kind, body):
+def block(kind: int, body: bytes) -> bytes:
     body += bytes(-len(body) % 4)
     return struct.pack("<II", kind, len(body) + 12) + body + struct.pack("<I", len(body) + 12)
 
 
-def pcapng(file, packets, interfaces):
+def pcapng(file: Path, packets: list[Timed], interfaces: list[tuple[int, int]]) -> Path:
     """`interfaces`: link type and digits of a second; all packets are of the last."""
     data = block(0x0A0D0D0A, struct.pack("<IHHq", 0x1A2B3C4D, 1, 0, -1))
     for link, digits in interfaces:

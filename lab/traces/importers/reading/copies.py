@@ -48,7 +48,7 @@ def _of_one_pass(packets: list[Packet]) -> list[Packet]:
     kept: Counter[Hashable] = Counter()
     different: Counter[Hashable] = Counter()
     for index, packet in enumerate(packets):
-        way = (_conversation(packet), packet.source)
+        way: Hashable = (_conversation(packet), packet.source)
         before = first.get(packet.identity)
         if before and packet.t_s - before.t_s <= _most_s(before, packet):
             copies[way].add(index)

@@ -12,7 +12,11 @@ from typing import NamedTuple
 from lab.base.errors import UserError, field_error
 
 RULE = "must be a whole pcap or pcapng capture"
-PCAP = {0xA1B2C3D4: (10**6, 16), 0xA1B23C4D: (10**9, 16), 0xA1B2CD34: (10**6, 24)}  # ticks per s, bytes of a record head
+PCAP = {
+    0xA1B2C3D4: (10**6, 16),
+    0xA1B23C4D: (10**9, 16),
+    0xA1B2CD34: (10**6, 24),
+}  # ticks per s, bytes of a record head
 SECTION, BYTE_ORDER = 0x0A0D0D0A, 0x1A2B3C4D
 INTERFACE, OLD_PACKET, SIMPLE_PACKET, PACKET = 1, 2, 3, 6
 MAGICS = tuple(struct.pack(f"{order}I", magic) for magic in (*PCAP, SECTION) for order in "<>")
@@ -89,7 +93,9 @@ def _of_pcapng(path: Path, data: bytes, notes: list[str]) -> Iterator[Frame]:
             interfaces = []
         kind, length = struct.unpack_from(f"{order}II", data, at)
         if length < BLOCK_LEAST or length % 4 or length > LONGEST:
-            raise field_error(f"{path}: block {block}", "length", length, f"a multiple of 4 from 12 to {LONGEST}: {RULE}")
+            raise field_error(
+                f"{path}: block {block}", "length", length, f"a multiple of 4 from 12 to {LONGEST}: {RULE}"
+            )
         if at + length > len(data):
             return notes.append(_cut("block", block))
         body = data[at : at + length - 4]
@@ -101,7 +107,9 @@ def _of_pcapng(path: Path, data: bytes, notes: list[str]) -> Iterator[Frame]:
         elif kind in (PACKET, OLD_PACKET):
             yield _packet(path, block, body, order, interfaces)
         elif kind == SIMPLE_PACKET:
-            raise UserError(f"{path}: block {block}: is a packet without a time: must be a capture whose packets have one")
+            raise UserError(
+                f"{path}: block {block}: is a packet without a time: must be a capture whose packets have one"
+            )
         at += length
     return None
 
