@@ -97,23 +97,21 @@ def test_the_users_side_may_be_named(tmp_path: Path) -> None:
         importers.read(file, user="home")
 
 
-def test_a_capture_that_breaks_off_is_refused(tmp_path: Path) -> None:
-    whole = written(tmp_path, download(0.05, 1)).read_bytes()
-    file = tmp_path / "cut.pcap"
-    file.write_bytes(whole[:-10])
-    with pytest.raises(
-        UserError, match=r"cut\.pcap: packet 203: cut short at byte \d+: must be a whole pcap or pcapng capture"
-    ):
-        importers.read(file)
-    file.write_bytes(whole[:24])
+def test_a_capture_without_packets_is_refused(tmp_path: Path) -> None:
+    file = written(tmp_path, download(0.05, 1))
+    file.write_bytes(file.read_bytes()[:24])
     with pytest.raises(UserError, match="must be a capture with IP packets"):
         importers.read(file)
 
 
-def test_a_link_type_that_is_not_read_is_named(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("link", "name"),
+    [(127, "IEEE 802.11 with a radiotap header"), (147, "private use"), (299, "number 299 of tcpdump's list")],
+)
+def test_a_link_type_that_is_not_read_is_named(tmp_path: Path, link: int, name: str) -> None:
     file = written(tmp_path, download(0.05, 1))
     data = bytearray(file.read_bytes())
-    struct.pack_into("<I", data, 20, 147)
+    struct.pack_into("<I", data, 20, link)
     file.write_bytes(bytes(data))
-    with pytest.raises(UserError, match="link type=147: must be one of"):
+    with pytest.raises(UserError, match=f"link type={name}.*: must be one of Ethernet, BSD loopback"):
         importers.read(file)

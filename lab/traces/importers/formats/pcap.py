@@ -8,12 +8,13 @@ import polars as pl
 
 from lab.base.errors import UserError, field_error
 from lab.traces.columns import LONGEST_S
+from lab.traces.importers.reading.copies import counted_once
+from lab.traces.importers.reading.frames import MAGICS
 from lab.traces.importers.reading.importer import Head, Importer
 from lab.traces.importers.reading.packets import Packet, address_of, packets_of
 from lab.traces.importers.reading.round_trips import Sample, round_trips
 from lab.traces.recording import Meaning, Recording
 
-MAGICS = tuple(bytes.fromhex(magic) for magic in ("a1b2c3d4", "d4c3b2a1", "a1b23c4d", "4d3cb2a1", "0a0d0d0a"))
 ONE_FLOW = 0.9  # of the bytes in one TCP connection: the rate is what that flow got
 MOST_BINS = 10_000_000  # 11 days in the usual steps
 
@@ -31,16 +32,19 @@ def read(path: Path, *, user: str | None = None, step_ms: float = 100.0) -> Reco
     """
     if isinstance(step_ms, bool) or not isinstance(step_ms, (int, float)) or not 0.001 <= step_ms <= 3.6e6:
         raise field_error(path, "step_ms", step_ms, "a number from 0.001 to 3600000")
-    packets = packets_of(path)
+    notes: list[str] = []
+    seen = packets_of(path, notes)
+    packets = counted_once(seen)
+    if len(packets) < len(seen):
+        notes.append(f"{len(seen) - len(packets)} of {len(seen)} packets are copies of others: each is counted once.")
     side = address_of(path, user) if user is not None else _opener(path, packets)
     mine = [packet for packet in packets if side in (packet.source, packet.target)]
     if not mine:
         raise field_error(path, "user", user, "an address that the capture holds")
     samples = round_trips(mine, side)
     frame = _binned(path, mine, side, samples, step_ms / 1e3)
-    notes = [f"{len(packets) - len(mine)} of {len(packets)} packets are of other hosts: left out."] * (
-        len(packets) > len(mine)
-    )
+    if len(packets) > len(mine):
+        notes.append(f"{len(packets) - len(mine)} of {len(packets)} packets are of other hosts: left out.")
     notes.append(f"{len(samples)} round trips seen; each contains the queues that the captured traffic made.")
     meaning = _meaning(mine)
     notes.append("The rate is what one TCP flow got." if meaning == "goodput" else "The rate is what was sent: usage.")

@@ -1,50 +1,38 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A capture's IP packets, with what rates and round trips need of them."""
 
-import io
 import ipaddress
 import struct
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections import Counter
+from operator import attrgetter
 from pathlib import Path
-from typing import Any
-
-import dpkt  # type: ignore[import-untyped]
+from typing import NamedTuple
 
 from lab.base.errors import UserError, field_error
-from lab.traces.importers.reading.capture_bytes import check_whole
-from lab.traces.importers.reading.text import read_bytes, short
+from lab.traces.importers.reading.frames import Frame, frames
+from lab.traces.importers.reading.ip_headers import ICMP, ICMP6, TCP, UDP, Header, read_header
+from lab.traces.importers.reading.link_layers import LINKS, NOT_IP, link_name, place
+from lab.traces.importers.reading.text import read_bytes
 
-BROKEN = (
-    dpkt.Error,
-    struct.error,
-    ValueError,
-    IndexError,
-    KeyError,
-    AttributeError,
-    TypeError,
-    OverflowError,
-    EOFError,
-)
-LINKS = {
-    dpkt.pcap.DLT_EN10MB: dpkt.ethernet.Ethernet,
-    dpkt.pcap.DLT_LINUX_SLL: dpkt.sll.SLL,
-    dpkt.pcap.DLT_NULL: dpkt.loopback.Loopback,
-}
 MOST_PACKETS = 2_000_000
-RAW_LINKS = (12, 14, 101, 228, 229)  # IP without a frame, by several numbers
-ECHO = {(dpkt.ip.IP, 8): True, (dpkt.ip.IP, 0): False, (dpkt.ip6.IP6, 128): True, (dpkt.ip6.IP6, 129): False}
+CHECKSUM = {TCP: slice(16, 18), UDP: slice(6, 8)}  # a network card may fill it in behind the capture
+COMPARED = 40  # bytes of a transport's header and data by which two packets are the same
+ECHO = {(ICMP, 8): True, (ICMP, 0): False, (ICMP6, 128): True, (ICMP6, 129): False}
+HEAD_TCP = struct.Struct(">HHIIBB")
+FIN, SYN, ACK = 1, 2, 16
 Flow = tuple[bytes, int, bytes, int]
 
 
-@dataclass(frozen=True)
-class Packet:
+class Packet(NamedTuple):
     """One IP packet; flow, seq, end and ack of TCP only, echo of ICMP only."""
 
-    t_s: float
+    t_s: float  # since the first frame
     source: bytes
     target: bytes
     ip_bytes: int
+    interface: tuple[int, int]
+    direction: int  # 0: not known
+    identity: int  # of all copies of one packet that are seen on its way
     flow: Flow | None = None  # both ends, the same for both ways
     seq: int = 0
     end: int = 0  # sequence number after its last byte (SYN and FIN count)
@@ -53,29 +41,31 @@ class Packet:
     echo: tuple[bool, int, int] | None = None  # request?, identifier, number
 
 
-def packets_of(path: Path) -> list[Packet]:
-    """Read a capture's IP packets; UserError names the packet at which it breaks."""
+def packets_of(path: Path, notes: list[str]) -> list[Packet]:
+    """Read a capture's IP packets in the order of time; `notes` gets what was left out."""
     found: list[Packet] = []
-    number = 0
-    try:
-        data = read_bytes(path)
-        check_whole(path, data)
-        reader: Any = dpkt.pcap.UniversalReader(io.BytesIO(data))
-        link = reader.datalink()
-        for t_s, frame in reader:
-            number += 1  # also in the error below
-            if number > MOST_PACKETS:
-                raise UserError(f"{path}: packets: must be at most {MOST_PACKETS}: import it in parts")
-            found += _ip(float(t_s), frame, link, path)
-    except UserError:
-        raise
-    except BROKEN as error:
-        raise UserError(
-            f"{path}: packet {number + 1}: {short(error)}: must be a whole pcap or pcapng capture"
-        ) from None
+    counts: Counter[str] = Counter()
+    start_ns: int | None = None
+    for frame in frames(path, read_bytes(path), notes):
+        counts["frames"] += 1
+        if counts["frames"] > MOST_PACKETS:
+            raise UserError(f"{path}: packets: must be at most {MOST_PACKETS}: import it in parts")
+        start_ns = frame.t_ns if start_ns is None else start_ns
+        try:
+            packet = _packet(path, frame, (frame.t_ns - start_ns) / 1e9, counts)
+        except (struct.error, IndexError):
+            counts["broken"] += 1
+            continue
+        if packet:
+            found.append(packet)
     if not found:
-        raise UserError(f"{path}: content: must be a capture with IP packets ({number} packets, none of IP)")
-    return found
+        frames_read = f"{counts['frames']} frames, none with a whole IP header"
+        raise UserError(f"{path}: content: must be a capture with IP packets ({frames_read})")
+    if counts["broken"]:
+        notes.append(f"{counts['broken']} frames hold no whole IP header: left out.")
+    if counts["unstated"]:
+        notes.append(f"{counts['unstated']} packets state no IP length (segmentation offload): their frame's is taken.")
+    return sorted(found, key=attrgetter("t_s"))
 
 
 def address_of(path: Path, text: str) -> bytes:
@@ -86,39 +76,47 @@ def address_of(path: Path, text: str) -> bytes:
         raise field_error(path, "user", text, "an IP address") from None
 
 
-def _ip(t_s: float, frame: bytes, link: int, path: Path) -> Iterator[Packet]:
-    """Yield the packet of a frame, where it is one of IP."""
-    if link in RAW_LINKS:
-        inner: Any = dpkt.ip6.IP6(frame) if frame[0] >> 4 == 6 else dpkt.ip.IP(frame)
-    elif link in LINKS:
-        inner = LINKS[link](frame).data
-    else:
-        raise field_error(path, "link type", link, f"one of {', '.join(map(str, [*LINKS, *RAW_LINKS]))}")
-    if not isinstance(inner, (dpkt.ip.IP, dpkt.ip6.IP6)):
-        return
-    length = inner.len if isinstance(inner, dpkt.ip.IP) else inner.plen + 40
-    transport = inner.data
-    if isinstance(transport, dpkt.tcp.TCP):
-        yield _tcp(t_s, inner, transport, length)
-    elif isinstance(transport, (dpkt.icmp.ICMP, dpkt.icmp6.ICMP6)):
-        yield Packet(t_s, inner.src, inner.dst, length, echo=(echo := _echo(inner)), opens=bool(echo and echo[0]))
-    else:
-        yield Packet(t_s, inner.src, inner.dst, length)
-
-
-def _tcp(t_s: float, ip: Any, tcp: Any, length: int) -> Packet:
-    ends = sorted([(ip.src, tcp.sport), (ip.dst, tcp.dport)])
-    syn, fin, ack = (bool(tcp.flags & flag) for flag in (dpkt.tcp.TH_SYN, dpkt.tcp.TH_FIN, dpkt.tcp.TH_ACK))
-    # by the lengths in the headers: a capture may hold only the first bytes of each packet
-    header = (ip.hl * 4 if isinstance(ip, dpkt.ip.IP) else 40) + tcp.off * 4
-    end = tcp.seq + max(0, length - header) + syn + fin
-    flow = (*ends[0], *ends[1])
-    return Packet(t_s, ip.src, ip.dst, length, flow, tcp.seq, end, tcp.ack if ack else None, syn and not ack)
-
-
-def _echo(ip: Any) -> tuple[bool, int, int] | None:
-    request = ECHO.get((type(ip), ip.data.type))
-    if request is None:
+def _packet(path: Path, frame: Frame, t_s: float, counts: Counter[str]) -> Packet | None:
+    """Read the packet of a frame, where it is one of IP; IndexError or struct.error where it is cut."""
+    link, data = frame.interface.link, frame.data
+    if link not in LINKS:
+        rule = f"one of {', '.join(dict.fromkeys(name for name, _ in LINKS.values()))}"
+        raise field_error(path, "link type", link_name(link), rule)
+    at = LINKS[link][1](data)
+    if at == NOT_IP:
         return None
-    identifier, number = struct.unpack_from(">HH", bytes(ip.data), 4)
-    return request, identifier, number
+    header = read_header(data, at)
+    if header.ip_bytes == 0:
+        counts["unstated"] += 1
+        header = header._replace(ip_bytes=frame.wire_bytes - at)
+    number, direction = place(link, data)
+    body = data[header.body_at : header.body_at + COMPARED]
+    seen = ((frame.interface.number, number), direction, _identity(header, body))
+    packet = Packet(t_s, header.source, header.target, header.ip_bytes, *seen)
+    if header.later_fragment:
+        return packet
+    if header.protocol == TCP and len(body) >= HEAD_TCP.size:
+        return _tcp(packet, body, header.ip_bytes - (header.body_at - at))
+    request = ECHO.get((header.protocol, body[0])) if len(body) >= 8 else None
+    if request is None:
+        return packet
+    return packet._replace(echo=(request, *struct.unpack_from(">HH", body, 4)), opens=request)
+
+
+def _identity(header: Header, body: bytes) -> int:
+    """Return a number of what no hop changes (the TTL and checksums may change)."""
+    if skipped := CHECKSUM.get(header.protocol):
+        body = body[: skipped.start] + body[skipped.stop :]
+    return hash((header, body))
+
+
+def _tcp(packet: Packet, body: bytes, segment_bytes: int) -> Packet:
+    """Add what TCP's header shows, by the lengths in the headers: a capture may hold only the first bytes of each."""
+    source, target, seq, ack, offset, flags = HEAD_TCP.unpack_from(body)
+    ends = sorted([(packet.source, source), (packet.target, target)])
+    syn, fin = bool(flags & SYN), bool(flags & FIN)
+    end = seq + max(0, segment_bytes - (offset >> 4) * 4) + syn + fin
+    acks = bool(flags & ACK)
+    return packet._replace(
+        flow=(*ends[0], *ends[1]), seq=seq, end=end, ack=ack if acks else None, opens=syn and not acks
+    )

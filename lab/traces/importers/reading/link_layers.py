@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Where a frame's IP packet begins, by the frame's link type (tcpdump.org/linktypes.html)."""
+
+import struct
+from collections.abc import Callable
+
+IP4, IP6, PPPOE, VLANS, MPLS = 0x0800, 0x86DD, 0x8864, (0x8100, 0x88A8, 0x9100), (0x8847, 0x8848)
+LONGEST_LLC, SNAP, SNAP_BYTES = 1500, b"\xaa\xaa\x03\0\0\0", 6
+PPPOE_BYTES = 6
+FAMILIES = (2, 10, 24, 28, 30)  # AF_INET, and AF_INET6 of Linux, NetBSD, FreeBSD and macOS
+PPP_IP, HDLC = (0x21, 0x57), (0x0F, 0x8F)
+NOT_IP = -1
+SLL, SLL2, PKTAP = 113, 276, 258
+Place = tuple[int, int]  # interface and direction, 0 where the frame does not show it
+UNKNOWN: Place = (0, 0)
+
+
+def _by_type(frame: bytes, type_at: int, at: int) -> int:
+    """Follow an EtherType, whose content begins at `at`, through VLAN tags, MPLS labels and PPPoE."""
+    kind = frame[type_at] << 8 | frame[type_at + 1]
+    while kind in VLANS:
+        kind, at = frame[at + 2] << 8 | frame[at + 3], at + 4
+    if kind in (IP4, IP6):
+        return at
+    if kind <= LONGEST_LLC and frame[at : at + SNAP_BYTES] == SNAP:
+        return _by_type(frame, at + SNAP_BYTES, at + SNAP_BYTES + 2)
+    if kind == PPPOE:
+        return _ppp(frame, at + PPPOE_BYTES)
+    if kind in MPLS:
+        while not frame[at + 2] & 1:  # until the bottom of the stack
+            at += 4
+        return at + 4 if frame[at + 4] >> 4 in (4, 6) else NOT_IP
+    return NOT_IP
+
+
+def _ppp(frame: bytes, at: int = 0) -> int:
+    """Pass PPP's protocol, of one byte or two, behind its address and control where they are."""
+    if frame[at] in HDLC:
+        return _by_type(frame, at + 2, at + 4)
+    at += 2 if frame[at : at + 2] == b"\xff\x03" else 0
+    short = frame[at] & 1
+    protocol = frame[at] if short else frame[at] << 8 | frame[at + 1]
+    return at + 2 - short if protocol in PPP_IP else NOT_IP
+
+
+def _loopback(frame: bytes) -> int:
+    """Pass BSD's address family, in the byte order of whoever wrote it."""
+    little, big = struct.unpack_from("<I", frame)[0], struct.unpack_from(">I", frame)[0]
+    return 4 if min(little, big) in FAMILIES else NOT_IP
+
+
+def _pktap(frame: bytes) -> int:
+    """Pass macOS's header, which has its length and the link type of what follows."""
+    length, link = struct.unpack_from("<I4xI", frame)
+    inner = LINKS[link][1](frame[length:]) if link in LINKS and link != PKTAP else NOT_IP
+    return NOT_IP if inner == NOT_IP else length + inner
+
+
+def _raw(frame: bytes) -> int:
+    return 0 if frame[0] >> 4 in (4, 6) else NOT_IP
+
+
+RAW = ("raw IP", _raw)
+LINKS: dict[int, tuple[str, Callable[[bytes], int]]] = {
+    1: ("Ethernet", lambda frame: _by_type(frame, 12, 14)),
+    0: ("BSD loopback", _loopback),
+    108: ("OpenBSD loopback", _loopback),
+    9: ("PPP", _ppp),
+    50: ("PPP over HDLC", _ppp),
+    51: ("PPPoE", lambda frame: _ppp(frame, PPPOE_BYTES)),
+    204: ("PPP with direction", lambda frame: _ppp(frame, 1)),
+    104: ("Cisco HDLC", lambda frame: _by_type(frame, 2, 4)),
+    **dict.fromkeys((12, 14, 101, 228, 229), RAW),
+    SLL: ("Linux cooked", lambda frame: _by_type(frame, 14, 16)),
+    SLL2: ("Linux cooked v2", lambda frame: _by_type(frame, 0, 20)),
+    PKTAP: ("macOS packet tap", _pktap),
+}
+OTHERS = {
+    3: "AX.25",
+    6: "token ring",
+    7: "ARCNET",
+    8: "SLIP",
+    10: "FDDI",
+    11: "ATM (RFC 1483)",
+    99: "Symantec firewall",
+    100: "ATM (RFC 1483)",
+    105: "IEEE 802.11",
+    106: "classical IP over ATM",
+    107: "frame relay",
+    109: "OpenBSD encapsulated IP (IPsec)",
+    117: "OpenBSD pf log",
+    119: "IEEE 802.11 with a Prism header",
+    122: "IP over fibre channel",
+    123: "ATM (SunATM)",
+    127: "IEEE 802.11 with a radiotap header",
+    138: "IP over FireWire",
+    143: "DOCSIS",
+    **dict.fromkeys(range(147, 163), "private use"),
+    163: "IEEE 802.11 with an AVS header",
+    166: "PPP of pppd",
+    177: "LAPD",
+    187: "Bluetooth HCI",
+    189: "USB (Linux)",
+    192: "per-packet information (PPI)",
+    195: "IEEE 802.15.4",
+    201: "Bluetooth HCI with direction",
+    215: "IEEE 802.15.4",
+    220: "USB (Linux)",
+    227: "CAN bus",
+    230: "IEEE 802.15.4",
+    239: "Linux netfilter log",
+    242: "IP over InfiniBand",
+    249: "USB (Windows)",
+    251: "Bluetooth low energy",
+    252: "Wireshark's upper PDU",
+    253: "Linux netlink",
+    254: "Bluetooth Linux monitor",
+    256: "Bluetooth low energy",
+    271: "vsock (Linux)",
+    283: "IEEE 802.15.4",
+    288: "USB 2.0",
+}
+
+
+def link_name(link: int) -> str:
+    """Return a link type in words."""
+    return LINKS[link][0] if link in LINKS else OTHERS.get(link, f"number {link} of tcpdump's list of link types")
+
+
+def place(link: int, frame: bytes) -> Place:
+    """Return the interface and direction that the frame's own header shows."""
+    if link == SLL2:
+        return struct.unpack_from(">I", frame, 4)[0], 1 + frame[10]
+    if link == SLL:
+        return 0, 1 + frame[1]
+    if link == PKTAP:
+        return hash(frame[12:36]), 0  # the interface's name
+    return UNKNOWN
