@@ -103,7 +103,7 @@ class Choice(Model):
     """One of some values a trial, each as likely as often as it is listed: what each of some recordings showed."""
 
     model: Literal["choice"]
-    values: Annotated[list[NotNegative], Field(min_length=1, max_length=MOST_CHOICES)]
+    values: Annotated[list[Positive], Field(min_length=1, max_length=MOST_CHOICES)]
 
     def draw(self, rng: np.random.Generator, duration_s: float) -> Quantity:  # noqa: ARG002
         """Draw one of the values."""

@@ -44,9 +44,7 @@ Varying = (
 RateNumber = Annotated[float, Field(ge=RATE_LEAST_MBPS, le=RATE_LIMIT_MBPS, strict=False)]
 DelayNumber = Annotated[float, Field(ge=0, le=DELAY_LIMIT_MS, strict=False)]
 PercentNumber = Annotated[float, Field(ge=0, le=100, strict=False)]
-Once = (
-    Annotated[Lognormal, Tag("~lognormal")] | Annotated[Uniform, Tag("~uniform")] | Annotated[Choice, Tag("~choice")]
-)
+Once = Annotated[Lognormal, Tag("~lognormal")] | Annotated[Uniform, Tag("~uniform")] | Annotated[Choice, Tag("~choice")]
 Rate = Annotated[Varying | Annotated[RateNumber, Tag("~number")], Discriminator(kind)]
 Delay = Annotated[Varying | Annotated[DelayNumber, Tag("~number")], Discriminator(kind)]
 Percent = Annotated[Varying | Annotated[PercentNumber, Tag("~number")], Discriminator(kind)]

@@ -86,8 +86,7 @@ def left_out(trials: Sequence[Download]) -> list[dict[str, tuple[float | None, f
     """Return of each trial the share of time inside the band of the others; nothing of one trial alone."""
     if len(trials) < 2:
         return []
-    others = ([other for other in trials if other is not trial] for trial in trials)
-    return [inside(trial, bands(rest)) for trial, rest in zip(trials, others, strict=True)]
+    return [inside(trial, bands([*trials[:n], *trials[n + 1 :]])) for n, trial in enumerate(trials)]
 
 
 def marks(downloads: Sequence[Download]) -> pl.DataFrame:
