@@ -15,7 +15,7 @@ FIXES = {"long_rtt": 5, "missed_bins_max": 10, "restart_rtt_pct": 50, "app_limit
 SEED = 2024
 DEEP, DEEP_BDPS = "wired-clean-deep", 8.0  # wired-clean with a buffer that lets SEARCH see a plateau
 LINKS = (
-    *("geo-viasat", "geo-viasat-slow", "geo-viasat-thesis", "geo-klm", "leo-starlink", "leo-starlink-15s"),
+    *("geo-viasat", "geo-viasat-years", "geo-viasat-thesis", "geo-klm", "leo-starlink", "leo-starlink-15s"),
     *("lte-tmobile", "lte-verizon", "lte-att", "lte-hotspot", "wifi-strong", "wifi-weak", "wifi-office"),
     *("wired-clean", DEEP),
 )

@@ -19,11 +19,13 @@ HANDSHAKE_RTTS = 8  # iperf3's control connection comes before its data
 HANDSHAKE_S = 1.0
 CLOSING_S = 10.0  # 3 s to close and stop iperf3 (node/download.py); 7 s in which a handshake loses three packets
 CAP_LIMIT_BYTES = 2**31 - 1
+GUARANTEED_LIMIT_PKTS = 2**31 - 1
 LIMITS = {
     "rate_mbps": RATE_LIMIT_MBPS,
     "delay_ms": DELAY_LIMIT_MS,
     "loss_pct": 100.0,
     "request_delay_ms": DELAY_LIMIT_MS,
+    "guaranteed_pkts": GUARANTEED_LIMIT_PKTS,
     "cap_bytes": CAP_LIMIT_BYTES,
     "buffer_bytes": MOST_BUFFER_BYTES,
 }
@@ -41,6 +43,7 @@ class DrawnOnDemand:
     """What of a link on demand differs between trials."""
 
     frame_phase_ms: float
+    guaranteed_pkts: int
     request_delay_ms: float
     cap_bytes: int
 
@@ -157,11 +160,9 @@ class _Drawing:
         if delay_ms > self.trial_s * 1e3:
             rule = f"shorter than the trial ({self.trial_s:.6g} s): no request would be granted in it"
             raise field_error(self.file, f"{field}.request_delay_ms", delay_ms, rule)
-        return DrawnOnDemand(
-            phase_ms,
-            delay_ms,
-            max(round(first(self._quantity(way.cap_bytes, f"{field}.cap_bytes"))), 1),
-        )
+        cap_bytes = max(round(first(self._quantity(way.cap_bytes, f"{field}.cap_bytes"))), 1)
+        guaranteed_pkts = round(first(self._quantity(way.guaranteed_pkts, f"{field}.guaranteed_pkts")))
+        return DrawnOnDemand(phase_ms, guaranteed_pkts, delay_ms, cap_bytes)
 
     def _quantity(self, value: float | Series | Model | None, field: str) -> Quantity:
         """Draw a value; each of its numbers is checked as it is read."""

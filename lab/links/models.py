@@ -19,7 +19,7 @@ from lab.schema.load import Strict
 
 LEAST_SHARE = 0.001  # of a log-normal model's values within its bounds: what lies outside is drawn again
 MOST_DRAWS = 100_000  # of a value within its bounds: with LEAST_SHARE, e^-100 of all trials need more
-STEPS_A_CYCLE, MOST_TERMS = 40, 16
+STEPS_A_CYCLE, MOST_TERMS, MOST_CHOICES = 40, 16, 1000
 
 
 class Lognormal(Model):
@@ -76,6 +76,22 @@ class Uniform(Model):
     def nominal(self) -> float:
         """Return the middle."""
         return (self.least + self.most) / 2
+
+
+class Choice(Model):
+    """One of some values a trial, each as likely as often as it is listed: what each of some recordings showed."""
+
+    model: Literal["choice"]
+    values: Annotated[list[Positive], Field(min_length=1, max_length=MOST_CHOICES)]
+
+    def draw(self, rng: np.random.Generator, duration_s: float) -> Quantity:  # noqa: ARG002
+        """Draw one of the values."""
+        return self.values[int(rng.integers(len(self.values)))]
+
+    @property
+    def nominal(self) -> float:
+        """Return the mean."""
+        return sum(self.values) / len(self.values)
 
 
 class Levels(Model):
@@ -250,10 +266,13 @@ class Sum(Model):
         return sum(term.nominal for term in self.of)
 
 
-Term = Annotated[Lognormal | Uniform | Levels | Quantiles | Cycle | Jitter | Schedule, Field(discriminator="model")]
+Term = Annotated[
+    Lognormal | Uniform | Choice | Levels | Quantiles | Cycle | Jitter | Schedule, Field(discriminator="model")
+]
 MODELS: dict[str, type[Model]] = {
     "lognormal": Lognormal,
     "uniform": Uniform,
+    "choice": Choice,
     "levels": Levels,
     "quantiles": Quantiles,
     "cycle": Cycle,

@@ -11,7 +11,7 @@ from lab.base.errors import field_error
 from lab.links.model import Positive
 from lab.links.queue import Milliseconds, Queue, queue
 from lab.links.recorded import Series
-from lab.links.values import BytesOnce, Delay, DelayOnce, Once, Percent, Rate, kind
+from lab.links.values import BytesOnce, Delay, DelayOnce, Once, PacketsOnce, Percent, Rate, kind
 from lab.node.qdisc_kind import FRAME_BYTES
 from lab.schema.load import Strict, by_name, choose, parse, read_yaml, shown
 
@@ -35,7 +35,7 @@ class OnDemand(Strict):
     """Capacity granted in frames for an earlier report of demand (lab/kernel/qdisc/on_demand.h)."""
 
     frame_ms: Milliseconds
-    guaranteed_pkts: Annotated[int, Field(ge=0, lt=2**31)]
+    guaranteed_pkts: PacketsOnce
     request_delay_ms: DelayOnce
     cap_bytes: BytesOnce
     report: Literal["backlog", "new", "rate"]

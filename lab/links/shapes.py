@@ -63,7 +63,7 @@ def bottleneck(way: Way, drawn: DrawnWay, seed: int, shaper: str = REPLAY) -> Sp
             "kind": "on_demand",
             "frame_us": round(way.on_demand.frame_ms * 1e3),
             "phase_us": int(drawn.on_demand.frame_phase_ms * 1e3),  # less than a frame, always
-            "guaranteed_pkts": way.on_demand.guaranteed_pkts,
+            "guaranteed_pkts": drawn.on_demand.guaranteed_pkts,
             "request_delay_us": round(drawn.on_demand.request_delay_ms * 1e3),
             "cap_bytes": drawn.on_demand.cap_bytes,
             "report": way.on_demand.report,

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from pydantic import Discriminator, Field, Tag
 
-from lab.links.models import MODELS, Cycle, Jitter, Levels, Lognormal, Schedule, Sum, Uniform
+from lab.links.models import MODELS, Choice, Cycle, Jitter, Levels, Lognormal, Schedule, Sum, Uniform
 from lab.links.quantiles import Quantiles
 from lab.links.recorded import Series
 
@@ -34,6 +34,7 @@ Varying = (
     Annotated[Series, Tag("~series")]
     | Annotated[Lognormal, Tag("~lognormal")]
     | Annotated[Uniform, Tag("~uniform")]
+    | Annotated[Choice, Tag("~choice")]
     | Annotated[Levels, Tag("~levels")]
     | Annotated[Quantiles, Tag("~quantiles")]
     | Annotated[Cycle, Tag("~cycle")]
@@ -45,10 +46,12 @@ Varying = (
 RateNumber = Annotated[float, Field(ge=RATE_LEAST_MBPS, le=RATE_LIMIT_MBPS, strict=False)]
 DelayNumber = Annotated[float, Field(ge=0, le=DELAY_LIMIT_MS, strict=False)]
 PercentNumber = Annotated[float, Field(ge=0, le=100, strict=False)]
-Once = Annotated[Lognormal, Tag("~lognormal")] | Annotated[Uniform, Tag("~uniform")]
+Once = Annotated[Lognormal, Tag("~lognormal")] | Annotated[Uniform, Tag("~uniform")] | Annotated[Choice, Tag("~choice")]
 Rate = Annotated[Varying | Annotated[RateNumber, Tag("~number")], Discriminator(kind)]
 Delay = Annotated[Varying | Annotated[DelayNumber, Tag("~number")], Discriminator(kind)]
 Percent = Annotated[Varying | Annotated[PercentNumber, Tag("~number")], Discriminator(kind)]
 DelayOnce = Annotated[Once | Annotated[DelayNumber, Tag("~number")], Discriminator(kind)]  # one value a trial
 BytesNumber = Annotated[int, Field(ge=1, lt=2**31)]
+PacketsNumber = Annotated[int, Field(ge=0, lt=2**31)]
+PacketsOnce = Annotated[Once | Annotated[PacketsNumber, Tag("~number")], Discriminator(kind)]
 BytesOnce = Annotated[Once | Annotated[BytesNumber, Tag("~number")], Discriminator(kind)]

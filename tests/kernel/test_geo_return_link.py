@@ -24,7 +24,8 @@ DURATION_S = 15
 def geo(report: str) -> Profile:
     """The thesis's forward link with a return link that makes this report."""
     profile = load_profile("geo-viasat-thesis", "test").model_dump(exclude_none=True)
-    demand = profile["up"]["on_demand"] | {"report": report, "request_delay_ms": 560.0, "cap_bytes": 25_000}
+    drawn = {"guaranteed_pkts": 1, "request_delay_ms": 560.0, "cap_bytes": 25_000}  # these logs begin with one packet
+    demand = profile["up"]["on_demand"] | {"report": report} | drawn
     if report != "rate":
         del demand["period_ms"]
     return Profile.model_validate(profile | {"up": profile["up"] | {"on_demand": demand}})

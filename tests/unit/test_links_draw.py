@@ -12,7 +12,7 @@ import yaml
 
 from lab.base.errors import UserError
 from lab.links.draw import CLOSING_S, HANDSHAKE_RTTS, HANDSHAKE_S, Link, draw_link
-from lab.links.profile import Profile, read_profile
+from lab.links.profile import Profile, load_profile, read_profile
 from lab.links.shapes import shapes, write_steps
 from lab.links.steps import first, rows
 from lab.schema.topology import load_topology
@@ -228,6 +228,25 @@ def test_a_return_link_on_demand_that_no_qdisc_holds_is_refused(folder: Path) ->
     up = {"on_demand": fits | {"request_delay_ms": 50_000}, "delay_ms": 300, "buffer_bytes": 100_000}
     reported = refusal(profile(folder, SIMPLE, up))
     assert "up.on_demand.request_delay_ms=50000.0: must be shorter than the trial" in reported
+
+
+def test_a_terminal_begins_in_each_listed_state_as_often_as_it_is_listed(folder: Path) -> None:
+    states = {"model": "choice", "values": [1, 1, 1, 8], "source": "made"}
+    fits = {"frame_ms": 40, "guaranteed_pkts": states, "request_delay_ms": 560, "cap_bytes": 9000, "report": "new"}
+    requested = profile(folder, SIMPLE, {"on_demand": fits, "delay_ms": 300, "buffer_bytes": 100_000})
+    specs = [
+        shapes(requested, drawn(requested, seed), load_topology("path", "test"), 1)[1]["spec"] for seed in range(400)
+    ]
+    given = [spec["guaranteed_pkts"] for spec in specs]
+    assert set(given) == {1, 8}
+    assert 100 - 4 * 75**0.5 < given.count(8) < 100 + 4 * 75**0.5  # 400 draws of a quarter: four deviations
+
+
+def test_a_state_is_drawn_and_the_phase_of_frames_beside_it_too() -> None:
+    link = load_profile("geo-viasat", "test")
+    draws = [drawn(link, seed).up.on_demand for seed in range(60)]
+    assert {draw.guaranteed_pkts for draw in draws if draw} == {1, 2, 4, 8}
+    assert len({draw.frame_phase_ms for draw in draws if draw}) == len(draws)
 
 
 def test_a_rate_is_reported_once_in_a_period_and_nothing_else_is(folder: Path) -> None:

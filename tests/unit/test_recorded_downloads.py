@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from lab.base.errors import UserError
 from lab.evaluation.recorded import comparison
-from lab.evaluation.recorded.bands import QUANTITIES, bands, inside, marks, rms_s, values_of
+from lab.evaluation.recorded.bands import QUANTITIES, bands, inside, left_out, marks, rms_s, values_of
 from lab.evaluation.recorded.comparison import compare_recorded
 from lab.evaluation.recorded.download import Download, emulated, recorded
 from lab.evaluation.recorded.gateway_drop import first_loss, gateway_drop, in_truth
@@ -51,6 +51,13 @@ def own(tmp_path: Path) -> Download:
 
 def shifted(download: Download, by_s: float) -> Download:
     return replace(download, t_s=download.t_s + by_s, loss_s=download.loss_s and download.loss_s + by_s)
+
+
+def test_a_left_out_trial_is_compared_with_the_others_only(own: Download) -> None:
+    later = shifted(own, 5.0)
+    assert left_out([own, own])[0]["rtt_ms"] == (1.0, 1.0)
+    assert left_out([own, own, later])[2]["acked_pkts"][1] == pytest.approx(0, abs=0.01)  # 5 s behind
+    assert left_out([own]) == []
 
 
 def test_time_counts_from_the_first_data_segment(own: Download) -> None:

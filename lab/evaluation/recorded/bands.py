@@ -82,6 +82,13 @@ def inside(download: Download, among: dict[str, Band]) -> dict[str, tuple[float 
     return found
 
 
+def left_out(trials: Sequence[Download]) -> list[dict[str, tuple[float | None, float | None]]]:
+    """Return of each trial the share of time inside the band of the others; nothing of one trial alone."""
+    if len(trials) < 2:
+        return []
+    return [inside(trial, bands([*trials[:n], *trials[n + 1 :]])) for n, trial in enumerate(trials)]
+
+
 def marks(downloads: Sequence[Download]) -> pl.DataFrame:
     """One row per download: seconds until so many segments were acknowledged, median RTT, cycle of the RTT."""
     rows = [

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from lab.evaluation.recorded.bands import HIGH_PCT, LOW_PCT, QUANTITIES, inside, rms_s
+from lab.evaluation.recorded.bands import HIGH_PCT, LOW_PCT, QUANTITIES, inside, left_out, rms_s
 from lab.evaluation.recorded.comparison import Comparison
 from lab.evaluation.recorded.download import Download
 from lab.evaluation.recorded.gateway_drop import Gateway, first_loss, gateway_drop
@@ -38,17 +38,26 @@ def _inside(both: Comparison) -> Sheet:
     for each in both.recorded:
         shares = inside(each, both.bands)
         flat = [share for pair in shares.values() for share in pair]
-        whole.append([np.nan if share is None else share for share in flat])
+        whole.append(flat)
         end_s = min(both.bands["acked_pkts"].end_s, float(each.t_s[-1]))
         rows.append((each.name, *map(_pct, flat), f"{min(each.slow_start_end_s, end_s):.1f} s, {end_s:.1f} s"))
-    rows.append(("mean", *(_pct(float(share)) for share in np.nanmean(np.array(whole), axis=0)), ""))
+    rows.append(("mean", *_means(whole), ""))
+    alike = [[share for pair in shares.values() for share in pair] for shares in left_out(both.trials)]
+    if alike:
+        rows.append((f"{EMULATED}, left out, mean", *_means(alike), ""))
     note = (
         f"Share of time inside the band of {len(both.trials)} trials of {both.sender} ({both.run}), their "
         f"{LOW_PCT}th to {HIGH_PCT}th percentile, from the first ACK on: until the recorded sender left slow start, "
-        "and as long as both last. Of a download like the trials, "
-        f"{HIGH_PCT - LOW_PCT} % of the time are inside on average."
+        "and as long as both last. Left out: each trial against the band of the others, which is what a download "
+        f"like the trials has; of a band of endless trials it would be {HIGH_PCT - LOW_PCT} %."
     )
     return Sheet("Inside the band", header, rows, note)
+
+
+def _means(shares: Sequence[Sequence[float | None]]) -> Row:
+    """Return the mean of each column; nothing where no row knows it."""
+    columns = [[share for share in column if share is not None] for column in zip(*shares, strict=True)]
+    return tuple(_pct(float(np.mean(known)) if known else None) for known in columns)
 
 
 def _marks(both: Comparison) -> Sheet:
