@@ -203,7 +203,7 @@ def read_node(file: Path) -> NodeRecord:
 
 def _flow(job: Job, node: NodeRecord, measured: Download, cca: str) -> FlowJson:
     """Return a download with its sender, and the parameters that the sender's module had."""
-    found = node.get("modules", {}).get(job.experiment.ccas[cca].module or "", {})
+    found = node.get("modules", {}).get(job.experiment.senders[cca].module or "", {})
     return {**measured, "cca": cca, "parameters": found}
 
 
