@@ -265,7 +265,7 @@ def test_a_log_without_its_beginning_is_refused(tmp_path: Path) -> None:
 def test_a_recording_that_is_no_log_of_acks_is_refused(tmp_path: Path) -> None:
     file = written(tmp_path, "12\n11\n")
     with pytest.raises(UserError, match=r"^delays: acked_bytes: must be a column: only a log of ACKs is compared"):
-        recorded(importers.read(file), "delays")
+        recorded(importers.read(file, "leocc"), "delays")
 
 
 def fetched(name: str) -> Download:

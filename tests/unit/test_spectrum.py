@@ -121,5 +121,5 @@ def test_a_window_of_too_few_values_is_refused(window_s: float) -> None:
 @needs_real
 @pytest.mark.parametrize("name", ["leo-leocc/delay_example", "leo-leocc-fork/delay_1", "leo-leocc-fork/delay_13"])
 def test_starlinks_recorded_delay_swings_every_77_ms(name: str) -> None:
-    found = spectrum(importers.read(real(f"{name}.txt")))
+    found = spectrum(importers.read(real(f"{name}.txt"), "leocc"))
     assert found.peaks["cycle_s"][0] == pytest.approx(0.077, abs=0.002)
