@@ -18,7 +18,7 @@ from lab.links.steps import Quantity, added, rows
 DOC = paths.REPO / "docs" / "stand-ins.md"
 BEGIN, END = "<!-- table of bench.stand_ins -->\n", "<!-- end of the table -->\n"
 RATE_BIN_S, RTT_BIN_S = 0.1, 0.02
-TRIALS, TRIAL_S = 60, 60.0  # of a stand-in: the slow part of most is drawn anew several times a trial
+TRIALS, TRIAL_S = 60, 60.0  # of a stand-in: the slow part of most is drawn again several times in each trial
 MEAN_S = 8  # as long as a comparison's downloads over LTE
 RATE_PCT, MEAN_PCT, RTT_PCT = (5, 25, 50, 75, 95), (5, 95), (5, 50, 95)
 HEADER = (

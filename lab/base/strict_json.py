@@ -2,6 +2,7 @@
 """JSON of which each member has one value: a name that stands twice in an object is an error."""
 
 import json
+from collections import Counter
 from typing import Any
 
 
@@ -13,7 +14,6 @@ def loads(text: str | bytes) -> Any:
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
+        twice, _ = Counter(name for name, _ in pairs).most_common(1)[0]
         raise json.JSONDecodeError(f"{twice[:40]!r} stands twice in one object", "", 0)
     return found

@@ -22,7 +22,9 @@ def list_(
     """
     from rich.padding import Padding
     from rich.table import Table
+    from rich.text import Text
 
+    from lab.base.plain_text import escaped
     from lab.commands.inventory import described, names_by_kind
 
     if kind is None:
@@ -32,7 +34,7 @@ def list_(
         return
     table = Table.grid(padding=(0, 2))
     for row in described(kind):
-        table.add_row(*row)
+        table.add_row(*map(Text, map(escaped, row)))
     console.print(table, markup=False)
 
 

@@ -9,6 +9,7 @@ from pydantic import Discriminator, Field, PrivateAttr, Tag, model_validator
 from lab.base import paths
 from lab.base.errors import field_error
 from lab.links.model import Positive
+from lab.links.models import Choice
 from lab.links.queue import Milliseconds, Queue, queue
 from lab.links.recorded import Series
 from lab.links.values import BytesOnce, Delay, DelayOnce, Once, PacketsOnce, Percent, Rate, kind
@@ -40,6 +41,12 @@ class OnDemand(Strict):
     cap_bytes: BytesOnce
     report: Literal["backlog", "new", "rate"]
     period_ms: Milliseconds | None = None  # between reports of a rate
+
+    @model_validator(mode="after")
+    def _whole_packets(self) -> "OnDemand":
+        if isinstance(self.guaranteed_pkts, Choice) and any(value % 1 for value in self.guaranteed_pkts.values):
+            raise ValueError("a link on demand whose guaranteed_pkts are chosen from whole numbers")
+        return self
 
     @model_validator(mode="after")
     def _period_of_a_rate(self) -> "OnDemand":

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from lab.base.errors import UserError
-from lab.links.profile import load_profile, read_profile
+from lab.links.profile import OnDemand, load_profile, read_profile
 
 MINE = """
 title: a faster one
@@ -46,3 +46,10 @@ def test_a_base_that_cannot_be_one_is_refused(tmp_path: Path, base: str, rule: s
     (tmp_path / "mine.yml").write_text(MINE.replace("extends: wired-clean", f"extends: {base}"))
     with pytest.raises(UserError, match=f"mine.yml: {rule}"):
         read_profile(tmp_path / "mine.yml")
+
+
+def test_packets_are_chosen_from_whole_numbers() -> None:
+    states = {"model": "choice", "values": [1, 1.5], "source": "made"}
+    fields = {"frame_ms": 40, "guaranteed_pkts": states, "request_delay_ms": 560, "cap_bytes": 9000, "report": "new"}
+    with pytest.raises(ValueError, match="guaranteed_pkts are chosen from whole numbers"):
+        OnDemand.model_validate(fields)

@@ -65,6 +65,20 @@ def test_a_member_that_stands_twice_without_a_rule_is_refused(tmp_path: Path, te
 
 
 @pytest.mark.parametrize(
+    "events",
+    [
+        '{"event": "interval", "data": {}}',
+        '{"event": "start", "data": 1} {"event": "intervals", "data": 1}',
+    ],
+)
+def test_events_that_are_no_test_are_refused_in_one_line(tmp_path: Path, events: str) -> None:
+    file = tmp_path / "stream.json"
+    file.write_text(events)
+    with pytest.raises(UserError, match=r"stream\.json: line 1: .*: must be "):
+        importers.read(file, "iperf3-json")
+
+
+@pytest.mark.parametrize(
     ("end", "expected"),
     [
         ({"sum": {"bytes": 1000, "end": 1, "lost_percent": 25.0}}, {"rate_down_mbps": [0.006], "loss_pct": [25.0]}),
@@ -133,6 +147,8 @@ def test_text_of_each_option_is_read(tmp_path: Path, of: str) -> None:
         ("[  5]   0.00-1.00   sec  soon\n" + row(1, "8.0 Mbits"), "must be a line that iperf writes"),
         (row(0, "8.0 Mbits") + row(1, "8.0 Mbits", "", "[  7]"), "ID=7: must be 5: one stream"),
         ("", "must be iperf's text with intervals"),
+        ("1:11" * 50_000 + "\n", "must be iperf's text with intervals"),  # a pattern that goes back would take hours
+        (row(0, "8.0 Mbits", f"0.1 ms  {'9' * 5000}/9 (0%)") + "[  5]  soon\n\n[  5]", "a line that iperf writes"),
     ],
 )
 def test_other_text_is_refused(tmp_path: Path, rows: str, words: str) -> None:

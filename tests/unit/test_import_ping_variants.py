@@ -99,3 +99,9 @@ def test_windows_counts_must_be_those_of_its_lines(tmp_path: Path, sent: int, wo
     else:
         with pytest.raises(UserError, match=words):
             read(tmp_path, text)
+
+
+@pytest.mark.parametrize("line", [":=" * 50_000, "=1" * 50_000, f"time={'9' * 5000}ms TTL=57"])
+def test_a_long_line_of_windows_is_a_lost_probe_and_takes_no_time(tmp_path: Path, line: str) -> None:
+    text = f"{WINDOWS}Reply from a: bytes=32 time=4ms TTL=57\n{line}\n\nP: S = 2, R = 1, L = 1 (50% loss)\n"
+    assert read(tmp_path, text).frame["lost"].to_list() == [False, True]

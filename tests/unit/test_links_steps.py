@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from lab.links.models import MODELS, Cycle, Jitter, Level, Levels, Lognormal, Schedule, Sum, Uniform
+from lab.links.models import MODELS, Choice, Cycle, Jitter, Level, Levels, Lognormal, Schedule, Sum, Uniform
 from lab.links.quantiles import Quantiles
 from lab.links.steps import Steps, added, mean, merged, peak, rows
 
@@ -25,6 +25,7 @@ QUANTILES = Quantiles(
 MODELLED = [
     Lognormal(model="lognormal", mean=100, sd=96, least=5, source="test"),
     Uniform(model="uniform", least=514, most=594, source="test"),
+    Choice(model="choice", values=[1, 1, 8], source="test"),
     Levels(model="levels", period_s=0.7, mean=20, sd=3, source="test"),
     Levels(model="levels", period_s=0.7, mean=20, ln_sd=1, between_ln_sd=0.6, least=5, most=40, source="test"),
     QUANTILES,

@@ -27,14 +27,14 @@ from lab.traces.importers.reading.ramp import RULE
 from lab.traces.importers.reading.text import line_error, read_lines
 from lab.traces.recording import Recording
 
-CLOCK = r"(?:[^\[\]]*\d:\d\d[^\[\]]*)?"  # of --timestamps, and of tools that put the time before each line
+CLOCK = r"(?:[^\[\]]{0,40}\d:\d\d[^\[\]]{0,40})?"  # of --timestamps, and of tools that put the time before each line
 HEADING = re.compile(rf"^{CLOCK}\[ *ID\](?:\[Role\])? +Interval +Transfer +(?:Bitrate|Bandwidth)")
 ROW = re.compile(
     rf"^{CLOCK}\[ *(?P<id>\d+|SUM)(?:-\d+)?\](?:\[(?P<role>[TR]X-[CS])\])? +"
     r"(?P<start>[\d.]+) *- *(?P<end>[\d.]+) +sec +"
     r"[\d.]+ +[KMGT]?Bytes +(?P<rate>[\d.]+) (?P<unit>[KMGT]?)(?P<what>bits|Bytes)/sec(?P<more>.*)$"
 )
-DATAGRAMS = re.compile(r"^ +[\d.]+ ms +(?P<lost>-?\d+) */ *(?P<all>\d+) +\([^)]*\)")
+DATAGRAMS = re.compile(r"^ +[\d.]+ ms +(?P<lost>-?\d{1,15}) */ *(?P<all>\d{1,15}) +\([^)]*\)")
 RETRANSMITS = re.compile(r"^ +(?P<retr>\d+) +[\d.]+ [KMG]?Bytes *$")
 NO_INTERVAL = re.compile(
     rf"^{CLOCK}(?:\[ *ID\]|\[ *(?:\d+|SUM)(?:-\d+)?\](?:\[[TR]X-[CS]\])? (?:local|Sent|Server|WARNING|sent|MSS))"

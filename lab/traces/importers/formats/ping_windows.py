@@ -14,8 +14,8 @@ from lab.traces.importers.reading.importer import Head, Importer
 from lab.traces.importers.reading.text import line_error, read_bytes
 from lab.traces.recording import Recording
 
-REPLY = re.compile(r"^.+?: ?(?:.*\D)?\d* ?(?P<sign>[=<]) ?(?P<rtt>\d+) ?ms(?: TTL ?= ?\d+)?\.?$")
-COUNTS = re.compile(r"= *(?P<sent>\d+)\D+= *(?P<got>\d+)\D+= *(?P<lost>\d+)\D+\(\d+ ?%")
+REPLY = re.compile(r"(?P<sign>[=<]) ?(?P<rtt>\d{1,9}) ?ms(?: TTL ?= ?\d{1,3})?\.?$")
+COUNTS = re.compile(r"= *(?P<sent>\d{1,9})\D{1,40}= *(?P<got>\d{1,9})\D{1,40}= *(?P<lost>\d{1,9})\D{1,40}\(\d{1,3} ?%")
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")  # what PowerShell writes
 INTERVAL_S = 1.0
 TTL = re.compile(rb"\d ?ms TTL ?= ?\d|(?:=|<) ?\d+ ?ms\r?\n")
@@ -76,7 +76,7 @@ def _probes(path: Path, lines: list[str]) -> tuple[list[Probe], int | None]:
     counts = [match for line in lines[end:] if (match := COUNTS.search(line))]
     if len(counts) > 1:
         raise UserError(f"{path}: content: must be one run of ping, not {len(counts)}")
-    if not counts and probes and probes[-1].lost and not REPLY.match(lines[end - 1]):
+    if not counts and probes and probes[-1].lost and not REPLY.search(lines[end - 1]):
         probes = probes[:-1]  # the text is cut in this line, or may be
     if not any(not each.lost for each in probes):
         raise UserError(f"{path}: content: must be ping's text with at least one answer")
@@ -84,7 +84,7 @@ def _probes(path: Path, lines: list[str]) -> tuple[list[Probe], int | None]:
 
 
 def _probe(path: Path, number: int, line: str) -> Probe:
-    match = REPLY.match(line)
+    match = REPLY.search(line)
     if not match:
         return Probe(True, None)
     rtt_ms = float(match["rtt"])

@@ -35,6 +35,6 @@ def _joined(found: list[Node]) -> list[Node]:
             raise event.refuse("start, in the first event of a test")
         elif event.value == "interval":
             tests[-1].value["intervals"].append(node.at("data").value)
-        else:  # end, error, and server output
-            tests[-1].value[str(event.value)] = node.at("data").value
+        elif event.value in ("end", "error"):  # others hold what the server printed
+            tests[-1].value[event.value] = node.at("data").value
     return tests
