@@ -3,6 +3,7 @@
 
 import io
 import json
+from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 
@@ -70,7 +71,7 @@ def store_run(
     run = folder / name / "20260101T000000Z"
     for cca in senders:
         for number in range(1, trials + 1):
-            path = model.Path(**{**vars(link), **SENDERS[cca], "base_rtt_ms": link.base_rtt_ms + number})
+            path = model.Path(**{**asdict(link), **SENDERS[cca], "base_rtt_ms": link.base_rtt_ms + number})
             valid = (cca, number) != ("bbr", trials)
             _store_trial(run / "trials" / f"{cca}-{number:03d}", cca, number, path, valid, library)
     (run / "run.json").write_text(json.dumps(run_json(senders)))
