@@ -30,9 +30,10 @@ UNITS = {"pct": "%", "s": "s", "mbps": "Mb/s", "pkts": "packets", "ratio": "time
 
 def sentence(metric: str, who: str, value: float, profile: str) -> str:
     """Return a published value as a sentence."""
-    words = SENTENCES[metric.removesuffix(SPREAD)].format(who=_label(who), value=f"{value:g}")
-    if metric.endswith(SPREAD):
-        words = f"the standard deviation over downloads: {words}"
+    spread = metric.endswith(SPREAD)
+    words = SENTENCES[metric.removesuffix(SPREAD)].format(who=_label(who), value="x" if spread else f"{value:g}")
+    if spread:
+        words += f", where x has a standard deviation of {value:g} {unit(metric)} over downloads"
     return f"{words[0].upper()}{words[1:]} ({profile})."
 
 
