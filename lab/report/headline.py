@@ -17,7 +17,7 @@ def headline(summary: pl.DataFrame, ccas: Sequence[Mapping[str, Any]], heuristic
     lasting, brief = (_by(summary, truth, labels) for truth in (LASTING, TRUTH))
     depends = () if lasting == brief else (f"With one round trip of standing queue as capacity, {brief}.",)
     return (
-        f"By the bottleneck's own queue, once it lasts, {lasting}.",
+        f"By the bottleneck's own queue, once it stands for good, {lasting}.",
         *depends,
         f"Judged as in the papers, by {label(heuristic)}: {_by(summary, heuristic, labels)}.",
     )

@@ -229,7 +229,7 @@
   }
   function summarise() {
     const { entry, data, at } = state;
-    const judged = entry.exit_class ? `, by the true queue once it lasts ${entry.exit_class}` : "";
+    const judged = entry.exit_class ? `, by the true queue once it stands for good ${entry.exit_class}` : "";
     part("summary").textContent = `${label(entry.cca)}, trial ${entry.trial}${entry.valid ? "" : " (invalid)"}: ${inWords(entry)}${judged}. ` +
       `Drops at the bottleneck in ${data.drops.count} samples of its queue; ${data.resent.count} retransmissions.`;
     part("view").textContent = at === null
