@@ -50,8 +50,8 @@ def table(links: Sequence[Stored]) -> Table:
     groups = tuple(Group(stored.link, tuple(_rows(stored))) for stored in links)
     caption = (
         "Where each sender leaves slow start, against the true queue once it stands for good: percent of the judged "
-        "trials with 95 % Wilson interval; then the share where one round trip of standing queue counts as capacity, by the "
-        "papers' rule, and as published."
+        "trials with 95 % Wilson interval; then the share where one round trip of standing queue counts as capacity, "
+        "by the papers' rule, and as published."
     )
     return Table("summary", caption, HEADER, groups, (), "Link")
 
