@@ -70,6 +70,7 @@ def _become(request: Request, watcher: int) -> NoReturn:
     try:
         os.setpgid(0, 0)
         os.chdir(request["folder"])
+        os.umask(0)  # the guest has its own
         landlock.confine(map(Path, request["readable"]), map(Path, request["writable"]))
         LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
         if os.getppid() != watcher:

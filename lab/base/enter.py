@@ -21,6 +21,8 @@ def main(kind: str, options: list[str]) -> None:
     if os.geteuid() == 0:
         rules = system_calls.dropping(rules)
     keyring.leave_session()
+    if kind == KERNEL:
+        os.umask(0)  # the guest has its own
     os.execvp("bwrap", ["bwrap", "--seccomp", str(seccomp.exported(rules)), *options])  # noqa: S606, S607
 
 

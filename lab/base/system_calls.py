@@ -10,6 +10,7 @@ from lab.base.seccomp import Rule, at_most, calls, equal, without
 NEW_NAMESPACES = 0x7E020000  # every CLONE_NEW* of clone(2)
 CLONE_PARENT = 0x8000
 SET_USER_BITS = 0o6000  # setuid and setgid
+WRITABLE = 0o022  # for group and others
 MOST_PID = 1 << 22  # of 64-bit Linux; a negative one is a whole group
 F_SETOWN = 8  # whom a descriptor sends signals
 F_OF_DESCRIPTORS = (*range(F_SETOWN), 10, 36, 37, 38, 1030)  # flags, locks, copies, and which signal
@@ -29,11 +30,13 @@ TIME = """clock_getres clock_gettime clock_nanosleep gettimeofday nanosleep time
 SIGNALS = """alarm pause restart_syscall rt_sigaction rt_sigpending rt_sigprocmask rt_sigreturn rt_sigsuspend
     rt_sigtimedwait sigaltstack"""
 PROCESSES = """arch_prctl execve execveat exit exit_group fork futex get_robust_list getcpu getegid geteuid getgid
-    getgroups getpgid getpgrp getpid getppid getresgid getresuid getrandom getrlimit getrusage getsid gettid getuid membarrier rseq
-    sched_getaffinity sched_yield set_robust_list set_tid_address sysinfo times umask uname vfork wait4 waitid"""
+    getgroups getpgid getpgrp getpid getppid getresgid getresuid getrandom getrlimit getrusage getsid gettid getuid
+    membarrier rseq sched_getaffinity sched_yield set_robust_list set_tid_address sysinfo times umask uname vfork wait4
+    waitid"""
 EVENTS = """epoll_create epoll_create1 epoll_ctl epoll_pwait epoll_wait eventfd2 pipe pipe2 poll ppoll pselect6
     select"""
-DROPPING = "capget capset prctl setgid setgroups setresgid setresuid setuid"  # setpriv: root's own rights, to nobody's
+DROPPING = "capget capset setgid setgroups setresgid setresuid setuid"  # setpriv: root's own rights, to nobody's
+PR_OF_RIGHTS = (23, 24, 27, 28, 47)  # bounding set, secure bits, ambient set
 BUILDING = """chdir chmod chown copy_file_range creat fadvise64 fchdir fchmod fchmodat fchmodat2 fchown fchownat flock
     futimesat getcwd getpriority getxattr fgetxattr lgetxattr listxattr flistxattr llistxattr lchown mkdir mkdirat
     mincore mknod mknodat mlock munlock open openat openat2 prctl sched_getparam sched_getscheduler
@@ -45,12 +48,12 @@ def kernel(pid: int | None = None) -> list[Rule]:
     """Return what a virtual kernel may call; `pid`: its own, where other processes are in sight."""
     owner = [equal(2, pid)] if pid is not None else []
     sender = [equal(0, pid)] if pid is not None else [at_most(0, MOST_PID)]
-    plain = without(1, SET_USER_BITS)
     return [
         *_common(),
         *calls("open", without(2, SET_USER_BITS)),
         *calls("openat", without(3, SET_USER_BITS)),
-        *calls("creat mkdir mknod fchmod", plain),
+        *calls("creat mkdir mknod", without(1, SET_USER_BITS)),
+        *calls("fchmod", without(1, SET_USER_BITS | WRITABLE)),  # what it reads may belong to the user
         *calls("mkdirat mknodat", without(2, SET_USER_BITS)),
         *calls("fchown"),
         *calls("utimensat", equal(1, 0)),  # of an open file
@@ -73,7 +76,7 @@ def build() -> list[Rule]:
 
 def dropping(rules: list[Rule]) -> list[Rule]:
     """Return the rules of a program that root starts: setpriv first gives up root's rights."""
-    return [*(rule for rule in rules if rule.call not in DROPPING.split()), *calls(DROPPING)]
+    return [*rules, *calls(DROPPING), *(Rule("prctl", (equal(0, each),)) for each in PR_OF_RIGHTS)]
 
 
 def _common() -> list[Rule]:
