@@ -12,6 +12,7 @@ from lab.commands.prepare import prepare
 from lab.course import leaderboard
 from lab.course.assignment import find_assignment
 from lab.course.bench import Bench
+from lab.course.grade import require_kept_apart
 from lab.course.leaderboard import Entry, Result
 from lab.course.seeds import read_key
 from lab.kernel.recipe import Recipe
@@ -27,6 +28,7 @@ def rank(
 ) -> None:
     """Print the board, and write it where a folder is given; exit status 1 where a submission has no place."""
     assignment, key = find_assignment(name), read_key(key_file)
+    require_kept_apart(assignment, key)
     leaderboard.hidden_links(assignment)
     bench = Bench.on(prepare(Recipe(), console))
     entries = [Entry(path, assignment.folder, bench, key, TRIALS, DURATION_S) for path in submissions]
