@@ -28,6 +28,7 @@ from tests.guest import escapes as guest_escapes
 
 HERE = Path(__file__).parents[1] / "hostile" / "escapes"
 MOST_NUMBER = 600  # of calls: Linux 6.18 has 470
+UPROBES = {335, 336}  # no filter sees them (seccomp.c); outside a probe of the kernel's own they end the caller by SIGILL
 X86_64 = 0xC000003E  # AUDIT_ARCH_X86_64: seccomp.h
 ME = os.getpid()
 AT_FDCWD, A_PATH = -100, 1
@@ -75,8 +76,8 @@ def not_listed(mode: str) -> dict[str, Probe]:
     if mode == sandbox_mode.BUBBLEWRAP and os.geteuid() == 0:
         rules = system_calls.dropping(rules)
     listed = {rule.call for rule in rules}
-    numbers = {f"{number} {named(number)}": number for number in range(MOST_NUMBER) if named(number) not in listed}
-    return {name: (number, *NO_ARGUMENTS) for name, number in numbers.items()}
+    numbers = [each for each in range(MOST_NUMBER) if named(each) not in listed and each not in UPROBES]
+    return {f"{number} {named(number)}": (number, *NO_ARGUMENTS) for number in numbers}
 
 
 def with_arguments(probes: dict[str, tuple[str | int, ...]]) -> dict[str, Probe]:
@@ -201,12 +202,11 @@ try 'mv /trial/d/canary /trial/d/taken'
 try 'mkdir /trial/d/made'
 try 'ln -s x /trial/d/made'
 try 'ls /trial/d/ | grep canary'
-ln -s {folder}/canary /trial/link
-try 'touch -h -d 2001-01-01 /trial/link'
-try 'chown -h 1:1 /trial/link'
+ln -s {folder}/canary /trial/aimed
+touch -h -d 2001-01-01 /trial/aimed; chown -h 1:1 /trial/aimed
 try 'mount -t hostfs -o hostfs={folder} none /mnt'
 try 'mount -t hostfs -o hostfs=/trial/d none /mnt && ls /mnt | grep canary'
-rm -f /trial/link /tmp/second/d
+rm -f /trial/aimed /tmp/second/d
 """
 TRY = 'try() { if (eval "$1") >/dev/null 2>&1; then echo "done: $1"; else echo "refused: $1"; fi >>/trial/tried; }'
 
@@ -232,7 +232,7 @@ def test_no_link_that_a_guest_makes_is_followed_on_the_host(
     assert canary.read_text() == "of the host"
     assert (after.st_mode, after.st_mtime, after.st_uid) == (before.st_mode, before.st_mtime, before.st_uid)
     assert [path.name for path in tmp_path.iterdir()] == ["canary"]
-    assert len(tried) == 14
+    assert len(tried) == 12
     assert not [line for line in tried if line.startswith("done: ")]
 
 
