@@ -10,14 +10,13 @@ from lab.commands import (
     box,
     bundle,
     cca,
-    cli_course,
     cli_inventory,
     cli_machine,
     cli_results,
     cli_trials,
-    course,
     senders,
 )
+from lab.commands.packages import add_commands
 from lab.commands.traces import traces_app
 
 # What `lab --help` shows, in this order. Few users need another command: those are hidden there, and in the reference.
@@ -25,7 +24,6 @@ SHOWN = {
     "Run and look": ("run", "try", "compare", "report", "figure", "log", "list"),
     "Repeat the papers": ("reproduce", "verify", "page"),
     "Links": ("traces",),
-    "Teach": ("grade", "course"),
     "This machine": ("doctor", "kernel", "bundle", "clean"),
 }
 PANELS = {name: panel for panel, names in SHOWN.items() for name in names}
@@ -37,8 +35,9 @@ class Grouped(TyperGroup):
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
         for name, command in self.commands.items():
-            command.hidden = name not in PANELS
-            command.rich_help_panel = PANELS.get(name)  # type: ignore[attr-defined]
+            panel = PANELS.get(name) or getattr(command, "rich_help_panel", None)  # a package's command has its own
+            command.hidden = panel is None
+            command.rich_help_panel = panel  # type: ignore[attr-defined]
         self.commands = {name: self.commands[name] for name in dict.fromkeys([*PANELS, *self.commands])}
 
 
@@ -58,9 +57,9 @@ NAMED = {
     "box": box.app,
     "image": box.image_app,
     "bundle": bundle.app,
-    "course": course.app,
 }
-for commands in (cli_inventory, cli_trials, cli_course, cli_results, cli_machine):
+for commands in (cli_inventory, cli_trials, cli_results, cli_machine):
     app.add_typer(commands.app)
 for name, group in NAMED.items():
     app.add_typer(group, name=name)
+add_commands(app, "Teach")
