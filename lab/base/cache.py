@@ -110,13 +110,15 @@ def use_lock_of(folder: Path) -> Path:
 def publish(folder: Path) -> Iterator[Path | None]:
     """Yield a draft folder to fill, renamed when the block ends without an error; None if the folder exists.
 
-    Two processes that want the same folder wait for each other; a killed one leaves only a draft, cleared here.
+    Two processes that want the same folder wait for each other; a killed one leaves only a draft, cleared here. The
+    folder is in use from here on until this process ends.
     """
     folder.parent.mkdir(parents=True, exist_ok=True)
     if folder.parent == paths.cache():
         assert DIGESTED.fullmatch(folder.name), f"{folder.name}: 'lab clean' must know its kind"
         mark(folder.parent)
-    with held(lock_of(folder), wait=True):
+    with held(lock_of(folder), wait=True):  # `lab clean` holds both locks while it removes the folder
+        use(folder)
         if finished(folder):
             yield None
             return
