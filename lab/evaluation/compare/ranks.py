@@ -29,7 +29,7 @@ class Pair:
     difference: Paired
     level: float  # the smallest level at which the sequential test rejects
     separated: bool  # after Holm's correction over all pairs
-    hopeless: bool  # it has not separated, and cannot within the trials of the plan
+    hopeless: bool  # it has not separated, and cannot within the trials of the plan, or as both repeat one trial
 
 
 @dataclass(frozen=True)
