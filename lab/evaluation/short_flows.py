@@ -12,8 +12,6 @@ from copy import copy
 from dataclasses import dataclass
 from statistics import fmean
 
-import polars as pl
-
 from lab.base.stats import Paired, paired
 from lab.evaluation.compare.ranks import holm
 from lab.evaluation.compare.sequential import level, one_look
@@ -75,7 +73,7 @@ def costs(flows: Sequence[ShortFlow], ccas: Sequence[str], trials: int) -> list[
     best = [min((each for each in row if each is not None), default=None) for row in zip(*groups.values(), strict=True)]
     none: Values = [None] * trials
     reference = groups.get(REFERENCE, none)
-    levels = [level(_differences(groups[cca], reference), one_look(trials), binary=False) for cca in _others(ccas)]
+    levels = [level(_differences(groups[cca], reference), one_look(trials)) for cca in _others(ccas)]
     separated = dict(zip(_others(ccas), holm(levels), strict=True))
     found = []
     for cca in ccas:

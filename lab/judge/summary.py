@@ -23,11 +23,11 @@ CLASSES = tuple(str(exit_class) for exit_class in ExitClass)
 MEANS = ("capacity_s", "loss_s", "exit_s", "throughput_mbps", "retransmits_pkts")
 EVENTS = ("capacity", "loss", "exit")
 SCHEMA: Schema = (
-    {"cca": pl.String, "heuristic": pl.String, "trials": pl.Int64, "valid": pl.Int64, "distinct": pl.Int64}
+    {"cca": pl.String, "heuristic": pl.String, "trials": pl.Int64, "valid": pl.Int64}
     | {f"{name}_pct": pl.Float64 for name in CLASSES}
     | {name + suffix: pl.Float64 for name in MEANS for suffix in ("", "_sd")}
     | {f"{name}_{bound}_pct": pl.Float64 for name in CLASSES for bound in ("lo", "hi")}
-    | {"judged": pl.Int64}
+    | {"judged": pl.Int64, "distinct": pl.Int64}
     | {f"{event}_trials": pl.Int64 for event in EVENTS}
     | {name + suffix: pl.Float64 for name in ("data_s", *map(from_data, TIMES)) for suffix in ("", "_sd")}
 )

@@ -27,7 +27,7 @@ from lab.report.compare.worst import worst_trials
 from lab.report.compare.write import Written, write_reports
 from tests.compared import SENDERS, example, store
 
-TRIALS = 5
+TRIALS = 8
 MOST_BYTES = 5_000_000
 
 

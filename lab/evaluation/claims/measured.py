@@ -31,7 +31,7 @@ class Measured:
             which = (pl.col("version") == claims["replayed"]) & (pl.col("judge") == (truth or "heuristic"))
             return self._of("versions", which, metric, clock)
         rule = truth or rule_of(self.stored.run.scenario)
-        return _on(self.distinct(stored.judged.outcomes).filter(cca=claims["cca"], heuristic=rule), metric, clock)
+        return _on(distinct(self.stored.judged.outcomes).filter(cca=claims["cca"], heuristic=rule), metric, clock)
 
     def has_valid(self) -> bool:
         """Return whether any trial is valid."""

@@ -49,7 +49,7 @@ def pairs(values: Mapping[str, Values], looks: Looks, binary: bool, attempted: i
         (first, second): _differences(values[first], values[second])[:attempted]
         for first, second in combinations(values, 2)
     }
-    levels = [level(each, looks, binary) for each in differences.values()]
+    levels = [level(each, looks) for each in differences.values()]
     return [
         Pair(
             first,

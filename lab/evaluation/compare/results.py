@@ -71,7 +71,7 @@ def of_link(link: Link, stored: Stored | None, plan: Looks) -> LinkResult:
     found = values(stored)
     tested = {name: _tested(stored, of_measure, BY_NAME[name], plan) for name, of_measure in found.items()}
     ranked = {name: places(_with_values(found[name]), tested[name], BY_NAME[name].more_is_better) for name in found}
-    unranked = {name: reason for name in found if (reason := _unranked(stored, found[name], BY_NAME[name], plan))}
+    unranked = {name: reason for name in found if (reason := _unranked(stored, found[name], plan))}
     return LinkResult(link, stored, found, tested, ranked, unranked)
 
 
@@ -84,15 +84,15 @@ def of_run(stored: Stored) -> LinkResult:
     return of_link(link, stored, one_look(len(stored.run.meta["seeds"])))
 
 
-def _unranked(stored: Stored, found: Values, measure: Measure, plan: Looks) -> str:
-    """Return why no two senders can have separated by a measure; empty where some can."""
+def _unranked(stored: Stored, found: Values, plan: Looks) -> str:
+    """Return why no two senders can have separated; empty where some can."""
     if len(found) < 2:
         return "one sender: no rank"
     if attempted(stored) < plan.trials[0]:
         return "unfinished: no rank yet"
     if len(copied(stored.judged.trials)) == len(found):
         return "all trials the same: one, no rank"
-    needed = first_look(len(found) * (len(found) - 1) // 2, measure.binary)
+    needed = first_look(len(found) * (len(found) - 1) // 2)
     return f"no rank: {needed} trials needed" if attempted(stored) < needed else ""
 
 

@@ -174,7 +174,8 @@ def method(comparison: Comparison, plan: Looks, measure: str) -> list[str]:
         "Each trial is that of a fresh kernel. Trial n has the same draw of the link for every sender "
         f"(seed {comparison.seed}). {_length(comparison, plan, measure)}",
         "Two senders have separated when an exact group-sequential test of their paired differences rejects that they "
-        "are alike: sign patterns for amounts, both senders at the same chance for shares. The first look may spend "
+        "are alike: every pattern of signs then has the same chance, however the senders depend on each other on a "
+        "draw. Of shares it is McNemar's exact test, of the trials in which they differ. The first look may spend "
         f"{100 * FIRST_SHARE:g} % of the error. Holm's correction is over the pairs of a link and measure (here "
         f"{every}), so that the error of all of them together, over all looks, is at most {100 * ALPHA:g} %. It is per "
         "link and measure: over all cells of this page more than one of 20 may be wrong by chance. A rank is from one "

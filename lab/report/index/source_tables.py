@@ -146,7 +146,7 @@ def _published(row: SourceRow) -> Values:
 def _ours(name: str, row: SourceRow, rule: str, shown: Sequence[str], versions: pl.DataFrame | None) -> Row:
     """Return our values of what the row publishes, judged by a rule."""
     values: Values = {}
-    downloads = row.distinct(stored.judged.outcomes).filter(cca=row.claims[0]["cca"], heuristic=rule)
+    downloads = distinct(row.stored.judged.outcomes).filter(cca=row.claims[0]["cca"], heuristic=rule)
     pending = False
     for claim in row.claims:
         found: pl.DataFrame | None = downloads

@@ -4,8 +4,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import polars as pl
-
 from lab.base.format import NONE, number
 from lab.evaluation.compare.measures import Measure, judge_of
 from lab.evaluation.compare.ranks import of
