@@ -105,7 +105,7 @@ def _compare(
     written = compare(comparison, course, site, options, console)
     if request.expected.expectations:
         began = written.files["page"].parent.name
-        found = results(comparison, began, looks_of(comparison, course.measure))
+        found = results(comparison, began, looks_of(comparison))
         conclude(request.expected, comparison.subjects, found, console)
 
 

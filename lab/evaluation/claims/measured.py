@@ -8,6 +8,7 @@ import polars as pl
 
 from lab.evaluation.claims.estimate import RATIOS, Estimate, of_rows
 from lab.judge.clock import TIMES, on_clock
+from lab.judge.copies import distinct
 from lab.judge.registry import rule_of
 from lab.judge.stored import Stored
 from lab.tables.records import ClaimRecord
@@ -30,7 +31,7 @@ class Measured:
             which = (pl.col("version") == claims["replayed"]) & (pl.col("judge") == (truth or "heuristic"))
             return self._of("versions", which, metric, clock)
         rule = truth or rule_of(self.stored.run.scenario)
-        return _on(self.stored.judged.outcomes.filter("valid", cca=claims["cca"], heuristic=rule), metric, clock)
+        return _on(distinct(self.stored.judged.outcomes).filter(cca=claims["cca"], heuristic=rule), metric, clock)
 
     def has_valid(self) -> bool:
         """Return whether any trial is valid."""

@@ -11,6 +11,7 @@ from lab.evaluation.compare.measures import BY_NAME, Measure, primary_of
 from lab.evaluation.compare.ranks import Pair, not_separated
 from lab.evaluation.compare.results import LinkResult
 from lab.evaluation.compare.sequential import ALPHA, FIRST_SHARE, Looks
+from lab.judge.copies import copied_text
 from lab.report import template
 from lab.report.compare.cells import labels
 from lab.report.compare.scorecard import NOT_RUN, Criterion
@@ -87,6 +88,7 @@ def _sentence(comparison: Comparison, found: LinkResult, measure: Measure) -> st
     trials = f"{found.trials} {'trial' if found.trials == 1 else 'trials'} each"
     without = [named[name] for name in comparison.senders if name not in places]
     lacking = f" {_listed(without)}: no exit was judged." if without and measure.binary else ""
+    lacking += "".join(f" {named[cca]}: {copied_text(count)}." for cca, count in found.copied.items())
     if all(place.worst == len(places) for place in places.values()):
         shown = ", ".join(f"{named[name]} {values[name]}" for name in places)
         return f"{measure.title}: {shown}. No sender has separated from another after {trials}.{lacking}"
@@ -132,6 +134,8 @@ def notes(found: Sequence[LinkResult], state: State) -> Iterator[str]:
         if invalid:
             are = "trial is" if invalid == 1 else "trials are"
             yield f"{each.link.title}: {invalid} {are} invalid, and in no value: its report states why."
+        for cca, trials in each.copied.items():
+            yield f"{each.link.title}: {cca}: {copied_text(trials)}. It has no interval, and no test."
         yield from each.stored.judged.faults
     for name, reason in state.failures.items():
         yield f"No result: {name}: {reason}"
@@ -170,7 +174,8 @@ def method(comparison: Comparison, plan: Looks, measure: str) -> list[str]:
         "Each trial is that of a fresh kernel. Trial n has the same draw of the link for every sender "
         f"(seed {comparison.seed}). {_length(comparison, plan, measure)}",
         "Two senders have separated when an exact group-sequential test of their paired differences rejects that they "
-        "are alike: sign patterns for amounts, both senders at the same chance for shares. The first look may spend "
+        "are alike: every pattern of signs then has the same chance, however the senders depend on each other on a "
+        "draw. Of shares it is McNemar's exact test, of the trials in which they differ. The first look may spend "
         f"{100 * FIRST_SHARE:g} % of the error. Holm's correction is over the pairs of a link and measure (here "
         f"{every}), so that the error of all of them together, over all looks, is at most {100 * ALPHA:g} %. It is per "
         "link and measure: over all cells of this page more than one of 20 may be wrong by chance. A rank is from one "
