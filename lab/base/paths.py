@@ -14,8 +14,6 @@ WORKLOADS = LAB / "schema" / "workloads"
 PROFILES = REPO / "trace-profiles"
 TOPOLOGIES = REPO / "topologies"
 CCAS = LAB / "cca.yml"
-QUIC = LAB / "quic.yml"
-BPF = LAB / "bpf.yml"
 SYSCTLS = LAB / "sysctls.yml"
 
 
