@@ -15,7 +15,6 @@ from lab.report.table_files import table_files
 from lab.report.template import Picture, picture
 from lab.tables.csv_text import to_csv
 from lab.tables.records import Stanza
-from lab.tables.stored_run import Run
 
 PAGE, FIGURES, TABLES = "report.html", "figures", "tables"
 Watched = Callable[[Iterable[list[Drawn]], int], Iterable[list[Drawn]]]  # the figures part by part, of so many parts
