@@ -12,7 +12,6 @@ REPO = Path(__file__).parents[2]
 FIGURE = REPO / "docs" / "rooms.svg"
 ROOMS = {
     "commands": "what a user types",
-    "course": "assignments, and their exact grader",
     "report": "page, trial browser, tables for papers",
     "figures": "the drawings",
     "evaluation": "many runs: claims, sensitivity, statistics",
@@ -31,7 +30,6 @@ ROOMS = {
 }
 GROUPS = {
     "commands": "use",
-    "course": "use",
     "report": "show",
     "figures": "show",
     "evaluation": "judge",
