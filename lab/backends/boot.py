@@ -191,8 +191,14 @@ def _command(tree: GuestTree, argv: list[str]) -> Iterator[list[str]]:
     else:
         sandbox.own_tree(tree.room)
         read_only, writable, environment = tree.bound()
-        binds = {"read_only": read_only, "writable": writable}
-        yield sandbox.command(tree.world, argv, **binds, environment=environment, calls=enter.KERNEL)
+        yield sandbox.command(
+            tree.world,
+            argv,
+            read_only=read_only,
+            writable=writable,
+            environment=environment,
+            calls=enter.KERNEL,
+        )
 
 
 @contextmanager

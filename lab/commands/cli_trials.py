@@ -184,7 +184,9 @@ def replay(
 
 @app.command()
 def shell(
-    profile: Annotated[str, typer.Option(help="The link: a profile's name (see `lab list`) or the path of a .yml file.")],
+    profile: Annotated[
+        str, typer.Option(help="The link: a profile's name (see `lab list`) or the path of a .yml file.")
+    ],
     topology: Annotated[str | None, typer.Option(help="Topology; default: path.")] = None,
     real_time: Annotated[
         bool, typer.Option("--real-time", help="Let the clock go on as the wall's; default: virtual time.")

@@ -67,7 +67,9 @@ def shell(request: Request, lines: TextIO, console: Console) -> int:
         plan = prepare_plan(Job(experiment, SENDER, 1, folder, virtual), folder)
         session = Session(request, sorted(plan["topology"]["nodes"]), folder)
         try:
-            with prompt.opened(_of_a_prompt(plan, request.real_time), folder, virtual.kernel, virtual.world.root) as opened:
+            with prompt.opened(
+                _of_a_prompt(plan, request.real_time), folder, virtual.kernel, virtual.world.root
+            ) as opened:
                 session.serve(opened, lines)
         except TrialError as error:
             raise UserError(str(error)) from None

@@ -163,5 +163,3 @@ class Prompt:
                 content = content[os.write(self._terminal, content) :]
             except BlockingIOError:
                 self._wait(select.POLLOUT)
-
-
