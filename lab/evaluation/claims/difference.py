@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from lab.evaluation.claims.estimate import SHARES
+from lab.evaluation.claims.estimate import IN_POINTS
 from lab.evaluation.claims.sentences import short
 from lab.evaluation.claims.verdict import BOUNDS, accepted
 
@@ -46,8 +46,8 @@ def difference(
 
 def of_claim(row: Mapping[str, Any]) -> Difference:
     """Compare the values of a row of the claims."""
-    values = (row[name] for name in ("published", "tolerance", "ours", "lo", "hi"))
-    return difference(*values, bound=row.get("bound"))
+    published, tolerance, ours, lo, hi = (row[name] for name in ("published", "tolerance", "ours", "lo", "hi"))
+    return difference(published, tolerance, ours, lo, hi, bound=row.get("bound"))
 
 
 def signed(row: Mapping[str, Any]) -> str:
@@ -82,11 +82,11 @@ def _apart(row: Mapping[str, Any], value: float) -> str:
 
 def _size(row: Mapping[str, Any], value: float) -> str:
     """Format a difference: of shares with the one decimal that papers give."""
-    return f"{abs(value):.1f}" if row["metric"] in SHARES else short(abs(value))
+    return f"{abs(value):.1f}" if row["metric"] in IN_POINTS else short(abs(value))
 
 
 def _measure(row: Mapping[str, Any]) -> str:
-    if row["metric"] in SHARES:
+    if row["metric"] in IN_POINTS:
         return " points"
     return "" if row["unit"] in ("", "times") else f" {row['unit']}"
 

@@ -15,6 +15,8 @@ from lab.evaluation.search.look_back import EXTRA_BINS, needed_bins
 from lab.judge.summary import CLASSES
 
 SHARES = (*(f"{name}_pct" for name in CLASSES), "timely_pct")
+BINS_SUFFICE = "bins_suffice_pct"
+IN_POINTS = (*SHARES, BINS_SUFFICE)  # their tolerance is in percentage points
 SPREAD = "_sd"
 # Of the rival's flow over the one under test: columns of the table `flows`.
 RATIOS = ("throughput_ratio", "retransmits_ratio", "rtt_ratio", "startup_ratio")
@@ -36,7 +38,7 @@ def of_rows(rows: pl.DataFrame, metric: str) -> Estimate:
     """Estimate a metric over rows with exit_class, exit_s, loss_s, and so on."""
     if metric in SHARES:
         return _share(rows["exit_class"].drop_nulls(), metric.removesuffix("_pct"))
-    if metric == "bins_suffice_pct":
+    if metric == BINS_SUFFICE:
         return _hits(needed_bins(rows) <= EXTRA_BINS)
     of = metric.removesuffix(SPREAD)
     values = values_of(rows, of)

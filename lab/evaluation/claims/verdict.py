@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from math import inf
 
 from lab.base.stats import FEWEST_TRIALS
-from lab.evaluation.claims.estimate import SHARES, Estimate
+from lab.evaluation.claims.estimate import IN_POINTS, Estimate
 from lab.tables.records import ToleranceRecord
 
 DIFFERS = "differs"  # until its counterfactuals have been looked at
@@ -63,7 +63,7 @@ def tolerance_of(tolerance: ToleranceRecord, metric: str, published: float, boun
     """How far from a published value ours may lie, in its own unit; 0: our interval decides alone."""
     if bound:
         return 0.0
-    if metric in SHARES:
+    if metric in IN_POINTS:
         points = float(tolerance["share_points"])
         return 0.0 if 0 < published <= points else points
     return abs(published) * float(tolerance["relative_pct"]) / 100
