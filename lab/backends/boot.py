@@ -4,6 +4,7 @@
 import json
 import math
 import re
+import socket
 import subprocess
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -53,6 +54,7 @@ class Work:
     module: str = GUEST  # whose package it imports
     more: Mapping[str, Path] = field(default_factory=dict)
     parts: Sequence[Path] = ()  # folders of several plans: each is below its room while it runs
+    channel: socket.socket | None = None  # of a prompt: the kernel's second terminal
 
 
 def run_plan(plan: Plan, folder: Path, kernel: Kernel, world: Path, processor_s: float | None = None) -> None:
@@ -83,6 +85,18 @@ def run_plans(plans: Mapping[Path, Plan], folder: Path, kernel: Kernel, world: P
     done = _boot(work, kernel, world)
     if done.returncode:
         raise records.TrialError(_no_result(done))
+
+
+def run_prompt(plan: Plan, folder: Path, kernel: Kernel, world: Path, channel: socket.socket) -> None:
+    """Boot a kernel that executes what comes over a channel until its other end closes; this end is closed here.
+
+    Nothing bounds its time: it lasts as long as its user wants.
+    """
+    with channel:
+        limits = replace(_limits(plan), wall_s=math.inf, processor_s=math.inf)
+        work = Work(_in_guest(plan), _options(plan["seed"], limits.memory_mb), limits, folder, channel=channel)
+        done = _boot(work, kernel, world)
+    records.require(folder, "node.json", _no_result(done))
 
 
 def _in_guest(plan: Plan) -> Plan:
@@ -143,8 +157,8 @@ def _boot(work: Work, kernel: Kernel, world: Path) -> "subprocess.CompletedProce
     with _room(work) as room:
         code = guest_code.ensure(world, guest_code.package_of(work.module))
         tree = GuestTree(kernel, world, code, room.absolute(), work.more)
-        with _command(tree, _uml(work.options)) as command:
-            watched = Watched(command, room, work.limits)
+        with _command(tree, _uml(work)) as command:
+            watched = Watched(command, room, work.limits, work.channel)
             try:
                 done = watched.run()
             except records.TrialError:
@@ -177,8 +191,14 @@ def _command(tree: GuestTree, argv: list[str]) -> Iterator[list[str]]:
     else:
         sandbox.own_tree(tree.room)
         read_only, writable, environment = tree.bound()
-        binds = {"read_only": read_only, "writable": writable}
-        yield sandbox.command(tree.world, argv, **binds, environment=environment, calls=enter.KERNEL)
+        yield sandbox.command(
+            tree.world,
+            argv,
+            read_only=read_only,
+            writable=writable,
+            environment=environment,
+            calls=enter.KERNEL,
+        )
 
 
 @contextmanager
@@ -194,18 +214,19 @@ def _room(work: Work) -> Iterator[Path]:
         scratch.remove(room)
 
 
-def _uml(options: list[str]) -> list[str]:
+def _uml(work: Work) -> list[str]:
+    real = work.plan.get("clock") == "real"
     return [
         LINUX,
-        "time-travel=inf-cpu",
-        f"time-travel-start={EPOCH_NS}",
-        *options,
+        *([] if real else ["time-travel=inf-cpu", f"time-travel-start={EPOCH_NS}"]),
+        *work.options,
         "root=/dev/root",
         "rootfstype=hostfs",
         "rootflags=/",
         "rw",
         "con=null",
         "con0=fd:0,fd:1",
+        *([f"con1=fd:{work.channel.fileno()}"] if work.channel else []),
         f"PYTHONPATH={guest_code.ROOT}",
         "init=/usr/bin/python3",
         "--",

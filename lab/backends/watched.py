@@ -4,6 +4,7 @@
 import os
 import select
 import signal
+import socket
 import subprocess
 import time
 from dataclasses import dataclass
@@ -50,10 +51,10 @@ class NoEnd(TrialError):
 
 
 class Watched:
-    """A process whose only writable folder is `room`, with its console."""
+    """A process whose only writable folder is `room`, with its console, and with a channel that it inherits."""
 
-    def __init__(self, command: list[str], room: Path, limits: Limits) -> None:
-        self.room, self.limits = room, limits
+    def __init__(self, command: list[str], room: Path, limits: Limits, channel: socket.socket | None = None) -> None:
+        self.room, self.limits, self.channel = room, limits, channel
         self.console = bytearray()
         largest = max(limits.bytes, GAP_BYTES) + (limits.memory_mb << 20)  # the kernel's memory is a file, too
         self.command = ["prlimit", f"--fsize={largest}", *command]
@@ -65,9 +66,18 @@ class Watched:
 
     def run(self) -> "subprocess.CompletedProcess[str]":
         """Run it to its end; TrialError where it does not end, or writes too much."""
-        pipe = subprocess.PIPE
-        with subprocess.Popen(self.command, stdin=subprocess.DEVNULL, stdout=pipe, stderr=subprocess.STDOUT) as process:
+        inherited = [self.channel.fileno()] if self.channel else []
+        with subprocess.Popen(
+            self.command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            pass_fds=inherited,
+            start_new_session=bool(inherited),  # Ctrl-C of a prompt is for the command that runs, not for the kernel
+        ) as process:
             assert process.stdout
+            if self.channel:
+                self.channel.close()  # the other end sees the process's end
             os.set_blocking(process.stdout.fileno(), False)
             try:
                 self._watch(process, process.stdout)

@@ -25,7 +25,7 @@ def main(kind: str, options: list[str]) -> None:
     usual_signals()
     if kind == KERNEL:
         os.umask(0)  # the guest has its own
-    os.execvp("bwrap", ["bwrap", "--seccomp", str(seccomp.exported(rules)), *options])  # noqa: S606, S607
+    os.execvp("bwrap", ["bwrap", "--seccomp", str(seccomp.exported(rules)), *options])  # noqa: S606
 
 
 def usual_signals() -> None:

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -28,7 +29,10 @@ from tests.guest import escapes as guest_escapes
 
 HERE = Path(__file__).parents[1] / "hostile" / "escapes"
 MOST_NUMBER = 600  # of calls: Linux 6.18 has 470
-UPROBES = {335, 336}  # no filter sees them (seccomp.c); outside a probe of the kernel's own they end the caller by SIGILL
+UPROBES = {
+    335,
+    336,
+}  # no filter sees them (seccomp.c); outside a probe of the kernel's own they end the caller by SIGILL
 X86_64 = 0xC000003E  # AUDIT_ARCH_X86_64: seccomp.h
 ME = os.getpid()
 AT_FDCWD, A_PATH = -100, 1
@@ -80,7 +84,7 @@ def not_listed(mode: str) -> dict[str, Probe]:
     return {f"{number} {named(number)}": (number, *NO_ARGUMENTS) for number in numbers}
 
 
-def with_arguments(probes: dict[str, tuple[str | int, ...]]) -> dict[str, Probe]:
+def with_arguments(probes: Mapping[str, tuple[str | int, ...]]) -> dict[str, Probe]:
     return {
         name: (number_of(str(call)), *(int(each) for each in arguments)) for name, (call, *arguments) in probes.items()
     }

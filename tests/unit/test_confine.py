@@ -143,9 +143,7 @@ def test_what_a_confined_program_started_ends_with_it(own: Path, end: signal.Sig
 def test_a_confined_program_reaches_no_process_no_socket_and_no_mode(own: Path, attempt: str) -> None:
     (own / "own").write_text("")
     before = (own.parent / "secret").stat()
-    code = "try:\n {}\nexcept OSError as error:\n print('refused', error.errno)".format(
-        attempt.format(parent=os.getpid())
-    )
+    code = f"try:\n {attempt.format(parent=os.getpid())}\nexcept OSError as error:\n print('refused', error.errno)"
     done = run(f'{sys.executable} -S -c "{code}"', own, readable=[sys.base_prefix, sys.prefix])
     assert done.stdout.startswith("refused "), done.stdout + done.stderr
     after = (own.parent / "secret").stat()
