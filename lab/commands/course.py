@@ -5,10 +5,11 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
+
+from lab.base.console import PlainConsole
 
 app = typer.Typer(no_args_is_help=True, help="Assignments: students' folders, the teacher's key, checks of checks.")
-console = Console(highlight=False)
+console = PlainConsole()
 Names = Annotated[str | None, typer.Option("--assignments", help="Numbers or names, a comma between; default: all.")]
 KeyFile = Annotated[Path | None, typer.Option(help="The teacher's key.")]
 

@@ -5,12 +5,13 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
+
+from lab.base.console import PlainConsole
 
 app = typer.Typer(
     no_args_is_help=True, help="Crates of the senders over QUIC; and SEARCH as BPF, loaded into the running kernel."
 )
-console = Console(highlight=False)
+console = PlainConsole()
 
 
 @app.command()

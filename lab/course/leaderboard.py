@@ -21,6 +21,7 @@ from lab.course.submission import open_submission
 from lab.course.work import Download, Work
 from lab.evaluation.compare.ranks import pairs, places
 from lab.evaluation.compare.sequential import looks
+from lab.tables.csv_text import plain_cell
 
 EVERYBODY = "leaderboard"  # all submissions run on the draws of this seed
 SIZE_BYTES = 2_000_000
@@ -140,9 +141,9 @@ def table(rows: Sequence[Place], faults: Sequence[Result]) -> str:
     for row in rows:
         against = row.against
         numbers = (row.mean_s, row.chokepoint_pct, against.difference, against.lo, against.hi)
-        writer.writerow([row.place, row.name, *map(_number, numbers), against.pairs, ""])
+        writer.writerow([row.place, plain_cell(row.name), *map(_number, numbers), against.pairs, ""])
     for each in faults:
-        writer.writerow(["", each.name, "", "", "", "", "", "", each.fault])
+        writer.writerow(["", plain_cell(each.name), "", "", "", "", "", "", plain_cell(each.fault)])
     return sink.getvalue()
 
 

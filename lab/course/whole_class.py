@@ -5,6 +5,7 @@ import csv
 import hashlib
 import io
 import json
+import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ from lab.course.grade import grade, parts_of
 from lab.course.source import code_digest
 from lab.course.submission import Submission, open_submission
 from lab.runs.processes import processes
+from lab.tables.csv_text import plain_cell
 
 RESULTS, PAGE, TEXT, INPUT, TABLE = "results.json", "grade.html", "grade.txt", "input", "grades.csv"
 MOST_RESULT_BYTES = 16_000_000
@@ -91,7 +93,7 @@ def attempt(task: Task) -> Line:
 
 def folder_name(path: Path) -> str:
     """Name the folder of a submission's grade: by the submission, whose names differ in one folder."""
-    own = path.resolve()
+    own = Path(os.path.realpath(path))
     plain_name = "".join(each if each.isalnum() or each in "._-" else "_" for each in own.name)[:80]
     return f"{plain_name.lstrip('.') or 'submission'}-{hashlib.sha256(str(own).encode()).hexdigest()[:6]}"
 
@@ -142,12 +144,6 @@ def table(lines: Sequence[Line]) -> str:
     writer.writerow(["student", "points", "of", "submission", "folder", "note"])
     for line in sorted(lines, key=lambda each: (each.student, each.submission)):
         points = "" if line.points is None else plain.points(line.points)
-        writer.writerow(
-            [_safe(each) for each in (line.student, points, line.of, line.submission, line.folder, line.note)]
-        )
+        cells = (line.student, points, line.of, line.submission, line.folder, line.note)
+        writer.writerow([plain_cell(each) if isinstance(each, str) else each for each in cells])
     return sink.getvalue()
-
-
-def _safe(value: object) -> object:
-    """Keep a spreadsheet from taking a student's text for a formula."""
-    return f"'{value}" if isinstance(value, str) and value[:1] in ("=", "+", "-", "@") else value

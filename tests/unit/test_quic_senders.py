@@ -69,8 +69,8 @@ def test_a_scenario_names_senders_of_both_files() -> None:
 
 def test_an_unknown_sender_is_answered_with_those_of_both_files() -> None:
     files = r"lab/cca\.yml, lab/quic\.yml or lab/bpf\.yml"
-    with pytest.raises(UserError, match=rf"cca=none: must be a known sender of {files}: bbr, .*search_quic"):
-        load_cca("none", "command line", "cca")
+    with pytest.raises(UserError, match=rf"cca=serch_quic: must be a known sender of {files}: search_quic, "):
+        load_cca("serch_quic", "command line", "cca")
 
 
 @pytest.mark.parametrize(
