@@ -106,11 +106,14 @@ def fetched(comparison: Comparison, console: Console) -> Comparison:
 
 def compare(comparison: Comparison, course: Course, site: Site, options: RunOptions, console: Console) -> "Written":
     """Run the campaign, write its page, and print the ranks; a link or a trial that fails does not stop the others."""
-    from lab.report.compare.write import write, write_reports  # drawing loads slowly: not for a refusal
-
     request = record.requested(comparison, course.measure)
     folder = record.resumed(request) if course.resume else None
     _announce(comparison, course, options, site.backend.kind == "virtual", console)
+    from lab.report.compare.write import (
+        write,
+        write_reports,
+    )  # drawing loads slowly: not for a refusal, nor before a line
+
     folder = folder or record.begin(request)
     _line(console, f"results in {folder}, runs in {paths.results()}/compare-*")
     with going_on(partial(str, course.again)):
