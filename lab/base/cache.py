@@ -26,7 +26,7 @@ KINDS = (
 ENDINGS = r"(\.log|\.lock|\.draft|\.use)?"
 DIGESTED = re.compile(rf"\.?(({KINDS})-[0-9a-f]{{16}}|vm-kernel(-recipe)?-[0-9a-f]{{8}}-search-lab){ENDINGS}")
 NAMED = re.compile(
-    r"traces|recordings|mutants|acceleration\.json|(host|vm-[\w.-]+)\.lock|ssh-[0-9a-f]{40}"
+    r"traces|recordings|reports|mutants|acceleration\.json|(host|vm-[\w.-]+)\.lock|ssh-[0-9a-f]{40}"
     r"|(mmdebstrap|tar|disk|convert|containerlab|senders|src)\.log"
 )
 _used: dict[Path, IO[str]] = {}  # lock files, open until this process ends

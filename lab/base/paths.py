@@ -15,8 +15,6 @@ WORKLOADS = LAB / "schema" / "workloads"
 PROFILES = REPO / "trace-profiles"
 TOPOLOGIES = REPO / "topologies"
 CCAS = LAB / "cca.yml"
-QUIC = LAB / "quic.yml"
-BPF = LAB / "bpf.yml"
 SYSCTLS = LAB / "sysctls.yml"
 OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 

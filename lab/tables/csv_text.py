@@ -10,8 +10,13 @@ PLAIN = "'"  # in front of it: the cell is text
 
 
 def to_csv(table: pl.DataFrame, float_precision: int | None = None) -> str:
-    """Return a table as CSV."""
-    plain = pl.selectors.string().map_elements(plain_cell, return_dtype=pl.String)
+    """Return a table as CSV; what rounds to nothing has no sign."""
+    texts, floats = pl.selectors.string(), pl.selectors.float()
+    if float_precision is not None:
+        table = table.with_columns(
+            pl.when(floats.abs() < 0.5 * 10**-float_precision).then(0.0).otherwise(floats).name.keep()
+        )
+    plain = texts.map_elements(plain_cell, return_dtype=pl.String)
     return table.with_columns(plain).write_csv(float_precision=float_precision)
 
 

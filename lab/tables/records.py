@@ -41,9 +41,17 @@ class ClaimRecord(TypedDict):
     replayed: NotRequired[str | None]
     clock: NotRequired[str]
     trials: NotRequired[int | None]
+    bound: NotRequired[str | None]
+    relative_to: NotRequired[str | None]
+    pooled: NotRequired[Sequence[str]]
     not_judged: NotRequired[str | None]
     counterfactuals: NotRequired[Sequence[CounterfactualRecord]]
     open: NotRequired[str | None]
+
+
+def is_measured(claim: ClaimRecord) -> bool:
+    """Return whether a row holds what was measured of one sender on one link: no order, no limit, no total."""
+    return not (claim.get("bound") or claim.get("relative_to") or claim.get("pooled"))
 
 
 class Explanations(TypedDict):
