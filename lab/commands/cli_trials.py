@@ -151,11 +151,9 @@ def log(
 
     Example: `lab log results/geo/latest cubic-001`
     """
-    from lab.base.plain_text import escaped
     from lab.tables.kernel_log import read_log
 
-    for line in read_log(run, trial).splitlines():
-        console.print(escaped(line), soft_wrap=True, markup=False)
+    console.write_text("".join(f"{line}\n" for line in read_log(run, trial).splitlines()))
 
 
 @app.command()

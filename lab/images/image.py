@@ -13,6 +13,8 @@ from pathlib import Path
 from lab.base import paths
 from lab.base.cache import finished, publish, use
 from lab.base.errors import UserError, field_error
+from lab.base.processes import ENDING_WITH_THIS
+from lab.base.scratch import scratch_folder
 from lab.images import archive, copyright_files
 
 SUITE = "trixie"
@@ -134,10 +136,14 @@ def make_tar(name: str, tar: Path, *more: str) -> None:
         str(tar),
         *archive.arguments(),
     ]
-    try:
-        run_logged(argv, archive.sources(release(suite(name))), tar.with_name("mmdebstrap.log"))
-    except UserError as error:
-        raise dropped(name, str(error)) or error from None
+    with scratch_folder() as folder:  # where mmdebstrap unpacks: `lab clean` finds that of a killed one
+        for enterable in (folder, folder.parent):  # for mmdebstrap's own user
+            enterable.chmod(0o711)
+        try:
+            sources, log = archive.sources(release(suite(name))), tar.with_name("mmdebstrap.log")
+            run_logged(argv, sources, log, {"TMPDIR": str(folder)})
+        except UserError as error:
+            raise dropped(name, str(error)) or error from None
 
 
 def dropped(name: str, message: str) -> UserError | None:
@@ -176,18 +182,22 @@ def _pin(package: str, version: str) -> str:
 
 def _alone() -> list[str]:
     """Build the command prefix that ends mmdebstrap with this process; as root also in namespaces of its own."""
-    dying = ["setpriv", "--pdeathsig", "KILL", "--"]
-    return (
-        [*dying, "unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]
-        if os.geteuid() == 0
-        else dying
-    )
+    alone = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]
+    return [*ENDING_WITH_THIS, *(alone if os.geteuid() == 0 else [])]
 
 
-def run_logged(argv: list[str], stdin: str | None, log: Path) -> None:
+def run_logged(argv: list[str], stdin: str | None, log: Path, environment: dict[str, str] | None = None) -> None:
     """Run a tool with its output in a log; UserError with the first error in it where the tool fails."""
     with log.open("w") as stream:
-        done = subprocess.run(argv, input=stdin, stdout=stream, stderr=subprocess.STDOUT, text=True, check=False)
+        done = subprocess.run(
+            argv,
+            input=stdin,
+            stdout=stream,
+            stderr=subprocess.STDOUT,
+            text=True,
+            env=os.environ | (environment or {}),
+            check=False,
+        )
     if done.returncode:
         errors = [
             line for line in log.read_text().splitlines() if line.startswith("E:")

@@ -14,6 +14,7 @@ from pydantic_core import PydanticCustomError
 
 from lab.base import plain_text
 from lab.base.errors import UserError, field_error
+from lab.base.near import near
 from lab.base.paths import REPO
 from lab.base.plain_file import MEGABYTE, read_plain
 from lab.schema.yaml_loader import load_text
@@ -97,9 +98,9 @@ def by_name(files: Iterable[Path], name_of: Callable[[Path], str]) -> dict[str, 
 
 
 def choose(kind: str, name: str, known: list[str], where: Path | str, field: str) -> str:
-    """Return a name that exists; UserError lists those that do."""
+    """Return a name that exists; UserError lists those that are most like it."""
     if name not in known:
-        raise field_error(where, field, name, f"a known {kind}: {', '.join(known)}")
+        raise field_error(where, field, name, f"a known {kind}: {near(name, known)}")
     return name
 
 

@@ -8,6 +8,7 @@ from pydantic import Field, field_validator, model_validator
 
 from lab.base import paths
 from lab.base.errors import UserError, field_error
+from lab.base.near import near
 from lab.schema.heuristics import DEFAULT_RULE, rule_files
 from lab.schema.load import NAME, Strict, by_name, choose, parse, read_yaml, require_name, shown
 from lab.schema.workload import workload_of
@@ -164,7 +165,7 @@ class Scenario(Strict):
     @classmethod
     def _known_rule(cls, heuristic: str) -> str:
         if heuristic not in rule_files():
-            raise ValueError(f"a known at-capacity rule: {', '.join(sorted(rule_files()))}")
+            raise ValueError(f"a known at-capacity rule: {near(heuristic, sorted(rule_files()))}")
         return heuristic
 
     @model_validator(mode="after")
