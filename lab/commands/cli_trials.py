@@ -29,7 +29,9 @@ def run(
     scenario: Annotated[str | None, ScenarioName] = None,
     profile: Annotated[str | None, typer.Option(help="Try this link without a scenario file; needs --cca.")] = None,
     cca: Annotated[str | None, typer.Option(help="Senders for --profile, with commas between them.")] = None,
-    topology: Annotated[str | None, typer.Option(help="Topology for --profile; default: path.")] = None,
+    topology: Annotated[
+        str | None, typer.Option(help="Topology for --profile, by name or .yml file; default: path.")
+    ] = None,
     trials: Annotated[int | None, typer.Option(help="Trials of each sender; default: the scenario's, or 3.")] = None,
     duration: Annotated[
         int | None, typer.Option(help="Seconds of each download; default: the scenario's, or 30.")

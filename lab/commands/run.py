@@ -82,6 +82,8 @@ def run(request: Request, where: Where, options: RunOptions, resume: bool, conso
     """Run an experiment and report it; exit status 1 if a trial has no result."""
     choice = choose(where.backend, where.engine)
     experiment = request.experiment()
+    if experiment.topology.note:
+        console.print(experiment.topology.note, soft_wrap=True, markup=False)
     older = set() if resume else set(_runs(experiment))
     with going_on(partial(_going_on, experiment, older)):
         if choice.backend == "virtual":
