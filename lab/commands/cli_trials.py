@@ -71,7 +71,9 @@ def run(
 
 @app.command("try")
 def try_(
-    sources: Annotated[list[Path], typer.Argument(help="C files, or folders with a Kbuild: one module each.")],
+    sources: Annotated[
+        list[Path], typer.Argument(help="C files, or folders with a Kbuild: each of its modules is tried.")
+    ],
     links: Annotated[
         str | None, typer.Option(help="Kinds of link or profiles, with commas between them; default: every kind.")
     ] = None,

@@ -188,7 +188,10 @@ def role_faults(topology: Topology) -> list[UserError]:
             wrong.append(field_error(place, f"lab.{role}", ", ".join(node for node, _ in nodes), rule))
         for node, value in nodes:
             if role in SHAPES and f"{node}:{value}" not in ends:
-                wrong.append(field_error(place, f"lab.{role}", value, f"an interface of one of {node}'s links"))
+                rule = f"a topology whose lab.{role} is an interface of one of the node's links"
+                wrong.append(field_error(place, f"lab.{role}", f"{node}:{value}", rule))
             elif role not in SHAPES and not any(end.startswith(f"{node}:") for end in ends):
-                wrong.append(field_error(place, f"lab.{role}", node, "a node that has a link"))
+                wrong.append(
+                    field_error(place, f"lab.{role}", node, f"a topology in which {node}, its lab.{role}, has a link")
+                )
     return wrong
