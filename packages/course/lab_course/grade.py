@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
+from lab.base import sandbox_mode
 from lab.base.errors import UserError, one_line
 from lab_course.assignment import HIDDEN_PART, PUBLIC, Assignment, Check, CheckRow
 from lab_course.bench import Bench
@@ -59,6 +60,18 @@ def parts_of(assignment: Assignment, key: bytes | None) -> tuple[str, ...]:
     return (PUBLIC, HIDDEN_PART) if key is not None and assignment.has_teacher else (PUBLIC,)
 
 
+def require_kept_apart(assignment: Assignment, key: bytes | None) -> None:
+    """Refuse to grade hidden parts where a student's module shares the grader's processes and files.
+
+    Without bubblewrap, system calls that a module hides from the list of symbols reach what the grader's user may.
+    """
+    if key is not None and assignment.runs_code and sandbox_mode.mode() == sandbox_mode.NONE:
+        raise UserError(
+            f"{sandbox_mode.VARIABLE}={sandbox_mode.NONE}: hidden checks of {assignment.name} run students' modules: "
+            "must be bubblewrap: allow user namespaces here, or leave out the key and grade the public part"
+        )
+
+
 def grade(
     assignment: Assignment, submission: Submission, bench: Bench, key: bytes | None = None, jobs: int = 1
 ) -> Grade:
@@ -66,7 +79,7 @@ def grade(
     tasks = list(_tasks(assignment, submission, bench, key))
     with ThreadPoolExecutor(max_workers=jobs) as threads:
         rows = _confirmed(list(threads.map(lambda task: marked(*task), tasks)))
-    return Grade(assignment, submission.student, tuple(rows), tuple(submission.faults))
+    return Grade(assignment, submission.student, tuple(_once(rows)), tuple(submission.faults))
 
 
 def _confirmed(rows: list[Row]) -> list[Row]:
@@ -75,6 +88,15 @@ def _confirmed(rows: list[Row]) -> list[Row]:
     return [
         replace(row, marks=_unconfirmed(row)) if shares.get(row.check.confirmed_by or "") == 0 else row for row in rows
     ]
+
+
+def _once(rows: list[Row]) -> Iterator[Row]:
+    """Let a check that failed by the same reason as one before it name that check: one message instead of many."""
+    first: dict[tuple[str, str], str] = {}
+    for row in rows:
+        title = first.setdefault((row.check.part, row.marks.reason), row.check.title)
+        again = row.marks.share == 0 and title != row.check.title
+        yield replace(row, marks=replace(row.marks, reason=f'As in "{title}".')) if again else row
 
 
 def _unconfirmed(row: Row) -> Marks:

@@ -19,7 +19,7 @@ from lab_course.assignment import Assignment, find_assignment
 from lab_course.bench import Bench
 from lab_course.forms import gradescope, plain
 from lab_course.forms.page import page
-from lab_course.grade import Grade, grade
+from lab_course.grade import Grade, grade, require_kept_apart
 from lab_course.seeds import read_key, require_id
 from lab_course.submission import open_submission
 
@@ -37,6 +37,7 @@ class GradeRequest:
     out: Path | None
     public: bool
     jobs: int
+    by_student: bool
 
 
 def grade_all(request: GradeRequest, console: Console) -> None:
@@ -45,6 +46,7 @@ def grade_all(request: GradeRequest, console: Console) -> None:
     key = read_key(request.key) if request.key and not request.public else None
     if key is not None and not assignment.has_teacher:
         raise field_error(COMMAND_LINE, "key", request.key, f"left out: {assignment.folder} has no teacher's part")
+    require_kept_apart(assignment, key)
     if request.student:
         require_id(request.student, COMMAND_LINE)
         if len(request.submissions) > 1:
@@ -78,7 +80,10 @@ def _class(assignment: Assignment, request: GradeRequest, bench: Bench, key: byt
     """Grade many; the table is written again after each one, so that a Ctrl-C loses nothing."""
     lines: list[whole_class.Line] = []
     with _out(request.out) as out:
-        tasks = [whole_class.Task(path, assignment.folder, bench, key, out) for path in request.submissions]
+        tasks = [
+            whole_class.Task(path, assignment.folder, bench, key, out, by_student=request.by_student)
+            for path in request.submissions
+        ]
         for line in whole_class.grade_class(tasks, request.jobs):
             lines.append(line)
             console.print(line.text, soft_wrap=True, markup=False)
