@@ -31,7 +31,9 @@ def run(
     scenario: Annotated[str | None, ScenarioName] = None,
     profile: Annotated[str | None, typer.Option(help="Try this link without a scenario file; needs --cca.")] = None,
     cca: Annotated[str | None, typer.Option(help="Senders for --profile, with commas between them.")] = None,
-    topology: Annotated[str | None, typer.Option(help="Topology for --profile; default: path.")] = None,
+    topology: Annotated[
+        str | None, typer.Option(help="Topology for --profile, by name or .yml file; default: path.")
+    ] = None,
     trials: Annotated[int | None, typer.Option(help="Trials of each sender; default: the scenario's, or 3.")] = None,
     duration: Annotated[
         int | None, typer.Option(help="Seconds of each download; default: the scenario's, or 30.")
@@ -74,7 +76,9 @@ def run(
 
 @app.command("try")
 def try_(
-    sources: Annotated[list[Path], typer.Argument(help="C files, or folders with a Kbuild: one module each.")],
+    sources: Annotated[
+        list[Path], typer.Argument(help="C files, or folders with a Kbuild: each of its modules is tried.")
+    ],
     links: Annotated[
         str | None, typer.Option(help="Kinds of link or profiles, with commas between them; default: every kind.")
     ] = None,
