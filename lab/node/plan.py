@@ -191,6 +191,7 @@ class Plan(NodesPlan):
     shapes: Annotated[list[Shape], "qdiscs of the link"]
     egress: Annotated[list[Shape], "qdiscs of the senders' own interfaces"]
     start_phase_s: Annotated[float, "pause before the link's series begin"]
+    server_start_s: Annotated[float, "how late the server's process begins, from the data connection's opening on"]
     probes: Annotated[list[ProbedWay], "the idle path, before the download"]
     capture: Annotated[CapturePlan, "the capture at the client"]
     trace: Annotated[TracePlan, "the kernel's tracepoints"]

@@ -40,6 +40,7 @@ def certify(plan: Plan, node: NodeRecord, tables: dict[str, pl.DataFrame], over:
         *_lateness(plan, node["changes"]),
         *_late_changes(plan, node["changes"]),
         *_machine(node, _late_ms(plan)),
+        *_server_start(plan, node),
         _duration(plan, node["downloads"][0]),
     ]
     return {"valid": all(check["ok"] for check in checks), "checks": checks}
@@ -238,6 +239,13 @@ def _late_changes(plan: Plan, changes: list[Change]) -> list[Check]:
         for part, late in late_ns
         if isinstance(late, int)
     ]
+
+
+def _server_start(plan: Plan, node: NodeRecord) -> list[Check]:
+    """Compare how late the server's process began; nothing where it begins at once."""
+    target, got = plan["server_start_s"], node.get("server_start_s")
+    late_ms = None if got is None else 1e3 * got
+    return [_check("start of the server", 1e3 * target, late_ms, "ms", _late_ms(plan))] if target else []
 
 
 def _duration(plan: Plan, download: DownloadRecord) -> Check:

@@ -102,6 +102,7 @@ def _of_downloads(experiment: Experiment, ccas: list[Cca], drawn: Draw) -> Plan:
             for shape in settings.egress(scenario, topology, node, each)
         ],
         "start_phase_s": link.start_phase_s,
+        "server_start_s": link.server_start_s,
         "probes": probed_ways(experiment.profile, link, shaped, sender, receiver),
         "capture": {
             "interface": settings.interface_of(topology, receiver),
