@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Each target calls the lab (docs/contributing.md). Options of `make experiment`: SCENARIO=geo TRIALS=6 DURATION=30 SEED=1
+# Each target calls the lab (docs/contributing/tests.md). Options of `make experiment`: SCENARIO=geo TRIALS=6 DURATION=30 SEED=1
 # JOBS=2, BACKEND=virtual|host|vm, ENGINE=netns|containerlab|mininet|pair, SHAPER=replay|netem, RESUME=1 (continue the
 # last unfinished run).
 # Instead of a scenario: PROFILE=geo-viasat CCA=search,cubic TOPOLOGY=path. Of `make reproduce`: QUICK=1 NO_PCAP=1 JOBS=2
@@ -26,7 +26,7 @@ test test-fast test-sanitize test-hostile mutants lint lint-ansible lock docs no
 experiment: setup ; @$(lab) run $(experiment) $(options)
 # test: everything; with CI=1 a test that cannot run fails it, else one line counts those. test-fast: what needs no kernel and no browser, with a tenth of the fuzzing; some tests wait, so there is one process more.
 test: setup lint ; @scripts/setup-tests && $(lab) kernel build && scripts/python -m pytest -n auto --dist loadfile
-test-fast: setup ; @scripts/setup-tests fast && LAB_TEST_FAST=1 PYTHONDONTWRITEBYTECODE= scripts/python -m pytest -n $$(($$(nproc) + 1)) --dist loadfile tests/unit
+test-fast: setup ; @scripts/setup-tests fast && LAB_TEST_FAST=1 PYTHONDONTWRITEBYTECODE= scripts/python -m pytest -n $$(($$(nproc) + 1)) --dist loadfile tests/unit packages/*/tests/unit
 test-sanitize: setup ; @$(lab) kernel build --sanitize && LAB_TEST_KERNEL=sanitize scripts/python -m pytest --strict-skips -n auto --dist loadfile $(sanitized) && scripts/python -m pytest --strict-skips -n auto tests/kernel/test_own_module.py
 # test-hostile: fuzzing of every reader, under 10 minutes; EXAMPLES=1000000 is the long form, SEED=... repeats one.
 test-hostile: setup ; @scripts/python -m tests.hostile $(EXAMPLES) $(SEED)

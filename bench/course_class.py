@@ -14,16 +14,17 @@ from collections.abc import Iterator
 from pathlib import Path
 from statistics import median
 
+from lab_course.assignment import STUDENT, Assignment, find_assignment
+from lab_course.rehearse import case_names, submission
+from lab_course.seeds import make_key
+from lab_course.solved import SOLUTION
+from lab_course.submission import student_file
+from lab_course.whole_class import TABLE
+
 from bench.measured import Figure, show_and_store
 from lab.base import paths
 from lab.base.errors import UserError
 from lab.base.scratch import scratch_folder
-from lab.course.assignment import STUDENT, Assignment, find_assignment
-from lab.course.rehearse import case_names, submission
-from lab.course.seeds import make_key
-from lab.course.solved import SOLUTION
-from lab.course.submission import student_file
-from lab.course.whole_class import TABLE
 
 ASSIGNMENT, STUDENTS, JOBS = "3", 60, 2
 TARGET_MIN = 60

@@ -28,7 +28,7 @@ WHOLE = (
     "approved_texts",
     "replay_arguments",
 )  # of tests/whole: no kernel, browser, LaTeX
-TESTS = ("tests/unit/test_*.py", *(f"tests/whole/test_{name}.py" for name in WHOLE))
+TESTS = ("tests/unit/test_*.py", "packages/*/tests/unit/test_*.py", *(f"tests/whole/test_{name}.py" for name in WHOLE))
 LIMIT_S = 40.0  # of the processor, for all tests of one change; what does not fit is not run
 A_TEST_S = 0.02  # what a test costs besides its own time
 BASELINE_S = 900.0

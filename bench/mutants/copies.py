@@ -73,8 +73,9 @@ def _commit(tree: Path) -> None:
 
 def environment(folder: Path) -> dict[str, str]:
     """Return the variables with which tests run in the copy below `folder`."""
-    own = {"PYTHONPATH": folder / "tree", "LAB_CACHE": folder / "cache", "TMPDIR": folder / "temporary"}
-    own["MPLCONFIGDIR"] = folder / "matplotlib"
+    tree = folder / "tree"
+    own = {"PYTHONPATH": f"{tree}:{tree}/packages/course", "LAB_CACHE": folder / "cache"}
+    own |= {"MPLCONFIGDIR": folder / "matplotlib", "TMPDIR": folder / "temporary"}
     recordings = Path(os.environ.get("LAB_TRACES_REAL") or paths.REPO / "../shared/traces-real").resolve()
     if recordings.is_dir():  # which the tests look for beside their checkout, and this one is elsewhere
         own["LAB_TRACES_REAL"] = recordings

@@ -12,13 +12,13 @@ REPO = Path(__file__).parents[2]
 FIGURE = REPO / "docs" / "rooms.svg"
 ROOMS = {
     "commands": "what a user types",
-    "course": "assignments, and their exact grader",
     "report": "page, trial browser, tables for papers",
     "figures": "the drawings",
     "evaluation": "many runs: claims, sensitivity, statistics",
     "runs": "experiment, plan, trial, certificate",
-    "backends": "where a kernel runs: virtual, host, vm",
     "bundle": "one file with all that is built or fetched",
+    "senders": "the ways in which a sender can exist",
+    "backends": "where a kernel runs: virtual, host, vm",
     "judge": "at-capacity rules, classes, replay of SEARCH",
     "kernel": "C: senders, qdiscs, virtual time",
     "images": "what is built once and cached",
@@ -31,13 +31,13 @@ ROOMS = {
 }
 GROUPS = {
     "commands": "use",
-    "course": "use",
     "report": "show",
     "figures": "show",
     "evaluation": "judge",
     "runs": "run",
-    "backends": "run",
     "bundle": "run",
+    "senders": "run",
+    "backends": "run",
     "judge": "judge",
     "kernel": "run",
     "images": "run",

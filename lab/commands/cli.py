@@ -1,31 +1,32 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The `lab` command: each command reads its arguments and calls one function."""
 
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
+from lab import __version__
+from lab.base.commit import commit
 from lab.commands import (
     box,
     bundle,
     cca,
-    cli_course,
     cli_inventory,
     cli_machine,
     cli_results,
     cli_trials,
-    course,
     senders,
 )
+from lab.commands.cli_options import console
+from lab.commands.packages import add_commands
 from lab.commands.traces import traces_app
 
 # What `lab --help` shows, in this order. Few users need another command: those are hidden there, and in the reference.
 SHOWN = {
-    "Run and look": ("run", "try", "compare", "report", "figure", "log", "list"),
+    "Run and look": ("run", "shell", "try", "compare", "report", "figure", "log", "list"),
     "Repeat the papers": ("reproduce", "verify", "page"),
     "Links": ("traces",),
-    "Teach": ("grade", "course"),
     "This machine": ("doctor", "kernel", "bundle", "clean"),
 }
 PANELS = {name: panel for panel, names in SHOWN.items() for name in names}
@@ -37,19 +38,14 @@ class Grouped(TyperGroup):
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
         for name, command in self.commands.items():
-            command.hidden = name not in PANELS
-            command.rich_help_panel = PANELS.get(name)  # type: ignore[attr-defined]
+            own = getattr(command, "rich_help_panel", None)  # of a package's command; of others typer's placeholder
+            panel = PANELS.get(name) or (own if isinstance(own, str) else None)
+            command.hidden = panel is None
+            command.rich_help_panel = panel  # type: ignore[attr-defined]
         self.commands = {name: self.commands[name] for name in dict.fromkeys([*PANELS, *self.commands])}
 
 
-app = typer.Typer(
-    cls=Grouped,
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode="markdown",
-    help="An emulation lab for one question: does a sender leave slow start at the right moment?",
-)
+app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="markdown")
 NAMED = {
     "kernel": cli_machine.kernel_app,
     "traces": traces_app,
@@ -58,9 +54,24 @@ NAMED = {
     "box": box.app,
     "image": box.image_app,
     "bundle": bundle.app,
-    "course": course.app,
 }
-for commands in (cli_inventory, cli_trials, cli_course, cli_results, cli_machine):
+for commands in (cli_inventory, cli_trials, cli_results, cli_machine):
     app.add_typer(commands.app)
 for name, group in NAMED.items():
     app.add_typer(group, name=name)
+add_commands(app, "Teach", NAMED)
+
+
+def _version(requested: bool) -> None:
+    if requested:
+        console.print(f"search-lab {__version__}, commit {commit() or 'unknown'}", markup=False)
+        raise typer.Exit
+
+
+@app.callback(cls=Grouped, no_args_is_help=True)
+def lab(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and the commit.")
+    ] = False,
+) -> None:
+    """An emulation lab for one question: does a sender leave slow start at the right moment?"""  # noqa: D400, D401

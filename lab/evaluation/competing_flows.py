@@ -42,7 +42,12 @@ def _rows(scenario: str, trial: Trial) -> list[Row]:
     return [common | {name: flow[name] for name in SCHEMA if name in flow} for flow in flows_seen]
 
 
-RATIOS = {"throughput": "throughput_mbps", "rtt": "rtt_ms", "retransmits": "retransmits_pkts"}
+RATIOS = {
+    "throughput": "throughput_mbps",
+    "rtt": "rtt_ms",
+    "retransmits": "retransmits_pkts",
+    "startup": "startup_mbps",
+}
 
 
 def _of_kernel(acks: pl.DataFrame, number: int) -> dict[str, float | None]:

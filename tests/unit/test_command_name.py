@@ -6,8 +6,12 @@ import sys
 import tomllib
 
 import pytest
+from typer.core import TyperGroup
+from typer.main import get_command
 
+from lab import __version__
 from lab.base.paths import REPO
+from lab.commands.cli import app
 
 ENTRY = tomllib.loads((REPO / "pyproject.toml").read_text())["project"]["scripts"]["lab"]
 MODULE, FUNCTION = ENTRY.split(":")
@@ -30,3 +34,19 @@ def test_the_pages_name_it_lab_and_one_place_names_the_script_of_the_checkout() 
     naming = [page.relative_to(REPO).as_posix() for page in pages if "scripts/lab" in page.read_text()]
     assert naming == ["docs/index.md"]
     assert [page for page in pages if "python -m lab " in page.read_text()] == []
+
+
+def test_help_shows_at_most_25_commands_in_groups_those_of_packages_too() -> None:
+    group = get_command(app)
+    assert isinstance(group, TyperGroup)
+    shown = {name: vars(each)["rich_help_panel"] for name, each in group.commands.items() if not each.hidden}
+    assert len(shown) <= 25
+    assert shown["run"] == "Run and look"
+    assert shown["grade"] == shown["course"] == "Teach"
+
+
+def test_the_version_is_one_and_stands_beside_the_commit() -> None:
+    done = subprocess.run([REPO / "scripts" / "lab", "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith(f"search-lab {__version__}, commit ")
+    assert f"\nversion: {__version__}\n" in (REPO / "CITATION.cff").read_text()
+    assert f"## {__version__}" in (REPO / "CHANGELOG.md").read_text()

@@ -14,7 +14,7 @@ from bench.measured import PUBLISHED
 from lab.base.paths import REPO
 from lab.commands.cli import Grouped, app
 
-FOLDERS = ("docs", "trace-profiles", "topologies", "lab", "ansible", "analysis", "course")
+FOLDERS = ("docs", "trace-profiles", "topologies", "lab", "ansible", "analysis", "packages")
 # What is no link of a page: code, and the figures of a report that a student draws.
 CODE = re.compile(r"```.*?```|`[^`\n]*`|!\[[^]]*\]\([^)/]*\.svg\)", re.DOTALL)
 

@@ -17,6 +17,7 @@ from lab.tables.downloads import RIVAL
 
 REFERENCE = "cubic"  # whom harm is done to, and with whom it is compared (RFC 9743, 5.2.1)
 
+UNITS = {"Mb/s": "mbps", "s": "s", "ms": "ms", "packets": "pkts", "%": "pct"}  # in names of columns
 Values = dict[str, list[float | None]]  # of each sender, by trial from the first on
 
 
@@ -34,6 +35,11 @@ class Measure:
     size_bytes: int | None = None  # of a measure that is the time for an object
     shared: bool = False  # of links with a rival only; the others are of links without
     column: str = ""  # of summary.csv, which has its mean: sources publish it
+
+    @property
+    def with_unit(self) -> str:
+        """Return its name as that of a column of numbers, with the unit."""
+        return self.name if self.binary else f"{self.name}_{UNITS[self.unit]}"
 
 
 def _object(size_bytes: int, size: str) -> Measure:

@@ -21,7 +21,7 @@ from lab.judge.registry import TRUTHS, label, rule_of
 from lab.judge.stored import Stored
 from lab.report.table import Group, Row, Table
 from lab.schema.cca import load_ccas
-from lab.tables.records import ClaimRecord
+from lab.tables.records import ClaimRecord, is_measured
 
 METRICS = {
     "early_pct": ("Early (%)", 1),
@@ -98,7 +98,7 @@ def _rows(stored: Stored, source: str) -> Iterable[SourceRow]:
     """Return the rows of a source; a replayed claim joins the row of the downloads that it is replayed over."""
     rows: list[list[ClaimRecord]] = []
     for claim in stored.run.scenario.get("claims", []):
-        if claim["source"] != source:
+        if claim["source"] != source or not is_measured(claim):
             continue
         over = next((row for row in rows if claim.get("replayed") and row[0]["cca"] == claim["cca"]), None)
         if over is None:

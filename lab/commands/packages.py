@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Commands that packages bring: entry points of the group `lab.commands`."""
+
+from collections.abc import Mapping
+
+import typer
+
+from lab.base.entry_points import brought
+
+
+def add_commands(app: typer.Typer, panel: str, groups: Mapping[str, typer.Typer]) -> None:
+    """Add each package's commands, a function or a Typer app each, to a panel of `lab --help`.
+
+    `group.name` becomes `lab group name`: several packages may have commands in one of the core's groups.
+    """
+    for name, point in brought("lab.commands").items():
+        command = point.load()
+        group, _, own = name.rpartition(".")
+        if isinstance(command, typer.Typer):
+            app.add_typer(command, name=name, rich_help_panel=panel)
+        elif group:
+            groups[group].command(own)(command)
+        else:
+            app.command(name, rich_help_panel=panel)(command)

@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Compare what a student's module printed with Algorithm 1: the first bin that differs, and the misreading behind."""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lab_course.assignment import sibling
+from lab_course.marks import Marks
+from lab_course.ran import Ran
+from lab_course.work import Download, Work
+
+from lab.base.errors import UserError
+from lab.judge.ack_stream import ack_stream
+from lab.runs.own.senders import Passed
+
+algorithm, vectors = sibling(__file__, "algorithm"), sibling(__file__, "vectors")
+GLUE, HEADER, VECTORS = "tcp_search_paper.c", "search_paper.h", "vectors.h"
+HERE = Path(__file__).parent
+START = HERE / "start" if (HERE / "start").is_dir() else HERE.parent  # in a student's folder they lie above the checks
+HANGS = "does not return"  # what the smoke test states of it; where it was interrupted differs from run to run
+LINE = re.compile(r"paper: (\w+) bin=(-?\d+) bin_us=(\d+) compared=([01]) curr=(\d+) prev=(\d+) exit=([01])")
+EXIT_TOLERANCE_S = 0.002
+_failed: dict[tuple[bytes, int], str] = {}  # by header and seed: why there is no module
+Row = Any  # algorithm.Row, of a file that no package holds
+
+
+@dataclass(frozen=True)
+class Aspect:
+    """What of a row one check looks at."""
+
+    fields: tuple[str, ...]
+    expected: Callable[[Row, Row], Row]  # from the right row and the student's, what the student's should be
+
+
+BINS = Aspect(("bin", "bin_us", "compared"), lambda right, _own: right)
+WINDOWS = Aspect(("curr", "prev"), lambda right, _own: right)
+# The verdict on the student's own sums: a wrong window costs no points twice.
+DECISION = Aspect(
+    ("exit",),
+    lambda _right, own: own._replace(exit=own.compared and algorithm._exit(own.curr, own.prev, algorithm.RIGHT)),
+)
+EVERYTHING = Aspect(algorithm.Row._fields, lambda right, _own: right)
+
+
+def given(seed: int) -> dict[str, bytes]:
+    """Return the teacher's files that a student's header is built with."""
+    files = {name: (START / name).read_bytes() for name in (GLUE, "paper.h")}
+    return {**files, VECTORS: vectors.header(vectors.vectors(seed)).encode()}
+
+
+def ran(work: Work, seed: int, link: str, duration_s: int) -> Ran:
+    """Build the header with the vectors of a seed, and run the module as the sender of a download."""
+    return work.run(_passed(work, seed), link, work.seed(), Download(duration_s))
+
+
+def _passed(work: Work, seed: int) -> Passed:
+    """Build and smoke-test the module; what has failed once is not tried again by the next check."""
+    key = (work.submission.content(HEADER), seed)
+    if key in _failed:
+        raise UserError(_failed[key])
+    try:
+        return work.passed(work.build_into(HEADER, GLUE, given(seed)))
+    except UserError as error:
+        _failed[key] = (
+            f"{HEADER}: a loop does not end: the module hung while it ran the vectors"
+            if HANGS in str(error)
+            else str(error)
+        )
+        raise UserError(_failed[key]) from None
+
+
+def printed(log: str) -> dict[str, list[Row]]:
+    """Return the rows of each vector that the module printed when it was loaded."""
+    rows: dict[str, list[Row]] = {}
+    for name, bin_, bin_us, compared, curr, prev, left in LINE.findall(log):
+        row = algorithm.Row(int(bin_), int(bin_us), compared == "1", int(curr), int(prev), left == "1")
+        rows.setdefault(name, []).append(row)
+    return rows
+
+
+def marks(rows: dict[str, list[Row]], seed: int, aspect: Aspect) -> Marks:
+    """Return a share of points for each vector that is right in one aspect, and what is wrong with the first other."""
+    given_vectors = vectors.vectors(seed)
+    faults = [fault for each in given_vectors if (fault := _fault(each, rows.get(each.name, []), aspect))]
+    if not faults:
+        return Marks(1.0, f"All {len(given_vectors)} vectors are right, bin by bin.")
+    place, text = faults[0]
+    return Marks(1 - len(faults) / len(given_vectors), text, place)
+
+
+def _fault(vector: Any, own: list[Row], aspect: Aspect) -> tuple[str, str] | None:
+    """Return where a vector's rows first differ, and why; null where none does."""
+    right = list(algorithm.run(vector.acks))
+    if not any(row.compared for row in own) and aspect is not BINS:
+        return f"vector {vector.name}", "No bin was compared: paper_can_compare must hold first."
+    for expected, row in zip(own if aspect is DECISION else right, own, strict=False):
+        wanted = aspect.expected(expected, row)
+        wrong = next((name for name in aspect.fields if getattr(wanted, name) != getattr(row, name)), None)
+        if wrong:
+            place = f"vector {vector.name}, bin {expected.bin}: {wrong}={_shown(getattr(row, wrong))}"
+            return place, f"It must be {_shown(getattr(wanted, wrong))}. {_advice(vector, own, aspect, wrong)}".strip()
+    if len(own) != len(right) and aspect is not DECISION:
+        return f"vector {vector.name}", f"{len(own)} bins ended: must be {len(right)}."
+    return None
+
+
+def _shown(value: int) -> str:
+    return ("no", "yes")[value] if isinstance(value, bool) else str(value)
+
+
+def _advice(vector: Any, own: list[Row], aspect: Aspect, wrong: str) -> str:
+    """Return the advice of the misreading that gives the student's rows, else of one that gives the wrong field."""
+    for fields in (algorithm.Row._fields, (wrong,)):
+        for reading in algorithm.MISREADINGS:
+            if _values(_misread(vector, own, aspect, reading), fields) == _values(own, fields):
+                return str(reading.advice)
+        if aspect is EVERYTHING and wrong == "exit":  # few values: several misreadings give the same
+            break
+    return ""
+
+
+def _misread(vector: Any, own: list[Row], aspect: Aspect, reading: Any) -> list[Row]:
+    if aspect is DECISION:
+        return [row._replace(exit=row.compared and algorithm._exit(row.curr, row.prev, reading)) for row in own]
+    return list(algorithm.run(vector.acks, reading))
+
+
+def _values(rows: list[Row], fields: tuple[str, ...]) -> list[tuple[Any, ...]]:
+    return [tuple(getattr(row, name) for name in fields) for row in rows]
+
+
+def exit_marks(found: Ran) -> Marks:
+    """Compare the module's exit with Algorithm 1 over the very ACKs that its flow got."""
+    pictures = (found.picture("exit", "Your module.", until_s=None),)
+    left, should = found.exit, next(_exits(found), None)
+    own_s = left.t_s if left and left.cause == "search_paper" else None
+    if should is None:
+        right, reason = own_s is None, "Over these ACKs Algorithm 1 does not leave slow start."
+    else:
+        at_s, row = should
+        right = own_s is not None and abs(own_s - at_s) <= EXIT_TOLERANCE_S
+        reason = f"Over these ACKs Algorithm 1 leaves at {at_s:.3f} s, at the end of bin {row.bin}"
+    yours = (
+        f"your module at {own_s:.3f} s"
+        if own_s is not None
+        else "your module does not (something else ended slow start)"
+    )
+    text = f"{reason}, and so does your module." if right else f"{reason}; {yours}."
+    return Marks(float(right), text, "" if right else f"link {found.link.title}", figures=pictures)
+
+
+def _exits(found: Ran) -> Iterator[tuple[float, Row]]:
+    """Yield time and row of each exit that Algorithm 1 finds in the flow's ACKs."""
+    at_us = 0
+    acks = [ack for ack in ack_stream(found.trial.acks).iter_rows() if ack[1] > 0]
+
+    def stream() -> Iterator[tuple[int, int, int]]:
+        nonlocal at_us
+        for ack in acks:
+            at_us = ack[0]
+            yield ack
+
+    for row in algorithm.run(stream()) if acks else ():
+        if row.exit:
+            yield at_us / 1e6, row

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A student's answers: answers.yml, or the literal `answers = {...}` of the notebook's cell with that tag.
+
+The notebook is read as text. None of its code is executed: a literal is parsed, and nothing else is accepted.
+"""
+
+import ast
+from collections.abc import Mapping
+
+from lab.base import strict_json
+from lab.base.errors import UserError, field_error
+from lab.schema.load import parse_yaml
+from lab_course.submission import Submission
+
+FILE, NOTEBOOK, TAG = "answers.yml", "notebook.ipynb", "answers"
+MOST_LITERAL_CHARS = 20_000
+MOST_NUMBER = 1e300  # a larger integer is no float
+ANSWERS = "answers = {...}: numbers, texts and lists, each name once"
+NOTEBOOK_RULE = f"a notebook with one cell of the tag '{TAG}' that holds {ANSWERS}"
+Value = bool | int | float | str | list[object] | None
+
+
+class Answers:
+    """Answers by name; each getter raises UserError in one line where the answer is missing or of another kind."""
+
+    def __init__(self, values: Mapping[str, object], file: str) -> None:
+        self.values, self.file = values, file
+
+    def number(self, name: str) -> float:
+        """Return a finite number."""
+        value = self._given(name)
+        if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= MOST_NUMBER:
+            raise field_error(self.file, name, value, "a number")
+        return float(value)
+
+    def text(self, name: str) -> str:
+        """Return a text."""
+        value = self._given(name)
+        if not isinstance(value, str):
+            raise field_error(self.file, name, value, "a text")
+        return value.strip()
+
+    def choice(self, name: str, known: tuple[str, ...]) -> str:
+        """Return one of some words, whatever its case."""
+        value = self.text(name).lower()
+        if value not in known:
+            raise field_error(self.file, name, value, f"one of {', '.join(known)}")
+        return value
+
+    def numbers(self, name: str) -> list[float]:
+        """Return a list of finite numbers."""
+        value = self._given(name)
+        if not isinstance(value, list):
+            raise field_error(self.file, name, value, "a list of numbers")
+        return [Answers({f"{name}[{n}]": each}, self.file).number(f"{name}[{n}]") for n, each in enumerate(value)]
+
+    def _given(self, name: str) -> object:
+        value = self.values.get(name)
+        if value is None:
+            raise field_error(self.file, name, "", "answered")
+        return value
+
+
+def read_answers(submission: Submission) -> Answers:
+    """Return the answers of answers.yml where it was handed in, else of the notebook."""
+    if FILE in submission.files:
+        return Answers(_of_yaml(submission.text(FILE)), FILE)
+    if NOTEBOOK in submission.files:
+        return Answers(_of_notebook(submission.text(NOTEBOOK)), NOTEBOOK)
+    raise UserError(f"{FILE} or {NOTEBOOK}: must be handed in")
+
+
+def _of_yaml(text: str) -> Mapping[str, object]:
+    content = parse_yaml(text, FILE)
+    if not isinstance(content, dict):
+        raise UserError(f"{FILE}: must be answers by name")
+    return content
+
+
+def _of_notebook(text: str) -> Mapping[str, object]:
+    try:
+        cells = strict_json.loads(text)["cells"]
+        tagged = [cell for cell in cells if TAG in cell.get("metadata", {}).get("tags", ())]
+        sources = ["".join(cell["source"]) for cell in tagged]
+    except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
+        raise UserError(f"{NOTEBOOK}: must be {NOTEBOOK_RULE}") from None
+    if len(sources) != 1 or len(sources[0]) > MOST_LITERAL_CHARS:
+        raise UserError(f"{NOTEBOOK}: must be {NOTEBOOK_RULE}")
+    return _literal(sources[0])
+
+
+def _literal(source: str) -> Mapping[str, object]:
+    """Parse `answers = {...}` without running it."""
+    try:
+        match ast.parse(source).body:
+            case [ast.Assign(targets=[ast.Name(id=name)], value=ast.Dict() as literal)] if name == TAG:
+                values = ast.literal_eval(literal)
+            case _:
+                raise ValueError
+        if len(values) != len(literal.keys) or not all(isinstance(name, str) for name in values):
+            raise ValueError  # a name that stands twice, or is no text
+    except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
+        raise UserError(f"{NOTEBOOK}: must be {NOTEBOOK_RULE}") from None
+    return dict(values)

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`lab course list`, `make` and `check`."""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import typer
+from rich.console import Console
+
+from lab.base.errors import UserError
+from lab.commands.prepare import prepare
+from lab.kernel.recipe import Recipe
+from lab.runs.options import cores
+from lab.runs.processes import processes
+from lab_course import make as cut
+from lab_course.assignment import Assignment, assignments, find_assignment, load_assignment
+from lab_course.bench import Bench
+from lab_course.rehearse import Case, cases, rehearse, solutions
+from lab_course.seeds import read_key
+
+BUNDLE = "search-lab.bundle"
+
+
+@dataclass(frozen=True)
+class MakeRequest:
+    """What to cut, for whom."""
+
+    out: Path
+    students: Path | None
+    assignments: str | None
+    key: Path | None
+    bundle: bool
+
+
+def chosen(names: str | None) -> list[Assignment]:
+    """Return assignments by number or name; all without names."""
+    if names is None:
+        return [load_assignment(folder) for folder in assignments().values()]
+    return [find_assignment(name.strip()) for name in names.split(",")]
+
+
+def listing() -> Iterator[str]:
+    """Yield a line per assignment."""
+    for each in chosen(None):
+        content = each.content
+        teacher = "" if each.has_teacher else ", without the teacher's part"
+        minutes = f"{content.human_minutes} min of a student, {content.machine_minutes} of a machine"
+        yield f"{each.folder.name:28} {content.title}: {each.points} points, {minutes}{teacher}"
+
+
+def make_course(request: MakeRequest) -> Iterator[str]:
+    """Write everything; yield a line per part."""
+    held = chosen(request.assignments)
+    students = cut.read_students(request.students) if request.students else []
+    key = read_key(request.key) if request.key else None
+    if key and not students:
+        raise UserError("command line: key: must be used with --students: seeds are a student's")
+    if request.out.exists() and any(request.out.iterdir()):
+        raise UserError(f"{request.out}: must be a new or empty folder")
+    request.out.mkdir(parents=True, exist_ok=True)
+    count = sum(1 for _ in cut.make(request.out, held, students))
+    yield f"{request.out / cut.STUDENTS}: {count} folders of {len(held)} assignments"
+    if students:
+        cut.write_seeds(request.out / cut.SEEDS, cut.seeds_table(held, students, key))
+        yield f"{request.out / cut.SEEDS}: {'public and hidden' if key else 'public'} seeds: for the teacher only"
+    for each in held:
+        if each.has_teacher:
+            cut.write_grader(request.out / cut.GRADER / each.folder.name, each)
+    yield f"{request.out / cut.GRADER}: graders of a grading service: for the teacher only (docs/course/grading.md)"
+    cut.write_lab(request.out / cut.LAB)
+    yield f"{request.out / cut.LAB}: the lab without solutions and hidden links"
+    if request.bundle:
+        yield _bundle(request.out / BUNDLE)
+
+
+def _bundle(file: Path) -> str:
+    import platform
+
+    from lab.bundle.make import make
+
+    make(file, True, ".".join(platform.python_version_tuple()[:2]), jupyter=True)
+    return f"{file}: {file.stat().st_size / 1e6:.0f} MB: for students without network (docs/bundle.md)"
+
+
+@dataclass(frozen=True)
+class CheckRequest:
+    """What to rehearse."""
+
+    assignments: str | None
+    cases: str | None
+    update: bool
+    students: int
+    jobs: int | None
+
+
+def check_course(request: CheckRequest, console: Console) -> None:
+    """Rehearse every case, and print a line for each; exit status 1 where a grade differs."""
+    bench = Bench.on(prepare(Recipe(), console))
+    tasks = [each for each in _cases(request, bench) if request.cases is None or each.name in _names(request.cases)]
+    if not tasks:
+        raise UserError(f"command line: cases={request.cases}: must be solution, start or a mistake of the assignment")
+    failed = 0
+    with processes(_timed, min(cores() if request.jobs is None else request.jobs, len(tasks))) as pool:
+        for case, found in pool.run(tasks):
+            lines, processor_s = ([found], 0.0) if isinstance(found, str) else found
+            failed += bool(lines)
+            verdict = "as expected" if not lines else "NOT as expected"
+            console.print(
+                f"{case.assignment.name}: {case.title}: {verdict}, {processor_s:.0f} s of the grader's processor time",
+                soft_wrap=True,
+                markup=False,
+            )
+            if lines:
+                console.print("\n".join(lines), soft_wrap=True, markup=False)
+    console.print(f"{len(tasks) - failed} of {len(tasks)} as expected", markup=False)
+    if failed:
+        raise typer.Exit(1)
+
+
+def _cases(request: CheckRequest, bench: Bench) -> Iterator[Case]:
+    for assignment in chosen(request.assignments):
+        if assignment.has_teacher:
+            yield from cases(assignment, bench, request.update)
+            yield from solutions(assignment, bench, request.students)
+
+
+def _names(text: str) -> set[str]:
+    return {name.strip() for name in text.split(",")}
+
+
+def _timed(case: Case) -> tuple[list[str], float]:
+    """Return the faults of a case, and the processor time of this process and of all that it has waited for."""
+    before = sum(os.times()[:4])
+    return rehearse(case), sum(os.times()[:4]) - before

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`lab grade`: one submission, or a class of them."""
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import typer
+from rich.console import Console
+
+from lab.base.errors import field_error
+from lab.base.plain_file import write_whole
+from lab.commands.prepare import prepare
+from lab.kernel.recipe import Recipe
+from lab_course import whole_class
+from lab_course.assignment import Assignment, find_assignment
+from lab_course.bench import Bench
+from lab_course.forms import gradescope, plain
+from lab_course.forms.page import page
+from lab_course.grade import Grade, grade, require_kept_apart
+from lab_course.seeds import read_key, require_id
+from lab_course.submission import open_submission
+
+COMMAND_LINE = "command line"
+
+
+@dataclass(frozen=True)
+class GradeRequest:
+    """What to grade, and how."""
+
+    assignment: str
+    submissions: tuple[Path, ...]
+    student: str | None
+    key: Path | None
+    out: Path | None
+    public: bool
+    jobs: int
+    by_student: bool
+
+
+def grade_all(request: GradeRequest, console: Console) -> None:
+    """Grade one submission, or a class; exit status 1 where a check failed by itself, or a submission has no grade."""
+    assignment = find_assignment(request.assignment)
+    key = read_key(request.key) if request.key and not request.public else None
+    if key is not None and not assignment.has_teacher:
+        raise field_error(COMMAND_LINE, "key", request.key, f"left out: {assignment.folder} has no teacher's part")
+    require_kept_apart(assignment, key)
+    if request.student:
+        require_id(request.student, COMMAND_LINE)
+        if len(request.submissions) > 1:
+            raise field_error(COMMAND_LINE, "student", request.student, "left out where several submissions are graded")
+    bench = Bench.on(prepare(Recipe(), console))
+    if len(request.submissions) == 1:
+        _one(assignment, request, bench, key, console)
+    else:
+        _class(assignment, request, bench, key, console)
+
+
+def _one(assignment: Assignment, request: GradeRequest, bench: Bench, key: bytes | None, console: Console) -> None:
+    submission = open_submission(request.submissions[0], assignment, request.student)
+    graded = grade(assignment, submission, bench, key, request.jobs)
+    console.print("\n".join(plain.lines(graded)), soft_wrap=True, markup=False)
+    if request.out:
+        _write(request.out, graded)
+        console.print(f"page: {request.out / whole_class.PAGE}", soft_wrap=True, markup=False)
+    if not graded.is_sound:
+        raise typer.Exit(1)
+
+
+def _write(folder: Path, graded: Grade) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    write_whole(folder / whole_class.RESULTS, gradescope.results(graded))
+    write_whole(folder / whole_class.TEXT, "\n".join(plain.lines(graded)) + "\n")
+    write_whole(folder / whole_class.PAGE, page(graded))
+
+
+def _class(assignment: Assignment, request: GradeRequest, bench: Bench, key: bytes | None, console: Console) -> None:
+    """Grade many; the table is written again after each one, so that a Ctrl-C loses nothing."""
+    lines: list[whole_class.Line] = []
+    with _out(request.out) as out:
+        tasks = [
+            whole_class.Task(path, assignment.folder, bench, key, out, by_student=request.by_student)
+            for path in request.submissions
+        ]
+        for line in whole_class.grade_class(tasks, request.jobs):
+            lines.append(line)
+            console.print(line.text, soft_wrap=True, markup=False)
+            write_whole(out / whole_class.TABLE, whole_class.table(whole_class.with_doubles(lines)))
+        marked = whole_class.with_doubles(lines)
+        for line in marked:
+            if line.note.startswith(whole_class.TWICE):
+                console.print(f"{line.submission}: {line.student}: {whole_class.TWICE}: all are graded", markup=False)
+    if request.out:
+        console.print(f"table: {request.out / whole_class.TABLE}", soft_wrap=True, markup=False)
+    if any(line.points is None for line in lines):
+        raise typer.Exit(1)
+
+
+@contextmanager
+def _out(folder: Path | None) -> Iterator[Path]:
+    """Yield the folder of the grades: the user's, or one that goes away."""
+    if folder is None:
+        with tempfile.TemporaryDirectory(prefix="lab-grades-") as temporary:
+            yield Path(temporary)
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    yield folder

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Rank submissions over the hidden links of an assignment: all on the same draws, by the tests of `lab compare`.
+
+A place is one more than the number of submissions that are better and have separated (Holm over all pairs). Submissions
+of one place are ties; the table has them by their exits at the chokepoint, then by the mean.
+"""
+
+import csv
+import io
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from lab.base.errors import UserError, field_error
+from lab.base.stats import Paired, paired
+from lab.evaluation.compare.ranks import pairs, places
+from lab.evaluation.compare.sequential import looks
+from lab_course.assignment import HIDDEN_PART, LINKS, TEACHER, Assignment, load_assignment
+from lab_course.bench import Bench
+from lab_course.compared import at_chokepoint, object_s
+from lab_course.seeds import hidden_seed
+from lab_course.submission import open_submission
+from lab_course.work import Download, Work
+
+EVERYBODY = "leaderboard"  # all submissions run on the draws of this seed
+SIZE_BYTES = 2_000_000
+REFERENCE = "cubic"
+COLUMNS = ("place", "student", "object_s", "chokepoint_pct", "against_cubic_s", "lo_s", "hi_s", "pairs", "note")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One submission to rank; picklable, since another process runs it."""
+
+    path: Path
+    assignment: Path
+    bench: Bench
+    key: bytes
+    trials: int
+    duration_s: int
+
+
+@dataclass(frozen=True)
+class Result:
+    """The values of one sender, by link and trial; `fault` where a trial has no result."""
+
+    name: str
+    object_s: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    chokepoint: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    fault: str = ""
+
+
+@dataclass(frozen=True)
+class Place:
+    """One row of the board."""
+
+    place: int
+    name: str
+    mean_s: float
+    chokepoint_pct: float
+    against: Paired  # own minus the reference, over all links and trials
+
+
+def hidden_links(assignment: Assignment) -> list[str]:
+    """Return the hidden links of an assignment; UserError where it has none."""
+    names = sorted(file.stem for file in (assignment.folder / TEACHER / LINKS).glob("*.yml"))
+    if not names:
+        raise field_error("command line", "assignment", assignment.name, f"one with {TEACHER}/{LINKS}/*.yml")
+    return names
+
+
+def run_entry(entry: Entry) -> Result:
+    """Run one submission over every hidden link; a fault costs its own row."""
+    assignment = load_assignment(entry.assignment)
+    try:
+        submission = open_submission(entry.path, assignment)
+        sender = next(each.file for each in assignment.content.hand_in if each.file.endswith(".c"))
+        work = Work(assignment, submission, entry.bench, HIDDEN_PART, entry.key)
+        return _measured(submission.student, work, sender, entry)
+    except UserError as error:
+        return Result(entry.path.name, fault=str(error))
+
+
+def distinct(found: Sequence[Result], paths: Sequence[Path]) -> list[Result]:
+    """Name a student's submissions by their files, too, where a student has several."""
+    names = [each.name for each in found]
+    return [
+        replace(each, name=f"{each.name} ({path.name})") if names.count(each.name) > 1 else each
+        for each, path in zip(found, paths, strict=True)
+    ]
+
+
+def run_reference(entry: Entry, sample: Path) -> Result:
+    """Run the lab's sender over the same draws; `sample` is any submission, none of whose code is used."""
+    assignment = load_assignment(entry.assignment)
+    work = Work(assignment, open_submission(sample, assignment), entry.bench, HIDDEN_PART, entry.key)
+    return _measured(REFERENCE, work, REFERENCE, entry)
+
+
+def _measured(name: str, work: Work, sender: str, entry: Entry) -> Result:
+    times: dict[str, list[float]] = {}
+    chokepoint: dict[str, list[float]] = {}
+    for link in hidden_links(work.assignment):
+        seeds = [hidden_seed(entry.key, work.assignment.name, EVERYBODY, number) for number in range(entry.trials)]
+        ran = [work.run(sender, link, seed, Download(entry.duration_s)) for seed in seeds]
+        times[link] = [float(object_s(SIZE_BYTES)(each) or entry.duration_s) for each in ran]
+        chokepoint[link] = [at_chokepoint(each) for each in ran]
+    return Result(name, times, chokepoint)
+
+
+def board(found: Sequence[Result], reference: Result) -> list[Place]:
+    """Rank submissions by the time of an object in each trial, as a share of the reference's; the fastest first."""
+    usual = _flat(reference.object_s)
+    relative = {each.name: [a / b for a, b in zip(_flat(each.object_s), usual, strict=True)] for each in found}
+    tested = pairs(relative, looks(len(usual), max(len(found) * (len(found) - 1) // 2, 1)), False)
+    ranked = places(list(relative), tested, more_is_better=False)
+    rows = [_place(each, ranked[each.name].best, usual) for each in found]
+    order = {name: _mean(values) for name, values in relative.items()}
+    return sorted(rows, key=lambda row: (row.place, -row.chokepoint_pct, order[row.name], row.name))
+
+
+def _place(result: Result, rank: int, usual: Sequence[float]) -> Place:
+    own, hits = _flat(result.object_s), _flat(result.chokepoint)
+    return Place(rank, result.name, _mean(own), 100 * _mean(hits), paired(own, usual))
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values)
+
+
+def _flat(by_link: Mapping[str, Sequence[float]]) -> list[float]:
+    return [value for link in sorted(by_link) for value in by_link[link]]
+
+
+def table(rows: Sequence[Place], faults: Sequence[Result]) -> str:
+    """Return leaderboard.csv."""
+    sink = io.StringIO()
+    writer = csv.writer(sink, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    for row in rows:
+        against = row.against
+        numbers = (row.mean_s, row.chokepoint_pct, against.difference, against.lo, against.hi)
+        writer.writerow([row.place, row.name, *map(_number, numbers), against.pairs, ""])
+    for each in faults:
+        writer.writerow(["", each.name, "", "", "", "", "", "", each.fault])
+    return sink.getvalue()
+
+
+def lines(rows: Sequence[Place], faults: Sequence[Result]) -> Iterator[str]:
+    """Yield the lines of a terminal."""
+    for row in rows:
+        ties = "=" if sum(each.place == row.place for each in rows) > 1 else " "
+        yield (
+            f"{row.place:>3}{ties} {row.name}: {SIZE_BYTES / 1e6:g} MB in {row.mean_s:.2f} s, "
+            f"{row.chokepoint_pct:.0f} % at the chokepoint; against {REFERENCE} "
+            f"{_signed(row.against.difference)} s [{_signed(row.against.lo)}, {_signed(row.against.hi)}]"
+        )
+    for each in faults:
+        yield f"  - {each.name}: {each.fault}"
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:.4g}"
+
+
+def _signed(value: float | None) -> str:
+    return "?" if value is None else f"{value:+.2f}"

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`lab course leaderboard`: run every submission over the hidden links, and rank them."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import typer
+from rich.console import Console
+
+from lab.base.plain_file import write_whole
+from lab.commands.prepare import prepare
+from lab.kernel.recipe import Recipe
+from lab.runs.options import cores
+from lab.runs.processes import processes
+from lab_course import leaderboard
+from lab_course.assignment import find_assignment
+from lab_course.bench import Bench
+from lab_course.grade import require_kept_apart
+from lab_course.leaderboard import Entry, Result
+from lab_course.seeds import read_key
+
+TRIALS, DURATION_S = 4, 5
+TABLE = "leaderboard.csv"
+
+
+def rank(
+    name: str, submissions: Sequence[Path], key_file: Path, out: Path | None, jobs: int | None, console: Console
+) -> None:
+    """Print the board, and write it where a folder is given; exit status 1 where a submission has no place."""
+    assignment, key = find_assignment(name), read_key(key_file)
+    require_kept_apart(assignment, key)
+    leaderboard.hidden_links(assignment)
+    bench = Bench.on(prepare(Recipe(), console))
+    entries = [Entry(path, assignment.folder, bench, key, TRIALS, DURATION_S) for path in submissions]
+    found: list[Result] = []
+    paths: list[Path] = []
+    with processes(leaderboard.run_entry, min(cores() if jobs is None else jobs, len(entries))) as pool:
+        for entry, result in pool.run(entries):
+            found.append(result if isinstance(result, Result) else Result(entry.path.name, fault=str(result)))
+            paths.append(entry.path)
+    found = leaderboard.distinct(found, paths)
+    ranked = [each for each in found if not each.fault]
+    faults = [each for each in found if each.fault]
+    rows = leaderboard.board(ranked, leaderboard.run_reference(entries[0], submissions[0])) if ranked else []
+    console.print("\n".join(leaderboard.lines(rows, faults)), soft_wrap=True, markup=False)
+    if out:
+        out.mkdir(parents=True, exist_ok=True)
+        write_whole(out / TABLE, leaderboard.table(rows, faults))
+    if faults:
+        raise typer.Exit(1)

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What one student handed in: the assignment's files, each read once into memory, and a line for each fault."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from lab.base.errors import UserError, field_error
+from lab.schema.load import Strict, parse, parse_yaml
+from lab_course import archive
+from lab_course.archive import Entry
+from lab_course.assignment import STUDENT, Assignment
+from lab_course.seeds import ID, public_seed, require_id
+
+STUDENT_BYTES = 10_000
+MOST_FAULTS = 20
+
+
+class StudentFile(Strict):
+    """student.yml: whose folder it is, and the student's public seed of the assignment."""
+
+    student: str
+    seed: int
+
+
+@dataclass(frozen=True)
+class Submission:
+    """Files by name, and the student that they are from; `faults` are lines about what is not read."""
+
+    path: Path
+    student: str
+    files: dict[str, bytes]
+    faults: list[str] = field(default_factory=list)
+
+    def content(self, name: str) -> bytes:
+        """Return a file; UserError where it was not handed in."""
+        if name not in self.files:
+            raise UserError(f"{name}: must be handed in")
+        return self.files[name]
+
+    def text(self, name: str) -> str:
+        """Return a file as text; UserError where it is no UTF-8."""
+        try:
+            return self.content(name).decode("utf-8")
+        except UnicodeDecodeError:
+            raise UserError(f"{name}: must be UTF-8 text") from None
+
+
+def open_submission(path: Path, assignment: Assignment, student: str | None = None) -> Submission:
+    """Read a submission; a fault in it costs the file that has it.
+
+    student: the ID as the teacher knows it; without it that of student.yml, else the name of the submission.
+    """
+    sizes = {each.file: each.most_bytes for each in assignment.content.hand_in} | {STUDENT: STUDENT_BYTES}
+    found = archive.read(path, sizes)
+    faults = [each for each in found if isinstance(each, str)]
+    files, twice = _by_name([each for each in found if isinstance(each, Entry)])
+    faults += twice
+    own = files.pop(STUDENT, None)
+    student, about = _student(path, assignment, student, own)
+    faults += about
+    missing = [each.file for each in assignment.content.hand_in if each.required and each.file not in files]
+    faults += [f"{name}: must be handed in" for name in missing]
+    if len(faults) > MOST_FAULTS:
+        faults = [*faults[:MOST_FAULTS], f"faults: {len(faults) - MOST_FAULTS} more"]
+    return Submission(path, student, files, faults)
+
+
+def _by_name(entries: list[Entry]) -> tuple[dict[str, bytes], list[str]]:
+    """Return the file of each name: the one in the fewest folders, and a line where there are several."""
+    files: dict[str, bytes] = {}
+    faults = []
+    for entry in sorted(entries, key=lambda each: (len(each.name.parts), each.name)):
+        if entry.name.name not in files:
+            files[entry.name.name] = entry.content
+        elif entry.content != files[entry.name.name]:
+            faults.append(f"{entry.name}: must stand once: the one in the fewest folders is graded")
+    return files, faults
+
+
+def _student(path: Path, assignment: Assignment, known: str | None, own: bytes | None) -> tuple[str, list[str]]:
+    """Return the student's ID, and a line where student.yml is missing or was edited."""
+    stem = path.resolve().name.removesuffix(".gz").removesuffix(".tar").removesuffix(".zip")
+    usual = known or (stem if ID.fullmatch(stem) else "unknown")
+    if own is None:
+        return usual, [] if known else [f"{STUDENT}: must be handed in: graded as {usual}"]
+    try:
+        read = _read_student(own)
+    except UserError as error:
+        return usual, [f"{error}: graded as {usual}"]
+    student, faults = known or read.student, []
+    if read.student != student:
+        faults.append(f"{field_error(STUDENT, 'student', read.student, student)}: graded as {student}")
+    seed = public_seed(assignment.name, student)
+    if read.seed != seed:
+        edited = field_error(STUDENT, "seed", read.seed, f"{seed}, the seed of {student}")
+        faults.append(f"{edited}: graded with {seed}")
+    return student, faults
+
+
+def _read_student(content: bytes) -> StudentFile:
+    try:
+        loaded = parse_yaml(content.decode("utf-8"), STUDENT)
+    except (UnicodeDecodeError, UserError):
+        raise UserError(f"{STUDENT}: must be YAML with student and seed, as it was given") from None
+    read = parse(StudentFile, loaded, Path(STUDENT))
+    require_id(read.student, STUDENT)
+    return read
+
+
+def student_file(assignment: Assignment, student: str) -> str:
+    """Return the student.yml of a student's folder."""
+    seed = public_seed(assignment.name, student)
+    about = "# Whose folder this is. The seed follows from the ID: leave both as they are."
+    return f"{about}\nstudent: {student}\nseed: {seed}\n"

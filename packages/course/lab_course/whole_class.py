@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Grade a class: each submission by itself, side by side, and not again what was graded with the same input."""
+
+import csv
+import hashlib
+import io
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from lab.base import strict_json
+from lab.base.errors import UserError
+from lab.base.plain_file import read_plain, write_whole
+from lab.runs.processes import processes
+from lab_course.assignment import Assignment, load_assignment
+from lab_course.bench import Bench
+from lab_course.forms import gradescope, plain
+from lab_course.forms.page import page
+from lab_course.grade import grade, parts_of
+from lab_course.source import code_digest
+from lab_course.submission import Submission, open_submission
+
+RESULTS, PAGE, TEXT, INPUT, TABLE = "results.json", "grade.html", "grade.txt", "input", "grades.csv"
+MOST_RESULT_BYTES = 16_000_000
+TWICE = "two submissions of this student"
+
+
+@dataclass(frozen=True)
+class Task:
+    """One submission of a class; picklable, since another process grades it."""
+
+    path: Path
+    assignment: Path
+    bench: Bench
+    key: bytes | None
+    out: Path
+    student: str | None = None
+    by_student: bool = False  # folders are named after students, not after submissions
+
+
+@dataclass(frozen=True)
+class Line:
+    """What the class's table shows of one submission; `points` is null where it could not be graded."""
+
+    submission: str
+    student: str
+    points: float | None
+    of: int | None
+    note: str
+    folder: str
+
+    @property
+    def text(self) -> str:
+        """Return the line of the terminal."""
+        found = "not graded" if self.points is None else f"{plain.points(self.points)} of {self.of} points"
+        return f"{self.submission}: {self.student}: {found}{f' ({self.note})' if self.note else ''}"
+
+
+def grade_class(tasks: Sequence[Task], workers: int) -> Iterator[Line]:
+    """Yield the line of each submission as it is graded; one that ends its process costs its own line."""
+    with processes(attempt, min(workers, len(tasks))) as pool:
+        for task, found in pool.run(list(tasks)):
+            if isinstance(found, Line):
+                yield found
+            else:
+                yield Line(task.path.name, "", None, None, str(found), "")
+
+
+def attempt(task: Task) -> Line:
+    """Grade one submission and write its forms; what cannot be read at all is a line."""
+    assignment = load_assignment(task.assignment)
+    try:
+        submission = open_submission(task.path, assignment, task.student)
+    except UserError as error:
+        return Line(task.path.name, "", None, None, str(error), "")
+    folder = task.out / folder_name(task.path, submission.student if task.by_student else None)
+    digest = input_digest(assignment, submission, task.bench, task.key)
+    if (stored := _stored(folder, digest)) is None:
+        graded = grade(assignment, submission, task.bench, task.key)
+        folder.mkdir(parents=True, exist_ok=True)
+        write_whole(folder / PAGE, page(graded))
+        write_whole(folder / TEXT, "\n".join(plain.lines(graded)) + "\n")
+        write_whole(folder / RESULTS, gradescope.results(graded))
+        if graded.is_sound:
+            write_whole(folder / INPUT, digest + "\n")
+        stored = graded.points, graded.of, _note(submission.faults)
+    points, of, note = stored
+    return Line(task.path.name, submission.student, points, of, note, folder.name)
+
+
+def folder_name(path: Path, student: str | None = None) -> str:
+    """Name the folder of a submission's grade, by its student or by its own name; a digest tells those alike apart."""
+    own = path.resolve()
+    plain_name = "".join(each if each.isalnum() or each in "._-" else "_" for each in student or own.name)[:80]
+    return f"{plain_name.lstrip('.') or 'submission'}-{hashlib.sha256(str(own).encode()).hexdigest()[:6]}"
+
+
+def input_digest(assignment: Assignment, submission: Submission, bench: Bench, key: bytes | None) -> str:
+    """Digest all that decides a grade: the submission, the assignment, the grader, the kernel and the key."""
+    digest = hashlib.sha256()
+    own = [file for file in sorted(assignment.folder.rglob("*")) if file.is_file() and "__pycache__" not in file.parts]
+    for file in own:
+        digest.update(str(file.relative_to(assignment.folder)).encode() + b"\0" + file.read_bytes())
+    for name, content in sorted(submission.files.items()):
+        digest.update(f"{name}\0{len(content)}\0".encode() + content)
+    kernel = bench.virtual.kernel.described
+    rest = [submission.student, submission.faults, kernel, code_digest(), parts_of(assignment, key)]
+    digest.update(json.dumps(rest, sort_keys=True).encode() + (key or b""))
+    return digest.hexdigest()
+
+
+def _stored(folder: Path, digest: str) -> tuple[float, int, str] | None:
+    """Return the points of an earlier grading of the same input."""
+    try:
+        if (folder / INPUT).read_text().strip() != digest:
+            return None
+        content = strict_json.loads(read_plain(folder / RESULTS, MOST_RESULT_BYTES))
+        faults = [line[2:] for line in content["output"].splitlines() if line.startswith("! ")]
+        return content["score"], content["extra_data"]["max_score"], _note(faults)
+    except (OSError, ValueError, KeyError, UserError):
+        return None
+
+
+def _note(faults: Sequence[str]) -> str:
+    return "; ".join(faults)
+
+
+def with_doubles(lines: Sequence[Line]) -> list[Line]:
+    """Mark each submission of a student who has several: all are graded, and the teacher decides which counts."""
+    count = Counter(line.student for line in lines if line.student)
+    return [
+        line if count[line.student] < 2 else Line(**{**vars(line), "note": "; ".join(filter(None, (TWICE, line.note)))})
+        for line in lines
+    ]
+
+
+def table(lines: Sequence[Line]) -> str:
+    """Return grades.csv, in the order of the students."""
+    sink = io.StringIO()
+    writer = csv.writer(sink, lineterminator="\n")
+    writer.writerow(["student", "points", "of", "submission", "folder", "note"])
+    for line in sorted(lines, key=lambda each: (each.student, each.submission)):
+        points = "" if line.points is None else plain.points(line.points)
+        writer.writerow(
+            [_safe(each) for each in (line.student, points, line.of, line.submission, line.folder, line.note)]
+        )
+    return sink.getvalue()
+
+
+def _safe(value: object) -> object:
+    """Keep a spreadsheet from taking a student's text for a formula."""
+    return f"'{value}" if isinstance(value, str) and value[:1] in ("=", "+", "-", "@") else value

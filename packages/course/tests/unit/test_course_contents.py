@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The assignments are whole: what a student gets, what a teacher gets, and notebooks that agree with themselves."""
+
+import difflib
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+from lab_course.answers import read_answers
+from lab_course.assignment import ASSIGNMENTS, Assignment, assignments, load_assignment
+from lab_course.rehearse import EXPECTED, MISTAKES, Expected
+from lab_course.submission import Submission
+
+from lab.base.paths import REPO
+from lab.links.profile import read_profile
+from lab.schema.load import load
+from tests import notebook_files
+
+FOLDERS = sorted(folder for name, folder in assignments().items() if name[0].isdigit())
+
+NOTEBOOKS = sorted(file for folder in FOLDERS for file in folder.glob("start/*.py"))
+
+
+@pytest.fixture(params=FOLDERS, ids=lambda folder: folder.name)
+def assignment(request: pytest.FixtureRequest) -> Assignment:
+    folder: Path = request.param
+    return load_assignment(folder)
+
+
+def test_an_assignment_has_a_handout_with_goals_background_tasks_time_and_points(assignment: Assignment) -> None:
+    text = (assignment.folder / "handout.md").read_text()
+    assert [
+        name for name in ("Goals", "Background", "Tasks", "Hand in", "Points") if f"\n## {name}\n" not in text
+    ] == []
+    assert f"**Points**: {assignment.points}." in text
+
+
+def test_every_check_of_the_rubric_has_its_function(assignment: Assignment) -> None:
+    for part in ("public", "hidden"):
+        assert set(assignment.checks(part)) == {row.id for row in assignment.rows(part)}
+
+
+def test_every_file_to_hand_in_is_in_the_solution_or_optional(assignment: Assignment) -> None:
+    solution = assignment.folder / "teacher" / "solution"
+    required = [each.file for each in assignment.content.hand_in if each.required]
+    assert [name for name in required if not (solution / name).is_file()] == []
+
+
+def test_every_link_can_be_read(assignment: Assignment) -> None:
+    for file in (*assignment.folder.glob("links/*.yml"), *assignment.folder.glob("teacher/links/*.yml")):
+        assert read_profile(file).title
+
+
+def test_at_least_six_typical_mistakes_state_their_points_and_what_the_feedback_names(assignment: Assignment) -> None:
+    files = sorted((assignment.folder / "teacher" / MISTAKES).glob(f"*/{EXPECTED}"))
+    assert len(files) >= 6
+    for file in files:
+        expected = load(Expected, file)
+        assert expected.about, file
+        assert expected.says, file
+        assert expected.points or expected.total is not None, file
+
+
+def test_the_teachers_notes_name_mistakes_lecture_and_variants(assignment: Assignment) -> None:
+    text = (assignment.folder / "teacher" / "notes.md").read_text().lower()
+    assert [word for word in ("lecture", "mistake", "variant") if word not in text] == []
+
+
+@pytest.mark.parametrize("file", NOTEBOOKS, ids=lambda file: file.parents[1].name)
+def test_a_notebook_is_the_same_in_both_forms_and_defines_nothing(file: Path) -> None:
+    script, notebook = notebook_files.read(file), notebook_files.read(file.with_suffix(".ipynb"))
+    assert [cell.source for cell in script.cells] == [cell.source for cell in notebook.cells]
+    assert not re.search(r"^\s*(def|class) ", file.read_text(), re.MULTILINE)
+
+
+@pytest.mark.parametrize("file", NOTEBOOKS, ids=lambda file: file.parents[1].name)
+def test_a_notebook_ends_in_the_cell_that_the_grader_reads(file: Path) -> None:
+    notebook = notebook_files.read(file.with_suffix(".ipynb"))
+    assert notebook.cells[-1].metadata["tags"] == ["answers"]
+    submission = Submission(Path("in"), "s1", {"notebook.ipynb": file.with_suffix(".ipynb").read_bytes()})
+    names = set(read_answers(submission).values)
+    mistake = file.parents[1] / "teacher" / "mistakes" / "capacity-at-the-first-loss" / "answers.yml"
+    assert names == set(yaml.safe_load(mistake.read_text()))
+
+
+@pytest.mark.parametrize("file", ["3-write-an-exit-rule/{}/hystartpp.c", "6-your-own-rule/{}/rule.c"])
+def test_the_solution_is_the_starting_point_with_the_gaps_filled(file: str) -> None:
+    """What a student gets, and what full points are shown with, are one frame: only stand-ins of the gaps may go."""
+    start, solution = (
+        (ASSIGNMENTS / file.format(part)).read_text().splitlines() for part in ("start", "teacher/solution")
+    )
+    gone = {line[2:].strip() for line in difflib.ndiff(start, solution) if line.startswith("- ")}
+    assert gone <= {"return acked_pkts;", "return false;"}
+
+
+def test_handout_and_teachers_page_state_the_minutes_of_the_assignment(assignment: Assignment) -> None:
+    content = assignment.content
+    handout = (assignment.folder / "handout.md").read_text()
+    assert f"**Time**: {content.human_minutes} minutes of yours, {content.machine_minutes} of the machine." in handout
+    assert f"**Points**: {assignment.points}." in handout
+    teachers = (REPO / "docs" / "course" / "teachers.md").read_text()
+    (row,) = re.findall(rf"^\| {assignment.number} .*$", teachers, flags=re.MULTILINE)
+    assert row.endswith(f"| {content.human_minutes} |")

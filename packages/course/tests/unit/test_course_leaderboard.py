@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The leaderboard: submissions that have not separated are ties, and a fault is a row."""
+
+import csv
+import io
+
+from lab_course.leaderboard import Result, board, lines, table
+
+USUAL = Result(
+    "cubic", {"far": [4.0, 4.1, 4.2, 4.0], "near": [2.0, 2.1, 2.0, 2.2]}, {"far": [0.0] * 4, "near": [0.0] * 4}
+)
+
+
+def result(name: str, factor: float, hits: float = 1.0) -> Result:
+    times = {link: [value * factor for value in values] for link, values in USUAL.object_s.items()}
+    return Result(name, times, {link: [hits] * 4 for link in times})
+
+
+def test_a_submission_that_is_always_faster_is_ahead_and_its_difference_is_paired() -> None:
+    rows = board([result("slow", 1.2), result("fast", 0.8)], USUAL)
+    assert [(row.place, row.name) for row in rows] == [(1, "fast"), (2, "slow")]
+    fast = rows[0].against
+    assert fast.pairs == 8
+    assert fast.difference is not None
+    assert fast.lo is not None
+    assert fast.hi is not None
+    assert fast.lo <= fast.difference <= fast.hi < 0
+
+
+def test_submissions_that_have_not_separated_share_a_place() -> None:
+    mixed = Result("b", {"far": [3.9, 4.3, 4.1, 4.2], "near": [2.1, 1.9, 2.1, 2.0]}, result("b", 1).chokepoint)
+    rows = board([result("a", 1.0), mixed], USUAL)
+    assert [row.place for row in rows] == [1, 1]
+    assert all(line.startswith("  1= ") for line in lines(rows, []))
+
+
+def test_a_submission_without_a_result_is_a_row_with_its_fault() -> None:
+    rows = board([result("a", 0.9)], USUAL)
+    text = table(rows, [Result("b.zip", fault="rule.c: must be handed in")])
+    found = list(csv.DictReader(io.StringIO(text)))
+    assert [(row["place"], row["student"], row["note"]) for row in found] == [
+        ("1", "a", ""),
+        ("", "b.zip", "rule.c: must be handed in"),
+    ]
+    assert float(found[0]["chokepoint_pct"]) == 100
+
+
+def test_ties_stand_in_the_order_of_their_exits_at_the_chokepoint() -> None:
+    rows = board([result("a", 1.0, hits=0.5), result("b", 1.0)], USUAL)
+    assert [(row.place, row.name) for row in rows] == [(1, "b"), (1, "a")]

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Assignments 2 and 5: a link that is handed in is held to what the handout states, in one line."""
+
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+from lab_course.assignment import find_assignment, sibling
+from lab_course.bench import Bench
+from lab_course.submission import Submission
+from lab_course.work import Work
+
+from lab.backends.virtual import Virtual
+from lab.base.errors import UserError
+
+SECOND, FIFTH = find_assignment("2"), find_assignment("5")
+hypotheses = sibling(str(SECOND.folder / "checks.py"), "hypotheses")
+bounds = sibling(str(FIFTH.folder / "checks.py"), "bounds")
+GIVEN = (SECOND.folder / "links" / "geo.yml").read_text()
+START = (FIFTH.folder / "start" / "break.yml").read_text()
+NO_BENCH = Bench(cast(Virtual, None), Path("none"))  # no check here runs a trial
+
+
+def work(assignment: Any, file: str, *changes: tuple[str, str]) -> Work:
+    """Hand in a link: the given one with changes."""
+    text = GIVEN if assignment is SECOND else START
+    for old, new in changes:
+        assert text.count(old) == 1
+        text = text.replace(old, new)
+    return Work(assignment, Submission(Path("in"), "s1", {file: text.encode()}), NO_BENCH, "public")
+
+
+def change(*changes: tuple[str, str]) -> Any:
+    return hypotheses.change(work(SECOND, "mine.yml", *changes), "mine.yml")
+
+
+def require(*changes: tuple[str, str]) -> None:
+    bounds.require(work(FIFTH, bounds.FILE, *changes).own_link(bounds.FILE))
+
+
+MORE = ("guaranteed_pkts: 1\n", "guaranteed_pkts: 10\n")
+
+
+def test_one_change_is_found_by_its_name_with_both_values() -> None:
+    assert str(change(MORE)) == "up.on_demand.guaranteed_pkts 1 -> 10"
+
+
+def test_texts_of_a_link_may_be_written_anew() -> None:
+    assert change(MORE, ("title: a GEO", "title: my GEO")).field == "up.on_demand.guaranteed_pkts"
+
+
+@pytest.mark.parametrize(
+    ("changes", "line"),
+    [
+        ((), "changed fields=none: must be one"),
+        ((MORE, ("frame_ms: 40", "frame_ms: 20")), "up.on_demand.frame_ms, up.on_demand.guaranteed_pkts: must be one"),
+        ((("frame_ms: 40", "frame_ms: 4"),), "up.on_demand.frame_ms=4.0: must be 5 to 100"),
+        ((("report: rate", "report: new"), ("    period_ms: 1200\n", "")), "must be one"),
+        ((("  start_phase_ms: 1200", "  start_phase_ms: 0"),), "noise.start_phase_ms: must stay as given"),
+    ],
+)
+def test_anything_but_one_change_within_its_bounds_is_refused(changes: tuple[tuple[str, str], ...], line: str) -> None:
+    with pytest.raises(UserError, match=f"^mine.yml: .*{line}"):
+        change(*changes)
+
+
+@pytest.mark.parametrize(
+    ("changed", "hypothesis", "predicted"),
+    [
+        (MORE, "ack_rate", "later"),
+        (MORE, "bunches", "earlier"),
+        (MORE, "request_delay", None),
+        (("request_delay_ms: 560", "request_delay_ms: 100"), "request_delay", "later"),
+        (("request_delay_ms: 560", "request_delay_ms: 900"), "request_delay", "earlier"),
+        (("rate_mbps: 50", "rate_mbps: 100"), "forward_queue", "later"),
+    ],
+)
+def test_a_hypothesis_predicts_from_the_direction_of_a_change(
+    changed: tuple[str, str], hypothesis: str, predicted: str | None
+) -> None:
+    assert change(changed).prediction(hypothesis) == predicted
+
+
+def test_the_given_link_is_within_the_bounds() -> None:
+    require()
+
+
+def test_a_delay_may_have_a_schedule_or_a_cycle_within_the_bounds() -> None:
+    require(("up:\n  delay_ms: 20", "up:\n  delay_ms: {model: cycle, mean: 60, amplitude: 40, period_s: 1, source: s}"))
+    steps = "{model: schedule, steps: [{from_s: 0, value: 20}, {from_s: 1, value: 150}], source: s}"
+    require(("up:\n  delay_ms: 20", f"up:\n  delay_ms: {steps}"))
+
+
+@pytest.mark.parametrize(
+    ("changed", "line"),
+    [
+        (("rate_mbps: 50", "rate_mbps: 101"), "down.rate_mbps=101.0: must be 5 to 100"),
+        (("buffer_bdps: 4", "buffer_bytes: 400000"), "down.buffer_bytes: must be left out"),
+        (("buffer_bdps: 4", "buffer_bdps: 1"), "down.buffer_bdps=1.0: must be 2 to 8"),
+        (("buffer_bdps: 4", "buffer_bdps: 4\n  loss_pct: 1"), "down.loss_pct: must be left out"),
+        (("buffer_bdps: 4", "buffer_bdps: 4\n  queue: {kind: codel}"), "down.queue: must be left out"),
+        (("recorded: []", "noise: {start_phase_ms: 9}\nrecorded: []"), "noise: must be left out"),
+        (
+            ("up:\n  delay_ms: 20", "up:\n  delay_ms: {model: cycle, mean: 60, amplitude: 59, period_s: 1, source: s}"),
+            "up.delay_ms=1.0: must be 5 to 150",
+        ),
+        (("up:\n  delay_ms: 20", "up:\n  delay_ms: {model: uniform, least: 5, most: 9, source: s}"), "up.delay_ms="),
+    ],
+)
+def test_what_breaks_every_sender_or_a_bound_is_refused(changed: tuple[str, str], line: str) -> None:
+    with pytest.raises(UserError, match=f"^break.yml: {line}"):
+        require(changed)

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a module may take from the kernel, as far as it shows without one (the rest: tests/kernel/test_course.py)."""
+
+from contextlib import suppress
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from lab_course.symbols import require_plain_source, undefined
+
+from lab.base.errors import UserError
+from tests.own_modules import REPORTING, source
+
+
+def test_a_plain_congestion_control_passes() -> None:
+    for text in (source(), REPORTING):
+        require_plain_source(text.replace("#include <linux/delay.h>\n", ""), "own.c")
+
+
+def test_words_in_comments_and_texts_are_no_assembler() -> None:
+    require_plain_source("int alternative_pkts; /* asm */\n", "own.c")
+    require_plain_source('/* asm, ##, section */ // asm\nstatic char *a = "asm ## section";\n', "own.c")
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("\n\nvoid f(void) { asm(\"\"); }\n", "own.c:3: asm: must be left out"),
+        ("void f(void) { as\\\nm(\"\"); }\n", "asm: must be left out"),
+        ("__asm__(\".incbin \\\"/etc/passwd\\\"\");\n", "__asm__: must be left out"),
+        ("void f(void) { asm_inline(\"\"); }\n", "asm_inline: must be left out"),
+        ("void f(void) { alternative (\"\", \"\", 1); }\n", "alternative: must be left out"),
+        ("#define a(x, y) x %:%: y\n", "%:%:: must be left out"),
+        ("#include </etc/passwd>\n", "include=</etc/passwd>: must be a header of linux/ or net/"),
+        ("#include MACRO\n", "include=MACRO: must be a header"),
+        ("# /* x */ include \"../other.c\"\n", "include=\"../other.c\": must be a header"),
+        ("#include <asm/io.h>\n", "must be"),
+    ],
+)  # fmt: skip
+def test_what_could_hide_a_symbol_is_named_with_its_line(text: str, line: str) -> None:
+    with pytest.raises(UserError) as refused:
+        require_plain_source(text, "own.c")
+    assert line in str(refused.value)
+
+
+@given(st.binary(max_size=400), st.booleans())
+@settings(max_examples=200)
+def test_no_bytes_of_a_stranger_are_more_than_a_refusal(content: bytes, headed: bool) -> None:
+    module = (b"\x7fELF\x02\x01" + content) if headed else content
+    with suppress(UserError):
+        assert isinstance(undefined(module), set)
