@@ -33,7 +33,7 @@ SYN = 0x02
 @contextmanager
 def held(plan: "Plan", pid: int) -> "Iterator[LateServer | None]":
     """Let the server of the first download begin as late as the plan states; None where that is at once."""
-    if not plan["server_start_s"]:
+    if "server_start_s" not in plan:
         yield None
         return
     flow = plan["flows"][0]

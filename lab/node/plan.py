@@ -191,13 +191,15 @@ class Plan(NodesPlan):
     shapes: Annotated[list[Shape], "qdiscs of the link"]
     egress: Annotated[list[Shape], "qdiscs of the senders' own interfaces"]
     start_phase_s: Annotated[float, "pause before the link's series begin"]
-    server_start_s: Annotated[float, "how late the server's process begins, from the data connection's opening on"]
     probes: Annotated[list[ProbedWay], "the idle path, before the download"]
     capture: Annotated[CapturePlan, "the capture at the client"]
     trace: Annotated[TracePlan, "the kernel's tracepoints"]
     sampler: Annotated[SamplerPlan, "samples of the bottleneck's qdisc"]
     flows: Annotated[list[FlowPlan], "the download, then the rival's if there is one"]
     memory_mb: Annotated[int, "memory of the virtual kernel", "MiB"]
+    server_start_s: NotRequired[
+        Annotated[float, "how late the server's process begins, from the data connection's opening on; absent: at once"]
+    ]
     shaper: NotRequired[Annotated[Literal["netem"], "tc alone replays the link; absent: the lab's own qdiscs"]]
     kernel: NotRequired[Annotated[str, "digest of the virtual kernel that boots; absent: the run's"]]
     work: NotRequired[

@@ -61,6 +61,8 @@ def make_plan(experiment: Experiment, cca: Cca, drawn: Draw) -> Plan:
     """Build the plan of one trial: a sender over a drawn link."""
     ccas = [cca, *([experiment.rival] if experiment.rival else [])]
     plan = way_of(cca).plan(_of_downloads(experiment, ccas, drawn), cca, route_mtu_bytes(experiment))
+    if drawn.link.server_start_s:
+        plan["server_start_s"] = drawn.link.server_start_s
     if experiment.scenario.workload:
         plan = requesting.planned(plan, experiment, drawn.link)
     kernels = sorted({each.kernel for each in ccas if each.kernel})
@@ -98,7 +100,6 @@ def _of_downloads(experiment: Experiment, ccas: list[Cca], drawn: Draw) -> Plan:
             for shape in settings.egress(scenario, topology, node, each)
         ],
         "start_phase_s": link.start_phase_s,
-        "server_start_s": link.server_start_s,
         "probes": probed_ways(experiment.profile, link, shaped, sender, receiver),
         "capture": {
             "interface": settings.interface_of(topology, receiver),
