@@ -10,8 +10,8 @@ from pathlib import Path
 
 from lab.backends import records
 from lab.base import paths
+from lab.base.named_files import topology_files
 from lab.node.plan import Plan, Shape, Spec
-from lab.schema.topology import topology_files
 
 TIMER_LATE_S = 0.0005  # under software emulation
 GRACE_S = 300  # beyond a download's own time: bringing containers up on a slow machine, and taking them down

@@ -3,16 +3,17 @@
 
 from collections.abc import Callable, Iterable, Iterator
 
+from lab.base.choice import choose
 from lab.base.errors import field_error
+from lab.base.named_files import profile_files, scenario_files, shown, topology_files
 from lab.judge.registry import rules
 from lab.links.caution import cautions
-from lab.links.profile import load_profile, profile_files
+from lab.links.profile import load_profile
 from lab.runs.experiment import load_experiment
 from lab.schema.cca import load_senders
-from lab.schema.load import choose, shown
-from lab.schema.scenario import Scenario, load_scenario, scenario_files, scenarios
+from lab.schema.scenario import Scenario, load_scenario, scenarios
 from lab.schema.sysctls import load_sysctls
-from lab.schema.topology import load_topology, topology_files
+from lab.schema.topology import load_topology
 from lab.traces.datasets import datasets
 
 

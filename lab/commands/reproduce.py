@@ -12,6 +12,7 @@ from lab.backends.choose import COMMAND_LINE
 from lab.base.errors import field_error
 from lab.commands.evaluate import evaluate
 from lab.commands.first_use import prepared
+from lab.commands.lines import say
 from lab.commands.prepare import prepare
 from lab.commands.progress import TrialBar
 from lab.commands.recordings import fetch_for
@@ -102,6 +103,8 @@ def run_campaign(
 
 def _run(experiments: list[Experiment], options: RunOptions, console: Console) -> Executed:
     """Run the missing trials of what has its recordings, and of the stand-ins of what has not."""
+    trials = sum(each.scenario.trials * len(each.scenario.ccas) for each in experiments)
+    say(console, f"{len(experiments)} scenarios of {trials} trials, {options.workers} at once; stored trials are kept")
     at_hand = [each for one in experiments if (each := as_run(one) if unfetched(one) else one)]
     backend, runnable = prepare(Recipe(), console), []
     for each in at_hand:

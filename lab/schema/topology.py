@@ -2,14 +2,13 @@
 """Topologies: containerlab's own file, which every engine brings up; labels name the interface of each role."""
 
 import re
-from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from lab.base import paths
-from lab.base.errors import field_error
-from lab.schema.load import NAME, Strict, by_name, choose, load, shown
+from lab.base.choice import choose
+from lab.base.named_files import NAME, topology_files
+from lab.schema.load import Strict, load
 
 DEV = re.compile(r"[A-Za-z0-9_.-]{1,15}")  # the kernel's IFNAMSIZ is 16
 ROLES = ("sender", "receiver")
@@ -119,16 +118,6 @@ class Topology(Strict):
     def mtu_bytes(self) -> int:
         """Return the largest packet that every wire carries."""
         return min(link.mtu for link in self.topology.links)
-
-
-def topology_files() -> dict[str, Path]:
-    """Return the file of every topology by name: `<name>/<name>.clab.yml` in topologies/ or in LAB_TOPOLOGIES."""
-    folders = paths.with_own(paths.TOPOLOGIES, "LAB_TOPOLOGIES")
-    files = [file for folder in folders for file in sorted(folder.glob("*/*.clab.yml"))]
-    for file in files:
-        if file.name != f"{file.parent.name}.clab.yml":
-            raise field_error(shown(file), "name", file.name, f"{file.parent.name}.clab.yml, as its folder")
-    return by_name(files, lambda file: file.parent.name)
 
 
 def load_topology(name: str, named_in: str) -> Topology:

@@ -10,8 +10,9 @@ from urllib.parse import quote
 from lab.base import paths
 from lab.base.cache import finished
 from lab.base.errors import UserError, field_error
+from lab.base.named_files import shown
 from lab.schema.dataset import Collection, Collections, Description, File, Meaning, Origin
-from lab.schema.load import load, shown
+from lab.schema.load import load
 from lab.traces.importers.reading.importer import Option
 
 DATASETS = paths.PROFILES / "datasets.yml"

@@ -69,8 +69,10 @@ def test_a_scenario_names_senders_of_both_files() -> None:
 
 def test_an_unknown_sender_is_answered_with_those_of_both_files() -> None:
     files = r"lab/cca\.yml, lab/quic\.yml or lab/bpf\.yml"
-    with pytest.raises(UserError, match=rf"cca=none: must be a known sender of {files}: bbr, .*search_quic"):
-        load_cca("none", "command line", "cca")
+    with pytest.raises(
+        UserError, match=rf"cca=cubicquic: must be a known sender of {files}: did .* cubic_quic.* cubic"
+    ):
+        load_cca("cubicquic", "command line", "cca")
 
 
 @pytest.mark.parametrize(

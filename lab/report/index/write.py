@@ -76,7 +76,7 @@ def _own_pages(runs: Sequence[Stored], replay_library: Path | None) -> list[str]
 
 def _report(folder: Path, replay_library: Path | None) -> str | None:
     try:
-        write_report(folder, replay_library)
+        write_report(folder, replay_library, workers=1)  # the runs have a process each
     except UserError as error:
         return str(error)
     return None
