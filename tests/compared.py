@@ -27,7 +27,7 @@ LINKS = (
 def store(results: Path, trials: int) -> tuple[Comparison, list[LinkResult]]:
     """Store a run per link, and return the comparison with its results; the last trial of bbr is invalid."""
     comparison = Comparison(["search"], known_senders(SENDERS), [link for link, _ in LINKS], trials)
-    plan = looks_of(comparison, PRIMARY)
+    plan = looks_of(comparison)
     found = []
     for link, path in LINKS:
         run = store_run(results, trials, name=f"compare-{link.name}", link=path, senders=SENDERS)

@@ -39,11 +39,9 @@ def topology_files() -> dict[str, Path]:
     return by_name(files, lambda file: file.parent.name)
 
 
-def sender_names() -> list[str]:
-    """Return the names of all senders, TCP's in alphabetical order first: each is a stanza of its file."""
-    names = [sorted(STANZA.findall(file.read_text(encoding="utf-8"))) for file in (paths.CCAS, paths.BPF, paths.QUIC)]
-    tcp, bpf, quic = names
-    return [*sorted([*tcp, *bpf]), *quic]
+def kernel_senders() -> list[str]:
+    """Return the names of the senders of lab/cca.yml: each is a stanza."""
+    return STANZA.findall(paths.CCAS.read_text(encoding="utf-8"))
 
 
 def by_name(files: Iterable[Path], name_of: Callable[[Path], str]) -> dict[str, Path]:

@@ -61,7 +61,7 @@ def each_in_processes(
 def map_in_threads(function: Callable[[Given], Result], inputs: Sequence[Given]) -> list[Result]:
     """Return the function's result of each input, in their order; each input has a thread that waits for programs.
 
-    The first error, or Ctrl-C, kills every program that the threads have started.
+    The first error, or Ctrl-C, ends every program that the threads have started.
     """
     before = _children()
     with ThreadPoolExecutor(max(len(inputs), 1)) as pool:
@@ -78,7 +78,7 @@ def map_in_threads(function: Callable[[Given], Result], inputs: Sequence[Given])
             while wait(futures, KILL_AGAIN_S).not_done:
                 for pid in _children() - before:
                     with suppress(ProcessLookupError):
-                        os.kill(pid, signal.SIGKILL)
+                        os.kill(pid, signal.SIGTERM)  # of a sandbox, which ends all that it has started
             raise
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from lab.commands.cli_options import FigureForms, Jobs, Verbose, console, run_options
+from lab.commands.cli_options import SELDOM, FigureForms, Jobs, Verbose, console, run_options
 from lab.commands.known import require_run, require_scenarios
 
 app = typer.Typer()
@@ -51,15 +51,27 @@ def evaluate(
 def verify(
     scenarios: Annotated[list[str] | None, typer.Argument(help="Scenarios; default: all.")] = None,
     table: Annotated[str | None, typer.Option(help="Only one table or figure of a paper, such as 5.3.")] = None,
+    coverage: Annotated[
+        bool,
+        typer.Option(
+            "--coverage",
+            rich_help_panel=SELDOM,
+            help="List every table, figure and numbered sentence of the papers: claim, figure, or why neither.",
+        ),
+    ] = False,
 ) -> None:
     """Compare the claims of the papers with the stored runs; nothing is written.
 
     Example: `lab verify thesis-geo --table 5.3`
     """
     require_scenarios(scenarios or ())
+    from lab.commands.verify import cover
     from lab.commands.verify import verify as show
 
-    show(scenarios or [], table, console)
+    if coverage:
+        cover(scenarios or [], table, console)
+    else:
+        show(scenarios or [], table, console)
 
 
 @app.command()

@@ -126,7 +126,7 @@ def compare(comparison: Comparison, course: Course, site: Site, options: RunOpti
     say(console, f"results in {folder}, runs in {paths.results()}/compare-*")
     with going_on(partial(str, course.again)):
         state = _run(comparison, course, folder.name, site, options, console)
-        found = results(comparison, folder.name, looks_of(comparison, course.measure))
+        found = results(comparison, folder.name, looks_of(comparison))
         record.write(folder, {**request, "command": record.read(folder)["command"], "complete": state.decided})
         answer = ranked(comparison, course.measure, found)
         _conclude(state, folder, course, answer, console)
@@ -152,7 +152,7 @@ def _run(
     comparison: Comparison, course: Course, began: str, site: Site, options: RunOptions, console: Console
 ) -> State:
     budget_s = None if course.budget_minutes is None else 60 * course.budget_minutes
-    state, most = State(), looks_of(comparison, course.measure).trials[-1]
+    state, most = State(), looks_of(comparison).trials[-1]
     bars = partial(TrialBar, console, many_runs=True)
     for state in campaign(comparison, course.measure, began, site, options, bars, budget_s):
         say(console, _after(state, comparison, most))
@@ -176,7 +176,7 @@ def _after(state: State, comparison: Comparison, most: int) -> str:
 
 def _announce(comparison: Comparison, course: Course, options: RunOptions, virtual: bool, console: Console) -> None:
     """Print what will be done, when it stops, how long it may take, and what is protected less without bubblewrap."""
-    plan = looks_of(comparison, course.measure)
+    plan = looks_of(comparison)
     others = [name for name in comparison.senders if name not in comparison.subjects]
     per_trial_s = [comparison.seconds(link) for link in comparison.links]
     first, most = plan.trials[0], plan.trials[-1]

@@ -6,10 +6,9 @@ from pathlib import Path
 
 from lab.base.choice import choose
 from lab.base.errors import UserError
-from lab.base.named_files import profile_files, scenario_files, sender_names, topology_files
+from lab.base.named_files import kernel_senders, profile_files, scenario_files, topology_files
 
 COMMAND_LINE = "command line"
-IN_FILES = "sender of lab/cca.yml, lab/quic.yml or lab/bpf.yml"
 
 
 def require_scenarios(names: Iterable[str | None]) -> None:
@@ -29,8 +28,12 @@ def require_link(profile: str | None, topology: str | None) -> None:
 
 def require_senders(names: str | None) -> None:
     """Refuse a sender that is none, of names with commas between them."""
-    for name in names.split(",") if names else ():
-        choose(IN_FILES, name.strip(), sender_names(), COMMAND_LINE, "cca")
+    others = [name.strip() for name in names.split(",")] if names else []
+    if others := [name for name in others if name not in kernel_senders()]:
+        from lab.schema.cca import cca_names  # those of packages: their files are named by what they bring
+
+        for name in others:
+            choose("sender of lab/cca.yml or a package", name, cca_names(), COMMAND_LINE, "cca")
 
 
 def require_links(names: str | None) -> None:

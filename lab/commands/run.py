@@ -17,7 +17,7 @@ from lab.backends.choose import COMMAND_LINE, Choice, choose, real_backend
 from lab.backends.virtual import Virtual, find_built
 from lab.base import paths, sandbox_mode
 from lab.base.errors import UserError, field_error, going_on
-from lab.commands.first_use import prepared, refuse_real_time
+from lab.commands.first_use import prepared, refuse
 from lab.commands.lines import say
 from lab.commands.prepare import build as build_kernel
 from lab.commands.progress import TrialBar
@@ -106,7 +106,7 @@ def run(
             kernel: Kernel | None = backend.kernel
             executed = _execute(experiment, backend.site, options, resume, console)
         else:
-            refuse_real_time(experiment.ccas, choice.backend)
+            refuse(experiment.ccas, choice.backend)
             requesting.refuse_real_time(experiment, choice.backend)
             kernel = build.find()
             options = _one_at_a_time(choice, options)

@@ -74,7 +74,7 @@ def try_own(request: TryRequest, course: Course, options: RunOptions, console: C
         raise field_error(COMMAND_LINE, "backend", "host", "virtual or vm: the host's kernel has no build tree here")
     _require_kernel(request.kernel, choice.backend)
     rivals, chosen = known_senders(_names(request.against)), request.links
-    first_use.refuse_real_time(rivals, choice.backend)
+    first_use.refuse(rivals, choice.backend)
     sources = [read_source(path) for path in request.sources]
     virtual = prepare(Recipe(), console)
     under = virtual if request.kernel == DEFAULT else prepare(Recipe(request.kernel), console)

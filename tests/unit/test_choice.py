@@ -7,10 +7,10 @@ import pytest
 
 from lab.base.choice import choose, suggested
 from lab.base.errors import UserError
-from lab.base.named_files import sender_names
+from lab.base.named_files import kernel_senders
 from lab.base.paths import REPO
 from lab.runs.link_kinds import KINDS
-from lab.schema.cca import load_senders
+from lab.schema.cca import load_ccas
 
 HEAVY = ("polars", "scipy", "matplotlib", "numpy")
 PROGRAM = f"""
@@ -44,7 +44,7 @@ def test_a_known_name_is_returned_and_another_refused() -> None:
 
 
 def test_the_names_of_senders_are_those_of_their_stanzas() -> None:
-    assert sorted(sender_names()) == sorted(load_senders())
+    assert kernel_senders() == list(load_ccas())
 
 
 @pytest.mark.parametrize(

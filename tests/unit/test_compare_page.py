@@ -28,7 +28,7 @@ from lab.report.compare.worst import worst_trials
 from lab.report.compare.write import write_reports
 from tests.compared import SENDERS, example, store
 
-TRIALS = 5
+TRIALS = 8
 MOST_BYTES = 5_000_000
 
 
@@ -290,7 +290,7 @@ def test_the_mean_wait_is_that_of_the_modelled_queue(compared: tuple[Comparison,
 
 @pytest.mark.parametrize(
     ("trials", "seed", "field"),
-    [(6, 18, "trials=5: must be 6"), (TRIALS, 2, "seed=18: must be 2")],
+    [(6, 18, "trials=8: must be 6"), (TRIALS, 2, "seed=18: must be 2")],
 )
 def test_resume_refuses_another_request(
     compared: tuple[Comparison, list[LinkResult]],

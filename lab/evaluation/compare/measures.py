@@ -9,6 +9,7 @@ import polars as pl
 from lab.base.choice import one_of
 from lab.base.errors import field_error
 from lab.judge.classify import ExitClass
+from lab.judge.copies import distinct
 from lab.judge.digest import OBJECT_BYTES
 from lab.judge.registry import LASTING, rule_of
 from lab.judge.stored import Stored
@@ -133,14 +134,18 @@ def judge_of(measure: Measure, stored: Stored) -> str:
 
 
 def values(stored: Stored, measures: Sequence[Measure] = MEASURES) -> dict[str, Values]:
-    """Return the values of every measure that a run has: an invalid trial, or one without the value, is None."""
+    """Return the values of every measure that a run has: an invalid trial, or one without the value, is None.
+
+    So are copies: of a sender whose trials are all the same only the first counts (lab.judge.copies).
+    """
     shared = bool(stored.run.scenario.get("rival"))
     chosen = [measure for measure in measures if measure.shared == shared]
     trials = stored.judged.trials.filter("valid")
+    counted = set(distinct(trials).select("cca", "trial").iter_rows())
     found: dict[str, Values] = {}
     for measure in chosen:
         if by_trial := _of_measure(measure, stored, trials):
-            found[measure.name] = _in_order(stored, by_trial)
+            found[measure.name] = _in_order(stored, {key: by_trial[key] for key in counted & by_trial.keys()})
     return found
 
 

@@ -10,6 +10,7 @@ from lab.evaluation.compare.comparison import Comparison
 from lab.evaluation.compare.measures import BY_NAME
 from lab.evaluation.compare.results import LinkResult
 from lab.evaluation.compare.sequential import ALPHA, FIRST_SHARE, Looks
+from lab.judge.copies import copied_text
 from lab.report import template
 from lab.report.compare.cells import labels
 from lab.report.compare.scorecard import NOT_RUN, Criterion
@@ -76,6 +77,8 @@ def notes(found: Sequence[LinkResult], state: State) -> Iterator[str]:
         if invalid:
             are = "trial is" if invalid == 1 else "trials are"
             yield f"{each.link.title}: {invalid} {are} invalid, and in no value: its report states why."
+        for cca, trials in each.copied.items():
+            yield f"{each.link.title}: {cca}: {copied_text(trials)}. It has no interval, and no test."
         yield from each.stored.judged.faults
     for name, reason in state.failures.items():
         yield f"No result: {name}: {reason}"
@@ -114,7 +117,8 @@ def method(comparison: Comparison, plan: Looks, measure: str) -> list[str]:
         "Each trial is that of a fresh kernel. Trial n has the same draw of the link for every sender "
         f"(seed {comparison.seed}). {_length(comparison, plan, measure)}",
         "Two senders have separated when an exact group-sequential test of their paired differences rejects that they "
-        "are alike: sign patterns for amounts, both senders at the same chance for shares. The first look may spend "
+        "are alike: every pattern of signs then has the same chance, however the senders depend on each other on a "
+        "draw. Of shares it is McNemar's exact test, of the trials in which they differ. The first look may spend "
         f"{100 * FIRST_SHARE:g} % of the error. Holm's correction is over the pairs of a link and measure (here "
         f"{every}), so that the error of all of them together, over all looks, is at most {100 * ALPHA:g} %. It is per "
         "link and measure: over all cells of this page more than one of 20 may be wrong by chance. A rank is from one "

@@ -9,6 +9,7 @@ from lab.evaluation.compare.exits import Exits, exits_of
 from lab.evaluation.compare.measures import Measure, primary_of
 from lab.evaluation.compare.ranks import Pair, not_separated
 from lab.evaluation.compare.results import LinkResult
+from lab.judge.copies import copied_text
 from lab.report.compare.cells import labels
 from lab.report.matrix.texts import apart_text, rank_text, value_text
 
@@ -56,6 +57,7 @@ def _sentence(comparison: Comparison, found: LinkResult, measure: Measure) -> st
     trials = f"{found.trials} {'trial' if found.trials == 1 else 'trials'} each"
     without = [named[name] for name in comparison.senders if name not in places]
     lacking = f" {listed(without)}: no exit was judged." if without and measure.binary else ""
+    lacking += "".join(f" {named[cca]}: {copied_text(count)}." for cca, count in found.copied.items())
     if all(place.worst == len(places) for place in places.values()):
         shown = ", ".join(f"{named[name]} {values[name]}" for name in places)
         return f"{measure.title}: {shown}. No sender has separated from another after {trials}.{lacking}"

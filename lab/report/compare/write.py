@@ -97,7 +97,7 @@ def _page(
         worst=_explained(comparison, measure, found, pages, MOST_PICTURES if reports else QUICK_PICTURES),
         pairs=page.pairs_table(comparison, found),
         scorecard=scorecard(comparison, found),
-        method=page.method(comparison, looks_of(comparison, measure), measure),
+        method=page.method(comparison, looks_of(comparison), measure),
         facts=page.facts(comparison, found, record.read(folder)["command"]),
         files=[*files, "ranks.txt"],
     )

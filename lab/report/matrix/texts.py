@@ -81,7 +81,7 @@ def apart_text(measure: Measure, pair: Pair) -> str:
 
 def _may_differ_pct(alike: int) -> float:
     """Return up to which chance a trial differs from so many that were alike: by Clopper and Pearson's bound."""
-    return 100 * (1 - (1 - CONFIDENCE) ** (1 / alike))
+    return 100 * (1 - float((1 - CONFIDENCE) ** (1 / alike)))
 
 
 def _digits(measure: Measure, value: float) -> int:
