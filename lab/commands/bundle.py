@@ -30,9 +30,9 @@ def make(
 
     Example: `lab bundle make search-lab.bundle --with recordings,wheels`
     """
+    from lab.base.choice import choose
     from lab.bundle.content import programs_of
     from lab.bundle.make import make as write
-    from lab.schema.load import choose
 
     programs = programs_of()
     known = [*PARTS, *programs]

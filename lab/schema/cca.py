@@ -9,10 +9,12 @@ from typing import Annotated, Any, Literal, Protocol, get_args
 
 from pydantic import Field
 
+from lab.base.choice import choose
 from lab.base.entry_points import brought
 from lab.base.errors import field_error
+from lab.base.named_files import shown
 from lab.base.paths import CCAS
-from lab.schema.load import Strict, choose, parse, read_yaml, shown
+from lab.schema.load import Strict, parse, read_yaml
 
 CAUSE = r"^[a-z0-9_]{1,15}$"  # SLOW_START_CAUSE_BYTES of lab/kernel/search/slow_start.h, without the NUL
 Colour = Annotated[str, Field(pattern=r"^#[0-9A-Fa-f]{6}$")]

@@ -14,8 +14,8 @@ from types import ModuleType
 from typing import Any
 
 from lab.base import paths
+from lab.base.choice import one_of
 from lab.base.errors import UserError, field_error
-from lab.base.near import near
 from lab.traces.importers.reading.importer import Head, Importer
 from lab.traces.importers.resemblance import resembled
 from lab.traces.recording import Recording
@@ -55,7 +55,7 @@ def read(path: Path, format: str | None = None, **options: Any) -> Recording:  #
 def importer_of(name: str) -> Importer:
     """Return an importer by the name of its format."""
     if name not in known_formats():
-        raise field_error("import", "format", name, f"one of {near(name, known_formats())}")
+        raise field_error("import", "format", name, one_of(name, known_formats()))
     return known_formats()[name]
 
 
