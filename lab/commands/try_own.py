@@ -20,10 +20,8 @@ from lab.commands import first_use
 from lab.commands.compare import Course, compare, fetched
 from lab.commands.expect import Expected, conclude
 from lab.commands.prepare import build, prepare
-from lab.evaluation.compare.campaign import looks_of
 from lab.evaluation.compare.comparison import SEED, TRIALS, Comparison, known_senders
 from lab.evaluation.compare.expect import require_known
-from lab.evaluation.compare.results import results
 from lab.images.vm import stock
 from lab.kernel.own.build import OwnModule, build_own
 from lab.kernel.own.diagnostics import BuildError
@@ -102,11 +100,10 @@ def _compare(
     request: TryRequest, comparison: Comparison, course: Course, site: Site, options: RunOptions, console: Console
 ) -> None:
     """Compare, then judge what is expected."""
-    written = compare(comparison, course, site, options, console)
+    compared = compare(comparison, course, site, options, console)
     if request.expected.expectations:
-        began = written.files["page"].parent.name
-        found = results(comparison, began, looks_of(comparison, course.measure))
-        conclude(request.expected, comparison.subjects, found, console)
+        conclude(request.expected, comparison.subjects, compared.found, console)
+    compared.require_valid()
 
 
 def _require_kernel(kernel: str, backend: str) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator, Mapping
 from functools import cache
 from itertools import count
 from pathlib import Path
-from typing import Annotated, Any, Literal, Protocol
+from typing import Annotated, Any, Literal, Protocol, get_args
 
 from pydantic import Field
 
@@ -16,6 +16,9 @@ from lab.schema.load import Strict, choose, parse, read_yaml, shown
 
 CAUSE = r"^[a-z0-9_]{1,15}$"  # SLOW_START_CAUSE_BYTES of lab/kernel/search/slow_start.h, without the NUL
 Colour = Annotated[str, Field(pattern=r"^#[0-9A-Fa-f]{6}$")]
+# A marker of matplotlib, or a short text.
+Marker = Annotated[str, Field(pattern=r"^([.,ov^<>1-4+xXDdHhpPs8|_*]|\$[A-Za-z0-9]{1,5}\$)$")]
+LineStyle = Literal["-", "--", "-.", ":"]
 Stanza = dict[str, Any]  # as YAML has it, not yet checked
 Look = tuple[str, str]  # marker and line style
 FirstWindow = Annotated[int, Field(ge=44, le=100_000)]  # from what lab/sysctls.yml has
@@ -26,7 +29,7 @@ SysctlName = Annotated[str, Field(pattern=r"^net\.ipv4\.[a-z0-9_]+$")]
 ALGORITHM = r"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,14}$"  # the kernel's TCP_CA_NAME_MAX is 16
 COLOURS = ("#E69F00", "#56B4E9", "#009E73", "#0072B2", "#D55E00", "#CC79A7", "#000000")
 MARKERS = ("v", "<", ">", "p", "P", "X", "d", "h", "*")
-LINESTYLES = ("-", "--", "-.", ":")
+LINESTYLES = get_args(LineStyle)
 
 
 class Cca(Strict):
@@ -51,8 +54,8 @@ class Cca(Strict):
     exit_enters_cwr: bool = False
     exit_label: Annotated[str, Field(min_length=1)]
     colour: Colour
-    marker: str
-    linestyle: str
+    marker: Marker
+    linestyle: LineStyle
 
     @property
     def look(self) -> Look:

@@ -15,12 +15,13 @@ from lab.runs.certificate import BUSY_SAMPLES, LOSS_SDS, certify
 from lab.runs.experiment import load_experiment
 from lab.runs.link_kinds import KINDS, Link, links
 from lab.runs.same.trials import experiments
-from lab.runs.same.values import BLOCK_PKTS, ROWS_PKTS, digest, values_of
+from lab.runs.same.values import BLOCK_PKTS, ROWS_PKTS, values_of
 from lab.runs.trial import Job, _add_files
 from lab.schema.cca import load_ccas
 from lab.schema.scenario import load_scenario, scenarios
 from lab.tables.stored_run import Run
 from lab.tables.trial_tables import TRIAL_TABLES
+from lab.tables.values_digest import digest
 from tests.stored_run import store_run
 from tests.unit.test_certificate import NODE, PLAN, TABLES, checked
 
