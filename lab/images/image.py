@@ -12,7 +12,7 @@ from pathlib import Path
 
 from lab.base import paths
 from lab.base.cache import finished, publish, use
-from lab.base.entry_points import brought
+from lab.base.entry_points import loaded
 from lab.base.errors import UserError, field_error
 from lab.images import archive, copyright_files
 
@@ -49,8 +49,7 @@ def listed(name: str) -> list[str]:
 
 def list_file(name: str) -> Path:
     """Return an image's package list: the core's, or that of a package (entry points of the group `lab.images`)."""
-    points = brought("lab.images")
-    folder: Path = points[name].load() if name in points else HERE
+    folder: Path = loaded("lab.images").get(name, HERE)
     return folder / f"{name}.pkgs"
 
 
@@ -67,7 +66,7 @@ def locked(name: str) -> dict[str, str]:
 
 def names() -> list[str]:
     """List all images: each has a package list."""
-    return sorted([*(file.stem for file in HERE.glob("*.pkgs")), *brought("lab.images")])
+    return sorted([*(file.stem for file in HERE.glob("*.pkgs")), *loaded("lab.images")])
 
 
 def suite(name: str) -> str:

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, field_validator, model_validator
 
 from lab.base import paths
-from lab.base.entry_points import brought
+from lab.base.entry_points import loaded
 from lab.base.errors import UserError, field_error
 from lab.schema.heuristics import DEFAULT_RULE, rule_files
 from lab.schema.load import NAME, Strict, by_name, choose, parse, read_yaml, require_name, shown
@@ -204,8 +204,7 @@ def load_scenario(name: str, overrides: dict[str, Any] | None = None) -> tuple[s
 
 def scenario_files() -> dict[str, Path]:
     """Return the file of every scenario by name: in lab/scenarios/, in LAB_SCENARIOS, or in a package's folder."""
-    packaged: list[Path] = [point.load() for point in brought("lab.scenarios").values()]
-    folders = [*paths.with_own(paths.SCENARIOS, "LAB_SCENARIOS"), *packaged]
+    folders = [*paths.with_own(paths.SCENARIOS, "LAB_SCENARIOS"), *loaded("lab.scenarios").values()]
     return by_name((file for folder in folders for file in folder.glob("*.yml")), lambda file: file.stem)
 
 

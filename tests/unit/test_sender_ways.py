@@ -148,6 +148,14 @@ def test_without_the_package_its_senders_are_unknown() -> None:
         load_cca("pigeon", "command line", "cca")
 
 
+@pytest.mark.parametrize("group", ["lab.senders", "lab.commands"])
+def test_a_package_that_cannot_be_imported_is_one_line(package: Path, tmp_path: Path, group: str) -> None:
+    (package / "sixth-1.dist-info/entry_points.txt").write_text(f"[{group}]\nsixth = seventh:WAY\n")
+    line = refused(lab(tmp_path, "cca", "list", PYTHONPATH=str(package)))
+    rule = "must be an object of an installed package: No module named 'seventh'"
+    assert line == f"entry point of {group}: sixth=seventh:WAY: {rule}"
+
+
 @pytest.mark.usefixtures("core_alone")
 def test_without_any_package_the_core_has_its_own_senders_and_scenarios() -> None:
     assert list(load_senders()) == list(load_ccas()) == cca_names()
