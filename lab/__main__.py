@@ -35,11 +35,12 @@ def _catch_ctrl_c() -> None:
 def main() -> None:
     """Run a command; an error that a user can cause is one line: exit status 2, or 130 after Ctrl-C."""
     from lab.base.errors import Interrupted, UserError, one_line
-    from lab.commands.cli import app
 
-    if signal.getsignal(signal.SIGINT) == _leave:
-        signal.signal(signal.SIGINT, _press)
     try:
+        from lab.commands.cli import app
+
+        if signal.getsignal(signal.SIGINT) == _leave:
+            signal.signal(signal.SIGINT, _press)
         app(prog_name="lab")
     except UserError as error:
         _end(str(error), 2)

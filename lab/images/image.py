@@ -12,6 +12,7 @@ from pathlib import Path
 
 from lab.base import paths
 from lab.base.cache import finished, publish, use
+from lab.base.entry_points import loaded
 from lab.base.errors import UserError, field_error
 from lab.base.processes import ENDING_WITH_THIS
 from lab.base.scratch import scratch_folder
@@ -44,13 +45,19 @@ class Image:
 
 def listed(name: str) -> list[str]:
     """Read a package list."""
-    lines = (HERE / f"{name}.pkgs").read_text().splitlines()
+    lines = list_file(name).read_text().splitlines()
     return [line for line in lines if line and not line.startswith("#")]
+
+
+def list_file(name: str) -> Path:
+    """Return an image's package list: the core's, or that of a package (entry points of the group `lab.images`)."""
+    folder: Path = loaded("lab.images").get(name, HERE)
+    return folder / f"{name}.pkgs"
 
 
 def lock_file(name: str) -> Path:
     """Return where an image's pins are written."""
-    return HERE / f"{name}.lock"
+    return list_file(name).with_suffix(".lock")
 
 
 def locked(name: str) -> dict[str, str]:
@@ -61,12 +68,12 @@ def locked(name: str) -> dict[str, str]:
 
 def names() -> list[str]:
     """List all images: each has a package list."""
-    return sorted(file.stem for file in HERE.glob("*.pkgs"))
+    return sorted([*(file.stem for file in HERE.glob("*.pkgs")), *loaded("lab.images")])
 
 
 def suite(name: str) -> str:
     """Name the Debian release of an image: what its package list states, or SUITE."""
-    lines = (HERE / f"{name}.pkgs").read_text().splitlines()
+    lines = list_file(name).read_text().splitlines()
     return next((line.removeprefix(STATED_SUITE) for line in lines if line.startswith(STATED_SUITE)), SUITE)
 
 
@@ -150,7 +157,13 @@ def dropped(name: str, message: str) -> UserError | None:
     """Name the package of an image that Debian's archive no longer has, if that is what apt reports."""
     found = re.search(r"Unable to locate package (\S+)", message)
     rule = f"a package of Debian's {suite(name)}, whose archive does not have it"
-    return field_error(f"lab/images/{name}.pkgs", "package", found[1], rule) if found else None
+    return field_error(_shown(list_file(name)), "package", found[1], rule) if found else None
+
+
+def _shown(file: Path) -> str:
+    from lab.schema.load import shown  # pydantic takes longer than what most commands need of an image
+
+    return shown(file)
 
 
 def pins_hook(pins: Path) -> str:
@@ -228,7 +241,7 @@ def require_pinned(name: str, versions: dict[str, str]) -> None:
     if found and os.environ.get("LAB_DRIFT") != "1":
         package, drift = next(iter(found.items()))
         rule = "the pinned version, which the archive no longer has: LAB_DRIFT=1 accepts what it has"
-        raise field_error(f"lab/images/{name}.lock ({len(found)} packages differ)", package, drift, rule)
+        raise field_error(f"{_shown(lock_file(name))} ({len(found)} packages differ)", package, drift, rule)
 
 
 def installed(dpkg_status: str) -> dict[str, str]:
