@@ -16,7 +16,7 @@ from lab.backends import guest_code, records, unprivileged
 from lab.backends.guest_tree import LINUX, GuestTree
 from lab.backends.machine_memory import machine_mb
 from lab.backends.watched import Limits, Watched, together
-from lab.base import ptrace, sandbox, sandbox_mode, scratch
+from lab.base import enter, ptrace, sandbox, sandbox_mode, scratch
 from lab.base.errors import UserError
 from lab.base.plain_file import read_plain
 from lab.kernel.build import Kernel
@@ -191,7 +191,14 @@ def _command(tree: GuestTree, argv: list[str]) -> Iterator[list[str]]:
     else:
         sandbox.own_tree(tree.room)
         read_only, writable, environment = tree.bound()
-        yield sandbox.command(tree.world, argv, read_only=read_only, writable=writable, environment=environment)
+        yield sandbox.command(
+            tree.world,
+            argv,
+            read_only=read_only,
+            writable=writable,
+            environment=environment,
+            calls=enter.KERNEL,
+        )
 
 
 @contextmanager

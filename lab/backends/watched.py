@@ -18,6 +18,7 @@ from lab.backends.records import TrialError, require_few
 LOOK_S = 1.0  # between two looks at what it has written
 GAP_BYTES = (1 << 30) + (8 << 20)  # in the file of the kernel's memory, besides the guest's (lab/kernel/patches/0006)
 FIRST_CONSOLE_BYTES, MOST_CONSOLE_BYTES = 1 << 20, 4 << 20  # kept: the first ones, and the last ones
+END_S = 10.0  # for a sandbox to end its processes
 LAST_WORDS_S = 2.0  # for a kernel to print where it was
 
 
@@ -81,7 +82,7 @@ class Watched:
             try:
                 self._watch(process, process.stdout)
             finally:
-                process.kill()
+                _end(process)
         return subprocess.CompletedProcess(self.command, process.returncode, self.log)
 
     def _watch(self, process: "subprocess.Popen[bytes]", console: IO[bytes]) -> None:
@@ -129,6 +130,15 @@ class Watched:
         if (extra := len(self.console) - MOST_CONSOLE_BYTES) > 0:
             del self.console[FIRST_CONSOLE_BYTES : FIRST_CONSOLE_BYTES + extra]
         return bool(chunk)
+
+
+def _end(process: "subprocess.Popen[bytes]") -> None:
+    """End a sandbox, which takes all that it has started along."""
+    process.terminate()
+    try:
+        process.wait(END_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
 
 
 def _exceeds(used_s: float, most_s: float) -> bool:

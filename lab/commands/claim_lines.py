@@ -36,6 +36,7 @@ WORDS = {
 EXCLUDED = "*"  # behind `agrees`
 HEADER = ("", "paper", "within", "here [95 %]", "n", "differs", "verdict")
 CERTAIN = "!"
+SIGNS = {"at_most": "\N{LESS-THAN OR EQUAL TO}", "at_least": "\N{GREATER-THAN OR EQUAL TO}"}
 FOOTNOTE = f"{EXCLUDED} within the tolerance, but our 95 % interval excludes the published value"
 Cells = tuple[str, str, str, str, str, str, str]
 
@@ -102,7 +103,7 @@ def clocks(claims: pl.DataFrame) -> Iterator[str]:
 def _line(row: dict[str, Any]) -> Text:
     verdict = WORDS[row["verdict"]] + (EXCLUDED if _is_excluded(row) else "") + (CERTAIN if row["certain"] else "")
     published = f"{row['published']:g}"
-    paper = published if len(published) <= 6 else _brief(row["published"])
+    paper = SIGNS.get(row["bound"], "") + (published if len(published) <= 6 else _brief(row["published"]))
     trials = str(row["trials"]) if row["ours"] is not None else ""
     within = f"\N{PLUS-MINUS SIGN}{_brief(row['tolerance'])}" if row["tolerance"] else "[95 %]"
     cells = (row["metric"], paper, within, _ours(row), trials, signed(row))

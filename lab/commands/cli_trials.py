@@ -8,12 +8,14 @@ import typer
 
 from lab.commands.cli_options import (
     SELDOM,
+    FigureForms,
     Jobs,
     KernelSource,
     KernelVersion,
     NoPcap,
     Scheduler,
     Shaper,
+    Verbose,
     console,
     resumed_command,
     run_options,
@@ -50,6 +52,8 @@ def run(
         typer.Option(rich_help_panel=SELDOM, help="netns, containerlab, mininet, or pair (the client on a second VM)."),
     ] = None,
     shaper: Shaper = "replay",
+    forms: FigureForms = None,
+    verbose: Verbose = False,
 ) -> None:
     """Run a scenario and report it.
 
@@ -57,14 +61,15 @@ def run(
 
     Or try a link: `lab run --profile geo-viasat --cca search,cubic`
     """
-    from lab.commands.run import Request, Where
+    from lab.commands.run import Request, Shown, Where
     from lab.commands.run import run as run_and_report
     from lab.kernel.recipe import Recipe
 
     overrides = {"trials": trials, "duration_s": duration, "seed": seed}
     request = Request(scenario, profile, cca, topology, overrides, shaper)
     where = Where(backend, engine, Recipe(kernel, source))
-    run_and_report(request, where, run_options(jobs, scheduler, no_pcap), resume, console)
+    shown = Shown.of(forms, verbose)
+    run_and_report(request, where, run_options(jobs, scheduler, no_pcap), resume, console, shown)
 
 
 @app.command("try")
@@ -179,7 +184,9 @@ def replay(
 
 @app.command()
 def shell(
-    profile: Annotated[str, typer.Option(help="The link: a profile's name (see `lab list`) or the path of a .yml file.")],
+    profile: Annotated[
+        str, typer.Option(help="The link: a profile's name (see `lab list`) or the path of a .yml file.")
+    ],
     topology: Annotated[str | None, typer.Option(help="Topology; default: path.")] = None,
     real_time: Annotated[
         bool, typer.Option("--real-time", help="Let the clock go on as the wall's; default: virtual time.")
@@ -191,7 +198,7 @@ def shell(
     duration: Annotated[int, typer.Option(help="Seconds of a link that changes.")] = 600,
     seed: Annotated[int, typer.Option(help="Seed: the link is that of trial 1 of `lab run --profile`.")] = 1,
 ) -> None:
-    """Open a prompt in an emulated network: NODE COMMAND on each line. In virtual time its clock stands between commands.
+    """Open a prompt in an emulated network: NODE COMMAND on each line. Its virtual clock stands between commands.
 
     Example: `lab shell --profile geo-viasat`
 

@@ -56,7 +56,7 @@ class Request:
 
 
 def shell(request: Request, lines: TextIO, console: Console) -> int:
-    """Execute lines in a network that is up while they come; return the exit status of the last, or the first failed."""
+    """Execute lines in a network that is up meanwhile; return the exit status of the last, or the first failed."""
     experiment = request.experiment()
     virtual = prepare(Recipe(DEFAULT), console)
     if protection := sandbox_mode.less():
@@ -69,7 +69,9 @@ def shell(request: Request, lines: TextIO, console: Console) -> int:
         plan = prepare_plan(Job(experiment, SENDER, 1, folder, virtual), folder)
         session = Session(request, sorted(plan["topology"]["nodes"]), place)
         try:
-            with prompt.opened(_of_a_prompt(plan, request.real_time), folder, virtual.kernel, virtual.world.root) as opened:
+            with prompt.opened(
+                _of_a_prompt(plan, request.real_time), folder, virtual.kernel, virtual.world.root
+            ) as opened:
                 session.serve(opened, lines)
         except TrialError as error:
             raise UserError(str(error)) from None

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`lab verify`: the claims of the papers against the stored runs, without writing anything."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from textwrap import wrap
 
 import polars as pl
 import typer
@@ -12,6 +13,7 @@ from lab.backends.choose import COMMAND_LINE
 from lab.base import paths
 from lab.base.errors import field_error
 from lab.commands.claim_lines import clocks, counted, lines, reasons
+from lab.evaluation.claims.coverage import covered
 from lab.evaluation.kept import FOLDER, newer_runs, with_counterfactuals
 from lab.judge.stored import without_digests
 from lab.report.index.evaluation import evaluation
@@ -32,6 +34,26 @@ def verify(names: Sequence[str], table: str | None, console: Console) -> None:
         console.print(line, soft_wrap=True, markup=False)
     if faults:
         raise typer.Exit(1)
+
+
+def cover(names: Sequence[str], table: str | None, console: Console) -> None:
+    """Print what became of every place of the sources, of all of them together."""
+    for field, given in (("scenario", names[0] if names else None), ("table", table)):
+        if given is not None:
+            raise field_error(COMMAND_LINE, field, given, "left out with --coverage, which lists all")
+    for line in coverage_lines(console.width):
+        console.print(line, soft_wrap=True, markup=False)
+
+
+def coverage_lines(width: int) -> Iterator[str]:
+    """Yield every place of the sources with what it states and what became of it, and how many are claims."""
+    places = covered()
+    for one in places:
+        says = f": {one.entry.says}" if one.entry.says else ""
+        yield from wrap(f"{one.entry.place}{says}", width, break_on_hyphens=False)
+        yield from wrap(one.how, width, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)
+    judged = sum(bool(one.claims) for one in places)
+    yield f"{len(places)} places of the papers: {judged} are judged as claims"
 
 
 def claims_of(results: Path, names: Sequence[str]) -> tuple[pl.DataFrame, list[str], list[str]]:

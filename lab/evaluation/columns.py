@@ -95,6 +95,7 @@ FLOWS = {
     "throughput_ratio": Column(NUMBER, RATIO.format("throughput")),
     "rtt_ratio": Column(NUMBER, RATIO.format("round trip")),
     "retransmits_ratio": Column(NUMBER, RATIO.format("retransmitted segments")),
+    "startup_ratio": Column(NUMBER, RATIO.format("rate of the first 10 s")),
 }
 METRIC = Column(TEXT, "the compared quantity; its unit is the end of its name")
 MEANS = {
@@ -135,6 +136,11 @@ VERSIONS = {
     "loss_s": LOSS_S,
     "data_s": DATA_S,
     "exit_class": Column(TEXT, OUTCOME["exit_class"]),
+    "bins_error_points": Column(
+        NUMBER,
+        "mean error of the normalised difference by counting in bins; null of versions that no source states it of",
+        "points",
+    ),
 }
 PARAMETERS = {
     "window_rtts": Column(NUMBER, "length of SEARCH's window", "RTTs"),
@@ -186,6 +192,9 @@ CLAIMS = {
     "published": Column(NUMBER, "the published value", "of `unit`"),
     "published_sd": Column(NUMBER, "its published standard deviation; null where none is given", "of `unit`"),
     "published_trials": Column(COUNT, "trials behind it; null where the source does not state them"),
+    "bound": Column(TEXT, "at_most or at_least: an order or a limit, which our interval must keep; null of a value"),
+    "relative_to": Column(TEXT, "the sender whose mean ours is divided by, over the same links; null of others"),
+    "pooled": Column(TEXT, "further scenarios whose downloads are counted too; null of others"),
     "tolerance": Column(NUMBER, "how far apart the values may lie; 0: our interval decides alone", "of `unit`"),
     "certain": Column(FLAG, "whether the sender cannot miss the published share, by what ends its slow start"),
     "ours": Column(NUMBER, "our value; null where it cannot be measured", "of `unit`"),
@@ -205,7 +214,9 @@ CLAIMS = {
     "why": Column(TEXT, "the reason for the verdict; null where the values agree"),
     "difference": Column(NUMBER, "ours - published; null where ours is null", "of `unit`"),
     "within_tolerance": Column(FLAG, "whether the difference is at most the tolerance; null where ours is null"),
-    "interval_contains": Column(FLAG, "whether lo to hi contains the published value; null without an interval"),
+    "interval_contains": Column(
+        FLAG, "whether lo to hi contains the published value, or keeps the bound; null without an interval"
+    ),
 }
 
 

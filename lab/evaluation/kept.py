@@ -5,7 +5,7 @@ from collections.abc import Collection
 from pathlib import Path
 
 from lab.judge.stored import LATEST
-from lab.schema.scenario import load_scenario, scenarios
+from lab.schema.scenario import load_scenario, scenario_files, scenarios
 
 FOLDER = "evaluation"
 LAST = "claims.parquet"  # the table that is written last
@@ -21,8 +21,10 @@ def newer_runs(results: Path, names: Collection[str] | None = None) -> list[str]
 
 
 def with_counterfactuals(names: Collection[str]) -> list[str]:
-    """Return scenarios with those that vary them."""
-    return [*names, *(name for name in scenarios() if load_scenario(name)[1].counterfactual_of in names)]
+    """Return scenarios with those that vary them, and those that their claims pool with them."""
+    known = scenario_files()
+    pooled = [other for name in names if name in known for row in load_scenario(name)[1].claims for other in row.pooled]
+    return [*names, *pooled, *(name for name in scenarios() if load_scenario(name)[1].counterfactual_of in names)]
 
 
 def _changed_s(latest: Path) -> float:

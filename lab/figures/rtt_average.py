@@ -7,42 +7,16 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from lab.base.errors import UserError
+from lab.evaluation.rtt_cycle import LEAST_RTTS, average, transformed
 from lab.figures.moments import LINE_PT, name_verticals
 from lab.figures.page_figure import Given, PageFigure, Place
 from lab.figures.sheet import in_house_style
 from lab.figures.style import BLUE, FAINT, INK, Drawing, canvas, plain_decades, title
-from lab.judge.registry import TRUTH
 from lab.judge.search_replay import PRINTED
-from lab.judge.slow_start_rtt import SAMPLES_A_RTT, averaged
 from lab.judge.stored import Stored, in_order
-from lab.traces.recording import Recording
-from lab.traces.spectrum import Spectrum, spectrum
+from lab.traces.spectrum import Spectrum
 
 SEARCH_WINDOW_RTTS = PRINTED.window_factor_tenths / 10
-LEAST_RTTS = 8  # a shorter slow start does not hold the cycles looked for twice
-PREFERRED = ("cubic_plain", "search")  # the thesis transforms slow starts without HyStart
-
-
-def average(stored: Stored) -> pl.DataFrame:
-    """Return the mean round trip of one sender's valid trials until the link was full, on one clock."""
-    cca = next((name for name in PREFERRED if name in {stanza["name"] for stanza in stored.ccas}), None)
-    true = stored.judged.outcomes.filter("valid", heuristic=TRUTH, cca=cca)
-    full_s = {(row["cca"], row["trial"]): row["capacity_s"] or row["exit_s"] for row in true.iter_rows(named=True)}
-    trials = [trial for trial in stored.run.trials if (trial.cca, trial.number) in full_s]
-    base_s = min((trial.meta["base_rtt_ms"] for trial in trials), default=1000.0) / 1e3
-    return averaged(trials, full_s, base_s / SAMPLES_A_RTT)
-
-
-def transformed(table: pl.DataFrame) -> Spectrum | None:
-    """Return the spectrum of the whole average; none where it is too short."""
-    try:
-        if table["t_s"][-1] < LEAST_RTTS * float(table["rtt_ms"].to_numpy().min()) / 1e3:
-            return None
-        recording = Recording(table.select("t_s", "rtt_ms"), "series", None, "trials", "slow start", ())
-        return spectrum(recording, float(table["t_s"][-1] + table["t_s"][1]))
-    except (UserError, IndexError, pl.exceptions.PolarsError):
-        return None
 
 
 @in_house_style

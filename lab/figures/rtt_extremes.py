@@ -7,12 +7,12 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from lab.base.stats import largest
+from lab.evaluation.search.look_back import EXTRA_BINS, needed_bins
 from lab.figures.page_figure import Given, PageFigure, Place
 from lab.figures.sheet import in_house_style
 from lab.figures.style import BLUE, FAINT, GREEN, INK, VERMILION, Drawing, canvas, cumulative, key_above, plain_decades
 from lab.judge.stored import Stored, in_order
 
-WINDOW_BINS, WINDOW_RTTS, EXTRA_BINS = 10, 3.5, 15  # SEARCH's (thesis, algorithm 1)
 LOOKS = ((BLUE, "-"), (VERMILION, "--"), (GREEN, "-."), (INK, ":"))
 PREFERRED = ("cubic_plain", "search")
 PANELS = {
@@ -28,8 +28,7 @@ def extremes(stored: Stored) -> pl.DataFrame:
     cca = next((name for name in PREFERRED if name in {stanza["name"] for stanza in stored.ccas}), None)
     trials = stored.judged.trials.filter(pl.col("valid") & (pl.col("cca") == cca)).drop_nulls("initial_rtt_ms")
     ratio = pl.col("max_rtt_ms") / pl.col("initial_rtt_ms")
-    bins = (ratio * WINDOW_BINS / WINDOW_RTTS).ceil()  # thesis, equation 4.5
-    return trials.select("max_rtt_ms", "initial_rtt_ms", ratio=ratio, extra_bins=bins)
+    return trials.select("max_rtt_ms", "initial_rtt_ms", ratio=ratio, extra_bins=needed_bins(trials))
 
 
 @in_house_style

@@ -11,7 +11,7 @@ from lab.judge.classify import ExitClass
 from lab.judge.judged import Judged, judged
 from lab.tables.digests import SUMS
 from lab.tables.fullest_run import fullest_run
-from lab.tables.records import Stanza
+from lab.tables.records import Stanza, is_measured
 from lab.tables.stored_run import Run
 
 LATEST = "latest"
@@ -52,7 +52,7 @@ class Stored:
         rows: list[Mapping[str, str | float | Sequence[float] | None]] = [
             dict(claim["values"])
             for claim in scenario.get("claims", [])
-            if claim["cca"] == cca and not claim.get("replayed")
+            if claim["cca"] == cca and not claim.get("replayed") and is_measured(claim)
         ]
         rows += [row for row in scenario.get("published", []) if row["cca"] == cca]
         given = next((row for row in rows if row.get("chokepoint_pct") is not None), {})

@@ -167,5 +167,3 @@ class Prompt:
                 content = content[os.write(self._terminal, content) :]
             except BlockingIOError:
                 self._wait(select.POLLOUT)
-
-

@@ -36,7 +36,18 @@ Metric = Literal[
     "throughput_ratio",
     "retransmits_ratio",
     "rtt_ratio",
+    "startup_ratio",
+    "detection_rtts",
+    "after_capacity_s",
+    "download_20mb_s",
+    "bins_error_points",
+    "bins_suffice_pct",
+    "largest_rtt_s",
+    "largest_rtt_ratio",
+    "rtt_cycle_hz",
+    "overhead_pct",
 ]
+Bound = Literal["at_most", "at_least"]
 
 
 class Published(Strict):
@@ -84,6 +95,13 @@ class Claims(Strict):
     replayed: str | None = None  # of a SEARCH version, replayed over the downloads of `cca`
     clock: Clock = "data"
     trials: Annotated[int, Field(ge=1)] | None = None
+    bound: Bound | None = (
+        None  # of a sentence that states an order or a limit: our interval decides, without a tolerance
+    )
+    relative_to: str | None = (
+        None  # a sender: the values are ratios of means, over those of its downloads of the same links
+    )
+    pooled: list[str] = []  # scenarios: the row is of their downloads and this one's together
     not_judged: Text | None = None  # why this link cannot test the row
     # Why ours differs. Each explanation names the run that tests it: a text alone explains nothing.
     counterfactuals: list[Counterfactual] = []
@@ -159,8 +177,9 @@ class Scenario(Strict):
     @model_validator(mode="after")
     def _claims_of_its_senders(self) -> "Scenario":
         for claims in self.claims:
-            if claims.cca not in self.ccas:
-                raise ValueError(f"claims of its own senders, not of {claims.cca}")
+            for cca in filter(None, (claims.cca, claims.relative_to)):
+                if cca not in self.ccas:
+                    raise ValueError(f"claims of its own senders, not of {cca}")
         return self
 
 

@@ -10,6 +10,7 @@ from pydantic import TypeAdapter, ValidationError
 from typing_extensions import TypedDict  # before Python 3.12 pydantic reads this one only
 
 from lab.base.errors import field_error
+from lab.schema.cca import Colour, LineStyle, Marker
 
 
 class Stanza(TypedDict):
@@ -17,9 +18,9 @@ class Stanza(TypedDict):
 
     name: str
     label: str
-    colour: str
-    marker: str
-    linestyle: str
+    colour: Colour
+    marker: Marker
+    linestyle: LineStyle
 
 
 class CounterfactualRecord(TypedDict):
@@ -40,9 +41,17 @@ class ClaimRecord(TypedDict):
     replayed: NotRequired[str | None]
     clock: NotRequired[str]
     trials: NotRequired[int | None]
+    bound: NotRequired[str | None]
+    relative_to: NotRequired[str | None]
+    pooled: NotRequired[Sequence[str]]
     not_judged: NotRequired[str | None]
     counterfactuals: NotRequired[Sequence[CounterfactualRecord]]
     open: NotRequired[str | None]
+
+
+def is_measured(claim: ClaimRecord) -> bool:
+    """Return whether a row holds what was measured of one sender on one link: no order, no limit, no total."""
+    return not (claim.get("bound") or claim.get("relative_to") or claim.get("pooled"))
 
 
 class Explanations(TypedDict):
@@ -96,4 +105,5 @@ def require(content: Any, record: Any, file: Path) -> None:
     except ValidationError as error:
         first = error.errors()[0]
         field = ".".join(map(str, first["loc"]))
-        raise field_error(file, field, first["input"], first["msg"].removeprefix("Input should be ")) from None
+        rule = first["msg"].removeprefix("Input should be ").replace("String should match", "text of the")
+        raise field_error(file, field, first["input"], rule) from None

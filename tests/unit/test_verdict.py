@@ -17,6 +17,7 @@ from lab.evaluation.claims.verdict import (
     STATUSES,
     UNEXPLAINED,
     UNJUDGED,
+    Explained,
     explained,
     tolerance_of,
     verdict,
@@ -52,6 +53,30 @@ def test_a_verdict_takes_the_tolerance_the_interval_and_enough_trials(ours: Esti
     found, why = verdict(PUBLISHED, TOLERANCE, ours)
     assert found == says
     assert (why is None) == (says != UNJUDGED)
+
+
+@pytest.mark.parametrize(
+    ("bound", "lo", "hi", "says"),
+    [
+        ("at_most", 80.0, 100.0, AGREES),
+        ("at_most", 80.0, 100.1, UNJUDGED),
+        ("at_most", 100.1, 120.0, DIFFERS),
+        ("at_least", 100.0, 120.0, AGREES),
+        ("at_least", 99.9, 120.0, UNJUDGED),
+        ("at_least", 80.0, 99.9, DIFFERS),
+    ],
+)
+def test_a_bound_is_kept_by_the_whole_interval(bound: str, lo: float, hi: float, says: str) -> None:
+    assert verdict(PUBLISHED, 0.0, Estimate((lo + hi) / 2, lo, hi, 77), bound)[0] == says
+
+
+def test_a_bound_has_no_tolerance() -> None:
+    assert tolerance_of({"share_points": 10, "relative_pct": 25}, "exit_s", 13.7, "at_most") == 0
+
+
+def test_a_run_that_keeps_the_bound_closes_the_whole_difference() -> None:
+    ours, theirs = Estimate(120.0, 115.0, 125.0, 77), Estimate(60.0, 50.0, 70.0, 77)
+    assert explained(PUBLISHED, 0.0, ours, theirs, "at_most") == Explained(EXPLAINED, 100.0, None)
 
 
 def test_shares_have_a_tolerance_in_points_and_all_else_in_percent_of_what_was_published() -> None:

@@ -77,7 +77,7 @@ def _test(row: Row, one: CounterfactualRecord, run: Measured | None) -> Tested:
     if meta.get("counterfactual_of") != row.name:
         return Tested(*about, None, NOTHING, Explained(UNEXPLAINED, None, f"it is no counterfactual of {row.name}"))
     theirs = run.estimate(row.claims, row.metric, row.clock)
-    effect = explained(row.published, row.tolerance, row.ours, theirs)
+    effect = explained(row.published, row.tolerance, row.ours, theirs, row.claims.get("bound"))
     return Tested(*about, changes(row.scenario, meta), theirs, effect)
 
 

@@ -9,8 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from lab.evaluation.claims.estimate import RATIOS, SHARES
+from lab.evaluation.claims.estimate import IN_POINTS
 from lab.evaluation.claims.sentences import short
+from lab.evaluation.claims.verdict import BOUNDS, accepted
 
 MULTIPLE = 2.0  # tolerances: a larger difference is given as their multiple
 
@@ -25,18 +26,28 @@ class Difference:
 
 
 def difference(
-    published: float, tolerance: float, ours: float | None, lo: float | None, hi: float | None
+    published: float,
+    tolerance: float,
+    ours: float | None,
+    lo: float | None,
+    hi: float | None,
+    bound: str | None = None,
 ) -> Difference:
-    """Compare ours with a published value."""
+    """Compare ours with a published value; or with a bound, which our whole interval must keep."""
     if ours is None:
         return Difference(None, None, None)
+    if bound:
+        least, most = accepted(published, 0.0, bound)
+        kept = None if lo is None or hi is None else least <= lo <= hi <= most
+        return Difference(ours - published, least <= ours <= most, kept)
     contains = None if lo is None or hi is None else lo <= published <= hi
     return Difference(ours - published, abs(ours - published) <= tolerance if tolerance else contains, contains)
 
 
 def of_claim(row: Mapping[str, Any]) -> Difference:
     """Compare the values of a row of the claims."""
-    return difference(*(row[name] for name in ("published", "tolerance", "ours", "lo", "hi")))
+    published, tolerance, ours, lo, hi = (row[name] for name in ("published", "tolerance", "ours", "lo", "hi"))
+    return difference(published, tolerance, ours, lo, hi, bound=row.get("bound"))
 
 
 def signed(row: Mapping[str, Any]) -> str:
@@ -59,7 +70,7 @@ def compared(row: Mapping[str, Any]) -> str:
 def distance(row: Mapping[str, Any]) -> str:
     """Return the difference in words, against tolerance and interval; nothing where we have no value."""
     found = of_claim(row)
-    return "" if found.value is None else f"{_apart(row, found.value)}{_interval(found)}"
+    return "" if found.value is None else f"{_apart(row, found.value)}{_interval(row, found)}"
 
 
 def _apart(row: Mapping[str, Any], value: float) -> str:
@@ -71,16 +82,18 @@ def _apart(row: Mapping[str, Any], value: float) -> str:
 
 def _size(row: Mapping[str, Any], value: float) -> str:
     """Format a difference: of shares with the one decimal that papers give."""
-    return f"{abs(value):.1f}" if row["metric"] in SHARES else short(abs(value))
+    return f"{abs(value):.1f}" if row["metric"] in IN_POINTS else short(abs(value))
 
 
 def _measure(row: Mapping[str, Any]) -> str:
-    if row["metric"] in SHARES:
+    if row["metric"] in IN_POINTS:
         return " points"
-    return "" if row["metric"] in RATIOS else f" {row['unit']}"
+    return "" if row["unit"] in ("", "times") else f" {row['unit']}"
 
 
 def _tolerances(row: Mapping[str, Any], value: float) -> str:
+    if row.get("bound"):
+        return f"where {BOUNDS[row['bound']]} is stated"
     if not row["tolerance"]:
         return "without a tolerance: our interval decides"
     tolerance = f"the tolerance of {short(row['tolerance'])}"
@@ -91,7 +104,9 @@ def _tolerances(row: Mapping[str, Any], value: float) -> str:
     return f"{abs(value) / row['tolerance']:.1f} times {tolerance}"
 
 
-def _interval(found: Difference) -> str:
+def _interval(row: Mapping[str, Any], found: Difference) -> str:
     if found.interval_contains is None:
         return ""
+    if row.get("bound"):
+        return f"; our whole interval {'keeps' if found.interval_contains else 'does not keep'} it"
     return f"; our interval {'contains' if found.interval_contains else 'excludes'} the published value"

@@ -31,9 +31,10 @@ class Claim:
 
     @property
     def scenarios(self) -> list[str]:
-        """Return what must run: its scenario, and the counterfactuals that explain its differences."""
+        """Return what must run: its scenario, those that are pooled with it, and the counterfactuals."""
+        pooled = (name for row in self.rows for name in row.pooled)
         tests = (one.scenario for row in self.rows for one in row.counterfactuals)
-        return list(dict.fromkeys([self.scenario, *tests]))
+        return list(dict.fromkeys([self.scenario, *pooled, *tests]))
 
 
 def numbered() -> list[Claim]:

@@ -6,15 +6,16 @@ Explanations are of the file as it is now: they come after the run, and only nam
 """
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import NamedTuple, TypedDict
 
 import polars as pl
 
 from lab.evaluation.claims.counterfactual import Row, Tested, status
 from lab.evaluation.claims.difference import difference
-from lab.evaluation.claims.estimate import SHARES, SPREAD, Estimate
+from lab.evaluation.claims.estimate import BY_CAPACITY, SHARES, SPREAD, Estimate
 from lab.evaluation.claims.measured import NOTHING, Measured
-from lab.evaluation.claims.sentences import form, sentence, unit
+from lab.evaluation.claims.sentences import Said, form, sentence, unit
 from lab.evaluation.claims.verdict import DIFFERS, UNJUDGED, tolerance_of, verdict
 from lab.evaluation.validity import why_invalid
 from lab.judge.clock import TIMES
@@ -65,6 +66,9 @@ class ComparedColumns(TypedDict):
     published: float
     published_sd: float | None
     published_trials: int | None
+    bound: str | None
+    relative_to: str | None
+    pooled: str | None
     tolerance: float
     certain: bool
     ours: float | None
@@ -109,7 +113,15 @@ def rows(
     tests = {key: Measured(run, more) for key, run in (counterfactuals or {}).items()}
     for claims in scenario.get("claims", []):
         for metric, (value, sd) in _published(claims):
-            yield _row(Place(name, scenario, claims, metric), value, sd, ours, tests)
+            yield _row(Place(name, scenario, claims, metric), value, sd, _with_pooled(ours, claims, tests), tests)
+
+
+def _with_pooled(ours: Measured | None, claims: ClaimRecord, runs: Mapping[str, Measured]) -> Measured | None:
+    """Return the run with those that a row pools with it; null where one of them is not stored."""
+    names = claims.get("pooled") or ()
+    if ours is None or any(name not in runs for name in names):
+        return None
+    return replace(ours, pooled=tuple(runs[name] for name in names))
 
 
 def _published(claims: ClaimRecord) -> Iterator[tuple[str, tuple[float, float | None]]]:
@@ -143,7 +155,7 @@ def _row(
 ) -> ClaimRow:
     clock = place.claims.get("clock", "data") if place.metric in TIMES else None
     found = ours.estimate(place.claims, place.metric, clock) if ours else NOTHING
-    tolerance = tolerance_of(place.scenario["tolerance"], place.metric, published)
+    tolerance = tolerance_of(place.scenario["tolerance"], place.metric, published, place.claims.get("bound"))
     row = Row(*place, clock, published, tolerance, found)
     return _build(row, published_sd, _judged(row, ours, tests), _others(row, ours))
 
@@ -163,7 +175,7 @@ def _others(row: Row, ours: Measured | None) -> OtherColumns:
 
 
 def _is_by_rule(metric: str) -> bool:
-    return metric in SHARES or metric.removesuffix(SPREAD) == "capacity_s"
+    return metric in SHARES or metric.removesuffix(SPREAD) in BY_CAPACITY
 
 
 def _is_certain(row: Row) -> bool:
@@ -181,10 +193,11 @@ def _build(row: Row, published_sd: float | None, judged: Judged, others: OtherCo
     document, place = claims["source"].split(", ", 1)
     who = claims.get("replayed") or claims["cca"]
     found, why, test = judged
-    apart = difference(row.published, row.tolerance, row.ours.value, row.ours.lo, row.ours.hi)
+    bound, relative_to = claims.get("bound"), claims.get("relative_to")
+    apart = difference(row.published, row.tolerance, row.ours.value, row.ours.lo, row.ours.hi, bound)
     return {
         "id": "/".join((row.name, place, claims["row"], metric)),
-        "claim": sentence(metric, who, row.published, row.scenario["profile"]),
+        "claim": sentence(Said(metric, row.published, bound, relative_to), who, row.scenario["profile"]),
         "document": document,
         "place": place,
         "row": claims["row"],
@@ -193,11 +206,14 @@ def _build(row: Row, published_sd: float | None, judged: Judged, others: OtherCo
         "form": form(claims),
         "metric": metric,
         "heuristic": row.scenario["heuristic"] if _is_by_rule(metric) else None,
-        "unit": unit(metric),
+        "unit": "times" if relative_to else unit(metric),
         "clock": row.clock,
         "published": row.published,
         "published_sd": published_sd,
         "published_trials": claims.get("trials"),
+        "bound": bound,
+        "relative_to": relative_to,
+        "pooled": ", ".join(claims.get("pooled") or ()) or None,
         "tolerance": row.tolerance,
         "certain": _is_certain(row),
         "ours": row.ours.value,
@@ -239,5 +255,5 @@ def _judged(row: Row, ours: Measured | None, tests: Mapping[str, Measured]) -> J
         return UNJUDGED, invalid, None
     if row.clock == "data" and not ours.has_starts():
         return UNJUDGED, "no stored trial records when its data began: it needs a new run", None
-    found, why = verdict(row.published, row.tolerance, row.ours)
+    found, why = verdict(row.published, row.tolerance, row.ours, row.claims.get("bound"))
     return status(row, tests) if found == DIFFERS else (found, why, None)

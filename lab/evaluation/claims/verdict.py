@@ -4,6 +4,7 @@
 agrees                    - our estimate lies within the tolerance, of at least FEWEST_TRIALS trials;
                             or, where the tolerance would take a share of 0 % for the published one, our 95 %
                             interval contains the published value;
+                            or, of an order or a limit, our whole interval keeps it;
 differs, explained        - the counterfactual moved most of the way, and its interval reaches into the tolerance;
 differs, partly explained - the counterfactual moved closer, and not so far;
 differs, not explained    - no counterfactual was run, or what was run did not move closer;
@@ -16,9 +17,10 @@ difference that excludes 0, and a reader can see it. No text takes part in any o
 """
 
 from dataclasses import dataclass
+from math import inf
 
 from lab.base.stats import FEWEST_TRIALS
-from lab.evaluation.claims.estimate import SHARES, Estimate
+from lab.evaluation.claims.estimate import IN_POINTS, Estimate
 from lab.tables.records import ToleranceRecord
 
 DIFFERS = "differs"  # until its counterfactuals have been looked at
@@ -44,6 +46,7 @@ COUNTED = dict(
         strict=True,
     )
 )
+BOUNDS = {"at_most": "at most", "at_least": "at least"}
 MOST_PCT = 50.0  # of the way to the published value: beyond it the explanation is the larger part of the difference
 
 
@@ -56,22 +59,33 @@ class Explained:
     why: str | None
 
 
-def tolerance_of(tolerance: ToleranceRecord, metric: str, published: float) -> float:
+def tolerance_of(tolerance: ToleranceRecord, metric: str, published: float, bound: str | None = None) -> float:
     """How far from a published value ours may lie, in its own unit; 0: our interval decides alone."""
-    if metric in SHARES:
+    if bound:
+        return 0.0
+    if metric in IN_POINTS:
         points = float(tolerance["share_points"])
         return 0.0 if 0 < published <= points else points
     return abs(published) * float(tolerance["relative_pct"]) / 100
 
 
-def verdict(published: float, tolerance: float, ours: Estimate) -> tuple[str, str | None]:
+def accepted(published: float, tolerance: float, bound: str | None = None) -> tuple[float, float]:
+    """Return the smallest and the largest value that agree with a published value, or keep a published bound."""
+    least = -inf if bound == "at_most" else published - tolerance
+    return least, inf if bound == "at_least" else published + tolerance
+
+
+def verdict(published: float, tolerance: float, ours: Estimate, bound: str | None = None) -> tuple[str, str | None]:
     """Return the verdict, and why there is none."""
     if ours.value is None:
         return UNJUDGED, "it happened in no valid trial"
     if ours.lo is None or ours.hi is None:
         return UNJUDGED, "of one trial, which has no interval"
-    if not _reaches(published, tolerance, ours):
+    agreeing = accepted(published, tolerance, bound)
+    if not _reaches(agreeing, ours):
         return DIFFERS, None
+    if bound and not agreeing[0] <= ours.lo <= ours.hi <= agreeing[1]:
+        return UNJUDGED, f"{ours.trials} trials leave it open: our interval lies on both sides"
     if tolerance and abs(ours.value - published) > tolerance:
         return UNJUDGED, f"{ours.trials} trials leave it open: the interval reaches into the tolerance"
     if ours.trials < FEWEST_TRIALS:
@@ -79,25 +93,33 @@ def verdict(published: float, tolerance: float, ours: Estimate) -> tuple[str, st
     return AGREES, None
 
 
-def explained(published: float, tolerance: float, ours: Estimate, theirs: Estimate) -> Explained:
+def explained(
+    published: float, tolerance: float, ours: Estimate, theirs: Estimate, bound: str | None = None
+) -> Explained:
     """Judge a counterfactual's estimate against ours, which differs from the published value."""
     if ours.value is None or theirs.value is None or theirs.trials < FEWEST_TRIALS:
         return Explained(UNEXPLAINED, None, f"{theirs.trials} of its trials can be judged: must be {FEWEST_TRIALS}")
-    closed_pct = 100 * (1 - abs(theirs.value - published) / abs(ours.value - published))
+    closed_pct = 100 * (1 - _missed(published, theirs.value, bound) / abs(ours.value - published))
     if not _apart(ours, theirs):
         return Explained(UNEXPLAINED, closed_pct, "its interval overlaps ours: it does not move")
     if closed_pct <= 0:
         return Explained(UNEXPLAINED, closed_pct, "it moves, and not closer to the published value")
-    if closed_pct > MOST_PCT and _reaches(published, tolerance, theirs):
+    if closed_pct > MOST_PCT and _reaches(accepted(published, tolerance, bound), theirs):
         return Explained(EXPLAINED, closed_pct, None)
     return Explained(PARTLY, closed_pct, f"it moves {closed_pct:.0f} % of the way")
 
 
-def _reaches(published: float, tolerance: float, found: Estimate) -> bool:
-    """Return whether an interval reaches into the tolerance."""
+def _missed(published: float, value: float, bound: str | None) -> float:
+    """Return how far a value lies from a published one; 0 where it keeps the bound."""
+    least, most = accepted(published, 0.0, bound)
+    return max(least - value, value - most, 0.0)
+
+
+def _reaches(agreeing: tuple[float, float], found: Estimate) -> bool:
+    """Return whether an interval reaches into what agrees."""
     assert found.lo is not None
     assert found.hi is not None
-    return found.hi >= published - tolerance and found.lo <= published + tolerance
+    return found.hi >= agreeing[0] and found.lo <= agreeing[1]
 
 
 def _apart(one: Estimate, other: Estimate) -> bool:

@@ -13,6 +13,7 @@ from pathlib import Path
 import polars as pl
 
 from lab.base.stats import mean_sd, share_pct, wilson_pct
+from lab.evaluation.search.binning import bins_error_points
 from lab.evaluation.search.forms import FORMS, exit_of_form
 from lab.evaluation.search.replay import ALL_JUDGES, JUDGES, Download, capacity_of, class_of, downloads, exit_of, varied
 from lab.judge.frames import Cell, Row
@@ -69,11 +70,14 @@ def versions(stored: Stored, library: Path) -> pl.DataFrame:
     for one in downloads(stored):
         for name in (*all_versions(), *forms):
             left = exit_of_form(library, name, one)
-            rows += [_version(stored.name, name, one, left, judge) for judge in ALL_JUDGES]
+            error = bins_error_points(library, one, name) if name == PUBLISHED else None
+            rows += [_version(stored.name, name, one, left, judge, error) for judge in ALL_JUDGES]
     return pl.DataFrame(rows, infer_schema_length=None)
 
 
-def _version(scenario: str, name: str, one: Download, left: SlowStartExit | None, judge: str) -> Row:
+def _version(
+    scenario: str, name: str, one: Download, left: SlowStartExit | None, judge: str, error: float | None
+) -> Row:
     return {
         "scenario": scenario,
         "version": name,
@@ -85,6 +89,7 @@ def _version(scenario: str, name: str, one: Download, left: SlowStartExit | None
         "loss_s": one.loss_s,
         "data_s": one.data_s,
         "exit_class": class_of(one, left, judge),
+        "bins_error_points": error,
     }
 
 

@@ -10,7 +10,17 @@ import polars as pl
 from lab.base.format import NONE
 from lab.evaluation.claims.difference import distance, of_claim
 from lab.evaluation.claims.sentences import short
-from lab.evaluation.claims.verdict import AGREES, COUNTED, EXPLAINED, MOST_PCT, OPEN, PARTLY, UNEXPLAINED, UNJUDGED
+from lab.evaluation.claims.verdict import (
+    AGREES,
+    BOUNDS,
+    COUNTED,
+    EXPLAINED,
+    MOST_PCT,
+    OPEN,
+    PARTLY,
+    UNEXPLAINED,
+    UNJUDGED,
+)
 from lab.judge.clock import CLOCKS
 
 # What a reader looks for first stands first.
@@ -105,13 +115,14 @@ def _verdict(name: str, rows: pl.DataFrame) -> Verdict:
 def _claim(row: Mapping[str, Any]) -> Mapping[str, str | int]:
     spread = "" if row["published_sd"] is None else f" ({row['published_sd']:.4g})"
     from_syn = "" if row["ours_from_syn"] is None else f"{short(row['ours_from_syn'])} s from the SYN"
+    bound = f"{BOUNDS[row['bound']]} " if row["bound"] else ""
     closed = "" if row["closed_pct"] is None else f"{row['closed_pct']:.0f} % of the way"
     return {
         "claim": row["claim"],
         "source": f"{row['document']}, {row['place']}: {row['row']}",
         "form": row["form"],
         "scenario": row["scenario"],
-        "published": f"{row['published']:.4g}{spread} {row['unit']}",
+        "published": f"{bound}{row['published']:.4g}{spread} {row['unit']}",
         "tolerance": f"± {row['tolerance']:.4g}" if row["tolerance"] else "our interval decides",
         "certain": "the sender cannot miss it" if row["certain"] else "",
         "by_truths": _by_truths(row),

@@ -7,6 +7,7 @@ from typing import Any
 
 from lab.judge.stored import Stored
 from lab.schema.cca import load_ccas
+from lab.tables.records import is_measured
 
 # Each source by the first words of its name: the thesis and the WiFi paper ran the kernel of the NetDev talk, 5.10.79,
 # whose SEARCH is 2.0; the poster is of 2023 and has the algorithm of 1.0.
@@ -49,7 +50,7 @@ def short_label(label: str) -> str:
 def _rows(stored: Stored, cca: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
     scenario = stored.run.scenario
     for claim in scenario.get("claims", []):
-        if claim["cca"] == cca and not claim.get("replayed"):
+        if claim["cca"] == cca and not claim.get("replayed") and is_measured(claim):
             yield claim["source"], claim["values"]
     for row in scenario.get("published", []):
         if row["cca"] == cca:
