@@ -38,8 +38,8 @@ LINES_AT_ONCE = "/usr/libexec/coreutils/libstdbuf.so"  # each line of output as 
 
 def run_shell(plan: "Plan", folder: Path) -> None:
     """Bring a plan's network up, and execute lines until the host sends no more; the link's series begin with them."""
+    os.umask(0)  # dumpcap gives up root's right to write anywhere
     (folder / FILES).mkdir()
-    (folder / FILES).chmod(0o777)  # dumpcap gives up root's right to write anywhere
     os.chdir(folder / FILES)
     with network_up(plan, folder):
         _name_nodes(plan["topology"])
