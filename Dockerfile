@@ -7,7 +7,7 @@ ARG BASE=debian:trixie
 
 FROM ${BASE} AS base
 RUN apt-get update -qq && \
-    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends git make python3 python3-venv && \
+    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends git libseccomp2 make python3 python3-venv && \
     rm -rf /var/lib/apt/lists/* && \
     useradd --create-home --uid 1000 --shell /bin/bash lab
 

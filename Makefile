@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Each target calls the lab (docs/contributing.md). Options of `make experiment`: SCENARIO=geo TRIALS=6 DURATION=30 SEED=1
+# Each target calls the lab (docs/contributing/tests.md). Options of `make experiment`: SCENARIO=geo TRIALS=6 DURATION=30 SEED=1
 # JOBS=2, BACKEND=virtual|host|vm, ENGINE=netns|containerlab|mininet|pair, SHAPER=replay|netem, RESUME=1 (continue the
 # last unfinished run).
 # Instead of a scenario: PROFILE=geo-viasat CCA=search,cubic TOPOLOGY=path. Of `make reproduce`: QUICK=1 NO_PCAP=1 JOBS=2

@@ -17,9 +17,9 @@ from bench.timing import pinned
 from lab.backends.virtual import Virtual, ensure_built
 from lab.base.scratch import scratch_folder
 from lab.kernel.recipe import Recipe
-from lab.runs.quic_programs import with_programs
 from lab.runs.trial import Job, run_trial
 from lab.runs.try_link import try_link
+from lab.senders.ways import prepared
 
 SENDERS = ("search", "search_quic", "hystartpp_ngtcp2")
 PROFILES = ("geo-small", "geo-viasat")  # of the scenario tcp-quic, and one of seven times its rate
@@ -33,7 +33,7 @@ def measure(seconds: int, virtual: Virtual, folder: Path) -> list[Figure]:
     figures: list[Figure] = []
     for profile in PROFILES:
         experiment = try_link(profile, list(SENDERS), {"duration_s": seconds, "trials": TRIALS})
-        senders, virtual = with_programs(experiment.ccas, virtual)
+        senders, virtual = prepared(experiment.ccas, virtual)
         experiment = replace(experiment, ccas=senders)
         for name in SENDERS:
             job = partial(Job, experiment, name)

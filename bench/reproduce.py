@@ -26,10 +26,10 @@ from lab.kernel.recipe import Recipe
 from lab.runs.campaign import campaign, quick_trials, stages
 from lab.runs.experiment import Experiment, load_experiment
 from lab.runs.one_boot import boots
-from lab.runs.plan import PORT, SNAPLEN_BYTES
 from lab.runs.pool import attempt_in_turn, run_boots
 from lab.runs.processes import Pool, processes
 from lab.runs.trial import Job
+from lab.senders.traced import PORT, SNAPLEN_BYTES
 from lab.tables.packets import read_packets
 
 Row = dict[str, Any]

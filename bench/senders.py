@@ -19,7 +19,6 @@ from rich.table import Column, Table
 
 from bench import measured
 from bench.measured import Figure
-from lab.backends.senders import SOCKET_BYTES, load_module
 from lab.base.errors import UserError
 from lab.base.scratch import scratch_folder
 from lab.images import image
@@ -28,6 +27,7 @@ from lab.judge.search_replay import replay_bins, version, versions
 from lab.kernel import build
 from lab.kernel.build import Kernel
 from lab.schema.cca import load_ccas
+from lab.senders.module import SOCKET_BYTES, load_module
 
 FOLDERS = ("search", "bench")  # of lab/kernel/
 VERSIONS = versions()

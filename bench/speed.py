@@ -19,10 +19,10 @@ from lab.base.scratch import scratch_folder
 from lab.commands.prepare import prepare
 from lab.kernel.recipe import Recipe
 from lab.runs.experiment import load_experiment
-from lab.runs.plan import PORT, SNAPLEN_BYTES
 from lab.runs.pool import attempt
 from lab.runs.processes import processes
 from lab.runs.trial import Job, run_trial
+from lab.senders.traced import PORT, SNAPLEN_BYTES
 from lab.tables.packets import read_packets
 from lab.tables.stored_parquet import write_table
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from lab_quic.stacks import STACKS
 from pydantic import ValidationError
 
 from lab.bundle.content import IMAGES
@@ -17,7 +18,6 @@ from lab.bundle.manifest import CONTENT, LIST, MANIFEST, Entry, Manifest
 from lab.bundle.stream import END, compress, header, padding
 from lab.images import image
 from lab.kernel import build
-from lab.kernel.stacks import STACKS
 
 KERNEL_FILES = {
     "built.json": json.dumps({"source": "linux", "release": "6.12"}),

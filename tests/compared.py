@@ -9,7 +9,8 @@ from lab.evaluation.compare.comparison import Comparison, known_senders
 from lab.evaluation.compare.measures import PRIMARY
 from lab.evaluation.compare.results import LinkResult, of_link
 from lab.judge.stored import Stored
-from lab.report.compare.write import Written, write
+from lab.report.compare.ranked import Ranked, ranked
+from lab.report.compare.write import write
 from lab.runs.link_kinds import Link
 from lab.tables.stored_run import Run
 from tests import slow_start_model as model
@@ -26,7 +27,7 @@ LINKS = (
 def store(results: Path, trials: int) -> tuple[Comparison, list[LinkResult]]:
     """Store a run per link, and return the comparison with its results; the last trial of bbr is invalid."""
     comparison = Comparison(["search"], known_senders(SENDERS), [link for link, _ in LINKS], trials)
-    plan = looks_of(comparison, PRIMARY)
+    plan = looks_of(comparison)
     found = []
     for link, path in LINKS:
         run = store_run(results, trials, name=f"compare-{link.name}", link=path, senders=SENDERS)
@@ -38,7 +39,8 @@ def store(results: Path, trials: int) -> tuple[Comparison, list[LinkResult]]:
     return comparison, found
 
 
-def example(comparison: Comparison, found: list[LinkResult], state: State | None = None) -> tuple[Path, Written]:
+def example(comparison: Comparison, found: list[LinkResult], state: State | None = None) -> tuple[Path, Ranked]:
     """Write every form of a comparison into a new folder of the results."""
     folder = record.begin(record.requested(comparison, PRIMARY))
-    return folder, write(folder, comparison, PRIMARY, found, state or State(), reports=False)
+    write(folder, comparison, PRIMARY, found, state or State(), reports=False)
+    return folder, ranked(comparison, PRIMARY, found)

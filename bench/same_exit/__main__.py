@@ -4,6 +4,7 @@
 from typing import Annotated
 
 import typer
+from lab_quic.quinn import build as quic
 
 from bench import measured
 from bench.same_exit import implementations as decide
@@ -12,7 +13,6 @@ from bench.same_exit.record import TRIALS, record
 from bench.same_exit.stream import Decisions, load
 from lab.backends.virtual import ensure_built
 from lab.base import paths
-from lab.kernel.quic import build as quic
 from lab.kernel.recipe import Recipe
 from lab.node import bpf
 from lab.node.tools import NodeError

@@ -6,12 +6,13 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
+from lab_bpf.program import build
+
 from bench.same_exit.stream import DECISION, Decisions, Stream
 from lab.backends.stock import run_stock
 from lab.base.errors import UserError
 from lab.base.scratch import scratch_folder
 from lab.judge.search_replay import BIN, replay_bins, version
-from lab.kernel.bpf import build
 from lab.node import bpf_replay
 from lab.node.bpf_transfer import Transfer
 

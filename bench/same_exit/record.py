@@ -9,9 +9,9 @@ from bench.same_exit.stream import ACK, BIN, recorded, save
 from lab.backends.virtual import Virtual
 from lab.base.scratch import scratch_folder
 from lab.runs.experiment import Experiment
-from lab.runs.own.bpf_module import with_bpf_module
 from lab.runs.trial import Job, prepare
 from lab.runs.try_link import try_link
+from lab.senders.ways import prepared
 from lab.tables.exits import EXIT_EVENT
 from lab.tables.trace import read_events
 
@@ -46,7 +46,7 @@ def record(folder: Path, virtual: Virtual, trials: int = TRIALS) -> Iterator[Pat
 
 def record_one(experiment: Experiment, virtual: Virtual, sender: str, number: int, file: Path) -> None:
     """Run a trial and write its stream."""
-    ccas, backend = with_bpf_module(experiment.ccas, virtual)
+    ccas, backend = prepared(experiment.ccas, virtual)
     with scratch_folder() as scratch:
         job = Job(replace(experiment, ccas=ccas), sender, number, scratch, backend)
         plan = prepare(job, scratch)

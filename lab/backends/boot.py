@@ -4,6 +4,7 @@
 import json
 import math
 import re
+import socket
 import subprocess
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -15,7 +16,7 @@ from lab.backends import guest_code, records, unprivileged
 from lab.backends.guest_tree import LINUX, GuestTree
 from lab.backends.machine_memory import machine_mb
 from lab.backends.watched import Limits, Watched, together
-from lab.base import ptrace, sandbox, sandbox_mode, scratch
+from lab.base import enter, ptrace, sandbox, sandbox_mode, scratch
 from lab.base.errors import UserError
 from lab.base.plain_file import read_plain
 from lab.kernel.build import Kernel
@@ -53,6 +54,7 @@ class Work:
     module: str = GUEST  # whose package it imports
     more: Mapping[str, Path] = field(default_factory=dict)
     parts: Sequence[Path] = ()  # folders of several plans: each is below its room while it runs
+    channel: socket.socket | None = None  # of a prompt: the kernel's second terminal
 
 
 def run_plan(plan: Plan, folder: Path, kernel: Kernel, world: Path, processor_s: float | None = None) -> None:
@@ -83,6 +85,18 @@ def run_plans(plans: Mapping[Path, Plan], folder: Path, kernel: Kernel, world: P
     done = _boot(work, kernel, world)
     if done.returncode:
         raise records.TrialError(_no_result(done))
+
+
+def run_prompt(plan: Plan, folder: Path, kernel: Kernel, world: Path, channel: socket.socket) -> None:
+    """Boot a kernel that executes what comes over a channel until its other end closes; this end is closed here.
+
+    Nothing bounds its time: it lasts as long as its user wants.
+    """
+    with channel:
+        limits = replace(_limits(plan), wall_s=math.inf, processor_s=math.inf)
+        work = Work(_in_guest(plan), _options(plan["seed"], limits.memory_mb), limits, folder, channel=channel)
+        done = _boot(work, kernel, world)
+    records.require(folder, "node.json", _no_result(done))
 
 
 def _in_guest(plan: Plan) -> Plan:
@@ -143,8 +157,8 @@ def _boot(work: Work, kernel: Kernel, world: Path) -> "subprocess.CompletedProce
     with _room(work) as room:
         code = guest_code.ensure(world, guest_code.package_of(work.module))
         tree = GuestTree(kernel, world, code, room.absolute(), work.more)
-        with _command(tree, _uml(work.options)) as command:
-            watched = Watched(command, room, work.limits)
+        with _command(tree, _uml(work)) as command:
+            watched = Watched(command, room, work.limits, work.channel)
             try:
                 done = watched.run()
             except records.TrialError:
@@ -177,7 +191,14 @@ def _command(tree: GuestTree, argv: list[str]) -> Iterator[list[str]]:
     else:
         sandbox.own_tree(tree.room)
         read_only, writable, environment = tree.bound()
-        yield sandbox.command(tree.world, argv, read_only=read_only, writable=writable, environment=environment)
+        yield sandbox.command(
+            tree.world,
+            argv,
+            read_only=read_only,
+            writable=writable,
+            environment=environment,
+            calls=enter.KERNEL,
+        )
 
 
 @contextmanager
@@ -193,18 +214,19 @@ def _room(work: Work) -> Iterator[Path]:
         scratch.remove(room)
 
 
-def _uml(options: list[str]) -> list[str]:
+def _uml(work: Work) -> list[str]:
+    real = work.plan.get("clock") == "real"
     return [
         LINUX,
-        "time-travel=inf-cpu",
-        f"time-travel-start={EPOCH_NS}",
-        *options,
+        *([] if real else ["time-travel=inf-cpu", f"time-travel-start={EPOCH_NS}"]),
+        *work.options,
         "root=/dev/root",
         "rootfstype=hostfs",
         "rootflags=/",
         "rw",
         "con=null",
         "con0=fd:0,fd:1",
+        *([f"con1=fd:{work.channel.fileno()}"] if work.channel else []),
         f"PYTHONPATH={guest_code.ROOT}",
         "init=/usr/bin/python3",
         "--",

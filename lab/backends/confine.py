@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Start a program without rights, which may reach only named files and ends with the process that started it.
+"""Run a program without rights, which may reach only named files; end it, and all that it started, with its starter.
 
 Run it as   python3 -S -P -m lab.backends.confine REQUEST
 
 REQUEST is a Request in JSON. What stands here needs no right, so that it works in a container of default settings.
+
+Two processes: this one watches, and is not in sight of the program (Landlock keeps signals in). The program's filter of
+system calls has no setsid(2) and no setpgid(2), so that all its children stay in its process group: one kill reaches
+each of them. Those whose parent has ended become children of this process, which waits for all of them.
 """
 
 import ctypes
@@ -12,13 +16,15 @@ import os
 import signal
 import struct
 import sys
+from contextlib import suppress
 from pathlib import Path
-from typing import TypedDict
+from typing import NoReturn, TypedDict
 
-from lab.base import landlock
+from lab.base import keyring, landlock, seccomp, system_calls
 
-PR_SET_PDEATHSIG, PR_CAPBSET_READ, PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS = 1, 23, 24, 38
+PR_SET_PDEATHSIG, PR_CAPBSET_READ, PR_CAPBSET_DROP, PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 1, 23, 24, 36, 38
 CAPSET, CAPABILITY_VERSION = 126, 0x20080522  # of x86-64; linux/capability.h
+ENDING = {signal.SIGTERM, signal.SIGINT, signal.SIGHUP}  # SIGTERM comes when the starter ends, too
 LIBC = ctypes.CDLL(None, use_errno=True)
 
 
@@ -34,15 +40,65 @@ class Request(TypedDict):
     parent: int  # the process with which it ends
 
 
-def main(request: Request) -> None:
-    """Become the program; every step narrows what it may do."""
-    os.chdir(request["folder"])
+def main(request: Request) -> NoReturn:
+    """Start the program, and end as it does."""
+    with suppress(PermissionError):  # it leads a session already
+        os.setsid()  # no terminal
+    keyring.leave_session()
     _drop_rights()
-    landlock.confine(map(Path, request["readable"]), map(Path, request["writable"]))
-    LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    if seccomp.missing():  # loaded here: the program cannot read it
+        sys.exit("confine: libseccomp2: not installed")
+    LIBC.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    signal.pthread_sigmask(signal.SIG_BLOCK, {*ENDING, signal.SIGCHLD})
+    LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
     if os.getppid() != request["parent"]:
         sys.exit("confine: the process that requested this has ended")
-    os.execve(request["program"], request["argv"], request["environment"])  # noqa: S606
+    watcher, program = os.getpid(), os.fork()
+    if not program:
+        _become(request, watcher)
+    with suppress(PermissionError):  # it has started, in the group that it made itself
+        os.setpgid(program, program)
+    try:
+        _wait(program)
+    finally:
+        status = _end_all(program)
+    os._exit(128 - status if status < 0 else status)
+
+
+def _become(request: Request, watcher: int) -> NoReturn:
+    """Become the program; every step narrows what it may do."""
+    try:
+        os.setpgid(0, 0)
+        os.chdir(request["folder"])
+        os.umask(0)  # the guest has its own
+        landlock.confine(map(Path, request["readable"]), map(Path, request["writable"]))
+        LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        if os.getppid() != watcher:
+            os._exit(1)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {*ENDING, signal.SIGCHLD})
+        seccomp.load(system_calls.kernel(os.getpid()))
+        os.execve(request["program"], request["argv"], request["environment"])  # noqa: S606
+    except OSError as error:
+        print(f"confine: {error}", file=sys.stderr, flush=True)
+        os._exit(1)
+
+
+def _wait(program: int) -> None:
+    """Wait until the program has ended, or this process is told to end."""
+    while signal.sigwait({*ENDING, signal.SIGCHLD}) == signal.SIGCHLD:
+        if os.waitid(os.P_PID, program, os.WEXITED | os.WNOHANG | os.WNOWAIT):
+            return
+
+
+def _end_all(program: int) -> int:
+    """Kill the program's group, wait until no child is left, and return the program's exit code."""
+    os.killpg(program, signal.SIGKILL)  # the program has not been waited for: the group is still its own
+    codes = {}
+    with suppress(ChildProcessError):
+        while True:
+            ended, status = os.waitpid(-1, 0)
+            codes[ended] = os.waitstatus_to_exitcode(status)
+    return codes[program]
 
 
 def _drop_rights() -> None:

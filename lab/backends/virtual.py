@@ -7,7 +7,6 @@ from pathlib import Path
 
 from lab.backends import boot, guest_code
 from lab.backends.backend import Description, Site
-from lab.base import cache
 from lab.images import image
 from lab.images.image import Image
 from lab.kernel import build
@@ -81,5 +80,4 @@ def ensure_built(recipe: Recipe, progress: BuildProgress = lambda _what, _steps:
 
 def _with_guest_code(kernel: Kernel, world: Image) -> Virtual:
     guest_code.ensure(world.root)
-    cache.use(world.root.parent)
     return Virtual(kernel, world)

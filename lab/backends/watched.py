@@ -4,6 +4,7 @@
 import os
 import select
 import signal
+import socket
 import subprocess
 import time
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from lab.backends.records import TrialError, require_few
 LOOK_S = 1.0  # between two looks at what it has written
 GAP_BYTES = (1 << 30) + (8 << 20)  # in the file of the kernel's memory, besides the guest's (lab/kernel/patches/0006)
 FIRST_CONSOLE_BYTES, MOST_CONSOLE_BYTES = 1 << 20, 4 << 20  # kept: the first ones, and the last ones
+END_S = 10.0  # for a sandbox to end its processes
 LAST_WORDS_S = 2.0  # for a kernel to print where it was
 
 
@@ -49,10 +51,10 @@ class NoEnd(TrialError):
 
 
 class Watched:
-    """A process whose only writable folder is `room`, with its console."""
+    """A process whose only writable folder is `room`, with its console, and with a channel that it inherits."""
 
-    def __init__(self, command: list[str], room: Path, limits: Limits) -> None:
-        self.room, self.limits = room, limits
+    def __init__(self, command: list[str], room: Path, limits: Limits, channel: socket.socket | None = None) -> None:
+        self.room, self.limits, self.channel = room, limits, channel
         self.console = bytearray()
         largest = max(limits.bytes, GAP_BYTES) + (limits.memory_mb << 20)  # the kernel's memory is a file, too
         self.command = ["prlimit", f"--fsize={largest}", *command]
@@ -64,14 +66,23 @@ class Watched:
 
     def run(self) -> "subprocess.CompletedProcess[str]":
         """Run it to its end; TrialError where it does not end, or writes too much."""
-        pipe = subprocess.PIPE
-        with subprocess.Popen(self.command, stdin=subprocess.DEVNULL, stdout=pipe, stderr=subprocess.STDOUT) as process:
+        inherited = [self.channel.fileno()] if self.channel else []
+        with subprocess.Popen(
+            self.command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            pass_fds=inherited,
+            start_new_session=bool(inherited),  # Ctrl-C of a prompt is for the command that runs, not for the kernel
+        ) as process:
             assert process.stdout
+            if self.channel:
+                self.channel.close()  # the other end sees the process's end
             os.set_blocking(process.stdout.fileno(), False)
             try:
                 self._watch(process, process.stdout)
             finally:
-                process.kill()
+                _end(process)
         return subprocess.CompletedProcess(self.command, process.returncode, self.log)
 
     def _watch(self, process: "subprocess.Popen[bytes]", console: IO[bytes]) -> None:
@@ -119,6 +130,15 @@ class Watched:
         if (extra := len(self.console) - MOST_CONSOLE_BYTES) > 0:
             del self.console[FIRST_CONSOLE_BYTES : FIRST_CONSOLE_BYTES + extra]
         return bool(chunk)
+
+
+def _end(process: "subprocess.Popen[bytes]") -> None:
+    """End a sandbox, which takes all that it has started along."""
+    process.terminate()
+    try:
+        process.wait(END_S)
+    except subprocess.TimeoutExpired:
+        process.kill()
 
 
 def _exceeds(used_s: float, most_s: float) -> bool:

@@ -5,12 +5,14 @@ import fcntl
 import os
 import re
 import shutil
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
 from lab.base import paths
+from lab.base.errors import UserError
 
 DONE = ".complete"
 MARKER = "CACHEDIR.TAG"  # bford.info/cachedir: backups leave such a folder out
@@ -24,7 +26,7 @@ KINDS = (
 ENDINGS = r"(\.log|\.lock|\.draft|\.use)?"
 DIGESTED = re.compile(rf"\.?(({KINDS})-[0-9a-f]{{16}}|vm-kernel(-recipe)?-[0-9a-f]{{8}}-search-lab){ENDINGS}")
 NAMED = re.compile(
-    r"traces|recordings|mutants|acceleration\.json|(host|vm-[\w.-]+)\.lock|ssh-[0-9a-f]{40}"
+    r"traces|recordings|reports|mutants|acceleration\.json|(host|vm-[\w.-]+)\.lock|ssh-[0-9a-f]{40}"
     r"|(mmdebstrap|tar|disk|convert|containerlab|senders|src)\.log"
 )
 _used: dict[Path, IO[str]] = {}  # lock files, open until this process ends
@@ -38,13 +40,22 @@ def finished(folder: Path) -> bool:
 @contextmanager
 def held(file: Path, wait: bool) -> Iterator[bool]:
     """Hold a lock file while the block runs; yield whether it was free. A killed process releases its lock."""
-    with file.open("a") as lock:
+    with open(file, "a", opener=_plainly) as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
         except BlockingIOError:
             yield False
             return
         yield True
+
+
+def _plainly(path: str, flags: int) -> int:
+    """Open a lock file: no link is followed and no pipe is waited for, whoever has made them."""
+    descriptor = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK, 0o666)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise UserError(f"{path}: must be a plain file, no pipe or device")
+    return descriptor
 
 
 def lock_of(folder: Path) -> Path:
@@ -78,7 +89,7 @@ def use(folder: Path) -> None:
     file = use_lock_of(folder)
     with suppress(OSError):  # a cache may be read-only, and then nobody cleans it
         if file not in _used:
-            lock = file.open("a")
+            lock = open(file, "a", opener=_plainly)  # noqa: SIM115
             fcntl.flock(lock, fcntl.LOCK_SH)
             _used[file] = lock
         os.utime(file)
@@ -99,13 +110,15 @@ def use_lock_of(folder: Path) -> Path:
 def publish(folder: Path) -> Iterator[Path | None]:
     """Yield a draft folder to fill, renamed when the block ends without an error; None if the folder exists.
 
-    Two processes that want the same folder wait for each other; a killed one leaves only a draft, cleared here.
+    Two processes that want the same folder wait for each other; a killed one leaves only a draft, cleared here. The
+    folder is in use from here on until this process ends.
     """
     folder.parent.mkdir(parents=True, exist_ok=True)
     if folder.parent == paths.cache():
         assert DIGESTED.fullmatch(folder.name), f"{folder.name}: 'lab clean' must know its kind"
         mark(folder.parent)
-    with held(lock_of(folder), wait=True):
+    with held(lock_of(folder), wait=True):  # `lab clean` holds both locks while it removes the folder
+        use(folder)
         if finished(folder):
             yield None
             return

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The one exception that ends in a single line on the terminal and exit status 2."""
+"""The exceptions that end in a line per mistake on the terminal and exit status 2."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -9,6 +9,7 @@ from lab.base.ctrl_c import pressed
 from lab.base.plain_text import cut, escaped, shown
 
 MOST_CHARS, MOST_VALUE_CHARS = 2000, 200
+MOST_FAULTS = 40
 
 
 class UserError(Exception):
@@ -16,6 +17,14 @@ class UserError(Exception):
 
     def __init__(self, message: str) -> None:
         super().__init__(one_line(message))
+
+
+class Faults(UserError):
+    """Several mistakes of one call, each on a line of its own."""
+
+    def __init__(self, faults: Iterable[UserError]) -> None:
+        self.lines = tuple(dict.fromkeys(line for fault in faults for line in str(fault).split("\n")))
+        Exception.__init__(self, "\n".join(self.lines[:MOST_FAULTS]))
 
 
 class Interrupted(Exception):

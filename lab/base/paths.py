@@ -2,6 +2,7 @@
 """Paths: the checkout, the user's cache, the results."""
 
 import os
+import stat
 from pathlib import Path
 
 from lab.base.errors import UserError
@@ -14,9 +15,8 @@ WORKLOADS = LAB / "schema" / "workloads"
 PROFILES = REPO / "trace-profiles"
 TOPOLOGIES = REPO / "topologies"
 CCAS = LAB / "cca.yml"
-QUIC = LAB / "quic.yml"
-BPF = LAB / "bpf.yml"
 SYSCTLS = LAB / "sysctls.yml"
+OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
 def with_own(folder: Path, variable: str) -> list[Path]:
@@ -30,9 +30,25 @@ def with_own(folder: Path, variable: str) -> list[Path]:
 
 
 def cache() -> Path:
-    """Return the user's cache folder (LAB_CACHE, else below XDG_CACHE_HOME)."""
+    """Return the user's cache folder (LAB_CACHE, else below XDG_CACHE_HOME).
+
+    Programs from it are run. UserError where another user made it, unless LAB_CACHE names it and only its owner writes.
+    """
+    named = os.environ.get("LAB_CACHE")
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(os.environ.get("LAB_CACHE") or Path(base) / "search-lab")
+    folder = Path(named or Path(base) / "search-lab")
+    try:
+        found = folder.stat()
+    except OSError:  # to make or to read it gives the usual error
+        return folder
+    if found.st_uid != os.geteuid():
+        if not named:
+            raise UserError(f"{folder}: must be a folder of your own, or named by LAB_CACHE")
+        if found.st_mode & OTHERS_WRITE:
+            raise UserError(
+                f"environment: LAB_CACHE={folder}: must be a folder of your own, or writable for its owner only"
+            )
+    return folder
 
 
 def results() -> Path:

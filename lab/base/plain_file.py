@@ -2,6 +2,8 @@
 """Files that a stranger may have made: plain ones only are read, and nothing is written through a link."""
 
 import os
+import shutil
+import stat
 from pathlib import Path
 
 from lab.base.errors import UserError, field_error
@@ -53,3 +55,29 @@ def write_whole(path: Path, content: str | bytes) -> Path:
 
 def _no_link(path: str, flags: int) -> int:
     return os.open(path, flags | os.O_NOFOLLOW, 0o666)
+
+
+def copy_made(folder: Path, name: str, target: Path) -> None:
+    """Copy a file that a stranger's program left in a folder; UserError where it is no plain file with one name.
+
+    The file is opened once, by its folder's descriptor: no link is followed, and what was checked is what is copied.
+    """
+    place = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        made = os.open(name, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=place)
+    except OSError as error:
+        raise _not_made(name, error.strerror or "") from None
+    finally:
+        os.close(place)
+    try:
+        status = os.fstat(made)
+        if not stat.S_ISREG(status.st_mode) or status.st_nlink != 1:
+            raise _not_made(name, "another kind of file, or one with several names")
+        with target.open("xb") as copy, open(made, "rb", closefd=False) as source:
+            shutil.copyfileobj(source, copy)
+    finally:
+        os.close(made)
+
+
+def _not_made(name: str, found: str) -> UserError:
+    return UserError(f"build: {name}: {found}: must be a plain file, which the build makes itself")

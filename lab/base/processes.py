@@ -4,7 +4,7 @@
 import multiprocessing
 import os
 import signal
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
@@ -29,26 +29,39 @@ def map_in_processes(
     per_process: int = 1,
     prepare: Callable[[], None] | None = None,
 ) -> list[Result]:
-    """Return the function's result of each input, in their order.
+    """Return the function's result of each input, in their order; the rest is as in each_in_processes."""
+    return list(each_in_processes(function, inputs, workers, per_process, prepare))
+
+
+def each_in_processes(
+    function: Callable[[Given], Result],
+    inputs: Sequence[Given],
+    workers: int | None = None,
+    per_process: int = 1,
+    prepare: Callable[[], None] | None = None,
+) -> Iterator[Result]:
+    """Yield the function's result of each input in their order, each as soon as it is there.
 
     function: of a module, since the processes are spawned. per_process: with fewer inputs for each process there are
     fewer processes. prepare: is called first in each process.
     """
-    processes = min(workers or processors(), len(inputs) // per_process)
-    if processes < 2:
-        return list(map(function, inputs))
-    context = multiprocessing.get_context("spawn")
-    try:
-        with ProcessPoolExecutor(processes, context, prepare) as pool:
-            return list(pool.map(function, inputs, chunksize=max(per_process // 2, 1)))
-    except BrokenProcessPool:  # a process was killed, or cannot be started from where this was called
-        return list(map(function, inputs))
+    processes, done = min(workers or processors(), len(inputs) // per_process), 0
+    if processes > 1:
+        context = multiprocessing.get_context("spawn")
+        with (
+            suppress(BrokenProcessPool),  # a process was killed, or cannot be started from where this was called
+            ProcessPoolExecutor(processes, context, prepare) as pool,
+        ):
+            for result in pool.map(function, inputs, chunksize=max(per_process // 2, 1)):
+                done += 1
+                yield result
+    yield from map(function, inputs[done:])
 
 
 def map_in_threads(function: Callable[[Given], Result], inputs: Sequence[Given]) -> list[Result]:
     """Return the function's result of each input, in their order; each input has a thread that waits for programs.
 
-    The first error, or Ctrl-C, kills every program that the threads have started.
+    The first error, or Ctrl-C, ends every program that the threads have started.
     """
     before = _children()
     with ThreadPoolExecutor(max(len(inputs), 1)) as pool:
@@ -65,7 +78,7 @@ def map_in_threads(function: Callable[[Given], Result], inputs: Sequence[Given])
             while wait(futures, KILL_AGAIN_S).not_done:
                 for pid in _children() - before:
                     with suppress(ProcessLookupError):
-                        os.kill(pid, signal.SIGKILL)
+                        os.kill(pid, signal.SIGTERM)  # of a sandbox, which ends all that it has started
             raise
 
 

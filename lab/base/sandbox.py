@@ -4,8 +4,10 @@
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
+from lab.base import enter, paths, seccomp
 from lab.base.errors import UserError
 
 NOBODY = 65534
@@ -25,19 +27,28 @@ def command(
     writable: dict[Path, str] | None = None,
     folder: str = "/",
     environment: dict[str, str] | None = None,
+    calls: str = enter.BUILD,
 ) -> list[str]:
-    """Build a command that runs with `root` as its read-only root.
+    """Build a command that runs with `root` as its read-only root, and may make the system calls of enter.FILTERS.
 
     Binds map a host path to one below /lab or /tmp, or to a mount point of the image. Run as root, the command drops
     to uid 65534 inside; everything it may write must then be writable by that user.
     """
-    options = ["bwrap", *NAMESPACES, *LIFE, "--ro-bind", str(root), "/", *MOUNTS, "--chdir", folder]
+    require_filter()
+    options = [*NAMESPACES, *LIFE, "--ro-bind", str(root), "/", *MOUNTS, "--chdir", folder]
     for option, binds in (("--ro-bind", read_only), ("--bind", writable)):
         for host, inside in (binds or {}).items():
             options += [option, str(host), inside]
     for name, value in (ENVIRONMENT | (environment or {})).items():
         options += ["--setenv", name, value]
-    return [*options, *_dropped(), *argv]
+    python = [sys.executable, "-S", "-P", "-m", "lab.base.enter", calls]
+    return ["env", f"PYTHONPATH={paths.REPO}", *python, *options, *_dropped(), *argv]
+
+
+def require_filter() -> None:
+    """Raise UserError where no filter of system calls can be made."""
+    if seccomp.missing():
+        raise UserError("sandbox: libseccomp2: not installed: run 'make setup'")
 
 
 def _dropped() -> list[str]:

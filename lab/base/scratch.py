@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Temporary folders that end with their command; those of a killed command are found by their free lock."""
 
+import os
 import shutil
+import stat
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -45,8 +47,15 @@ def remove(folder: Path) -> None:
 
 def clear() -> Iterator[Path]:
     """Remove the folders of killed commands of this user; yield each one."""
-    for lock in sorted(Path(tempfile.gettempdir()).glob(f"{PREFIX}*/{LOCK}")):
-        with held(lock, wait=False) as free:
-            if free:
-                shutil.rmtree(lock.parent, ignore_errors=True)
-                yield lock.parent
+    for folder in filter(_is_own, sorted(Path(tempfile.gettempdir()).glob(f"{PREFIX}*"))):
+        if (folder / LOCK).exists():
+            with held(folder / LOCK, wait=False) as free:
+                if free:
+                    shutil.rmtree(folder, ignore_errors=True)
+                    yield folder
+
+
+def _is_own(path: Path) -> bool:
+    """Return whether this user made a folder: another one may put anything into a common folder."""
+    found = path.lstat()
+    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid()

@@ -3,7 +3,7 @@
 
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path, PurePosixPath
@@ -13,7 +13,8 @@ from lab.base.cache import finished
 from lab.base.errors import UserError, field_error
 from lab.images import image
 from lab.kernel import build
-from lab.kernel.stacks import STACKS
+from lab.kernel.program import Buildable
+from lab.senders.ways import ways
 from lab.traces.datasets import Dataset, datasets
 
 IMAGES = ("world", "builder")
@@ -55,8 +56,11 @@ class Folder:
                 yield from self._below(Path(found.path), f"{inside}/")
 
 
-def folders(recordings: bool, quic: bool = False) -> list[Folder]:
-    """Return what a bundle of this checkout holds; UserError where something is not built, fetched, or as pinned."""
+def folders(recordings: bool, parts: Collection[str] = ()) -> list[Folder]:
+    """Return what a bundle of this checkout holds; UserError where something is not built, fetched, or as pinned.
+
+    parts: names of ways of senders whose programs it also holds.
+    """
     kernel = build.find()
     if kernel is None:
         raise UserError("lab bundle make: the virtual kernel is not built: run 'lab kernel build'")
@@ -65,19 +69,28 @@ def folders(recordings: bool, quic: bool = False) -> list[Folder]:
     for name in IMAGES:
         folder = _image(name)
         found.append(Folder(folder, folder.name, _keeps_image))
-    return [*found, *(_programs() if quic else []), *(_recordings() if recordings else [])]
+    programs = [folder for part in parts for folder in _programs(part)]
+    return [*found, *programs, *(_recordings() if recordings else [])]
 
 
-def program_folders() -> list[str]:
-    """Return the names of the folders of the QUIC programs, of this checkout."""
-    return [stack.pinned().program.parent.name for stack in STACKS.values()]
+def programs_of() -> dict[str, list[Buildable]]:
+    """Return the programs of senders by the name of the part that a bundle has of them."""
+    return {way.part: [*way.programs()] for way in ways() if way.part}
 
 
-def _programs() -> list[Folder]:
-    missing = [stack.program for stack in STACKS.values() if stack.find() is None]
+def program_folders() -> dict[str, str]:
+    """Return each program's file by the name of its folder, of this checkout."""
+    programs = [each for part in programs_of().values() for each in part]
+    return {each.pinned().program.parent.name: each.program for each in programs}
+
+
+def _programs(part: str) -> list[Folder]:
+    programs = programs_of()[part]
+    missing = [each.program for each in programs if each.find() is None]
     if missing:
-        raise UserError(f"lab bundle make: {missing[0]} is not built: use --with quic")
-    return [Folder(paths.cache() / name, name, lambda _inside: True) for name in program_folders()]
+        raise UserError(f"lab bundle make: {missing[0]} is not built: use --with {part}")
+    names = [each.pinned().program.parent.name for each in programs]
+    return [Folder(paths.cache() / name, name, lambda _inside: True) for name in names]
 
 
 def _image(name: str) -> Path:

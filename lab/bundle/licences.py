@@ -2,12 +2,15 @@
 """The licences of what a bundle holds: the lab's, those of the recordings, and where the source of each package is."""
 
 import shutil
+from collections.abc import Iterable
 from pathlib import Path
 
 from lab.base import paths
-from lab.bundle.content import TRACES, Folder, distributable, program_folders
+from lab.bundle.content import TRACES, Folder, distributable
 from lab.images import image
 from lab.kernel.build import DEFAULT
+from lab.kernel.program import Buildable
+from lab.senders.ways import ways
 
 HEAD = """\
 This file is a bundle of search-lab: see docs/bundle.md of its repository. 'lab bundle use FILE' installs it.
@@ -25,12 +28,6 @@ older versions, has the source of each one. The wheels are those that their auth
 
 {programs}Recordings of real links, under the licences of their authors:
 """
-PROGRAMS = """\
-The folders quic and ngtcp2 are programs of the lab, whose source is lab/kernel/quic and lab/kernel/ngtcp2 of the
-repository. The first holds the crates that its Cargo.lock names, from the Rust registry; the second Debian's libngtcp2.
-The licence of each is in the folder licences beside the program.
-
-"""
 
 
 def write(folder: Path, held: list[Folder]) -> list[Path]:
@@ -38,9 +35,13 @@ def write(folder: Path, held: list[Folder]) -> list[Path]:
     folder.mkdir()
     shutil.copyfile(paths.REPO / "COPYING", folder / "COPYING")
     source = DEFAULT.packaged(image.pinned("builder")).name
-    programs = PROGRAMS if {folder.name for folder in held} & {*program_folders()} else ""
+    programs = "".join(f"{way.part_note}\n" for way in ways() if way.part and _holds(way.programs(), held))
     (folder / "README").write_text(HEAD.format(source=source, programs=programs) + _recordings(held))
     return [folder / "COPYING", folder / "README"]
+
+
+def _holds(programs: Iterable[Buildable], held: list[Folder]) -> bool:
+    return bool({each.pinned().program.parent.name for each in programs} & {folder.name for folder in held})
 
 
 def _recordings(held: list[Folder]) -> str:

@@ -5,7 +5,7 @@ import hashlib
 import json
 import os
 import platform
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,13 +30,15 @@ class Source:
     file: Path | None
 
 
-def make(file: Path, recordings: bool, python: str | None, jupyter: bool = False, quic: bool = False) -> Manifest:
+def make(
+    file: Path, recordings: bool, python: str | None, jupyter: bool = False, parts: Collection[str] = ()
+) -> Manifest:
     """Write a bundle; the file appears when it is whole.
 
-    python: the version that its wheels are for; null: without wheels. jupyter: those of JupyterLab, too. quic: with the
-    programs of the senders over QUIC.
+    python: the version that its wheels are for; null: without wheels. jupyter: those of JupyterLab, too. parts:
+    names of ways of senders, with whose programs.
     """
-    held = folders(recordings, quic)
+    held = folders(recordings, parts)
     for folder in held:
         if folder.path.parent == paths.cache():
             use(folder.path)  # `lab clean` of another checkout leaves it

@@ -26,8 +26,6 @@ READ_HERE = {
     "modules": ("libsearch_replay.so", "fewer_wakeups.so"),
     "world": ("root/var/lib/dpkg/status",),
     "builder": ("root/var/lib/dpkg/status",),
-    "quic": ("lab-quic",),
-    "ngtcp2": ("lab-ngtcp2",),
 }
 Drafts = dict[str, Path]  # by the folder's name in the cache; without those that the cache has
 
@@ -106,7 +104,8 @@ def _require_recorded(file: Path, entry: Entry) -> None:
 
 
 def _require_files(file: Path, name: str, draft: Path) -> None:
-    for inside in READ_HERE.get(name.rpartition("-")[0], ()):
+    program = program_folders().get(name)
+    for inside in (program,) if program else READ_HERE.get(name.rpartition("-")[0], ()):
         found = draft / inside
         if not found.is_file() or not found.resolve().is_relative_to(draft.resolve()):
             raise field_error(file, "folder", name, f"one that holds {inside}")

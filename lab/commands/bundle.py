@@ -10,7 +10,7 @@ from rich.console import Console
 
 app = typer.Typer(no_args_is_help=True, help="One file with all that the lab builds or downloads: docs/bundle.md.")
 console = Console(highlight=False)
-PARTS = ("recordings", "wheels", "jupyter", "quic")
+PARTS = ("recordings", "wheels", "jupyter")
 
 
 @app.command()
@@ -29,28 +29,25 @@ def make(
 
     Example: `lab bundle make search-lab.bundle --with recordings,wheels`
     """
+    from lab.bundle.content import programs_of
     from lab.bundle.make import make as write
     from lab.schema.load import choose
 
-    requested = [choose("with", name, list(PARTS), "command line", "with") for name in parts.split(",") if name]
-    if "quic" in requested:
-        _build_programs()
+    programs = programs_of()
+    known = [*PARTS, *programs]
+    requested = [choose("with", name, known, "command line", "with") for name in parts.split(",") if name]
+    chosen = [name for name in programs if name in requested]
+    for program in (each for name in chosen for each in programs[name]):
+        program.ensure(lambda what: console.print(f"{what}, once", markup=False))
     version = python or ".".join(platform.python_version_tuple()[:2])
     jupyter = "jupyter" in requested
     with_wheels = jupyter or "wheels" in requested
     wheels_of = version if with_wheels else None
-    manifest = write(file, "recordings" in requested, wheels_of, jupyter, "quic" in requested)
+    manifest = write(file, "recordings" in requested, wheels_of, jupyter, chosen)
     held = f"{len(manifest.folders)} folders, {manifest.files} files"
     packages = f"wheels for Python {manifest.python}" if manifest.python else "no wheels"
     line = f"{file}: {file.stat().st_size / 1e6:.0f} MB: commit {manifest.version}, {held}, {packages}"
     console.print(line, soft_wrap=True, markup=False)
-
-
-def _build_programs() -> None:
-    from lab.kernel.stacks import STACKS
-
-    for stack in STACKS.values():
-        stack.ensure(lambda what: console.print(f"{what}, once", markup=False))
 
 
 @app.command()

@@ -16,8 +16,8 @@ def list_() -> None:
 
     Example: `lab cca list`
     """
-    from lab.backends.senders import rows
     from lab.schema.cca import load_senders
+    from lab.senders.describe import rows
 
     console.print("\n".join(rows(load_senders())), soft_wrap=True, markup=False)
 
@@ -28,13 +28,12 @@ def show(name: Annotated[str, typer.Argument(help="A sender's name (see `lab cca
 
     Example: `lab cca show hystartpp`
     """
-    from lab.backends.senders import lines, load_module
     from lab.commands.prepare import prepare
     from lab.kernel.recipe import Recipe
     from lab.schema.cca import load_cca
+    from lab.senders.describe import lines
 
     cca = load_cca(name, "command line", "name")
     backend = prepare(Recipe(), console)
-    kernel = backend.kernel
-    module = load_module(cca, kernel, backend.world.root)
-    console.print("\n".join(lines(cca, module, kernel.described["kernel_source"])), soft_wrap=True, markup=False)
+    described = lines(cca, backend.kernel, backend.world.root)
+    console.print("\n".join(described), soft_wrap=True, markup=False)

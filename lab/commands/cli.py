@@ -24,7 +24,7 @@ from lab.commands.traces import traces_app
 
 # What `lab --help` shows, in this order. Few users need another command: those are hidden there, and in the reference.
 SHOWN = {
-    "Run and look": ("run", "try", "compare", "report", "figure", "log", "list"),
+    "Run and look": ("run", "shell", "try", "compare", "report", "figure", "log", "list"),
     "Repeat the papers": ("reproduce", "verify", "page"),
     "Links": ("traces",),
     "This machine": ("doctor", "kernel", "bundle", "clean"),
@@ -59,7 +59,7 @@ for commands in (cli_inventory, cli_trials, cli_results, cli_machine):
     app.add_typer(commands.app)
 for name, group in NAMED.items():
     app.add_typer(group, name=name)
-add_commands(app, "Teach")
+add_commands(app, "Teach", NAMED)
 
 
 def _version(requested: bool) -> None:

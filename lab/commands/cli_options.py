@@ -43,6 +43,12 @@ Jobs = Annotated[
     typer.Option(rich_help_panel=SELDOM, help="Trials at the same time; default: one per processor."),
 ]
 
+FigureForms = Annotated[
+    str | None,
+    typer.Option("--format", help="Forms of the figures in addition to SVG, with commas between them: pdf, png."),
+]
+Verbose = Annotated[bool, typer.Option("--verbose", help="Show the long tables, with every rule and interval.")]
+
 
 def run_options(jobs: int | None, scheduler: str | None = None, no_pcap: bool = False) -> "RunOptions":
     """Return how trials are run; default: as many at the same time as there are processors."""

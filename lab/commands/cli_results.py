@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from lab.commands.cli_options import SELDOM, Jobs, console, run_options
+from lab.commands.cli_options import SELDOM, FigureForms, Jobs, Verbose, console, run_options
 
 app = typer.Typer()
 
@@ -104,16 +104,19 @@ def kick_tires(jobs: Jobs = None) -> None:
 @app.command()
 def report(
     folder: Annotated[Path | None, typer.Argument(help="A run's folder; default: the latest run of geo.")] = None,
+    forms: FigureForms = None,
+    verbose: Verbose = False,
 ) -> None:
-    """Write the tables, figures and page of a stored run again.
+    """Show a stored run's answer, and write its tables, figures and page.
 
-    Example: `lab report results/geo/latest`
+    Example: `lab report results/geo/latest --format pdf`
     """
     from lab.base import paths
+    from lab.commands.report import forms_of
     from lab.commands.report import report as write
     from lab.kernel.build import find
 
-    write(folder or paths.results() / "geo" / "latest", find(), console)
+    write(folder or paths.results() / "geo" / "latest", find(), console, forms_of(forms), verbose)
 
 
 @app.command()

@@ -8,12 +8,14 @@ import typer
 
 from lab.commands.cli_options import (
     SELDOM,
+    FigureForms,
     Jobs,
     KernelSource,
     KernelVersion,
     NoPcap,
     Scheduler,
     Shaper,
+    Verbose,
     console,
     resumed_command,
     run_options,
@@ -50,6 +52,8 @@ def run(
         typer.Option(rich_help_panel=SELDOM, help="netns, containerlab, mininet, or pair (the client on a second VM)."),
     ] = None,
     shaper: Shaper = "replay",
+    forms: FigureForms = None,
+    verbose: Verbose = False,
 ) -> None:
     """Run a scenario and report it.
 
@@ -57,14 +61,15 @@ def run(
 
     Or try a link: `lab run --profile geo-viasat --cca search,cubic`
     """
-    from lab.commands.run import Request, Where
+    from lab.commands.run import Request, Shown, Where
     from lab.commands.run import run as run_and_report
     from lab.kernel.recipe import Recipe
 
     overrides = {"trials": trials, "duration_s": duration, "seed": seed}
     request = Request(scenario, profile, cca, topology, overrides, shaper)
     where = Where(backend, engine, Recipe(kernel, source))
-    run_and_report(request, where, run_options(jobs, scheduler, no_pcap), resume, console)
+    shown = Shown.of(forms, verbose)
+    run_and_report(request, where, run_options(jobs, scheduler, no_pcap), resume, console, shown)
 
 
 @app.command("try")
@@ -175,6 +180,37 @@ def replay(
     from lab.commands.replay import replay as replay_there
 
     replay_there(profile, Where(link, delay, way), seed, duration, shaper, console)
+
+
+@app.command()
+def shell(
+    profile: Annotated[
+        str, typer.Option(help="The link: a profile's name (see `lab list`) or the path of a .yml file.")
+    ],
+    topology: Annotated[str | None, typer.Option(help="Topology; default: path.")] = None,
+    real_time: Annotated[
+        bool, typer.Option("--real-time", help="Let the clock go on as the wall's; default: virtual time.")
+    ] = False,
+    stop: Annotated[bool, typer.Option("-e", help="End at the first line that fails.")] = False,
+    keep: Annotated[
+        Path | None, typer.Option(help="A new folder for the lines' output, and for files that commands write.")
+    ] = None,
+    duration: Annotated[int, typer.Option(help="Seconds of a link that changes.")] = 600,
+    seed: Annotated[int, typer.Option(help="Seed: the link is that of trial 1 of `lab run --profile`.")] = 1,
+) -> None:
+    """Open a prompt in an emulated network: NODE COMMAND on each line. In virtual time its clock stands between commands.
+
+    Example: `lab shell --profile geo-viasat`
+
+    A script: `echo 'client ping -c3 server' | lab shell --profile geo-viasat`
+    """
+    import sys
+
+    from lab.commands.shell import Request
+    from lab.commands.shell import shell as open_shell
+
+    request = Request(profile, topology, seed, duration, real_time, stop, keep)
+    raise typer.Exit(open_shell(request, sys.stdin, console))
 
 
 @app.command()

@@ -4,30 +4,29 @@
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+import typer
 from rich.console import Console
 
 from lab.backends.backend import Site
 from lab.base import paths, sandbox_mode
 from lab.base.errors import UserError, field_error, going_on
 from lab.commands import first_use
+from lab.commands.lines import say, show_path
 from lab.commands.prepare import prepare
-from lab.commands.progress import BOOT_S, TrialBar
+from lab.commands.progress import BOOT_S, TrialBar, watched
 from lab.commands.run import VIRTUAL_S_PER_S
 from lab.evaluation.compare import record
 from lab.evaluation.compare.campaign import State, campaign, looks_of
 from lab.evaluation.compare.comparison import SEED, TRIALS, Comparison, known_senders
 from lab.evaluation.compare.measures import PRIMARY, measure_of, primary_of
-from lab.evaluation.compare.results import results
+from lab.evaluation.compare.results import LinkResult, results
 from lab.evaluation.compare.sequential import ALPHA
 from lab.kernel.recipe import Recipe
+from lab.report.compare.ranked import Ranked, ranked
 from lab.runs.link_kinds import COMMAND_LINE, Link, links
 from lab.runs.options import RunOptions
 from lab.runs.stand_ins import as_link, lack_of, stand_in_of
-
-if TYPE_CHECKING:
-    from lab.report.compare.write import Written
 
 
 @dataclass(frozen=True)
@@ -82,7 +81,8 @@ def compare_known(chosen: Chosen, course: Course, options: RunOptions, console: 
     comparison = fetched(chosen.comparison(), console)
     senders, virtual = first_use.built(comparison.senders, prepare(Recipe(), console), console)
     comparison = replace(comparison, senders=senders)
-    compare(comparison, replace(course, reports=course.reports and not chosen.quick), virtual.site, options, console)
+    course = replace(course, reports=course.reports and not chosen.quick)
+    compare(comparison, course, virtual.site, options, console).require_valid()
 
 
 def fetched(comparison: Comparison, console: Console) -> Comparison:
@@ -93,10 +93,10 @@ def fetched(comparison: Comparison, console: Console) -> Comparison:
         lack, stand_in = lack_of(experiment), stand_in_of(experiment.profile)
         if lack and stand_in:
             replaced = as_link(link, stand_in)
-            _line(console, f"{link.name}: {lack}: {replaced.name}, a modelled link, stands in")
+            say(console, f"{link.name}: {lack}: {replaced.name}, a modelled link, stands in")
             kept.setdefault(replaced.name, replaced)
         elif lack:
-            _line(console, f"without {link.name}: {lack}")
+            say(console, f"without {link.name}: {lack}")
         else:
             kept[link.name] = link
     if not kept:
@@ -104,36 +104,58 @@ def fetched(comparison: Comparison, console: Console) -> Comparison:
     return replace(comparison, links=tuple(kept.values()))
 
 
-def compare(comparison: Comparison, course: Course, site: Site, options: RunOptions, console: Console) -> "Written":
-    """Run the campaign, write its page, and print the ranks; a link or a trial that fails does not stop the others."""
-    from lab.report.compare.write import write, write_reports  # drawing loads slowly: not for a refusal
+@dataclass(frozen=True)
+class Compared:
+    """What came out of a comparison, printed and written."""
 
+    answer: Ranked
+    found: list[LinkResult]
+
+    def require_valid(self) -> None:
+        """End with status 1 where a trial is invalid: its reason is printed."""
+        if self.answer.invalid:
+            raise typer.Exit(1)
+
+
+def compare(comparison: Comparison, course: Course, site: Site, options: RunOptions, console: Console) -> Compared:
+    """Run the campaign, print the ranks, and write its page; a link or a trial that fails does not stop the others."""
     request = record.requested(comparison, course.measure)
     folder = record.resumed(request) if course.resume else None
     _announce(comparison, course, options, site.backend.kind == "virtual", console)
     folder = folder or record.begin(request)
-    _line(console, f"results in {folder}, runs in {paths.results()}/compare-*")
+    say(console, f"results in {folder}, runs in {paths.results()}/compare-*")
     with going_on(partial(str, course.again)):
         state = _run(comparison, course, folder.name, site, options, console)
-        found = results(comparison, folder.name, looks_of(comparison, course.measure))
+        found = results(comparison, folder.name, looks_of(comparison))
         record.write(folder, {**request, "command": record.read(folder)["command"], "complete": state.decided})
-        written = write(folder, comparison, course.measure, found, state, course.reports)
-        _conclude(state, folder, course, written, console)
-        if course.reports:
-            _line(console, "writing the reports that its cells open")
-            for fault in write_reports(found):
-                _line(console, fault)
-    return written
+        answer = ranked(comparison, course.measure, found)
+        _conclude(state, folder, course, answer, console)
+        _draw(folder, comparison, course, found, state, console)
+    return Compared(answer, found)
+
+
+def _draw(
+    folder: Path, comparison: Comparison, course: Course, found: list[LinkResult], state: State, console: Console
+) -> None:
+    """Write the page, then the reports that its cells open."""
+    from lab.report.compare.write import write, write_reports  # drawing loads slowly: not before the answer
+
+    for name, path in write(folder, comparison, course.measure, found, state, course.reports).items():
+        show_path(console, name, path)
+    if course.reports:
+        say(console, "writing the reports that its cells open")
+        for fault in write_reports(found, watched(console, "reports")):
+            say(console, fault)
 
 
 def _run(
     comparison: Comparison, course: Course, began: str, site: Site, options: RunOptions, console: Console
 ) -> State:
     budget_s = None if course.budget_minutes is None else 60 * course.budget_minutes
-    state, most = State(), looks_of(comparison, course.measure).trials[-1]
+    state, most = State(), looks_of(comparison).trials[-1]
     bars = partial(TrialBar, console, many_runs=True)
     for state in campaign(comparison, course.measure, began, site, options, bars, budget_s):
-        _line(console, _after(state, comparison, most))
+        say(console, _after(state, comparison, most))
     return state
 
 
@@ -154,7 +176,7 @@ def _after(state: State, comparison: Comparison, most: int) -> str:
 
 def _announce(comparison: Comparison, course: Course, options: RunOptions, virtual: bool, console: Console) -> None:
     """Print what will be done, when it stops, how long it may take, and what is protected less without bubblewrap."""
-    plan = looks_of(comparison, course.measure)
+    plan = looks_of(comparison)
     others = [name for name in comparison.senders if name not in comparison.subjects]
     per_trial_s = [comparison.seconds(link) for link in comparison.links]
     first, most = plan.trials[0], plan.trials[-1]
@@ -167,27 +189,21 @@ def _announce(comparison: Comparison, course: Course, options: RunOptions, virtu
     shown = ", ".join(f"{link.name} ({each} s)" for link, each in zip(comparison.links, per_trial_s, strict=True))
     measure = primary_of(comparison.links[0], course.measure)
     budget = "" if course.budget_minutes is None else f", at most {course.budget_minutes:g} min of trials"
-    _line(console, f"{', '.join(comparison.subjects)} against {', '.join(others) or 'one another'}, on {shown}")
+    say(console, f"{', '.join(comparison.subjects)} against {', '.join(others) or 'one another'}, on {shown}")
     subjects = " and ".join(comparison.subjects)
     each = f"{counts} {'trial' if most == 1 else 'trials'} of each sender on each link, the same draws for all"
     error = f"error {100 * ALPHA:g} % per link, over all looks and pairs"
     ends = f"a link ends once {subjects} has separated from every other by {measure.name}, or cannot"
-    _line(console, f"{each}; {'no link ends early' if comparison.fixed else ends} ({error})")
+    say(console, f"{each}; {'no link ends early' if comparison.fixed else ends} ({error})")
     if virtual and (protection := sandbox_mode.less()):
-        _line(console, protection)
-    _line(console, f"about {takes[0] if first == most else f'{takes[0]} to {takes[1]}'} min{budget}")
+        say(console, protection)
+    say(console, f"about {takes[0] if first == most else f'{takes[0]} to {takes[1]}'} min{budget}")
 
 
-def _conclude(state: State, folder: Path, course: Course, written: "Written", console: Console) -> None:
-    """Print the ranks, what failed, and where the page lies."""
-    console.print(written.shown(console.width))
+def _conclude(state: State, folder: Path, course: Course, answer: Ranked, console: Console) -> None:
+    """Print what failed, then the ranks and the answer."""
     for name, reason in state.failures.items():
-        _line(console, f"no result: {name}: {reason}")
+        say(console, f"no result: {name}: {reason}")
     if state.budget_used:
-        _line(console, f"the budget of {course.budget_minutes:g} min is used: '{course.again}' goes on in {folder}")
-    for name, path in written.files.items():
-        _line(console, f"{name:9} {path}")
-
-
-def _line(console: Console, text: str) -> None:
-    console.print(text, soft_wrap=True, markup=False)
+        say(console, f"the budget of {course.budget_minutes:g} min is used: '{course.again}' goes on in {folder}")
+    console.print(answer.shown(console.width))

@@ -2,12 +2,15 @@
 """All scenarios, profiles, topologies and senders of the lab."""
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 
-from lab.base.errors import field_error
+from lab.base.errors import Faults, UserError, field_error
 from lab.judge.registry import rules
 from lab.links.caution import cautions
+from lab.links.faults import faults, is_fetched, too_short
 from lab.links.profile import load_profile, profile_files
 from lab.runs.experiment import load_experiment
+from lab.runs.try_link import DEFAULT_S
 from lab.schema.cca import load_senders
 from lab.schema.load import choose, shown
 from lab.schema.scenario import Scenario, load_scenario, scenario_files, scenarios
@@ -66,17 +69,54 @@ def described(kind: str) -> list[tuple[str, str]]:
 
 
 def check_all() -> Iterator[str]:
-    """Load everything; yield cautions, then the counts. UserError names the first fault."""
+    """Load everything and open what profiles name; yield cautions, then the counts. Faults names all that is wrong."""
     load_sysctls()
     ccas, heuristics = load_senders(), rules()
+    found: list[UserError] = []
     for name in profile_files():
-        yield from (f"caution: {words}" for words in cautions(name, load_profile(name, "lab check")))
+        with _kept(found):
+            yield from _checked_profile(name, found)
     for name in topology_files():
-        load_topology(name, "lab check")
+        with _kept(found):
+            load_topology(name, "lab check")
     for name in scenarios():
-        require_counterfactuals(name, load_experiment(name).scenario)
+        with _kept(found):
+            found += _scenario_faults(name)
+    if found:
+        raise Faults(found)
     yield (
         f"{len(scenarios())} scenarios, {len(profile_files())} profiles, {len(topology_files())} topologies, "
         f"{len(ccas)} senders, {len(heuristics)} at-capacity rules, "
         f"{len(datasets())} recordings: all good"
     )
+
+
+@contextmanager
+def _kept(found: list[UserError]) -> Iterator[None]:
+    """Keep an error of the block, and go on behind it."""
+    try:
+        yield
+    except UserError as error:
+        found.append(error)
+
+
+def _checked_profile(name: str, found: list[UserError]) -> Iterator[str]:
+    """Load a profile and its recordings; yield cautions."""
+    profile = load_profile(name, "lab check")
+    wrong = list(faults(profile))
+    found += wrong
+    if wrong:
+        return
+    yield from (f"caution: {words}" for words in cautions(name, profile))
+    if is_fetched(profile) and (error := too_short(profile, DEFAULT_S)):
+        yield f"caution: {error}: that is a trial of 'lab run --profile {name}' without --duration"
+
+
+def _scenario_faults(name: str) -> list[UserError]:
+    """Load a scenario with all that it names; return why its link is too short."""
+    experiment = load_experiment(name)
+    require_counterfactuals(name, experiment.scenario)
+    if not is_fetched(experiment.profile):
+        return []
+    error = too_short(experiment.profile, experiment.scenario.duration_s)
+    return [error] if error else []

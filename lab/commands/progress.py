@@ -3,9 +3,10 @@
 
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from types import TracebackType
+from typing import TypeVar
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
@@ -15,6 +16,7 @@ from lab.runs.execute import OpenRun
 from lab.runs.pool import Result
 from lab.runs.trial import Job
 
+T = TypeVar("T")
 REFRESHES_PER_S = 2  # ten took a twentieth of a processor from the trials
 BUILD_STEPS = 1035  # lines of compiler output of the virtual kernel: only the bar depends on it
 BOOT_S = 8.0  # virtual seconds that cost as much as a trial's start: `make bench-reproduce` measures it
@@ -34,6 +36,19 @@ def build_bar(console: Console) -> Iterator[BuildProgress]:
             )
 
         yield show
+
+
+def watched(console: Console, what: str) -> Callable[[Iterable[T], int], Iterator[T]]:
+    """Return what counts results on a bar while they are made; the bar goes with the last one."""
+
+    def counted(results: Iterable[T], total: int) -> Iterator[T]:
+        with _bar(console, "parts", transient=True) as bar:
+            task = bar.add_task(what, total=total, count=f"0/{total}")
+            for number, result in enumerate(results, start=1):
+                bar.update(task, completed=number, count=f"{number}/{total}")
+                yield result
+
+    return counted
 
 
 class TrialBar:
@@ -67,7 +82,7 @@ class TrialBar:
         assert self._task is not None
         self._counts[_kind(result)] += 1
         self._virtual_s += 0 if isinstance(result, str) else job.experiment.scenario.duration_s
-        prefix = f"{job.experiment.name}: " if self._many_runs else ""
+        prefix = f"{job.experiment.name.removeprefix('compare-')}: " if self._many_runs else ""
         count = f"{self._counts.total()}/{self._total}"
         self._bar.update(self._task, advance=_cost_s(job), description=prefix + self._summary(), count=count)
 
@@ -81,8 +96,8 @@ class TrialBar:
 
     def _summary(self) -> str:
         speed = self._virtual_s / (time.monotonic() - self._begin_s)
-        failed = f", {self._counts['failed']} failed" if self._counts["failed"] else ""
-        return f"{self._counts['valid']} valid, {self._counts['invalid']} invalid{failed}, {speed:.1f} virtual s/s"
+        others = "".join(f", {self._counts[kind]} {kind}" for kind in ("invalid", "failed") if self._counts[kind])
+        return f"{self._counts['valid']} valid{others}, {speed:.1f} virtual s/s"
 
 
 def _kind(result: Result) -> str:
@@ -95,14 +110,18 @@ def _cost_s(job: Job) -> float:
     return BOOT_S + job.experiment.scenario.duration_s
 
 
-def _bar(console: Console, unit: str) -> Progress:
+def _bar(console: Console, unit: str, transient: bool = False) -> Progress:
+    """Return a bar that leaves the numbers their room: its own width is what is left of the terminal's."""
     return Progress(
-        TextColumn("{task.description:<38}"),
-        BarColumn(),
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=None),
         TextColumn("{task.fields[count]} " + unit),
         TimeElapsedColumn(),
         TextColumn("ETA"),
         TimeRemainingColumn(),
         console=console,
+        expand=True,
+        transient=transient,
+        disable=transient and not console.is_terminal,  # a line that ends empty says nothing in a file
         refresh_per_second=REFRESHES_PER_S,
     )

@@ -17,10 +17,11 @@ from lab.backends.choose import COMMAND_LINE, Choice, choose, real_backend
 from lab.backends.virtual import Virtual, find_built
 from lab.base import paths, sandbox_mode
 from lab.base.errors import UserError, field_error, going_on
-from lab.commands.first_use import prepared, refuse_real_time
+from lab.commands.first_use import prepared, refuse
+from lab.commands.lines import say
 from lab.commands.prepare import build as build_kernel
 from lab.commands.progress import TrialBar
-from lab.commands.report import report
+from lab.commands.report import forms_of, report
 from lab.kernel import build
 from lab.kernel.build import Kernel
 from lab.kernel.recipe import Recipe
@@ -78,8 +79,23 @@ class Where:
     recipe: Recipe
 
 
-def run(request: Request, where: Where, options: RunOptions, resume: bool, console: Console) -> None:
-    """Run an experiment and report it; exit status 1 if a trial has no result."""
+@dataclass(frozen=True)
+class Shown:
+    """What of the report is wanted: forms of the figures in addition to SVG, and the long tables in the terminal."""
+
+    forms: tuple[str, ...] = ()
+    verbose: bool = False
+
+    @classmethod
+    def of(cls, forms: str | None, verbose: bool) -> "Shown":
+        """Read the options."""
+        return cls(forms_of(forms), verbose)
+
+
+def run(
+    request: Request, where: Where, options: RunOptions, resume: bool, console: Console, shown: Shown = Shown()
+) -> None:
+    """Run an experiment and report it; exit status 1 if a trial has no result or is invalid."""
     choice = choose(where.backend, where.engine)
     experiment = request.experiment()
     older = set() if resume else set(_runs(experiment))
@@ -90,7 +106,7 @@ def run(request: Request, where: Where, options: RunOptions, resume: bool, conso
             kernel: Kernel | None = backend.kernel
             executed = _execute(experiment, backend.site, options, resume, console)
         else:
-            refuse_real_time(experiment.ccas, choice.backend)
+            refuse(experiment.ccas, choice.backend)
             requesting.refuse_real_time(experiment, choice.backend)
             kernel = build.find()
             options = _one_at_a_time(choice, options)
@@ -100,7 +116,9 @@ def run(request: Request, where: Where, options: RunOptions, resume: bool, conso
             raise refusal
         for stored in executed.runs:
             _require_results(stored, console)
-            report(stored.folder, kernel, console)
+            answer = report(stored.folder, kernel, console, shown.forms, shown.verbose)
+            if answer.invalid:
+                raise typer.Exit(1)
 
 
 def _execute(experiment: Experiment, site: Site, options: RunOptions, resume: bool, console: Console) -> Executed:
@@ -182,4 +200,5 @@ def _announce(experiment: Experiment, options: RunOptions, recipe: Recipe, cache
         f"about {max(round(minutes), 1)} min in all",
         f"results in {paths.results() / experiment.name}, cache in {paths.cache()}",
     ]
-    console.print("\n".join(lines), soft_wrap=True, markup=False)
+    for line in lines:
+        say(console, line)

@@ -20,10 +20,8 @@ from lab.commands import first_use
 from lab.commands.compare import Course, compare, fetched
 from lab.commands.expect import Expected, conclude
 from lab.commands.prepare import build, prepare
-from lab.evaluation.compare.campaign import looks_of
 from lab.evaluation.compare.comparison import SEED, TRIALS, Comparison, known_senders
 from lab.evaluation.compare.expect import require_known
-from lab.evaluation.compare.results import results
 from lab.images.vm import stock
 from lab.kernel.own.build import OwnModule, build_own
 from lab.kernel.own.diagnostics import BuildError
@@ -76,7 +74,7 @@ def try_own(request: TryRequest, course: Course, options: RunOptions, console: C
         raise field_error(COMMAND_LINE, "backend", "host", "virtual or vm: the host's kernel has no build tree here")
     _require_kernel(request.kernel, choice.backend)
     rivals, chosen = known_senders(_names(request.against)), request.links
-    first_use.refuse_real_time(rivals, choice.backend)
+    first_use.refuse(rivals, choice.backend)
     sources = [read_source(path) for path in request.sources]
     virtual = prepare(Recipe(), console)
     under = virtual if request.kernel == DEFAULT else prepare(Recipe(request.kernel), console)
@@ -102,11 +100,10 @@ def _compare(
     request: TryRequest, comparison: Comparison, course: Course, site: Site, options: RunOptions, console: Console
 ) -> None:
     """Compare, then judge what is expected."""
-    written = compare(comparison, course, site, options, console)
+    compared = compare(comparison, course, site, options, console)
     if request.expected.expectations:
-        began = written.files["page"].parent.name
-        found = results(comparison, began, looks_of(comparison, course.measure))
-        conclude(request.expected, comparison.subjects, found, console)
+        conclude(request.expected, comparison.subjects, compared.found, console)
+    compared.require_valid()
 
 
 def _require_kernel(kernel: str, backend: str) -> None:

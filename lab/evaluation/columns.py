@@ -137,7 +137,8 @@ VERSIONS = {
     "data_s": DATA_S,
     "exit_class": Column(TEXT, OUTCOME["exit_class"]),
     "bins_error_points": Column(
-        NUMBER, "mean error of the normalised difference by counting in bins; null of versions that no source states it of",
+        NUMBER,
+        "mean error of the normalised difference by counting in bins; null of versions that no source states it of",
         "points",
     ),
 }

@@ -7,6 +7,7 @@ from typing import cast
 import polars as pl
 
 from lab.evaluation.columns import FLOWS
+from lab.judge.copies import distinct
 from lab.judge.frames import Cell, Row
 from lab.judge.stored import Stored
 from lab.tables.columns import schema
@@ -20,7 +21,7 @@ def flows(stored: Stored) -> pl.DataFrame:
     """Return two rows per valid trial of a scenario with a rival; none of others."""
     if not stored.run.scenario.get("rival"):
         return pl.DataFrame(schema=SCHEMA)
-    whole = set(stored.judged.trials.filter("valid").select("cca", "trial").iter_rows())
+    whole = set(distinct(stored.judged.trials).select("cca", "trial").iter_rows())
     trials = [trial for trial in stored.run.trials if (trial.cca, trial.number) in whole]
     rows = [row for trial in trials for row in _rows(stored.name, copy(trial))]
     return pl.DataFrame(rows, schema=SCHEMA)

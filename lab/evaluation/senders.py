@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 
 from lab.base.stats import bootstrap, cliffs_delta, effect_word, mean_sd, median, paired, signed_rank
+from lab.judge.copies import distinct
 from lab.judge.frames import Row
 from lab.judge.registry import TRUTH
 from lab.judge.stored import Stored
@@ -19,7 +20,7 @@ STEP_BYTES = 100_000  # of lab.judge.digest's object sizes
 
 def values(stored: Stored) -> pl.DataFrame:
     """Return one row per valid trial with every metric; capacity is the truth's."""
-    truth = stored.judged.outcomes.filter(pl.col("valid") & (pl.col("heuristic") == TRUTH))
+    truth = distinct(stored.judged.outcomes).filter(heuristic=TRUTH)
     picked = [
         pl.col("download_s").list.get(size * 1_000_000 // STEP_BYTES - 1, null_on_oob=True).alias(name)
         for name, size in SIZES_MB.items()

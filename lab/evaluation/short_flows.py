@@ -12,11 +12,10 @@ from copy import copy
 from dataclasses import dataclass
 from statistics import fmean
 
-import polars as pl
-
 from lab.base.stats import Paired, paired
 from lab.evaluation.compare.ranks import holm
 from lab.evaluation.compare.sequential import level, one_look
+from lab.judge.copies import distinct
 from lab.judge.registry import TRUTH
 from lab.judge.short_flow import ShortFlow, short_flow
 from lab.judge.stored import Stored
@@ -62,7 +61,7 @@ class Cost:
 
 def short_flows(stored: Stored) -> list[ShortFlow]:
     """Judge every valid trial of a run with a workload."""
-    truth = stored.judged.outcomes.filter("valid", pl.col("heuristic") == TRUTH)
+    truth = distinct(stored.judged.outcomes).filter(heuristic=TRUTH)
     classes = {(cca, trial): name for cca, trial, name in truth.select("cca", "trial", "exit_class").rows()}
     trials = [copy(trial) for trial in stored.run.trials if (trial.cca, trial.number) in classes]
     return [short_flow(trial, classes[trial.cca, trial.number]) for trial in trials]
@@ -74,7 +73,7 @@ def costs(flows: Sequence[ShortFlow], ccas: Sequence[str], trials: int) -> list[
     best = [min((each for each in row if each is not None), default=None) for row in zip(*groups.values(), strict=True)]
     none: Values = [None] * trials
     reference = groups.get(REFERENCE, none)
-    levels = [level(_differences(groups[cca], reference), one_look(trials), binary=False) for cca in _others(ccas)]
+    levels = [level(_differences(groups[cca], reference), one_look(trials)) for cca in _others(ccas)]
     separated = dict(zip(_others(ccas), holm(levels), strict=True))
     found = []
     for cca in ccas:

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from lab.figures.exit_times import ZONES
+from lab.figures.exit_times import HATCHES, ZONES
 from lab.figures.page_figure import PageFigure, Place
 from lab.figures.sheet import chars, in_house_style, small_pt, width_in
 from lab.figures.style import BARS, INK, LABELS, Drawing, Look, count_at_right, key_above, lines_canvas, title
@@ -18,7 +18,6 @@ from lab.judge.registry import LASTING
 from lab.judge.stored import Stored, in_order
 from lab.judge.summary import summarise
 
-HATCHES = {ExitClass.EARLY: "", ExitClass.CHOKEPOINT: "", ExitClass.LATE: "..."}
 MEANINGS = {
     ExitClass.EARLY: "early: before the queue stayed filled",
     ExitClass.CHOKEPOINT: "chokepoint: in between",

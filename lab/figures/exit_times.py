@@ -21,7 +21,9 @@ from lab.judge.registry import LASTING
 from lab.judge.stored import Stored
 from lab.tables.stored_run import Run
 
-ZONES = {ExitClass.EARLY: "#e4e9f2", ExitClass.CHOKEPOINT: "#c4e8d6", ExitClass.LATE: "#f8d9c8"}
+ZONES = {ExitClass.EARLY: "#eef1f8", ExitClass.CHOKEPOINT: "#9fd8bb", ExitClass.LATE: "#fbe3d4"}  # 25 greys apart
+HATCHES = {ExitClass.EARLY: "", ExitClass.CHOKEPOINT: "", ExitClass.LATE: "////"}
+HATCH_INK = "#c98a66"
 MEANINGS = {
     ExitClass.EARLY: "early: queue not yet filled",
     ExitClass.CHOKEPOINT: "chokepoint: filled, nothing lost",
@@ -51,8 +53,8 @@ def draw(stored: Stored) -> Drawing:
     senders = [Sender.from_stanza(stanza) for stanza in stored.ccas]
     shares = "; ".join(f"{sender.label}: {', '.join(_counts(true.filter(cca=sender.name)))}" for sender in senders)
     caption = (
-        "When each trial left slow start: one row per trial, with a mark where the sender left. Left of the green "
-        "zone the bottleneck's queue did not yet stay filled (early); right of it something was lost (late)."
+        "When each trial left slow start: one row per trial, with a mark where the sender left. Left of the dark "
+        "zone the bottleneck's queue did not yet stay filled (early); in the hatched one something was lost (late)."
     )
     alt = f"Exits from slow start against capacity and loss. {shares}."
     return Drawing(figure(true, senders, _duration_s(stored.run)), caption, alt)
@@ -68,13 +70,17 @@ def _band(axis: Axes, trials: pl.DataFrame, sender: Sender, duration_s: float) -
 
 
 def _zones(axis: Axes, trials: pl.DataFrame, duration_s: float) -> None:
-    """Shade each row up to its capacity, from there to its first loss, and from there to the end."""
+    """Shade each row up to its capacity, from there to its first loss, and to the end; a line at each of the two."""
     capacity_s = trials["capacity_s"].fill_null(duration_s).to_numpy()
     loss_s = np.maximum(trials["loss_s"].fill_null(duration_s).to_numpy(), capacity_s)
     edges_s = [np.zeros_like(capacity_s), capacity_s, loss_s, np.full_like(capacity_s, duration_s)]
+    rows = np.arange(trials.height)
     for zone, begin_s, end_s in zip(ExitClass, edges_s, edges_s[1:], strict=False):
-        rows = range(trials.height)
-        axis.barh(rows, end_s - begin_s, left=begin_s, height=1.0, color=ZONES[zone], label=MEANINGS[zone])
+        look: Look = {"color": ZONES[zone], "hatch": HATCHES[zone], "edgecolor": HATCH_INK, "linewidth": 0}
+        axis.barh(rows, end_s - begin_s, left=begin_s, height=1.0, label=MEANINGS[zone], **look)
+    for edge_s in (capacity_s, loss_s):
+        inside = edge_s < duration_s
+        axis.vlines(edge_s[inside], rows[inside] - 0.5, rows[inside] + 0.5, colors=INK, linewidth=0.7)
 
 
 def _name(axis: Axes, label: str, counts: Sequence[str]) -> None:

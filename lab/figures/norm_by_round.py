@@ -11,7 +11,6 @@ from lab.figures.page_figure import Given, PageFigure, Place
 from lab.figures.sheet import in_house_style
 from lab.figures.streams import Floats
 from lab.figures.style import BLUE, GREEN, INK, VERMILION, Drawing, key_above, level, panels
-from lab.figures.subject import parameters
 from lab.judge.registry import TRUTH
 from lab.judge.stored import Stored, in_order
 
@@ -46,7 +45,7 @@ def measured(stored: Stored) -> pl.DataFrame:
             trial=pl.lit(trial.number),
             round=(pl.col("t_s") - full_s[trial.number]) / (trial.meta["base_rtt_ms"] / 1e3) - 1,
             norm_pct="norm_pct",
-            threshold_pct=pl.lit(parameters(trial).get("threshold_pct")).cast(pl.Int64),
+            threshold_pct=pl.lit(trial.parameters.get("threshold_pct")).cast(pl.Int64),
         )
         for trial in stored.run.trials
         if trial.cca == sender and trial.number in full_s

@@ -12,6 +12,7 @@ from lab.base.stats import mean_sd
 from lab.figures.page_figure import Given, PageFigure, Place
 from lab.figures.sheet import chars, in_house_style, is_narrow, small_pt, width_in
 from lab.figures.style import BARS, INK, LABELS, Drawing, Sender, count_at_right, lines_canvas, title
+from lab.judge.copies import distinct
 from lab.judge.registry import TRUTH
 from lab.judge.stored import Stored, in_order
 
@@ -21,7 +22,7 @@ Mean = tuple[float | None, float | None, int]  # mean, standard error, of how ma
 
 def means(stored: Stored, column: str) -> list[tuple[Sender, Mean]]:
     """Mean and standard error of each sender's valid trials in which it exists."""
-    rows = stored.judged.outcomes.filter("valid", heuristic=TRUTH)
+    rows = distinct(stored.judged.outcomes).filter(heuristic=TRUTH)
     found = []
     for stanza in stored.ccas:
         values = rows.filter(cca=stanza["name"])[column].drop_nulls()

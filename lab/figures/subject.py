@@ -53,13 +53,13 @@ class Subject:
     @cached_property
     def search(self) -> SearchParams:
         """The parameters of the SEARCH that `bins` are of: those that the trial's module had, else of the replay."""
-        stored = parameters(self.trial) if self.own_bins.height else {}
+        stored = self.trial.parameters if self.own_bins.height else {}
         return SearchParams(**{name: int(stored[name]) for name in asdict(PRINTED) if name in stored})
 
     @property
     def threshold_pct(self) -> int | None:
         """The threshold that the sender itself had; null of a sender without SEARCH, and where none is stored."""
-        stored = parameters(self.trial) if self.own_bins.height else {}
+        stored = self.trial.parameters if self.own_bins.height else {}
         return int(stored["threshold_pct"]) if "threshold_pct" in stored else None
 
     @cached_property
@@ -93,23 +93,20 @@ class Subject:
         return f"{self.sender.label}, trial {self.trial.number}: {self.moments.in_words()}."
 
 
-def parameters(trial: Trial) -> Mapping[str, str]:
-    """Return the parameters that the sender's module had in a trial; none where it has no module."""
-    return next((flow.get("parameters", {}) for flow in trial.meta["flows"] if flow["flow"] == FLOW), {})
-
-
 def replayed_bins(acks: pl.DataFrame, library: Path) -> pl.DataFrame:
     """Return the bins of SEARCH 2.0, Algorithm 1 as printed, over the ACKs of another sender."""
     stream = ack_stream(acks, FLOW)
     return replay(library, stream["t_us"], stream["rtt_us"], stream["delivered_bytes"], stop_at_exit=False)
 
 
-def subjects(run: Run, outcomes: pl.DataFrame, replay_library: Path | None = None) -> Iterator[Subject]:
-    """Yield the representative trial of each sender, in the order of the scenario."""
+def subjects(
+    run: Run, outcomes: pl.DataFrame, replay_library: Path | None = None, only: str | None = None
+) -> Iterator[Subject]:
+    """Yield the representative trial of each sender, or of one, in the order of the scenario."""
     chosen = representatives(outcomes)
     rule = rule_of(run.scenario)
     for stanza in run.ccas:
-        number = chosen.get(stanza["name"])
+        number = chosen.get(stanza["name"]) if only in (None, stanza["name"]) else None
         for trial in run.trials:
             if trial.cca == stanza["name"] and trial.number == number:
                 yield _subject(copy(trial), Sender.from_stanza(stanza), outcomes, rule, replay_library)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lab.base import paths
-from lab.base.cache import finished, publish
+from lab.base.cache import finished, publish, use
 from lab.base.errors import UserError, field_error
 from lab.images import archive, copyright_files
 
@@ -77,6 +77,8 @@ def digest(name: str) -> str:
 def find(name: str) -> Image | None:
     """Return a cached image."""
     folder = paths.cache() / f"{name}-{digest(name)}"
+    if finished(folder):
+        use(folder)
     return _described(name, folder) if finished(folder) else None
 
 

@@ -23,6 +23,7 @@ OUTCOME = {
     "loss_agrees": "whether the first loss follows a drop at the bottleneck",
     "throughput_mbps": "goodput of the whole download",
     "retransmits_pkts": "segments that the sender's kernel retransmitted",
+    "packets": "digest of the trial's packets: equal where two trials are the same, packet for packet",
     "digest": "digest of what the row was made from",
 }
 TRIAL = {
@@ -32,6 +33,7 @@ TRIAL = {
     "initial_rtt_ms": "first round trip of slow start; null where none was measured",
     "max_rtt_ms": "largest round trip of slow start; null where none was measured",
     "wait_ms": "mean wait at the bottleneck over the download, from its sampled queue; null where it was not sampled",
+    "packets": OUTCOME["packets"],
     "download_s": "when the client had the first 100,000, 200,000, ... bytes; an item is null where it never did",
     "digest": OUTCOME["digest"],
 }
@@ -55,7 +57,8 @@ SUMMARY = {
     "heuristic": OUTCOME["heuristic"],
     "trials": "trials of the sender",
     "valid": "valid trials of the sender; only these count in the columns that follow",
-    "judged": "valid trials with a class",
+    "judged": "valid trials with a class; those that are all the same count once",
+    "distinct": "valid trials, or 1 where all of them are the same, packet for packet: what every value is over",
     **{f"{name}_pct": f"share of the judged trials that {words}; null without one" for name, words in CLASSES.items()},
     **{f"{name}_lo_pct": f"lower bound of {name}_pct, Wilson 95 %; null without a trial" for name in CLASSES},
     **{f"{name}_hi_pct": f"upper bound of {name}_pct, Wilson 95 %; null without a trial" for name in CLASSES},

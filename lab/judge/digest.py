@@ -10,6 +10,7 @@ from lab.judge.ack_stream import ack_stream
 from lab.judge.frames import Schema
 from lab.judge.queueing import mean_wait_ms
 from lab.judge.slow_start import first_exit
+from lab.tables import values_digest
 from lab.tables.downloads import FLOW
 from lab.tables.stored_trial import Trial
 
@@ -23,6 +24,7 @@ class Numbers(TypedDict):
     initial_rtt_ms: float | None
     max_rtt_ms: float | None
     wait_ms: float | None
+    packets: str
     download_s: list[float | None]
 
 
@@ -30,6 +32,7 @@ SCHEMA: Schema = {
     "initial_rtt_ms": pl.Float64,
     "max_rtt_ms": pl.Float64,
     "wait_ms": pl.Float64,
+    "packets": pl.String,
     "download_s": pl.List(pl.Float64),
 }
 
@@ -44,6 +47,7 @@ def digest(trial: Trial) -> Numbers:
         "initial_rtt_ms": rtt_ms[0] if rtt_ms.len() else None,
         "max_rtt_ms": largest(rtt_ms),
         "wait_ms": mean_wait_ms(trial),
+        "packets": values_digest.digest(trial.packets),
         "download_s": _download_s(trial.packets),
     }
 

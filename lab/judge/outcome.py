@@ -10,6 +10,7 @@ Every time counts from when the data connection's SYN left the client. Many sour
 
 from collections.abc import Iterable
 from copy import copy
+from dataclasses import dataclass
 from typing import TypedDict
 
 import polars as pl
@@ -23,6 +24,7 @@ from lab.judge.slow_start import first_exit
 from lab.tables.downloads import FLOW, first_data_s
 from lab.tables.stored_trial import Trial
 from lab.tables.trial_json import FlowJson
+from lab.tables.values_digest import digest
 
 
 class Outcome(TypedDict):
@@ -44,9 +46,19 @@ class Outcome(TypedDict):
     loss_agrees: bool
     throughput_mbps: float | None
     retransmits_pkts: int | None
+    packets: str
 
 
 SCHEMA = schema_of(Outcome)
+
+
+@dataclass(frozen=True)
+class Captured:
+    """What the capture shows, whatever the rule."""
+
+    data_s: float | None
+    loss_agrees: bool
+    packets: str
 
 
 def outcomes(trials: Iterable[Trial]) -> pl.DataFrame:
@@ -60,19 +72,17 @@ def outcome(trial: Trial) -> list[Outcome]:
     """Return the rows of one trial, one per rule in the order of the registry."""
     evidence = Evidence(trial, first_exit(trial.exits, FLOW), loss.first_loss_s(trial.packets, FLOW))
     flow = next(flow for flow in trial.meta["flows"] if flow["flow"] == FLOW)
-    data_s, agrees = first_data_s(trial.packets, FLOW), _loss_agrees(trial, evidence.loss_s)
-    return [_row(evidence, name, rule.apply(evidence), flow, data_s, agrees) for name, rule in rules().items()]
+    captured = Captured(first_data_s(trial.packets, FLOW), _loss_agrees(trial, evidence.loss_s), digest(trial.packets))
+    return [_row(evidence, name, rule.apply(evidence), flow, captured) for name, rule in rules().items()]
 
 
-def _row(
-    evidence: Evidence, rule: str, found: Judgement, flow: FlowJson, data_s: float | None, loss_agrees: bool
-) -> Outcome:
+def _row(evidence: Evidence, rule: str, found: Judgement, flow: FlowJson, captured: Captured) -> Outcome:
     trial, left = evidence.trial, evidence.exit
     return {
         "cca": trial.cca,
         "trial": trial.number,
         "valid": trial.valid,
-        "data_s": data_s,
+        "data_s": captured.data_s,
         "heuristic": rule,
         "exit_class": found.exit_class,
         "capacity_s": found.capacity_s,
@@ -82,9 +92,10 @@ def _row(
         "exit_bitrate_mbps": evidence.exit_bitrate_mbps,
         "median_mbps": found.median_mbps,
         "min_rtt_ms": evidence.min_rtt_ms,
-        "loss_agrees": loss_agrees,
+        "loss_agrees": captured.loss_agrees,
         "throughput_mbps": flow["throughput_mbps"],
         "retransmits_pkts": flow["retransmits_pkts"],
+        "packets": captured.packets,
     }
 
 

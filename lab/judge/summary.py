@@ -2,7 +2,8 @@
 """The run in one table: one row per sender and rule, in the columns of summary.csv.
 
 Invalid trials count in `trials` and nowhere else. Shares are of the valid trials that have a class
-(`judged`): a sender that never left slow start has none. A mean is over the valid trials in which the event
+(`judged`): a sender that never left slow start has none. Trials that are all the same count once
+(lab.judge.copies), and have no interval. A mean is over the valid trials in which the event
 happened, and `capacity_trials`, `loss_trials` and `exit_trials` count those. Times count from the SYN;
 those `_from_data_s` from the first data segment that reaches the client (`data_s`), as the sources' do.
 """
@@ -14,6 +15,7 @@ import polars as pl
 from lab.base.stats import mean_sd, share_pct, wilson_pct
 from lab.judge.classify import ExitClass
 from lab.judge.clock import TIMES, from_data, on_clock
+from lab.judge.copies import distinct
 from lab.judge.frames import Cell, Row, Schema
 from lab.judge.registry import rules
 
@@ -25,7 +27,7 @@ SCHEMA: Schema = (
     | {f"{name}_pct": pl.Float64 for name in CLASSES}
     | {name + suffix: pl.Float64 for name in MEANS for suffix in ("", "_sd")}
     | {f"{name}_{bound}_pct": pl.Float64 for name in CLASSES for bound in ("lo", "hi")}
-    | {"judged": pl.Int64}
+    | {"judged": pl.Int64, "distinct": pl.Int64}
     | {f"{event}_trials": pl.Int64 for event in EVENTS}
     | {name + suffix: pl.Float64 for name in ("data_s", *map(from_data, TIMES)) for suffix in ("", "_sd")}
 )
@@ -39,27 +41,29 @@ def summarise(outcomes: pl.DataFrame, ccas: Sequence[str]) -> pl.DataFrame:
 
 def _row(outcomes: pl.DataFrame, cca: str, heuristic: str) -> Row:
     trials = outcomes.filter((pl.col("cca") == cca) & (pl.col("heuristic") == heuristic))
-    valid = trials.filter("valid")
-    counts: Row = {"cca": cca, "heuristic": heuristic, "trials": trials.height, "valid": valid.height}
-    happened = {f"{event}_trials": valid.height - valid[f"{event}_s"].null_count() for event in EVENTS}
-    return {**counts, **_shares(valid), **_means(valid), **happened}
+    counted, valid = distinct(trials), int(trials["valid"].sum())
+    counts: Row = {"cca": cca, "heuristic": heuristic, "trials": trials.height, "valid": valid}
+    happened = {f"{event}_trials": counted.height - counted[f"{event}_s"].null_count() for event in EVENTS}
+    shares = _shares(counted, copies=counted.height < valid)
+    return {**counts, "distinct": counted.height, **shares, **_means(counted), **happened}
 
 
-def _shares(valid: pl.DataFrame) -> Row:
-    classes = valid["exit_class"].drop_nulls()
+def _shares(counted: pl.DataFrame, *, copies: bool) -> Row:
+    classes = counted["exit_class"].drop_nulls()
     shares: dict[str, Cell] = {"judged": classes.len()}
     for name in CLASSES:
         hits = int((classes == name).sum())
         shares[f"{name}_pct"] = share_pct(hits, classes.len())
-        shares[f"{name}_lo_pct"], shares[f"{name}_hi_pct"] = wilson_pct(hits, classes.len())
+        bounds = (None, None) if copies else wilson_pct(hits, classes.len())
+        shares[f"{name}_lo_pct"], shares[f"{name}_hi_pct"] = bounds
     return shares
 
 
-def _means(valid: pl.DataFrame) -> Row:
+def _means(counted: pl.DataFrame) -> Row:
     means: dict[str, Cell] = {}
     for name in (*MEANS, "data_s"):
-        means[name], means[f"{name}_sd"] = mean_sd(valid[name])
-    shifted = on_clock(valid, "data")
+        means[name], means[f"{name}_sd"] = mean_sd(counted[name])
+    shifted = on_clock(counted, "data")
     for name in TIMES:
         means[from_data(name)], means[f"{from_data(name)}_sd"] = mean_sd(shifted[name])
     return means

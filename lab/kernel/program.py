@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A program with both ends of a QUIC download: what the build of each stack returns."""
+"""A program of its own that sends: how it is built, cached and found."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,6 +18,22 @@ class Program:
 
     program: Path
     digest: str
+
+
+@dataclass(frozen=True)
+class Buildable:
+    """A program that is built when it is first used: its name, and what is known of it."""
+
+    program: str
+    source: str  # where the code is, on what, and under which licence
+    pinned: Callable[[], Program]  # of the present sources, built or not
+    find: Callable[[], Program | None]
+    ensure: Callable[[Progress], Program]
+
+    @property
+    def place(self) -> str:
+        """Return the program's path below a trial's folder, with the modules that are not the lab's own."""
+        return f"own/{self.program}"
 
 
 def found(pinned: Program) -> Program | None:

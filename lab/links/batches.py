@@ -4,6 +4,7 @@
 Each function takes and gives an iterator of numpy arrays (t_s, value), none empty, times rising throughout.
 """
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -29,16 +30,44 @@ def present(batches: Batches) -> Batches:
             yield t_s[kept], value[kept]
 
 
-def binned(batches: Batches, bin_s: float, unit: float) -> Batches:
-    """Sum values in bins, empty ones included, in multiples of `unit`; a bin is returned once it is over."""
+def binned(batches: Batches, bin_s: float, unit: float, end_s: float | None = None) -> Batches:
+    """Sum values in bins, empty ones included, in multiples of `unit`; a bin is returned once it is over.
+
+    end_s: what lies there belongs to the bin that ends there, which stands for as long as it is.
+    """
+    last = None if end_s is None else math.ceil(end_s / bin_s - ROUNDING) - 1
     first, begun = 0, 0.0
     for t_s, value in batches:
         number = np.floor(t_s / bin_s + ROUNDING).astype(np.int64) - first
+        number = number if last is None else np.minimum(number, last - first)
         sums = np.bincount(number, weights=value).astype(np.float64)
         sums[0] += begun
-        yield np.arange(first, first + len(sums) - 1, dtype=np.float64) * bin_s, sums[:-1] / unit
+        if len(sums) > 1:
+            yield np.arange(first, first + len(sums) - 1, dtype=np.float64) * bin_s, sums[:-1] / unit
         first, begun = first + len(sums) - 1, float(sums[-1])
-    yield np.array([first * bin_s]), np.array([begun / unit])
+    share = 1.0 if end_s is None or last is None else (end_s - last * bin_s) / bin_s
+    yield np.array([first * bin_s]), np.array([begun / unit / share])
+
+
+def looped(batches: Batches) -> Batches:
+    """Move what lies at 0 to the end: in a loop both are the same instant."""
+    at_zero, before = 0.0, None
+    for t_s, value in batches:
+        if t_s[0] == 0:
+            at_zero, t_s, value = float(value[0]), t_s[1:], value[1:]
+        if before is not None:
+            yield before
+        before = (t_s, value) if len(t_s) else None
+    if before is not None:
+        t_s, value = before
+        yield t_s, np.append(value[:-1], value[-1] + at_zero)
+
+
+def repeated(batches: Batches, period_s: float, times: int) -> tuple[Array, Array]:
+    """Return a short recording several times over, in one piece."""
+    t_s, value = (np.concatenate(parts) for parts in zip(*batches, strict=True))
+    begins_s = np.repeat(np.arange(times) * period_s, len(t_s))
+    return np.tile(t_s, times) + begins_s, np.tile(value, times)
 
 
 def held(batches: Batches, zero_is_missing: bool, scale: float) -> Batches:

@@ -4,8 +4,8 @@
 from collections.abc import Iterator
 
 from lab.links.draw import COLUMNS
-from lab.links.profile import Profile
-from lab.links.recorded import Series, load_series
+from lab.links.profile import Profile, series_of
+from lab.links.recorded import load_series
 from lab.traces.datasets import dataset
 
 CAUTIONS = {
@@ -13,17 +13,6 @@ CAUTIONS = {
     "usage": "is shaped by what its users happened to send, which is no capacity",
     None: "is shaped by a rate whose source does not state whether the link was saturated",
 }
-
-
-def series_of(profile: Profile) -> Iterator[tuple[str, Series]]:
-    """Name every recorded series of a profile, with its field."""
-    if profile.rtt_ms:
-        yield "rtt_ms", profile.rtt_ms.series
-    for name, way in (("down", profile.down), ("up", profile.up)):
-        for quantity in ("rate_mbps", "opportunities", "delay_ms", "loss_pct"):
-            value = getattr(way, quantity)
-            if isinstance(value, Series):
-                yield f"{name}.{quantity}", value
 
 
 def cautions(name: str, profile: Profile) -> Iterator[str]:

@@ -2,7 +2,6 @@
 """From a profile and a seed to the link of one trial: every number drawn, every series placed in time."""
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,7 +9,7 @@ import numpy as np
 
 from lab.base.errors import field_error
 from lab.links.model import Model
-from lab.links.profile import MOST_BUFFER_BYTES, MOST_FRAMES, SMALLEST_BUFFER_BYTES, OnDemand, Profile, Way
+from lab.links.profile import MOST_BUFFER_BYTES, MOST_FRAMES, SMALLEST_BUFFER_BYTES, OnDemand, Profile, Way, series_of
 from lab.links.recorded import Recorded, Series, draw_phases, load_opportunities, load_series
 from lab.links.steps import Quantity, Steps, added, first, least, mapped, mean
 from lab.links.values import DELAY_LIMIT_MS, RATE_LIMIT_MBPS
@@ -110,7 +109,7 @@ def nominal_rtt_ms(profile: Profile) -> float:
     refused when they are read.
     """
     if profile.rtt_ms:
-        return load_series(profile.rtt_ms.series, COLUMNS["rtt_ms"], profile.file, "rtt_ms.series").least()
+        return load_recorded(profile.rtt_ms.series, "rtt_ms", profile.file).least()
     nominal_ms = (_nominal(way.delay_ms, f"{name}.delay_ms", profile.file) for name, way in _ways(profile))
     return sum(min(max(each_ms, 0.0), DELAY_LIMIT_MS) for each_ms in nominal_ms)
 
@@ -123,19 +122,10 @@ class _Drawing:
         self.nominal_rtt_ms = nominal_rtt_ms(profile)
         self.trial_s = duration_s + HANDSHAKE_S + HANDSHAKE_RTTS * self.nominal_rtt_ms / 1e3
         self.needed_s = self.trial_s + CLOSING_S
-        self.recorded = {field: load(field) for field, load in self._series()}
+        self.recorded = {field: load_recorded(series, field, self.file) for field, series in series_of(profile)}
         self.phases = draw_phases(list(self.recorded.values()), self.needed_s, rng, self.file)
         self.delays = self._delays()
         self.base_rtt_ms = least(added(*self.delays.values()))
-
-    def _series(self) -> Iterator[tuple[str, "_Loader"]]:
-        if self.profile.rtt_ms:
-            yield "rtt_ms", _Loader(self.profile.rtt_ms.series, COLUMNS["rtt_ms"], self.file)
-        for name, way in _ways(self.profile):
-            for quantity in ("rate_mbps", "opportunities", "delay_ms", "loss_pct"):
-                value, field = getattr(way, quantity), f"{name}.{quantity}"
-                if isinstance(value, Series):
-                    yield field, _Loader(value, COLUMNS.get(field) or COLUMNS.get(quantity, ()), self.file)
 
     def way(self, name: str) -> DrawnWay:
         """Draw one direction."""
@@ -213,16 +203,15 @@ class _Drawing:
         return _nominal(way.rate_mbps, f"{name}.rate_mbps", self.file)
 
 
-@dataclass(frozen=True)
-class _Loader:
-    series: Series
-    columns: tuple[str, ...]
-    file: Path
+def load_recorded(series: Series, field: str, file: Path) -> Recorded:
+    """Find the recording of a profile's field."""
+    if field.endswith("opportunities"):
+        return load_opportunities(series, file, field)
+    return load_series(series, _columns(field), file, field)
 
-    def __call__(self, field: str) -> Recorded:
-        if field.endswith("opportunities"):
-            return load_opportunities(self.series, self.file, field)
-        return load_series(self.series, self.columns, self.file, field)
+
+def _columns(field: str) -> tuple[str, ...]:
+    return COLUMNS.get(field) or COLUMNS[field.split(".")[-1]]
 
 
 def _ways(profile: Profile) -> tuple[tuple[str, Way], ...]:
@@ -238,7 +227,7 @@ def _nominal(value: float | Series | Model | None, field: str, file: Path) -> fl
     if isinstance(value, float | int):
         return float(value)
     if isinstance(value, Series):
-        return load_series(value, COLUMNS.get(field) or COLUMNS[field.split(".")[-1]], file, field).nominal()
+        return load_recorded(value, field, file).nominal()
     return value.nominal
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Profiles: how a link behaves, in both directions, and what differs from trial to trial."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -131,6 +132,17 @@ class Profile(Strict):
     def file(self) -> Path:
         """Return where it was read, for error messages and the files it names."""
         return self._file
+
+
+def series_of(profile: Profile) -> Iterator[tuple[str, Series]]:
+    """Name every recorded series of a profile, with its field."""
+    if profile.rtt_ms:
+        yield "rtt_ms", profile.rtt_ms.series
+    for name in WAYS:
+        for quantity in ("rate_mbps", "opportunities", "delay_ms", "loss_pct"):
+            value = getattr(getattr(profile, name), quantity)
+            if isinstance(value, Series):
+                yield f"{name}.{quantity}", value
 
 
 def profile_files() -> dict[str, Path]:

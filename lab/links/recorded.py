@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Recorded series of a profile: a column of a recording, from a point that the trial's seed draws."""
 
+import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Literal
 
 import numpy as np
+import polars as pl
 from pydantic import Field, model_validator
 
 from lab.base.errors import field_error
@@ -16,12 +18,14 @@ from lab.links.batches import Batches
 from lab.links.model import MOST, NotNegative, Positive
 from lab.links.steps import Row, Steps
 from lab.schema.load import Strict
-from lab.traces import recording
+from lab.traces import importers, recording
 from lab.traces.imported import imported, imported_dataset
 from lab.traces.recording import Scan
 
 FRAME_BYTES = 1514  # what one opportunity carries: a packet of 1500 bytes in its Ethernet frame, as tc counts
 ROUNDING_S = 1e-9
+SHORT_S = 1.0  # a loop shorter than this is held in memory several times over
+STORED = "recording"  # the format of what the lab stored itself
 BINNED = "rate_mbps"  # what opportunities become where they serve as a rate
 
 
@@ -82,7 +86,14 @@ class Recorded:
 
     def window(self, phase_s: float, duration_s: float) -> Steps:
         """Return the series from `phase_s` on for `duration_s`, starting again where it ends."""
-        return Steps(lambda: self._rows(phase_s, duration_s))
+        whole = self._in_fewer_loops() if self.length_s < min(SHORT_S, duration_s) else self
+        return Steps(lambda: whole._rows(phase_s, duration_s))
+
+    def _in_fewer_loops(self) -> "Recorded":
+        """Hold a recording of milliseconds as often as a second takes: a trial would read it a thousand times."""
+        times = math.ceil(SHORT_S / self.length_s)
+        piece = batches.repeated(self.batches(), self.length_s, times)
+        return replace(self, batches=lambda: iter([piece]), length_s=times * self.length_s)
 
     def _rows(self, phase_s: float, duration_s: float) -> Iterator[Row]:
         shown_s, begin_s = 0.0, phase_s
@@ -92,12 +103,19 @@ class Recorded:
                 yield from zip((t_s + (shown_s - begin_s)).tolist(), value.tolist(), strict=True)
             shown_s, begin_s = shown_s + end_s - begin_s, 0.0
 
+    @property
+    def _end_side(self) -> Literal["left", "right"]:
+        return "left" if self.holds else "right"
+
     def _between(self, begin_s: float, end_s: float) -> Batches:
-        """Cut a span out; first comes what holds as it begins: before the first row, that row's value."""
+        """Cut a span out; first comes what holds as it begins: before the first row, that row's value.
+
+        An opportunity at its end is part of it, as mahimahi's last line is of each loop; a value there begins later.
+        """
         before: float | None = None
         begun = not self.holds
         for t_s, value in self.batches():
-            first, last = np.searchsorted(t_s, begin_s, "right"), np.searchsorted(t_s, end_s, "left")
+            first, last = np.searchsorted(t_s, begin_s, "right"), np.searchsorted(t_s, end_s, self._end_side)
             before = float(value[first - 1]) if first else before
             if first == len(t_s):
                 continue
@@ -120,12 +138,14 @@ def load_series(series: Series, columns: tuple[str, ...], profile: Path, field: 
     known += [BINNED] if scan.kind == "opportunities" else []
     column = _column(series, columns, known, profile, field)
 
-    def values() -> Batches:
-        return _cleaned(
-            _binned(scan, series.bin_ms) if column == BINNED else batches.column(scan.batches(), column), series
-        )
+    end_s = _last_opportunity_s(scan, profile, field, series) if column == BINNED else None
 
-    return Recorded(series, values, _length_s(values(), profile, field, series), scan.meaning)
+    def values() -> Batches:
+        source = batches.column(scan.batches(), column) if end_s is None else _binned(scan, series, end_s)
+        return _cleaned(source, series)
+
+    length_s = end_s or scan.length_s or _length_s(values(), profile, field, series)
+    return Recorded(series, values, length_s, scan.meaning)
 
 
 def load_opportunities(series: Series, profile: Path, field: str) -> Recorded:
@@ -136,9 +156,10 @@ def load_opportunities(series: Series, profile: Path, field: str) -> Recorded:
     unit = FRAME_BYTES * series.scale
 
     def values() -> Batches:
-        return ((t_s, count * unit) for t_s, count in batches.present(batches.column(scan.batches(), "opportunities")))
+        return ((t_s, count * unit) for t_s, count in _opportunities(scan, series))
 
-    return Recorded(series, values, _length_s(values(), profile, field, series), scan.meaning, holds=False)
+    end_s = _last_opportunity_s(scan, profile, field, series)
+    return Recorded(series, values, end_s, scan.meaning, holds=False)
 
 
 def draw_phases(series: list[Recorded], duration_s: float, rng: np.random.Generator, profile: Path) -> dict[str, float]:
@@ -161,7 +182,20 @@ def _stored(series: Series, profile: Path, field: str) -> Path:
     require_plain(path)
     if not path.exists():
         raise field_error(profile, f"{field}.file", series.file, "a file in the folder of the profile")
-    return imported(path, series.format)
+    return imported(path, series.format or _shown_format(path, profile, field))
+
+
+def _shown_format(path: Path, profile: Path, field: str) -> str | None:
+    """Return the one format that a file's content shows; None where it is a stored recording itself."""
+    found = importers.fitting(path)
+    if len(found) == 1 and not found[0].ambiguous:
+        return None if found[0].name == STORED else found[0].name
+    if not found:
+        rule = "a file of a known format ('lab traces formats'), or what 'lab traces import FILE --out' stored of it"
+        raise field_error(profile, f"{field}.file", path.name, rule)
+    names = " or ".join(f"{one.name} ({one.reads})" for one in found)
+    rule = f"given, because the content of {path.name} does not decide it: {names}"
+    raise field_error(profile, f"{field}.format", "", rule)
 
 
 def _column(series: Series, fitting: tuple[str, ...], known: list[str], profile: Path, field: str) -> str:
@@ -172,10 +206,23 @@ def _column(series: Series, fitting: tuple[str, ...], known: list[str], profile:
     raise field_error(profile, f"{field}.column", series.column or series.name, f"one of {', '.join(known)}")
 
 
-def _binned(scan: Scan, bin_ms: float) -> Batches:
+def _opportunities(scan: Scan, series: Series) -> Batches:
+    rows = batches.present(batches.column(scan.batches(), "opportunities"))
+    return batches.looped(rows) if series.loop else rows
+
+
+def _last_opportunity_s(scan: Scan, profile: Path, field: str, series: Series) -> float:
+    """Return the time of the last opportunity: the recording's length, and the period of its loop (mahimahi's rule)."""
+    last = scan.frame.filter(pl.col("opportunities").is_not_null()).select(pl.col("t_s").last()).collect().item()
+    if not last:
+        raise field_error(profile, field, series.name, "a recording whose last delivery opportunity is after 0 ms")
+    return float(last)
+
+
+def _binned(scan: Scan, series: Series, end_s: float) -> Batches:
     """Count opportunities in bins, as a rate in Mb/s."""
-    megabit = bin_ms * 1e3 / 8 / FRAME_BYTES  # that many opportunities a bin are 1 Mb/s
-    return batches.binned(batches.column(scan.batches(), "opportunities"), bin_ms / 1e3, megabit)
+    megabit = series.bin_ms * 1e3 / 8 / FRAME_BYTES  # that many opportunities a bin are 1 Mb/s
+    return batches.binned(_opportunities(scan, series), series.bin_ms / 1e3, megabit, end_s)
 
 
 def _cleaned(values: Batches, series: Series) -> Batches:

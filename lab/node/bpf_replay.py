@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Recorded ACK streams through the loaded BPF program: the running kernel verifies it and executes it, ACK by ACK.
 
-The program is lab/kernel/bpf/search_bpf_replay.h, run by BPF_PROG_RUN; its structures are mirrored here.
+The program is packages/bpf/lab_bpf/program/search_bpf_replay.h, run by BPF_PROG_RUN; its structures are mirrored here.
 `python -m lab.node.bpf_replay OBJECT STREAMS DECISIONS BPFTOOL...`
 """
 

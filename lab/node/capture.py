@@ -44,8 +44,7 @@ def capturing(plan: "CapturePlan", file: Path, preload: str | None) -> "Iterator
         str(file),
     ]
     environment = os.environ | ({"LD_PRELOAD": preload} if preload else {})
-    file.touch()
-    file.chmod(0o666)  # dumpcap gives up the right to write what is not its own
+    _make_writable(file)
     with log.open("w") as stream, entered(node):
         process = subprocess.Popen(argv, stderr=stream, env=environment)
     try:
@@ -57,6 +56,16 @@ def capturing(plan: "CapturePlan", file: Path, preload: str | None) -> "Iterator
         process.wait(timeout=30)
     counts.update(read_counts(log.read_text()))
     log.unlink()
+
+
+def _make_writable(file: Path) -> None:
+    """Make a file that all may write: dumpcap gives up the right to write what is not its own.
+
+    It is made with this mode, since a virtual kernel may not make a file that is there writable for others.
+    """
+    masked = os.umask(0)
+    os.close(os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+    os.umask(masked)
 
 
 def read_counts(log: str) -> "CaptureCounts":

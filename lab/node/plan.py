@@ -199,5 +199,7 @@ class Plan(NodesPlan):
     memory_mb: Annotated[int, "memory of the virtual kernel", "MiB"]
     shaper: NotRequired[Annotated[Literal["netem"], "tc alone replays the link; absent: the lab's own qdiscs"]]
     kernel: NotRequired[Annotated[str, "digest of the virtual kernel that boots; absent: the run's"]]
-    work: NotRequired[Annotated[Literal["trial", "record", "quic", "workload"], "what to do; absent: trial, over TCP"]]
+    work: NotRequired[
+        Annotated[Literal["trial", "record", "quic", "workload", "shell"], "what to do; absent: trial, over TCP"]
+    ]
     record: NotRequired[Annotated[PathRecord, "the recording, where that is the work"]]

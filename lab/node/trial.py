@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from lab.node.plan import FlowPlan, Plan
-    from lab.node.record import Clocks, Counters, MachineLoad, NodeRecord, Probed, Traffic
+    from lab.node.record import Applied, Clocks, Counters, MachineLoad, NodeRecord, Probed, Traffic
 
     Serve = Callable[[FlowPlan], AbstractContextManager[None]]
     Begin = Callable[..., AbstractContextManager[download.Download]]
@@ -49,17 +49,7 @@ def run_trial(plan: "Plan", folder: Path, serve: "Serve" = served, begin: "Begin
 
     `serve` and `begin` are the two ends of a download.
     """
-    beginning.prepare(plan)
-    plain = [module["name"] for module in plan["modules"] if not module["params"] and "file" not in module]
-    modules.load_all([*plain, *link.modules_of([*plan["shapes"], *plan["egress"]])])
-    for module in plan["modules"]:
-        modules.load(module["name"], module["params"], folder / module["file"] if "file" in module else None)
-    sysctl.pin(None, plan["sysctls"]["kernel"])
-    with engines.nodes_up(plan, folder) as far:
-        for node in plan["ends"]:
-            sysctl.pin(node, plan["sysctls"]["ends"])
-            route.pin(node, plan["sysctls"]["route"])
-        applied = link.shaped([*plan["shapes"], *plan["egress"]])
+    with network_up(plan, folder) as (far, applied):
         probes = _probe(plan)
         wire_us = far.wire_us() if far else None
         traffic = _traffic(plan, folder, far, serve, begin)
@@ -74,6 +64,22 @@ def run_trial(plan: "Plan", folder: Path, serve: "Serve" = served, begin: "Begin
         if far and wire_us is not None:
             record["far"] = {"machine": far.machine, "wire_us": wire_us}
     (folder / "node.json").write_text(json.dumps(record, indent=1))
+
+
+@contextmanager
+def network_up(plan: "Plan", folder: Path) -> "Iterator[tuple[Any, list[Applied]]]":
+    """Bring a plan's nodes and link up while the block runs; yields the far machine, if any, and the link's qdiscs."""
+    beginning.prepare(plan)
+    plain = [module["name"] for module in plan["modules"] if not module["params"] and "file" not in module]
+    modules.load_all([*plain, *link.modules_of([*plan["shapes"], *plan["egress"]])])
+    for module in plan["modules"]:
+        modules.load(module["name"], module["params"], folder / module["file"] if "file" in module else None)
+    sysctl.pin(None, plan["sysctls"]["kernel"])
+    with engines.nodes_up(plan, folder) as far:
+        for node in plan["ends"]:
+            sysctl.pin(node, plan["sysctls"]["ends"])
+            route.pin(node, plan["sysctls"]["route"])
+        yield far, link.shaped([*plan["shapes"], *plan["egress"]])
 
 
 def _traffic(plan: "Plan", folder: Path, far: Any, serve: "Serve", begin: "Begin") -> "Traffic":

@@ -30,9 +30,9 @@ def over_all_trials(stored: Stored) -> Iterator[Named]:
             yield Named(figure.name, drawing.of_link(provenance(stored.run.meta["profile"])))
 
 
-def per_sender(stored: Stored, replay_library: Path | None) -> Iterator[Named]:
-    """Yield the figures of each sender's trial, sender by sender: one trial's tables are in memory at a time."""
-    for subject in subjects(stored.run, stored.judged.outcomes, replay_library):
+def per_sender(stored: Stored, replay_library: Path | None, only: str | None = None) -> Iterator[Named]:
+    """Yield the figures of each sender's trial, or of one sender's: one trial's tables are in memory at a time."""
+    for subject in subjects(stored.run, stored.judged.outcomes, replay_library, only):
         cca, trial = subject.sender.name, subject.trial.number
         for figure in figures(Place.TRIAL):
             if drawing := figure.draw(subject):

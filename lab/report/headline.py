@@ -6,6 +6,7 @@ from typing import Any
 
 import polars as pl
 
+from lab.judge.copies import copied_text
 from lab.judge.registry import LASTING, TRUTH, label
 
 
@@ -36,4 +37,6 @@ def _share(row: Mapping[str, Any]) -> str:
         return "in no trial that can be judged"
     counts = {name: round(row[f"{name}_pct"] * row["judged"] / 100) for name in ("chokepoint", "early", "late")}
     missed = ", ".join(f"{counts[name]} {name}" for name in ("early", "late") if counts[name])
-    return f"in {counts['chokepoint']} of {row['judged']} trials" + (f" ({missed})" if missed else "")
+    notes = [missed, copied_text(row["valid"]) if row["distinct"] < row["valid"] else ""]
+    noted = "; ".join(filter(None, notes))
+    return f"in {counts['chokepoint']} of {row['judged']} trials" + (f" ({noted})" if noted else "")

@@ -84,6 +84,12 @@ TIME_CAPTION = (
 )
 
 
+def valid_text(row: Mapping[str, Any]) -> str:
+    """Return the valid trials of all, and whether they are one: all the same, packet for packet."""
+    same = ": all the same, one" if row["distinct"] < row["valid"] else ""
+    return f"{row['valid']} of {row['trials']}{same}"
+
+
 def _class_rows(ours: Sequence[Mapping[str, Any]], theirs: Sequence[Mapping[str, Any]]) -> tuple[Row, ...]:
     judged_by = ((label(row["heuristic"]), row) for row in ours)
     rows = [Row((name, _trials(row), *_classes(row), *_capacities(row))) for name, row in judged_by]
@@ -129,11 +135,11 @@ def _times(row: Mapping[str, Any]) -> tuple[str, ...]:
 
 def _trials(row: Mapping[str, Any]) -> str:
     """Return the valid trials of all; and how many of them have a class, where not all do."""
-    judged = "" if row["judged"] == row["valid"] else f", {row['judged']} judged"
-    return f"{row['valid']} of {row['trials']}{judged}"
+    judged = "" if row["judged"] in (row["valid"], row["distinct"]) else f", {row['judged']} judged"
+    return valid_text(row) + judged
 
 
 def _capacities(row: Mapping[str, Any]) -> tuple[str, str]:
     """Return the mean on both clocks, and in how many trials the capacity was found, where not in all."""
-    found = "" if row["capacity_trials"] in (0, row["valid"]) else f" in {row['capacity_trials']}"
+    found = "" if row["capacity_trials"] in (0, row["distinct"]) else f" in {row['capacity_trials']}"
     return mean(row, "capacity_s", 1) + found, mean(row, from_data("capacity_s"), 1)

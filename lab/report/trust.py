@@ -33,6 +33,19 @@ class InvalidTrial:
     trial: int
     failed: Sequence[Check]
 
+    @property
+    def reason(self) -> str:
+        """Return what it failed."""
+        return "; ".join(
+            f"{check['name']} {check['got']} {check['unit'] or ''} where {check['asked']} was requested"
+            for check in self.failed
+        )
+
+    @property
+    def line(self) -> str:
+        """Return in one line that it is left out, and why."""
+        return f"invalid, in no result: {self.cca}-{self.trial:03d}: {self.reason}"
+
 
 def checks(trials: Iterable[Trial]) -> list[CheckSummary]:
     """Return one row per check."""

@@ -1,29 +1,23 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Write the whole report of a stored run into its folder."""
+"""Write the whole report of a stored run into its folder, unless it is there already, made from the same."""
 
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
 
-import polars as pl
-
-from lab.base.errors import UserError
 from lab.base.plain_file import require_folder, write_whole
-from lab.figures.save import pdf, png, svg
-from lab.judge.provenance import provenance
-from lab.judge.registry import rule_of
-from lab.judge.stored import Stored
-from lab.judge.summary import summarise
-from lab.report import figures, markdown, page, short_flows, text, trust
+from lab.report import kept, markdown, page, text, trust
+from lab.report.answer import Answer, answer_of
 from lab.report.browser.pack import browsed
-from lab.report.figures import Named
-from lab.report.headline import headline
-from lab.report.table import Table, tables
+from lab.report.drawn import FORMS, Drawn, draw, parts_of
+from lab.report.table import Table
 from lab.report.table_files import table_files
 from lab.report.template import Picture, picture
 from lab.tables.csv_text import to_csv
 from lab.tables.records import Stanza
-from lab.tables.stored_run import Run
+
+PAGE, FIGURES, TABLES = "report.html", "figures", "tables"
+Watched = Callable[[Iterable[list[Drawn]], int], Iterable[list[Drawn]]]  # the figures part by part, of so many parts
 
 
 @dataclass(frozen=True)
@@ -34,14 +28,23 @@ class ReportPaths:
     summary_csv: Path
     outcomes_csv: Path
     summary_md: Path
-    tables: tuple[Path, ...]
     summary_txt: Path
+    tables: tuple[Path, ...]
     figures: tuple[Path, ...]
+
+    @classmethod
+    def of(cls, run_dir: Path, files: Iterable[Path]) -> "ReportPaths":
+        """Sort the files of a report by their folders; the names of the others are fixed."""
+        by_folder: dict[str, list[Path]] = {TABLES: [], FIGURES: []}
+        for file in files:
+            by_folder.get(file.parent.name if file.parent != run_dir else "", []).append(file)
+        alone = (run_dir / name for name in (PAGE, "summary.csv", "outcomes.csv", "summary.md", "summary.txt"))
+        return cls(*alone, tuple(by_folder[TABLES]), tuple(by_folder[FIGURES]))
 
 
 @dataclass(frozen=True)
 class Report:
-    """What a terminal shows of it (see lab.report.text.shown), and the files."""
+    """What a terminal shows of it, and the files."""
 
     headline: tuple[str, ...]
     tables: tuple[Table, ...]
@@ -49,79 +52,88 @@ class Report:
     paths: ReportPaths
 
 
-def write_report(run_dir: Path, replay_library: Path | None) -> Report:
+def write_report(
+    run_dir: Path, replay_library: Path | None, forms: Collection[str] = (), workers: int | None = None
+) -> Report:
     """Judge every trial, aggregate, draw, and write all forms; an older report is replaced file by file."""
-    stored = Stored.of(Run(run_dir))
-    if faults := stored.judged.faults:
-        more = f"; trials damaged besides it: {len(faults) - 1}" if len(faults) > 1 else ""
-        raise UserError(f"{faults[0]}{more}")
-    run, judged = stored.run, stored.judged.outcomes
-    ccas, scenario = run.ccas, run.scenario
-    summary = summarise(judged, [stanza["name"] for stanza in ccas])
-    sentences, costs = short_flows.of_run(stored)
-    answer = sentences or headline(summary, ccas, rule_of(scenario))
-    shown = (*costs, *tables(summary, ccas, scenario.get("published", []), provenance(run.meta["profile"])))
-    pictures, drawn = _draw(stored, replay_library)
-    html = page.render(_page(run, judged, answer, shown, pictures))
-    paths = ReportPaths(
-        page=write_whole(run_dir / "report.html", html),
-        summary_csv=write_whole(run_dir / "summary.csv", to_csv(summary, float_precision=6)),
-        outcomes_csv=write_whole(run_dir / "outcomes.csv", to_csv(judged, float_precision=6)),
-        summary_md=write_whole(run_dir / "summary.md", markdown.render(scenario["question"], answer, shown)),
-        tables=_write_tables(run_dir / "tables", shown),
-        summary_txt=write_whole(run_dir / "summary.txt", text.render(answer, shown)),
-        figures=drawn,
-    )
-    return Report(answer, shown, trust.unnoticed(run), paths)
+    answer = answer_of(run_dir)
+    paths = write_answered(answer, replay_library, forms, workers)
+    return Report(answer.headline, answer.tables, answer.unnoticed, paths)
 
 
-def _write_tables(folder: Path, shown: tuple[Table, ...]) -> tuple[Path, ...]:
-    """Write each table alone, in every form."""
-    folder.mkdir(exist_ok=True)
-    contents = {name: content for table in shown for name, content in table_files(table).items()}
-    return tuple(write_whole(folder / name, content) for name, content in contents.items())
+def write_answered(
+    answer: Answer,
+    replay_library: Path | None,
+    forms: Collection[str] = (),
+    workers: int | None = None,
+    watched: Watched = lambda parts, _count: parts,
+) -> ReportPaths:
+    """Write the report of an answered run; one that was made from the same before is left as it is.
+
+    forms: of its figures, in addition to SVG and to those that are there. watched: sees each part when it is drawn.
+    """
+    run = answer.run
+    wanted = _wanted(run.path / FIGURES, forms)
+    key = kept.made_from(run, sorted(wanted), replay_library)
+    files = kept.kept(run, key)
+    if files is None:
+        parts = parts_of(answer.stored)
+        drawn = watched(draw(parts, wanted, replay_library, workers), len(parts))
+        files = _write(answer, [each for part in drawn for each in part])
+        kept.keep(run, key, files)
+    return ReportPaths.of(run.path, files)
 
 
-def _draw(stored: Stored, replay_library: Path | None) -> tuple[dict[Named, Picture], tuple[Path, ...]]:
-    """Write every figure as SVG and PNG, and keep its SVG for the page."""
-    folder = stored.run.path / "figures"
+def _wanted(folder: Path, forms: Collection[str]) -> frozenset[str]:
+    """Return the forms to draw: a form that lies there from before would be out of date otherwise."""
     require_folder(folder)
-    folder.mkdir(exist_ok=True)
-    pictures, written = {}, []
-    for named in chain(figures.over_all_trials(stored), figures.per_sender(stored, replay_library)):
-        vector = svg(named.drawing.figure)
-        pictures[named] = picture(named.name, vector, named.drawing.alt, named.drawing.caption)
-        written.append(write_whole(folder / f"{named.name}.svg", vector))
-        written.append(write_whole(folder / f"{named.name}.png", png(named.drawing.figure)))
-        written.append(write_whole(folder / f"{named.name}.pdf", pdf(named.drawing.figure)))
-    return pictures, tuple(written)
+    return frozenset(form for form in FORMS if form == FORMS[0] or form in forms or any(folder.glob(f"*.{form}")))
 
 
-def _page(
-    run: Run,
-    judged: pl.DataFrame,
-    answer: tuple[str, ...],
-    shown: tuple[Table, ...],
-    pictures: dict[Named, Picture],
-) -> page.Page:
+def _write(answer: Answer, drawn: list[Drawn]) -> list[Path]:
+    """Write every file of a report."""
+    run_dir, question = answer.run.path, answer.run.scenario["question"]
+    contents: dict[str, str | bytes] = {
+        PAGE: page.render(_page(answer, drawn)),
+        "summary.csv": to_csv(answer.summary, float_precision=6),
+        "outcomes.csv": to_csv(answer.stored.judged.outcomes, float_precision=6),
+        "summary.md": markdown.render(question, answer.headline, answer.tables),
+        "summary.txt": text.render(answer.headline, answer.tables),
+    }
+    for table in answer.tables:
+        contents |= {f"{TABLES}/{name}": content for name, content in table_files(table).items()}
+    for each in drawn:
+        contents |= {f"{FIGURES}/{each.name}.{form}": content for form, content in each.contents.items()}
+    for folder in (TABLES, FIGURES):
+        (run_dir / folder).mkdir(exist_ok=True)
+    return [write_whole(run_dir / name, content) for name, content in contents.items()]
+
+
+def _page(answer: Answer, drawn: list[Drawn]) -> page.Page:
+    run, judged = answer.run, answer.stored.judged.outcomes
+    name = run.path.resolve().parent.name
     return page.Page(
         run=run.path.resolve().name,
-        scenario=run.path.resolve().parent.name,
+        scenario=name,
         meta=run.meta,
-        headline=answer,
-        overviews=[picture for named, picture in pictures.items() if named.cca is None],
-        tables=shown,
-        senders=[_sender(stanza, pictures) for stanza in run.ccas],
+        headline=answer.headline,
+        overviews=[_picture(each) for each in drawn if each.cca is None],
+        tables=answer.tables,
+        senders=[_sender(stanza, drawn) for stanza in run.ccas],
         checks=trust.checks(run.trials),
-        invalid=trust.invalid(run.trials),
+        invalid=answer.invalid,
         digests=trust.digests(run),
         loss_disagreements=trust.loss_disagreements(judged),
         trials=len(run.trials),
-        browsed=browsed([(run, judged, run.path.resolve().parent.name)]),
+        browsed=browsed([(run, judged, name)]),
     )
 
 
-def _sender(stanza: Stanza, pictures: dict[Named, Picture]) -> page.SenderPart:
-    own = {named: picture for named, picture in pictures.items() if named.cca == stanza["name"]}
-    trial = next((named.trial for named in own), None)
-    return page.SenderPart(stanza["label"], stanza["colour"], trial, list(own.values()))
+def _picture(drawn: Drawn) -> Picture:
+    return picture(drawn.name, str(drawn.contents[FORMS[0]]), drawn.alt, drawn.caption)
+
+
+def _sender(stanza: Stanza, drawn: list[Drawn]) -> page.SenderPart:
+    own = [each for each in drawn if each.cca == stanza["name"]]
+    trial = next((each.trial for each in own), None)
+    return page.SenderPart(stanza["label"], stanza["colour"], trial, [_picture(each) for each in own])

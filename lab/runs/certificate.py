@@ -3,13 +3,13 @@
 
 import polars as pl
 
-from lab.base.stats import largest
 from lab.links.shapes import late_us
 from lab.node.plan import Plan, Shape
 from lab.node.record import CaptureCounts, Change, DownloadRecord, MachineLoad, NodeRecord, Played, Probed
 from lab.node.series import WHOLE
+from lab.senders.checks import check as _check
+from lab.senders.traced import segments
 from lab.tables.link_capacity import Link
-from lab.tables.quic import Ends
 from lab.tables.trial_json import Certificate, Check
 
 RATE_TOLERANCE_PCT = 0.5
@@ -26,13 +26,18 @@ BUSY_SAMPLES = 20
 END_TOLERANCE_S = 0.1  # a machine in real time may wake up late
 
 
-def certify(plan: Plan, node: NodeRecord, tables: dict[str, pl.DataFrame], over: Ends | None = None) -> Certificate:
-    """Check a trial; returns {valid, checks: [{name, asked, got, unit, tolerance, ok}]}. `over`: QUIC's ends."""
+def certify(
+    plan: Plan, node: NodeRecord, tables: dict[str, pl.DataFrame], of_packets: list[Check] | None = None
+) -> Certificate:
+    """Check a trial; returns {valid, checks: [{name, asked, got, unit, tolerance, ok}]}.
+
+    of_packets: the checks of packets by the sender's way (lab/senders/way.py); absent: those of TCP's segments.
+    """
     checks = [
         _rate(plan, tables),
         *(_delay(probe, _late_ms(plan)) for probe in node["probes"]),
         _order(node["probes"], tables["packets"]),
-        *(_datagrams(over) if over else [_segments(plan, tables["packets"])]),
+        *([segments(plan, tables["packets"])] if of_packets is None else of_packets),
         _capture(node["capture"]),
         _elsewhere(plan, node),
         *_losses(plan, node),
@@ -43,11 +48,6 @@ def certify(plan: Plan, node: NodeRecord, tables: dict[str, pl.DataFrame], over:
         _duration(plan, node["downloads"][0]),
     ]
     return {"valid": all(check["ok"] for check in checks), "checks": checks}
-
-
-def _check(name: str, target: float, got: float | None, unit: str, tolerance: float, missing_ok: bool = False) -> Check:
-    ok = missing_ok if got is None else abs(got - target) <= tolerance
-    return {"name": name, "asked": target, "got": got, "unit": unit, "tolerance": tolerance, "ok": ok}
 
 
 def _rate(plan: Plan, tables: dict[str, pl.DataFrame]) -> Check:
@@ -105,32 +105,6 @@ def _order(probes: list[Probed], packets: pl.DataFrame) -> Check:
     data = packets.filter(pl.col("to_client") & (pl.col("len_bytes") > 0) & pl.col("tsval").is_not_null())
     step = data.select((pl.col("tsval").cast(pl.Int64).diff().over("flow") + 2**31) % 2**32 - 2**31).to_series()
     return _check("packets out of order", 0, probed + int((step < 0).sum()), "packets", 0)
-
-
-def _segments(plan: Plan, packets: pl.DataFrame) -> Check:
-    """Compare the largest data segment with what the MTU and the headers leave, of both ends.
-
-    Where each object of a workload is smaller, a segment may hold anything from the largest one to several of them.
-    """
-    data = packets.filter(pl.col("to_client") & (pl.col("flow") == 1))
-    target, flow = plan["mss_bytes"], plan["flows"][0]
-    exchanges = flow["workload"]["exchanges"] if "workload" in flow else []
-    sizes = [size for each in exchanges for size in each["objects_bytes"]]
-    spare = max(target - max(sizes), 0) if sizes else 0
-    check = _check("largest data segment", target, largest(data["len_bytes"]), "bytes", spare)
-    return {**check, "ok": check["ok"] and (check["got"] or 0) <= target}
-
-
-def _datagrams(over: Ends) -> list[Check]:
-    """Without segmentation offload and MTU discovery no datagram is larger than it should be, and most are as large.
-
-    The capture and the client's own log are two witnesses of each datagram.
-    """
-    largest_name = "largest UDP datagram (no segmentation offload, no MTU discovery)"
-    return [
-        _check(largest_name, over.full_bytes, over.largest_bytes, "bytes", 0),
-        _check("datagrams that capture and client recorded differently", 0, over.differing_pkts, "packets", 0),
-    ]
 
 
 def _capture(counts: CaptureCounts) -> Check:

@@ -15,6 +15,7 @@ from lab.schema.load import shown
 from lab.schema.scenario import Scenario, load_scenario, scenario_files
 from lab.schema.sysctls import load_sysctls
 from lab.schema.topology import Topology, load_topology
+from lab.senders.ways import way_of
 from lab.tables.run_json import Requested
 
 EXPLANATIONS = ("counterfactuals", "open")  # fields of a claim, written after the run
@@ -74,7 +75,7 @@ def assemble(
     for published in scenario.published:
         load_cca(published.cca, file, "published.cca", senders)
     rival = load_cca(scenario.rival, file, "rival", senders) if scenario.rival else None
-    _refuse_quic(scenario, [*ccas.values(), *([rival] if rival else [])], file)
+    _refuse_others(scenario, [*ccas.values(), *([rival] if rival else [])], file)
     topology = load_topology(scenario.topology, file)
     if rival and len(topology.rivals) != 2:
         raise field_error(file, "topology", scenario.topology, "one with lab.rival-sender and lab.rival-receiver")
@@ -84,12 +85,12 @@ def assemble(
     return Experiment(name, scenario, load_profile(scenario.profile, file), topology, ccas, rival)
 
 
-def _refuse_quic(scenario: Scenario, senders: list[Cca], file: str) -> None:
-    """Refuse QUIC next to a second download or in a workload: both run over TCP."""
-    quic = [sender.name for sender in senders if sender.transport == "quic"]
+def _refuse_others(scenario: Scenario, senders: list[Cca], file: str) -> None:
+    """Refuse a sender that runs alone next to a second download or in a workload: both run over TCP."""
+    alone = next((f"{kind} ({sender.name})" for sender in senders if (kind := way_of(sender).alone)), None)
     for field, value in (("rival", scenario.rival), ("workload", (scenario.workload or {}).get("kind"))):
-        if value and quic:
-            raise field_error(file, field, value, f"left out with a sender over QUIC ({quic[0]})")
+        if value and alone:
+            raise field_error(file, field, value, f"left out with {alone}")
 
 
 def shaped_by(experiment: Experiment, shaper: str) -> Experiment:

@@ -4,7 +4,7 @@
 A trial lasts long enough for every sender's exit from slow start, and for the truth that it is judged by.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
@@ -13,7 +13,6 @@ from lab.links.profile import profile_files
 from lab.schema.load import require_name
 
 COMMAND_LINE = "command line"
-QUICK_S = 20  # most of a quick trial: long enough for SEARCH's exit on GEO, too short for some others
 PROFILE_S = 15  # of a profile that is no kind of link: --duration gives another
 
 
@@ -60,12 +59,11 @@ KINDS = {
 def links(names: list[str] | None, duration_s: int | None = None, quick: bool = False) -> tuple[Link, ...]:
     """Return the links of a comparison: every kind, or those of some kinds, profiles and profiles' files.
 
-    quick: shorter trials, and of all kinds those without a rival.
+    quick: of all kinds those without a rival. A trial lasts as long as otherwise: in a shorter one late senders would
+    still be in slow start.
     """
     every = [link for link in KINDS.values() if not (quick and link.rival)]
     chosen = [_link(name, duration_s) for name in names] if names else every
-    if quick:
-        chosen = [replace(link, duration_s=min(link.duration_s, QUICK_S)) for link in chosen]
     known: dict[str, Link] = {}
     for link in chosen:
         if link.name in known:

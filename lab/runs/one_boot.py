@@ -15,6 +15,7 @@ from lab.backends.virtual import Virtual
 from lab.node.netns import changes_only_its_node
 from lab.node.plan import Plan
 from lab.runs.trial import Job, finish, new_draft, prepare
+from lab.senders.ways import way_of
 from lab.tables.trial_json import TrialJson
 
 MOST_TRIALS = 8
@@ -77,8 +78,8 @@ def _most(job: Job) -> int:
     experiment, senders = job.experiment, [job.experiment.ccas[job.cca]]
     if experiment.rival:
         senders.append(experiment.rival)
-    own = any(sender.module_digest or sender.stack or sender.kernel for sender in senders)
+    shared = all(way_of(sender).shares_boot(sender) for sender in senders)
     lines = [line for node in experiment.topology.topology.nodes.values() for line in node.exec]
-    if own or not isinstance(job.backend, Virtual) or not all(map(changes_only_its_node, lines)):
+    if not (shared and isinstance(job.backend, Virtual) and all(map(changes_only_its_node, lines))):
         return 1
     return max(1, MOST_VIRTUAL_S // experiment.scenario.duration_s)

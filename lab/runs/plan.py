@@ -15,20 +15,19 @@ from lab.links.shapes import shapes
 from lab.links.tc_alone import NETEM
 from lab.node import plan
 from lab.node.plan import FlowPlan, Module, Plan
-from lab.runs import over_quic, requesting, settings, sizes
+from lab.runs import requesting, settings, sizes
 from lab.runs.experiment import Experiment
 from lab.runs.idle_path import probed_ways
 from lab.schema.cca import Cca
 from lab.schema.scenario import Scenario
 from lab.schema.topology import Topology
+from lab.senders.traced import PORT, RIVAL_PORT, SNAPLEN_BYTES
+from lab.senders.ways import own_file, way_of
 from lab.tables.exits import EXIT_EVENT
 from lab.tables.qdisc import SAMPLE_EVENT
 
-PORT = 5201
-RIVAL_PORT = 20_002  # of the second download's client, so that its connection is known in the trace
 HEADERS_BYTES = 52  # of a segment: IP (20), TCP (20) and timestamps (12)
 MSS_BYTES = 1448  # with the usual MTU of 1500; a trial's own is mss_bytes() of its experiment
-SNAPLEN_BYTES = 96  # Ethernet (14), IP (20) and the longest TCP header (60)
 WATCH_MODULE, SAMPLER_MODULE = "tcp_slow_start_watch", "qdisc_sampler"
 TC_MODULES = ("sch_netem", "sch_tbf")  # of every kernel
 QDISC_MODULES = (*TC_MODULES, "sch_replay", "sch_delay_line")
@@ -40,7 +39,6 @@ EVENTS = {
     SAMPLE_EVENT: "",
 }
 SEARCH_EVENTS = {"search:search_bin": "sport == {port}"}
-OWN = "own"  # in a trial's folder: modules that are not the lab's own
 Ends = list[tuple[str, str]]  # node and address: sender, receiver, then the rival's
 
 
@@ -62,9 +60,7 @@ def draw(experiment: Experiment, number: int) -> Draw:
 def make_plan(experiment: Experiment, cca: Cca, drawn: Draw) -> Plan:
     """Build the plan of one trial: a sender over a drawn link."""
     ccas = [cca, *([experiment.rival] if experiment.rival else [])]
-    plan = _of_downloads(experiment, ccas, drawn)
-    if cca.transport == "quic":
-        plan = over_quic.planned(plan, cca, route_mtu_bytes(experiment))
+    plan = way_of(cca).plan(_of_downloads(experiment, ccas, drawn), cca, route_mtu_bytes(experiment))
     if experiment.scenario.workload:
         plan = requesting.planned(plan, experiment, drawn.link)
     kernels = sorted({each.kernel for each in ccas if each.kernel})
@@ -192,11 +188,6 @@ def _sender_modules(cca: Cca) -> Iterator[Module]:
         yield {"name": name, "params": {}}
     module: Module = {"name": cca.module, "params": {**cca.params}}
     yield module | {"file": own_file(cca.module)} if cca.module_digest else module
-
-
-def own_file(module: str) -> str:
-    """Return where a module that is not the lab's own lies in a trial's folder."""
-    return f"{OWN}/{module}.ko"
 
 
 def _events(ccas: list[Cca]) -> dict[str, str]:

@@ -4,7 +4,7 @@
 from collections.abc import Iterable
 
 from lab.base.errors import UserError
-from lab.links.caution import series_of
+from lab.links.profile import series_of
 from lab.runs.experiment import Experiment
 from lab.traces.datasets import Dataset, dataset
 

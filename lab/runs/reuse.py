@@ -14,8 +14,8 @@ from pathlib import Path
 from lab.backends.backend import Site
 from lab.base.errors import UserError
 from lab.runs.experiment import Experiment, digest, specification, trial_part
-from lab.runs.trial import CAPTURED
 from lab.schema.cca import Stanza
+from lab.senders.traced import CAPTURED
 from lab.tables.run_json import Requested, RunJson
 from lab.tables.stored_run import Run
 from lab.tables.stored_trial import Trial

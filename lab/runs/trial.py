@@ -4,12 +4,10 @@
 import json
 import shutil
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-
-import polars as pl
 
 from lab.backends.backend import Backend
 from lab.backends.real_time import add_topology
@@ -18,31 +16,26 @@ from lab.base import sandbox_mode, strict_json
 from lab.base.contract import check
 from lab.base.errors import UserError
 from lab.base.plain_file import MEGABYTE, read_plain
-from lab.kernel.stacks import stack_of
 from lab.links.shapes import write_steps
 from lab.node.plan import Plan
 from lab.node.record import NodeRecord
 from lab.runs.certificate import certify
 from lab.runs.experiment import Experiment
-from lab.runs.plan import PORT, RIVAL_PORT, SNAPLEN_BYTES, draw, make_plan, own_file
-from lab.runs.quic_programs import program_of
-from lab.tables import downloads, quic, workload
-from lab.tables.acks import Clock, ack_table, retransmit_table, state_table
+from lab.runs.plan import draw, make_plan
+from lab.schema.cca import Cca
+from lab.senders.records import RawTrial
+from lab.senders.traced import CAPTURED, SNAPLEN_BYTES
+from lab.senders.ways import way_of
+from lab.tables import downloads, workload
 from lab.tables.digests import write_digests
-from lab.tables.exits import bin_table, exit_table
 from lab.tables.header_capture import keep_headers
 from lab.tables.kernel_log import STORED as LOG
 from lab.tables.kernel_log import forget_failed_log, keep_failed_log, keep_log
-from lab.tables.link import read_link
-from lab.tables.packets import read_packets
-from lab.tables.qdisc import qdisc_table
 from lab.tables.stored_trial import FORMAT, Trial
-from lab.tables.trace import read_events
 from lab.tables.trial_json import Certificate, Download, FlowJson, TrialJson
 from lab.tables.trial_tables import TRIAL_TABLES, write_tables
 
 MOST_NODE_BYTES = 100 * MEGABYTE
-CAPTURED = "client.pcapng"
 STORED = ("plan.json", "trial.json", LOG, *(f"{name}.parquet" for name in TRIAL_TABLES))
 
 
@@ -112,82 +105,48 @@ def prepare(job: Job, folder: Path) -> Plan:
     drawn = draw(job.experiment, job.number)
     write_steps(job.experiment.profile, drawn.link, folder / "link")
     add_topology(folder, job.backend.engine, job.experiment.topology.name)
-    _add_own_modules(job, folder)
+    _add_files(job, folder)
     return job.backend.adapt(make_plan(job.experiment, job.experiment.ccas[job.cca], drawn))
 
 
-def _add_own_modules(job: Job, folder: Path) -> None:
-    """Copy the modules that are not the lab's own into a trial's folder, as this backend's kernel loads them."""
+def _add_files(job: Job, folder: Path) -> None:
+    """Copy what the senders need and the kernel lacks into a trial's folder."""
+    for cca in _senders(job):
+        for name, file in way_of(cca).files(cca, job.backend).items():
+            place = folder / name
+            place.parent.mkdir(exist_ok=True)
+            shutil.copy(file, place)
+
+
+def _senders(job: Job) -> list[Cca]:
+    """Return a trial's sender, then its rival if there is one."""
     rival = job.experiment.rival
-    for cca in (job.experiment.ccas[job.cca], *([rival] if rival else [])):
-        if cca.module and cca.module_digest:
-            place = folder / own_file(cca.module)
-            place.parent.mkdir(exist_ok=True)
-            shutil.copyfile(job.backend.own_modules[cca.module_digest], place)
-        elif cca.stack:
-            place = folder / stack_of(cca).place
-            place.parent.mkdir(exist_ok=True)
-            shutil.copy(program_of(cca, job.backend), place)
+    return [job.experiment.ccas[job.cca], *([rival] if rival else [])]
 
 
 def store(job: Job, plan: Plan, folder: Path) -> TrialJson:
     """Decode the raw records of a folder into tables and trial.json, and remove all else."""
     node = read_node(folder / "node.json")
-    rival = job.experiment.rival
-    senders = [job.experiment.ccas[job.cca], *([rival] if rival else [])]
-    over = quic.Ends(folder, plan["flows"][0]) if plan.get("work") == "quic" else None
-    causes = (sender.exit_causes for sender in senders)
-    tables = decode_quic(folder, node, over) if over else decode(folder, node, *causes)
-    measured = downloads.measure(plan, node, tables)
-    if over:
-        measured = [quic.counted(each, tables) for each in measured]
+    senders = _senders(job)
+    decoded = way_of(senders[0]).decode(RawTrial(folder, plan, node, senders))
+    measured = [decoded.counted(each) for each in downloads.measure(plan, node, decoded.tables)]
     if error := downloads.failure(plan, node, measured):
         raise TrialError(error)
-    tables = downloads.cut(tables, measured)
+    tables = downloads.cut(decoded.tables, measured)
     write_tables(tables, folder)
-    meta = _meta(job, plan, node, measured, certify(plan, node, tables, over))
+    meta = _meta(job, plan, node, measured, certify(plan, node, tables, decoded.checks(tables["packets"])))
     if plan.get("work") == "workload":
         meta["workload"] = workload.read(folder, plan["flows"][0], node["downloads"][0], measured[0])
     (folder / "trial.json").write_text(json.dumps(meta, indent=1))
-    stored = {*STORED, *quic.QLOGS, f"{CAPTURED}.zst"} if job.keep_capture else {*STORED}
+    stored = {*STORED}
     keep_log(folder)
     if job.keep_capture:
         keep_headers(folder / CAPTURED, folder / f"{CAPTURED}.zst", SNAPLEN_BYTES)
-        quic.keep_qlogs(folder)
+        stored |= {f"{CAPTURED}.zst", *decoded.keep()}
     for path in list(folder.iterdir()):
         if path.name not in stored:
             shutil.rmtree(path) if path.is_dir() else path.unlink()
     return meta
-
-
-def decode(folder: Path, node: NodeRecord, *causes: Mapping[str, str]) -> dict[str, pl.DataFrame]:
-    """Decode the raw records of a trial; `causes` are those of each sender's exit (Cca.exit_causes)."""
-    capture = read_packets(folder / CAPTURED, PORT, SNAPLEN_BYTES)
-    start_ns = capture.start_ns - node["clocks"]["realtime_ns"] + node["clocks"]["monotonic_ns"]
-    events = read_events(folder / "trace.raw", folder / "formats")
-    clock = Clock(start_ns, capture.client_ports | ({RIVAL_PORT: downloads.RIVAL} if len(causes) > 1 else {}))
-    exits = [exit_table(events, clock, own).filter(pl.col("flow") == flow) for flow, own in enumerate(causes, 1)]
-    return {
-        "packets": capture.packets,
-        "acks": ack_table(events, clock, capture.server_isn),
-        "ca_states": state_table(events, clock),
-        "retransmits": retransmit_table(events, clock),
-        "bins": bin_table(events, clock),
-        "exits": pl.concat(exits),
-        "link": read_link(folder, node["applied"], (node["start_ns"] - start_ns) / 1e9),
-        "qdisc": qdisc_table(events, start_ns),
-    }
-
-
-def decode_quic(folder: Path, node: NodeRecord, ends: quic.Ends) -> dict[str, pl.DataFrame]:
-    """Decode the raw records of a trial over QUIC: the same tables, from the capture and from both ends' logs."""
-    start_ns = ends.start_epoch_ns - node["clocks"]["realtime_ns"] + node["clocks"]["monotonic_ns"]
-    events = read_events(folder / "trace.raw", folder / "formats")
-    return {
-        **ends.tables(start_ns),
-        "link": read_link(folder, node["applied"], (node["start_ns"] - start_ns) / 1e9),
-        "qdisc": qdisc_table(events, start_ns),
-    }
 
 
 def read_node(file: Path) -> NodeRecord:

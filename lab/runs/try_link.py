@@ -9,7 +9,8 @@ from lab.schema.load import parse, require_name
 from lab.schema.scenario import Scenario
 
 COMMAND_LINE = "command line"
-DEFAULTS = {"topology": "path", "trials": 3, "duration_s": 30, "seed": 1}
+DEFAULT_S = 30
+DEFAULTS = {"topology": "path", "trials": 3, "duration_s": DEFAULT_S, "seed": 1}
 
 
 def try_link(profile: str, ccas: list[str], overrides: dict[str, Any]) -> Experiment:

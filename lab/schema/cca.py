@@ -5,16 +5,20 @@ from collections.abc import Collection, Iterator, Mapping
 from functools import cache
 from itertools import count
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Protocol, get_args
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
+from lab.base.entry_points import brought
 from lab.base.errors import field_error
-from lab.base.paths import BPF, CCAS, QUIC
+from lab.base.paths import CCAS
 from lab.schema.load import Strict, choose, parse, read_yaml, shown
 
 CAUSE = r"^[a-z0-9_]{1,15}$"  # SLOW_START_CAUSE_BYTES of lab/kernel/search/slow_start.h, without the NUL
 Colour = Annotated[str, Field(pattern=r"^#[0-9A-Fa-f]{6}$")]
+# A marker of matplotlib, or a short text.
+Marker = Annotated[str, Field(pattern=r"^([.,ov^<>1-4+xXDdHhpPs8|_*]|\$[A-Za-z0-9]{1,5}\$)$")]
+LineStyle = Literal["-", "--", "-.", ":"]
 Stanza = dict[str, Any]  # as YAML has it, not yet checked
 Look = tuple[str, str]  # marker and line style
 FirstWindow = Annotated[int, Field(ge=44, le=100_000)]  # from what lab/sysctls.yml has
@@ -25,7 +29,7 @@ SysctlName = Annotated[str, Field(pattern=r"^net\.ipv4\.[a-z0-9_]+$")]
 ALGORITHM = r"^[A-Za-z0-9_][A-Za-z0-9_.-]{0,14}$"  # the kernel's TCP_CA_NAME_MAX is 16
 COLOURS = ("#E69F00", "#56B4E9", "#009E73", "#0072B2", "#D55E00", "#CC79A7", "#000000")
 MARKERS = ("v", "<", ">", "p", "P", "X", "d", "h", "*")
-LINESTYLES = ("-", "--", "-.", ":")
+LINESTYLES = get_args(LineStyle)
 
 
 class Cca(Strict):
@@ -33,8 +37,8 @@ class Cca(Strict):
 
     name: str
     label: Annotated[str, Field(min_length=1)]
-    transport: Literal["tcp", "quic"] = "tcp"
-    stack: Literal["quinn", "ngtcp2"] | None = None  # of QUIC
+    transport: str = "tcp"
+    stack: str | None = None  # of another transport, where it has several
     algorithm: Annotated[str, Field(pattern=ALGORITHM)]
     module: str | None = None
     params: dict[str, int] = {}
@@ -42,7 +46,7 @@ class Cca(Strict):
     sysctls: dict[SysctlName, str] = {}
     qdisc: Literal["fq"] | None = None
     first_window_pkts: FirstWindow | None = None  # of the receiver, where 44 would hold the sender back
-    module_digest: str | None = None  # of an own module, or of a program over QUIC: what `--resume` compares
+    module_digest: str | None = None  # of an own module, or of a program that sends: what `--resume` compares
     depends: list[str] = []  # modules that such a module needs loaded before
     kernel: str | None = None  # digest of the virtual kernel that it needs, where that is not the run's
     reports_exit: bool = False
@@ -50,17 +54,8 @@ class Cca(Strict):
     exit_enters_cwr: bool = False
     exit_label: Annotated[str, Field(min_length=1)]
     colour: Colour
-    marker: str
-    linestyle: str
-
-    @model_validator(mode="after")
-    def _has_no_part_in_the_kernel(self) -> "Cca":
-        of_tcp = (self.module, self.params, self.sysctls, self.qdisc, self.first_window_pkts)
-        if self.transport == "quic" and any(of_tcp):
-            raise ValueError("a sender over QUIC without module, params, sysctls, qdisc and first_window_pkts")
-        if (self.transport == "quic") != (self.stack is not None):
-            raise ValueError("a sender over QUIC with its stack, or one over TCP without")
-        return self
+    marker: Marker
+    linestyle: LineStyle
 
     @property
     def look(self) -> Look:
@@ -74,45 +69,67 @@ class Cca(Strict):
         return dict.fromkeys(reported, self.slow_start_exit)
 
 
+class StanzaFile(Protocol):
+    """A file of senders that a package brings: the part of lab/senders/way.py's Way that reading it needs."""
+
+    @property
+    def file(self) -> Path:
+        """Return the file, with stanzas as cca.yml has."""
+
+    @property
+    def order(self) -> int:
+        """Return its place in the order of all senders; those of cca.yml come first."""
+
+    def check(self, cca: Cca) -> None:
+        """Raise UserError where a sender of the file is none of its kind."""
+
+
 def load_ccas() -> dict[str, Cca]:
-    """Read every stanza of cca.yml, by name: the senders over TCP; no two look alike."""
+    """Read every stanza of cca.yml, by name: senders over TCP in the kernel; no two look alike."""
     ccas = _load(CCAS, _given_looks())
+    for name, cca in ccas.items():
+        if cca.transport != "tcp" or cca.stack:
+            field = "stack" if cca.transport == "tcp" else "transport"
+            rule = "left out: the kernel sends over TCP; a package's file has other senders"
+            raise field_error(shown(CCAS), f"{name}.{field}", getattr(cca, field), rule)
     _refuse_likeness(ccas, CCAS)
     return ccas
 
 
-def load_quic() -> dict[str, Cca]:
-    """Read every stanza of quic.yml, by name: the senders over QUIC; none looks like another, or one over TCP."""
-    tcp = load_ccas()
-    quic = _load(QUIC, {cca.look for cca in tcp.values()} | _given_looks())
-    for name, cca in quic.items():
-        if name in tcp or cca.transport != "quic":
-            rule = "another name: lab/cca.yml has it" if name in tcp else "given with transport: quic"
-            raise field_error(shown(QUIC), "name", name, rule)
-    _refuse_likeness(tcp | quic, QUIC)
-    return quic
-
-
-def load_bpf() -> dict[str, Cca]:
-    """Read every stanza of bpf.yml, by name: the source of the BPF program as a module of the virtual kernel."""
-    others = load_ccas() | load_quic()
-    bpf = _load(BPF, {cca.look for cca in others.values()} | _given_looks())
-    for name, cca in bpf.items():
-        if name in others or not cca.module:
-            rule = "another name: lab/cca.yml or lab/quic.yml has it" if name in others else "given with a module"
-            raise field_error(shown(BPF), "name", name, rule)
-    _refuse_likeness(others | bpf, BPF)
-    return bpf
-
-
 def load_senders() -> dict[str, Cca]:
-    """Return all senders of the lab by name, in the order of every table: those of cca.yml, quic.yml and bpf.yml."""
-    return load_ccas() | load_quic() | load_bpf()
+    """Return all senders of the lab by name, in the order of every table: those of cca.yml, then those of packages."""
+    senders, files = load_ccas(), [shown(CCAS)]
+    for brought_file in stanza_files():
+        senders = load_with(brought_file, senders, " or ".join(files))
+        files.append(shown(brought_file.file))
+    return senders
+
+
+def load_with(brought_file: StanzaFile, others: dict[str, Cca], named_in: str) -> dict[str, Cca]:
+    """Return other senders with those of a package's file; none has the name or the look of another."""
+    file = brought_file.file
+    own = _load(file, {cca.look for cca in others.values()} | _given_looks())
+    for name, cca in own.items():
+        if name in others:
+            raise field_error(shown(file), "name", name, f"another name: {named_in} has it")
+        brought_file.check(cca)
+    _refuse_likeness(others | own, file)
+    return others | own
+
+
+def stanza_files() -> list[StanzaFile]:
+    """Return what packages bring by entry points of the group `lab.senders`, in the order of every table."""
+    found: list[StanzaFile] = [point.load() for point in brought("lab.senders").values()]
+    return sorted(found, key=lambda each: (each.order, each.file.name))
+
+
+def _files() -> list[Path]:
+    return [CCAS, *(each.file for each in stanza_files())]
 
 
 def _given_looks() -> set[Look]:
     """Return the looks that stanzas of any file state: no other sender gets one of them."""
-    stanzas = [stanza for file in (CCAS, QUIC, BPF) for stanza in _stanzas(file).values()]
+    stanzas = [stanza for file in _files() for stanza in _stanzas(file).values()]
     return {(str(stanza.get("marker")), str(stanza.get("linestyle"))) for stanza in stanzas if "marker" in stanza}
 
 
@@ -129,8 +146,8 @@ def _load(file: Path, taken: Collection[Look]) -> dict[str, Cca]:
 
 @cache
 def cca_names() -> list[str]:
-    """Return the names of cca.yml, quic.yml and bpf.yml: the order of the senders in every table and figure."""
-    return [*_stanzas(CCAS), *_stanzas(QUIC), *_stanzas(BPF)]
+    """Return the names of cca.yml and of packages' files: the order of the senders in every table and figure."""
+    return [name for file in _files() for name in _stanzas(file)]
 
 
 def _stanzas(file: Path) -> dict[str, Stanza]:
@@ -188,8 +205,9 @@ def _refuse_likeness(ccas: dict[str, Cca], file: Path) -> None:
 
 def load_cca(name: str, named_in: str, field: str, known: Mapping[str, Cca] | None = None) -> Cca:
     """Return one sender that a file names; `known` holds the senders to choose from instead of the lab's."""
-    senders, kind = (load_ccas(), "sender of lab/cca.yml") if known is None else (known, "sender")
+    senders = load_ccas() if known is None else known
     if known is None and name not in senders:
-        senders, kind = load_senders(), "sender of lab/cca.yml, lab/quic.yml or lab/bpf.yml"
+        senders = load_senders()
+    kind = "sender of lab/cca.yml or a package" if known is None else "sender"
     names = sorted(senders, key=lambda each: (senders[each].transport != "tcp", each))
     return senders[choose(kind, name, names, named_in, field)]

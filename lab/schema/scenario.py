@@ -95,8 +95,12 @@ class Claims(Strict):
     replayed: str | None = None  # of a SEARCH version, replayed over the downloads of `cca`
     clock: Clock = "data"
     trials: Annotated[int, Field(ge=1)] | None = None
-    bound: Bound | None = None  # of a sentence that states an order or a limit: our interval decides, without a tolerance
-    relative_to: str | None = None  # a sender: the values are ratios of means, over those of its downloads of the same links
+    bound: Bound | None = (
+        None  # of a sentence that states an order or a limit: our interval decides, without a tolerance
+    )
+    relative_to: str | None = (
+        None  # a sender: the values are ratios of means, over those of its downloads of the same links
+    )
     pooled: list[str] = []  # scenarios: the row is of their downloads and this one's together
     not_judged: Text | None = None  # why this link cannot test the row
     # Why ours differs. Each explanation names the run that tests it: a text alone explains nothing.

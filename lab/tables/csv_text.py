@@ -8,8 +8,12 @@ PLAIN = "'"  # in front of it: the cell is text
 
 
 def to_csv(table: pl.DataFrame, float_precision: int | None = None) -> str:
-    """Return a table as CSV."""
-    texts = pl.selectors.string()
+    """Return a table as CSV; what rounds to nothing has no sign."""
+    texts, floats = pl.selectors.string(), pl.selectors.float()
+    if float_precision is not None:
+        table = table.with_columns(
+            pl.when(floats.abs() < 0.5 * 10**-float_precision).then(0.0).otherwise(floats).name.keep()
+        )
     plain = pl.when(texts.str.contains(FORMULA)).then(PLAIN + texts).otherwise(texts).name.keep()
     return table.with_columns(plain).write_csv(float_precision=float_precision)
 

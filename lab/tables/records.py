@@ -10,6 +10,7 @@ from pydantic import TypeAdapter, ValidationError
 from typing_extensions import TypedDict  # before Python 3.12 pydantic reads this one only
 
 from lab.base.errors import field_error
+from lab.schema.cca import Colour, LineStyle, Marker
 
 
 class Stanza(TypedDict):
@@ -17,9 +18,9 @@ class Stanza(TypedDict):
 
     name: str
     label: str
-    colour: str
-    marker: str
-    linestyle: str
+    colour: Colour
+    marker: Marker
+    linestyle: LineStyle
 
 
 class CounterfactualRecord(TypedDict):
@@ -104,4 +105,5 @@ def require(content: Any, record: Any, file: Path) -> None:
     except ValidationError as error:
         first = error.errors()[0]
         field = ".".join(map(str, first["loc"]))
-        raise field_error(file, field, first["input"], first["msg"].removeprefix("Input should be ")) from None
+        rule = first["msg"].removeprefix("Input should be ").replace("String should match", "text of the")
+        raise field_error(file, field, first["input"], rule) from None

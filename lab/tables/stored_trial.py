@@ -6,6 +6,7 @@ Each file is checked against its stored digest whenever it is read. A trial of b
 
 import io
 import os
+from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -73,6 +74,11 @@ class Trial:
     def number(self) -> int:
         """Return its number, from 1 on."""
         return int(self.meta["trial"])
+
+    @property
+    def parameters(self) -> Mapping[str, str]:
+        """Return the parameters that the sender's module had; none where it has no module."""
+        return next((flow.get("parameters", {}) for flow in self.meta["flows"] if flow["flow"] == FLOW), {})
 
     @property
     def valid(self) -> bool:

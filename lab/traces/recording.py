@@ -11,7 +11,7 @@ import polars as pl
 
 from lab.base import strict_json
 from lab.base.errors import UserError, field_error
-from lab.traces.columns import check_clock, check_columns
+from lab.traces.columns import LONGEST_S, check_clock, check_columns
 from lab.traces.parquet import parquet_errors, require_rows
 
 Kind = Literal["series", "opportunities", "samples"]
@@ -31,6 +31,7 @@ class About:
     format: str  # the importer's name
     source: str  # file names
     notes: tuple[str, ...]  # what the importer found or did, a sentence each
+    length_s: float | None = None  # where the source states it; else the last row lasts as rows usually do
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,7 @@ class Recording:
     format: str
     source: str
     notes: tuple[str, ...]
+    length_s: float | None = None
 
     def __post_init__(self) -> None:
         for field, known in (("kind", get_args(Kind)), ("meaning", (*get_args(Meaning), None))):
@@ -55,14 +57,16 @@ class Recording:
         check_columns(self.frame, self.kind, self.source)
         if self.kind != "samples":
             check_clock(self.frame["t_s"], self.source, starts_at_0=self.kind == "series")
+            if self.length_s is not None and not self.frame["t_s"][-1] < self.length_s <= LONGEST_S:
+                raise field_error(self.source, "length_s", self.length_s, f"above the last t_s, at most {LONGEST_S:g}")
 
     @property
     def about(self) -> About:
         """Everything but the table."""
-        return About(self.kind, self.meaning, self.format, self.source, self.notes)
+        return About(self.kind, self.meaning, self.format, self.source, self.notes, self.length_s)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Scan(About):
     """A stored recording that is not in memory."""
 
@@ -84,7 +88,8 @@ class Scan(About):
 
 def write(recording: Recording, path: Path) -> None:
     """Store a recording as Parquet; it appears when it is whole."""
-    about = json.dumps({"version": VERSION, **asdict(recording.about)})
+    stated = {name: value for name, value in asdict(recording.about).items() if name != "length_s" or value is not None}
+    about = json.dumps({"version": VERSION, **stated})
     draft = path.with_name(f".{path.name}.draft")
     try:
         recording.frame.write_parquet(draft, compression="zstd", row_group_size=ROW_GROUP, metadata={KEY: about})
@@ -102,7 +107,7 @@ def read(path: Path) -> Recording:
     with parquet_errors(path):
         frame = found.frame.collect()
     check_columns(frame, found.kind, str(path))  # what is wrong is this file's, and not its source's
-    return Recording(frame, found.kind, found.meaning, found.format, found.source, found.notes)
+    return Recording(frame, found.kind, found.meaning, found.format, found.source, found.notes, found.length_s)
 
 
 def scan(path: Path) -> Scan:
@@ -111,7 +116,7 @@ def scan(path: Path) -> Scan:
     with parquet_errors(path):
         frame = pl.scan_parquet(path)
         frame.collect_schema()
-    return Scan(about.kind, about.meaning, about.format, about.source, about.notes, frame, path)
+    return Scan(**asdict(about), frame=frame, path=path)
 
 
 def is_recording(path: Path) -> bool:
@@ -142,5 +147,7 @@ def _check_words(path: Path, about: About) -> None:
     texts: list[Any] = [about.format, about.source, *about.notes]
     if about.kind not in get_args(Kind) or not all(isinstance(text, str) for text in texts):
         raise field_error(path, "metadata", about.kind, "that of a recording written by `lab traces import`")
+    if about.length_s is not None and (type(about.length_s) is not float or not 0 < about.length_s <= LONGEST_S):
+        raise field_error(path, "length_s", about.length_s, f"a number above 0, at most {LONGEST_S:g}")
     if about.meaning not in (*get_args(Meaning), None):
         raise field_error(path, "meaning", about.meaning, f"one of {', '.join(get_args(Meaning))}, or null")

@@ -18,12 +18,13 @@ from lab.links.profile import read_profile
 from lab.links.shapes import write_steps
 from lab.runs import sizes
 from lab.runs.experiment import Experiment, load_experiment
-from lab.runs.plan import MSS_BYTES, PORT, SNAPLEN_BYTES, Draw, draw, make_plan
+from lab.runs.plan import MSS_BYTES, Draw, draw, make_plan
 from lab.schema import cca
 from lab.schema.dataset import Collections
 from lab.schema.load import load
 from lab.schema.sysctls import Sysctls
 from lab.schema.topology import Topology
+from lab.senders.traced import PORT, SNAPLEN_BYTES
 from lab.tables.packets import read_packets
 from lab.tables.stored_run import Run
 from lab.tables.stored_trial import Trial

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from bench.senders import REFERENCE, VERSIONS, Counts, compiled, flow_bytes, instructions, replay_rate
-from lab.backends.senders import SOCKET_BYTES
 from lab.kernel.build import Kernel
+from lab.senders.module import SOCKET_BYTES
 
 
 @pytest.fixture(scope="module")

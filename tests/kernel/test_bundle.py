@@ -5,11 +5,11 @@ import shutil
 from pathlib import Path
 
 import pytest
+from lab_quic.stacks import STACKS
 
 from lab.images.compile import Compile
 from lab.kernel import build
 from lab.kernel.build import Kernel
-from lab.kernel.stacks import STACKS
 from lab.tables.digests import SUMS, read_digests
 from tests.command import lab, scenario_file
 

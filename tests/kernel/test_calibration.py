@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from lab.links.profile import Profile
-from lab.runs.plan import PORT, SNAPLEN_BYTES
+from lab.senders.traced import PORT, SNAPLEN_BYTES
 from lab.tables.packets import read_packets
 from lab.tables.stored_trial import Trial
 from tests.conftest import SMALL, Bench, experiment_on

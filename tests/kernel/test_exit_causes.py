@@ -11,7 +11,8 @@ import pytest
 from lab.backends import boot
 from lab.links.profile import Profile
 from lab.node.plan import Plan
-from lab.runs.trial import Job, decode, prepare
+from lab.runs.trial import Job, prepare
+from lab.senders.traced import decode
 from tests.conftest import SMALL, Bench, experiment_on
 from tests.exact_links import silent
 

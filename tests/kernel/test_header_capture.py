@@ -4,7 +4,7 @@
 from pathlib import Path
 
 from lab.images.image import Image
-from lab.runs.plan import PORT
+from lab.senders.traced import PORT
 from tests.tshark import dissect
 from tests.unit.test_header_capture import CAPTURE, kept  # noqa: F401
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Where bubblewrap cannot work a module is built in a virtual kernel: with the same result, and as closed."""
 
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -120,3 +121,17 @@ def test_a_build_without_end_is_stopped(
     written(folder, source())
     with pytest.raises(UserError, match=r"build: no end after 3 s$"):
         built(mode, folder, kernel, tmp_path, monkeypatch)
+
+
+@pytest.mark.parametrize("mode", sandbox_mode.MODES)
+@pytest.mark.parametrize("link", ["{secret}", "../../../../../../../../..{secret}", "own.ko"])
+def test_a_link_in_place_of_a_result_is_not_followed(
+    folder: Path, kernel: Kernel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: str, link: str
+) -> None:
+    with tempfile.NamedTemporaryFile(dir="/tmp") as secret:  # a folder that the sandbox has, too
+        secret.write(HIDDEN.encode())
+        secret.flush()
+        written(folder, f"$(shell ln -sf {link.format(secret=secret.name)} .stripped)\nobj-m := own.o\n", "Kbuild")
+        written(folder, source())
+        with pytest.raises(UserError, match=r"\.stripped: .*: must be a plain file|strip: |\.stripped"):
+            built(mode, folder, kernel, tmp_path, monkeypatch)

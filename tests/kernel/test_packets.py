@@ -6,7 +6,7 @@ import pytest
 from polars.testing import assert_series_equal
 
 from lab.images.image import Image
-from lab.runs.plan import PORT, SNAPLEN_BYTES
+from lab.senders.traced import PORT, SNAPLEN_BYTES
 from lab.tables.packets import read_packets
 from lab.tables.stored_trial import Trial
 from tests.conftest import SMALL, Bench, experiment_on

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from lab.runs.plan import PORT, SNAPLEN_BYTES
+from lab.senders.traced import PORT, SNAPLEN_BYTES
 from lab.tables.acks import Clock, ack_table, retransmit_table, state_table
 from lab.tables.packets import read_packets
 from lab.tables.trace import read_events

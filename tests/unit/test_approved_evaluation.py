@@ -116,14 +116,14 @@ def differences(seed: int, count: int, shift: float, binary: bool) -> list[float
 def test_the_looks_and_levels_of_pairs_are_the_approved_ones() -> None:
     lines = []
     for most, number, binary in ((3, 1, False), (12, 1, False), (12, 6, True), (30, 28, False), (31, 3, True)):
-        plan: Looks = looks(most, number, binary)
+        plan: Looks = looks(most, number)
         lines.append(f"{most} trials, {number} pairs, binary={binary}: {plan.trials}, {short(plan.spent)}")
         for seed, shift in enumerate((0.0, 0.6, 1.2, 3.0)):
             for count in (most // 2, most):
                 found = differences(seed, count, shift, binary)
                 lines.append(
-                    f"  shifted by {shift}, {count} trials: {short(level(found, plan, binary))} "
-                    f"{rejects(found, plan, binary)} {hopeless(found, plan, binary)}"
+                    f"  shifted by {shift}, {count} trials: {short(level(found, plan))} "
+                    f"{rejects(found, plan)} {hopeless(found, plan, binary)}"
                 )
     lines.append(f"one look: {one_look(7)}")
     lines += [f"holm of {each}: {holm(each)}" for each in ([0.01, 0.04, 0.03], [0.001, 0.01, 0.02], [0.06], [])]
@@ -135,7 +135,7 @@ def test_the_ranks_of_four_senders_are_the_approved_ones() -> None:
         name: [None if value is None else value + 10 for value in differences(seed, 14, shift, binary=False)]
         for seed, (name, shift) in enumerate((("a", 0.0), ("b", 0.1), ("c", 3.0), ("d", 9.0)))
     }
-    plan = looks(14, 6, binary=False)
+    plan = looks(14, 6)
     lines = []
     for attempted in (None, 11):
         tested = pairs(by_sender, plan, binary=False, attempted=attempted)

@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 import pytest
+from lab_quic.stacks import STACKS
 
 from lab.base import paths
 from lab.base.errors import UserError
@@ -19,7 +20,6 @@ from lab.bundle.wheels import _shortened, running, wanted
 from lab.commands.doctor import examine
 from lab.images import image
 from lab.kernel import build
-from lab.kernel.stacks import STACKS
 from tests.bundles import everything_below, fill_cache, fill_programs
 
 
@@ -109,9 +109,9 @@ def test_a_bundle_brings_the_quic_programs_with_their_licences_where_that_was_re
 ) -> None:
     monkeypatch.setenv("LAB_CACHE", str(tmp_path / "first"))
     with pytest.raises(UserError, match=r"^lab bundle make: lab-quic is not built: use --with quic$"):
-        make(tmp_path / "b.bundle", recordings=False, python=None, quic=True)
+        make(tmp_path / "b.bundle", recordings=False, python=None, parts=["quic"])
     fill_programs(tmp_path / "first")
-    make(tmp_path / "b.bundle", recordings=False, python=None, quic=True)
+    make(tmp_path / "b.bundle", recordings=False, python=None, parts=["quic"])
     make(tmp_path / "c.bundle", recordings=False, python=None)
     assert (tmp_path / "c.bundle").read_bytes() == bundle.read_bytes()  # what was built and not requested is left out
     monkeypatch.setenv("LAB_CACHE", str(tmp_path / "second"))
@@ -124,7 +124,7 @@ def test_a_bundle_brings_the_quic_programs_with_their_licences_where_that_was_re
     with tarfile.open(tmp_path / "b.bundle") as tar:
         readme = tar.extractfile("licences/README")
         assert readme
-        assert b"lab/kernel/ngtcp2" in readme.read()
+        assert b"packages/quic" in readme.read()
 
 
 def test_an_empty_cache_gives_no_bundle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from lab_quic.stacks import STACKS
 
 from lab.base.errors import UserError
 from lab.bundle.content import recorded_digests
 from lab.bundle.manifest import Entry
 from lab.bundle.use import use
 from lab.kernel import build
-from lab.kernel.stacks import STACKS
 from tests.bundles import Content, everything_below, file_entry, whole_content, write_bundle
 
 KERNEL = build.pinned()[0].name

@@ -14,7 +14,7 @@ from lab.links.shapes import late_us as limit_us
 from lab.node.plan import Plan
 from lab.node.record import NodeRecord
 from lab.runs.certificate import certify
-from lab.runs.trial import decode
+from lab.senders.traced import decode
 from lab.tables.trial_json import Check
 from tests.approved import approved
 

@@ -5,14 +5,26 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from lab.base.cache import DONE, MARKER, publish
+from lab.base.cache import DONE, MARKER, publish, use_lock_of
 from lab.commands.clean import KEPT, tidy
+from lab.images import image
 from tests.command import lab, refused
 
+USE = "import sys; from pathlib import Path; from lab.base.cache import use; use(Path(sys.argv[1]))"
+MADE = """\
+import sys
+from pathlib import Path
+from lab.base.cache import publish
+for folder in map(Path, sys.argv[1:]):
+    with publish(folder) as draft:
+        (draft / "code").mkdir()
+"""
 DIGESTS = [f"{number:016x}" for number in range(KEPT + 3)]
 
 
@@ -21,13 +33,24 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A cache that the lab has made."""
     monkeypatch.setenv("LAB_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("LAB_RESULTS", str(tmp_path / "results"))
-    for number, digest in enumerate(DIGESTS):
-        folder = tmp_path / "cache" / f"guest-code-{digest}"
-        with publish(folder) as draft:
-            assert draft
-            (draft / "code").mkdir()
-        os.utime(folder, (number, number))
+    folders = [tmp_path / "cache" / f"guest-code-{digest}" for digest in DIGESTS]
+    subprocess.run([sys.executable, "-c", MADE, *map(str, folders)], check=True)
+    for number, folder in enumerate(folders):
+        for path in (folder, use_lock_of(folder)):
+            os.utime(path, (number, number))
     return tmp_path / "cache"
+
+
+@contextmanager
+def another_process(code: str, *words: str) -> Iterator[None]:
+    """Run code in a process that then waits until the block ends."""
+    argv = [sys.executable, "-c", f"{code}\nprint(flush=True)\nsys.stdin.read()", *words]
+    with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout
+        assert process.stdin
+        process.stdout.readline()
+        yield
+        process.stdin.close()
 
 
 def codes(cache: Path) -> list[str]:
@@ -105,26 +128,36 @@ def test_old_guest_code_is_removed_and_the_newest_stays(cache: Path) -> None:
 
 def test_what_was_used_lately_stays_however_old_it_is(cache: Path) -> None:
     old = cache / f"guest-code-{DIGESTS[0]}"
-    code = "import sys; from pathlib import Path; from lab.base.cache import use; use(Path(sys.argv[1]))"
-    subprocess.run([sys.executable, "-c", code, str(old)], check=True)
+    subprocess.run([sys.executable, "-c", USE, str(old)], check=True)
     list(tidy(with_cache=False))
     assert codes(cache) == [DIGESTS[0], *DIGESTS[-KEPT + 1 :]]
 
 
 def test_what_another_process_uses_stays(cache: Path) -> None:
     used = cache / f"guest-code-{DIGESTS[0]}"
-    code = "import sys; from pathlib import Path; from lab.base.cache import use; use(Path(sys.argv[1])); "
-    code += "print('used', flush=True); sys.stdin.read()"
-    argv = [sys.executable, "-c", code, str(used)]
-    with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout
-        assert process.stdin
-        process.stdout.readline()
+    with another_process(USE, str(used)):
         list(tidy(with_cache=True))
         assert codes(cache) == DIGESTS[:1]
-        process.stdin.close()
     list(tidy(with_cache=True))
     assert codes(cache) == []
+
+
+def test_the_builder_of_a_running_build_stays(cache: Path) -> None:
+    status = cache / f"builder-{image.digest('builder')}" / "root/var/lib/dpkg/status"
+    status.parent.mkdir(parents=True)
+    status.write_text("")
+    (status.parents[4] / DONE).touch()
+    with another_process("import sys; from lab.images import image; assert image.find('builder')"):
+        list(tidy(with_cache=True))
+        assert status.exists()
+    list(tidy(with_cache=True))
+    assert not status.exists()
+
+
+def test_what_another_process_has_just_built_stays(cache: Path) -> None:
+    with another_process(MADE, str(cache / f"modules-{DIGESTS[0]}")):
+        list(tidy(with_cache=True))
+        assert (cache / f"modules-{DIGESTS[0]}" / DONE).exists()
 
 
 def test_a_draft_of_a_killed_build_is_removed(cache: Path) -> None:

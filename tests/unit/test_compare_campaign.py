@@ -48,7 +48,7 @@ def site(folder: Path, modules: str = "m", kernel: str = "k") -> Site:
     return Virtual(Kernel(gone / "obj/linux", gone, gone, gone, digests), Image(gone, "w", {}, {})).site
 
 
-def compared(*ccas: str, trials: int = 5) -> Comparison:
+def compared(*ccas: str, trials: int = 8) -> Comparison:
     return Comparison([ccas[0]], known_senders(ccas), links(["wired"]), trials, duration_s=1)
 
 
@@ -179,9 +179,9 @@ def test_a_campaign_in_which_every_trial_fails_names_each_once_and_ends(results:
         campaign(comparison, PRIMARY, began, site(tmp_path), RunOptions(workers=1), bars, budget_s=None)
     )
     (state,) = states  # nothing was measured at the first look: more trials would not help
-    assert looks_of(comparison, PRIMARY).trials[0] == state.trials == 3
-    assert sorted(state.failures) == [f"compare-wired {cca}-00{n}" for cca in ("bbr", "cubic") for n in (1, 2, 3)]
-    (found,) = results_of(comparison, began, looks_of(comparison, PRIMARY))
+    assert looks_of(comparison).trials[0] == state.trials == 6
+    assert sorted(state.failures) == [f"compare-wired {cca}-00{n}" for cca in ("bbr", "cubic") for n in range(1, 7)]
+    (found,) = results_of(comparison, began, looks_of(comparison))
     assert found.stored is None
     assert results.exists()
 
@@ -192,8 +192,8 @@ def test_a_comparison_of_a_fixed_number_of_trials_ends_no_link_early(results: Pa
     (state,) = campaign(
         comparison, PRIMARY, began, site(tmp_path), RunOptions(workers=1), lambda: nullcontext(Watched()), budget_s=None
     )
-    assert state.trials == comparison.trials == 5
-    assert len(state.failures) == 2 * 5  # the kernel is gone: each was tried, although none has a value
+    assert state.trials == comparison.trials == 8
+    assert len(state.failures) == 2 * 8  # the kernel is gone: each was tried, although none has a value
     assert results.exists()
 
 
@@ -218,7 +218,7 @@ def test_a_campaign_whose_time_is_up_ends_after_the_trial_that_runs_and_is_not_d
     (state,) = campaign(comparison, PRIMARY, "2026-01-01T00-00-00Z", site(tmp_path), options, bars, budget_s=0.0)
     assert (state.budget_used, state.decided) == (True, False)
     assert len(watched.results) == 1
-    assert len(watched.begun) == 6  # three of each sender were to run
+    assert len(watched.begun) == 12  # six of each sender were to run
     assert results.exists()
 
 
@@ -230,7 +230,7 @@ def test_a_campaign_goes_on_for_pairs_of_its_subject_that_have_not_separated_and
 ) -> None:
     """SEARCH and BBR leave at the chokepoint in each trial, CUBIC early."""
     comparison = compared(*ccas, trials=12)
-    first = looks_of(comparison, PRIMARY).trials[0]
+    first = looks_of(comparison).trials[0]
     folder = run_folder.create(comparison.experiment(WIRED, first), site(tmp_path))
     source = store_run(tmp_path / "source", first + 1, senders=ccas)  # its last trial of BBR is invalid
     shutil.rmtree(folder / "trials")

@@ -25,7 +25,7 @@ def test_the_page_states_which_sender_runs_on_another_kernel(compared: tuple[Com
     comparison, found = compared
     first, *others = comparison.senders
     needy = comparison.senders[first].model_copy(update={"kernel": "kernel-0"})
-    plan = looks_of(comparison, PRIMARY)
+    plan = looks_of(comparison)
     senders = {first: needy, **{name: comparison.senders[name] for name in others}}
     stated = [
         line for line in method(replace(comparison, senders=senders), plan, PRIMARY) if "a kernel of its own" in line
@@ -43,12 +43,12 @@ def test_the_page_states_whose_receiver_begins_with_another_window(
     first, *_ = comparison.senders
     hasty = comparison.senders[first].model_copy(update={"first_window_pkts": 8192})
     senders = {**comparison.senders, first: hasty}
-    lines = method(replace(comparison, senders=senders), looks_of(comparison, PRIMARY), PRIMARY)
+    lines = method(replace(comparison, senders=senders), looks_of(comparison), PRIMARY)
     assert lines[-1] == f"The receiver of {hasty.label} begins with 8192 packets, and not with 44."
 
 
 def test_the_page_states_that_the_number_of_trials_was_fixed(compared: tuple[Comparison, list[LinkResult]]) -> None:
     fixed = replace(compared[0], fixed=True)
-    first = method(fixed, looks_of(fixed, PRIMARY), PRIMARY)[0]
+    first = method(fixed, looks_of(fixed), PRIMARY)[0]
     assert f"Each sender had {fixed.trials} trials on each link" in first
     assert "Looks after" not in first

@@ -22,12 +22,13 @@ from lab.evaluation.compare.results import LinkResult, digest_of
 from lab.judge.judged import OUTCOMES
 from lab.judge.queueing import mean_wait_ms
 from lab.judge.summary import summarise
-from lab.report.compare.page import sentences
+from lab.report.compare.ranked import Ranked
+from lab.report.compare.sentences import sentences
 from lab.report.compare.worst import worst_trials
-from lab.report.compare.write import Written, write_reports
+from lab.report.compare.write import write_reports
 from tests.compared import SENDERS, example, store
 
-TRIALS = 5
+TRIALS = 8
 MOST_BYTES = 5_000_000
 
 
@@ -42,13 +43,13 @@ def compared(results: Path) -> tuple[Comparison, list[LinkResult]]:
 
 
 @pytest.fixture(scope="module")
-def written(results: Path, compared: tuple[Comparison, list[LinkResult]]) -> tuple[Path, Written]:
+def written(results: Path, compared: tuple[Comparison, list[LinkResult]]) -> tuple[Path, Ranked]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LAB_RESULTS", str(results))
         return example(*compared)
 
 
-def page_of(written: tuple[Path, Written]) -> str:
+def page_of(written: tuple[Path, Ranked]) -> str:
     return (written[0] / "compare.html").read_text()
 
 
@@ -56,7 +57,7 @@ def rows(file: Path) -> list[dict[str, str]]:
     return list(csv.DictReader(file.read_text().splitlines()))
 
 
-def test_the_page_is_one_small_file_that_fetches_nothing(written: tuple[Path, Written]) -> None:
+def test_the_page_is_one_small_file_that_fetches_nothing(written: tuple[Path, Ranked]) -> None:
     page = page_of(written)
     assert len(page.encode()) < MOST_BYTES
     assert not re.findall(
@@ -65,7 +66,7 @@ def test_the_page_is_one_small_file_that_fetches_nothing(written: tuple[Path, Wr
     assert "@import" not in page
 
 
-def test_every_cell_opens_the_trials_of_its_run(written: tuple[Path, Written]) -> None:
+def test_every_cell_opens_the_trials_of_its_run(written: tuple[Path, Ranked]) -> None:
     folder = written[0]
     opened = set(re.findall(r'href="(\.\./[^"]*)"', page_of(written)))
     assert {(folder / path).resolve().parents[1].name for path in opened} == {"compare-geo", "compare-wired"}
@@ -73,7 +74,7 @@ def test_every_cell_opens_the_trials_of_its_run(written: tuple[Path, Written]) -
 
 
 def test_the_share_of_the_matrix_is_that_of_the_runs_own_summary(
-    written: tuple[Path, Written], compared: tuple[Comparison, list[LinkResult]]
+    written: tuple[Path, Ranked], compared: tuple[Comparison, list[LinkResult]]
 ) -> None:
     ranked = rows(written[0] / "ranks.csv")
     for found in compared[1]:
@@ -88,13 +89,42 @@ def test_the_share_of_the_matrix_is_that_of_the_runs_own_summary(
             assert float(row["mean"]) * 100 == pytest.approx(share_pct)
 
 
-def test_each_trials_value_is_in_the_table_of_trials(written: tuple[Path, Written]) -> None:
+def test_each_trials_value_is_in_the_table_of_trials(written: tuple[Path, Ranked]) -> None:
     table = rows(written[0] / "trials.csv")
     assert len(table) == 2 * len(SENDERS) * TRIALS
-    throughput = {(row["link"], row["sender"], row["trial"]): row["throughput"] for row in table}
+    throughput = {(row["link"], row["sender"], row["trial"]): row["throughput_mbps"] for row in table}
     assert float(throughput["geo", "search", "2"]) == 7.0  # of the stored trial
     assert throughput["geo", "bbr", str(TRIALS)] == ""  # invalid
     assert page_of(written).count("1 trial is invalid") == 2
+
+
+def test_each_trials_exit_is_in_the_table_of_trials_with_its_class(written: tuple[Path, Ranked]) -> None:
+    table = {(row["link"], row["sender"], row["trial"]): row for row in rows(written[0] / "trials.csv")}
+    assert 0.5 < float(table["geo", "cubic", "1"]["exit_s"]) < 1.5
+    classes = [table["geo", cca, "1"]["exit_class"] for cca in SENDERS]
+    assert classes == ["chokepoint", "early", "late", "chokepoint"]
+    assert table["geo", "bbr", str(TRIALS)]["exit_class"] == ""  # invalid
+
+
+def test_no_number_of_a_table_is_a_negative_nothing(written: tuple[Path, Ranked]) -> None:
+    for name in ("ranks.csv", "trials.csv"):
+        assert not re.search(r"(^|,)-0\.0*(,|$)", (written[0] / name).read_text(), re.MULTILINE)
+
+
+def test_the_subjects_exits_are_the_last_sentence_of_the_terminal(written: tuple[Path, Ranked]) -> None:
+    console = Console(width=300, record=True, file=StringIO())
+    console.print(written[1].shown(300))
+    last = console.export_text().splitlines()[-1].strip()
+    assert re.fullmatch(
+        r"SEARCH 2\.0 \+ fixes leaves slow start on geo at \d\.\d\d s, 5 of 5 at the chokepoint; on wired at .*\.", last
+    )
+
+
+def test_an_invalid_trials_reason_is_in_the_terminal(written: tuple[Path, Ranked]) -> None:
+    console = Console(width=300, record=True, file=StringIO())
+    console.print(written[1].shown(300))
+    line = f"geo: invalid, in no result: bbr-{TRIALS:03d}: capture drops 7 packets where 0 was requested"
+    assert line in console.export_text()
 
 
 def test_senders_that_never_separate_share_a_rank(compared: tuple[Comparison, list[LinkResult]]) -> None:
@@ -149,12 +179,12 @@ def test_the_sentence_names_those_that_are_tied_and_those_that_have_not_separate
     assert "BBR v1 (" in open_
 
 
-def test_harm_is_not_run_where_no_cubic_competed(written: tuple[Path, Written]) -> None:
+def test_harm_is_not_run_where_no_cubic_competed(written: tuple[Path, Ranked]) -> None:
     page = page_of(written)
     assert page.count('data-of="harm" hidden><small>not run</small>') == 2 * len(SENDERS)
 
 
-def test_a_terminal_that_is_narrow_shows_fewer_measures(written: tuple[Path, Written]) -> None:
+def test_a_terminal_that_is_narrow_shows_fewer_measures(written: tuple[Path, Ranked]) -> None:
     named, shown = [set(table.header) for table in (written[1].table, written[1].narrow)], []
     for width in (111, 112):
         console = Console(width=width, record=True, file=StringIO())
@@ -187,7 +217,7 @@ def test_the_report_of_a_run_is_written_where_it_is_older_than_its_trials_and_a_
 
 
 def test_the_worst_trial_stands_next_to_the_best_senders_over_the_same_draw(
-    written: tuple[Path, Written], compared: tuple[Comparison, list[LinkResult]]
+    written: tuple[Path, Ranked], compared: tuple[Comparison, list[LinkResult]]
 ) -> None:
     worst = worst_trials(compared[1], ["cubic_plain"], PRIMARY)
     assert len(worst) == 2
@@ -199,7 +229,7 @@ def test_the_worst_trial_stands_next_to_the_best_senders_over_the_same_draw(
 
 
 def test_the_results_have_one_digest_wherever_they_are_computed(
-    written: tuple[Path, Written], compared: tuple[Comparison, list[LinkResult]], tmp_path: Path
+    written: tuple[Path, Ranked], compared: tuple[Comparison, list[LinkResult]], tmp_path: Path
 ) -> None:
     assert digest_of(store(tmp_path, TRIALS)[1]) == written[1].digest
     assert written[1].digest in page_of(written)
@@ -209,7 +239,7 @@ def test_the_results_have_one_digest_wherever_they_are_computed(
     assert digest_of([replace(changed, values=values), compared[1][1]]) != written[1].digest
 
 
-def test_the_ranks_are_a_table_for_papers(written: tuple[Path, Written]) -> None:
+def test_the_ranks_are_a_table_for_papers(written: tuple[Path, Ranked]) -> None:
     latex = (written[0] / "ranks.tex").read_text()
     assert r"\toprule" in latex
     assert "CUBIC without HyStart" in latex
@@ -260,7 +290,7 @@ def test_the_mean_wait_is_that_of_the_modelled_queue(compared: tuple[Comparison,
 
 @pytest.mark.parametrize(
     ("trials", "seed", "field"),
-    [(6, 18, "trials=5: must be 6"), (TRIALS, 2, "seed=18: must be 2")],
+    [(6, 18, "trials=8: must be 6"), (TRIALS, 2, "seed=18: must be 2")],
 )
 def test_resume_refuses_another_request(
     compared: tuple[Comparison, list[LinkResult]],

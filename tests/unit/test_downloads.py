@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lab.base.stats import largest
-from lab.runs.trial import decode
+from lab.senders.traced import decode
 from lab.tables import downloads
 from tests.slow_start_model import PACKETS, packet
 

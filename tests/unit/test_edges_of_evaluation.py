@@ -154,7 +154,7 @@ def test_a_pair_is_tested_by_the_measure_that_decides(tmp_path: Path, monkeypatc
     senders = ("search", "cubic")
     link = Link("geo", "geo-viasat", 4)
     comparison = Comparison(["search"], known_senders(senders), [link], 6)
-    plan = looks_of(comparison, PRIMARY)
+    plan = looks_of(comparison)
     none = compared.tested_pairs(comparison, link, BY_NAME[PRIMARY], "", plan)
     assert [(pair.separated, pair.difference.pairs) for pair in none] == [(False, 0)]
     assert compared.of_link(link, None, plan) == LinkResult(link, None, {}, {}, {})

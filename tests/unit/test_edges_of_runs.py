@@ -10,18 +10,18 @@ from typing import Any
 import polars as pl
 import pytest
 
-from lab.base.errors import UserError
 from lab.runs.campaign import campaign, load_campaign, quick_trials, stages
 from lab.runs.certificate import BUSY_SAMPLES, LOSS_SDS, certify
 from lab.runs.experiment import load_experiment
 from lab.runs.link_kinds import KINDS, Link, links
 from lab.runs.same.trials import experiments
-from lab.runs.same.values import BLOCK_PKTS, ROWS_PKTS, digest, values_of
-from lab.runs.trial import Job, _add_own_modules
+from lab.runs.same.values import BLOCK_PKTS, ROWS_PKTS, values_of
+from lab.runs.trial import Job, _add_files
 from lab.schema.cca import load_ccas
 from lab.schema.scenario import load_scenario, scenarios
 from lab.tables.stored_run import Run
 from lab.tables.trial_tables import TRIAL_TABLES
+from lab.tables.values_digest import digest
 from tests.stored_run import store_run
 from tests.unit.test_certificate import NODE, PLAN, TABLES, checked
 
@@ -113,14 +113,6 @@ def test_the_share_of_a_random_loss_is_of_the_packets_that_were_offered() -> Non
 # ---- senders
 
 
-def test_a_rival_over_quic_is_refused_as_a_sender_over_quic_is(tmp_path: Path) -> None:
-    file = tmp_path / "mine.yml"
-    fields = "topology: dumbbell\nprofile: wired-clean\ntrials: 1\nduration_s: 3\nseed: 1\n"
-    file.write_text(f"question: Who wins?\nccas: [cubic]\nrival: search_quic\n{fields}")
-    with pytest.raises(UserError, match=r"rival=search_quic: must be left out with a sender over QUIC"):
-        load_experiment(str(file))
-
-
 def test_the_modules_of_both_senders_of_a_trial_are_copied_next_to_its_plan(tmp_path: Path) -> None:
     experiment = load_experiment("compete-cubic")
     assert experiment.rival is not None
@@ -136,7 +128,7 @@ def test_the_modules_of_both_senders_of_a_trial_are_copied_next_to_its_plan(tmp_
     backend: Any = SimpleNamespace(own_modules=modules)
     folder = tmp_path / "trial"
     folder.mkdir()
-    _add_own_modules(Job(changed, name, 1, folder, backend), folder)
+    _add_files(Job(changed, name, 1, folder, backend), folder)
     copied = sorted(path for path in folder.rglob("*") if path.is_file())
     assert [path.read_text() for path in copied] == ["a module"] * 2
     assert ["tcp_mine" in str(copied[0]), "tcp_theirs" in str(copied[1])] == [True, True]

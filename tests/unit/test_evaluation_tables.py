@@ -10,7 +10,7 @@ import pytest
 from lab.base.stats import share_pct, wilson_pct
 from lab.evaluation import senders, write
 from lab.evaluation.compare import sequential
-from lab.evaluation.compare.measures import BY_NAME, Values
+from lab.evaluation.compare.measures import Values
 from lab.evaluation.compare.results import LinkResult, _unranked, digest_of
 from lab.evaluation.compare.sequential import FIRST_SHARE, STEP, Looks, first_look, looks, one_look, rejects
 from lab.evaluation.rules import scores
@@ -116,17 +116,15 @@ def test_rows_of_other_runs_are_left_out(stored: Stored) -> None:
     assert write._of([stored], pl.DataFrame()).is_empty()
 
 
-@pytest.mark.parametrize(("pairs", "binary", "trials"), [(1, False, 6), (6, False, 8), (1, True, 3), (6, True, 4)])
-def test_the_first_look_is_where_one_pattern_of_signs_is_rare_enough_for_all_pairs(
-    pairs: int, binary: bool, trials: int
-) -> None:
-    assert first_look(pairs, binary) == trials
-    rarity, level = 0.25 if binary else 0.5, FIRST_SHARE * sequential.ALPHA / pairs
-    assert 2 * rarity**trials <= level < 2 * rarity ** (trials - 1)
+@pytest.mark.parametrize(("pairs", "trials"), [(1, 6), (3, 7), (6, 8)])
+def test_the_first_look_is_where_one_pattern_of_signs_is_rare_enough_for_all_pairs(pairs: int, trials: int) -> None:
+    assert first_look(pairs) == trials
+    level = FIRST_SHARE * sequential.ALPHA / pairs
+    assert 2 * 0.5**trials <= level < 2 * 0.5 ** (trials - 1)
 
 
 def test_looks_share_the_error_and_the_last_one_has_all_trials() -> None:
-    plan = looks(12, 1, binary=False)
+    plan = looks(12, 1)
     assert plan.trials == (6, 8, 10, 12)
     assert plan.trials[1] - plan.trials[0] == STEP
     assert plan.spent[0] == FIRST_SHARE
@@ -134,34 +132,33 @@ def test_looks_share_the_error_and_the_last_one_has_all_trials() -> None:
     assert [later - before for before, later in zip(plan.spent, plan.spent[1:], strict=False)] == pytest.approx(
         [(1 - FIRST_SHARE) / 3] * 3
     )
-    assert looks(6, 1, binary=False) == looks(6, 9, binary=False) == one_look(6) == Looks((6,), (1.0,))
+    assert looks(6, 1) == looks(6, 9) == one_look(6) == Looks((6,), (1.0,))
 
 
 def test_a_single_look_rejects_what_is_as_extreme_as_the_level_allows() -> None:
     """Of 6 pairs two of 64 patterns have one sign only: 1/32."""
     same = [1.0] * 6
-    assert rejects(same, one_look(6), binary=False, requested=1 / 32)
-    assert not rejects(same, one_look(6), binary=False, requested=1 / 33)
-    assert not rejects([*same[1:], -1.0], one_look(6), binary=False, requested=1 / 8)  # 14 of 64 are as extreme
-    assert rejects([*same[1:], -1.0], one_look(6), binary=False, requested=14 / 64)
+    assert rejects(same, one_look(6), requested=1 / 32)
+    assert not rejects(same, one_look(6), requested=1 / 33)
+    assert not rejects([*same[1:], -1.0], one_look(6), requested=1 / 8)  # 14 of 64 are as extreme
+    assert rejects([*same[1:], -1.0], one_look(6), requested=14 / 64)
 
 
 def test_what_a_look_has_spent_later_looks_cannot_spend_again() -> None:
     plan = Looks((5, 6), (0.5, 1.0))
     # at the first look 2 of 32 patterns are as extreme as five of one sign; after it 4 of 64 are spent
-    assert rejects([1.0] * 5, plan, binary=False, requested=2 / 16)
-    assert not rejects([1.0] * 5, plan, binary=False, requested=2 / 17)
-    assert not rejects([-1.0, *[1.0] * 5], plan, binary=False, requested=4 / 64)
+    assert rejects([1.0] * 5, plan, requested=2 / 16)
+    assert not rejects([1.0] * 5, plan, requested=2 / 17)
+    assert not rejects([-1.0, *[1.0] * 5], plan, requested=4 / 64)
 
 
 def test_senders_of_few_trials_have_no_rank_and_the_reason_says_how_many_are_needed(stored: Stored) -> None:
-    measure = BY_NAME["throughput"]
     found: Values = {"search": [1.0], "cubic": [1.0], "bbr": [1.0]}
     plan = one_look(TRIALS)
-    assert _unranked(stored, {"search": [1.0]}, measure, plan) == "one sender: no rank"
-    assert _unranked(stored, found, measure, plan) == "no rank: 7 trials needed"
-    assert _unranked(stored, found, measure, one_look(4)) == "unfinished: no rank yet"
-    assert _unranked(stored, {"search": [1.0], "cubic": [1.0]}, measure, plan) == "no rank: 6 trials needed"
+    assert _unranked(stored, {"search": [1.0]}, plan) == "one sender: no rank"
+    assert _unranked(stored, found, plan) == "no rank: 7 trials needed"
+    assert _unranked(stored, found, one_look(4)) == "unfinished: no rank yet"
+    assert _unranked(stored, {"search": [1.0], "cubic": [1.0]}, plan) == "no rank: 6 trials needed"
 
 
 def test_a_digest_differs_where_a_link_has_no_result() -> None:

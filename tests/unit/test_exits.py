@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lab.runs.trial import decode
 from lab.schema.cca import load_ccas
+from lab.senders.traced import decode
 from lab.tables.acks import Clock
 from lab.tables.columns import schema
 from lab.tables.exits import BINS, EXIT_EVENT, EXITS, exit_table

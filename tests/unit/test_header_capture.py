@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from lab.base.errors import UserError
-from lab.runs.plan import PORT, SNAPLEN_BYTES
+from lab.senders.traced import PORT, SNAPLEN_BYTES
 from lab.tables.header_capture import keep_headers
 from lab.tables.packets import read_packets
 from lab.tables.pcapng import read_pcapng

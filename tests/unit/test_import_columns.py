@@ -161,7 +161,7 @@ def test_a_value_that_cannot_be_is_refused_by_its_line(tmp_path: Path, text: str
             {"columns": "t_s=t,rtt_ms=rtt", "separator": "dot"},
             "separator=dot: must be one of comma, tab, blank, semicolon",
         ),
-        ({"columns": "t_s=t,rtt_ms=rtt", "meaning": "speed"}, "meaning=speed: must be one of None, capacity, goodput"),
+        ({"columns": "t_s=t,rtt_ms=rtt", "meaning": "speed"}, "meaning=speed: must be one of capacity, goodput"),
         ({"columns": "t_s=t,rtt_ms=rtt", "zeros": "0"}, "zeros=0: must be one of stall, missing"),
         ({"columns": "t_s=t,rate_up_mbps=rtt", "lost": ("-1",)}, "lost=-1: must be left out: it marks rtt_ms"),
         ({"columns": "t_s=t,rtt_ms=rtt", "speed": 1}, "speed=1: must be an option of columns: columns, separator"),

@@ -64,6 +64,12 @@ def test_a_sender_leads_where_nobody_is_ahead_and_somebody_is_behind() -> None:
         ),
         ("throughput", pair(0.25, -0.5, 1.0), "search", "+0.25 Mb/s [\N{MINUS SIGN}0.50, +1.00], large effect"),
         ("chokepoint", pair(0.5, 0.25, 0.75), "search", "+50 points [+25, +75], large effect"),
+        (
+            "chokepoint",
+            pair(1.0, 1.0, 1.0, pairs=3),
+            "cubic",  # 1 - 0.05 ** (1 / 3)
+            "\N{MINUS SIGN}100 points in each of 3 trials: the chance of another value is below 63 %",
+        ),
         ("throughput", pair(2.0, None, None), "search", "+2.0 Mb/s"),
         ("throughput", pair(2.0, 1.0, None), "search", "+2.0 Mb/s"),
         ("throughput", pair(0.0, 0.0, 0.0), "search", "no difference"),

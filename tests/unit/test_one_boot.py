@@ -80,7 +80,7 @@ def test_experiments_share_no_boot(wifi: Experiment) -> None:
 def test_what_a_user_brings_has_a_boot_to_itself(wifi: Experiment) -> None:
     own = {name: cca.model_copy(update={"module_digest": "d1ce"}) for name, cca in wifi.ccas.items()}
     assert {len(boot) for boot in divided(jobs(replace(wifi, ccas=own)), workers=1)} == {1}
-    quic = {name: cca.model_copy(update={"stack": "quinn"}) for name, cca in wifi.ccas.items()}
+    quic = {name: cca.model_copy(update={"transport": "quic", "stack": "quinn"}) for name, cca in wifi.ccas.items()}
     assert {len(boot) for boot in divided(jobs(replace(wifi, ccas=quic)), workers=1)} == {1}
     patched = {name: cca.model_copy(update={"kernel": "d1ce"}) for name, cca in wifi.ccas.items()}
     assert {len(boot) for boot in divided(jobs(replace(wifi, ccas=patched)), workers=1)} == {1}

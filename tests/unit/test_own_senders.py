@@ -1,28 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Senders whose code is built: each has its module or program, and one without a stanza a plain name."""
 
-from collections.abc import Callable
-from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import pytest
 
-from lab.backends.virtual import Virtual
 from lab.base.errors import UserError
-from lab.images.image import Image
-from lab.kernel.build import Kernel
 from lab.kernel.own.build import OwnModule
 from lab.kernel.own.builder import Sandboxed
-from lab.kernel.own.source import OwnSource, read_source
+from lab.kernel.own.source import read_source
 from lab.kernel.own.tree import Tree
-from lab.kernel.program import Program
-from lab.kernel.stacks import STACKS
 from lab.node.smoke import Flow
-from lab.runs.own import bpf_module
 from lab.runs.own.senders import Passed, own_senders
-from lab.runs.quic_programs import with_programs
-from lab.schema.cca import load_bpf, load_ccas, load_quic
+from lab.schema.cca import load_ccas
 
 TREE = Tree((), Path("/nowhere"), "", Sandboxed(Path("/nowhere")))  # builds nothing here
 FLOW: Flow = {"got_bytes": 1, "least_cwnd_pkts": 1, "most_cwnd_pkts": 1}
@@ -85,61 +75,3 @@ def test_many_senders_of_ones_own_look_different(tmp_path: Path) -> None:
     own = own_senders([passed(tmp_path / f"{number}.c", f"cc{number}") for number in range(60)])
     looks = {(sender.marker, sender.linestyle) for sender in (*own.values(), *load_ccas().values())}
     assert len(looks) == 60 + len(load_ccas())
-
-
-def virtual(folder: Path) -> Virtual:
-    gone = folder / "gone"
-    kernel = Kernel(gone / "obj/linux", gone, gone, gone, {})
-    return Virtual(kernel, Image(gone, "w", {}, {}), own_modules={"earlier": gone})
-
-
-def test_search_as_bpf_has_the_module_that_is_built_for_its_kernel(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The build itself is in tests/kernel/test_bpf.py."""
-    module = passed(tmp_path / "tcp_search_bpf.c", "search_bpf", depends=("tcp_cubic",)).module
-    built: list[tuple[set[str], object]] = []
-
-    def build(source: OwnSource, tree: object) -> OwnModule:
-        built.append(({*source.files}, tree))
-        return module
-
-    monkeypatch.setattr(bpf_module, "build_own", build)
-    monkeypatch.setattr(bpf_module, "virtual_tree", lambda kernel: ("tree of", kernel))
-    before = virtual(tmp_path)
-    others = {"cubic": load_ccas()["cubic"]}
-    assert bpf_module.with_bpf_module(others, before) == (others, before)
-    assert built == []
-    senders, after = bpf_module.with_bpf_module(load_bpf() | others, before)
-    ((files, tree),) = built
-    assert "search.bpf.c" in files
-    assert tree == ("tree of", before.kernel)
-    assert senders["cubic"] == others["cubic"]
-    assert (senders["search_bpf"].module_digest, senders["search_bpf"].depends) == (module.source.digest, ["tcp_cubic"])
-    assert after.own_modules == {**before.own_modules, module.source.digest: module.file}
-
-
-def test_each_stack_of_a_senders_is_built_once_and_its_program_is_that_of_the_sender(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The build itself is in tests/kernel/test_quic_program.py."""
-    built: list[str] = []
-
-    def ensure(stack: str, progress: Callable[[str], None]) -> Program:
-        progress(f"building {stack}")
-        return Program(tmp_path / stack, f"digest of {stack}")
-
-    for stack, known in STACKS.items():
-        monkeypatch.setitem(STACKS, stack, replace(known, ensure=partial(ensure, stack)))
-    quic, cubic = load_quic(), load_ccas()["cubic"]
-    before = virtual(tmp_path)
-    assert with_programs({"cubic": cubic}, before, built.append) == ({"cubic": cubic}, before)
-    chosen = {name: quic[name] for name in ("search_quic", "cubic_quic", "hystartpp_ngtcp2")}
-    senders, after = with_programs({**chosen, "cubic": cubic}, before, built.append)
-    assert built == ["building ngtcp2", "building quinn"]
-    assert senders["cubic"] == cubic
-    for name, sender in chosen.items():
-        assert senders[name] == sender.model_copy(update={"module_digest": f"digest of {sender.stack}"})
-    programs = {f"digest of {stack}": tmp_path / stack for stack in ("ngtcp2", "quinn")}
-    assert after.own_modules == {**before.own_modules, **programs}
-    assert (after.kernel, after.world) == (before.kernel, before.world)

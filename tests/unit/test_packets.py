@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lab.base.errors import UserError
-from lab.runs.plan import PORT, SNAPLEN_BYTES
+from lab.senders.traced import PORT, SNAPLEN_BYTES
 from lab.tables import tcp_headers
 from lab.tables.packets import SYN, read_packets, unwrap
 from tests.examples import examples

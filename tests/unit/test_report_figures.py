@@ -1,19 +1,23 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The figures: what they keep of the data, how they name the moments, and that each is a command."""
 
+from itertools import pairwise
 from pathlib import Path
 from typing import cast
 
+import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from matplotlib.colors import to_rgb
 
-from lab.figures import cwnd_rtt, delivered_bytes, latency_offset, throughput_cdf
+from lab.figures import cwnd_rtt, delivered_bytes, exit_times, latency_offset, throughput_cdf
 from lab.figures.moments import Moments, mark_moments
 from lab.figures.save import png, svg
 from lab.figures.style import Sender, envelope, panels
 from lab.figures.subject import replayed_bins, subjects
+from lab.judge.classify import ExitClass
 from lab.judge.outcome import outcomes
 from lab.judge.rules import truth
 from lab.schema.cca import load_ccas
@@ -140,3 +144,9 @@ def test_replayed_over_a_slow_start_into_a_full_link_search_leaves_after_the_cap
     # 2 to 3 RTTs, each of them longer than the base RTT by then.
     assert capacity_s < bins.filter("exit")["t_s"][0] < capacity_s + 6 * path.base_rtt_ms / 1000
     assert bins.filter(pl.col("t_s") < capacity_s)["norm_pct"].drop_nulls().len() > 0
+
+
+def test_neighbouring_zones_differ_in_grey_and_the_late_one_is_hatched() -> None:
+    greys = [255 * float(np.dot(to_rgb(exit_times.ZONES[zone]), [0.299, 0.587, 0.114])) for zone in ExitClass]  # BT.601
+    assert all(abs(left - right) >= 25 for left, right in pairwise(greys))
+    assert exit_times.HATCHES[ExitClass.LATE]

@@ -16,8 +16,9 @@ from lab.base.errors import UserError
 from lab.commands.same import SameRequest, compare_all, ready_runs, wanted
 from lab.node import qdiscs
 from lab.runs.same import compare, reference, trials
-from lab.runs.same.values import BLOCK_PKTS, ROWS_PKTS, Values, digest
+from lab.runs.same.values import BLOCK_PKTS, ROWS_PKTS, Values
 from lab.schema.cca import load_ccas
+from lab.tables.values_digest import digest
 
 DESCRIPTION = Description({"kernel_digest": "k1", "modules_digest": "m1"}, "w1", {"iproute2": "6.15"}, {})
 

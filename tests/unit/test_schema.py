@@ -50,7 +50,7 @@ def test_a_scenario_may_be_a_file_anywhere(tmp_path: Path) -> None:
         ({"trials": -1}, "mine.yml: trials=-1: must be greater than or equal to 1"),
         (
             {"ccas": ["search", "vegaz"]},
-            "mine.yml: ccas=vegaz: must be a known sender of lab/cca.yml, lab/quic.yml or lab/bpf.yml: bbr, bic",
+            "mine.yml: ccas=vegaz: must be a known sender of lab/cca.yml or a package: bbr, bic",
         ),
         ({"ccas": ["cubic", "cubic"]}, "must be a list that names each sender once"),
         ({"profile": "mars"}, "mine.yml: profile=mars: must be a known profile of trace-profiles/: 5g-driving, "),

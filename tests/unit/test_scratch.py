@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Scratch folders: gone with their command; a killed one's is found, one in use is left alone."""
 
+import os
 import subprocess
 import sys
 import tempfile
@@ -8,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from lab.base.scratch import clear, scratch_folder
+from lab.base.cache import held
+from lab.base.errors import UserError
+from lab.base.scratch import PREFIX, clear, scratch_folder
 
 USE = """
 import sys
@@ -45,3 +48,37 @@ def test_what_a_killed_command_left_is_cleared_and_what_is_in_use_is_not(tempora
         process.kill()
     assert list(clear()) == [used.parent]
     assert list(temporary.iterdir()) == []
+
+
+def test_a_pipe_of_another_user_is_left_alone_and_waited_for_by_nobody(
+    temporary: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = temporary / f"{PREFIX}x"
+    folder.mkdir()
+    os.mkfifo(folder / "lock")
+    owner = os.geteuid()
+    monkeypatch.setattr(os, "geteuid", lambda: owner + 1)
+    assert list(clear()) == []
+    assert folder.exists()
+
+
+def test_a_link_to_a_folder_is_not_taken_for_a_scratch_folder(temporary: Path) -> None:
+    (temporary / "mine").mkdir()
+    (temporary / "mine" / "lock").touch()
+    (temporary / f"{PREFIX}x").symlink_to("mine")
+    assert list(clear()) == []
+    assert (temporary / "mine" / "lock").exists()
+
+
+def test_no_lock_is_a_pipe_or_a_link(temporary: Path) -> None:
+    os.mkfifo(temporary / "pipe")
+    reader = os.open(temporary / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    with pytest.raises(UserError, match="pipe: must be a plain file"), held(temporary / "pipe", wait=True):
+        pass
+    os.close(reader)
+    for name in ("pipe", "link"):
+        (temporary / "link").unlink(missing_ok=True)
+        (temporary / "link").symlink_to(temporary / "elsewhere")
+        with pytest.raises(OSError, match=name), held(temporary / name, wait=True):
+            pass
+    assert not (temporary / "elsewhere").exists()

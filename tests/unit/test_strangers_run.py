@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A stored run from a stranger: whatever its files are, it is read or refused at once, and written nowhere else."""
 
+import json
 import os
 import shutil
 from collections.abc import Callable
@@ -14,7 +15,7 @@ from lab.base.paths import REPO
 from lab.report import figures
 from lab.report.browser.pack import KEPT
 from lab.report.write import write_report
-from lab.tables.digests import MOST_BYTES, SUMS
+from lab.tables.digests import MOST_BYTES, SUMS, write_with_digest
 from lab.tables.stored_run import Run
 from lab.tables.stored_trial import Trial
 from lab.traces.parquet import MOST_ROWS
@@ -33,6 +34,14 @@ def run(tmp_path: Path) -> Path:
 def sparse(file: Path) -> None:
     with file.open("wb") as stream:
         stream.truncate(MOST_BYTES + 1)
+
+
+def with_stanza(run: Path, **changes: str) -> None:
+    """Change how a stored run's first sender looks; whoever edits a file can edit its digest."""
+    file = run / "run.json"
+    meta = json.loads(file.read_text())
+    meta["ccas"][0] |= changes
+    write_with_digest(file, json.dumps(meta).encode())
 
 
 def faults(run: Path) -> list[str]:
@@ -106,3 +115,13 @@ def test_figures_are_not_written_into_a_linked_folder(run: Path, tmp_path: Path)
     with pytest.raises(UserError, match="figures: must be a folder, no link"):
         write_report(run, None)
     assert not list((tmp_path / "elsewhere").iterdir())
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("colour", "reddish"), ("colour", "#12"), ("marker", "$\\frac$"), ("marker", "ox"), ("linestyle", "wavy")],
+)
+def test_a_look_that_is_none_is_refused_as_every_other_field(run: Path, field: str, value: str) -> None:
+    with_stanza(run, **{field: value})
+    (line,) = faults(run)
+    assert line.startswith(f"{run}/run.json: ccas.0.{field}={value}: must be ")

@@ -5,8 +5,6 @@ import json
 import shutil
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import polars as pl
 import polars.selectors as cs
@@ -16,7 +14,7 @@ from lab.backends.records import TrialError
 from lab.base.errors import UserError
 from lab.node.plan import Plan, Shape
 from lab.runs import pool
-from lab.runs.trial import STORED, Job, decode_quic, run_trial
+from lab.runs.trial import STORED, Job, run_trial
 from lab.tables.digests import SUMS
 from lab.tables.kernel_log import read_log
 from lab.tables.link import read_link
@@ -172,20 +170,6 @@ def test_the_link_is_what_was_applied_in_the_units_of_its_quantities(tmp_path: P
         ("up.delay_ms", -0.25, 50.0),
         ("up.loss_pct", -0.25, 0.5),
     ]
-
-
-def test_a_trial_over_quic_has_the_steps_of_its_own_folder(tmp_path: Path) -> None:
-    (tmp_path / "link").mkdir()
-    shutil.copytree(DRAFT / "formats", tmp_path / "formats")
-    shutil.copy(DRAFT / "trace.raw", tmp_path)
-    (tmp_path / "link" / "bottleneck").write_text("0\t2000000\n1500000\t500000\n3000000\tend\n")
-    follows = shape("bottleneck", {"kind": "replay", "mode": "rate", "start_bps": 5}, "link/bottleneck")
-    node = {**NODE, "applied": [follows]}
-    start_ns = node["start_ns"] - 10**9
-    epoch_ns = start_ns + node["clocks"]["realtime_ns"] - node["clocks"]["monotonic_ns"]
-    ends: Any = SimpleNamespace(start_epoch_ns=epoch_ns, tables=lambda _start_ns: {})
-    rows = decode_quic(tmp_path, node, ends)["link"].rows()  # type: ignore[arg-type]
-    assert rows == [("down.rate_mbps", 1.0, 2.0), ("down.rate_mbps", 2.5, 0.5)]
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,7 @@ def refusal(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str])
         ("--profile no-such --cca cubic", "profile=no-such: must be a known profile of trace-profiles/: "),
         (
             "--profile geo-viasat --cca cubic,no-such",
-            "cca=no-such: must be a known sender of lab/cca.yml, lab/quic.yml or lab/bpf.yml: ",
+            "cca=no-such: must be a known sender of lab/cca.yml or a package: ",
         ),
         (
             "--profile geo-viasat --cca cubic,cubic",

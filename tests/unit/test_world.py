@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The images hold what the lab needs, at the versions that are pinned, and are cached by all they are made from."""
 
+import os
 import subprocess
 from pathlib import Path
 
@@ -84,6 +85,25 @@ def test_the_cache_lies_where_the_user_puts_it(monkeypatch: pytest.MonkeyPatch, 
     monkeypatch.delenv("LAB_CACHE")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
     assert paths.cache() == tmp_path / "xdg" / "search-lab"
+
+
+def test_a_cache_of_another_user_is_used_where_it_is_named_and_only_its_owner_writes(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    owner = os.geteuid()
+    monkeypatch.setattr(os, "geteuid", lambda: owner + 1)
+    folder = tmp_path / "search-lab"
+    folder.mkdir(mode=0o755)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.delenv("LAB_CACHE", raising=False)
+    with pytest.raises(UserError, match=r"search-lab: must be a folder of your own, or named by LAB_CACHE"):
+        paths.cache()
+    monkeypatch.setenv("LAB_CACHE", str(folder))
+    assert paths.cache() == folder
+    for mode in (0o775, 0o757):
+        folder.chmod(mode)
+        with pytest.raises(UserError, match=r"LAB_CACHE=.*: must be .* writable for its owner only"):
+            paths.cache()
 
 
 def test_a_package_that_is_not_the_pinned_one_is_refused_unless_the_user_accepts_it(

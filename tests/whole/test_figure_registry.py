@@ -43,7 +43,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_added_figures_are_on_the_page_of_a_run(folder: Path, tmp_path: Path) -> None:
     for place in ("RUN", "TRIAL"):
         (folder / f"own_{place}.py").write_text(ADDED.replace("{place}", place).replace("own", place.lower()))
-    report = write_report(store_run(tmp_path / "results", trials=1, senders=SENDERS), None)
+    report = write_report(store_run(tmp_path / "results", trials=1, senders=SENDERS), None, ("png", "pdf"))
     page = report.paths.page.read_text()
     for place, times in (("run", 1), ("trial", len(SENDERS))):
         assert page.count(f"A line of my {place}.") == times

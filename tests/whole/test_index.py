@@ -2,12 +2,14 @@
 """The index of all scenarios: what stands where something is missing or cut short, and what is made only once."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
 from markupsafe import escape
 
 from lab.evaluation.write import write_all
+from lab.judge.judged import judged
 from lab.judge.stored import stored
 from lab.report.index.evaluation import evaluation
 from lab.report.index.write import write_index
@@ -15,6 +17,7 @@ from lab.tables.stored_run import Run
 from tests.ack_logs import Gateway, download, text, written
 from tests.stored_run import store_run
 from tests.unit.test_index import results  # noqa: F401
+from tests.unit.test_strangers_run import FIXTURE, with_stanza
 
 
 def test_a_truncated_table_is_one_line_on_the_page_and_the_other_trials_stand(results: Path, tmp_path: Path) -> None:
@@ -91,3 +94,17 @@ def test_the_page_shows_recorded_downloads_beside_emulated_ones(
     assert "Recorded downloads (lines) and 1 emulated ones of cubic_plain" in page
     assert "Share of time inside the band of 1 trials of cubic_plain (geo-recorded, " in page
     assert (results / "recorded_downloads.pdf").exists()
+
+
+@pytest.mark.parametrize("fresh", [False, True], ids=["without a page", "with a page that looks fresh"])
+def test_a_run_that_cannot_be_drawn_is_named_and_the_others_stand(results: Path, tmp_path: Path, fresh: bool) -> None:
+    strange = Path(shutil.copytree(FIXTURE, tmp_path / "strange" / "format-2"))
+    with_stanza(strange, label="$\\frac$")
+    if fresh:
+        judged(Run(strange))
+        (strange / "report.html").write_text("made elsewhere")
+    (results / "strange").mkdir()
+    (results / "strange" / "latest").symlink_to(strange)
+    page = write_index(results, None, tmp_path / "none").read_text()
+    assert f"{strange}: left out, it cannot be shown: " in page
+    assert "<b>GEO</b> SEARCH 2.0 + fixes leaves at the right moment in" in page

@@ -2,6 +2,7 @@
 """The whole report of a stored run: its files, and a page that opens from disk for everybody."""
 
 import re
+from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -40,9 +41,12 @@ class Elements(HTMLParser):
         return [attributes for name, attributes in self.found if name == tag]
 
 
+ALL_FORMS = ("pdf", "png")  # in addition to SVG
+
+
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory, library: Path) -> Report:
-    return write_report(store_run(tmp_path_factory.mktemp("results"), library=library), library)
+    return write_report(store_run(tmp_path_factory.mktemp("results"), library=library), library, ALL_FORMS)
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +71,7 @@ def test_every_part_of_the_report_is_there(report: Report) -> None:
     assert all(path.stat().st_size > 0 for path in (*written, *paths.tables, *paths.figures))
 
 
-def test_every_figure_of_a_runs_page_is_there_as_svg_png_and_pdf(report: Report) -> None:
+def test_every_figure_of_a_runs_page_is_there_as_svg_and_on_request_as_png_and_pdf(report: Report) -> None:
     names = {path.name for path in report.paths.figures}
     per_sender = [f"{figure.name}-{cca}" for figure in figures(Place.TRIAL) for cca in SENDERS]
     expected = [*(figure.name for figure in figures(Place.RUN)), *per_sender]
@@ -91,10 +95,50 @@ def test_the_same_run_gives_the_same_report_byte_for_byte(report: Report, librar
     assert [path.read_bytes() for path in files] == before
 
 
+def test_a_form_that_is_there_is_drawn_again_so_that_none_is_out_of_date(tmp_path: Path) -> None:
+    run = store_run(tmp_path, trials=1, senders=("search",))
+    assert {path.suffix for path in write_report(run, None).paths.figures} == {".svg"}
+    assert {path.suffix for path in write_report(run, None, ("pdf",)).paths.figures} == {".svg", ".pdf"}
+    assert {path.suffix for path in write_report(run, None).paths.figures} == {".svg", ".pdf"}
+
+
+def written_at(report: Report) -> dict[Path, int]:
+    paths = report.paths
+    alone = (paths.page, paths.summary_csv, paths.outcomes_csv, paths.summary_md, paths.summary_txt)
+    return {path: path.stat().st_mtime_ns for path in (*alone, *paths.tables, *paths.figures)}
+
+
+def changed(run: Path) -> None:
+    """Another throughput in a trial that is drawn in no figure of its own."""
+    file = run / "trials" / "search-002" / "trial.json"
+    file.write_text(file.read_text().replace('"throughput_mbps": 7.0', '"throughput_mbps": 7.5'))
+
+
+@pytest.mark.parametrize(
+    ("change", "is_kept"),
+    [
+        (lambda _run: None, True),
+        (changed, False),
+        (lambda run: (run / "figures" / "exit_times.svg").unlink(), False),
+        (lambda run: (run / "report.html").write_text("of others"), False),
+    ],
+    ids=["nothing", "a trial", "a lost figure", "an edited page"],
+)
+def test_a_report_is_written_again_only_where_the_run_or_a_file_of_it_changed(
+    tmp_path: Path, change: Callable[[Path], None], is_kept: bool
+) -> None:
+    run = store_run(tmp_path, trials=2, senders=("search",))
+    before = written_at(write_report(run, None))
+    change(run)
+    after = written_at(write_report(run, None))
+    assert after.keys() == before.keys()
+    assert [after[path] == before[path] for path in after] == [is_kept] * len(after)
+
+
 def test_without_the_replay_library_only_the_replayed_figures_are_missing(tmp_path: Path, library: Path) -> None:
     paths = write_report(store_run(tmp_path, trials=1, library=library), None).paths
     delivered = {path.name for path in paths.figures if path.name.startswith("delivered_bytes")}
-    assert delivered == {f"delivered_bytes-search.{kind}" for kind in ("svg", "png", "pdf")}
+    assert delivered == {"delivered_bytes-search.svg"}
 
 
 def test_a_run_in_which_no_trial_is_valid_still_has_a_report_that_states_it(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import polars as pl
 from lab.evaluation.claims.estimate import RATIOS, Estimate, of_rows, ratio_of, values_of
 from lab.evaluation.rtt_cycle import cycle_hz
 from lab.judge.clock import TIMES, on_clock
+from lab.judge.copies import distinct
 from lab.judge.digest import OBJECT_BYTES
 from lab.judge.registry import rule_of
 from lab.judge.stored import Stored
@@ -34,7 +35,10 @@ class Measured:
             return Estimate(*cycle_hz(self.stored))
         tables = [one.rows(claims, claims["cca"], metric, truth) for one in (self, *self.pooled)]
         other = claims.get("relative_to")
-        rows, others = pl.concat(tables, how="diagonal_relaxed"), self.rows(claims, other, metric, truth) if other else None
+        rows, others = (
+            pl.concat(tables, how="diagonal_relaxed"),
+            self.rows(claims, other, metric, truth) if other else None,
+        )
         if rows.is_empty() or (others is not None and others.is_empty()):
             return NOTHING
         if clock and metric in TIMES:
@@ -50,7 +54,7 @@ class Measured:
             found = self._of("versions", which).rename({"cause": "exit_cause"}, strict=False)
         else:
             rule = truth or rule_of(self.stored.run.scenario)
-            found = self.stored.judged.outcomes.filter("valid", cca=cca, heuristic=rule).drop("min_rtt_ms")
+            found = distinct(self.stored.judged.outcomes).filter("valid", cca=cca, heuristic=rule).drop("min_rtt_ms")
         return found.join(self._trials(cca), on="trial", how="left", maintain_order="left") if found.height else found
 
     def _trials(self, cca: str) -> pl.DataFrame:

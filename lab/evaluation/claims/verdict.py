@@ -59,9 +59,7 @@ class Explained:
     why: str | None
 
 
-def tolerance_of(
-    tolerance: ToleranceRecord, metric: str, published: float, bound: str | None = None
-) -> float:
+def tolerance_of(tolerance: ToleranceRecord, metric: str, published: float, bound: str | None = None) -> float:
     """How far from a published value ours may lie, in its own unit; 0: our interval decides alone."""
     if bound:
         return 0.0

@@ -71,13 +71,12 @@ class State:
         return not self.budget_used and not any(self.undecided.values())
 
 
-def looks_of(comparison: Comparison, measure: str) -> Looks:
+def looks_of(comparison: Comparison) -> Looks:
     """Return after how many trials the campaign looks: the same for each link; of a fixed number once, at the end."""
     if comparison.fixed:
         return one_look(comparison.trials)
     count = len(comparison.senders)
-    binary = primary_of(comparison.links[0], measure).binary
-    return looks(comparison.trials, count * (count - 1) // 2, binary)
+    return looks(comparison.trials, count * (count - 1) // 2)
 
 
 def campaign(
@@ -93,7 +92,7 @@ def campaign(
 
     bars: an observer for the trials of each look.
     """
-    plan = looks_of(comparison, measure)
+    plan = looks_of(comparison)
     state = State(undecided={link.name: [] for link in comparison.links})
     until_s = None if budget_s is None else time.monotonic() + budget_s
     going_on = list(comparison.links)

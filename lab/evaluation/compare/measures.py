@@ -8,6 +8,7 @@ import polars as pl
 
 from lab.base.errors import field_error
 from lab.judge.classify import ExitClass
+from lab.judge.copies import distinct
 from lab.judge.digest import OBJECT_BYTES
 from lab.judge.registry import LASTING, rule_of
 from lab.judge.stored import Stored
@@ -16,6 +17,7 @@ from lab.tables.downloads import RIVAL
 
 REFERENCE = "cubic"  # whom harm is done to, and with whom it is compared (RFC 9743, 5.2.1)
 
+UNITS = {"Mb/s": "mbps", "s": "s", "ms": "ms", "packets": "pkts", "%": "pct"}  # in names of columns
 Values = dict[str, list[float | None]]  # of each sender, by trial from the first on
 
 
@@ -33,6 +35,11 @@ class Measure:
     size_bytes: int | None = None  # of a measure that is the time for an object
     shared: bool = False  # of links with a rival only; the others are of links without
     column: str = ""  # of summary.csv, which has its mean: sources publish it
+
+    @property
+    def with_unit(self) -> str:
+        """Return its name as that of a column of numbers, with the unit."""
+        return self.name if self.binary else f"{self.name}_{UNITS[self.unit]}"
 
 
 def _object(size_bytes: int, size: str) -> Measure:
@@ -126,14 +133,18 @@ def judge_of(measure: Measure, stored: Stored) -> str:
 
 
 def values(stored: Stored, measures: Sequence[Measure] = MEASURES) -> dict[str, Values]:
-    """Return the values of every measure that a run has: an invalid trial, or one without the value, is None."""
+    """Return the values of every measure that a run has: an invalid trial, or one without the value, is None.
+
+    So are copies: of a sender whose trials are all the same only the first counts (lab.judge.copies).
+    """
     shared = bool(stored.run.scenario.get("rival"))
     chosen = [measure for measure in measures if measure.shared == shared]
     trials = stored.judged.trials.filter("valid")
+    counted = set(distinct(trials).select("cca", "trial").iter_rows())
     found: dict[str, Values] = {}
     for measure in chosen:
         if by_trial := _of_measure(measure, stored, trials):
-            found[measure.name] = _in_order(stored, by_trial)
+            found[measure.name] = _in_order(stored, {key: by_trial[key] for key in counted & by_trial.keys()})
     return found
 
 

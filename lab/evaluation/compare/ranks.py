@@ -29,7 +29,7 @@ class Pair:
     difference: Paired
     level: float  # the smallest level at which the sequential test rejects
     separated: bool  # after Holm's correction over all pairs
-    hopeless: bool  # it has not separated, and cannot within the trials of the plan
+    hopeless: bool  # it has not separated, and cannot within the trials of the plan, or as both repeat one trial
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ def pairs(values: Mapping[str, Values], looks: Looks, binary: bool, attempted: i
         (first, second): _differences(values[first], values[second])[:attempted]
         for first, second in combinations(values, 2)
     }
-    levels = [level(each, looks, binary) for each in differences.values()]
+    levels = [level(each, looks) for each in differences.values()]
     return [
         Pair(
             first,

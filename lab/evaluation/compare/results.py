@@ -4,7 +4,7 @@
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from lab.base import paths
@@ -12,6 +12,7 @@ from lab.evaluation.compare.comparison import PREFIX, Comparison
 from lab.evaluation.compare.measures import BY_NAME, Measure, Values, values
 from lab.evaluation.compare.ranks import Pair, Place, pairs, places
 from lab.evaluation.compare.sequential import Looks, first_look, one_look
+from lab.judge.copies import copied
 from lab.judge.stored import Stored
 from lab.runs.link_kinds import Link
 from lab.tables.stored_run import Run
@@ -39,6 +40,11 @@ class LinkResult:
         """Return how many valid trials a sender has."""
         return self.stored.judged.trials.filter("valid", cca=cca).height if self.stored else 0
 
+    @property
+    def copied(self) -> Mapping[str, int]:
+        """Return how many valid trials each sender has, of those whose trials are all the same: one trial."""
+        return copied(self.stored.judged.trials) if self.stored else {}
+
 
 def folder_of(link: Link, began: str) -> Path | None:
     """Return the run of a link; none where none has begun."""
@@ -65,7 +71,7 @@ def of_link(link: Link, stored: Stored | None, plan: Looks) -> LinkResult:
     found = values(stored)
     tested = {name: _tested(stored, of_measure, BY_NAME[name], plan) for name, of_measure in found.items()}
     ranked = {name: places(_with_values(found[name]), tested[name], BY_NAME[name].more_is_better) for name in found}
-    unranked = {name: reason for name in found if (reason := _unranked(stored, found[name], BY_NAME[name], plan))}
+    unranked = {name: reason for name in found if (reason := _unranked(stored, found[name], plan))}
     return LinkResult(link, stored, found, tested, ranked, unranked)
 
 
@@ -78,13 +84,15 @@ def of_run(stored: Stored) -> LinkResult:
     return of_link(link, stored, one_look(len(stored.run.meta["seeds"])))
 
 
-def _unranked(stored: Stored, found: Values, measure: Measure, plan: Looks) -> str:
-    """Return why no two senders can have separated by a measure; empty where some can."""
+def _unranked(stored: Stored, found: Values, plan: Looks) -> str:
+    """Return why no two senders can have separated; empty where some can."""
     if len(found) < 2:
         return "one sender: no rank"
     if attempted(stored) < plan.trials[0]:
         return "unfinished: no rank yet"
-    needed = first_look(len(found) * (len(found) - 1) // 2, measure.binary)
+    if len(copied(stored.judged.trials)) == len(found):
+        return "all trials the same: one, no rank"
+    needed = first_look(len(found) * (len(found) - 1) // 2)
     return f"no rank: {needed} trials needed" if attempted(stored) < needed else ""
 
 
@@ -103,7 +111,9 @@ def tested_pairs(comparison: Comparison, link: Link, measure: Measure, began: st
 
 
 def _tested(stored: Stored, found: Values, measure: Measure, plan: Looks) -> list[Pair]:
-    return pairs(found, plan, measure.binary, attempted(stored))
+    alike = copied(stored.judged.trials)
+    tested = pairs(found, plan, measure.binary, attempted(stored))
+    return [replace(pair, hopeless=pair.hopeless or {pair.first, pair.second} <= alike.keys()) for pair in tested]
 
 
 def attempted(stored: Stored) -> int:

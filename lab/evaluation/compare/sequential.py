@@ -2,8 +2,9 @@
 """When two senders have separated: a group-sequential test of paired trials, with an error that its looks share.
 
 The null hypothesis is that both senders are alike on the link. Then the difference of a pair has either sign with the
-same probability. A share (`binary`) is 0 or 1 in each trial, and both senders have the same chance q there: then the
-difference is +1 or -1 with q (1 - q) each, at most 1/4, so that it is also evidence that a pair differs at all.
+same probability, however the two depend on each other on a draw: independent, always equal, or with opposite luck. So
+signs alone are evidence, and a pair without a difference is none. Of a share, which is 0 or 1 in each trial, this is
+McNemar's exact test, the sign test of the pairs that differ, over several looks.
 
 The statistic of a look is the sum of the differences so far. Under the null hypothesis its joint distribution over all
 looks is known: every pattern of signs is alike. A look may reject so many of these patterns that, with those that
@@ -28,7 +29,7 @@ import numpy.typing as npt
 ALPHA = 0.05
 FIRST_SHARE = 0.95  # of the error, that the first look may spend: most senders differ in every pair, or not at all
 STEP = 2  # trials between looks
-ENUMERATED_PAIRS = 12  # up to here every pattern of signs is counted, above it random ones
+ENUMERATED_PAIRS = 14  # that differ: up to here every pattern of signs is counted, above it random ones
 PATTERNS = 1 << 14
 PATTERN_SEED = 9743
 LEVELS = (1.0, 0.5, 0.2, 0.1, *(ALPHA / divisor for divisor in range(1, 61)), 5e-4, 2e-4, 1e-4)
@@ -47,12 +48,12 @@ class Looks:
     spent: tuple[float, ...]
 
 
-def looks(most_trials: int, pairs: int, binary: bool) -> Looks:
+def looks(most_trials: int, pairs: int) -> Looks:
     """Return the looks of a link: the first where so many pairs of senders can all be separated, then every STEP.
 
     Fewer trials than that give a single look, at the end.
     """
-    first = first_look(pairs, binary)
+    first = first_look(pairs)
     trials = [*range(first, most_trials, STEP), most_trials] if first < most_trials else [most_trials]
     if len(trials) == 1:
         return one_look(most_trials)
@@ -65,22 +66,21 @@ def one_look(trials: int) -> Looks:
     return Looks((trials,), (1.0,))
 
 
-def first_look(pairs: int, binary: bool) -> int:
+def first_look(pairs: int) -> int:
     """Return the fewest trials of which a pattern in one direction is as rare as Holm's first step requires."""
-    rarity = 0.25 if binary else 0.5
     trials = 1
-    while 2 * rarity**trials > FIRST_SHARE * ALPHA / pairs:
+    while 2 * 0.5**trials > FIRST_SHARE * ALPHA / pairs:
         trials += 1
     return trials
 
 
-def level(differences: Sequence[float | None], plan: Looks, binary: bool) -> float:
+def level(differences: Sequence[float | None], plan: Looks) -> float:
     """Return the smallest level at which the test rejects by now, and at each larger one too; 1 where at none.
 
     differences: one per trial from the first on; None where the pair has no value. Looks that lie beyond them have not
     been taken.
     """
-    taken = _taken(differences, plan, binary)
+    taken = _taken(differences, plan)
     found = 1.0
     for requested in LEVELS:
         if not _rejects(taken, requested):
@@ -89,9 +89,9 @@ def level(differences: Sequence[float | None], plan: Looks, binary: bool) -> flo
     return found
 
 
-def rejects(differences: Sequence[float | None], plan: Looks, binary: bool, requested: float = ALPHA) -> bool:
+def rejects(differences: Sequence[float | None], plan: Looks, requested: float = ALPHA) -> bool:
     """Return whether the test of one level has rejected by now."""
-    return _rejects(_taken(differences, plan, binary), requested)
+    return _rejects(_taken(differences, plan), requested)
 
 
 def hopeless(differences: Sequence[float | None], plan: Looks, binary: bool) -> bool:
@@ -104,7 +104,7 @@ def hopeless(differences: Sequence[float | None], plan: Looks, binary: bool) -> 
     largest = 1.0 + sum(abs(value) for value in differences if value is not None)
     best = [1.0 if binary else largest * 2**number for number in range(to_come)]
     completed = [[*differences, *(sign * value for value in best)] for sign in (1, -1)]
-    return not any(rejects(each, plan, binary) for each in completed)
+    return not any(rejects(each, plan) for each in completed)
 
 
 @dataclass(frozen=True)
@@ -116,18 +116,17 @@ class _Look:
     spent: float
 
 
-def _taken(differences: Sequence[float | None], plan: Looks, binary: bool) -> list[_Look]:
+def _taken(differences: Sequence[float | None], plan: Looks) -> list[_Look]:
     """Return the looks that were taken; none where no pair differs."""
-    known = [(trial, value) for trial, value in enumerate(differences, start=1) if value is not None]
-    if not any(value for _, value in known):
+    known = [(trial, value) for trial, value in enumerate(differences, start=1) if value]
+    if not known:
         return []
     values = np.array([value for _, value in known])
     found = []
     for trials, spent in zip(plan.trials, plan.spent, strict=True):
         if trials <= len(differences):
             end = sum(trial <= trials for trial, _ in known)
-            sums = _share_sums(len(values))[end] if binary else _sums(values, end)
-            found.append(_Look(float(_rounded(abs(values[:end].sum()))), sums, spent))
+            found.append(_Look(float(_rounded(abs(values[:end].sum()))), _sums(values, end), spent))
     return found
 
 
@@ -137,29 +136,10 @@ def _sums(values: Numbers, end: int) -> Numbers:
 
 
 @lru_cache(KEPT)
-def _share_sums(pairs: int) -> Numbers:
-    """Return the absolute sum of each pattern of shares after no pair, after one, and so on."""
-    after = np.cumsum(_shares(pairs).T, axis=0, dtype=np.float64)
-    return _rounded(np.abs(np.concatenate([np.zeros((1, after.shape[1])), after])))
-
-
-@lru_cache(KEPT)
 def _signs(pairs: int) -> Patterns:
     if pairs <= ENUMERATED_PAIRS:
         return np.asarray(1 - 2 * ((np.arange(1 << pairs)[:, None] >> np.arange(pairs)) & 1), np.int8)
-    return _random([-1, 1], pairs)
-
-
-def _shares(pairs: int) -> Patterns:
-    """Return patterns of differences of a share at its most variable: each sender has a chance of one half."""
-    if 4**pairs <= PATTERNS:
-        digits = (np.arange(4**pairs)[:, None] >> (2 * np.arange(pairs))) & 3
-        return np.asarray(np.array([1, -1, 0, 0], np.int8)[digits])
-    return _random([1, -1, 0, 0], pairs)
-
-
-def _random(values: Sequence[int], pairs: int) -> Patterns:
-    return np.asarray(np.random.default_rng(PATTERN_SEED).choice(values, (PATTERNS, pairs)), np.int8)
+    return np.asarray(np.random.default_rng(PATTERN_SEED).choice([-1, 1], (PATTERNS, pairs)), np.int8)
 
 
 def _rounded(values: npt.ArrayLike) -> Numbers:

@@ -9,6 +9,7 @@ import polars as pl
 
 from lab.base.stats import bootstrap, mean_sd, median, share_pct, wilson_pct
 from lab.evaluation.columns import TRIALS
+from lab.judge.copies import distinct
 from lab.judge.frames import Row
 from lab.judge.registry import TRUTH, inferred
 from lab.judge.stored import Stored
@@ -20,7 +21,7 @@ ALL = "all"
 
 def trials(stored: Stored) -> pl.DataFrame:
     """Return one row per valid trial and rule, with the truth."""
-    valid = stored.judged.outcomes.filter("valid")
+    valid = distinct(stored.judged.outcomes)
     truth = valid.filter(pl.col("heuristic") == TRUTH).select(
         "cca",
         "trial",

@@ -15,6 +15,7 @@ import polars as pl
 
 from lab.judge.ack_stream import ack_stream
 from lab.judge.classify import by_bitrate, by_time
+from lab.judge.copies import distinct
 from lab.judge.median_throughput import throughput
 from lab.judge.outcome import Outcome
 from lab.judge.registry import LASTING, TRUTH, rule_of, rules
@@ -55,7 +56,7 @@ class Download:
 def downloads(stored: Stored) -> list[Download]:
     """Read the valid downloads of a scenario that had no HyStart."""
     rule = rule_of(stored.run.scenario)
-    outcomes = stored.judged.outcomes.filter(pl.col("valid") & (pl.col("cca") == BASE))
+    outcomes = distinct(stored.judged.outcomes).filter(cca=BASE)
     rows = cast("list[Outcome]", outcomes.to_dicts())
     known = {(row["trial"], row["heuristic"]): row for row in rows}
     return [

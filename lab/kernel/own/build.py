@@ -3,12 +3,14 @@
 
 import json
 import shutil
+import stat
 from dataclasses import dataclass
 from pathlib import Path
 
 from lab.base import paths
 from lab.base.cache import finished, publish, use
 from lab.base.errors import field_error
+from lab.base.plain_file import copy_made
 from lab.images.steps.bounded import Step
 from lab.kernel.build import digest_of_files
 from lab.kernel.own.builder import INTERFACE, PLACE
@@ -94,8 +96,8 @@ def _build(source: OwnSource, tree: Tree, draft: Path) -> None:
     }
     (draft / FACTS).write_text(json.dumps(facts))
     (draft / SYMBOLS).write_text(symbols)
-    shutil.copyfile(module, draft / DEBUG)
-    shutil.copyfile(work / STRIPPED, draft / MODULE)
+    copy_made(work, module.name, draft / DEBUG)
+    copy_made(work, STRIPPED, draft / MODULE)
     for folder in (work, interface):
         shutil.rmtree(folder)
 
@@ -119,7 +121,7 @@ def _shell(line: str, *most_bytes: int) -> Step:
 
 def _only_module(source: OwnSource, work: Path) -> Path:
     """Return the one module that the build made."""
-    found = [file for file in sorted(work.glob("*.ko")) if file.is_file() and not file.is_symlink()]
+    found = [file for file in sorted(work.glob(MADE)) if stat.S_ISREG(file.lstat().st_mode)]
     if len(found) != 1:
         names = ", ".join(file.name for file in found) or "none"
         raise field_error(source.path, "modules", names, "one module, built by obj-m in the folder itself")

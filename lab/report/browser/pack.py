@@ -19,7 +19,6 @@ import polars as pl
 from lab.base import strict_json
 from lab.base.errors import UserError
 from lab.base.plain_file import MEGABYTE, read_plain, write_whole
-from lab.figures.subject import parameters
 from lab.judge.outcome import Outcome
 from lab.judge.registry import LASTING, TRUTH, label, rule_of
 from lab.report.browser import series as series_module
@@ -122,7 +121,7 @@ def _entry(trial: Trial, by_rule: Mapping[str, Outcome], group: str, rule: str) 
 
 def _threshold_pct(trial: Trial) -> int | None:
     """Return the threshold that the SEARCH of a trial had; null of another sender, and where none is stored."""
-    stored = parameters(trial).get("threshold_pct")
+    stored = trial.parameters.get("threshold_pct")
     return None if stored is None or trial.bins.is_empty() else int(stored)
 
 

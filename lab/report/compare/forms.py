@@ -6,7 +6,9 @@ from typing import TypedDict
 
 import polars as pl
 
+from lab.base.format import number
 from lab.evaluation.compare.comparison import Comparison
+from lab.evaluation.compare.exits import Exit, Exits, exits_of
 from lab.evaluation.compare.measures import BY_NAME, MEASURES, Measure
 from lab.evaluation.compare.ranks import of
 from lab.evaluation.compare.results import LinkResult
@@ -17,6 +19,7 @@ from lab.report.table import Group, Row, Table
 
 BRIEF = ("chokepoint", "throughput", "object_1000000", "object_20000000", "queueing", "retransmits", "harm")
 
+EXITS = ("Leaves at (s)", "Early/ choke- point/ late")
 NARROW = ("chokepoint", "throughput", "object_20000000", "harm")  # what a terminal of 80 columns has room for
 
 
@@ -27,17 +30,27 @@ def ranks_table(
     names = dict.fromkeys((primary, *chosen))
     measures = [BY_NAME[name] for name in names if any(name in each.values for each in found)]
     groups = tuple(_group(comparison, each, measures) for each in found if each.stored)
+    header = ("Sender", *EXITS, *(measure.short for measure in measures))
     caption = (
         "Rank: mean of each sender on each link (trials). Senders that have not separated share ranks: exact paired "
         f"group-sequential test, Holm over the pairs of a link and measure, {100 * ALPHA:g} %."
     )
-    return Table("ranks", caption, ("Sender", *(measure.short for measure in measures)), groups, (), "Link")
+    return Table("ranks", caption, header, groups, (), "Link")
 
 
 def _group(comparison: Comparison, found: LinkResult, measures: Sequence[Measure]) -> Group:
     named = labels(comparison)
-    rows = [Row((named[cca], *(_cell(found, measure, cca) for measure in measures))) for cca in comparison.senders]
+    left = exits_of(found)
+    rows = [
+        Row((named[cca], *exit_cells(left[cca]), *(_cell(found, measure, cca) for measure in measures)))
+        for cca in comparison.senders
+    ]
     return Group(f"{found.link.title} ({found.trials})", tuple(rows))
+
+
+def exit_cells(left: Exits) -> tuple[str, str]:
+    """Return when a sender leaves, and how many exits were early, at the chokepoint and late."""
+    return number(left.mean_s, 2), "/".join(map(str, left.counts.values()))
 
 
 def _cell(found: LinkResult, measure: Measure, cca: str) -> str:
@@ -122,14 +135,23 @@ def _times(sign: int, value: float | None) -> float | None:
 
 
 def trials(found: Sequence[LinkResult]) -> pl.DataFrame:
-    """Return one row per link, sender and trial, with a column per measure."""
+    """Return one row per link, sender and trial: its exit from slow start, and a column per measure."""
     rows = [
-        {"link": each.link.name, "sender": cca, "trial": number}
-        | {name: each.values[name][cca][number - 1] if name in each.values else None for name in BY_NAME}
+        _trial_row(each, cca, trial, left)
         for each in found
         if each.stored
-        for cca in each.stored.run.scenario["ccas"]
-        for number in range(1, each.trials + 1)
+        for cca, left in exits_of(each).items()
+        for trial in range(1, each.trials + 1)
     ]
-    schema = {"link": pl.String, "sender": pl.String, "trial": pl.Int64} | dict.fromkeys(BY_NAME, pl.Float64)
-    return pl.DataFrame(rows, schema=schema)
+    texts = {"link": pl.String, "sender": pl.String, "trial": pl.Int64, "exit_s": pl.Float64, "exit_class": pl.String}
+    return pl.DataFrame(rows, schema=texts | {measure.with_unit: pl.Float64 for measure in MEASURES})
+
+
+def _trial_row(found: LinkResult, cca: str, trial: int, exits: Exits) -> dict[str, object]:
+    left = exits.by_trial.get(trial, Exit(None, None))
+    row: dict[str, object] = {"link": found.link.name, "sender": cca, "trial": trial}
+    measured = {
+        measure.with_unit: found.values[measure.name][cca][trial - 1] if measure.name in found.values else None
+        for measure in MEASURES
+    }
+    return row | {"exit_s": left.t_s, "exit_class": left.exit_class} | measured

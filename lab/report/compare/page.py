@@ -1,33 +1,26 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What the page of a comparison shows, in sentences and facts."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from lab.base.stats import CONFIDENCE
 from lab.evaluation.compare.campaign import State
 from lab.evaluation.compare.comparison import Comparison
-from lab.evaluation.compare.measures import BY_NAME, Measure, primary_of
-from lab.evaluation.compare.ranks import Pair, not_separated
+from lab.evaluation.compare.measures import BY_NAME
 from lab.evaluation.compare.results import LinkResult
 from lab.evaluation.compare.sequential import ALPHA, FIRST_SHARE, Looks
+from lab.judge.copies import copied_text
 from lab.report import template
 from lab.report.compare.cells import labels
 from lab.report.compare.scorecard import NOT_RUN, Criterion
+from lab.report.compare.sentences import Sentence, listed
 from lab.report.compare.worst import Explained
 from lab.report.matrix.matrix import Matrix
-from lab.report.matrix.texts import apart_text, difference_text, rank_text, value_text
+from lab.report.matrix.texts import difference_text
 from lab.report.table import Group, Table
 from lab.report.table import Row as TableRow
 from lab.schema.sysctls import load_sysctls
-
-
-@dataclass(frozen=True)
-class Sentence:
-    """The result of a link."""
-
-    link: str
-    text: str
 
 
 @dataclass(frozen=True)
@@ -65,57 +58,9 @@ def title(comparison: Comparison) -> str:
     named = labels(comparison)
     subjects = " and ".join(named[name] for name in comparison.subjects)
     others = [named[name] for name in comparison.senders if name not in comparison.subjects]
-    against = f" against {_listed(others)}" if others else ""
+    against = f" against {listed(others)}" if others else ""
     count = len(comparison.links)
     return f"{subjects}{against}, on {count} {'link' if count == 1 else 'links'}"
-
-
-def _listed(names: Sequence[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-
-
-def sentences(comparison: Comparison, found: Sequence[LinkResult], measure: str) -> list[Sentence]:
-    """Return one sentence per link: who leads by the deciding measure, and from whom the subject has not separated."""
-    return [Sentence(each.link.title, _sentence(comparison, each, primary_of(each.link, measure))) for each in found]
-
-
-def _sentence(comparison: Comparison, found: LinkResult, measure: Measure) -> str:
-    if measure.name not in found.values:
-        return _no_result(found)
-    named, places = labels(comparison), found.places[measure.name]
-    values = {name: value_text(measure, found.values[measure.name][name]) for name in places}
-    trials = f"{found.trials} {'trial' if found.trials == 1 else 'trials'} each"
-    without = [named[name] for name in comparison.senders if name not in places]
-    lacking = f" {_listed(without)}: no exit was judged." if without and measure.binary else ""
-    if all(place.worst == len(places) for place in places.values()):
-        shown = ", ".join(f"{named[name]} {values[name]}" for name in places)
-        return f"{measure.title}: {shown}. No sender has separated from another after {trials}.{lacking}"
-    by_rank = sorted(places, key=lambda name: (places[name].best, places[name].worst))
-    shown = ", ".join(f"{rank_text(places[name])} {named[name]} ({values[name]})" for name in by_rank)
-    return f"{measure.title}: {shown}; {trials}.{_tied(comparison, found, measure)}{lacking}"
-
-
-def _no_result(found: LinkResult) -> str:
-    if not found.stored or found.stored.judged.trials["valid"].any():
-        return "has no result."
-    return f"has no result: none of its {found.stored.judged.trials.height} trials is valid."
-
-
-def _tied(comparison: Comparison, found: LinkResult, measure: Measure) -> str:
-    """Return from whom each subject has not separated, and whether it still may."""
-    named, lines = labels(comparison), []
-    for subject in comparison.subjects:
-        tested = not_separated(found.pairs[measure.name], [subject])
-        for hopeless, what in ((True, "is tied with"), (False, "has not separated from")):
-            others = [_tie(named, measure, pair, subject) for pair in tested if pair.hopeless == hopeless]
-            lines += [f" {named[subject]} {what} {_listed(others)}."] if others else []
-    return "".join(lines)
-
-
-def _tie(named: Mapping[str, str], measure: Measure, pair: Pair, subject: str) -> str:
-    """Return the other sender of a pair, and how far they may be apart."""
-    other = pair.second if pair.first == subject else pair.first
-    return f"{named[other]} ({apart_text(measure, pair)})"
 
 
 def notes(found: Sequence[LinkResult], state: State) -> Iterator[str]:
@@ -132,6 +77,8 @@ def notes(found: Sequence[LinkResult], state: State) -> Iterator[str]:
         if invalid:
             are = "trial is" if invalid == 1 else "trials are"
             yield f"{each.link.title}: {invalid} {are} invalid, and in no value: its report states why."
+        for cca, trials in each.copied.items():
+            yield f"{each.link.title}: {cca}: {copied_text(trials)}. It has no interval, and no test."
         yield from each.stored.judged.faults
     for name, reason in state.failures.items():
         yield f"No result: {name}: {reason}"
@@ -170,7 +117,8 @@ def method(comparison: Comparison, plan: Looks, measure: str) -> list[str]:
         "Each trial is that of a fresh kernel. Trial n has the same draw of the link for every sender "
         f"(seed {comparison.seed}). {_length(comparison, plan, measure)}",
         "Two senders have separated when an exact group-sequential test of their paired differences rejects that they "
-        "are alike: sign patterns for amounts, both senders at the same chance for shares. The first look may spend "
+        "are alike: every pattern of signs then has the same chance, however the senders depend on each other on a "
+        "draw. Of shares it is McNemar's exact test, of the trials in which they differ. The first look may spend "
         f"{100 * FIRST_SHARE:g} % of the error. Holm's correction is over the pairs of a link and measure (here "
         f"{every}), so that the error of all of them together, over all looks, is at most {100 * ALPHA:g} %. It is per "
         "link and measure: over all cells of this page more than one of 20 may be wrong by chance. A rank is from one "
@@ -187,7 +135,7 @@ def _length(comparison: Comparison, plan: Looks, measure: str) -> str:
     counts = ", ".join(map(str, plan.trials))
     if comparison.fixed:
         return f"Each sender had {counts} trials on each link, whatever they gave (--fixed)."
-    subjects = _listed([labels(comparison)[name] for name in comparison.subjects])
+    subjects = listed([labels(comparison)[name] for name in comparison.subjects])
     return (
         f"Looks after {counts} trials of each sender; a link had no further trials once {subjects} had separated from "
         f"every other sender by {BY_NAME[measure].title.lower()} (on a shared link: by harm), or could not do so any "

@@ -1,25 +1,24 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Write a comparison: compare.html, and the same as CSV, LaTeX, Markdown and text."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-
-from rich.console import RenderableType
 
 from lab.base.errors import UserError
 from lab.base.plain_file import write_whole
-from lab.base.processes import map_in_processes
+from lab.base.processes import each_in_processes
 from lab.evaluation.compare import record
 from lab.evaluation.compare.campaign import State, looks_of
 from lab.evaluation.compare.comparison import Comparison
-from lab.evaluation.compare.results import LinkResult, digest_of
+from lab.evaluation.compare.results import LinkResult
 from lab.judge.judged import OUTCOMES
 from lab.report import text
 from lab.report.compare import page
 from lab.report.compare.cells import REPORT, compared, labels
-from lab.report.compare.forms import NARROW, ranks, ranks_table, trials
+from lab.report.compare.forms import ranks, trials
+from lab.report.compare.ranked import ranked
 from lab.report.compare.scorecard import scorecard
+from lab.report.compare.sentences import sentences
 from lab.report.compare.worst import Explained, explain, worst_trials
 from lab.report.table import Table
 from lab.report.table_files import table_files
@@ -28,44 +27,28 @@ from lab.tables.csv_text import to_csv
 
 PAGE = "compare.html"
 MOST_PICTURES = 12  # each takes some 100 kB of the page
+Watched = Callable[[Iterable[str | None], int], Iterable[str | None]]  # sees each report when it is written
 QUICK_PICTURES = 3  # each takes a second of a first answer
-
-
-@dataclass(frozen=True)
-class Written:
-    """What a terminal shows of it, and where its parts lie."""
-
-    headline: Sequence[str]
-    table: Table
-    narrow: Table  # fewer measures
-    digest: str
-    files: Mapping[str, Path]
-
-    def shown(self, width: int) -> RenderableType:
-        """Return sentences and ranks as a console of that width prints them."""
-        table = self.narrow if width < text.NARROW_CHARS else self.table
-        return text.shown((*self.headline, f"Digest of the results: {self.digest}"), (table,), width)
 
 
 def write(
     folder: Path, comparison: Comparison, measure: str, found: Sequence[LinkResult], state: State, reports: bool
-) -> Written:
-    """Write every form; reports: the cells open the report of each link's run, which write_reports writes."""
-    table, digest = ranks_table(comparison, found, measure), digest_of(found)
-    contents = _contents(comparison, found, table)
-    shown = _page(folder, comparison, measure, found, state, (*contents,), digest, reports)
-    headline = [f"{sentence.link} {sentence.text}" for sentence in shown.sentences]
+) -> dict[str, Path]:
+    """Write every form, and return where they lie; reports: the cells open those that write_reports writes."""
+    answer = ranked(comparison, measure, found)
+    contents = _contents(comparison, found, answer.table)
+    shown = _page(folder, comparison, measure, found, state, (*contents,), answer.digest, reports)
     contents[PAGE] = page.render(shown)
-    contents["ranks.txt"] = text.render(headline, (table,))
+    contents["ranks.txt"] = text.render(answer.headline, (answer.table,))
     written = {name: write_whole(folder / name, content) for name, content in contents.items()}
-    files = {"page": written[PAGE], "ranks": written["ranks.csv"], "trials": written["trials.csv"]}
-    return Written(headline, table, ranks_table(comparison, found, measure, NARROW), digest, files)
+    return {"page": written[PAGE], "ranks": written["ranks.csv"], "trials": written["trials.csv"]}
 
 
-def write_reports(found: Sequence[LinkResult]) -> list[str]:
+def write_reports(found: Sequence[LinkResult], watched: Watched = lambda faults, _count: faults) -> list[str]:
     """Write the report of each run that has none as new as its trials; return a line for each that fails."""
     runs = [each.stored.run.path.resolve() for each in found if each.stored]
-    return [fault for fault in map_in_processes(_report, [run for run in runs if _is_old(run)]) if fault]
+    old = [run for run in runs if _is_old(run)]
+    return [fault for fault in watched(each_in_processes(_report, old), len(old)) if fault]
 
 
 def _is_old(run: Path) -> bool:
@@ -84,7 +67,7 @@ def _contents(comparison: Comparison, found: Sequence[LinkResult], table: Table)
 
 def _report(run: Path) -> str | None:
     try:
-        write_report(run, None)
+        write_report(run, None, workers=1)  # the runs have a process each
     except UserError as error:
         return str(error)
     return None
@@ -108,13 +91,13 @@ def _page(
         complete=state.decided or not state.budget_used,
         digest=digest,
         subjects=" or ".join(labels(comparison)[name] for name in comparison.subjects),
-        sentences=page.sentences(comparison, found, measure),
+        sentences=sentences(comparison, found, measure),
         notes=list(page.notes(found, state)),
         matrix=ranked,
         worst=_explained(comparison, measure, found, pages, MOST_PICTURES if reports else QUICK_PICTURES),
         pairs=page.pairs_table(comparison, found),
         scorecard=scorecard(comparison, found),
-        method=page.method(comparison, looks_of(comparison, measure), measure),
+        method=page.method(comparison, looks_of(comparison), measure),
         facts=page.facts(comparison, found, record.read(folder)["command"]),
         files=[*files, "ranks.txt"],
     )

@@ -10,7 +10,17 @@ import polars as pl
 from lab.base.format import NONE
 from lab.evaluation.claims.difference import distance, of_claim
 from lab.evaluation.claims.sentences import short
-from lab.evaluation.claims.verdict import AGREES, BOUNDS, COUNTED, EXPLAINED, MOST_PCT, OPEN, PARTLY, UNEXPLAINED, UNJUDGED
+from lab.evaluation.claims.verdict import (
+    AGREES,
+    BOUNDS,
+    COUNTED,
+    EXPLAINED,
+    MOST_PCT,
+    OPEN,
+    PARTLY,
+    UNEXPLAINED,
+    UNJUDGED,
+)
 from lab.judge.clock import CLOCKS
 
 # What a reader looks for first stands first.

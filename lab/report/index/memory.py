@@ -3,12 +3,12 @@
 
 from collections.abc import Sequence
 
-from lab.backends.senders import SOCKET_BYTES, load_module
 from lab.base.format import NONE
 from lab.images import image
 from lab.kernel import build
 from lab.report.table import Group, Row, Table
 from lab.schema.cca import load_ccas
+from lab.senders.module import SOCKET_BYTES, load_module
 
 # NetDev 0x18, "Static Memory Footprint Analysis", kernel 5.10.79: bytes by sender of lab/cca.yml.
 PUBLISHED_BYTES = {"cubic": 72, "search2": 121, "bbr": 156}

@@ -16,6 +16,7 @@ from lab.base.format import FEW, mean, number, share
 from lab.base.stats import mean_sd, share_pct, wilson_pct
 from lab.evaluation.search.forms import FORMS
 from lab.judge.clock import CLOCKS, TIMES, on_clock
+from lab.judge.copies import distinct
 from lab.judge.registry import TRUTHS, label, rule_of
 from lab.judge.stored import Stored
 from lab.report.table import Group, Row, Table
@@ -145,7 +146,7 @@ def _published(row: SourceRow) -> Values:
 def _ours(name: str, row: SourceRow, rule: str, shown: Sequence[str], versions: pl.DataFrame | None) -> Row:
     """Return our values of what the row publishes, judged by a rule."""
     values: Values = {}
-    downloads = row.stored.judged.outcomes.filter("valid", cca=row.claims[0]["cca"], heuristic=rule)
+    downloads = distinct(row.stored.judged.outcomes).filter(cca=row.claims[0]["cca"], heuristic=rule)
     pending = False
     for claim in row.claims:
         found: pl.DataFrame | None = downloads

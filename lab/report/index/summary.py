@@ -10,7 +10,7 @@ from lab.judge.registry import LASTING, TRUTH, rule_of
 from lab.judge.stored import Stored
 from lab.judge.summary import summarise
 from lab.report.index.links import fullness
-from lab.report.table import Group, Row, Table
+from lab.report.table import Group, Row, Table, valid_text
 
 HEADER = (
     "Sender",
@@ -64,7 +64,7 @@ def _rows(stored: Stored) -> list[Row]:
         lasting, true, ruled = (summary.row(by_predicate=_is(stanza["name"], name), named=True) for name in judges)
         cells = (
             stanza["label"],
-            f"{lasting['valid']} of {lasting['trials']}",
+            valid_text(lasting),
             *(share(lasting, name) for name in ("early", "chokepoint", "late")),
             share(true, "chokepoint"),
             share(ruled, "chokepoint"),

@@ -5,10 +5,11 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import polars as pl
 
-from lab.base.errors import UserError
+from lab.base.errors import UserError, one_line
 from lab.base.plain_file import write_whole
 from lab.base.processes import map_in_processes
 from lab.evaluation.compare.record import FOLDER as COMPARISONS
@@ -29,18 +30,29 @@ from lab.report.index.page import Index, ScenarioPart, render
 from lab.report.index.progress import outdated, progress, requested_trials
 from lab.report.index.recorded import recorded
 from lab.report.index.sentences import in_order, sentences
+from lab.report.template import Picture
 from lab.report.write import write_report
 
 PAGE = "index.html"
 RUN_FILES = ("summary.csv", "outcomes.csv", OUTCOMES, TRIALS)
 
 
+class Fault(NamedTuple):
+    """Why a run's own page is not there, in one line, and whether the run is left out of the page of all."""
+
+    folder: Path
+    line: str
+    left_out: bool
+
+
 def write_index(results: Path, replay_library: Path | None, notebooks: Path = NOTEBOOKS) -> Path:
     """Make the page from what is stored; missing parts are shown as pending, and unreadable files as faults."""
     results = results.resolve()
     results.mkdir(parents=True, exist_ok=True)
-    runs, faults, newer = fullest(results)
-    faults += _own_pages(runs, replay_library)
+    found, faults, newer = fullest(results)
+    with_pages, not_shown = _with_own_pages(found, replay_library)
+    faults += not_shown
+    runs, overviews = _overviews(results, with_pages, faults)
     tables = {name: _evaluated(results, name, faults) for name in ("claims", "status")}
     done = execute_all(results, replay_library, notebooks)
     links = summary.one_a_link(runs)
@@ -49,7 +61,7 @@ def write_index(results: Path, replay_library: Path | None, notebooks: Path = NO
         progress=progress(runs, requested_trials()),
         sentences=sentences(first),
         matrix=first,
-        overviews=drawn(results, Place.SUMMARY, links) if links else [],
+        overviews=overviews,
         summary=summary.table(links) if links else None,
         scenarios=_scenarios(results, runs, tables["status"]),
         chapters=[chapters.chapter(results, each) for each in done],
@@ -67,19 +79,41 @@ def write_index(results: Path, replay_library: Path | None, notebooks: Path = NO
     return write_whole(results / PAGE, render(index))
 
 
-def _own_pages(runs: Sequence[Stored], replay_library: Path | None) -> list[str]:
-    """Write the pages of runs that changed since; a line for each that cannot be written."""
+def _with_own_pages(runs: Sequence[Stored], replay_library: Path | None) -> tuple[list[Stored], list[str]]:
+    """Write the pages of runs that changed since; return the runs that can be shown, and a line for each fault."""
     old = [each.run.path for each in runs if _is_old(each.run.path)]
-    lines = map_in_processes(partial(_report, replay_library=replay_library), old)
-    return [fault for fault in lines if fault]
+    faults = [fault for fault in map_in_processes(partial(_report, replay_library=replay_library), old) if fault]
+    left_out = {fault.folder for fault in faults if fault.left_out}
+    return [each for each in runs if each.run.path not in left_out], [fault.line for fault in faults]
 
 
-def _report(folder: Path, replay_library: Path | None) -> str | None:
+def _report(folder: Path, replay_library: Path | None) -> Fault | None:
     try:
         write_report(folder, replay_library)
     except UserError as error:
-        return str(error)
+        return Fault(folder, str(error), left_out=False)
+    except Exception as error:  # what a stranger stored passes every check and cannot be drawn: it costs no other run
+        return Fault(folder, _left_out(folder, error), left_out=True)
     return None
+
+
+def _left_out(folder: Path, error: Exception) -> str:
+    return one_line(f"{folder}: left out, it cannot be shown: {error!r}")
+
+
+def _overviews(results: Path, runs: list[Stored], faults: list[str]) -> tuple[list[Stored], list[Picture]]:
+    """Draw the figures of all links; a run with a fresh page of its own that still cannot be drawn is left out."""
+    links = summary.one_a_link(runs)
+    try:
+        return runs, drawn(results, Place.SUMMARY, links) if links else []
+    except Exception as error:
+        if len(runs) == 1:
+            faults.append(_left_out(runs[0].run.path, error))
+            return [], []
+        whole = [each for each in runs if _overviews(results, [each], faults)[0]]
+        if len(whole) == len(runs):
+            raise
+        return _overviews(results, whole, faults)
 
 
 def _is_old(folder: Path) -> bool:

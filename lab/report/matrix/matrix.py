@@ -126,4 +126,5 @@ def _trials(found: LinkResult, senders: Sequence[str]) -> str:
     valid = sorted({found.valid(cca) for cca in senders})
     few = f"{valid[0]}" if len(valid) == 1 else f"{valid[0]} to {valid[-1]}"
     trials = f"{found.trials} {'trial' if found.trials == 1 else 'trials'} each"
-    return trials if valid == [found.trials] else f"{few} of {trials}"
+    counted = trials if valid == [found.trials] else f"{few} of {trials}"
+    return f"{counted}; all the same, one: {', '.join(found.copied)}" if found.copied else counted

@@ -4,13 +4,12 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import polars as pl
-
 from lab.base.format import NONE, number
 from lab.evaluation.compare.measures import Measure, judge_of
 from lab.evaluation.compare.ranks import of
 from lab.evaluation.compare.results import LinkResult
 from lab.judge.classify import ExitClass
+from lab.judge.copies import distinct
 from lab.judge.stored import Stored
 from lab.report.matrix.published import Published, published
 from lab.report.matrix.texts import difference_text, leads, mean_of, rank_text, value_text
@@ -93,7 +92,7 @@ def _classes(found: LinkResult, measure: Measure, cca: str) -> dict[str, float]:
     """Return the shares of early, chokepoint and late exits in percent; nothing where none was judged."""
     assert found.stored
     rule = judge_of(measure, found.stored)
-    rows = found.stored.judged.outcomes.filter("valid", pl.col("cca") == cca, pl.col("heuristic") == rule)
+    rows = distinct(found.stored.judged.outcomes).filter(cca=cca, heuristic=rule)
     classes = rows["exit_class"].drop_nulls()
     return {str(zone): 100 * int((classes == str(zone)).sum()) / classes.len() for zone in ExitClass if classes.len()}
 

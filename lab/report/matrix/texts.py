@@ -53,6 +53,11 @@ def difference_text(measure: Measure, pair: Pair, of_sender: str) -> str:
     value = _signed(sign * scale * found.difference, digits)
     if found.lo is None or found.hi is None:
         return f"{value} {unit}"
+    if measure.binary and found.lo == found.hi:
+        chance_pct = _may_differ_pct(found.pairs)
+        return (
+            f"{value} {unit} in each of {found.pairs} trials: the chance of another value is below {chance_pct:.0f} %"
+        )
     bounds = sorted((sign * scale * found.lo, sign * scale * found.hi))
     interval = f"[{_signed(bounds[0], digits)}, {_signed(bounds[1], digits)}]"
     return f"{value} {unit} {interval}, {effect_word(found.effect)} effect"
@@ -69,9 +74,14 @@ def apart_text(measure: Measure, pair: Pair) -> str:
         return "too few trials for an interval"
     most = max(abs(found.lo), abs(found.hi))
     if measure.binary:
-        most = 100 * (most or 1 - (1 - CONFIDENCE) ** (1 / found.pairs))
+        most = 100 * most or _may_differ_pct(found.pairs)
     unit = "points" if measure.unit == "%" else measure.unit
     return f"at most {most:,.{_digits(measure, most)}f} {unit} apart" if most else "alike in every trial"
+
+
+def _may_differ_pct(alike: int) -> float:
+    """Return up to which chance a trial differs from so many that were alike: by Clopper and Pearson's bound."""
+    return 100 * (1 - float((1 - CONFIDENCE) ** (1 / alike)))
 
 
 def _digits(measure: Measure, value: float) -> int:

@@ -60,10 +60,7 @@ def importer_of(name: str) -> Importer:
 
 def detect(path: Path) -> Importer:
     """Find the one importer whose format a file's content fits."""
-    head = Head(path)
-    if not head.data.strip():
-        raise UserError(f"{path}: content: must be something: the file is empty")
-    found = [importer for importer in known_formats().values() if importer.fits(head)]
+    found = fitting(path)
     if len(found) == 1:
         if found[0].ambiguous:
             rule = f"given with --format: {found[0].name} ({found[0].reads}), or {found[0].ambiguous}"
@@ -73,9 +70,17 @@ def detect(path: Path) -> Importer:
         names = ", ".join(f"{one.name} ({one.reads})" for one in found)
         raise UserError(f"{path}: format: must be given with --format, because several fit: {names}")
     raise UserError(
-        f"{path}: format: must be one that the lab recognises; it resembles {' or '.join(resembled(head))}: "
+        f"{path}: format: must be one that the lab recognises; it resembles {' or '.join(resembled(Head(path)))}: "
         "give --format, or name the file's columns with --format columns ('lab traces formats' lists all)"
     )
+
+
+def fitting(path: Path) -> list[Importer]:
+    """Return every importer whose format a file's content fits; UserError where it is empty."""
+    head = Head(path)
+    if not head.data.strip():
+        raise UserError(f"{path}: content: must be something: the file is empty")
+    return [importer for importer in known_formats().values() if importer.fits(head)]
 
 
 def options_of(importer: Importer) -> dict[str, inspect.Parameter]:

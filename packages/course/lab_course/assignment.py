@@ -79,6 +79,11 @@ class Assignment:
         """Return whether the teacher's part is there."""
         return (self.folder / TEACHER / HIDDEN).is_file()
 
+    @property
+    def runs_code(self) -> bool:
+        """Return whether students hand in C, which runs in the kernel under test."""
+        return any(each.file.endswith((".c", ".h")) for each in self.content.hand_in)
+
     def rows(self, part: str) -> list[CheckRow]:
         """Return the rubric of one part."""
         return [row for row in self.content.checks if row.part == part]

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
+from lab.base import sandbox_mode
 from lab.base.errors import UserError, one_line
 from lab_course.assignment import HIDDEN_PART, PUBLIC, Assignment, Check, CheckRow
 from lab_course.bench import Bench
@@ -57,6 +58,18 @@ class Grade:
 def parts_of(assignment: Assignment, key: bytes | None) -> tuple[str, ...]:
     """Return the parts to grade: without a key, or without the teacher's folder, the public one."""
     return (PUBLIC, HIDDEN_PART) if key is not None and assignment.has_teacher else (PUBLIC,)
+
+
+def require_kept_apart(assignment: Assignment, key: bytes | None) -> None:
+    """Refuse to grade hidden parts where a student's module shares the grader's processes and files.
+
+    Without bubblewrap, system calls that a module hides from the list of symbols reach what the grader's user may.
+    """
+    if key is not None and assignment.runs_code and sandbox_mode.mode() == sandbox_mode.NONE:
+        raise UserError(
+            f"{sandbox_mode.VARIABLE}={sandbox_mode.NONE}: hidden checks of {assignment.name} run students' modules: "
+            "must be bubblewrap: allow user namespaces here, or leave out the key and grade the public part"
+        )
 
 
 def grade(

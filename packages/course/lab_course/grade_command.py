@@ -19,7 +19,7 @@ from lab_course.assignment import Assignment, find_assignment
 from lab_course.bench import Bench
 from lab_course.forms import gradescope, plain
 from lab_course.forms.page import page
-from lab_course.grade import Grade, grade
+from lab_course.grade import Grade, grade, require_kept_apart
 from lab_course.seeds import read_key, require_id
 from lab_course.submission import open_submission
 
@@ -45,6 +45,7 @@ def grade_all(request: GradeRequest, console: Console) -> None:
     key = read_key(request.key) if request.key and not request.public else None
     if key is not None and not assignment.has_teacher:
         raise field_error(COMMAND_LINE, "key", request.key, f"left out: {assignment.folder} has no teacher's part")
+    require_kept_apart(assignment, key)
     if request.student:
         require_id(request.student, COMMAND_LINE)
         if len(request.submissions) > 1:

@@ -112,7 +112,7 @@ def board(found: Sequence[Result], reference: Result) -> list[Place]:
     """Rank submissions by the time of an object in each trial, as a share of the reference's; the fastest first."""
     usual = _flat(reference.object_s)
     relative = {each.name: [a / b for a, b in zip(_flat(each.object_s), usual, strict=True)] for each in found}
-    tested = pairs(relative, looks(len(usual), max(len(found) * (len(found) - 1) // 2, 1), False), False)
+    tested = pairs(relative, looks(len(usual), max(len(found) * (len(found) - 1) // 2, 1)), False)
     ranked = places(list(relative), tested, more_is_better=False)
     rows = [_place(each, ranked[each.name].best, usual) for each in found]
     order = {name: _mean(values) for name, values in relative.items()}

@@ -15,6 +15,7 @@ from lab.runs.processes import processes
 from lab_course import leaderboard
 from lab_course.assignment import find_assignment
 from lab_course.bench import Bench
+from lab_course.grade import require_kept_apart
 from lab_course.leaderboard import Entry, Result
 from lab_course.seeds import read_key
 
@@ -27,6 +28,7 @@ def rank(
 ) -> None:
     """Print the board, and write it where a folder is given; exit status 1 where a submission has no place."""
     assignment, key = find_assignment(name), read_key(key_file)
+    require_kept_apart(assignment, key)
     leaderboard.hidden_links(assignment)
     bench = Bench.on(prepare(Recipe(), console))
     entries = [Entry(path, assignment.folder, bench, key, TRIALS, DURATION_S) for path in submissions]

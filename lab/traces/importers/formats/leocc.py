@@ -42,5 +42,8 @@ def read(path: Path, *, rate: Path | None = None) -> Recording:
     return Recording(both, "opportunities", "capacity", "leocc", source, (NOTE, "Rate and delay joined on one clock."))
 
 
-OR = "columns, such as --set header=no --set 'columns=rate_down_mbps=1 [kbit/s]': one number a line may be either"
+OR = (
+    "columns, such as --set header=no --set step_s=1 --set 'columns=rate_down_mbps=1 [kbit/s]': "
+    "one number a line may be either"
+)
 IMPORTERS = (Importer("leocc", "one-way delays, one line per 10 ms", "one-way delay, capacity", fits, read, OR),)

@@ -46,10 +46,11 @@ def ordered(
     columns: list[pl.Series],
     sort: bool = False,
     same: Literal["refuse", "spread"] = "refuse",
+    resolution_s: float = 1.0,
 ) -> tuple[pl.DataFrame, list[str]]:
     """Lay columns on their clock, from 0; `sort` and `same` decide what may be done to a clock that does not increase.
 
-    Rows of one reading of a coarse clock are spread evenly until its next reading at least a second away.
+    Rows of one reading of a coarse clock are spread evenly until its next possible reading, `resolution_s` away.
     """
     frame, notes = pl.DataFrame([pl.Series("t_s", t_s), *columns]), []
     back = np.flatnonzero(np.diff(t_s) < 0)
@@ -65,16 +66,17 @@ def ordered(
         if same == "refuse":
             row = int(repeated[0]) + 1
             raise table.error(table.row_of(row), name, table.text(name)[row], "later than in every other line")
-        t_s = spread(t_s)
-        notes.append(f"{len(repeated)} rows had the time of the row before: spread evenly over that second.")
+        t_s = spread(t_s, resolution_s)
+        over = "that second" if resolution_s == 1 else f"those {resolution_s:g} s"
+        notes.append(f"{len(repeated)} rows had the time of the row before: spread evenly over {over}.")
     return frame.with_columns(pl.Series("t_s", t_s)), notes
 
 
-def spread(t_s: Seconds) -> Seconds:
-    """Spread rows of the same reading of a 1 s clock evenly over its second."""
+def spread(t_s: Seconds, resolution_s: float = 1.0) -> Seconds:
+    """Spread rows of the same reading of a coarse clock evenly until its next possible one."""
     _, first, inverse, count = np.unique(t_s, return_index=True, return_inverse=True, return_counts=True)
     place = np.arange(len(t_s)) - first[inverse]
-    out: Seconds = t_s + place / count[inverse]
+    out: Seconds = t_s + place / count[inverse] * resolution_s
     return out
 
 

@@ -2,7 +2,8 @@
 """A text file of columns: every value keeps the line it stands on."""
 
 import csv
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import polars as pl
@@ -24,6 +25,7 @@ class Table:
     frame: pl.DataFrame
     first_line: int  # of row 0
     place: str = "line"  # what rows are counted in
+    header_line: int = 1
 
     def error(self, row: int, field: str, value: object, rule: str) -> UserError:
         """Return the error of a value."""
@@ -31,7 +33,7 @@ class Table:
 
     def only(self, keep: pl.Series) -> "Table":
         """Leave rows out; the others keep their lines."""
-        return Table(self.file, self.frame.with_row_index("_row").filter(keep), self.first_line, self.place)
+        return replace(self, frame=self.frame.with_row_index("_row").filter(keep))
 
     def row_of(self, index: int) -> int:
         """Return the row of the file that a row of this table was."""
@@ -41,7 +43,7 @@ class Table:
         """Return a column as it stands, blanks around values cut."""
         if name not in self.frame.columns:
             have = ", ".join(column for column in self.frame.columns if column != "_row")
-            raise self.error(-1 if self.first_line > 1 else 0, "column", name, f"one of the file's: {have}")
+            raise line_error(self.file, self.header_line, "column", name, f"one of the file's: {have}", self.place)
         return self.frame[name].fill_null("").str.strip_chars()
 
     def numbers(
@@ -103,23 +105,32 @@ def _rows(path: Path, separator: str) -> pl.Series:
     if separator == BLANK:
         lines = pl.Series(read_lines(path), dtype=pl.String).str.strip_chars().str.replace_all(r"[ \t]+", " ")
         return lines.str.split(" ")
-    text = read_text(path)
-    if '"' in text:
-        return _quoted(path, text, separator)
-    return pl.Series(text.rstrip("\n").split("\n"), dtype=pl.String).str.split(separator)
+    return fields(path, text_lines(path), separator)
 
 
-def _quoted(path: Path, text: str, separator: str) -> pl.Series:
+def text_lines(path: Path) -> list[str]:
+    """Read a text file's lines; line ends at its end make none, but blanks and TABs may be empty fields."""
+    return read_text(path).rstrip("\n").split("\n")
+
+
+def fields(path: Path, lines: list[str], separator: str, numbers: Sequence[int] | None = None) -> pl.Series:
+    """Split lines into fields; `numbers` are the lines' own in the file, else they count from 1."""
+    if any('"' in line for line in lines):
+        return _quoted(path, lines, separator, numbers or range(1, len(lines) + 1))
+    return pl.Series(lines, dtype=pl.String).str.split(separator)
+
+
+def _quoted(path: Path, lines: list[str], separator: str, numbers: Sequence[int]) -> pl.Series:
     """Split lines with quotes; a quoted line end is refused, for a row's number must stay its line's."""
     rows = []
-    reader = csv.reader(text.rstrip("\n").split("\n"), delimiter=separator, strict=True)
+    reader = csv.reader(lines, delimiter=separator, strict=True)
     try:
         for row in reader:
             rows.append(row or [""])
             if reader.line_num != len(rows):
-                raise line_error(path, len(rows), "row", separator.join(row), "on one line")
+                raise line_error(path, numbers[len(rows) - 1], "row", separator.join(row), "on one line")
     except csv.Error as error:
-        raise UserError(f"{path}: line {reader.line_num}: {error}: must be CSV") from None
+        raise UserError(f"{path}: line {numbers[reader.line_num - 1]}: {error}: must be CSV") from None
     return pl.Series(rows, dtype=pl.List(pl.String))
 
 

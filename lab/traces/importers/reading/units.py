@@ -6,24 +6,34 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lab.base.errors import field_error
-from lab.traces.columns import DTYPES
 
 TIME_MS = {"s": 1e3, "ms": 1.0, "us": 1e-3, "ns": 1e-6}
 BITS_MBPS = {"bit/s": 1e-6, "kbit/s": 1e-3, "Mbit/s": 1.0, "Gbit/s": 1e3}
 BYTES_MBPS = {"B/s": 8e-6, "kB/s": 8e-3, "MB/s": 8.0}
+PER_INTERVAL = {  # in Mb; how long the interval is, the row or its clock states
+    "bit/interval": 1e-6,
+    "kbit/interval": 1e-3,
+    "Mbit/interval": 1.0,
+    "B/interval": 8e-6,
+    "kB/interval": 8e-3,
+    "MB/interval": 8.0,
+}
+RATES = BITS_MBPS | BYTES_MBPS | PER_INTERVAL
 CLOCKS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 UNITS: dict[str, dict[str, float]] = {
     "t_s": CLOCKS,
-    "rate_down_mbps": BITS_MBPS | BYTES_MBPS,
-    "rate_up_mbps": BITS_MBPS | BYTES_MBPS,
+    "rate_down_mbps": RATES,
+    "rate_up_mbps": RATES,
     "rtt_ms": TIME_MS,
     "delay_ms": TIME_MS,
     "loss_pct": {"%": 1.0, "share": 100.0},
     "retransmits_pkts": {},
     "lost": {},
+    "duration_s": CLOCKS,  # of a row's interval: no column of a recording, but its clock's
 }
 OWN = {
     "t_s": "s",
+    "duration_s": "s",
     "rate_down_mbps": "Mbit/s",
     "rate_up_mbps": "Mbit/s",
     "rtt_ms": "ms",
@@ -31,7 +41,7 @@ OWN = {
     "loss_pct": "%",
 }
 PART = re.compile(r"^(?P<becomes>\w+)=(?P<name>[^\[\]]+?)(?: *\[(?P<unit>[^\]]*)\])?$")
-DATES = ("date", "%")  # a date of ISO 8601; or a form such as %Y.%m.%d_%H.%M.%S
+DATES = ("date", "%", "hh:mm", "mm:ss")  # ISO 8601; a form such as %Y.%m.%d_%H.%M.%S; a time of day or since a start
 
 
 @dataclass(frozen=True)
@@ -67,11 +77,16 @@ def _parse(file: Path, part: str) -> ColumnSpec:
         raise field_error(file, "columns", part, "like rate_down_mbps=DL_bitrate [kbit/s]")
     becomes, name = match["becomes"], match["name"].strip()
     if becomes not in UNITS:
-        raise field_error(file, "columns", becomes, f"one of {', '.join(name for name in DTYPES if name in UNITS)}")
+        raise field_error(file, "columns", becomes, f"one of {', '.join(UNITS)}")
     unit = match["unit"] if match["unit"] is not None else OWN.get(becomes, "")
     if becomes == "t_s" and unit.startswith(DATES):
         return ColumnSpec(becomes, name, unit, None, None if unit == "date" else unit)
     if unit not in UNITS[becomes] and (unit or UNITS[becomes]):
-        known = ", ".join([*UNITS[becomes], *(["date", "a form of %Y, %m ..."] if becomes == "t_s" else [])])
+        known = ", ".join(
+            [
+                *UNITS[becomes],
+                *(["date", "hh:mm:ss", "hh:mm", "mm:ss", "a form of %Y, %m ..."] if becomes == "t_s" else []),
+            ]
+        )
         raise field_error(file, "columns", f"{becomes} [{unit}]", f"in one of {known or 'no unit'}")
     return ColumnSpec(becomes, name, unit, UNITS[becomes].get(unit), None)

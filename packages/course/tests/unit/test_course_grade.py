@@ -5,6 +5,7 @@ import csv
 import io
 import json
 import stat
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +54,18 @@ def test_without_a_key_only_the_public_part_is_graded(tmp_path: Path, small: Ass
     assert [row.check.id for row in graded(folder, small).rows] == ["answer"]
     assert [row.check.id for row in graded(folder, small, KEY).rows] == ["answer", "again"]
     assert graded(folder, small, KEY).points == 10  # the hidden seed is another one
+
+
+@pytest.mark.parametrize(
+    ("key", "name", "refused"), [(KEY, "own.c", True), (None, "own.c", False), (KEY, "x.yml", False)]
+)
+def test_without_bubblewrap_hidden_checks_of_modules_are_refused_in_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, key: bytes | None, name: str, refused: bool
+) -> None:
+    monkeypatch.setenv("LAB_SANDBOX", "none")
+    assignment = small_assignment(tmp_path / "1-small", YML.replace("own.c", name))
+    with pytest.raises(UserError, match="allow user namespaces here") if refused else nullcontext():
+        grading.require_kept_apart(assignment, key)
 
 
 def test_hidden_seeds_need_the_key_and_differ_by_student_assignment_and_number() -> None:

@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Become bubblewrap with a filter of system calls, which it installs last, and without the keys of this session.
+
+Run it as   python3 -S -P -m lab.base.enter KIND OPTION...
+
+KIND is one of FILTERS; the options are bubblewrap's.
+"""
+
+import os
+import sys
+
+from lab.base import keyring, seccomp, system_calls
+
+BUILD, KERNEL = "build", "kernel"
+FILTERS = {BUILD: system_calls.build, KERNEL: system_calls.kernel}
+
+
+def main(kind: str, options: list[str]) -> None:
+    """Become bubblewrap."""
+    rules = FILTERS[kind]()
+    if os.geteuid() == 0:
+        rules = system_calls.dropping(rules)
+    keyring.leave_session()
+    if kind == KERNEL:
+        os.umask(0)  # the guest has its own
+    os.execvp("bwrap", ["bwrap", "--seccomp", str(seccomp.exported(rules)), *options])  # noqa: S606
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], sys.argv[2:])

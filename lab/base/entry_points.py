@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What packages bring: entry points of a group, of all that is installed and of this checkout's packages/."""
+
+import sys
+import tomllib
+from collections.abc import Iterator
+from functools import cache
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+
+from lab.base.paths import REPO
+
+
+@cache
+def brought(group: str) -> dict[str, EntryPoint]:
+    """Return the entry points of a group by name; those of the checkout stand for installed ones of the same name."""
+    return {point.name: point for point in (*entry_points(group=group), *_of_checkout(group))}
+
+
+def _of_checkout(group: str) -> Iterator[EntryPoint]:
+    """Yield the entry points of packages/: a checkout's packages need no installing."""
+    for file in sorted(REPO.glob("packages/*/pyproject.toml")):
+        if str(file.parent) not in sys.path:
+            sys.path.append(str(file.parent))
+        declared = _declared(file).get(group, {})
+        yield from (EntryPoint(name, value, group) for name, value in declared.items())
+
+
+@cache
+def _declared(file: Path) -> dict[str, dict[str, str]]:
+    groups: dict[str, dict[str, str]] = tomllib.loads(file.read_text())["project"]["entry-points"]
+    return groups

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Filters of system calls, by libseccomp: a call that no rule allows does not exist for the process (ENOSYS).
+
+A filter holds for a process and all that it starts, for good. What a virtual kernel's own guests call is not concerned:
+their tracer stops such a call before the filter (ptrace(2), PTRACE_SYSEMU).
+"""
+
+import ctypes
+import errno
+import os
+from collections.abc import Iterable
+from functools import cache
+from typing import NamedTuple
+
+LIBRARY = "libseccomp.so.2"
+ALLOW, REFUSE = 0x7FFF0000, 0x00050000 | errno.ENOSYS  # of seccomp.h
+AT_MOST, EQUAL, MASKED = 3, 4, 7
+UNKNOWN = -1  # a call that this library, or this processor, does not have
+
+
+class Comparison(ctypes.Structure):
+    """A condition on one argument of a call: struct scmp_arg_cmp."""
+
+    _fields_ = (
+        ("argument", ctypes.c_uint),
+        ("operator", ctypes.c_int),
+        ("first", ctypes.c_uint64),
+        ("second", ctypes.c_uint64),
+    )
+
+
+class Rule(NamedTuple):
+    """A call that is allowed where each condition holds: (argument, operator, value, value)."""
+
+    call: str
+    conditions: tuple[tuple[int, int, int, int], ...] = ()
+
+
+def equal(argument: int, value: int) -> tuple[int, int, int, int]:
+    """Return the condition that an argument has a value."""
+    return argument, EQUAL, value, 0
+
+
+def at_most(argument: int, value: int) -> tuple[int, int, int, int]:
+    """Return the condition that an argument is from 0 to a value: a negative one is larger than any."""
+    return argument, AT_MOST, value, 0
+
+
+def without(argument: int, bits: int) -> tuple[int, int, int, int]:
+    """Return the condition that an argument has none of some bits."""
+    return argument, MASKED, bits, 0
+
+
+def calls(names: str, *conditions: tuple[int, int, int, int]) -> list[Rule]:
+    """Return a rule for each name of a text."""
+    return [Rule(name, conditions) for name in names.split()]
+
+
+@cache
+def _library() -> ctypes.CDLL:
+    library = ctypes.CDLL(LIBRARY, use_errno=True)
+    library.seccomp_init.restype = ctypes.c_void_p
+    library.seccomp_init.argtypes = [ctypes.c_uint32]
+    for name in ("seccomp_load", "seccomp_release"):
+        getattr(library, name).argtypes = [ctypes.c_void_p]
+    library.seccomp_export_bpf.argtypes = [ctypes.c_void_p, ctypes.c_int]
+    array = ctypes.POINTER(Comparison)
+    library.seccomp_rule_add_array.argtypes = [ctypes.c_void_p, ctypes.c_uint32, ctypes.c_int, ctypes.c_uint, array]
+    return library
+
+
+def missing() -> bool:
+    """Return whether this machine lacks the library."""
+    try:
+        _library()
+    except OSError:
+        return True
+    return False
+
+
+def load(rules: Iterable[Rule]) -> None:
+    """Keep this process and its children for good to what the rules allow."""
+    with _Made(rules) as made:
+        _checked(_library().seccomp_load(made), "load")
+
+
+def exported(rules: Iterable[Rule]) -> int:
+    """Return an open file that holds a filter as the kernel takes it; it stays open in a program that is started."""
+    descriptor = os.memfd_create("filter", 0)
+    with _Made(rules) as made:
+        _checked(_library().seccomp_export_bpf(made, descriptor), "export_bpf")
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    return descriptor
+
+
+class _Made:
+    """A filter of libseccomp's."""
+
+    def __init__(self, rules: Iterable[Rule]) -> None:
+        self.rules = rules
+
+    def __enter__(self) -> ctypes.c_void_p:
+        self.context = ctypes.c_void_p(_library().seccomp_init(REFUSE))
+        for rule in self.rules:
+            number = _library().seccomp_syscall_resolve_name(rule.call.encode())
+            if number == UNKNOWN:
+                continue  # then it stays refused
+            array = (Comparison * len(rule.conditions))(*(Comparison(*each) for each in rule.conditions))
+            added = _library().seccomp_rule_add_array(self.context, ALLOW, number, len(array), array)
+            _checked(added, f"rule_add {rule.call}")
+        return self.context
+
+    def __exit__(self, *_: object) -> None:
+        _library().seccomp_release(self.context)
+
+
+def _checked(result: int, what: str) -> None:
+    if result < 0:
+        raise OSError(-result, f"seccomp_{what}: {os.strerror(-result)}")

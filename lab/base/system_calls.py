@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a virtual kernel and a build may call of the host; the lists were measured with strace over the lab's tests.
+
+None has sockets, keys, namespaces, mounts, System V memory, io_uring, or the limits, memory and tracing of processes
+that it did not start. A virtual kernel changes files by descriptors only: Landlock does not see chmod(2) and utime(2).
+"""
+
+from lab.base.seccomp import Rule, at_most, calls, equal, without
+
+NEW_NAMESPACES = 0x7E020000  # every CLONE_NEW* of clone(2)
+CLONE_PARENT = 0x8000
+SET_USER_BITS = 0o6000  # setuid and setgid
+WRITABLE = 0o022  # for group and others
+MOST_PID = 1 << 22  # of 64-bit Linux; a negative one is a whole group
+F_SETOWN = 8  # whom a descriptor sends signals
+F_OF_DESCRIPTORS = (*range(F_SETOWN), 10, 36, 37, 38, 1030)  # flags, locks, copies, and which signal
+F_OF_PIPES = (1031, 1032, 1033, 1034)  # sizes, seals
+TCGETS, TIOCGPGRP, TIOCGWINSZ, FIONREAD, FIONBIO, FIOCLEX, FICLONE = (
+    *(0x5401, 0x540F, 0x5413, 0x541B, 0x5421, 0x5451),
+    0x40049409,
+)
+PTRACE_OF_A_CHILD = (*range(10), 12, 13, 14, 15, 24, 30, 31, 32, 0x4200, 0x4202, 0x4204, 0x4205)  # no ATTACH, no SEIZE
+
+FILES = """access close dup dup2 dup3 faccessat faccessat2 fallocate fdatasync fstat fstatfs fsync ftruncate getdents64
+    lseek lstat newfstatat pread64 preadv pwrite64 pwritev read readlink readlinkat readv stat statfs statx write
+    writev link linkat rename renameat renameat2 rmdir symlink symlinkat unlink unlinkat"""
+MEMORY = "brk madvise memfd_create mmap mprotect mremap msync munmap"
+TIME = """clock_getres clock_gettime clock_nanosleep gettimeofday nanosleep time timer_create timer_delete
+    timer_getoverrun timer_gettime timer_settime"""
+SIGNALS = """alarm pause restart_syscall rt_sigaction rt_sigpending rt_sigprocmask rt_sigreturn rt_sigsuspend
+    rt_sigtimedwait sigaltstack"""
+PROCESSES = """arch_prctl execve execveat exit exit_group fork futex get_robust_list getcpu getegid geteuid getgid
+    getgroups getpgid getpgrp getpid getppid getresgid getresuid getrandom getrlimit getrusage getsid gettid getuid
+    membarrier rseq sched_getaffinity sched_yield set_robust_list set_tid_address sysinfo times umask uname vfork wait4
+    waitid"""
+EVENTS = """epoll_create epoll_create1 epoll_ctl epoll_pwait epoll_wait eventfd2 pipe pipe2 poll ppoll pselect6
+    select"""
+DROPPING = "capget capset setgid setgroups setresgid setresuid setuid"  # setpriv: root's own rights, to nobody's
+PR_OF_RIGHTS = (23, 24, 27, 28, 47)  # bounding set, secure bits, ambient set
+BUILDING = """chdir chmod chown copy_file_range creat fadvise64 fchdir fchmod fchmodat fchmodat2 fchown fchownat flock
+    futimesat getcwd getpriority getxattr fgetxattr lgetxattr listxattr flistxattr llistxattr lchown mkdir mkdirat
+    mincore mknod mknodat mlock munlock open openat openat2 prctl sched_getparam sched_getscheduler
+    sched_get_priority_max sched_get_priority_min sched_setaffinity sendfile setitimer getitimer setpgid setrlimit
+    setsid splice sync_file_range tee tgkill tkill truncate utime utimensat utimes vmsplice"""
+
+
+def kernel(pid: int | None = None) -> list[Rule]:
+    """Return what a virtual kernel may call; `pid`: its own, where other processes are in sight."""
+    owner = [equal(2, pid)] if pid is not None else []
+    sender = [equal(0, pid)] if pid is not None else [at_most(0, MOST_PID)]
+    return [
+        *_common(),
+        *calls("open", without(2, SET_USER_BITS)),
+        *calls("openat", without(3, SET_USER_BITS)),
+        *calls("creat mkdir mknod", without(1, SET_USER_BITS)),
+        *calls("fchmod", without(1, SET_USER_BITS | WRITABLE)),  # what it reads may belong to the user
+        *calls("mkdirat mknodat", without(2, SET_USER_BITS)),
+        *calls("fchown"),
+        *calls("utimensat", equal(1, 0)),  # of an open file
+        *calls("fcntl", equal(1, F_SETOWN), *owner),
+        *calls("tgkill", *sender),
+        *(Rule("ptrace", (equal(0, request),)) for request in PTRACE_OF_A_CHILD),
+        *calls("prctl", at_most(0, 16)),  # names, signals and states of this process
+    ]
+
+
+def build() -> list[Rule]:
+    """Return what a build may call; it has its own view of files and processes."""
+    return [
+        *_common(),
+        *calls(BUILDING),
+        *(Rule("ioctl", (equal(1, each),)) for each in (TIOCGPGRP, FIONREAD, FIONBIO, FIOCLEX, FICLONE)),
+        *(Rule("fcntl", (equal(1, each),)) for each in (F_SETOWN, *F_OF_PIPES)),
+    ]
+
+
+def dropping(rules: list[Rule]) -> list[Rule]:
+    """Return the rules of a program that root starts: setpriv first gives up root's rights."""
+    return [*rules, *calls(DROPPING), *(Rule("prctl", (equal(0, each),)) for each in PR_OF_RIGHTS)]
+
+
+def _common() -> list[Rule]:
+    return [
+        *calls(" ".join((FILES, MEMORY, TIME, SIGNALS, PROCESSES, EVENTS))),
+        *calls("clone", without(0, NEW_NAMESPACES | CLONE_PARENT)),
+        *calls("kill", at_most(0, MOST_PID)),
+        *calls("prlimit64", equal(0, 0)),
+        *(Rule("fcntl", (equal(1, each),)) for each in F_OF_DESCRIPTORS),
+        *(Rule("ioctl", (equal(1, each),)) for each in (TCGETS, TIOCGWINSZ)),
+    ]

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The result of each link of a comparison in a sentence: who leads, and from whom the subject has not separated."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from lab.evaluation.compare.comparison import Comparison
+from lab.evaluation.compare.exits import Exits, exits_of
+from lab.evaluation.compare.measures import Measure, primary_of
+from lab.evaluation.compare.ranks import Pair, not_separated
+from lab.evaluation.compare.results import LinkResult
+from lab.judge.copies import copied_text
+from lab.report.compare.cells import labels
+from lab.report.matrix.texts import apart_text, rank_text, value_text
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """The result of a link."""
+
+    link: str
+    text: str
+
+
+def sentences(comparison: Comparison, found: Sequence[LinkResult], measure: str) -> list[Sentence]:
+    """Return one sentence per link: who leads by the deciding measure, and from whom the subject has not separated."""
+    return [Sentence(each.link.title, _sentence(comparison, each, primary_of(each.link, measure))) for each in found]
+
+
+def exit_sentences(comparison: Comparison, found: Sequence[LinkResult]) -> list[str]:
+    """Return one sentence per subject: when it leaves slow start on each link, and whether that is right."""
+    named, exits = labels(comparison), [(each.link.name, exits_of(each)) for each in found if each.stored]
+    return [
+        f"{named[subject]} leaves slow start {'; '.join(_left(link, of_link[subject]) for link, of_link in exits)}."
+        for subject in comparison.subjects
+        if exits
+    ]
+
+
+def _left(link: str, exits: Exits) -> str:
+    """Return one link's part: `on geo at 7.91 s, 3 of 3 at the chokepoint`."""
+    if not exits.by_trial:
+        return f"on {link} in no valid trial"
+    if exits.mean_s is None:
+        return f"on {link} in none of {len(exits.by_trial)} trials"
+    words = {"early": "early", "chokepoint": "at the chokepoint", "late": "late"}
+    judged = sum(exits.counts.values())
+    shares = [f"{count} of {judged} {words[zone]}" for zone, count in exits.counts.items() if count]
+    return ", ".join((f"on {link} at {exits.mean_s:.2f} s", *(shares or ["not judged"])))
+
+
+def _sentence(comparison: Comparison, found: LinkResult, measure: Measure) -> str:
+    if measure.name not in found.values:
+        return _no_result(found)
+    named, places = labels(comparison), found.places[measure.name]
+    values = {name: value_text(measure, found.values[measure.name][name]) for name in places}
+    trials = f"{found.trials} {'trial' if found.trials == 1 else 'trials'} each"
+    without = [named[name] for name in comparison.senders if name not in places]
+    lacking = f" {listed(without)}: no exit was judged." if without and measure.binary else ""
+    lacking += "".join(f" {named[cca]}: {copied_text(count)}." for cca, count in found.copied.items())
+    if all(place.worst == len(places) for place in places.values()):
+        shown = ", ".join(f"{named[name]} {values[name]}" for name in places)
+        return f"{measure.title}: {shown}. No sender has separated from another after {trials}.{lacking}"
+    by_rank = sorted(places, key=lambda name: (places[name].best, places[name].worst))
+    shown = ", ".join(f"{rank_text(places[name])} {named[name]} ({values[name]})" for name in by_rank)
+    return f"{measure.title}: {shown}; {trials}.{_tied(comparison, found, measure)}{lacking}"
+
+
+def _no_result(found: LinkResult) -> str:
+    if not found.stored or found.stored.judged.trials["valid"].any():
+        return "has no result."
+    return f"has no result: none of its {found.stored.judged.trials.height} trials is valid."
+
+
+def _tied(comparison: Comparison, found: LinkResult, measure: Measure) -> str:
+    """Return from whom each subject has not separated, and whether it still may."""
+    named, lines = labels(comparison), []
+    for subject in comparison.subjects:
+        tested = not_separated(found.pairs[measure.name], [subject])
+        for hopeless, what in ((True, "is tied with"), (False, "has not separated from")):
+            others = [_tie(named, measure, pair, subject) for pair in tested if pair.hopeless == hopeless]
+            lines += [f" {named[subject]} {what} {listed(others)}."] if others else []
+    return "".join(lines)
+
+
+def _tie(named: Mapping[str, str], measure: Measure, pair: Pair, subject: str) -> str:
+    """Return the other sender of a pair, and how far they may be apart."""
+    other = pair.second if pair.first == subject else pair.first
+    return f"{named[other]} ({apart_text(measure, pair)})"
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return names with commas, and `and` before the last."""
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The figures of a run's page in the requested forms, drawn by processes next to each other."""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from lab.base.processes import each_in_processes
+from lab.judge.representative import representatives
+from lab.judge.stored import Stored
+
+FEW = 2  # parts for each process: to start one takes as long as to draw three figures
+FORMS = ("svg", "png", "pdf")  # the page shows the first one, which is always drawn
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A figure in its forms; `cca` and `trial` are null for the whole run."""
+
+    name: str
+    caption: str
+    alt: str
+    contents: dict[str, str | bytes]  # by form
+    cca: str | None = None
+    trial: int | None = None
+
+
+@dataclass(frozen=True)
+class Part:
+    """What one process draws: the figures of one sender's trial, or with null those over all trials."""
+
+    stored: Stored
+    cca: str | None
+
+
+def parts_of(stored: Stored) -> list[Part]:
+    """Return the parts of a page: over all trials, and of each sender with a valid one."""
+    shown = representatives(stored.judged.outcomes)
+    return [Part(stored, cca) for cca in (None, *(each["name"] for each in stored.ccas if each["name"] in shown))]
+
+
+def draw(
+    parts: list[Part], forms: frozenset[str], replay_library: Path | None, workers: int | None = None
+) -> Iterator[list[Drawn]]:
+    """Yield the figures of each part, in the order of the parts."""
+    work = partial(_draw, forms=forms, replay_library=replay_library)
+    return each_in_processes(work, parts, workers, FEW, _alone)
+
+
+def _alone() -> None:
+    os.environ["POLARS_MAX_THREADS"] = "1"
+
+
+def _draw(part: Part, forms: frozenset[str], replay_library: Path | None) -> list[Drawn]:
+    from lab.figures import save  # here: the process that waits for the figures loads no matplotlib
+    from lab.report import figures
+
+    by_form = {"svg": save.svg, "png": save.png, "pdf": save.pdf}
+    if part.cca is None:
+        found = figures.over_all_trials(part.stored)
+    else:
+        found = figures.per_sender(part.stored, replay_library, part.cca)
+    drawn = []
+    for each in found:
+        contents = {form: by_form[form](each.drawing.figure) for form in FORMS if form in forms}
+        drawn.append(Drawn(each.name, each.drawing.caption, each.drawing.alt, contents, each.cca, each.trial))
+    return drawn

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a way of senders decodes, and what it makes of it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+import polars as pl
+
+from lab.node.plan import Plan
+from lab.node.record import NodeRecord
+from lab.schema.cca import Cca
+from lab.tables.trial_json import Check, Download
+
+
+@dataclass(frozen=True)
+class RawTrial:
+    """What a trial left behind, not yet decoded."""
+
+    folder: Path
+    plan: Plan
+    node: NodeRecord
+    senders: Sequence[Cca]  # the trial's, then the rival's if there is one
+
+
+class Decoded(Protocol):
+    """The tables of a trial, and what the way itself knows of them."""
+
+    @property
+    def tables(self) -> dict[str, pl.DataFrame]:
+        """Return every table of TRIAL_TABLES."""
+
+    def checks(self, packets: pl.DataFrame) -> list[Check]:
+        """Return the certificate's checks of packets as this way sends them, given those of the download."""
+
+    def counted(self, download: Download) -> Download:
+        """Return a download as this way counts it."""
+
+    def keep(self) -> list[str]:
+        """Prepare files to be stored beside tables and capture; return their names."""

@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Trials of senders in the kernel: its trace, and the TCP headers of the capture, as tables."""
+
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+
+import polars as pl
+
+from lab.base.stats import largest
+from lab.node.plan import Plan
+from lab.node.record import NodeRecord
+from lab.senders.checks import check
+from lab.senders.records import RawTrial
+from lab.tables.acks import Clock, ack_table, retransmit_table, state_table
+from lab.tables.downloads import RIVAL
+from lab.tables.exits import bin_table, exit_table
+from lab.tables.link import read_link
+from lab.tables.packets import read_packets
+from lab.tables.qdisc import qdisc_table
+from lab.tables.trace import Events, read_events
+from lab.tables.trial_json import Check, Download
+
+PORT = 5201
+RIVAL_PORT = 20_002  # of the second download's client, so that its connection is known in the trace
+SNAPLEN_BYTES = 96  # Ethernet (14), IP (20) and the longest TCP header (60)
+CAPTURED = "client.pcapng"
+
+
+class Traced:
+    """A trial of which the kernel traced the sender."""
+
+    def __init__(self, raw: RawTrial) -> None:
+        self.raw = raw
+
+    @cached_property
+    def tables(self) -> dict[str, pl.DataFrame]:
+        """Return its tables."""
+        return decode(self.raw.folder, self.raw.node, *(sender.exit_causes for sender in self.raw.senders))
+
+    def checks(self, packets: pl.DataFrame) -> list[Check]:
+        """Return the check of the largest segment."""
+        return [segments(self.raw.plan, packets)]
+
+    def counted(self, download: Download) -> Download:
+        """Return the download as the capture has it."""
+        return download
+
+    def keep(self) -> list[str]:
+        """Return nothing: the capture and the tables have all."""
+        return []
+
+
+def decode(folder: Path, node: NodeRecord, *causes: Mapping[str, str]) -> dict[str, pl.DataFrame]:
+    """Decode the raw records of a trial; `causes` are those of each sender's exit (Cca.exit_causes)."""
+    capture = read_packets(folder / CAPTURED, PORT, SNAPLEN_BYTES)
+    start_ns = capture.start_ns - node["clocks"]["realtime_ns"] + node["clocks"]["monotonic_ns"]
+    events = read_events(folder / "trace.raw", folder / "formats")
+    clock = Clock(start_ns, capture.client_ports | ({RIVAL_PORT: RIVAL} if len(causes) > 1 else {}))
+    exits = [exit_table(events, clock, own).filter(pl.col("flow") == flow) for flow, own in enumerate(causes, 1)]
+    return {
+        "packets": capture.packets,
+        "acks": ack_table(events, clock, capture.server_isn),
+        "ca_states": state_table(events, clock),
+        "retransmits": retransmit_table(events, clock),
+        "bins": bin_table(events, clock),
+        "exits": pl.concat(exits),
+        **link_tables(folder, node, events, start_ns),
+    }
+
+
+def link_tables(folder: Path, node: NodeRecord, events: Events, start_ns: int) -> dict[str, pl.DataFrame]:
+    """Decode the link and its queue, which are the same for every way; `start_ns` is t_s = 0 on the trace's clock."""
+    return {
+        "link": read_link(folder, node["applied"], (node["start_ns"] - start_ns) / 1e9),
+        "qdisc": qdisc_table(events, start_ns),
+    }
+
+
+def segments(plan: Plan, packets: pl.DataFrame) -> Check:
+    """Compare the largest data segment with what the MTU and the headers leave, of both ends.
+
+    Where each object of a workload is smaller, a segment may hold anything from the largest one to several of them.
+    """
+    data = packets.filter(pl.col("to_client") & (pl.col("flow") == 1))
+    target, flow = plan["mss_bytes"], plan["flows"][0]
+    exchanges = flow["workload"]["exchanges"] if "workload" in flow else []
+    sizes = [size for each in exchanges for size in each["objects_bytes"]]
+    spare = max(target - max(sizes), 0) if sizes else 0
+    found = check("largest data segment", target, largest(data["len_bytes"]), "bytes", spare)
+    return {**found, "ok": found["ok"] and (found["got"] or 0) <= target}

@@ -1,6 +1,0 @@
-# SPDX-License-Identifier: GPL-2.0-or-later
-"""The fixtures that the core's tests have."""
-
-from tests.conftest import bench, kernel, library, search_library, small_trial, world
-
-__all__ = ["bench", "kernel", "library", "search_library", "small_trial", "world"]

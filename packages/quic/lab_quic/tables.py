@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A download over QUIC as the tables of any download: packets from the capture, the rest from both ends' logs.
+
+QUIC encrypts what TCP shows: of a packet the capture knows its time and size. Its place in the stream is in the
+client's log, which has each datagram in the order of its arrival, as the capture has. Bytes are counted from 1, as TCP
+counts them from its SYN.
+"""
+
+from functools import cached_property, partial
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from lab.base.errors import UserError
+from lab.node.plan import FlowPlan
+from lab.node.record import NodeRecord
+from lab.senders.checks import check
+from lab.senders.records import RawTrial
+from lab.senders.traced import CAPTURED, link_tables
+from lab.tables import acks, packets
+from lab.tables.columns import schema
+from lab.tables.downloads import FLOW
+from lab.tables.packets import ACK, SYN
+from lab.tables.pcapng import read_pcapng
+from lab.tables.tcp_headers import ETHERNET_BYTES, big_endian
+from lab.tables.trace import read_events
+from lab.tables.trial_json import Check, Download
+from lab_quic import log, qlog
+from lab_quic.stream import Received
+
+UDP = 17
+IP_BYTES, UDP_BYTES = 20, 8
+HEAD_BYTES = 64  # Ethernet, IP with options, UDP
+ENDS = ("server", "client")
+QLOGS = tuple(f"{end}.qlog.zst" for end in ENDS)
+UNKNOWN = -1
+MAY_LACK = ("seq_bytes", "ack_bytes", "tsval")
+Numbers = NDArray[np.int64]
+
+
+class Ends:
+    """What the capture and both ends recorded of a download."""
+
+    def __init__(self, folder: Path, flow: FlowPlan) -> None:
+        self.folder, self.full_bytes = folder, flow["quic"]["datagram_bytes"]
+        frames = read_pcapng(folder / CAPTURED, HEAD_BYTES)
+        ip_bytes = (frames.head[:, ETHERNET_BYTES] & 0x0F).astype(np.int64) * 4
+        ipv4 = (big_endian(frames.head, 12, 2) == 0x0800) & (ip_bytes == IP_BYTES)
+        udp = ipv4 & (frames.head[:, ETHERNET_BYTES + 9] == UDP)
+        source, target = (big_endian(frames.head, ETHERNET_BYTES + IP_BYTES + at, 2) for at in (0, 2))
+        own = udp & ((source == flow["port"]) | (target == flow["port"]))
+        if not own.any():
+            raise UserError(f"{folder / CAPTURED}: must hold datagrams of port {flow['port']}")
+        self.to_client = (source == flow["port"])[own]
+        self.time_ns, self.frame_bytes = frames.time_ns[own], frames.wire_bytes[own]
+        self.bytes: Numbers = self.frame_bytes.astype(np.int64) - ETHERNET_BYTES - IP_BYTES - UDP_BYTES
+
+    @property
+    def start_epoch_ns(self) -> int:
+        """Return when the client sent its first datagram: what a SYN is to TCP."""
+        return int(self.time_ns[~self.to_client][0])
+
+    @property
+    def largest_bytes(self) -> int:
+        """Return the largest datagram that reached the client."""
+        return int(self.bytes[self.to_client].max(initial=0))
+
+    @cached_property
+    def client(self) -> log.ClientLog:
+        """The client's log."""
+        return log.read_client(self.folder / "client.rows")
+
+    @property
+    def differing_pkts(self) -> int:
+        """Count datagrams of the client's log that the capture has otherwise, or not; it may have more at the end."""
+        got, sent = (table["bytes"].to_numpy() for table in (self.client.got, self.client.sent))
+        return _differing(self.bytes[self.to_client], got) + _differing(self.bytes[~self.to_client], sent)
+
+    def tables(self, start_ns: int) -> dict[str, pl.DataFrame]:
+        """Return all tables but those of the link; `start_ns` is t_s = 0 on the ends' clock."""
+        server = log.read_server(self.folder / "server.rows")
+        at = log.Clock(start_ns, self.full_bytes)
+        return {
+            "packets": self._packets(),
+            "acks": at.ack_table(server),
+            "ca_states": pl.DataFrame(schema=schema(acks.STATES)),
+            "retransmits": at.loss_table(server),
+            "bins": at.bin_table(server),
+            "exits": at.exit_table(server),
+        }
+
+    def _packets(self) -> pl.DataFrame:
+        stream = Received(self.client)
+        got = len(stream.begin)
+        sent_ms = qlog.sent_ms(self.folder / "server.qlog", self.folder / "client.qlog", got)
+        down, up = partial(self._spread, self.to_client), partial(self._spread, ~self.to_client)
+        table = pl.DataFrame(
+            {
+                "t_s": (self.time_ns - self.start_epoch_ns) / 1e9,
+                "flow": np.full(len(self.bytes), FLOW),
+                "to_client": self.to_client,
+                "frame_bytes": self.frame_bytes,
+                "seq_bytes": down(np.where(stream.length > 0, stream.begin + 1, UNKNOWN)),
+                "ack_bytes": up(stream.had + 1),
+                "len_bytes": np.maximum(down(stream.length), 0),
+                "flags": self._flags(),
+                "tsval": down(sent_ms.fill_null(UNKNOWN).to_numpy()),
+                "sack_edges": np.maximum(up(stream.pieces), 0),
+            }
+        )
+        known = [pl.when(pl.col(name) != UNKNOWN).then(pl.col(name)).alias(name) for name in MAY_LACK]
+        none = [pl.lit(None).alias(name) for name in ("window_bytes", "tsecr")]
+        return table.with_columns(*known, *none).select(*packets.COLUMNS).cast(schema(packets.COLUMNS))
+
+    def _spread(self, side: NDArray[np.bool_], values: Numbers) -> Numbers:
+        """Lay what an end logged of its datagrams, in order, out by captured frame."""
+        column: Numbers = np.full(len(self.bytes), UNKNOWN, dtype=np.int64)
+        places = np.flatnonzero(side)[: len(values)]
+        column[places] = values[: len(places)]
+        return column
+
+    def _flags(self) -> Numbers:
+        """Return the flags that TCP would have: the first datagram each way stands for SYN and SYN-ACK."""
+        flags: Numbers = np.full(len(self.bytes), ACK, dtype=np.int64)
+        flags[np.flatnonzero(~self.to_client)[:1]] = SYN
+        flags[np.flatnonzero(self.to_client)[:1]] = SYN | ACK
+        return flags
+
+
+def _differing(captured: Numbers, logged: Numbers) -> int:
+    both = min(len(captured), len(logged))
+    return int((captured[:both] != logged[:both]).sum()) + len(logged) - both
+
+
+def datagrams(over: Ends) -> list[Check]:
+    """Without segmentation offload and MTU discovery no datagram is larger than it should be, and most are as large.
+
+    The capture and the client's own log are two witnesses of each datagram.
+    """
+    largest_name = "largest UDP datagram (no segmentation offload, no MTU discovery)"
+    return [
+        check(largest_name, over.full_bytes, over.largest_bytes, "bytes", 0),
+        check("datagrams that capture and client recorded differently", 0, over.differing_pkts, "packets", 0),
+    ]
+
+
+def counted(download: Download, tables: dict[str, pl.DataFrame]) -> Download:
+    """Return a download as the ends count it.
+
+    The client counts new bytes only. A packet that the sender declares lost is sent again: its data, in new packets.
+    """
+    until = pl.col("t_s") <= download["end_s"]
+    received_bytes = int(tables["packets"].filter(until)["len_bytes"].sum())
+    seconds = download["seconds"]
+    return {
+        **download,
+        "bytes": received_bytes,
+        "throughput_mbps": received_bytes * 8 / 1e6 / seconds if seconds > 0 else 0.0,
+        "retransmits_pkts": tables["retransmits"].filter(until).height,
+    }
+
+
+def keep_qlogs(folder: Path) -> list[str]:
+    """Keep both ends' qlogs, compressed; return the names that these have."""
+    for end in ENDS:
+        source = folder / f"{end}.qlog"
+        if source.exists():
+            with pa.output_stream(str(folder / f"{end}.qlog.zst"), compression="zstd") as sink:
+                sink.write(source.read_bytes())
+    return list(QLOGS)
+
+
+class OverQuic:
+    """A trial over QUIC: the same tables, from the capture and from both ends' logs."""
+
+    def __init__(self, raw: RawTrial) -> None:
+        self.raw, self.ends = raw, Ends(raw.folder, raw.plan["flows"][0])
+
+    @cached_property
+    def tables(self) -> dict[str, pl.DataFrame]:
+        """Return its tables."""
+        return decode(self.raw.folder, self.raw.node, self.ends)
+
+    def checks(self, _packets: pl.DataFrame) -> list[Check]:
+        """Return the checks of its datagrams."""
+        return datagrams(self.ends)
+
+    def counted(self, download: Download) -> Download:
+        """Return a download as the ends count it."""
+        return counted(download, self.tables)
+
+    def keep(self) -> list[str]:
+        """Keep both ends' qlogs."""
+        return keep_qlogs(self.raw.folder)
+
+
+def decode(folder: Path, node: NodeRecord, ends: Ends) -> dict[str, pl.DataFrame]:
+    """Decode the raw records of a trial over QUIC."""
+    start_ns = ends.start_epoch_ns - node["clocks"]["realtime_ns"] + node["clocks"]["monotonic_ns"]
+    events = read_events(folder / "trace.raw", folder / "formats")
+    return {**ends.tables(start_ns), **link_tables(folder, node, events, start_ns)}

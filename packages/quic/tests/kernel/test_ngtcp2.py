@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A download over ngtcp2 is a trial like any other: the same twice, certified, judged, as the capture has it."""
+
+import polars as pl
+import pytest
+from lab_quic.ngtcp2 import build
+from quic_trials import over_quic, run, senders_on
+
+from lab.backends.records import TrialError
+from lab.judge.outcome import outcome
+from lab.runs.trial import run_trial
+from lab.tables.digests import SUMS
+from tests.conftest import SMALL, Bench
+from tests.exact_links import deep, silent
+
+DEEP = deep(rate_mbps=20, rtt_ms=60)
+ENDLESS_SILENCE = silent(0.001, 60.0)
+SENDERS = senders_on("ngtcp2")
+
+pytestmark = pytest.mark.skipif(build.find() is None, reason="lab-ngtcp2 is not built: lab run quic-stacks builds it")
+
+
+def test_the_same_trial_is_the_same_byte_for_byte_handshake_and_qlogs_included(bench: Bench) -> None:
+    first, second = (run(SMALL, "hystartpp_ngtcp2", bench, name) for name in ("ngtcp2-first", "ngtcp2-second"))
+    sums = [(trial.path / SUMS).read_text() for trial in (first, second)]
+    assert "client.pcapng.zst" in sums[0]
+    assert "server.qlog.zst" in sums[0]
+    assert sums[0] == sums[1]
+
+
+@pytest.mark.parametrize("cca", SENDERS)
+def test_every_sender_on_ngtcp2_passes_the_certificate_and_has_an_outcome(bench: Bench, cca: str) -> None:
+    trial = run(SMALL, cca, bench, "ngtcp2-first")
+    failed = [check for check in trial.meta["certificate"]["checks"] if not check["ok"]]
+    assert failed == []
+    assert trial.meta["flows"][0]["bytes"] > 2_000_000
+    assert {row["heuristic"]: row["loss_agrees"] for row in outcome(trial)}["truth"]
+
+
+def test_what_was_lost_and_delivered_adds_up_to_what_the_capture_has(bench: Bench) -> None:
+    trial = run(SMALL, "reno_ngtcp2", bench, "ngtcp2-first")
+    data = trial.packets.filter(pl.col("to_client") & (pl.col("len_bytes") > 0))
+    received = int(data["len_bytes"].sum())
+    assert data["seq_bytes"].min() == 1
+    assert received == trial.meta["flows"][0]["bytes"]
+    delivered = int(trial.acks["snd_una_bytes"][-1])
+    on_the_way = 1.3 * 1472 * float(trial.acks["cwnd_pkts"].to_numpy().max())
+    assert received < delivered * 1.03 + on_the_way  # packets have 2 % more bytes than their data
+    assert delivered < received * 1.03 + on_the_way
+    assert trial.meta["flows"][0]["retransmits_pkts"] > 10  # a loss ended slow start
+    assert trial.exits["cause"].to_list() == ["loss"]
+
+
+def test_packets_have_the_time_at_which_the_server_sent_them(bench: Bench) -> None:
+    data = run(SMALL, "reno_ngtcp2", bench, "ngtcp2-first").packets.filter(pl.col("len_bytes") > 0)
+    stamps = data["tsval"].drop_nulls().cast(pl.Int64)
+    assert len(stamps) > 0.99 * len(data)
+    assert (stamps.diff().drop_nulls() >= 0).all()
+    spent_ms = (data["t_s"][-1] - data["t_s"][0]) * 1e3
+    assert stamps[-1] - stamps[0] == pytest.approx(spent_ms, abs=400)
+
+
+@pytest.mark.parametrize(("cca", "cause"), [("hystartpp_ngtcp2", "hystartpp"), ("bbr_ngtcp2", "bbr")])
+def test_in_a_deep_queue_the_sender_leaves_by_its_own_rule(bench: Bench, cca: str, cause: str) -> None:
+    assert run(DEEP, cca, bench, "ngtcp2-deep").exits["cause"].to_list() == [cause]
+
+
+def test_hystartpp_of_ngtcp2_grows_by_a_quarter_before_it_leaves(bench: Bench) -> None:
+    trial = run(DEEP, "hystartpp_ngtcp2", bench, "ngtcp2-deep")
+    before = trial.acks.filter(pl.col("t_s") <= trial.exits["t_s"][0])
+    assert _growth(before.head(before.height // 8)) == pytest.approx(1, abs=0.05)
+    assert _growth(before.tail(before.height // 2)) == pytest.approx(0.25, abs=0.02)
+
+
+def _growth(acks: pl.DataFrame) -> float:
+    """Return the bytes by which the window grew for each byte that was delivered."""
+    grown, delivered = (float(acks[name][-1] - acks[name][0]) for name in ("cwnd_pkts", "snd_una_bytes"))
+    return grown * 1472 / delivered
+
+
+def test_a_handshake_that_no_answer_reaches_is_one_line(bench: Bench) -> None:
+    _, job = over_quic(ENDLESS_SILENCE, "hystartpp_ngtcp2", bench, duration_s=40)
+    with pytest.raises(TrialError) as error:
+        run_trial(job)
+    assert str(error.value) == "lab-ngtcp2: no handshake within 25 s"

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A download over QUIC is a trial like any other: the same twice, certified, judged, and its SEARCH is the kernel's."""
+
+import io
+import json
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+import pytest
+from lab_quic.log import read_server
+from lab_quic.quinn import build
+from quic_trials import over_quic, run, senders_on
+
+from lab.backends.records import TrialError
+from lab.judge.outcome import outcome
+from lab.judge.search_replay import EXIT, replay_bins, version
+from lab.runs.trial import prepare, run_trial
+from lab.tables.digests import SUMS
+from tests.conftest import SMALL, Bench, experiment_on
+from tests.exact_links import deep, silent
+
+DEEP = deep(rate_mbps=20, rtt_ms=60)
+ENDLESS_SILENCE = silent(0.001, 60.0)
+SENDERS = senders_on("quinn")
+
+pytestmark = pytest.mark.skipif(build.find() is None, reason="lab-quic is not built: lab run tcp-quic builds it")
+
+
+def test_the_same_trial_is_the_same_byte_for_byte_handshake_and_qlogs_included(bench: Bench) -> None:
+    first, second = (run(SMALL, "search_quic", bench, name) for name in ("quic-first", "quic-second"))
+    sums = [(trial.path / SUMS).read_text() for trial in (first, second)]
+    assert "client.pcapng.zst" in sums[0]
+    assert "server.qlog.zst" in sums[0]
+    assert sums[0] == sums[1]
+
+
+@pytest.mark.parametrize("cca", SENDERS)
+def test_every_sender_over_quic_passes_the_certificate_and_has_an_outcome(bench: Bench, cca: str) -> None:
+    trial = run(SMALL, cca, bench, "quic-first")
+    failed = [check for check in trial.meta["certificate"]["checks"] if not check["ok"]]
+    assert failed == []
+    assert trial.meta["flows"][0]["bytes"] > 2_000_000
+    assert {row["heuristic"]: row["loss_agrees"] for row in outcome(trial)}["truth"]
+
+
+def test_the_certificate_names_datagrams_of_one_size(bench: Bench) -> None:
+    checks = {
+        check["name"]: check for check in run(SMALL, "search_quic", bench, "quic-first").meta["certificate"]["checks"]
+    }
+    largest = checks["largest UDP datagram (no segmentation offload, no MTU discovery)"]
+    assert (largest["asked"], largest["got"]) == (1472, 1472)
+    assert checks["datagrams that capture and client recorded differently"]["got"] == 0
+
+
+def test_gaps_of_the_stream_are_filled_and_each_byte_counts_once(bench: Bench) -> None:
+    trial = run(SMALL, "cubic_quic", bench, "quic-first")
+    data = trial.packets.filter(pl.col("to_client") & (pl.col("len_bytes") > 0))
+    acked = trial.packets.filter(~pl.col("to_client"))["ack_bytes"].drop_nulls().to_numpy()
+    assert trial.meta["flows"][0]["retransmits_pkts"] > 100  # there were gaps
+    assert data["seq_bytes"].min() == 1
+    assert (np.diff(acked) >= 0).all()
+    received = int(data["len_bytes"].sum())
+    assert received == trial.meta["flows"][0]["bytes"]
+    assert received - 200_000 < int(acked[-1]) - 1 <= received  # all but the newest gap is filled
+
+
+def test_qlogs_are_json_records_of_both_ends(bench: Bench) -> None:
+    trial = run(SMALL, "search_quic", bench, "quic-first")
+    for end in ("server", "client"):
+        with pa.input_stream(str(trial.path / f"{end}.qlog.zst"), compression="zstd") as stream:
+            lines = io.BytesIO(stream.read()).readlines()[:200]
+        names = {json.loads(line.lstrip(b"\x1e")).get("name") for line in lines}
+        assert {"transport:packet_sent", "transport:packet_received"} <= names
+
+
+def test_search_over_quic_decides_as_the_core_does_on_its_acks(bench: Bench, tmp_path: Path) -> None:
+    _, job = over_quic(DEEP, "search_quic", bench)
+    folder = tmp_path / "trial"
+    folder.mkdir()
+    job.backend.run_plan(prepare(job, folder), folder)
+    server = read_server(folder / "server.rows")
+    acks, bins = server["ack"], server["bin"]
+    library = bench.kernel.replay_library
+    in_slow_start = acks.filter(pl.col("t_ns") <= pl.lit(bins["t_ns"].max()))
+    replayed = replay_bins(
+        library,
+        (in_slow_start["t_ns"] // 1000).to_numpy(),
+        in_slow_start["rtt_us"].to_numpy(),
+        in_slow_start["delivered"].to_numpy(),
+        version(library, "search").params,
+        sent_bytes=in_slow_start["sent"].to_numpy(),
+        limited=in_slow_start["limited"].to_numpy(),
+    )
+    for ours, core in (("bin", "bin"), ("curr", "curr_delv_bytes"), ("norm_permille", "norm_permille")):
+        assert bins[ours].to_list() == replayed[core].tolist()
+    assert bins["verdict"].to_list() == replayed["verdict"].tolist()
+    assert bins["verdict"][-1] == EXIT
+    assert server["exit"]["cause"].to_list() == ["search"]
+
+
+def test_search_leaves_at_about_the_same_window_over_tcp_and_over_quic(bench: Bench) -> None:
+    tcp = bench.run(experiment_on(DEEP, "search", duration_s=3), "search", "quic-deep-tcp").exits.row(0, named=True)
+    quic = run(DEEP, "search_quic", bench, "quic-deep").exits.row(0, named=True)
+    assert (tcp["cause"], quic["cause"]) == ("search", "search")
+    assert quic["cwnd_pkts"] == pytest.approx(tcp["cwnd_pkts"], rel=0.5)
+
+
+def test_a_handshake_that_no_answer_reaches_is_one_line(bench: Bench) -> None:
+    _, job = over_quic(ENDLESS_SILENCE, "search_quic", bench, duration_s=40)
+    with pytest.raises(TrialError) as error:
+        run_trial(job)
+    assert str(error.value) == "lab-quic: no handshake within 25 s"

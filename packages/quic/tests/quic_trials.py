@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Trials over QUIC for tests, whichever stack they run on."""
+
+from dataclasses import replace
+
+from lab_quic.way import QUIC
+from rich.console import Console
+
+from lab.commands.first_use import prepared
+from lab.links.profile import Profile
+from lab.runs.experiment import Experiment
+from lab.runs.trial import Job, run_trial
+from lab.tables.stored_trial import Trial
+from tests.conftest import Bench, experiment_on
+
+
+def senders_on(stack: str) -> tuple[str, ...]:
+    """Return the names of a stack's senders."""
+    return tuple(name for name, sender in QUIC.senders().items() if sender.stack == stack)
+
+
+def over_quic(profile: Profile, cca: str, bench: Bench, duration_s: int = 3) -> tuple[Experiment, Job]:
+    """Return an experiment of one sender over QUIC, and its first trial."""
+    plain = experiment_on(profile, "search", duration_s=duration_s)
+    scenario = plain.scenario.model_copy(update={"ccas": [cca]})
+    experiment = replace(plain, scenario=scenario, ccas={cca: QUIC.senders()[cca]})
+    experiment, backend = prepared(experiment, bench.backend, Console(quiet=True))
+    return experiment, Job(experiment, cca, 1, bench.folder / "quic" / cca, backend)
+
+
+def run(profile: Profile, cca: str, bench: Bench, name: str, duration_s: int = 3) -> Trial:
+    """Run a trial in a folder of this name, or return the one that is there."""
+    _, job = over_quic(profile, cca, bench, duration_s)
+    job = replace(job, folder=bench.folder / name / cca)
+    if not job.folder.exists():
+        run_trial(job)
+    return Trial(job.folder)

@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Senders over QUIC are stanzas of quic.yml: planned on the same link, refused where they cannot run."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from lab_quic.programs import program_of
+from lab_quic.stacks import STACKS
+from lab_quic.way import QUIC
+
+from lab.backends.host import Host
+from lab.base import paths
+from lab.base.errors import UserError
+from lab.images import image
+from lab.node.plan import Plan
+from lab.runs.experiment import load_experiment
+from lab.runs.plan import draw, make_plan
+from lab.runs.try_link import try_link
+from lab.schema.cca import cca_names, load_cca, load_ccas, load_senders, looks
+from tests.command import lab, refused
+from tests.conftest import SMALL, experiment_on
+
+LOOKS = (
+    'label: mine\n  slow_start_exit: loss\n  exit_label: loss\n  marker: "1"\n  linestyle: "-"\n  colour: "#000000"\n'
+)
+
+
+def planned(transport: str, **fields: object) -> Plan:
+    experiment = experiment_on(SMALL, "search", **fields)  # type: ignore[arg-type]
+    sender = QUIC.senders()["search_quic"] if transport == "quic" else load_ccas()["search"]
+    return make_plan(replace(experiment, ccas={sender.name: sender}), sender, draw(experiment, 1))
+
+
+def test_the_link_is_the_same_over_both_transports() -> None:
+    tcp, quic = planned("tcp"), planned("quic")
+    same = ("seed", "topology", "addresses", "link", "shapes", "start_phase_s", "probes", "sampler", "sysctls")
+    assert {key: tcp[key] for key in same} == {key: quic[key] for key in same}  # type: ignore[literal-required]
+
+
+def test_no_tcp_sender_is_loaded_or_traced_beside_quic() -> None:
+    plan = planned("quic")
+    assert [module["name"] for module in plan["modules"]] == ["qdisc_sampler"]
+    assert list(plan["trace"]["events"]) == ["qdisc_sampler:qdisc_sample"]
+    assert plan["flows"][0]["quic"]["datagram_bytes"] == 1472
+    assert plan["mss_bytes"] == 1440
+    assert plan["capture"]["snaplen_bytes"] == 64
+    assert plan["egress"] == []
+    assert "work" not in planned("tcp")
+    assert "quic" not in planned("tcp")["flows"][0]
+
+
+def test_a_route_whose_packets_are_too_small_for_quic_is_refused() -> None:
+    assert planned("quic", mtu_bytes=1228)["flows"][0]["quic"]["datagram_bytes"] == 1200
+    with pytest.raises(UserError, match=r"^mtu_bytes=1227: must be at least 1228 for a sender over QUIC$"):
+        planned("quic", mtu_bytes=1227)
+
+
+def test_a_second_download_beside_quic_is_refused() -> None:
+    with pytest.raises(UserError, match=r"rival=cubic: must be left out with a sender over QUIC \(search_quic\)"):
+        try_link("wired-clean", ["search_quic"], {"rival": "cubic", "topology": "dumbbell"})
+
+
+def test_a_rival_over_quic_is_refused_as_a_sender_over_quic_is(tmp_path: Path) -> None:
+    file = tmp_path / "mine.yml"
+    fields = "topology: dumbbell\nprofile: wired-clean\ntrials: 1\nduration_s: 3\nseed: 1\n"
+    file.write_text(f"question: Who wins?\nccas: [cubic]\nrival: search_quic\n{fields}")
+    with pytest.raises(UserError, match=r"rival=search_quic: must be left out with a sender over QUIC"):
+        load_experiment(str(file))
+
+
+def test_a_scenario_names_senders_of_both_files() -> None:
+    experiment = load_experiment("tcp-quic")
+    assert {sender.transport for sender in experiment.ccas.values()} == {"tcp", "quic"}
+    assert set(QUIC.senders()) <= set(cca_names())
+    assert not set(QUIC.senders()) & set(load_ccas())
+
+
+def test_an_unknown_sender_is_answered_with_those_of_both_files() -> None:
+    line = r"cca=none: must be a known sender of lab/cca\.yml or a package: bbr, .*search_quic"
+    with pytest.raises(UserError, match=line):
+        load_cca("none", "command line", "cca")
+
+
+@pytest.mark.parametrize(
+    ("stanza", "line"),
+    [
+        (
+            f"mine:\n  transport: quic\n  algorithm: cubic\n  module: tcp_x\n  {LOOKS}",
+            "a sender over QUIC without module",
+        ),
+        (
+            f"mine:\n  transport: quic\n  stack: quinn\n  algorithm: cubic\n  first_window_pkts: 8192\n  {LOOKS}",
+            "without module, params, sysctls, qdisc and first_window_pkts",
+        ),
+        (f"mine:\n  algorithm: cubic\n  {LOOKS}", "name=mine: must be given with transport: quic"),
+        (
+            f"search:\n  transport: quic\n  stack: quinn\n  algorithm: cubic\n  {LOOKS}",
+            "name=search: must be another name: lab/cca.yml has it",
+        ),
+        (f"mine:\n  transport: quic\n  algorithm: cubic\n  {LOOKS}", "mine.stack=: must be quinn or ngtcp2"),
+        (f"mine:\n  transport: quic\n  stack: quiche\n  algorithm: cubic\n  {LOOKS}", "stack=quiche: must be"),
+    ],
+)
+def test_a_stanza_that_is_no_sender_over_quic_is_refused(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, stanza: str, line: str
+) -> None:
+    file = tmp_path / "quic.yml"
+    file.write_text(stanza)
+    monkeypatch.setattr(QUIC, "file", file)
+    with pytest.raises(UserError) as error:
+        QUIC.senders()
+    assert line in str(error.value)
+    assert str(QUIC.file.name) in str(error.value)
+
+
+def test_the_trial_of_each_stack_starts_its_own_program() -> None:
+    experiment = load_experiment("quic-stacks")
+    plans = {name: make_plan(experiment, sender, draw(experiment, 1)) for name, sender in experiment.ccas.items()}
+    programs = {name: plan["flows"][0]["quic"]["program"] for name, plan in plans.items() if "work" in plan}
+    assert programs["hystartpp_quic"] == "own/lab-quic"
+    assert programs["hystartpp_ngtcp2"] == "own/lab-ngtcp2"
+    assert {stack.place for stack in STACKS.values()} == set(programs.values())
+
+
+def test_every_stack_of_a_stanza_has_a_program_and_a_known_licence() -> None:
+    assert {sender.stack for sender in QUIC.senders().values()} == set(STACKS)
+    assert all("MIT" in stack.source for stack in STACKS.values())
+
+
+def test_the_world_has_the_gnutls_with_which_ngtcp2_is_built() -> None:
+    world, builder = image.locked("world"), image.locked("ngtcp2-build")
+    shared = ("libgnutls30t64", "libnettle8t64", "libhogweed6t64", "libc6")
+    assert {name: world[name] for name in shared} == {name: builder[name] for name in shared}
+
+
+@pytest.mark.parametrize("name", ["search_quic", "hystartpp_ngtcp2"])
+def test_a_program_that_was_never_built_or_is_gone_is_one_line(tmp_path: Path, name: str) -> None:
+    sender, gone = QUIC.senders()[name], Host("netns", own_modules={"0123": tmp_path / "gone"})
+    program = "lab-quic" if sender.stack == "quinn" else "lab-ngtcp2"
+    for each in (sender, sender.model_copy(update={"module_digest": "0123"})):
+        with pytest.raises(
+            UserError, match=rf"^{program}: must be built and in the cache: .* --cca {name}' builds it$"
+        ):
+            program_of(each, gone)
+
+
+def test_an_own_sender_looks_like_no_sender_of_either_file() -> None:
+    known = load_senders()
+    taken = {sender.look for sender in known.values()}
+    assert len(taken) == len(known)
+    free = looks(taken)
+    new = [(look["marker"], look["linestyle"]) for look, _ in zip(free, range(200), strict=False)]
+    assert len({*new}) == 200
+    assert not taken & {*new}
+
+
+def test_many_more_senders_over_tcp_take_no_look_that_one_over_quic_states(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    stanza = "more{}:\n  label: more\n  algorithm: cubic\n  slow_start_exit: loss\n"
+    file = tmp_path / "cca.yml"
+    file.write_text(paths.CCAS.read_text() + "\n" + "\n".join(stanza.format(number) for number in range(60)))
+    monkeypatch.setattr("lab.schema.cca.CCAS", file)
+    known = load_ccas()  # none of them is refused as a likeness of one of quic.yml
+    assert len({sender.look for sender in (known | QUIC.senders()).values()}) == len(known) + len(QUIC.senders())
+
+
+def test_a_sender_over_quic_beside_an_own_module_runs_in_virtual_time_only(tmp_path: Path) -> None:
+    (tmp_path / "mine.c").write_text("int x;\n")
+    line = refused(lab(tmp_path, "try", str(tmp_path / "mine.c"), "--against", "search_quic", "--backend", "vm"))
+    assert "backend=vm: must be virtual: senders over QUIC (search_quic) run in the virtual kernel only" in line
+
+
+def test_a_sender_over_quic_runs_in_virtual_time_only(tmp_path: Path) -> None:
+    line = refused(lab(tmp_path, "run", "tcp-quic", "--backend", "host"))
+    assert "backend=host: must be virtual: senders over QUIC (search_quic" in line

@@ -1,0 +1,243 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Code that leaves the kernel under test is refused every system call that a kernel does not need, in both modes."""
+
+import ctypes
+import errno
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from lab.backends import boot
+from lab.backends.own_trees import virtual_tree
+from lab.base import landlock, paths, sandbox_mode, seccomp, system_calls
+from lab.images.image import Image
+from lab.kernel.build import Kernel
+from lab.kernel.own.build import OwnModule, build_own
+from lab.kernel.own.source import read_source
+from lab.runs.trial import prepare
+from tests.command import wait_for
+from tests.conftest import SMALL, Bench, experiment_on
+from tests.guest import escapes as guest_escapes
+
+HERE = Path(__file__).parents[1] / "hostile" / "escapes"
+MOST_NUMBER = 600  # of calls: Linux 6.18 has 470
+UPROBES = {
+    335,
+    336,
+}  # no filter sees them (seccomp.c); outside a probe of the kernel's own they end the caller by SIGILL
+X86_64 = 0xC000003E  # AUDIT_ARCH_X86_64: seccomp.h
+ME = os.getpid()
+AT_FDCWD, A_PATH = -100, 1
+NO_ARGUMENTS = (0,) * 6
+# Calls that a kernel needs with other arguments: name, arguments.
+WITH_ARGUMENTS = {
+    "a user namespace": ("clone", 0x10000011),
+    "a network namespace": ("clone", 0x40000011),
+    "a child of its parent's": ("clone", 0x8011),
+    "limits of another process": ("prlimit64", ME, 0, 0, 0),
+    "every process ends": ("kill", -1, 0),
+    "a group of others ends": ("kill", -ME, 0),
+    "another process is traced": ("ptrace", 16, ME, 0, 0),
+    "another process is seized": ("ptrace", 0x4206, ME, 0, 0),
+    "words to a terminal": ("ioctl", 0, 0x5412, 0),
+    "a disk": ("ioctl", 0, 0x4C00, 0),
+    "a file that runs as its owner": ("fchmod", 1, 0o4755),
+    "a file that all may write": ("fchmod", 1, 0o666),
+    "a new file that runs as its owner": ("openat", AT_FDCWD, A_PATH, 0o100, 0o4755),
+    "times by a path": ("utimensat", AT_FDCWD, A_PATH, 0, 0),
+    "no filter any more": ("prctl", 22, 0, 0, 0, 0),
+}
+ONLY_WITHOUT_NAMESPACES = {
+    "signals by a descriptor": ("fcntl", 1, 8, ME),
+    "a signal to a thread of others": ("tgkill", ME, ME, 0),
+}
+Probe = tuple[int, ...]
+
+
+def named(number: int) -> str | None:
+    """Return a call's name, or None where libseccomp knows none."""
+    library = seccomp._library()
+    library.seccomp_syscall_resolve_num_arch.restype = ctypes.c_char_p
+    name = library.seccomp_syscall_resolve_num_arch(ctypes.c_uint32(X86_64), number)
+    return name.decode() if name else None
+
+
+def number_of(name: str) -> int:
+    return int(seccomp._library().seccomp_syscall_resolve_name(name.encode()))
+
+
+def not_listed(mode: str) -> dict[str, Probe]:
+    """Return a probe for each number whose call no rule names, whatever the host has there."""
+    rules = system_calls.kernel()
+    if mode == sandbox_mode.BUBBLEWRAP and os.geteuid() == 0:
+        rules = system_calls.dropping(rules)
+    listed = {rule.call for rule in rules}
+    numbers = [each for each in range(MOST_NUMBER) if named(each) not in listed and each not in UPROBES]
+    return {f"{number} {named(number)}": (number, *NO_ARGUMENTS) for number in numbers}
+
+
+def with_arguments(probes: dict[str, tuple[str | int, ...]]) -> dict[str, Probe]:
+    return {
+        name: (number_of(str(call)), *(int(each) for each in arguments)) for name, (call, *arguments) in probes.items()
+    }
+
+
+def all_probes(mode: str) -> dict[str, Probe]:
+    more = ONLY_WITHOUT_NAMESPACES if mode == sandbox_mode.NONE else {}
+    return {**not_listed(mode), **with_arguments(WITH_ARGUMENTS), **with_arguments(more)}
+
+
+def escape(folder: Path, kernel: Kernel, probes: dict[str, Probe]) -> OwnModule:
+    """Build the module with its probes."""
+    shutil.copy(HERE / "escape.c", folder)
+    rows = [f"\t{{ {{ {', '.join(map(str, (*probe, *NO_ARGUMENTS)[:7]))} }} }},\n" for probe in probes.values()]
+    (folder / "probes.h").write_text("".join(rows))
+    (folder / "Kbuild").write_text("obj-m := escape.o\n")
+    return build_own(read_source(folder), virtual_tree(kernel))
+
+
+def ready(folder: Path, module: OwnModule) -> Path:
+    """Return a folder for a kernel that loads the module."""
+    (folder / "own").mkdir(parents=True)
+    shutil.copy(module.file, folder / "own" / "escape.ko")
+    return folder
+
+
+@pytest.mark.parametrize("mode", sandbox_mode.MODES)
+def test_every_call_that_a_kernel_does_not_need_is_refused(
+    tmp_path: Path, kernel: Kernel, world: Image, monkeypatch: pytest.MonkeyPatch, mode: str
+) -> None:
+    probes = all_probes(mode)
+    (tmp_path / "source").mkdir()
+    module = escape(tmp_path / "source", kernel, probes)
+    monkeypatch.setenv(sandbox_mode.VARIABLE, mode)
+    arguments = {"file": "/trial/own/escape.ko", "options": "", "wait_s": 0}
+    called = boot.call(guest_escapes.loaded, arguments, ready(tmp_path / "run", module), kernel, world.root)
+    found = {int(at): int(result) for at, result in re.findall(r"probe (\d+) = (-?\d+)", called.log)}
+    assert called.result == 0
+    assert len(found) == len(probes) > 80
+    passed = {name: found[at] for at, name in enumerate(probes) if found[at] != -errno.ENOSYS}
+    assert passed == {}
+
+
+STAYING = """
+import sys
+from pathlib import Path
+from lab.backends import boot
+from lab.backends.virtual import find_built
+from lab.kernel.recipe import Recipe
+from tests.guest import escapes
+
+built = find_built(Recipe())
+arguments = {"file": "/trial/own/escape.ko", "options": sys.argv[2], "wait_s": float(sys.argv[3])}
+boot.call(escapes.loaded, arguments, Path(sys.argv[1]), built.kernel, built.world.root)
+print((Path(sys.argv[1]) / "kernel.log").read_text())
+"""
+LONG_S = 1e6  # of the guest
+
+
+def left_on(folder: Path) -> list[str]:
+    """List the processes that have a folder mounted, or named in their environment."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            texts = [(process / name).read_bytes() for name in ("mountinfo", "environ")]
+        except OSError:  # ended meanwhile
+            continue
+        if any(os.fsencode(folder) in text for text in texts):
+            found.append(process.name)
+    return found
+
+
+def staying(folder: Path, module: OwnModule, mode: str, wait_s: float) -> "subprocess.Popen[str]":
+    """Start a kernel that loads the module, which leaves a process."""
+    room = ready(folder, module)
+    alive = "/trial/alive" if mode == sandbox_mode.BUBBLEWRAP else str(room / "guest" / "alive")
+    return subprocess.Popen(
+        [sys.executable, "-c", STAYING, str(room), f"act=stay alive={alive}", str(wait_s)],
+        cwd=paths.REPO,
+        env=os.environ | {sandbox_mode.VARIABLE: mode},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+
+
+@pytest.mark.parametrize("mode", sandbox_mode.MODES)
+@pytest.mark.parametrize("how", ["it ends", "SIGKILL", "SIGTERM"])
+def test_no_process_that_a_module_leaves_outlives_its_kernel(
+    tmp_path: Path, kernel: Kernel, mode: str, how: str
+) -> None:
+    (tmp_path / "source").mkdir()
+    module = escape(tmp_path / "source", kernel, {"nothing": (number_of("getpid"), *NO_ARGUMENTS)})
+    folder = tmp_path / "run"
+    process = staying(folder, module, mode, 0 if how == "it ends" else LONG_S)
+    if how == "it ends":
+        printed, _ = process.communicate(timeout=120)
+        assert "stays: " in printed, printed
+    else:
+        wait_for(lambda: (folder / "guest" / "alive").exists(), "process that stays", 60)
+        time.sleep(0.5)
+        os.kill(process.pid, getattr(signal, how))
+        process.communicate(timeout=60)
+    wait_for(lambda: not left_on(folder), "end of all its processes", 20)
+
+
+# Two views of one folder: what the first has in its cache, the second replaces by a link out of it.
+SWAPPED = """
+mkdir -p /trial/d /tmp/second && touch /trial/d/canary && mount -t hostfs -o hostfs=/trial none /tmp/second
+stat /trial/d/canary
+mv /tmp/second/d /tmp/second/e && ln -s {folder} /tmp/second/d
+try 'chmod 4777 /trial/d/canary'
+try 'touch -d 2001-01-01 /trial/d/canary'
+try 'chown 1:1 /trial/d/canary'
+try 'truncate -s 0 /trial/d/canary'
+try 'echo x >>/trial/d/canary'
+try 'rm /trial/d/canary'
+try 'mv /trial/d/canary /trial/d/taken'
+try 'mkdir /trial/d/made'
+try 'ln -s x /trial/d/made'
+try 'ls /trial/d/ | grep canary'
+ln -s {folder}/canary /trial/aimed
+touch -h -d 2001-01-01 /trial/aimed; chown -h 1:1 /trial/aimed
+try 'mount -t hostfs -o hostfs={folder} none /mnt'
+try 'mount -t hostfs -o hostfs=/trial/d none /mnt && ls /mnt | grep canary'
+rm -f /trial/aimed /tmp/second/d
+"""
+TRY = 'try() { if (eval "$1") >/dev/null 2>&1; then echo "done: $1"; else echo "refused: $1"; fi >>/trial/tried; }'
+
+
+@pytest.mark.parametrize("mode", sandbox_mode.MODES)
+def test_no_link_that_a_guest_makes_is_followed_on_the_host(
+    tmp_path: Path, bench: Bench, kernel: Kernel, world: Image, monkeypatch: pytest.MonkeyPatch, mode: str
+) -> None:
+    canary = tmp_path / "canary"
+    canary.write_text("of the host")
+    os.utime(canary, (1, 1))
+    tmp_path.chmod(0o755)
+    before = canary.stat()
+    folder = bench.folder / f"swapped-{mode}"
+    folder.mkdir()
+    monkeypatch.setenv(sandbox_mode.VARIABLE, mode)
+    plan = prepare(bench.job(experiment_on(SMALL, "cubic", duration_s=1), "cubic", folder.name), folder)
+    lines = [TRY, *SWAPPED.format(folder=tmp_path).strip().splitlines()]
+    plan["topology"]["nodes"]["server"]["exec"] += lines
+    boot.run_plan(plan, folder, kernel, world.root)
+    after = canary.stat()
+    tried = (folder / "tried").read_text().splitlines()
+    assert canary.read_text() == "of the host"
+    assert (after.st_mode, after.st_mtime, after.st_uid) == (before.st_mode, before.st_mtime, before.st_uid)
+    assert [path.name for path in tmp_path.iterdir()] == ["canary"]
+    assert len(tried) == 12
+    assert not [line for line in tried if line.startswith("done: ")]
+
+
+def test_this_machine_shows_the_protection_of_signals() -> None:
+    assert landlock.abi() >= 6, "signals to others are kept in by Landlock of Linux 6.12 and later"
