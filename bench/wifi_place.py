@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """WiFi measured where the paper measured it: throughput at the server, and a client that acknowledges seldom.
 
-`python -m bench.wifi_place [TRIALS]` runs wifi-paper-high where no whole run of so many trials is stored. The paper's throughputs are
+`python -m bench.wifi_place [TRIALS]` runs wifi-paper-high where no run of it is stored. The paper's throughputs are
 "measured from the server-side tcpdump", ours at the client. Its client was a Mac, whose TCP acknowledges up to eight
 segments at once while data streams in; ours acknowledges every second one, as Linux does. The first is computed from
 the same trials; of the second what SEARCH sees is replayed, with one ACK of two, four and eight left.
@@ -9,7 +9,7 @@ the same trials; of the second what SEARCH sees is replayed, with one ACK of two
 
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 import polars as pl
@@ -60,7 +60,7 @@ def places(stored: Stored) -> Iterator[Figure]:
         yield {"name": f"{about}: exits early", "value": early, "unit": f"of {part.height} trials"}
 
 
-def _of_trial(trial: Trial) -> Iterator[dict[str, object]]:
+def _of_trial(trial: Trial) -> Iterator[Mapping[str, object]]:
     left = first_exit(trial.exits, FLOW)
     bitrate = left.bitrate_mbps(trial.meta["mss_bytes"]) if left else None
     for place, table in (("client", throughput(trial.packets, FLOW)), ("server", at_server(trial))):

@@ -12,8 +12,8 @@ import typer
 from rich.console import Console
 
 from bench import measured
-from bench.versions import logs as recorded_logs
 from bench.measured import Figure
+from bench.versions import logs as recorded_logs
 from bench.versions import trials as run
 from bench.versions.compare import CLASSES, by_link, over_links, shown
 from bench.versions.forms import FORMS, LINKS
@@ -34,7 +34,9 @@ def measure(
     forms: Annotated[str, typer.Option(help="Forms to replay, by commas.")] = ",".join(FORMS),
     senders: Annotated[str, typer.Option(help="Forms of whole trials, by commas.")] = ",".join(versions()),
     base: Annotated[str, typer.Option(help="Form that the others are compared with.")] = BASE,
-    logs: Annotated[Path | None, typer.Option(help="A folder of recorded logs of ACKs, to replay over as well.")] = None,
+    logs: Annotated[
+        Path | None, typer.Option(help="A folder of recorded logs of ACKs, to replay over as well.")
+    ] = None,
 ) -> None:
     """Run the missing trials, and print and store the tables."""
     try:

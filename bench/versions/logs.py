@@ -38,7 +38,8 @@ def rows(folder: Path, forms: list[str], library: Path) -> pl.DataFrame:
 def _of_log(log: Download, forms: list[str], library: Path) -> Iterator[Row]:
     for name in forms:
         at = exit_of(log, name, library)
-        yield {"log": log.name, "form": name} | (judged(log, at) if at is not None else dict.fromkeys(NUMBERS))
+        row: Row = {"log": log.name, "form": name}
+        yield row | (dict.fromkeys(NUMBERS) if at is None else judged(log, at))
 
 
 NUMBERS = ("exit_s", "in_flight_mb", "window_mbps", "carried_mbps", "one_rtt", "lasting")

@@ -105,4 +105,6 @@ def test_an_order_of_two_senders_is_judged_over_the_same_links(runs: Path, folde
     assert rows["exit_s"]["ours"] > 1
     assert rows["exit_s"]["unit"] == "times"
     assert rows["exit_s"]["form"] == "CUBIC without HyStart, relative to SEARCH 2.0 + fixes"
-    assert rows["exit_s"]["claim"].startswith("The time in slow start of CUBIC without HyStart is at least 1 times that")
+    assert rows["exit_s"]["claim"].startswith(
+        "The time in slow start of CUBIC without HyStart is at least 1 times that"
+    )

@@ -46,8 +46,8 @@ def difference(
 
 def of_claim(row: Mapping[str, Any]) -> Difference:
     """Compare the values of a row of the claims."""
-    values = (row[name] for name in ("published", "tolerance", "ours", "lo", "hi"))
-    return difference(*values, bound=row.get("bound"))
+    values = [row[name] for name in ("published", "tolerance", "ours", "lo", "hi")]
+    return difference(*values, row.get("bound"))
 
 
 def signed(row: Mapping[str, Any]) -> str:
