@@ -4,6 +4,7 @@
 from typing import Annotated
 
 import typer
+from lab_bpf.node import loader
 from lab_quic.quinn import build as quic
 
 from bench import measured
@@ -14,7 +15,6 @@ from bench.same_exit.stream import Decisions, load
 from lab.backends.virtual import ensure_built
 from lab.base import paths
 from lab.kernel.recipe import Recipe
-from lab.node import bpf
 from lab.node.tools import NodeError
 
 FOLDER = "same-exit"
@@ -45,7 +45,7 @@ def measure(
 def able_here() -> bool:
     """Report whether this process can load BPF into the running kernel."""
     try:
-        bpf.this_machine().require_able("same_exit")
+        loader.this_machine().require_able("same_exit")
     except NodeError as error:
         print(f"without this machine's kernel: {error}")
         return False

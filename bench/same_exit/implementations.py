@@ -6,15 +6,15 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
+from lab_bpf.node import replay
+from lab_bpf.node.transfer import Transfer
 from lab_bpf.program import build
+from lab_bpf.stock import run_stock
 
 from bench.same_exit.stream import DECISION, Decisions, Stream
-from lab.backends.stock import run_stock
 from lab.base.errors import UserError
 from lab.base.scratch import scratch_folder
 from lab.judge.search_replay import BIN, replay_bins, version
-from lab.node import bpf_replay
-from lab.node.bpf_transfer import Transfer
 
 SEARCH = "search"
 PROGRAM, STREAMS, DECISIONS, TRANSFER = "search.bpf.o", "streams", "decisions.json", "transfer.json"
@@ -50,19 +50,19 @@ def _by_quic(program: Path, stream: Stream) -> Decisions:
 def by_bpf_here(streams: Sequence[Stream]) -> list[Decisions]:
     """Decide by the program in the running kernel, as root."""
     built = build.ensure(SEARCH)
-    with bpf_replay.held(built.program, built.bpftool) as program:
+    with replay.held(built.program, built.bpftool) as program:
         return [_tuples(program.decisions(stream.rows())) for stream in streams]
 
 
 def by_bpf_stock(streams: Sequence[Stream]) -> tuple[list[Decisions], Transfer]:
     """Decide by the program in Debian's stock kernel; also return what a download with it did there."""
     with scratch_folder() as scratch:
-        bpf_replay.write_streams(scratch / STREAMS, [stream.rows() for stream in streams])
+        replay.write_streams(scratch / STREAMS, [stream.rows() for stream in streams])
         files = {PROGRAM: build.ensure(SEARCH).program, STREAMS: scratch / STREAMS}
         back = run_stock(
             files,
-            ("lab.node.bpf_transfer", f"/job/{PROGRAM}", f"/job/results/{TRANSFER}", BPFTOOL),
-            ("lab.node.bpf_replay", f"/job/{PROGRAM}", f"/job/{STREAMS}", f"/job/results/{DECISIONS}", BPFTOOL),
+            ("lab_bpf.node.transfer", f"/job/{PROGRAM}", f"/job/results/{TRANSFER}", BPFTOOL),
+            ("lab_bpf.node.replay", f"/job/{PROGRAM}", f"/job/{STREAMS}", f"/job/results/{DECISIONS}", BPFTOOL),
         )
     transfer: Transfer = json.loads(back[TRANSFER])
     return [_tuples(rows) for rows in json.loads(back[DECISIONS])], transfer

@@ -106,6 +106,8 @@ def _modules(
 
 
 def _report(rows: pl.DataFrame, base: str, folder: Path, name: str, console: Console) -> None:
+    if rows.is_empty():
+        raise UserError(f"{name}: must have a valid trial: what failed stands above")
     folder.mkdir(parents=True, exist_ok=True)
     rows.write_csv(folder / f"{name}.csv")
     table = by_link(rows, base)

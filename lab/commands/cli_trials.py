@@ -198,7 +198,7 @@ def shell(
     duration: Annotated[int, typer.Option(help="Seconds of a link that changes.")] = 600,
     seed: Annotated[int, typer.Option(help="Seed: the link is that of trial 1 of `lab run --profile`.")] = 1,
 ) -> None:
-    """Open a prompt in an emulated network: NODE COMMAND on each line. In virtual time its clock stands between commands.
+    """Open a prompt in an emulated network: NODE COMMAND on each line. Its virtual clock stands between commands.
 
     Example: `lab shell --profile geo-viasat`
 

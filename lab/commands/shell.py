@@ -56,7 +56,7 @@ class Request:
 
 
 def shell(request: Request, lines: TextIO, console: Console) -> int:
-    """Execute lines in a network that is up while they come; return the exit status of the last, or the first failed."""
+    """Execute lines in a network that is up meanwhile; return the exit status of the last, or the first failed."""
     experiment = request.experiment()
     virtual = prepare(Recipe(DEFAULT), console)
     if protection := sandbox_mode.less():

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Init of the virtual-time kernel: mount, execute /trial/plan.json, power off.
 
-The plan is a trial, a recording, a prompt, or a call of one function. An error is one line in /trial/error.txt. Without that
-file the work is done, and its result is node.json (of a call: answer.json). Several trials have a folder each below
-/trial, with their own plan, error and result.
+The plan is a trial, a recording, a prompt, or a call of one function. An error is one line in /trial/error.txt. Without
+that file the work is done, and its result is node.json (of a call: answer.json). Several trials have a folder each
+below /trial, with their own plan, error and result.
 """
 
 import ctypes

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -83,7 +84,7 @@ def not_listed(mode: str) -> dict[str, Probe]:
     return {f"{number} {named(number)}": (number, *NO_ARGUMENTS) for number in numbers}
 
 
-def with_arguments(probes: dict[str, tuple[str | int, ...]]) -> dict[str, Probe]:
+def with_arguments(probes: Mapping[str, tuple[str | int, ...]]) -> dict[str, Probe]:
     return {
         name: (number_of(str(call)), *(int(each) for each in arguments)) for name, (call, *arguments) in probes.items()
     }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`lab verify --coverage`: every table and figure of the sources is a claim, a figure, or has its reason."""
+"""`lab verify --coverage`: each table and figure of the sources is a claim, a figure, or has the reason why neither."""
 
 import os
 import re

@@ -15,11 +15,11 @@ T_R = "t_s=t,rate_down_mbps=r"
 FIELD = Path(__file__).parents[1] / "data" / "field"
 
 
-def rows(found: Recording) -> list[tuple[float, ...]]:
+def rows(found: Recording) -> list[tuple[float | None, ...]]:
     return [tuple(round(value, 6) if value is not None else None for value in row) for row in found.frame.rows()]
 
 
-PLAIN = {
+PLAIN: dict[str, tuple[str, dict[str, Any]]] = {
     "an index without a name, as pandas writes": (",t,r\n0,0,12\n1,1,13\n", {}),
     "an index that the header leaves out, as R writes": ('"t" "r"\n"1" 0 12\n"2" 1 13\n', {}),
     "an empty last column": ("t,r,\n0,12,\n1,13,\n", {}),

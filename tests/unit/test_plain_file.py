@@ -34,7 +34,7 @@ def test_a_plain_file_is_copied(folder: Path) -> None:
         lambda made: os.link(made.parent.parent / "secret", made),
         os.mkfifo,
         Path.mkdir,
-        lambda made: None,
+        lambda _made: None,
     ],
     ids=["link", "loop", "hard link", "pipe", "folder", "nothing"],
 )

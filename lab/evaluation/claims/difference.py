@@ -11,7 +11,7 @@ from typing import Any
 
 from lab.evaluation.claims.estimate import IN_POINTS
 from lab.evaluation.claims.sentences import short
-from lab.evaluation.claims.verdict import BOUNDS, accepted, keeps
+from lab.evaluation.claims.verdict import BOUNDS, accepted
 
 MULTIPLE = 2.0  # tolerances: a larger difference is given as their multiple
 
@@ -38,7 +38,7 @@ def difference(
         return Difference(None, None, None)
     if bound:
         least, most = accepted(published, 0.0, bound)
-        kept = None if lo is None or hi is None else keeps(published, lo, hi, bound)
+        kept = None if lo is None or hi is None else least <= lo <= hi <= most
         return Difference(ours - published, least <= ours <= most, kept)
     contains = None if lo is None or hi is None else lo <= published <= hi
     return Difference(ours - published, abs(ours - published) <= tolerance if tolerance else contains, contains)
@@ -46,8 +46,8 @@ def difference(
 
 def of_claim(row: Mapping[str, Any]) -> Difference:
     """Compare the values of a row of the claims."""
-    values = [row[name] for name in ("published", "tolerance", "ours", "lo", "hi")]
-    return difference(*values, row.get("bound"))
+    published, tolerance, ours, lo, hi = (row[name] for name in ("published", "tolerance", "ours", "lo", "hi"))
+    return difference(published, tolerance, ours, lo, hi, bound=row.get("bound"))
 
 
 def signed(row: Mapping[str, Any]) -> str:

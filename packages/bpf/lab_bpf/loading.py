@@ -5,44 +5,44 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from lab.base.errors import UserError, field_error
-from lab.node import bpf
 from lab.node.tools import NodeError
+from lab_bpf.node import loader
 from lab_bpf.program import build
 
 HEADINGS = f"{'t_s':>14}  {'cause':8}{'cwnd_pkts':>10}{'ssthresh_pkts':>15}{'rtt_ms':>10}  ports"
-Machine = Callable[[], bpf.Machine]
+Machine = Callable[[], loader.Machine]
 
 
-def loaded(name: str, version: str, machine: Machine = bpf.this_machine) -> Iterator[str]:
+def loaded(name: str, version: str, machine: Machine = loader.this_machine) -> Iterator[str]:
     """Build the program and load it; yield what was done."""
     with _refused():
         _require_able("load", name, machine)
         if version not in build.VERSIONS:
             raise field_error("command line", "version", version, f"one of {', '.join(build.VERSIONS)}")
-        if bpf.is_loaded():
-            raise NodeError(bpf.LOADED)
+        if loader.is_loaded():
+            raise NodeError(loader.LOADED)
         built = build.ensure(version)
-        bpf.load(built.program, built.bpftool)
+        loader.load(built.program, built.bpftool)
     yield f"{name}: loaded ({version}): flows choose it by TCP_CONGESTION, as `iperf3 -C {name}` does"
     yield f"'lab senders exits {name}' shows its exits, 'lab senders unload {name}' unloads it"
 
 
-def unloaded(name: str, machine: Machine = bpf.this_machine) -> Iterator[str]:
+def unloaded(name: str, machine: Machine = loader.this_machine) -> Iterator[str]:
     """Unload the program; yield what sockets still hold of it."""
     with _refused():
         _require_able("unload", name, machine)
-        bpf.require_loaded()
-        left = bpf.unload(build.ensure().bpftool)
+        loader.require_loaded()
+        left = loader.unload(build.ensure().bpftool)
     rest = f"; sockets still use it ({', '.join(left)} remain until they close)" if left else ", nothing of it is left"
     yield f"{name}: unloaded{rest}"
 
 
-def exit_lines(name: str, machine: Machine = bpf.this_machine) -> Iterator[str]:
+def exit_lines(name: str, machine: Machine = loader.this_machine) -> Iterator[str]:
     """Yield a line per exit."""
     with _refused():
         _require_able("exits", name, machine)
-        bpf.require_loaded()
-        rows = bpf.exits(build.ensure().bpftool)
+        loader.require_loaded()
+        rows = loader.exits(build.ensure().bpftool)
     yield HEADINGS
     for row in rows:
         window = f"{row['cwnd_pkts']:>10}{row['ssthresh_pkts']:>15}{row['rtt_ms']:>10.1f}"
@@ -50,8 +50,8 @@ def exit_lines(name: str, machine: Machine = bpf.this_machine) -> Iterator[str]:
 
 
 def _require_able(command: str, name: str, machine: Machine) -> None:
-    if name != bpf.NAME:
-        raise field_error("command line", "name", name, bpf.NAME)
+    if name != loader.NAME:
+        raise field_error("command line", "name", name, loader.NAME)
     machine().require_able(f"lab senders {command}")
 
 

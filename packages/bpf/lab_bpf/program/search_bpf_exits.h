@@ -8,7 +8,7 @@
 
 #define SEARCH_BPF_EXITS	1024
 
-enum search_bpf_cause {	/* lab/node/bpf.py has the same */
+enum search_bpf_cause {	/* packages/bpf/lab_bpf/node/loader.py has the same */
 	SEARCH_BPF_SEARCH,
 	SEARCH_BPF_LOSS,
 	SEARCH_BPF_TIMEOUT,

@@ -17,7 +17,7 @@ struct search_bpf_input {
 	__u16 reset;		/* nonzero: reset between the ACK before and this one */
 };
 
-/* lab/node/bpf_replay.py has the same. */
+/* packages/bpf/lab_bpf/node/replay.py has the same. */
 struct search_bpf_batch {
 	__u32 acks;
 	__u32 starts;		/* nonzero: the first ACK is the first of a stream */

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from lab_bpf.node import loader
 from lab_bpf.program import build
 from lab_quic.quinn import build as quic
 
@@ -19,7 +20,6 @@ from lab.backends.virtual import Virtual
 from lab.images.image import Image
 from lab.judge.search_replay import AGAIN_NEW, DRAIN, built_versions, version
 from lab.kernel.build import Kernel
-from lab.node import bpf
 from lab.node.tools import NodeError
 from lab.runs.experiment import Experiment
 from lab.runs.trial import Job, run_trial
@@ -29,7 +29,7 @@ from lab.tables.stored_trial import Trial
 from tests.conftest import SMALL, experiment_on
 from tests.exact_links import deep, silent
 
-SENDERS = ("search", bpf.NAME)
+SENDERS = ("search", loader.NAME)
 LINKS = {"deep": deep(rate_mbps=20, rtt_ms=60), "silent": silent(0.8, 1.8), "losing": SMALL}
 SLOTS = 64  # SEARCH_BPF_SLOTS
 TCP_CONGESTION = 13
@@ -60,7 +60,7 @@ def recorded(virtual: Virtual, tmp_path_factory: pytest.TempPathFactory) -> dict
 @pytest.fixture
 def able() -> None:
     try:
-        bpf.this_machine().require_able("test")
+        loader.this_machine().require_able("test")
     except NodeError:
         pytest.skip(CANNOT)
 
@@ -117,32 +117,34 @@ def test_a_real_kernel_decides_every_bin_as_the_core(
 @pytest.fixture
 def loaded(request: pytest.FixtureRequest) -> Iterator[list[str]]:
     built = build.ensure(request.param)
-    bpf.load(built.program, built.bpftool)
+    loader.load(built.program, built.bpftool)
     try:
         yield built.bpftool
     finally:
-        if bpf.is_loaded():
-            bpf.unload(built.bpftool)
+        if loader.is_loaded():
+            loader.unload(built.bpftool)
 
 
 @pytest.mark.usefixtures("able")
 @pytest.mark.parametrize("loaded", build.VERSIONS, indirect=True)
 def test_it_carries_a_flow_and_is_unloaded_without_a_trace(loaded: list[str]) -> None:
     with pytest.raises(NodeError, match="must not be loaded already"):
-        bpf.load(Path("another"), loaded)
+        loader.load(Path("another"), loaded)
     arrived, port = carried(4 << 20)
     assert arrived == 4 << 20
-    assert {left["dport"] for left in bpf.exits(loaded)} <= {port}  # it may leave: the loopback's round trip is short
-    assert bpf.unload(loaded) == []
-    assert not bpf.is_loaded()
+    assert {left["dport"] for left in loader.exits(loaded)} <= {
+        port
+    }  # it may leave: the loopback's round trip is short
+    assert loader.unload(loaded) == []
+    assert not loader.is_loaded()
     with pytest.raises(NodeError, match="must be loaded: 'lab senders load search_bpf' loads it"):
-        bpf.unload(loaded)
+        loader.unload(loaded)
 
 
 def carried(total_bytes: int) -> tuple[int, int]:
     """Send bytes over the loopback by this sender; return how many arrive, and at which port."""
     with socket.create_server(("127.0.0.1", 0)) as server, socket.socket() as sender:
-        sender.setsockopt(socket.IPPROTO_TCP, TCP_CONGESTION, bpf.NAME.encode())
+        sender.setsockopt(socket.IPPROTO_TCP, TCP_CONGESTION, loader.NAME.encode())
         sender.connect(server.getsockname())
         receiver = server.accept()[0]
         sending = threading.Thread(target=_send, args=(sender, total_bytes))

@@ -7,20 +7,20 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from lab_bpf.cpio import Entry, write_archive
 from lab_bpf.loading import loaded, unloaded
+from lab_bpf.node import loader, replay
 from lab_bpf.program.build import ensure, require_tools
+from lab_bpf.stock import run_stock
 from lab_bpf.way import BPF
 
 from bench.same_exit.compare import differences, exit_ack, figures
-from lab.backends.cpio import Entry, write_archive
-from lab.backends.stock import run_stock
 from lab.base.errors import UserError
-from lab.node import bpf, bpf_replay
 from lab.runs.try_link import try_link
 from lab.schema.cca import load_ccas, load_senders
 from tests.command import lab, refused
 
-BTF = b"\x9f\xeb" + bpf.KFUNC
+BTF = b"\x9f\xeb" + loader.KFUNC
 LEFT: tuple[int, ...] = (7, 20, 100, 80, 160, 375, 1000, 350, 8)  # a decision that leaves, on ACK 7
 STAYED: tuple[int, ...] = (3, 19, 100, 60, 120, 166, 1000, 350, 7)
 
@@ -34,7 +34,7 @@ def btf(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("release", ["6.12.0", "6.12.117+deb13-cloud-amd64", "7.0-rc1"])
 def test_a_stock_kernel_with_btf_can_load_it(btf: Path, release: str) -> None:
-    bpf.Machine(0, release, btf).require_able("lab senders load")
+    loader.Machine(0, release, btf).require_able("lab senders load")
 
 
 @pytest.mark.parametrize(
@@ -48,26 +48,26 @@ def test_a_stock_kernel_with_btf_can_load_it(btf: Path, release: str) -> None:
 )
 def test_a_machine_that_cannot_is_refused_in_one_line(btf: Path, uid: int, release: str, line: str) -> None:
     with pytest.raises(UserError) as refusal:
-        list(loaded(bpf.NAME, "search", lambda: bpf.Machine(uid, release, btf)))
+        list(loaded(loader.NAME, "search", lambda: loader.Machine(uid, release, btf)))
     assert str(refusal.value) == line
 
 
 def test_a_kernel_without_btf_is_refused_in_one_line(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"/vmlinux: must be there: a kernel with CONFIG_DEBUG_INFO_BTF has it$"):
-        list(unloaded(bpf.NAME, lambda: bpf.Machine(0, "6.12.0", tmp_path / "vmlinux")))
+        list(unloaded(loader.NAME, lambda: loader.Machine(0, "6.12.0", tmp_path / "vmlinux")))
 
 
 def test_a_kernel_whose_cubic_has_no_functions_for_bpf_is_refused(btf: Path) -> None:
     btf.write_bytes(b"\x9f\xeb")
     with pytest.raises(UserError, match=r"kernel=6\.12\.0: must have CUBIC built in, with its functions for BPF$"):
-        list(loaded(bpf.NAME, "search", lambda: bpf.Machine(0, "6.12.0", btf)))
+        list(loaded(loader.NAME, "search", lambda: loader.Machine(0, "6.12.0", btf)))
 
 
 @pytest.mark.parametrize("version", ["search4", "search31", "", "x y"])
 def test_a_version_with_other_hooks_is_refused(btf: Path, version: str) -> None:
     line = f"command line: version={version}: must be one of search, search1, search2_printed"
     for build in (
-        lambda: list(loaded(bpf.NAME, version, lambda: bpf.Machine(0, "6.12.0", btf))),
+        lambda: list(loaded(loader.NAME, version, lambda: loader.Machine(0, "6.12.0", btf))),
         lambda: ensure(version),
     ):
         with pytest.raises(UserError) as refusal:
@@ -90,14 +90,14 @@ def test_a_missing_clang_is_refused_in_one_line(tmp_path: Path) -> None:
 def test_a_missing_qemu_is_refused_in_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(UserError, match=r"^qemu-system-x86_64: not installed: run 'make setup-vm'$"):
-        run_stock({}, ("lab.node.bpf",))
+        run_stock({}, ("lab_bpf.node.loader",))
 
 
 def test_its_module_is_a_sender_that_looks_like_no_other() -> None:
     own = BPF.senders()
-    assert list(own) == [bpf.NAME]
+    assert list(own) == [loader.NAME]
     assert not own.keys() & load_ccas().keys()
-    assert try_link("wired-clean", [bpf.NAME], {}).ccas.keys() == own.keys()
+    assert try_link("wired-clean", [loader.NAME], {}).ccas.keys() == own.keys()
     looks = [(cca.marker, cca.linestyle) for cca in load_senders().values()]
     assert len({*looks}) == len(looks)
 
@@ -131,8 +131,8 @@ def test_its_module_is_refused_in_real_time(tmp_path: Path) -> None:
 
 def test_streams_arrive_as_they_were_written(tmp_path: Path) -> None:
     streams = [[(1 << 40, -1, 2, 3, 0, 1), (5, 6, 7, 8, 1, 0)], [], [(0, 0, 0, 0, 0, 0)]]
-    bpf_replay.write_streams(tmp_path / "streams", streams)
-    assert [[tuple(row) for row in rows] for rows in bpf_replay.read_streams(tmp_path / "streams")] == streams
+    replay.write_streams(tmp_path / "streams", streams)
+    assert [[tuple(row) for row in rows] for rows in replay.read_streams(tmp_path / "streams")] == streams
 
 
 def test_a_difference_names_stream_and_exit() -> None:

@@ -18,7 +18,7 @@ from tests.unit.test_own_senders import passed
 def test_search_as_bpf_has_the_module_that_is_built_for_its_kernel(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The build itself is in tests/kernel/test_bpf.py."""
+    """The build itself is in packages/bpf/tests/kernel/test_bpf_kernel.py."""
     module = passed(tmp_path / "tcp_search_bpf.c", "search_bpf", depends=("tcp_cubic",)).module
     built: list[tuple[set[str], object]] = []
 

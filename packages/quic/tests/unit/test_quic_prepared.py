@@ -19,7 +19,7 @@ from tests.unbuilt import virtual
 def test_each_stack_of_a_senders_is_built_once_and_its_program_is_that_of_the_sender(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The build itself is in tests/kernel/test_quic_program.py."""
+    """The build itself is in packages/quic/tests/kernel/test_quic_program.py."""
     built: list[str] = []
 
     def ensure(stack: str, progress: Callable[[str], None]) -> Program:

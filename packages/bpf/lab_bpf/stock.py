@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Debian's stock kernel in QEMU, booted from memory to run modules of lab.node as root. No disk, no network.
+"""Debian's stock kernel in QEMU, booted from memory to run modules of lab_bpf.node as root. No disk, no network.
 
 Its files are those of image bpf-stock; the job's files come in a second archive and go back over a serial line.
 """
@@ -13,13 +13,15 @@ import tarfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from lab.backends.cpio import Entry, write_archive
 from lab.base import paths
 from lab.base.cache import publish, use
 from lab.base.errors import UserError
 from lab.base.scratch import scratch_folder
 from lab.images import image
+from lab_bpf.cpio import Entry, write_archive
 
+HERE = Path(__file__).parent
+PACKAGE = HERE.name
 IMAGE = "bpf-stock"
 QEMU = "qemu-system-x86_64"
 MODULES = ("veth", "sch_netem")
@@ -53,7 +55,7 @@ busybox poweroff -f
 
 
 def run_stock(files: Mapping[str, Path], *jobs: tuple[str, ...]) -> dict[str, bytes]:
-    """Run modules of lab.node there, each with its arguments; return what they wrote to /job/results, by name.
+    """Run modules of lab_bpf.node there, each with its arguments; return what they wrote to /job/results, by name.
 
     files: what they find below /job, by name.
     """
@@ -138,4 +140,8 @@ def _job(files: Mapping[str, Path], jobs: Sequence[tuple[str, ...]]) -> Iterator
     yield f"{JOB}/lab/__init__.py", paths.LAB / "__init__.py"
     yield f"{JOB}/lab/node", paths.LAB / "node"
     yield from ((f"{JOB}/lab/node/{file.name}", file) for file in sorted((paths.LAB / "node").glob("*.py")))
+    yield from (
+        (f"{JOB}/{name}", HERE.parent / name) for name in (PACKAGE, f"{PACKAGE}/__init__.py", f"{PACKAGE}/node")
+    )
+    yield from ((f"{JOB}/{PACKAGE}/node/{file.name}", file) for file in sorted((HERE / "node").glob("*.py")))
     yield from ((f"{JOB}/{name}", file) for name, file in files.items())

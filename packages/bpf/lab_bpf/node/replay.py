@@ -2,7 +2,7 @@
 """Recorded ACK streams through the loaded BPF program: the running kernel verifies it and executes it, ACK by ACK.
 
 The program is packages/bpf/lab_bpf/program/search_bpf_replay.h, run by BPF_PROG_RUN; its structures are mirrored here.
-`python -m lab.node.bpf_replay OBJECT STREAMS DECISIONS BPFTOOL...`
+`python -m lab_bpf.node.replay OBJECT STREAMS DECISIONS BPFTOOL...`
 """
 
 import ctypes

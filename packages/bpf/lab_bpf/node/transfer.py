@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """SEARCH as BPF in use: loaded, a download over a shaped path, its exit, unloaded, and what is left of it.
 
-`python -m lab.node.bpf_transfer OBJECT RESULT BPFTOOL...`, as root on a kernel with netem; the result is JSON.
+`python -m lab_bpf.node.transfer OBJECT RESULT BPFTOOL...`, as root on a kernel with netem; the result is JSON.
 """
 
 import json
@@ -14,9 +14,10 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
-from lab.node import bpf, netns
+from lab.node import netns
 from lab.node.namespace import entered
 from lab.node.tools import NodeError, run
+from lab_bpf.node import loader
 
 if TYPE_CHECKING:
     from lab.node.plan import Topology
@@ -42,27 +43,27 @@ class Transfer(TypedDict):
     kernel: str
     algorithm: str  # the flow's, as its socket reports it
     received_bytes: int
-    exits: list[bpf.Exit]
+    exits: list[loader.Exit]
     left: list[str]  # programs and maps, once it is unloaded
     available: str  # the kernel's congestion controls, then
 
 
 def transfer(program: Path, bpftool: list[str]) -> Transfer:
     """Load, download, read the exits, unload."""
-    bpf.this_machine().require_able("bpf_transfer")
-    bpf.load(program, bpftool)
+    loader.this_machine().require_able("bpf_transfer")
+    loader.load(program, bpftool)
     try:
         algorithm, received_bytes = _download()
-        exits = bpf.exits(bpftool)
+        exits = loader.exits(bpftool)
     finally:
-        left = bpf.unload(bpftool)
+        left = loader.unload(bpftool)
     return {
         "kernel": platform.release(),
         "algorithm": algorithm,
         "received_bytes": received_bytes,
         "exits": exits,
         "left": left,
-        "available": bpf.AVAILABLE.read_text().strip(),
+        "available": loader.AVAILABLE.read_text().strip(),
     }
 
 
@@ -74,7 +75,7 @@ def _download() -> tuple[str, int]:
             run("tc", "-n", node, "qdisc", "add", "dev", "eth1", "root", *options.split())
         with entered("sender"):
             listening = stack.enter_context(socket.create_server(("10.0.0.1", PORT)))
-        listening.setsockopt(socket.IPPROTO_TCP, TCP_CONGESTION, bpf.NAME.encode())
+        listening.setsockopt(socket.IPPROTO_TCP, TCP_CONGESTION, loader.NAME.encode())
         with entered("receiver"):
             receiver = stack.enter_context(socket.socket())
         receiver.connect(("10.0.0.1", PORT))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """SEARCH as BPF on the running kernel: loaded and unloaded by bpftool, and its exits from slow start.
 
-`python -m lab.node.bpf load OBJECT BPFTOOL...`, `unload`, `exits`; each refusal is a NodeError of one line.
+`python -m lab_bpf.node.loader load OBJECT BPFTOOL...`, `unload`, `exits`; each refusal is a NodeError of one line.
 """
 
 import json
