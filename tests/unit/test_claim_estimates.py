@@ -88,6 +88,11 @@ def test_a_total_counts_the_downloads_of_every_pooled_scenario(runs: Path, folde
     assert found["Total", "loss_s"]["ours"] == pytest.approx(mean)
 
 
+def test_a_size_of_the_authors_structures_has_no_value_of_ours(runs: Path, folder: Path) -> None:
+    (row,) = kept(runs, folder, explained(values={"overhead_pct": 2.5}, not_judged="a structure")).to_dicts()
+    assert (row["verdict"], row["why"], row["ours"]) == (UNJUDGED, "a structure", None)
+
+
 def test_a_total_without_one_of_its_runs_has_not_run(runs: Path, folder: Path) -> None:
     (row,) = kept(runs, folder, explained(values={"late_pct": 100}, pooled=["elsewhere"])).to_dicts()
     assert (row["verdict"], row["why"], row["ours"]) == (UNJUDGED, NOT_RUN, None)
