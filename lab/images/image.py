@@ -14,6 +14,7 @@ from lab.base import paths
 from lab.base.cache import finished, publish, use
 from lab.base.entry_points import loaded
 from lab.base.errors import UserError, field_error
+from lab.base.named_files import shown
 from lab.base.processes import ENDING_WITH_THIS
 from lab.base.scratch import scratch_folder
 from lab.images import archive, copyright_files
@@ -157,13 +158,7 @@ def dropped(name: str, message: str) -> UserError | None:
     """Name the package of an image that Debian's archive no longer has, if that is what apt reports."""
     found = re.search(r"Unable to locate package (\S+)", message)
     rule = f"a package of Debian's {suite(name)}, whose archive does not have it"
-    return field_error(_shown(list_file(name)), "package", found[1], rule) if found else None
-
-
-def _shown(file: Path) -> str:
-    from lab.schema.load import shown  # pydantic takes longer than what most commands need of an image
-
-    return shown(file)
+    return field_error(shown(list_file(name)), "package", found[1], rule) if found else None
 
 
 def pins_hook(pins: Path) -> str:
@@ -241,7 +236,7 @@ def require_pinned(name: str, versions: dict[str, str]) -> None:
     if found and os.environ.get("LAB_DRIFT") != "1":
         package, drift = next(iter(found.items()))
         rule = "the pinned version, which the archive no longer has: LAB_DRIFT=1 accepts what it has"
-        raise field_error(f"{_shown(lock_file(name))} ({len(found)} packages differ)", package, drift, rule)
+        raise field_error(f"{shown(lock_file(name))} ({len(found)} packages differ)", package, drift, rule)
 
 
 def installed(dpkg_status: str) -> dict[str, str]:
