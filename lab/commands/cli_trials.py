@@ -20,6 +20,7 @@ from lab.commands.cli_options import (
     resumed_command,
     run_options,
 )
+from lab.commands.known import require_link, require_links, require_scenarios, require_senders
 from lab.kernel.recipe import DEFAULT
 
 app = typer.Typer()
@@ -63,6 +64,9 @@ def run(
 
     Or try a link: `lab run --profile geo-viasat --cca search,cubic`
     """
+    require_scenarios([scenario])
+    require_link(profile, topology)
+    require_senders(cca)
     from lab.commands.run import Request, Shown, Where
     from lab.commands.run import run as run_and_report
     from lab.kernel.recipe import Recipe
@@ -134,6 +138,8 @@ def try_(
 
     Two versions side by side: `lab try a.c b.c --links geo,leo --against search --param gain=3`
     """
+    require_senders(against)
+    require_links(links)
     from lab.commands.compare import Course
     from lab.commands.expect import Expected
     from lab.commands.try_own import TryRequest, try_own
@@ -155,11 +161,9 @@ def log(
 
     Example: `lab log results/geo/latest cubic-001`
     """
-    from lab.base.plain_text import escaped
     from lab.tables.kernel_log import read_log
 
-    for line in read_log(run, trial).splitlines():
-        console.print(escaped(line), soft_wrap=True, markup=False)
+    console.write_text("".join(f"{line}\n" for line in read_log(run, trial).splitlines()))
 
 
 @app.command()
@@ -237,6 +241,7 @@ def reproduce(
 
     Or of some scenarios, with their claims at the end: `lab reproduce thesis-geo`
     """
+    require_scenarios(scenarios or ())
     from lab.commands.reproduce import reproduce as run_and_evaluate
     from lab.commands.reproduce import reproduce_claim
 
@@ -277,6 +282,8 @@ def compare(
 
     With a sender that others wrote (`lab senders list`): `lab compare --cca search,pcc_vivace`
     """
+    require_senders(cca)
+    require_links(links)
     from lab.commands.compare import Chosen, Course, compare_known
 
     chosen = Chosen(cca, links, trials, duration, seed, quick, fixed)

@@ -4,18 +4,19 @@
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
+from lab.base.choice import choose
 from lab.base.errors import Faults, UserError, field_error
+from lab.base.named_files import profile_files, scenario_files, shown, topology_files
 from lab.judge.registry import rules
 from lab.links.caution import cautions
 from lab.links.faults import faults, is_fetched, too_short
-from lab.links.profile import load_profile, profile_files
+from lab.links.profile import load_profile
 from lab.runs.experiment import load_experiment
 from lab.runs.try_link import DEFAULT_S
 from lab.schema.cca import load_senders
-from lab.schema.load import choose, shown
-from lab.schema.scenario import Scenario, load_scenario, scenario_files, scenarios
+from lab.schema.scenario import Scenario, load_scenario, scenarios
 from lab.schema.sysctls import load_sysctls
-from lab.schema.topology import read_topology, role_faults, topology_files
+from lab.schema.topology import read_topology, role_faults
 from lab.traces.datasets import datasets
 
 

@@ -195,6 +195,8 @@ def _meta(job: Job, plan: Plan, node: NodeRecord, measured: list[Download], cert
     }
     if job.backend.kind == "virtual":
         meta["sandbox"] = sandbox_mode.described()
+    if "server_start_s" in node:
+        meta["server_start_s"] = node["server_start_s"]
     if "machine" in node:
         meta["machine"] = node["machine"]
     return meta

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from lab.base.errors import UserError, field_error
-from lab.schema.load import shown
+from lab.base.named_files import shown
 
 FILE_FIELDS = {"prefix", "mgmt", "settings", "debug"}
 GRAPH_FIELDS = {"kinds", "groups"}

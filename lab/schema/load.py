@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Read a user's YAML into a model, or refuse it in one line."""
 
-import re
-from collections.abc import Callable, Iterable
 from copy import deepcopy
 from functools import lru_cache
 from pathlib import Path
@@ -14,13 +12,12 @@ from pydantic_core import PydanticCustomError
 
 from lab.base import plain_text
 from lab.base.errors import Faults, UserError, field_error
-from lab.base.paths import REPO
+from lab.base.named_files import shown
 from lab.base.plain_file import MEGABYTE, read_plain
 from lab.schema.yaml_loader import load_text
 
 MOST_BYTES = MEGABYTE
 MOST_SHOWN_CHARS = 60
-NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")
 
 
 class Strict(BaseModel):
@@ -125,36 +122,6 @@ def _without(content: Any, place: tuple[Any, ...]) -> Any:
 def load(model: type[Model], file: Path) -> Model:
     """Read and check one file."""
     return parse(model, read_yaml(file), file)
-
-
-def shown(file: Path) -> str:
-    """Return the path of a file, from the checkout's root where the file is inside."""
-    return str(file.relative_to(REPO)) if file.is_relative_to(REPO) else str(file)
-
-
-def require_name(name: str, file: Path | str) -> str:
-    """Return a name that becomes a folder and a link of a page; UserError where it could be more than that."""
-    if not NAME.fullmatch(name):
-        raise field_error(file, "name", name, "letters, digits and _ . - only, at most 100 of them")
-    return name
-
-
-def by_name(files: Iterable[Path], name_of: Callable[[Path], str]) -> dict[str, Path]:
-    """Return files by name; UserError where two folders have the same name."""
-    found: dict[str, Path] = {}
-    for file in files:
-        name = name_of(file)
-        if name in found:
-            raise field_error(shown(file), "name", name, f"another name: {shown(found[name])} has it")
-        found[name] = file
-    return dict(sorted(found.items()))
-
-
-def choose(kind: str, name: str, known: list[str], where: Path | str, field: str) -> str:
-    """Return a name that exists; UserError lists those that do."""
-    if name not in known:
-        raise field_error(where, field, name, f"a known {kind}: {', '.join(known)}")
-    return name
 
 
 def nested(errors: ValidationError) -> PydanticCustomError:

@@ -7,10 +7,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, PrivateAttr, field_validator
 
-from lab.base import paths
+from lab.base.choice import choose
 from lab.base.errors import Faults, UserError, field_error
+from lab.base.named_files import NAME, shown, topology_files
 from lab.schema.clab import needed
-from lab.schema.load import NAME, Strict, by_name, choose, faults_of, parse, read_yaml, shown
+from lab.schema.load import Strict, faults_of, parse, read_yaml
 
 DEV = re.compile(r"[A-Za-z0-9_.-]{1,15}")  # the kernel's IFNAMSIZ is 16
 ROLES = ("sender", "receiver")
@@ -108,16 +109,6 @@ class Topology(Strict):
     def plain(self) -> dict[str, Any]:
         """Return the content of a containerlab file that has only what the lab needs."""
         return self.model_dump(by_alias=True, exclude_none=True)
-
-
-def topology_files() -> dict[str, Path]:
-    """Return the file of every topology by name: `<name>/<name>.clab.yml` in topologies/ or in LAB_TOPOLOGIES."""
-    folders = paths.with_own(paths.TOPOLOGIES, "LAB_TOPOLOGIES")
-    files = [file for folder in folders for file in sorted(folder.glob("*/*.clab.yml"))]
-    for file in files:
-        if file.name != f"{file.parent.name}.clab.yml":
-            raise field_error(shown(file), "name", file.name, f"{file.parent.name}.clab.yml, as its folder")
-    return by_name(files, lambda file: file.parent.name)
 
 
 def load_topology(name: str, named_in: str) -> Topology:

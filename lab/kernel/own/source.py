@@ -47,7 +47,7 @@ class OwnSource:
 
 def read_source(path: Path) -> OwnSource:
     """Read a C file with the headers beside it that it includes, or a folder; UserError where it is neither."""
-    whole = path.resolve()
+    whole = Path(os.path.realpath(path))
     name = _plain(whole.stem if path.suffix == ".c" else whole.name)
     if path.is_dir():
         return OwnSource(path, path, name, _with_kbuild(path, dict(_folder_files(path, path))))
@@ -138,8 +138,9 @@ def _with_kbuild(path: Path, files: dict[str, bytes]) -> dict[str, bytes]:
 
 def _read(file: Path, others: dict[str, bytes]) -> bytes:
     try:
-        if stat.S_ISLNK(file.lstat().st_mode) and not file.resolve().is_relative_to(file.parent.resolve()):
-            raise field_error(file, "link", file.resolve(), "a file of the same folder")
+        target = Path(os.path.realpath(file))  # Path.resolve() of Python 3.11 fails at a link to itself
+        if stat.S_ISLNK(file.lstat().st_mode) and not target.is_relative_to(os.path.realpath(file.parent)):
+            raise field_error(file, "link", target, "a file of the same folder")
         return read_plain(file, MOST_BYTES - sum(map(len, others.values())))
     except OSError as error:
         raise UserError(f"{file}: {error.strerror}") from None
