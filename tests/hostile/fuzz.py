@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Fuzz one reader in this process, within bounds: `python -m tests.hostile.fuzz READER EXAMPLES SEED`.
 
-An input is a whole file with a few values or bytes replaced. A reader reads it or refuses it in a line per fault; every other
-end is a fault, and hypothesis prints the smallest input that it found.
+An input is a whole file with a few values or bytes replaced. A reader reads it or refuses it in a line per fault; every
+other end is a fault, and hypothesis prints the smallest input that it found.
 """
 
 import copy
