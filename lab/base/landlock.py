@@ -42,9 +42,8 @@ def confine(readable: Iterable[Path], writable: Iterable[Path]) -> bool:
     if not version:
         return False
     handled = FIRST_FILE_RIGHTS | sum(right for since, right in ADDED_FILE_RIGHTS.items() if version >= since)
-    attributes = struct.pack(
-        "=QQQ", handled, NO_TCP if version >= 4 else 0, NO_SIGNALS if version >= SIGNALS_SINCE else 0
-    )
+    no_signals = NO_SIGNALS if version >= SIGNALS_SINCE else 0
+    attributes = struct.pack("=QQQ", handled, NO_TCP if version >= 4 else 0, no_signals)
     ruleset = _call(CREATE_RULESET, attributes, len(attributes), 0)
     for path in readable:
         _allow(ruleset, path, TO_READ & handled)

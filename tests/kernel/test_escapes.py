@@ -79,7 +79,7 @@ def not_listed(mode: str) -> dict[str, Probe]:
     rules = system_calls.kernel()
     if mode == sandbox_mode.BUBBLEWRAP and os.geteuid() == 0:
         rules = system_calls.dropping(rules)
-    listed = {rule.call for rule in rules}
+    listed = {call for call, _ in rules}
     numbers = [each for each in range(MOST_NUMBER) if named(each) not in listed and each not in UPROBES]
     return {f"{number} {named(number)}": (number, *NO_ARGUMENTS) for number in numbers}
 

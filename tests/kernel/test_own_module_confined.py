@@ -131,11 +131,8 @@ def test_a_link_in_place_of_a_result_is_not_followed(
     with tempfile.NamedTemporaryFile(dir="/tmp") as secret:  # a folder that the sandbox has, too
         secret.write(HIDDEN.encode())
         secret.flush()
-        written(
-            folder,
-            f"$(shell ln -sf {link.format(secret=secret.name)} {builder.PLACE}/.stripped)\nobj-m := own.o\n",
-            "Kbuild",
-        )
+        linked = f"$(shell ln -sf {link.format(secret=secret.name)} {builder.PLACE}/.stripped)"
+        written(folder, f"{linked}\nobj-m := own.o\n", "Kbuild")
         written(folder, source())
         with pytest.raises(UserError, match=r"build: \.stripped: .*: must be a plain file"):
             built(mode, folder, kernel, tmp_path, monkeypatch)
