@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from lab.base.errors import field_error
+from lab.base.named_files import scenario_files, shown
 from lab.links.profile import Profile, load_profile
 from lab.links.tc_alone import REPLAY, require_shaper
 from lab.schema.cca import Cca, load_cca
-from lab.schema.load import shown
-from lab.schema.scenario import Scenario, load_scenario, scenario_files
+from lab.schema.scenario import Scenario, load_scenario
 from lab.schema.sysctls import load_sysctls
 from lab.schema.topology import Topology, load_topology
 from lab.senders.ways import way_of

@@ -104,7 +104,7 @@ def prepare(job: Job, folder: Path) -> Plan:
     """Draw a trial's link, write its steps into the trial's folder, and return its plan."""
     drawn = draw(job.experiment, job.number)
     write_steps(job.experiment.profile, drawn.link, folder / "link")
-    add_topology(folder, job.backend.engine, job.experiment.topology.name)
+    add_topology(folder, job.backend.engine, job.experiment.topology)
     _add_files(job, folder)
     return job.backend.adapt(make_plan(job.experiment, job.experiment.ccas[job.cca], drawn))
 
