@@ -8,6 +8,7 @@ from pathlib import Path
 from lab.base.errors import field_error
 
 MOST_NAMES = 5  # in a refusal
+MOST_CHARS = 100  # of a wrong name: to compare a longer one takes time
 
 
 def choose(kind: str, name: str, known: Collection[str], where: Path | str, field: str) -> str:
@@ -32,7 +33,7 @@ def one_of(name: str, known: Collection[str]) -> str:
 
 def near(name: str, known: Collection[str]) -> list[str]:
     """Return the known names that are spelt like this one, or begin with it."""
-    low = name.lower()
+    low = name[:MOST_CHARS].lower()
     close = get_close_matches(low, known, MOST_NAMES)
     beginning = [each for each in known if low and each.startswith(low)]
     return list(dict.fromkeys([*close, *beginning]))[:MOST_NAMES]

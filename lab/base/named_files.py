@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from lab.base import paths
+from lab.base.entry_points import loaded
 from lab.base.errors import field_error
 from lab.base.paths import REPO
 
@@ -17,8 +18,8 @@ STANZA = re.compile(r"^([A-Za-z0-9_]+):", re.MULTILINE)  # its name, in a file o
 
 
 def scenario_files() -> dict[str, Path]:
-    """Return the file of every scenario by name: in lab/scenarios/ or in LAB_SCENARIOS."""
-    folders = paths.with_own(paths.SCENARIOS, "LAB_SCENARIOS")
+    """Return the file of every scenario by name: in lab/scenarios/, in LAB_SCENARIOS, or in a package's folder."""
+    folders = [*paths.with_own(paths.SCENARIOS, "LAB_SCENARIOS"), *loaded("lab.scenarios").values()]
     return by_name((file for folder in folders for file in folder.glob("*.yml")), lambda file: file.stem)
 
 

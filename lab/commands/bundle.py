@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
+
+from lab.base.console import PlainConsole
 
 app = typer.Typer(no_args_is_help=True, help="One file with all that the lab builds or downloads: docs/bundle.md.")
-console = Console(highlight=False)
+console = PlainConsole()
 PARTS = ("recordings", "wheels", "jupyter")
 
 

@@ -32,7 +32,9 @@ def run(
     scenario: Annotated[str | None, ScenarioName] = None,
     profile: Annotated[str | None, typer.Option(help="Try this link without a scenario file; needs --cca.")] = None,
     cca: Annotated[str | None, typer.Option(help="Senders for --profile, with commas between them.")] = None,
-    topology: Annotated[str | None, typer.Option(help="Topology for --profile; default: path.")] = None,
+    topology: Annotated[
+        str | None, typer.Option(help="Topology for --profile, by name or .yml file; default: path.")
+    ] = None,
     trials: Annotated[int | None, typer.Option(help="Trials of each sender; default: the scenario's, or 3.")] = None,
     duration: Annotated[
         int | None, typer.Option(help="Seconds of each download; default: the scenario's, or 30.")
@@ -78,7 +80,9 @@ def run(
 
 @app.command("try")
 def try_(
-    sources: Annotated[list[Path], typer.Argument(help="C files, or folders with a Kbuild: one module each.")],
+    sources: Annotated[
+        list[Path], typer.Argument(help="C files, or folders with a Kbuild: each of its modules is tried.")
+    ],
     links: Annotated[
         str | None, typer.Option(help="Kinds of link or profiles, with commas between them; default: every kind.")
     ] = None,
@@ -157,11 +161,9 @@ def log(
 
     Example: `lab log results/geo/latest cubic-001`
     """
-    from lab.base.plain_text import escaped
     from lab.tables.kernel_log import read_log
 
-    for line in read_log(run, trial).splitlines():
-        console.print(escaped(line), soft_wrap=True, markup=False)
+    console.write_text("".join(f"{line}\n" for line in read_log(run, trial).splitlines()))
 
 
 @app.command()

@@ -16,7 +16,7 @@ from lab.runs.try_link import DEFAULT_S
 from lab.schema.cca import load_senders
 from lab.schema.scenario import Scenario, load_scenario, scenarios
 from lab.schema.sysctls import load_sysctls
-from lab.schema.topology import load_topology
+from lab.schema.topology import read_topology, role_faults
 from lab.traces.datasets import datasets
 
 
@@ -43,7 +43,7 @@ def _profiles() -> Iterator[tuple[str, str]]:
 
 
 def _topologies() -> Iterator[tuple[str, str]]:
-    return ((name, " - ".join(load_topology(name, "lab list").topology.nodes)) for name in topology_files())
+    return ((name, " - ".join(read_topology(name, "lab list").topology.nodes)) for name in topology_files())
 
 
 def _senders() -> Iterator[tuple[str, str]]:
@@ -79,7 +79,7 @@ def check_all() -> Iterator[str]:
             yield from _checked_profile(name, found)
     for name in topology_files():
         with _kept(found):
-            load_topology(name, "lab check")
+            yield from _checked_topology(name, found)
     for name in scenarios():
         with _kept(found):
             found += _scenario_faults(name)
@@ -99,6 +99,18 @@ def _kept(found: list[UserError]) -> Iterator[None]:
         yield
     except UserError as error:
         found.append(error)
+
+
+def _checked_topology(name: str, found: list[UserError]) -> Iterator[str]:
+    """Read a topology; yield what was passed over. A containerlab file without any label of the lab is none yet."""
+    topology = read_topology(name, "lab check")
+    if topology.note:
+        yield f"note: {topology.note}"
+    wrong = role_faults(topology)
+    if topology.has_roles:
+        found += wrong
+    else:
+        yield from (f"caution: no trial can run over it: {error}" for error in wrong)
 
 
 def _checked_profile(name: str, found: list[UserError]) -> Iterator[str]:

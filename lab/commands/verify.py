@@ -11,7 +11,7 @@ from rich.console import Console
 
 from lab.backends.choose import COMMAND_LINE
 from lab.base import paths
-from lab.base.choice import choose
+from lab.base.choice import choose, one_of
 from lab.base.errors import field_error
 from lab.commands.claim_lines import clocks, counted, lines, not_run, reasons
 from lab.evaluation.claims.coverage import covered
@@ -88,7 +88,7 @@ def _chosen(claims: pl.DataFrame, names: Sequence[str], table: str | None) -> pl
     places = {_number(place): place for place in rows["place"].unique(maintain_order=True)}
     place = places.get(_number(table))
     if place is None:
-        raise field_error(COMMAND_LINE, "table", table, f"one of {', '.join(places)}")
+        raise field_error(COMMAND_LINE, "table", table, one_of(table, places))
     return rows.filter(place=place)
 
 

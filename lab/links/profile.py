@@ -101,6 +101,9 @@ class Noise(Strict):
     """What each trial's seed samples, in addition to the phases of series and models."""
 
     start_phase_ms: Annotated[float, Field(ge=0, le=60_000, strict=False)] = 0.0
+    # The server's process begins so late at most, uniformly; 0: at once. The default is chosen, not measured: a process
+    # that wakes up waits up to a tick of the scheduler for another one, 4 ms with Debian's CONFIG_HZ=250.
+    server_start_ms: Annotated[float, Field(ge=0, le=1000, strict=False)] = 4.0
 
 
 class Profile(Strict):

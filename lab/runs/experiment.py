@@ -21,7 +21,7 @@ from lab.tables.run_json import Requested
 EXPLANATIONS = ("counterfactuals", "open")  # fields of a claim, written after the run
 NO_TRIAL = ("campaign",)  # fields of a scenario
 ADDED = ("exit_label", "exit_enters_cwr")  # fields of a sender that stored runs of before lack
-# Fields of a sender or scenario that count in a digest only with another value.
+# Fields of a sender, scenario or profile that count in a digest only with another value.
 UNSET: list[tuple[str, Any]] = [
     ("module_digest", None),
     ("depends", []),
@@ -29,6 +29,7 @@ UNSET: list[tuple[str, Any]] = [
     ("stack", None),
     ("kernel", None),
     ("workload", None),
+    ("server_start_ms", 0.0),
 ]
 
 

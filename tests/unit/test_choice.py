@@ -28,6 +28,7 @@ main()
         ("wifi", KINDS, "did you mean wifi-low or wifi-high?"),
         ("Cubci", ("bbr", "cubic"), "did you mean cubic?"),
         ("x", ("a", "b"), "a, b"),
+        ("x" * 10**6, ("a", "b"), "a, b"),
         ("x", tuple("abcdefg"), "a, b, c, d, e, and 2 more"),
         ("", ("a", "b"), "a, b"),
         ("path", [f"path{number}" for number in range(9)], "did you mean path8, path7, path6, path5 or path4?"),

@@ -16,7 +16,7 @@ from lab.links.profile import Profile
 from lab.runs.experiment import load_experiment
 from lab.schema import cca
 from lab.schema.load import load
-from lab.schema.topology import Topology, load_topology
+from lab.schema.topology import load_topology
 
 GEO = yaml.safe_load((paths.SCENARIOS / "geo.yml").read_text())
 VIASAT = yaml.safe_load((paths.PROFILES / "geo-viasat.yml").read_text())
@@ -112,15 +112,6 @@ def test_a_frame_must_hold_a_packet(tmp_path: Path) -> None:
     file.write_text(yaml.safe_dump(VIASAT | {"up": up}))
     with pytest.raises(UserError, match=r"up\.frames\.packets=0: must be greater than or equal to 1"):
         load(Profile, file)
-
-
-def test_a_topology_without_a_bottleneck_is_refused(tmp_path: Path) -> None:
-    content = yaml.safe_load((paths.TOPOLOGIES / "path/path.clab.yml").read_text())
-    content["topology"]["nodes"]["gateway"]["labels"] = {}
-    file = tmp_path / "path.clab.yml"
-    file.write_text(yaml.safe_dump(content))
-    with pytest.raises(UserError, match=r"exactly one label lab\.bottleneck"):
-        load(Topology, file)
 
 
 def test_every_link_of_the_path_has_mtu_1500() -> None:
