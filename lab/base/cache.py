@@ -20,7 +20,7 @@ MARK = (
     "Signature: 8a477f597d28d172789f06886806bc55\n# The cache of search-lab. 'lab clean --cache' removes its content.\n"
 )
 KINDS = (
-    r"box|bpf|bpf-build|bpf-stock|bpf-stock-archive|builder|containerlab|crates|guest-code|kernel|modules|ngtcp2"
+    r"box|bpf|bpf-build|bpf-stock|bpf-stock-archive|builder|container|containerlab|crates|guest-code|kernel|modules|ngtcp2"
     r"|ngtcp2-build|notebook|own|quic|quic-build|source-\d+\.\d+|stock|world|world-image"
 )
 ENDINGS = r"(\.log|\.lock|\.draft|\.use)?"
