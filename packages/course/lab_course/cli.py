@@ -101,6 +101,7 @@ def grade(
     key: Annotated[Path | None, typer.Option(help="The teacher's key: grades the hidden part, too.")] = None,
     out: Annotated[Path | None, typer.Option(help="A folder for results.json, the page and the text.")] = None,
     public: Annotated[bool, typer.Option("--public", help="Grade the public part only.")] = False,
+    by_student: Annotated[bool, typer.Option("--by-student", help="Name folders after students.")] = False,
     jobs: Jobs = None,
 ) -> None:
     """Grade submissions of an assignment of the course.
@@ -112,5 +113,6 @@ def grade(
     from lab.runs.options import cores
     from lab_course.grade_command import GradeRequest, grade_all
 
-    request = GradeRequest(assignment, tuple(submissions), student, key, out, public, cores() if jobs is None else jobs)
+    workers = cores() if jobs is None else jobs
+    request = GradeRequest(assignment, tuple(submissions), student, key, out, public, workers, by_student)
     grade_all(request, console)

@@ -79,7 +79,7 @@ def grade(
     tasks = list(_tasks(assignment, submission, bench, key))
     with ThreadPoolExecutor(max_workers=jobs) as threads:
         rows = _confirmed(list(threads.map(lambda task: marked(*task), tasks)))
-    return Grade(assignment, submission.student, tuple(rows), tuple(submission.faults))
+    return Grade(assignment, submission.student, tuple(_once(rows)), tuple(submission.faults))
 
 
 def _confirmed(rows: list[Row]) -> list[Row]:
@@ -88,6 +88,15 @@ def _confirmed(rows: list[Row]) -> list[Row]:
     return [
         replace(row, marks=_unconfirmed(row)) if shares.get(row.check.confirmed_by or "") == 0 else row for row in rows
     ]
+
+
+def _once(rows: list[Row]) -> Iterator[Row]:
+    """Let a check that failed by the same reason as one before it name that check: one message instead of many."""
+    first: dict[tuple[str, str], str] = {}
+    for row in rows:
+        title = first.setdefault((row.check.part, row.marks.reason), row.check.title)
+        again = row.marks.share == 0 and title != row.check.title
+        yield replace(row, marks=replace(row.marks, reason=f'As in "{title}".')) if again else row
 
 
 def _unconfirmed(row: Row) -> Marks:

@@ -37,6 +37,7 @@ class GradeRequest:
     out: Path | None
     public: bool
     jobs: int
+    by_student: bool
 
 
 def grade_all(request: GradeRequest, console: Console) -> None:
@@ -79,7 +80,10 @@ def _class(assignment: Assignment, request: GradeRequest, bench: Bench, key: byt
     """Grade many; the table is written again after each one, so that a Ctrl-C loses nothing."""
     lines: list[whole_class.Line] = []
     with _out(request.out) as out:
-        tasks = [whole_class.Task(path, assignment.folder, bench, key, out) for path in request.submissions]
+        tasks = [
+            whole_class.Task(path, assignment.folder, bench, key, out, by_student=request.by_student)
+            for path in request.submissions
+        ]
         for line in whole_class.grade_class(tasks, request.jobs):
             lines.append(line)
             console.print(line.text, soft_wrap=True, markup=False)

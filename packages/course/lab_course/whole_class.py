@@ -39,6 +39,7 @@ class Task:
     key: bytes | None
     out: Path
     student: str | None = None
+    by_student: bool = False  # folders are named after students, not after submissions
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,7 @@ def attempt(task: Task) -> Line:
         submission = open_submission(task.path, assignment, task.student)
     except UserError as error:
         return Line(task.path.name, "", None, None, str(error), "")
-    folder = task.out / folder_name(task.path)
+    folder = task.out / folder_name(task.path, submission.student if task.by_student else None)
     digest = input_digest(assignment, submission, task.bench, task.key)
     if (stored := _stored(folder, digest)) is None:
         graded = grade(assignment, submission, task.bench, task.key)
@@ -91,10 +92,10 @@ def attempt(task: Task) -> Line:
     return Line(task.path.name, submission.student, points, of, note, folder.name)
 
 
-def folder_name(path: Path) -> str:
-    """Name the folder of a submission's grade: by the submission, whose names differ in one folder."""
+def folder_name(path: Path, student: str | None = None) -> str:
+    """Name the folder of a submission's grade, by its student or by its own name; a digest tells those alike apart."""
     own = Path(os.path.realpath(path))
-    plain_name = "".join(each if each.isalnum() or each in "._-" else "_" for each in own.name)[:80]
+    plain_name = "".join(each if each.isalnum() or each in "._-" else "_" for each in student or own.name)[:80]
     return f"{plain_name.lstrip('.') or 'submission'}-{hashlib.sha256(str(own).encode()).hexdigest()[:6]}"
 
 

@@ -6,9 +6,11 @@ sender's own ACKs, and the growth that it predicts is compared with the growth o
 two part first is the packet that matters. A mistake that predicts every round is most likely the one that was made.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from itertools import pairwise
+from itertools import combinations, pairwise
 from math import inf
+from typing import Any
 
 from lab_course.ran import Ran
 
@@ -248,5 +250,19 @@ def _count(found: Round, ack: Ack, sender: Sender) -> None:
 
 
 def mistakes(acks: list[Ack], own_exit: bool) -> list[Rule]:
-    """Return the mistakes that explain all that the sender did."""
-    return [rule for rule in MISTAKES if replay(acks, own_exit, rule).fits]
+    """Return the mistakes that explain all that the sender did; where no single one does, the pairs that do."""
+    single = [rule for rule in MISTAKES if replay(acks, own_exit, rule).fits]
+    return single or [rule for rule in _pairs() if _replay(acks, own_exit, rule).fits]
+
+
+def _pairs() -> Iterator[Rule]:
+    """Yield two mistakes at once, of those that change different parts of the rule."""
+    for one, other in combinations(MISTAKES, 2):
+        changed, more = _changed(one), _changed(other)
+        if not changed.keys() & more.keys():
+            yield Rule(f"{one.sentence}, and {other.sentence}", **changed, **more)
+
+
+def _changed(rule: Rule) -> dict[str, Any]:
+    own = vars(rule)
+    return {name: value for name, value in own.items() if name != "sentence" and value != vars(RFC)[name]}

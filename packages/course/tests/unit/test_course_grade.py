@@ -230,3 +230,24 @@ def test_a_formula_of_a_student_is_text_in_the_table() -> None:
     line = whole_class.Line("a.zip", "s1", 5.0, 10, '=HYPERLINK("x")', "a")
     (row,) = csv.DictReader(io.StringIO(whole_class.table([line])))
     assert row["note"] == '\'=HYPERLINK("x")'
+
+
+def test_a_reason_that_several_checks_share_is_stated_once(tmp_path: Path) -> None:
+    second = "  - {id: more, title: The answer yet again, points: 5, part: public}\n"
+    checks = CHECKS + CHECKS.split("\n\n\n")[1].replace("check_answer", "check_more")
+    small = small_assignment(tmp_path / "course" / "1-small", YML + second, checks)
+    first, again = graded(handed_in(tmp_path / "a", own__c=""), small).rows
+    assert first.marks.reason.startswith("answers.yml")
+    assert again.marks.reason == 'As in "The answer".'
+
+
+def test_the_page_begins_with_a_table_of_all_checks_that_leads_to_each(tmp_path: Path, small: Assignment) -> None:
+    text = page(graded(handed_in(tmp_path / "a", own__c="", answers__yml=right("s1")), small))
+    assert '<a href="#answer">The answer</a></th><td>10</td><td>10</td>' in text
+
+
+def test_folders_of_a_class_can_be_named_after_students(tmp_path: Path) -> None:
+    one, other = (whole_class.folder_name(tmp_path / name, "s1") for name in ("a", "b"))
+    assert one.startswith("s1-")
+    assert other.startswith("s1-")
+    assert one != other  # two submissions of one student

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Assignment 3 names what a module does wrong: one mistake, or two at once."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from lab_course.assignment import find_assignment, sibling
+
+rfc = sibling(str(find_assignment("3").folder / "checks.py"), "rfc9406")
+MSS_BYTES, ROUND_MS, ACKS = 1000, 100.0, 10
+
+
+def acks_of(rule: Any) -> list[Any]:
+    """Return the ACKs of a sender that follows a rule over a queue that grows by 3 ms, then by 20 ms, in each round."""
+    sender, acks, una = rfc.Sender(rule), [], 1
+    for number in range(14):
+        rtt_ms = ROUND_MS + 3 * number + 20 * max(number - 4, 0)
+        end = una + ACKS * MSS_BYTES
+        for each in range(1, ACKS + 1):
+            una += MSS_BYTES
+            sender.sample(rtt_ms * rfc.MS)
+            ends = each == ACKS
+            if ends:
+                sender.next_round()
+            if sender.leaves():
+                return [*acks, rfc.Ack(number, una, end + ACKS * MSS_BYTES, rtt_ms * rfc.MS, 1, 0)]
+            grown = int(sender.growth_pkts(1))
+            acks.append(rfc.Ack(number, una, end + ACKS * MSS_BYTES * ends, rtt_ms * rfc.MS, 1, grown))
+    return acks
+
+
+def sentences(rule: Any) -> list[str]:
+    return [found.sentence for found in rfc.mistakes(acks_of(rule), True)]
+
+
+def test_the_rule_itself_has_no_mistake() -> None:
+    assert rfc.replay(acks_of(rfc.RFC), True).fits
+
+
+@pytest.mark.parametrize("rule", [rfc.MISTAKES[6], rfc.MISTAKES[12]], ids=["growth in CSS", "one round of CSS"])
+def test_a_single_mistake_is_named_alone(rule: Any) -> None:
+    assert rule.sentence in sentences(rule)
+    assert not any(", and " in each for each in sentences(rule))
+
+
+def test_two_mistakes_at_once_are_named_together() -> None:
+    growth, rounds = rfc.MISTAKES[6], rfc.MISTAKES[13]
+    found = sentences(replace(growth, css_rounds=rounds.css_rounds))
+    assert f"{growth.sentence}, and {rounds.sentence}" in found
