@@ -15,6 +15,7 @@ from pathlib import Path
 from lab.backends import boot
 from lab.backends.processes import kernel_process
 from lab.backends.records import TrialError
+from lab.base.errors import field_error
 from lab.kernel.build import Kernel
 from lab.node.plan import Plan
 from lab.node.shell import INTERRUPT, PIECE_BYTES
@@ -22,6 +23,7 @@ from lab.node.task import Task
 
 AGAIN_S = 0.1  # between two attempts to end a kernel that may not have started yet
 MOST_HEAD_BYTES = 32
+MOST_LINE_BYTES = 3000  # the kernel's terminal holds 4096, and User Mode Linux does not go on once it was full
 
 
 class Gone(TrialError):
@@ -39,8 +41,11 @@ class Prompt:
 
     def run(self, node: str, command: str, take: Callable[[bytes], None]) -> int:
         """Execute a command in a node, and return its exit status; `take` gets its output as it comes."""
+        line = json.dumps([node, command]).encode() + b"\n"
+        if len(line) > MOST_LINE_BYTES:
+            raise field_error("prompt", "bytes", len(line), f"at most {MOST_LINE_BYTES} in one line")
         self.signal(signal.SIGCONT)
-        self._send(json.dumps([node, command]).encode() + b"\n")
+        self._send(line)
         return self._until_ended(take)
 
     def interrupt(self) -> None:

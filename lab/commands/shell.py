@@ -63,9 +63,11 @@ def shell(request: Request, lines: TextIO, console: Console) -> int:
         console.print(protection, soft_wrap=True, markup=False)
     for number in (signal.SIGHUP, signal.SIGTERM):
         signal.signal(number, _end)
-    with scratch_folder() as folder:
+    with scratch_folder() as place:
+        folder = place / "trial"
+        folder.mkdir()
         plan = prepare_plan(Job(experiment, SENDER, 1, folder, virtual), folder)
-        session = Session(request, sorted(plan["topology"]["nodes"]), folder)
+        session = Session(request, sorted(plan["topology"]["nodes"]), place)
         try:
             with prompt.opened(
                 _of_a_prompt(plan, request.real_time), folder, virtual.kernel, virtual.world.root
@@ -75,7 +77,7 @@ def shell(request: Request, lines: TextIO, console: Console) -> int:
             raise UserError(str(error)) from None
         if request.keep:
             shutil.copytree(folder / FILES, request.keep)
-            shutil.copy(folder / SESSION, request.keep / SESSION)
+            shutil.copy(place / SESSION, request.keep / SESSION)
     return session.status
 
 

@@ -32,11 +32,13 @@ PIECE_BYTES = 4096
 FILES = "files"  # below the trial's folder: where commands run
 HOSTS, NAMES = "/etc/hosts", "/tmp/hosts"
 MS_BIND = 4096  # linux/mount.h
+SLOW_AHEAD_NS = 2 * 10**9  # link.AHEAD_NS in real time: a virtual kernel takes long to read the first steps
 LINES_AT_ONCE = "/usr/libexec/coreutils/libstdbuf.so"  # each line of output as it comes, as by stdbuf -oL
 
 
 def run_shell(plan: "Plan", folder: Path) -> None:
     """Bring a plan's network up, and execute lines until the host sends no more; the link's series begin with them."""
+    os.umask(0)  # dumpcap gives up root's right to write anywhere
     (folder / FILES).mkdir()
     os.chdir(folder / FILES)
     with network_up(plan, folder):
@@ -44,8 +46,10 @@ def run_shell(plan: "Plan", folder: Path) -> None:
         second = beginning.settle(plan, beginning.TRAFFIC_S)
         beginning.begin(plan, second)
         beginning.start(plan, second)
-        start_ns = time.monotonic_ns() + link.AHEAD_NS
+        real = plan.get("clock") == "real"
+        start_ns = time.monotonic_ns() + (SLOW_AHEAD_NS if real else link.AHEAD_NS)
         with link.following(plan["shapes"], folder, start_ns):
+            time.sleep(max(start_ns - time.monotonic_ns(), 0) / 1e9)
             Prompt(plan, start_ns).serve()
     (folder / "node.json").write_text("{}")
 

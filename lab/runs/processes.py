@@ -9,7 +9,6 @@ concurrent.futures.ProcessPoolExecutor does not serve: it gives up all jobs when
 running jobs when it is interrupted, and its workers outlive a killed command.
 """
 
-import ctypes
 import os
 import signal
 from collections import deque
@@ -19,7 +18,8 @@ from multiprocessing import connection, get_context, resource_tracker
 from multiprocessing.connection import Connection
 from typing import Any, NamedTuple
 
-PR_SET_PDEATHSIG = 1
+from lab.base.processes import end_with_parent
+
 MAX_LOSSES = 3  # of workers by one job, before the job counts as failed
 JOIN_S = 5
 ENVIRONMENT = {"POLARS_MAX_THREADS": "1"}  # read when a worker imports polars
@@ -136,9 +136,7 @@ def processes(work: Work, count: int) -> Iterator[Pool]:
 
 def _serve(pipe: Connection, work: Work, core: int, parent: int) -> None:
     """Run jobs from a pipe until it ends; runs in the worker."""
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:
-        os._exit(1)  # the command died before the line above
+    end_with_parent(parent)
     os.sched_setaffinity(0, {core})
     with suppress(EOFError, ConnectionError):
         while True:

@@ -241,4 +241,4 @@ def test_no_link_that_a_guest_makes_is_followed_on_the_host(
 
 
 def test_this_machine_shows_the_protection_of_signals() -> None:
-    assert landlock.abi() >= 6, "signals to others are kept in by Landlock of Linux 6.12 and later"
+    assert landlock.abi() >= landlock.SIGNALS_SINCE, "signals to others are kept in by Landlock of Linux 6.12 and later"
