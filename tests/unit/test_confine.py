@@ -155,7 +155,7 @@ def test_a_confined_program_does_not_start_when_its_parent_has_gone(own: Path) -
     assert (done.returncode, done.stdout) == (1, "")
 
 
-def test_a_program_has_none_of_the_keys_of_the_session(own: Path) -> None:
+def test_a_program_has_none_of_the_keys_of_the_session() -> None:
     """KEYCTL_JOIN_SESSION_KEYRING, add_key(2) of a canary, KEYCTL_SEARCH from a session that was left."""
     code = (
         "import ctypes\n"
