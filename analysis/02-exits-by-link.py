@@ -40,6 +40,9 @@ faults
 # ## One table after the other
 #
 # A table shows the rows whose scenario has been run. A table without any such row is pending.
+#
+# The WiFi paper's throughputs are from the server's tcpdump, ours from the client's capture; its client was a Mac, ours
+# is Linux. What that changes stands in the documentation: Results and claims, "WiFi: where the paper measured".
 
 # %%
 tables = {

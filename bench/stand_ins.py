@@ -10,8 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from lab.base import paths
+from lab.base.named_files import profile_files
 from lab.links.draw import COLUMNS, draw_link
-from lab.links.profile import Profile, load_profile, profile_files
+from lab.links.profile import Profile, load_profile
 from lab.links.recorded import Series, load_opportunities, load_series
 from lab.links.steps import Quantity, added, rows
 

@@ -11,6 +11,7 @@ from lab.base.ctrl_c import pressed
 
 INTERRUPTED = 130
 AGAIN = "run the command again"
+LINK_LOOP = "Symlink loop"  # pathlib's, up to Python 3.12, where a path is resolved
 
 
 def _press(_number: int, _frame: FrameType | None) -> NoReturn:
@@ -34,11 +35,12 @@ def _catch_ctrl_c() -> None:
 def main() -> None:
     """Run a command; an error that a user can cause is one line: exit status 2, or 130 after Ctrl-C."""
     from lab.base.errors import Interrupted, UserError, one_line
-    from lab.commands.cli import app
 
-    if signal.getsignal(signal.SIGINT) == _leave:
-        signal.signal(signal.SIGINT, _press)
     try:
+        from lab.commands.cli import app
+
+        if signal.getsignal(signal.SIGINT) == _leave:
+            signal.signal(signal.SIGINT, _press)
         app(prog_name="lab")
     except UserError as error:
         _end(str(error), 2)
@@ -52,10 +54,12 @@ def main() -> None:
         raise
     except KeyboardInterrupt:
         _end(_words(AGAIN), INTERRUPTED)
-    except Exception:
-        if not pressed.is_set():
-            raise
-        _end(_words(AGAIN), INTERRUPTED)
+    except Exception as error:
+        if pressed.is_set():
+            _end(_words(AGAIN), INTERRUPTED)
+        if isinstance(error, RuntimeError) and str(error).startswith(LINK_LOOP):
+            _end(one_line(f"{error}: must be no link to itself"), 2)
+        raise
 
 
 def _words(then: str) -> str:

@@ -10,10 +10,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from lab_quic.stacks import STACKS
 from pydantic import ValidationError
 
-from lab.bundle.content import IMAGES
+from lab.bundle.content import IMAGES, programs_of
 from lab.bundle.manifest import CONTENT, LIST, MANIFEST, Entry, Manifest
 from lab.bundle.stream import END, compress, header, padding
 from lab.images import image
@@ -53,10 +52,10 @@ def fill_cache(cache: Path) -> None:
 
 
 def fill_programs(cache: Path) -> None:
-    """Write what the lab would have built of each QUIC stack."""
-    for stack in STACKS.values():
-        program = cache / stack.pinned().program.parent.name / stack.program
-        _write(program.parent, {stack.program: "a program", "licences/one": "a licence"})
+    """Write what the lab would have built of each program of a package."""
+    for each in (each for part in programs_of().values() for each in part):
+        program = cache / each.pinned().program.parent.name / each.program
+        _write(program.parent, {each.program: "a program", "licences/one": "a licence"})
         program.chmod(0o755)
 
 

@@ -32,8 +32,9 @@ def explained(*scenarios: str, **changes: Any) -> dict[str, Any]:
 
 
 def own_scenarios(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Make a folder of scenarios that replaces the lab's."""
+    """Make a folder of scenarios that replaces those of the lab and of packages."""
     monkeypatch.setattr(paths, "SCENARIOS", tmp_path / "scenarios")
+    monkeypatch.setattr("lab.schema.scenario.loaded", lambda _group: {})
     (tmp_path / "scenarios").mkdir()
     return tmp_path / "scenarios"
 

@@ -13,6 +13,7 @@ from rich.console import Console
 
 from bench import measured
 from bench.measured import Figure
+from bench.versions import logs as recorded_logs
 from bench.versions import trials as run
 from bench.versions.compare import CLASSES, by_link, over_links, shown
 from bench.versions.forms import FORMS, LINKS
@@ -23,6 +24,7 @@ from lab.judge.search_replay import versions
 from lab.kernel.recipe import Recipe
 
 BASE = "search2_printed"
+LOGGED = {"exit_s": "s", "in_flight_mb": "MB", "one_rtt": "of the window", "lasting": "of the window"}
 
 
 def measure(
@@ -32,9 +34,14 @@ def measure(
     forms: Annotated[str, typer.Option(help="Forms to replay, by commas.")] = ",".join(FORMS),
     senders: Annotated[str, typer.Option(help="Forms of whole trials, by commas.")] = ",".join(versions()),
     base: Annotated[str, typer.Option(help="Form that the others are compared with.")] = BASE,
+    logs: Annotated[
+        Path | None, typer.Option(help="A folder of recorded logs of ACKs, to replay over as well.")
+    ] = None,
 ) -> None:
     """Run the missing trials, and print and store the tables."""
     try:
+        if logs:
+            _logs(logs, _known(forms))
         _measure(replayed, modules, links.split(","), _known(forms), _known(senders), _known(base)[0])
     except UserError as error:
         sys.stderr.write(f"bench-versions: {error}\n")
@@ -59,6 +66,17 @@ def _measure(replayed: int, modules: int, links: list[str], forms: list[str], se
     if modules:
         table = _modules(modules, links, sorted({*senders, base}), folder, backend, console)
         _report(table, base, folder, "modules", console)
+
+
+def _logs(folder: Path, forms: list[str]) -> None:
+    table = recorded_logs.rows(folder, forms, ensure_built(Recipe()).kernel.replay_library)
+    Console(width=230, highlight=False).print(shown(table, "recorded logs"))
+    figures: list[Figure] = [
+        {"name": f"{row['log']}, {row['form']}: {name}", "value": row[name], "unit": unit}
+        for row in table.to_dicts()
+        for name, unit in LOGGED.items()
+    ]
+    measured.store("versions-logs", f"make bench-versions BENCH='{shlex.join(sys.argv[1:])}'", figures)
 
 
 def _replayed(
@@ -88,6 +106,8 @@ def _modules(
 
 
 def _report(rows: pl.DataFrame, base: str, folder: Path, name: str, console: Console) -> None:
+    if rows.is_empty():
+        raise UserError(f"{name}: must have a valid trial: what failed stands above")
     folder.mkdir(parents=True, exist_ok=True)
     rows.write_csv(folder / f"{name}.csv")
     table = by_link(rows, base)
@@ -106,7 +126,8 @@ def _figures(total: pl.DataFrame) -> list[Figure]:
     return [
         {"name": f"{row['form']}: exits {name}", "value": row[name], "unit": f"of {row['trials']} trials"}
         for row in total.to_dicts()
-        for name in CLASSES
+        for name in (*CLASSES, *(f"{name}_lasting" for name in CLASSES))
+        if name in row
     ]
 
 

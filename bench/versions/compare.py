@@ -34,7 +34,14 @@ def _counts(own: pl.DataFrame) -> dict[str, object]:
     low, high = wilson_pct(counts["chokepoint"], judged.height)
     shown = None if low is None or high is None else f"{low:.0f}-{high:.0f}"
     after, _ = mean_sd(judged["after_rtts"])
-    return {"trials": own.height} | counts | {"chokepoint_95_pct": shown, "after_rtts": after}
+    return {"trials": own.height} | counts | {"chokepoint_95_pct": shown, "after_rtts": after} | _lasting(own)
+
+
+def _lasting(own: pl.DataFrame) -> dict[str, object]:
+    """Count the exits by the stricter truth, where it was asked."""
+    if "lasting_class" not in own.columns:
+        return {}
+    return {f"{name}_lasting": own.filter(lasting_class=name).height for name in CLASSES}
 
 
 def _against(own: pl.DataFrame, other: pl.DataFrame) -> dict[str, object]:

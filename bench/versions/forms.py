@@ -55,6 +55,8 @@ FORMS = {name: Form(name) for name in versions()} | {
     "printed-ring-fixes": Form("search2_printed", RING | FIXES),
     "printed-26": Form("search2_printed", PCT26),
     "printed-ring-26": Form("search2_printed", RING | PCT26),
+    "search-30": Form("search", {"threshold_pct": 30}),
+    "search-35": Form("search", {"threshold_pct": 35}),  # the papers' threshold
     "search2-checked": Form("search2", {"unchecked": 0}),
     "search2-equal": Form("search2", {"skip_equal": 0}),
     "search2-fixes": Form("search2", FIXES),

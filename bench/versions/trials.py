@@ -10,8 +10,9 @@ from rich.console import Console
 
 from bench.versions.forms import FORMS, experiment
 from lab.backends.virtual import Virtual
-from lab.evaluation.search.replay import BASE, class_of, download, exit_of
+from lab.evaluation.search.replay import BASE, capacity_of, class_of, download, exit_of
 from lab.judge.outcome import outcome
+from lab.judge.registry import LASTING
 from lab.links.profile import Profile
 from lab.runs.options import RunOptions
 from lab.runs.pool import run_jobs
@@ -67,9 +68,10 @@ def replayed_rows(folder: Path, link: str, forms: list[str], library: Path) -> I
     for name in forms:
         left = exit_of(library, one, FORMS[name].replayed(library))
         judged = {"exit_class": class_of(one, left, "truth"), "capacity_s": one.capacity_s["truth"]}
+        lasting = {"lasting_class": class_of(one, left, LASTING), "lasting_s": capacity_of(one, left, LASTING)}
         found = {"exit_s": left.t_s, "exit_cause": left.cause} if left else {"exit_s": None, "exit_cause": None}
         row = _row(trial, link, name, found | judged | {"loss_s": one.loss_s})
-        yield row | {"cwnd_pkts": left.cwnd_pkts if left else None}
+        yield row | lasting | {"cwnd_pkts": left.cwnd_pkts if left else None}
 
 
 def module_row(folder: Path, link: str) -> Row | None:

@@ -32,6 +32,7 @@ TITLES = {
     "mutants-kernel": "Which small changes of the C the tests notice",
     "replay-virtual": "How exactly recordings are replayed, in virtual time",
     "replay-vm": "How exactly recordings are replayed, in a VM",
+    "wifi-place": "WiFi, measured where the paper measured it",
     "quic": "Speed of a trial over QUIC",
     "shapers": "Both shapers on the same links",
 }

@@ -9,6 +9,7 @@ from lab.backends.backend import ENGINES, KINDS
 from lab.backends.host import Host
 from lab.backends.machine import Machine
 from lab.backends.real import RealBackend
+from lab.base.choice import one_of
 from lab.base.errors import UserError, field_error
 
 DEFAULT_ENGINES = {"virtual": "netns", "host": "netns", "vm": "containerlab"}
@@ -34,9 +35,9 @@ def choose(backend: str | None, engine: str | None) -> Choice:
     variable = os.environ.get("LAB_BACKEND") if backend is None else None
     source, backend = ("environment", variable) if variable else (COMMAND_LINE, backend)
     if backend is not None and backend not in KINDS:
-        raise field_error(source, "backend", backend, f"one of {', '.join(KINDS)}")
+        raise field_error(source, "backend", backend, one_of(backend, KINDS))
     if engine is not None and engine not in ENGINES:
-        raise field_error(COMMAND_LINE, "engine", engine, f"one of {', '.join(ENGINES)}")
+        raise field_error(COMMAND_LINE, "engine", engine, one_of(engine, ENGINES))
     chosen, reason = (backend, "set by LAB_BACKEND" if variable else "as requested") if backend else _default(engine)
     if chosen == "virtual" and engine not in (None, "netns"):
         raise field_error(COMMAND_LINE, "engine", engine, "netns in the virtual kernel: use --backend vm or host")

@@ -8,10 +8,12 @@ import shutil
 import sys
 from pathlib import Path
 
+import yaml
+
 from lab.backends import records
 from lab.base import paths
 from lab.node.plan import Plan, Shape, Spec
-from lab.schema.topology import topology_files
+from lab.schema.topology import Topology
 
 TIMER_LATE_S = 0.0005  # under software emulation
 GRACE_S = 300  # beyond a download's own time: bringing containers up on a slow machine, and taking them down
@@ -48,10 +50,15 @@ def holder() -> str:
     return f"'{command}' of {getpass.getuser()} on {platform.node()}, process {os.getpid()}"
 
 
-def add_topology(folder: Path, engine: str, name: str) -> None:
-    """Put a topology's files into a trial's folder, for the engines that bring up the files themselves."""
+def add_topology(folder: Path, engine: str, topology: Topology) -> None:
+    """Put a topology's file into a trial's folder, for the engines that bring up the file themselves.
+
+    It holds what the lab read, and nothing that it passed over.
+    """
     if engine in ("containerlab", "mininet"):
-        shutil.copytree(topology_files()[name].parent, folder / "topology")
+        (folder / "topology").mkdir()
+        text = yaml.safe_dump(topology.plain(), sort_keys=False)
+        (folder / "topology" / "topology.clab.yml").write_text(text)
         shutil.copy(paths.TOPOLOGIES / "mininet.py", folder / "topology")
 
 

@@ -46,9 +46,14 @@ def most_bytes(plan: Plan | CallPlan) -> int:
     return LEAST_BYTES + (TRACES * trace["buffer_kb"] * 1024 if trace else 0)
 
 
-def require_few(room: Path, most: int) -> None:
-    """Raise TrialError where a guest that still runs has written too much; `most` is in bytes."""
-    count = Count(most)
+def require_few(room: Path, most: int, without_name: int = 0) -> None:
+    """Raise TrialError where a guest that still runs has written too much; both are in bytes.
+
+    without_name: what it holds in files that it has removed.
+    """
+    count = Count(most - without_name)
+    if without_name > most:
+        raise TrialError(f"trial: removed files: bytes={without_name}: must be at most {most} in all")
     with _opened(room) as parent:
         for entry in _entries(parent):
             count.add(entry.name, entry.status.st_blocks * 512)

@@ -14,6 +14,7 @@ from typing import IO, Any
 from lab.backends.pace import slowness
 from lab.backends.processes import cpu_s, kernel_process, whole_cpu_s
 from lab.backends.records import TrialError, require_few
+from lab.images.steps.tree import processes_of, unlinked_bytes
 
 LOOK_S = 1.0  # between two looks at what it has written
 GAP_BYTES = (1 << 30) + (8 << 20)  # in the file of the kernel's memory, besides the guest's (lab/kernel/patches/0006)
@@ -100,7 +101,7 @@ class Watched:
                 if _exceeds(time.monotonic() - begun_s, self.limits.wall_s):
                     raise NoEnd(f"virtual kernel: no end after {self.limits.wall_s:g} s")
                 if time.monotonic() > look_s:
-                    require_few(self.room, self.limits.bytes)
+                    require_few(self.room, self.limits.bytes, self._without_name(process.pid))
                     self._require_progress(process.pid, console)
                     look_s = time.monotonic() + LOOK_S
         finally:
@@ -108,6 +109,11 @@ class Watched:
         while self._read(console):
             pass
         process.wait()
+
+    def _without_name(self, pid: int) -> int:
+        """Return the bytes of removed files that are still open, but for the file of the guest's memory."""
+        own = self.limits.memory_mb << 20
+        return max(unlinked_bytes(processes_of(pid), self.room) - own, 0)
 
     def _require_progress(self, pid: int, console: IO[bytes]) -> None:
         """Raise TrialError where the kernel has taken too much processor time; it first prints where it is."""

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import IO
 
 from lab.base import paths
+from lab.base.entry_points import brought
 from lab.base.errors import UserError
 
 DONE = ".complete"
@@ -20,11 +21,21 @@ MARK = (
     "Signature: 8a477f597d28d172789f06886806bc55\n# The cache of search-lab. 'lab clean --cache' removes its content.\n"
 )
 KINDS = (
-    r"box|bpf|bpf-build|bpf-stock|bpf-stock-archive|builder|containerlab|crates|guest-code|kernel|modules|ngtcp2"
-    r"|ngtcp2-build|notebook|own|quic|quic-build|source-\d+\.\d+|stock|world|world-image"
+    "box",
+    "builder",
+    "container",
+    "containerlab",
+    "guest-code",
+    "kernel",
+    "modules",
+    "notebook",
+    "own",
+    r"source-\d+\.\d+",
+    "stock",
+    "world",
+    "world-image",
 )
 ENDINGS = r"(\.log|\.lock|\.draft|\.use)?"
-DIGESTED = re.compile(rf"\.?(({KINDS})-[0-9a-f]{{16}}|vm-kernel(-recipe)?-[0-9a-f]{{8}}-search-lab){ENDINGS}")
 NAMED = re.compile(
     r"traces|recordings|reports|mutants|acceleration\.json|(host|vm-[\w.-]+)\.lock|ssh-[0-9a-f]{40}"
     r"|(mmdebstrap|tar|disk|convert|containerlab|senders|src)\.log"
@@ -63,9 +74,16 @@ def lock_of(folder: Path) -> Path:
     return folder.parent / f".{folder.name}.lock"
 
 
+def _is_digested(name: str) -> bool:
+    """Return whether it is a name with a digest: of a kind of the core, or of a package's images and folders."""
+    kinds = "|".join([*KINDS, *map(re.escape, (*brought("lab.images"), *brought("lab.cache")))])
+    kernel = "vm-kernel(-recipe)?-[0-9a-f]{8}-search-lab"
+    return bool(re.fullmatch(rf"\.?(({kinds})-[0-9a-f]{{16}}|{kernel}){ENDINGS}", name))
+
+
 def is_ours(path: Path) -> bool:
     """Return whether something in a cache has a name that the lab gives."""
-    return path.name == MARKER or bool(DIGESTED.fullmatch(path.name) or NAMED.fullmatch(path.name))
+    return path.name == MARKER or bool(_is_digested(path.name) or NAMED.fullmatch(path.name))
 
 
 def is_cache(root: Path) -> bool:
@@ -74,7 +92,7 @@ def is_cache(root: Path) -> bool:
     if marker.is_file() and not marker.is_symlink() and marker.read_text(errors="replace") == MARK:
         return True
     names = list(root.iterdir())
-    return any(DIGESTED.fullmatch(path.name) for path in names) and all(map(is_ours, names))
+    return any(_is_digested(path.name) for path in names) and all(map(is_ours, names))
 
 
 def mark(root: Path) -> None:
@@ -115,7 +133,7 @@ def publish(folder: Path) -> Iterator[Path | None]:
     """
     folder.parent.mkdir(parents=True, exist_ok=True)
     if folder.parent == paths.cache():
-        assert DIGESTED.fullmatch(folder.name), f"{folder.name}: 'lab clean' must know its kind"
+        assert _is_digested(folder.name), f"{folder.name}: 'lab clean' must know its kind"
         mark(folder.parent)
     with held(lock_of(folder), wait=True):  # `lab clean` holds both locks while it removes the folder
         use(folder)

@@ -7,6 +7,7 @@ KIND is one of FILTERS; the options are bubblewrap's.
 """
 
 import os
+import signal
 import sys
 
 from lab.base import keyring, seccomp, system_calls
@@ -21,9 +22,16 @@ def main(kind: str, options: list[str]) -> None:
     if os.geteuid() == 0:
         rules = system_calls.dropping(rules)
     keyring.leave_session()
+    usual_signals()
     if kind == KERNEL:
         os.umask(0)  # the guest has its own
     os.execvp("bwrap", ["bwrap", "--seccomp", str(seccomp.exported(rules)), *options])  # noqa: S606
+
+
+def usual_signals() -> None:
+    """Let a program that this process becomes end by what Python ignores: a file that is too large, a closed pipe."""
+    for each in (signal.SIGPIPE, signal.SIGXFSZ):
+        signal.signal(each, signal.SIG_DFL)
 
 
 if __name__ == "__main__":

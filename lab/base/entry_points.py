@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
+from typing import Any
 
+from lab.base.errors import field_error
 from lab.base.paths import REPO
 
 
@@ -15,6 +17,19 @@ from lab.base.paths import REPO
 def brought(group: str) -> dict[str, EntryPoint]:
     """Return the entry points of a group by name; those of the checkout stand for installed ones of the same name."""
     return {point.name: point for point in (*entry_points(group=group), *_of_checkout(group))}
+
+
+def loaded(group: str) -> dict[str, Any]:
+    """Return what the entry points of a group name; UserError where a package cannot be imported or lacks it."""
+    return {name: _loaded(point) for name, point in brought(group).items()}
+
+
+def _loaded(point: EntryPoint) -> Any:
+    try:
+        return point.load()
+    except (ImportError, AttributeError) as error:
+        rule = f"an object of an installed package: {error}"
+        raise field_error(f"entry point of {point.group}", point.name, point.value, rule) from None
 
 
 def _of_checkout(group: str) -> Iterator[EntryPoint]:

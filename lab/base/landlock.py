@@ -23,6 +23,7 @@ OF_FILES = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL_DEV  # the others
 TO_READ = EXECUTE | READ_FILE | READ_DIR
 NO_TCP = 0b11  # bind and connect, since ABI 4
 NO_SIGNALS = 0b11  # abstract Unix sockets and signals of processes outside, since ABI 6
+SIGNALS_SINCE = 6  # ABI; Linux 6.12
 LIBC = ctypes.CDLL(None, use_errno=True)
 
 
@@ -41,7 +42,8 @@ def confine(readable: Iterable[Path], writable: Iterable[Path]) -> bool:
     if not version:
         return False
     handled = FIRST_FILE_RIGHTS | sum(right for since, right in ADDED_FILE_RIGHTS.items() if version >= since)
-    attributes = struct.pack("=QQQ", handled, NO_TCP if version >= 4 else 0, NO_SIGNALS if version >= 6 else 0)
+    no_signals = NO_SIGNALS if version >= SIGNALS_SINCE else 0
+    attributes = struct.pack("=QQQ", handled, NO_TCP if version >= 4 else 0, no_signals)
     ruleset = _call(CREATE_RULESET, attributes, len(attributes), 0)
     for path in readable:
         _allow(ruleset, path, TO_READ & handled)

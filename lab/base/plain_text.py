@@ -11,6 +11,11 @@ def escaped(text: str) -> str:
     return CONTROL.sub(lambda found: ascii(found[0])[1:-1], text)
 
 
+def escaped_lines(text: str) -> str:
+    """Write control characters as escapes, but keep the lines and tabs of a text."""
+    return CONTROL.sub(lambda found: found[0] if found[0] in "\n\t" else ascii(found[0])[1:-1], text)
+
+
 def flat(text: str) -> str:
     """Put a blank in the place of each control character."""
     return CONTROL.sub(" ", text)

@@ -1,17 +1,20 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """One function over many inputs, in processes or threads."""
 
+import ctypes
 import multiprocessing
 import os
 import signal
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
 
 LOOK_AGAIN_S = 0.1  # Ctrl-C is taken when a wait ends: a library may have the kernel go on with it (SA_RESTART)
+PR_SET_PDEATHSIG = 1  # linux/prctl.h
+ENDING_WITH_THIS = ("setpriv", "--pdeathsig", "KILL", "--")  # before a program: it ends with the thread that starts it
 KILL_AGAIN_S = 0.1  # a thread may go on to its next program
 Given = TypeVar("Given")
 Result = TypeVar("Result")
@@ -43,19 +46,45 @@ def each_in_processes(
     """Yield the function's result of each input in their order, each as soon as it is there.
 
     function: of a module, since the processes are spawned. per_process: with fewer inputs for each process there are
-    fewer processes. prepare: is called first in each process.
+    fewer processes. prepare: is called first in each process. They end at once with this call, or with this process.
     """
     processes, done = min(workers or processors(), len(inputs) // per_process), 0
     if processes > 1:
         context = multiprocessing.get_context("spawn")
         with (
             suppress(BrokenProcessPool),  # a process was killed, or cannot be started from where this was called
-            ProcessPoolExecutor(processes, context, prepare) as pool,
+            ProcessPoolExecutor(processes, context, _begin, (os.getpid(), prepare)) as pool,
+            _killed_after_an_error(),
         ):
             for result in pool.map(function, inputs, chunksize=max(per_process // 2, 1)):
                 done += 1
                 yield result
     yield from map(function, inputs[done:])
+
+
+def end_with_parent(parent: int) -> None:
+    """Let the kernel kill this process when its parent ends in any way; called first in a new process."""
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(1)  # it ended before the line above
+
+
+def _begin(parent: int, prepare: Callable[[], None] | None) -> None:
+    end_with_parent(parent)
+    if prepare:
+        prepare()
+
+
+@contextmanager
+def _killed_after_an_error() -> Iterator[None]:
+    """Kill the processes that the block has started where it ends with an error or Ctrl-C: none is waited for."""
+    before = set(multiprocessing.active_children())
+    try:
+        yield
+    except BaseException:
+        for process in set(multiprocessing.active_children()) - before:
+            process.kill()
+        raise
 
 
 def map_in_threads(function: Callable[[Given], Result], inputs: Sequence[Given]) -> list[Result]:

@@ -44,7 +44,8 @@ def less() -> str | None:
     if found == BUBBLEWRAP:
         return None
     if found == LANDLOCKED:
-        rest = f"Landlock (ABI {landlock.abi()}) keeps it to its trial's folder; it shares your processes and network"
+        signals = "" if landlock.abi() >= landlock.SIGNALS_SINCE else ", and can signal them"
+        rest = f"Landlock (ABI {landlock.abi()}) keeps it to its trial's folder; it sees your processes{signals}"
     else:
         rest = "and the host has no Landlock: run no topology and no module of a stranger"
     reason = "as LAB_SANDBOX requests" if os.environ.get(VARIABLE) else f"since {why_no_bubblewrap()}"

@@ -20,11 +20,13 @@ LOCK = "lock"
 @contextmanager
 def scratch_folder() -> Iterator[Path]:
     """Yield an empty folder, removed when the block ends; the cache may be read-only."""
-    temporary = tempfile.TemporaryDirectory(prefix=PREFIX, ignore_cleanup_errors=True)
-    with temporary as folder, held(Path(folder) / LOCK, wait=False):
-        work = Path(folder) / "work"
-        work.mkdir()
-        yield work
+    folder = Path(tempfile.mkdtemp(prefix=PREFIX))
+    try:
+        with held(folder / LOCK, wait=False):
+            (folder / "work").mkdir()
+            yield folder / "work"
+    finally:
+        remove(folder)
 
 
 def copy_folder(source: Path, target: Path, *left_out: str) -> None:
@@ -39,10 +41,12 @@ def copy_folder(source: Path, target: Path, *left_out: str) -> None:
 def remove(folder: Path) -> None:
     """Remove a folder whatever a guest has left in it: any depth, any number, any rights. No link is followed."""
     tidy = ["rm", "-rf", "--", str(folder)]
-    subprocess.run(tidy, stderr=subprocess.DEVNULL, check=False)
-    if folder.exists():  # it holds folders that their own owner may not enter
-        subprocess.run(["chmod", "-R", "u+rwx", "--", str(folder)], stderr=subprocess.DEVNULL, check=False)
-        subprocess.run(tidy, stderr=subprocess.DEVNULL, check=False)
+    opened = ["chmod", "-R", "u+rwx", "--", str(folder)]  # it holds folders that their own owner may not enter
+    as_other_users = ["unshare", "--map-root-user", "--map-auto", *tidy]  # of this user's: mmdebstrap's root folder
+    for command in (tidy, opened, tidy, as_other_users):
+        subprocess.run(command, stderr=subprocess.DEVNULL, check=False)
+        if not folder.exists():
+            return
 
 
 def clear() -> Iterator[Path]:
@@ -51,7 +55,7 @@ def clear() -> Iterator[Path]:
         if (folder / LOCK).exists():
             with held(folder / LOCK, wait=False) as free:
                 if free:
-                    shutil.rmtree(folder, ignore_errors=True)
+                    remove(folder)
                     yield folder
 
 

@@ -10,12 +10,13 @@ import errno
 import os
 from collections.abc import Iterable
 from functools import cache
-from typing import NamedTuple
 
 LIBRARY = "libseccomp.so.2"
 ALLOW, REFUSE = 0x7FFF0000, 0x00050000 | errno.ENOSYS  # of seccomp.h
 AT_MOST, EQUAL, MASKED = 3, 4, 7
 UNKNOWN = -1  # a call that this library, or this processor, does not have
+Condition = tuple[int, int, int, int]  # argument, operator, value, value
+Rule = tuple[str, tuple[Condition, ...]]
 
 
 class Comparison(ctypes.Structure):
@@ -29,31 +30,24 @@ class Comparison(ctypes.Structure):
     )
 
 
-class Rule(NamedTuple):
-    """A call that is allowed where each condition holds: (argument, operator, value, value)."""
-
-    call: str
-    conditions: tuple[tuple[int, int, int, int], ...] = ()
-
-
-def equal(argument: int, value: int) -> tuple[int, int, int, int]:
+def equal(argument: int, value: int) -> Condition:
     """Return the condition that an argument has a value."""
     return argument, EQUAL, value, 0
 
 
-def at_most(argument: int, value: int) -> tuple[int, int, int, int]:
+def at_most(argument: int, value: int) -> Condition:
     """Return the condition that an argument is from 0 to a value: a negative one is larger than any."""
     return argument, AT_MOST, value, 0
 
 
-def without(argument: int, bits: int) -> tuple[int, int, int, int]:
+def without(argument: int, bits: int) -> Condition:
     """Return the condition that an argument has none of some bits."""
     return argument, MASKED, bits, 0
 
 
-def calls(names: str, *conditions: tuple[int, int, int, int]) -> list[Rule]:
-    """Return a rule for each name of a text."""
-    return [Rule(name, conditions) for name in names.split()]
+def calls(names: str, *conditions: Condition) -> "list[Rule]":
+    """Return a rule for each name of a text: the call is allowed where each condition holds."""
+    return [(name, conditions) for name in names.split()]
 
 
 @cache
@@ -101,13 +95,13 @@ class _Made:
 
     def __enter__(self) -> ctypes.c_void_p:
         self.context = ctypes.c_void_p(_library().seccomp_init(REFUSE))
-        for rule in self.rules:
-            number = _library().seccomp_syscall_resolve_name(rule.call.encode())
+        for call, conditions in self.rules:
+            number = _library().seccomp_syscall_resolve_name(call.encode())
             if number == UNKNOWN:
                 continue  # then it stays refused
-            array = (Comparison * len(rule.conditions))(*(Comparison(*each) for each in rule.conditions))
+            array = (Comparison * len(conditions))(*(Comparison(*each) for each in conditions))
             added = _library().seccomp_rule_add_array(self.context, ALLOW, number, len(array), array)
-            _checked(added, f"rule_add {rule.call}")
+            _checked(added, f"rule_add {call}")
         return self.context
 
     def __exit__(self, *_: object) -> None:

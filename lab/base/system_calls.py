@@ -5,6 +5,8 @@ None has sockets, keys, namespaces, mounts, System V memory, io_uring, or the li
 that it did not start. A virtual kernel changes files by descriptors only: Landlock does not see chmod(2) and utime(2).
 """
 
+from collections.abc import Iterable
+
 from lab.base.seccomp import Rule, at_most, calls, equal, without
 
 NEW_NAMESPACES = 0x7E020000  # every CLONE_NEW* of clone(2)
@@ -59,7 +61,7 @@ def kernel(pid: int | None = None) -> list[Rule]:
         *calls("utimensat", equal(1, 0)),  # of an open file
         *calls("fcntl", equal(1, F_SETOWN), *owner),
         *calls("tgkill", *sender),
-        *(Rule("ptrace", (equal(0, request),)) for request in PTRACE_OF_A_CHILD),
+        *_each("ptrace", 0, PTRACE_OF_A_CHILD),
         *calls("prctl", at_most(0, 16)),  # names, signals and states of this process
     ]
 
@@ -69,14 +71,19 @@ def build() -> list[Rule]:
     return [
         *_common(),
         *calls(BUILDING),
-        *(Rule("ioctl", (equal(1, each),)) for each in (TIOCGPGRP, FIONREAD, FIONBIO, FIOCLEX, FICLONE)),
-        *(Rule("fcntl", (equal(1, each),)) for each in (F_SETOWN, *F_OF_PIPES)),
+        *_each("ioctl", 1, (TIOCGPGRP, FIONREAD, FIONBIO, FIOCLEX, FICLONE)),
+        *_each("fcntl", 1, (F_SETOWN, *F_OF_PIPES)),
     ]
 
 
 def dropping(rules: list[Rule]) -> list[Rule]:
     """Return the rules of a program that root starts: setpriv first gives up root's rights."""
-    return [*rules, *calls(DROPPING), *(Rule("prctl", (equal(0, each),)) for each in PR_OF_RIGHTS)]
+    return [*rules, *calls(DROPPING), *_each("prctl", 0, PR_OF_RIGHTS)]
+
+
+def _each(call: str, argument: int, values: Iterable[int]) -> list[Rule]:
+    """Return rules that allow a call with one of some values."""
+    return [rule for value in values for rule in calls(call, equal(argument, value))]
 
 
 def _common() -> list[Rule]:
@@ -85,6 +92,6 @@ def _common() -> list[Rule]:
         *calls("clone", without(0, NEW_NAMESPACES | CLONE_PARENT)),
         *calls("kill", at_most(0, MOST_PID)),
         *calls("prlimit64", equal(0, 0)),
-        *(Rule("fcntl", (equal(1, each),)) for each in F_OF_DESCRIPTORS),
-        *(Rule("ioctl", (equal(1, each),)) for each in (TCGETS, TIOCGWINSZ)),
+        *_each("fcntl", 1, F_OF_DESCRIPTORS),
+        *_each("ioctl", 1, (TCGETS, TIOCGWINSZ)),
     ]

@@ -18,6 +18,7 @@ from packaging.utils import canonicalize_name
 
 from lab.base import paths
 from lab.base.errors import UserError, field_error
+from lab.base.processes import ENDING_WITH_THIS
 
 LOCK = "requirements.lock"
 JUPYTER_LOCK = "analysis/requirements.lock"  # all that JupyterLab needs, at the versions of the other lock
@@ -50,7 +51,7 @@ def download(python: str, folder: Path, jupyter: bool = False) -> list[Path]:
     lock.write_text("".join(f"{pin.line} {' '.join(pin.hashes)}\n" for pin in wanted(python, jupyter)))
     platforms = [word for name in PLATFORMS for word in ("--platform", name)]
     options = "download --quiet --disable-pip-version-check --no-deps --require-hashes --only-binary :all:".split()
-    argv = [sys.executable, "-m", "pip", *options, "--python-version", python, *platforms]
+    argv = [*ENDING_WITH_THIS, sys.executable, "-m", "pip", *options, "--python-version", python, *platforms]
     done = subprocess.run([*argv, "-d", str(folder), "-r", str(lock)], capture_output=True, text=True, check=False)
     if done.returncode:
         lines = [line for line in done.stderr.splitlines() if line.startswith("ERROR")] or [done.stderr]

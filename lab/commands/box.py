@@ -5,10 +5,11 @@ import json
 from typing import Annotated
 
 import typer
-from rich.console import Console
+
+from lab.base.console import PlainConsole
 
 app = typer.Typer(no_args_is_help=True, help="The VM's box, made from Debian packages alone.")
-console = Console(highlight=False)
+console = PlainConsole()
 
 
 @app.command()

@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
+
+from lab.base.console import PlainConsole
 
 app = typer.Typer(no_args_is_help=True, help="One file with all that the lab builds or downloads: docs/bundle.md.")
-console = Console(highlight=False)
+console = PlainConsole()
 PARTS = ("recordings", "wheels", "jupyter")
 
 
@@ -29,9 +30,9 @@ def make(
 
     Example: `lab bundle make search-lab.bundle --with recordings,wheels`
     """
+    from lab.base.choice import choose
     from lab.bundle.content import programs_of
     from lab.bundle.make import make as write
-    from lab.schema.load import choose
 
     programs = programs_of()
     known = [*PARTS, *programs]

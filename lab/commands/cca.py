@@ -4,10 +4,11 @@
 from typing import Annotated
 
 import typer
-from rich.console import Console
+
+from lab.base.console import PlainConsole
 
 app = typer.Typer(no_args_is_help=True, help="The senders of lab/cca.yml.")
-console = Console(highlight=False)
+console = PlainConsole()
 
 
 @app.command("list")

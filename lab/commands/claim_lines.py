@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The claims in the terminal: a line of at most 80 characters for each, and why those that differ do."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from textwrap import wrap
 from typing import Any
 
@@ -16,6 +16,7 @@ from lab.evaluation.claims.sentences import short
 from lab.judge.clock import CLOCKS
 
 CHARS = 80
+FEW = 5  # scenarios that a command names; without names it runs all of the campaign
 TINY = 0.1  # below it two digits must do
 STYLES = {
     verdicts.AGREES: "green",
@@ -43,22 +44,23 @@ Cells = tuple[str, str, str, str, str, str, str]
 
 def lines(claims: pl.DataFrame, width: int) -> Iterator[Text]:
     """Yield a heading for each row of a source's table, and a line for each of its values, if its scenario has run."""
-    ran = claims.filter(pl.col("why").is_null() | (pl.col("why") != NOT_RUN))
-    if ran.height:
+    judged = claims.filter(pl.col("why").is_null() | (pl.col("why") != NOT_RUN))
+    if judged.height:
         yield Text(_aligned(HEADER), style="bold")
-    for (*about, form, name), rows in ran.group_by(
+    for (*about, form, name), rows in judged.group_by(
         ["document", "place", "row", "form", "scenario"], maintain_order=True
     ):
         heading = f"{', '.join(map(str, about))}: {form} ({name})"
         yield from (Text(part, style="underline") for part in wrap(heading, CHARS, break_on_hyphens=False))
         yield from (_line(row) for row in rows.iter_rows(named=True))
-    if _excluded(ran):
+    if _excluded(judged):
         yield Text(FOOTNOTE)
-    if ran["certain"].any():
+    if judged["certain"].any():
         yield Text(
             f"{CERTAIN} the sender cannot miss it: only a loss ends its slow start, and the queue is full before"
         )
-    yield from (Text(line) for line in _not_run(claims, width))
+    names = claims.filter(why=NOT_RUN)["scenario"].unique(maintain_order=True).to_list()
+    yield from map(Text, not_run(names, width))
 
 
 def reasons(claims: pl.DataFrame, width: int) -> Iterator[str]:
@@ -136,9 +138,12 @@ def _excluded(claims: pl.DataFrame) -> int:
     return sum(_is_excluded(row) for row in claims.iter_rows(named=True))
 
 
-def _not_run(claims: pl.DataFrame, width: int) -> list[str]:
-    names = claims.filter(why=NOT_RUN)["scenario"].unique(maintain_order=True)
-    return wrap(f"{NOT_RUN}: {', '.join(names)}: lab reproduce NAME", width) if names.len() else []
+def not_run(names: Sequence[str], width: int) -> list[str]:
+    """Return which scenarios have not run, and the command that runs them."""
+    if not names:
+        return []
+    command = f"run them: lab reproduce {' '.join(names) if len(names) <= FEW else ''}".rstrip()
+    return [*wrap(f"{NOT_RUN}: {', '.join(names)}", width, break_on_hyphens=False), *wrap(command, width)]
 
 
 def _indented(text: str, width: int) -> list[str]:

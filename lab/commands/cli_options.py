@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 
+from lab.base.console import PlainConsole
 from lab.kernel.recipe import DEBIAN, LARGE_SOCKETS
 
 if TYPE_CHECKING:
     from lab.runs.options import RunOptions
 
-console = Console(highlight=False)
+console = PlainConsole()
 
 SELDOM = "Seldom needed"  # panel of the options that most users never need
 

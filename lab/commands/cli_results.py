@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from lab.commands.cli_options import SELDOM, FigureForms, Jobs, Verbose, console, run_options
+from lab.commands.known import require_run, require_scenarios
 
 app = typer.Typer()
 
@@ -63,6 +64,7 @@ def verify(
 
     Example: `lab verify thesis-geo --table 5.3`
     """
+    require_scenarios(scenarios or ())
     from lab.commands.verify import cover
     from lab.commands.verify import verify as show
 
@@ -112,11 +114,13 @@ def report(
     Example: `lab report results/geo/latest --format pdf`
     """
     from lab.base import paths
+
+    run = require_run(folder or paths.results() / "geo" / "latest")
     from lab.commands.report import forms_of
     from lab.commands.report import report as write
     from lab.kernel.build import find
 
-    write(folder or paths.results() / "geo" / "latest", find(), console, forms_of(forms), verbose)
+    write(run, find(), console, forms_of(forms), verbose)
 
 
 @app.command()

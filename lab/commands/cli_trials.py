@@ -20,6 +20,7 @@ from lab.commands.cli_options import (
     resumed_command,
     run_options,
 )
+from lab.commands.known import require_link, require_links, require_scenarios, require_senders
 from lab.kernel.recipe import DEFAULT
 
 app = typer.Typer()
@@ -31,7 +32,9 @@ def run(
     scenario: Annotated[str | None, ScenarioName] = None,
     profile: Annotated[str | None, typer.Option(help="Try this link without a scenario file; needs --cca.")] = None,
     cca: Annotated[str | None, typer.Option(help="Senders for --profile, with commas between them.")] = None,
-    topology: Annotated[str | None, typer.Option(help="Topology for --profile; default: path.")] = None,
+    topology: Annotated[
+        str | None, typer.Option(help="Topology for --profile, by name or .yml file; default: path.")
+    ] = None,
     trials: Annotated[int | None, typer.Option(help="Trials of each sender; default: the scenario's, or 3.")] = None,
     duration: Annotated[
         int | None, typer.Option(help="Seconds of each download; default: the scenario's, or 30.")
@@ -61,6 +64,9 @@ def run(
 
     Or try a link: `lab run --profile geo-viasat --cca search,cubic`
     """
+    require_scenarios([scenario])
+    require_link(profile, topology)
+    require_senders(cca)
     from lab.commands.run import Request, Shown, Where
     from lab.commands.run import run as run_and_report
     from lab.kernel.recipe import Recipe
@@ -74,7 +80,9 @@ def run(
 
 @app.command("try")
 def try_(
-    sources: Annotated[list[Path], typer.Argument(help="C files, or folders with a Kbuild: one module each.")],
+    sources: Annotated[
+        list[Path], typer.Argument(help="C files, or folders with a Kbuild: each of its modules is tried.")
+    ],
     links: Annotated[
         str | None, typer.Option(help="Kinds of link or profiles, with commas between them; default: every kind.")
     ] = None,
@@ -130,6 +138,8 @@ def try_(
 
     Two versions side by side: `lab try a.c b.c --links geo,leo --against search --param gain=3`
     """
+    require_senders(against)
+    require_links(links)
     from lab.commands.compare import Course
     from lab.commands.expect import Expected
     from lab.commands.try_own import TryRequest, try_own
@@ -151,11 +161,9 @@ def log(
 
     Example: `lab log results/geo/latest cubic-001`
     """
-    from lab.base.plain_text import escaped
     from lab.tables.kernel_log import read_log
 
-    for line in read_log(run, trial).splitlines():
-        console.print(escaped(line), soft_wrap=True, markup=False)
+    console.write_text("".join(f"{line}\n" for line in read_log(run, trial).splitlines()))
 
 
 @app.command()
@@ -233,6 +241,7 @@ def reproduce(
 
     Or of some scenarios, with their claims at the end: `lab reproduce thesis-geo`
     """
+    require_scenarios(scenarios or ())
     from lab.commands.reproduce import reproduce as run_and_evaluate
     from lab.commands.reproduce import reproduce_claim
 
@@ -273,6 +282,8 @@ def compare(
 
     With a sender that others wrote (`lab senders list`): `lab compare --cca search,pcc_vivace`
     """
+    require_senders(cca)
+    require_links(links)
     from lab.commands.compare import Chosen, Course, compare_known
 
     chosen = Chosen(cca, links, trials, duration, seed, quick, fixed)

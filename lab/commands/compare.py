@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`lab compare`: a campaign of senders over kinds of link, and one page that ranks them."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -110,6 +111,7 @@ class Compared:
 
     answer: Ranked
     found: list[LinkResult]
+    files: Mapping[str, Path]
 
     def require_valid(self) -> None:
         """End with status 1 where a trial is invalid: its reason is printed."""
@@ -130,22 +132,24 @@ def compare(comparison: Comparison, course: Course, site: Site, options: RunOpti
         record.write(folder, {**request, "command": record.read(folder)["command"], "complete": state.decided})
         answer = ranked(comparison, course.measure, found)
         _conclude(state, folder, course, answer, console)
-        _draw(folder, comparison, course, found, state, console)
-    return Compared(answer, found)
+        files = _draw(folder, comparison, course, found, state, console)
+    return Compared(answer, found, files)
 
 
 def _draw(
     folder: Path, comparison: Comparison, course: Course, found: list[LinkResult], state: State, console: Console
-) -> None:
+) -> Mapping[str, Path]:
     """Write the page, then the reports that its cells open."""
     from lab.report.compare.write import write, write_reports  # drawing loads slowly: not before the answer
 
-    for name, path in write(folder, comparison, course.measure, found, state, course.reports).items():
+    files = write(folder, comparison, course.measure, found, state, course.reports)
+    for name, path in files.items():
         show_path(console, name, path)
     if course.reports:
         say(console, "writing the reports that its cells open")
         for fault in write_reports(found, watched(console, "reports")):
             say(console, fault)
+    return files
 
 
 def _run(

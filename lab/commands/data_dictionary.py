@@ -42,7 +42,7 @@ RUN_FILES = {
     "tables/": "each table of the report alone, as CSV, Markdown, and LaTeX for a page and for a column (`-column`)",
     "summary.txt": "the tables of the report, as plain text",
     "report.html": "the report: one page without any other file",
-    "figures/": "each figure as SVG, PNG and PDF",
+    "figures/": "each figure as SVG; with --format also as PDF and PNG",
     ".lock": "held by the command that runs the run",
 }
 TRIAL_FILES = {

@@ -10,6 +10,7 @@ from rich.table import Table
 
 from lab.base import paths
 from lab.base.errors import UserError
+from lab.commands.lines import say
 from lab.commands.prepare import prepare
 from lab.evaluation.kept import FOLDER, newer_runs
 from lab.evaluation.search.kernel_checks import run_checks
@@ -22,6 +23,7 @@ from lab.runs.options import RunOptions
 
 def evaluate(console: Console, faults: list[str], with_page: bool = False) -> None:
     """Write all tables and, if requested, their page; print a line per fault, with exit status 1 if there is one."""
+    say(console, f"evaluating the runs of {paths.results()}")
     kernel = find()
     folder, unread = write_all(paths.results(), kernel.replay_library if kernel else None)
     console.print(f"tables    {folder}", soft_wrap=True, markup=False)
@@ -40,6 +42,7 @@ def page(results: Path, console: Console) -> None:
     kernel = find()
     library = kernel.replay_library if kernel else None
     if newer_runs(results):
+        say(console, f"evaluating the runs of {results}")
         folder, _ = write_all(results, library)
         console.print(f"tables    {folder}", soft_wrap=True, markup=False)
         if not kernel:
@@ -48,6 +51,7 @@ def page(results: Path, console: Console) -> None:
 
 
 def _write_page(results: Path, library: Path | None, console: Console) -> None:
+    say(console, f"writing the page of {results}: the reports of runs that changed, then the notebooks")
     from lab.report.index.write import write_index  # here: a command that is refused need not load what draws
 
     console.print(f"page      {write_index(results, library)}", soft_wrap=True, markup=False)

@@ -4,18 +4,19 @@
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
+from lab.base.choice import choose
 from lab.base.errors import Faults, UserError, field_error
+from lab.base.named_files import profile_files, scenario_files, shown, topology_files
 from lab.judge.registry import rules
 from lab.links.caution import cautions
 from lab.links.faults import faults, is_fetched, too_short
-from lab.links.profile import load_profile, profile_files
+from lab.links.profile import load_profile
 from lab.runs.experiment import load_experiment
 from lab.runs.try_link import DEFAULT_S
 from lab.schema.cca import load_senders
-from lab.schema.load import choose, shown
-from lab.schema.scenario import Scenario, load_scenario, scenario_files, scenarios
+from lab.schema.scenario import Scenario, load_scenario, scenarios
 from lab.schema.sysctls import load_sysctls
-from lab.schema.topology import load_topology, topology_files
+from lab.schema.topology import read_topology, role_faults
 from lab.traces.datasets import datasets
 
 
@@ -42,7 +43,7 @@ def _profiles() -> Iterator[tuple[str, str]]:
 
 
 def _topologies() -> Iterator[tuple[str, str]]:
-    return ((name, " - ".join(load_topology(name, "lab list").topology.nodes)) for name in topology_files())
+    return ((name, " - ".join(read_topology(name, "lab list").topology.nodes)) for name in topology_files())
 
 
 def _senders() -> Iterator[tuple[str, str]]:
@@ -78,7 +79,7 @@ def check_all() -> Iterator[str]:
             yield from _checked_profile(name, found)
     for name in topology_files():
         with _kept(found):
-            load_topology(name, "lab check")
+            yield from _checked_topology(name, found)
     for name in scenarios():
         with _kept(found):
             found += _scenario_faults(name)
@@ -98,6 +99,18 @@ def _kept(found: list[UserError]) -> Iterator[None]:
         yield
     except UserError as error:
         found.append(error)
+
+
+def _checked_topology(name: str, found: list[UserError]) -> Iterator[str]:
+    """Read a topology; yield what was passed over. A containerlab file without any label of the lab is none yet."""
+    topology = read_topology(name, "lab check")
+    if topology.note:
+        yield f"note: {topology.note}"
+    wrong = role_faults(topology)
+    if topology.has_roles:
+        found += wrong
+    else:
+        yield from (f"caution: no trial can run over it: {error}" for error in wrong)
 
 
 def _checked_profile(name: str, found: list[UserError]) -> Iterator[str]:

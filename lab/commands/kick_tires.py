@@ -8,6 +8,7 @@ from rich.console import Console
 
 from lab.base import paths
 from lab.base.plain_file import write_whole
+from lab.commands.lines import say
 from lab.commands.prepare import prepare
 from lab.commands.progress import TrialBar
 from lab.commands.same import SameRequest, judged
@@ -30,6 +31,7 @@ PAGE = "kick-tires.html"
 
 def kick(options: RunOptions, console: Console) -> None:
     """Run the trials, compare packets, and write the page; exit status 1 where something is not as it must be."""
+    say(console, f"one trial of {SENDER} over each of {len(LINKS)} links, {options.workers} at once, then lab same")
     experiments = [at_hand(profile, duration_s) for profile, duration_s in LINKS.items()]
     backend = prepare(Recipe(), console)
     with TrialBar(console, many_runs=True) as bar:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 import typer
 
-from lab.base.entry_points import brought
+from lab.base.entry_points import loaded
 
 
 def add_commands(app: typer.Typer, panel: str, groups: Mapping[str, typer.Typer]) -> None:
@@ -13,8 +13,7 @@ def add_commands(app: typer.Typer, panel: str, groups: Mapping[str, typer.Typer]
 
     `group.name` becomes `lab group name`: several packages may have commands in one of the core's groups.
     """
-    for name, point in brought("lab.commands").items():
-        command = point.load()
+    for name, command in loaded("lab.commands").items():
         group, _, own = name.rpartition(".")
         if isinstance(command, typer.Typer):
             app.add_typer(command, name=name, rich_help_panel=panel)

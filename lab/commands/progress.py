@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from lab.backends.virtual import BuildProgress
+from lab.report.trust import InvalidTrial
 from lab.runs.execute import OpenRun
 from lab.runs.pool import Result
 from lab.runs.trial import Job
@@ -61,6 +62,7 @@ class TrialBar:
         self._total, self._begin_s = 0, 0.0
         self._counts: Counter[str] = Counter()
         self._virtual_s = 0.0
+        self._invalid: dict[str, list[str]] = {}  # the line of each, by experiment
 
     def __enter__(self) -> "TrialBar":
         """Return the observer; the bar appears with the first trial."""
@@ -81,18 +83,23 @@ class TrialBar:
         """Count a trial."""
         assert self._task is not None
         self._counts[_kind(result)] += 1
+        if not isinstance(result, str) and not result["certificate"]["valid"]:
+            line = InvalidTrial.of(result["cca"], result["trial"], result["certificate"]).line
+            self._invalid.setdefault(job.experiment.name, []).append(line)
         self._virtual_s += 0 if isinstance(result, str) else job.experiment.scenario.duration_s
         prefix = f"{job.experiment.name.removeprefix('compare-')}: " if self._many_runs else ""
         count = f"{self._counts.total()}/{self._total}"
         self._bar.update(self._task, advance=_cost_s(job), description=prefix + self._summary(), count=count)
 
     def run_ended(self, run: OpenRun) -> None:
-        """Print how many trials of a run were run, and how many failed."""
+        """Print how many trials of a run were run, how many failed, and why some are invalid."""
         if self._many_runs:
             base = run.experiment.scenario.counterfactual_of
             name = f"{run.experiment.name} (counterfactual of {base})" if base else run.experiment.name
             failed = f", {len(run.failures)} without a result" if run.failures else ""
             self._console.print(f"{name}: {len(run.jobs)} trials run{failed}", soft_wrap=True, markup=False)
+            for line in self._invalid.get(run.experiment.name, ()):
+                self._console.print(f"{name}: {line}", soft_wrap=True, markup=False)
 
     def _summary(self) -> str:
         speed = self._virtual_s / (time.monotonic() - self._begin_s)

@@ -9,9 +9,11 @@ import typer
 from rich.console import Console
 
 from lab.backends.choose import COMMAND_LINE
+from lab.base import paths
 from lab.base.errors import field_error
 from lab.commands.evaluate import evaluate
 from lab.commands.first_use import prepared
+from lab.commands.lines import say
 from lab.commands.prepare import prepare
 from lab.commands.progress import TrialBar
 from lab.commands.recordings import fetch_for
@@ -101,7 +103,11 @@ def run_campaign(
 
 
 def _run(experiments: list[Experiment], options: RunOptions, console: Console) -> Executed:
-    """Run the missing trials of what has its recordings, and of the stand-ins of what has not."""
+    """Print what will be done; run the missing trials of what has its recordings, and of the stand-ins of the rest."""
+    trials = sum(each.scenario.trials * len(each.scenario.ccas) for each in experiments)
+    at_once = options.scheduler or f"{options.workers} at once"
+    about = f"{len(experiments)} scenarios of {trials} trials, {at_once}; stored trials are kept"
+    say(console, f"{about}; results in {paths.results()}, cache in {paths.cache()}")
     at_hand = [each for one in experiments if (each := as_run(one) if unfetched(one) else one)]
     backend, runnable = prepare(Recipe(), console), []
     for each in at_hand:

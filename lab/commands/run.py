@@ -98,6 +98,8 @@ def run(
     """Run an experiment and report it; exit status 1 if a trial has no result or is invalid."""
     choice = choose(where.backend, where.engine)
     experiment = request.experiment()
+    if experiment.topology.note:
+        console.print(experiment.topology.note, soft_wrap=True, markup=False)
     older = set() if resume else set(_runs(experiment))
     with going_on(partial(_going_on, experiment, older)):
         if choice.backend == "virtual":

@@ -5,10 +5,11 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
+
+from lab.base.console import PlainConsole
 
 traces_app = typer.Typer(no_args_is_help=True, help="Recordings of real links: fetch, show, import and record them.")
-console = Console(highlight=False)
+console = PlainConsole()
 
 Mirror = Annotated[
     Path | None, typer.Option(help="A folder with the files, in any layout; found by path, name or checksum.")

@@ -32,7 +32,8 @@ def run(files: list[Path], format: str | None, out: Path | None, settings: list[
 def described(found: Recording) -> Iterator[str]:
     """Describe a recording: its kind, its columns with their spread, and its notes."""
     what = f"{found.kind} of {found.meaning}" if found.meaning else found.kind
-    length = f", {found.frame['t_s'][-1]:.3f} s" if "t_s" in found.frame.columns else ""
+    length_s = found.length_s or (found.frame["t_s"][-1] if "t_s" in found.frame.columns else None)
+    length = "" if length_s is None else f", {length_s:.3f} s"
     yield f"{found.source}: {found.format}, {what}, {found.frame.height} rows{length}"
     for name in found.frame.columns:
         if name != "t_s":

@@ -25,7 +25,7 @@ from lab.evaluation.compare.expect import require_known
 from lab.images.vm import stock
 from lab.kernel.own.build import OwnModule, build_own
 from lab.kernel.own.diagnostics import BuildError
-from lab.kernel.own.source import OwnSource, read_source
+from lab.kernel.own.source import OwnSource, read_sources
 from lab.kernel.own.tree import Tree
 from lab.kernel.recipe import DEFAULT, LARGE_SOCKETS, VERSIONS, Recipe
 from lab.runs.link_kinds import Link, links
@@ -75,7 +75,7 @@ def try_own(request: TryRequest, course: Course, options: RunOptions, console: C
     _require_kernel(request.kernel, choice.backend)
     rivals, chosen = known_senders(_names(request.against)), request.links
     first_use.refuse(rivals, choice.backend)
-    sources = [read_source(path) for path in request.sources]
+    sources = [source for path in request.sources for source in read_sources(path)]
     virtual = prepare(Recipe(), console)
     under = virtual if request.kernel == DEFAULT else prepare(Recipe(request.kernel), console)
     tested = _tested(request, sources, under, console)

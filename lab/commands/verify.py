@@ -11,13 +11,13 @@ from rich.console import Console
 
 from lab.backends.choose import COMMAND_LINE
 from lab.base import paths
+from lab.base.choice import choose, one_of
 from lab.base.errors import field_error
-from lab.commands.claim_lines import clocks, counted, lines, reasons
+from lab.commands.claim_lines import clocks, counted, lines, not_run, reasons
 from lab.evaluation.claims.coverage import covered
 from lab.evaluation.kept import FOLDER, newer_runs, with_counterfactuals
-from lab.judge.stored import without_digests
+from lab.judge.stored import LATEST, without_digests
 from lab.report.index.evaluation import evaluation
-from lab.schema.load import choose
 
 KINDS = ("table ", "figure ")  # before a number, in the name of a place
 
@@ -27,6 +27,11 @@ def verify(names: Sequence[str], table: str | None, console: Console) -> None:
     stems = [Path(name).stem if name.endswith(".yml") else name for name in names]
     claims, notes, faults = claims_of(paths.results(), stems)
     chosen = _chosen(claims, stems, table)
+    having_claims = chosen["scenario"].unique(maintain_order=True).to_list()
+    if not any((paths.results() / name / LATEST).exists() for name in having_claims):
+        for line in not_run(having_claims, console.width):  # nothing to compare, and nothing to count
+            console.print(line, soft_wrap=True, markup=False)
+        return
     for text in lines(chosen, console.width):
         console.print(text, soft_wrap=True)
     below = (*reasons(chosen, console.width), *counted(chosen, console.width), *clocks(chosen), *notes)
@@ -83,7 +88,7 @@ def _chosen(claims: pl.DataFrame, names: Sequence[str], table: str | None) -> pl
     places = {_number(place): place for place in rows["place"].unique(maintain_order=True)}
     place = places.get(_number(table))
     if place is None:
-        raise field_error(COMMAND_LINE, "table", table, f"one of {', '.join(places)}")
+        raise field_error(COMMAND_LINE, "table", table, one_of(table, places))
     return rows.filter(place=place)
 
 

@@ -4,8 +4,9 @@
 from collections.abc import Collection
 from pathlib import Path
 
+from lab.base.named_files import scenario_files
 from lab.judge.stored import LATEST
-from lab.schema.scenario import load_scenario, scenario_files, scenarios
+from lab.schema.scenario import load_scenario, scenarios
 
 FOLDER = "evaluation"
 LAST = "claims.parquet"  # the table that is written last

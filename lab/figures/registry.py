@@ -5,6 +5,7 @@ from functools import cache
 from pathlib import Path
 
 from lab.base.additions import addition_files, load_addition
+from lab.base.choice import suggested
 from lab.base.errors import UserError
 from lab.base.paths import LAB
 from lab.figures.page_figure import PageFigure, Place
@@ -27,7 +28,8 @@ def named(name: str) -> PageFigure:
     for figure in every_figure():
         if figure.name == name:
             return figure
-    raise UserError(f"{name[:200]}: must be a figure that `lab figure` lists")
+    drawn_by_name = [figure.name for figure in every_figure() if figure.given is not None]
+    raise UserError(f"{name[:200]}: must be a figure that `lab figure` lists: {suggested(name, drawn_by_name)}")
 
 
 @cache

@@ -12,7 +12,11 @@ from pathlib import Path
 
 from lab.base import paths
 from lab.base.cache import finished, publish, use
+from lab.base.entry_points import loaded
 from lab.base.errors import UserError, field_error
+from lab.base.named_files import shown
+from lab.base.processes import ENDING_WITH_THIS
+from lab.base.scratch import scratch_folder
 from lab.images import archive, copyright_files
 
 SUITE = "trixie"
@@ -42,13 +46,19 @@ class Image:
 
 def listed(name: str) -> list[str]:
     """Read a package list."""
-    lines = (HERE / f"{name}.pkgs").read_text().splitlines()
+    lines = list_file(name).read_text().splitlines()
     return [line for line in lines if line and not line.startswith("#")]
+
+
+def list_file(name: str) -> Path:
+    """Return an image's package list: the core's, or that of a package (entry points of the group `lab.images`)."""
+    folder: Path = loaded("lab.images").get(name, HERE)
+    return folder / f"{name}.pkgs"
 
 
 def lock_file(name: str) -> Path:
     """Return where an image's pins are written."""
-    return HERE / f"{name}.lock"
+    return list_file(name).with_suffix(".lock")
 
 
 def locked(name: str) -> dict[str, str]:
@@ -59,12 +69,12 @@ def locked(name: str) -> dict[str, str]:
 
 def names() -> list[str]:
     """List all images: each has a package list."""
-    return sorted(file.stem for file in HERE.glob("*.pkgs"))
+    return sorted([*(file.stem for file in HERE.glob("*.pkgs")), *loaded("lab.images")])
 
 
 def suite(name: str) -> str:
     """Name the Debian release of an image: what its package list states, or SUITE."""
-    lines = (HERE / f"{name}.pkgs").read_text().splitlines()
+    lines = list_file(name).read_text().splitlines()
     return next((line.removeprefix(STATED_SUITE) for line in lines if line.startswith(STATED_SUITE)), SUITE)
 
 
@@ -134,17 +144,21 @@ def make_tar(name: str, tar: Path, *more: str) -> None:
         str(tar),
         *archive.arguments(),
     ]
-    try:
-        run_logged(argv, archive.sources(release(suite(name))), tar.with_name("mmdebstrap.log"))
-    except UserError as error:
-        raise dropped(name, str(error)) or error from None
+    with scratch_folder() as folder:  # where mmdebstrap unpacks: `lab clean` finds that of a killed one
+        for enterable in (folder, folder.parent):  # for mmdebstrap's own user
+            enterable.chmod(0o711)
+        try:
+            sources, log = archive.sources(release(suite(name))), tar.with_name("mmdebstrap.log")
+            run_logged(argv, sources, log, {"TMPDIR": str(folder)})
+        except UserError as error:
+            raise dropped(name, str(error)) or error from None
 
 
 def dropped(name: str, message: str) -> UserError | None:
     """Name the package of an image that Debian's archive no longer has, if that is what apt reports."""
     found = re.search(r"Unable to locate package (\S+)", message)
     rule = f"a package of Debian's {suite(name)}, whose archive does not have it"
-    return field_error(f"lab/images/{name}.pkgs", "package", found[1], rule) if found else None
+    return field_error(shown(list_file(name)), "package", found[1], rule) if found else None
 
 
 def pins_hook(pins: Path) -> str:
@@ -176,18 +190,22 @@ def _pin(package: str, version: str) -> str:
 
 def _alone() -> list[str]:
     """Build the command prefix that ends mmdebstrap with this process; as root also in namespaces of its own."""
-    dying = ["setpriv", "--pdeathsig", "KILL", "--"]
-    return (
-        [*dying, "unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]
-        if os.geteuid() == 0
-        else dying
-    )
+    alone = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]
+    return [*ENDING_WITH_THIS, *(alone if os.geteuid() == 0 else [])]
 
 
-def run_logged(argv: list[str], stdin: str | None, log: Path) -> None:
+def run_logged(argv: list[str], stdin: str | None, log: Path, environment: dict[str, str] | None = None) -> None:
     """Run a tool with its output in a log; UserError with the first error in it where the tool fails."""
     with log.open("w") as stream:
-        done = subprocess.run(argv, input=stdin, stdout=stream, stderr=subprocess.STDOUT, text=True, check=False)
+        done = subprocess.run(
+            argv,
+            input=stdin,
+            stdout=stream,
+            stderr=subprocess.STDOUT,
+            text=True,
+            env=os.environ | (environment or {}),
+            check=False,
+        )
     if done.returncode:
         errors = [
             line for line in log.read_text().splitlines() if line.startswith("E:")
@@ -218,7 +236,7 @@ def require_pinned(name: str, versions: dict[str, str]) -> None:
     if found and os.environ.get("LAB_DRIFT") != "1":
         package, drift = next(iter(found.items()))
         rule = "the pinned version, which the archive no longer has: LAB_DRIFT=1 accepts what it has"
-        raise field_error(f"lab/images/{name}.lock ({len(found)} packages differ)", package, drift, rule)
+        raise field_error(f"{shown(lock_file(name))} ({len(found)} packages differ)", package, drift, rule)
 
 
 def installed(dpkg_status: str) -> dict[str, str]:

@@ -23,7 +23,7 @@ OUTCOME = {
     "loss_agrees": "whether the first loss follows a drop at the bottleneck",
     "throughput_mbps": "goodput of the whole download",
     "retransmits_pkts": "segments that the sender's kernel retransmitted",
-    "packets": "digest of the trial's packets: equal where two trials are the same, packet for packet",
+    "packets": "digest of the packets' times, sizes and sequences: equal where two trials are the same",
     "digest": "digest of what the row was made from",
 }
 TRIAL = {

@@ -7,10 +7,10 @@ import polars as pl
 
 from lab.base.stats import largest
 from lab.judge.ack_stream import ack_stream
+from lab.judge.copies import packets_digest
 from lab.judge.frames import Schema
 from lab.judge.queueing import mean_wait_ms
 from lab.judge.slow_start import first_exit
-from lab.tables import values_digest
 from lab.tables.downloads import FLOW
 from lab.tables.stored_trial import Trial
 
@@ -47,7 +47,7 @@ def digest(trial: Trial) -> Numbers:
         "initial_rtt_ms": rtt_ms[0] if rtt_ms.len() else None,
         "max_rtt_ms": largest(rtt_ms),
         "wait_ms": mean_wait_ms(trial),
-        "packets": values_digest.digest(trial.packets),
+        "packets": packets_digest(trial.packets),
         "download_s": _download_s(trial.packets),
     }
 

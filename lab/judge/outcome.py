@@ -17,6 +17,7 @@ import polars as pl
 
 from lab.base.stats import largest
 from lab.judge import loss
+from lab.judge.copies import packets_digest
 from lab.judge.frames import schema_of
 from lab.judge.registry import rules
 from lab.judge.rule import Evidence, Judgement
@@ -24,7 +25,6 @@ from lab.judge.slow_start import first_exit
 from lab.tables.downloads import FLOW, first_data_s
 from lab.tables.stored_trial import Trial
 from lab.tables.trial_json import FlowJson
-from lab.tables.values_digest import digest
 
 
 class Outcome(TypedDict):
@@ -72,7 +72,9 @@ def outcome(trial: Trial) -> list[Outcome]:
     """Return the rows of one trial, one per rule in the order of the registry."""
     evidence = Evidence(trial, first_exit(trial.exits, FLOW), loss.first_loss_s(trial.packets, FLOW))
     flow = next(flow for flow in trial.meta["flows"] if flow["flow"] == FLOW)
-    captured = Captured(first_data_s(trial.packets, FLOW), _loss_agrees(trial, evidence.loss_s), digest(trial.packets))
+    captured = Captured(
+        first_data_s(trial.packets, FLOW), _loss_agrees(trial, evidence.loss_s), packets_digest(trial.packets)
+    )
     return [_row(evidence, name, rule.apply(evidence), flow, captured) for name, rule in rules().items()]
 
 

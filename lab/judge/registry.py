@@ -5,6 +5,7 @@ from functools import cache
 from pathlib import Path
 
 from lab.base.additions import load_addition
+from lab.base.choice import suggested
 from lab.base.errors import UserError, field_error
 from lab.judge.rule import Rule
 from lab.schema.heuristics import DEFAULT_RULE, rule_files
@@ -35,7 +36,7 @@ def rule_of(scenario: ScenarioRecord) -> str:
     """Return the name of the rule that a stored scenario is judged by; UserError where the lab does not know it."""
     name = str(scenario.get("heuristic") or DEFAULT_RULE)
     if name not in rules():
-        raise field_error("run.json", "heuristic", name, f"a known at-capacity rule: {', '.join(rules())}")
+        raise field_error("run.json", "heuristic", name, f"a known at-capacity rule: {suggested(name, rules())}")
     return name
 
 

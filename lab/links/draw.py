@@ -68,6 +68,7 @@ class Link:
     up: DrawnWay
     base_rtt_ms: float  # of the path with empty queues, at its shortest
     start_phase_s: float
+    server_start_s: float
     series_s: float  # for how long its steps are known: until iperf3 has been stopped
 
     @property
@@ -98,8 +99,10 @@ def carried_mbps(opportunity_bytes: Steps, duration_s: float) -> float:
 def draw_link(profile: Profile, duration_s: float, rng: np.random.Generator) -> Link:
     """Draw a trial's link; the generator decides all that differs between trials."""
     start_phase_s = float(rng.uniform(0, profile.noise.start_phase_ms)) / 1e3
+    server_start_s = float(rng.spawn(1)[0].uniform(0, profile.noise.server_start_ms)) / 1e3  # takes nothing from rng
     drawing = _Drawing(profile, duration_s, rng)
-    return Link(drawing.way("down"), drawing.way("up"), drawing.base_rtt_ms, start_phase_s, drawing.needed_s)
+    ways = (drawing.way("down"), drawing.way("up"))
+    return Link(*ways, drawing.base_rtt_ms, start_phase_s, server_start_s, drawing.needed_s)
 
 
 def nominal_rtt_ms(profile: Profile) -> float:

@@ -7,15 +7,16 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, PrivateAttr, Tag, model_validator
 
-from lab.base import paths
+from lab.base.choice import choose
 from lab.base.errors import field_error
+from lab.base.named_files import profile_files, shown
 from lab.links.model import Positive
 from lab.links.models import Choice
 from lab.links.queue import Milliseconds, Queue, queue
 from lab.links.recorded import Series
 from lab.links.values import BytesOnce, Delay, DelayOnce, Once, PacketsOnce, Percent, Rate, kind
 from lab.node.qdisc_kind import FRAME_BYTES
-from lab.schema.load import Strict, by_name, choose, parse, read_yaml, shown
+from lab.schema.load import Strict, parse, read_yaml
 
 MOST_FRAMES = 65_536  # that on_demand holds requests for
 SMALLEST_BUFFER_BYTES = FRAME_BYTES
@@ -100,6 +101,9 @@ class Noise(Strict):
     """What each trial's seed samples, in addition to the phases of series and models."""
 
     start_phase_ms: Annotated[float, Field(ge=0, le=60_000, strict=False)] = 0.0
+    # The server's process begins so late at most, uniformly; 0: at once. The default is chosen, not measured: a process
+    # that wakes up waits up to a tick of the scheduler for another one, 4 ms with Debian's CONFIG_HZ=250.
+    server_start_ms: Annotated[float, Field(ge=0, le=1000, strict=False)] = 4.0
 
 
 class Profile(Strict):
@@ -143,13 +147,6 @@ def series_of(profile: Profile) -> Iterator[tuple[str, Series]]:
             value = getattr(getattr(profile, name), quantity)
             if isinstance(value, Series):
                 yield f"{name}.{quantity}", value
-
-
-def profile_files() -> dict[str, Path]:
-    """Return the file of every profile by name: in trace-profiles/ or in LAB_PROFILES."""
-    folders = paths.with_own(paths.PROFILES, "LAB_PROFILES")
-    files = [file for folder in folders for file in folder.glob("*.yml") if file.name != "datasets.yml"]
-    return by_name(files, lambda file: file.stem)
 
 
 def load_profile(name: str, named_in: str) -> Profile:

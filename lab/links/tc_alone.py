@@ -8,9 +8,9 @@ order of packets when the delay falls.
 from collections.abc import Iterable, Iterator
 
 from lab.base.errors import field_error
+from lab.base.named_files import shown
 from lab.links.profile import WAYS, Profile, Way
 from lab.node.plan import Spec
-from lab.schema.load import shown
 
 REPLAY, NETEM = SHAPERS = ("replay", "netem")  # the lab's own qdiscs, or those of every kernel
 ORDER_BPS = 10e9  # netem keeps packets in order only with a rate; this one delays a frame by 1.2 us

@@ -21,14 +21,14 @@ STOP_S = 1.0  # from SIGTERM to SIGKILL
 
 
 @contextmanager
-def server(node: str, port: int) -> Iterator[None]:
-    """Serve tests on a port while the block runs."""
+def server(node: str, port: int) -> Iterator[int]:
+    """Serve tests on a port while the block runs; yields the number of the server's process."""
     argv = ["iperf3", "-s", "-p", str(port), "--forceflush"]
     with entered(node):
         process = subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     try:
         _await_listening(process)
-        yield
+        yield process.pid
     finally:
         stop_process(process)
 

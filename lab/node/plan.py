@@ -197,6 +197,9 @@ class Plan(NodesPlan):
     sampler: Annotated[SamplerPlan, "samples of the bottleneck's qdisc"]
     flows: Annotated[list[FlowPlan], "the download, then the rival's if there is one"]
     memory_mb: Annotated[int, "memory of the virtual kernel", "MiB"]
+    server_start_s: NotRequired[
+        Annotated[float, "how late the server's process begins, from the data connection's opening on; absent: at once"]
+    ]
     shaper: NotRequired[Annotated[Literal["netem"], "tc alone replays the link; absent: the lab's own qdiscs"]]
     kernel: NotRequired[Annotated[str, "digest of the virtual kernel that boots; absent: the run's"]]
     work: NotRequired[

@@ -34,8 +34,8 @@ def run_trial(plan: "Plan", folder: Path) -> None:
 
 
 @contextmanager
-def served(request: "FlowPlan", folder: Path) -> Iterator[None]:
-    """Serve one download while the block runs."""
+def served(request: "FlowPlan", folder: Path) -> Iterator[int]:
+    """Serve one download while the block runs; yields the number of the server's process."""
     argv = [*_program(request, folder), "serve", *_options(request, folder, "server")]
     argv.append(f"controller={request['algorithm']}")
     with entered(request["sender"]):
@@ -45,7 +45,7 @@ def served(request: "FlowPlan", folder: Path) -> Iterator[None]:
         first = process.stdout.readline()
         if first != "listening\n":
             raise NodeError(first.strip() or f"{Path(argv[0]).name}: server does not listen")
-        yield
+        yield process.pid
     finally:
         flow.stop_process(process)
 

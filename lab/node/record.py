@@ -164,6 +164,7 @@ class Observed(TypedDict):
 
     capture: Annotated[CaptureCounts, "the capture's own count"]
     changes: Annotated[list[Change], "each qdisc that followed a series"]
+    server_start_s: NotRequired[Annotated[float, "how late the server's process began; absent: at once"]]
     machine: NotRequired[Annotated[MachineLoad, "how busy the machine was; in real time only"]]
 
 

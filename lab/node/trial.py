@@ -15,6 +15,7 @@ from lab.node import (
     download,
     engines,
     flow,
+    late_start,
     link,
     modules,
     route,
@@ -35,12 +36,12 @@ if TYPE_CHECKING:
     from lab.node.plan import FlowPlan, Plan
     from lab.node.record import Applied, Clocks, Counters, MachineLoad, NodeRecord, Probed, Traffic
 
-    Serve = Callable[[FlowPlan], AbstractContextManager[None]]
+    Serve = Callable[[FlowPlan], AbstractContextManager[int]]
     Begin = Callable[..., AbstractContextManager[download.Download]]
 
 
-def served(request: "FlowPlan") -> AbstractContextManager[None]:
-    """Serve one download by iperf3."""
+def served(request: "FlowPlan") -> AbstractContextManager[int]:
+    """Serve one download by iperf3; it yields the number of the server's process."""
     return flow.server(request["sender"], request["port"])
 
 
@@ -90,8 +91,7 @@ def _traffic(plan: "Plan", folder: Path, far: Any, serve: "Serve", begin: "Begin
     with ExitStack() as stack:
         second = beginning.settle(plan, beginning.TRAFFIC_S)
         beginning.begin(plan, second)
-        for each in plan["flows"]:
-            stack.enter_context(serve(each))
+        pids = [stack.enter_context(serve(each)) for each in plan["flows"]]
         counts = stack.enter_context(capture.capturing(plan["capture"], folder / "client.pcapng", plan["preload"]))
         stack.enter_context(trace.tracing(plan["trace"]["events"], folder, plan["trace"]["buffer_kb"]))
         beginning.begin(plan, second + 1)
@@ -102,6 +102,7 @@ def _traffic(plan: "Plan", folder: Path, far: Any, serve: "Serve", begin: "Begin
         start_ns = time.monotonic_ns() + link.AHEAD_NS
         changes = stack.enter_context(link.following(plan["shapes"], folder, start_ns))
         machine = stack.enter_context(_watched(plan))
+        late = stack.enter_context(late_start.held(plan, pids[0]))
         downloads = [stack.enter_context(begin(plan, each)) for each in plan["flows"][1:]]
         first = stack.enter_context(begin(plan, plan["flows"][0], far))
         others = [Task(other.measure) for other in downloads]
@@ -113,6 +114,8 @@ def _traffic(plan: "Plan", folder: Path, far: Any, serve: "Serve", begin: "Begin
         "changes": changes,
         "downloads": measured,
     }
+    if late:
+        traffic["server_start_s"] = late.waited_s()
     return traffic | {"machine": machine[0]} if machine else traffic
 
 

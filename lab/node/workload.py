@@ -35,14 +35,14 @@ def run_trial(plan: "Plan", folder: Path) -> None:
 
 
 @contextmanager
-def served(request: "FlowPlan", folder: Path) -> Iterator[None]:
-    """Serve one client while the block runs."""
+def served(request: "FlowPlan", folder: Path) -> Iterator[int]:
+    """Serve one client while the block runs; yields the number of the server's process."""
     with entered(request["sender"]):
         listener = socket.create_server(("", request["port"]))
     with listener:
         server = End(request["sender"], workload_ends.serve, listener, request["algorithm"], folder / SERVER)
         try:
-            yield
+            yield server.pid
         finally:
             if failure := server.stop():
                 raise NodeError(failure)
@@ -69,6 +69,7 @@ class End:
 
     def __init__(self, node: str, work: Callable[..., Any], *args: Any) -> None:
         self._process = Forked(node, work, *args)
+        self.pid = self._process.pid
         self._end = os.fdopen(os.pidfd_open(self._process.pid))  # readable from the process's end on
         self._printed: str | None = None
 

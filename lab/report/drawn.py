@@ -2,14 +2,18 @@
 """The figures of a run's page in the requested forms, drawn by processes next to each other."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from lab.base.processes import each_in_processes
 from lab.judge.representative import representatives
 from lab.judge.stored import Stored
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 FEW = 2  # parts for each process: to start one takes as long as to draw three figures
 FORMS = ("svg", "png", "pdf")  # the page shows the first one, which is always drawn
@@ -57,7 +61,7 @@ def _draw(part: Part, forms: frozenset[str], replay_library: Path | None) -> lis
     from lab.figures import save  # here: the process that waits for the figures loads no matplotlib
     from lab.report import figures
 
-    by_form = {"svg": save.svg, "png": save.png, "pdf": save.pdf}
+    by_form: dict[str, Callable[[Figure], str | bytes]] = {"svg": save.svg, "png": save.png, "pdf": save.pdf}
     if part.cca is None:
         found = figures.over_all_trials(part.stored)
     else:

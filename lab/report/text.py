@@ -10,6 +10,7 @@ from rich.measure import Measurement
 from rich.table import Table as RichTable
 from rich.text import Text
 
+from lab.base.console import PlainConsole
 from lab.report.table import Row, Table, short
 
 WIDTH_CHARS = 150
@@ -20,7 +21,7 @@ LABEL_CHARS, SENDER_CHARS, FROM_CHARS = 12, 18, 24
 def render(headline: Sequence[str], tables: Sequence[Table]) -> str:
     """Plain text, wide enough that no cell breaks."""
     text = io.StringIO()
-    Console(file=text, width=WIDTH_CHARS, color_system=None).print(shown(headline, tables, WIDTH_CHARS))
+    PlainConsole(file=text, width=WIDTH_CHARS, color_system=None).print(shown(headline, tables, WIDTH_CHARS))
     return text.getvalue()
 
 

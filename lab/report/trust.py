@@ -9,7 +9,7 @@ import polars as pl
 from lab.judge.stored import UNNOTICED
 from lab.tables.stored_run import Run
 from lab.tables.stored_trial import Trial
-from lab.tables.trial_json import Check
+from lab.tables.trial_json import Certificate, Check
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,11 @@ class InvalidTrial:
     cca: str
     trial: int
     failed: Sequence[Check]
+
+    @classmethod
+    def of(cls, cca: str, trial: int, certificate: Certificate) -> "InvalidTrial":
+        """Take the checks that a certificate failed."""
+        return cls(cca, trial, [check for check in certificate["checks"] if not check["ok"]])
 
     @property
     def reason(self) -> str:
@@ -58,7 +63,8 @@ def checks(trials: Iterable[Trial]) -> list[CheckSummary]:
 
 def invalid(trials: Iterable[Trial]) -> list[InvalidTrial]:
     """Return the trials that are left out."""
-    return [InvalidTrial(trial.cca, trial.number, _failed(trial)) for trial in trials if not trial.valid]
+    left_out = (trial for trial in trials if not trial.valid)
+    return [InvalidTrial.of(trial.cca, trial.number, trial.meta["certificate"]) for trial in left_out]
 
 
 def unnoticed(run: Run) -> str:
@@ -76,10 +82,6 @@ def loss_disagreements(outcomes: pl.DataFrame) -> list[str]:
     """Name the valid trials whose first loss in the capture is not explained by a drop at the bottleneck."""
     odd = outcomes.filter(pl.col("valid") & ~pl.col("loss_agrees")).unique(["cca", "trial"], maintain_order=True)
     return [f"{cca}-{trial:03d}" for cca, trial in odd.select("cca", "trial").iter_rows()]
-
-
-def _failed(trial: Trial) -> list[Check]:
-    return [check for check in trial.meta["certificate"]["checks"] if not check["ok"]]
 
 
 def _over_all(name: str, checks: list[Check]) -> CheckSummary:

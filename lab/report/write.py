@@ -38,8 +38,15 @@ class ReportPaths:
         by_folder: dict[str, list[Path]] = {TABLES: [], FIGURES: []}
         for file in files:
             by_folder.get(file.parent.name if file.parent != run_dir else "", []).append(file)
-        alone = (run_dir / name for name in (PAGE, "summary.csv", "outcomes.csv", "summary.md", "summary.txt"))
-        return cls(*alone, tuple(by_folder[TABLES]), tuple(by_folder[FIGURES]))
+        return cls(
+            page=run_dir / PAGE,
+            summary_csv=run_dir / "summary.csv",
+            outcomes_csv=run_dir / "outcomes.csv",
+            summary_md=run_dir / "summary.md",
+            summary_txt=run_dir / "summary.txt",
+            tables=tuple(by_folder[TABLES]),
+            figures=tuple(by_folder[FIGURES]),
+        )
 
 
 @dataclass(frozen=True)

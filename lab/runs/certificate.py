@@ -45,6 +45,7 @@ def certify(
         *_lateness(plan, node["changes"]),
         *_late_changes(plan, node["changes"]),
         *_machine(node, _late_ms(plan)),
+        *_server_start(plan, node),
         _duration(plan, node["downloads"][0]),
     ]
     return {"valid": all(check["ok"] for check in checks), "checks": checks}
@@ -212,6 +213,14 @@ def _late_changes(plan: Plan, changes: list[Change]) -> list[Check]:
         for part, late in late_ns
         if isinstance(late, int)
     ]
+
+
+def _server_start(plan: Plan, node: NodeRecord) -> list[Check]:
+    """Compare how late the server's process began; nothing where it begins at once."""
+    if "server_start_s" not in plan:
+        return []
+    got_ms = 1e3 * node["server_start_s"] if "server_start_s" in node else None
+    return [_check("start of the server", 1e3 * plan["server_start_s"], got_ms, "ms", _late_ms(plan))]
 
 
 def _duration(plan: Plan, download: DownloadRecord) -> Check:

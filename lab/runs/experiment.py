@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from lab.base.errors import field_error
+from lab.base.named_files import scenario_files, shown
 from lab.links.profile import Profile, load_profile
 from lab.links.tc_alone import REPLAY, require_shaper
 from lab.schema.cca import Cca, load_cca
-from lab.schema.load import shown
-from lab.schema.scenario import Scenario, load_scenario, scenario_files
+from lab.schema.scenario import Scenario, load_scenario
 from lab.schema.sysctls import load_sysctls
 from lab.schema.topology import Topology, load_topology
 from lab.senders.ways import way_of
@@ -21,7 +21,7 @@ from lab.tables.run_json import Requested
 EXPLANATIONS = ("counterfactuals", "open")  # fields of a claim, written after the run
 NO_TRIAL = ("campaign",)  # fields of a scenario
 ADDED = ("exit_label", "exit_enters_cwr")  # fields of a sender that stored runs of before lack
-# Fields of a sender or scenario that count in a digest only with another value.
+# Fields of a sender, scenario or profile that count in a digest only with another value.
 UNSET: list[tuple[str, Any]] = [
     ("module_digest", None),
     ("depends", []),
@@ -29,6 +29,7 @@ UNSET: list[tuple[str, Any]] = [
     ("stack", None),
     ("kernel", None),
     ("workload", None),
+    ("server_start_ms", 0.0),
 ]
 
 

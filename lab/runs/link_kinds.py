@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from lab.base.choice import suggested
 from lab.base.errors import field_error
-from lab.links.profile import profile_files
-from lab.schema.load import require_name
+from lab.base.named_files import profile_files, require_name
 
 COMMAND_LINE = "command line"
 PROFILE_S = 15  # of a profile that is no kind of link: --duration gives another
@@ -76,7 +76,7 @@ def _link(name: str, duration_s: int | None) -> Link:
     if name in KINDS:
         return KINDS[name]
     if Path(name).suffix != ".yml" and name not in profile_files():
-        known = ", ".join((*KINDS, *profile_files()))
+        known = suggested(name, (*KINDS, *profile_files()))
         raise field_error(COMMAND_LINE, "links", name, f"a kind of link or a profile: {known}")
     same = next((link for link in KINDS.values() if link.profile == name and not link.rival), None)
     return same or Link(

@@ -61,6 +61,8 @@ def make_plan(experiment: Experiment, cca: Cca, drawn: Draw) -> Plan:
     """Build the plan of one trial: a sender over a drawn link."""
     ccas = [cca, *([experiment.rival] if experiment.rival else [])]
     plan = way_of(cca).plan(_of_downloads(experiment, ccas, drawn), cca, route_mtu_bytes(experiment))
+    if drawn.link.server_start_s:
+        plan["server_start_s"] = drawn.link.server_start_s
     if experiment.scenario.workload:
         plan = requesting.planned(plan, experiment, drawn.link)
     kernels = sorted({each.kernel for each in ccas if each.kernel})

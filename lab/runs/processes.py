@@ -9,17 +9,20 @@ concurrent.futures.ProcessPoolExecutor does not serve: it gives up all jobs when
 running jobs when it is interrupted, and its workers outlive a killed command.
 """
 
-import ctypes
 import os
 import signal
+import traceback
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from multiprocessing import connection, get_context, resource_tracker
 from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import Any, NamedTuple
 
-PR_SET_PDEATHSIG = 1
+from lab.base.paths import REPO
+from lab.base.processes import end_with_parent
+
 MAX_LOSSES = 3  # of workers by one job, before the job counts as failed
 JOIN_S = 5
 ENVIRONMENT = {"POLARS_MAX_THREADS": "1"}  # read when a worker imports polars
@@ -136,9 +139,7 @@ def processes(work: Work, count: int) -> Iterator[Pool]:
 
 def _serve(pipe: Connection, work: Work, core: int, parent: int) -> None:
     """Run jobs from a pipe until it ends; runs in the worker."""
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:
-        os._exit(1)  # the command died before the line above
+    end_with_parent(parent)
     os.sched_setaffinity(0, {core})
     with suppress(EOFError, ConnectionError):
         while True:
@@ -148,8 +149,16 @@ def _serve(pipe: Connection, work: Work, core: int, parent: int) -> None:
 def _attempt(work: Work, job: Any) -> Any:
     try:
         return work(job)
+    except MemoryError as error:
+        return f"MemoryError: no memory left {_place(error)}: run with fewer --jobs"
     except Exception as error:  # a fault of the lab's own: it costs this trial and no other
         return f"{type(error).__name__}: {(str(error).splitlines() or [''])[0]}"
+
+
+def _place(error: BaseException) -> str:
+    """Name what the lab was doing: its innermost function in an error's traceback."""
+    frames = [each for each in traceback.extract_tb(error.__traceback__) if Path(each.filename).is_relative_to(REPO)]
+    return f"in {frames[-1].name} of {Path(frames[-1].filename).relative_to(REPO)}"
 
 
 @contextmanager

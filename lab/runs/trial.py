@@ -104,7 +104,7 @@ def prepare(job: Job, folder: Path) -> Plan:
     """Draw a trial's link, write its steps into the trial's folder, and return its plan."""
     drawn = draw(job.experiment, job.number)
     write_steps(job.experiment.profile, drawn.link, folder / "link")
-    add_topology(folder, job.backend.engine, job.experiment.topology.name)
+    add_topology(folder, job.backend.engine, job.experiment.topology)
     _add_files(job, folder)
     return job.backend.adapt(make_plan(job.experiment, job.experiment.ccas[job.cca], drawn))
 
@@ -195,6 +195,8 @@ def _meta(job: Job, plan: Plan, node: NodeRecord, measured: list[Download], cert
     }
     if job.backend.kind == "virtual":
         meta["sandbox"] = sandbox_mode.described()
+    if "server_start_s" in node:
+        meta["server_start_s"] = node["server_start_s"]
     if "machine" in node:
         meta["machine"] = node["machine"]
     return meta

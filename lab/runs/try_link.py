@@ -4,8 +4,9 @@
 from pathlib import Path
 from typing import Any
 
+from lab.base.named_files import require_name
 from lab.runs.experiment import Experiment, assemble
-from lab.schema.load import parse, require_name
+from lab.schema.load import parse
 from lab.schema.scenario import Scenario
 
 COMMAND_LINE = "command line"

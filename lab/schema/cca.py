@@ -9,10 +9,12 @@ from typing import Annotated, Any, Literal, Protocol, get_args
 
 from pydantic import Field
 
-from lab.base.entry_points import brought
+from lab.base.choice import choose
+from lab.base.entry_points import loaded
 from lab.base.errors import field_error
+from lab.base.named_files import shown
 from lab.base.paths import CCAS
-from lab.schema.load import Strict, choose, parse, read_yaml, shown
+from lab.schema.load import Strict, parse, read_yaml
 
 CAUSE = r"^[a-z0-9_]{1,15}$"  # SLOW_START_CAUSE_BYTES of lab/kernel/search/slow_start.h, without the NUL
 Colour = Annotated[str, Field(pattern=r"^#[0-9A-Fa-f]{6}$")]
@@ -119,7 +121,7 @@ def load_with(brought_file: StanzaFile, others: dict[str, Cca], named_in: str) -
 
 def stanza_files() -> list[StanzaFile]:
     """Return what packages bring by entry points of the group `lab.senders`, in the order of every table."""
-    found: list[StanzaFile] = [point.load() for point in brought("lab.senders").values()]
+    found: Collection[StanzaFile] = loaded("lab.senders").values()
     return sorted(found, key=lambda each: (each.order, each.file.name))
 
 

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Read a user's YAML into a model, or refuse it in one line."""
 
-import re
-from collections.abc import Callable, Iterable
 from copy import deepcopy
 from functools import lru_cache
 from pathlib import Path
@@ -13,14 +11,13 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import PydanticCustomError
 
 from lab.base import plain_text
-from lab.base.errors import UserError, field_error
-from lab.base.paths import REPO
+from lab.base.errors import Faults, UserError, field_error
+from lab.base.named_files import shown
 from lab.base.plain_file import MEGABYTE, read_plain
 from lab.schema.yaml_loader import load_text
 
 MOST_BYTES = MEGABYTE
 MOST_SHOWN_CHARS = 60
-NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")
 
 
 class Strict(BaseModel):
@@ -61,46 +58,70 @@ def _parsed(text: str) -> Any:
 
 
 def parse(model: type[Model], content: Any, file: Path) -> Model:
-    """Check the content of a file against its model; UserError names the first wrong field."""
+    """Check the content of a file against its model; Faults has a line for each wrong field."""
     try:
         return model.model_validate(content)
     except ValidationError as errors:
-        raise _refusal(file, errors.errors()[0]) from None
+        raise Faults(_refusal(file, error) for _, error in _one_each(content, errors)) from None
+
+
+def faults_of(model: type[BaseModel], content: Any, file: Path) -> tuple[list[UserError], Any]:
+    """Return the faults of wrong fields, and the content without these; None where the model needs one of them."""
+    try:
+        model.model_validate(content)
+    except ValidationError as errors:
+        found = _one_each(content, errors)
+        rest = deepcopy(content)
+        for place, error in reversed(found):
+            rest = None if rest is None or error["type"] == "missing" else _without(rest, place)
+        if rest is not None:
+            try:
+                model.model_validate(rest)
+            except ValidationError:
+                rest = None
+        return [_refusal(file, error) for _, error in found], rest
+    return [], content
+
+
+def _one_each(content: Any, errors: ValidationError) -> list[tuple[tuple[Any, ...], Any]]:
+    """Return the first error of each place of the content: pydantic has one for each form that is allowed."""
+    first: dict[tuple[Any, ...], Any] = {}
+    for error in errors.errors():
+        first.setdefault(_place(content, error), error)
+    return list(first.items())
+
+
+def _place(content: Any, error: Any) -> tuple[Any, ...]:
+    """Return where in the content an error is: its location as far as the content has it."""
+    found, here = [], content
+    for part in error["loc"]:
+        known = range(len(here)) if isinstance(here, list) else here if isinstance(here, dict) else ()
+        if part in known:
+            here = here[part]
+        elif error["type"] == "missing" and part == error["loc"][-1]:
+            pass
+        elif str(part).startswith("~"):
+            continue
+        else:
+            break
+        found.append(part)
+    return tuple(found)
+
+
+def _without(content: Any, place: tuple[Any, ...]) -> Any:
+    """Take one entry out."""
+    if not place:
+        return None
+    here = content
+    for part in place[:-1]:
+        here = here[part]
+    del here[place[-1]]
+    return content
 
 
 def load(model: type[Model], file: Path) -> Model:
     """Read and check one file."""
     return parse(model, read_yaml(file), file)
-
-
-def shown(file: Path) -> str:
-    """Return the path of a file, from the checkout's root where the file is inside."""
-    return str(file.relative_to(REPO)) if file.is_relative_to(REPO) else str(file)
-
-
-def require_name(name: str, file: Path | str) -> str:
-    """Return a name that becomes a folder and a link of a page; UserError where it could be more than that."""
-    if not NAME.fullmatch(name):
-        raise field_error(file, "name", name, "letters, digits and _ . - only, at most 100 of them")
-    return name
-
-
-def by_name(files: Iterable[Path], name_of: Callable[[Path], str]) -> dict[str, Path]:
-    """Return files by name; UserError where two folders have the same name."""
-    found: dict[str, Path] = {}
-    for file in files:
-        name = name_of(file)
-        if name in found:
-            raise field_error(shown(file), "name", name, f"another name: {shown(found[name])} has it")
-        found[name] = file
-    return dict(sorted(found.items()))
-
-
-def choose(kind: str, name: str, known: list[str], where: Path | str, field: str) -> str:
-    """Return a name that exists; UserError lists those that do."""
-    if name not in known:
-        raise field_error(where, field, name, f"a known {kind}: {', '.join(known)}")
-    return name
 
 
 def nested(errors: ValidationError) -> PydanticCustomError:

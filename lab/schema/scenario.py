@@ -6,10 +6,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from lab.base import paths
+from lab.base.choice import choose, suggested
 from lab.base.errors import UserError, field_error
+from lab.base.named_files import NAME, require_name, scenario_files, shown
 from lab.schema.heuristics import DEFAULT_RULE, rule_files
-from lab.schema.load import NAME, Strict, by_name, choose, parse, read_yaml, require_name, shown
+from lab.schema.load import Strict, parse, read_yaml
 from lab.schema.workload import workload_of
 
 Number = Annotated[float, Field(strict=False)]
@@ -164,7 +165,7 @@ class Scenario(Strict):
     @classmethod
     def _known_rule(cls, heuristic: str) -> str:
         if heuristic not in rule_files():
-            raise ValueError(f"a known at-capacity rule: {', '.join(sorted(rule_files()))}")
+            raise ValueError(f"a known at-capacity rule: {suggested(heuristic, sorted(rule_files()))}")
         return heuristic
 
     @model_validator(mode="after")
@@ -199,12 +200,6 @@ def load_scenario(name: str, overrides: dict[str, Any] | None = None) -> tuple[s
     if changes:
         scenario = parse(Scenario, scenario.model_dump() | changes, Path(f"{shown(file)} (command line)"))
     return require_name(file.stem, shown(file)), scenario
-
-
-def scenario_files() -> dict[str, Path]:
-    """Return the file of every scenario by name: in lab/scenarios/ or in LAB_SCENARIOS."""
-    folders = paths.with_own(paths.SCENARIOS, "LAB_SCENARIOS")
-    return by_name((file for folder in folders for file in folder.glob("*.yml")), lambda file: file.stem)
 
 
 def _known(name: str, file: str, field: str) -> Path:

@@ -3,18 +3,21 @@
 
 import re
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, PrivateAttr, field_validator
 
-from lab.base import paths
-from lab.base.errors import field_error
-from lab.schema.load import NAME, Strict, by_name, choose, load, shown
+from lab.base.choice import choose
+from lab.base.errors import Faults, UserError, field_error
+from lab.base.named_files import NAME, shown, topology_files
+from lab.schema.clab import needed
+from lab.schema.load import Strict, faults_of, parse, read_yaml
 
 DEV = re.compile(r"[A-Za-z0-9_.-]{1,15}")  # the kernel's IFNAMSIZ is 16
 ROLES = ("sender", "receiver")
 RIVALS = ("rival-sender", "rival-receiver")  # of a second download at the same time: optional
 SHAPES = ("bottleneck", "delay-down", "bottleneck-up", "delay-up")
+DEFAULT_MTU = 1500
 
 
 class Container(Strict):
@@ -25,7 +28,7 @@ class Container(Strict):
     image_pull_policy: Annotated[
         Literal["Never", "IfNotPresent", "Always"] | None, Field(alias="image-pull-policy")
     ] = None
-    network_mode: Annotated[Literal["none"] | None, Field(alias="network-mode")] = None  # no management network
+    network_mode: Annotated[Literal["none", "bridge"] | None, Field(alias="network-mode")] = None  # none: no management
 
 
 class Node(Container):
@@ -39,7 +42,7 @@ class Link(Strict):
     """A link between two interfaces, each written `node:interface`."""
 
     endpoints: Annotated[list[str], Field(min_length=2, max_length=2)]
-    mtu: Annotated[int, Field(ge=576, le=65535)]
+    mtu: Annotated[int, Field(ge=576, le=65535)] = DEFAULT_MTU
 
 
 class Graph(Strict):
@@ -57,21 +60,6 @@ class Graph(Strict):
                 raise ValueError("nodes whose names have letters, digits and _ . - only")
         return nodes
 
-    @model_validator(mode="after")
-    def _ends_exist(self) -> "Graph":
-        for link in self.links:
-            for end in link.endpoints:
-                if end.count(":") != 1 or end.split(":")[0] not in self.nodes or not DEV.fullmatch(end.split(":")[1]):
-                    raise ValueError(f"node:interface of a known node, not {end}")
-        return self
-
-    @model_validator(mode="after")
-    def _nodes_have_a_kind(self) -> "Graph":
-        for name, node in self.nodes.items():
-            if not (node.kind or self.defaults.kind):
-                raise ValueError(f"a kind for node {name}, of its own or by default")
-        return self
-
 
 class Topology(Strict):
     """A containerlab file with the lab's labels."""
@@ -79,27 +67,25 @@ class Topology(Strict):
     name: str
     topology: Graph
 
-    @model_validator(mode="after")
-    def _has_each_role_once(self) -> "Topology":
-        for role in (*ROLES, *SHAPES):
-            if len(self.labelled(role)) != 1:
-                raise ValueError(f"a topology with exactly one label lab.{role}")
-        return self
+    _file: Path = PrivateAttr(default=Path("topology"))
+    _passed_over: tuple[str, ...] = PrivateAttr(default=())
 
-    @model_validator(mode="after")
-    def _roles_are_wired(self) -> "Topology":
-        ends = [end for link in self.topology.links for end in link.endpoints]
-        wired = {end.split(":")[0] for end in ends}
-        for role in (*ROLES, *RIVALS):
-            for node, _ in self.labelled(role):
-                if node not in wired:
-                    raise ValueError(f"a topology in which {node}, its lab.{role}, has a link")
-        for role in SHAPES:
-            if ":".join(self.part(role)) not in ends:
-                raise ValueError(f"a topology whose lab.{role} is an interface of one of the node's links")
-        if len(set(ends)) != len(ends):
-            raise ValueError("a topology in which each interface has one link")
-        return self
+    @property
+    def file(self) -> Path:
+        """Return where it was read."""
+        return self._file
+
+    @property
+    def note(self) -> str | None:
+        """Return what of the file the lab does not need, in one line."""
+        if not self._passed_over:
+            return None
+        return f"{shown(self._file)}: passed over, for the lab does not need it: {', '.join(self._passed_over)}"
+
+    @property
+    def has_roles(self) -> bool:
+        """Return whether any node has a label of the lab."""
+        return any(self.labelled(role) for role in (*ROLES, *RIVALS, *SHAPES))
 
     def labelled(self, role: str) -> list[tuple[str, str]]:
         """Return (node, value) of every node that carries the label lab.<role>."""
@@ -120,18 +106,83 @@ class Topology(Strict):
         """Return the largest packet that every wire carries."""
         return min(link.mtu for link in self.topology.links)
 
-
-def topology_files() -> dict[str, Path]:
-    """Return the file of every topology by name: `<name>/<name>.clab.yml` in topologies/ or in LAB_TOPOLOGIES."""
-    folders = paths.with_own(paths.TOPOLOGIES, "LAB_TOPOLOGIES")
-    files = [file for folder in folders for file in sorted(folder.glob("*/*.clab.yml"))]
-    for file in files:
-        if file.name != f"{file.parent.name}.clab.yml":
-            raise field_error(shown(file), "name", file.name, f"{file.parent.name}.clab.yml, as its folder")
-    return by_name(files, lambda file: file.parent.name)
+    def plain(self) -> dict[str, Any]:
+        """Return the content of a containerlab file that has only what the lab needs."""
+        return self.model_dump(by_alias=True, exclude_none=True)
 
 
 def load_topology(name: str, named_in: str) -> Topology:
-    """Read a topology by name; `named_in` is the file or command that names it, for the error."""
-    known = topology_files()
-    return load(Topology, known[choose("topology", name, list(known), named_in, "topology")])
+    """Read a topology by name, or by a path that ends in .yml, and require its labels.
+
+    `named_in` is the file or command that names it, for the error; Faults has a line for each that is wrong.
+    """
+    found, wrong = _read(name, named_in)
+    wrong += role_faults(found) if found else []
+    if wrong or found is None:
+        raise Faults(wrong)
+    return found
+
+
+def read_topology(name: str, named_in: str) -> Topology:
+    """Read a containerlab file, with or without the lab's labels; Faults has a line for each that is wrong."""
+    found, wrong = _read(name, named_in)
+    if wrong or found is None:
+        raise Faults(wrong)
+    return found
+
+
+def _read(name: str, named_in: str) -> tuple[Topology | None, list[UserError]]:
+    """Read a file, and what is wrong with it; no topology where the rest of it is none."""
+    if Path(name).suffix in (".yml", ".yaml"):
+        file = Path(name)
+    else:
+        known = topology_files()
+        file = known[choose("topology", name, list(known), named_in, "topology")]
+    content, passed_over, wrong = needed(read_yaml(file), file)
+    more, usable = faults_of(Topology, content, file)
+    if usable is None:
+        return None, wrong + more
+    found = parse(Topology, usable, file)
+    found._file, found._passed_over = file, passed_over
+    return found, wrong + more + graph_faults(found, file)
+
+
+def graph_faults(topology: Topology, file: Path) -> list[UserError]:
+    """Return what is wrong with the ends of links and the kinds of nodes."""
+    graph, place = topology.topology, shown(file)
+    ends = [end for link in graph.links for end in link.endpoints]
+    wrong = []
+    for end in filter(None, dict.fromkeys(ends)):  # an end of a link that was refused is empty
+        if end.count(":") != 1 or end.split(":")[0] not in graph.nodes or not DEV.fullmatch(end.split(":")[1]):
+            wrong.append(field_error(place, "topology.links.endpoints", end, "node:interface of a known node"))
+        elif ends.count(end) > 1:
+            wrong.append(field_error(place, "topology.links.endpoints", end, "in one link only"))
+    for name, node in graph.nodes.items():
+        if not (node.kind or graph.defaults.kind):
+            wrong.append(field_error(place, f"topology.nodes.{name}.kind", "", "given, of its own or by default"))
+    return wrong
+
+
+def role_faults(topology: Topology) -> list[UserError]:
+    """Return which of the lab's labels are missing, stand twice, or name what has no link."""
+    place = shown(topology.file)
+    have = {role: topology.labelled(role) for role in (*ROLES, *SHAPES, *RIVALS)}
+    missing = ", ".join(f"lab.{role}" for role in (*ROLES, *SHAPES) if not have[role])
+    wrong = []
+    if missing:
+        rule = f"a topology with exactly one label {missing} (topologies/path/README.md states what each names)"
+        wrong.append(field_error(place, "labels", "", rule))
+    ends = {end for link in topology.topology.links for end in link.endpoints}
+    for role, nodes in have.items():
+        if len(nodes) > 1:
+            rule = f"a topology with exactly one label lab.{role}"
+            wrong.append(field_error(place, f"lab.{role}", ", ".join(node for node, _ in nodes), rule))
+        for node, value in nodes:
+            if role in SHAPES and f"{node}:{value}" not in ends:
+                rule = f"a topology whose lab.{role} is an interface of one of the node's links"
+                wrong.append(field_error(place, f"lab.{role}", f"{node}:{value}", rule))
+            elif role not in SHAPES and not any(end.startswith(f"{node}:") for end in ends):
+                wrong.append(
+                    field_error(place, f"lab.{role}", node, f"a topology in which {node}, its lab.{role}, has a link")
+                )
+    return wrong

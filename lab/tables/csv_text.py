@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Tables as CSV that a spreadsheet opens: no text in it is a formula."""
+"""Tables as CSV that a spreadsheet opens and a terminal shows: no text in it is a formula or moves a cursor."""
 
 import polars as pl
 
-FORMULA = r"^[=+\-@\t\r]"  # how a spreadsheet recognises one
+from lab.base.plain_text import escaped
+
+FORMULA = ("=", "+", "-", "@")  # how a spreadsheet recognises one
 PLAIN = "'"  # in front of it: the cell is text
 
 
@@ -14,10 +16,11 @@ def to_csv(table: pl.DataFrame, float_precision: int | None = None) -> str:
         table = table.with_columns(
             pl.when(floats.abs() < 0.5 * 10**-float_precision).then(0.0).otherwise(floats).name.keep()
         )
-    plain = pl.when(texts.str.contains(FORMULA)).then(PLAIN + texts).otherwise(texts).name.keep()
+    plain = texts.map_elements(plain_cell, return_dtype=pl.String)
     return table.with_columns(plain).write_csv(float_precision=float_precision)
 
 
 def plain_cell(cell: str) -> str:
-    """Return a text as a cell that is no formula."""
-    return PLAIN + cell if cell[:1] in ("=", "+", "-", "@", "\t", "\r") else cell
+    """Return a text as a cell that is no formula and has no control characters."""
+    text = escaped(cell)
+    return PLAIN + text if text.startswith(FORMULA) else text

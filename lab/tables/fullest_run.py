@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from lab.base.errors import UserError
-from lab.schema.scenario import load_scenario, scenario_files
+from lab.base.named_files import scenario_files
+from lab.schema.scenario import load_scenario
 from lab.tables.stored_run import Run
 
 # Fields of a scenario that decide its trials, apart from their number.

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from lab.base.choice import suggested
 from lab.base.errors import UserError, field_error
 from lab.base.plain_file import MEGABYTE, read_plain, write_whole
 
@@ -52,7 +53,7 @@ def read_log(run: Path, trial: str) -> str:
         if file.exists():
             return _text(file)
     names = sorted({file.name.split(".")[0] for file in (run / FAILED).glob("*.log.zst")} | _with_log(run))
-    raise field_error(run, "trial", trial, f"one with a stored log: {', '.join(names) or 'none is stored'}")
+    raise field_error(run, "trial", trial, f"one with a stored log: {suggested(trial, names) or 'none is stored'}")
 
 
 def _with_log(run: Path) -> set[str]:

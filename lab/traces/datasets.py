@@ -9,9 +9,11 @@ from urllib.parse import quote
 
 from lab.base import paths
 from lab.base.cache import finished
+from lab.base.choice import suggested
 from lab.base.errors import UserError, field_error
+from lab.base.named_files import shown
 from lab.schema.dataset import Collection, Collections, Description, File, Meaning, Origin
-from lab.schema.load import load, shown
+from lab.schema.load import load
 from lab.traces.importers.reading.importer import Option
 
 DATASETS = paths.PROFILES / "datasets.yml"
@@ -130,7 +132,7 @@ def dataset(name: str) -> Dataset:
     found = known.get(name) or known.get(stem(name))
     if found is None:
         parts = [each for each in known if each.startswith(f"{stem(name)}/")]
-        rule = f"one of its parts: {', '.join(parts)}" if parts else f"a recording of {shown(DATASETS)}"
+        rule = f"one of its parts: {suggested(name, parts)}" if parts else f"a recording of {shown(DATASETS)}"
         raise UserError(f"{name}: must be {rule}: 'lab traces list' names them")
     return found
 

@@ -23,7 +23,7 @@ from lab.schema import cca
 from lab.schema.dataset import Collections
 from lab.schema.load import load
 from lab.schema.sysctls import Sysctls
-from lab.schema.topology import Topology
+from lab.schema.topology import load_topology
 from lab.senders.traced import PORT, SNAPLEN_BYTES
 from lab.tables.packets import read_packets
 from lab.tables.stored_run import Run
@@ -62,7 +62,7 @@ def _geo() -> tuple[Experiment, Draw]:
 def topology(file: Path) -> None:
     """Load it, and plan a trial on it."""
     known, drawn = _geo()
-    own = Experiment("own", known.scenario, known.profile, load(Topology, file), known.ccas)
+    own = Experiment("own", known.scenario, known.profile, load_topology(str(file), "test"), known.ccas)
     make_plan(own, known.ccas["search"], drawn)
 
 

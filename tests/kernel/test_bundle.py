@@ -5,8 +5,8 @@ import shutil
 from pathlib import Path
 
 import pytest
-from lab_quic.stacks import STACKS
 
+from lab.bundle.content import programs_of
 from lab.images.compile import Compile
 from lab.kernel import build
 from lab.kernel.build import Kernel
@@ -14,7 +14,7 @@ from lab.tables.digests import SUMS, read_digests
 from tests.command import lab, scenario_file
 
 NO_ORIGIN = "http://127.0.0.1:9"
-BUILT = all(stack.find() for stack in STACKS.values())
+BUILT = all(stack.find() for stack in programs_of()["quic"])
 PARTS = ("--with", "quic") if BUILT else ()
 TRACES_OF_A_TRIAL = ("packets.parquet", "exits.parquet", "qdisc.parquet", "link.parquet")
 

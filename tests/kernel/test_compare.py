@@ -103,7 +103,7 @@ def test_a_sender_that_the_lab_does_not_know_is_compared_and_its_failure_costs_i
     page = written.files["page"].read_text()
     assert "No result: compare-wired absent-001: " in page
     assert "My own" in page
-    values = {row["sender"]: row["throughput"] for row in rows(written.files["trials"])}
+    values = {row["sender"]: row["throughput_mbps"] for row in rows(written.files["trials"])}
     assert values["absent"] == ""
     assert float(values["own"]) > 0
     assert float(values["cubic"]) > 0
@@ -123,7 +123,7 @@ def test_trials_of_an_earlier_comparison_are_used_again_and_come_out_the_same(
     assert "2 trials are of earlier comparisons" in (newest / "compare.html").read_text()
     before, now = (
         {
-            row["sender"]: row["throughput"]
+            row["sender"]: row["throughput_mbps"]
             for row in rows(folder / "trials.csv")
             if (row["link"], row["trial"]) == ("wired", "1")
         }

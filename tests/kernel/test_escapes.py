@@ -79,7 +79,7 @@ def not_listed(mode: str) -> dict[str, Probe]:
     rules = system_calls.kernel()
     if mode == sandbox_mode.BUBBLEWRAP and os.geteuid() == 0:
         rules = system_calls.dropping(rules)
-    listed = {rule.call for rule in rules}
+    listed = {call for call, _ in rules}
     numbers = [each for each in range(MOST_NUMBER) if named(each) not in listed and each not in UPROBES]
     return {f"{number} {named(number)}": (number, *NO_ARGUMENTS) for number in numbers}
 
@@ -241,4 +241,4 @@ def test_no_link_that_a_guest_makes_is_followed_on_the_host(
 
 
 def test_this_machine_shows_the_protection_of_signals() -> None:
-    assert landlock.abi() >= 6, "signals to others are kept in by Landlock of Linux 6.12 and later"
+    assert landlock.abi() >= landlock.SIGNALS_SINCE, "signals to others are kept in by Landlock of Linux 6.12 and later"

@@ -161,6 +161,22 @@ def test_ctrl_c_at_the_start_is_one_line_too(tmp_path: Path, after_s: float) -> 
     assert drafts(tmp_path / "results") == []
 
 
+@pytest.mark.parametrize(
+    ("words", "first"),
+    [("reproduce {}", "scenarios: 1; "), ("compare --cca cubic,bbr --quick --links geo", "cubic against bbr, on geo")],
+)
+def test_a_redirected_command_states_at_once_what_it_does(tmp_path: Path, words: str, first: str) -> None:
+    scenario = scenario_file(tmp_path, duration_s=command.LONG_S)
+    process = command.start(tmp_path / "results", *words.format(scenario).split(), "--jobs", "1")
+    assert process.stdout
+    try:
+        assert process.stdout.readline().startswith(first)
+        assert not list(tmp_path.glob("results/*/*/trials/c*"))
+    finally:
+        process.terminate()
+        process.communicate()
+
+
 @pytest.fixture(scope="module", params=[signal.SIGKILL, signal.SIGTERM, signal.SIGHUP])
 def killed(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run of two at once whose main process gets a signal while both kernels run."""

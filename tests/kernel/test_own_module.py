@@ -13,7 +13,7 @@ from lab.kernel.build import Kernel
 from lab.kernel.own import builder as own_builder
 from lab.kernel.own.build import OwnModule, build_own
 from lab.kernel.own.diagnostics import BuildError
-from lab.kernel.own.source import read_source
+from lab.kernel.own.source import read_source, read_sources
 from lab.kernel.recipe import Recipe
 from lab.node.smoke import Smoke
 from lab.runs.own.smoke import SmokeError, SmokeTest
@@ -29,6 +29,8 @@ from tests.own_modules import (
     source,
     written,
 )
+
+FIELD = Path(__file__).parents[1] / "data/field/modules"
 
 
 def built(path: Path, kernel: Kernel) -> OwnModule:
@@ -154,3 +156,23 @@ def test_a_module_may_register_two_algorithms(tmp_path: Path, kernel: Kernel, wo
     unregister = UNREGISTER.replace("(&own);", "(&own);\n\ttcp_unregister_congestion_control(&other);")
     content = source(name="first", end=second + register + unregister + LICENCE)
     assert list(smoked(written(tmp_path, content), kernel, world)["algorithms"]) == ["first", "second"]
+
+
+@pytest.mark.parametrize(
+    ("file", "hint"),
+    [
+        ("old-pkts-acked.c", r"\(\.pkts_acked is void .* const struct ack_sample \*sample\), since Linux 4\.7\)$"),
+        ("old-time-stamp.c", r"use tcp_jiffies32 .*, since Linux 4\.13\)$"),
+    ],
+)
+def test_a_module_for_an_older_kernel_gets_the_hint_of_what_changed(file: str, hint: str, kernel: Kernel) -> None:
+    with pytest.raises(BuildError, match=hint):
+        built(FIELD / file, kernel)
+
+
+def test_each_module_of_a_kbuild_is_built(tmp_path: Path, kernel: Kernel) -> None:
+    for name in ("one", "two"):
+        (tmp_path / f"{name}.c").write_text(source(name=name))
+    (tmp_path / "Kbuild").write_text("obj-m := one.o two.o\n")
+    tree = virtual_tree(kernel)
+    assert [build_own(each, tree).name for each in read_sources(tmp_path)] == ["one", "two"]

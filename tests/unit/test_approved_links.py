@@ -5,8 +5,8 @@ from pathlib import Path
 
 from pydantic import BaseModel
 
+from lab.base.named_files import profile_files
 from lab.links.models import MODELS
-from lab.links.profile import profile_files
 from lab.links.recorded import Series
 from lab.links.shapes import write_steps
 from lab.runs.experiment import load_experiment

@@ -8,12 +8,11 @@ import time
 from pathlib import Path
 
 import pytest
-from lab_quic.stacks import STACKS
 
 from lab.base import paths
 from lab.base.errors import UserError
 from lab.bundle import make as making
-from lab.bundle.content import recorded_digests, recording_folders
+from lab.bundle.content import programs_of, recorded_digests, recording_folders
 from lab.bundle.make import make
 from lab.bundle.use import use
 from lab.bundle.wheels import _shortened, running, wanted
@@ -116,7 +115,7 @@ def test_a_bundle_brings_the_quic_programs_with_their_licences_where_that_was_re
     assert (tmp_path / "c.bundle").read_bytes() == bundle.read_bytes()  # what was built and not requested is left out
     monkeypatch.setenv("LAB_CACHE", str(tmp_path / "second"))
     use(tmp_path / "b.bundle")
-    for stack in STACKS.values():
+    for stack in programs_of()["quic"]:
         built = stack.find()
         assert built is not None
         assert os.access(built.program, os.X_OK)

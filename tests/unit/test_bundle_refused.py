@@ -9,17 +9,16 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from lab_quic.stacks import STACKS
 
 from lab.base.errors import UserError
-from lab.bundle.content import recorded_digests
+from lab.bundle.content import programs_of, recorded_digests
 from lab.bundle.manifest import Entry
 from lab.bundle.use import use
 from lab.kernel import build
 from tests.bundles import Content, everything_below, file_entry, whole_content, write_bundle
 
 KERNEL = build.pinned()[0].name
-PROGRAMS = STACKS["ngtcp2"].pinned().program.parent.name
+PROGRAMS = programs_of()["quic"][1].pinned().program.parent.name
 WORLD = next(entry.path.split("/")[0] for entry, _ in whole_content() if entry.path.startswith("world-"))
 
 

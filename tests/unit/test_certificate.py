@@ -172,6 +172,16 @@ def workload_of(size_bytes: int) -> Callable[..., None]:
     return put_in
 
 
+def server_started(**got: float) -> Callable[..., None]:
+    """A server that was to begin 3 ms late."""
+
+    def put_in(plan: Any, node: dict[str, Any], _tables: Any) -> None:
+        plan["server_start_s"] = 0.003
+        node.update({f"server_start_{unit}": value for unit, value in got.items()})
+
+    return put_in
+
+
 ELSEWHERE = "drops anywhere but at the bottleneck"
 CAUSES = [
     (slower, "rate while the bottleneck had a queue"),
@@ -206,6 +216,8 @@ CAUSES = [
     ),
     (in_real_time(far=1, p99=1e6), "late wake-ups of the client's machine, 99th percentile"),
     (in_real_time(wire_us=1e6), "round trip between the machines, worst"),
+    (server_started(s=0.0032), "start of the server"),
+    (server_started(), "start of the server"),
 ]
 
 
@@ -247,6 +259,7 @@ def test_the_checks_of_a_trial_are_the_approved_ones_whatever_is_put_in() -> Non
         in_real_time(),
         workload_of(1_000_000),
         workload_of(1200),
+        server_started(s=0.00309),
     ],
 )
 def test_what_lies_at_its_limit_is_no_breach(put_in: Callable[..., None]) -> None:

@@ -57,7 +57,8 @@ def test_bins_suffice_where_the_largest_round_trip_is_within_those_that_are_kept
     # A bin is 0.35 of the first round trip: 15 of them are 5.25.
     rows = trials(initial_rtt_ms=[100.0] * 4, max_rtt_ms=[100.0, 525.0, 526.0, None])
     found = of_rows(rows, "bins_suffice_pct")
-    assert (found.value, found.trials) == (pytest.approx(200 / 3), 3)
+    assert found.value == pytest.approx(200 / 3)
+    assert found.trials == 3
 
 
 def test_a_largest_value_has_no_interval() -> None:
@@ -85,6 +86,11 @@ def test_a_total_counts_the_downloads_of_every_pooled_scenario(runs: Path, folde
     assert found["Total", "late_pct"]["pooled"] == "faster"
     mean = (losses_s(runs, "mine")[0] + losses_s(runs, "faster")[0]) / 2
     assert found["Total", "loss_s"]["ours"] == pytest.approx(mean)
+
+
+def test_a_size_of_the_authors_structures_has_no_value_of_ours(runs: Path, folder: Path) -> None:
+    (row,) = kept(runs, folder, explained(values={"overhead_pct": 2.5}, not_judged="a structure")).to_dicts()
+    assert (row["verdict"], row["why"], row["ours"]) == (UNJUDGED, "a structure", None)
 
 
 def test_a_total_without_one_of_its_runs_has_not_run(runs: Path, folder: Path) -> None:

@@ -11,9 +11,9 @@ from rich.console import Console
 
 from lab.__main__ import main
 from lab.base.errors import UserError
+from lab.base.named_files import profile_files
 from lab.commands.compare import fetched
 from lab.evaluation.compare.comparison import Comparison, known_senders
-from lab.links.profile import profile_files
 from lab.runs.experiment import specification
 from lab.runs.link_kinds import KINDS, PROFILE_S, links
 from lab.runs.plan import draw

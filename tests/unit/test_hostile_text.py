@@ -2,16 +2,21 @@
 """Text of others stays text: in an error, in LaTeX, in Markdown and in CSV."""
 
 import csv
+import io
 
 import polars as pl
 import pytest
+from rich.progress import Progress
+from rich.table import Table as RichTable
 
+from lab.base.console import PlainConsole
 from lab.base.errors import MOST_CHARS, UserError, field_error
 from lab.report import latex, markdown
 from lab.report.table import Group, Row, Table
 from lab.runs.options import MOST_WORKERS, RunOptions
 from lab.tables.csv_text import plain_cell, to_csv
 
+HOSTILE, ESCAPED = "\x1b[2J\x1b]0;x\x07\x9b1m", "\\x1b[2J\\x1b]0;x\\x07\\x9b1m"
 LINES = "a label\n\\input{/etc/passwd}\r% \u2028x"
 
 
@@ -40,11 +45,30 @@ def test_a_markdown_table_keeps_its_rows_and_has_no_live_link() -> None:
     assert "[x](" not in written.replace("\\[", "")
 
 
-@pytest.mark.parametrize("cell", ["=1+1", "+1", "-x", "@SUM(A1)", "\t=1", "\r=1"])
-def test_a_csv_cell_is_no_formula(cell: str) -> None:
+@pytest.mark.parametrize(
+    ("cell", "plain"),
+    [("=1+1", "'=1+1"), ("+1", "'+1"), ("-x", "'-x"), ("@SUM(A1)", "'@SUM(A1)"), ("\t=1", "\\t=1"), (HOSTILE, ESCAPED)],
+)
+def test_a_csv_cell_is_no_formula_and_has_no_control_characters(cell: str, plain: str) -> None:
     written = list(csv.reader(to_csv(pl.DataFrame({"name": [cell], "number": [-1.5]})).splitlines(keepends=True)))
-    assert written[1] == [f"'{cell}", "-1.5"]
-    assert plain_cell(cell) == f"'{cell}"
+    assert written[1] == [plain, "-1.5"]
+    assert plain_cell(cell) == plain
+
+
+def test_no_text_of_others_reaches_the_terminal_as_an_escape_sequence() -> None:
+    """As a line, as a cell of a table, and as the words of a bar."""
+    file = io.StringIO()
+    console = PlainConsole(file=file, force_terminal=True, color_system=None, width=100)
+    cells = RichTable(HOSTILE)
+    cells.add_row(HOSTILE)
+    with Progress(console=console) as bar:
+        bar.add_task(HOSTILE, total=1)
+        console.print(HOSTILE, soft_wrap=True, markup=False)
+        console.print(cells)
+    console.write_text(f"{HOSTILE}\nthe next line\n")
+    assert "\\x1b[2J\\x1b]0;x" in file.getvalue()
+    assert all(live not in file.getvalue() for live in ("\x1b[2J", "\x1b]0", "\x9b"))
+    assert file.getvalue().endswith("\nthe next line\n")
 
 
 def test_a_csv_cell_that_is_no_formula_stays() -> None:

@@ -4,14 +4,18 @@
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import yaml
 
 from lab.base.errors import UserError
 from lab.commands.inventory import check_all
 from lab.links import faults
+from lab.links.draw import draw_link
 from lab.links.profile import Profile, read_profile
 from lab.links.recorded import Series, load_opportunities, load_series
+
+FIELD = Path(__file__).parents[1] / "data/field/profiles"
 
 
 def series(folder: Path, lines: str, loop: bool = True, **more: Any) -> Series:
@@ -121,3 +125,8 @@ def test_a_recording_that_is_short_for_the_usual_trial_is_a_caution(
     assert len(lines) == 1
     assert "must be as long as the trial" in lines[0]
     assert lines[0].endswith("that is a trial of 'lab run --profile mine' without --duration")
+
+
+def test_the_usual_constant_trace_is_a_link_of_12_mbps() -> None:
+    link = draw_link(read_profile(FIELD / "mahimahi-one-line.yml"), 10.0, np.random.default_rng(1))
+    assert link.mean_rate_mbps == pytest.approx(12 * 1514 / 1500, rel=1e-4)

@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from lab.kernel.own.diagnostics import read_diagnostics
-from lab.kernel.own.source import OwnSource
+from lab.kernel.own.diagnostics import Diagnostic, read_diagnostics
+from lab.kernel.own.hints import hint_of
+from lab.kernel.own.source import OwnSource, read_source
+from tests.own_old_names import OLD, without_hint
 
 SOURCE = OwnSource(Path("/home/me/my_cc.c"), Path("/home/me"), "my_cc", {})
 TWICE = """\
@@ -55,3 +57,30 @@ def test_a_complaint_is_at_the_users_line(output: str, beginning: str) -> None:
 def test_a_state_that_is_too_large_has_a_hint() -> None:
     (found,) = read_diagnostics(BUG_ON, "/tmp/own", SOURCE)
     assert "a socket has 104 bytes for the state" in found.line
+
+
+@pytest.mark.parametrize(
+    ("line", "hint"),
+    [
+        ("\tops.pkts_acked = acked;", " (.pkts_acked is void (*)(struct sock *sk, const struct ack_sample *sample)"),
+        ("\tpkts_acked: acked,", " (.pkts_acked is void (*)(struct sock *sk, const struct ack_sample *sample)"),
+        ("\tacked,", " (see struct tcp_congestion_ops in include/net/tcp.h)"),
+    ],
+)
+def test_a_hook_is_recognised_however_it_is_set(line: str, hint: str) -> None:
+    message = "assignment to 'void (*)(int)' from incompatible pointer type 'void (*)(void)'"
+    assert hint_of(message, line).startswith(hint)
+
+
+def captured(name: str) -> list[Diagnostic]:
+    """Return what gcc 14 complained of, for Linux 6.12 (the lines of its output that read_diagnostics reads)."""
+    return read_diagnostics((OLD / f"{name}.log").read_text(), "/tmp/own", read_source(OLD / f"{name}.c"))
+
+
+def test_each_hook_and_name_that_changed_has_its_hint() -> None:
+    assert without_hint(captured("old_names")) == []
+
+
+def test_a_header_that_moved_has_its_hint() -> None:
+    (found,) = captured("old_header")
+    assert found.message.endswith("(include <linux/unaligned.h>, since Linux 6.12)")

@@ -8,7 +8,7 @@ import pytest
 
 from lab.base.errors import UserError
 from lab.kernel.own import source as own_source
-from lab.kernel.own.source import read_source
+from lab.kernel.own.source import read_source, read_sources
 
 
 def file(folder: Path, name: str, content: str = "") -> Path:
@@ -111,3 +111,31 @@ def test_a_file_that_is_too_large_is_refused(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setattr(own_source, "MOST_BYTES", 10)
     with pytest.raises(UserError, match="bytes=11: must be at most 10"):
         read_source(file(tmp_path, "my.c", "x" * 11))
+
+
+def test_each_module_of_a_kbuild_is_a_source_of_its_own(tmp_path: Path) -> None:
+    file(tmp_path, "Makefile", "obj-m := first.o \\\n  second-own.o\nobj-m += third.o\nthird-objs := a.o b.o\n")
+    for name in ("first.c", "second-own.c", "a.c", "b.c"):
+        file(tmp_path, name, "int x;\n")
+    found = read_sources(tmp_path)
+    assert [each.name for each in found] == ["first", "second_own", "third"]
+    assert [each.files["Makefile"].decode().splitlines()[-1] for each in found] == [
+        "obj-m := first.o",
+        "obj-m := second-own.o",
+        "obj-m := third.o",
+    ]
+    assert len({each.digest for each in found}) == 3
+
+
+def test_one_module_of_several_files_is_one_source(tmp_path: Path) -> None:
+    file(tmp_path, "Kbuild", "obj-m += my.o\nmy-y := a.o b.o\n")
+    file(tmp_path, "a.c")
+    assert [each.files["Kbuild"] for each in read_sources(tmp_path)] == [b"obj-m += my.o\nmy-y := a.o b.o\n"]
+
+
+@pytest.mark.parametrize("content", ["", "\n \n", "/* nothing\n yet */\n// to do\n", "/* no end"])
+def test_a_file_without_code_is_named(tmp_path: Path, content: str) -> None:
+    path = file(tmp_path, "my.c", content)
+    for given in (path, tmp_path):
+        with pytest.raises(UserError, match=r"my\.c: content=: must be a module: the file has no code$"):
+            read_sources(given)

@@ -4,12 +4,16 @@
 import os
 import signal
 import subprocess
+import sys
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
+from lab.base.paths import REPO
 from lab.base.processes import map_in_threads
+from tests.command import running_on, wait_for
 
 LONG = ["sleep", "600"]
 
@@ -42,3 +46,27 @@ def test_ctrl_c_is_taken_although_a_library_lets_the_kernel_go_on_with_waits() -
     finally:
         pressed.join()
         signal.signal(signal.SIGINT, before)
+
+
+WORKERS = """
+import time
+from lab.base.processes import map_in_processes
+if __name__ == "__main__":
+    map_in_processes(time.sleep, [600] * 2, workers=2)
+"""
+
+
+@pytest.mark.parametrize(
+    "sent", [signal.SIGTERM, signal.SIGKILL, signal.SIGHUP, signal.SIGINT], ids=lambda each: each.name
+)
+def test_processes_end_at_once_with_the_command_that_started_them(tmp_path: Path, sent: signal.Signals) -> None:
+    """Whether the signal goes to the command alone, as that of `kill`, or to all of a terminal."""
+    (tmp_path / "workers.py").write_text(WORKERS)
+    environment = os.environ | {"LAB_RESULTS": str(tmp_path), "PYTHONPATH": str(REPO)}
+    started = ["env", "--default-signal=HUP,INT", sys.executable, str(tmp_path / "workers.py")]
+    with subprocess.Popen(started, env=environment, stderr=subprocess.DEVNULL, start_new_session=True) as process:
+        try:
+            wait_for(lambda: len(running_on(tmp_path)) == 4, "two workers, and Python's process that tracks them", 60)
+        finally:
+            process.send_signal(sent)
+    wait_for(lambda: not running_on(tmp_path), "end of all", 20)

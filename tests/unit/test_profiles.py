@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from bench import stand_ins
+from lab.base.named_files import profile_files
 from lab.links.draw import Link, draw_link
-from lab.links.profile import Profile, load_profile, profile_files, series_of
+from lab.links.profile import Profile, load_profile, series_of
 from lab.links.shapes import shapes, write_steps
 from lab.runs.stand_ins import stand_in_of
 from lab.schema.topology import load_topology

@@ -5,8 +5,9 @@ import json
 
 import pytest
 
+from lab.base.named_files import profile_files
 from lab.judge.provenance import provenance
-from lab.links.profile import profile_files, read_profile
+from lab.links.profile import read_profile
 
 
 @pytest.mark.parametrize("name", sorted(profile_files()))

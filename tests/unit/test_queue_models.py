@@ -5,7 +5,8 @@ import pickle
 
 import pytest
 
-from lab.links.profile import load_profile, profile_files
+from lab.base.named_files import profile_files
+from lab.links.profile import load_profile
 
 
 @pytest.mark.parametrize("name", profile_files())

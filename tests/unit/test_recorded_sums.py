@@ -47,6 +47,15 @@ def test_the_rate_is_taken_until_the_first_loss_was_noticed() -> None:
     assert (whole.bins, until_loss.bins) == (17, 8)
 
 
+def test_the_rate_is_taken_while_the_link_decides_and_not_once_the_window_does() -> None:
+    t_s = np.arange(0.005, 20, 0.01)
+    acked = np.arange(1.0, t_s.size + 1) * MSS
+    one = flat(t_s, np.full(t_s.size, 600.0), delivered_bytes=acked)
+    left = rate(replace(one, inflight_bytes=np.where(t_s < 15.0, acked, 0.5 * acked)))
+    assert left is not None
+    assert left.bins == 7
+
+
 def flat(t_s: Floats, rtt_ms: Floats, delivered_bytes: Floats | None = None) -> Download:
     """Return a download with these round trips."""
     acked = np.arange(1, t_s.size + 1, dtype=float) * MSS

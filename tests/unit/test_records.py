@@ -190,6 +190,12 @@ def test_a_kernel_that_writes_too_much_is_ended(room: Path) -> None:
         Watched(["sh", "-c", write], room, Limits(600, 600, MOST_BYTES, 1)).run()
 
 
+def test_a_kernel_that_holds_too_much_in_removed_files_is_ended(room: Path) -> None:
+    write = f"cd {room}; exec 3>1 4>2; rm 1 2; head -c 2M /dev/zero >&3; head -c 2M /dev/zero >&4; sleep 600"
+    with pytest.raises(TrialError, match=r"^trial: removed files: bytes=\d+: must be at most 1048576 in all$"):
+        Watched(["sh", "-c", write], room, Limits(600, 600, MOST_BYTES, 1)).run()
+
+
 def test_a_kernel_without_end_is_ended(room: Path) -> None:
     with pytest.raises(TrialError, match=r"^virtual kernel: no end after 0.1 s$"):
         Watched(["sh", "-c", "exec >&-; sleep 600"], room, Limits(0.1, 600, MOST_BYTES, 1)).run()

@@ -12,6 +12,7 @@ import pytest
 from lab.base.cache import held
 from lab.base.errors import UserError
 from lab.base.scratch import PREFIX, clear, scratch_folder
+from tests.command import wait_for
 
 USE = """
 import sys
@@ -82,3 +83,20 @@ def test_no_lock_is_a_pipe_or_a_link(temporary: Path) -> None:
         with pytest.raises(OSError, match=name), held(temporary / name, wait=True):
             pass
     assert not (temporary / "elsewhere").exists()
+
+
+def test_the_root_folder_of_a_killed_mmdebstrap_is_cleared(temporary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its place is a scratch folder: this one unpacks one file, and then waits."""
+    fake = temporary / "bin" / "mmdebstrap"
+    fake.parent.mkdir()
+    fake.write_text('#!/bin/sh\nmkdir "$TMPDIR/mmdebstrap.x"\ntouch "$TMPDIR/mmdebstrap.x/root"\nsleep 60\n')
+    fake.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{fake.parent}:{os.environ['PATH']}")
+    code = (
+        f"from pathlib import Path; from lab.images.image import make_tar; make_tar('world', Path('{temporary}/tar'))"
+    )
+    with subprocess.Popen([sys.executable, "-c", code]) as process:
+        wait_for(lambda: list(temporary.glob("search-lab-scratch-*/work/mmdebstrap.x/root")), "root folder", 30)
+        process.kill()
+    wait_for(lambda: list(clear()), "folder to clear", 30)
+    assert not list(temporary.glob(f"{PREFIX}*"))

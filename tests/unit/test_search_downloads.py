@@ -173,7 +173,7 @@ def test_a_point_has_the_shares_of_judged_exits_and_how_many_searches_never_left
 
 
 def test_a_row_of_a_version_has_its_exit_and_what_its_judge_compared_it_with() -> None:
-    row = sensitivity._version("geo", "search2", one(), left(2.5), "truth", None)
+    row = sensitivity._version("geo", "search2", one(), left(2.5), "truth", 6.5)
     assert row == {
         "scenario": "geo",
         "version": "search2",
@@ -185,7 +185,7 @@ def test_a_row_of_a_version_has_its_exit_and_what_its_judge_compared_it_with() -
         "loss_s": 5.0,
         "data_s": 0.5,
         "exit_class": "early",
-        "bins_error_points": None,
+        "bins_error_points": 6.5,
     }
     never = sensitivity._version("geo", "search2", one(), None, "heuristic", None)
     assert (never["exit_s"], never["cause"], never["exit_class"], never["capacity_s"]) == (None, None, None, 2.0)

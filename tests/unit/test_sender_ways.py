@@ -11,12 +11,14 @@ import pytest
 
 from lab.base.entry_points import brought
 from lab.base.errors import UserError
+from lab.bundle.content import programs_of
 from lab.commands.first_use import refuse
-from lab.runs.experiment import Experiment
+from lab.runs.experiment import Experiment, load_experiment
 from lab.runs.plan import draw, make_plan
 from lab.runs.trial import STORED, run_trial
 from lab.runs.try_link import try_link
-from lab.schema.cca import cca_names, load_cca, load_senders
+from lab.schema.cca import cca_names, load_cca, load_ccas, load_senders
+from lab.schema.scenario import scenarios
 from lab.senders.ways import prepared
 from lab.tables.digests import SUMS
 from lab.tables.stored_trial import TABLES, Trial
@@ -104,6 +106,16 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     _forget()
 
 
+@pytest.fixture
+def core_alone(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Take the checkout's packages away."""
+    monkeypatch.setattr("lab.base.entry_points._of_checkout", lambda _group: iter(()))
+    _forget()
+    yield
+    monkeypatch.undo()
+    _forget()
+
+
 def _forget() -> None:
     importlib.invalidate_caches()
     brought.cache_clear()
@@ -134,6 +146,22 @@ def test_its_senders_are_named_by_every_command(package: Path, tmp_path: Path) -
 def test_without_the_package_its_senders_are_unknown() -> None:
     with pytest.raises(UserError, match="cca=pigeon: must be a known sender"):
         load_cca("pigeon", "command line", "cca")
+
+
+@pytest.mark.parametrize("group", ["lab.senders", "lab.commands"])
+def test_a_package_that_cannot_be_imported_is_one_line(package: Path, tmp_path: Path, group: str) -> None:
+    (package / "sixth-1.dist-info/entry_points.txt").write_text(f"[{group}]\nsixth = seventh:WAY\n")
+    line = refused(lab(tmp_path, "cca", "list", PYTHONPATH=str(package)))
+    rule = "must be an object of an installed package: No module named 'seventh'"
+    assert line == f"entry point of {group}: sixth=seventh:WAY: {rule}"
+
+
+@pytest.mark.usefixtures("core_alone")
+def test_without_any_package_the_core_has_its_own_senders_and_scenarios() -> None:
+    assert list(load_senders()) == list(load_ccas()) == cca_names()
+    assert programs_of() == {}
+    for name in scenarios():
+        load_experiment(name)
 
 
 def test_a_stanza_with_a_name_of_the_core_is_refused(package: Path) -> None:

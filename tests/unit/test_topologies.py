@@ -12,8 +12,9 @@ import pytest
 
 from lab.base import paths
 from lab.base.errors import UserError
+from lab.base.named_files import topology_files
 from lab.commands.inventory import check_all
-from lab.schema.topology import load_topology, topology_files
+from lab.schema.topology import load_topology
 
 
 @pytest.mark.parametrize("name", topology_files())

@@ -58,11 +58,12 @@ def test_a_verdict_takes_the_tolerance_the_interval_and_enough_trials(ours: Esti
 @pytest.mark.parametrize(
     ("bound", "lo", "hi", "says"),
     [
-        ("at_most", 80.0, 100.0, AGREES),
-        ("at_most", 80.0, 100.1, UNJUDGED),
+        ("at_most", 80.0, 99.9, AGREES),
+        ("at_most", 80.0, 100.0, UNJUDGED),
+        ("at_most", 100.0, 100.0, UNJUDGED),  # equal values have no order
         ("at_most", 100.1, 120.0, DIFFERS),
-        ("at_least", 100.0, 120.0, AGREES),
-        ("at_least", 99.9, 120.0, UNJUDGED),
+        ("at_least", 100.1, 120.0, AGREES),
+        ("at_least", 100.0, 120.0, UNJUDGED),
         ("at_least", 80.0, 99.9, DIFFERS),
     ],
 )

@@ -162,7 +162,18 @@ def test_a_run_that_cannot_be_read_is_a_line_and_exit_status_1(results: Path) ->
 def test_without_any_run_the_scenarios_that_could_run_are_named() -> None:
     nothing = dict.fromkeys(rows.SCHEMA) | {"verdict": STATUSES[-1], "why": rows.NOT_RUN}
     table = pl.DataFrame([nothing | {"scenario": name} for name in ("first", "second")], schema=rows.SCHEMA)
-    assert [text.plain for text in lines(table, CHARS)] == ["not run yet: first, second: lab reproduce NAME"]
+    assert [text.plain for text in lines(table, CHARS)] == [
+        "not run yet: first, second",
+        "run them: lab reproduce first second",
+    ]
+
+
+def test_without_any_run_there_is_a_command_and_nothing_is_counted(
+    stored: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert stored.exists()
+    monkeypatch.setenv("LAB_RESULTS", str(tmp_path / "nothing"))
+    assert printed().splitlines() == ["not run yet: mine", "run them: lab reproduce mine"]
 
 
 @pytest.mark.parametrize("verdict", STATUSES)

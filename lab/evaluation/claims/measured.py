@@ -16,6 +16,7 @@ from lab.judge.stored import Stored
 from lab.tables.records import ClaimRecord
 
 NOTHING = Estimate(None, None, None, 0)
+OVERHEAD = "overhead_pct"  # of a structure in the kernel: no download has it
 
 
 OBJECT = 20_000_000 // OBJECT_BYTES - 1  # in the list `download_s`
@@ -31,6 +32,8 @@ class Measured:
 
     def estimate(self, claims: ClaimRecord, metric: str, clock: str | None, truth: str | None = None) -> Estimate:
         """Estimate a metric for a row of a source's table by its rule, or by a truth; times count on `clock`."""
+        if metric == OVERHEAD:
+            return NOTHING
         if metric == "rtt_cycle_hz":
             return Estimate(*cycle_hz(self.stored))
         tables = [one.rows(claims, claims["cca"], metric, truth) for one in (self, *self.pooled)]

@@ -4,8 +4,9 @@
 from dataclasses import dataclass
 
 from lab.base import paths
-from lab.schema.load import choose
-from lab.schema.scenario import Claims, load_scenario, scenario_files, scenarios
+from lab.base.choice import choose
+from lab.base.named_files import scenario_files
+from lab.schema.scenario import Claims, load_scenario, scenarios
 
 
 @dataclass(frozen=True)

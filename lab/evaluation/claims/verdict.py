@@ -75,6 +75,11 @@ def accepted(published: float, tolerance: float, bound: str | None = None) -> tu
     return least, inf if bound == "at_least" else published + tolerance
 
 
+def keeps(published: float, lo: float, hi: float, bound: str) -> bool:
+    """Return whether a whole interval keeps a bound; equal values have no order, and keep none."""
+    return hi < published if bound == "at_most" else lo > published
+
+
 def verdict(published: float, tolerance: float, ours: Estimate, bound: str | None = None) -> tuple[str, str | None]:
     """Return the verdict, and why there is none."""
     if ours.value is None:
@@ -84,8 +89,8 @@ def verdict(published: float, tolerance: float, ours: Estimate, bound: str | Non
     agreeing = accepted(published, tolerance, bound)
     if not _reaches(agreeing, ours):
         return DIFFERS, None
-    if bound and not agreeing[0] <= ours.lo <= ours.hi <= agreeing[1]:
-        return UNJUDGED, f"{ours.trials} trials leave it open: our interval lies on both sides"
+    if bound and not keeps(published, ours.lo, ours.hi, bound):
+        return UNJUDGED, f"{ours.trials} trials leave it open: our interval reaches the bound"
     if tolerance and abs(ours.value - published) > tolerance:
         return UNJUDGED, f"{ours.trials} trials leave it open: the interval reaches into the tolerance"
     if ours.trials < FEWEST_TRIALS:

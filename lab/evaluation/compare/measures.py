@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from lab.base.choice import one_of
 from lab.base.errors import field_error
 from lab.judge.classify import ExitClass
 from lab.judge.copies import distinct
@@ -118,7 +119,7 @@ BY_NAME = {measure.name: measure for measure in MEASURES}
 def measure_of(name: str) -> Measure:
     """Return a measure by its name."""
     if name not in BY_NAME:
-        raise field_error(COMMAND_LINE, "measure", name, f"one of {', '.join(BY_NAME)}")
+        raise field_error(COMMAND_LINE, "measure", name, one_of(name, BY_NAME))
     return BY_NAME[name]
 
 

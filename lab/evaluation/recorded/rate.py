@@ -20,7 +20,10 @@ LAGS_S = (0.5, 1.0, 2.0)
 
 @dataclass(frozen=True)
 class Rate:
-    """How the rate of a download changes, in bins of BIN_S from FROM_S until the first loss was noticed."""
+    """How the rate of a download changes, in bins of BIN_S from FROM_S until its sender left slow start, or lost.
+
+    So long a queue stands, and the rate is the link's. Afterwards the window may be the limit.
+    """
 
     mean_mbps: float
     ln_sd: float  # of the bins in which anything arrived
@@ -56,8 +59,7 @@ def cycle_hz(download: Download) -> float | None:
 
 def rate(download: Download, from_s: float = FROM_S) -> Rate | None:
     """Return how the rate changes, in IP bits; null where there are fewer than four bins."""
-    until_s = float(download.t_s[-1]) if download.loss_s is None else download.loss_s
-    edges_s = np.arange(from_s, until_s + 1e-9, BIN_S)
+    edges_s = np.arange(from_s, download.slow_start_end_s + 1e-9, BIN_S)
     if edges_s.size < 5:
         return None
     grown = np.diff(download.at(download.delivered_bytes, edges_s)) * download.ip_share

@@ -120,8 +120,9 @@ def _rates(both: Comparison) -> Sheet:
         rows.append((f"{EMULATED}, median", *_rate_cells(ours)))
     theirs = [found for each in both.recorded if (found := rate(each)) is not None]
     note = (
-        f"IP bits that arrived, in bins of {BIN_S:g} s from {FROM_S:g} s to the first loss; ln sd and correlation of "
-        f"those in which any did. Sd of the means' ln: recorded {_ln_sd(theirs)}, emulated {_ln_sd(ours)}."
+        f"IP bits that arrived, in bins of {BIN_S:g} s from {FROM_S:g} s until the sender left slow start or lost: so "
+        "long a queue stands, and the rate is the link's and not the window's. ln sd and correlation of those in which "
+        f"any did. Sd of the means' ln: recorded {_ln_sd(theirs)}, emulated {_ln_sd(ours)}."
     )
     return Sheet("Rate", header, rows, note)
 

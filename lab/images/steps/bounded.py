@@ -1,16 +1,23 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A command of a stranger, such as a build: bounded in time, memory, size of files and output."""
+"""A command of a stranger, such as a build: bounded in time, memory, files, processes and output, as a whole."""
 
 import os
 import select
+import signal
 import subprocess
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
+
+from lab.images.steps.tree import memory_bytes, named, processes_of, unlinked_bytes
 
 MOST_OUTPUT_BYTES = 1 << 20
 FILE_BYTES, MEMORY_BYTES = 256 << 20, 4 << 30
 CHUNK_BYTES = 1 << 16
+MOST_PROCESSES, MOST_FILES, MOST_FILES_BYTES = 200, 10_000, 1 << 30  # of all that a command starts; a build has tens
+LOOK_S = 0.2  # between two looks at them
 
 
 @dataclass(frozen=True)
@@ -35,43 +42,78 @@ class Done:
         return lines[-1] if lines else f"exit status {self.status}"
 
 
-def run_steps(steps: Sequence[Step], most_s: float, wrapped: Callable[[list[str]], list[str]] = list) -> list[Done]:
+def run_steps(
+    steps: Sequence[Step], most_s: float, wrapped: Callable[[list[str]], list[str]] = list, room: Path | None = None
+) -> list[Done]:
     """Run steps up to the first that fails; each may take most_s, and runs as `wrapped` returns it."""
     done: list[Done] = []
     for step in steps:
-        done.append(run_bounded(wrapped([*step.argv]), most_s, step.most_bytes))
+        done.append(run_bounded(wrapped([*step.argv]), most_s, step.most_bytes, room))
         if done[-1].status:
             break
     return done
 
 
-def run_bounded(command: list[str], most_s: float, most_bytes: int = MOST_OUTPUT_BYTES) -> Done:
-    """Run a command to its end; one that passes a limit is killed, and its last line names the limit."""
+def run_bounded(
+    command: list[str], most_s: float, most_bytes: int = MOST_OUTPUT_BYTES, room: Path | None = None
+) -> Done:
+    """Run a command to its end; one that passes a limit is killed, and its last line names the limit.
+
+    room: the only folder that it may write, if the whole of its processes is bounded, too. In a virtual kernel the
+    machine's memory bounds them.
+    """
     limits = ["prlimit", f"--fsize={FILE_BYTES}", f"--as={MEMORY_BYTES}"]
     pipe = subprocess.PIPE
     with subprocess.Popen(
         [*limits, *command], stdin=subprocess.DEVNULL, stdout=pipe, stderr=subprocess.STDOUT
     ) as process:
         try:
-            output, passed = _read(process, most_s, most_bytes)
+            output, passed = _read(process, most_s, most_bytes, room)
         finally:
-            process.kill()
+            if process.returncode is None:
+                for pid in processes_of(process.pid):
+                    with suppress(ProcessLookupError):
+                        os.kill(pid, signal.SIGKILL)
     text = output.decode(errors="replace")
     return Done(1, f"{text}\n{passed}\n") if passed else Done(process.returncode, text)
 
 
-def _read(process: "subprocess.Popen[bytes]", most_s: float, most_bytes: int) -> tuple[bytes, str]:
+def _read(process: "subprocess.Popen[bytes]", most_s: float, most_bytes: int, room: Path | None) -> tuple[bytes, str]:
     """Return the output, and the limit that was passed, if any."""
     assert process.stdout
-    end_s, output = time.monotonic() + most_s, bytearray()
+    end_s, look_s, output = time.monotonic() + most_s, time.monotonic(), bytearray()
     while True:
-        ready, _, _ = select.select([process.stdout], [], [], max(end_s - time.monotonic(), 0))
-        if not ready:
+        now_s = time.monotonic()
+        if now_s >= end_s:
             return bytes(output), f"no end after {most_s:.0f} s"
+        if room and now_s >= look_s:
+            if passed := _passed(process.pid, room):
+                return bytes(output), passed
+            look_s = time.monotonic() + LOOK_S
+        patience_s = end_s - now_s if room is None else min(end_s - now_s, LOOK_S)
+        if not select.select([process.stdout], [], [], patience_s)[0]:
+            continue
         chunk = os.read(process.stdout.fileno(), CHUNK_BYTES)
         if not chunk:
             process.wait()
-            return bytes(output), ""
+            return bytes(output), _passed(process.pid, room) if room else ""
         output += chunk
         if len(output) > most_bytes:
             return bytes(output), f"more than {most_bytes} bytes of output"
+
+
+def _passed(pid: int, room: Path) -> str:
+    """Name the limit that a command and all that it has started have passed together, if any."""
+    pids = processes_of(pid)
+    if len(pids) > MOST_PROCESSES:
+        return f"more than {MOST_PROCESSES} processes"
+    if memory_bytes(pids) > MEMORY_BYTES:
+        return f"more than {MEMORY_BYTES} bytes of memory"
+    files, taken = 0, unlinked_bytes(pids, room)
+    for each in named(room):
+        files, taken = files + 1, taken + each
+        if files > MOST_FILES:
+            return f"more than {MOST_FILES} files"
+        if taken > MOST_FILES_BYTES:
+            break
+    return f"more than {MOST_FILES_BYTES} bytes in files" if taken > MOST_FILES_BYTES else ""

@@ -10,6 +10,7 @@ from pathlib import Path
 from lab.base import paths
 from lab.base.cache import publish
 from lab.base.errors import UserError
+from lab.base.processes import ENDING_WITH_THIS
 
 SOURCE = Path(__file__).parent / "containerlab"
 BINARY = "containerlab"
@@ -38,7 +39,7 @@ def _build(draft: Path) -> None:
     if not go:
         raise UserError("go: not installed: version 1.22 or later builds containerlab: run 'make setup-vm'")
     environment = os.environ | {"CGO_ENABLED": "0", "GOFLAGS": "-mod=readonly -buildvcs=false", "GOTOOLCHAIN": "local"}
-    command = ["nice", "-n", "10", go, "build", *FLAGS, "-o", str(draft / BINARY), "."]
+    command = [*ENDING_WITH_THIS, "nice", "-n", "10", go, "build", *FLAGS, "-o", str(draft / BINARY), "."]
     done = subprocess.run(command, cwd=SOURCE, env=environment, capture_output=True, text=True, check=False)
     if done.returncode:
         log = paths.cache() / "containerlab.log"

@@ -44,6 +44,7 @@ class Sandboxed:
                 lambda argv: sandbox.command(
                     self.root, argv, read_only=read_only, writable={work: PLACE}, folder=PLACE
                 ),
+                work,
             )
         finally:
             sandbox.disown_tree(work)

@@ -56,7 +56,20 @@ def read_diagnostics(output: str, place: str, source: OwnSource) -> list[Diagnos
             found.append(each)
         elif found and (note := EXPANSION.match(line)):
             found[-1] = _expanded(found[-1], note, place, source.folder)
-    return list(dict.fromkeys(found))
+    return [_with_hint(each, source) for each in dict.fromkeys(found)]
+
+
+def _with_hint(each: Diagnostic, source: OwnSource) -> Diagnostic:
+    """Add what to do, which depends on the line of the source that the complaint is about."""
+    return replace(each, message=each.message + hint_of(each.message, _source_line(each, source)))
+
+
+def _source_line(each: Diagnostic, source: OwnSource) -> str:
+    path = Path(each.file)
+    if not path.is_relative_to(source.folder):
+        return ""
+    lines = source.files.get(str(path.relative_to(source.folder)), b"").decode(errors="replace").split("\n")
+    return lines[each.line_number - 1] if 0 < each.line_number <= len(lines) else ""
 
 
 def _expanded(each: Diagnostic, note: re.Match[str], place: str, folder: Path) -> Diagnostic:
@@ -78,7 +91,7 @@ def _compiler(line: str, place: str, source: OwnSource) -> Diagnostic | None:
     if ASSEMBLY.match(fields["file"]):
         return Diagnostic(str(source.path), 0, 0, kind, f"assembler: {message}")
     file = _own_path(fields["file"], place, source.folder)
-    return Diagnostic(file, int(fields["line"]), int(fields.get("column") or 0), kind, message + hint_of(message))
+    return Diagnostic(file, int(fields["line"]), int(fields.get("column") or 0), kind, message)
 
 
 def _modpost(line: str, place: str, path: Path) -> Diagnostic | None:
@@ -87,7 +100,7 @@ def _modpost(line: str, place: str, path: Path) -> Diagnostic | None:
         return None
     kind = "error" if match["kind"] == "ERROR" else "warning"
     message = match["text"].replace(f"{place}/", "")
-    return Diagnostic(str(path), 0, 0, kind, message + hint_of(message))
+    return Diagnostic(str(path), 0, 0, kind, message)
 
 
 def _rules(line: str, place: str, source: OwnSource) -> Diagnostic | None:

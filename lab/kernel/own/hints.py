@@ -1,50 +1,179 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What to do about complaints that users of congestion control modules meet on Linux 6.12."""
+"""What to do about complaints that users of congestion control modules meet on Linux 6.12.
+
+Each hook and name has the version of Linux since which it is as stated, from the kernel's history; what is older than
+4.9 is there because modules of courses and papers are.
+"""
 
 import re
+from typing import NamedTuple
 
-SIGNATURES = {
-    "cong_control": "void (*)(struct sock *sk, u32 ack, int flag, const struct rate_sample *rs), since Linux 6.10",
-    "cong_avoid": "void (*)(struct sock *sk, u32 ack, u32 acked)",
-    "ssthresh": "u32 (*)(struct sock *sk)",
-    "pkts_acked": "void (*)(struct sock *sk, const struct ack_sample *sample)",
-    "in_ack_event": "void (*)(struct sock *sk, u32 flags)",
-    "set_state": "void (*)(struct sock *sk, u8 new_state)",
-    "undo_cwnd": "u32 (*)(struct sock *sk)",
-    "init": "void (*)(struct sock *sk)",
-    "release": "void (*)(struct sock *sk)",
+ONE = r"implicit declaration of function .{}\b|.{}. undeclared"  # a function, or a macro without arguments
+FIELD = r"has no member named .{}\W"
+
+
+class Hook(NamedTuple):
+    """A hook of struct tcp_congestion_ops, and since when it has these arguments."""
+
+    signature: str
+    since: str | None = None  # None: as long as it exists
+
+
+class Change(NamedTuple):
+    """A pattern of the compiler's message, or of the line that it is about; and what to write."""
+
+    pattern: str
+    hint: str
+    since: str | None = None
+    of_line: str = ""  # what the source line must have, too
+
+
+HOOKS = {
+    "pkts_acked": Hook("void (*)(struct sock *sk, const struct ack_sample *sample)", "4.7"),
+    "cong_control": Hook("void (*)(struct sock *sk, u32 ack, int flag, const struct rate_sample *rs)", "6.10"),
+    "cong_avoid": Hook("void (*)(struct sock *sk, u32 ack, u32 acked)", "3.16"),
+    "get_info": Hook("size_t (*)(struct sock *sk, u32 ext, int *attr, union tcp_cc_info *info)", "4.1"),
+    "in_ack_event": Hook("void (*)(struct sock *sk, u32 flags)", "3.18"),
+    "min_tso_segs": Hook("u32 (*)(struct sock *sk)", "4.16"),
+    "sndbuf_expand": Hook("u32 (*)(struct sock *sk)", "4.9"),
+    "ssthresh": Hook("u32 (*)(struct sock *sk)"),
+    "undo_cwnd": Hook("u32 (*)(struct sock *sk)"),
+    "set_state": Hook("void (*)(struct sock *sk, u8 new_state)"),
+    "cwnd_event": Hook("void (*)(struct sock *sk, enum tcp_ca_event event)"),
+    "init": Hook("void (*)(struct sock *sk)"),
+    "release": Hook("void (*)(struct sock *sk)"),
 }
-HOOKS = "; ".join(f".{name} is {signature}" for name, signature in SIGNATURES.items() if name in ("cong_control",))
-HINTS = (
-    (
+SETS_HOOK = re.compile(
+    r"(?:\.|->)\s*(\w+)\s*=[^=]|^\s*(\w+)\s*:"
+)  # .name = value, the same of a pointer, or name: value
+INCOMPATIBLE = re.compile(r"incompatible (pointer type|function pointer)")
+CHANGES = (
+    Change(
         r"sizeof.*ICSK_CA_PRIV_SIZE|BUILD_BUG_ON failed.*(CA_PRIV|104)",
         "a socket has 104 bytes for the state: allocate the rest in init (kzalloc, GFP_ATOMIC) and free it in release",
     ),
-    (
-        r"incompatible (pointer type|function pointer)",
-        f"the hook's arguments must be those of struct tcp_congestion_ops: {HOOKS}",
-    ),
-    (r"initializer-string for array of .char. is too long", "an algorithm's name has at most 15 characters"),
-    (
-        r"has no member named .*(icsk_ca_priv)",
-        "use inet_csk_ca(sk)",
-    ),
-    (r"missing MODULE_LICENSE", 'add MODULE_LICENSE("GPL")'),
-    (
+    Change(r"initializer-string for array of .char. is too long", "an algorithm's name has at most 15 characters"),
+    Change(r"has no member named .icsk_ca_priv", "use inet_csk_ca(sk)"),
+    Change(r"missing MODULE_LICENSE", 'add MODULE_LICENSE("GPL")'),
+    Change(
         r"GPL-incompatible module|GPL-only symbol",
         'the kernel gives congestion control to modules of a GPL licence only: MODULE_LICENSE("GPL")',
     ),
-    (r'"tcp_(?!register|unregister)\w+".*undefined!', "the kernel does not export this function to modules: copy it"),
-    (r"undefined!", "no module may use it: the kernel does not export it, or its file is missing in obj-m"),
-    (r"implicit declaration of function .prandom_u32", "use get_random_u32()"),
-    (r"implicit declaration of function .(tcp_time_stamp|tcp_jiffies32)\b", "use tcp_jiffies32"),
-    (r"implicit declaration of function .(del_timer|del_timer_sync)", "use timer_delete(), timer_delete_sync()"),
-    (r"has no member named .snd_cwnd", "use tcp_snd_cwnd(tp) and tcp_snd_cwnd_set(tp, ...)"),
-    (r"No such file or directory", "only headers of the kernel, of the module's folder, and slow_start.h are there"),
+    Change(
+        r'"tcp_(?!register|unregister)\w+".*undefined!', "the kernel does not export this function to modules: copy it"
+    ),
+    Change(r"undefined!", "no module may use it: the kernel does not export it, or its file is missing in obj-m"),
+    # hooks that are gone
+    Change(FIELD.format("tso_segs_goal"), "use .min_tso_segs, the least segments of a burst, not its goal", "4.16"),
+    Change(FIELD.format("min_cwnd"), "leave it out: there is no .min_cwnd", "3.15"),
+    Change(FIELD.format("rtt_sample"), "use .pkts_acked, whose sample has rtt_us", "2.6.22"),
+    Change(
+        FIELD.format("(tso_segs|skb_marked_lost)"),
+        "a hook of the kernel of BBR v2 and v3: Linux 6.12 has .min_tso_segs",
+    ),
+    Change(r".TCP_CONG_RTT_STAMP. undeclared", "leave it out: each RTT is in microseconds", "3.15"),
+    Change(
+        r".CA_EVENT_(NON_)?DELAYED_ACK. undeclared", "leave it out: ACKs raise no such event; see .in_ack_event", "4.19"
+    ),
+    Change(r".CA_EVENT_(FAST|SLOW)_ACK. undeclared", "use .in_ack_event with CA_ACK_SLOWPATH", "3.18"),
+    # clocks
+    Change(
+        ONE.format("tcp_time_stamp", "tcp_time_stamp"),
+        "use tcp_jiffies32 for the clock in jiffies, tcp_time_stamp_ms(tp) for one in ms (as tcp_time_stamp(tp) was "
+        "from 4.13 to 6.6), tcp_time_stamp_ts(tp) for the TCP option's",
+        "4.13",
+    ),
+    Change(ONE.format("tcp_time_stamp_raw", "tcp_time_stamp_raw"), "use tcp_clock_ms()", "6.7"),
+    Change(r"function .skb_mstamp_get\b", "use tp->tcp_mstamp or tcp_clock_us(): stamps are u64 microseconds", "4.13"),
+    Change(r"function .skb_mstamp_us_delta\b", "use tcp_stamp_us_delta(later_us, earlier_us) of u64 stamps", "4.13"),
+    Change(
+        r"storage size of|has incomplete type|request for member .(v64|stamp_us|stamp_jiffies)\W",
+        "struct skb_mstamp is gone: stamps such as tp->tcp_mstamp are u64 microseconds",
+        "4.13",
+        r"skb_mstamp|v64|stamp_us|stamp_jiffies",
+    ),
+    Change(FIELD.format("skb_mstamp"), "use skb->skb_mstamp_ns, or tcp_skb_timestamp_us(skb)", "4.20"),
+    Change(r"function .tcp_skb_timestamp\b", "use tcp_skb_timestamp_us(skb)", "6.7"),
+    Change(r"request for member .tv64\W", "a ktime_t is a number: ktime_to_ns(t), ktime_to_us(t)", "4.10"),
+    Change(r"function .do_gettimeofday\b", "use ktime_get(), or ktime_get_real_ts64()", "5.0"),
+    Change(r"function .getnstimeofday\b", "use ktime_get(), or ktime_get_real_ts64()", "5.0"),
+    Change(
+        r"storage size of|has incomplete type", "use struct timespec64 or ktime_t", "5.6", r"struct time(val|spec)\b"
+    ),
+    Change(r"function .setup_timer\b", "use timer_setup(timer, function, 0), whose function takes the timer", "4.15"),
+    Change(r"function .init_timer\b", "use timer_setup(timer, function, 0)", "4.15"),
+    Change(r"timer_list. has no member named .data\W", "use from_timer() in the timer's function", "4.15"),
+    # fields of a socket
+    Change(r"subscripted value is neither", "use tcp_min_rtt(tp), or minmax_get(&tp->rtt_min)", "4.9", r"rtt_min\["),
+    Change(FIELD.format("srtt"), "use tp->srtt_us >> 3, in microseconds", "3.15"),
+    Change(FIELD.format("mdev"), "use tp->mdev_us, in microseconds times 4", "3.15"),
+    Change(FIELD.format("rtt"), "use rcv_rtt_est.rtt_us, in microseconds times 8", "4.13", "rcv_rtt_est"),
+    Change(FIELD.format("fackets_out"), "leave it out: FACK is gone", "4.15"),
+    Change(r"function .tcp_is_fack\b", "leave it out: FACK is gone", "4.15"),
+    Change(FIELD.format("in_flight"), "a field of the kernel of BBR v2 and v3: keep it in your own state", None, "tx"),
+    Change(r".rate_sample. has no member", "a field of another kernel: Linux 6.12's are in include/net/tcp.h"),
+    Change(r".ack_sample. has no member", "a sample has pkts_acked, rtt_us and in_flight", "4.8"),
+    Change(
+        r"format .%u. expects.*long unsigned",
+        "print it with %lu: sk_pacing_rate is unsigned long",
+        "4.20",
+        "pacing_rate",
+    ),
+    Change(
+        r"discards .const. qualifier",
+        "tcp_sk() keeps const: take a const struct tcp_sock *, or a struct sock * that is not const",
+        "6.4",
+        r"tcp_sk\s*\(",
+    ),
+    Change(
+        r".sysctl_tcp_\w+. undeclared", "each network has its own: READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_...)", "4.15"
+    ),
+    # functions
+    Change(r"arguments to function .tcp_slow_start\W", "use acked = tcp_slow_start(tp, acked)", "3.13"),
+    Change(r"arguments to function .tcp_cong_avoid_ai\W", "use tcp_cong_avoid_ai(tp, w, acked)", "3.19"),
+    Change(r"arguments to function .tcp_is_cwnd_limited\W", "use tcp_is_cwnd_limited(sk)", "3.16"),
+    Change(r"arguments to function .tcp_reno_cong_avoid\W", "use tcp_reno_cong_avoid(sk, ack, acked)", "3.16"),
+    Change(
+        r"function .(NET|TCP)_(INC|ADD)_STATS_BH\b", "use __NET_INC_STATS and the like, with __ and without _BH", "4.7"
+    ),
+    Change(r"function .prandom_u32_max\b", "use get_random_u32_below(limit)", "6.2"),
+    Change(r"function .prandom_u32\b", "use get_random_u32()", "6.1"),
+    Change(r"function .(get_random_int|net_random|random32)\b", "use get_random_u32()"),
+    Change(r"function .ACCESS_ONCE\b", "use READ_ONCE() and WRITE_ONCE()", "4.15"),
+    Change(r"function .strlcpy\b", "use strscpy()", "6.8"),
+    Change(r"function .PDE_DATA\b", "use pde_data()", "5.17"),
+    Change(r"function .(un)?register_jprobe\b", "use a kprobe, or the tracepoint tcp_probe", "4.19"),
+    Change(r"storage size of", "use a kprobe, or the tracepoint tcp_probe", "4.19", "struct jprobe"),
+    Change(
+        r"function .(un)?register_kfunc_btf_id_set\b|DEFINE_KFUNC_BTF_ID_SET",
+        "use register_btf_kfunc_id_set(BPF_PROG_TYPE_STRUCT_OPS, &set), or leave it out: only BPF needs it",
+        "5.18",
+    ),
+    Change(r"before string constant", "leave MODULE_SUPPORTED_DEVICE out", "5.12", "MODULE_SUPPORTED_DEVICE"),
+    Change(r"asm/unaligned\.h: No such file", "include <linux/unaligned.h>", "6.12"),
+    Change(
+        r"No such file or directory", "only headers of the kernel, of the module's folder, and slow_start.h are there"
+    ),
 )
-COMPILED = [(re.compile(pattern), hint) for pattern, hint in HINTS]
+COMPILED = [(re.compile(each.pattern), re.compile(each.of_line), each) for each in CHANGES]
 
 
-def hint_of(message: str) -> str:
-    """Return the hint for a message, in brackets; empty where none is known."""
-    return next((f" ({hint})" for pattern, hint in COMPILED if pattern.search(message)), "")
+def hint_of(message: str, line: str = "") -> str:
+    """Return the hint for a message about a line of the source, in brackets; empty where none is known."""
+    if INCOMPATIBLE.search(message):
+        return _hook(line) or (" (see struct tcp_congestion_ops in include/net/tcp.h)" if "(*)" in message else "")
+    found = (each for pattern, of_line, each in COMPILED if pattern.search(message) and of_line.search(line))
+    return next((f" ({each.hint}{_since(each.since)})" for each in found), "")
+
+
+def _hook(line: str) -> str:
+    """Return the right arguments of the hook that a line sets."""
+    for found in SETS_HOOK.finditer(line):
+        name = found[1] or found[2]
+        if name in HOOKS:
+            return f" (.{name} is {HOOKS[name].signature}{_since(HOOKS[name].since)})"
+    return ""
+
+
+def _since(version: str | None) -> str:
+    return f", since Linux {version}" if version else ""

@@ -6,7 +6,7 @@ import os
 import re
 import stat
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lab.base.errors import UserError, field_error
@@ -17,6 +17,9 @@ MOST_FILES, MOST_BYTES, MOST_DEPTH = 200, 8 << 20, 4
 KBUILDS = ("Kbuild", "Makefile")
 OUTPUTS = re.compile(r"\.(o|ko|mod|mod\.c|a|so|order|symvers|cmd)$|^\.|^(modules\.order|Module\.symvers)$")
 PLAIN_NAME = re.compile(r"[\w+-]{1,50}\.c")
+MODULES = re.compile(r"^[ \t]*obj-m[ \t]*[:+]?=[ \t]*((?:[^\n\\]|\\\n)*)", re.MULTILINE)
+OBJECT = re.compile(r"[\w+-]+(?=\.o(?:\s|$))")
+COMMENT = re.compile(r"/\*.*?(?:\*/|\Z)|//[^\n]*", re.DOTALL)
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"/]+)"', re.MULTILINE)
 
 
@@ -44,14 +47,45 @@ class OwnSource:
 
 def read_source(path: Path) -> OwnSource:
     """Read a C file with the headers beside it that it includes, or a folder; UserError where it is neither."""
-    whole = path.resolve()
-    name = re.sub(r"[^a-z0-9_]", "_", (whole.stem if path.suffix == ".c" else whole.name).lower())
+    whole = Path(os.path.realpath(path))
+    name = _plain(whole.stem if path.suffix == ".c" else whole.name)
     if path.is_dir():
         return OwnSource(path, path, name, _with_kbuild(path, dict(_folder_files(path, path))))
     if path.suffix != ".c":
         raise field_error(COMMAND_LINE, "source", path, "a .c file, or a folder with a Kbuild")
     kbuild = _kbuild(path.name)
     return OwnSource(path, path.parent, name, {**_with_includes(path), "Kbuild": kbuild})
+
+
+def read_sources(path: Path) -> list[OwnSource]:
+    """Read a C file, or a folder as one source for each module of its Kbuild; UserError where one has no code."""
+    whole = read_source(path)
+    file = next(name for name in KBUILDS if name in whole.files)
+    modules = _modules(whole.files[file].decode(errors="replace"))
+    for module in modules:
+        name = f"{module}.c"
+        if name in whole.files and not COMMENT.sub("", whole.files[name].decode(errors="replace")).strip():
+            raise field_error(whole.folder / name, "content", "", "a module: the file has no code")
+    if len(modules) < 2:
+        return [whole]
+    return [
+        replace(whole, name=_plain(module), files={**whole.files, file: whole.files[file] + _only(module)})
+        for module in modules
+    ]
+
+
+def _modules(kbuild: str) -> list[str]:
+    """Return the modules that a Kbuild names in its folder."""
+    return list(dict.fromkeys(OBJECT.findall(" ".join(MODULES.findall(kbuild)))))
+
+
+def _only(module: str) -> bytes:
+    """Return what makes a Kbuild build one of its modules: the others are sources of their own."""
+    return f"\nobj-m := {module}.o\n".encode()
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[^a-z0-9_]", "_", name.lower())
 
 
 def _kbuild(file: str) -> bytes:
@@ -104,8 +138,9 @@ def _with_kbuild(path: Path, files: dict[str, bytes]) -> dict[str, bytes]:
 
 def _read(file: Path, others: dict[str, bytes]) -> bytes:
     try:
-        if stat.S_ISLNK(file.lstat().st_mode) and not file.resolve().is_relative_to(file.parent.resolve()):
-            raise field_error(file, "link", file.resolve(), "a file of the same folder")
+        target = Path(os.path.realpath(file))  # Path.resolve() of Python 3.11 fails at a link to itself
+        if stat.S_ISLNK(file.lstat().st_mode) and not target.is_relative_to(os.path.realpath(file.parent)):
+            raise field_error(file, "link", target, "a file of the same folder")
         return read_plain(file, MOST_BYTES - sum(map(len, others.values())))
     except OSError as error:
         raise UserError(f"{file}: {error.strerror}") from None

@@ -16,10 +16,11 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from lab.base.paths import REPO
+from lab.base.processes import ENDING_WITH_THIS
+from lab.base.scratch import scratch_folder
 from lab.report.index.manifest import MANIFEST, Artefact, read_manifest
 
 if TYPE_CHECKING:
@@ -91,9 +92,18 @@ def _execute(file: Path, results: Path, replay_library: Path | None) -> Executed
 def _papermill(notebook: Path, given: Mapping[str, str]) -> str | None:
     """Execute a notebook in its place; returns why it failed, in a line, or null."""
     environment = os.environ | {"PYTHONPATH": str(REPO), "PYTHONWARNINGS": "ignore"}
-    with TemporaryDirectory(prefix="notebook-") as sockets:
+    with scratch_folder() as sockets:
         module = "lab.report.index.execute"
-        command = [sys.executable, "-m", module, str(notebook), str(notebook), sockets, json.dumps(given)]
+        command = [
+            *ENDING_WITH_THIS,
+            sys.executable,
+            "-m",
+            module,
+            str(notebook),
+            str(notebook),
+            str(sockets),
+            json.dumps(given),
+        ]
         try:
             done = subprocess.run(
                 command, capture_output=True, text=True, timeout=LONGEST_S, env=environment, check=False

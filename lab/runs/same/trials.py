@@ -9,12 +9,13 @@ from pydantic import Field
 
 from lab.backends.backend import Backend
 from lab.base.errors import field_error
+from lab.base.named_files import shown
 from lab.base.paths import LAB
 from lab.links.profile import Profile, load_profile
 from lab.runs.experiment import Experiment
 from lab.runs.trial import Job
 from lab.schema.cca import load_cca, load_ccas
-from lab.schema.load import Strict, load, parse, shown
+from lab.schema.load import Strict, load, parse
 from lab.schema.scenario import Scenario
 from lab.schema.topology import load_topology
 

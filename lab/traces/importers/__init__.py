@@ -14,6 +14,7 @@ from types import ModuleType
 from typing import Any
 
 from lab.base import paths
+from lab.base.choice import one_of
 from lab.base.errors import UserError, field_error
 from lab.traces.importers.reading.importer import Head, Importer
 from lab.traces.importers.resemblance import resembled
@@ -54,7 +55,7 @@ def read(path: Path, format: str | None = None, **options: Any) -> Recording:  #
 def importer_of(name: str) -> Importer:
     """Return an importer by the name of its format."""
     if name not in known_formats():
-        raise field_error("import", "format", name, f"one of {', '.join(known_formats())}")
+        raise field_error("import", "format", name, one_of(name, known_formats()))
     return known_formats()[name]
 
 

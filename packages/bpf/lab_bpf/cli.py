@@ -4,9 +4,10 @@
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
-console = Console(highlight=False)
+from lab.base.console import PlainConsole
+
+console = PlainConsole()
 
 
 def load(

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lab.base.errors import field_error
+from lab.base.named_files import shown
 from lab.schema.cca import Cca
-from lab.schema.load import shown
 from lab.senders.way import Progress, Senders
 from lab.senders.ways import OwnModule
 

@@ -12,8 +12,10 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from lab.base import paths
+from lab.base.choice import choose
 from lab.base.errors import UserError, field_error
-from lab.schema.load import Strict, by_name, choose, load, shown
+from lab.base.named_files import by_name, shown
+from lab.schema.load import Strict, load
 
 COURSE = Path(__file__).resolve().parents[1]
 ASSIGNMENTS = COURSE / "assignments"

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`lab grade`: one submission, or a class of them."""
 
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from rich.console import Console
 
 from lab.base.errors import field_error
 from lab.base.plain_file import write_whole
+from lab.base.scratch import scratch_folder
 from lab.commands.prepare import prepare
 from lab.kernel.recipe import Recipe
 from lab_course import whole_class
@@ -102,8 +102,8 @@ def _class(assignment: Assignment, request: GradeRequest, bench: Bench, key: byt
 def _out(folder: Path | None) -> Iterator[Path]:
     """Yield the folder of the grades: the user's, or one that goes away."""
     if folder is None:
-        with tempfile.TemporaryDirectory(prefix="lab-grades-") as temporary:
-            yield Path(temporary)
+        with scratch_folder() as temporary:
+            yield temporary
         return
     folder.mkdir(parents=True, exist_ok=True)
     yield folder

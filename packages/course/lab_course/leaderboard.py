@@ -15,6 +15,7 @@ from lab.base.errors import UserError, field_error
 from lab.base.stats import Paired, paired
 from lab.evaluation.compare.ranks import pairs, places
 from lab.evaluation.compare.sequential import looks
+from lab.tables.csv_text import plain_cell
 from lab_course.assignment import HIDDEN_PART, LINKS, TEACHER, Assignment, load_assignment
 from lab_course.bench import Bench
 from lab_course.compared import at_chokepoint, object_s
@@ -140,9 +141,9 @@ def table(rows: Sequence[Place], faults: Sequence[Result]) -> str:
     for row in rows:
         against = row.against
         numbers = (row.mean_s, row.chokepoint_pct, against.difference, against.lo, against.hi)
-        writer.writerow([row.place, row.name, *map(_number, numbers), against.pairs, ""])
+        writer.writerow([row.place, plain_cell(row.name), *map(_number, numbers), against.pairs, ""])
     for each in faults:
-        writer.writerow(["", each.name, "", "", "", "", "", "", each.fault])
+        writer.writerow(["", plain_cell(each.name), "", "", "", "", "", "", plain_cell(each.fault)])
     return sink.getvalue()
 
 

@@ -13,8 +13,9 @@ from typing import Annotated
 from pydantic import Field
 
 from lab.base.errors import field_error
+from lab.base.named_files import shown
 from lab.base.plain_file import write_whole
-from lab.schema.load import Strict, load, shown
+from lab.schema.load import Strict, load
 from lab_course.assignment import START, TEACHER, Assignment, load_assignment
 from lab_course.bench import Bench
 from lab_course.forms import gradescope

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What one student handed in: the assignment's files, each read once into memory, and a line for each fault."""
 
+import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -79,7 +80,7 @@ def _by_name(entries: list[Entry]) -> tuple[dict[str, bytes], list[str]]:
 
 def _student(path: Path, assignment: Assignment, known: str | None, own: bytes | None) -> tuple[str, list[str]]:
     """Return the student's ID, and a line where student.yml is missing or was edited."""
-    stem = path.resolve().name.removesuffix(".gz").removesuffix(".tar").removesuffix(".zip")
+    stem = Path(os.path.realpath(path)).name.removesuffix(".gz").removesuffix(".tar").removesuffix(".zip")
     usual = known or (stem if ID.fullmatch(stem) else "unknown")
     if own is None:
         return usual, [] if known else [f"{STUDENT}: must be handed in: graded as {usual}"]

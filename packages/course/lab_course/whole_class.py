@@ -5,6 +5,7 @@ import csv
 import hashlib
 import io
 import json
+import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from lab.base import strict_json
 from lab.base.errors import UserError
 from lab.base.plain_file import read_plain, write_whole
 from lab.runs.processes import processes
+from lab.tables.csv_text import plain_cell
 from lab_course.assignment import Assignment, load_assignment
 from lab_course.bench import Bench
 from lab_course.forms import gradescope, plain
@@ -92,7 +94,7 @@ def attempt(task: Task) -> Line:
 
 def folder_name(path: Path, student: str | None = None) -> str:
     """Name the folder of a submission's grade, by its student or by its own name; a digest tells those alike apart."""
-    own = path.resolve()
+    own = Path(os.path.realpath(path))
     plain_name = "".join(each if each.isalnum() or each in "._-" else "_" for each in student or own.name)[:80]
     return f"{plain_name.lstrip('.') or 'submission'}-{hashlib.sha256(str(own).encode()).hexdigest()[:6]}"
 
@@ -143,12 +145,6 @@ def table(lines: Sequence[Line]) -> str:
     writer.writerow(["student", "points", "of", "submission", "folder", "note"])
     for line in sorted(lines, key=lambda each: (each.student, each.submission)):
         points = "" if line.points is None else plain.points(line.points)
-        writer.writerow(
-            [_safe(each) for each in (line.student, points, line.of, line.submission, line.folder, line.note)]
-        )
+        cells = (line.student, points, line.of, line.submission, line.folder, line.note)
+        writer.writerow([plain_cell(each) if isinstance(each, str) else each for each in cells])
     return sink.getvalue()
-
-
-def _safe(value: object) -> object:
-    """Keep a spreadsheet from taking a student's text for a formula."""
-    return f"'{value}" if isinstance(value, str) and value[:1] in ("=", "+", "-", "@") else value

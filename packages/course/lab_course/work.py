@@ -13,9 +13,10 @@ from types import MappingProxyType
 from typing import Literal
 
 from lab.base.errors import UserError, field_error
+from lab.base.named_files import profile_files
 from lab.kernel.own.build import OwnModule
 from lab.kernel.own.source import OwnSource
-from lab.links.profile import Profile, load_profile, profile_files, read_profile
+from lab.links.profile import Profile, load_profile, read_profile
 from lab.links.recorded import Series
 from lab.runs.experiment import Experiment
 from lab.runs.own.senders import Passed, own_senders

@@ -5,9 +5,10 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
-console = Console(highlight=False)
+from lab.base.console import PlainConsole
+
+console = PlainConsole()
 
 
 def fetch(

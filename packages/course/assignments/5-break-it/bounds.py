@@ -44,7 +44,7 @@ def _require_fields(link: Profile) -> None:
             raise UserError(
                 f"{FILE}: {name}.{other[0]}: must be left out: {name} may have {', '.join(sorted(allowed))}"
             )
-    if link.noise.start_phase_ms:
+    if link.noise != type(link.noise)():
         raise UserError(f"{FILE}: noise: must be left out")
 
 

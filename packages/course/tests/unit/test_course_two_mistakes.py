@@ -13,7 +13,8 @@ MSS_BYTES, ROUND_MS, ACKS = 1000, 100.0, 10
 
 def acks_of(rule: Any) -> list[Any]:
     """Return the ACKs of a sender that follows a rule over a queue that grows by 3 ms, then by 20 ms, in each round."""
-    sender, acks, una = rfc.Sender(rule), [], 1
+    sender, una = rfc.Sender(rule), 1
+    acks: list[Any] = []
     for number in range(14):
         rtt_ms = ROUND_MS + 3 * number + 20 * max(number - 4, 0)
         end = una + ACKS * MSS_BYTES

@@ -77,9 +77,9 @@ def test_a_scenario_names_senders_of_both_files() -> None:
 
 
 def test_an_unknown_sender_is_answered_with_those_of_both_files() -> None:
-    line = r"cca=none: must be a known sender of lab/cca\.yml or a package: bbr, .*search_quic"
+    line = r"cca=cubicquic: must be a known sender of lab/cca\.yml or a package: did you mean cubic_quic.* cubic"
     with pytest.raises(UserError, match=line):
-        load_cca("none", "command line", "cca")
+        load_cca("cubicquic", "command line", "cca")
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A name out of those that are known; the refusal of another one names those that are near."""
+
+from collections.abc import Collection
+from difflib import get_close_matches
+from pathlib import Path
+
+from lab.base.errors import field_error
+
+MOST_NAMES = 5  # in a refusal
+MOST_CHARS = 100  # of a wrong name: to compare a longer one takes time
+
+
+def choose(kind: str, name: str, known: Collection[str], where: Path | str, field: str) -> str:
+    """Return a name that exists; UserError names those that are near, or the first ones."""
+    if name not in known:
+        raise field_error(where, field, name, f"a known {kind}: {suggested(name, known)}")
+    return name
+
+
+def suggested(name: str, known: Collection[str]) -> str:
+    """Return a question with the names that are near; without one the first names, and how many more there are."""
+    if close := near(name, known):
+        return f"did you mean {' or '.join(filter(None, (', '.join(close[:-1]), close[-1])))}?"
+    more = len(known) - MOST_NAMES
+    return ", ".join(list(known)[:MOST_NAMES]) + (f", and {more} more" if more > 0 else "")
+
+
+def one_of(name: str, known: Collection[str]) -> str:
+    """Return the rule of a field that has one of some values."""
+    return f"a known one: {suggested(name, known)}" if near(name, known) else f"one of {suggested(name, known)}"
+
+
+def near(name: str, known: Collection[str]) -> list[str]:
+    """Return the known names that are spelt like this one, or begin with it."""
+    low = name[:MOST_CHARS].lower()
+    close = get_close_matches(low, known, MOST_NAMES)
+    beginning = [each for each in known if low and each.startswith(low)]
+    return list(dict.fromkeys([*close, *beginning]))[:MOST_NAMES]

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The terminal: text of others, as of a compiler or a stored run, moves no cursor and sets no colour there."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
+
+from lab.base.plain_text import escaped_lines
+
+
+class PlainConsole(Console):
+    """A console that writes each control character of a text as an escape; its own styles and bars stay."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(highlight=False, **settings)
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        """Render anything that rich prints, bars too."""
+        return map(_plain, super().render(renderable, options))
+
+    def write_text(self, text: str) -> None:
+        """Write a long text: to lay it out takes rich seconds for some megabytes."""
+        try:
+            self.file.write(escaped_lines(text))
+            self.file.flush()
+        except BrokenPipeError:
+            self.on_broken_pipe()
+
+
+def _plain(segment: Segment) -> Segment:
+    return segment if segment.control else segment._replace(text=escaped_lines(segment.text))

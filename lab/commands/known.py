@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Names of a command line, refused before a command loads what it needs: that takes a second, this no time."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from lab.base.choice import choose
+from lab.base.errors import UserError
+from lab.base.named_files import kernel_senders, profile_files, scenario_files, topology_files
+
+COMMAND_LINE = "command line"
+
+
+def require_scenarios(names: Iterable[str | None]) -> None:
+    """Refuse a scenario that is none; a path is read later."""
+    for name in names:
+        if name is not None and Path(name).suffix != ".yml":
+            choose("scenario", name, scenario_files(), COMMAND_LINE, "scenario")
+
+
+def require_link(profile: str | None, topology: str | None) -> None:
+    """Refuse a profile and a topology that are none; a path is read later."""
+    if profile is not None and Path(profile).suffix != ".yml":
+        choose("profile of trace-profiles/", profile, profile_files(), COMMAND_LINE, "profile")
+    if topology is not None and Path(topology).suffix != ".yml":
+        choose("topology", topology, topology_files(), COMMAND_LINE, "topology")
+
+
+def require_senders(names: str | None) -> None:
+    """Refuse a sender that is none, of names with commas between them."""
+    others = [name.strip() for name in names.split(",")] if names else []
+    if others := [name for name in others if name not in kernel_senders()]:
+        from lab.schema.cca import cca_names  # those of packages: their files are named by what they bring
+
+        for name in others:
+            choose("sender of lab/cca.yml or a package", name, cca_names(), COMMAND_LINE, "cca")
+
+
+def require_links(names: str | None) -> None:
+    """Refuse what is neither a kind of link nor a profile, of names with commas between them."""
+    from lab.runs.link_kinds import links
+
+    if names:
+        links([name.strip() for name in names.split(",")])
+
+
+def require_run(folder: Path) -> Path:
+    """Return the folder of a run; UserError of another one."""
+    if not (folder / "run.json").is_file():
+        raise UserError(f"{folder}: must be a run's folder, with run.json")
+    return folder

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""containerlab files as users have them: read, passed over with one note, or refused with all faults at once."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+
+from lab.base import paths
+from lab.base.errors import UserError
+from lab.commands.inventory import check_all
+from lab.links.draw import draw_link
+from lab.links.profile import read_profile
+from lab.runs.try_link import try_link
+from lab.schema.topology import load_topology, read_topology
+
+PROFILE = "title: t\ndown: {rate_mbps: -1, delay_ms: fast, buffer_bytes: 9}\nup: {delay_ms: 1}\nrecorded: []\n"
+ONE, LINE = "must be a topology with exactly one label lab.", "must be left out: write it as an exec line of the node"
+FIELD = paths.REPO / "tests/data/field/topologies"
+
+
+def content() -> dict[str, Any]:
+    """Return the content of the lab's own path."""
+    found: dict[str, Any] = yaml.safe_load((paths.TOPOLOGIES / "path/path.clab.yml").read_text())
+    return found
+
+
+def written(folder: Path, changed: dict[str, Any]) -> str:
+    file = folder / "mine.clab.yml"
+    file.write_text(yaml.safe_dump(changed, sort_keys=False))
+    return str(file)
+
+
+def faults(folder: Path, changed: dict[str, Any]) -> list[str]:
+    with pytest.raises(UserError) as refused:
+        load_topology(written(folder, changed), "test")
+    return [line.removeprefix(f"{folder}/mine.clab.yml: ") for line in str(refused.value).split("\n")]
+
+
+def test_a_usual_file_is_read_and_one_note_names_what_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = read_topology(str(FIELD / "wan/wan.clab.yml"), "test")
+    assert (found.topology.links[0].endpoints, found.mtu_bytes) == (["client:eth1", "router:eth1"], 1500)
+    assert found.note
+    assert found.note.endswith("does not need it: mgmt, topology.kinds, topology.nodes.client.ports")
+    monkeypatch.setenv("LAB_TOPOLOGIES", str(FIELD))
+    about = [line for line in check_all() if "wan" in line]
+    assert [line.split(":")[0] for line in about] == ["note", "caution"]
+
+
+def test_a_file_without_labels_runs_no_trial_and_the_line_names_each() -> None:
+    with pytest.raises(
+        UserError, match=r"labels=: .* lab.sender, lab.receiver, lab.bottleneck, lab.delay-down, lab.bottle"
+    ):
+        try_link("wired-clean", ["cubic"], {"topology": str(FIELD / "wan/wan.clab.yml")})
+
+
+def test_a_path_is_the_same_topology_as_its_name(tmp_path: Path) -> None:
+    by_path = try_link("wired-clean", ["cubic"], {"topology": written(tmp_path, content())})
+    assert by_path.topology.plain() == load_topology("path", "test").plain()
+    assert by_path.topology.note is None
+
+
+def test_long_links_other_fields_and_an_empty_node_are_the_same_as_the_short_form(tmp_path: Path) -> None:
+    changed = content()
+    graph = changed["topology"]
+    for link in graph["links"]:
+        ends = [dict(zip(("node", "interface"), end.split(":"), strict=True)) for end in link.pop("endpoints")]
+        ends[0]["mac"] = "02:00:00:00:00:01"
+        link.update(type="veth", endpoints=ends)
+        del link["mtu"]
+    graph["nodes"]["server"] |= {"env": {"A": "b"}, "binds": ["a:b"], "mgmt-ipv4": "172.20.20.9"}
+    graph["kinds"] = {"linux": {"memory": "1Gb"}}
+    changed |= {"prefix": "x", "settings": {}, "mgmt": {"network": "y"}}
+    found = load_topology(written(tmp_path, changed), "test")
+    assert found.plain() == load_topology("path", "test").plain()
+    assert found.note
+    assert found.note.count("topology.nodes.server.") == 3
+
+
+def test_a_reduced_file_is_read_again_as_the_same(tmp_path: Path) -> None:
+    found = load_topology("path", "test")
+    (tmp_path / "again.yml").write_text(yaml.safe_dump(found.plain()))
+    assert load_topology(str(tmp_path / "again.yml"), "test").plain() == found.plain()
+
+
+def test_a_group_gives_its_nodes_their_kind(tmp_path: Path) -> None:
+    changed = content()
+    del changed["topology"]["defaults"]["kind"]
+    changed["topology"]["groups"] = {"hosts": {"kind": "linux"}}
+    for node in changed["topology"]["nodes"].values():
+        node["group"] = "hosts"
+    assert {node.kind for node in load_topology(written(tmp_path, changed), "test").topology.nodes.values()} == {
+        "linux"
+    }
+
+
+def test_all_faults_of_a_file_are_named_in_one_call(tmp_path: Path) -> None:
+    changed = content()
+    graph = changed["topology"]
+    changed["colour"] = "red"
+    graph["links"][0]["mtu"] = 100
+    graph["links"][1]["endpoints"][0] = "nobody:eth1"
+    graph["links"].append({"type": "host", "endpoint": {"node": "server", "interface": "eth3"}})
+    graph["nodes"]["server"] |= {"sysctls": {"a": 1}, "labels": {}, "exex": []}
+    graph["nodes"]["gateway"]["labels"]["lab.bottleneck"] = "eth9"
+    found = [line.split("=")[0] for line in faults(tmp_path, changed)]
+    assert found == [
+        "topology.nodes.server.sysctls",
+        "topology.links.3.type",
+        "topology.nodes.server.exex",
+        "topology.links.0.mtu",
+        "colour",
+        "topology.links.endpoints",
+        "labels",
+        "lab.bottleneck",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "line"),
+    [
+        (("nodes", "gateway", "labels"), {"lab.delay-up": "eth1"}, f"labels=: {ONE}bottleneck ("),
+        (("nodes", "client", "labels"), {"lab.sender": "10.0.3.2"}, f"lab.sender=server, client: {ONE}sender"),
+        (("kinds",), {"linux": {"exec": ["true"]}}, f"topology.kinds.linux.exec=['true']: {LINE}"),
+        (("defaults", "sysctls"), {"a": 1}, f"topology.defaults.sysctls={{'a': 1}}: {LINE}"),
+        (("defaults", "network-mode"), "host", "topology.defaults.network-mode=host: must be 'none' or 'bridge'"),
+    ],
+)
+def test_a_fault_is_named_with_its_rule(tmp_path: Path, place: tuple[str, ...], value: Any, line: str) -> None:
+    changed = content()
+    here = changed["topology"]
+    for part in place[:-1]:
+        here = here[part]
+    here[place[-1]] = value
+    assert any(each.startswith(line) for each in faults(tmp_path, changed)), faults(tmp_path, changed)
+
+
+def test_two_faults_of_a_profile_are_both_named(tmp_path: Path) -> None:
+    (tmp_path / "mine.yml").write_text(PROFILE)
+    with pytest.raises(UserError) as refused:
+        read_profile(tmp_path / "mine.yml")
+    fields = [line.split(": ")[1].split("=")[0] for line in str(refused.value).split("\n")]
+    assert fields == ["down.rate_mbps", "down.delay_ms", "down.buffer_bytes", "assumed"]
+
+
+def test_the_example_of_a_mininet_link_follows_the_rule_of_its_page(tmp_path: Path) -> None:
+    page = (paths.REPO / "docs/mininet.md").read_text()
+    (tmp_path / "mine.yml").write_text(re.search(r"```yaml\n(.*?)```", page, re.DOTALL)[1])  # type: ignore[index]
+    given = re.search(r"bw=(\d+), delay='(\d+)ms', loss=([\d.]+), max_queue_size=(\d+)", page)
+    assert given
+    rate_mbps, delay_ms, loss_pct, packets = map(float, given.groups())
+    link = draw_link(read_profile(tmp_path / "mine.yml"), 10.0, np.random.default_rng(1))
+    for way in (link.down, link.up):
+        assert (way.rate_mbps, way.delay_ms, way.loss_pct) == (rate_mbps, delay_ms, loss_pct)
+        assert way.buffer_bytes == 1514 * packets - 125 * rate_mbps * delay_ms
