@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""`lab shell`: commands in the nodes of an emulated network, whose clock stands while none runs; nothing stays of it."""
+"""`lab shell`: commands in the nodes of an emulated network, whose clock stands while none runs; nothing stays."""
 
 import os
 import pty
@@ -20,11 +20,14 @@ from tests.command import ENOUGH_S, ENV, refused, running_on, wait_for
 COMMAND = [ENV, "--default-signal=HUP,INT", sys.executable, "-m", "lab", "shell", "--profile"]
 PROMPT = b"lab> "
 RTT_MS = re.compile(r"rtt min/avg/max/mdev = ([\d.]+)/([\d.]+)/([\d.]+)/")
+POWER_OFF = "import ctypes; ctypes.CDLL(None).reboot(0x4321FEDC)"
 NOW = "client date +%s.%N\n"
 pytestmark = pytest.mark.usefixtures("kernel")
 
 
-def shell(script: str, *options: str, profile: str = "wired-clean", **environment: str) -> "subprocess.CompletedProcess[str]":
+def shell(
+    script: str, *options: str, profile: str = "wired-clean", **environment: str
+) -> "subprocess.CompletedProcess[str]":
     """Run `lab shell` with a script on its standard input."""
     return subprocess.run(
         [*COMMAND, profile, *options],
@@ -90,14 +93,15 @@ def test_real_time_goes_on_between_lines() -> None:
 
 
 def test_a_program_behind_an_ampersand_goes_on_and_senders_are_loaded_by_their_name() -> None:
-    script = "server iperf3 -s -1 &\nclient iperf3 -c server -R -t 3 -C search\nserver sysctl net.ipv4.tcp_available_congestion_control\n"
-    out = printed(shell(script))
+    download = "server iperf3 -s -1 &\nclient iperf3 -c server -R -t 3 -C search\n"
+    out = printed(shell(f"{download}server sysctl net.ipv4.tcp_available_congestion_control\n"))
     assert re.search(r" [\d.]+ Mbits/sec +receiver", out)
     assert out.strip().endswith("reno cubic search")
 
 
 def test_each_node_has_its_qdisc_of_the_link() -> None:
-    out = printed(shell("gateway tc -s qdisc show dev eth2\nsatellite tc -s qdisc show dev eth2\n", profile="geo-viasat"))
+    script = "gateway tc -s qdisc show dev eth2\nsatellite tc -s qdisc show dev eth2\n"
+    out = printed(shell(script, profile="geo-viasat"))
     assert "qdisc replay" in out
     assert "qdisc step_drop" in out
     assert "qdisc netem" in out
@@ -124,14 +128,14 @@ def test_a_script_ends_with_the_status_of_its_last_line_or_of_the_first_that_fai
 @pytest.mark.parametrize(
     ("script", "options", "message"),
     [
-        ("client true\nrouter ip link\n", [], "standard input:2: node=router: must be one of client, gateway, satellite, server, "),
+        ("client true\nrouter ip link\n", [], "standard input:2: node=router: must be one of client, gateway, "),
         ("server\n", [], "standard input:1: command=: must be behind the node, such as: server ip address"),
         (f"client echo {'x' * 5000}\n", [], "prompt: bytes=5020: must be at most 3000 in one line"),
         ("client true\n", ["--topology", "ring"], "command line: topology=ring: must be a known topology: "),
         ("client true\n", ["--keep", "lab"], "command line: keep=lab: must be a folder that does not exist yet"),
         ("client true\n", ["--duration", "0"], "command line: duration_s=0: must be "),
         ("client echo s 5x >/dev/tty1\n", [], "virtual kernel: its prompt: must send output or a status"),
-        ("client python3 -Sc 'import ctypes; ctypes.CDLL(None).reboot(0x4321FEDC)'\n", [], "virtual kernel: exit status 0: "),
+        (f"client python3 -Sc '{POWER_OFF}'\n", [], "virtual kernel: exit status 0: "),
     ],
 )
 def test_what_cannot_be_done_is_refused_in_one_line(script: str, options: list[str], message: str) -> None:
