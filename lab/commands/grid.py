@@ -45,8 +45,8 @@ class Part:
         if shard is None and out is None:
             return None
         if shard is None or out is None:
-            given = ("out", out) if shard is None else ("shard", shard)
-            raise field_error(COMMAND_LINE, *given, "given with --shard and --out")
+            field, rule = ("out", "used with --shard K/N") if shard is None else ("shard", "used with --out DIR")
+            raise field_error(COMMAND_LINE, field, out or shard, rule)
         return cls(Shard.of(shard), out)
 
 
@@ -98,7 +98,8 @@ def _announce(
     share = part.shard.count if part else 1
     say(console, base.scenario.question)
     what = f"shard {part.shard}: about {-(-count // share)} of {count} trials" if part else f"{count} trials"
-    say(console, f"{what}, {len(points)} points; at most about {max(round(minutes / share), 1)} min: less where stored")
+    runs = f", {len(points)} points" if points[0].texts else ""
+    say(console, f"{what}{runs}; at most about {max(round(minutes / share), 1)} min: less where stored")
     say(console, f"results in {paths.results()}")
 
 

@@ -6,7 +6,7 @@ Which trials those are follows from the request alone: the machines need not kno
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, TypedDict
@@ -55,13 +55,10 @@ class Shard:
         return lambda job: owners[job.experiment.name, job.folder.name] == self.number
 
 
-def owners_of(runs: Iterable[tuple[str, list[str], int]], count: int) -> Mapping[tuple[str, str], int]:
+def owners_of(runs: Iterable[tuple[str, Sequence[str], int]], count: int) -> Mapping[tuple[str, str], int]:
     """Return the number of the shard that each trial is of, by the names of run and trial."""
     trials = [
-        (name, f"{cca}-{number:03d}")
-        for name, ccas, most in runs
-        for number in range(1, most + 1)
-        for cca in ccas
+        (name, f"{cca}-{number:03d}") for name, ccas, most in runs for number in range(1, most + 1) for cca in ccas
     ]
     return {trial: place % count + 1 for place, trial in enumerate(trials)}
 
