@@ -25,10 +25,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory, kernel: Kernel) -> Path:
         machine.mkdir()
         cache = cache_with(kernel, machine / "cache")
         words = ("--shard", f"{number}/2", "--out", str(machine / "out"))
-        ran(folder, machine / "results", *swept(folder), *words, LAB_CACHE=str(cache))
+        ran(machine / "results", *swept(folder), *words, LAB_CACHE=str(cache))
         assert not (machine / "results").exists()
-    ran(folder, folder / "merged", "merge", *(str(folder / f"machine{number}" / "out") for number in (1, 2)))
-    ran(folder, folder / "alone", *swept(folder))
+    ran(folder / "merged", "merge", *(str(folder / f"machine{number}" / "out") for number in (1, 2)))
+    ran(folder / "alone", *swept(folder))
     return folder
 
 
@@ -38,7 +38,7 @@ def swept(folder: Path) -> list[str]:
     return [*link, "--vary", "search.threshold_pct=20,35"]
 
 
-def ran(folder: Path, results: Path, *words: str, **environment: str) -> str:
+def ran(results: Path, *words: str, **environment: str) -> str:
     done = lab(results, *words, **environment)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
@@ -64,7 +64,7 @@ def test_each_machine_ran_half_of_the_trials(folder: Path) -> None:
 
 def test_the_same_command_draws_the_page_and_runs_nothing(folder: Path) -> None:
     before = trials(folder / "merged")
-    printed = ran(folder, folder / "merged", *swept(folder))
+    printed = ran(folder / "merged", *swept(folder))
     assert "trials run" not in printed
     (page,) = folder.glob("merged/sweeps/try-mine/*/index.html")
     assert "search.threshold_pct" in page.read_text()
@@ -73,7 +73,7 @@ def test_the_same_command_draws_the_page_and_runs_nothing(folder: Path) -> None:
 
 def test_a_point_with_more_trials_keeps_those_that_it_has(folder: Path) -> None:
     more = [word if word != "2" else "3" for word in swept(folder)[:-4]] + swept(folder)[-4:]
-    printed = ran(folder, folder / "alone", *more)
+    printed = ran(folder / "alone", *more)
     assert [line for line in printed.splitlines() if line.endswith("2 trials run")]
     assert len(list(folder.glob(f"alone/{POINTS[0]}/latest/trials/*-*"))) == 6
 
