@@ -14,7 +14,7 @@ from rich.console import Console
 
 from lab.backends.choose import COMMAND_LINE, choose
 from lab.backends.virtual import Virtual
-from lab.base import paths
+from lab.base import paths, sandbox_mode
 from lab.base.errors import field_error, going_on
 from lab.commands import first_use
 from lab.commands.lines import say, show_path
@@ -101,6 +101,8 @@ def _announce(
     runs = f", {len(points)} points" if points[0].texts else ""
     say(console, f"{what}{runs}; at most about {max(round(minutes / share), 1)} min: less where stored")
     say(console, f"results in {paths.results()}")
+    for line in filter(None, (sandbox_mode.less(), base.topology.note)):
+        say(console, line)
 
 
 def _ready(

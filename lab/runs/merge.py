@@ -88,7 +88,8 @@ def _require_one_request(runs: Sequence[Run]) -> None:
 def _trials(name: str, runs: Sequence[Run], owners: Mapping[tuple[str, str], int], shards: Shards) -> Trials:
     """Return the folders of each trial of a run; UserError names one that is missing, damaged, or not the same."""
     wanted = [trial for run, trial in owners if run == name]
-    found = {trial: [place for run in runs if (place := run.path / "trials" / trial).is_dir()] for trial in wanted}
+    held = [(run.path / "trials", {folder.name for folder in (run.path / "trials").glob("[!.]*")}) for run in runs]
+    found = {trial: [folder / trial for folder, names in held if trial in names] for trial in wanted}
     for trial, places in found.items():
         if not places:
             shard = f"{owners[name, trial]}/{_count(shards)}"
