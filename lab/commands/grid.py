@@ -66,22 +66,24 @@ def grid(
             raise field_error(COMMAND_LINE, name, value, rule)
     axes, base = axes_of(vary), request.experiment()
     points = points_of(base, axes, _minutes(base, options))
-    backend = choose(where.backend or "virtual", where.engine).backend
+    backend = choose(where.backend, where.engine).backend
     if backend != "virtual":
-        raise field_error(COMMAND_LINE, "backend", backend, "virtual with --vary or --shard")
+        raise field_error(COMMAND_LINE, "backend", backend, "virtual with --vary or --shard: --backend virtual")
     if part:
         shards.begin(part.out, part.shard)
         os.environ["LAB_RESULTS"] = str(part.out.resolve())
     _announce(base, points, part, options, console)
     points, virtual = _ready(points, axes, prepare(where.recipe, console), console)
     with going_on(partial(shlex.join, ["lab", *sys.argv[1:]])):
-        runs = _run(points, virtual, options, part, console)
-        if part:
+        runs, failed = _run(points, virtual, options, part, console)
+        if part and not failed:
             folders = {point.experiment.name: run.name for point, run in zip(points, runs, strict=True)}
             shards.write(part.out, part.shard, folders, _without_shard(sys.argv[1:]))
             say(console, f"shard {part.shard} is whole in {part.out}: 'lab merge' joins all {part.shard.count}")
-        else:
+        elif not part:
             _page(base, points, runs, console)
+        if failed:
+            raise typer.Exit(1)
 
 
 def _minutes(experiment: Experiment, options: RunOptions) -> float:
@@ -124,8 +126,8 @@ def _ready(
 
 def _run(
     points: Sequence[Point], virtual: Virtual, options: RunOptions, part: Part | None, console: Console
-) -> list[Path]:
-    """Run what is missing; returns the run of each point, or ends with status 1."""
+) -> tuple[list[Path], bool]:
+    """Run what is missing; returns the run of each point, and whether a trial gave no result."""
     experiments = [point.experiment for point in points]
     wanted = part.shard.wanted(experiments) if part else every
     with TrialBar(console, many_runs=len(points) > 1) as bar:
@@ -137,8 +139,7 @@ def _run(
         say(console, f"no result: {line}")
     if failures:
         say(console, f"{len(failures)} trials gave no result; the others are stored: the same command goes on")
-        raise typer.Exit(1)
-    return [run.folder for run in done.runs]
+    return [run.folder for run in done.runs], bool(failures)
 
 
 def _page(base: Experiment, points: Sequence[Point], runs: Sequence[Path], console: Console) -> None:

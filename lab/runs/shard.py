@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Annotated, TypedDict
 
 from lab.base.errors import UserError, field_error
+from lab.base.named_files import require_name
 from lab.runs.execute import Wanted
 from lab.runs.experiment import Experiment
 from lab.tables.digests import read_with_digest, write_with_digest
@@ -72,8 +73,8 @@ def read(folder: Path) -> ShardJson:
         raise UserError(f"{file}: {error.strerror}: must be the folder of --out of a shard that has ended") from None
     Shard.of(content["shard"])
     for name, run in content["runs"].items():
-        if not re.fullmatch(r"[\w.-]+", name) or not re.fullmatch(r"[\w-]+", run):
-            raise field_error(file, f"runs.{name}", run, "the name of a folder")
+        require_name(name, file)
+        require_name(run, file)
     return content
 
 

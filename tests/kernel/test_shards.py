@@ -82,3 +82,12 @@ def test_a_parameter_that_no_module_has_is_one_line(folder: Path) -> None:
     words = [*swept(folder)[:-1], "search.treshold_pct=20"]
     line = refused(lab(folder / "alone", *words))
     assert line.startswith("--vary: search.treshold_pct=20: must be a parameter of search: did you mean threshold_pct")
+
+
+def test_a_value_that_the_module_refuses_is_named_and_the_others_are_drawn(folder: Path) -> None:
+    done = lab(folder / "refused", *swept(folder)[:-1], "search.threshold_pct=-5,20")
+    assert done.returncode == 1
+    assert "search-001: modprobe tcp_search threshold_pct=-5: " in done.stdout
+    assert "threshold_pct=-5: must be a whole number from 1 to 100" in done.stdout
+    (table,) = folder.glob("refused/sweeps/try-mine/*/sweep.csv")
+    assert "\n20," in table.read_text()

@@ -112,6 +112,13 @@ def test_a_shard_of_other_runs_is_refused(shards: list[Path]) -> None:
         merge(shards)
 
 
+@pytest.mark.parametrize("runs", [{"..": "x"}, {"geo": "../geo"}, {"geo": "/etc"}])
+def test_a_shard_names_no_folder_outside_of_it(shards: list[Path], runs: dict[str, str]) -> None:
+    shard.write(shards[1], Shard(2, 2), runs, COMMAND)
+    with pytest.raises(UserError, match=r"shard\.json: name=.*: must be letters, digits and _ \. - only"):
+        merge(shards)
+
+
 def test_a_trial_that_is_missing_is_named_with_its_shard(shards: list[Path]) -> None:
     shutil.rmtree(run_of(shards[1]) / "trials/cubic-001")
     with pytest.raises(UserError, match=r"two: geo/cubic-001: must be stored: run shard 2/2 again"):
