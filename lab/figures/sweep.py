@@ -4,6 +4,8 @@
 Drawn from a sweep's sweep.csv.
 """
 
+from textwrap import fill
+
 import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
@@ -13,7 +15,7 @@ from lab.base.stats import largest, smallest
 from lab.evaluation.compare.measures import BY_NAME
 from lab.evaluation.sweep import fields_of
 from lab.figures.page_figure import Given, PageFigure, Place
-from lab.figures.sheet import in_house_style, is_narrow
+from lab.figures.sheet import chars, in_house_style, is_narrow, small_pt
 from lab.figures.streams import Floats
 from lab.figures.style import Drawing, Look, Sender, canvas, key_above
 from lab.schema.cca import Cca, load_senders
@@ -36,9 +38,14 @@ def _lines(table: pl.DataFrame, label: str, senders: list[Sender], field: str) -
     axis = drawn.subplots()
     for sender in senders:
         _line(axis, table.filter(cca=sender.name), field, sender)
-    axis.set(xlabel=field, ylabel=label)
+    axis.set(xlabel=field, ylabel=_upright(label, drawn))
     key_above(drawn, *axis.get_legend_handles_labels())
     return drawn
+
+
+def _upright(label: str, drawn: Figure) -> str:
+    """Break the label of a vertical axis to the height of the figure."""
+    return fill(label, chars(0.7 * drawn.get_figheight(), small_pt()))
 
 
 def _line(axis: Axes, table: pl.DataFrame, field: str, sender: Sender) -> None:
@@ -63,7 +70,7 @@ def _heat_maps(table: pl.DataFrame, label: str, senders: list[Sender], across: s
         axis.set(title=sender.label, xlabel=across)
         axis.grid(False)
     axes[0].set_ylabel(up)
-    drawn.colorbar(shown, ax=list(axes), label=label, pad=0.02, aspect=30)
+    drawn.colorbar(shown, ax=list(axes), label=_upright(label, drawn), pad=0.02, aspect=30)
     return drawn
 
 
