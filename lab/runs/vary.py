@@ -34,7 +34,13 @@ MOST_POINTS = 200
 OF_SCENARIO = ("topology", "profile", "duration_s", "seed", "size_bytes", "mtu_bytes", "pacing", "workload", "rival")
 OF_PROFILE = tuple(name for name in Profile.model_fields if name not in OWN)
 # Of a base, and no point: what a paper states of the base is not true of a link that was changed.
-UNCLAIMED: Mapping[str, Any] = {"claims": [], "published": [], "campaign": False, "in_summary": False}
+UNCLAIMED: Mapping[str, Any] = {
+    "claims": [],
+    "published": [],
+    "counterfactual_of": None,
+    "campaign": False,
+    "in_summary": False,
+}
 Values = Mapping[str, Any]  # of each field
 
 
