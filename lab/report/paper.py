@@ -81,7 +81,8 @@ def _trials(figure: PageFigure, sources: Sources) -> Found:
 
 
 def _runs(figure: PageFigure, sources: Sources) -> Found:
-    yield figure.name, figure.draw(sources.runs), _of(sources.runs[0]) if len(sources.runs) == 1 else ()
+    links = {run.run.scenario["profile"] for run in sources.runs}
+    yield figure.name, figure.draw(sources.runs), _of(sources.runs[0]) if len(links) == 1 else ()
 
 
 def _rules(figure: PageFigure, sources: Sources) -> Found:

@@ -178,7 +178,10 @@ def test_every_figure_has_a_text_that_stands_for_it(elements: Elements) -> None:
 
 
 def test_every_table_has_a_caption_and_headers_that_say_what_they_head(elements: Elements) -> None:
-    assert len(elements.all("table")) == len(elements.all("caption")) > 0
+    outside = {given["id"] for given in elements.all("p") if given.get("class") == "caption"}
+    named = [given["aria-labelledby"] for given in elements.all("table") if "aria-labelledby" in given]
+    assert set(named) == outside != set()
+    assert len(elements.all("table")) == len(named) + len(elements.all("caption"))
     assert {given.get("scope") for given in elements.all("th")} == {"col", "row", "rowgroup"}
 
 

@@ -11,7 +11,7 @@ from IPython.display import Image, Markdown
 from lab.base.plain_file import write_whole
 from lab.figures.save import pdf, png, svg
 from lab.figures.style import Drawing
-from lab.judge.provenance import provenance
+from lab.judge.provenance import mark, provenance
 from lab.judge.stored import Stored
 from lab.report.index.manifest import MANIFEST, MANIFEST_FORM, Artefact
 from lab.report.table import Table
@@ -41,7 +41,8 @@ class Artefacts:
         if drawing is None:
             return self.pending(name, source, "no stored trial has the data for it")
         if len(runs) == 1:
-            drawing = replace(drawing, provenance=provenance(runs[0].run.meta["profile"]))
+            profile = runs[0].run.meta["profile"]
+            drawing = replace(drawing, provenance=provenance(profile), caption=f"{drawing.caption} {mark(profile)}.")
         files = self._write(
             {f"{name}.{form}": save(drawing.figure, drawing.about) for form, save in (("svg", svg), ("pdf", pdf))}
         )
