@@ -8,6 +8,7 @@ from pathlib import Path
 
 from lab.base import paths
 from lab.base.errors import UserError
+from lab.evaluation import sweep
 from lab.evaluation.recorded.comparison import SCENARIO, compare_recorded, fetched
 from lab.figures.page_figure import Given, PageFigure
 from lab.figures.sensitivity import JUDGES
@@ -105,6 +106,13 @@ def _map(figure: PageFigure, sources: Sources) -> Found:
                 yield f"{figure.name}-{run.name}-{kind}-{judge}", drawing, _of(run)
 
 
+def _sweep(figure: PageFigure, sources: Sources) -> Found:
+    for name in sources.names:
+        table = sweep.read(Path(name))
+        for measure in table["measure"].unique(maintain_order=True):
+            yield f"{figure.name}-{measure}", figure.draw(table, measure), ()
+
+
 def _downloads(figure: PageFigure, sources: Sources) -> Found:
     name, *recordings = sources.names or [SCENARIO]
     run = Run(run_folder(name))
@@ -129,6 +137,7 @@ LOADERS: Mapping[Given, Callable[[PageFigure, Sources], Found]] = {
     Given.RUNS: _runs,
     Given.RULES: _rules,
     Given.MAP: _map,
+    Given.SWEEP: _sweep,
     Given.DOWNLOADS: _downloads,
     Given.RECORDING: _recording,
     Given.SPECTRUM: _spectrum,

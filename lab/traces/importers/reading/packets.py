@@ -17,6 +17,7 @@ from lab.traces.importers.reading.text import read_bytes
 MOST_PACKETS = 2_000_000
 CHECKSUM = {TCP: slice(16, 18), UDP: slice(6, 8)}  # a network card may fill it in behind the capture
 COMPARED = 40  # bytes of a transport's header and data by which two packets are the same
+HEADER_MOST = 60  # bytes of TCP's header with all options
 ECHO = {(ICMP, 8): True, (ICMP, 0): False, (ICMP6, 128): True, (ICMP6, 129): False}
 HEAD_TCP = struct.Struct(">HHIIBB")
 FIN, SYN, ACK = 1, 2, 16
@@ -39,6 +40,7 @@ class Packet(NamedTuple):
     ack: int | None = None
     opens: bool = False  # a SYN without an ACK, or an echo request
     echo: tuple[bool, int, int] | None = None  # request?, identifier, number
+    header: bytes = b""  # of TCP, with its options
 
 
 def packets_of(path: Path, notes: list[str]) -> list[Packet]:
@@ -90,8 +92,8 @@ def _packet(path: Path, frame: Frame, t_s: float, counts: Counter[str]) -> Packe
         counts["unstated"] += 1
         header = header._replace(ip_bytes=frame.wire_bytes - at)
     number, direction = place(link, data)
-    body = data[header.body_at : header.body_at + COMPARED]
-    seen = ((frame.interface.number, number), direction, _identity(header, body))
+    body = data[header.body_at : header.body_at + HEADER_MOST]
+    seen = ((frame.interface.number, number), direction, _identity(header, body[:COMPARED]))
     packet = Packet(t_s, header.source, header.target, header.ip_bytes, *seen)
     if header.later_fragment:
         return packet
@@ -118,5 +120,10 @@ def _tcp(packet: Packet, body: bytes, segment_bytes: int) -> Packet:
     end = seq + max(0, segment_bytes - (offset >> 4) * 4) + syn + fin
     acks = bool(flags & ACK)
     return packet._replace(
-        flow=(*ends[0], *ends[1]), seq=seq, end=end, ack=ack if acks else None, opens=syn and not acks
+        flow=(*ends[0], *ends[1]),
+        seq=seq,
+        end=end,
+        ack=ack if acks else None,
+        opens=syn and not acks,
+        header=body[: (offset >> 4) * 4],
     )

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""When each segment reached the receiver, as a sender's capture shows it: by ACKs and SACK blocks."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lab_whatif.segments import Segments
+
+Seconds = NDArray[np.float64]
+Numbers = NDArray[np.int64]
+ROUND_SHARE = 0.9  # of the shortest round trip: an answer after less is that of the first copy
+
+
+@dataclass(frozen=True)
+class Arrivals:
+    """Segments that arrived: their row, when they were sent, and when they arrived on the receiver's clock."""
+
+    row: Numbers
+    sent_s: Seconds
+    arrival_s: Seconds
+
+
+def arrivals_of(segments: Segments, back: Numbers, far_s: Seconds) -> Arrivals:
+    """Follow the scoreboard from the first ACK to the last; a segment that was sent again counts as it was answered."""
+    board = _Board(segments)
+    stamp_s = dict(zip(back.tolist(), far_s.tolist(), strict=True))
+    data, length = segments.data.tolist(), segments.length.tolist()
+    for row in range(len(data)):
+        if data[row]:
+            if length[row]:
+                board.send(row)
+        elif row in stamp_s:
+            board.acknowledge(row, stamp_s[row])
+    return board.result()
+
+
+class _Board:
+    def __init__(self, segments: Segments) -> None:
+        self.segments = segments
+        end = segments.seq + segments.length
+        rows = np.flatnonzero(segments.data & (segments.length > 0))
+        before = np.concatenate([[0], np.maximum.accumulate(end[rows])[:-1]])
+        self.row = rows[segments.seq[rows] >= before]  # of the first copies, which rise
+        self.seq, self.end = segments.seq[self.row], end[self.row]
+        self.sent_row = self.row.copy()
+        self.arrival_s = np.full(len(self.row), np.nan)
+        self.highest, self.cumulative = 0, 0
+        self.known: dict[int, int] = {}  # right edge seen last of each SACK block, by its left edge
+        self.round_s = _shortest_round_s(segments)
+
+    def send(self, row: int) -> None:
+        begin, end = int(self.segments.seq[row]), int(self.segments.seq[row] + self.segments.length[row])
+        if begin >= self.highest:
+            self.highest = end
+            return
+        places = slice(int(np.searchsorted(self.seq, begin)), int(np.searchsorted(self.seq, end)))
+        missing = np.isnan(self.arrival_s[places])
+        self.sent_row[places] = np.where(missing, row, self.sent_row[places])
+
+    def acknowledge(self, row: int, stamp_s: float) -> None:
+        ack = int(self.segments.ack[row])
+        if ack > self.cumulative:
+            self._arrived(self.cumulative, ack, row, stamp_s)
+            self.cumulative = ack
+        for left, right in self.segments.sack.of(row):
+            seen = self.known.get(left, left)
+            if right > max(seen, self.cumulative):
+                self._arrived(max(seen, self.cumulative), right, row, stamp_s)
+                self.known[left] = right
+
+    def _arrived(self, begin: int, end: int, row: int, stamp_s: float) -> None:
+        first, last = int(np.searchsorted(self.seq, begin)), int(np.searchsorted(self.end, end, side="right"))
+        part = self.arrival_s[first:last]
+        new = np.isnan(part)
+        part[new] = stamp_s
+        again = self.segments.t_s[row] - self.segments.t_s[self.sent_row[first:last]] < ROUND_SHARE * self.round_s
+        sent = self.sent_row[first:last]
+        self.sent_row[first:last] = np.where(new & again, self.row[first:last], sent)
+
+    def result(self) -> Arrivals:
+        seen = ~np.isnan(self.arrival_s)
+        row = self.sent_row[seen]
+        return Arrivals(self.row[seen], self.segments.t_s[row], self.arrival_s[seen])
+
+
+def _shortest_round_s(segments: Segments) -> float:
+    """Return the handshake's round trip, or without one that of the first data."""
+    data = np.flatnonzero(segments.data & (segments.flags & 2 > 0))
+    first = int(data[0]) if len(data) else int(np.flatnonzero(segments.data)[0])
+    later = np.flatnonzero(
+        ~segments.data & (segments.ack > segments.seq[first]) & (np.arange(len(segments.data)) > first)
+    )
+    return float(segments.t_s[later[0]] - segments.t_s[first]) if len(later) else 0.0

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`lab whatif`: from a capture to its link, the replay's verdict, and ranges for other senders."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+
+import typer
+from rich.console import Console
+
+from lab.base.errors import field_error
+from lab.commands.known import require_senders
+from lab.commands.lines import say, show_path
+from lab_whatif import files, shown
+from lab_whatif.counterfactual import Case, Range
+from lab_whatif.infer import Inferred
+from lab_whatif.judged import judged
+from lab_whatif.link import VARIANTS, profile, written
+from lab_whatif.measures import Measures, measured
+from lab_whatif.replay import Bench, Emulated
+from lab_whatif.verdict import Compared, compare, fits, together
+
+COMMAND_LINE = "command line"
+PACINGS = ("internal", "fq")
+NO_LINK_FITS = 1
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the command line holds."""
+
+    capture: Path
+    was: str | None
+    cca: str | None
+    at: str | None
+    pacing: str
+    out: Path | None
+    workers: int
+
+    @property
+    def others(self) -> list[str]:
+        """Return the senders other than the original."""
+        return [name.strip() for name in (self.cca or "").split(",") if name.strip() and name.strip() != self.was]
+
+    @property
+    def stem(self) -> str:
+        """Return the capture's name without its ending, as files may be named."""
+        stem = self.capture.name.split(".")[0].lower()
+        return "".join(each if each.isalnum() else "-" for each in stem).strip("-") or "capture"
+
+    @property
+    def folder(self) -> Path:
+        """Return the folder to write."""
+        return self.out or Path(f"{self.stem}-whatif")
+
+    def check(self) -> None:
+        """Refuse arguments that do not fit each other."""
+        if self.cca and not self.was:
+            raise field_error(COMMAND_LINE, "cca", self.cca, "used with --was, the sender that the capture shows")
+        if self.pacing not in PACINGS:
+            raise field_error(COMMAND_LINE, "pacing", self.pacing, " or ".join(PACINGS))
+        require_senders(self.was)
+        require_senders(self.cca)
+        if self.folder.exists() and not (self.folder / files.EVIDENCE).is_file() and any(self.folder.iterdir()):
+            raise field_error(COMMAND_LINE, "out", self.folder, "a new folder, or one that this command wrote")
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """The original on the links that fit, and its verdict on each."""
+
+    links: dict[str, Path]  # that fit
+    original: dict[str, Emulated]
+    compared: dict[str, list[Compared]]  # of all links
+
+
+def answer(request: Request, console: Console) -> None:
+    """Print what the capture shows, and what other senders would have done; exit status 1 where no link fits."""
+    request.check()
+    notes: list[str] = []
+    _, inferred, side = judged(request.capture, request.at, notes)
+    recorded = measured(inferred)
+    request.folder.mkdir(parents=True, exist_ok=True)
+    files.write_evidence(request.folder, inferred, side, notes)
+    if request.was is None:
+        written(request.folder / files.LINK, profile(inferred, VARIANTS[0], 0.0))
+        shown.show_link(inferred, side, console)
+        show_path(console, "files", request.folder)
+        return
+    bench = Bench(request.stem, inferred.mss_bytes, request.pacing, recorded.length_s, request.workers, console)
+    replayed = _replayed(request, inferred, recorded, bench)
+    ranges = _ranges(request, inferred, recorded, replayed, bench) if replayed.links else []
+    compared = together([replayed.compared[name] for name in replayed.links or replayed.compared])
+    files.write_numbers(request.folder, request.was, compared, ranges)
+    for line in shown.sentences(request.was, request.others, compared, ranges, bool(replayed.links)):
+        say(console, line)
+    shown.show_tables(request.was, compared, ranges, console)
+    shown.show_link(inferred, side, console)
+    show_path(console, "files", request.folder)
+    if not replayed.links:
+        raise typer.Exit(NO_LINK_FITS)
+
+
+def _replayed(request: Request, inferred: Inferred, recorded: Measures, bench: Bench) -> Replayed:
+    """Replay the original on links that the capture does not distinguish."""
+    was = cast("str", request.was)
+    shift_s = _shift_s(request, inferred, recorded, bench)
+    links = {
+        each.name: written(request.folder / f"link-{each.name}.yml", profile(inferred, each, shift_s))
+        for each in VARIANTS
+    }
+    originals = {name: runs[was] for name, runs in bench.run(links, [was]).items()}
+    compared = {name: compare(recorded, each) for name, each in originals.items()}
+    kept = {name: file for name, file in links.items() if fits(compared[name])}
+    best = next(iter(kept), VARIANTS[0].name)
+    written(
+        request.folder / files.LINK, profile(inferred, next(each for each in VARIANTS if each.name == best), shift_s)
+    )
+    return Replayed(kept, {name: originals[name] for name in kept}, compared)
+
+
+def _shift_s(request: Request, inferred: Inferred, recorded: Measures, bench: Bench) -> float:
+    """Return the time from the recorded SYN to the begin of schedules, so that both downloads' first data meet.
+
+    iperf3's control connection comes before the SYN: a trial of one second measures how long before.
+    """
+    file = written(request.folder / "link-clock.yml", profile(inferred, VARIANTS[0], 0.0))
+    trial = bench.run({"clock": file}, [cast("str", request.was)], short=True)["clock"][cast("str", request.was)]
+    file.unlink()
+    return trial.lead_s + trial.measures.begin_s - recorded.begin_s
+
+
+def _ranges(request: Request, inferred: Inferred, recorded: Measures, replayed: Replayed, bench: Bench) -> list[Range]:
+    if not request.others:
+        return []
+    runs = bench.run({f"{name}-others": file for name, file in replayed.links.items()}, request.others)
+    return [each for sender in request.others for each in _of_sender(sender, inferred, recorded, replayed, runs)]
+
+
+def _of_sender(
+    sender: str, inferred: Inferred, recorded: Measures, replayed: Replayed, runs: dict[str, dict[str, Emulated]]
+) -> Iterator[Range]:
+    other = [runs[f"{name}-others"][sender] for name in replayed.links]
+    verdict = [replayed.compared[name] for name in replayed.links]
+    yield from Case(sender, inferred, recorded, list(replayed.original.values()), other, verdict).ranges()

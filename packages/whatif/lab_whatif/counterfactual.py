@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What another sender would have done: a range over every link that fits, or the reason why it cannot be known."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lab_whatif.infer import Inferred
+from lab_whatif.measures import MARKS_MB, STEP_S, Measures
+from lab_whatif.replay import Emulated
+from lab_whatif.verdict import Compared
+
+BEYOND = 1.10  # times the recorded bytes, in spans whose capacity is not known
+SMALL = 0.02  # of all bytes: less changes no number
+GRAIN = 0.01  # by which two downloads over one link differ for reasons that no capture shows
+SPREAD = 1.10  # between the highest and the lowest link
+ABOVE_QUEUE = 1.02  # times the largest recorded queue
+THRESHOLD_RTTS, NOISE_FACTOR = 1 / 8, 3  # HyStart's threshold, which a noise must not reach
+APART = 0.10  # of the bytes: from then on a sender has left the original's path
+WAITING_RTTS = 0.5  # of ACKs on their way, from which on the ACKs themselves may be the reason
+OWN_SHARE = 0.95  # of its exit's time: what leaves later leaves by its exit
+Value = Callable[[Emulated], float | None]
+
+
+class Range(NamedTuple):
+    """One quantity of another sender; low and high None where it is refused."""
+
+    sender: str
+    quantity: str
+    unit: str
+    recorded: float | None
+    low: float | None
+    high: float | None
+    reason: str
+
+
+@dataclass(frozen=True)
+class Case:
+    """The original and another sender on every link that fits."""
+
+    sender: str
+    inferred: Inferred
+    recorded: Measures
+    original: list[Emulated]
+    other: list[Emulated]
+    verdict: list[list[Compared]]  # of the original, by link
+
+    def ranges(self) -> list[Range]:
+        """Return all quantities."""
+        return [self._range(*each) for each in _quantities(self.recorded)]
+
+    def _range(self, name: str, unit: str, recorded: float | None, value: Value) -> Range:
+        values = [value(each) for each in self.other]
+        reason = next(self._refusals(name, values), "")
+        if reason:
+            return Range(self.sender, name, unit, recorded, None, None, reason)
+        own = [value(each) for each in self.original]
+        known = [each for each in values if each is not None]
+        laid = [
+            recorded * mine / its
+            for mine, its in zip(values, own, strict=True)
+            if mine is not None and its and recorded is not None
+        ]
+        low, high = min(known + laid) * (1 - GRAIN), max(known + laid) * (1 + GRAIN)
+        why = f"{len(known)} links, with and without the original's own error, and {GRAIN:.0%} on both sides"
+        return Range(self.sender, name, unit, recorded, low, high, why)
+
+    def _refusals(self, name: str, values: list[float | None]) -> Iterator[str]:
+        if all(each is None for each in values):
+            yield "not reached within the recorded time" if name.endswith("MB") else "has none on these links"
+        if any(each is None for each in values):
+            yield "reached on some of the links only"
+        yield from self._of_original(name)
+        yield from self._of_queue(name)
+        yield from self._of_path()
+        yield from self._of_unknown(name, values)
+        known = [each for each in values if each is not None]
+        if min(known) > 0 and max(known) > SPREAD * min(known):
+            yield f"the links differ by {100 * (max(known) / min(known) - 1):.0f} %"
+
+    def _of_original(self, name: str) -> Iterator[str]:
+        rows = [row for link in self.verdict for row in link if row.quantity == name]
+        wrong = [row for row in rows if row.answer == "DOES NOT FIT"]
+        if wrong:
+            yield f"the original's own {name} is replayed {_error(wrong[0])}"
+        if name != "exit":
+            return
+        if any(row.answer == "CANNOT TELL" for row in rows):
+            yield f"the original's own exit cannot be compared: {rows[0].reason or 'the links differ'}"
+        threshold_ms = self.inferred.path.base_rtt_ms * THRESHOLD_RTTS
+        noise_ms = NOISE_FACTOR * (self.inferred.path.step_ms + self.inferred.jitter_ms)
+        if threshold_ms < noise_ms:
+            yield f"an eighth of the RTT ({threshold_ms:.1f} ms) is below three times the capture's noise ({noise_ms:.1f} ms)"
+
+    def _of_queue(self, name: str) -> Iterator[str]:
+        """Refuse losses above the largest recorded queue: nothing is known of a buffer there."""
+        seen = self.inferred.buffer.most_queued_bytes
+        most = max(each.most_queued_bytes for each in self.other)
+        if name in ("lost", "first loss") and most > ABOVE_QUEUE * seen:
+            yield f"its queue of {most / 1e6:.2f} MB is above the largest recorded one ({seen / 1e6:.2f} MB)"
+
+    def _of_path(self) -> Iterator[str]:
+        """Refuse a sender that leaves the original's path before its own exit, where ACKs wait for one another."""
+        wait_ms, base_ms = self.inferred.up_wait_p95_ms, self.inferred.path.base_rtt_ms
+        if wait_ms <= WAITING_RTTS * base_ms:
+            return
+        for mine, its in zip(self.other, self.original, strict=True):
+            left_s = _apart_s(mine.measures.arrived_bytes, its.measures.arrived_bytes)
+            own_s = OWN_SHARE * (mine.exit_s if mine.exit_s is not None else np.inf)
+            if left_s is not None and left_s < own_s:
+                yield f"it leaves the original's path after {left_s:.1f} s; ACKs wait ({wait_ms:.0f} ms), and its own are others"
+                return
+
+    def _of_unknown(self, name: str, values: list[float | None]) -> Iterator[str]:
+        """Refuse what rests on more than the recorded bytes where the capacity is not known."""
+        for emulated, value in zip(self.other, values, strict=True):
+            end_s = value if name.endswith(" MB") and value is not None else self.recorded.length_s
+            mine, its, total = _in_unknown(self, emulated.measures, end_s)
+            if mine > BEYOND * its and mine - its > SMALL * total:
+                yield f"it sends {mine / 1e6:.1f} MB where the capacity is only known to carry {its / 1e6:.1f} MB"
+                return
+
+
+def _quantities(recorded: Measures) -> list[tuple[str, str, float | None, Value]]:
+    marks: list[tuple[str, str, float | None, Value]] = [
+        (f"{mark} MB", "s", recorded.mark_s[mark], lambda each, mark=mark: each.measures.mark_s[mark])  # type: ignore[misc]
+        for mark in MARKS_MB
+    ]
+    return [
+        *marks,
+        ("bytes", "MB", recorded.end_bytes / 1e6, lambda each: each.measures.end_bytes / 1e6),
+        ("RTT", "ms", _median(recorded.rtt_ms), lambda each: _median(each.measures.rtt_ms)),
+        ("first loss", "s", recorded.first_loss_s, lambda each: each.measures.first_loss_s),
+        ("lost", "packets", recorded.losses, lambda each: each.measures.losses),
+        ("exit", "s", recorded.exit_s, lambda each: each.exit_s),
+    ]
+
+
+def _median(values: NDArray[np.float64]) -> float | None:
+    known = values[~np.isnan(values)]
+    return float(np.median(known)) if len(known) else None
+
+
+def _error(row: Compared) -> str:
+    return f"{row.error_pct:+.1f} %" if row.error_pct is not None else f"otherwise: {row.reason}"
+
+
+def _apart_s(mine: NDArray[np.float64], its: NDArray[np.float64]) -> float | None:
+    count = min(len(mine), len(its))
+    apart = np.abs(mine[:count] - its[:count]) > APART * np.maximum(its[:count], 1e5)
+    return float(np.argmax(apart) + 1) * STEP_S if apart.any() else None
+
+
+def _in_unknown(case: Case, measures: Measures, end_s: float) -> tuple[float, float, float]:
+    """Return bytes of the sender and recorded ones in steps whose capacity is not known, and all until `end_s`."""
+    table = case.inferred.capacity
+    middle_s = np.arange(min(len(measures.arrived_bytes), len(case.recorded.arrived_bytes))) * STEP_S + STEP_S / 2
+    place = ((middle_s + case.recorded.begin_s - case.inferred.base_s / 2) / STEP_S).astype(int)
+    known = table["known"].to_numpy()[np.clip(place, 0, table.height - 1)]
+    unknown = ~known & (middle_s < end_s)
+    mine, its = (
+        np.diff(each[: len(middle_s)], prepend=0.0) for each in (measures.arrived_bytes, case.recorded.arrived_bytes)
+    )
+    return float(mine[unknown].sum()), float(its[unknown].sum()), float(mine[middle_s < end_s].sum())

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Each inferred number with its bounds and the reason for them."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from lab_whatif.infer import Inferred
+from lab_whatif.queue import LEAST_DROPS
+
+
+class Item(NamedTuple):
+    """One number; None where it is not known on that side."""
+
+    name: str
+    value: float | str | None
+    unit: str
+    low: float | None
+    high: float | None
+    reason: str
+
+
+def items(inferred: Inferred) -> list[Item]:
+    """Return all numbers."""
+    return [*_times(inferred), *_capacity(inferred), *_buffer(inferred)]
+
+
+def _times(inferred: Inferred) -> Iterator[Item]:
+    path = inferred.path
+    base_ms, step_ms = path.base_rtt_ms, path.step_ms
+    why = f"shortest way down plus shortest way up, each by the time stamps, whose step is {step_ms:g} ms; too long by "
+    least = "what every packet waited"
+    yield Item("base_rtt", round(base_ms, 2), "ms", None, round(base_ms + step_ms, 2), why + least)
+    yield Item("jitter_down", round(inferred.jitter_ms, 2), "ms", 0, None, "90th percentile of waits without a queue")
+    least_ms, most_ms = (float(np.percentile(each, 95)) * 1e3 for each in (path.up.least_s, path.up.most_s))
+    why = "an ACK arrived between the building of the last segment that echoes an older one and of the first that echoes it"
+    yield Item("ack_wait_p95", round(most_ms, 1), "ms", round(least_ms, 1), round(most_ms, 1), why)
+
+
+def _capacity(inferred: Inferred) -> Iterator[Item]:
+    table = inferred.capacity
+    known = table.filter("known")
+    share = 100 * known.height / table.height
+    why = "bytes over time, only where a packet entered before the one in front had left; elsewhere what passed is the least"
+    median = float(known["rate_mbps"].median() or 0)  # type: ignore[arg-type]
+    low, high = (float(np.percentile(known["rate_mbps"], each)) for each in (10, 90))
+    yield Item("capacity_known", round(share, 1), "% of 100 ms steps", None, None, why)
+    yield Item(
+        "capacity_median", round(median, 3), "Mb/s", round(low, 3), round(high, 3), "10th to 90th percentile of steps"
+    )
+
+
+def _buffer(inferred: Inferred) -> Iterator[Item]:
+    found, rate = inferred.buffer, float(inferred.capacity["rate_mbps"].max() or 0)  # type: ignore[arg-type]
+    step_bytes = round(rate * 1e6 / 8 * inferred.path.step_ms / 1e3)
+    reasons = {
+        "tail": "no packet was accepted with a larger queue than the first lost one would have found",
+        "threshold": "packets were accepted with more than 1.1 times the queue of the first loss: its end was not seen",
+        "at least": "nothing was lost for lack of room: the buffer is larger than the largest queue",
+    }
+    high = found.bytes + step_bytes if found.kind == "tail" else None
+    low = found.bytes if found.kind == "at least" else max(found.bytes - step_bytes, 0)
+    yield Item("buffer_kind", found.kind, "", None, None, reasons[found.kind])
+    name = "drop_threshold" if found.kind == "threshold" else "buffer"
+    why = f"what left during the wait of packets next to a loss; one step of the time stamps is {step_bytes} bytes"
+    yield Item(name, found.bytes, "bytes", low, high, why)
+    yield Item("largest_queue", found.most_queued_bytes, "bytes", None, None, "beyond it nothing is known of losses")
+    if found.kind == "threshold":
+        why = f"share lost above the threshold; stated from {LEAST_DROPS} losses on"
+        yield Item("drop", found.drop_pct, "%", None, None, why)
+    yield Item(
+        "random_loss",
+        round(found.random_loss_pct, 4),
+        "%",
+        None,
+        None,
+        "lost with less than a quarter of the largest queue",
+    )

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What `lab whatif` writes: evidence.json, capacity.parquet, up.parquet, whatif.csv; profiles are link.py's."""
+
+import json
+from pathlib import Path
+
+import polars as pl
+
+from lab_whatif.counterfactual import Range
+from lab_whatif.evidence import items
+from lab_whatif.infer import Inferred
+from lab_whatif.verdict import Compared
+
+EVIDENCE, CAPACITY, UP, NUMBERS, LINK = "evidence.json", "capacity.parquet", "up.parquet", "whatif.csv", "link.yml"
+
+
+def write_evidence(folder: Path, inferred: Inferred, side: str, notes: list[str]) -> None:
+    """Write each number with its bounds, the capacity by time, and each ACK's wait."""
+    content = {
+        "capture": inferred.name,
+        "captured_at": side,
+        "notes": notes,
+        "numbers": [each._asdict() for each in items(inferred)],
+    }
+    (folder / EVIDENCE).write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+    inferred.capacity.write_parquet(folder / CAPACITY)
+    up = inferred.path.up
+    waits = {"t_s": up.depart_s, "wait_ms": up.most_s * 1e3, "bracket_ms": (up.most_s - up.least_s) * 1e3}
+    pl.DataFrame(waits).write_parquet(folder / UP)
+
+
+def write_numbers(folder: Path, was: str, compared: list[Compared], ranges: list[Range]) -> None:
+    """Write a row per sender and quantity."""
+    rows = [
+        (was, each.quantity, each.unit, each.recorded, each.replayed, each.replayed, each.answer, each.reason)
+        for each in compared
+    ]
+    rows += [
+        (each.sender, each.quantity, each.unit, each.recorded, each.low, each.high, _answer(each), each.reason)
+        for each in ranges
+    ]
+    names = ["sender", "quantity", "unit", "recorded", "low", "high", "answer", "reason"]
+    types = [pl.String, pl.String, pl.String, pl.Float64, pl.Float64, pl.Float64, pl.String, pl.String]
+    schema = dict(zip(names, types, strict=True))
+    pl.DataFrame(rows, schema=schema, orient="row", strict=False).write_csv(folder / NUMBERS)
+
+
+def _answer(each: Range) -> str:
+    return "REFUSED" if each.low is None else "RANGE"

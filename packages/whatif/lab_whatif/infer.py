@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""All that a capture shows of its link."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from lab_whatif.capacity import busy_gaps, capacity
+from lab_whatif.path import Path
+from lab_whatif.queue import Buffer, buffer_of
+
+SHORTEST_STEP_S, LONGEST_STEP_S = 0.010, 0.100
+SHOWN_STEP_S = 0.100
+
+
+@dataclass(frozen=True)
+class Inferred:
+    """A link as one download saw it."""
+
+    name: str
+    path: Path
+    capacity: pl.DataFrame  # in steps of SHOWN_STEP_S
+    buffer: Buffer
+    jitter_ms: float  # of the way down without a queue
+    mss_bytes: int
+    length_s: float
+
+    @property
+    def base_s(self) -> float:
+        """Return the base RTT in seconds."""
+        return self.path.base_rtt_ms / 1e3
+
+    @property
+    def step_s(self) -> float:
+        """Return the replay's step: half a base RTT, within bounds."""
+        return min(max(self.base_s / 2, SHORTEST_STEP_S), LONGEST_STEP_S)
+
+    @property
+    def up_wait_p95_ms(self) -> float:
+        """Return how long ACKs waited on their way, at the 95th percentile."""
+        return float(np.percentile(self.path.up.most_s, 95)) * 1e3
+
+    def capacity_in(self, step_s: float) -> pl.DataFrame:
+        """Return the capacity in steps of another length."""
+        return capacity(self.path.down, self.path.step_ms / 1e3, step_s, self.base_s / 2)
+
+
+def infer(path: Path, name: str) -> Inferred:
+    """Infer the link."""
+    base_s = path.base_rtt_ms / 1e3
+    table = capacity(path.down, path.step_ms / 1e3, SHOWN_STEP_S, base_s / 2)
+    mss = int((path.down.end - path.down.seq).max())
+    length_s = float(path.down.arrival_s[-1])
+    return Inferred(name, path, table, buffer_of(path.down, base_s), _jitter_ms(path), mss, length_s)
+
+
+def _jitter_ms(path: Path) -> float:
+    """Return the 90th percentile of waits that no queue explains: of packets far behind the one in front."""
+    down = path.down
+    gap_s = np.diff(down.arrival_s, prepend=-np.inf)
+    idle = ~busy_gaps(down, path.step_ms / 1e3) & (gap_s > down.wait_s)
+    idle[0] = False
+    if not idle.any():
+        return 0.0
+    return max(float(np.percentile(down.wait_s[idle], 90)) * 1e3 - path.step_ms, 0.0)

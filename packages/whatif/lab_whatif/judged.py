@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""From a capture to what it shows of its link, or to the lines that refuse it."""
+
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from lab.base.errors import Faults, UserError, field_error
+from lab_whatif import refuse
+from lab_whatif.infer import Inferred, infer
+from lab_whatif.path import at_receiver, at_sender
+from lab_whatif.segments import ACK, SYN, Segments, of_capture
+
+Side = Literal["receiver", "sender"]
+SIDES = ("receiver", "sender")
+AT_ONCE = 4  # times shorter: the end at which the capture was taken answers the handshake at once
+
+
+def judged(file: Path, at: str | None, notes: list[str]) -> tuple[Segments, Inferred, Side]:
+    """Read a capture and infer its link; Faults with each rule that it breaks."""
+    if at is not None and at not in SIDES:
+        raise field_error("command line", "at", at, " or ".join(SIDES))
+    segments = of_capture(file, notes)
+    _refuse(file, list(refuse.before_path(segments)))
+    side: Side = "sender" if at == "sender" else "receiver" if at else side_of(file, segments)
+    path = at_receiver(segments) if side == "receiver" else at_sender(segments)
+    if path is None:
+        raise field_error(file, "TCP time stamps", "no clock", "a steady clock of 1 us to 100 ms over 0.1 s at least")
+    inferred = infer(path, segments.name)
+    _refuse(file, list(refuse.of_path(segments, inferred)))
+    return segments, inferred, side
+
+
+def _refuse(file: Path, lines: list[str]) -> None:
+    if lines:
+        raise Faults(UserError(f"{file}: {line}") for line in lines)
+
+
+def side_of(file: Path, segments: Segments) -> Side:
+    """Return at which end the capture was taken, by which one answered the handshake at once."""
+    flags = segments.flags & (SYN | ACK)
+    answer = int(np.flatnonzero(flags == SYN | ACK)[0])
+    opened = np.flatnonzero(flags[:answer] == SYN)
+    opener = segments.data if segments.opener_sends else ~segments.data
+    third = np.flatnonzero(opener & (np.arange(len(flags)) > answer))
+    there_s = float(segments.t_s[answer] - segments.t_s[opened[-1]]) if len(opened) else 0.0
+    back_s = float(segments.t_s[third[0]] - segments.t_s[answer]) if len(third) else 0.0
+    if max(there_s, back_s) < AT_ONCE * min(there_s, back_s):
+        shown = f"{there_s * 1e3:.1f} and {back_s * 1e3:.1f} ms to answer the handshake"
+        raise field_error(file, "place of the capture", shown, "at one end of the path: capture there, or state --at")
+    opener_side = there_s > back_s
+    return "receiver" if opener_side != segments.opener_sends else "sender"

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Links that a capture does not distinguish, as profiles that `lab run --profile` takes."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import yaml
+from numpy.typing import NDArray
+
+from lab_whatif.infer import Inferred
+
+ROOM = 4  # times the largest queue: a buffer whose end was not seen
+ABOVE = 1.05  # times what passed: a link without a backlog carried more
+SEEN_PCT = 95  # percentile of the known rates that stands for the highest: the highest step is the grain of packets
+FEWEST_LOSSES = 3  # by which a random loss is stated
+HIDDEN_PCT = 0.001
+SOURCE = "inferred from the capture (lab whatif); evidence.json has each number's bound"
+Steps = list[dict[str, float]]
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One of the links: each field is an assumption of it."""
+
+    name: str
+    fill: Literal["highest", "nearest"]  # the rate where there was no backlog
+    ack: Literal["early", "middle", "late"]  # within the bounds of each ACK's arrival
+    step_factor: float = 1.0
+    room: float = ROOM
+
+    @property
+    def assumed(self) -> list[str]:
+        """Return its assumptions as sentences."""
+        fills = {
+            "highest": f"the {SEEN_PCT}th percentile of the known rates",
+            "nearest": "the nearest known rate, and above what passed",
+        }
+        return [
+            f"rate where there was no backlog: {fills[self.fill]}",
+            f"each ACK's arrival within its bounds: {self.ack}",
+            f"a buffer whose end was not seen holds {self.room:g} times the largest queue",
+            "no other traffic than what the rate already contains; the way down is constant without a queue",
+        ]
+
+
+VARIANTS = (
+    Variant("a", "highest", "middle"),
+    Variant("b", "highest", "late", room=1.05),
+    Variant("c", "nearest", "early"),
+    Variant("d", "highest", "early", step_factor=2.0),
+)
+
+
+def profile(inferred: Inferred, variant: Variant, shift_s: float) -> dict[str, Any]:
+    """Return a profile; `shift_s` is from the capture's SYN to the begin of its schedules."""
+    step_s = inferred.step_s * variant.step_factor
+    half_ms = inferred.path.base_rtt_ms / 2
+    down = {
+        "rate_mbps": _schedule(rates(inferred, variant, step_s), step_s, shift_s),
+        "delay_ms": round(half_ms, 3),
+        **_queue(inferred, variant),
+    }
+    if inferred.buffer.random_loss_pct > HIDDEN_PCT and inferred.buffer.losses >= FEWEST_LOSSES:
+        down["loss_pct"] = round(inferred.buffer.random_loss_pct, 4)
+    waits_ms = half_ms + up_waits_s(inferred, variant, step_s) * 1e3
+    return {
+        "title": f"The link of {inferred.name}, {variant.name}",
+        "down": down,
+        "up": {"delay_ms": _schedule(waits_ms, step_s, shift_s)},
+        "noise": {"server_start_ms": 0},
+        "recorded": ["capacity where backlogged, base RTT, buffer and the ACKs' waits: evidence.json"],
+        "assumed": variant.assumed,
+    }
+
+
+def written(file: Path, content: dict[str, Any]) -> Path:
+    """Write a profile."""
+    lines = yaml.dump(content, sort_keys=False, width=120, Dumper=yaml.CSafeDumper)
+    file.write_text(f"# SPDX-License-Identifier: GPL-2.0-or-later\n{lines}", encoding="utf-8")
+    return file
+
+
+def rates(inferred: Inferred, variant: Variant, step_s: float) -> NDArray[np.float64]:
+    """Return the rate of each step, filled where it is not known."""
+    table = inferred.capacity_in(step_s)
+    rate, known = table["rate_mbps"].to_numpy(), table["known"].to_numpy()
+    least = table["at_least_mbps"].to_numpy() * ABOVE
+    places = np.arange(len(rate))
+    if variant.fill == "highest" or not known.any():
+        fill = np.full(len(rate), np.percentile(rate[known], SEEN_PCT) if known.any() else least.max())
+    else:
+        right = np.clip(np.searchsorted(places[known], places), 0, known.sum() - 1)
+        left = np.maximum(right - 1, 0)
+        at = places[known]
+        fill = rate[np.where(abs(at[left] - places) <= abs(at[right] - places), at[left], at[right])]
+    return np.where(known, rate, np.maximum(fill, least))
+
+
+def up_waits_s(inferred: Inferred, variant: Variant, step_s: float) -> NDArray[np.float64]:
+    """Return how long ACKs waited, by the time of their departure; a step without ACKs keeps the one before."""
+    up = inferred.path.up
+    waits = {"early": up.least_s, "late": up.most_s, "middle": (up.least_s + up.most_s) / 2}[variant.ack]
+    count = max(int(np.ceil(inferred.length_s / step_s)), 1)
+    places = np.searchsorted(up.depart_s, np.arange(count + 1) * step_s)
+    result, last = np.zeros(count), 0.0
+    for number, (begin, end) in enumerate(zip(places[:-1], places[1:], strict=True)):
+        last = float(np.median(waits[begin:end])) if end > begin else last
+        result[number] = last
+    return result
+
+
+def _queue(inferred: Inferred, variant: Variant) -> dict[str, Any]:
+    found = inferred.buffer
+    if found.kind == "tail":
+        return {"buffer_bytes": found.bytes}
+    if found.kind == "at least":
+        return {"buffer_bytes": max(round(found.most_queued_bytes * variant.room), 2 * inferred.mss_bytes + 200)}
+    size_bytes = max(2 * found.bytes, found.most_queued_bytes)
+    share, drop_pct = found.bytes / size_bytes, found.drop_pct
+    if drop_pct is None:
+        return {"buffer_bytes": found.most_queued_bytes}
+    queue = {"kind": "step_drop", "threshold_share": round(share, 5), "drop_pct": round(drop_pct, 2)}
+    return {"buffer_bytes": size_bytes, "queue": queue}
+
+
+def _schedule(values: NDArray[np.float64], step_s: float, shift_s: float) -> dict[str, Any]:
+    """Return a schedule of the values that change; what lies before its begin is left out."""
+    times = np.arange(len(values)) * step_s + shift_s
+    first = int(np.searchsorted(times, 0.0, side="right")) - 1
+    steps: Steps = []
+    for t_s, value in zip(times[max(first, 0) :], values[max(first, 0) :], strict=True):
+        rounded = round(float(value), 4)
+        if not steps or steps[-1]["value"] != rounded:
+            steps.append({"from_s": round(max(float(t_s), 0.0), 4) if steps else 0.0, "value": rounded})
+    return {"model": "schedule", "source": SOURCE, "steps": steps}

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The bottleneck's buffer and what it drops, by the queue that packets next to a loss found."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lab_whatif.path import Down
+
+RANDOM_SHARE = 0.25  # of the largest queue: what is lost below it was not lost for lack of room
+THRESHOLD_ABOVE = 1.1  # times the queue of the first loss; packets accepted above it: no tail drop
+REORDERED_SHARE = 0.5  # of a base RTT: what fills a hole sooner was late, and not sent again
+LEAST_DROPS = 5  # by which a probability is stated
+Kind = Literal["tail", "threshold", "at least"]
+
+
+@dataclass(frozen=True)
+class Holes:
+    """Runs of lost bytes: the packet that arrived next, and how many packets were lost."""
+
+    place: NDArray[np.int64]
+    packets: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Buffer:
+    """What is known of the buffer."""
+
+    kind: Kind
+    bytes: int  # of a threshold: the queue at which the drop begins
+    most_queued_bytes: int
+    drop_pct: float | None  # above the threshold
+    random_loss_pct: float
+    losses: int  # in full packets
+    first_loss_s: float | None
+
+
+def holes(down: Down, base_s: float) -> Holes:
+    """Find what was lost: holes that nothing fills which was sent at the same time."""
+    before = np.concatenate([[1], np.maximum.accumulate(down.end)[:-1]])
+    missing = down.seq - before
+    place = np.flatnonzero(missing > 0)
+    lost = missing[place].astype(float)
+    sent_s = down.arrival_s - down.wait_s
+    old = np.flatnonzero(down.seq < before)
+    hole = np.searchsorted(before[place], down.seq[old], side="right") - 1
+    for packet, number in zip(old[hole >= 0], hole[hole >= 0], strict=True):
+        inside = down.end[packet] <= down.seq[place[number]]
+        if inside and sent_s[packet] - sent_s[place[number]] < REORDERED_SHARE * base_s:
+            lost[number] -= down.end[packet] - down.seq[packet]
+    real = lost > 0
+    full = max(float((down.end - down.seq).max()), 1.0)
+    return Holes(place[real], np.ceil(lost[real] / full))
+
+
+def buffer_of(down: Down, base_s: float) -> Buffer:
+    """Judge the buffer and its kind."""
+    found, queued = holes(down, base_s), down.queued_bytes
+    most = int(queued.max())
+    low = queued[found.place] < RANDOM_SHARE * most
+    at_low = queued < RANDOM_SHARE * most
+    random = float(found.packets[low].sum())
+    random_pct = 100 * random / max(float(at_low.sum()) + random, 1.0)
+    full = Holes(found.place[~low], found.packets[~low])
+    losses = int(found.packets.sum())
+    first_s = float(down.arrival_s[found.place[0]]) if len(found.place) else None
+    if not len(full.place):
+        return Buffer("at least", most, most, None, random_pct, losses, first_s)
+    level = int(queued[full.place[0]])
+    if most <= THRESHOLD_ABOVE * level:
+        return Buffer("tail", int(np.max(queued[full.place])), most, None, random_pct, losses, first_s)
+    above = queued > level
+    dropped = float(full.packets[queued[full.place] >= level].sum())
+    share = 100 * dropped / (dropped + float(above.sum()))
+    return Buffer("threshold", level, most, share if dropped >= LEAST_DROPS else None, random_pct, losses, first_s)

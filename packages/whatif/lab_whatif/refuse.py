@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Which captures cannot answer: each rule as one line, with its numbers and what to capture instead."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from lab_whatif.infer import Inferred
+from lab_whatif.path import Path, Sent
+from lab_whatif.segments import Segments
+
+ONE_FLOW = 0.95  # of the bytes
+LEAST_STEPS = 5  # of the time stamps in a base RTT
+MOST_MERGED, MOST_NOT_CAPTURED, MOST_AT_WINDOW = 0.01, 0.001, 0.02
+BULK_BYTES = 20_000  # before it a request, TLS and the server may wait
+LEAST_ROUNDS, LEAST_BINS = 10, 10
+TIMEOUT_S = 1.0  # after what is sent again, an empty path is a timeout's
+
+
+def before_path(segments: Segments) -> Iterator[str]:
+    """Yield what forbids to read a path at all."""
+    if not segments.has_handshake:
+        yield "handshake=absent: must be captured: start the capture before the download"
+    if segments.share < ONE_FLOW:
+        rule = f"at least {ONE_FLOW:.0%} of the bytes: capture one download alone, or filter its port"
+        yield f"largest connection={segments.share:.1%}: must be {rule}"
+    stamped = float((segments.tsval[segments.length > 0] >= 0).mean())
+    if stamped < 1:
+        rule = "on all data segments: set net.ipv4.tcp_timestamps=1 at both ends"
+        yield f"TCP time stamps={stamped:.1%}: must be {rule}"
+    if segments.mss_bytes:
+        merged = float((segments.length[segments.length > 0] > segments.mss_bytes).mean())
+        if merged > MOST_MERGED:
+            rule = f"at most {MOST_MERGED:.0%} longer than {segments.mss_bytes} bytes: switch GRO, LRO, TSO and GSO off (ethtool -K)"
+            yield f"merged segments={merged:.1%}: must be {rule}"
+    lost = not_captured(segments)
+    if lost > MOST_NOT_CAPTURED:
+        rule = f"at most {MOST_NOT_CAPTURED:.1%} of the bytes: capture headers only (tcpdump -s 128), with a larger buffer (-B)"
+        yield f"acknowledged but not captured={lost:.2%}: must be {rule}"
+
+
+def of_path(segments: Segments, inferred: Inferred) -> Iterator[str]:
+    """Yield what forbids to rest anything on what was inferred."""
+    path = inferred.path
+    if path.base_rtt_ms < LEAST_STEPS * path.step_ms:
+        rule = f"at least {LEAST_STEPS} steps of the time stamps ({path.step_ms:g} ms): use a longer path"
+        yield f"base RTT={path.base_rtt_ms:.1f} ms: must be {rule}"
+    at_window = float((path.sent.room < inferred.mss_bytes).mean()) if len(path.sent.room) else 0.0
+    if at_window > MOST_AT_WINDOW:
+        rule = f"at most {MOST_AT_WINDOW:.0%}: raise net.ipv4.tcp_rmem at the receiver"
+        yield f"segments at the receive window's edge={at_window:.1%}: must be {rule}"
+    idle = idle_starts(path, segments)
+    if idle:
+        yield f"segments sent with nothing in flight={idle}: must be 0: capture a bulk download, not calls or a stream"
+    rounds = inferred.length_s * 1e3 / path.base_rtt_ms
+    if rounds < LEAST_ROUNDS:
+        yield f"round trips={rounds:.1f}: must be at least {LEAST_ROUNDS}: capture a longer download"
+    known = int(inferred.capacity["known"].sum())
+    if known < LEAST_BINS:
+        rule = f"at least {LEAST_BINS}: capture a longer download, by a sender that fills the link"
+        yield f"steps of 100 ms with a backlog={known}: must be {rule}"
+
+
+def not_captured(segments: Segments) -> float:
+    """Return the share of acknowledged bytes that no captured segment holds."""
+    rows = segments.data & (segments.length > 0)
+    acked = int(segments.ack[~segments.data].max(initial=1))
+    begin = segments.seq[rows]
+    order = np.argsort(begin, kind="stable")
+    begin, end = begin[order], np.minimum((segments.seq + segments.length)[rows][order], acked)
+    before = np.concatenate([[1], np.maximum.accumulate(end)[:-1]])
+    missing = int(np.maximum(np.minimum(begin, acked) - before, 0).sum())
+    last = int(end.max(initial=1))
+    fin = int((segments.flags[segments.data] & 1).any())
+    return (missing + max(acked - last - fin, 0)) / max(acked - 1, 1)
+
+
+def idle_starts(path: Path, segments: Segments) -> int:
+    """Count new segments that were sent with nothing in flight, once the bulk had begun and outside timeouts."""
+    sent = path.sent
+    bulk = (sent.end > BULK_BYTES) & (sent.flight <= 0)
+    return int(sum(not _after_timeout(sent, place, path, segments) for place in np.flatnonzero(bulk)))
+
+
+def _after_timeout(sent: Sent, place: int, path: Path, segments: Segments) -> bool:
+    """Return whether something old was sent again shortly before."""
+    old = segments.data & (segments.length > 0) & (segments.seq + segments.length <= int(sent.end[place]))
+    rows = np.flatnonzero(old)
+    again = rows[np.diff(np.maximum.accumulate((segments.seq + segments.length)[rows]), prepend=-1) <= 0]
+    recent_s = TIMEOUT_S + 2 * path.base_rtt_ms / 1e3
+    return bool((np.abs(segments.t_s[again] - sent.t_s[place]) < recent_s).any())

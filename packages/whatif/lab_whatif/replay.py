@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Senders on inferred links: the lab's own trials, without a page."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from rich.console import Console
+
+from lab.backends.backend import Site
+from lab.backends.virtual import find_built
+from lab.base.errors import UserError
+from lab.base.named_files import require_name
+from lab.commands.first_use import prepared
+from lab.commands.prepare import build
+from lab.commands.progress import TrialBar
+from lab.kernel.recipe import DEFAULT, Recipe
+from lab.runs import find_run
+from lab.runs.execute import execute
+from lab.runs.experiment import Experiment
+from lab.runs.options import RunOptions
+from lab.runs.plan import HEADERS_BYTES
+from lab.runs.try_link import try_link
+from lab.tables.stored_run import Run
+from lab.tables.stored_trial import Trial
+from lab_whatif import segments
+from lab_whatif.infer import Inferred, infer
+from lab_whatif.measures import Measures, measured
+from lab_whatif.path import at_receiver
+
+SPARE_S = 0.5  # behind the recorded end
+CALIBRATION_S = 1
+
+
+@dataclass(frozen=True)
+class Emulated:
+    """A trial on an inferred link."""
+
+    measures: Measures
+    exit_s: float | None  # of the kernel's own report, since the first data
+    most_queued_bytes: int  # in the bottleneck
+    lead_s: float  # from the begin of the link's schedules to the SYN
+
+
+@dataclass(frozen=True)
+class Bench:
+    """How trials run."""
+
+    name: str  # of the capture
+    mss_bytes: int
+    pacing: str
+    length_s: float
+    workers: int
+    console: Console
+
+    def run(self, links: Mapping[str, Path], ccas: list[str], short: bool = False) -> dict[str, dict[str, Emulated]]:
+        """Run one trial of each sender on each profile; returns by link and sender."""
+        found = find_built(Recipe(DEFAULT)) or build(Recipe(DEFAULT), self.console)
+        experiments: list[Experiment] = []
+        site: Site | None = None
+        for name, file in links.items():
+            experiment, backend = prepared(self._experiment(name, file, ccas, short), found, self.console)
+            experiments, site = [*experiments, experiment], backend.site
+        assert site is not None
+        with TrialBar(self.console, many_runs=True) as bar:
+            executed = execute(experiments, find_run.matching, site, RunOptions(self.workers), bar)
+        for refusal in executed.refusals:
+            raise refusal
+        return {
+            link: {cca: self._emulated(run.folder, cca) for cca in ccas}
+            for link, run in zip(links, executed.runs, strict=True)
+        }
+
+    def _experiment(self, link: str, file: Path, ccas: list[str], short: bool) -> Experiment:
+        duration_s = CALIBRATION_S if short else math.ceil(self.length_s + SPARE_S)
+        pacing = None if self.pacing == "internal" else self.pacing
+        given = {"trials": 1, "duration_s": duration_s, "mtu_bytes": self.mss_bytes + HEADERS_BYTES, "pacing": pacing}
+        name = require_name(f"whatif-{self.name}-{link}", "command line")
+        return replace(try_link(str(file), ccas, given), name=name)
+
+    def _emulated(self, run: Path, cca: str) -> Emulated:
+        trials = [trial for trial in Run(run).trials if trial.cca == cca]
+        if not trials:
+            raise UserError(
+                f"{run}: {cca}: must have a trial with a result: 'lab log {run} {cca}-001' shows its kernel's log"
+            )
+        return emulated(trials[0], self.length_s)
+
+
+def emulated(trial: Trial, length_s: float | None = None) -> Emulated:
+    """Measure a trial by the rules for a capture."""
+    inferred = of_trial(trial)
+    numbers = measured(inferred, length_s)
+    exits = trial.exits.filter(trial.exits["flow"] == 1)["t_s"]
+    exit_s = float(exits[0]) - numbers.begin_s if len(exits) else None
+    most = int(trial.qdisc["backlog_bytes"].max() or 0)  # type: ignore[arg-type]
+    lead_s = -float(np.min(trial.table("link")["t_s"].to_numpy()))
+    return Emulated(numbers, exit_s, most, lead_s)
+
+
+def of_trial(trial: Trial) -> Inferred:
+    """Infer the link of a stored trial from its client's packets."""
+    path = at_receiver(segments.of_trial(trial.packets, trial.path.name))
+    if path is None:
+        raise UserError(f"{trial.path}: packets: must have time stamps")
+    return infer(path, trial.path.name)

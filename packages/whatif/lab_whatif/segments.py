@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The TCP segments of one connection, in columns, from a capture or from a stored trial's packets."""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from lab.base.errors import UserError, field_error
+from lab.tables import tcp_headers
+from lab.tables.packets import unwrap
+from lab.traces.importers.reading.copies import counted_once
+from lab.traces.importers.reading.packets import Flow, Packet, packets_of
+from lab_whatif.sack import TCP_BYTES, Blocks, blocks_of, options
+
+Numbers = NDArray[np.int64]
+Seconds = NDArray[np.float64]
+SYN, ACK, MSS, STAMP_BYTES = 2, 16, 2, 12
+HEAD_BYTES = 60  # of TCP, with all options
+ETHERNET_IP = bytes([0] * 12) + b"\x08\x00\x45" + bytes([0] * 19)  # what decoding in columns expects before TCP
+
+
+@dataclass(frozen=True)
+class Segments:
+    """One connection's segments in the order of the capture; sequence numbers count from each SYN, without wraps."""
+
+    name: str  # of the file, for errors
+    t_s: Seconds  # since the connection's SYN
+    data: NDArray[np.bool_]  # whether the data's sender sent it
+    seq: Numbers
+    ack: Numbers  # -1 without ACK
+    length: Numbers  # payload, bytes
+    flags: Numbers
+    window: Numbers  # scaled, bytes
+    tsval: Numbers  # -1 without the option; as in the header
+    tsecr: Numbers
+    sack: Blocks  # of ACKs
+    share: float  # of the capture's TCP payload
+    opener_sends: bool  # whether the data's sender opened the connection: an upload
+    has_handshake: bool
+    mss_bytes: int | None  # payload of a full segment, by the handshake
+
+
+def of_capture(path: Path, notes: list[str]) -> Segments:
+    """Read the connection with most payload; UserError where the capture holds no TCP data."""
+    packets = counted_once(packets_of(path, notes))
+    counts: Counter[Flow] = Counter()
+    for packet in packets:
+        if packet.flow:
+            counts[packet.flow] += packet.end - packet.seq
+    if not counts:
+        raise field_error(path, "TCP connections", 0, "at least 1: capture a download over TCP")
+    flow, most = counts.most_common(1)[0]
+    share = most / max(sum(counts.values()), 1)
+    return _decoded(path.name, [packet for packet in packets if packet.flow == flow], share)
+
+
+def _decoded(name: str, packets: list[Packet], share: float) -> Segments:
+    fields = tcp_headers.segments(_heads(packets))
+    t_s = np.array([packet.t_s for packet in packets])
+    length = np.array([packet.end - packet.seq for packet in packets])
+    length -= (fields["flags"] & SYN > 0).astype(np.int64) + (fields["flags"] & 1)
+    first = packets[0].source, int(fields["src_port"][0])
+    ours = np.array(
+        [(packet.source, int(port)) == first for packet, port in zip(packets, fields["src_port"], strict=True)]
+    )
+    data = ours if length[ours].sum() > length[~ours].sum() else ~ours
+    syn = fields["flags"] & (SYN | ACK) == SYN
+    start_s = float(t_s[syn][0]) if syn.any() else float(t_s[0])
+    seq, ack, window = _unwrapped(fields, data)
+    blocks = blocks_of([packet.header for packet in packets], data, fields["sack_edges"], _isn(fields, data))
+    opener_sends = bool(data[np.flatnonzero(syn)[0]]) if syn.any() else False
+    whole = bool(syn.any()) and bool((fields["flags"] & (SYN | ACK) == SYN | ACK).any())
+    numbers = seq, ack, length, fields["flags"], window, fields["tsval"], fields["tsecr"]
+    mss_bytes = _mss_bytes(packets[place].header for place in np.flatnonzero(fields["flags"] & SYN))
+    return Segments(name, t_s - start_s, data, *numbers, blocks, share, opener_sends, whole, mss_bytes)
+
+
+def _mss_bytes(handshake: Iterable[bytes]) -> int | None:
+    """Return the smaller announced MSS without the time stamps that each segment has."""
+    announced = [
+        int.from_bytes(body) for header in handshake for kind, body in options(header[TCP_BYTES:]) if kind == MSS
+    ]
+    return min(announced) - STAMP_BYTES if announced else None
+
+
+def _heads(packets: list[Packet]) -> NDArray[np.uint8]:
+    """Lay TCP headers behind a constant Ethernet and IPv4 header, whatever they lay behind in the capture."""
+    rows = b"".join(ETHERNET_IP + packet.header.ljust(HEAD_BYTES, b"\0") for packet in packets)
+    return np.frombuffer(rows, dtype=np.uint8).reshape(len(packets), -1)
+
+
+def _unwrapped(fields: dict[str, Numbers], data: NDArray[np.bool_]) -> tuple[Numbers, Numbers, Numbers]:
+    seq, ack, window = (np.full(len(data), -1, dtype=np.int64) for _ in range(3))
+    syn, has_ack = fields["flags"] & SYN > 0, fields["flags"] & ACK > 0
+    for way in (data, ~data):
+        acking = way & has_ack
+        seq[way] = unwrap(fields["seq"][way], _isn(fields, way))
+        ack[acking] = unwrap(fields["ack"][acking], _isn(fields, ~way))
+        scale = max(int(fields["window_scale"][way].max(initial=0)), 0)
+        window[way] = fields["window"][way] << np.where(syn[way], 0, scale)
+    return seq, ack, window
+
+
+def _isn(fields: dict[str, Numbers], side: NDArray[np.bool_]) -> int:
+    """Return the initial sequence number; without a SYN the first one seen."""
+    syn = side & (fields["flags"] & SYN > 0)
+    chosen = syn if syn.any() else side
+    return int(fields["seq"][chosen][0]) if chosen.any() else 0
+
+
+def of_trial(packets: pl.DataFrame, name: str, flow: int = 1) -> Segments:
+    """Return a download of a stored trial, as its client captured it."""
+    own = packets.filter((pl.col("flow") == flow) & pl.col("tsval").is_not_null())
+    if not own.height:
+        raise UserError(f"{name}: packets: must hold segments with time stamps of flow {flow}")
+
+    def column(field: str) -> Numbers:
+        return own[field].fill_null(-1).cast(pl.Int64).to_numpy()
+
+    numbers = [
+        column(field) for field in ("seq_bytes", "ack_bytes", "len_bytes", "flags", "window_bytes", "tsval", "tsecr")
+    ]
+    none = Blocks.none(own.height)
+    return Segments(name, own["t_s"].to_numpy(), own["to_client"].to_numpy(), *numbers, none, 1.0, False, True, None)

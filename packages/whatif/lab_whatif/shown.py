@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What `lab whatif` prints: sentences first, then tables that fit 80 columns."""
+
+from collections.abc import Iterator
+
+from rich.console import Console
+from rich.table import Table
+
+from lab.base.format import NONE
+from lab.commands.lines import say
+from lab_whatif.counterfactual import Range
+from lab_whatif.evidence import Item, items
+from lab_whatif.infer import Inferred
+from lab_whatif.verdict import Compared, marks
+
+DIGITS = {"s": 2, "MB": 1, "ms": 0, "packets": 0}
+KIND_WORDS = {"tail": "drops what exceeds", "threshold": "drops a share above", "at least": "holds at least"}
+MB = 1e6
+
+
+def sentences(
+    was: str, others: list[str], compared: list[Compared], ranges: list[Range], fitting: bool
+) -> Iterator[str]:
+    """Yield what is known, in a sentence per sender."""
+    if not fitting:
+        wrong = [f"{each.quantity} {_error(each)}" for each in compared if each.answer == "DOES NOT FIT"]
+        yield f"DOES NOT FIT: {was}, replayed on the links that this capture allows, differs: {', '.join(wrong) or 'between the links'}. Nothing is said of other senders."
+        return
+    yield f"FITS: {was}, replayed on this link, does what was recorded. This is necessary, and not sufficient."
+    for sender in others:
+        mine = [each for each in ranges if each.sender == sender]
+        best = next((each for each in reversed(mine) if each.quantity in marks() and each.low is not None), None)
+        if best:
+            yield f"With {sender} {best.quantity} would have taken {_span(best)} s; {was} took {_number(best.recorded, 's')} s."
+        else:
+            refused = next((each for each in mine if each.recorded is not None), mine[0])
+            yield f"With {sender}: cannot be known. {refused.quantity}: {refused.reason}."
+
+
+def show_tables(was: str, compared: list[Compared], ranges: list[Range], console: Console) -> None:
+    """Print the verdict, each sender's ranges, and the reasons of refusals."""
+    senders = list(dict.fromkeys(each.sender for each in ranges))
+    table = Table("Quantity", "Recorded", "Replayed", "Verdict", *senders, box=None, padding=(0, 1))
+    for row in compared:
+        own = {each.sender: each for each in ranges if each.quantity == row.quantity}
+        cells = [_span(own[name]) if own[name].low is not None else "refused" for name in senders]
+        name = f"{row.quantity} ({row.unit})"
+        table.add_row(name, _number(row.recorded, row.unit), _number(row.replayed, row.unit), row.answer, *cells)
+    console.print(table)
+    for sender in senders:
+        reasons: dict[str, list[str]] = {}
+        for each in ranges:
+            if each.sender == sender and each.low is None:
+                reasons.setdefault(each.reason, []).append(each.quantity)
+        for reason, names in reasons.items():
+            say(console, f"{sender}: {', '.join(names)} refused: {reason}")
+
+
+def show_link(inferred: Inferred, side: str, console: Console) -> None:
+    """Print the link."""
+    known = {each.name: each for each in items(inferred)}
+    capacity, base = known["capacity_median"], known["base_rtt"]
+    share = known["capacity_known"]
+    lines = [
+        f"The link, by a capture at the {side}: base RTT {base.value} ms; capacity known in {share.value} {share.unit}, "
+        f"median {capacity.value} Mb/s ({capacity.low} to {capacity.high})",
+        _queue(inferred, known),
+    ]
+    for line in lines:
+        say(console, line)
+
+
+def _queue(inferred: Inferred, known: dict[str, Item]) -> str:
+    found = inferred.buffer
+    loss = f"; random loss {found.random_loss_pct:.3f} %" if found.random_loss_pct else ""
+    share = f" ({found.drop_pct:.1f} %)" if found.drop_pct is not None else ""
+    wait = known["ack_wait_p95"]
+    return (
+        f"buffer {KIND_WORDS[found.kind]} {found.bytes / MB:.3f} MB{share}{loss}; ACKs wait up to {wait.high} ms (95 %)"
+    )
+
+
+def _span(each: Range) -> str:
+    low, high = _number(each.low, each.unit), _number(each.high, each.unit)
+    return low if low == high else f"{low} to {high}"
+
+
+def _number(value: float | None, unit: str) -> str:
+    if value is None:
+        return NONE
+    digits = DIGITS[unit] if unit != "s" or value >= 1 else 3
+    return f"{value:,.{digits}f}"
+
+
+def _error(each: Compared) -> str:
+    return f"{each.error_pct:+.1f} %" if each.error_pct is not None else each.reason

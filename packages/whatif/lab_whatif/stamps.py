@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""TCP time stamps (RFC 7323) as a clock: seconds, and the step between two values."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lab.tables.packets import unwrap
+
+TICKS_PER_S = (1_000_000, 1000, 250, 100, 10)  # of systems in use: RFC 7323 allows 1 ms to 1 s, Linux also has 1 us
+MOST_OFF = 1.5  # factor between the rate that is seen and the next of these; they differ by 2.5 and more
+LEAST_S = 0.1  # of a capture from which a rate can be seen
+
+
+@dataclass(frozen=True)
+class Stamps:
+    """Time stamps of one host in seconds, from its first on."""
+
+    t_s: NDArray[np.float64]  # NaN without a stamp
+    step_s: float
+
+
+def seconds_of(values: NDArray[np.int64], captured_s: NDArray[np.float64]) -> Stamps | None:
+    """Return stamps in seconds; None where they run at no known rate."""
+    known = values >= 0
+    if known.sum() < 2:
+        return None
+    ticks = unwrap(values[known], int(values[known][0]))
+    span_s, span = float(np.ptp(captured_s[known])), int(np.ptp(ticks))
+    if span_s < LEAST_S or span <= 0:
+        return None
+    rate = min(TICKS_PER_S, key=lambda each: abs(np.log(span / span_s / each)))
+    if abs(np.log(span / span_s / rate)) > np.log(MOST_OFF):
+        return None
+    t_s = np.full(len(values), np.nan)
+    t_s[known] = ticks / rate
+    return Stamps(t_s, int(np.gcd.reduce(np.diff(np.unique(ticks)))) / rate)
