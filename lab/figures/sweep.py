@@ -83,7 +83,9 @@ def draw(sweep: pl.DataFrame, measure: str) -> Drawing | None:
         return None
     found = BY_NAME[measure]
     label, over = f"{found.title} ({found.unit})", " and ".join(fields_of(sweep))
-    what = f"{found.title}: {found.meaning}, over {over}; mean of up to {table['n'].max()} trials with its 95 % interval"
+    what = (
+        f"{found.title}: {found.meaning}, over {over}; mean of up to {table['n'].max()} trials with its 95 % interval"
+    )
     places = "; ".join(
         f"{row['cca']} at {', '.join(str(row[name]) for name in fields_of(sweep))}: {row['mean']:.3g}"
         for row in table.filter(pl.col("mean").is_not_null()).to_dicts()

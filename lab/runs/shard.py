@@ -58,10 +58,7 @@ class Shard:
 def owners_of(runs: Iterable[tuple[str, list[str], int]], count: int) -> Mapping[tuple[str, str], int]:
     """Return the number of the shard that each trial is of, by the names of run and trial."""
     trials = [
-        (name, f"{cca}-{number:03d}")
-        for name, ccas, most in runs
-        for number in range(1, most + 1)
-        for cca in ccas
+        (name, f"{cca}-{number:03d}") for name, ccas, most in runs for number in range(1, most + 1) for cca in ccas
     ]
     return {trial: place % count + 1 for place, trial in enumerate(trials)}
 

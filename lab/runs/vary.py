@@ -120,7 +120,9 @@ def _with(experiment: Experiment, field: str, value: Any) -> Experiment:
         scenario = parse(Scenario, _changed(experiment.scenario.model_dump(), field, field, value), FILE)
         return shaped_by(assemble(experiment.name, scenario, OPTION), experiment.shaper)
     known = [*OF_PROFILE, *OF_SCENARIO, *(f"{name}.PARAMETER" for name in experiment.senders)]
-    raise field_error(OPTION, field, value, f"a field of profile, topology, scenario or sender: {suggested(field, known)}")
+    raise field_error(
+        OPTION, field, value, f"a field of profile, topology, scenario or sender: {suggested(field, known)}"
+    )
 
 
 def _with_parameter(experiment: Experiment, sender: str, name: str, value: Any) -> Experiment:

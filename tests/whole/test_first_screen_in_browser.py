@@ -118,7 +118,9 @@ def test_a_narrow_screen_shows_cards_and_cuts_no_cell(page: Path, browser: Brows
 def test_no_figure_is_a_white_plate_in_the_dark_scheme(page: Path, browser: Browser) -> None:
     browser.open(page, 1300, dark=True)
     browser.ask("document.getElementById('chapter-01-chapter').open = true")
-    plates = browser.ask("return [...document.querySelectorAll('.plate')].map((each) => getComputedStyle(each).backgroundColor)")
+    plates = browser.ask(
+        "return [...document.querySelectorAll('.plate')].map((each) => getComputedStyle(each).backgroundColor)"
+    )
     assert plates
     assert set(plates) == {"rgb(22, 24, 28)"}
 

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The scatter of throughput against queueing delay: every sender of a link in one panel, runs of one link too."""
+"""Figures that compare: throughput against delay, all senders in one panel; and two runs of one link."""
 
 from pathlib import Path
 
 import pytest
 
-from lab.figures import throughput_delay
+from lab.base.errors import UserError
+from lab.figures import throughput_delay, two_runs
 from lab.judge.stored import Stored
 from lab.tables.stored_run import Run
 from tests.first_screen import LINKS, change
@@ -69,3 +70,18 @@ def test_a_link_has_a_panel_and_a_second_run_of_it_is_hollow_in_the_same_one(geo
 
 def test_without_a_trial_there_is_nothing_to_draw() -> None:
     assert throughput_delay.draw([]) is None
+
+
+def test_two_runs_of_a_link_lie_over_each_other_sender_by_sender(geo: Stored) -> None:
+    drawing = two_runs.draw([geo, geo])
+    assert drawing
+    assert [len(axis.lines) for axis in drawing.figure.axes] == [2] * 2 * len(SENDERS)
+    solid, dashed = drawing.figure.axes[0].lines
+    assert solid.get_xydata().tolist() == dashed.get_xydata().tolist()
+    assert solid.get_linestyle() != dashed.get_linestyle()
+
+
+def test_only_two_runs_of_one_link_are_laid_over_each_other(geo: Stored, leo: Stored) -> None:
+    for runs in ([], [geo], [geo, leo], [geo] * 3):
+        with pytest.raises(UserError, match="must be two runs of one link"):
+            two_runs.draw(runs)
