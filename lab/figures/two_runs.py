@@ -18,9 +18,9 @@ from lab.figures.style import INK, Drawing, Look, canvas, envelope, key_above, t
 from lab.figures.subject import Subject, subjects
 from lab.judge.stored import Stored
 
-COLUMNS = {"cwnd_pkts": "window (packets)", "srtt_ms": "smoothed RTT (ms)"}
+COLUMNS = {"cwnd_pkts": "window\n(packets)", "srtt_ms": "smoothed\nRTT (ms)"}
 LOOKS: tuple[Look, Look] = ({"linestyle": "-"}, {"linestyle": (0, (4, 2)), "alpha": 0.8})
-PANEL_IN, KEY_IN = 2.0, 0.8  # heights
+PANEL_IN, NARROW_IN, KEY_IN = 2.0, 1.4, 0.8  # heights; narrow: where all panels stand below each other
 POINTS = 600  # of each line
 Pair = tuple[Subject, Subject]
 
@@ -43,11 +43,12 @@ def figure(shown: Mapping[str, Pair], names: Sequence[str]) -> Figure:
     """Draw two panels per sender; names: of the two runs."""
     columns = 1 if is_narrow() else len(COLUMNS)
     rows = len(shown) * len(COLUMNS) // columns
-    drawn = canvas(PANEL_IN * rows + KEY_IN)
+    drawn = canvas((PANEL_IN if columns > 1 else NARROW_IN) * rows + KEY_IN)
     axes = drawn.subplots(rows, columns, sharex=True, squeeze=False)
     for axis, (pair, column) in zip(axes.flat, product(shown.values(), COLUMNS), strict=True):
         _panel(axis, pair, column)
-        title(axis, pair[0].sender.label, 1 / columns)
+        if column in list(COLUMNS)[:columns]:  # in a column the name stands once
+            title(axis, pair[0].sender.label, 1 / columns)
     for axis in axes[-1]:
         axis.set_xlabel("time since the SYN (s)")
     key_above(drawn, [Line2D([], [], color=INK, label=name, **look) for name, look in zip(names, LOOKS, strict=True)])
@@ -59,7 +60,7 @@ def draw(runs: Sequence[Stored]) -> Drawing | None:
     shown = pairs(runs)
     if not shown:
         return None
-    names = [f"{stored.name}, {stored.run.path.resolve().name}" for stored in runs]
+    names = [stored.run.path.resolve().name for stored in runs]
     what = f"Window and smoothed RTT of each sender's representative trial: {names[0]} solid, {names[1]} dashed."
     alt = " ".join(each.title for pair in shown.values() for each in pair)
     return Drawing(figure(shown, names), what, f"{what} {alt}")
