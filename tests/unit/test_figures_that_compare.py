@@ -3,7 +3,9 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
+from matplotlib.figure import Figure
 
 from lab.base.errors import UserError
 from lab.figures import throughput_delay, two_runs
@@ -32,7 +34,7 @@ def of_link(results: Path, name: str) -> Stored:
     return Stored.of(Run(run))
 
 
-def marks(drawn: throughput_delay.Figure, panel: int, face: str | None = None) -> list[tuple[float, float]]:
+def marks(drawn: Figure, panel: int, face: str | None = None) -> list[tuple[float, float]]:
     lines = [line for line in drawn.axes[panel].lines if face is None or line.get_markerfacecolor() == face]
     return [(x, y) for line in lines for x, y in zip(*line.get_data(), strict=True)]
 
@@ -77,7 +79,7 @@ def test_two_runs_of_a_link_lie_over_each_other_sender_by_sender(geo: Stored) ->
     assert drawing
     assert [len(axis.lines) for axis in drawing.figure.axes] == [2] * 2 * len(SENDERS)
     solid, dashed = drawing.figure.axes[0].lines
-    assert solid.get_xydata().tolist() == dashed.get_xydata().tolist()
+    assert np.array_equal(solid.get_data(), dashed.get_data())
     assert solid.get_linestyle() != dashed.get_linestyle()
 
 

@@ -99,8 +99,8 @@ def _row(linked: Linked, senders: Mapping[str, str], page: Page, measures: Seque
             readings = _readings(Shown(own, of_link, cca, subject, senders), measures)
             lacking = {each.name: _lacking(own, each, cca) for each in measures if each.name not in readings}
             run = "" if own is found else run_name(own.stored)
-            where = page(own.stored)
-            cells[cca] = Cell(cca, where, where and _capture(own.stored, cca, where), run, own, readings, lacking)
+            report = page(own.stored)
+            cells[cca] = Cell(cca, report, report and _capture(own.stored, cca, report), run, own, readings, lacking)
     trials = _trials(found, list(ran))
     where = (page(stored), run_name(stored)) if stored else (None, "")
     return Row(found, kind_of(found.link.profile), *where, trials, subject, cells)
