@@ -2,7 +2,7 @@
 """The figures for a paper: each from what it is given, with its provenance as text."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from lab.evaluation import sweep
 from lab.evaluation.recorded.comparison import SCENARIO, compare_recorded, fetched
 from lab.figures.page_figure import Given, PageFigure
 from lab.figures.sensitivity import JUDGES
-from lab.figures.style import Drawing
+from lab.figures.style import Drawing, footnote
 from lab.figures.subject import Subject, subjects
 from lab.judge.provenance import provenance
 from lab.judge.stored import LATEST, Stored, in_order, stored
@@ -52,7 +52,9 @@ def drawings(figure: PageFigure, sources: Sources, footer: bool) -> Iterator[tup
         raise UserError(f"{figure.name}: of=None: must be a lab.figures.page_figure.Given to be drawn by name")
     for name, drawing, of_link in LOADERS[figure.given](figure, sources):
         if drawing is not None:
-            yield name, drawing.of_link(of_link, footer and bool(of_link))
+            if footer and of_link:
+                footnote(drawing.figure, of_link)
+            yield name, replace(drawing, provenance=of_link)
 
 
 def run_folder(name: str) -> Path:
@@ -80,7 +82,8 @@ def _trials(figure: PageFigure, sources: Sources) -> Found:
 
 
 def _runs(figure: PageFigure, sources: Sources) -> Found:
-    yield figure.name, figure.draw(sources.runs), _of(sources.runs[0]) if len(sources.runs) == 1 else ()
+    links = {run.run.scenario["profile"] for run in sources.runs}
+    yield figure.name, figure.draw(sources.runs), _of(sources.runs[0]) if len(links) == 1 else ()
 
 
 def _rules(figure: PageFigure, sources: Sources) -> Found:

@@ -137,11 +137,13 @@ def test_latex_sets_the_text_of_a_pgf_figure(library: Path, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("footer", [True, False])
-def test_the_provenance_is_in_caption_and_file_and_below_the_figure_if_wanted(footer: bool, tmp_path: Path) -> None:
+def test_the_provenance_is_in_macro_and_file_and_below_the_figure_if_wanted(footer: bool, tmp_path: Path) -> None:
     recorded = "ACK frames of 40 ms"
     (text,) = drawn("exit_times", Sheet("page", "pdf", footer, None), Sources(["geo"], None), tmp_path)
     pdf = text.with_suffix(".pdf")
-    assert recorded in text.read_text()
+    caption, details = text.read_text().split(r"\labdetails{")
+    assert recorded in details
+    assert recorded not in caption
     assert recorded in subprocess.check_output(["pdfinfo", pdf], text=True)
     assert (recorded in subprocess.check_output(["pdftotext", "-layout", pdf, "-"], text=True)) == footer
 
@@ -170,6 +172,6 @@ def test_an_unknown_figure_and_an_unknown_run_are_one_line() -> None:
 
 
 def test_a_column_has_no_room_for_a_footer(tmp_path: Path) -> None:
-    assert not Sheet("column", "pdf", None, None).has_footer
+    assert not Sheet("column", "pdf", footer=False, style=None).has_footer
     with pytest.raises(UserError, match="--footer: must be with --width page"):
         drawn("exit_times", Sheet("column", "pdf", footer=True, style=None), Sources(["geo"], None), tmp_path)
