@@ -14,7 +14,7 @@ from rich.console import Console
 
 from lab.backends.choose import COMMAND_LINE, choose
 from lab.backends.virtual import Virtual
-from lab.base import paths
+from lab.base import paths, sandbox_mode
 from lab.base.errors import field_error, going_on
 from lab.commands import first_use
 from lab.commands.lines import say, show_path
@@ -45,8 +45,8 @@ class Part:
         if shard is None and out is None:
             return None
         if shard is None or out is None:
-            given = ("out", out) if shard is None else ("shard", shard)
-            raise field_error(COMMAND_LINE, *given, "given with --shard and --out")
+            field, rule = ("out", "used with --shard K/N") if shard is None else ("shard", "used with --out DIR")
+            raise field_error(COMMAND_LINE, field, out or shard, rule)
         return cls(Shard.of(shard), out)
 
 
@@ -66,22 +66,24 @@ def grid(
             raise field_error(COMMAND_LINE, name, value, rule)
     axes, base = axes_of(vary), request.experiment()
     points = points_of(base, axes, _minutes(base, options))
-    backend = choose(where.backend or "virtual", where.engine).backend
+    backend = choose(where.backend, where.engine).backend
     if backend != "virtual":
-        raise field_error(COMMAND_LINE, "backend", backend, "virtual with --vary or --shard")
+        raise field_error(COMMAND_LINE, "backend", backend, "virtual with --vary or --shard: --backend virtual")
     if part:
         shards.begin(part.out, part.shard)
         os.environ["LAB_RESULTS"] = str(part.out.resolve())
     _announce(base, points, part, options, console)
     points, virtual = _ready(points, axes, prepare(where.recipe, console), console)
     with going_on(partial(shlex.join, ["lab", *sys.argv[1:]])):
-        runs = _run(points, virtual, options, part, console)
-        if part:
+        runs, failed = _run(points, virtual, options, part, console)
+        if part and not failed:
             folders = {point.experiment.name: run.name for point, run in zip(points, runs, strict=True)}
             shards.write(part.out, part.shard, folders, _without_shard(sys.argv[1:]))
             say(console, f"shard {part.shard} is whole in {part.out}: 'lab merge' joins all {part.shard.count}")
-        else:
+        elif not part:
             _page(base, points, runs, console)
+        if failed:
+            raise typer.Exit(1)
 
 
 def _minutes(experiment: Experiment, options: RunOptions) -> float:
@@ -98,8 +100,11 @@ def _announce(
     share = part.shard.count if part else 1
     say(console, base.scenario.question)
     what = f"shard {part.shard}: about {-(-count // share)} of {count} trials" if part else f"{count} trials"
-    say(console, f"{what}, {len(points)} points; at most about {max(round(minutes / share), 1)} min: less where stored")
+    runs = f", {len(points)} points" if points[0].texts else ""
+    say(console, f"{what}{runs}; at most about {max(round(minutes / share), 1)} min: less where stored")
     say(console, f"results in {paths.results()}")
+    for line in filter(None, (sandbox_mode.less(), base.topology.note)):
+        say(console, line)
 
 
 def _ready(
@@ -121,8 +126,8 @@ def _ready(
 
 def _run(
     points: Sequence[Point], virtual: Virtual, options: RunOptions, part: Part | None, console: Console
-) -> list[Path]:
-    """Run what is missing; returns the run of each point, or ends with status 1."""
+) -> tuple[list[Path], bool]:
+    """Run what is missing; returns the run of each point, and whether a trial gave no result."""
     experiments = [point.experiment for point in points]
     wanted = part.shard.wanted(experiments) if part else every
     with TrialBar(console, many_runs=len(points) > 1) as bar:
@@ -134,8 +139,7 @@ def _run(
         say(console, f"no result: {line}")
     if failures:
         say(console, f"{len(failures)} trials gave no result; the others are stored: the same command goes on")
-        raise typer.Exit(1)
-    return [run.folder for run in done.runs]
+    return [run.folder for run in done.runs], bool(failures)
 
 
 def _page(base: Experiment, points: Sequence[Point], runs: Sequence[Path], console: Console) -> None:

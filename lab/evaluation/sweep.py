@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A sweep's table: of each point, sender and measure the mean with its 95 % interval; sweep.csv holds it."""
 
+import io
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import polars as pl
 
 from lab.base import paths
 from lab.base.errors import UserError
-from lab.base.plain_file import write_whole
+from lab.base.plain_file import MEGABYTE, read_plain, write_whole
 from lab.base.stats import bootstrap, mean_sd, share_pct, wilson_pct
 from lab.evaluation.compare.measures import BY_NAME, Measure, values
 from lab.judge.stored import Stored
@@ -18,6 +19,7 @@ from lab.tables.csv_text import to_csv
 from lab.tables.stored_run import Run
 
 FOLDER, FILE = "sweeps", "sweep.csv"
+MOST_BYTES = 100 * MEGABYTE
 COLUMNS = ("run", "cca", "measure", "n", "mean", "lo", "hi")  # behind those of the fields
 Row = dict[str, str | float | None]
 
@@ -59,7 +61,7 @@ def read(folder: Path) -> pl.DataFrame:
     """Read the table of a sweep; UserError where it is none."""
     file = folder / FILE
     try:
-        table = pl.read_csv(file)
+        table = pl.read_csv(io.BytesIO(read_plain(file, MOST_BYTES)))
     except OSError as error:
         raise UserError(f"{file}: {error.strerror}: must be the table of a sweep: lab run --vary") from None
     except pl.exceptions.PolarsError:

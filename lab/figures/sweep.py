@@ -4,27 +4,33 @@
 Drawn from a sweep's sweep.csv.
 """
 
+from textwrap import fill
+
 import numpy as np
 import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from lab.base.stats import largest, smallest
 from lab.evaluation.compare.measures import BY_NAME
 from lab.evaluation.sweep import fields_of
 from lab.figures.page_figure import Given, PageFigure, Place
-from lab.figures.sheet import in_house_style, is_narrow
+from lab.figures.sheet import chars, in_house_style, is_narrow, small_pt
 from lab.figures.streams import Floats
 from lab.figures.style import Drawing, Look, Sender, canvas, key_above
-from lab.schema.cca import load_senders
+from lab.schema.cca import Cca, load_senders
 
 
 @in_house_style
 def figure(table: pl.DataFrame, label: str) -> Figure:
     """Draw one measure of a sweep."""
-    senders = {name: Sender.from_stanza(cca.model_dump()) for name, cca in load_senders().items()}
-    known = [senders[name] for name in table["cca"].unique(maintain_order=True)]
+    known = [_sender(load_senders()[name]) for name in table["cca"].unique(maintain_order=True)]
     first, *second = fields_of(table)
     return _heat_maps(table, label, known, first, second[0]) if second else _lines(table, label, known, first)
+
+
+def _sender(cca: Cca) -> Sender:
+    return Sender(cca.name, cca.label, cca.colour, cca.marker, cca.linestyle)
 
 
 def _lines(table: pl.DataFrame, label: str, senders: list[Sender], field: str) -> Figure:
@@ -32,9 +38,14 @@ def _lines(table: pl.DataFrame, label: str, senders: list[Sender], field: str) -
     axis = drawn.subplots()
     for sender in senders:
         _line(axis, table.filter(cca=sender.name), field, sender)
-    axis.set(xlabel=field, ylabel=label)
+    axis.set(xlabel=field, ylabel=_upright(label, drawn))
     key_above(drawn, *axis.get_legend_handles_labels())
     return drawn
+
+
+def _upright(label: str, drawn: Figure) -> str:
+    """Break the label of a vertical axis to the height of the figure."""
+    return fill(label, chars(0.7 * drawn.get_figheight(), small_pt()))
 
 
 def _line(axis: Axes, table: pl.DataFrame, field: str, sender: Sender) -> None:
@@ -50,7 +61,7 @@ def _heat_maps(table: pl.DataFrame, label: str, senders: list[Sender], across: s
     drawn = canvas(3.0 * len(senders) if is_narrow() else 3.2)
     places = (len(senders), 1) if is_narrow() else (1, len(senders))
     axes = drawn.subplots(*places, sharex=True, sharey=True, squeeze=False).ravel()
-    lowest, highest = table["mean"].cast(pl.Float64).min(), table["mean"].cast(pl.Float64).max()
+    lowest, highest = smallest(table["mean"]), largest(table["mean"])
     for axis, sender in zip(axes, senders, strict=True):
         columns, rows, cells = _grid(table.filter(cca=sender.name), across, up)
         shown = axis.imshow(cells, vmin=lowest, vmax=highest, cmap="cividis", origin="lower", aspect="auto")
@@ -59,7 +70,7 @@ def _heat_maps(table: pl.DataFrame, label: str, senders: list[Sender], across: s
         axis.set(title=sender.label, xlabel=across)
         axis.grid(False)
     axes[0].set_ylabel(up)
-    drawn.colorbar(shown, ax=list(axes), label=label, pad=0.02, aspect=30)
+    drawn.colorbar(shown, ax=list(axes), label=_upright(label, drawn), pad=0.02, aspect=30)
     return drawn
 
 
@@ -81,11 +92,9 @@ def draw(sweep: pl.DataFrame, measure: str) -> Drawing | None:
     table = sweep.filter(measure=measure)
     if table["mean"].drop_nulls().is_empty():
         return None
-    found = BY_NAME[measure]
+    found, most = BY_NAME[measure], largest(table["n"]) or 0
     label, over = f"{found.title} ({found.unit})", " and ".join(fields_of(sweep))
-    what = (
-        f"{found.title}: {found.meaning}, over {over}; mean of up to {table['n'].max()} trials with its 95 % interval"
-    )
+    what = f"{found.title}: {found.meaning}, over {over}; mean of up to {most:.0f} trials with its 95 % interval"
     places = "; ".join(
         f"{row['cca']} at {', '.join(str(row[name]) for name in fields_of(sweep))}: {row['mean']:.3g}"
         for row in table.filter(pl.col("mean").is_not_null()).to_dicts()

@@ -109,8 +109,9 @@ def _map(figure: PageFigure, sources: Sources) -> Found:
 def _sweep(figure: PageFigure, sources: Sources) -> Found:
     for name in sources.names:
         table = sweep.read(Path(name))
+        of = _plain(Path(name).resolve().parent.name)
         for measure in table["measure"].unique(maintain_order=True):
-            yield f"{figure.name}-{measure}", figure.draw(table, measure), ()
+            yield f"{figure.name}-{of}-{measure}", figure.draw(table, measure), ()
 
 
 def _downloads(figure: PageFigure, sources: Sources) -> Found:

@@ -3,6 +3,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -45,7 +46,7 @@ def _table(sweep: pl.DataFrame, measure: str) -> Table:
     return Table(measure, f"{found.title}: {found.meaning}.", header, tuple(groups))
 
 
-def _row(row: dict[str, float | str | None], fields: list[str]) -> Row:
+def _row(row: dict[str, Any], fields: list[str]) -> Row:
     mean, low, high = (row[name] for name in ("mean", "lo", "hi"))
     interval = f"{number(low, 2)} to {number(high, 2)}"
     return Row((", ".join(str(row[name]) for name in fields), number(mean, 2), interval, str(row["n"])))

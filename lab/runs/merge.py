@@ -80,14 +80,16 @@ def _require_one_request(runs: Sequence[Run]) -> None:
     for run in runs[1:]:
         found = _facts(run.meta)
         for name in expected | found:
-            if found.get(name) != expected.get(name):
-                raise field_error(run.path, name, found.get(name), f"{expected.get(name)}, as in {runs[0].path}")
+            here, there = found.get(name, "absent"), expected.get(name, "absent")
+            if here != there:
+                raise field_error(run.path, name, here, f"{there}, as in {runs[0].path}")
 
 
 def _trials(name: str, runs: Sequence[Run], owners: Mapping[tuple[str, str], int], shards: Shards) -> Trials:
     """Return the folders of each trial of a run; UserError names one that is missing, damaged, or not the same."""
     wanted = [trial for run, trial in owners if run == name]
-    found = {trial: [place for run in runs if (place := run.path / "trials" / trial).is_dir()] for trial in wanted}
+    held = [(run.path / "trials", {folder.name for folder in (run.path / "trials").glob("[!.]*")}) for run in runs]
+    found = {trial: [folder / trial for folder, names in held if trial in names] for trial in wanted}
     for trial, places in found.items():
         if not places:
             shard = f"{owners[name, trial]}/{_count(shards)}"

@@ -6,12 +6,13 @@ Which trials those are follows from the request alone: the machines need not kno
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, TypedDict
 
 from lab.base.errors import UserError, field_error
+from lab.base.named_files import require_name
 from lab.runs.execute import Wanted
 from lab.runs.experiment import Experiment
 from lab.tables.digests import read_with_digest, write_with_digest
@@ -55,7 +56,7 @@ class Shard:
         return lambda job: owners[job.experiment.name, job.folder.name] == self.number
 
 
-def owners_of(runs: Iterable[tuple[str, list[str], int]], count: int) -> Mapping[tuple[str, str], int]:
+def owners_of(runs: Iterable[tuple[str, Sequence[str], int]], count: int) -> Mapping[tuple[str, str], int]:
     """Return the number of the shard that each trial is of, by the names of run and trial."""
     trials = [
         (name, f"{cca}-{number:03d}") for name, ccas, most in runs for number in range(1, most + 1) for cca in ccas
@@ -72,8 +73,8 @@ def read(folder: Path) -> ShardJson:
         raise UserError(f"{file}: {error.strerror}: must be the folder of --out of a shard that has ended") from None
     Shard.of(content["shard"])
     for name, run in content["runs"].items():
-        if not re.fullmatch(r"[\w.-]+", name) or not re.fullmatch(r"[\w-]+", run):
-            raise field_error(file, f"runs.{name}", run, "the name of a folder")
+        require_name(name, file)
+        require_name(run, file)
     return content
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from lab.backends.backend import Site
 from lab.base.choice import suggested
-from lab.base.errors import UserError, field_error
+from lab.base.errors import field_error
 from lab.base.named_files import require_name
 from lab.links.profile import OWN, Profile
 from lab.runs import run_folder
@@ -34,7 +34,13 @@ MOST_POINTS = 200
 OF_SCENARIO = ("topology", "profile", "duration_s", "seed", "size_bytes", "mtu_bytes", "pacing", "workload", "rival")
 OF_PROFILE = tuple(name for name in Profile.model_fields if name not in OWN)
 # Of a base, and no point: what a paper states of the base is not true of a link that was changed.
-UNCLAIMED: Mapping[str, Any] = {"claims": [], "published": [], "campaign": False, "in_summary": False}
+UNCLAIMED: Mapping[str, Any] = {
+    "claims": [],
+    "published": [],
+    "counterfactual_of": None,
+    "campaign": False,
+    "in_summary": False,
+}
 Values = Mapping[str, Any]  # of each field
 
 
@@ -81,12 +87,14 @@ def _axis(given: str) -> Axis:
 
 
 def points_of(base: Experiment, axes: Sequence[Axis], minutes: float) -> list[Point]:
-    """Return the points of the grid; `minutes` is what one of them takes, for the line that refuses too many."""
+    """Return the points of the grid, each of which takes `minutes`; without axes the base alone."""
     count = prod(len(axis.values) for axis in axes)
     if count > MOST_POINTS:
         trials = count * base.scenario.trials * len(base.ccas)
         rule = f"at most {MOST_POINTS}: these are {trials} trials, about {max(round(count * minutes), 1)} min"
         raise field_error(OPTION, "points", count, rule)
+    if not axes:
+        return [Point({}, base)]
     cells = product(*(list(zip(axis.texts, axis.values, strict=True)) for axis in axes))
     names = [axis.field for axis in axes]
     return [_point(base, dict(zip(names, cell, strict=True))) for cell in cells]
@@ -94,13 +102,29 @@ def points_of(base: Experiment, axes: Sequence[Axis], minutes: float) -> list[Po
 
 def _point(base: Experiment, cell: Mapping[str, tuple[str, Any]]) -> Point:
     texts = {field: text for field, (text, _) in cell.items()}
-    point = base
     values = {field: value for field, (_, value) in cell.items()}
-    for field in sorted(values, key=lambda field: field not in OF_SCENARIO):  # a profile's name, then its fields
-        point = _with(point, field, values[field])
+    point = _with_scenario(base, {field: value for field, value in values.items() if _is_of_scenario(field)})
+    for field, value in values.items():
+        if not _is_of_scenario(field):
+            point = _with(point, field, value)
     parts = (re.sub(r"[^A-Za-z0-9_.-]", "-", f"{field}-{text}") for field, text in texts.items())
     name = require_name("-".join((base.name, *parts)), OPTION)
     return Point(texts, replace(point, name=name, scenario=point.scenario.model_copy(update=UNCLAIMED)))
+
+
+def _is_of_scenario(field: str) -> bool:
+    """Return whether a field is of the scenario: `topology` names a file, `topology.links.0.mtu` is a field of it."""
+    return field.partition(".")[0] in OF_SCENARIO and not field.startswith("topology.")
+
+
+def _with_scenario(experiment: Experiment, values: Values) -> Experiment:
+    """Return an experiment with other fields of its scenario, all at once: a rival needs its topology."""
+    if not values:
+        return experiment
+    content = experiment.scenario.model_dump()
+    for field, value in values.items():
+        content = _changed(content, field, value)
+    return shaped_by(assemble(experiment.name, parse(Scenario, content, FILE), OPTION), experiment.shaper)
 
 
 def _with(experiment: Experiment, field: str, value: Any) -> Experiment:
@@ -109,16 +133,13 @@ def _with(experiment: Experiment, field: str, value: Any) -> Experiment:
     if first in experiment.senders and rest:
         return _with_parameter(experiment, first, rest, value)
     if first in OF_PROFILE:
-        profile = parse(Profile, _changed(experiment.profile.model_dump(), field, field, value), FILE)
+        profile = parse(Profile, _changed(experiment.profile.model_dump(), field, value), FILE)
         profile._file = experiment.profile.file
         return replace(experiment, profile=profile)
-    if first == "topology" and rest:
-        topology = parse(Topology, _changed(experiment.topology.model_dump(by_alias=True), field, field, value), FILE)
+    if first == "topology":
+        topology = parse(Topology, _changed(experiment.topology.model_dump(by_alias=True), field, value), FILE)
         topology._file = experiment.topology.file
         return replace(experiment, topology=topology)
-    if first in OF_SCENARIO:
-        scenario = parse(Scenario, _changed(experiment.scenario.model_dump(), field, field, value), FILE)
-        return shaped_by(assemble(experiment.name, scenario, OPTION), experiment.shaper)
     known = [*OF_PROFILE, *OF_SCENARIO, *(f"{name}.PARAMETER" for name in experiment.senders)]
     raise field_error(
         OPTION, field, value, f"a field of profile, topology, scenario or sender: {suggested(field, known)}"
@@ -134,10 +155,10 @@ def _with_parameter(experiment: Experiment, sender: str, name: str, value: Any) 
     return experiment.with_senders({sender: changed})
 
 
-def _changed(content: dict[str, Any], field: str, place: str, value: Any) -> dict[str, Any]:
+def _changed(content: dict[str, Any], field: str, value: Any) -> dict[str, Any]:
     """Return plain data with another value of a field; UserError where the place is in none."""
     content = deepcopy(content)
-    *way, last = place.split(".")
+    *way, last = field.split(".")
     here: Any = content
     for part in way:
         here = here[int(part)] if _is_place(here, part) else here.get(part) if isinstance(here, dict) else None

@@ -5,10 +5,13 @@ import subprocess
 from math import pi, sin
 from pathlib import Path
 
+import polars as pl
 import pytest
 
+from lab.base import paths
 from lab.base.errors import UserError
 from lab.commands.figure import Sheet, write
+from lab.evaluation import sweep
 from lab.evaluation.rules import scores
 from lab.evaluation.search import sensitivity
 from lab.figures.page_figure import Given
@@ -19,6 +22,9 @@ from lab.report.paper import Sources
 from lab.report.table import Group, Row, Table
 from lab.report.table_files import table_files
 from lab.report.write import write_report
+from lab.runs.try_link import try_link
+from lab.runs.vary import Point
+from lab.tables.csv_text import to_csv
 from lab.tables.stored_run import Run
 from tests import ack_logs
 from tests.paper import build, fonts, smallest_pt, what_does_not_fit, width_in
@@ -35,6 +41,13 @@ def results(tmp_path_factory: pytest.TempPathFactory, library: Path) -> Path:
         run = store_run(folder, name=name, library=library)
         (run.parent / "latest").symlink_to(run.name)
     stored = Stored.of(Run(folder / "geo" / "latest"))
+    base = try_link("geo-viasat", ["search", "cubic"], {})
+    for fields in (["down.delay_ms"], ["down.delay_ms", "search.threshold_pct"]):
+        points = [Point(dict.fromkeys(fields, text), base) for text in ("20", "280")]
+        swept = sweep.table_of(points, [folder / name / "latest" for name in ("geo", "leo")])
+        place = folder / "sweeps" / f"{len(fields)}" / "now"
+        place.mkdir(parents=True)
+        (place / sweep.FILE).write_text(to_csv(swept.filter(pl.col("cca").is_in(["search", "cubic"]))))
     (folder / "evaluation").mkdir()
     scores.trials(stored).write_parquet(folder / "evaluation" / "heuristics_trials.parquet")
     sensitivity.maps(stored, library).write_parquet(folder / "evaluation" / "sensitivity.parquet")
@@ -66,6 +79,7 @@ def sources(given: Given | None, library: Path, log: str, round_trips: str) -> S
     names = {
         Given.RUNS: ["geo", "leo"],
         Given.DOWNLOADS: ["geo", log],
+        Given.SWEEP: [str(paths.results() / "sweeps" / fields / "now") for fields in "12"],
         Given.RECORDING: [log],
         Given.SPECTRUM: [round_trips],
     }

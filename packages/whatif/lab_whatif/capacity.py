@@ -9,7 +9,9 @@ from lab_whatif.path import Down
 
 MARGIN_S = 0.002  # beyond which a wait is more than the time stamps' step: design, tried on 29 trials
 KNOWN_SHARE = 0.25  # of a step that must have been backlogged
-LEAST_PACKETS = 3  # in it: fewer are the grain of packets
+LEAST_PACKETS = 3  # in it: fewer are the grain of packets, but where the whole step was backlogged
+REPLAYED_PACKETS, REPLAYED_SHARE = 2, 0.1  # give a step its rate in a replay: any backlog says more than a fill
+WHOLE = 0.9
 
 
 def busy_gaps(down: Down, step_s: float) -> NDArray[np.bool_]:
@@ -19,7 +21,7 @@ def busy_gaps(down: Down, step_s: float) -> NDArray[np.bool_]:
 
 
 def capacity(down: Down, stamp_step_s: float, step_s: float, shift_s: float) -> pl.DataFrame:
-    """Return t_s, rate_mbps (null where unknown), known, busy_share, at_least_mbps; `shift_s` is the way from there."""
+    """Return t_s, rate_mbps (null where unknown), known, replayed_mbps, busy_share, at_least_mbps; `shift_s` is the way from there."""
     busy = busy_gaps(down, stamp_step_s)
     left_s = down.arrival_s - shift_s
     count = max(int(np.ceil(left_s[-1] / step_s)), 1)
@@ -30,13 +32,16 @@ def capacity(down: Down, stamp_step_s: float, step_s: float, shift_s: float) -> 
     carried = _within(left_s, sizes.astype(float), edges)
     total = np.histogram(left_s, edges, weights=down.frame_bytes)[0]
     packets = np.histogram(left_s, edges, weights=busy.astype(float))[0]
-    known = (busy_s > KNOWN_SHARE * step_s) & (packets >= LEAST_PACKETS)
+    enough = (packets >= LEAST_PACKETS) | (busy_s > WHOLE * step_s)
+    known = (busy_s > KNOWN_SHARE * step_s) & enough
+    seen = known | ((packets >= REPLAYED_PACKETS) & (busy_s > REPLAYED_SHARE * step_s))
     rate = np.divide(carried * 8 / 1e6, busy_s, out=np.full(count, np.nan), where=known)
     table = pl.DataFrame(
         {
             "t_s": edges[:-1],
             "rate_mbps": rate,
             "known": known,
+            "replayed_mbps": np.divide(carried * 8 / 1e6, busy_s, out=np.full(count, np.nan), where=seen),
             "busy_share": np.minimum(busy_s / step_s, 1.0),
             "at_least_mbps": total * 8 / 1e6 / step_s,
         }

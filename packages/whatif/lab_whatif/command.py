@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`lab whatif`: from a capture to its link, the replay's verdict, and ranges for other senders."""
 
+import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,6 +25,7 @@ from lab_whatif.verdict import Compared, compare, fits, together
 COMMAND_LINE = "command line"
 PACINGS = ("internal", "fq")
 NO_LINK_FITS = 1
+HANDSHAKES = 3  # round trips of iperf3's control connection
 
 
 @dataclass(frozen=True)
@@ -105,30 +107,34 @@ def answer(request: Request, console: Console) -> None:
 def _replayed(request: Request, inferred: Inferred, recorded: Measures, bench: Bench) -> Replayed:
     """Replay the original on links that the capture does not distinguish."""
     was = cast("str", request.was)
-    shift_s = _shift_s(request, inferred, recorded, bench)
+    shifts_s = _shifts_s(request, inferred, recorded, bench)
     links = {
-        each.name: written(request.folder / f"link-{each.name}.yml", profile(inferred, each, shift_s))
+        each.name: written(request.folder / f"link-{each.name}.yml", profile(inferred, each, shifts_s[each.name]))
         for each in VARIANTS
     }
     originals = {name: runs[was] for name, runs in bench.run(links, [was]).items()}
     compared = {name: compare(recorded, each) for name, each in originals.items()}
     kept = {name: file for name, file in links.items() if fits(compared[name])}
-    best = next(iter(kept), VARIANTS[0].name)
-    written(
-        request.folder / files.LINK, profile(inferred, next(each for each in VARIANTS if each.name == best), shift_s)
-    )
+    best = links[next(iter(kept), VARIANTS[0].name)]
+    shutil.copyfile(best, request.folder / files.LINK)
     return Replayed(kept, {name: originals[name] for name in kept}, compared)
 
 
-def _shift_s(request: Request, inferred: Inferred, recorded: Measures, bench: Bench) -> float:
-    """Return the time from the recorded SYN to the begin of schedules, so that both downloads' first data meet.
+def _shifts_s(request: Request, inferred: Inferred, recorded: Measures, bench: Bench) -> dict[str, float]:
+    """Return each link's time from the begin of its schedules to the recorded SYN: both downloads' first data meet.
 
-    iperf3's control connection comes before the SYN: a trial of one second measures how long before.
+    iperf3's control connection comes before the SYN, by three round trips or more: a trial of one second measures it.
     """
-    file = written(request.folder / "link-clock.yml", profile(inferred, VARIANTS[0], 0.0))
-    trial = bench.run({"clock": file}, [cast("str", request.was)], short=True)["clock"][cast("str", request.was)]
-    file.unlink()
-    return trial.lead_s + trial.measures.begin_s - recorded.begin_s
+    was, guess_s = cast("str", request.was), HANDSHAKES * inferred.base_s
+    clocks = {
+        each.name: written(request.folder / f"clock-{each.name}.yml", profile(inferred, each, guess_s))
+        for each in VARIANTS
+    }
+    trials = bench.run({f"{name}-clock": file for name, file in clocks.items()}, [was], short=True)
+    for file in clocks.values():
+        file.unlink()
+    found = {name: trials[f"{name}-clock"][was] for name in clocks}
+    return {name: each.lead_s + each.measures.begin_s - recorded.begin_s for name, each in found.items()}
 
 
 def _ranges(request: Request, inferred: Inferred, recorded: Measures, replayed: Replayed, bench: Bench) -> list[Range]:

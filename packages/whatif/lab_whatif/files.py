@@ -23,7 +23,7 @@ def write_evidence(folder: Path, inferred: Inferred, side: str, notes: list[str]
         "numbers": [each._asdict() for each in items(inferred)],
     }
     (folder / EVIDENCE).write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
-    inferred.capacity.write_parquet(folder / CAPACITY)
+    inferred.capacity.drop("replayed_mbps").write_parquet(folder / CAPACITY)
     up = inferred.path.up
     waits = {"t_s": up.depart_s, "wait_ms": up.most_s * 1e3, "bracket_ms": (up.most_s - up.least_s) * 1e3}
     pl.DataFrame(waits).write_parquet(folder / UP)

@@ -10,7 +10,7 @@ from lab_whatif.capacity import busy_gaps, capacity
 from lab_whatif.path import Path
 from lab_whatif.queue import Buffer, buffer_of
 
-SHORTEST_STEP_S, LONGEST_STEP_S = 0.010, 0.100
+STEP_RTTS, SHORTEST_STEP_S, LONGEST_STEP_S = 0.25, 0.005, 0.100
 SHOWN_STEP_S = 0.100
 
 
@@ -33,8 +33,8 @@ class Inferred:
 
     @property
     def step_s(self) -> float:
-        """Return the replay's step: half a base RTT, within bounds."""
-        return min(max(self.base_s / 2, SHORTEST_STEP_S), LONGEST_STEP_S)
+        """Return the replay's step: a quarter of a base RTT, within bounds."""
+        return min(max(self.base_s * STEP_RTTS, SHORTEST_STEP_S), LONGEST_STEP_S)
 
     @property
     def up_wait_p95_ms(self) -> float:

@@ -50,6 +50,7 @@ VARIANTS = (
     Variant("b", "highest", "late", room=1.05),
     Variant("c", "nearest", "early"),
     Variant("d", "highest", "early", step_factor=2.0),
+    Variant("e", "highest", "middle", step_factor=0.5),
 )
 
 
@@ -85,7 +86,8 @@ def written(file: Path, content: dict[str, Any]) -> Path:
 def rates(inferred: Inferred, variant: Variant, step_s: float) -> NDArray[np.float64]:
     """Return the rate of each step, filled where it is not known."""
     table = inferred.capacity_in(step_s)
-    rate, known = table["rate_mbps"].to_numpy(), table["known"].to_numpy()
+    rate = table["replayed_mbps"].to_numpy()
+    known = ~np.isnan(rate)
     least = table["at_least_mbps"].to_numpy() * ABOVE
     places = np.arange(len(rate))
     if variant.fill == "highest" or not known.any():

@@ -24,7 +24,7 @@ class Measures:
     begin_s: float  # since its SYN
     length_s: float
     mark_s: dict[int, float | None]  # until so many MB had arrived
-    end_bytes: int
+    end_bytes: int  # at length_s
     rtt_ms: Seconds  # in steps of STEP_S; NaN where nothing arrived
     arrived_bytes: Seconds  # until the end of each step
     first_loss_s: float | None
@@ -37,7 +37,8 @@ def measured(inferred: Inferred, most_s: float | None = None) -> Measures:
     """Measure a download, or its first `most_s` seconds."""
     path, down = inferred.path, inferred.path.down
     begin_s = bulk_begin_s(path)
-    length_s = min(float(path.sent.t_s[-1]) + inferred.base_s / 2 - begin_s, most_s or np.inf)  # the rest only drains
+    entered_s = float((down.arrival_s - down.wait_s).max())  # of the last packet: then the queue only drains
+    length_s = min(entered_s - begin_s, most_s or np.inf)
     since_s = down.arrival_s - begin_s
     total = np.cumsum(down.end - down.seq)
     kept = since_s <= length_s
@@ -53,7 +54,7 @@ def measured(inferred: Inferred, most_s: float | None = None) -> Measures:
         _rtt_ms(path, begin_s, ends_s),
         arrived.astype(float),
         None if loss is None else loss - begin_s,
-        inferred.buffer.losses,
+        int(inferred.buffer.lost_pkts[inferred.buffer.lost_s <= begin_s + length_s].sum()),
         _after(exit_s(inferred), begin_s),
         inferred.buffer.most_queued_bytes,
     )

@@ -33,8 +33,18 @@ class Buffer:
     most_queued_bytes: int
     drop_pct: float | None  # above the threshold
     random_loss_pct: float
-    losses: int  # in full packets
-    first_loss_s: float | None
+    lost_s: NDArray[np.float64]  # when the packet behind each hole arrived
+    lost_pkts: NDArray[np.float64]
+
+    @property
+    def losses(self) -> int:
+        """Return how many packets were lost."""
+        return int(self.lost_pkts.sum())
+
+    @property
+    def first_loss_s(self) -> float | None:
+        """Return when the first loss could be seen at the receiver."""
+        return float(self.lost_s[0]) if len(self.lost_s) else None
 
 
 def holes(down: Down, base_s: float) -> Holes:
@@ -64,14 +74,13 @@ def buffer_of(down: Down, base_s: float) -> Buffer:
     random = float(found.packets[low].sum())
     random_pct = 100 * random / max(float(at_low.sum()) + random, 1.0)
     full = Holes(found.place[~low], found.packets[~low])
-    losses = int(found.packets.sum())
-    first_s = float(down.arrival_s[found.place[0]]) if len(found.place) else None
+    lost = down.arrival_s[found.place], found.packets
     if not len(full.place):
-        return Buffer("at least", most, most, None, random_pct, losses, first_s)
+        return Buffer("at least", most, most, None, random_pct, *lost)
     level = int(queued[full.place[0]])
     if most <= THRESHOLD_ABOVE * level:
-        return Buffer("tail", int(np.max(queued[full.place])), most, None, random_pct, losses, first_s)
+        return Buffer("tail", int(np.max(queued[full.place])), most, None, random_pct, *lost)
     above = queued > level
     dropped = float(full.packets[queued[full.place] >= level].sum())
     share = 100 * dropped / (dropped + float(above.sum()))
-    return Buffer("threshold", level, most, share if dropped >= LEAST_DROPS else None, random_pct, losses, first_s)
+    return Buffer("threshold", level, most, share if dropped >= LEAST_DROPS else None, random_pct, *lost)

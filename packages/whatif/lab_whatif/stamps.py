@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from lab.tables.packets import unwrap
 
 TICKS_PER_S = (1_000_000, 1000, 250, 100, 10)  # of systems in use: RFC 7323 allows 1 ms to 1 s, Linux also has 1 us
-MOST_OFF = 1.5  # factor between the rate that is seen and the next of these; they differ by 2.5 and more
+FAST, SLOW = 0.9, 2.4  # a queue that grows makes stamps look slower, by less than these rates differ; hardly faster
 LEAST_S = 0.1  # of a capture from which a rate can be seen
 
 
@@ -30,8 +30,9 @@ def seconds_of(values: NDArray[np.int64], captured_s: NDArray[np.float64]) -> St
     span_s, span = float(np.ptp(captured_s[known])), int(np.ptp(ticks))
     if span_s < LEAST_S or span <= 0:
         return None
-    rate = min(TICKS_PER_S, key=lambda each: abs(np.log(span / span_s / each)))
-    if abs(np.log(span / span_s / rate)) > np.log(MOST_OFF):
+    seen = span / span_s
+    rate = min((each for each in TICKS_PER_S if each >= FAST * seen), default=None)
+    if rate is None or rate > SLOW * seen:
         return None
     t_s = np.full(len(values), np.nan)
     t_s[known] = ticks / rate

@@ -53,7 +53,9 @@ def fits(compared: list[Compared]) -> bool:
 def _bytes(recorded: Measures, replayed: Measures) -> Iterator[Compared]:
     for mark, name in zip(MARKS_MB, marks(), strict=True):
         yield _judged(name, "s", recorded.mark_s[mark], replayed.mark_s[mark], TIME_PCT)
-    yield _judged("bytes", "MB", recorded.end_bytes / 1e6, replayed.end_bytes / 1e6, TIME_PCT)
+    count = min(len(recorded.arrived_bytes), len(replayed.arrived_bytes))
+    mine, its = (float(each.arrived_bytes[count - 1]) / 1e6 for each in (recorded, replayed))
+    yield _judged("bytes", "MB", mine, its, TIME_PCT)
 
 
 def _rtt(recorded: Measures, replayed: Measures) -> Compared:
