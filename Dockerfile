@@ -3,12 +3,15 @@
 #   make bundle FILE=search-lab.bundle WHEELS=3.13    # or the file of a release; it lies beside this one
 #   docker build --tag search-lab .
 #   docker run --rm search-lab lab run geo
+# Packages have the versions of lab/images/container.lock, those of the base image too (--build-arg LAB_DRIFT=1: what the archive has).
+# --build-arg BASE=debian@sha256:... names the base image by its digest (docker buildx imagetools inspect debian:trixie).
 ARG BASE=debian:trixie
 
 FROM ${BASE} AS base
-RUN apt-get update -qq && \
-    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends git libseccomp2 make python3 python3-venv && \
-    rm -rf /var/lib/apt/lists/* && \
+ARG LAB_DRIFT=
+COPY lab/images/container.lock scripts/container-packages /tmp/
+RUN LAB_DRIFT="$LAB_DRIFT" /tmp/container-packages /tmp/container.lock git libseccomp2 make python3 python3-venv && \
+    rm /tmp/container.lock /tmp/container-packages && \
     useradd --create-home --uid 1000 --shell /bin/bash lab
 
 # The bundle itself stays in this stage: the image holds what it installs.

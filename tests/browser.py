@@ -36,6 +36,11 @@ class Browser:
         self.driver.get(page.resolve().as_uri())
         self.wait("return !document.getElementById('browser') || document.getElementById('browser').dataset.shown")
 
+    def choose(self, select: str, value: str) -> None:
+        """Pick an option of a select, as a reader does."""
+        picked = "const select = document.querySelector(arguments[0]); select.value = arguments[1]; "
+        self.ask(f"{picked}select.dispatchEvent(new Event('change', {{bubbles: true}}))", select, value)
+
     def ask(self, script: str, *arguments: Any) -> Any:
         """Run JavaScript on the page and return its answer."""
         return self.driver.execute_script(script, *arguments)

@@ -127,4 +127,4 @@ def _tar(members: Content) -> Iterator[bytes]:
 def everything_below(folder: Path) -> set[str]:
     """Return the names of all files below a folder but locks, which stay."""
     found = (os.path.join(top, name) for top, _, names in os.walk(folder) for name in names)  # noqa: PTH118
-    return {os.path.relpath(one, folder) for one in found if not one.endswith((".lock", "CACHEDIR.TAG"))}
+    return {os.path.relpath(one, folder) for one in found if not one.endswith((".lock", ".use", "CACHEDIR.TAG"))}

@@ -34,7 +34,7 @@ def explained(*scenarios: str, **changes: Any) -> dict[str, Any]:
 def own_scenarios(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Make a folder of scenarios that replaces those of the lab and of packages."""
     monkeypatch.setattr(paths, "SCENARIOS", tmp_path / "scenarios")
-    monkeypatch.setattr("lab.schema.scenario.loaded", lambda _group: {})
+    monkeypatch.setattr("lab.base.named_files.loaded", lambda _group: {})
     (tmp_path / "scenarios").mkdir()
     return tmp_path / "scenarios"
 

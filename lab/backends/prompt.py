@@ -18,7 +18,7 @@ from lab.backends.records import TrialError
 from lab.base.errors import field_error
 from lab.kernel.build import Kernel
 from lab.node.plan import Plan
-from lab.node.shell import INTERRUPT, PIECE_BYTES
+from lab.node.shell import INTERRUPT, PIECE_BYTES, TAKEN
 from lab.node.task import Task
 
 AGAIN_S = 0.1  # between two attempts to end a kernel that may not have started yet
@@ -65,6 +65,7 @@ class Prompt:
                 self.signal(signal.SIGSTOP)
                 return int(number)
             take(self._channel.read(int(number)))
+            self._send(TAKEN)
 
     def signal(self, number: int) -> None:
         """Stop the kernel's process, or let it go on; never in real time."""

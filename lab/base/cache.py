@@ -23,6 +23,7 @@ MARK = (
 KINDS = (
     "box",
     "builder",
+    "container",
     "containerlab",
     "guest-code",
     "kernel",

@@ -14,6 +14,8 @@ from functools import cache
 LIBRARY = "libseccomp.so.2"
 ALLOW, REFUSE = 0x7FFF0000, 0x00050000 | errno.ENOSYS  # of seccomp.h
 AT_MOST, EQUAL, MASKED = 3, 4, 7
+ALL_BITS = 2**64 - 1
+OPTIMIZE, BINARY_TREE = 8, 2  # SCMP_FLTATR_CTL_OPTIMIZE, since libseccomp 2.5; else one comparison after another
 UNKNOWN = -1  # a call that this library, or this processor, does not have
 Condition = tuple[int, int, int, int]  # argument, operator, value, value
 Rule = tuple[str, tuple[Condition, ...]]
@@ -42,7 +44,12 @@ def at_most(argument: int, value: int) -> Condition:
 
 def without(argument: int, bits: int) -> Condition:
     """Return the condition that an argument has none of some bits."""
-    return argument, MASKED, bits, 0
+    return masked(argument, bits, 0)
+
+
+def masked(argument: int, mask: int, value: int) -> Condition:
+    """Return the condition that the bits of a mask have a value."""
+    return argument, MASKED, mask & ALL_BITS, value
 
 
 def calls(names: str, *conditions: Condition) -> "list[Rule]":
@@ -95,6 +102,7 @@ class _Made:
 
     def __enter__(self) -> ctypes.c_void_p:
         self.context = ctypes.c_void_p(_library().seccomp_init(REFUSE))
+        _library().seccomp_attr_set(self.context, OPTIMIZE, BINARY_TREE)
         for call, conditions in self.rules:
             number = _library().seccomp_syscall_resolve_name(call.encode())
             if number == UNKNOWN:

@@ -7,7 +7,7 @@ that it did not start. A virtual kernel changes files by descriptors only: Landl
 
 from collections.abc import Iterable
 
-from lab.base.seccomp import Rule, at_most, calls, equal, without
+from lab.base.seccomp import Rule, at_most, calls, equal, masked, without
 
 NEW_NAMESPACES = 0x7E020000  # every CLONE_NEW* of clone(2)
 CLONE_PARENT = 0x8000
@@ -21,7 +21,8 @@ TCGETS, TIOCGPGRP, TIOCGWINSZ, FIONREAD, FIONBIO, FIOCLEX, FICLONE = (
     *(0x5401, 0x540F, 0x5413, 0x541B, 0x5421, 0x5451),
     0x40049409,
 )
-PTRACE_OF_A_CHILD = (*range(10), 12, 13, 14, 15, 24, 30, 31, 32, 0x4200, 0x4202, 0x4204, 0x4205)  # no ATTACH, no SEIZE
+PTRACE_ATTACH = 16  # below it: what a tracer asks of its child
+PTRACE_RANGES = ((~7, 24), (~0, 32), (~3, 0x4200), (~1, 0x4204))  # (mask, value); no SEIZE, which is 0x4206
 
 FILES = """access close dup dup2 dup3 faccessat faccessat2 fallocate fdatasync fstat fstatfs fsync ftruncate getdents64
     lseek lstat newfstatat pread64 preadv pwrite64 pwritev read readlink readlinkat readv stat statfs statx write
@@ -61,7 +62,8 @@ def kernel(pid: int | None = None) -> list[Rule]:
         *calls("utimensat", equal(1, 0)),  # of an open file
         *calls("fcntl", equal(1, F_SETOWN), *owner),
         *calls("tgkill", *sender),
-        *_each("ptrace", 0, PTRACE_OF_A_CHILD),
+        *calls("ptrace", at_most(0, PTRACE_ATTACH - 1)),
+        *(rule for mask, value in PTRACE_RANGES for rule in calls("ptrace", masked(0, mask, value))),
         *calls("prctl", at_most(0, 16)),  # names, signals and states of this process
     ]
 

@@ -11,7 +11,7 @@ from typing import IO, TypeVar
 from pydantic import BaseModel
 
 from lab.base import strict_json
-from lab.base.errors import UserError, field_error
+from lab.base.errors import Faults, UserError, field_error
 from lab.base.plain_file import MEGABYTE
 from lab.bundle.manifest import CONTENT, LIST, MANIFEST, Entries, Entry, Manifest, Member, check_entries
 from lab.bundle.stream import BLOCK_BYTES, END, PIECE_BYTES, Limited, decompressed, header, padding
@@ -52,7 +52,10 @@ class Bundle:
             content = strict_json.loads(data)
         except (ValueError, RecursionError):
             raise UserError(f"{self.path}: must be {CUT}") from None
-        return parse(model, content, self.path)
+        try:
+            return parse(model, content, self.path)
+        except Faults as faults:  # no hand writes it: the first one says that it is damaged
+            raise UserError(faults.lines[0]) from None
 
     def _check_size(self) -> None:
         """Refuse another size than that of all members: it is seen before anything is read."""

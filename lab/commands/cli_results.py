@@ -135,12 +135,9 @@ def figure(
         Form, typer.Option("--format", help="pgf needs LaTeX, which sets the text in the paper's font.")
     ] = (Form.pdf),
     footer: Annotated[
-        bool | None,
-        typer.Option(
-            "--footer/--no-footer",
-            help="Write the provenance of the link below the figure too; default: with --width page.",
-        ),
-    ] = None,
+        bool,
+        typer.Option("--footer", help="Write the provenance of the link below the figure too; with --width page."),
+    ] = False,
     style: Annotated[
         str | None,
         typer.Option(help="Your style file of matplotlib, or an installed style's name, over the lab's own."),

@@ -57,12 +57,20 @@ def run(
     shaper: Shaper = "replay",
     forms: FigureForms = None,
     verbose: Verbose = False,
+    vary: Annotated[
+        list[str] | None,
+        typer.Option(help="FIELD=a,b,c: one run for each value, and a page of curves; twice: a heat map."),
+    ] = None,
+    shard: Annotated[str | None, typer.Option(help="K/N: run only every N-th trial, for `lab merge`.")] = None,
+    out: Annotated[Path | None, typer.Option(help="The folder of a shard.")] = None,
 ) -> None:
     """Run a scenario and report it.
 
     Example: `lab run geo --trials 2`
 
     Or try a link: `lab run --profile geo-viasat --cca search,cubic`
+
+    Vary a field: `lab run --profile geo-viasat --cca search,cubic --vary down.delay_ms=20,100,280`
     """
     require_scenarios([scenario])
     require_link(profile, topology)
@@ -75,7 +83,27 @@ def run(
     request = Request(scenario, profile, cca, topology, overrides, shaper)
     where = Where(backend, engine, Recipe(kernel, source))
     shown = Shown.of(forms, verbose)
-    run_and_report(request, where, run_options(jobs, scheduler, no_pcap), resume, console, shown)
+    options = run_options(jobs, scheduler, no_pcap)
+    if vary or shard or out:
+        from lab.commands.grid import Part, grid
+
+        unused = {"resume": resume, "format": forms, "verbose": verbose}
+        grid(request, where, options, vary or [], Part.of(shard, out), unused, console)
+        return
+    run_and_report(request, where, options, resume, console, shown)
+
+
+@app.command()
+def merge(
+    shards: Annotated[list[Path], typer.Argument(help="The folders of all shards: of --out.")],
+) -> None:
+    """Join the shards of `lab run --shard K/N --out DIR` into ordinary runs.
+
+    Example: `lab merge part1 part2`
+    """
+    from lab.commands.merge import merge as merge_shards
+
+    merge_shards(shards, console)
 
 
 @app.command("try")

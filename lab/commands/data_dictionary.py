@@ -20,6 +20,7 @@ from lab.judge.judged import TABLES
 from lab.links.profile import Profile
 from lab.node.plan import Plan
 from lab.node.record import NodeRecord
+from lab.runs.shard import ShardJson
 from lab.schema.cca import Cca
 from lab.schema.scenario import Scenario
 from lab.schema.sysctls import Sysctls
@@ -57,6 +58,7 @@ JSON_FILES = {
     "run.json": ("The run.", RunJson),
     "trial.json": ("One trial.", TrialJson),
     "comparison.json": ("A comparison, in `comparisons/<time>/` (`lab compare`).", ComparisonJson),
+    "shard.json": ("A shard, in the folder of `lab run --shard K/N --out DIR`.", ShardJson),
     "plan.json": ("What the host writes and the node executes; not stored: `trial.json` keeps its results.", Plan),
     "node.json": ("What the node leaves with its raw records; not stored: `trial.json` keeps its parts.", NodeRecord),
 }

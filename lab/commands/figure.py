@@ -23,15 +23,15 @@ class Sheet:
 
     width: str  # of lab.figures.sheet.WIDTHS_IN
     form: str  # of lab.figures.save.FORMATS
-    footer: bool | None  # null: where there is room for it
+    footer: bool
     style: str | None
 
     @property
     def has_footer(self) -> bool:
         """Return whether the provenance stands below the figure; UserError in a column, which has no room for it."""
         if self.footer and self.width == "column":
-            raise UserError("--footer: must be with --width page; in a column the caption states the provenance")
-        return self.width == "page" and self.footer is not False
+            raise UserError("--footer: must be with --width page; a column has no room for it")
+        return self.footer
 
 
 def lines() -> Iterator[str]:
@@ -48,13 +48,12 @@ def write(name: str, sources: Sources, sheet: Sheet, out: Path) -> Iterator[str]
     written = False
     with print_sheet(sheet.width, sheet.style):
         for stem, drawing in drawings(named(name), sources, sheet.has_footer):
-            about = " ".join((drawing.caption, *drawing.provenance))
-            content = FORMATS[sheet.form](drawing.figure, about)
+            content = FORMATS[sheet.form](drawing.figure, drawing.about)
             yield str(write_whole(out / f"{stem}.{sheet.form}", content))
             if sheet.form != "svg":  # LaTeX includes none
-                included = figure_environment(stem, sheet.form, about, across=sheet.width == "page")
+                included = figure_environment(stem, sheet.form, drawing.about, across=sheet.width == "page")
                 yield str(write_whole(out / f"{stem}.tex", included))
-            yield fill(about, CAPTION_CHARS)
+            yield fill(drawing.about, CAPTION_CHARS)
             written = True
     if not written:
         yield f"{name}: nothing to draw: no stored trial has the data for it"

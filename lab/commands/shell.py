@@ -104,6 +104,7 @@ class Session:
         with self._record:
             if lines.isatty():
                 self._converse(opened)
+                self.status = 0
             else:
                 self._execute_all(opened, lines)
 

@@ -19,10 +19,6 @@ from lab.figures.subject import Subject
 LOWEST_PCT = -100.0  # a faster return link lets more than the double arrive; beyond this it is cut off
 EXPECTED = "#56b4e9"
 AFTER = 1.15  # how far beyond the last moment the time axis goes
-REPLAYED = (
-    "SEARCH 2.0, Algorithm 1 as printed, replayed over the ACKs of this sender, "
-    "RTT samples recovered from its smoothed RTT"
-)
 
 
 @in_house_style
@@ -41,13 +37,12 @@ def figure(bins: pl.DataFrame, moments: Moments, threshold_pct: int | None = Non
 
 
 def draw(subject: Subject) -> Drawing | None:
-    """Draw the figure of one trial; none when the sender did not run SEARCH and no core to replay was given."""
-    if subject.bins is None:
+    """Draw the figure of one trial; none of a sender that did not run SEARCH."""
+    if subject.own_bins.is_empty():
         return None
-    source = "SEARCH's own record of its bins" if subject.own_bins.height else REPLAYED
     what = "Bytes delivered in a SEARCH window and twice those of the window one RTT before"
-    caption = f"{what}, and their normalized difference. From {source}. {subject.title}"
-    drawn = figure(subject.bins, subject.moments, subject.threshold_pct)
+    caption = f"{what}, and their normalized difference. From SEARCH's own record of its bins. {subject.title}"
+    drawn = figure(subject.own_bins, subject.moments, subject.threshold_pct)
     return Drawing(drawn, caption, f"{what}, over time. {subject.title}")
 
 

@@ -34,7 +34,7 @@ MEANINGS = {
 @in_house_style
 def figure(outcomes: pl.DataFrame, senders: Sequence[Sender], duration_s: float) -> Figure:
     """Draw a band per sender, with one row per valid trial in order of its exit; outcomes: of one rule."""
-    drawn = lines_canvas((2.2 if is_narrow() else 3.2) * len(senders), len(senders))
+    drawn = lines_canvas((2.2 if is_narrow() else 3.8) * len(senders) + 2, len(senders))
     axes = drawn.subplots(len(senders), 1, sharex=True, squeeze=False)[:, 0]
     for axis, sender in zip(axes, senders, strict=True):
         trials = outcomes.filter(cca=sender.name)
@@ -42,7 +42,9 @@ def figure(outcomes: pl.DataFrame, senders: Sequence[Sender], duration_s: float)
         _band(axis, ordered, sender, duration_s)
         _name(axis, sender.label, [*_counts(trials), f"n = {ordered.height}"])
     axes[-1].set_xlim(0, duration_s)
-    axes[-1].set_xlabel("time since the SYN (s)")
+    for axis in (axes[0], axes[-1]):  # the first screen shows the first panels alone
+        axis.tick_params(labelbottom=True)
+        axis.set_xlabel("time since the SYN (s)")
     key_above(drawn, *axes[0].get_legend_handles_labels())
     return drawn
 
@@ -84,9 +86,12 @@ def _zones(axis: Axes, trials: pl.DataFrame, duration_s: float) -> None:
 
 
 def _name(axis: Axes, label: str, counts: Sequence[str]) -> None:
-    """Write the sender above its band, and how many trials fell in each class at the right."""
-    axis.set_title(f"{label}\n" if is_narrow() else label)  # in a column the counts have a line of their own
-    axis.set_title(", ".join(counts), loc="right", fontsize=small_pt(), fontweight="normal")
+    """Write the sender above its band, and below the name how many trials fell in each class.
+
+    At its left: a small screen shows the left part of a figure.
+    """
+    axis.set_title(f"{label}\n")
+    axis.annotate(", ".join(counts), (0, 1), (0, 6), "axes fraction", "offset points", fontsize=small_pt())
 
 
 def _counts(trials: pl.DataFrame) -> list[str]:

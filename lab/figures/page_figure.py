@@ -33,6 +33,7 @@ class Given(StrEnum):
     RUNS = "runs of several links"  # sequence of Stored
     RULES = "results/evaluation"  # frame of heuristics_trials, and the link's name by scenario
     MAP = "a scenario of results/evaluation: one file per map"  # frame, kind, judge, scenario, link
+    SWEEP = "a sweep's folder: one file per measure"  # frame, measure
     DOWNLOADS = "a run of geo-recorded, then recordings"  # Comparison
     RECORDING = "a recording"  # Recording, title
     SPECTRUM = "a recording with round trips"  # Spectrum, title

@@ -36,12 +36,12 @@ def svg(figure: Figure, about: str = "") -> str:
 
 
 @in_house_style
-def png(figure: Figure) -> bytes:
-    """Return the figure as PNG."""
+def png(figure: Figure, about: str = "") -> bytes:
+    """Return the figure as PNG; `about` is kept in its metadata."""
     _settle(figure)
     content = io.BytesIO()
     figure.set_dpi(PNG_DPI)
-    FigureCanvasAgg(figure).print_png(content, metadata={"Software": None})  # type: ignore[no-untyped-call]
+    FigureCanvasAgg(figure).print_png(content, metadata={"Software": None} | ({"Description": about} if about else {}))  # type: ignore[no-untyped-call]
     return content.getvalue()
 
 

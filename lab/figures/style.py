@@ -5,7 +5,7 @@ Colours are from Okabe and Ito's colour-blind-safe set, and no figure relies on 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from textwrap import fill
 from typing import Any, Literal
 
@@ -56,11 +56,10 @@ class Drawing:
     alt: str
     provenance: tuple[str, ...] = ()  # what of the link was recorded, published and assumed
 
-    def of_link(self, provenance: Sequence[str], footer: bool = True) -> "Drawing":
-        """Return the drawing with its provenance, which a footer also shows below the figure."""
-        if footer:
-            footnote(self.figure, provenance)
-        return replace(self, provenance=tuple(provenance))
+    @property
+    def about(self) -> str:
+        """Return what the figure's file keeps in its metadata."""
+        return " ".join((self.caption, *self.provenance))
 
 
 def canvas(height_in: float) -> Figure:

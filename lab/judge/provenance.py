@@ -1,21 +1,28 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What of a link was recorded, what is published and what assumed: below every table and figure."""
+"""What of a link was recorded, what is published and what assumed: once per page, and in the files of figures."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from lab.links.models import Levels
 
+KINDS = ("recorded", "published", "assumed")
+
 
 def provenance(profile: Mapping[str, Any]) -> tuple[str, ...]:
     """Build a sentence of each of a profile's three lists, and of its levels; an empty list gives "nothing"."""
     return (
         *(
-            f"{word} of the link: {'; '.join(map(str, profile.get(word.lower(), []))) or 'nothing'}."
-            for word in ("Recorded", "Published", "Assumed")
+            f"{kind.capitalize()} of the link: {'; '.join(map(str, profile.get(kind, []))) or 'nothing'}."
+            for kind in KINDS
         ),
         *levels(profile),
     )
+
+
+def mark(profile: Mapping[str, Any]) -> str:
+    """Name which kinds of knowledge a link is made of: short enough to stand under each figure."""
+    return f"Link: {', '.join(kind for kind in KINDS if profile.get(kind)) or 'without a source'}"
 
 
 def levels(profile: Mapping[str, Any]) -> Iterator[str]:

@@ -2,9 +2,9 @@
 """A prompt's node: the network is up, and each line of the host is executed in one of its nodes.
 
 The kernel's second terminal leads to the host. From there comes a line at a time, a node and a command in JSON, and
-INTERRUPT for what runs. Back go frames: `o LENGTH` with a command's output behind it, and `s STATUS` when it has ended
-and the next line may come. In virtual time nothing here sleeps but while a command runs: so the clock stands. The host
-stops the kernel while it has no line for it.
+INTERRUPT for what runs. Back go frames: `o LENGTH` with a command's output behind it, for which the host returns TAKEN,
+and `s STATUS` when the command has ended and the next line may come. In virtual time nothing here sleeps but while a
+command runs: so the clock stands. The host stops the kernel while it has no line for it.
 """
 
 import ctypes
@@ -27,8 +27,10 @@ if TYPE_CHECKING:
     from lab.node.plan import Plan, Topology
 
 TERMINAL = "/dev/tty1"
-INTERRUPT = b"\x03"
+INTERRUPT, TAKEN = b"\x03", b"\x06"
 PIECE_BYTES = 4096
+PIPE_PIECES = 16  # in a full pipe
+MOST_AHEAD = 8  # pieces of output that the host has not taken: what waits in the terminal itself may never leave it
 FILES = "files"  # below the trial's folder: where commands run
 HOSTS, NAMES = "/etc/hosts", "/tmp/hosts"
 MS_BIND = 4096  # linux/mount.h
@@ -73,6 +75,7 @@ class Prompt:
         tty.setraw(self._terminal)
         self._output, self._inlet = os.pipe()  # of every command, also of those that go on behind a line's end
         os.set_blocking(self._output, False)
+        self._received, self._gone, self._ahead = b"", False, 0
         self._virtual = plan.get("clock") != "real"
         self._duration_s = plan["flows"][0]["duration_s"]
         follows = any(shape["steps"] for shape in plan["shapes"])
@@ -82,39 +85,35 @@ class Prompt:
 
     def serve(self) -> None:
         """Execute one line after another, until the host has gone."""
-        self._report(0)
-        while line := self._next_line():
-            self._report(self._execute(*json.loads(line)))
+        status = 0
+        while True:
+            self._write(b"s %d\n" % status)
+            while b"\n" not in self._received:
+                self._wait()
+                if self._gone:
+                    return
+            line, self._received = self._received, b""
+            status = self._execute(*json.loads(line.replace(INTERRUPT, b"")))  # one that came too late
 
-    def _next_line(self) -> bytes:
-        """Return what the host sends up to a line's end; an interrupt that came too late is none of it."""
-        line = b""
-        while not line.endswith(b"\n"):
-            piece = self._read()
-            if piece == b"":
-                return b""
-            line += (piece or b"").replace(INTERRUPT, b"")
-            if piece is None:
-                self._wait(select.POLLIN)
-        return line
-
-    def _read(self) -> bytes | None:
-        """Read from the host: None where there is nothing yet, and nothing where it has gone."""
-        try:
-            return os.read(self._terminal, PIECE_BYTES)
-        except BlockingIOError:
-            return None
-        except OSError:  # hung up
-            return b""
-
-    def _wait(self, event: int) -> None:
+    def _wait(self) -> None:
         """Wait for the host; in virtual time as one who computes, because the clock goes on while all sleep."""
         if self._virtual:
             os.sched_yield()
         else:
-            poll = select.poll()
-            poll.register(self._terminal, event)
-            poll.poll()
+            select.select([self._terminal], [], [])
+        self._receive()
+
+    def _receive(self) -> None:
+        """Read what has come from the host, if anything has."""
+        try:
+            piece = os.read(self._terminal, PIECE_BYTES)
+        except BlockingIOError:
+            return
+        except OSError:  # hung up
+            piece = b""
+        self._gone = not piece
+        self._ahead -= piece.count(TAKEN)
+        self._received += piece.replace(TAKEN, b"")
 
     def _execute(self, node: str, command: str) -> int:
         """Execute a line, and return its exit status, as a shell has it."""
@@ -131,7 +130,7 @@ class Prompt:
         while not self._attend(process, ended):
             continue
         os.close(ended)
-        self._forward()
+        self._forward(PIPE_PIECES)
         status = process.wait()
         return status if status >= 0 else 128 - status
 
@@ -142,28 +141,28 @@ class Prompt:
         if not ready:
             raise NodeError(f"link: its {self._duration_s} s are over: a longer --duration gives more")
         if self._output in ready:
-            self._forward()
-        if self._terminal in ready and (sent := self._read()) is not None:
-            if not sent:
-                raise NodeError("prompt: the host has gone")
+            self._forward(1)
+        if self._terminal in ready:
+            self._receive()
+        if self._gone:
+            raise NodeError("prompt: the host has gone")
+        if INTERRUPT in self._received:
+            self._received = b""
             os.killpg(process.pid, signal.SIGINT)
         return ended in ready
 
-    def _forward(self) -> None:
-        """Send the host what commands have printed."""
-        while True:
+    def _forward(self, pieces: int) -> None:
+        """Send the host what commands have printed, at most some pieces of it."""
+        for _ in range(pieces):
             try:
                 piece = os.read(self._output, PIECE_BYTES)
             except BlockingIOError:
                 return
-            self._send(b"o %d\n" % len(piece) + piece)
+            while self._ahead >= MOST_AHEAD and not self._gone:
+                self._wait()
+            self._ahead += 1
+            self._write(b"o %d\n" % len(piece) + piece)
 
-    def _report(self, status: int) -> None:
-        self._send(b"s %d\n" % status)
-
-    def _send(self, content: bytes) -> None:
+    def _write(self, content: bytes) -> None:
         while content:
-            try:
-                content = content[os.write(self._terminal, content) :]
-            except BlockingIOError:
-                self._wait(select.POLLOUT)
+            content = content[os.write(self._terminal, content) :]

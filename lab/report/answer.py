@@ -27,6 +27,7 @@ class Answer:
     summary: pl.DataFrame
     headline: tuple[str, ...]  # the first sentence alone is an answer
     tables: tuple[Table, ...]
+    link: tuple[str, ...]  # what of it was recorded, published and assumed
     brief: Brief | Table  # a row per sender; of a workload its table of costs
     invalid: tuple[InvalidTrial, ...]
     unnoticed: str  # what is stored without digests; empty: nothing
@@ -47,12 +48,13 @@ def answer_of(run_dir: Path) -> Answer:
     rule = rule_of(scenario)
     summary = summarise(stored.judged.outcomes, [stanza["name"] for stanza in run.ccas])
     sentences, costs = short_flows.of_run(stored)
-    shown = tables(summary, run.ccas, scenario.get("published", []), provenance(run.meta["profile"]))
+    shown = tables(summary, run.ccas, scenario.get("published", []))
     return Answer(
         stored,
         summary,
         sentences or headline(summary, run.ccas, rule),
         (*costs, *shown),
+        provenance(run.meta["profile"]),
         costs[0] if costs else brief_of(summary, run.ccas, rule),
         tuple(trust.invalid(run.trials)),
         trust.unnoticed(run),

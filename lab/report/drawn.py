@@ -61,13 +61,13 @@ def _draw(part: Part, forms: frozenset[str], replay_library: Path | None) -> lis
     from lab.figures import save  # here: the process that waits for the figures loads no matplotlib
     from lab.report import figures
 
-    by_form: dict[str, Callable[[Figure], str | bytes]] = {"svg": save.svg, "png": save.png, "pdf": save.pdf}
+    by_form: dict[str, Callable[[Figure, str], str | bytes]] = {"svg": save.svg, "png": save.png, "pdf": save.pdf}
     if part.cca is None:
         found = figures.over_all_trials(part.stored)
     else:
         found = figures.per_sender(part.stored, replay_library, part.cca)
     drawn = []
     for each in found:
-        contents = {form: by_form[form](each.drawing.figure) for form in FORMS if form in forms}
+        contents = {form: by_form[form](each.drawing.figure, each.drawing.about) for form in FORMS if form in forms}
         drawn.append(Drawn(each.name, each.drawing.caption, each.drawing.alt, contents, each.cca, each.trial))
     return drawn

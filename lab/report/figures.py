@@ -2,7 +2,7 @@
 """The figures of a run's page: those over all trials, and those of each sender's representative trial."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from lab.figures.page_figure import Place
@@ -27,7 +27,7 @@ def over_all_trials(stored: Stored) -> Iterator[Named]:
     """Yield the figures over all trials of a run."""
     for figure in figures(Place.RUN):
         if drawing := figure.draw(stored):
-            yield Named(figure.name, drawing.of_link(provenance(stored.run.meta["profile"])))
+            yield Named(figure.name, replace(drawing, provenance=provenance(stored.run.meta["profile"])))
 
 
 def per_sender(stored: Stored, replay_library: Path | None, only: str | None = None) -> Iterator[Named]:
@@ -36,5 +36,5 @@ def per_sender(stored: Stored, replay_library: Path | None, only: str | None = N
         cca, trial = subject.sender.name, subject.trial.number
         for figure in figures(Place.TRIAL):
             if drawing := figure.draw(subject):
-                shown = drawing.of_link(provenance(stored.run.meta["profile"]))
+                shown = replace(drawing, provenance=provenance(stored.run.meta["profile"]))
                 yield Named(f"{figure.name}-{cca}", shown, cca, trial)

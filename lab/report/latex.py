@@ -2,9 +2,11 @@
 r"""Tables and figures as LaTeX, for \input into a paper of two columns: each with its caption and its label.
 
 A table that is wider than its place continues below itself, with its first column again. Tables need the packages
-booktabs, array and graphicx, figures graphicx, and those of --format pgf need pgf.
+booktabs, array and graphicx, figures graphicx, and those of --format pgf need pgf. A caption has two sentences; what
+follows them, and the provenance of the link, is the argument of a macro that a paper may define.
 """
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from textwrap import wrap
@@ -30,6 +32,9 @@ SPECIAL = {
     "[": "{[}",  # after \\ a bracket would be an optional argument
     "]": "{]}",
 } | {character: f"\\{character}" for character in "%&$#_"}
+DETAILS = "labdetails"  # of one argument, which prints nothing unless the paper defines it
+CAPTION_SENTENCES = 2
+SENTENCE_END = re.compile(r"(?<=[.!?]) (?=[A-Z])")
 FIRST = 0.3  # of the width: the first column, whose text is broken
 
 
@@ -51,13 +56,15 @@ COLUMN = Form("table", r"\columnwidth", 56, r"\scriptsize", 16, False, short)
 TURNED_CHARS = 2.4  # that a line of a turned header is wide
 
 
-def render(table: Table, column: bool = False) -> str:
-    """Return a table over both columns of a page; for one column without its intervals and spreads."""
+def render(table: Table, column: bool = False, about: Sequence[str] = ()) -> str:
+    """Return a table over both columns of a page; for one column without its intervals and spreads.
+
+    about: sentences of its link, which the macro DETAILS is given.
+    """
     form = COLUMN if column else PAGE
     lines = [
-        rf"\begin{{{form.environment}}}",
-        rf"\caption{{{escape(table.caption)}}}",
-        rf"\label{{tab:{table.name}}}",
+        *_opened(form.environment),
+        *_captioned(" ".join((table.caption, *about)), f"tab:{table.name}"),
         form.size,
         r"\setlength{\tabcolsep}{2pt}",
     ]
@@ -76,15 +83,23 @@ def figure_environment(name: str, form: str, caption: str, *, across: bool) -> s
     r"""Return a figure with its caption, for \input; `across` both columns of a page."""
     kind = "figure*" if across else "figure"
     included = rf"\input{{{name}.pgf}}" if form == "pgf" else rf"\includegraphics{{{name}.pdf}}"
-    lines = (
-        rf"\begin{{{kind}}}",
-        r"\centering",
-        included,
-        rf"\caption{{{escape(caption)}}}",
-        rf"\label{{fig:{name}}}",
-        rf"\end{{{kind}}}",
-    )
+    lines = (*_opened(kind), r"\centering", included, *_captioned(caption, f"fig:{name}"), rf"\end{{{kind}}}")
     return "\n".join(lines) + "\n"
+
+
+def _opened(environment: str) -> Iterator[str]:
+    """Open an environment; the paper may have defined the macro already."""
+    yield rf"\providecommand{{\{DETAILS}}}[1]{{}}"
+    yield rf"\begin{{{environment}}}"
+
+
+def _captioned(text: str, label: str) -> Iterator[str]:
+    """Yield a caption of the first sentences; the macro DETAILS is given the others."""
+    sentences = SENTENCE_END.split(flat(text))
+    yield rf"\caption{{{escape(' '.join(sentences[:CAPTION_SENTENCES]))}}}"
+    yield rf"\label{{{label}}}"
+    if rest := sentences[CAPTION_SENTENCES:]:
+        yield rf"\{DETAILS}{{{escape(' '.join(rest))}}}"
 
 
 def _blocks(table: Table, form: Form) -> list[list[int]]:

@@ -7,12 +7,12 @@ from lab.base.plain_text import flat
 from lab.report.table import Table
 
 
-def render(title: str, headline: Sequence[str], tables: Sequence[Table]) -> str:
-    """Return a document with one pipe table each."""
+def render(title: str, headline: Sequence[str], tables: Sequence[Table], below: Sequence[str] = ()) -> str:
+    """Return a document with one pipe table each, and sentences below them."""
     parts = [f"# {_escape(title)}", *map(_escape, headline)]
     for table in tables:
         parts += [_escape(table.caption), "\n".join(_lines(table)), *map(_escape, table.notes)]
-    return "\n\n".join(parts) + "\n"
+    return "\n\n".join((*parts, *map(_escape, below))) + "\n"
 
 
 def _lines(table: Table) -> Iterator[str]:

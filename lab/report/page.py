@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from lab.judge.provenance import levels
+from lab.judge.provenance import levels, mark
 from lab.judge.registry import rules
 from lab.report import template
 from lab.report.browser.pack import Browsed
@@ -46,9 +46,10 @@ class Page:
 def render(page: Page) -> str:
     """Return the page as HTML."""
     facts = list(_facts({key: value for key, value in page.meta.items() if key not in ("ccas", "profile")}))
-    drawn = list(levels(page.meta["profile"]))
+    profile = page.meta["profile"]
+    link = {"levels": list(levels(profile)), "mark": mark(profile)}
     return template.render(
-        "page.html.j2", page=page, facts=facts, levels=drawn, scenario=page.meta["scenario"], rules=rules().values()
+        "page.html.j2", page=page, facts=facts, link=link, scenario=page.meta["scenario"], rules=rules().values()
     )
 
 

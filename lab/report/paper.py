@@ -2,16 +2,17 @@
 """The figures for a paper: each from what it is given, with its provenance as text."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
 from lab.base import paths
 from lab.base.errors import UserError
+from lab.evaluation import sweep
 from lab.evaluation.recorded.comparison import SCENARIO, compare_recorded, fetched
 from lab.figures.page_figure import Given, PageFigure
 from lab.figures.sensitivity import JUDGES
-from lab.figures.style import Drawing
+from lab.figures.style import Drawing, footnote
 from lab.figures.subject import Subject, subjects
 from lab.judge.provenance import provenance
 from lab.judge.stored import LATEST, Stored, in_order, stored
@@ -51,7 +52,9 @@ def drawings(figure: PageFigure, sources: Sources, footer: bool) -> Iterator[tup
         raise UserError(f"{figure.name}: of=None: must be a lab.figures.page_figure.Given to be drawn by name")
     for name, drawing, of_link in LOADERS[figure.given](figure, sources):
         if drawing is not None:
-            yield name, drawing.of_link(of_link, footer and bool(of_link))
+            if footer and of_link:
+                footnote(drawing.figure, of_link)
+            yield name, replace(drawing, provenance=of_link)
 
 
 def run_folder(name: str) -> Path:
@@ -79,7 +82,8 @@ def _trials(figure: PageFigure, sources: Sources) -> Found:
 
 
 def _runs(figure: PageFigure, sources: Sources) -> Found:
-    yield figure.name, figure.draw(sources.runs), _of(sources.runs[0]) if len(sources.runs) == 1 else ()
+    links = {run.run.scenario["profile"] for run in sources.runs}
+    yield figure.name, figure.draw(sources.runs), _of(sources.runs[0]) if len(links) == 1 else ()
 
 
 def _rules(figure: PageFigure, sources: Sources) -> Found:
@@ -100,6 +104,14 @@ def _map(figure: PageFigure, sources: Sources) -> Found:
             for judge in JUDGES:
                 drawing = figure.draw(table, kind, judge, run.name, run.link)
                 yield f"{figure.name}-{run.name}-{kind}-{judge}", drawing, _of(run)
+
+
+def _sweep(figure: PageFigure, sources: Sources) -> Found:
+    for name in sources.names:
+        table = sweep.read(Path(name))
+        of = _plain(Path(name).resolve().parent.name)
+        for measure in table["measure"].unique(maintain_order=True):
+            yield f"{figure.name}-{of}-{measure}", figure.draw(table, measure), ()
 
 
 def _downloads(figure: PageFigure, sources: Sources) -> Found:
@@ -126,6 +138,7 @@ LOADERS: Mapping[Given, Callable[[PageFigure, Sources], Found]] = {
     Given.RUNS: _runs,
     Given.RULES: _rules,
     Given.MAP: _map,
+    Given.SWEEP: _sweep,
     Given.DOWNLOADS: _downloads,
     Given.RECORDING: _recording,
     Given.SPECTRUM: _spectrum,

@@ -58,9 +58,8 @@ def tables(
     summary: pl.DataFrame,
     ccas: Sequence[Mapping[str, Any]],
     published: Sequence[Mapping[str, Any]],
-    notes: tuple[str, ...] = (),
 ) -> tuple[Table, Table]:
-    """Both tables, senders in the scenario's order, published values below ours, and the notes below each table."""
+    """Both tables, senders in the scenario's order, published values below ours."""
     classes, times = [], []
     for stanza in ccas:
         ours = summary.filter(cca=stanza["name"]).to_dicts()
@@ -68,8 +67,8 @@ def tables(
         classes.append(Group(stanza["label"], _class_rows(ours, theirs)))
         times.append(Group(stanza["label"], _time_rows(ours, theirs)))
     return (
-        Table("classes", CLASS_CAPTION, CLASS_HEADER, tuple(classes), notes),
-        Table("times", TIME_CAPTION, TIME_HEADER, tuple(times), notes),
+        Table("classes", CLASS_CAPTION, CLASS_HEADER, tuple(classes)),
+        Table("times", TIME_CAPTION, TIME_HEADER, tuple(times)),
     )
 
 

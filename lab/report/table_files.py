@@ -3,19 +3,20 @@
 
 import csv
 import io
+from collections.abc import Sequence
 
 from lab.report import latex, markdown
 from lab.report.table import Table
 from lab.tables.csv_text import plain_cell
 
 
-def table_files(table: Table) -> dict[str, str]:
-    """Return the content of each file by its name."""
+def table_files(table: Table, about: Sequence[str] = ()) -> dict[str, str]:
+    """Return the content of each file by its name; about: sentences of the link, for those that are read alone."""
     return {
         f"{table.name}.csv": _csv(table),
-        f"{table.name}.md": markdown.render(table.name, (), (table,)),
-        f"{table.name}.tex": latex.render(table),
-        f"{table.name}-column.tex": latex.render(table, column=True),
+        f"{table.name}.md": markdown.render(table.name, (), (table,), about),
+        f"{table.name}.tex": latex.render(table, about=about),
+        f"{table.name}-column.tex": latex.render(table, column=True, about=about),
     }
 
 

@@ -11,6 +11,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from lab.base.paths import LAB
+from lab.report import dark
 
 ROOMS = tuple(LAB / "report" / room for room in ("", "browser", "compare", "index", "matrix"))
 STYLES = ("page.css", "matrix/matrix.css", "index/index.css", "browser/browser.css")
@@ -32,7 +33,7 @@ def render(template: str, **given: Any) -> str:
         loader=FileSystemLoader(ROOMS), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters["embedded"] = _embedded
-    style = Markup("".join(_own(name) for name in STYLES))  # noqa: S704 - our own files
+    style = Markup("".join((*map(_own, STYLES), dark.css())))  # noqa: S704 - our own files
     scripts = {name: Markup(_own(file)) for name, file in SCRIPTS.items()}  # noqa: S704
     return environment.get_template(template).render(style=style, **scripts, **given)
 

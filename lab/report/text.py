@@ -18,10 +18,12 @@ NARROW_CHARS = 112  # below it intervals and spreads stay in the files, so that 
 LABEL_CHARS, SENDER_CHARS, FROM_CHARS = 12, 18, 24
 
 
-def render(headline: Sequence[str], tables: Sequence[Table]) -> str:
-    """Plain text, wide enough that no cell breaks."""
+def render(headline: Sequence[str], tables: Sequence[Table], below: Sequence[str] = ()) -> str:
+    """Plain text, wide enough that no cell breaks; the sentences below stand last."""
     text = io.StringIO()
-    PlainConsole(file=text, width=WIDTH_CHARS, color_system=None).print(shown(headline, tables, WIDTH_CHARS))
+    PlainConsole(file=text, width=WIDTH_CHARS, color_system=None).print(
+        shown(headline, tables, WIDTH_CHARS), *map(Text, below)
+    )
     return text.getvalue()
 
 

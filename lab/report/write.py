@@ -104,11 +104,11 @@ def _write(answer: Answer, drawn: list[Drawn]) -> list[Path]:
         PAGE: page.render(_page(answer, drawn)),
         "summary.csv": to_csv(answer.summary, float_precision=6),
         "outcomes.csv": to_csv(answer.stored.judged.outcomes, float_precision=6),
-        "summary.md": markdown.render(question, answer.headline, answer.tables),
-        "summary.txt": text.render(answer.headline, answer.tables),
+        "summary.md": markdown.render(question, answer.headline, answer.tables, answer.link),
+        "summary.txt": text.render(answer.headline, answer.tables, answer.link),
     }
     for table in answer.tables:
-        contents |= {f"{TABLES}/{name}": content for name, content in table_files(table).items()}
+        contents |= {f"{TABLES}/{name}": content for name, content in table_files(table, answer.link).items()}
     for each in drawn:
         contents |= {f"{FIGURES}/{each.name}.{form}": content for form, content in each.contents.items()}
     for folder in (TABLES, FIGURES):

@@ -32,12 +32,15 @@ def unfinished(experiment: Experiment, site: Site) -> Path:
     return run.path
 
 
-def matching(experiment: Experiment, site: Site) -> Path | None:
-    """Return the run of the same specification and kernel that has most results: `lab reproduce`.
+def matching(experiment: Experiment, site: Site, same_modules: bool = False) -> Path | None:
+    """Return the run of the same specification and kernel that has most results: `lab reproduce`, a sweep's point.
 
     A complete run comes before an unfinished one with any number of trials; of equal runs the newest.
     """
     runs = [run for run in _stored(paths.results() / experiment.name) if _matches(run, experiment, site)]
+    if same_modules:
+        now = site.description.kernel["modules_digest"]
+        runs = [run for run in runs if run.meta["kernel"].get("modules_digest") == now]
     best = max(runs, key=lambda run: (run.complete, _trials(run), run.path.name), default=None)
     return best.path if best else None
 

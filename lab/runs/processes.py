@@ -11,13 +11,16 @@ running jobs when it is interrupted, and its workers outlive a killed command.
 
 import os
 import signal
+import traceback
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from multiprocessing import connection, get_context, resource_tracker
 from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import Any, NamedTuple
 
+from lab.base.paths import REPO
 from lab.base.processes import end_with_parent
 
 MAX_LOSSES = 3  # of workers by one job, before the job counts as failed
@@ -146,8 +149,16 @@ def _serve(pipe: Connection, work: Work, core: int, parent: int) -> None:
 def _attempt(work: Work, job: Any) -> Any:
     try:
         return work(job)
+    except MemoryError as error:
+        return f"MemoryError: no memory left {_place(error)}: run with fewer --jobs"
     except Exception as error:  # a fault of the lab's own: it costs this trial and no other
         return f"{type(error).__name__}: {(str(error).splitlines() or [''])[0]}"
+
+
+def _place(error: BaseException) -> str:
+    """Name what the lab was doing: its innermost function in an error's traceback."""
+    frames = [each for each in traceback.extract_tb(error.__traceback__) if Path(each.filename).is_relative_to(REPO)]
+    return f"in {frames[-1].name} of {Path(frames[-1].filename).relative_to(REPO)}"
 
 
 @contextmanager

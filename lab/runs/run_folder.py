@@ -43,6 +43,13 @@ def grow(folder: Path, experiment: Experiment) -> None:
     _write(folder, meta)
 
 
+def merged(part: Run) -> Path:
+    """Create the folder of a run whose trials other machines ran; its run.json is that of one part."""
+    path = new_folder(paths.results() / part.meta["name"])
+    _write(path, {**part.meta, "complete": False, "command": sys.argv, "wall_s": 0.0})
+    return path
+
+
 def new_folder(scenario: Path) -> Path:
     """Create the folder of a run, with one for its trials."""
     path = dated_folder(scenario)

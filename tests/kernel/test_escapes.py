@@ -111,6 +111,7 @@ def ready(folder: Path, module: OwnModule) -> Path:
     return folder
 
 
+@pytest.mark.attack("a module makes system calls of the host that a kernel does not need, by number and with arguments")
 @pytest.mark.parametrize("mode", sandbox_mode.MODES)
 def test_every_call_that_a_kernel_does_not_need_is_refused(
     tmp_path: Path, kernel: Kernel, world: Image, monkeypatch: pytest.MonkeyPatch, mode: str
@@ -171,6 +172,7 @@ def staying(folder: Path, module: OwnModule, mode: str, wait_s: float) -> "subpr
     )
 
 
+@pytest.mark.attack("a module leaves a process that outlives its run, however that ends")
 @pytest.mark.parametrize("mode", sandbox_mode.MODES)
 @pytest.mark.parametrize("how", ["it ends", "SIGKILL", "SIGTERM"])
 def test_no_process_that_a_module_leaves_outlives_its_kernel(
@@ -215,6 +217,7 @@ rm -f /trial/aimed /tmp/second/d
 TRY = 'try() { if (eval "$1") >/dev/null 2>&1; then echo "done: $1"; else echo "refused: $1"; fi >>/trial/tried; }'
 
 
+@pytest.mark.attack("a topology changes, reads or mounts a host's file through a link")
 @pytest.mark.parametrize("mode", sandbox_mode.MODES)
 def test_no_link_that_a_guest_makes_is_followed_on_the_host(
     tmp_path: Path, bench: Bench, kernel: Kernel, world: Image, monkeypatch: pytest.MonkeyPatch, mode: str

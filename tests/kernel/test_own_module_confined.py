@@ -73,6 +73,7 @@ def folder(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.mark.attack("a Kbuild reads or writes a file of the user")
 @pytest.mark.parametrize("mode", sandbox_mode.MODES)
 def test_a_kbuild_reaches_no_file_of_the_user(
     tmp_path: Path, secret: Path, folder: Path, kernel: Kernel, monkeypatch: pytest.MonkeyPatch, mode: str
@@ -87,6 +88,7 @@ def test_a_kbuild_reaches_no_file_of_the_user(
     assert not [path for path in (tmp_path, folder, Path.home(), tmp_path / mode) if (path / "escaped").exists()]
 
 
+@pytest.mark.attack("a source takes in a file of the user")
 @pytest.mark.parametrize("mode", sandbox_mode.MODES)
 @pytest.mark.parametrize(
     ("line", "refusal"),
@@ -110,6 +112,7 @@ def test_a_source_cannot_take_in_a_file_of_the_user(
     assert HIDDEN not in "".join(refused.value.lines)
 
 
+@pytest.mark.attack("a build does not end")
 @pytest.mark.parametrize("mode", sandbox_mode.MODES)
 @pytest.mark.parametrize("line", ["while :; do :; done", "sleep 1000"])
 def test_a_build_without_end_is_stopped(
@@ -123,6 +126,7 @@ def test_a_build_without_end_is_stopped(
         built(mode, folder, kernel, tmp_path, monkeypatch)
 
 
+@pytest.mark.attack("a build leaves a link to a host's file in place of its result")
 @pytest.mark.parametrize("mode", sandbox_mode.MODES)
 @pytest.mark.parametrize("link", ["{secret}", "../../../../../../../../..{secret}"])
 def test_a_link_in_place_of_a_result_is_not_followed(

@@ -173,7 +173,7 @@ def test_a_full_disk_leaves_nothing(cache: Path, tmp_path: Path, monkeypatch: py
     file = write_bundle(tmp_path / "x", whole_content())
     real = os.utime
 
-    def full(path: Path, times: tuple[float, float]) -> None:
+    def full(path: Path, times: tuple[float, float] | None = None) -> None:
         if path.name == "fewer_wakeups.so":
             raise OSError(28, "No space left on device", str(path))
         real(path, times)

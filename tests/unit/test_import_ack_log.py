@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lab.base.errors import UserError
+from lab.evaluation.recorded.download import recorded
 from lab.traces import importers
 from tests.ack_logs import FORMS, MSS, WRAP, Ack, Download, Gateway, download, text, written
 from tests.command import lab
@@ -133,9 +134,41 @@ def test_the_mss_of_a_log_that_names_none_may_be_given(tmp_path: Path) -> None:
     assert frame_of(tmp_path, rows, mss_bytes=1448)["mss_bytes"].to_list() == [1448] * 3
 
 
+def without_acked(content: str) -> str:
+    """Leave out the column of what was acknowledged."""
+    table = [line.split(",") for line in content.splitlines()]
+    gone = table[0].index("bytes_acked")
+    return "\n".join(",".join(cells[:gone] + cells[gone + 1 :]) for cells in table) + "\n"
+
+
+def test_a_log_without_what_was_acknowledged_gives_round_trips_and_what_is_in_flight(tmp_path: Path) -> None:
+    content = text(modelled().acks, "with snd_una")
+    plain = frame_of(tmp_path, content)[1:]
+    found = importers.read(written(tmp_path, without_acked(content)))
+    for name in ("rtt_ms", "inflight_bytes", "mss_bytes", "lost_pkts"):
+        assert found.frame[name].equals(plain[name])
+    assert found.frame["retransmits_pkts"].sum() == plain["retransmits_pkts"].sum()
+    assert found.frame["t_s"].to_numpy() == pytest.approx(plain["t_s"].to_numpy() - plain["t_s"][0], abs=1e-6)
+    assert not {"acked_bytes", "delivered_bytes"} & set(found.frame.columns)
+    assert found.notes[0].startswith("Bytes acknowledged: not in the log (no bytes_acked, total_delv_B, each_delv_MB)")
+
+
+def test_a_log_of_round_trips_alone_names_all_that_is_missing(tmp_path: Path) -> None:
+    found = importers.read(written(tmp_path, "now_us,rtt_us\n5,600000\n9,-1\n"))
+    assert found.frame.columns == ["t_s", "rtt_ms"]
+    assert found.frame["rtt_ms"].to_list() == [600.0, None]
+    assert [note.split(":")[0] for note in found.notes[:2]] == ["Bytes acknowledged", "In flight"]
+
+
+def test_a_log_without_what_was_acknowledged_is_not_compared_with_downloads(tmp_path: Path) -> None:
+    file = written(tmp_path, without_acked(text(modelled().acks)))
+    with pytest.raises(UserError, match="acked_bytes: must be a column: only a log of ACKs"):
+        recorded(importers.read(file), "mine")
+
+
 HEAD = "now_us,bytes_acked,mss,rtt_us,total_retrans_pkt,snd_nxt,snd_una\n"
 BAD = {
-    "now_us,mss,rtt_us\n0,1308,9\n": "line 1: columns=now_us,mss,rtt_us: must be such that one of them is",
+    "now_us,mss,snd_nxt\n0,1308,9\n": "line 1: columns=now_us,mss,snd_nxt: must be such that one of them is rtt_us",
     "now_us,bytes_acked,mss\n0,1308,1308\n": "line 1: columns=now_us,bytes_acked,mss: must be such that one of",
     "bytes_acked,mss,rtt_us\n0,1308,1308\n": "line 1: columns=bytes_acked,mss,rtt_us: must be such that one of",
     HEAD: "content: must be a table with rows",

@@ -60,7 +60,7 @@ def test_what_is_no_trials_name_is_refused(trial: Path, name: str) -> None:
 
 def test_a_trial_without_a_log_is_refused_with_the_names_of_those_that_have_one(trial: Path) -> None:
     kept(trial, AFTER)
-    with pytest.raises(UserError, match=r"must be one with a stored log: cubic-001$"):
+    with pytest.raises(UserError, match=r"must be one with a stored log: did you mean cubic-001[?]$"):
         read_log(trial.parent.parent, "cubic-002")
     (trial / STORED).unlink()
     with pytest.raises(UserError, match=r"must be one with a stored log: none is stored$"):

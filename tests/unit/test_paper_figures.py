@@ -19,6 +19,7 @@ from lab.judge.provenance import provenance
 from lab.report.paper import Sources, drawings, run_folder
 from lab.tables.stored_run import Run
 from tests import ack_logs
+from tests.first_screen import change
 from tests.stored_run import store_run
 
 SENDERS = ("search", "cubic")
@@ -30,6 +31,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     results = tmp_path_factory.mktemp("results")
     for name, senders in (("geo", SENDERS), ("leo", SENDERS), (SCENARIO, ("cubic_plain",))):
         run = store_run(results, 1, name=name, senders=senders)
+        change(run, scenario={"profile": name})
         (run.parent / "latest").symlink_to(run.name)
     (results / "evaluation").mkdir()
     maps = {"scenario": ["geo", "geo", "leo"], "map": ["bins", "extra-bins", "bins"]}
@@ -100,6 +102,8 @@ def test_a_figure_of_runs_has_the_named_ones_in_their_order_else_the_fullest_of_
     assert [run.name for run in drawn.calls[0][0]] == ["leo", "geo"]
     assert len({run.name for run in drawn.calls[2][0]}) == len(drawn.calls[2][0]) > 0
     assert (both.provenance, one.provenance) == ((), of_link(results, "leo"))  # two links have no common source
+    (same,) = drawn.of("leo", "leo").values()  # two runs of one link
+    assert same.provenance == one.provenance
     assert every.alt == "a line that rises"
 
 

@@ -73,3 +73,13 @@ def test_jobs_are_side_by_side_and_a_fault_costs_one_of_them(tmp_path: Path) -> 
         results = {job[0].name: result for job, result in pool.run([fault, *fine])}
     assert results.pop("file").startswith("FileNotFoundError: ")
     assert results == {file.name: "done" for file, _ in fine}
+
+
+def hungry(_job: int) -> bytearray:
+    return bytearray(1 << 62)
+
+
+def test_a_job_without_memory_states_what_it_was_doing() -> None:
+    with processes(hungry, 1) as pool:
+        ((_, result),) = pool.run([1])
+    assert result == "MemoryError: no memory left in hungry of tests/unit/test_pool_losses.py: run with fewer --jobs"

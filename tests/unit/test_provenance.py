@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The sentences about a link that stand below tables and figures, made of what run.json keeps of its profile."""
+"""The sentences about a link and the mark under its figures, made of what run.json keeps of its profile."""
 
 import json
 
 import pytest
 
 from lab.base.named_files import profile_files
-from lab.judge.provenance import provenance
+from lab.judge.provenance import mark, provenance
 from lab.links.profile import read_profile
 
 
@@ -18,6 +18,11 @@ def test_every_profile_as_run_json_keeps_it_has_its_sentences(name: str) -> None
     assert recorded.startswith("Recorded of the link: ")
     assert published.startswith("Published of the link: ")
     assert assumed.startswith("Assumed of the link: ")
+
+
+def test_the_mark_names_the_kinds_that_a_link_has() -> None:
+    assert mark({"recorded": ["a"], "published": [], "assumed": ["b"]}) == "Link: recorded, assumed"
+    assert mark({}) == "Link: without a source"
 
 
 def test_levels_without_an_upper_bound_name_the_mean_and_both_spreads() -> None:

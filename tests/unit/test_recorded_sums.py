@@ -9,6 +9,7 @@ import pytest
 from lab.evaluation.recorded.bands import bands
 from lab.evaluation.recorded.download import Download, Floats
 from lab.evaluation.recorded.rate import cycle_hz, median_rtt_ms, rate
+from lab.evaluation.recorded.spells import spells
 from tests.ack_logs import IP_BYTES, MSS
 
 
@@ -54,6 +55,31 @@ def test_the_rate_is_taken_while_the_link_decides_and_not_once_the_window_does()
     left = rate(replace(one, inflight_bytes=np.where(t_s < 15.0, acked, 0.5 * acked)))
     assert left is not None
     assert left.bins == 7
+
+
+def in_turns(queue_ms: float = 3000.0) -> Download:
+    """Return a download at 10 Mb/s for 4 s and 1 Mb/s for 6 s in turns, behind a queue but for its first 3 s."""
+    t_s = np.arange(0.0, 43.2, 0.01)
+    mbps = np.where((t_s % 10) < 4, 10.0, 1.0)
+    share = MSS / IP_BYTES
+    return flat(t_s, np.where(t_s < 3, 600.0, queue_ms), np.cumsum(mbps) * 1e6 / 8 * 0.01 * share)
+
+
+def test_spells_have_their_lengths_and_rates() -> None:
+    found = spells(in_turns())
+    assert found is not None
+    assert found.lasts_s == pytest.approx(6)
+    assert found.apart_s == pytest.approx((1 + 3 * 4 + 3) / 4, abs=0.3)  # the last stretch has not ended
+    assert found.first_s == pytest.approx(4, abs=0.5)
+    assert (found.slow.median_mbps, found.usual.median_mbps) == pytest.approx((1, 10), rel=0.01)
+    assert (found.slow.ln_sd, found.usual.ln_sd) == pytest.approx((0, 0), abs=0.01)
+
+
+def test_spells_are_looked_for_where_a_queue_stands_and_until_a_time() -> None:
+    assert spells(in_turns(queue_ms=1700.0)) is None
+    found = spells(in_turns(), until_s=20.0)
+    assert found is not None
+    assert found.queue_s == pytest.approx(17, abs=0.5)
 
 
 def flat(t_s: Floats, rtt_ms: Floats, delivered_bytes: Floats | None = None) -> Download:

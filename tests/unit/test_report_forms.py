@@ -103,6 +103,25 @@ def test_the_headline_names_the_best_sender_first_and_how_the_others_missed() ->
     assert true.index("SEARCH") < true.index("CUBIC & HyStart_x in 0 of 1 trials (1 early)")
 
 
+def test_another_judge_names_only_the_senders_that_it_finds_otherwise() -> None:
+    rows = judged(search=["chokepoint", "early"], cubic=["late"])
+    assert headline(summarise(rows, ["search", "cubic"]), CCAS, "latency_offset")[1:] == (
+        "Judged as in the papers, by latency offset: the same.",
+    )
+    at_once = pl.col("heuristic").is_in(["latency_offset"]) & (pl.col("cca") == "search")
+    other = rows.with_columns(exit_class=pl.when(at_once).then(pl.lit("early")).otherwise("exit_class"))
+    (paper,) = headline(summarise(other, ["search", "cubic"]), CCAS, "latency_offset")[1:]
+    assert paper == "Judged as in the papers, by latency offset: the same, but SEARCH 2.0 in 0 of 2 trials (2 early)."
+
+
+def test_a_caption_has_two_sentences_and_the_macro_has_the_others() -> None:
+    written = latex.figure_environment("one", "pdf", "One at 1.5 s. Two! Three of 3. Four.", across=False)
+    assert r"\caption{One at 1.5 s. Two!}" in written
+    assert r"\labdetails{Three of 3. Four.}" in written
+    assert r"\providecommand{\labdetails}[1]{}" in written
+    assert r"\labdetails{" not in latex.figure_environment("one", "pdf", "One. Two.", across=False)
+
+
 def test_a_run_without_a_class_has_a_headline_that_states_it() -> None:
     nothing = summarise(judged(search=[None]), ["search"])
     assert headline(nothing, CCAS[:1], "latency_offset") == ("No valid trial left slow start: this run has no answer.",)

@@ -13,6 +13,7 @@ from lab.base.format import NONE
 from lab.evaluation.compare.measures import BY_NAME, MEASURES, PRIMARY, RULE
 from lab.evaluation.compare.results import LinkResult
 from lab.judge.registry import TRUTH
+from lab.judge.representative import representatives
 from lab.judge.stored import Stored
 from lab.report import agree, trust
 from lab.report.artifact import tires
@@ -48,6 +49,18 @@ def ranked(found: list[LinkResult]) -> Matrix:
 
 def nowhere(_: Stored) -> None:
     """The page of a run that has none."""
+
+
+def test_a_cell_has_the_capture_of_its_trial_with_the_median_exit_where_it_is_stored(found: list[LinkResult]) -> None:
+    stored = found[0].stored
+    assert stored
+    number = representatives(stored.judged.outcomes)["cubic"]
+    capture = stored.run.path / "trials" / f"cubic-{number:03d}" / "client.pcapng.zst"
+    capture.touch()
+    row = matrix([Linked(found[0])], LABELS, ["search"], lambda _: "../run/report.html").rows[0]
+    capture.unlink()
+    assert row.cells["cubic"].capture == f"../run/trials/cubic-{number:03d}/client.pcapng.zst"
+    assert row.cells["search"].capture is None
 
 
 def reading(ranked: Matrix, cca: str, measure: str) -> Reading:

@@ -10,6 +10,7 @@ import pytest
 from lab.base import paths
 from lab.base.cache import finished, publish
 from lab.base.errors import UserError
+from lab.base.paths import REPO
 from lab.images import archive, image
 
 
@@ -35,6 +36,11 @@ def test_a_package_that_debian_has_dropped_is_one_line(version: str, suite: str)
 def test_every_image_has_a_lock_that_pins_what_its_list_names() -> None:
     for name in image.names():
         assert set(image.listed(name)) <= set(image.locked(name)), name
+
+
+def test_the_dockerfile_installs_the_packages_that_are_pinned_for_it() -> None:
+    (line,) = (each for each in (REPO / "Dockerfile").read_text().splitlines() if "/tmp/container.lock git" in each)
+    assert line.partition("container.lock ")[2].removesuffix(" && \\").split() == image.listed("container")
 
 
 def test_an_image_is_of_the_release_that_its_list_states() -> None:

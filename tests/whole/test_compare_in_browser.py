@@ -46,7 +46,7 @@ def test_the_reader_picks_the_measure_that_ranks(page: Path, browser: Browser) -
     browser.open(page)
     shown = "return [...document.querySelectorAll('.matrix td .reading:not([hidden])')].map(each => each.dataset.of)"
     assert set(browser.ask(shown)) == {"chokepoint"}
-    browser.ask("document.querySelector('input[value=throughput]').click()")
+    browser.choose(".matrix select", "throughput")
     assert set(browser.ask(shown)) == {"throughput"}
 
 

@@ -5,10 +5,13 @@ import subprocess
 from math import pi, sin
 from pathlib import Path
 
+import polars as pl
 import pytest
 
+from lab.base import paths
 from lab.base.errors import UserError
 from lab.commands.figure import Sheet, write
+from lab.evaluation import sweep
 from lab.evaluation.rules import scores
 from lab.evaluation.search import sensitivity
 from lab.figures.page_figure import Given
@@ -19,6 +22,9 @@ from lab.report.paper import Sources
 from lab.report.table import Group, Row, Table
 from lab.report.table_files import table_files
 from lab.report.write import write_report
+from lab.runs.try_link import try_link
+from lab.runs.vary import Point
+from lab.tables.csv_text import to_csv
 from lab.tables.stored_run import Run
 from tests import ack_logs
 from tests.paper import build, fonts, smallest_pt, what_does_not_fit, width_in
@@ -35,6 +41,13 @@ def results(tmp_path_factory: pytest.TempPathFactory, library: Path) -> Path:
         run = store_run(folder, name=name, library=library)
         (run.parent / "latest").symlink_to(run.name)
     stored = Stored.of(Run(folder / "geo" / "latest"))
+    base = try_link("geo-viasat", ["search", "cubic"], {})
+    for fields in (["down.delay_ms"], ["down.delay_ms", "search.threshold_pct"]):
+        points = [Point(dict.fromkeys(fields, text), base) for text in ("20", "280")]
+        swept = sweep.table_of(points, [folder / name / "latest" for name in ("geo", "leo")])
+        place = folder / "sweeps" / f"{len(fields)}" / "now"
+        place.mkdir(parents=True)
+        (place / sweep.FILE).write_text(to_csv(swept.filter(pl.col("cca").is_in(["search", "cubic"]))))
     (folder / "evaluation").mkdir()
     scores.trials(stored).write_parquet(folder / "evaluation" / "heuristics_trials.parquet")
     sensitivity.maps(stored, library).write_parquet(folder / "evaluation" / "sensitivity.parquet")
@@ -66,6 +79,7 @@ def sources(given: Given | None, library: Path, log: str, round_trips: str) -> S
     names = {
         Given.RUNS: ["geo", "leo"],
         Given.DOWNLOADS: ["geo", log],
+        Given.SWEEP: [str(paths.results() / "sweeps" / fields / "now") for fields in "12"],
         Given.RECORDING: [log],
         Given.SPECTRUM: [round_trips],
     }
@@ -123,11 +137,13 @@ def test_latex_sets_the_text_of_a_pgf_figure(library: Path, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("footer", [True, False])
-def test_the_provenance_is_in_caption_and_file_and_below_the_figure_if_wanted(footer: bool, tmp_path: Path) -> None:
+def test_the_provenance_is_in_macro_and_file_and_below_the_figure_if_wanted(footer: bool, tmp_path: Path) -> None:
     recorded = "ACK frames of 40 ms"
     (text,) = drawn("exit_times", Sheet("page", "pdf", footer, None), Sources(["geo"], None), tmp_path)
     pdf = text.with_suffix(".pdf")
-    assert recorded in text.read_text()
+    caption, details = text.read_text().split(r"\labdetails{")
+    assert recorded in details
+    assert recorded not in caption
     assert recorded in subprocess.check_output(["pdfinfo", pdf], text=True)
     assert (recorded in subprocess.check_output(["pdftotext", "-layout", pdf, "-"], text=True)) == footer
 
@@ -156,6 +172,6 @@ def test_an_unknown_figure_and_an_unknown_run_are_one_line() -> None:
 
 
 def test_a_column_has_no_room_for_a_footer(tmp_path: Path) -> None:
-    assert not Sheet("column", "pdf", None, None).has_footer
+    assert not Sheet("column", "pdf", footer=False, style=None).has_footer
     with pytest.raises(UserError, match="--footer: must be with --width page"):
         drawn("exit_times", Sheet("column", "pdf", footer=True, style=None), Sources(["geo"], None), tmp_path)

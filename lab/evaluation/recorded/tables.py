@@ -12,9 +12,11 @@ from lab.evaluation.recorded.comparison import Comparison
 from lab.evaluation.recorded.download import Download
 from lab.evaluation.recorded.gateway_drop import Gateway, first_loss, gateway_drop
 from lab.evaluation.recorded.rate import BIN_S, FIRST_S, FROM_S, LAGS_S, MARKS_PKTS, Rate, rate
+from lab.evaluation.recorded.spells import QUEUE_RTTS, SLOW_MBPS, Spells, spells
 
 Row = tuple[str, ...]
 EMULATED = "emulated"  # how the rows of trials begin
+DRAWS = 2000  # of as many trials as there are recorded downloads
 
 
 @dataclass(frozen=True)
@@ -29,7 +31,7 @@ class Sheet:
 
 def sheets(both: Comparison) -> list[Sheet]:
     """All tables, in the order in which they are shown."""
-    return [_inside(both), _marks(both), _drops(both), _rates(both)]
+    return [_inside(both), _marks(both), _drops(both), _rates(both), _spells(both)]
 
 
 def _inside(both: Comparison) -> Sheet:
@@ -45,11 +47,13 @@ def _inside(both: Comparison) -> Sheet:
     alike = [[share for pair in shares.values() for share in pair] for shares in left_out(both.trials)]
     if alike:
         rows.append((f"{EMULATED}, left out, mean", *_means(alike), ""))
+        rows.append((f"{EMULATED}, left out, {len(whole)} at a time", *_means_of_some(alike, len(whole)), ""))
     note = (
         f"Share of time inside the band of {len(both.trials)} trials of {both.sender} ({both.run}), their "
         f"{LOW_PCT}th to {HIGH_PCT}th percentile, from the first ACK on: until the recorded sender left slow start, "
         "and as long as both last. Left out: each trial against the band of the others, which is what a download "
-        f"like the trials has; of a band of endless trials it would be {HIGH_PCT - LOW_PCT} %."
+        f"like the trials has; of a band of endless trials it would be {HIGH_PCT - LOW_PCT} %. At a time: the "
+        f"{LOW_PCT}th to {HIGH_PCT}th percentile of the mean of as many trials as there are recorded downloads."
     )
     return Sheet("Inside the band", header, rows, note)
 
@@ -58,6 +62,14 @@ def _means(shares: Sequence[Sequence[float | None]]) -> Row:
     """Return the mean of each column; nothing where no row knows it."""
     columns = [[share for share in column if share is not None] for column in zip(*shares, strict=True)]
     return tuple(_pct(float(np.mean(known)) if known else None) for known in columns)
+
+
+def _means_of_some(shares: Sequence[Sequence[float | None]], count: int) -> Row:
+    """Return how far the mean of `count` rows, drawn again and again, spreads in each column."""
+    table = np.array(shares, dtype=float)
+    drawn = table[np.random.default_rng(0).integers(len(table), size=(DRAWS, count))]
+    low, high = np.percentile(np.nanmean(drawn, axis=1), (LOW_PCT, HIGH_PCT), axis=0)
+    return tuple(f"{100 * least:.0f} to {_pct(most)}" for least, most in zip(low, high, strict=True))
 
 
 def _marks(both: Comparison) -> Sheet:
@@ -143,6 +155,45 @@ def _rate_cells(found: Sequence[Rate]) -> list[str]:
         middle([one.bins for one in found], "{:.0f}"),
         middle([one.idle for one in found], "{:.0f}"),
     ]
+
+
+SPELL_FORMS = ("{:.1f}", "{:.0%}", "{:.1f}", "{:.1f}", "{:.1f}", *("{:.2f}", "{:.2f}", "{:.2f}") * 2)
+
+
+def _spells(both: Comparison) -> Sheet:
+    header = (
+        "",
+        "queue (s)",
+        "in spells",
+        "first (s)",
+        "last (s)",
+        "apart (s)",
+        "in one (Mb/s)",
+        "ln sd",
+        "correlation",
+    )
+    end_s = both.bands["acked_pkts"].end_s
+    found = [(each.name, spells(each, end_s)) for each in both.recorded]
+    rows: list[Row] = [(name, *_format_all(_spell_cells(one), SPELL_FORMS)) for name, one in found]
+    ours = [_spell_cells(one) for each in both.trials if (one := spells(each)) is not None]
+    for name, share in (("median", 0.5), (f"p{LOW_PCT}", LOW_PCT / 100), (f"p{HIGH_PCT}", HIGH_PCT / 100)):
+        summed = [_quantile(pl.Series(column, dtype=pl.Float64), share) for column in zip(*ours, strict=True)]
+        rows.append((f"{EMULATED}, {name}", *_format_all(summed or _spell_cells(None), SPELL_FORMS)))
+    note = (
+        f"Spells: bins of {BIN_S:g} s below {SLOW_MBPS:g} Mb/s, up to {end_s:.0f} s, among those in which a queue "
+        f"stands (median round trip {QUEUE_RTTS} times the least, or no ACK). How long one lasts and how far they are "
+        "apart: time in the state by the number of its ends. Rates: median, sd of the logarithm and its correlation "
+        "from a bin to the next; in spells, then between them; of bins whose neighbours are in the same state."
+    )
+    return Sheet("Slow spells", (*header, "between (Mb/s)", "ln sd", "correlation"), rows, note)
+
+
+def _spell_cells(found: Spells | None) -> list[float | None]:
+    if found is None:
+        return [None] * len(SPELL_FORMS)
+    rates = [value for one in (found.slow, found.usual) for value in (one.median_mbps, one.ln_sd, one.correlation)]
+    cells = [found.queue_s, found.share, found.first_s, found.lasts_s, found.apart_s, *rates]
+    return [None if np.isnan(cell) else cell for cell in cells]
 
 
 def _quantile(values: pl.Series, share: float) -> float | None:

@@ -14,12 +14,13 @@ from lab.judge.copies import copied_text
 from lab.report import template
 from lab.report.compare.cells import labels
 from lab.report.compare.scorecard import NOT_RUN, Criterion
-from lab.report.compare.sentences import Sentence, listed
+from lab.report.compare.sentences import ONE_TRIAL, Sentence, listed
 from lab.report.compare.worst import Explained
 from lab.report.matrix.matrix import Matrix
 from lab.report.matrix.texts import difference_text
 from lab.report.table import Group, Table
 from lab.report.table import Row as TableRow
+from lab.report.template import Picture
 from lab.schema.sysctls import load_sysctls
 
 
@@ -35,6 +36,7 @@ class Page:
     sentences: Sequence[Sentence]
     notes: Sequence[str]
     matrix: Matrix
+    scatter: Picture | None  # none: no trial has both values
     worst: Sequence[Explained]
     pairs: Table
     scorecard: Sequence[Criterion]
@@ -83,7 +85,7 @@ def notes(found: Sequence[LinkResult], state: State) -> Iterator[str]:
     for name, reason in state.failures.items():
         yield f"No result: {name}: {reason}"
     if max((each.trials for each in found), default=0) == 1:
-        yield "One trial of each sender: values only. No sender can separate from another."
+        yield ONE_TRIAL
 
 
 def pairs_table(comparison: Comparison, found: Sequence[LinkResult]) -> Table:

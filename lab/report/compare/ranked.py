@@ -11,7 +11,7 @@ from lab.evaluation.compare.comparison import Comparison
 from lab.evaluation.compare.results import LinkResult, digest_of
 from lab.report import text, trust
 from lab.report.compare.forms import NARROW, ranks_table
-from lab.report.compare.sentences import exit_sentences, sentences
+from lab.report.compare.sentences import ONE_TRIAL, exit_sentences, sentences
 from lab.report.table import Table
 
 
@@ -37,6 +37,8 @@ class Ranked:
 def ranked(comparison: Comparison, measure: str, found: Sequence[LinkResult]) -> Ranked:
     """Return the answer of a comparison."""
     headline = [f"{sentence.link} {sentence.text}" for sentence in sentences(comparison, found, measure)]
+    if max((each.trials for each in found), default=0) == 1:
+        headline.append(ONE_TRIAL)
     tables = (ranks_table(comparison, found, measure), ranks_table(comparison, found, measure, NARROW))
     left_out = [
         f"{each.link.name}: {trial.line}"

@@ -13,6 +13,8 @@ from lab.judge.copies import copied_text
 from lab.report.compare.cells import labels
 from lab.report.matrix.texts import apart_text, rank_text, value_text
 
+ONE_TRIAL = "One trial of each sender: values only. No sender can separate from another."
+
 
 @dataclass(frozen=True)
 class Sentence:
@@ -60,7 +62,8 @@ def _sentence(comparison: Comparison, found: LinkResult, measure: Measure) -> st
     lacking += "".join(f" {named[cca]}: {copied_text(count)}." for cca, count in found.copied.items())
     if all(place.worst == len(places) for place in places.values()):
         shown = ", ".join(f"{named[name]} {values[name]}" for name in places)
-        return f"{measure.title}: {shown}. No sender has separated from another after {trials}.{lacking}"
+        apart = "" if found.trials == 1 else f" No sender has separated from another after {trials}."
+        return f"{measure.title}: {shown}.{apart}{lacking}"
     by_rank = sorted(places, key=lambda name: (places[name].best, places[name].worst))
     shown = ", ".join(f"{rank_text(places[name])} {named[name]} ({values[name]})" for name in by_rank)
     return f"{measure.title}: {shown}; {trials}.{_tied(comparison, found, measure)}{lacking}"

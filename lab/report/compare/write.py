@@ -11,6 +11,8 @@ from lab.evaluation.compare import record
 from lab.evaluation.compare.campaign import State, looks_of
 from lab.evaluation.compare.comparison import Comparison
 from lab.evaluation.compare.results import LinkResult
+from lab.figures import throughput_delay
+from lab.figures.save import svg
 from lab.judge.judged import OUTCOMES
 from lab.report import text
 from lab.report.compare import page
@@ -22,6 +24,7 @@ from lab.report.compare.sentences import sentences
 from lab.report.compare.worst import Explained, explain, worst_trials
 from lab.report.table import Table
 from lab.report.table_files import table_files
+from lab.report.template import Picture, picture
 from lab.report.write import write_report
 from lab.tables.csv_text import to_csv
 
@@ -94,6 +97,7 @@ def _page(
         sentences=sentences(comparison, found, measure),
         notes=list(page.notes(found, state)),
         matrix=ranked,
+        scatter=_scatter(found),
         worst=_explained(comparison, measure, found, pages, MOST_PICTURES if reports else QUICK_PICTURES),
         pairs=page.pairs_table(comparison, found),
         scorecard=scorecard(comparison, found),
@@ -101,6 +105,14 @@ def _page(
         facts=page.facts(comparison, found, record.read(folder)["command"]),
         files=[*files, "ranks.txt"],
     )
+
+
+def _scatter(found: Sequence[LinkResult]) -> Picture | None:
+    """Draw throughput against queueing delay on every link where a sender is alone."""
+    drawing = throughput_delay.draw([each.stored for each in found if each.stored and not each.link.rival])
+    if drawing is None:
+        return None
+    return picture("throughput_delay", svg(drawing.figure), drawing.alt, drawing.caption)
 
 
 def _explained(

@@ -2,7 +2,7 @@
 """What a notebook hands to the page: figures and tables of the papers, each as files, listed in one manifest."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import polars as pl
@@ -11,7 +11,7 @@ from IPython.display import Image, Markdown
 from lab.base.plain_file import write_whole
 from lab.figures.save import pdf, png, svg
 from lab.figures.style import Drawing
-from lab.judge.provenance import provenance
+from lab.judge.provenance import mark, provenance
 from lab.judge.stored import Stored
 from lab.report.index.manifest import MANIFEST, MANIFEST_FORM, Artefact
 from lab.report.table import Table
@@ -37,12 +37,15 @@ class Artefacts:
         return cls(folder)
 
     def figure(self, name: str, source: str, drawing: Drawing | None, *runs: Stored) -> Image | Markdown:
-        """Keep a figure, with the provenance of its link below it; a figure without a drawing is pending."""
+        """Keep a figure, with the provenance of its link in its files; a figure without a drawing is pending."""
         if drawing is None:
             return self.pending(name, source, "no stored trial has the data for it")
         if len(runs) == 1:
-            drawing = drawing.of_link(provenance(runs[0].run.meta["profile"]))
-        files = self._write({f"{name}.svg": svg(drawing.figure), f"{name}.pdf": pdf(drawing.figure)})
+            profile = runs[0].run.meta["profile"]
+            drawing = replace(drawing, provenance=provenance(profile), caption=f"{drawing.caption} {mark(profile)}.")
+        files = self._write(
+            {f"{name}.{form}": save(drawing.figure, drawing.about) for form, save in (("svg", svg), ("pdf", pdf))}
+        )
         self._list(Artefact(name, source, "figure", files, _with_runs(drawing.caption, runs), drawing.alt))
         return Image(png(drawing.figure), alt=drawing.alt)  # type: ignore[no-untyped-call]
 

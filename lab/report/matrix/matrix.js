@@ -3,7 +3,7 @@
 "use strict";
 for (const matrix of document.querySelectorAll(".matrix")) {
   const show = () => {
-    const chosen = matrix.querySelector("input:checked").value;
+    const chosen = matrix.querySelector(".choice select").value;
     for (const part of matrix.querySelectorAll("[data-of]")) part.hidden = !part.dataset.of.split(" ").includes(chosen);
   };
   matrix.addEventListener("change", show);

@@ -3,12 +3,15 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 
 from lab.evaluation.compare.measures import MEASURES, Measure
 from lab.evaluation.compare.results import LinkResult
+from lab.judge.representative import representatives
 from lab.judge.stored import Stored
 from lab.report.matrix.kinds import kind_of
 from lab.report.matrix.readings import Reading, Shown, read
+from lab.senders.traced import CAPTURED
 
 Page = Callable[[Stored], str | None]  # where a run's report lies, as seen from the page; none where it has none
 
@@ -27,6 +30,7 @@ class Cell:
 
     cca: str
     page: str | None
+    capture: str | None  # of the trial that the page shows in detail, where it is stored
     run: str  # the run that it is of, where that is not the row's: its trials are not paired with the others
     found: LinkResult
     readings: Mapping[str, Reading]
@@ -95,10 +99,18 @@ def _row(linked: Linked, senders: Mapping[str, str], page: Page, measures: Seque
             readings = _readings(Shown(own, of_link, cca, subject, senders), measures)
             lacking = {each.name: _lacking(own, each, cca) for each in measures if each.name not in readings}
             run = "" if own is found else run_name(own.stored)
-            cells[cca] = Cell(cca, page(own.stored), run, own, readings, lacking)
+            report = page(own.stored)
+            cells[cca] = Cell(cca, report, report and _capture(own.stored, cca, report), run, own, readings, lacking)
     trials = _trials(found, list(ran))
     where = (page(stored), run_name(stored)) if stored else (None, "")
     return Row(found, kind_of(found.link.profile), *where, trials, subject, cells)
+
+
+def _capture(stored: Stored, cca: str, page: str) -> str | None:
+    """Return where the capture of a sender's representative trial lies, next to the report of its run."""
+    number = representatives(stored.judged.outcomes).get(cca)
+    file = f"trials/{cca}-{number:03d}/{CAPTURED}.zst" if number else None
+    return (PurePosixPath(page).parent / file).as_posix() if file and (stored.run.path / file).exists() else None
 
 
 def _readings(shown: Shown, measures: Sequence[Measure]) -> dict[str, Reading]:

@@ -7,7 +7,8 @@ Three forms are known, distinguished by their header:
     now_us, bytes_acked, mss, rtt_us, tp_delivered, lost, retrans
     now_us, each_delv_MB, total_delv_B, total_sent_B, rtt_us, lost_pkt, total_retrans_pkt [, cwnd_pkt]
 
-Row 0 of the recording is the time at which the first data segment was sent: the first ACK's, less its RTT.
+Row 0 of the recording is the time at which the first data segment was sent: the first ACK's, less its RTT. A log that
+does not count what was acknowledged gives its round trips and what else it has, on the clock of its first ACK.
 """
 
 from pathlib import Path
@@ -30,9 +31,8 @@ RETRANSMITS = ("total_retrans_pkt", "retrans")  # segments sent again since the 
 LOST = ("lost_pkt", "lost")  # segments that the sender takes for lost
 WINDOWS = ("snd_cwnd", "cwnd_pkt")
 SENT = "total_sent_B"
-NAMES = frozenset(
-    {CLOCK, *TOTALS, STEP, *RTTS, *RETRANSMITS, *LOST, *WINDOWS, SENT, "snd_nxt", "snd_una", "tp_delivered"}
-)
+ACKED = frozenset({*TOTALS, STEP})
+NAMES = frozenset({CLOCK, *ACKED, *RTTS, *RETRANSMITS, *LOST, *WINDOWS, SENT, "snd_nxt", "snd_una", "tp_delivered"})
 LEAST_NAMES = 2  # of a header: it is a log, and what is missing can be named
 NO_SAMPLE = (-1, WRAP - 1)  # the kernel's RTT of an ACK that gave none, as signed and as unsigned
 LEAST_MSS, MOST_MSS = 88, 65_495  # TCP_MIN_SND_MSS of Linux, and what an IPv4 packet holds
@@ -49,7 +49,10 @@ def read(path: Path, *, mss_bytes: int | None = None, initial_window_pkts: int =
     """Read a log; `mss_bytes` where it names none, `initial_window_pkts` where it does not hold what was in flight."""
     if initial_window_pkts < 1 or (mss_bytes is not None and not LEAST_MSS <= mss_bytes <= MOST_MSS):
         raise field_error(path, "mss_bytes", mss_bytes, f"{LEAST_MSS} to {MOST_MSS}, and initial_window_pkts 1 or more")
-    table, early = _from_first_data(read_table(path))
+    whole_table = read_table(path)
+    if not set(whole_table.frame.columns) & ACKED:
+        return _without_acked(whole_table, path.name, mss_bytes)
+    table, early = _from_first_data(whole_table)
     t_us, acked = clock_us(table, CLOCK), _acked(table)
     mss, mss_notes = _mss(table, acked, mss_bytes)
     flight, flight_note = _inflight(table, acked, mss, initial_window_pkts)
@@ -64,6 +67,27 @@ def read(path: Path, *, mss_bytes: int | None = None, initial_window_pkts: int =
     frame, notes = _on_clock(pl.DataFrame([pl.Series("t_s", t_us / 1e6), *columns]), initial_window_pkts * mss)
     all_notes = (*early, *mss_notes, flight_note, *notes, *_limited(table))
     return Recording(frame, "series", None, "ack-log", path.name, all_notes)
+
+
+def _without_acked(table: Table, name: str, mss_bytes: int | None) -> Recording:
+    """Take the round trips, and what else there is without a count of what was acknowledged."""
+    if CLOCK not in table.frame.columns:
+        raise _lacking(table, (CLOCK,))
+    have = table.frame.columns
+    missing = [f"Bytes acknowledged: not in the log (no {', '.join((*TOTALS, STEP))}), so no rate follows from it."]
+    columns = [pl.Series("t_s", clock_us(table, CLOCK) / 1e6), _rtt(table)]
+    if "snd_nxt" in have and "snd_una" in have:
+        columns.append(_sent_less_una(table).alias("inflight_bytes"))
+        missing.append("In flight: snd_nxt - snd_una.")
+    else:
+        missing.append("In flight: not known, for the log lacks snd_nxt or snd_una.")
+    if "mss" in have or mss_bytes is not None:
+        mss, notes = _mss(table, np.zeros(0, np.int64), mss_bytes)
+        columns.append(pl.Series("mss_bytes", np.full(table.frame.height, mss), pl.UInt32))
+        missing += notes
+    frame, notes = _last_of_each_time(pl.DataFrame([*columns, *_counted(table)]))
+    missing += [*notes, "Time counts from the log's first ACK.", *_limited(table)]
+    return Recording(frame, "series", None, "ack-log", name, tuple(missing))
 
 
 def _from_first_data(table: Table) -> tuple[Table, list[str]]:
@@ -122,9 +146,7 @@ def _inflight(table: Table, acked: Counts, mss: int, window_pkts: int) -> tuple[
     """Bytes sent and not acknowledged: snd_nxt - snd_una, or counted from the initial window."""
     have = table.frame.columns
     if "snd_nxt" in have and "snd_una" in have:
-        apart = int(whole(table, "snd_nxt")[0] - whole(table, "snd_una")[0]) % WRAP
-        flight = apart + sequence(table, "snd_nxt") - sequence(table, "snd_una")
-        return not_negative(table, "snd_nxt", flight, "no less than snd_una"), "In flight: snd_nxt - snd_una."
+        return _sent_less_una(table), "In flight: snd_nxt - snd_una."
     if "snd_nxt" in have:
         if acked[0] > window_pkts * mss:
             return None, "In flight: not known, for the log begins after the initial window."
@@ -136,6 +158,12 @@ def _inflight(table: Table, acked: Counts, mss: int, window_pkts: int) -> tuple[
         note = f"In flight: {SENT} less what was acknowledged; what was sent again may count twice."
         return not_negative(table, SENT, flight, "no less than what was acknowledged"), note
     return None, "In flight: not in the log."
+
+
+def _sent_less_una(table: Table) -> pl.Series:
+    apart = int(whole(table, "snd_nxt")[0] - whole(table, "snd_una")[0]) % WRAP
+    flight = apart + sequence(table, "snd_nxt") - sequence(table, "snd_una")
+    return not_negative(table, "snd_nxt", flight, "no less than snd_una")
 
 
 def _delivered(table: Table, acked: Counts, mss: int) -> list[pl.Series]:
@@ -159,12 +187,7 @@ def _counted(table: Table) -> list[pl.Series]:
 
 def _on_clock(frame: pl.DataFrame, initial_bytes: int) -> tuple[pl.DataFrame, list[str]]:
     """Keep the last ACK of each time, and begin where the first data segment was sent."""
-    kept, notes = frame.unique("t_s", keep="last", maintain_order=True), []
-    if same := frame.height - kept.height:
-        notes.append(f"{same} ACKs came in the microsecond of the next: the last of each counts.")
-    if "retransmits_pkts" in kept.columns:
-        steps = pl.col("retransmits_pkts").diff().fill_null(pl.col("retransmits_pkts")).cast(pl.UInt32)
-        kept = kept.with_columns(steps)
+    kept, notes = _last_of_each_time(frame)
     first_ms = kept["rtt_ms"][0]
     if first_ms is None or kept["acked_bytes"][0] > initial_bytes:
         return kept, [*notes, "The log does not begin with the download: time counts from its first ACK."]
@@ -173,6 +196,17 @@ def _on_clock(frame: pl.DataFrame, initial_bytes: int) -> tuple[pl.DataFrame, li
     whole_one = pl.concat([start, kept.with_columns(pl.col("t_s") + first_ms / 1e3)], how="diagonal")
     note = f"Time counts from the first data segment, {first_ms:.1f} ms before the first ACK."
     return whole_one.select(kept.columns), [*notes, note]
+
+
+def _last_of_each_time(frame: pl.DataFrame) -> tuple[pl.DataFrame, list[str]]:
+    """Keep the last ACK of each time, and count retransmissions from one to the next."""
+    kept, notes = frame.unique("t_s", keep="last", maintain_order=True), []
+    if same := frame.height - kept.height:
+        notes.append(f"{same} ACKs came in the microsecond of the next: the last of each counts.")
+    if "retransmits_pkts" in kept.columns:
+        steps = pl.col("retransmits_pkts").diff().fill_null(pl.col("retransmits_pkts")).cast(pl.UInt32)
+        kept = kept.with_columns(steps)
+    return kept, notes
 
 
 def _limited(table: Table) -> list[str]:

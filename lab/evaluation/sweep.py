@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A sweep's table: of each point, sender and measure the mean with its 95 % interval; sweep.csv holds it."""
+
+import io
+from collections.abc import Sequence
+from pathlib import Path
+
+import polars as pl
+
+from lab.base import paths
+from lab.base.errors import UserError
+from lab.base.plain_file import MEGABYTE, read_plain, write_whole
+from lab.base.stats import bootstrap, mean_sd, share_pct, wilson_pct
+from lab.evaluation.compare.measures import BY_NAME, Measure, values
+from lab.judge.stored import Stored
+from lab.runs.run_folder import dated_folder
+from lab.runs.vary import Point
+from lab.tables.csv_text import to_csv
+from lab.tables.stored_run import Run
+
+FOLDER, FILE = "sweeps", "sweep.csv"
+MOST_BYTES = 100 * MEGABYTE
+COLUMNS = ("run", "cca", "measure", "n", "mean", "lo", "hi")  # behind those of the fields
+Row = dict[str, str | float | None]
+
+
+def table_of(points: Sequence[Point], runs: Sequence[Path]) -> pl.DataFrame:
+    """Return the table of a sweep, in the order of its points."""
+    rows = [row for point, run in zip(points, runs, strict=True) for row in _rows(point, Stored.of(Run(run)))]
+    schema = dict.fromkeys((*points[0].texts, *COLUMNS[:3]), pl.String) | {"n": pl.Int64}
+    return pl.DataFrame(rows, schema=schema | dict.fromkeys(("mean", "lo", "hi"), pl.Float64))
+
+
+def _rows(point: Point, stored: Stored) -> list[Row]:
+    run = f"{stored.name}/{stored.run.path.resolve().name}"
+    return [
+        {**point.texts, "run": run, "cca": cca, "measure": name, **_estimate(BY_NAME[name], of_trials)}
+        for name, by_sender in values(stored).items()
+        for cca, of_trials in by_sender.items()
+    ]
+
+
+def _estimate(measure: Measure, of_trials: Sequence[float | None]) -> Row:
+    """Return mean and interval: Wilson's of a share, else resampled; null of none."""
+    known = [value for value in of_trials if value is not None]
+    if measure.binary:
+        low, high = wilson_pct(round(sum(known)), len(known))
+        return {"n": len(known), "mean": share_pct(round(sum(known)), len(known)), "lo": low, "hi": high}
+    low, high = bootstrap(known)
+    return {"n": len(known), "mean": mean_sd(known)[0], "lo": low, "hi": high}
+
+
+def store(scenario: str, table: pl.DataFrame) -> Path:
+    """Write sweep.csv into a new folder; returns the folder."""
+    folder = dated_folder(paths.results() / FOLDER / scenario)
+    write_whole(folder / FILE, to_csv(table))
+    return folder
+
+
+def read(folder: Path) -> pl.DataFrame:
+    """Read the table of a sweep; UserError where it is none."""
+    file = folder / FILE
+    try:
+        table = pl.read_csv(io.BytesIO(read_plain(file, MOST_BYTES)))
+    except OSError as error:
+        raise UserError(f"{file}: {error.strerror}: must be the table of a sweep: lab run --vary") from None
+    except pl.exceptions.PolarsError:
+        table = pl.DataFrame()
+    if lacking := [name for name in COLUMNS if name not in table.columns]:
+        raise UserError(f"{file}: {lacking[0]}=: must be a column: `lab run --vary` writes the table")
+    return table
+
+
+def fields_of(table: pl.DataFrame) -> list[str]:
+    """Return the fields that a sweep varied: one or two."""
+    return [name for name in table.columns if name not in COLUMNS]

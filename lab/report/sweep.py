@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The page of a sweep: each measure over the fields that were varied, and the same as tables."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from lab.base.format import number
+from lab.base.plain_file import write_whole
+from lab.evaluation.compare.measures import BY_NAME
+from lab.evaluation.sweep import fields_of
+from lab.figures.save import svg
+from lab.figures.sweep import draw
+from lab.report.table import Group, Row, Table
+from lab.report.template import Picture, picture, render
+from lab.schema.cca import load_senders
+
+
+def write(folder: Path, name: str, question: str, sweep: pl.DataFrame) -> Path:
+    """Write the page beside sweep.csv."""
+    measures = sweep["measure"].unique(maintain_order=True)
+    title = f"{name} over {' and '.join(fields_of(sweep))}"
+    tables = [_table(sweep, measure) for measure in measures]
+    page = render("sweep.html.j2", title=title, question=question, pictures=list(_drawn(sweep)), tables=tables)
+    return write_whole(folder / "index.html", page)
+
+
+def _drawn(sweep: pl.DataFrame) -> Iterator[Picture]:
+    for measure in sweep["measure"].unique(maintain_order=True):
+        if drawing := draw(sweep, measure):
+            yield picture(measure, svg(drawing.figure), drawing.alt, drawing.caption)
+
+
+def _table(sweep: pl.DataFrame, measure: str) -> Table:
+    """Return a measure's table: a group per sender, a row per point."""
+    fields, labels = fields_of(sweep), load_senders()
+    found = BY_NAME[measure]
+    rows = sweep.filter(measure=measure)
+    groups = [
+        Group(labels[cca].label, tuple(_row(row, fields) for row in rows.filter(cca=cca).to_dicts()))
+        for cca in rows["cca"].unique(maintain_order=True)
+    ]
+    header = (", ".join(fields), f"Mean ({found.unit})", "95 % interval", "Trials")
+    return Table(measure, f"{found.title}: {found.meaning}.", header, tuple(groups))
+
+
+def _row(row: dict[str, Any], fields: list[str]) -> Row:
+    mean, low, high = (row[name] for name in ("mean", "lo", "hi"))
+    interval = f"{number(low, 2)} to {number(high, 2)}"
+    return Row((", ".join(str(row[name]) for name in fields), number(mean, 2), interval, str(row["n"])))

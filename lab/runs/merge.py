@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`lab merge`: the runs of all shards of a request become one run each, as if one machine had run them.
+
+Everything is checked before anything is written, and what is written is new: no stored run or shard changes.
+"""
+
+import os
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from lab.base.errors import UserError, field_error
+from lab.runs import run_folder
+from lab.runs.shard import FILE, Shard, ShardJson, owners_of, read
+from lab.tables.run_json import RunJson
+from lab.tables.stored_run import Run
+from lab.tables.stored_trial import Trial
+from lab.tables.trial_tables import TRIAL_TABLES
+from lab.tables.values_digest import digest
+
+Shards = Mapping[Path, ShardJson]
+Trials = Mapping[str, list[Path]]  # the folders that hold a trial, by its name
+
+
+def merge(folders: Sequence[Path]) -> list[Path]:
+    """Return the new runs."""
+    shards = _shards(folders)
+    names = next(iter(shards.values()))["runs"]
+    runs = {name: [Run(folder / name / shard["runs"][name]) for folder, shard in shards.items()] for name in names}
+    for parts in runs.values():
+        _require_one_request(parts)
+    owners = owners_of(
+        ((name, parts[0].scenario["ccas"], parts[0].scenario["trials"]) for name, parts in runs.items()),
+        _count(shards),
+    )
+    found = {name: _trials(name, parts, owners, shards) for name, parts in runs.items()}
+    return [_written(runs[name], trials) for name, trials in found.items()]
+
+
+def _count(shards: Shards) -> int:
+    return Shard.of(next(iter(shards.values()))["shard"]).count
+
+
+def _shards(folders: Sequence[Path]) -> Shards:
+    """Read all shards; UserError where one is of another request, or missing."""
+    if len({folder.resolve() for folder in folders}) < len(folders):
+        raise UserError("lab merge: folders: must be given once each")
+    shards = {folder: read(folder) for folder in folders}
+    first = next(iter(shards))
+    count = _count(shards)
+    for folder, shard in shards.items():
+        if Shard.of(shard["shard"]).count != count:
+            raise field_error(folder / FILE, "shard", shard["shard"], f"one of {count}, as in {first}")
+        if list(shard["runs"]) != list(shards[first]["runs"]):
+            raise field_error(folder / FILE, "runs", ", ".join(shard["runs"]), f"those of {first}: the same request")
+    there = {Shard.of(shard["shard"]).number for shard in shards.values()}
+    if missing := [f"{number}/{count}" for number in range(1, count + 1) if number not in there]:
+        raise UserError(
+            f"lab merge: missing shard {', '.join(missing)}: run the same command with --shard {missing[0]}"
+        )
+    return shards
+
+
+def _facts(meta: RunJson) -> dict[str, object]:
+    """Return what the shards of a run share."""
+    kernel = {name: meta["kernel"].get(name) for name in ("kernel_digest", "modules_digest")}
+    return {
+        **{f"digests.{part}": value for part, value in meta["digests"].items()},
+        **{f"kernel.{name}": value for name, value in kernel.items()},
+        "world": meta["world"]["digest"],
+        "lab_version": meta["lab_version"],
+        "backend": meta["backend"],
+        "seeds": meta["seeds"],
+    }
+
+
+def _require_one_request(runs: Sequence[Run]) -> None:
+    expected = _facts(runs[0].meta)
+    for run in runs[1:]:
+        found = _facts(run.meta)
+        for name in expected | found:
+            here, there = found.get(name, "absent"), expected.get(name, "absent")
+            if here != there:
+                raise field_error(run.path, name, here, f"{there}, as in {runs[0].path}")
+
+
+def _trials(name: str, runs: Sequence[Run], owners: Mapping[tuple[str, str], int], shards: Shards) -> Trials:
+    """Return the folders of each trial of a run; UserError names one that is missing, damaged, or not the same."""
+    wanted = [trial for run, trial in owners if run == name]
+    held = [(run.path / "trials", {folder.name for folder in (run.path / "trials").glob("[!.]*")}) for run in runs]
+    found = {trial: [folder / trial for folder, names in held if trial in names] for trial in wanted}
+    for trial, places in found.items():
+        if not places:
+            shard = f"{owners[name, trial]}/{_count(shards)}"
+            at = next(folder for folder, each in shards.items() if each["shard"] == shard)
+            raise UserError(f"{at}: {name}/{trial}: must be stored: run shard {shard} again, with the same --out")
+    places = [place for each in found.values() for place in each]
+    with ThreadPoolExecutor() as threads:
+        for fault in threads.map(lambda place: Trial(place).fault, places):
+            if fault:
+                raise UserError(f"{fault}: run its shard again, with the same --out")
+    for each in found.values():
+        for other in each[1:]:
+            _require_same(each[0], other)
+    return found
+
+
+def _require_same(first: Path, other: Path) -> None:
+    """Refuse a trial of two shards that differs: its first packet that does, else its table."""
+    one, two = Trial(first), Trial(other)
+    tables = [name for name in TRIAL_TABLES if digest(one.table(name)) != digest(two.table(name))]
+    if "packets" in tables:
+        rows = enumerate(zip(one.packets.iter_rows(), two.packets.iter_rows(), strict=False), 1)
+        end = min(one.packets.height, two.packets.height) + 1
+        number = next((place for place, (here, there) in rows if here != there), end)
+        raise UserError(f"{other}: packet {number}: must be the same as in {first}")
+    if tables:
+        raise UserError(f"{other / tables[0]}.parquet: must be the same as in {first}")
+
+
+def _written(runs: Sequence[Run], trials: Trials) -> Path:
+    """Write the run of all shards."""
+    wall_s = sum(run.meta.get("wall_s", 0.0) for run in runs)
+    folder = run_folder.merged(runs[0])
+    with run_folder.locked(folder):
+        for source in _first_of(trials):
+            target = folder / "trials" / source.name
+            draft = target.with_name(f".{source.name}.draft")
+            shutil.copytree(source, draft, copy_function=_link_or_copy)
+            draft.replace(target)
+        run_folder.close(folder, wall_s, complete=True)
+    return folder
+
+
+def _first_of(trials: Trials) -> Iterator[Path]:
+    return (places[0] for places in trials.values())
+
+
+def _link_or_copy(source: str, target: str) -> None:
+    """Link a file, which no command changes; copy it from another disk."""
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copy2(source, target)

@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A sweep: one experiment for each point of a grid over fields of the profile, topology, scenario, or a sender.
+
+A point has a name of its own, made of the fields and their values: a point that is stored is found by it.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from itertools import product
+from math import prod
+from pathlib import Path
+from typing import Any
+
+from lab.backends.backend import Site
+from lab.base.choice import suggested
+from lab.base.errors import field_error
+from lab.base.named_files import require_name
+from lab.links.profile import OWN, Profile
+from lab.runs import run_folder
+from lab.runs.experiment import Experiment, assemble, shaped_by
+from lab.runs.find_run import FindRun, matching
+from lab.runs.reuse import reuse
+from lab.schema.cca import Cca
+from lab.schema.load import parse, parse_yaml
+from lab.schema.scenario import Scenario
+from lab.schema.topology import Topology
+
+OPTION = "--vary"
+FILE = Path(OPTION)
+MOST_FIELDS = 2  # a page shows curves over one, a heat map over two
+MOST_POINTS = 200
+OF_SCENARIO = ("topology", "profile", "duration_s", "seed", "size_bytes", "mtu_bytes", "pacing", "workload", "rival")
+OF_PROFILE = tuple(name for name in Profile.model_fields if name not in OWN)
+# Of a base, and no point: what a paper states of the base is not true of a link that was changed.
+UNCLAIMED: Mapping[str, Any] = {
+    "claims": [],
+    "published": [],
+    "counterfactual_of": None,
+    "campaign": False,
+    "in_summary": False,
+}
+Values = Mapping[str, Any]  # of each field
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A field with the values that it takes, as they were written and as YAML reads them."""
+
+    field: str
+    texts: tuple[str, ...]
+    values: tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class Point:
+    """One point of the grid."""
+
+    texts: Mapping[str, str]  # by field
+    experiment: Experiment
+
+
+def axes_of(given: Sequence[str]) -> list[Axis]:
+    """Read each FIELD=a,b,c; UserError where a field or a value stands twice, or there are too many points."""
+    axes = [_axis(text) for text in given]
+    for number, axis in enumerate(axes):
+        if axis.field in [other.field for other in axes[:number]]:
+            raise field_error(OPTION, axis.field, ",".join(axis.texts), "given once, with all its values")
+    if len(axes) > MOST_FIELDS:
+        raise field_error(OPTION, "fields", len(axes), f"at most {MOST_FIELDS}: a page shows curves or a heat map")
+    return sorted(axes, key=lambda axis: axis.field)
+
+
+def _axis(given: str) -> Axis:
+    field, equals, values = given.partition("=")
+    texts = tuple(text.strip() for text in values.split(","))
+    if not equals or not field or not all(texts):
+        raise field_error(OPTION, field or "field", values, "FIELD=a,b,c, such as down.delay_ms=20,50,100")
+    read = tuple(parse_yaml(text, OPTION) for text in texts)
+    for number, (text, value) in enumerate(zip(texts, read, strict=True)):
+        if value is None or isinstance(value, dict | list):
+            raise field_error(OPTION, field, text, "a number or a name")
+        if value in read[:number]:
+            raise field_error(OPTION, field, text, "each value once")
+    return Axis(field.strip(), texts, read)
+
+
+def points_of(base: Experiment, axes: Sequence[Axis], minutes: float) -> list[Point]:
+    """Return the points of the grid, each of which takes `minutes`; without axes the base alone."""
+    count = prod(len(axis.values) for axis in axes)
+    if count > MOST_POINTS:
+        trials = count * base.scenario.trials * len(base.ccas)
+        rule = f"at most {MOST_POINTS}: these are {trials} trials, about {max(round(count * minutes), 1)} min"
+        raise field_error(OPTION, "points", count, rule)
+    if not axes:
+        return [Point({}, base)]
+    cells = product(*(list(zip(axis.texts, axis.values, strict=True)) for axis in axes))
+    names = [axis.field for axis in axes]
+    return [_point(base, dict(zip(names, cell, strict=True))) for cell in cells]
+
+
+def _point(base: Experiment, cell: Mapping[str, tuple[str, Any]]) -> Point:
+    texts = {field: text for field, (text, _) in cell.items()}
+    values = {field: value for field, (_, value) in cell.items()}
+    point = _with_scenario(base, {field: value for field, value in values.items() if _is_of_scenario(field)})
+    for field, value in values.items():
+        if not _is_of_scenario(field):
+            point = _with(point, field, value)
+    parts = (re.sub(r"[^A-Za-z0-9_.-]", "-", f"{field}-{text}") for field, text in texts.items())
+    name = require_name("-".join((base.name, *parts)), OPTION)
+    return Point(texts, replace(point, name=name, scenario=point.scenario.model_copy(update=UNCLAIMED)))
+
+
+def _is_of_scenario(field: str) -> bool:
+    """Return whether a field is of the scenario: `topology` names a file, `topology.links.0.mtu` is a field of it."""
+    return field.partition(".")[0] in OF_SCENARIO and not field.startswith("topology.")
+
+
+def _with_scenario(experiment: Experiment, values: Values) -> Experiment:
+    """Return an experiment with other fields of its scenario, all at once: a rival needs its topology."""
+    if not values:
+        return experiment
+    content = experiment.scenario.model_dump()
+    for field, value in values.items():
+        content = _changed(content, field, value)
+    return shaped_by(assemble(experiment.name, parse(Scenario, content, FILE), OPTION), experiment.shaper)
+
+
+def _with(experiment: Experiment, field: str, value: Any) -> Experiment:
+    """Return an experiment with another value of a field, checked by the field's own rule."""
+    first, _, rest = field.partition(".")
+    if first in experiment.senders and rest:
+        return _with_parameter(experiment, first, rest, value)
+    if first in OF_PROFILE:
+        profile = parse(Profile, _changed(experiment.profile.model_dump(), field, value), FILE)
+        profile._file = experiment.profile.file
+        return replace(experiment, profile=profile)
+    if first == "topology":
+        topology = parse(Topology, _changed(experiment.topology.model_dump(by_alias=True), field, value), FILE)
+        topology._file = experiment.topology.file
+        return replace(experiment, topology=topology)
+    known = [*OF_PROFILE, *OF_SCENARIO, *(f"{name}.PARAMETER" for name in experiment.senders)]
+    raise field_error(
+        OPTION, field, value, f"a field of profile, topology, scenario or sender: {suggested(field, known)}"
+    )
+
+
+def _with_parameter(experiment: Experiment, sender: str, name: str, value: Any) -> Experiment:
+    """Return an experiment with another parameter of a sender's module; the kernel tells which there are."""
+    cca = experiment.senders[sender]
+    if cca.module is None:
+        raise field_error(OPTION, f"{sender}.{name}", value, "a parameter of a sender whose code is a module")
+    changed = parse(Cca, cca.model_dump() | {"params": {**cca.params, name: value}}, FILE)
+    return experiment.with_senders({sender: changed})
+
+
+def _changed(content: dict[str, Any], field: str, value: Any) -> dict[str, Any]:
+    """Return plain data with another value of a field; UserError where the place is in none."""
+    content = deepcopy(content)
+    *way, last = field.split(".")
+    here: Any = content
+    for part in way:
+        here = here[int(part)] if _is_place(here, part) else here.get(part) if isinstance(here, dict) else None
+    if _is_place(here, last):
+        here[int(last)] = value
+    elif isinstance(here, dict):
+        here[last] = value
+    else:
+        raise field_error(OPTION, field, value, "a field that this experiment has")
+    return content
+
+
+def _is_place(here: Any, part: str) -> bool:
+    return isinstance(here, list) and part.isdigit() and int(part) < len(here)
+
+
+def stored_or_new(keep_capture: bool) -> FindRun:
+    """Return what finds the run of a point, or opens one with the trials that earlier runs of the point have."""
+
+    def find(experiment: Experiment, site: Site) -> Path:
+        stored = matching(experiment, site, same_modules=True)
+        if stored is not None:
+            return stored
+        folder = run_folder.create(experiment, site)
+        with run_folder.locked(folder):
+            reuse(experiment, folder, site, keep_capture)
+        return folder
+
+    return find
+
+
+def require_parameters(points: Sequence[Point], known: Mapping[str, Sequence[str]]) -> None:
+    """Refuse a parameter that a sender's module has not: the kernel would load the module without it."""
+    for point in points:
+        for field, text in point.texts.items():
+            sender, _, name = field.partition(".")
+            if sender in known and name not in known[sender]:
+                rule = f"a parameter of {sender}: {suggested(name, known[sender])}"
+                raise field_error(OPTION, field, text, rule)

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A sweep's points, before anything runs; its table and figures, from runs that are stored."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from lab.base.errors import UserError
+from lab.evaluation import sweep
+from lab.figures.sweep import draw
+from lab.report.sweep import write
+from lab.runs.experiment import load_experiment
+from lab.runs.try_link import try_link
+from lab.runs.vary import Point, axes_of, points_of, require_parameters
+from tests.stored_run import store_run
+
+
+def points(*given: str, ccas: tuple[str, ...] = ("search", "cubic")) -> list[Point]:
+    return points_of(try_link("geo-viasat", list(ccas), {}), axes_of(given), minutes=0.5)
+
+
+def test_each_point_is_an_experiment_with_a_name_and_a_value_of_its_own() -> None:
+    found = points("down.delay_ms=20,50")
+    names = ["try-geo-viasat-down.delay_ms-20", "try-geo-viasat-down.delay_ms-50"]
+    assert [point.experiment.name for point in found] == names
+    assert [point.experiment.profile.down.delay_ms for point in found] == [20, 50]
+
+
+def test_two_fields_make_a_grid_whose_names_do_not_depend_on_their_order() -> None:
+    fields = ("search.threshold_pct=20,35", "duration_s=5,10")
+    names = [point.experiment.name for point in points(*fields)]
+    assert len(set(names)) == 4
+    assert names == [point.experiment.name for point in points(*reversed(fields))]
+
+
+@pytest.mark.parametrize(
+    ("field", "read"),
+    [
+        ("noise.server_start_ms=0", lambda each: each.profile.noise.server_start_ms == 0),
+        ("topology.links.0.mtu=1400", lambda each: each.topology.topology.links[0].mtu == 1400),
+        ("mtu_bytes=1400", lambda each: each.scenario.mtu_bytes == 1400),
+        ("profile=agree", lambda each: each.scenario.profile == "agree"),
+        ("rival=cubic", lambda each: each.rival.name == "cubic"),
+        ("search.threshold_pct=20", lambda each: each.ccas["search"].params == {"threshold_pct": 20}),
+    ],
+)
+def test_a_field_of_profile_topology_scenario_or_sender_can_vary(field: str, read: object) -> None:
+    extra = ("topology=dumbbell",) if field.startswith("rival") else ()
+    (point,) = points(field, *extra)
+    assert read(point.experiment)  # type: ignore[operator]
+
+
+@pytest.mark.parametrize(
+    ("given", "line"),
+    [
+        (["down.dela_ms=20"], "--vary: down.dela_ms=20: must be left out: it is not a field"),
+        (["fish=1"], r"--vary: fish=1: must be a field of profile, topology, scenario or sender: .*"),
+        (["down.delay_ms=-3"], "--vary: down.delay_ms=-3: must be greater than or equal to 0"),
+        (["down.delay_ms=fast"], "--vary: down.delay_ms=fast: must be a valid number.*"),
+        (["down.delay_ms.mean=3"], "--vary: down.delay_ms.mean=3: must be a field that this experiment has"),
+        (["down.delay_ms=3", "down.delay_ms=4"], "--vary: down.delay_ms=4: must be given once, with all its values"),
+        (["down.delay_ms=3,3.0"], "--vary: down.delay_ms=3.0: must be each value once"),
+        (["down.delay_ms=3,"], "--vary: down.delay_ms=3,: must be FIELD=a,b,c, .*"),
+        (["mtu_bytes=null"], "--vary: mtu_bytes=null: must be a number or a name"),
+        (["cubic.hystart=0"], "--vary: cubic.hystart=0: must be a parameter of a sender whose code is a module"),
+        (["search.threshold_pct=high"], "--vary: params.threshold_pct=high: must be a valid integer"),
+        (["seed=" + ",".join(map(str, range(201)))], ".*points=201: must be at most 200: these are 1206 trials, .*min"),
+        (["seed=1", "duration_s=2", "mtu_bytes=1400"], "--vary: fields=3: must be at most 2: .*"),
+    ],
+)
+def test_a_mistake_is_one_line(given: list[str], line: str) -> None:
+    with pytest.raises(UserError, match=f"^{line}$") as refused:
+        points(*given)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_parameter_that_the_module_lacks_is_refused() -> None:
+    found = points("search.threshhold_pct=20")
+    with pytest.raises(UserError, match=r"search\.threshhold_pct=20: must be .* did you mean threshold_pct\?"):
+        require_parameters(found, {"search": ["bins", "threshold_pct"]})
+
+
+def test_no_claim_of_a_paper_is_judged_by_a_changed_link() -> None:
+    thesis = load_experiment("thesis-geo")
+    (changed,) = (each.experiment.scenario for each in points_of(thesis, axes_of(["seed=3"]), minutes=1))
+    assert thesis.scenario.claims
+    assert (changed.claims, changed.published, changed.campaign, changed.in_summary) == ([], [], False, False)
+    assert points()[0].experiment == try_link("geo-viasat", ["search", "cubic"], {})  # nothing varies: the base
+
+
+@pytest.mark.parametrize("fields", [["down.delay_ms"], ["down.delay_ms", "mtu_bytes"], ["topology"]])
+def test_the_page_of_a_sweep_draws_each_measure_over_its_fields(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fields: list[str]
+) -> None:
+    monkeypatch.setenv("LAB_RESULTS", str(tmp_path / "results"))
+    base = try_link("geo-viasat", ["search", "cubic"], {})
+    runs = [store_run(tmp_path, trials=2, name=f"point-{text}", senders=("search", "cubic")) for text in "12"]
+    found = [Point(dict.fromkeys(fields, f"{text}00"), base) for text in "12"]
+    folder = sweep.store("geo", sweep.table_of(found, runs))
+    table = sweep.read(folder)
+    throughput = table.filter(measure="throughput", cca="search")
+    assert throughput.select("n", "mean", "lo", "hi").rows() == [(2, 6.5, 6.0, 7.0)] * 2
+    assert sweep.fields_of(table) == fields
+    drawn = draw(table, "throughput")
+    assert drawn is not None
+    assert "search at 100" in drawn.alt
+    page = write(folder, "geo", "Which <delay>?", table).read_text()
+    assert f"geo over {' and '.join(fields)}" in page
+    assert "Which &lt;delay&gt;?" in page
+
+
+def test_a_folder_without_the_table_of_a_sweep_is_one_line(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"sweep\.csv: No such file or directory: must be the table of a sweep"):
+        sweep.read(tmp_path)
+    (tmp_path / sweep.FILE).write_text(json.dumps([1]))
+    with pytest.raises(UserError, match="must be a column"):
+        sweep.read(tmp_path)
