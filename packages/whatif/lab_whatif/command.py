@@ -97,7 +97,7 @@ def answer(request: Request, console: Console) -> None:
     files.write_numbers(request.folder, request.was, compared, ranges)
     for line in shown.sentences(request.was, request.others, compared, ranges, bool(replayed.links)):
         say(console, line)
-    shown.show_tables(request.was, compared, ranges, console)
+    shown.show_tables(compared, ranges, console)
     shown.show_link(inferred, side, console)
     show_path(console, "files", request.folder)
     if not replayed.links:

@@ -98,7 +98,8 @@ class Case:
         threshold_ms = self.inferred.path.base_rtt_ms * THRESHOLD_RTTS
         noise_ms = NOISE_FACTOR * (self.inferred.path.step_ms + self.inferred.jitter_ms)
         if threshold_ms < noise_ms:
-            yield f"an eighth of the RTT ({threshold_ms:.1f} ms) is below three times the capture's noise ({noise_ms:.1f} ms)"
+            noise = f"three times the capture's noise ({noise_ms:.1f} ms)"
+            yield f"an eighth of the RTT ({threshold_ms:.1f} ms) is below {noise}"
 
     def _of_queue(self, name: str) -> Iterator[str]:
         """Refuse losses above the largest recorded queue: nothing is known of a buffer there."""

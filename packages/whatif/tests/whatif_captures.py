@@ -4,8 +4,8 @@
 import heapq
 import random
 import struct
-from collections.abc import Callable, Iterable
 from collections import deque
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -64,7 +64,7 @@ class Download:
 
     def __post_init__(self) -> None:
         """Run it to its end."""
-        self.random = random.Random(self.known.seed)
+        self.random = random.Random(self.known.seed)  # noqa: S311 - no secret
         self.events: list[tuple[float, int, Callable[..., None], tuple[Any, ...]]] = []
         self.queue: deque[tuple[float, int]] = deque()  # departure and bytes of what waits
         self.free_s, self.number, self.packets = 0.0, 0, 0
