@@ -33,7 +33,7 @@ def sentences(
         best = next((each for each in reversed(mine) if each.quantity in marks() and each.low is not None), None)
         if best:
             took = f"{was} took {_number(best.recorded, 's')} s"
-            yield f"With {sender} {best.quantity} would have taken {_span(best)} s; {took}."
+            yield f"With {sender} {best.quantity} would have taken {span(best)} s; {took}."
         else:
             refused = next((each for each in mine if each.recorded is not None), mine[0])
             yield f"With {sender}: cannot be known. {refused.quantity}: {refused.reason}."
@@ -45,7 +45,7 @@ def show_tables(compared: list[Compared], ranges: list[Range], console: Console)
     table = Table("Quantity", "Recorded", "Replayed", "Verdict", *senders, box=None, padding=(0, 1))
     for row in compared:
         own = {each.sender: each for each in ranges if each.quantity == row.quantity}
-        cells = [_span(own[name]) if own[name].low is not None else "refused" for name in senders]
+        cells = [span(own[name]) if own[name].low is not None else "refused" for name in senders]
         name = f"{row.quantity} ({row.unit})"
         table.add_row(name, _number(row.recorded, row.unit), _number(row.replayed, row.unit), row.answer, *cells)
     console.print(table)
@@ -82,7 +82,8 @@ def _queue(inferred: Inferred, known: dict[str, Item]) -> str:
     )
 
 
-def _span(each: Range) -> str:
+def span(each: Range) -> str:
+    """Return a range as text; a dash where it is refused."""
     low, high = _number(each.low, each.unit), _number(each.high, each.unit)
     return low if low == high else f"{low} to {high}"
 

@@ -62,4 +62,5 @@ def test_the_true_download_lies_in_the_range(
         found = cells["search", f"{mark} MB"]
         assert found["answer"] == "RANGE"
         assert float(found["low"]) <= (true.measures.mark_s[mark] or 0) <= float(found["high"])
+    assert "round trip, ms" in (tmp_path / "out" / "whatif.html").read_text()
     assert json.loads((tmp_path / "out" / "evidence.json").read_text())["captured_at"] == "receiver"
