@@ -36,7 +36,7 @@ def of_link(results: Path, name: str) -> Stored:
 
 def marks(drawn: Figure, panel: int, face: str | None = None) -> list[tuple[float, float]]:
     lines = [line for line in drawn.axes[panel].lines if face is None or line.get_markerfacecolor() == face]
-    return [(x, y) for line in lines for x, y in zip(*line.get_data(), strict=True)]
+    return [(float(x), float(y)) for line in lines for x, y in np.asarray(line.get_xydata())]
 
 
 def test_each_trial_and_the_mean_of_each_sender_are_marked_at_their_values(geo: Stored) -> None:
@@ -79,7 +79,7 @@ def test_two_runs_of_a_link_lie_over_each_other_sender_by_sender(geo: Stored) ->
     assert drawing
     assert [len(axis.lines) for axis in drawing.figure.axes] == [2] * 2 * len(SENDERS)
     solid, dashed = drawing.figure.axes[0].lines
-    assert np.array_equal(solid.get_data(), dashed.get_data())
+    assert np.array_equal(np.asarray(solid.get_xydata()), np.asarray(dashed.get_xydata()))
     assert solid.get_linestyle() != dashed.get_linestyle()
 
 
