@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from lab_whatif.path import Down
 
+Numbers = NDArray[np.float64]
 MARGIN_S = 0.002  # beyond which a wait is more than the time stamps' step: design, tried on 29 trials
 KNOWN_SHARE = 0.25  # of a step that must have been backlogged
 LEAST_PACKETS = 3  # in it: fewer are the grain of packets, but where the whole step was backlogged
@@ -21,11 +22,14 @@ def busy_gaps(down: Down, step_s: float) -> NDArray[np.bool_]:
 
 
 def capacity(down: Down, stamp_step_s: float, step_s: float, shift_s: float) -> pl.DataFrame:
-    """Return t_s, rate_mbps (null where unknown), known, replayed_mbps, busy_share, at_least_mbps; `shift_s` is the way from there."""
+    """Return the capacity in steps; rate_mbps is null where it is not known, and `shift_s` is the way from there.
+
+    replayed_mbps has a value wherever anything was backlogged; at_least_mbps is what passed.
+    """
     busy = busy_gaps(down, stamp_step_s)
     left_s = down.arrival_s - shift_s
     count = max(int(np.ceil(left_s[-1] / step_s)), 1)
-    edges = np.arange(count + 1) * step_s
+    edges: Numbers = np.arange(count + 1, dtype=np.float64) * step_s
     gap_s = np.where(busy, np.diff(left_s, prepend=left_s[0]), 0.0)
     sizes = np.where(busy, down.frame_bytes, 0)
     busy_s = _within(left_s, gap_s, edges)

@@ -2,7 +2,6 @@
 """`lab whatif`: from a capture to its link, the replay's verdict, and ranges for other senders."""
 
 import shutil
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
@@ -19,6 +18,7 @@ from lab_whatif.infer import Inferred
 from lab_whatif.judged import judged
 from lab_whatif.link import VARIANTS, profile, written
 from lab_whatif.measures import Measures, measured
+from lab_whatif.page import PAGE, write_page
 from lab_whatif.replay import Bench, Emulated
 from lab_whatif.verdict import Compared, compare, fits, together
 
@@ -92,13 +92,19 @@ def answer(request: Request, console: Console) -> None:
         return
     bench = Bench(request.stem, inferred.mss_bytes, request.pacing, recorded.length_s, request.workers, console)
     replayed = _replayed(request, inferred, recorded, bench)
-    ranges = _ranges(request, inferred, recorded, replayed, bench) if replayed.links else []
+    runs = _others(request, replayed, bench)
+    ranges = [row for sender in runs for row in _of_sender(sender, inferred, recorded, replayed, runs[sender])]
     compared = together([replayed.compared[name] for name in replayed.links or replayed.compared])
+    sentences = list(shown.sentences(request.was, request.others, compared, ranges, bool(replayed.links)))
     files.write_numbers(request.folder, request.was, compared, ranges)
-    for line in shown.sentences(request.was, request.others, compared, ranges, bool(replayed.links)):
+    lines = {f"{request.was}, replayed": replayed.original.values(), **runs}
+    pictured = {name: [each.measures for each in trials] for name, trials in lines.items()}
+    write_page(request.folder, sentences, inferred, recorded, pictured, ranges)
+    for line in sentences:
         say(console, line)
-    shown.show_tables(request.was, compared, ranges, console)
+    shown.show_tables(compared, ranges, console)
     shown.show_link(inferred, side, console)
+    show_path(console, "page", request.folder / PAGE)
     show_path(console, "files", request.folder)
     if not replayed.links:
         raise typer.Exit(NO_LINK_FITS)
@@ -137,16 +143,16 @@ def _shifts_s(request: Request, inferred: Inferred, recorded: Measures, bench: B
     return {name: each.lead_s + each.measures.begin_s - recorded.begin_s for name, each in found.items()}
 
 
-def _ranges(request: Request, inferred: Inferred, recorded: Measures, replayed: Replayed, bench: Bench) -> list[Range]:
-    if not request.others:
-        return []
+def _others(request: Request, replayed: Replayed, bench: Bench) -> dict[str, list[Emulated]]:
+    """Run the other senders on every link that fits."""
+    if not request.others or not replayed.links:
+        return {}
     runs = bench.run({f"{name}-others": file for name, file in replayed.links.items()}, request.others)
-    return [each for sender in request.others for each in _of_sender(sender, inferred, recorded, replayed, runs)]
+    return {sender: [runs[f"{name}-others"][sender] for name in replayed.links] for sender in request.others}
 
 
 def _of_sender(
-    sender: str, inferred: Inferred, recorded: Measures, replayed: Replayed, runs: dict[str, dict[str, Emulated]]
-) -> Iterator[Range]:
-    other = [runs[f"{name}-others"][sender] for name in replayed.links]
+    sender: str, inferred: Inferred, recorded: Measures, replayed: Replayed, other: list[Emulated]
+) -> list[Range]:
     verdict = [replayed.compared[name] for name in replayed.links]
-    yield from Case(sender, inferred, recorded, list(replayed.original.values()), other, verdict).ranges()
+    return Case(sender, inferred, recorded, list(replayed.original.values()), other, verdict).ranges()

@@ -50,7 +50,9 @@ class Case:
 
     def ranges(self) -> list[Range]:
         """Return all quantities."""
-        return [self._range(*each) for each in _quantities(self.recorded)]
+        every = [self.recorded, *(each.measures for each in (*self.original, *self.other))]
+        steps = min(len(each.arrived_bytes) for each in every)  # that all of them last
+        return [self._range(*each) for each in _quantities(self.recorded, steps)]
 
     def _range(self, name: str, unit: str, recorded: float | None, value: Value) -> Range:
         values = [value(each) for each in self.other]
@@ -90,10 +92,14 @@ class Case:
             return
         if any(row.answer == "CANNOT TELL" for row in rows):
             yield f"the original's own exit cannot be compared: {rows[0].reason or 'the links differ'}"
+        exits_s = [each.exit_s for each in self.other if each.exit_s is not None]
+        if not all(self._is_known(each) for each in exits_s):
+            yield f"its exit after {min(exits_s):.1f} s lies where the capacity is not known"
         threshold_ms = self.inferred.path.base_rtt_ms * THRESHOLD_RTTS
         noise_ms = NOISE_FACTOR * (self.inferred.path.step_ms + self.inferred.jitter_ms)
         if threshold_ms < noise_ms:
-            yield f"an eighth of the RTT ({threshold_ms:.1f} ms) is below three times the capture's noise ({noise_ms:.1f} ms)"
+            noise = f"three times the capture's noise ({noise_ms:.1f} ms)"
+            yield f"an eighth of the RTT ({threshold_ms:.1f} ms) is below {noise}"
 
     def _of_queue(self, name: str) -> Iterator[str]:
         """Refuse losses above the largest recorded queue: nothing is known of a buffer there."""
@@ -103,16 +109,26 @@ class Case:
             yield f"its queue of {most / 1e6:.2f} MB is above the largest recorded one ({seen / 1e6:.2f} MB)"
 
     def _of_path(self) -> Iterator[str]:
-        """Refuse a sender that leaves the original's path before its own exit, where ACKs wait for one another."""
+        """Refuse a sender that leaves the original's path before its own exit, or where the capacity is not known.
+
+        Where ACKs wait for one another, the recorded waits are those of the original's ACKs.
+        """
         wait_ms, base_ms = self.inferred.up_wait_p95_ms, self.inferred.path.base_rtt_ms
         if wait_ms <= WAITING_RTTS * base_ms:
             return
         for mine, its in zip(self.other, self.original, strict=True):
             left_s = _apart_s(mine.measures.arrived_bytes, its.measures.arrived_bytes)
             own_s = OWN_SHARE * (mine.exit_s if mine.exit_s is not None else np.inf)
-            if left_s is not None and left_s < own_s:
-                yield f"it leaves the original's path after {left_s:.1f} s; ACKs wait ({wait_ms:.0f} ms), and its own are others"
+            if left_s is not None and (left_s < own_s or not self._is_known(left_s)):
+                waits = f"ACKs wait ({wait_ms:.0f} ms), and its own are others"
+                yield f"it leaves the original's path after {left_s:.1f} s; {waits}"
                 return
+
+    def _is_known(self, since_s: float) -> bool:
+        """Return whether the capacity is known at a time since the first data."""
+        place = int((since_s + self.recorded.begin_s - self.inferred.base_s / 2) / STEP_S)
+        known = self.inferred.capacity["known"]
+        return bool(known[min(max(place, 0), len(known) - 1)])
 
     def _of_unknown(self, name: str, values: list[float | None]) -> Iterator[str]:
         """Refuse what rests on more than the recorded bytes where the capacity is not known."""
@@ -124,19 +140,23 @@ class Case:
                 return
 
 
-def _quantities(recorded: Measures) -> list[tuple[str, str, float | None, Value]]:
+def _quantities(recorded: Measures, steps: int) -> list[tuple[str, str, float | None, Value]]:
     marks: list[tuple[str, str, float | None, Value]] = [
         (f"{mark} MB", "s", recorded.mark_s[mark], lambda each, mark=mark: each.measures.mark_s[mark])  # type: ignore[misc]
         for mark in MARKS_MB
     ]
     return [
         *marks,
-        ("bytes", "MB", recorded.end_bytes / 1e6, lambda each: each.measures.end_bytes / 1e6),
+        ("bytes", "MB", _until(recorded, steps), lambda each: _until(each.measures, steps)),
         ("RTT", "ms", _median(recorded.rtt_ms), lambda each: _median(each.measures.rtt_ms)),
         ("first loss", "s", recorded.first_loss_s, lambda each: each.measures.first_loss_s),
         ("lost", "packets", recorded.losses, lambda each: each.measures.losses),
         ("exit", "s", recorded.exit_s, lambda each: each.exit_s),
     ]
+
+
+def _until(measures: Measures, steps: int) -> float:
+    return float(measures.arrived_bytes[steps - 1]) / 1e6
 
 
 def _median(values: NDArray[np.float64]) -> float | None:

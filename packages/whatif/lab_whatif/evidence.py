@@ -34,7 +34,7 @@ def _times(inferred: Inferred) -> Iterator[Item]:
     yield Item("base_rtt", round(base_ms, 2), "ms", None, round(base_ms + step_ms, 2), why + least)
     yield Item("jitter_down", round(inferred.jitter_ms, 2), "ms", 0, None, "90th percentile of waits without a queue")
     least_ms, most_ms = (float(np.percentile(each, 95)) * 1e3 for each in (path.up.least_s, path.up.most_s))
-    why = "an ACK arrived between the building of the last segment that echoes an older one and of the first that echoes it"
+    why = "an ACK arrived between two segments: the last that echoes an older one and the first that echoes it"
     yield Item("ack_wait_p95", round(most_ms, 1), "ms", round(least_ms, 1), round(most_ms, 1), why)
 
 
@@ -42,7 +42,7 @@ def _capacity(inferred: Inferred) -> Iterator[Item]:
     table = inferred.capacity
     known = table.filter("known")
     share = 100 * known.height / table.height
-    why = "bytes over time, only where a packet entered before the one in front had left; elsewhere what passed is the least"
+    why = "bytes over time where a packet entered before the one in front had left; elsewhere what passed is the least"
     median = float(known["rate_mbps"].median() or 0)  # type: ignore[arg-type]
     low, high = (float(np.percentile(known["rate_mbps"], each)) for each in (10, 90))
     yield Item("capacity_known", round(share, 1), "% of 100 ms steps", None, None, why)

@@ -31,7 +31,7 @@ def write_evidence(folder: Path, inferred: Inferred, side: str, notes: list[str]
 
 def write_numbers(folder: Path, was: str, compared: list[Compared], ranges: list[Range]) -> None:
     """Write a row per sender and quantity."""
-    rows = [
+    rows: list[tuple[str | float | None, ...]] = [
         (was, each.quantity, each.unit, each.recorded, each.replayed, each.replayed, each.answer, each.reason)
         for each in compared
     ]

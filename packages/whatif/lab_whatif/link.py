@@ -2,6 +2,7 @@
 """Links that a capture does not distinguish, as profiles that `lab run --profile` takes."""
 
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal
 
@@ -107,7 +108,7 @@ def up_waits_s(inferred: Inferred, variant: Variant, step_s: float) -> NDArray[n
     count = max(int(np.ceil(inferred.length_s / step_s)), 1)
     places = np.searchsorted(up.depart_s, np.arange(count + 1) * step_s)
     result, last = np.zeros(count), 0.0
-    for number, (begin, end) in enumerate(zip(places[:-1], places[1:], strict=True)):
+    for number, (begin, end) in enumerate(pairwise(places)):
         last = float(np.median(waits[begin:end])) if end > begin else last
         result[number] = last
     return result

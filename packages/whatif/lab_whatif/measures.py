@@ -2,6 +2,7 @@
 """What a download did, by the same rules for a capture and for an emulated trial. Times count from its first data."""
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,7 +44,7 @@ def measured(inferred: Inferred, most_s: float | None = None) -> Measures:
     total = np.cumsum(down.end - down.seq)
     kept = since_s <= length_s
     marks = {mark: _reached_s(since_s[kept], total[kept], mark * 10**6) for mark in MARKS_MB}
-    ends_s = np.arange(1, max(int(length_s / STEP_S), 1) + 1) * STEP_S
+    ends_s: Seconds = np.arange(1, max(int(length_s / STEP_S), 1) + 1, dtype=np.float64) * STEP_S
     arrived = np.concatenate([[0], total])[np.searchsorted(since_s, ends_s, side="right")]
     loss = inferred.buffer.first_loss_s
     return Measures(
@@ -86,7 +87,7 @@ def _rtt_ms(path: Path, begin_s: float, ends_s: Seconds) -> Seconds:
 
 def _medians(t_s: Seconds, values: Seconds, ends_s: Seconds) -> Seconds:
     places = np.searchsorted(t_s, np.concatenate([[0.0], ends_s]))
-    parts = [values[begin:end] for begin, end in zip(places[:-1], places[1:], strict=True)]
+    parts = [values[begin:end] for begin, end in pairwise(places)]
     return np.array([np.median(part) if len(part) else np.nan for part in parts])
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from lab_whatif.arrivals import arrivals_of
 from lab_whatif.segments import ACK, Segments
-from lab_whatif.stamps import Stamps, seconds_of
+from lab_whatif.stamps import seconds_of
 
 Seconds = NDArray[np.float64]
 Numbers = NDArray[np.int64]
@@ -69,11 +69,11 @@ class Path:
     step_ms: float  # of the time stamps on which it rests
 
 
-def at_receiver(segments: Segments) -> Path | None:
-    """Read a receiver's capture; None where its time stamps are no clock."""
+def at_receiver(segments: Segments, ticks_per_s: int | None = None) -> Path | None:
+    """Read a receiver's capture; None where its time stamps are no clock. Their rate is seen where it is not given."""
     rows = np.flatnonzero(segments.data & (segments.tsval >= 0))
     back = np.flatnonzero(~segments.data & (segments.flags & (ACK | 2) > 0) & (segments.tsval >= 0))
-    own = _clock(segments, rows)
+    own = seconds_of(segments.tsval[rows], segments.t_s[rows], ticks_per_s)
     if own is None or not len(back):
         return None
     delay_s = segments.t_s[rows] - own.t_s
@@ -98,7 +98,7 @@ def at_receiver(segments: Segments) -> Path | None:
 def at_sender(segments: Segments) -> Path | None:
     """Read a sender's capture; None where its time stamps are no clock."""
     back = np.flatnonzero(~segments.data & (segments.flags & ACK > 0) & (segments.tsval >= 0))
-    far = _clock(segments, back)
+    far = seconds_of(segments.tsval[back], segments.t_s[back])
     if far is None:
         return None
     up_s = segments.t_s[back] - far.t_s
@@ -114,10 +114,6 @@ def at_sender(segments: Segments) -> Path | None:
     up = Up(far.t_s + shift_s, wait_s, wait_s, segments.ack[back])
     down = _down(segments, seen.row, seen.arrival_s + shift_s, delay_s - least_down_s)
     return Path(down, up, _sent_as_captured(segments), base_s * 1e3, far.step_s * 1e3)
-
-
-def _clock(segments: Segments, rows: Numbers) -> Stamps | None:
-    return seconds_of(segments.tsval[rows], segments.t_s[rows])
 
 
 def _down(segments: Segments, rows: Numbers, arrival_s: Seconds, wait_s: Seconds) -> Down:

@@ -13,6 +13,7 @@ RANDOM_SHARE = 0.25  # of the largest queue: what is lost below it was not lost 
 THRESHOLD_ABOVE = 1.1  # times the queue of the first loss; packets accepted above it: no tail drop
 REORDERED_SHARE = 0.5  # of a base RTT: what fills a hole sooner was late, and not sent again
 LEAST_DROPS = 5  # by which a probability is stated
+LEAST_DROP_PCT = 3.0  # above a threshold: less is random loss, which also meets packets in a queue
 Kind = Literal["tail", "threshold", "at least"]
 
 
@@ -83,4 +84,7 @@ def buffer_of(down: Down, base_s: float) -> Buffer:
     above = queued > level
     dropped = float(full.packets[queued[full.place] >= level].sum())
     share = 100 * dropped / (dropped + float(above.sum()))
+    if share < LEAST_DROP_PCT:
+        every_pct = 100 * float(found.packets.sum()) / (float(found.packets.sum()) + len(queued))
+        return Buffer("at least", most, most, None, every_pct, *lost)
     return Buffer("threshold", level, most, share if dropped >= LEAST_DROPS else None, random_pct, *lost)

@@ -31,12 +31,12 @@ def before_path(segments: Segments) -> Iterator[str]:
     if segments.mss_bytes:
         merged = float((segments.length[segments.length > 0] > segments.mss_bytes).mean())
         if merged > MOST_MERGED:
-            rule = f"at most {MOST_MERGED:.0%} longer than {segments.mss_bytes} bytes: switch GRO, LRO, TSO and GSO off (ethtool -K)"
-            yield f"merged segments={merged:.1%}: must be {rule}"
+            rule = f"at most {MOST_MERGED:.0%} longer than {segments.mss_bytes} bytes"
+            yield f"merged segments={merged:.1%}: must be {rule}: switch GRO, LRO, TSO and GSO off (ethtool -K)"
     lost = not_captured(segments)
     if lost > MOST_NOT_CAPTURED:
-        rule = f"at most {MOST_NOT_CAPTURED:.1%} of the bytes: capture headers only (tcpdump -s 128), with a larger buffer (-B)"
-        yield f"acknowledged but not captured={lost:.2%}: must be {rule}"
+        rule = f"at most {MOST_NOT_CAPTURED:.1%} of the bytes"
+        yield f"acknowledged but not captured={lost:.2%}: must be {rule}: capture headers only (-s 128 -B 65536)"
 
 
 def of_path(segments: Segments, inferred: Inferred) -> Iterator[str]:
@@ -79,7 +79,7 @@ def idle_starts(path: Path, segments: Segments) -> int:
     """Count new segments that were sent with nothing in flight, once the bulk had begun and outside timeouts."""
     sent = path.sent
     bulk = (sent.end > BULK_BYTES) & (sent.flight <= 0)
-    return int(sum(not _after_timeout(sent, place, path, segments) for place in np.flatnonzero(bulk)))
+    return int(sum(not _after_timeout(sent, int(place), path, segments) for place in np.flatnonzero(bulk)))
 
 
 def _after_timeout(sent: Sent, place: int, path: Path, segments: Segments) -> bool:

@@ -32,6 +32,7 @@ from lab_whatif.path import at_receiver
 
 SPARE_S = 0.5  # behind the recorded end
 CALIBRATION_S = 1
+TICKS_PER_S = 1000  # of the lab's kernels (include/net/tcp.h, TCP_TS_HZ): a queue hides it in a trial of a second
 
 
 @dataclass(frozen=True)
@@ -102,7 +103,7 @@ def emulated(trial: Trial, length_s: float | None = None) -> Emulated:
 
 def of_trial(trial: Trial) -> Inferred:
     """Infer the link of a stored trial from its client's packets."""
-    path = at_receiver(segments.of_trial(trial.packets, trial.path.name))
+    path = at_receiver(segments.of_trial(trial.packets, trial.path.name), TICKS_PER_S)
     if path is None:
         raise UserError(f"{trial.path}: packets: must have time stamps")
     return infer(path, trial.path.name)

@@ -122,8 +122,20 @@ def of_trial(packets: pl.DataFrame, name: str, flow: int = 1) -> Segments:
     def column(field: str) -> Numbers:
         return own[field].fill_null(-1).cast(pl.Int64).to_numpy()
 
-    numbers = [
-        column(field) for field in ("seq_bytes", "ack_bytes", "len_bytes", "flags", "window_bytes", "tsval", "tsecr")
-    ]
-    none = Blocks.none(own.height)
-    return Segments(name, own["t_s"].to_numpy(), own["to_client"].to_numpy(), *numbers, none, 1.0, False, True, None)
+    return Segments(
+        name,
+        own["t_s"].to_numpy(),
+        own["to_client"].to_numpy(),
+        seq=column("seq_bytes"),
+        ack=column("ack_bytes"),
+        length=column("len_bytes"),
+        flags=column("flags"),
+        window=column("window_bytes"),
+        tsval=column("tsval"),
+        tsecr=column("tsecr"),
+        sack=Blocks.none(own.height),
+        share=1.0,
+        opener_sends=False,
+        has_handshake=True,
+        mss_bytes=None,
+    )

@@ -24,26 +24,28 @@ def sentences(
     """Yield what is known, in a sentence per sender."""
     if not fitting:
         wrong = [f"{each.quantity} {_error(each)}" for each in compared if each.answer == "DOES NOT FIT"]
-        yield f"DOES NOT FIT: {was}, replayed on the links that this capture allows, differs: {', '.join(wrong) or 'between the links'}. Nothing is said of other senders."
+        differs = f"differs: {', '.join(wrong) or 'between the links'}"
+        yield f"DOES NOT FIT: {was}, replayed on each link that this capture allows, {differs}. Of others: nothing."
         return
     yield f"FITS: {was}, replayed on this link, does what was recorded. This is necessary, and not sufficient."
     for sender in others:
         mine = [each for each in ranges if each.sender == sender]
         best = next((each for each in reversed(mine) if each.quantity in marks() and each.low is not None), None)
         if best:
-            yield f"With {sender} {best.quantity} would have taken {_span(best)} s; {was} took {_number(best.recorded, 's')} s."
+            took = f"{was} took {_number(best.recorded, 's')} s"
+            yield f"With {sender} {best.quantity} would have taken {span(best)} s; {took}."
         else:
             refused = next((each for each in mine if each.recorded is not None), mine[0])
             yield f"With {sender}: cannot be known. {refused.quantity}: {refused.reason}."
 
 
-def show_tables(was: str, compared: list[Compared], ranges: list[Range], console: Console) -> None:
+def show_tables(compared: list[Compared], ranges: list[Range], console: Console) -> None:
     """Print the verdict, each sender's ranges, and the reasons of refusals."""
     senders = list(dict.fromkeys(each.sender for each in ranges))
     table = Table("Quantity", "Recorded", "Replayed", "Verdict", *senders, box=None, padding=(0, 1))
     for row in compared:
         own = {each.sender: each for each in ranges if each.quantity == row.quantity}
-        cells = [_span(own[name]) if own[name].low is not None else "refused" for name in senders]
+        cells = [span(own[name]) if own[name].low is not None else "refused" for name in senders]
         name = f"{row.quantity} ({row.unit})"
         table.add_row(name, _number(row.recorded, row.unit), _number(row.replayed, row.unit), row.answer, *cells)
     console.print(table)
@@ -62,8 +64,8 @@ def show_link(inferred: Inferred, side: str, console: Console) -> None:
     capacity, base = known["capacity_median"], known["base_rtt"]
     share = known["capacity_known"]
     lines = [
-        f"The link, by a capture at the {side}: base RTT {base.value} ms; capacity known in {share.value} {share.unit}, "
-        f"median {capacity.value} Mb/s ({capacity.low} to {capacity.high})",
+        f"The link, by a capture at the {side}: base RTT {base.value} ms; capacity known in {share.value} {share.unit},"
+        f" median {capacity.value} Mb/s ({capacity.low} to {capacity.high})",
         _queue(inferred, known),
     ]
     for line in lines:
@@ -80,7 +82,8 @@ def _queue(inferred: Inferred, known: dict[str, Item]) -> str:
     )
 
 
-def _span(each: Range) -> str:
+def span(each: Range) -> str:
+    """Return a range as text; a dash where it is refused."""
     low, high = _number(each.low, each.unit), _number(each.high, each.unit)
     return low if low == high else f"{low} to {high}"
 

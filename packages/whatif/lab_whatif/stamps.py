@@ -21,8 +21,10 @@ class Stamps:
     step_s: float
 
 
-def seconds_of(values: NDArray[np.int64], captured_s: NDArray[np.float64]) -> Stamps | None:
-    """Return stamps in seconds; None where they run at no known rate."""
+def seconds_of(
+    values: NDArray[np.int64], captured_s: NDArray[np.float64], ticks_per_s: int | None = None
+) -> Stamps | None:
+    """Return stamps in seconds, of a host whose rate is given or seen; None where they run at no known rate."""
     known = values >= 0
     if known.sum() < 2:
         return None
@@ -31,8 +33,8 @@ def seconds_of(values: NDArray[np.int64], captured_s: NDArray[np.float64]) -> St
     if span_s < LEAST_S or span <= 0:
         return None
     seen = span / span_s
-    rate = min((each for each in TICKS_PER_S if each >= FAST * seen), default=None)
-    if rate is None or rate > SLOW * seen:
+    rate = ticks_per_s or min((each for each in TICKS_PER_S if each >= FAST * seen), default=None)
+    if rate is None or (ticks_per_s is None and rate > SLOW * seen):
         return None
     t_s = np.full(len(values), np.nan)
     t_s[known] = ticks / rate

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Measure how often `lab whatif` is right: predictions from captures of trials, against true trials of the same links.
+
+`python -m bench.whatif [DRAWS [LINK...]]` runs what is not stored, and writes results/bench/whatif.json.
+"""
+
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+import pyarrow as pa
+import typer
+from lab_whatif.command import Request, answer
+from lab_whatif.files import NUMBERS
+from lab_whatif.replay import emulated
+from rich.console import Console
+
+from bench import measured
+from bench.measured import Figure
+from lab.backends.virtual import find_built
+from lab.base.errors import UserError
+from lab.base.scratch import scratch_folder
+from lab.commands.first_use import prepared
+from lab.commands.progress import TrialBar
+from lab.kernel.recipe import DEFAULT, Recipe
+from lab.runs import find_run
+from lab.runs.execute import execute
+from lab.runs.options import RunOptions
+from lab.runs.try_link import try_link
+from lab.tables.stored_run import Run
+from lab.tables.stored_trial import Trial
+
+LINKS = {"geo-viasat": 45, "leo-starlink": 10, "lte-verizon": 15, "wifi-strong": 5, "wired-clean": 10}  # seconds
+GEO = {"mtu_bytes": 1360, "pacing": "fq"}
+ORIGINALS, OTHERS = ("cubic", "cubic_plain"), ("search", "search1", "hystartpp", "bbr")
+TIMES = ("1 MB", "5 MB", "20 MB")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of one capture: its answer, and for each stated range whether the truth lies in it."""
+
+    link: str
+    answer: str  # FITS, DOES NOT FIT, or REFUSED
+    inside: list[tuple[str, bool, float]]  # quantity, holds, width in percent of the middle
+
+
+def trials(link: str, draws: int, console: Console) -> list[Trial]:
+    """Run all senders on draws of a link, or return those that are stored."""
+    given = {"trials": draws, "duration_s": LINKS[link]} | (GEO if link.startswith("geo") else {})
+    found = find_built(Recipe(DEFAULT))
+    if found is None:
+        raise UserError("kernel: must be built: lab kernel build")
+    experiment, backend = prepared(try_link(link, [*ORIGINALS, *OTHERS], given), found, console)
+    with TrialBar(console, many_runs=False) as bar:
+        executed = execute([experiment], find_run.matching, backend.site, RunOptions(), bar)
+    return Run(executed.runs[0].folder).trials
+
+
+def outcomes(link: str, stored: list[Trial], folder: Path, console: Console) -> Iterator[Outcome]:
+    """Predict from each original's capture."""
+    for original in (each for each in stored if each.cca in ORIGINALS):
+        capture = folder / f"{link}-{original.cca}-{original.number}.pcapng"
+        with pa.input_stream(str(original.path / "client.pcapng.zst"), compression="zstd") as stream:
+            capture.write_bytes(stream.read())
+        out, pacing = folder / capture.stem, "fq" if link.startswith("geo") else "internal"
+        try:
+            answer(Request(capture, original.cca, ",".join(OTHERS), None, pacing, out, RunOptions().workers), console)
+        except typer.Exit:
+            yield Outcome(link, "DOES NOT FIT", [])
+            continue
+        except UserError as error:
+            print(error)
+            yield Outcome(link, "REFUSED", [])
+            continue
+        true = {each.cca: each for each in stored if each.number == original.number}
+        yield Outcome(link, "FITS", list(_inside(pl.read_csv(out / NUMBERS), true)))
+
+
+def _inside(rows: pl.DataFrame, true: dict[str, Trial]) -> Iterator[tuple[str, bool, float]]:
+    for row in rows.filter(pl.col("answer") == "RANGE").to_dicts():
+        numbers = emulated(true[row["sender"]])
+        marks = {f"{mark} MB": value for mark, value in numbers.measures.mark_s.items()}
+        truth = (marks | {"exit": numbers.exit_s}).get(row["quantity"])
+        if truth is not None:
+            width = 200 * (row["high"] - row["low"]) / (row["high"] + row["low"])
+            holds = row["low"] <= truth <= row["high"]
+            if not holds:
+                print(f"{row['sender']} {row['quantity']}: {truth:.3f}, not {row['low']:.3f} to {row['high']:.3f}")
+            yield row["quantity"], holds, width
+
+
+def figures(found: list[Outcome]) -> Iterator[Figure]:
+    """Give the shares of answers, and of ranges that hold."""
+    for link in dict.fromkeys(each.link for each in found):
+        own = [each.answer for each in found if each.link == link]
+        for name in ("FITS", "DOES NOT FIT", "REFUSED"):
+            yield {"name": f"{link}, {len(own)} captures: {name}", "value": own.count(name), "unit": "captures"}
+    for title, names in (("times to 1, 5, 20 MB", TIMES), ("exits", ("exit",))):
+        stated = [item for each in found for item in each.inside if item[0] in names]
+        if stated:
+            share = 100 * sum(holds for _, holds, _ in stated) / len(stated)
+            width = sorted(item[2] for item in stated)[len(stated) // 2]
+            called = f"{title}: {len(stated)} ranges"
+            yield {"name": f"{called}, that hold the truth", "value": round(share, 1), "unit": "%", "target": "90"}
+            yield {"name": f"{called}, median width", "value": round(width, 1), "unit": "%", "target": "15"}
+
+
+def main(arguments: list[str]) -> None:
+    """Measure and store."""
+    draws, links = int(arguments[0]) if arguments else 20, arguments[1:] or list(LINKS)
+    console, found = Console(quiet=True), []
+    with scratch_folder() as folder:
+        for link in links:
+            found += list(outcomes(link, trials(link, draws, console), folder, console))
+            for row in figures(found):
+                print(f"{row['name']}: {row['value']} {row['unit']}", flush=True)
+    rows = list(figures(found))
+    print(measured.store("whatif", f'make bench-whatif BENCH="{" ".join([str(draws), *links])}"', rows))
+
+
+if __name__ == "__main__":
+    try:
+        main(sys.argv[1:])
+    except UserError as error:
+        print(error, file=sys.stderr)
+        sys.exit(2)

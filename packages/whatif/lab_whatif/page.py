@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""whatif.html: recorded beside replayed, the answers with their reasons, and what was assumed."""
+
+from collections.abc import Iterable, Sequence
+from html import escape
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from lab.figures.save import svg
+from lab.figures.style import key_above, panels
+from lab_whatif.counterfactual import Range
+from lab_whatif.evidence import items
+from lab_whatif.infer import Inferred
+from lab_whatif.link import VARIANTS
+from lab_whatif.measures import STEP_S, Measures
+from lab_whatif.shown import span
+
+PAGE = "whatif.html"
+HEIGHT_IN = 5.0
+STYLE = "body{font:16px sans-serif;max-width:60em;margin:2em auto}td,th{text-align:left;padding:.2em .6em}"
+Lines = dict[str, list[Measures]]  # downloads by label
+
+
+def write_page(
+    folder: Path, sentences: Sequence[str], inferred: Inferred, recorded: Measures, lines: Lines, ranges: list[Range]
+) -> None:
+    """Write the page."""
+    answers = [(each.sender, each.quantity, each.unit, span(each), each.reason) for each in ranges]
+    numbers = [(each.name, each.value, each.low, each.high, each.unit, each.reason) for each in items(inferred)]
+    name, caption = escape(inferred.name), "Hatched: the capacity is not known there."
+    parts = [
+        f"<!doctype html><html lang=en><meta charset=utf-8><title>{name}</title><style>{STYLE}</style>",
+        f"<h1>{name}</h1>",
+        *(f"<p>{escape(each)}</p>" for each in sentences),
+        f"<figure>{picture(inferred, recorded, lines)}<figcaption>{caption}</figcaption></figure>",
+        "<h2>Other senders</h2>" if answers else "",
+        _table(("Sender", "Quantity", "Unit", "Range", "Reason"), answers) if answers else "",
+        "<h2>The link</h2>",
+        _table(("Number", "Value", "Low", "High", "Unit", "Reason"), numbers),
+        "<h2>Assumed</h2>",
+        *(f"<p>Link {each.name}: {escape('; '.join(each.assumed))}.</p>" for each in VARIANTS),
+        "</html>",
+    ]
+    (folder / PAGE).write_text("\n".join(parts), encoding="utf-8")
+
+
+def picture(inferred: Inferred, recorded: Measures, lines: Lines) -> str:
+    """Draw arrived bytes and round trips over time; a color per sender, a line per link."""
+    figure, (above, below) = panels(2, HEIGHT_IN)
+    for axis in (above, below):
+        for begin_s, end_s in unknown_spans(inferred, recorded):
+            axis.axvspan(begin_s, end_s, facecolor="none", edgecolor="0.8", hatch="///", linewidth=0)
+    handles = []
+    for number, (label, downloads) in enumerate({"recorded": [recorded], **lines}.items()):
+        for each in downloads:
+            t_s = (np.arange(len(each.arrived_bytes)) + 1) * STEP_S
+            (line,) = above.plot(t_s, each.arrived_bytes / 1e6, color=f"C{number}", label=label, zorder=9 - number)
+            below.plot(t_s, each.rtt_ms[: len(t_s)], color=f"C{number}", zorder=9 - number)
+        handles += [line] if downloads else []
+    above.set_ylabel("arrived, MB")
+    below.set_ylabel("round trip, ms")
+    below.set_xlabel("time since the first data, s")
+    key_above(figure, handles)
+    return svg(figure)
+
+
+def unknown_spans(inferred: Inferred, recorded: Measures) -> list[tuple[float, float]]:
+    """Return where the capacity is not known, since the first data."""
+    shift_s = inferred.base_s / 2 - recorded.begin_s
+    table = inferred.capacity.select("t_s", "known", run=pl.col("known").rle_id())
+    runs = (
+        table.filter(~pl.col("known")).group_by("run", maintain_order=True).agg(pl.first("t_s"), end_s=pl.last("t_s"))
+    )
+    found = zip(runs["t_s"].to_list(), runs["end_s"].to_list(), strict=True)
+    spans = [(max(begin_s + shift_s, 0.0), end_s + STEP_S + shift_s) for begin_s, end_s in found]
+    return [each for each in spans if each[1] > 0]
+
+
+def _table(heads: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
+    head = "".join(f"<th>{escape(each)}" for each in heads)
+    cells = ("<tr>" + "".join(f"<td>{'' if each is None else escape(str(each))}" for each in row) for row in rows)
+    return f"<table><tr>{head}{''.join(cells)}</table>"

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""From a capture of a known link the link comes back, from either end and in every form."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lab_whatif.infer import Inferred
+from lab_whatif.judged import judged
+from lab_whatif.measures import measured
+from whatif_captures import Download, Known, written
+
+RTT_MS = 50.0
+
+
+def inferred(folder: Path, known: Known, side: str, **form: Any) -> Inferred:
+    download = Download(known)
+    file = written(folder / "x.pcap", getattr(download, side), known, **form)
+    _, found, at = judged(file, None, [])
+    assert at == {"client": "receiver", "server": "sender"}[side]
+    return found
+
+
+ENDS = pytest.mark.parametrize("side", ["client", "server"])
+
+
+@ENDS
+@pytest.mark.parametrize(
+    ("known", "form"),
+    [
+        (Known(), {}),
+        (Known(), {"version": 6}),
+        (Known(isn=2**32 - 100_000, stamp_base=2**32 - 500), {}),
+        (Known(stamp_ms=4), {}),
+    ],
+    ids=["IPv4", "IPv6", "wraps", "stamps of 4 ms"],
+)
+def test_rate_round_trip_and_buffer_come_back(tmp_path: Path, side: str, known: Known, form: dict[str, Any]) -> None:
+    found = inferred(tmp_path, known, side, **form)
+    assert abs(found.path.base_rtt_ms - RTT_MS) <= known.stamp_ms
+    rates = found.capacity.filter("known")["rate_mbps"]
+    assert rates.median() == pytest.approx(20, rel=0.01)
+    assert found.buffer.kind == "tail"
+    assert found.buffer.bytes == pytest.approx(known.buffer_bytes, abs=20e6 / 8 * (known.stamp_ms + 1) / 1e3)
+
+
+@ENDS
+def test_a_change_of_the_rate_is_seen_when_it_happens(tmp_path: Path, side: str) -> None:
+    table = inferred(tmp_path, Known(faster_from_s=1.5), side).capacity.filter("known")
+    before = table.filter((table["t_s"] > 0.5) & (table["t_s"] < 1.3))["rate_mbps"]
+    after = table.filter((table["t_s"] > 1.8) & (table["t_s"] < 2.1))["rate_mbps"]
+    assert before.median() == pytest.approx(20, rel=0.02)
+    assert after.median() == pytest.approx(40, rel=0.05)
+
+
+@ENDS
+def test_a_drop_above_a_threshold_is_no_tail_drop(tmp_path: Path, side: str) -> None:
+    found = inferred(tmp_path, Known(drop_above=0.5, buffer_bytes=300_000), side).buffer
+    assert found.kind == "threshold"
+    assert found.bytes == pytest.approx(150_000, rel=0.08)
+    assert found.drop_pct == pytest.approx(25, abs=6)
+
+
+@ENDS
+def test_without_a_loss_the_buffer_is_only_bounded(tmp_path: Path, side: str) -> None:
+    found = inferred(tmp_path, Known(most_window=120), side).buffer
+    assert found.kind == "at least"
+    assert 50_000 < found.bytes <= 150_000
+    assert found.first_loss_s is None
+
+
+@ENDS
+def test_random_loss_is_no_buffer(tmp_path: Path, side: str) -> None:
+    known = Known(random_loss=0.005, first_loss_free=300, most_window=100, buffer_bytes=1_000_000)
+    found = inferred(tmp_path, known, side).buffer
+    assert found.kind == "at least"
+    assert found.random_loss_pct == pytest.approx(0.5, abs=0.3)
+
+
+@ENDS
+def test_slow_start_ends_with_the_report_of_the_first_loss(tmp_path: Path, side: str) -> None:
+    found = inferred(tmp_path, Known(), side)
+    numbers = measured(found)
+    assert numbers.exit_s is not None
+    assert numbers.first_loss_s is not None
+    assert 0 < numbers.exit_s - numbers.first_loss_s < 0.1
+    assert numbers.mark_s[5] == pytest.approx(5e6 * 8 / 20e6, rel=0.15)
+    assert numbers.mark_s[20] is None
+
+
+def test_where_nothing_waits_the_capacity_is_not_known(tmp_path: Path) -> None:
+    known = Known(most_window=120)
+    table = inferred(tmp_path, known, "client").capacity
+    first = table.row(0, named=True)
+    assert not first["known"]
+    assert first["rate_mbps"] is None
+    assert first["at_least_mbps"] < 20

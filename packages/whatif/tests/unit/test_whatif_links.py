@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Inferred links are profiles of the lab; what rests on unknown spans is refused by name."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from lab_whatif.counterfactual import Case
+from lab_whatif.infer import Inferred
+from lab_whatif.judged import judged
+from lab_whatif.link import VARIANTS, profile, rates, written
+from lab_whatif.measures import measured
+from lab_whatif.replay import Emulated
+from lab_whatif.verdict import compare, fits
+from whatif_captures import Download, Known
+from whatif_captures import written as capture
+
+from lab.links.draw import draw_link
+from lab.links.profile import read_profile
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> Inferred:
+    known = Known()
+    file = capture(tmp_path_factory.mktemp("capture") / "x.pcap", Download(known).client, known)
+    return judged(file, None, [])[1]
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=lambda each: each.name)
+def test_each_link_is_a_profile_of_the_lab(tmp_path: Path, found: Inferred, variant: object) -> None:
+    content = profile(found, variant, 0.2)  # type: ignore[arg-type]
+    drawn = draw_link(read_profile(written(tmp_path / "link.yml", content)), 5, np.random.default_rng(1))
+    assert drawn.base_rtt_ms == pytest.approx(50, abs=1.5)
+    assert drawn.mean_rate_mbps == pytest.approx(20, rel=0.05)
+    assert drawn.buffer_bytes == pytest.approx(150_000, rel=0.05)
+
+
+def test_a_fill_is_never_below_what_passed(found: Inferred) -> None:
+    for variant in VARIANTS:
+        table = found.capacity_in(found.step_s)
+        filled = rates(found, variant, found.step_s)
+        unknown = np.isnan(table["replayed_mbps"].to_numpy())
+        assert (filled[unknown] >= table["at_least_mbps"].to_numpy()[unknown]).all()
+
+
+def emulated(found: Inferred, **changes: object) -> Emulated:
+    numbers = replace(measured(found), **changes)  # type: ignore[arg-type]
+    return Emulated(numbers, numbers.exit_s, found.buffer.most_queued_bytes, 0.0)
+
+
+def test_a_replay_that_does_the_same_fits_and_one_that_is_slower_does_not(found: Inferred) -> None:
+    recorded = measured(found)
+    assert fits(compare(recorded, emulated(found)))
+    slower = emulated(found, mark_s={1: recorded.mark_s[1], 5: (recorded.mark_s[5] or 0) * 1.1, 20: None})
+    assert not fits(compare(recorded, slower))
+
+
+def reasons(found: Inferred, other: Emulated) -> dict[str, str]:
+    recorded, original = measured(found), emulated(found)
+    case = Case("bbr", found, recorded, [original], [other], [compare(recorded, original)])
+    return {each.quantity: each.reason for each in case.ranges() if each.low is None}
+
+
+def test_losses_above_the_recorded_queue_are_refused(found: Inferred) -> None:
+    other = replace(emulated(found), most_queued_bytes=2 * found.buffer.most_queued_bytes)
+    assert "above the largest recorded one" in reasons(found, other)["lost"]
+    assert "5 MB" not in reasons(found, other)
+
+
+def test_bytes_where_the_capacity_is_not_known_are_refused(found: Inferred) -> None:
+    nowhere = replace(found, capacity=found.capacity.with_columns(known=found.capacity["known"] & False))
+    recorded = measured(found)
+    more = emulated(found, arrived_bytes=recorded.arrived_bytes * 1.5)
+    assert "where the capacity is only known to carry" in reasons(nowhere, more)["5 MB"]
+
+
+def test_an_exit_within_the_captures_noise_is_refused(found: Inferred) -> None:
+    noisy = replace(found, jitter_ms=5.0)
+    assert "below three times the capture's noise" in reasons(noisy, emulated(found))["exit"]
