@@ -24,7 +24,7 @@ from tests.conftest import Bench
 
 pytestmark = pytest.mark.usefixtures("kernel")
 SENDERS = ("search", "cubic")
-OPTIONS = ("compare", "--cca", ",".join(SENDERS), "--links", "wired,wifi-high", "--trials", "4", "--duration", "2")
+OPTIONS = ("compare", "--cca", ",".join(SENDERS), "--links", "wired,wifi-high", "--trials", "6", "--duration", "2")
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +52,7 @@ def test_the_comparison_ends_well_and_names_its_page(compared: tuple[Path, "subp
     results, done = compared
     assert done.returncode == 0, done.stderr
     assert f"page      {folder_of(results)}/compare.html\n" in done.stdout
-    assert "3 to 4 trials of each sender on each link, the same draws for all" in done.stdout
+    assert "6 trials of each sender on each link, the same draws for all" in done.stdout
     assert (folder_of(results) / "compare.html").stat().st_size < 5_000_000
 
 
@@ -67,7 +67,7 @@ def test_a_link_ends_at_the_look_that_separates_its_senders_or_after_which_they_
     }
     for link in ("wired", "wifi-high"):
         separated = ranked[link, "cubic"]["separated"] == "true"
-        assert run_of(results, link).scenario["trials"] == 3  # of a tie: the fourth trial could not separate it
+        assert run_of(results, link).scenario["trials"] == 6  # the first look: with fewer no test separates two senders
         ranks = [(ranked[link, cca]["rank_best"], ranked[link, cca]["rank_worst"]) for cca in ("search", "cubic")]
         assert sorted(ranks) == ([("1", "1"), ("2", "2")] if separated else [("1", "2")] * 2)
     assert ranked["wired", "cubic"]["separated"] == "true"
@@ -192,5 +192,5 @@ def test_a_budget_that_is_used_up_ends_the_trials_and_says_so(tmp_path: Path) ->
     resumed = again("--budget-minutes", "0.001", "--jobs", "1")
     assert f"the budget of 0.001 min is used: '{resumed}' goes on in " in " ".join(done.stdout.split())
     stored = list((tmp_path / "results").glob("compare-*/*/trials/[!.]*/trial.json"))
-    assert len(stored) == 1
+    assert 1 <= len(stored) < 6  # of 24: what had begun ends
     assert "unfinished" in (folder_of(tmp_path / "results") / "compare.html").read_text()
