@@ -93,7 +93,7 @@ def test_a_figure_names_the_runs_it_is_drawn_from_and_their_valid_trials(tmp_pat
     artefacts.figure("line", "figure 1", drawing(), one)
     artefacts.figure("both", "figure 1", drawing(), one, one)
     assert artefacts.listed[0].caption == "A line. Link: recorded, published, assumed. From geo (3 valid trials)."  # the one of bbr is invalid
-    assert artefacts.listed[1].caption == "A line. Link: recorded, published, assumed. From geo (3 valid trials), geo (3 valid trials)."
+    assert artefacts.listed[1].caption == "A line. From geo (3 valid trials), geo (3 valid trials)."
 
 
 def test_a_chapter_shows_figures_inline_and_the_rest_as_files(tmp_path: Path) -> None:

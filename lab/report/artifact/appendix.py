@@ -29,7 +29,7 @@ Commit \texttt{%(commit)s}. Licence: GPL-2.0-or-later; recordings keep their own
 \textbf{Basic test} [5 human-minutes + 5 compute-minutes]: \texttt{make kick-tires} runs one trial over each kind of
 link and compares packets with the published ones: SAME or DIFFERENT.
 """
-CLAIMS = r"\subsection*{Major claims}"
+CLAIMS = r"\footnotesize\subsection*{Major claims}"  # all of them on two pages
 EXPERIMENTS = r"""\subsection*{Experiments}
 \texttt{make reproduce CLAIM=C$n$} runs what claim C$n$ needs and prints its values with the verdict of each. All
 commands can be run again; stored trials are not repeated.\par
