@@ -62,10 +62,16 @@ def _remove(found: Path) -> Iterator[Path]:
         if found.is_symlink() or found.suffix == ".log":
             found.unlink(missing_ok=True)
         elif found.is_dir():
-            shutil.rmtree(found)
+            shutil.rmtree(found, onerror=_unless_gone)
         else:
             return
         yield found
+
+
+def _unless_gone(_function: object, _path: object, error: tuple[type, BaseException, object]) -> None:
+    """Let pass that a file is gone already: what a killed build left may be removed by two commands."""
+    if not isinstance(error[1], FileNotFoundError):
+        raise error[1]
 
 
 def _cached_name(name: str) -> str:
