@@ -61,8 +61,8 @@ judged
 
 # %%
 summary = summarise(judged, [stanza["name"] for stanza in ccas])
-shown = tables(summary, ccas, scenario.get("published", []), provenance(run.meta["profile"]))
-Markdown(markdown.render(scenario["question"], headline(summary, ccas, heuristic), shown))
+shown, below = tables(summary, ccas, scenario.get("published", [])), provenance(run.meta["profile"])
+Markdown(markdown.render(scenario["question"], headline(summary, ccas, heuristic), shown, below))
 
 # %% [markdown]
 # ## All trials at a glance
@@ -104,4 +104,4 @@ if out_dir:
     Path(out_dir).mkdir(parents=True, exist_ok=True)
     summary.write_csv(Path(out_dir) / "summary.csv", float_precision=6)
     for named in drawn:
-        save(named.drawing.figure, Path(out_dir) / named.name)
+        save(named.drawing.figure, Path(out_dir) / named.name, named.drawing.about)

@@ -90,8 +90,8 @@ def _settle(figure: Figure) -> None:
         figure.set_layout_engine("none")
 
 
-def save(figure: Figure, stem: Path) -> tuple[Path, ...]:
-    """Write stem.svg, stem.png and stem.pdf."""
-    vector = write_whole(stem.with_name(f"{stem.name}.svg"), svg(figure))
-    raster = write_whole(stem.with_name(f"{stem.name}.png"), png(figure))
-    return vector, raster, write_whole(stem.with_name(f"{stem.name}.pdf"), pdf(figure))
+def save(figure: Figure, stem: Path, about: str = "") -> tuple[Path, ...]:
+    """Write stem.svg, stem.png and stem.pdf; `about` is kept in the metadata of each."""
+    vector = write_whole(stem.with_name(f"{stem.name}.svg"), svg(figure, about))
+    raster = write_whole(stem.with_name(f"{stem.name}.png"), png(figure, about))
+    return vector, raster, write_whole(stem.with_name(f"{stem.name}.pdf"), pdf(figure, about))
