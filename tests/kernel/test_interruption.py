@@ -163,7 +163,10 @@ def test_ctrl_c_at_the_start_is_one_line_too(tmp_path: Path, after_s: float) -> 
 
 @pytest.mark.parametrize(
     ("words", "first"),
-    [("reproduce {}", "1 scenarios of 2 trials, 1 at once; "), ("compare --cca cubic,bbr --quick --links geo", "cubic against bbr, on geo")],
+    [
+        ("reproduce {}", "1 scenarios of 2 trials, 1 at once; "),
+        ("compare --cca cubic,bbr --quick --links geo", "cubic against bbr, on geo"),
+    ],
 )
 def test_a_redirected_command_states_at_once_what_it_does(tmp_path: Path, words: str, first: str) -> None:
     scenario = scenario_file(tmp_path, duration_s=command.LONG_S)

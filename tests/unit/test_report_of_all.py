@@ -92,7 +92,8 @@ def test_a_figure_names_the_runs_it_is_drawn_from_and_their_valid_trials(tmp_pat
     artefacts = Artefacts.into(None)
     artefacts.figure("line", "figure 1", drawing(), one)
     artefacts.figure("both", "figure 1", drawing(), one, one)
-    assert artefacts.listed[0].caption == "A line. Link: recorded, published, assumed. From geo (3 valid trials)."  # the one of bbr is invalid
+    from_geo = "A line. Link: recorded, published, assumed. From geo (3 valid trials)."  # the one of bbr is invalid
+    assert artefacts.listed[0].caption == from_geo
     assert artefacts.listed[1].caption == "A line. From geo (3 valid trials), geo (3 valid trials)."
 
 
