@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """TCP and IPv4 headers of captured frames, decoded in columns (RFC 791, 9293, 7323, 2018)."""
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -70,21 +72,26 @@ def _options(tcp: Bytes, tcp_bytes: NDArray[np.int64]) -> dict[str, NDArray[np.i
     return found
 
 
-def _walk_options(options: bytes, row: np.intp, found: dict[str, NDArray[np.int64]]) -> None:
+def options(text: bytes) -> Iterator[tuple[int, bytes]]:
+    """Yield TCP's options, as far as they are whole."""
     at = 0
-    while at < len(options) and options[at] != 0:
-        if options[at] == 1:
+    while at < len(text) and text[at] != 0:
+        if text[at] == 1:
             at += 1
             continue
-        length = options[at + 1] if at + 1 < len(options) else 0
-        if length < 2 or at + length > len(options):
+        length = text[at + 1] if at + 1 < len(text) else 0
+        if length < 2 or at + length > len(text):
             return
-        body = options[at + 2 : at + length]
-        if options[at] == TIMESTAMP and length == 10:
+        yield text[at], text[at + 2 : at + length]
+        at += length
+
+
+def _walk_options(text: bytes, row: np.intp, found: dict[str, NDArray[np.int64]]) -> None:
+    for kind, body in options(text):
+        if kind == TIMESTAMP and len(body) == 8:
             found["tsval"][row] = int.from_bytes(body[:4])
             found["tsecr"][row] = int.from_bytes(body[4:])
-        elif options[at] == SACK:
+        elif kind == SACK:
             found["sack_edges"][row] = len(body) // 8
-        elif options[at] == WINDOW_SCALE and length == 3:
+        elif kind == WINDOW_SCALE and len(body) == 1:
             found["window_scale"][row] = body[0]
-        at += length

@@ -96,7 +96,8 @@ def test_a_flow_that_moves_nothing_fails_the_test_and_the_console_is_kept(tmp_pa
     log = failed.value.log_file
     assert str(failed.value) == f"{tmp_path / 'own.c'}: smoke test: {reason} (log: {log})"
     assert log.parent == module.folder
-    assert log.read_text().endswith("booted\n")  # before it, the shell misses a call that no kernel needs
+    printed = [line for line in log.read_text().splitlines() if "getcwd" not in line]  # which a kernel does not need
+    assert printed == ["booted"]
     assert sorted(file.name for file in module.folder.iterdir()) == ["own.ko", log.name]  # a failure is no result
 
 

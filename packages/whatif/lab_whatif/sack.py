@@ -7,8 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from lab.tables.tcp_headers import SACK, options
+
 Numbers = NDArray[np.int64]
-SACK, TCP_BYTES = 5, 20
+TCP_BYTES = 20
 MOST_BLOCKS = 4
 
 
@@ -52,17 +54,3 @@ def _edges(header: bytes) -> Iterator[tuple[int, int]]:
         if kind == SACK:
             for place in range(0, len(body) - 7, 8):
                 yield int.from_bytes(body[place : place + 4]), int.from_bytes(body[place + 4 : place + 8])
-
-
-def options(text: bytes) -> Iterator[tuple[int, bytes]]:
-    """Yield TCP's options, as far as they are whole."""
-    at = 0
-    while at < len(text) and text[at] != 0:
-        if text[at] == 1:
-            at += 1
-            continue
-        length = text[at + 1] if at + 1 < len(text) else 0
-        if length < 2 or at + length > len(text):
-            return
-        yield text[at], text[at + 2 : at + length]
-        at += length

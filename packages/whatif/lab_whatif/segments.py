@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from lab.base.errors import UserError, field_error
 from lab.tables import tcp_headers
 from lab.tables.packets import unwrap
+from lab.tables.tcp_headers import options
 from lab.traces.importers.reading.copies import counted_once
 from lab.traces.importers.reading.packets import Flow, Packet, packets_of
-from lab_whatif.sack import TCP_BYTES, Blocks, blocks_of, options
+from lab_whatif.sack import TCP_BYTES, Blocks, blocks_of
 
 Numbers = NDArray[np.int64]
 Seconds = NDArray[np.float64]
