@@ -14,7 +14,7 @@ def break_(
     measure: Annotated[
         str, typer.Option(help="early, late, throughput, queueing, harm, or differs (with --against).")
     ] = "early",
-    bounds: Annotated[str, typer.Option(help="access, wifi, geo, or the path of a .yml file.")] = "access",
+    bounds: Annotated[str, typer.Option(help="access, access-lossless, wifi, geo, or the path of a .yml file.")] = "access",
     budget: Annotated[int, typer.Option(help="Most trials of the search.")] = 500,
     rivals: Annotated[str, typer.Option(help="Senders to be better, with commas between them.")] = "cubic,bbr,search",
     against: Annotated[str | None, typer.Option(help="The other version, for --measure differs.")] = None,
@@ -27,6 +27,7 @@ def break_(
         str | None, typer.Option(rich_help_panel=SELDOM, help="K/N: search island K of N only, for `lab merge`.")
     ] = None,
     out: Annotated[Path | None, typer.Option(rich_help_panel=SELDOM, help="The folder of a shard.")] = None,
+    first: Annotated[bool, typer.Option("--first", help="End at the first batch of links with a find.")] = False,
     repeat: Annotated[Path | None, typer.Option(help="Run a find.json again, and compare every packet.")] = None,
     jobs: Jobs = None,
 ) -> None:
@@ -50,7 +51,7 @@ def break_(
     part = island_of(shard, out, islands)
     count = part.shard.count if part else islands
     request = Request.of(
-        sender, measure, (bounds, load_bounds(bounds)), rivals, against, budget, seed, optimiser, count
+        sender, measure, (bounds, load_bounds(bounds)), rivals, against, budget, seed, optimiser, count, first
     )
     if part:
         search_island(request, part, options, console)

@@ -50,7 +50,7 @@ def break_sender(request: Request, island: int | None, options: RunOptions, cons
     request.write()
     again = shlex.join(["lab", *sys.argv[1:]])
     with going_on(lambda: again), bench_of(request, options, console) as bench:
-        parts = [_searched(request, each, bench, console) for each in ([island] if island else islands(request))]
+        parts = [searched(request, each, bench, console) for each in ([island] if island else islands(request))]
         if island is None:
             whole = max(parts, key=lambda each: -CRASH if each.worst is None else each.worst.value or 0.0)
             _conclude(request, whole, bench, console)
@@ -92,7 +92,7 @@ def _base(request: Request, senders: dict[str, Cca], work: Path) -> Experiment:
     return replace(base, ccas=senders)
 
 
-def _searched(request: Request, island: int, bench: Bench, console: Console) -> Searched:
+def searched(request: Request, island: int, bench: Bench, console: Console) -> Searched:
     """Search one island; print a line per batch."""
     began_s, before = time.monotonic(), bench.ran
 
@@ -100,19 +100,24 @@ def _searched(request: Request, island: int, bench: Bench, console: Console) -> 
         found = bench.run(points, request.senders)
         return [(value_of(request.measure, request.sender, each), each) for each in found]
 
-    def show(found: Searched) -> None:
-        spent_s = time.monotonic() - began_s
-        say(console, _line(request, found, bench.ran - before, spent_s))
+    def goes_on(found: Searched) -> bool:
+        say(console, _line(request, found, bench.ran - before, time.monotonic() - began_s))
+        return not (request.first and finds(request, found))
 
     bounds, seed = request.bounds, request.seed_of(island)
-    return search(bounds, request.optimiser, seed, request.points, evaluate, show)
+    return search(bounds, request.optimiser, seed, request.points, evaluate, goes_on)
+
+
+def finds(request: Request, found: Searched) -> list[int]:
+    """Return the numbers of the links that are finds."""
+    valued = enumerate((each.value for each in found.tried), 1)
+    return [number for number, value in valued if value is not None and value > request.measure.find]
 
 
 def _line(request: Request, found: Searched, ran: int, spent_s: float) -> str:
-    finds = sum(each.value is not None and each.value > request.measure.find for each in found.tried)
     worst = "no value" if found.worst is None else shown(request, found.worst.value)
     speed = f"{ran} trials run, {ran / spent_s * S_PER_H:.0f}/h, optimiser {found.optimiser_s / spent_s:.1%}"
-    return f"{len(found.tried)} of {request.points} links: worst {worst}; finds: {finds}; {speed}"
+    return f"{len(found.tried)} of {request.points} links: worst {worst}; finds: {len(finds(request, found))}; {speed}"
 
 
 def shown(request: Request, value: float | None) -> str:

@@ -9,8 +9,7 @@ import json
 import os
 import shlex
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, TypedDict
 
@@ -62,7 +61,7 @@ def search_island(request: Request, part: Part, options: RunOptions, console: Co
         "trials": len(_digests(part.out)),
     }
     write_whole(part.out / FILE, json.dumps(content, indent=1))
-    shards.write(part.out, part.shard, {}, _with_islands(part.shard.count))
+    shards.write(part.out, part.shard, {}, _with_islands(part.shard.count), "break")
     say(console, f"island {part.shard} is whole in {part.out}: 'lab merge' joins all {part.shard.count}")
 
 
@@ -73,25 +72,25 @@ def _with_islands(count: int) -> list[str]:
     return words if given else [*words, "--islands", str(count)]
 
 
-def merge(folders: Sequence[Path], found: Mapping[Path, ShardJson], console: Console) -> None:
+def merge(shard: Mapping[Path, ShardJson], console: Console) -> None:
     """Take the trials of all islands into this machine's store; everything is checked before one is written."""
-    islands = {folder: _read(folder) for folder in folders}
+    islands = {folder: _read(folder) for folder in shard}
     first, expected = next(iter(islands.items()))
     for folder, island in islands.items():
         for name, value in _facts(island).items():
             if value != (wanted := _facts(expected)[name]):
                 raise field_error(folder / FILE, name, value, f"{wanted}, as in {first}")
         if len(_digests(folder)) != island["trials"]:
-            rule = f"{island['trials']}: run shard {found[folder]['shard']} again, with the same --out"
+            rule = f"{island['trials']}: run shard {shard[folder]['shard']} again, with the same --out"
             raise field_error(folder, "trials", len(_digests(folder)), rule)
     own = Store(paths.results() / FOLDER / TRIALS)
-    stores = {folder: Store(folder / FOLDER / TRIALS) for folder in folders}
+    stores = {folder: Store(folder / FOLDER / TRIALS) for folder in shard}
     for store in stores.values():
         for digest in _digests(store.folder.parents[1]):
             own.require_same(digest, store)
     taken = sum(own.take(digest, store) for store in stores.values() for digest in _digests(store.folder.parents[1]))
     say(console, f"{taken} trials are new in {own.folder}")
-    command = shlex.join(found[first]["command"])
+    command = shlex.join(shard[first]["command"])
     say(console, f"'{command}' shows what was found: it runs no trial of the search again")
 
 

@@ -24,7 +24,7 @@ from lab_break.space import Bounds
 COMMAND_LINE = "command line"
 FOLDER, TRIALS, FILE = "break", "trials", "request.json"
 MOST_TRIALS = 100_000
-STORED = ("sender", "measure", "bounds", "rivals", "against", "budget", "seed", "optimiser", "islands")
+STORED = ("sender", "measure", "bounds", "rivals", "against", "budget", "seed", "optimiser", "islands", "first")
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,7 @@ class Request:
     seed: int
     optimiser: str
     islands: int = 1
+    first: bool = False  # the search ends at its first batch with a find
 
     @classmethod
     def of(
@@ -54,10 +55,11 @@ class Request:
         seed: int,
         optimiser: str,
         islands: int,
+        first: bool = False,
     ) -> "Request":
         """Read the options."""
         others = tuple(name for each in rivals.split(",") if (name := each.strip()) and name != sender)
-        return cls(sender, measure_of(measure), *bounds, others, version, budget, seed, optimiser, islands)
+        return cls(sender, measure_of(measure), *bounds, others, version, budget, seed, optimiser, islands, first)
 
     def __post_init__(self) -> None:
         """Refuse what does not fit together."""
@@ -116,6 +118,7 @@ class Request:
             "seed": self.seed,
             "optimiser": self.optimiser,
             "islands": self.islands,
+            "first": self.first,
         }
 
     @classmethod
@@ -126,8 +129,8 @@ class Request:
             raise field_error(file, f"request.{lacking[0]}", "", "given")
         bounds = ("find", parse(Bounds, stored["bounds"], file))
         rivals = ",".join(stored["rivals"])
-        chosen = (rivals, stored["against"], stored["budget"], stored["seed"], stored["optimiser"], stored["islands"])
-        return cls.of(sender, stored["measure"], bounds, *chosen)
+        chosen = [stored[name] for name in ("against", "budget", "seed", "optimiser", "islands", "first")]
+        return cls.of(sender, stored["measure"], bounds, rivals, *chosen)
 
     @property
     def name(self) -> str:

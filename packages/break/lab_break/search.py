@@ -48,9 +48,9 @@ class Searched:
 
 
 def search(
-    bounds: Bounds, optimiser: str, seed: int, points: int, evaluate: Evaluate, show: Callable[[Searched], None]
+    bounds: Bounds, optimiser: str, seed: int, points: int, evaluate: Evaluate, goes_on: Callable[[Searched], bool]
 ) -> Searched:
-    """Search so many points, of which the usual one is the first."""
+    """Search so many points, of which the usual one is the first, or until `goes_on` returns false after a batch."""
     logging.getLogger("optuna").setLevel(logging.WARNING)
     found = Searched(optuna.create_study(direction="maximize", sampler=_sampler(optimiser, seed)))
     found.study.enqueue_trial(_searched(bounds, bounds.usual))
@@ -66,7 +66,8 @@ def search(
             failed = optuna.trial.TrialState.FAIL if value is None else None
             found.study.tell(trial, value, state=failed)
         found.optimiser_s += time.process_time() - began_s
-        show(found)
+        if not goes_on(found):
+            break
     return found
 
 

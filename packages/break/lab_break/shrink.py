@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Shrinking: the point nearest to the usual link, with the fewest digits, that still shows a find.
 
-Delta debugging over parameters: each goes back to its usual value if the rest still shows it, one after the other in
-the order in which the value suffers least; then each number that is left gets as few digits as still show it.
+Delta debugging over parameters: each goes back to its usual value if the rest still shows it, those that can together;
+then each number that is left gets as few digits as still show it.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from lab_break.measures import CRASH
 from lab_break.space import Bounds, Point, Value, significant
@@ -41,27 +41,36 @@ def _unused(point: Point, bounds: Bounds) -> Point:
 
 
 def _towards_usual(point: Point, bounds: Bounds, shows: Shows, values: Values) -> Point:
+    """Set parameters to their usual values: all that can go alone at once, else the one that costs least."""
     while True:
-        others = [name for name in point if point[name] != bounds.usual[name]]
-        tries = [_unused({**point, name: bounds.usual[name]}, bounds) for name in others]
-        shown = [
-            (found, trial) for found, trial in zip(values(tries), tries, strict=True) if shows(found) and found is not None
-        ]
-        if not shown:
+        single = {name: bounds.usual[name] for name in point if point[name] != bounds.usual[name]}
+        smaller = _changed(point, single, bounds, shows, values)
+        if smaller == point:
             return point
-        point = max(shown, key=lambda each: each[0])[1]
+        point = smaller
 
 
 def _fewer_digits(point: Point, bounds: Bounds, digits: int, shows: Shows, values: Values) -> Point:
-    """Round each number if the rest still shows the find: the first point of the batch that does, then the next."""
-    for name in [name for name, value in point.items() if not isinstance(value, str)]:
-        rounded = {**point, name: _within(point[name], name, bounds, digits)}
-        if rounded[name] == point[name] or rounded[name] == bounds.usual[name]:
-            continue
-        (found,) = values([rounded])
-        if shows(found):
-            point = rounded
-    return point
+    """Round the numbers that are not the usual ones."""
+    numbers = [name for name in bounds.ranges if point[name] != bounds.usual[name]]
+    single = {name: _within(point[name], name, bounds, digits) for name in numbers}
+    single = {name: value for name, value in single.items() if value not in (point[name], bounds.usual[name])}
+    return _changed(point, single, bounds, shows, values)
+
+
+def _changed(point: Point, single: Mapping[str, Value], bounds: Bounds, shows: Shows, values: Values) -> Point:
+    """Return a point with all changes that show the find alone, if it shows it; else with the best of them."""
+    tries = [_unused({**point, name: value}, bounds) for name, value in single.items()]
+    found = list(zip(values(tries), single.items(), strict=True))
+    kept = [(value, change) for value, change in found if shows(value)]
+    if len(kept) > 1:
+        together = _unused({**point, **dict(change for _, change in kept)}, bounds)
+        if shows(values([together])[0]):
+            return together
+    if not kept:
+        return point
+    name, value = max(kept, key=lambda each: each[0] or 0.0)[1]
+    return _unused({**point, name: value}, bounds)
 
 
 def _within(value: Value, name: str, bounds: Bounds, digits: int) -> Value:

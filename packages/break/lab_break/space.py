@@ -26,7 +26,7 @@ Number = Annotated[float, Field(strict=False)]
 Value = float | str
 Point = Mapping[str, Value]  # by parameter
 JITTERS = ("none", "random", "cycle", "frames")
-FRAMES_AT_LEAST_MS = 0.1
+FIRST_WINDOW_BYTES = 15_140  # ten full frames: a smaller buffer loses packets of every sender's first flight
 
 
 class Range(Strict):
@@ -60,6 +60,7 @@ class Bounds(Strict):
     rate_mbps: Searched
     delay_ms: Searched  # each way
     buffer_bdps: Searched
+    buffer_bytes_at_least: Number = FIRST_WINDOW_BYTES
     loss_pct: Searched = 0.0
     jitter: Jitters = ["none"]
     jitter_ms: Searched = 1.0
@@ -137,12 +138,12 @@ def profile_of(point: Point, file: Path) -> Profile:
 def content_of(point: Point, title: str = "a link of lab break", source: str = "lab break") -> dict[str, Any]:
     """Return a point as a profile's file has it: what is constant, or absent, is not written."""
     delay_ms = point["delay_ms"]
-    down: dict[str, Any] = {"rate_mbps": _rate(point, source), "delay_ms": delay_ms, "buffer_bdps": point["buffer_bdps"]}
+    down: dict[str, Any] = {"rate_mbps": _rate(point, source), "delay_ms": delay_ms} | _buffer(point)
     up: dict[str, Any] = {"delay_ms": _return_delay(point, source)}
     if point["loss_pct"]:
         down["loss_pct"] = point["loss_pct"]
     if point["jitter"] == "frames":
-        frames = {"period_ms": max(_number(point, "jitter_ms"), FRAMES_AT_LEAST_MS)}
+        frames = {"period_ms": point["jitter_ms"]}
         down["frames"], up["frames"] = frames, frames
     return {"title": title, "down": down, "up": up, "recorded": [], "assumed": [source]}
 
@@ -151,6 +152,15 @@ def _number(point: Point, name: str) -> float:
     value = point[name]
     assert not isinstance(value, str)
     return float(value)
+
+
+def _buffer(point: Point) -> dict[str, Any]:
+    """Return the buffer in bandwidth-delay products, or the least one in bytes where these are fewer."""
+    bdp_bytes = 2 * _number(point, "delay_ms") * _number(point, "rate_mbps") * 1e3 / 8
+    least_bytes = round(_number(point, "buffer_bytes_at_least"))
+    if _number(point, "buffer_bdps") * bdp_bytes < least_bytes:
+        return {"buffer_bytes": least_bytes}
+    return {"buffer_bdps": point["buffer_bdps"]}
 
 
 def _rate(point: Point, source: str) -> Any:
