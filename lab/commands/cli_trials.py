@@ -15,6 +15,9 @@ from lab.commands.cli_options import (
     NoPcap,
     Scheduler,
     Shaper,
+    ShardFolder,
+    Shards,
+    Vary,
     Verbose,
     console,
     resumed_command,
@@ -57,12 +60,9 @@ def run(
     shaper: Shaper = "replay",
     forms: FigureForms = None,
     verbose: Verbose = False,
-    vary: Annotated[
-        list[str] | None,
-        typer.Option(help="FIELD=a,b,c: one run for each value, and a page of curves; twice: a heat map."),
-    ] = None,
-    shard: Annotated[str | None, typer.Option(help="K/N: run only every N-th trial, for `lab merge`.")] = None,
-    out: Annotated[Path | None, typer.Option(help="The folder of a shard.")] = None,
+    vary: Vary = None,
+    shard: Shards = None,
+    out: ShardFolder = None,
 ) -> None:
     """Run a scenario and report it.
 
@@ -85,7 +85,8 @@ def run(
     shown = Shown.of(forms, verbose)
     options = run_options(jobs, scheduler, no_pcap)
     if vary or shard or out:
-        from lab.commands.grid import Part, grid
+        from lab.commands.grid import grid
+        from lab.commands.part import Part
 
         unused = {"resume": resume, "format": forms, "verbose": verbose}
         grid(request, where, options, vary or [], Part.of(shard, out), unused, console)
@@ -262,6 +263,8 @@ def reproduce(
     no_pcap: NoPcap = False,
     mirror: Annotated[Path | None, typer.Option(help="A folder with recordings, instead of their origins.")] = None,
     claim: Annotated[str | None, typer.Option(help="Only what one claim of ARTIFACT.md needs, such as C3.")] = None,
+    shard: Shards = None,
+    out: ShardFolder = None,
 ) -> None:
     """Fetch the recordings, run all missing trials of the campaign, and evaluate all results.
 
@@ -270,9 +273,14 @@ def reproduce(
     Or of some scenarios, with their claims at the end: `lab reproduce thesis-geo`
     """
     require_scenarios(scenarios or ())
+    from lab.commands.part import Part
+    from lab.commands.reproduce import Requested, reproduce_claim, reproduce_part
     from lab.commands.reproduce import reproduce as run_and_evaluate
-    from lab.commands.reproduce import reproduce_claim
 
+    if part := Part.of(shard, out):
+        requested = Requested(scenarios or [], quick, claim, mirror, scheduler)
+        reproduce_part(requested, part, run_options(jobs, None, no_pcap), console)
+        return
     if claim is not None:
         reproduce_claim(claim, scenarios or [], quick, run_options(jobs, scheduler, no_pcap), mirror, console)
         return
@@ -301,6 +309,9 @@ def compare(
     resume: Annotated[bool, typer.Option("--resume", help="Continue the last comparison, with the same options.")] = (
         False
     ),
+    vary: Vary = None,
+    shard: Shards = None,
+    out: ShardFolder = None,
     jobs: Jobs = None,
     no_pcap: NoPcap = False,
 ) -> None:
@@ -313,7 +324,8 @@ def compare(
     require_senders(cca)
     require_links(links)
     from lab.commands.compare import Chosen, Course, compare_known
+    from lab.commands.part import Part
 
-    chosen = Chosen(cca, links, trials, duration, seed, quick, fixed)
+    chosen = Chosen(cca, links, trials, duration, seed, quick, fixed, tuple(vary or ()), Part.of(shard, out))
     course = Course(measure, budget_minutes, resume, again=resumed_command())
     compare_known(chosen, course, run_options(jobs, None, no_pcap), console)
