@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Measure how soon `lab break --measure differs` finds faults that were put into senders on purpose.
 
-`python -m bench.break_mutants [WORD...]` tries those of packages/break/tests/mutants.toml whose name holds a word, and
+`python -m bench.break_mutants [WORDS...]` tries those of packages/break/tests/mutants.toml whose name holds a word, and
 writes results/bench/break-mutants.json. Each sender without a change comes first: it must differ nowhere.
 """
 
