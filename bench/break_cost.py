@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Measure what a trial of `lab break` costs, and whether that grows with the trials that are stored.
 
-`python -m bench.break_cost [TRIALS]` searches links of `--bounds access` for cubic with a store of its own, behind 10, 100,
+`python -m bench.break_cost [TRIALS]` searches access links for cubic with a store of its own, behind 10, 100,
 1,000 and 10,000 other trials, and writes results/bench/break-cost.json. Times are of processors: a busy machine changes
 them little.
 """

@@ -22,6 +22,38 @@ SMALL = {
     "loss_pct": {"least": 1, "most": 5, "usual": 2},
 }
 BUDGET = 8
+CRASHES_BEYOND_60_MS = """// SPDX-License-Identifier: GPL-2.0
+#include <linux/module.h>
+#include <net/tcp.h>
+
+static void crash_cong_avoid(struct sock *sk, u32 ack, u32 acked)
+{
+	BUG_ON(tcp_sk(sk)->srtt_us >> 3 > 60000);
+	tcp_reno_cong_avoid(sk, ack, acked);
+}
+
+static struct tcp_congestion_ops crash = {
+	.ssthresh	= tcp_reno_ssthresh,
+	.cong_avoid	= crash_cong_avoid,
+	.undo_cwnd	= tcp_reno_undo_cwnd,
+	.owner		= THIS_MODULE,
+	.name		= "crash",
+};
+
+static int __init crash_register(void)
+{
+	return tcp_register_congestion_control(&crash);
+}
+
+static void __exit crash_unregister(void)
+{
+	tcp_unregister_congestion_control(&crash);
+}
+
+module_init(crash_register);
+module_exit(crash_unregister);
+MODULE_LICENSE("GPL");
+"""
 WHOLE = f"{BUDGET // 2} of {BUDGET // 2} links"
 
 
@@ -154,3 +186,17 @@ def test_a_measure_that_no_trial_has_is_one_line(tmp_path: Path) -> None:
     words = ("--bounds", str(file), "--budget", "2", "--measure", "late")
     line = refused(lab(tmp_path, "break", "cubic", *words))
     assert "measure=late: must be one that a trial has: none of 2 links gave a value" in line
+
+
+def test_a_sender_that_crashes_on_some_links_is_a_find_and_the_search_goes_on(tmp_path: Path) -> None:
+    source = tmp_path / "crash.c"
+    source.write_text(CRASHES_BEYOND_60_MS)
+    bounds = {**SMALL, "delay_ms": {"least": 10, "most": 60, "usual": 10}, "loss_pct": 0}
+    file = tmp_path / "far.yml"
+    file.write_text(yaml.safe_dump(bounds))
+    words = ("--bounds", str(file), "--budget", "6", "--rivals", "cubic")
+    printed = ran(tmp_path, "break", str(source), *words)
+    assert "6 of 6 links: worst no result at all" in printed
+    assert "crash.c: no result: " in printed
+    (found,) = tmp_path.glob("break/crash-early-far-*/find.json")
+    assert json.loads(found.read_text())["point"]["delay_ms"] > 20
