@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Shares by both truths: the classes of each scenario's exits, and how many of them depend on the choice.
 
-By `truth` the link is at capacity after one base RTT of standing queue, by `lasting` once the queue stands for as long as
-slow start could be needed again (lab/judge/rules/lasting.py), which is the stricter one. Rows with a form of SEARCH that
-was replayed over the downloads without HyStart stand beside those of the senders that ran.
+By `truth` the link is at capacity after one base RTT of standing queue, by `lasting` once the queue stands for as long
+as slow start could be needed again (lab/judge/rules/lasting.py), which is the stricter one. Rows with a form of SEARCH
+that was replayed over the downloads without HyStart stand beside those of the senders that ran.
 """
 
 import polars as pl

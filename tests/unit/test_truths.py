@@ -2,7 +2,6 @@
 """Shares by both truths, and how many trials have another class by the other one."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import polars as pl
 import pytest
@@ -68,9 +67,7 @@ def test_a_replayed_form_has_a_row_of_its_own_scenario(stored: Stored) -> None:
     assert (replayed["truth_chokepoint_pct"], replayed["lasting_early_pct"]) == (100, 100)
 
 
-def test_the_table_and_the_figures_of_the_docs_state_both_shares_and_what_depends(
-    stored: Stored, tmp_path: Path
-) -> None:
+def test_the_table_and_the_figures_of_the_docs_state_both_shares_and_what_depends(stored: Stored) -> None:
     row = of_search(with_class(with_class(stored, TRUTH, "chokepoint"), LASTING, "early"))
     (group,) = both_truths.table(pl.DataFrame([row]), {}).groups
     cells = dict(zip(both_truths.HEADER, group.rows[0].cells, strict=True))

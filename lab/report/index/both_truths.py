@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The table of shares by both truths: one group per scenario, and in how many trials the class depends on the choice."""
+"""The table of shares by both truths: a group per scenario, and how many trials' class depends on the choice."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -20,9 +20,9 @@ HEADER = (
     "Class depends",
 )
 CAPTION = (
-    "Shares by both truths, percent of the judged trials with 95 % Wilson interval. First where the queue must stand until "
-    "slow start could not be needed again (lasting), which headlines follow; then where one round trip of standing "
-    "queue is capacity. Last: the trials whose class depends on the choice."
+    "Shares by both truths, percent of the judged trials with 95 % Wilson interval. First where the queue must stand "
+    "until slow start could not be needed again (lasting), which headlines follow; then where one round trip of "
+    "standing queue is capacity. Last: the trials whose class depends on the choice."
 )
 
 
