@@ -13,9 +13,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, TypedDict
 
-from lab.node import modules as kernel_modules
-from lab.node import namespace, netns
-from lab.node.tools import NodeError, run
+from lab.node.net import namespace, netns
+from lab.node.system import modules as kernel_modules
+from lab.node.system.tools import NodeError, run
 
 CLAIMS = Path("/run/search-lab/replay")
 FOLDERS = Path("/var/tmp"), "lab-replay-"  # where a command puts its request, and how the folder's name begins

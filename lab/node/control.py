@@ -6,8 +6,8 @@ import socket
 import time
 from typing import Any
 
-from lab.node.datagrams import MOST_RECORDS_BYTES
-from lab.node.tools import NodeError
+from lab.node.measure.datagrams import MOST_RECORDS_BYTES
+from lab.node.system.tools import NodeError
 
 MOST_LINE_BYTES, PIECE_BYTES = 1 << 16, 1 << 20
 MOST_ERROR_CHARS = 300

@@ -13,10 +13,11 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lab.node import interface
-from lab.node.failure import errors_stored
-from lab.node.steady import keep_steady
-from lab.node.tools import NodeError
+from lab.node.net import interface
+from lab.node.system.failure import errors_stored
+from lab.node.system.libc import LIBC
+from lab.node.system.steady import keep_steady
+from lab.node.system.tools import NodeError
 
 if TYPE_CHECKING:
     from lab.node.plan import Call, Plan
@@ -39,7 +40,6 @@ MOUNTS = (
 )
 BEGINS = "search-lab begins "  # on the console, before the name of each of several plans
 LINUX_REBOOT_CMD_POWER_OFF = 0x4321FEDC
-LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 def main() -> None:

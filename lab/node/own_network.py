@@ -19,10 +19,12 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
-from lab.node import claims, link, modules, networks, qdisc, replay, tc_alone
-from lab.node.qdisc import CHILD, ROOT, Place
-from lab.node.qdisc_counts import CountedQdiscs
-from lab.node.tools import NodeError, run_json
+from lab.node import claims, networks
+from lab.node.qdiscs import link, qdisc, replay, tc_alone
+from lab.node.qdiscs.qdisc import CHILD, ROOT, Place
+from lab.node.qdiscs.qdisc_counts import CountedQdiscs
+from lab.node.system import modules
+from lab.node.system.tools import NodeError, run_json
 
 if TYPE_CHECKING:
     from lab.node.plan import Shape

@@ -9,7 +9,7 @@ The node imports this file for type checking only (`if TYPE_CHECKING`): it would
 
 from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
-Spec = dict[str, Any]  # a qdisc: `kind`, and the fields that lab/node/qdiscs/ defines for that kind
+Spec = dict[str, Any]  # a qdisc: `kind`, and the fields that lab/node/qdiscs/kinds/ defines for that kind
 
 
 class Node(TypedDict):

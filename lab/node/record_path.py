@@ -7,8 +7,10 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lab.node import link, netns, recorder
-from lab.node.forked import Forked
+from lab.node import recorder
+from lab.node.net import netns
+from lab.node.net.forked import Forked
+from lab.node.qdiscs import link
 
 if TYPE_CHECKING:
     from lab.node.plan import Plan

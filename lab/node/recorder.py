@@ -19,12 +19,12 @@ from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from lab.node import datagrams
 from lab.node.control import MOST_ERROR_CHARS, Line, Message, listen
-from lab.node.datagrams import Arrived, Phase
 from lab.node.lobby import Lobby, Peer
-from lab.node.task import Task
-from lab.node.tools import NodeError
+from lab.node.measure import datagrams
+from lab.node.measure.datagrams import Arrived, Phase
+from lab.node.system.task import Task
+from lab.node.system.tools import NodeError
 
 VERSION = 1
 PORT = 5301

@@ -11,7 +11,7 @@ from lab.base import strict_json
 from lab.base.errors import UserError, field_error
 from lab.node import recorder
 from lab.node.recorder import Limits, Request
-from lab.node.tools import NodeError
+from lab.node.system.tools import NodeError
 from lab.traces import record
 from lab.traces.recording import Recording, write
 

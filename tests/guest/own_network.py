@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from lab.node.tools import run, run_json
+from lab.node.system.tools import run, run_json
 
 COMMAND = [sys.executable, "-S", "-m", "lab.node.own_network"]
 FOLDER = Path("/tmp/own")

@@ -17,8 +17,8 @@ from bench.replay.accuracy import Floats
 from lab.backends import boot
 from lab.links.profile import Profile
 from lab.links.shapes import write_steps
-from lab.node.link import AHEAD_NS
 from lab.node.plan import Plan
+from lab.node.qdiscs.link import AHEAD_NS
 from lab.node.recorder import Request
 from lab.runs.plan import draw, make_plan
 from lab.tables.link import read_link

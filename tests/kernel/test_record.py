@@ -14,9 +14,9 @@ from lab.backends import boot
 from lab.images.image import Image
 from lab.kernel.build import Kernel
 from lab.node import recorder
-from lab.node.forked import Forked
+from lab.node.net.forked import Forked
 from lab.node.recorder import Request
-from lab.node.tools import NodeError, run
+from lab.node.system.tools import NodeError, run
 from lab.runs.plan import draw, make_plan
 from lab.traces import record
 from lab.traces.record import Phase

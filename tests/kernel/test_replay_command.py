@@ -22,7 +22,7 @@ from lab.links.tc_alone import constant_delay, constant_rate
 from lab.node import claims
 from lab.node.claims import CLAIMS, FOLDERS
 from lab.node.networks import root_qdisc
-from lab.node.tools import run
+from lab.node.system.tools import run
 from tests.command import ENV
 from tests.guest import own_network
 

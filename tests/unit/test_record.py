@@ -15,7 +15,7 @@ import pytest
 from lab.base.errors import UserError
 from lab.node import recorder
 from lab.node.recorder import Limits, Request
-from lab.node.tools import NodeError
+from lab.node.system.tools import NodeError
 from lab.traces import live, record
 from lab.traces.record import ARRIVAL, ROUND_TRIP, Phase
 
