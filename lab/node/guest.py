@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Init of the virtual-time kernel: mount, execute /trial/plan.json, power off.
 
-The plan is a trial, a recording, a prompt, or a call of one function. An error is one line in /trial/error.txt. Without
+The plan is a trial, a prompt, or a call of one function. An error is one line in /trial/error.txt. Without
 that file the work is done, and its result is node.json (of a call: answer.json). Several trials have a folder each
 below /trial, with their own plan, error and result.
 """
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 TRIAL = Path("/trial")
 WORK = {
     "trial": ("lab.node.trial", "run_trial"),
-    "record": ("lab.node.record_path", "record_path"),
     "quic": ("lab.node.quic", "run_trial"),
     "workload": ("lab.node.workload", "run_trial"),
     "shell": ("lab.node.shell", "run_shell"),

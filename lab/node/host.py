@@ -18,9 +18,9 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lab.node import claims, leftovers
+from lab.node import leftovers
 from lab.node.measure.kernel_log import logged
-from lab.node.net import sysctl
+from lab.node.net import claims, sysctl
 from lab.node.system import modules
 from lab.node.system.exclusive import held_alone
 from lab.node.system.failure import errors_stored

@@ -5,9 +5,10 @@ import json
 import socket
 from pathlib import Path
 
+from live_paths import wait_until_listening
+
 from lab.traces.recording import read
 from tests.command import lab, press_ctrl_c, start
-from tests.unit.test_record import port, wait_until_listening  # noqa: F401
 
 
 def test_the_command_writes_a_dataset_that_explains_itself(tmp_path: Path) -> None:

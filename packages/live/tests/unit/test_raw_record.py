@@ -11,16 +11,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from lab_live import live, record
+from lab_live.node import recorder
+from lab_live.node.recorder import Limits, Request
+from lab_live.record import ARRIVAL, ROUND_TRIP, Phase
+from live_paths import FRAME_BITS, IDLE, wait_until_listening
 
 from lab.base.errors import UserError
-from lab.node import recorder
-from lab.node.recorder import Limits, Request
 from lab.node.system.tools import NodeError
-from lab.traces import live, record
-from lab.traces.record import ARRIVAL, ROUND_TRIP, Phase
 
-FRAME_BITS = 1514 * 8
-IDLE = {"name": "idle", "seconds": 1.0, "down": False, "up": False}
 BOTH = {"name": "both", "seconds": 1.5, "down": True, "up": True}
 
 
@@ -147,14 +146,6 @@ def port() -> Iterator[int]:
     yield number
     served.join(timeout=20)
     assert not served.is_alive()
-
-
-def wait_until_listening(port: int) -> None:
-    for _ in range(200):
-        if f":{port:04X} " in Path("/proc/net/tcp6").read_text() + Path("/proc/net/tcp").read_text():
-            return
-        threading.Event().wait(0.02)
-    pytest.fail("the recorder does not listen")
 
 
 def hand_made(

@@ -13,15 +13,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from lab_live.node.networks import root_qdisc
+from live_paths import IN_GUEST
 
 from lab.backends import boot
 from lab.base.paths import REPO
 from lab.images.image import Image
 from lab.kernel.build import Kernel
 from lab.links.tc_alone import constant_delay, constant_rate
-from lab.node import claims
-from lab.node.claims import CLAIMS, FOLDERS
-from lab.node.networks import root_qdisc
+from lab.node.net import claims
+from lab.node.net.claims import CLAIMS, FOLDERS
 from lab.node.system.tools import run
 from tests.command import ENV
 from tests.guest import own_network
@@ -48,7 +49,7 @@ def shapes(node: str) -> list[dict[str, Any]]:
 @pytest.fixture
 def on_guest(tmp_path: Path, kernel: Kernel, world: Image) -> OnGuest:
     def called(function: Callable[..., Any], **arguments: Any) -> dict[str, Any]:
-        answer: dict[str, Any] = boot.call(function, arguments, tmp_path, kernel, world.root).result
+        answer: dict[str, Any] = boot.call(function, arguments, tmp_path, kernel, world.root, more=IN_GUEST).result
         return answer
 
     return called
@@ -189,14 +190,21 @@ def test_each_mistake_is_one_line(arguments: list[str], refusal: str) -> None:
 
 
 WAITS = "import sys, pathlib; sys.stdin.read(); pathlib.Path({file!r}).write_text('down')"
-CALLS = "from lab.backends.own_network import attended; attended({command!r})"
+CALLS = "from lab_live.own_network import attended; attended({command!r})"
 
 
 def test_ctrl_c_waits_until_the_node_has_taken_everything_down(tmp_path: Path) -> None:
     file = tmp_path / "taken"
     waits = [sys.executable, "-c", WAITS.format(file=str(file))]
     called = [ENV, "--default-signal=INT", sys.executable, "-c", CALLS.format(command=waits)]  # `&` ignores it
-    process = subprocess.Popen(called, cwd=REPO, stderr=subprocess.DEVNULL, start_new_session=True)
+    environment = os.environ | {"PYTHONPATH": str(REPO)}
+    process = subprocess.Popen(
+        called,
+        cwd=REPO / "packages/live",
+        env=environment,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
     time.sleep(2)
     assert not file.exists()
     process.send_signal(signal.SIGINT)

@@ -9,11 +9,11 @@ from pathlib import Path
 
 from lab.base import strict_json
 from lab.base.errors import UserError, field_error
-from lab.node import recorder
-from lab.node.recorder import Limits, Request
 from lab.node.system.tools import NodeError
-from lab.traces import record
 from lab.traces.recording import Recording, write
+from lab_live import record
+from lab_live.node import recorder
+from lab_live.node.recorder import Limits, Request
 
 FILLED = {
     "each": [("down", True, False), ("up", False, True)],

@@ -6,8 +6,8 @@ import socket
 import time
 from typing import Any, NamedTuple
 
-from lab.node.control import MOST_LINE_BYTES, line_bytes
 from lab.node.system.tools import NodeError
+from lab_live.node.control import MOST_LINE_BYTES, line_bytes
 
 TURN_S = 1.0  # a wait without end goes on after Ctrl-C where a library restarts system calls
 MOST_PEERS = 64  # those that came first leave first

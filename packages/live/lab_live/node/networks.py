@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from lab.node.claims import Claim
 from lab.node.net import namespace, netns
+from lab.node.net.claims import Claim
 from lab.node.system.tools import NodeError, run, run_json
 
 DEFAULT = "0:"  # handle of the qdisc that the kernel itself gives an interface

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Qdiscs on interfaces of a network of the user's own, on this machine: lab/node/own_network.py runs as root."""
+"""Qdiscs on interfaces of a network of the user's own, on this machine: node/own_network.py runs as root."""
 
 import json
 import subprocess
@@ -9,8 +9,10 @@ from pathlib import Path
 
 from lab.backends.host import as_root
 from lab.base.errors import UserError
-from lab.node.claims import FOLDERS
+from lab.node.net.claims import FOLDERS
 from lab.node.plan import Shape
+
+HERE = Path(__file__).parent
 
 
 def replay(shapes: list[Shape], write_steps: Callable[[Path], None], duration_s: float) -> list[str]:
@@ -22,7 +24,7 @@ def replay(shapes: list[Shape], write_steps: Callable[[Path], None], duration_s:
     with tempfile.TemporaryDirectory(prefix=prefix, dir=place, ignore_cleanup_errors=True) as folder:
         write_steps(Path(folder))
         (Path(folder) / "replay.json").write_text(json.dumps({"shapes": shapes, "duration_s": duration_s}))
-        status, printed, errors = attended(as_root("-m", "lab.node.own_network", folder))
+        status, printed, errors = attended(as_root("-m", "lab_live.node.own_network", folder, more=HERE.parent))
     if status:
         raise UserError(f"replay: {(errors.strip().splitlines() or ['was killed'])[-1]}")
     return printed.splitlines()

@@ -12,6 +12,10 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from lab_live import record
+from lab_live.node.recorder import Request
+from lab_live.record import PROBE_FRAME_BYTES, Phase
+from live_paths import IN_GUEST
 
 from bench.replay.accuracy import Floats
 from lab.backends import boot
@@ -19,13 +23,11 @@ from lab.links.profile import Profile
 from lab.links.shapes import write_steps
 from lab.node.plan import Plan
 from lab.node.qdiscs.link import AHEAD_NS
-from lab.node.recorder import Request
 from lab.runs.plan import draw, make_plan
 from lab.tables.link import read_link
 from lab.tables.link_capacity import Link
-from lab.traces import record
-from lab.traces.record import PROBE_FRAME_BYTES, Phase
 from tests.conftest import Bench, experiment_on
+from tests.guest.record_path import record_path
 from tests.traces_real import needs_real, real
 
 pytestmark = needs_real
@@ -111,8 +113,8 @@ def closed(request: pytest.FixtureRequest, bench: Bench, tmp_path_factory: pytes
     plan: Plan = make_plan(experiment, experiment.ccas["cubic_plain"], drawn)
     server, client = plan["ends"]
     measurement = Request(PHASES, rate_mbps=kind.fillers_mbps, quiet_s=1.5)._asdict()
-    plan["work"], plan["record"] = "record", {"server": server, "client": client, "asked": measurement}
-    boot.run_plan(plan, folder, bench.kernel, bench.world.root)
+    asked = {"plan": plan, "server": server, "client": client, "asked": measurement}
+    boot.call(record_path, asked, folder, bench.kernel, bench.world.root, more=IN_GUEST)
     return _closed(folder, plan)
 
 

@@ -3,7 +3,7 @@
 
 The client leads over one TCP connection: it requests phases, both ends open UDP (the server's port for fillers, the
 next for probes), and the client shows that it owns its address. A phase is silence, fillers one way, or both ways;
-probes go all the time. Afterwards the client holds raw records of both ends in a folder, for `lab.traces.record`.
+probes go all the time. Afterwards the client holds raw records of both ends in a folder, for `lab_live.record`.
 """
 
 import itertools
@@ -19,12 +19,12 @@ from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from lab.node.control import MOST_ERROR_CHARS, Line, Message, listen
-from lab.node.lobby import Lobby, Peer
 from lab.node.measure import datagrams
 from lab.node.measure.datagrams import Arrived, Phase
 from lab.node.system.task import Task
 from lab.node.system.tools import NodeError
+from lab_live.node.control import MOST_ERROR_CHARS, Line, Message, listen
+from lab_live.node.lobby import Lobby, Peer
 
 VERSION = 1
 PORT = 5301

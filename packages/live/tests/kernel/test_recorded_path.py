@@ -9,20 +9,22 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from lab_live import record
+from lab_live.node import recorder
+from lab_live.node.recorder import Request
+from lab_live.record import Phase
+from live_paths import FRAME_BITS, IDLE, IN_GUEST
 
 from lab.backends import boot
 from lab.images.image import Image
 from lab.kernel.build import Kernel
-from lab.node import recorder
 from lab.node.net.forked import Forked
-from lab.node.recorder import Request
 from lab.node.system.tools import NodeError, run
 from lab.runs.plan import draw, make_plan
-from lab.traces import record
-from lab.traces.record import Phase
 from tests.conftest import experiment_on
+from tests.guest.record_path import record_path
 from tests.kernel.test_calibration import Known
-from tests.unit.test_record import FRAME_BITS, IDLE
+from tests.kernel.test_crossing import may_make_namespaces
 
 DOWN = {"name": "down", "seconds": 1.5, "down": True, "up": False}
 UP = {"name": "up", "seconds": 1.5, "down": False, "up": True}
@@ -45,11 +47,6 @@ def two_namespaces() -> Iterator[None]:
     finally:
         for name in ENDS:
             subprocess.run(["ip", "netns", "del", name], capture_output=True, check=False)
-
-
-def may_make_namespaces() -> bool:
-    done = subprocess.run(["unshare", "--net", "--mount", "true"], capture_output=True, check=False)
-    return os.geteuid() == 0 and done.returncode == 0
 
 
 @pytest.fixture(scope="module")
@@ -96,8 +93,8 @@ def in_virtual_time(kernel: Kernel, world: Image, tmp_path_factory: pytest.TempP
     plan = make_plan(experiment, experiment.ccas["cubic_plain"], draw(experiment, 1))
     request = Request([IDLE, DOWN, UP], rate_mbps=40.0)._asdict()
     (server, client) = plan["ends"]
-    plan["work"], plan["record"] = "record", {"server": server, "client": client, "asked": request}
-    boot.run_plan(plan, folder, kernel, world.root)
+    asked = {"plan": plan, "server": server, "client": client, "asked": request}
+    boot.call(record_path, asked, folder, kernel, world.root, more=IN_GUEST)
     return {phase.name: phase for phase in record.phases(folder / "raw")}
 
 

@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 from rich.console import Console
 
-from lab.backends import own_network
 from lab.backends.real_time import roomy
 from lab.base.errors import field_error
 from lab.links import shapes
@@ -18,6 +17,7 @@ from lab.links.tc_alone import NETEM, require_shaper
 from lab.node.plan import Shape, Spec
 from lab.runs.plan import trial_seed
 from lab.schema.scenario import MOST_DURATION_S
+from lab_live import own_network
 
 COMMAND_LINE = "command line"
 INTERFACE = re.compile(r"[\w.-]+:[\w.-]+")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A profile replayed on interfaces of a network that somebody else built, as root: `lab replay`.
 
-Run it as   python3 -m lab.node.own_network FOLDER
+Run it as   python3 -m lab_live.node.own_network FOLDER
 
 FOLDER holds replay.json (Replay) and the files of its steps. It ends after its time, at a signal, or with its standard
 input, and gives each interface the kernel's own qdisc back.
@@ -19,12 +19,13 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
-from lab.node import claims, networks
+from lab.node.net import claims
 from lab.node.qdiscs import link, qdisc, replay, tc_alone
 from lab.node.qdiscs.qdisc import CHILD, ROOT, Place
 from lab.node.qdiscs.qdisc_counts import CountedQdiscs
 from lab.node.system import modules
 from lab.node.system.tools import NodeError, run_json
+from lab_live.node import networks
 
 if TYPE_CHECKING:
     from lab.node.plan import Shape

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Raw records of a measured path (lab.node.recorder) turned into recordings, one for each phase."""
+"""Raw records of a measured path (lab_live.node.recorder) turned into recordings, one for each phase."""
 
 from dataclasses import dataclass
 from functools import cached_property

@@ -11,7 +11,7 @@ from lab.node.system.tools import NodeError
 
 MOST_LINE_BYTES, PIECE_BYTES = 1 << 16, 1 << 20
 MOST_ERROR_CHARS = 300
-Message = dict[str, Any]  # a line: its keys follow from the exchange (lab/node/recorder.py)
+Message = dict[str, Any]  # a line: its keys follow from the exchange (packages/live/lab_live/node/recorder.py)
 
 
 def line_bytes(received: bytes | bytearray) -> int | None:
