@@ -3,7 +3,7 @@
 
 What is constant is tbf and netem; what changes is `replay` and `delay_line`, which hold their steps in the kernel. A
 delay line with frames is `delay_line` too, of one step where nothing changes. With the shaper netem all is tbf and
-netem, and tc makes the steps. The files of steps are those of lab/node/series.py.
+netem, and tc makes the steps. The files of steps are those of lab/node/qdiscs/series.py.
 """
 
 from collections.abc import Iterable, Iterator
@@ -46,7 +46,7 @@ def qdiscs(profile: Profile, link: Link, seed: int, shaper: str = REPLAY) -> lis
 
 
 def write_steps(profile: Profile, link: Link, folder: Path) -> None:
-    """Write the files of steps (lab/node/series.py); UserError where a value is none that a qdisc takes."""
+    """Write the files of steps (lab/node/qdiscs/series.py); UserError where a value is none that a qdisc takes."""
     folder.mkdir(exist_ok=True)
     files = [(part, _capacity(drawn, link)) for part, drawn, _ in _ends(profile, link)]
     files += [(part, _delays(way, drawn, link)) for part, drawn, way in _delay_lines(profile, link)]
