@@ -46,7 +46,7 @@ def test_a_fill_is_never_below_what_passed(found: Inferred) -> None:
 
 def emulated(found: Inferred, **changes: object) -> Emulated:
     numbers = replace(measured(found), **changes)  # type: ignore[arg-type]
-    return Emulated(numbers, numbers.exit_s, found.buffer.most_queued_bytes, 0.0)
+    return Emulated(numbers, numbers.exit_s, found.buffer.most_queued_bytes)
 
 
 def test_a_replay_that_does_the_same_fits_and_one_that_is_slower_does_not(found: Inferred) -> None:
