@@ -19,6 +19,8 @@ SEEN_PCT = 95  # percentile of the known rates that stands for the highest: the 
 FEWEST_LOSSES = 3  # by which a random loss is stated
 HIDDEN_PCT = 0.001
 SOURCE = "inferred from the capture (lab whatif); evidence.json has each number's bound"
+RECORDED = "capacity where backlogged, base RTT, buffer and the ACKs' waits: evidence.json"
+RUNS = "whatif-"  # how the names of runs on these links begin
 Steps = list[dict[str, float]]
 
 
@@ -75,9 +77,14 @@ def profile(inferred: Inferred, variant: Variant, begin_s: float) -> dict[str, A
         "up": {"delay_ms": _schedule(waits_ms, step_s, shift_s)},
         "noise": {"server_start_ms": 0},
         "series_begin": "data",
-        "recorded": ["capacity where backlogged, base RTT, buffer and the ACKs' waits: evidence.json"],
+        "recorded": [RECORDED],
         "assumed": variant.assumed,
     }
+
+
+def is_inner(run: dict[str, Any]) -> bool:
+    """Return whether a run.json is that of a run on an inferred link, made for an answer."""
+    return str(run.get("name")).startswith(RUNS) and run.get("profile", {}).get("recorded") == [RECORDED]
 
 
 def written(file: Path, content: dict[str, Any]) -> Path:

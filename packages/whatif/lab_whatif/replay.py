@@ -26,6 +26,7 @@ from lab.tables.stored_run import Run
 from lab.tables.stored_trial import Trial
 from lab_whatif import segments
 from lab_whatif.infer import Inferred, infer
+from lab_whatif.link import RUNS
 from lab_whatif.measures import Measures, measured
 from lab_whatif.path import at_receiver
 
@@ -75,7 +76,7 @@ class Bench:
         duration_s = math.ceil(self.length_s + SPARE_S)
         pacing = None if self.pacing == "internal" else self.pacing
         given = {"trials": 1, "duration_s": duration_s, "mtu_bytes": self.mss_bytes + HEADERS_BYTES, "pacing": pacing}
-        name = require_name(f"whatif-{self.name}-{link}", "command line")
+        name = require_name(f"{RUNS}{self.name}-{link}", "command line")
         return replace(try_link(str(file), ccas, given), name=name)
 
     def _emulated(self, run: Path, cca: str) -> Emulated:
