@@ -24,7 +24,7 @@ class Source(Strict):
 
     document: Document  # such as rfc9438
     section: Text
-    sentence: Annotated[int, Field(ge=1)]  # of the section, by its full stops
+    sentence: Annotated[int, Field(ge=1)] | None = None  # of the section, or the step of a list, where it was counted
 
 
 class Check(Strict):
@@ -83,7 +83,8 @@ class Case(Strict):
     @property
     def rule(self) -> str:
         """Return the place in the text that the case is about."""
-        return f"{self.source.document} section {self.source.section}, sentence {self.source.sentence}"
+        sentence = f", sentence {self.source.sentence}" if self.source.sentence else ""
+        return f"{self.source.document}, section {self.source.section}{sentence}"
 
 
 def read_case(file: Path) -> Case:

@@ -21,7 +21,7 @@ class When(Strict):
     exit: Literal[True] | None = None  # slow start ends by the sender's own rule or by a loss
     state: Literal["open", "disorder", "cwr", "recovery", "loss"] | None = None  # of tcp_ca_state
     packet: Literal["syn_ack", "data"] | None = None  # the first such frame that comes to the client
-    window_pct: Positive | None = None  # the window reaches this share of what it was at the event before
+    window_pct: Positive | None = None  # of the window at the reduction that the event before led to
     retransmit: Literal[True] | None = None  # the sender repeats a segment
 
     @model_validator(mode="after")

@@ -15,6 +15,8 @@ from lab_conform.events import Event, When
 from lab_conform.link import Span
 from lab_conform.view import Floats, View
 
+REDUCING = ("recovery", "loss", "cwr")
+STEP_S = 2e-6  # within which a step of a series begins
 LEAST_GAP_S = 4e-6  # between two packets of which one is lost: the kernel's steps are of a microsecond
 
 
@@ -62,16 +64,21 @@ def reached_s(when: When, view: View, since_s: float) -> float:
     if when.state or when.retransmit:
         times = view.repeats_s if when.retransmit else [t_s for t_s, name in view.states if name == when.state]
         return _first([t_s for t_s in times if t_s > since_s], when)
-    later = view.t_s > since_s
     if when.window_pct is not None:
-        before = view.cwnd_pkts[max(view.after(since_s) - 1, 0)]
-        grown = view.cwnd_pkts >= before * when.window_pct / 100
-        fell = np.maximum.accumulate(later & (view.cwnd_pkts < before * when.window_pct / 100))
-        return _first(view.t_s[later & grown & fell], when)
+        return _regrown_s(when, view, since_s)
+    later = view.t_s > since_s
     if when.cwnd_pkts is not None:
         return _first(view.t_s[later & (view.cwnd_pkts >= when.cwnd_pkts)], when)
     acked = (view.una_bytes - 1) / view.mss_bytes
     return _first(view.t_s[later & (acked >= cast("float", when.acked_pkts))], when)
+
+
+def _regrown_s(when: When, view: View, since_s: float) -> float:
+    """Return when the window is a share of what it was at the reduction that follows the event before."""
+    reduced_s = _first([t_s for t_s, name in view.states if t_s > since_s and name in REDUCING], when)
+    opened_s = _first([t_s for t_s, name in view.states if t_s > reduced_s and name == "open"], when)
+    wanted_pkts = view.cwnd_pkts[view.after(reduced_s)] * cast("float", when.window_pct) / 100
+    return _first(view.t_s[(view.t_s > opened_s) & (view.cwnd_pkts >= wanted_pkts)], when)
 
 
 def _first(times: Floats | list[float], when: When) -> float:
@@ -136,7 +143,8 @@ def _span(event: Event, begin_s: float) -> Span:
 
 
 def same_before(one: View, other: View, until_s: float) -> bool:
-    """Return whether two trials have the same packets at the client until a time."""
+    """Return whether two trials have the same packets at the client until a time; a step may come a microsecond early."""
+    until_s -= STEP_S
     columns = ["t_s", "to_client", "seq_bytes", "ack_bytes", "len_bytes"]
     first, second = (
         each.trial.packets.filter((each.trial.packets["flow"] == 1) & (each.trial.packets["t_s"] < until_s))[columns]

@@ -152,3 +152,34 @@ def _backoffs(view: View) -> np.ndarray:
     if len(waits) < 2:
         raise Unmeasured(f"{len(times)} timeouts in a row are too few")
     return waits[1:] / waits[:-1]
+
+
+def least_threshold_pkts(view: View) -> float:
+    """Return the smallest threshold of the trial."""
+    known = view.ssthresh_pkts[np.isfinite(view.ssthresh_pkts)]
+    if not len(known):
+        raise Unmeasured("the sender never has a threshold")
+    return float(np.min(known))
+
+
+def state_entries(view: View, state: str) -> float:
+    """Return how often the sender entered a congestion state."""
+    return float(sum(1 for _, name in view.states if name == state))
+
+
+def final_threshold(view: View) -> str:
+    """Return whether the sender has a threshold at the end: `none` or `set`."""
+    return "none" if np.isinf(view.ssthresh_pkts[-1]) else "set"
+
+
+def growth_after_threshold_pkts(view: View, after_s: float) -> float:
+    """Return by how much the window grew in a time, from the end of the slow start after a timeout."""
+    row = _after_timeout(view)
+    over = np.flatnonzero(view.cwnd_pkts[row:] >= view.ssthresh_pkts[row:])
+    if not len(over):
+        raise Unmeasured("the window never comes to the threshold")
+    begin = row + int(over[0])
+    end = view.after(view.t_s[begin] + after_s)
+    if end >= len(view.t_s):
+        raise Unmeasured("the trial ends before that")
+    return float(view.cwnd_pkts[end] - view.cwnd_pkts[begin])

@@ -104,6 +104,19 @@ def grown_while_limited_pkts(view: View, after_s: float, most_flight_share: floa
     return float(np.sum(np.maximum(np.diff(view.cwnd_pkts)[limited], 0)))
 
 
+def mean_window_pkts(view: View, from_s: float = 0.0) -> float:
+    """Return the mean window over the ACKs from a time on."""
+    return float(np.mean(view.cwnd_pkts[_row(view, from_s) :]))
+
+
+def growth_after_exit_pkts(view: View, after_s: float) -> float:
+    """Return by how much the window grew in a time, from the end of slow start."""
+    if not view.exit:
+        raise Unmeasured("slow start never ends")
+    begin = _row(view, float(str(view.exit["t_s"])))
+    return float(view.cwnd_pkts[_row(view, view.t_s[begin] + after_s)] - view.cwnd_pkts[begin])
+
+
 def exit_cause(view: View) -> str:
     """Return why slow start ended; `none` while it lasts."""
     return str(view.exit["cause"]) if view.exit else "none"
