@@ -16,10 +16,10 @@ from lab.node.measure.sampler import sampler
 from lab.node.net import route, sysctl
 from lab.node.net.forked import Forked
 from lab.node.net.namespace import inside
-from lab.node.qdiscs import link, series_begin
+from lab.node.qdiscs import link
 from lab.node.system import modules, small_file
 from lab.node.system.task import Task
-from lab.node.traffic import download, flow, late_start
+from lab.node.traffic import download, flow, late_start, series_begin
 
 if TYPE_CHECKING:
     from collections.abc import Callable
