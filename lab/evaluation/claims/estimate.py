@@ -24,11 +24,6 @@ RATIOS = ("throughput_ratio", "retransmits_ratio", "rtt_ratio", "startup_ratio")
 LARGEST = ("largest_rtt_s", "largest_rtt_ratio")  # the largest value of all downloads, which has no interval
 # They depend on the at-capacity rule.
 BY_CAPACITY = ("capacity_s", "detection_rtts", "after_capacity_s", CAPACITY_FOUND)
-    "capacity_s",
-    "detection_rtts",
-    "after_capacity_s",
-    CAPACITY_FOUND,
-)  # they depend on the at-capacity rule
 
 
 @dataclass(frozen=True)
