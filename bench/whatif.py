@@ -74,7 +74,9 @@ def _written(link: str, folder: Path) -> Path:
     base, delay_ms = PROFILES[link]
     ways = f"down: {{delay_ms: {delay_ms}}}\nup: {{delay_ms: {delay_ms}}}\n"
     file = folder / f"{link}.yml"
-    file.write_text(f"title: {link}\nextends: {base}\n{ways}recorded: []\nassumed: [the path's length]\n", encoding="utf-8")
+    file.write_text(
+        f"title: {link}\nextends: {base}\n{ways}recorded: []\nassumed: [the path's length]\n", encoding="utf-8"
+    )
     return file
 
 

@@ -226,36 +226,6 @@ def shell(
 
 
 @app.command()
-def reproduce(
-    scenarios: Annotated[
-        list[str] | None, typer.Argument(help="Scenarios; default: each with `campaign: true`.")
-    ] = None,
-    quick: Annotated[
-        bool, typer.Option("--quick", help="Run a tenth of the trials, at least 10 of each sender.")
-    ] = False,
-    jobs: Jobs = None,
-    scheduler: Scheduler = None,
-    no_pcap: NoPcap = False,
-    mirror: Annotated[Path | None, typer.Option(help="A folder with recordings, instead of their origins.")] = None,
-    claim: Annotated[str | None, typer.Option(help="Only what one claim of ARTIFACT.md needs, such as C3.")] = None,
-) -> None:
-    """Fetch the recordings, run all missing trials of the campaign, and evaluate all results.
-
-    Example: `lab reproduce --quick`
-
-    Or of some scenarios, with their claims at the end: `lab reproduce thesis-geo`
-    """
-    require_scenarios(scenarios or ())
-    from lab.commands.reproduce import reproduce as run_and_evaluate
-    from lab.commands.reproduce import reproduce_claim
-
-    if claim is not None:
-        reproduce_claim(claim, scenarios or [], quick, run_options(jobs, scheduler, no_pcap), mirror, console)
-        return
-    run_and_evaluate(scenarios or [], quick, run_options(jobs, scheduler, no_pcap), mirror, console)
-
-
-@app.command()
 def compare(
     cca: Annotated[str, typer.Option(help="Senders, with commas between them; the first is compared with each other.")],
     links: Annotated[
