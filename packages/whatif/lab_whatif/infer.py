@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """All that a capture shows of its link."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -50,10 +50,12 @@ def infer(path: Path, name: str) -> Inferred:
     """Infer the link."""
     base_s = path.base_rtt_ms / 1e3
     table = capacity(path.down, path.step_ms / 1e3, SHOWN_STEP_S, base_s / 2)
-    mss = int((path.down.end - path.down.seq).max())
+    mss = path.mss_bytes or int((path.down.end - path.down.seq).max())
     length_s = float(path.down.arrival_s[-1])
     most_mbps = float(table["rate_mbps"].max() or 0)  # type: ignore[arg-type]
     buffer = buffer_of(path.down, base_s, most_mbps * 1e6 / 8 * path.step_ms / 1e3)
+    if path.counted:
+        buffer = replace(buffer, lost_s=path.counted[0], lost_pkts=path.counted[1])
     return Inferred(name, path, table, buffer, _jitter_ms(path), mss, length_s)
 
 

@@ -8,6 +8,7 @@ from rich.table import Table
 
 from lab.base.format import NONE
 from lab.commands.lines import say
+from lab.traces.recording import Recording
 from lab_whatif.counterfactual import Range
 from lab_whatif.evidence import Item, items
 from lab_whatif.infer import Inferred
@@ -70,6 +71,16 @@ def show_link(inferred: Inferred, side: str, console: Console) -> None:
     ]
     for line in lines:
         say(console, line)
+
+
+def show_bounds(found: list[Item], log: Recording, console: Console) -> None:
+    """Print what coarse readings bound, and that they give no link."""
+    capacity, base = found
+    bounds = f"capacity at least {capacity.low} {capacity.unit}, base RTT at most {base.high} {base.unit}"
+    say(console, f"By {log.frame.height} readings of the sender's tcp_info: {bounds}.")
+    say(console, "Coarse: what passed between two readings is not known. So no link, no buffer and no other sender.")
+    for note in log.notes[1:]:
+        say(console, note)
 
 
 def _queue(inferred: Inferred, known: dict[str, Item]) -> str:
