@@ -41,6 +41,12 @@ class Inferred:
         """Return how long ACKs waited on their way, at the 95th percentile."""
         return float(np.percentile(self.path.up.most_s, 95)) * 1e3
 
+    @property
+    def rate_varies(self) -> float:
+        """Return by which share the rate changes from one known step of a quarter of an RTT to the next, median."""
+        rate = self.capacity_in(self.step_s).filter("known")["rate_mbps"].to_numpy()
+        return float(np.median(np.abs(np.diff(rate)) / np.maximum(rate[1:], 1e-9))) if len(rate) > 1 else 0.0
+
     def capacity_in(self, step_s: float) -> pl.DataFrame:
         """Return the capacity in steps of another length."""
         return capacity(self.path.down, self.path.step_ms / 1e3, step_s, self.base_s / 2)

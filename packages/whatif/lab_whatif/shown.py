@@ -61,16 +61,20 @@ def show_tables(compared: list[Compared], ranges: list[Range], console: Console)
 
 def show_link(inferred: Inferred, side: str, console: Console) -> None:
     """Print the link."""
+    for line in link_lines(inferred, side):
+        say(console, line)
+
+
+def link_lines(inferred: Inferred, side: str) -> list[str]:
+    """Return the link in two sentences."""
     known = {each.name: each for each in items(inferred)}
     capacity, base = known["capacity_median"], known["base_rtt"]
     share = known["capacity_known"]
-    lines = [
-        f"The link, by a capture at the {side}: base RTT {base.value} ms; capacity known in {share.value} {share.unit},"
+    return [
+        f"The link, seen at the {side}: base RTT {base.value} ms; capacity known in {share.value} {share.unit},"
         f" median {capacity.value} Mb/s ({capacity.low} to {capacity.high})",
         _queue(inferred, known),
     ]
-    for line in lines:
-        say(console, line)
 
 
 def show_bounds(found: list[Item], log: Recording, console: Console) -> None:
