@@ -195,30 +195,6 @@ def log(
 
 
 @app.command()
-def replay(
-    profile: Annotated[str, typer.Argument(help="A profile's name (see `lab list`) or the path of a .yml file.")],
-    link: Annotated[
-        str, typer.Option(help="NODE:IFACE: a network namespace, Mininet host or container, and its interface.")
-    ],
-    delay: Annotated[
-        str | None, typer.Option(help="NODE:IFACE of the delay, where it is another one than the bottleneck's.")
-    ] = None,
-    way: Annotated[str, typer.Option(help="The profile's direction: down or up.")] = "down",
-    seed: Annotated[int, typer.Option(help="Seed: the link is that of trial 1 of `lab run --profile`.")] = 1,
-    duration: Annotated[int, typer.Option(help="Seconds; Ctrl-C ends it earlier.")] = 30,
-    shaper: Shaper = "netem",
-) -> None:
-    """Replay a profile on an interface of your own network, as root, and take everything down at the end.
-
-    Example: `lab replay agree --link clab-path-gateway:eth2`
-    """
-    from lab.commands.replay import Where
-    from lab.commands.replay import replay as replay_there
-
-    replay_there(profile, Where(link, delay, way), seed, duration, shaper, console)
-
-
-@app.command()
 def shell(
     profile: Annotated[
         str, typer.Option(help="The link: a profile's name (see `lab list`) or the path of a .yml file.")

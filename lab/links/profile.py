@@ -15,7 +15,7 @@ from lab.links.models import Choice
 from lab.links.queue import Milliseconds, Queue, queue
 from lab.links.recorded import Series
 from lab.links.values import BytesOnce, Delay, DelayOnce, Once, PacketsOnce, Percent, Rate, kind
-from lab.node.qdisc_kind import FRAME_BYTES
+from lab.node.qdiscs.qdisc_kind import FRAME_BYTES
 from lab.schema.load import Strict, parse, read_yaml
 
 MOST_FRAMES = 65_536  # that on_demand holds requests for

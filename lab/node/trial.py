@@ -8,28 +8,18 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lab.node import (
-    beginning,
-    capture,
-    counters,
-    download,
-    engines,
-    flow,
-    late_start,
-    link,
-    modules,
-    route,
-    series_begin,
-    small_file,
-    sysctl,
-    trace,
-)
-from lab.node.forked import Forked
-from lab.node.machine import watch
-from lab.node.namespace import inside
-from lab.node.probe import probe
-from lab.node.sampler import sampler
-from lab.node.task import Task
+from lab.node import beginning, engines
+from lab.node.measure import capture, counters, trace
+from lab.node.measure.machine import watch
+from lab.node.measure.probe import probe
+from lab.node.measure.sampler import sampler
+from lab.node.net import route, sysctl
+from lab.node.net.forked import Forked
+from lab.node.net.namespace import inside
+from lab.node.qdiscs import link
+from lab.node.system import modules, small_file
+from lab.node.system.task import Task
+from lab.node.traffic import download, flow, late_start, series_begin
 
 if TYPE_CHECKING:
     from collections.abc import Callable
