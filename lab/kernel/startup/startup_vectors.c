@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The vectors of all cores in user space; startup_kunit.c checks them in the kernel. */
+#include "rapid_start_vectors.h"
+
+/* The name of the first vector that a core does not compute as it should; NULL: none. */
+const char *startup_vector_that_fails(void);
+
+const char *startup_vector_that_fails(void)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(rapid_start_rounds); i++)
+		if (!rapid_start_round_holds(&rapid_start_rounds[i]))
+			return rapid_start_rounds[i].name;
+	for (i = 0; i < ARRAY_SIZE(rapid_start_periods); i++)
+		if (!rapid_start_period_holds(&rapid_start_periods[i]))
+			return rapid_start_periods[i].name;
+
+	return NULL;
+}
