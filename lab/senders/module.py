@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import TypedDict
 
 from lab.backends import boot
-from lab.base.scratch import scratch_folder
 from lab.base.paths import LAB
+from lab.base.scratch import scratch_folder
 from lab.kernel.build import SENDERS, Kernel
 from lab.node.modules import describe
 from lab.schema.cca import Cca

@@ -3,6 +3,7 @@
 #include <kunit/test.h>
 #include <linux/module.h>
 
+#include "careful_resume_vectors.h"
 #include "rapid_start_vectors.h"
 
 static void rapid_start_grows_as_in_user_space(struct kunit *test)
@@ -23,9 +24,19 @@ static void rapid_start_recovers_as_in_user_space(struct kunit *test)
 				      rapid_start_periods[i].name);
 }
 
+static void careful_resume_runs_the_examples(struct kunit *test)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(careful_resume_vectors); i++)
+		KUNIT_EXPECT_TRUE_MSG(test, careful_resume_vector_holds(&careful_resume_vectors[i]), "%s",
+				      careful_resume_vectors[i].name);
+}
+
 static struct kunit_case startup_cases[] = {
 	KUNIT_CASE(rapid_start_grows_as_in_user_space),
 	KUNIT_CASE(rapid_start_recovers_as_in_user_space),
+	KUNIT_CASE(careful_resume_runs_the_examples),
 	{}
 };
 
