@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The lab's own `bursts`: a FIFO whose arrivals are lost in bursts, by the model of Gilbert and Elliott."""
 
-from lab.node.qdisc_kind import Attribute, Field, NetlinkKind, State, buffer_bytes
+from lab.node.qdiscs.qdisc_kind import Attribute, Field, NetlinkKind, State, buffer_bytes
 
 PPM_PER_PCT = 10_000
 PERCENT = {"ge": 0.0001, "le": 100}

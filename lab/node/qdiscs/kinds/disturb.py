@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The lab's own `disturb`: a FIFO that reorders and duplicates packets, each at a stated number."""
 
-from lab.node.qdisc_kind import PACKETS, Attribute, Field, NetlinkKind, Rule, State, buffer_bytes
+from lab.node.qdiscs.qdisc_kind import PACKETS, Attribute, Field, NetlinkKind, Rule, State, buffer_bytes
 
 EVERY = {"ge": 0, "lt": 2**31}
 KIND = NetlinkKind(

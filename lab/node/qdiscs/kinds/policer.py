@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The lab's own `policer`: a FIFO that drops what arrives above the rate of a token bucket."""
 
-from lab.node.qdisc_kind import Attribute, Field, NetlinkKind, State, buffer_bytes
+from lab.node.qdiscs.qdisc_kind import Attribute, Field, NetlinkKind, State, buffer_bytes
 
 MOST_BURST_BYTES = 10**9
 KIND = NetlinkKind(
