@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import numpy as np
 import yaml
-from lab.node.series_begin import AHEAD_NS
+from lab.node.traffic.series_begin import AHEAD_NS
 from numpy.typing import NDArray
 
 from lab_whatif.infer import Inferred
