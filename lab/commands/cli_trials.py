@@ -196,30 +196,6 @@ def log(
 
 
 @app.command()
-def replay(
-    profile: Annotated[str, typer.Argument(help="A profile's name (see `lab list`) or the path of a .yml file.")],
-    link: Annotated[
-        str, typer.Option(help="NODE:IFACE: a network namespace, Mininet host or container, and its interface.")
-    ],
-    delay: Annotated[
-        str | None, typer.Option(help="NODE:IFACE of the delay, where it is another one than the bottleneck's.")
-    ] = None,
-    way: Annotated[str, typer.Option(help="The profile's direction: down or up.")] = "down",
-    seed: Annotated[int, typer.Option(help="Seed: the link is that of trial 1 of `lab run --profile`.")] = 1,
-    duration: Annotated[int, typer.Option(help="Seconds; Ctrl-C ends it earlier.")] = 30,
-    shaper: Shaper = "netem",
-) -> None:
-    """Replay a profile on an interface of your own network, as root, and take everything down at the end.
-
-    Example: `lab replay agree --link clab-path-gateway:eth2`
-    """
-    from lab.commands.replay import Where
-    from lab.commands.replay import replay as replay_there
-
-    replay_there(profile, Where(link, delay, way), seed, duration, shaper, console)
-
-
-@app.command()
 def shell(
     profile: Annotated[
         str, typer.Option(help="The link: a profile's name (see `lab list`) or the path of a .yml file.")
@@ -248,43 +224,6 @@ def shell(
 
     request = Request(profile, topology, seed, duration, real_time, stop, keep)
     raise typer.Exit(open_shell(request, sys.stdin, console))
-
-
-@app.command()
-def reproduce(
-    scenarios: Annotated[
-        list[str] | None, typer.Argument(help="Scenarios; default: each with `campaign: true`.")
-    ] = None,
-    quick: Annotated[
-        bool, typer.Option("--quick", help="Run a tenth of the trials, at least 10 of each sender.")
-    ] = False,
-    jobs: Jobs = None,
-    scheduler: Scheduler = None,
-    no_pcap: NoPcap = False,
-    mirror: Annotated[Path | None, typer.Option(help="A folder with recordings, instead of their origins.")] = None,
-    claim: Annotated[str | None, typer.Option(help="Only what one claim of ARTIFACT.md needs, such as C3.")] = None,
-    shard: Shards = None,
-    out: ShardFolder = None,
-) -> None:
-    """Fetch the recordings, run all missing trials of the campaign, and evaluate all results.
-
-    Example: `lab reproduce --quick`
-
-    Or of some scenarios, with their claims at the end: `lab reproduce thesis-geo`
-    """
-    require_scenarios(scenarios or ())
-    from lab.commands.part import Part
-    from lab.commands.reproduce import Requested, reproduce_claim, reproduce_part
-    from lab.commands.reproduce import reproduce as run_and_evaluate
-
-    if part := Part.of(shard, out):
-        requested = Requested(scenarios or [], quick, claim, mirror, scheduler)
-        reproduce_part(requested, part, run_options(jobs, None, no_pcap), console)
-        return
-    if claim is not None:
-        reproduce_claim(claim, scenarios or [], quick, run_options(jobs, scheduler, no_pcap), mirror, console)
-        return
-    run_and_evaluate(scenarios or [], quick, run_options(jobs, scheduler, no_pcap), mirror, console)
 
 
 @app.command()
