@@ -16,10 +16,10 @@ from tests.own_cache import cache_with
 SMALL = {
     "title": "small links",
     "duration_s": 2,
-    "rate_mbps": {"least": 2, "most": 10, "usual": 5, "scale": "log"},
-    "delay_ms": 10,
+    "rate_mbps": {"least": 5, "most": 20, "usual": 10, "scale": "log"},
+    "delay_ms": 50,
     "buffer_bdps": {"least": 0.5, "most": 4, "usual": 1},
-    "loss_pct": {"least": 1, "most": 5, "usual": 2},
+    "loss_pct": {"least": 1, "most": 5, "usual": 3},
 }
 BUDGET = 8
 CRASHES_BEYOND_60_MS = """// SPDX-License-Identifier: GPL-2.0
