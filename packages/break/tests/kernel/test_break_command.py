@@ -162,7 +162,7 @@ def test_a_damaged_trial_of_an_island_is_named_and_nothing_is_written(folder: Pa
 @pytest.mark.parametrize(
     ("words", "line"),
     [
-        (("cubic", "--measure", "speed"), "command line: measure=speed: must be one of early, late"),
+        (("cubic", "--measure", "speed"), "command line: measure=speed: must be one of early, early-own"),
         (("cubic", "--bounds", "moon"), "command line: bounds=moon: must be one of"),
         (("cubik",), "command line: cca=cubik: must be a known sender"),
         (("cubic", "--budget", "0"), "command line: budget=0: must be 1 to 100000 trials"),
