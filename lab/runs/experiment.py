@@ -31,6 +31,7 @@ UNSET: list[tuple[str, Any]] = [
     ("workload", None),
     ("server_start_ms", 0.0),
     ("series_begin", "trial"),
+    ("rival_start_s", 0.0),
 ]
 
 
