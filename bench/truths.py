@@ -7,11 +7,12 @@ Nothing is run: the stored runs are judged, as `lab evaluate` does for its table
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from lab_papers.evaluation.write import judge_by_truths
+
 from bench.measured import Figure, store
 from lab.base import paths
 from lab.base.errors import UserError
 from lab.base.format import number
-from lab.evaluation.write import judge_by_truths
 from lab.judge.registry import LASTING, TRUTH
 from lab.judge.summary import CLASSES
 from lab.kernel.build import find
