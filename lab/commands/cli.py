@@ -60,7 +60,7 @@ for commands in (cli_inventory, cli_trials, cli_results, cli_machine):
     app.add_typer(commands.app)
 for name, group in NAMED.items():
     app.add_typer(group, name=name)
-add_commands(app, "Teach", NAMED)
+add_commands(app, NAMED)
 
 
 def _version(requested: bool) -> None:

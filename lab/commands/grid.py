@@ -78,7 +78,7 @@ def grid(
         runs, failed = _run(points, virtual, options, part, console)
         if part and not failed:
             folders = {point.experiment.name: run.name for point, run in zip(points, runs, strict=True)}
-            shards.write(part.out, part.shard, folders, _without_shard(sys.argv[1:]))
+            shards.write(part.out, part.shard, folders, without_shard(sys.argv[1:]))
             say(console, f"shard {part.shard} is whole in {part.out}: 'lab merge' joins all {part.shard.count}")
         elif not part:
             _page(base, points, runs, console)
@@ -151,7 +151,7 @@ def _page(base: Experiment, points: Sequence[Point], runs: Sequence[Path], conso
     show_path(console, "table", folder / sweep.FILE)
 
 
-def _without_shard(words: Sequence[str]) -> list[str]:
+def without_shard(words: Sequence[str]) -> list[str]:
     """Return a command line without --shard and --out, in whichever way they were written."""
     kept: list[str] = []
     passed = False

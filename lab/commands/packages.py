@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Commands that packages bring: entry points of the groups `lab.commands` and, hidden, `lab.commands.seldom`."""
+"""Commands that packages bring, by entry points; the entry point's group says where `lab --help` shows them."""
 
 from collections.abc import Mapping
 
@@ -8,12 +8,16 @@ import typer
 from lab.base.entry_points import loaded
 
 
-def add_commands(app: typer.Typer, panel: str, groups: Mapping[str, typer.Typer]) -> None:
-    """Add each package's commands, a function or a Typer app each, to a panel of `lab --help`.
+# The panel of each group of entry points; seldom needed commands are hidden.
+PANELS = {"lab.commands": "Run and look", "lab.commands.teach": "Teach", "lab.commands.seldom": None}
+
+
+def add_commands(app: typer.Typer, groups: Mapping[str, typer.Typer]) -> None:
+    """Add each package's commands, a function or a Typer app each.
 
     `group.name` becomes `lab group name`: several packages may have commands in one of the core's groups.
     """
-    for shown, entry_points in ((panel, "lab.commands"), (None, "lab.commands.seldom")):
+    for entry_points, shown in PANELS.items():
         for name, command in loaded(entry_points).items():
             group, _, own = name.rpartition(".")
             if isinstance(command, typer.Typer):

@@ -59,6 +59,9 @@ class OnDemand(Strict):
         return self
 
 
+SeriesBegin = Literal["trial", "syn", "data"]
+
+
 class Way(Strict):
     """One direction: a bottleneck with its buffer and queue, then the delay line."""
 
@@ -114,6 +117,9 @@ class Profile(Strict):
     down: Way
     up: Way
     noise: Noise = Noise()
+    # Time 0 of series and schedules: the begin of the trial (of `lab shell`: of the prompt), or when the download's SYN
+    # reaches the server, or when the server sends the first data. Until then the first values hold.
+    series_begin: SeriesBegin = "trial"
     # The modelled profile that runs, under its own name, where this one's recordings are not fetched.
     stand_in: Annotated[str | None, Field(exclude=True)] = None
     recorded: list[str]  # on a real link

@@ -192,6 +192,9 @@ class Plan(NodesPlan):
     server_start_s: NotRequired[
         Annotated[float, "how late the server's process begins, from the data connection's opening on; absent: at once"]
     ]
+    series_begin: NotRequired[
+        Annotated[Literal["syn", "data"], "with what of the download the link's series begin; absent: with the trial"]
+    ]
     shaper: NotRequired[Annotated[Literal["netem"], "tc alone replays the link; absent: the lab's own qdiscs"]]
     kernel: NotRequired[Annotated[str, "digest of the virtual kernel that boots; absent: the run's"]]
     work: NotRequired[Annotated[Literal["trial", "quic", "workload", "shell"], "what to do; absent: trial, over TCP"]]

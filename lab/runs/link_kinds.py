@@ -43,7 +43,7 @@ class Link:
 KINDS = {
     link.name: link
     for link in (
-        Link("geo", "geo-viasat", 45, 1360, "fq", "GEO, as recorded"),
+        Link("geo", "geo-viasat", 45, 1360, "fq", "GEO, modelled on recordings"),
         Link("geo-published", "geo-viasat-thesis", 45, 1360, "fq", "GEO, as the thesis describes it"),
         Link("leo", "leo-starlink", 6, meaning="LEO (Starlink), as recorded"),
         Link("lte", "lte-verizon", 8, meaning="LTE, as recorded"),

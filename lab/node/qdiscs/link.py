@@ -29,17 +29,19 @@ def modules_of(shapes: "list[Shape]") -> list[str]:
 
 
 @contextmanager
-def following(shapes: "list[Shape]", folder: Path, start_ns: int) -> "Iterator[list[Change]]":
+def following(shapes: "list[Shape]", folder: Path, start_ns: "replay.Start") -> "Iterator[list[Change]]":
     """Let the interfaces follow their steps while the block runs; what is yielded fills with what each did."""
     with ExitStack() as stack:
         yield [_follow(stack, shape, folder / shape["steps"], start_ns) for shape in shapes if shape["steps"]]
 
 
-def _follow(stack: ExitStack, shape: "Shape", steps: Path, start_ns: int) -> "Change":
-    playing = replay.playing
+def _follow(stack: ExitStack, shape: "Shape", steps: Path, start_ns: "replay.Start") -> "Change":
+    at = shape["node"], shape["dev"], shape["spec"], steps
     if shape["spec"]["kind"] in TC_ALONE:
         from lab.node.qdiscs import tc_alone  # here: no other plan needs it
 
-        playing = tc_alone.playing
-    played = stack.enter_context(playing(shape["node"], shape["dev"], shape["spec"], steps, start_ns))
+        assert isinstance(start_ns, int)
+        played = stack.enter_context(tc_alone.playing(*at, start_ns))
+    else:
+        played = stack.enter_context(replay.playing(*at, start_ns))
     return {"part": shape["part"], "played": played}

@@ -18,22 +18,23 @@ from lab.node.system.tools import NodeError
 if TYPE_CHECKING:
     from lab.node.record import Played
 
+Start = int | Callable[[], int]  # monotonic, ns; or what waits for it
 CHUNK_STEPS = 2000  # two of them fit four times into what the kernel holds (SERIES_STEPS)
 
 
 @contextmanager
-def playing(node: str, dev: str, spec: Spec, file: Path, start_ns: int) -> "Iterator[Played]":
-    """Feed a file's series to the qdisc of an interface while the block runs; it begins at start_ns.
+def playing(node: str, dev: str, spec: Spec, file: Path, start: Start) -> "Iterator[Played]":
+    """Feed a file's series to the qdisc of an interface while the block runs; it begins at `start`.
 
     The dict is filled with the qdisc's statistics at the end; NodeError where the series ran out within the block.
     """
     stop = threading.Event()
     counted: Played = {}
     with Qdiscs(node, dev) as link:
-        chunks, send = _sender(link, spec, file, start_ns)
+        chunks, send = _sender(link, spec, file, start)
         first = next(chunks)
         send(first)
-        thread = Working(lambda: _feed(first, chunks, send, start_ns, stop))
+        thread = Working(lambda: _feed(first, chunks, send, _begun_ns(link, spec, start), stop))
         try:
             yield counted
         finally:
@@ -49,19 +50,31 @@ def playing(node: str, dev: str, spec: Spec, file: Path, start_ns: int) -> "Iter
 
 
 def _sender(
-    link: Qdiscs, spec: Spec, file: Path, start_ns: int
+    link: Qdiscs, spec: Spec, file: Path, start: Start
 ) -> tuple[Iterator[series.Chunk], Callable[[series.Chunk], None]]:
-    """Return a file's chunks, and the function that sends one; the start is sent with the first."""
+    """Return a file's chunks, and the function that sends one; a start that is known is sent with the first."""
     kind = kinds.find(spec["kind"])
     assert isinstance(kind, NetlinkKind)
     assert kind.followed
     step, values = kind.followed
 
     def send(part: series.Chunk) -> None:
-        first = part.begin_ns == 0
-        link.change(spec["kind"], chunk(step, part.steps, start_ns if first else None, part.end_ns))
+        start_ns = start if part.begin_ns == 0 and isinstance(start, int) else None
+        link.change(spec["kind"], chunk(step, part.steps, start_ns, part.end_ns))
 
     return series.chunks(file, CHUNK_STEPS, values), send
+
+
+def _begun_ns(link: Qdiscs, spec: Spec, start: Start) -> int:
+    """Return when the series begins; one that waits for an event is started when it has happened."""
+    if isinstance(start, int):
+        return start
+    start_ns = start()
+    kind = kinds.find(spec["kind"])
+    assert isinstance(kind, NetlinkKind)
+    assert kind.followed
+    link.change(spec["kind"], chunk(kind.followed[0], (), start_ns))
+    return start_ns
 
 
 class Working(threading.Thread):

@@ -52,7 +52,9 @@ def infer(path: Path, name: str) -> Inferred:
     table = capacity(path.down, path.step_ms / 1e3, SHOWN_STEP_S, base_s / 2)
     mss = int((path.down.end - path.down.seq).max())
     length_s = float(path.down.arrival_s[-1])
-    return Inferred(name, path, table, buffer_of(path.down, base_s), _jitter_ms(path), mss, length_s)
+    most_mbps = float(table["rate_mbps"].max() or 0)  # type: ignore[arg-type]
+    buffer = buffer_of(path.down, base_s, most_mbps * 1e6 / 8 * path.step_ms / 1e3)
+    return Inferred(name, path, table, buffer, _jitter_ms(path), mss, length_s)
 
 
 def _jitter_ms(path: Path) -> float:

@@ -80,6 +80,26 @@ SCORES = {
     "early_called_timely": Column(COUNT, "truly early trials that the rule does not call early"),
     **_share("early_called_timely", "the truly early trials"),
 }
+JUDGED_BY = {"truth": "one base RTT of standing queue is capacity", "lasting": "the queue must last to be capacity"}
+TRUTHS = {
+    "scenario": SCENARIO,
+    "cca": Column(TEXT, "name of the sender, or of the replayed version of SEARCH"),
+    "replayed": Column(FLAG, "whether its exits are a replay over the downloads without HyStart"),
+    "trials": Column(COUNT, "valid trials; those of a sender that are all the same are one"),
+    "depends": Column(COUNT, "trials whose class is another by the other truth"),
+    **{
+        column: each
+        for truth, when in JUDGED_BY.items()
+        for column, each in {
+            f"{truth}_judged": Column(COUNT, f"trials with a class where {when}"),
+            **{
+                name: share
+                for word, words in CLASSES.items()
+                for name, share in _share(f"{truth}_{word}", f"these trials that {words}, where {when}").items()
+            },
+        }.items()
+    },
+}
 RATIO = "the rival's {} over that of the download under test; null where one is missing or the latter is 0"
 FLOWS = {
     "scenario": SCENARIO,
@@ -253,6 +273,7 @@ def evaluation_tables() -> dict[str, Described]:
         "heuristics_trials": Described("One row per valid trial and at-capacity rule, with the truth.", TRIALS),
         "heuristics": Described("One row per scenario, sender and at-capacity rule.", SCORES),
         "heuristics_constants": Described("One row per scenario and point of a rule's grid of constants.", constants()),
+        "truths": Described("One row per scenario and sender, or replayed version of SEARCH.", TRUTHS),
         "means": Described("One row per scenario, sender and metric.", MEANS),
         "paired": Described("One row per scenario, metric and pair of senders.", PAIRED),
         "versions": Described("One row per download, version of SEARCH and judge.", VERSIONS),

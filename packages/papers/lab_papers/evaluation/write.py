@@ -15,7 +15,7 @@ from lab.tables.csv_text import to_csv
 from lab.tables.digests import write_digests
 from lab.tables.records import ScenarioRecord
 from lab.tables.stored_parquet import write_exact
-from lab_papers.evaluation import competing_flows, senders
+from lab_papers.evaluation import competing_flows, senders, truths
 from lab_papers.evaluation.claims import rows as claims
 from lab_papers.evaluation.columns import evaluation_tables
 from lab_papers.evaluation.kept import FOLDER
@@ -43,14 +43,14 @@ def write_all(results: Path, library: Path | None, report_step: Step = lambda _:
     keep(folder, "status", status(results, [one.run for one in every]))
     keep(folder, "outcomes", _outcomes(runs))
     report_step("rules on trial")
-    truths = {one.name: scores.trials(one) for one in runs}
-    compared = joined(truths.values())
+    true = {one.name: scores.trials(one) for one in runs}
+    compared = joined(true.values())
     keep(folder, "heuristics_trials", compared)
     keep(folder, "heuristics", pl.DataFrame() if compared.is_empty() else scores.scores(compared))
     keep(
         folder,
         "heuristics_constants",
-        joined(tables_of([(constants.grid, (one, truths[one.name])) for one in runs])),
+        joined(tables_of([(constants.grid, (one, true[one.name])) for one in runs])),
     )
     report_step("senders against each other")
     keep(folder, "means", pl.DataFrame([row for one in runs for row in senders.means(one)], infer_schema_length=None))
@@ -59,6 +59,8 @@ def write_all(results: Path, library: Path | None, report_step: Step = lambda _:
     report_step("sensitivity")
     versions = _versions(every, library)
     keep(folder, "versions", _of(runs, versions))
+    by_both = [row for one in runs for row in truths.shares(one, versions)]
+    keep(folder, "truths", pl.DataFrame(by_both, infer_schema_length=None))
     keep(folder, "sensitivity", _replayed(runs, library, sensitivity.maps, MAPPED))
     report_step("claims")
     flows = _flows(every)

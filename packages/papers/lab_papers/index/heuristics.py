@@ -13,6 +13,7 @@ from lab.figures.page_figure import Place
 from lab.judge.registry import label, rules
 from lab.report import template
 from lab.report.table import Group, Row, Table
+from lab_papers.index import both_truths
 from lab_papers.index.drawn import drawn
 from lab_papers.index.evaluation import evaluation
 
@@ -37,7 +38,9 @@ def write(results: Path, links: Mapping[str, str]) -> bool:
     scored, trials = evaluation(results, "heuristics"), evaluation(results, "heuristics_trials")
     if scored is None or trials is None or scored.is_empty():
         return False
-    tables = [_scores(scored, links)]
+    tables, by_both = [_scores(scored, links)], evaluation(results, "truths")
+    if by_both is not None and not by_both.is_empty():
+        tables.insert(0, both_truths.table(by_both, links))
     constants = evaluation(results, "heuristics_constants")
     if constants is not None and not constants.is_empty():
         tables.append(_constants(constants, links))

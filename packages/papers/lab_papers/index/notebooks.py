@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The notebooks, executed over the results folder; a fault of one is reported, and the others stand.
+"""The notebooks, executed over the results folder where their source or their runs changed; a fault of one is reported.
 
 A notebook joins the page by its place in the folder: NN-<name>.py, with a heading (its title on the page), a first code
 cell with the parameters, and a call of Artefacts.into(out_dir). In `scenarios`, among the parameters, it declares the
@@ -21,7 +21,9 @@ from typing import TYPE_CHECKING
 from lab.base.paths import REPO
 from lab.base.processes import ENDING_WITH_THIS
 from lab.base.scratch import scratch_folder
+from lab.report import kept
 from lab_papers.index.manifest import MANIFEST, Artefact, read_manifest
+from lab_papers.index.notebook_key import notebook_key
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
@@ -68,26 +70,38 @@ def notebooks_of(folder: Path) -> list[Path]:
 
 
 def execute_all(results: Path, replay_library: Path | None, notebooks: Path = NOTEBOOKS) -> list[Executed]:
-    """Execute every notebook of a folder that hands something over, as many at once as there are cores."""
+    """Execute what changed of a folder's notebooks that hand something over, as many at once as there are cores."""
+    results = results.resolve()
     with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-        return list(pool.map(lambda file: _execute(file, results.resolve(), replay_library), notebooks_of(notebooks)))
+        return list(pool.map(lambda file: _executed(file, results, replay_library), notebooks_of(notebooks)))
 
 
-def _execute(file: Path, results: Path, replay_library: Path | None) -> Executed:
+def _executed(file: Path, results: Path, replay_library: Path | None) -> Executed:
+    """Execute a notebook, unless it was executed over the same before; one with a fault is executed again."""
+    notebook = Notebook.read(file)
+    out = results / FOLDER / file.stem
+    read = [name for names in notebook.scenarios.values() for name in names]
+    key, fault = notebook_key(file, results, read, replay_library), None
+    if kept.kept(out, key) is None:
+        fault = _execute(notebook, results, out, replay_library)
+        if fault is None:
+            kept.keep(out, key, sorted(each for each in out.rglob("*") if each.is_file()))
+    return Executed(file.stem, notebook.title, read_manifest(out / MANIFEST), notebook.scenarios, fault)
+
+
+def _execute(notebook: Notebook, results: Path, out: Path, replay_library: Path | None) -> str | None:
+    """Execute a notebook into an empty folder; returns why it failed, in a line, or null."""
     import jupytext
 
-    out = results / FOLDER / file.stem
     shutil.rmtree(out, ignore_errors=True)
     out.mkdir(parents=True)
-    target = out / f"{file.stem}.ipynb"
-    jupytext.write(jupytext.read(file), target)  # where papermill fails before it writes, this is what there is
-    notebook = Notebook.read(file)
+    target = out / f"{notebook.file.stem}.ipynb"
+    jupytext.write(jupytext.read(notebook.file), target)  # what there is where papermill fails at once
     known = {"results_dir": results, "out_dir": out, "replay_library": replay_library}
     given = {
         name: str(value) for name, value in known.items() if value is not None and f"{name} =" in notebook.parameters
     }
-    fault = _papermill(target, given)
-    return Executed(file.stem, notebook.title, read_manifest(out / MANIFEST), notebook.scenarios, fault)
+    return _papermill(target, given)
 
 
 def _papermill(notebook: Path, given: Mapping[str, str]) -> str | None:

@@ -3,7 +3,9 @@
 
 import polars as pl
 
-WINDOW_BINS, WINDOW_RTTS, EXTRA_BINS = 10, 3.5, 15  # SEARCH's (thesis, algorithm 1)
+from lab.judge.search_replay import PRINTED
+
+WINDOW_BINS, WINDOW_RTTS, EXTRA_BINS = PRINTED.bins, PRINTED.window_factor_tenths / 10, PRINTED.extra_bins
 
 
 def needed_bins(trials: pl.DataFrame) -> pl.Series:
