@@ -22,7 +22,7 @@
 #include <sys/select.h>
 #include <sys/socket.h>
 
-#define BLOCK_BYTES 131072 /* iperf3's default block, and lab/node/traffic/flow.py's */
+#define BLOCK_BYTES 131072 /* iperf3's default block, and lab/node/flow.py's */
 
 #define PAUSE_US 1000 /* of what polls without one */
 

@@ -61,6 +61,11 @@ def test_bins_suffice_where_the_largest_round_trip_is_within_those_that_are_kept
     assert found.trials == 3
 
 
+def test_capacity_is_found_in_a_share_of_all_downloads() -> None:
+    found = of_rows(trials(capacity_s=[2.0, None, None, None]), "capacity_found_pct")
+    assert (found.value, found.trials) == (25, 4)
+
+
 def test_a_largest_value_has_no_interval() -> None:
     rows = trials(initial_rtt_ms=[100.0, 50.0], max_rtt_ms=[300.0, 250.0])
     assert of_rows(rows, "largest_rtt_ratio").value == 5

@@ -42,7 +42,7 @@ def figure(tables: Sequence[tuple[str, pl.DataFrame]]) -> Figure:
         axis.set_xlabel(label)
         if column.endswith("_ms"):
             plain_decades(axis)
-    axis.axvline(EXTRA_BINS, color=FAINT, lw=2.5, label=f"SEARCH keeps {EXTRA_BINS} extra bins")
+    axis.axvline(EXTRA_BINS, color=FAINT, lw=2.5, label=f"SEARCH 2.0 keeps {EXTRA_BINS} extra bins")
     for row in axes:
         row[0].set_ylabel("trials (%)")
     key_above(drawn, *axis.get_legend_handles_labels())

@@ -16,12 +16,14 @@ from lab_papers.evaluation.search.look_back import EXTRA_BINS, needed_bins
 
 SHARES = (*(f"{name}_pct" for name in CLASSES), "timely_pct")
 BINS_SUFFICE = "bins_suffice_pct"
-IN_POINTS = (*SHARES, BINS_SUFFICE)  # their tolerance is in percentage points
+CAPACITY_FOUND = "capacity_found_pct"
+IN_POINTS = (*SHARES, BINS_SUFFICE, CAPACITY_FOUND)  # their tolerance is in percentage points
 SPREAD = "_sd"
 # Of the rival's flow over the one under test: columns of the table `flows`.
 RATIOS = ("throughput_ratio", "retransmits_ratio", "rtt_ratio", "startup_ratio")
 LARGEST = ("largest_rtt_s", "largest_rtt_ratio")  # the largest value of all downloads, which has no interval
-BY_CAPACITY = ("capacity_s", "detection_rtts", "after_capacity_s")  # they depend on the at-capacity rule
+# They depend on the at-capacity rule.
+BY_CAPACITY = ("capacity_s", "detection_rtts", "after_capacity_s", CAPACITY_FOUND)
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,8 @@ def of_rows(rows: pl.DataFrame, metric: str) -> Estimate:
         return _share(rows["exit_class"].drop_nulls(), metric.removesuffix("_pct"))
     if metric == BINS_SUFFICE:
         return _hits(needed_bins(rows) <= EXTRA_BINS)
+    if metric == CAPACITY_FOUND:
+        return _hits(rows["capacity_s"].is_not_null())
     of = metric.removesuffix(SPREAD)
     values = values_of(rows, of)
     if metric in LARGEST:

@@ -9,6 +9,7 @@ from lab.tables.records import ClaimRecord
 from lab_papers.evaluation.claims.estimate import SPREAD
 from lab_papers.evaluation.claims.verdict import BOUNDS
 from lab_papers.evaluation.search.forms import FORMS
+from lab_papers.evaluation.search.look_back import EXTRA_BINS
 
 SENTENCES = {
     "early_pct": "{who} leaves slow start before the link is full in {value} % of downloads",
@@ -31,7 +32,8 @@ SENTENCES = {
     "after_capacity_s": "{who} leaves slow start {value} s after the link is full",
     "download_20mb_s": "{who} downloads 20 MB in {value} s",
     "bins_error_points": "counting in bins changes the normalised difference of {who} by {value} points on average",
-    "bins_suffice_pct": "15 extra bins let {who} look one round trip back in {value} % of downloads",
+    "bins_suffice_pct": f"{EXTRA_BINS} extra bins let {{who}} look one round trip back in {{value}} % of downloads",
+    "capacity_found_pct": "the rule finds when the link is full in {value} % of the downloads of {who}",
     "largest_rtt_s": "the largest round trip in slow start of {who} is {value} s over all downloads",
     "largest_rtt_ratio": "in slow start of {who} the round trip grows to at most {value} times the first one",
     "rtt_cycle_hz": "round trips in slow start of {who} swing at {value} Hz",

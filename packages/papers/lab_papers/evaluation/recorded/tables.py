@@ -10,7 +10,14 @@ import polars as pl
 from lab_papers.evaluation.recorded.bands import HIGH_PCT, LOW_PCT, QUANTITIES, inside, left_out, rms_s
 from lab_papers.evaluation.recorded.comparison import Comparison
 from lab_papers.evaluation.recorded.download import Download
-from lab_papers.evaluation.recorded.gateway_drop import Gateway, first_loss, gateway_drop
+from lab_papers.evaluation.recorded.gateway_drop import (
+    LEAST_SHARE,
+    MOST_SHARE,
+    STRETCH_PKTS,
+    Gateway,
+    first_loss,
+    gateway_drop,
+)
 from lab_papers.evaluation.recorded.rate import BIN_S, FIRST_S, FROM_S, LAGS_S, MARKS_PKTS, Rate, rate
 from lab_papers.evaluation.recorded.spells import QUEUE_RTTS, SLOW_MBPS, Spells, spells
 
@@ -97,7 +104,8 @@ DROP_FORMS = ("{:.2f}", "{:.2f}", "{:.1f}", "{:.2f}", "{:.2f}", "{:.2f}", "{:.1f
 DROP_NOTE = (
     "Queue: IP bytes that had been sent, were not lost and had not left the smallest round trip later, as the first "
     "lost segment was sent; what waits on the return link is in it. The gateway's drop: from the first loss from which "
-    "two stretches of 500 segments each lost 15 to 35 %; of a trial, what its gateway held and dropped in truth."
+    f"two stretches of {STRETCH_PKTS} segments each lost {100 * LEAST_SHARE:.0f} to {100 * MOST_SHARE:.0f} %; of a "
+    "trial, what its gateway held and dropped in truth."
 )
 
 
