@@ -34,7 +34,7 @@ from lab.tables.stored_run import Run
 from lab.tables.stored_trial import Trial
 
 LINKS: dict[str, dict[str, Any]] = {
-    "geo-viasat": {"duration_s": 45, "mtu_bytes": 1360, "pacing": "fq"},
+    "geo-viasat": {"duration_s": 30, "mtu_bytes": 1360, "pacing": "fq"},
     "leo-starlink": {"duration_s": 10},
     "lte-verizon": {"duration_s": 15},
     "wifi-strong-wan": {"duration_s": 5},
@@ -74,7 +74,8 @@ def _written(link: str, folder: Path) -> Path:
     base, delay_ms = PROFILES[link]
     ways = f"down: {{delay_ms: {delay_ms}}}\nup: {{delay_ms: {delay_ms}}}\n"
     file = folder / f"{link}.yml"
-    file.write_text(f"title: {link}\nextends: {base}\n{ways}recorded: []\nassumed: [the path's length]\n", encoding="utf-8")
+    lists = "recorded: []\nassumed: [the path's length]\n"
+    file.write_text(f"title: {link}\nextends: {base}\n{ways}{lists}", encoding="utf-8")
     return file
 
 

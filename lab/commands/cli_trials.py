@@ -15,6 +15,9 @@ from lab.commands.cli_options import (
     NoPcap,
     Scheduler,
     Shaper,
+    ShardFolder,
+    Shards,
+    Vary,
     Verbose,
     console,
     resumed_command,
@@ -57,12 +60,9 @@ def run(
     shaper: Shaper = "replay",
     forms: FigureForms = None,
     verbose: Verbose = False,
-    vary: Annotated[
-        list[str] | None,
-        typer.Option(help="FIELD=a,b,c: one run for each value, and a page of curves; twice: a heat map."),
-    ] = None,
-    shard: Annotated[str | None, typer.Option(help="K/N: run only every N-th trial, for `lab merge`.")] = None,
-    out: Annotated[Path | None, typer.Option(help="The folder of a shard.")] = None,
+    vary: Vary = None,
+    shard: Shards = None,
+    out: ShardFolder = None,
 ) -> None:
     """Run a scenario and report it.
 
@@ -85,7 +85,8 @@ def run(
     shown = Shown.of(forms, verbose)
     options = run_options(jobs, scheduler, no_pcap)
     if vary or shard or out:
-        from lab.commands.grid import Part, grid
+        from lab.commands.grid import grid
+        from lab.commands.part import Part
 
         unused = {"resume": resume, "format": forms, "verbose": verbose}
         grid(request, where, options, vary or [], Part.of(shard, out), unused, console)
@@ -247,6 +248,9 @@ def compare(
     resume: Annotated[bool, typer.Option("--resume", help="Continue the last comparison, with the same options.")] = (
         False
     ),
+    vary: Vary = None,
+    shard: Shards = None,
+    out: ShardFolder = None,
     jobs: Jobs = None,
     no_pcap: NoPcap = False,
 ) -> None:
@@ -259,7 +263,8 @@ def compare(
     require_senders(cca)
     require_links(links)
     from lab.commands.compare import Chosen, Course, compare_known
+    from lab.commands.part import Part
 
-    chosen = Chosen(cca, links, trials, duration, seed, quick, fixed)
+    chosen = Chosen(cca, links, trials, duration, seed, quick, fixed, tuple(vary or ()), Part.of(shard, out))
     course = Course(measure, budget_minutes, resume, again=resumed_command())
     compare_known(chosen, course, run_options(jobs, None, no_pcap), console)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from lab.commands.cli_options import SELDOM, Jobs, NoPcap, Scheduler, console, run_options
+from lab.commands.cli_options import SELDOM, Jobs, NoPcap, Scheduler, ShardFolder, Shards, console, run_options
 from lab.commands.known import require_scenarios
 from lab.commands.traces import Figures
 
@@ -39,6 +39,8 @@ def reproduce(
     no_pcap: NoPcap = False,
     mirror: Annotated[Path | None, typer.Option(help="A folder with recordings, instead of their origins.")] = None,
     claim: Annotated[str | None, typer.Option(help="Only what one claim of ARTIFACT.md needs, such as C3.")] = None,
+    shard: Shards = None,
+    out: ShardFolder = None,
 ) -> None:
     """Fetch the recordings, run all missing trials of the campaign, and evaluate all results.
 
@@ -47,9 +49,14 @@ def reproduce(
     Or of some scenarios, with their claims at the end: `lab reproduce thesis-geo`
     """
     require_scenarios(scenarios or ())
+    from lab.commands.part import Part
+    from lab_papers.commands.reproduce import Requested, reproduce_claim, reproduce_part
     from lab_papers.commands.reproduce import reproduce as run_and_evaluate
-    from lab_papers.commands.reproduce import reproduce_claim
 
+    if part := Part.of(shard, out):
+        requested = Requested(scenarios or [], quick, claim, mirror, scheduler)
+        reproduce_part(requested, part, run_options(jobs, None, no_pcap), console)
+        return
     if claim is not None:
         reproduce_claim(claim, scenarios or [], quick, run_options(jobs, scheduler, no_pcap), mirror, console)
         return

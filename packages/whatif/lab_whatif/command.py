@@ -12,7 +12,8 @@ from rich.console import Console
 from lab.base.errors import field_error
 from lab.commands.known import require_senders
 from lab.commands.lines import say, show_path
-from lab_whatif import files, shown
+from lab.traces.recording import Recording
+from lab_whatif import files, logs, shown
 from lab_whatif.counterfactual import Case, Range
 from lab_whatif.infer import Inferred
 from lab_whatif.judged import judged
@@ -80,7 +81,15 @@ def answer(request: Request, console: Console) -> None:
     """Print what the capture shows, and what other senders would have done; exit status 1 where no link fits."""
     request.check()
     notes: list[str] = []
-    _, inferred, side = judged(request.capture, request.at, notes)
+    if not logs.is_capture(request.capture):
+        log = logs.read(request.capture)
+        if log.format in logs.COARSE:
+            _bounded(request, log, console)
+            return
+        inferred, side = logs.inferred_of(request.capture, log), "sender, by its log"
+        notes += [logs.ASSUMED, *log.notes]
+    else:
+        _, inferred, side = judged(request.capture, request.at, notes)
     recorded = measured(inferred)
     request.folder.mkdir(parents=True, exist_ok=True)
     files.write_evidence(request.folder, inferred, side, notes)
@@ -107,6 +116,18 @@ def answer(request: Request, console: Console) -> None:
     show_path(console, "files", request.folder)
     if not replayed.links:
         raise typer.Exit(NO_LINK_FITS)
+
+
+def _bounded(request: Request, log: Recording, console: Console) -> None:
+    """Print and write what readings of tcp_info bound."""
+    if request.was:
+        rule = "left out with readings of tcp_info: they only bound the capacity; capture the packets"
+        raise field_error(COMMAND_LINE, "was", request.was, rule)
+    table, found = logs.bounds(request.capture, log)
+    request.folder.mkdir(parents=True, exist_ok=True)
+    files.write_bounds(request.folder, log, table, found)
+    shown.show_bounds(found, log, console)
+    show_path(console, "files", request.folder)
 
 
 def _replayed(request: Request, inferred: Inferred, recorded: Measures, bench: Bench) -> Replayed:

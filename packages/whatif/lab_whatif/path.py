@@ -67,6 +67,8 @@ class Path:
     sent: Sent
     base_rtt_ms: float
     step_ms: float  # of the time stamps on which it rests
+    mss_bytes: int | None = None  # of a log, whose rows may be several segments
+    counted: tuple[Seconds, Seconds] | None = None  # of a log: when it counted losses, and how many; not where
 
 
 def at_receiver(segments: Segments, ticks_per_s: int | None = None) -> Path | None:

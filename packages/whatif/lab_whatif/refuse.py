@@ -54,17 +54,26 @@ def of_path(segments: Segments, inferred: Inferred, side: str) -> Iterator[str]:
     if at_window > MOST_AT_WINDOW:
         rule = f"at most {MOST_AT_WINDOW:.0%}: raise net.ipv4.tcp_rmem at the receiver"
         yield f"segments at the receive window's edge={at_window:.1%}: must be {rule}"
-    rounds = inferred.length_s * 1e3 / max(path.base_rtt_ms, path.step_ms)
-    idle, most_idle = idle_starts(path, segments), int(IDLE_ROUNDS * rounds)
+    idle, most_idle = idle_starts(path, segments), int(IDLE_ROUNDS * _rounds(inferred))
     if idle > most_idle:
         rule = f"at most {most_idle}, one in {1 / IDLE_ROUNDS:.0f} round trips: capture a bulk download, not calls or a stream"
         yield f"segments sent with nothing in flight={idle}: must be {rule}"
+    yield from too_little(inferred)
+
+
+def too_little(inferred: Inferred) -> Iterator[str]:
+    """Yield that a download was too short, or never filled the link."""
+    rounds = _rounds(inferred)
     if rounds < LEAST_ROUNDS:
         yield f"round trips={rounds:.1f}: must be at least {LEAST_ROUNDS}: capture a longer download"
     known = int(inferred.capacity["known"].sum())
     if known < LEAST_BINS:
         rule = f"at least {LEAST_BINS}: capture a longer download, by a sender that fills the link"
         yield f"steps of 100 ms with a backlog={known}: must be {rule}"
+
+
+def _rounds(inferred: Inferred) -> float:
+    return inferred.length_s * 1e3 / max(inferred.path.base_rtt_ms, inferred.path.step_ms)
 
 
 def not_captured(segments: Segments) -> float:

@@ -2,6 +2,7 @@
 """`lab reproduce`: the campaign's missing trials, and the tables and page of all results."""
 
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -9,10 +10,12 @@ import typer
 from rich.console import Console
 
 from lab.backends.choose import COMMAND_LINE
+from lab.backends.virtual import Virtual
 from lab.base import paths
 from lab.base.errors import field_error
 from lab.commands.first_use import prepared
 from lab.commands.lines import say
+from lab.commands.part import Part, run_part
 from lab.commands.prepare import prepare
 from lab.commands.progress import TrialBar
 from lab.kernel.recipe import Recipe
@@ -91,6 +94,37 @@ def reproduce_claim(
         raise typer.Exit(1)
 
 
+class Requested(NamedTuple):
+    """What a command line requests of a campaign."""
+
+    names: list[str]
+    quick: bool
+    claim: str | None
+    mirror: Path | None
+    scheduler: str | None
+
+
+def reproduce_part(requested: Requested, part: Part, options: RunOptions, console: Console) -> None:
+    """Run a shard's trials of the campaign: those of its counterfactuals, too; exit status 1 if one has no result.
+
+    A scenario that cannot run would be missing from every shard, so it is refused.
+    """
+    for name, value in (("claim", requested.claim), ("scheduler", requested.scheduler)):
+        if value:
+            raise field_error(COMMAND_LINE, name, value, "left out with --shard")
+    experiments, errors = load_campaign(requested.names or [*chain(*stages())], requested.quick)
+    if errors:
+        raise errors[0]
+    part.begin()
+    missing = fetch_for(experiments, requested.mirror, console)
+    runnable, virtual = _runnable(experiments, console)
+    _, failed = run_part(runnable, virtual, options, part, console)
+    for line in missing:
+        say(console, line)
+    if failed:
+        raise typer.Exit(1)
+
+
 def run_campaign(
     names: list[str], quick: bool, options: RunOptions, console: Console, mirror: Path | None = None
 ) -> Problems:
@@ -108,13 +142,19 @@ def _run(experiments: list[Experiment], options: RunOptions, console: Console) -
     at_once = options.scheduler or f"{options.workers} at once"
     about = f"{len(experiments)} scenarios of {trials} trials, {at_once}; stored trials are kept"
     say(console, f"{about}; results in {paths.results()}, cache in {paths.cache()}")
+    runnable, backend = _runnable(experiments, console)
+    with TrialBar(console, many_runs=True) as bar:
+        return execute(runnable, matching, backend.site, options, bar)
+
+
+def _runnable(experiments: list[Experiment], console: Console) -> tuple[list[Experiment], Virtual]:
+    """Return what has its recordings, and the stand-ins of the rest, with senders that are built."""
     at_hand = [each for one in experiments if (each := as_run(one) if unfetched(one) else one)]
     backend, runnable = prepare(Recipe(), console), []
     for each in at_hand:
         experiment, backend = prepared(each, backend, console)
         runnable.append(experiment)
-    with TrialBar(console, many_runs=True) as bar:
-        return execute(runnable, matching, backend.site, options, bar)
+    return runnable, backend
 
 
 def _faults(executed: Executed) -> list[str]:

@@ -82,6 +82,23 @@ def test_an_exit_within_the_captures_noise_is_refused(found: Inferred) -> None:
     assert "below three times the capture's noise" in reasons(noisy, emulated(found))["exit"]
 
 
+def test_an_exit_on_a_link_whose_rate_varies_at_once_is_refused(found: Inferred) -> None:
+    assert found.rate_varies < 0.1
+    down = found.path.down
+    uneven_s = down.arrival_s + np.where(np.arange(len(down.arrival_s)) // 16 % 2, 0.006, 0.0)
+    uneven = replace(found, path=replace(found.path, down=replace(down, arrival_s=np.sort(uneven_s))))
+    assert "its exit is chance" in reasons(uneven, emulated(uneven))["exit"]
+
+
+def test_an_exits_range_is_as_wide_as_two_judgements_are_apart(found: Inferred) -> None:
+    recorded, original = measured(found), emulated(found)
+    case = Case("search", found, recorded, [original], [original], [compare(recorded, original)])
+    exit_range = next(each for each in case.ranges() if each.quantity == "exit")
+    assert exit_range.low is not None
+    assert exit_range.high is not None
+    assert exit_range.high - exit_range.low == pytest.approx(0.02 * (recorded.exit_s or 0) + 2 * 0.35 * found.base_s)
+
+
 def test_clean_removes_runs_on_inferred_links_and_no_others(
     tmp_path: Path, found: Inferred, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -103,3 +103,17 @@ def test_the_command_writes_the_link_and_its_evidence(tmp_path: Path, bulk: Down
     assert result.exit_code == 0, result.exception
     assert {each.name for each in (tmp_path / "out").iterdir()} >= {"evidence.json", "capacity.parquet", "link.yml"}
     assert "base RTT 49.0 ms" in result.stdout
+
+
+def test_an_import_of_a_capture_states_the_link_beside_the_goodput(tmp_path: Path, bulk: Download) -> None:
+    file = written(tmp_path / "x.pcap", bulk.client, BULK)
+    lines = CliRunner().invoke(app, ["traces", "import", str(file)]).stdout
+    assert "The rate is what one TCP flow got." in lines
+    assert "The link, seen at the receiver: base RTT 49.0 ms; capacity known in" in lines
+    assert "Buffer drops what exceeds 0.1" in lines
+
+
+def test_an_import_of_another_capture_states_why_it_shows_no_link(tmp_path: Path, bulk: Download) -> None:
+    file = written(tmp_path / "x.pcap", thinned(bulk.client), BULK)
+    lines = CliRunner().invoke(app, ["traces", "import", str(file)]).stdout
+    assert "The link behind it is not known: acknowledged but not captured=0." in lines
