@@ -10,7 +10,7 @@ import numpy as np
 import yaml
 from numpy.typing import NDArray
 
-from lab.node.series_begin import AHEAD_NS
+from lab.node.traffic.series_begin import AHEAD_NS
 from lab_whatif.infer import Inferred
 
 ROOM = 4  # times the largest queue: a buffer whose end was not seen

@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 from lab_whatif.path import Down
 
 RANDOM_SHARE = 0.25  # of the largest queue: what is lost below it was not lost for lack of room
-THRESHOLD_ABOVE = 1.1  # times the queue of the first loss, and one step of the time stamps; packets accepted above it: no tail drop
+THRESHOLD_ABOVE = (
+    1.1  # times the queue of the first loss, and one step of the time stamps; packets accepted above it: no tail drop
+)
 REORDERED_SHARE = 0.5  # of a base RTT: what fills a hole sooner was late, and not sent again
 LEAST_DROPS = 5  # by which a probability is stated
 LEAST_DROP_PCT = 3.0  # above a threshold: less is random loss, which also meets packets in a queue
