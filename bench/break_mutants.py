@@ -28,13 +28,8 @@ SOURCE = LAB / "kernel" / "search"
 BUDGET = 500  # trials of both senders
 CONTROL = 64
 CUBIC = "'\"$(abspath $(srctree))/net/ipv4/tcp_cubic.c\"'"
-FILES = {
-    "hystartpp": ("hystartpp_core.c", "hystartpp_core.h", "tcp_hystartpp_main.c", "kernel_cubic.h", "bounded_param.h", "search_shim.h"),
-    "search": tuple(
-        file.name for file in sorted(SOURCE.glob("*.[ch]")) if file.name.startswith(("search_", "tcp_search_", "kernel_"))
-    )
-    + ("tcp_search.c", "tcp_search.h", "bounded_param.h"),
-}
+SHARED = ("kernel_cubic.h", "bounded_param.h", "search_shim.h")
+PREFIXES = {"hystartpp": ("hystartpp_", "tcp_hystartpp"), "search": ("search_", "tcp_search_", "tcp_search.")}
 KBUILDS = {
     "hystartpp": f"""obj-m := tcp_hystartpp.o
 tcp_hystartpp-y := tcp_hystartpp_main.o hystartpp_core.o
@@ -89,8 +84,11 @@ def _tried(sender: str, change: Change | None) -> measured.Figure:
 def _copied(sender: str, change: Change | None, folder: Path) -> None:
     """Write a sender's source as a module of its own, with the change."""
     folder.mkdir()
-    for name in FILES[sender]:
-        text = (SOURCE / name).read_text()
+    for file in sorted(SOURCE.glob("*.[ch]")):
+        name = file.name
+        if not name.startswith((*PREFIXES[sender], *SHARED)):
+            continue
+        text = file.read_text()
         if change and name == change["file"]:
             if text.count(change["old"]) != 1:
                 raise UserError(f"{FILE}: old={change['old']!r}: must stand in {name} once")

@@ -10,11 +10,12 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from lab_papers.evaluation.recorded.comparison import SCENARIO, compare_recorded
+from lab_papers.evaluation.recorded.tables import Sheet, sheets
+
 from bench.measured import Figure, store
 from lab.base import paths
 from lab.base.errors import UserError
-from lab.evaluation.recorded.comparison import SCENARIO, compare_recorded
-from lab.evaluation.recorded.tables import Sheet, sheets
 from lab.judge.stored import LATEST
 
 SHOWN = ("Inside the band", "Start of the download")

@@ -7,13 +7,14 @@ Nothing is run: the table `truths` of `lab evaluate` is read.
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from lab_papers.index.evaluation import evaluation
+
 from bench.measured import Figure, store
 from lab.base import paths
 from lab.base.errors import UserError
 from lab.base.format import number
 from lab.judge.registry import LASTING, TRUTH
 from lab.judge.summary import CLASSES
-from lab.report.index.evaluation import evaluation
 
 COLUMNS = {"lasting: early, chokepoint, late": LASTING, "one round trip: early, chokepoint, late": TRUTH}
 

@@ -42,7 +42,8 @@ class Grouped(TyperGroup):
             panel = PANELS.get(name) or (own if isinstance(own, str) else None)
             command.hidden = panel is None
             command.rich_help_panel = panel  # type: ignore[attr-defined]
-        self.commands = {name: self.commands[name] for name in dict.fromkeys([*PANELS, *self.commands])}
+        places = [*PANELS, *self.commands]  # the package of a command may not be there
+        self.commands = dict(sorted(self.commands.items(), key=lambda named: places.index(named[0])))
 
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="markdown")

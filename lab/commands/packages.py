@@ -7,7 +7,6 @@ import typer
 
 from lab.base.entry_points import loaded
 
-
 # The panel of each group of entry points; seldom needed commands are hidden.
 PANELS = {"lab.commands": "Run and look", "lab.commands.teach": "Teach", "lab.commands.seldom": None}
 

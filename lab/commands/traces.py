@@ -122,20 +122,3 @@ def import_(
 
     for line in run(files, format, out, set_ or []):
         console.print(line, soft_wrap=True, markup=False)
-
-
-@traces_app.command(hidden=True)
-def compare(
-    run: Annotated[Path, typer.Argument(help="A run's folder, such as results/geo-recorded/latest.")],
-    names: Annotated[
-        list[str] | None, typer.Argument(help="Logs of ACKs, by name or as files; default: all that are fetched.")
-    ] = None,
-    out: Figures = None,
-) -> None:
-    """Compare recorded downloads with emulated ones.
-
-    Example: `lab traces compare results/geo-recorded/latest`
-    """
-    from lab.commands.traces_compare import compare as lay
-
-    lay(run, names or [], out, console)

@@ -20,7 +20,7 @@ from lab.node.plan import Shape, Spec
 from lab.schema.topology import Topology
 
 LATE_SHARE, LATE_LEAST_US = 0.01, 1000  # of the round trip: a delay line that is later has not kept up
-FASTEST_TBF_BPS = 5_000_000_000  # timers of User Mode Linux are 0.5 us apart: tbf of 10 Gb/s loses that, and carries 9.1
+FASTEST_TBF_BPS = 5_000_000_000  # timers of User Mode Linux are 0.5 us apart: tbf of 10 Gb/s carries 9.1
 DELAY_LINE_PKTS = 1_000_000  # a limit that is never reached: the buffer is the bottleneck's
 END = "end"
 Value = TypeVar("Value")

@@ -6,7 +6,7 @@ The records lie in the user's cache, and not with the run: a run that came from 
 
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import cache
 from importlib.metadata import version
@@ -14,7 +14,7 @@ from pathlib import Path
 
 from lab.base import paths, strict_json
 from lab.base.errors import UserError
-from lab.base.paths import LAB
+from lab.base.paths import LAB, REPO
 from lab.base.plain_file import MEGABYTE, read_plain, write_whole
 from lab.tables.digests import digest_of
 from lab.tables.stored_run import Run
@@ -73,11 +73,17 @@ def _plain_digest(file: Path) -> str | None:
     return None if file.is_symlink() or not file.is_file() else digest_of(file)
 
 
+def _rooms() -> Iterator[Path]:
+    """Yield the lab and its packages, whose figures stand on pages too."""
+    yield LAB
+    yield from REPO.glob("packages/*/lab_*")
+
+
 @cache
 def _code() -> str:
     """Return the digest of the lab's own code, and of the libraries that draw."""
     digest = hashlib.sha256("".join(f"{name} {version(name)}\n" for name in LIBRARIES).encode())
-    for file in sorted(file for pattern in SOURCES for file in LAB.rglob(pattern)):
+    for file in sorted(file for pattern in SOURCES for room in _rooms() for file in room.rglob(pattern)):
         digest.update(file.read_bytes())
     return digest.hexdigest()
 

@@ -27,6 +27,8 @@ class Link:
     pacing: Literal["fq"] | None = None
     meaning: str = ""
     rival: str | None = None  # the sender of a second download at the same time: what does it lose?
+    base: str = ""  # of a point of a sweep: the link's name without it
+    varied: tuple[tuple[str, str], ...] = ()  # fields with their values, as they were written
 
     @property
     def topology(self) -> str:

@@ -4,10 +4,10 @@
 from pathlib import Path
 
 import pytest
+from lab_papers.evaluation.recorded.tables import Sheet
 
 from bench.geo_recorded import figures, main
 from lab.base.errors import UserError
-from lab.evaluation.recorded.tables import Sheet
 
 
 def test_each_cell_is_a_figure_of_its_download_and_column() -> None:

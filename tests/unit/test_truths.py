@@ -5,14 +5,14 @@ from dataclasses import replace
 
 import polars as pl
 import pytest
+from lab_papers.evaluation.truths import shares
+from lab_papers.index import both_truths
 
 from bench.truths import figures
-from lab.evaluation.truths import shares
 from lab.judge.frames import Row
 from lab.judge.registry import LASTING, TRUTH, TRUTHS
 from lab.judge.stored import Stored
 from lab.judge.summary import CLASSES, summarise
-from lab.report.index import both_truths
 from lab.tables.stored_run import Run
 from tests.stored_run import store_run
 

@@ -4,10 +4,10 @@
 from pathlib import Path
 
 import pytest
+from lab_papers.index.manifest import Artefact
+from lab_papers.index.notebooks import FOLDER, Executed, execute_all
 
 from lab.base.paths import REPO
-from lab.report.index.manifest import Artefact
-from lab.report.index.notebooks import FOLDER, Executed, execute_all
 
 GIVEN = """# %% [markdown]
 # # What is a notebook given?
@@ -18,7 +18,7 @@ replay_library = None
 scenarios = {"a link": ["geo", "sample"]}
 # %%
 import os
-from lab.report.index.artefacts import Artefacts
+from lab_papers.index.artefacts import Artefacts
 Artefacts.into(out_dir).pending("given", "my thesis, table 1", f"{results_dir}, {replay_library}, {os.getcwd()}")
 """
 BROKEN = """# %% [markdown]
@@ -26,7 +26,7 @@ BROKEN = """# %% [markdown]
 # %% tags=["parameters"]
 out_dir = None
 # %%
-from lab.report.index.artefacts import Artefacts
+from lab_papers.index.artefacts import Artefacts
 Artefacts.into(out_dir).left_out("sky", "a satellite", "it is not here")
 raise ValueError("the second line is missing")
 """

@@ -14,7 +14,7 @@ def break_(
     measure: Annotated[
         str, typer.Option(help="early, late, throughput, queueing, harm, or differs (with --against).")
     ] = "early",
-    bounds: Annotated[str, typer.Option(help="access, access-lossless, wifi, geo, or the path of a .yml file.")] = "access",
+    bounds: Annotated[str, typer.Option(help="access, access-lossless, wifi, geo, or a .yml file.")] = "access",
     budget: Annotated[int, typer.Option(help="Most trials of the search.")] = 500,
     rivals: Annotated[str, typer.Option(help="Senders to be better, with commas between them.")] = "cubic,bbr,search",
     against: Annotated[str | None, typer.Option(help="The other version, for --measure differs.")] = None,

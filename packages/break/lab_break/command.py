@@ -45,7 +45,7 @@ S_PER_H = 3600
 
 
 def break_sender(request: Request, island: int | None, options: RunOptions, console: Console) -> dict[str, str]:
-    """Search, and show what was found; `island` is the only one that this machine searches. Returns kernel's digests."""
+    """Search, and show what was found, or search one island only; return the kernel's digests."""
     _announce(request, island, options, console)
     request.write()
     again = shlex.join(["lab", *sys.argv[1:]])
@@ -149,7 +149,8 @@ def _conclude(request: Request, searched: Searched, bench: Bench, console: Conso
         raise field_error(COMMAND_LINE, "measure", request.measure.name, rule)
     shares = write_map(request, searched)
     if shares:
-        say(console, "what sets the worst links apart: " + ", ".join(f"{name} {share:.0%}" for name, share in shares.items()))
+        parts = ", ".join(f"{name} {share:.0%}" for name, share in shares.items())
+        say(console, f"what sets the worst links apart: {parts}")
     show_path(console, "map", request.folder / "map.svg")
     say(console, f"worst of {len(searched.tried)} links: {shown(request, worst.value)}")
     if worst.value <= request.measure.find:
@@ -202,7 +203,9 @@ def _did(find: Find, name: str) -> str:
         return f"no result: {trial['crash']}"
     ends = "never left slow start" if trial["exit_s"] is None else f"left slow start at {trial['exit_s']:.2f} s"
     cause = f" ({trial['exit_cause']})" if trial["exit_cause"] else ""
-    filled = "the queue never stood" if trial["capacity_s"] is None else f"the queue stood at {trial['capacity_s']:.2f} s"
+    filled = (
+        "the queue never stood" if trial["capacity_s"] is None else f"the queue stood at {trial['capacity_s']:.2f} s"
+    )
     rate = f"{significant(trial['throughput_mbps'] or 0.0, 3):g} Mb/s"
     return f"{ends}{cause}, {filled}; {rate}, mean wait {trial['wait_ms'] or 0:.0f} ms"
 
@@ -224,4 +227,3 @@ def _page(find: Find, rival: str, bench: Bench, console: Console) -> None:
     for refusal in done.refusals:
         raise refusal
     report(done.runs[0].folder, bench.virtual.kernel, console)
-

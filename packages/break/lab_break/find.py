@@ -56,7 +56,8 @@ class Find:
         """Write find.json and the profile; return the first."""
         request = self.request
         title = f"{request.sender} is worst here by `{request.measure.name}`, within {request.bounds.title}"
-        source = f"found by lab break {request.sender} --measure {request.measure.name}: {self.value:.3g} {request.measure.unit}"
+        value = f"{self.value:.3g} {request.measure.unit}"
+        source = f"found by lab break {request.sender} --measure {request.measure.name}: {value}"
         text = yaml.safe_dump(content_of(self.point, title, source), sort_keys=False, allow_unicode=True, width=110)
         write_whole(self.link, f"# SPDX-License-Identifier: GPL-2.0-or-later\n{text}")
         stored: FindJson = {

@@ -6,7 +6,6 @@ An island is a search with a seed of its own, which follows from the request. Af
 """
 
 import json
-import os
 import shlex
 import sys
 from collections.abc import Mapping
@@ -19,8 +18,8 @@ from lab.base import paths, strict_json
 from lab.base.contract import check
 from lab.base.errors import UserError, field_error
 from lab.base.plain_file import MEGABYTE, read_plain, write_whole
-from lab.commands.grid import Part, without_shard
 from lab.commands.lines import say
+from lab.commands.part import Part, without_shard
 from lab.runs import shard as shards
 from lab.runs.options import RunOptions
 from lab.runs.run_folder import lab_version
@@ -51,8 +50,7 @@ def island_of(shard: str | None, out: Path | None, islands: int) -> Part | None:
 
 def search_island(request: Request, part: Part, options: RunOptions, console: Console) -> None:
     """Search one island into the folder of its shard."""
-    shards.begin(part.out, part.shard)
-    os.environ["LAB_RESULTS"] = str(part.out.resolve())
+    part.begin()
     kernel = break_sender(request, part.shard.number, options, console)
     content: IslandJson = {
         "request": request.stored,

@@ -6,7 +6,6 @@ PED-ANOVA (Watanabe et al., IJCAI 2023) is optuna's form of fANOVA that compares
 
 import warnings
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 import optuna

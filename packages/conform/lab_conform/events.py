@@ -38,7 +38,7 @@ class When(Strict):
 
 
 class Event(Strict):
-    """What happens on the link, at a time or at a state."""
+    """What happens on the link, at a time or at a state; with neither so long after the event before."""
 
     at_s: NotNegative | None = None  # since the SYN
     when: When | None = None
@@ -53,16 +53,23 @@ class Event(Strict):
 
     @model_validator(mode="after")
     def _whole(self) -> "Event":
-        if (self.at_s is None) == (self.when is None):
-            raise ValueError("an event with either at_s or when")
+        if self.at_s is not None and self.when is not None:
+            raise ValueError("an event with at_s, with when, or with neither")
+        if self.follows and not (self.plus_s or self.plus_rtts):
+            raise ValueError("an event with plus_s or plus_rtts where it follows the one before")
         actions = [name for name in ("drop", "loss_pct", "delay_ms", "rate_mbps") if getattr(self, name) is not None]
         if len(actions) != 1:
             raise ValueError("an event with one of drop, loss_pct, delay_ms and rate_mbps")
-        if self.drop is not None and (self.at_s is not None or not self.drop):
+        if self.drop is not None and (self.when is None or not self.drop):
             raise ValueError("a drop of one packet or more, at a state")
         if self.rate_mbps and self.way == "up":
             raise ValueError("an event whose rate_mbps is that of way: down")
         return self
+
+    @property
+    def follows(self) -> bool:
+        """Return whether it has its time from the event before."""
+        return self.at_s is None and self.when is None
 
 
 class Link(Strict):
@@ -76,3 +83,9 @@ class Link(Strict):
     frames_ms: Positive | None = None  # ACKs gather so long and leave together
     up_rate_mbps: Positive | None = None
     events: Annotated[list[Event], Field(max_length=MOST_EVENTS)] = []
+
+    @model_validator(mode="after")
+    def _begun(self) -> "Link":
+        if self.events and self.events[0].follows:
+            raise ValueError("events of which the first has at_s or when")
+        return self

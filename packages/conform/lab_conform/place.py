@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lab.base.errors import UserError
 from lab_conform.events import Event, When
@@ -33,12 +34,21 @@ class Placed:
     dropped: tuple[int, ...] = ()  # first bytes of the segments that it loses
 
 
-def place(event: Event, view: View) -> Placed:
-    """Return the time and the spans of an event; NeverComes where the trial lacks its state."""
+def place(events: list[Event], view: View) -> list[Placed]:
+    """Return the times and spans of the next events: one, and those whose time follows from it."""
     lead_s = lead(view)
+    found = [_first_placed(events[0], view, lead_s)]
+    for event in events[1:]:
+        if event.when is not None:
+            break
+        since_s = found[-1].at_s if event.follows else cast("float", event.at_s)
+        found.append(_timed(event, since_s, view, lead_s))
+    return found
+
+
+def _first_placed(event: Event, view: View, lead_s: float) -> Placed:
     if event.when is None:
-        at_s = cast("float", event.at_s) + event.plus_s + event.plus_rtts * view.rtt_s
-        return Placed(at_s, (_span(event, at_s + lead_s),))
+        return _timed(event, cast("float", event.at_s), view, lead_s)
     since_s = view.events_s[-1] if view.events_s else 0.0
     at_s = reached_s(event.when, view, since_s) + event.plus_s + event.plus_rtts * view.rtt_s
     if at_s > view.duration_s + view.rtt_s * 2:
@@ -46,6 +56,11 @@ def place(event: Event, view: View) -> Placed:
     if event.drop is None:
         return Placed(at_s, (_span(event, at_s + lead_s),))
     return _dropped(event, view, at_s, lead_s)
+
+
+def _timed(event: Event, since_s: float, view: View, lead_s: float) -> Placed:
+    at_s = since_s + event.plus_s + event.plus_rtts * view.rtt_s
+    return Placed(at_s, (_span(event, at_s + lead_s),))
 
 
 def lead(view: View) -> float:
@@ -68,9 +83,9 @@ def reached_s(when: When, view: View, since_s: float) -> float:
         return _regrown_s(when, view, since_s)
     later = view.t_s > since_s
     if when.cwnd_pkts is not None:
-        return _first(view.t_s[later & (view.cwnd_pkts >= when.cwnd_pkts)], when)
+        return _led_to_s(later & (view.cwnd_pkts >= when.cwnd_pkts), view, when)
     acked = (view.una_bytes - 1) / view.mss_bytes
-    return _first(view.t_s[later & (acked >= cast("float", when.acked_pkts))], when)
+    return _led_to_s(later & (acked >= cast("float", when.acked_pkts)), view, when)
 
 
 def _regrown_s(when: When, view: View, since_s: float) -> float:
@@ -78,7 +93,15 @@ def _regrown_s(when: When, view: View, since_s: float) -> float:
     reduced_s = _first([t_s for t_s, name in view.states if t_s > since_s and name in REDUCING], when)
     opened_s = _first([t_s for t_s, name in view.states if t_s > reduced_s and name == "open"], when)
     wanted_pkts = view.cwnd_pkts[view.after(reduced_s)] * cast("float", when.window_pct) / 100
-    return _first(view.t_s[(view.t_s > opened_s) & (view.cwnd_pkts >= wanted_pkts)], when)
+    return _led_to_s((view.t_s > opened_s) & (view.cwnd_pkts >= wanted_pkts), view, when)
+
+
+def _led_to_s(reached: NDArray[np.bool_], view: View, when: When) -> float:
+    """Return when the ACK came that led to a state: a row has the socket as it was before its ACK."""
+    rows = np.flatnonzero(reached)
+    if not len(rows):
+        raise NeverComes(f"the sender never comes to {when.text}")
+    return float(view.t_s[max(int(rows[0]) - 1, 0)])
 
 
 def _first(times: Floats | list[float], when: When) -> float:

@@ -49,7 +49,8 @@ class Course:
     case: Case
     subject: Subject
     placed: tuple[Placed, ...] = ()
-    view: View | None = None  # of the trial with all of them but the last
+    view: View | None = None  # of the trial with none of the last ones
+    since_s: float = 0.0  # when the first of these is
 
     @property
     def spans(self) -> list[Span]:
@@ -108,12 +109,12 @@ def _stepped(course: Course, trial: Trial | str) -> Course | Verdict:
     if isinstance(trial, str):
         return Verdict(case, sender, "failed", f"the lab has no result: {trial}")
     view = course.seen(trial)
-    if course.view and not same_before(course.view, view, course.placed[-1].at_s + view.rtt_s / 2):
+    if course.view and not same_before(course.view, view, course.since_s + view.rtt_s / 2):
         return Verdict(case, sender, "failed", "the lab: the packets before an event differ with it", view=view)
     if not course.whole:
         try:
-            event = case.link.events[len(course.placed)]
-            return replace(course, placed=(*course.placed, place(event, view)), view=view)
+            new = place(case.link.events[len(course.placed) :], view)
+            return replace(course, placed=(*course.placed, *new), view=view, since_s=new[0].at_s)
         except NeverComes as error:
             return Verdict(case, sender, "failed", f"event {len(course.placed)} never came: {error}", view=view)
     bad = [each["name"] for each in trial.meta["certificate"]["checks"] if not each["ok"]]

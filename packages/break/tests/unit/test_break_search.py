@@ -25,9 +25,15 @@ def searched(optimiser: str, points: int = 160, seed: int = 1) -> Searched:
     return search(BOUNDS, optimiser, seed, points, valued, lambda _found: True)
 
 
+def points(found: Searched) -> list[Point]:
+    return [each.point for each in found.tried]
+
+
 @pytest.mark.parametrize("optimiser", OPTIMISERS)
 def test_a_search_repeats_itself(optimiser: str) -> None:
-    assert [each.point for each in searched(optimiser, 80).tried] == [each.point for each in searched(optimiser, 80).tried]
+    assert [each.point for each in searched(optimiser, 80).tried] == [
+        each.point for each in searched(optimiser, 80).tried
+    ]
 
 
 def test_another_seed_searches_other_links() -> None:
@@ -35,7 +41,9 @@ def test_another_seed_searches_other_links() -> None:
 
 
 def test_a_longer_search_begins_as_a_shorter_one() -> None:
-    assert [each.point for each in searched("tpe", 128).tried][:64] == [each.point for each in searched("tpe", 64).tried]
+    assert [each.point for each in searched("tpe", 128).tried][:64] == [
+        each.point for each in searched("tpe", 64).tried
+    ]
 
 
 @pytest.mark.parametrize("optimiser", ["tpe", "cmaes"])
@@ -69,7 +77,14 @@ def test_a_search_for_the_first_find_ends_with_its_batch() -> None:
 
 
 def test_a_find_is_shrunk_to_what_shows_it() -> None:
-    wild = {**BOUNDS.usual, "rate_mbps": 1.037, "jitter": "cycle", "loss_pct": 0.73, "step_factor": 2.2, "delay_ms": 71.3}
+    wild = {
+        **BOUNDS.usual,
+        "rate_mbps": 1.037,
+        "jitter": "cycle",
+        "loss_pct": 0.73,
+        "step_factor": 2.2,
+        "delay_ms": 71.3,
+    }
     small = shrink(wild, BOUNDS, badness(wild), lambda points: [badness(point) for point in points])
     assert {name: value for name, value in small.items() if value != BOUNDS.usual[name]} == {
         "rate_mbps": 1.0,

@@ -31,6 +31,14 @@ def queue_ms(view: View, percentile: float = 95.0, from_s: float = 0.0) -> float
     return float(np.percentile(waits_ms, percentile))
 
 
+def least_queue_ms(view: View, from_s: float, until_s: float) -> float:
+    """Return the shortest time that the bottleneck's queue takes to drain within a time."""
+    rows = view.trial.qdisc.filter(pl.col("t_s").is_between(from_s, until_s))
+    if not rows.height:
+        raise Unmeasured("the queue has no samples then")
+    return float(rows["backlog_bytes"].min() or 0) * 8 / (view.link.rate_mbps * 1e3)  # type: ignore[arg-type]
+
+
 def drops_pct(view: View, from_s: float = 0.0) -> float:
     """Return the share of packets that the bottleneck drops from a time on."""
     rows = view.trial.qdisc.filter(pl.col("t_s") >= from_s)

@@ -52,9 +52,9 @@ def new_segments_on_duplicates(view: View, event: int = 0) -> float:
     """Return the new segments that the first two duplicate ACKs after a loss let out."""
     lost = view.dropped[event][0]
     rows = np.flatnonzero(view.una_bytes == lost)
-    if len(rows) < 4:
+    if len(rows) < 3:
         raise Unmeasured("fewer than three duplicate ACKs came")
-    first = rows[1]  # the ACK before came as una rose to the lost segment
+    first = rows[0]  # each row is of before its ACK: the one that raised it to the lost segment had a lower una
     return float(round((view.nxt_bytes[first + 2] - view.nxt_bytes[first]) / view.mss_bytes))
 
 

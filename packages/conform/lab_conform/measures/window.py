@@ -3,6 +3,7 @@
 
 import numpy as np
 
+from lab.node.qdiscs.qdisc_kind import FRAME_BYTES
 from lab_conform.measures.unmeasured import Unmeasured
 from lab_conform.view import View
 
@@ -199,3 +200,44 @@ def _row(view: View, t_s: float) -> int:
     if row >= len(view.t_s):
         raise Unmeasured(f"no ACK comes after {t_s:.3f} s")
     return row
+
+
+def exit_window_over_round(view: View, event: int, round: int) -> float:  # noqa: A002 (the word of the texts)
+    """Return the window at the end of slow start over that at the begin of a round after an event."""
+    if not view.exit:
+        raise Unmeasured("slow start never ends")
+    begin = _rounds(view, view.after(view.events_s[event]), round)[round]
+    return float(str(view.exit["cwnd_pkts"])) / float(view.cwnd_pkts[begin])
+
+
+def exit_rtts_after_full(view: View) -> float:
+    """Return the time from when the window first fills the link to the end of slow start, in round trips."""
+    if not view.exit:
+        raise Unmeasured("slow start never ends")
+    full_pkts = view.link.rate_mbps * 1e6 / 8 * view.rtt_s / FRAME_BYTES
+    filled = np.flatnonzero(view.cwnd_pkts >= full_pkts)
+    if not len(filled):
+        raise Unmeasured("the window never fills the link")
+    return float((float(str(view.exit["t_s"])) - view.t_s[filled[0]]) / view.rtt_s)
+
+
+def first_dip_s(view: View, below_pkts: float, after_s: float) -> float:
+    """Return when the window first falls below a size, from a time on."""
+    return float(view.t_s[_dip(view, below_pkts, after_s)[0]])
+
+
+def dip_length_s(view: View, below_pkts: float, after_s: float) -> float:
+    """Return how long the window stays below a size the first time, from a time on."""
+    first, last = _dip(view, below_pkts, after_s)
+    return float(view.t_s[last] - view.t_s[first])
+
+
+def _dip(view: View, below_pkts: float, after_s: float) -> tuple[int, int]:
+    low = (view.cwnd_pkts < below_pkts) & (view.t_s >= after_s)
+    if not low.any():
+        raise Unmeasured(f"the window never falls below {below_pkts:g} packets")
+    first = int(np.argmax(low))
+    up = np.flatnonzero(~low[first:])
+    if not len(up):
+        raise Unmeasured("the trial ends before the window rises again")
+    return first, first + int(up[0])
