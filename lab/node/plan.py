@@ -9,7 +9,7 @@ The node imports this file for type checking only (`if TYPE_CHECKING`): it would
 
 from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
-Spec = dict[str, Any]  # a qdisc: `kind`, and the fields that lab/node/qdiscs/ defines for that kind
+Spec = dict[str, Any]  # a qdisc: `kind`, and the fields that lab/node/qdiscs/kinds/ defines for that kind
 
 
 class Node(TypedDict):
@@ -171,14 +171,6 @@ class SeveralPlans(TypedDict):
     several: Annotated[list[str], "folders below the kernel's own, each with a plan.json and its files"]
 
 
-class PathRecord(TypedDict):
-    """A recording of the path in place of a trial's traffic."""
-
-    server: Annotated[str, "node that serves"]
-    client: Annotated[str, "node that measures"]
-    asked: Annotated[dict[str, Any], "how to measure: the fields of lab/node/recorder.py's Request"]
-
-
 class Plan(NodesPlan):
     """One trial, with everything that its seed decides."""
 
@@ -200,9 +192,9 @@ class Plan(NodesPlan):
     server_start_s: NotRequired[
         Annotated[float, "how late the server's process begins, from the data connection's opening on; absent: at once"]
     ]
+    series_begin: NotRequired[
+        Annotated[Literal["syn", "data"], "with what of the download the link's series begin; absent: with the trial"]
+    ]
     shaper: NotRequired[Annotated[Literal["netem"], "tc alone replays the link; absent: the lab's own qdiscs"]]
     kernel: NotRequired[Annotated[str, "digest of the virtual kernel that boots; absent: the run's"]]
-    work: NotRequired[
-        Annotated[Literal["trial", "record", "quic", "workload", "shell"], "what to do; absent: trial, over TCP"]
-    ]
-    record: NotRequired[Annotated[PathRecord, "the recording, where that is the work"]]
+    work: NotRequired[Annotated[Literal["trial", "quic", "workload", "shell"], "what to do; absent: trial, over TCP"]]

@@ -8,27 +8,18 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lab.node import (
-    beginning,
-    capture,
-    counters,
-    download,
-    engines,
-    flow,
-    late_start,
-    link,
-    modules,
-    route,
-    small_file,
-    sysctl,
-    trace,
-)
-from lab.node.forked import Forked
-from lab.node.machine import watch
-from lab.node.namespace import inside
-from lab.node.probe import probe
-from lab.node.sampler import sampler
-from lab.node.task import Task
+from lab.node import beginning, engines
+from lab.node.measure import capture, counters, trace
+from lab.node.measure.machine import watch
+from lab.node.measure.probe import probe
+from lab.node.measure.sampler import sampler
+from lab.node.net import route, sysctl
+from lab.node.net.forked import Forked
+from lab.node.net.namespace import inside
+from lab.node.qdiscs import link
+from lab.node.system import modules, small_file
+from lab.node.system.task import Task
+from lab.node.traffic import download, flow, late_start, series_begin
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -99,8 +90,8 @@ def _traffic(plan: "Plan", folder: Path, far: Any, serve: "Serve", begin: "Begin
         sample = stack.enter_context(sampler(plan["sampler"]["interface"], plan["sampler"]["interval_us"]))
         beginning.start(plan, second + 1)
         sample()
-        start_ns = time.monotonic_ns() + link.AHEAD_NS
-        changes = stack.enter_context(link.following(plan["shapes"], folder, start_ns))
+        start = stack.enter_context(series_begin.awaited(plan, time.monotonic_ns() + link.AHEAD_NS))
+        changes = stack.enter_context(link.following(plan["shapes"], folder, start))
         machine = stack.enter_context(_watched(plan))
         late = stack.enter_context(late_start.held(plan, pids[0]))
         downloads = [stack.enter_context(begin(plan, each)) for each in plan["flows"][1:]]
@@ -109,7 +100,7 @@ def _traffic(plan: "Plan", folder: Path, far: Any, serve: "Serve", begin: "Begin
         measured = [first.measure(), *(other.result() for other in others)]
     traffic: Traffic = {
         "clocks": clocks,
-        "start_ns": start_ns,
+        "start_ns": start if isinstance(start, int) else start(),
         "capture": counts,
         "changes": changes,
         "downloads": measured,

@@ -43,6 +43,7 @@ Metric = Literal[
     "download_20mb_s",
     "bins_error_points",
     "bins_suffice_pct",
+    "capacity_found_pct",
     "largest_rtt_s",
     "largest_rtt_ratio",
     "rtt_cycle_hz",

@@ -8,7 +8,7 @@ from lab.backends import boot
 from lab.base.paths import LAB
 from lab.base.scratch import scratch_folder
 from lab.kernel.build import SENDERS, Kernel
-from lab.node.modules import describe
+from lab.node.system.modules import describe
 from lab.schema.cca import Cca
 
 SOCKET_BYTES = 104  # ICSK_CA_PRIV_SIZE, include/net/inet_connection_sock.h: every socket has them

@@ -7,18 +7,18 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from lab_papers.commands.figure import Sheet, write
+from lab_papers.evaluation.rules import scores
+from lab_papers.evaluation.search import sensitivity
+from lab_papers.paper import Sources
 
 from lab.base import paths
 from lab.base.errors import UserError
-from lab.commands.figure import Sheet, write
 from lab.evaluation import sweep
-from lab.evaluation.rules import scores
-from lab.evaluation.search import sensitivity
 from lab.figures.page_figure import Given
 from lab.figures.registry import every_figure, named
 from lab.figures.sheet import WIDTHS_IN
 from lab.judge.stored import Stored
-from lab.report.paper import Sources
 from lab.report.table import Group, Row, Table
 from lab.report.table_files import table_files
 from lab.report.write import write_report

@@ -8,6 +8,7 @@ from rich.table import Table
 
 from lab.base.format import NONE
 from lab.commands.lines import say
+from lab.traces.recording import Recording
 from lab_whatif.counterfactual import Range
 from lab_whatif.evidence import Item, items
 from lab_whatif.infer import Inferred
@@ -60,16 +61,30 @@ def show_tables(compared: list[Compared], ranges: list[Range], console: Console)
 
 def show_link(inferred: Inferred, side: str, console: Console) -> None:
     """Print the link."""
+    for line in link_lines(inferred, side):
+        say(console, line)
+
+
+def link_lines(inferred: Inferred, side: str) -> list[str]:
+    """Return the link in two sentences."""
     known = {each.name: each for each in items(inferred)}
     capacity, base = known["capacity_median"], known["base_rtt"]
     share = known["capacity_known"]
-    lines = [
-        f"The link, by a capture at the {side}: base RTT {base.value} ms; capacity known in {share.value} {share.unit},"
+    return [
+        f"The link, seen at the {side}: base RTT {base.value} ms; capacity known in {share.value} {share.unit},"
         f" median {capacity.value} Mb/s ({capacity.low} to {capacity.high})",
         _queue(inferred, known),
     ]
-    for line in lines:
-        say(console, line)
+
+
+def show_bounds(found: list[Item], log: Recording, console: Console) -> None:
+    """Print what coarse readings bound, and that they give no link."""
+    capacity, base = found
+    bounds = f"capacity at least {capacity.low} {capacity.unit}, base RTT at most {base.high} {base.unit}"
+    say(console, f"By {log.frame.height} readings of the sender's tcp_info: {bounds}.")
+    say(console, "Coarse: what passed between two readings is not known. So no link, no buffer and no other sender.")
+    for note in log.notes[1:]:
+        say(console, note)
 
 
 def _queue(inferred: Inferred, known: dict[str, Item]) -> str:

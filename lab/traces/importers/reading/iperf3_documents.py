@@ -8,6 +8,8 @@ from lab.traces.importers.reading.documents import Node, documents
 # Before 3.11 iperf3 wrote both directions of a two-way test under one name, that of the server's data second
 # (src/iperf_api.c, iperf_print_intermediate and iperf_print_results).
 BOTH_WAYS = ("sum", "sum_sent", "sum_received")
+# Members of `start` that iperf3 writes once per stream (src/iperf_tcp.c, iperf_udp.c, iperf_server_api.c).
+PER_STREAM = ("sock_bufsize", "sndbuf_actual", "rcvbuf_actual", "target_bitrate", "fq_rate", "tcp_mss")
 
 
 def tests_of(path: Path) -> list[Node]:
@@ -15,8 +17,10 @@ def tests_of(path: Path) -> list[Node]:
     return _joined(documents(path, _of_the_other_direction))
 
 
-def _of_the_other_direction(name: str) -> str:
-    """Return what iperf3 3.11 and later call a member that an earlier one writes a second time."""
+def _of_the_other_direction(name: str) -> str | None:
+    """Return what iperf3 3.11 and later call a member that an earlier one writes a second time; None: of no use."""
+    if name in PER_STREAM:
+        return None
     return f"{name}_bidir_reverse" if name in BOTH_WAYS else name
 
 
