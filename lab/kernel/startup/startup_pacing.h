@@ -8,7 +8,7 @@
 #include <net/tcp.h>
 
 /* Since 6.10 cong_control also gets the ACK and its flags, which no sender here needs. */
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 10, 0)
+#if LINUX_VERSION_MAJOR > 6 || (LINUX_VERSION_MAJOR == 6 && LINUX_VERSION_PATCHLEVEL >= 10)
 #define STARTUP_CONG_CONTROL(name) \
 	static void name(struct sock *sk, u32 ack, int flag, const struct rate_sample *rs)
 #else
