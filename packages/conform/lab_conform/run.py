@@ -164,7 +164,7 @@ def _experiment(name: str, course: Course) -> Experiment:
     scenario = parse(Scenario, {key: value for key, value in content.items() if value is not None}, case.file)
     with_settings = cca.model_copy(update={"sysctls": cca.sysctls | case.sysctls})
     experiment = assemble(f"{NAME}-{name}", scenario, str(case.file), senders={cca.name: cca})
-    return experiment.with_senders({cca.name: with_settings})
+    return replace(experiment.with_senders({cca.name: with_settings}), group=f"{NAME}-{experiment.scenario.topology}")
 
 
 def failed(found: list[Verdict]) -> Iterator[Verdict]:
