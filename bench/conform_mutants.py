@@ -9,6 +9,10 @@ import tempfile
 from pathlib import Path
 from typing import Annotated, Literal
 
+from lab_conform.case import chosen
+from lab_conform.run import Bench, verdicts
+from lab_conform.subject import subject
+from lab_conform.verdict import Verdict
 from pydantic import Field, TypeAdapter
 from rich.console import Console
 
@@ -20,10 +24,6 @@ from lab.kernel.recipe import Recipe
 from lab.runs.options import cores
 from lab.schema.cca import Cca
 from lab.schema.load import Strict, read_yaml
-from lab_conform.case import chosen
-from lab_conform.run import Bench, verdicts
-from lab_conform.subject import subject
-from lab_conform.verdict import Verdict
 
 FOLDER = Path(__file__).parents[1] / "packages/conform/mutants"
 BY_TEXT = ("cubic", "reno")
@@ -48,7 +48,7 @@ def main(words: list[str]) -> None:
     chosen_ones = [each for each in mutants if not words or any(word in f"{each.case} {each.name}" for word in words)]
     caught = 0
     for number, each in enumerate(chosen_ones, start=1):
-        original, verdict = _verdict(each, virtual, console, mutated=False), _verdict(each, virtual, console)
+        original, verdict = _verdict(each, virtual, mutated=False), _verdict(each, virtual)
         noticed = original.outcome == "passed" and verdict.outcome == "failed"
         caught += noticed
         state = "noticed" if noticed else f"NOT NOTICED (the sender as it is: {original.outcome})"
@@ -56,15 +56,15 @@ def main(words: list[str]) -> None:
     print(f"{caught} of {len(chosen_ones)} mutants are noticed")
 
 
-def _verdict(mutant: Mutant, virtual: Virtual, console: Console, mutated: bool = True) -> Verdict:
+def _verdict(mutant: Mutant, virtual: Virtual, mutated: bool = True) -> Verdict:
     case = chosen(None, mutant.case)
-    cca, with_own = _sender(mutant, virtual, console, mutated)
+    cca, with_own = _sender(mutant, virtual, mutated)
     bench = Bench(with_own, cores(), Console(quiet=True))
     stated = subject(known_senders([mutant.of])[mutant.of], case)
     return verdicts(case, [type(stated)(cca, stated.follows, stated.offers)], bench)[0]
 
 
-def _sender(mutant: Mutant, virtual: Virtual, console: Console, mutated: bool) -> tuple[Cca, Virtual]:
+def _sender(mutant: Mutant, virtual: Virtual, mutated: bool) -> tuple[Cca, Virtual]:
     """Return the sender with its fault, or as it is, by the same way."""
     if mutant.of not in BY_TEXT:
         known = known_senders([mutant.of])[mutant.of]

@@ -85,7 +85,9 @@ class CaseItem(pytest.Item):
         if verdict.outcome == "not applicable":
             pytest.skip(verdict.reason)
         if verdict.outcome == "failed":
-            raise NotConforming("\n".join([*verdict.lines[:3], f"figure: {figure_path(file.folder, verdict) or 'none'}"]))
+            raise NotConforming(
+                "\n".join([*verdict.lines[:3], f"figure: {figure_path(file.folder, verdict) or 'none'}"])
+            )
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """Return the lines that matter."""

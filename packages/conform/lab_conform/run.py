@@ -135,9 +135,7 @@ def _trials(courses: dict[str, Course], bench: Bench) -> dict[str, Trial | str]:
         executed = execute(experiments, partial(find_run.matching, same_modules=True), site, options, bar)
     for refusal in executed.refusals:
         raise refusal
-    return {
-        name: _trial(run.folder, run.failures) for name, run in zip(courses, executed.runs, strict=True)
-    }
+    return {name: _trial(run.folder, run.failures) for name, run in zip(courses, executed.runs, strict=True)}
 
 
 def _trial(folder: Path, failures: list[str]) -> Trial | str:
