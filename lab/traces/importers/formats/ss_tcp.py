@@ -95,6 +95,10 @@ def _row(path: Path, number: int, line: str, now_s: float) -> dict[str, Any]:
 
 IMPORTERS = (
     Importer(
-        "ss", "text of ss -tin at a sender, with times", "bytes acknowledged, in flight; RTT; retransmissions", fits, read
+        "ss",
+        "text of ss -tin at a sender, with times",
+        "bytes acknowledged, in flight; RTT; retransmissions",
+        fits,
+        read,
     ),
 )
