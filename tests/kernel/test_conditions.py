@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.base import paths
+from lab.base import paths, sandbox_mode
 from lab.kernel.build import Kernel
 from lab.tables.stored_run import Run
 from lab.tables.stored_trial import Trial
@@ -36,26 +36,24 @@ def only_trial(results: Path) -> Trial:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
-@pytest.mark.parametrize("mode", ["bubblewrap", "none"])
+@pytest.mark.parametrize("mode", sandbox_mode.MODES)
 def test_another_user_reads_the_kernel_and_the_world_that_root_has_made(
-    tmp_path: Path, kernel: Kernel, expected: Trial, mode: str
+    kernel: Kernel, expected: Trial, mode: str
 ) -> None:
-    for folder in (tmp_path, *tmp_path.parents[:2]):
-        folder.chmod(0o755)  # pytest's own are closed to others
-    words = [sys.executable, "-m", "lab", "run", str(scenario_file(tmp_path, trials=1)), "--jobs", "1"]
-    user = tmp_path / "user"
-    done = subprocess.run(
-        ordinary.command(kernel, user, words),
-        cwd=paths.REPO,
-        env=os.environ | {"LAB_RESULTS": str(user / "results"), "LAB_SANDBOX": mode},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    trial = only_trial(user / "results")
-    assert trial.meta["sandbox"].startswith(mode)
-    assert trial.packets.equals(expected.packets)
+    with ordinary.open_folder() as place:
+        words = [sys.executable, "-m", "lab", "run", str(scenario_file(place, trials=1)), "--jobs", "1"]
+        done = subprocess.run(
+            ordinary.command(kernel, place / "user", words),
+            cwd=paths.REPO,
+            env=os.environ | {"LAB_RESULTS": str(place / "user/results"), sandbox_mode.VARIABLE: mode},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        trial = only_trial(place / "user/results")
+        assert trial.meta["sandbox"].startswith(mode)
+        assert trial.packets.equals(expected.packets)
 
 
 def test_two_runs_of_one_scenario_at_once_do_not_disturb_each_other(tmp_path: Path, expected: Trial) -> None:

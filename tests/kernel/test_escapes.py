@@ -335,15 +335,18 @@ def test_this_machine_shows_the_protection_of_signals() -> None:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="an ordinary user's tests are those above")
-def test_every_attack_of_these_is_refused_for_an_ordinary_user_too(tmp_path: Path, kernel: Kernel) -> None:
-    for folder in (tmp_path, *tmp_path.parents[:2]):
-        folder.chmod(0o755)  # pytest's own are closed to others
-    folder = tmp_path / "user"
+def test_every_attack_of_these_is_refused_for_an_ordinary_user_too(kernel: Kernel) -> None:
+    with ordinary.open_folder() as place:
+        done, outcomes = attacked(kernel, place / "user")
+    assert done.returncode == 0, done.stdout[-4000:]
+    assert all(passed for by_mode in outcomes.values() for each in by_mode.values() for passed in each)
+    assert len(outcomes) > 8
+
+
+def attacked(kernel: Kernel, folder: Path) -> "tuple[subprocess.CompletedProcess[str], dict[str, dict[str, list[bool]]]]":
+    """Run the attacks as an ordinary user; returns how that ended, and the outcomes."""
     attacks = [sys.executable, "-m", "tests.hostile.escapes.table", "--outcomes", str(folder / "outcomes.json")]
     done = subprocess.run(
         ordinary.command(kernel, folder, attacks), cwd=paths.REPO, capture_output=True, text=True, check=False
     )
-    outcomes = json.loads((folder / "outcomes.json").read_text())
-    assert done.returncode == 0, done.stdout[-4000:]
-    assert all(passed for by_mode in outcomes.values() for each in by_mode.values() for passed in each)
-    assert len(outcomes) > 8
+    return done, json.loads((folder / "outcomes.json").read_text())

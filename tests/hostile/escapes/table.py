@@ -11,7 +11,6 @@ import json
 import os
 import subprocess
 import sys
-import tempfile
 from collections import defaultdict
 from pathlib import Path
 
@@ -89,15 +88,14 @@ def _cell(found: list[bool] | None) -> str:
 
 def main(words: list[str]) -> int:
     """Run the attacks and write the table, or the outcomes alone; returns the exit status of the tests."""
-    with tempfile.TemporaryDirectory() as place:
+    with ordinary.open_folder() as place:
         if words[:1] == [OUTCOMES]:
-            status, outcomes = tried(Path(place) / "own")
+            status, outcomes = tried(place / "own")
             Path(words[1]).write_text(json.dumps(outcomes))
             return status
         assert os.geteuid() == 0, "the table has a column of root's"
-        Path(place).chmod(0o755)
-        status, of_root = tried(Path(place) / "root")
-        users_status, of_user = tried_as_ordinary_user(Path(place) / "user")
+        status, of_root = tried(place / "root")
+        users_status, of_user = tried_as_ordinary_user(place / "user")
     in_vm = json.loads(Path(words[0]).read_text()) if words else {}
     before, _, rest = PAGE.read_text().partition(BEGIN)
     made = table({ROOT: of_root, USER: of_user, VM: in_vm})
