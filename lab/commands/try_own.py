@@ -33,6 +33,7 @@ from lab.runs.options import RunOptions
 from lab.runs.own.senders import Passed, module_files, own_senders
 from lab.runs.own.smoke import SmokeTest
 from lab.runs.plan import needed_modules
+from lab.schema.cca import Cca
 
 AGAINST = "cubic,search,bbr"
 
@@ -94,6 +95,13 @@ def try_own(request: TryRequest, course: Course, options: RunOptions, console: C
     modules = _built(sources, [stock_tree(stock.ensure())], console)
     with _machine(choice.engine, comparison, modules) as site:
         _compare(request, comparison, course, site, replace(options, workers=1), console)
+
+
+def own_senders_of(request: TryRequest, virtual: Virtual, console: Console) -> tuple[dict[str, Cca], Virtual]:
+    """Build and test the sources of a request; return their senders, and the virtual kernel with their modules."""
+    sources = [source for path in request.sources for source in read_sources(path)]
+    tested = _tested(request, sources, virtual, console)
+    return own_senders(tested), replace(virtual, own_modules=module_files(one.module for one in tested))
 
 
 def _compare(

@@ -5,8 +5,8 @@ import polars as pl
 
 from lab.links.shapes import late_us
 from lab.node.plan import Plan, Shape
+from lab.node.qdiscs.series import WHOLE
 from lab.node.record import CaptureCounts, Change, DownloadRecord, MachineLoad, NodeRecord, Played, Probed
-from lab.node.series import WHOLE
 from lab.senders.checks import check as _check
 from lab.senders.traced import segments
 from lab.tables.link_capacity import Link
@@ -36,7 +36,7 @@ def certify(
     checks = [
         _rate(plan, tables),
         *(_delay(probe, _late_ms(plan)) for probe in node["probes"]),
-        _order(node["probes"], tables["packets"]),
+        _order(plan, node["probes"], tables["packets"]),
         *([segments(plan, tables["packets"])] if of_packets is None else of_packets),
         _capture(node["capture"]),
         _elsewhere(plan, node),
@@ -96,8 +96,11 @@ def _delay(probe: Probed, late_ms: float) -> Check:
     return {**check, "ok": check["ok"] and not early}
 
 
-def _order(probes: list[Probed], packets: pl.DataFrame) -> Check:
-    """Probes out of order, and data segments sent before the one that arrived before them (by time stamp)."""
+def _order(plan: Plan, probes: list[Probed], packets: pl.DataFrame) -> Check:
+    """Probes out of order, and data segments sent before the one that arrived before them (by time stamp).
+
+    A queue that reorders by its specification may do so once per packet that it holds.
+    """
     probed = sum(
         later < earlier
         for p in probes
@@ -105,7 +108,13 @@ def _order(probes: list[Probed], packets: pl.DataFrame) -> Check:
     )
     data = packets.filter(pl.col("to_client") & (pl.col("len_bytes") > 0) & pl.col("tsval").is_not_null())
     step = data.select((pl.col("tsval").cast(pl.Int64).diff().over("flow") + 2**31) % 2**32 - 2**31).to_series()
-    return _check("packets out of order", 0, probed + int((step < 0).sum()), "packets", 0)
+    held = packets.height // every if (every := _holds_every(plan)) else 0
+    return _check("packets out of order", 0, probed + int((step < 0).sum()), "packets", held)
+
+
+def _holds_every(plan: Plan) -> int:
+    children = [shape["spec"].get("child", {}) for shape in plan["shapes"]]
+    return int(next((child["hold_every_pkts"] for child in children if child.get("hold_every_pkts")), 0))
 
 
 def _capture(counts: CaptureCounts) -> Check:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from lab.backends.records import TrialError
 from lab.backends.virtual import Virtual
-from lab.node.netns import changes_only_its_node
+from lab.node.net.netns import changes_only_its_node
 from lab.node.plan import Plan
 from lab.runs.trial import Job, finish, new_draft, prepare
 from lab.senders.ways import way_of
@@ -40,9 +40,9 @@ def _each(trials: int, workers: int) -> int:
 def boots(jobs: list[Job], most: int) -> list[list[Job]]:
     """Divide jobs into boots of so many trials at most."""
     found: list[list[Job]] = []
-    open_boots: dict[tuple[Path, str], list[Job]] = {}
+    open_boots: dict[tuple[Path | str, str], list[Job]] = {}
     for job in jobs:
-        cell = (job.folder.parent, job.cca)
+        cell = (job.experiment.group or job.folder.parent, job.cca)
         boot = open_boots.get(cell, [])
         if not boot or len(boot) == min(most, _most(job)):
             boot = open_boots[cell] = []

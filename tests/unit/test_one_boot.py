@@ -13,7 +13,7 @@ from lab.backends.virtual import Virtual
 from lab.base.errors import UserError
 from lab.images.image import Image
 from lab.kernel.build import Kernel
-from lab.node.netns import changes_only_its_node
+from lab.node.net.netns import changes_only_its_node
 from lab.node.plan import Plan
 from lab.runs import one_boot, pool
 from lab.runs.experiment import Experiment, load_experiment
@@ -47,6 +47,13 @@ def test_a_long_run_has_full_boots_of_one_sender_each(wifi: Experiment) -> None:
     assert {len(boot) for boot in boots} == {MOST_TRIALS}
     assert all(len({job.cca for job in boot}) == 1 for boot in boots)
     assert sorted(job.folder for boot in boots for job in boot) == sorted(job.folder for job in jobs(wifi, 80))
+
+
+def test_runs_of_one_group_share_boots_and_others_do_not(wifi: Experiment) -> None:
+    runs = [replace(wifi, name=f"run-{number}") for number in range(40)]
+    grouped = [replace(each, group="cases") for each in runs]
+    assert {len(boot) for boot in divided([job for each in runs for job in jobs(each, 1)], workers=1)} == {1}
+    assert max(len(boot) for boot in divided([job for each in grouped for job in jobs(each, 1)], workers=1)) > 1
 
 
 def test_boots_begin_in_the_order_of_the_run(wifi: Experiment) -> None:

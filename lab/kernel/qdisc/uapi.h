@@ -166,4 +166,75 @@ struct step_drop_state {
 	__u64 overflow_pkts;	/* dropped because the queue was full */
 };
 
+/* policer: all of it set when it is made. */
+enum {
+	TCA_POLICER_UNSPEC,
+	TCA_POLICER_PAD,
+	TCA_POLICER_LIMIT_BYTES,	/* u32 */
+	TCA_POLICER_BURST_BYTES,	/* u32 */
+	TCA_POLICER_RATE_BPS,		/* u64 */
+	__TCA_POLICER_MAX
+};
+
+#define TCA_POLICER_MAX (__TCA_POLICER_MAX - 1)
+#define POLICER_MOST_BURST_BYTES 1000000000U
+
+struct policer_state {
+	__u32 limit_bytes;
+	__u32 burst_bytes;
+	__u64 rate_bps;
+	__u64 policed_pkts;	/* dropped because tokens were too few */
+	__u64 overflow_pkts;	/* dropped because the queue was full */
+};
+
+/* disturb: all of it set when it is made. */
+enum {
+	TCA_DISTURB_UNSPEC,
+	TCA_DISTURB_PAD,
+	TCA_DISTURB_LIMIT_BYTES,	/* u32 */
+	TCA_DISTURB_HOLD_EVERY_PKTS,	/* u32; 0: none is held */
+	TCA_DISTURB_HOLD_PKTS,		/* u32: that overtake a held one */
+	TCA_DISTURB_COPY_EVERY_PKTS,	/* u32; 0: none is copied */
+	__TCA_DISTURB_MAX
+};
+
+#define TCA_DISTURB_MAX (__TCA_DISTURB_MAX - 1)
+
+struct disturb_state {
+	__u32 limit_bytes;
+	__u32 hold_every_pkts;
+	__u32 hold_pkts;
+	__u32 copy_every_pkts;
+	__u64 arrived_pkts;
+	__u64 held_pkts;
+	__u64 copied_pkts;
+	__u64 overflow_pkts;	/* dropped because the queue was full */
+};
+
+/* bursts: all of it set when it is made. */
+enum {
+	TCA_BURSTS_UNSPEC,
+	TCA_BURSTS_PAD,
+	TCA_BURSTS_LIMIT_BYTES,	/* u32 */
+	TCA_BURSTS_BEGIN_PPM,	/* u32: the chance at each arrival that a burst begins, */
+	TCA_BURSTS_END_PPM,	/* u32: that it ends, */
+	TCA_BURSTS_LOSS_PPM,	/* u32: and that a packet in it is lost */
+	TCA_BURSTS_SEED,	/* u64 */
+	__TCA_BURSTS_MAX
+};
+
+#define TCA_BURSTS_MAX (__TCA_BURSTS_MAX - 1)
+
+struct bursts_state {
+	__u32 limit_bytes;
+	__u32 begin_ppm;
+	__u32 end_ppm;
+	__u32 loss_ppm;
+	__u64 seed;
+	__u64 bursts;
+	__u64 bad_pkts;		/* arrived in a burst */
+	__u64 lost_pkts;
+	__u64 overflow_pkts;	/* dropped because the queue was full */
+};
+
 #endif /* LAB_QDISC_UAPI_H */

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`lab conform`: from senders and cases to verdicts, files and a page."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+import typer
+from rich.console import Console
+
+from lab.base import paths
+from lab.base.errors import field_error
+from lab.commands.known import require_senders
+from lab.commands.lines import say, show_path
+from lab.commands.prepare import prepare
+from lab.commands.try_own import TryRequest, own_senders_of
+from lab.evaluation.compare.comparison import known_senders
+from lab.kernel.recipe import Recipe
+from lab_conform.case import Case, chosen
+from lab_conform.junit import junit
+from lab_conform.page import PAGE, write_page
+from lab_conform.run import NAME, Bench, failed, verdicts
+from lab_conform.subject import subject
+from lab_conform.verdict import Verdict
+
+SOURCES = (".c",)
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the command line holds."""
+
+    sender: str
+    suite: str | None = None
+    case: str | None = None
+    junit: Path | None = None
+    json: Path | None = None
+    out: Path | None = None
+    workers: int = 1
+
+    @property
+    def names(self) -> list[str]:
+        """Return the senders that are named."""
+        return [name.strip() for name in self.sender.split(",") if name.strip()]
+
+    @property
+    def folder(self) -> Path:
+        """Return the folder of the page."""
+        return self.out or paths.results() / NAME / "page"
+
+
+def answer(request: Request, console: Console) -> None:
+    """Print each verdict, write what is requested, and the page; exit status 1 where a case failed."""
+    found = run(request, console)
+    for each in found:
+        if each.outcome == "failed":
+            for line in each.lines:
+                say(console, f"{each.sender}: {line}")
+    counts = {name: sum(1 for each in found if each.outcome == name) for name in ("passed", "failed", "not applicable")}
+    say(console, ", ".join(f"{count} {name}" for name, count in counts.items()))
+    write_page(request.folder, found)
+    show_path(console, "page", request.folder / PAGE)
+    if any(failed(found)):
+        raise typer.Exit(1)
+
+
+def run(request: Request, console: Console) -> list[Verdict]:
+    """Return the verdicts of a request, with its files written."""
+    cases = chosen(request.suite, request.case)
+    found = _verdicts(request, cases, console)
+    if request.json:
+        _write(request.json, json.dumps([each.record for each in found], indent=1) + "\n")
+    if request.junit:
+        _write(request.junit, junit(found))
+    return found
+
+
+def _verdicts(request: Request, cases: list[Case], console: Console) -> list[Verdict]:
+    own = [Path(name) for name in request.names if Path(name).suffix in SOURCES or Path(name).is_dir()]
+    known = [name for name in request.names if Path(name) not in own]
+    if not request.names or len({*request.names}) < len(request.names):
+        raise field_error("command line", "sender", request.sender, "senders with commas between them, each named once")
+    require_senders(",".join(known) or None)
+    virtual = prepare(Recipe(), console)
+    senders = known_senders(known) if known else {}
+    if own:
+        brought, virtual = own_senders_of(TryRequest(tuple(own)), virtual, console)
+        senders = brought | senders
+    subjects = [subject(cca, cases) for cca in senders.values()]
+    return verdicts(cases, subjects, Bench(virtual, request.workers, console))
+
+
+def _write(file: Path, text: str) -> None:
+    try:
+        file.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise field_error("command line", "file", file, f"a file that can be written: {error.strerror}") from None

@@ -1,0 +1,185 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Measures of the reaction to loss: threshold, window, timeouts, and what is undone."""
+
+import numpy as np
+
+from lab_conform.measures.unmeasured import Unmeasured
+from lab_conform.measures.window import opened_s
+from lab_conform.view import View
+
+REDUCING = ("recovery", "loss", "cwr")
+
+
+def threshold_ratio(view: View, number: int = 1) -> float:
+    """Return the threshold after a reduction over the window before it; reductions count from 1."""
+    row = _reduced(view, number)
+    return float(view.ssthresh_pkts[row + 1] / view.cwnd_pkts[row])
+
+
+def threshold_error_pkts(view: View, factor: float, number: int = 1) -> float:
+    """Return how far the threshold lies from a share of the window before, in whole segments."""
+    row = _reduced(view, number)
+    return float(abs(view.ssthresh_pkts[row + 1] - np.floor(factor * view.cwnd_pkts[row])))
+
+
+def threshold_pkts(view: View, number: int = 1) -> float:
+    """Return the threshold after a reduction."""
+    return float(view.ssthresh_pkts[_reduced(view, number) + 1])
+
+
+def window_at_open_pkts(view: View, number: int = 1) -> float:
+    """Return the window at the end of a recovery, less the threshold."""
+    row = min(view.after(opened_s(view, number)) + 1, len(view.t_s) - 1)
+    return float(view.cwnd_pkts[row] - view.ssthresh_pkts[row])
+
+
+def reductions(view: View) -> float:
+    """Return how often a loss, a mark or a timeout lowered the threshold."""
+    return float(sum(1 for _, state in view.states if state in REDUCING))
+
+
+def recoveries(view: View) -> float:
+    """Return how often the sender entered fast recovery."""
+    return float(sum(1 for _, state in view.states if state == "recovery"))
+
+
+def timeouts(view: View) -> float:
+    """Return how often the sender entered the state after a timeout."""
+    return float(sum(1 for _, state in view.states if state == "loss"))
+
+
+def new_segments_on_duplicates(view: View, event: int = 0) -> float:
+    """Return the new segments that the first two duplicate ACKs after a loss let out."""
+    lost = view.dropped[event][0]
+    rows = np.flatnonzero(view.una_bytes == lost)
+    if len(rows) < 3:
+        raise Unmeasured("fewer than three duplicate ACKs came")
+    first = rows[0]  # each row is of before its ACK: the one that raised it to the lost segment had a lower una
+    return float(round((view.nxt_bytes[first + 2] - view.nxt_bytes[first]) / view.mss_bytes))
+
+
+def window_after_timeout_pkts(view: View) -> float:
+    """Return the window before the first ACK after a timeout."""
+    return float(view.cwnd_pkts[_after_timeout(view)])
+
+
+def growth_after_timeout(view: View) -> float:
+    """Return by what factor the window grew in the first round trip after the timeout's first ACK that acknowledges."""
+    row = _after_timeout(view)
+    later = view.after(view.t_s[row] + 1.05 * view.rtt_s)
+    if later >= len(view.t_s):
+        raise Unmeasured("the trial ends before that")
+    return float(view.cwnd_pkts[later] / view.cwnd_pkts[row])
+
+
+def window_over_threshold_after_timeout(view: View) -> float:
+    """Return the window over the threshold at the first row at which slow start after the timeout is over."""
+    row = _after_timeout(view)
+    over = np.flatnonzero(view.cwnd_pkts[row:] >= view.ssthresh_pkts[row:])
+    if not len(over):
+        raise Unmeasured("the window never comes to the threshold")
+    return float(view.cwnd_pkts[row + over[0]] / view.ssthresh_pkts[row + over[0]])
+
+
+def first_timeout_ms(view: View) -> float:
+    """Return the time from the last ACK before a timeout to it."""
+    lost_s = _timeout_s(view)
+    return float(lost_s - view.t_s[view.after(lost_s) - 1]) * 1e3
+
+
+def least_backoff(view: View) -> float:
+    """Return the least factor between the waits of two timeouts in a row."""
+    return float(np.min(_backoffs(view)))
+
+
+def most_backoff(view: View) -> float:
+    """Return the largest factor between the waits of two timeouts in a row."""
+    return float(np.max(_backoffs(view)))
+
+
+def undone_window_ratio(view: View, event: int = 0, plus_rtts: float = 4.0) -> float:
+    """Return the window some round trips after an event over that before it."""
+    before, after = _around(view, event, plus_rtts)
+    return float(view.cwnd_pkts[after] / view.cwnd_pkts[before])
+
+
+def undone_threshold(view: View, event: int = 0, plus_rtts: float = 4.0) -> str:
+    """Return whether the threshold some round trips after an event is what it was: `same` or `lower`."""
+    before, after = _around(view, event, plus_rtts)
+    return "same" if view.ssthresh_pkts[after] == view.ssthresh_pkts[before] else "lower"
+
+
+def _around(view: View, event: int, plus_rtts: float) -> tuple[int, int]:
+    before = max(view.after(view.events_s[event]) - 1, 0)
+    after = view.after(view.events_s[event] + plus_rtts * view.rtt_s)
+    if after >= len(view.t_s):
+        raise Unmeasured("the trial ends before that")
+    return before, after
+
+
+def _reduced(view: View, number: int) -> int:
+    """Return the row of the last ACK before the threshold is another, or at which it changes."""
+    times = [t_s for t_s, state in view.states if state in REDUCING]
+    if len(times) < number:
+        raise Unmeasured(f"the window is reduced {len(times)} times, not {number}")
+    row = int(np.searchsorted(view.t_s, times[number - 1] + 1e-7)) - 1
+    if row + 1 >= len(view.t_s):
+        raise Unmeasured("no ACK comes after the reduction")
+    return max(row, 0)
+
+
+def _timeout_s(view: View) -> float:
+    times = [t_s for t_s, state in view.states if state == "loss"]
+    if not times:
+        raise Unmeasured("there was no timeout")
+    return times[0]
+
+
+def _after_timeout(view: View) -> int:
+    row = view.after(_timeout_s(view))
+    if row >= len(view.t_s):
+        raise Unmeasured("no ACK comes after the timeout")
+    return row
+
+
+def _backoffs(view: View) -> np.ndarray:
+    """Return the factors between the waits of repeated timeouts: of repeats with no ACK between them."""
+    lost_s = _timeout_s(view)
+    row = view.after(lost_s)
+    end_s = view.t_s[row] if row < len(view.t_s) else np.inf
+    times = view.repeats_s[(view.repeats_s >= lost_s - 1e-6) & (view.repeats_s < end_s)]
+    waits = np.diff(times)
+    if len(waits) < 2:
+        raise Unmeasured(f"{len(times)} timeouts in a row are too few")
+    return waits[1:] / waits[:-1]
+
+
+def least_threshold_pkts(view: View) -> float:
+    """Return the smallest threshold of the trial."""
+    known = view.ssthresh_pkts[np.isfinite(view.ssthresh_pkts)]
+    if not len(known):
+        raise Unmeasured("the sender never has a threshold")
+    return float(np.min(known))
+
+
+def state_entries(view: View, state: str) -> float:
+    """Return how often the sender entered a congestion state."""
+    return float(sum(1 for _, name in view.states if name == state))
+
+
+def final_threshold(view: View) -> str:
+    """Return whether the sender has a threshold at the end: `none` or `set`."""
+    return "none" if np.isinf(view.ssthresh_pkts[-1]) else "set"
+
+
+def growth_after_threshold_pkts(view: View, after_s: float) -> float:
+    """Return by how much the window grew in a time, from the end of the slow start after a timeout."""
+    row = _after_timeout(view)
+    over = np.flatnonzero(view.cwnd_pkts[row:] >= view.ssthresh_pkts[row:])
+    if not len(over):
+        raise Unmeasured("the window never comes to the threshold")
+    begin = row + int(over[0])
+    end = view.after(view.t_s[begin] + after_s)
+    if end >= len(view.t_s):
+        raise Unmeasured("the trial ends before that")
+    return float(view.cwnd_pkts[end] - view.cwnd_pkts[begin])

@@ -1,0 +1,245 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Measures of the congestion window: how it grows, by ACK, by round and in congestion avoidance."""
+
+import numpy as np
+
+from lab.node.qdiscs.qdisc_kind import FRAME_BYTES
+from lab_conform.measures.unmeasured import Unmeasured
+from lab_conform.view import View
+
+MOST_ROUNDS = 100
+
+
+def initial_window_pkts(view: View) -> float:
+    """Return the window before the first ACK of data."""
+    return float(view.cwnd_pkts[_first_data_ack(view)])
+
+
+def growth_per_ack_pkts(view: View) -> float:
+    """Return the most that one ACK of slow start added to the window."""
+    rows = _slow_start(view)
+    return float(np.max(np.diff(view.cwnd_pkts[rows])))
+
+
+def growth_per_segment(view: View) -> float:
+    """Return the most that one acknowledged segment of slow start added to the window."""
+    rows = _slow_start(view)
+    acked = np.diff(view.una_bytes[rows]) / view.mss_bytes
+    grown = np.diff(view.cwnd_pkts[rows])
+    return float(np.max(grown[acked > 0] / np.ceil(acked[acked > 0])))
+
+
+def round_growth(view: View, round: int, event: int = -1) -> float:  # noqa: A002 (the word of the texts)
+    """Return by what factor the window grew in a round, the first being 0, since an event (-1: since the first ACK)."""
+    begin = _first_data_ack(view) if event < 0 else view.after(view.events_s[event])
+    ends = _rounds(view, begin, round + 1)
+    return float(view.cwnd_pkts[ends[round + 1]] / view.cwnd_pkts[ends[round]])
+
+
+def least_round_growth(view: View, rounds: int, event: int = -1, skip: int = 0) -> float:
+    """Return the least factor of some rounds."""
+    return min(round_growth(view, number, event) for number in range(skip, rounds))
+
+
+def most_round_growth(view: View, rounds: int, event: int = -1, skip: int = 0) -> float:
+    """Return the largest factor of some rounds."""
+    return max(round_growth(view, number, event) for number in range(skip, rounds))
+
+
+def added_per_rtt_pkts(view: View, number: int = 1, after_rtts: float = 2.0, rtts: float = 20.0) -> float:
+    """Return the packets by which the window grows in a round trip, after a reduction of the threshold."""
+    begin_s = opened_s(view, number) + after_rtts * view.rtt_s
+    first, last = view.after(begin_s), view.after(begin_s + rtts * view.rtt_s)
+    if last >= len(view.t_s):
+        raise Unmeasured("the trial ends before that")
+    mean_rtt_s = float(np.mean(view.srtt_ms[first:last])) / 1e3
+    elapsed_rtts = (view.t_s[last] - view.t_s[first]) / mean_rtt_s
+    return float((view.cwnd_pkts[last] - view.cwnd_pkts[first]) / elapsed_rtts)
+
+
+def most_added_per_rtt(view: View, number: int = 1) -> float:
+    """Return the largest factor by which the window grows in one round trip, after a reduction."""
+    begin = view.after(opened_s(view, number))
+    later = np.searchsorted(view.t_s, view.t_s[begin:] + view.rtt_s)
+    kept = later < len(view.t_s)
+    return float(np.max(view.cwnd_pkts[later[kept]] / view.cwnd_pkts[begin:][kept]))
+
+
+def window_pkts(view: View, event: int, plus_rtts: float = 0.0) -> float:
+    """Return the window so long after an event."""
+    return float(view.cwnd_pkts[_row(view, view.events_s[event] + plus_rtts * view.rtt_s)])
+
+
+def window_ratio(view: View, event: int, plus_rtts: float) -> float:
+    """Return the window so long after an event over that just before it."""
+    return window_pkts(view, event, plus_rtts) / float(view.cwnd_pkts[max(_row(view, view.events_s[event]) - 1, 0)])
+
+
+def least_window_pkts(view: View, after_s: float = 0.0) -> float:
+    """Return the smallest window from a time on."""
+    return float(np.min(view.cwnd_pkts[_row(view, after_s) :]))
+
+
+def most_window_pkts(view: View, after_s: float = 0.0) -> float:
+    """Return the largest window from a time on."""
+    return float(np.max(view.cwnd_pkts[_row(view, after_s) :]))
+
+
+def most_flight_over_window_pkts(view: View) -> float:
+    """Return by how much what is sent and not acknowledged passes the window at most, outside of recovery."""
+    flight = (view.nxt_bytes - view.una_bytes) / view.mss_bytes
+    calm = view.acks["t_s"].to_numpy() < (view.states[1][0] if len(view.states) > 1 else np.inf)
+    return float(np.max((np.ceil(flight) - view.cwnd_pkts)[calm]))
+
+
+def most_flight_over_receive_window_bytes(view: View) -> float:
+    """Return by how much what is sent passes the receiver's window at most."""
+    flight = view.nxt_bytes - view.una_bytes
+    return float(np.max(flight - view.acks["snd_wnd_bytes"].to_numpy().astype(np.int64)))
+
+
+def grown_while_limited_pkts(view: View, after_s: float, most_flight_share: float = 0.5) -> float:
+    """Return by how much the window grew at ACKs that found less than this share of it in flight, from a time on."""
+    flight = (view.nxt_bytes - view.una_bytes) / view.mss_bytes
+    limited = (flight[:-1] < most_flight_share * view.cwnd_pkts[:-1]) & (view.t_s[:-1] >= after_s)
+    return float(np.sum(np.maximum(np.diff(view.cwnd_pkts)[limited], 0)))
+
+
+def mean_window_pkts(view: View, from_s: float = 0.0) -> float:
+    """Return the mean window over the ACKs from a time on."""
+    return float(np.mean(view.cwnd_pkts[_row(view, from_s) :]))
+
+
+def growth_after_exit_pkts(view: View, after_s: float) -> float:
+    """Return by how much the window grew in a time, from the end of slow start."""
+    if not view.exit:
+        raise Unmeasured("slow start never ends")
+    begin = _row(view, float(str(view.exit["t_s"])))
+    return float(view.cwnd_pkts[_row(view, view.t_s[begin] + after_s)] - view.cwnd_pkts[begin])
+
+
+def exit_cause(view: View) -> str:
+    """Return why slow start ended; `none` while it lasts."""
+    return str(view.exit["cause"]) if view.exit else "none"
+
+
+def exit_after_event_rtts(view: View, event: int) -> float:
+    """Return the time from an event to the end of slow start, in round trips of the base RTT."""
+    if not view.exit:
+        raise Unmeasured("slow start never ends")
+    return float((float(str(view.exit["t_s"])) - view.events_s[event]) / view.rtt_s)
+
+
+def exit_round(view: View, event: int) -> float:
+    """Return the round after an event in which slow start ends, the first being 0."""
+    return _rounds_to_exit(view, view.after(view.events_s[event]))
+
+
+def exit_threshold_over_window(view: View) -> float:
+    """Return the threshold after slow start over the window at its end."""
+    if not view.exit:
+        raise Unmeasured("slow start never ends")
+    return float(str(view.exit["ssthresh_pkts"])) / float(str(view.exit["cwnd_pkts"]))
+
+
+def threshold_before_loss(view: View) -> str:
+    """Return whether there is a threshold before the first event: `none` or `set`."""
+    row = max(view.after(view.events_s[0]) - 1, 0) if view.events_s else len(view.t_s) - 1
+    return "none" if np.isinf(view.ssthresh_pkts[row]) else "set"
+
+
+def opened_s(view: View, number: int) -> float:
+    """Return when the state becomes open again after the reduction of a number, counted from 1."""
+    begun = [n for n, (_, state) in enumerate(view.states) if state in ("recovery", "loss", "cwr")]
+    if len(begun) < number:
+        raise Unmeasured(f"the window is reduced {len(begun)} times, not {number}")
+    opened = [t_s for t_s, state in view.states[begun[number - 1] :] if state == "open"]
+    if not opened:
+        raise Unmeasured("recovery never ends")
+    return opened[0]
+
+
+def _first_data_ack(view: View) -> int:
+    found = np.flatnonzero(view.nxt_bytes > 1)
+    if not len(found):
+        raise Unmeasured("no data was acknowledged")
+    return int(found[0])
+
+
+def _slow_start(view: View) -> slice:
+    """Return the rows of the first slow start."""
+    ended = np.flatnonzero(np.isfinite(view.ssthresh_pkts))
+    disorder = [view.after(t_s) for t_s, state in view.states if state != "open"]
+    end = min([len(view.t_s), *ended[:1].tolist(), *disorder[:1]])
+    begin = _first_data_ack(view)
+    if end - begin < 2:
+        raise Unmeasured("there is no slow start")
+    return slice(begin, end)
+
+
+def _rounds(view: View, begin: int, count: int) -> list[int]:
+    """Return the rows at which rounds begin: one ends with the ACK of all that was sent at its begin."""
+    found = [begin]
+    for _ in range(count):
+        later = np.flatnonzero(view.una_bytes[found[-1] :] >= view.nxt_bytes[found[-1]])
+        if not len(later) or found[-1] >= len(view.t_s) - 1:
+            raise Unmeasured(f"the trial ends before round {count - 1}")
+        found.append(found[-1] + max(int(later[0]), 1))
+    return found
+
+
+def _row(view: View, t_s: float) -> int:
+    row = view.after(t_s)
+    if row >= len(view.t_s):
+        raise Unmeasured(f"no ACK comes after {t_s:.3f} s")
+    return row
+
+
+def exit_window_over_round(view: View, event: int, round: int) -> float:  # noqa: A002 (the word of the texts)
+    """Return the window at the end of slow start over that at the begin of a round after an event."""
+    if not view.exit:
+        raise Unmeasured("slow start never ends")
+    begin = _rounds(view, view.after(view.events_s[event]), round)[round]
+    return float(str(view.exit["cwnd_pkts"])) / float(view.cwnd_pkts[begin])
+
+
+def exit_rounds_after_full(view: View) -> float:
+    """Return the rounds from when the window first fills the link to the end of slow start."""
+    full_pkts = view.link.rate_mbps * 1e6 / 8 * view.rtt_s / FRAME_BYTES
+    filled = np.flatnonzero(view.cwnd_pkts >= full_pkts)
+    if not len(filled):
+        raise Unmeasured("the window never fills the link")
+    return _rounds_to_exit(view, int(filled[0]))
+
+
+def _rounds_to_exit(view: View, begin: int) -> float:
+    """Return the number of the round, from 0 on, in which slow start ends."""
+    if not view.exit:
+        raise Unmeasured("slow start never ends")
+    row = view.after(float(str(view.exit["t_s"])))
+    ends = [begin]
+    while ends[-1] < row and len(ends) < MOST_ROUNDS:
+        ends = _rounds(view, begin, len(ends))
+    return float(len(ends) - 2)
+
+
+def first_dip_s(view: View, below_pkts: float, after_s: float) -> float:
+    """Return when the window first falls below a size, from a time on."""
+    return float(view.t_s[_dip(view, below_pkts, after_s)[0]])
+
+
+def dip_length_s(view: View, below_pkts: float, after_s: float) -> float:
+    """Return how long the window stays below a size the first time, from a time on."""
+    first, last = _dip(view, below_pkts, after_s)
+    return float(view.t_s[last] - view.t_s[first])
+
+
+def _dip(view: View, below_pkts: float, after_s: float) -> tuple[int, int]:
+    low = (view.cwnd_pkts < below_pkts) & (view.t_s >= after_s)
+    if not low.any():
+        raise Unmeasured(f"the window never falls below {below_pkts:g} packets")
+    first = int(np.argmax(low))
+    up = np.flatnonzero(~low[first:])
+    if not len(up):
+        raise Unmeasured("the trial ends before the window rises again")
+    return first, first + int(up[0])

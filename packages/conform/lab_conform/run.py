@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Cases on senders: one trial for each event that is placed, and the trial with all of them, which is judged."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from lab.backends.virtual import Virtual
+from lab.base import paths
+from lab.commands.first_use import prepared
+from lab.commands.progress import TrialBar
+from lab.runs import find_run
+from lab.runs.execute import execute
+from lab.runs.experiment import Experiment, assemble
+from lab.runs.options import RunOptions
+from lab.runs.plan import HEADERS_BYTES, MSS_BYTES
+from lab.schema.load import parse
+from lab.schema.scenario import Scenario
+from lab.tables.stored_run import Run
+from lab.tables.stored_trial import Trial
+from lab_conform.case import Case
+from lab_conform.link import Span, digest, profile, written
+from lab_conform.place import NeverComes, Placed, place, same_before
+from lab_conform.subject import Subject
+from lab_conform.verdict import Verdict, judged
+from lab_conform.view import View
+
+NAME = "conform"
+FRAME_BYTES = MSS_BYTES + HEADERS_BYTES
+
+
+@dataclass(frozen=True)
+class Bench:
+    """How trials run."""
+
+    virtual: Virtual
+    workers: int
+    console: Console
+
+
+@dataclass(frozen=True)
+class Course:
+    """A case on a sender, with the events that are placed so far."""
+
+    case: Case
+    subject: Subject
+    placed: tuple[Placed, ...] = ()
+    view: View | None = None  # of the trial with none of the last ones
+    since_s: float = 0.0  # when the first of these is
+
+    @property
+    def spans(self) -> list[Span]:
+        """Return what the placed events do to the link."""
+        return [span for each in self.placed for span in each.spans]
+
+    @property
+    def whole(self) -> bool:
+        """Return whether every event is placed."""
+        return len(self.placed) == len(self.case.link.events)
+
+    def seen(self, trial: Trial) -> View:
+        """Return the view of a trial with the placed events."""
+        times, dropped = (tuple(getattr(each, name) for each in self.placed) for name in ("at_s", "dropped"))
+        return View(self.case.link, self.case.duration_s, trial, times, dropped)
+
+    def key(self) -> dict[str, Any]:
+        """Return what makes its trial another than that of another case."""
+        case = self.case
+        fields = {"duration_s": case.duration_s, "workload": case.workload, "rival": case.rival}
+        fields |= {"size_bytes": case.size_pkts * MSS_BYTES if case.size_pkts else None}
+        own = {"sysctls": case.sysctls, "sender": self.subject.cca.name, "params": self.subject.cca.params}
+        return {"profile": profile(case, self.spans), **fields, **own, "digest": self.subject.cca.module_digest}
+
+
+def verdicts(cases: list[Case], subjects: list[Subject], bench: Bench) -> list[Verdict]:
+    """Return the verdict of each case on each sender, in the order of the cases."""
+    found: dict[tuple[str, str], Verdict] = {}
+    courses: list[Course] = []
+    for case in cases:
+        for each in subjects:
+            if why := each.why_not(case):
+                found[case.name, each.cca.name] = Verdict(case, each.cca.name, "not applicable", why)
+            else:
+                courses.append(Course(case, each))
+    while courses:
+        courses, ended = _pass(courses, bench)
+        found |= {(each.case.name, each.sender): each for each in ended}
+    return [found[case.name, each.cca.name] for case in cases for each in subjects]
+
+
+def _pass(courses: list[Course], bench: Bench) -> tuple[list[Course], list[Verdict]]:
+    """Run the trial of each course once; return those with an event to come, and the verdicts of the others."""
+    trials = _trials({digest(each.key()): each for each in courses}, bench)
+    left: list[Course] = []
+    ended: list[Verdict] = []
+    for course in courses:
+        outcome = _stepped(course, trials[digest(course.key())])
+        (left if isinstance(outcome, Course) else ended).append(outcome)  # type: ignore[arg-type]
+    return left, ended
+
+
+def _stepped(course: Course, trial: Trial | str) -> Course | Verdict:
+    """Return the course with its next event, or its verdict."""
+    case, sender = course.case, course.subject.cca.name
+    if isinstance(trial, str):
+        return Verdict(case, sender, "failed", f"the lab has no result: {trial}")
+    view = course.seen(trial)
+    if course.view and not same_before(course.view, view, course.since_s + view.rtt_s / 2):
+        return Verdict(case, sender, "failed", "the lab: the packets before an event differ with it", view=view)
+    if not course.whole:
+        try:
+            new = place(case.link.events[len(course.placed) :], view)
+            return replace(course, placed=(*course.placed, *new), view=view, since_s=new[0].at_s)
+        except NeverComes as error:
+            return Verdict(case, sender, "failed", f"event {len(course.placed)} never came: {error}", view=view)
+    bad = [each["name"] for each in trial.meta["certificate"]["checks"] if not each["ok"]]
+    if bad:
+        return Verdict(case, sender, "failed", f"the trial's certificate is not valid: {', '.join(bad)}", view=view)
+    return judged(case, sender, view)
+
+
+def _trials(courses: dict[str, Course], bench: Bench) -> dict[str, Trial | str]:
+    """Run what is not stored; return each trial, or the reason for none."""
+    experiments: list[Experiment] = []
+    site = bench.virtual.site
+    for name, course in courses.items():
+        experiment, backend = prepared(_experiment(name, course), bench.virtual, bench.console)
+        experiments, site = [*experiments, experiment], backend.site
+    with TrialBar(bench.console, many_runs=True) as bar:
+        options = RunOptions(bench.workers, keep_capture=False)
+        executed = execute(experiments, partial(find_run.matching, same_modules=True), site, options, bar)
+    for refusal in executed.refusals:
+        raise refusal
+    return {name: _trial(run.folder, run.failures) for name, run in zip(courses, executed.runs, strict=True)}
+
+
+def _trial(folder: Path, failures: list[str]) -> Trial | str:
+    trials = Run(folder).trials
+    return trials[0] if trials else "; ".join(failures) or f"{folder} has no trial"
+
+
+def _experiment(name: str, course: Course) -> Experiment:
+    """Return the experiment of a course: its link, one trial, its sender."""
+    case, cca = course.case, course.subject.cca
+    file = written(profile(case, course.spans), paths.results() / NAME / "links")
+    content = {
+        "question": f"{case.title}?",
+        "topology": "dumbbell" if case.rival else "path",
+        "profile": str(file),
+        "ccas": [cca.name],
+        "trials": 1,
+        "duration_s": case.duration_s,
+        "seed": 1,
+        "size_bytes": course.key()["size_bytes"],
+        "workload": case.workload,
+        "rival": case.rival,
+    }
+    scenario = parse(Scenario, {key: value for key, value in content.items() if value is not None}, case.file)
+    with_settings = cca.model_copy(update={"sysctls": cca.sysctls | case.sysctls})
+    experiment = assemble(f"{NAME}-{name}", scenario, str(case.file), senders={cca.name: cca})
+    return replace(experiment.with_senders({cca.name: with_settings}), group=f"{NAME}-{experiment.scenario.topology}")
+
+
+def failed(found: list[Verdict]) -> Iterator[Verdict]:
+    """Yield the verdicts that failed."""
+    return (each for each in found if each.outcome == "failed")

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A trial as the measures of a case see it: arrays of one flow, and when each event of the case happened."""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from lab.tables.stored_trial import FLOW, Trial
+from lab_conform.events import Link
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Packets:
+    """Frames of one direction, as they come to the client or leave it."""
+
+    t_s: Floats
+    seq_bytes: Ints
+    len_bytes: Ints
+    ack_bytes: Ints
+    sack_edges: Ints
+    frame_bytes: Ints
+
+
+@dataclass(frozen=True)
+class View:
+    """One trial of one case."""
+
+    link: Link
+    duration_s: int
+    trial: Trial
+    events_s: tuple[float, ...] = ()  # of each event, since the SYN
+    dropped: tuple[tuple[int, ...], ...] = field(default=())  # of each event, the first bytes of lost segments
+
+    @property
+    def mss_bytes(self) -> int:
+        """Return the payload of a full segment."""
+        return int(self.trial.meta["mss_bytes"])
+
+    @property
+    def rtt_s(self) -> float:
+        """Return the RTT of the empty path."""
+        return self.link.rtt_ms / 1e3
+
+    @cached_property
+    def acks(self) -> pl.DataFrame:
+        """Return the kernel's record of each ACK of the download."""
+        return self.trial.acks.filter(pl.col("flow") == FLOW)
+
+    @cached_property
+    def t_s(self) -> Floats:
+        """Return when each ACK came to the sender."""
+        return self.acks["t_s"].to_numpy()
+
+    @cached_property
+    def cwnd_pkts(self) -> Floats:
+        """Return the window before each ACK."""
+        return self.acks["cwnd_pkts"].to_numpy().astype(float)
+
+    @cached_property
+    def ssthresh_pkts(self) -> Floats:
+        """Return the threshold before each ACK; infinite where there is none."""
+        return self.acks["ssthresh_pkts"].cast(pl.Float64).fill_null(np.inf).to_numpy()
+
+    @cached_property
+    def una_bytes(self) -> Ints:
+        """Return the first byte that was not acknowledged before each ACK."""
+        return self.acks["snd_una_bytes"].to_numpy()
+
+    @cached_property
+    def nxt_bytes(self) -> Ints:
+        """Return the next byte to send before each ACK."""
+        return self.acks["snd_nxt_bytes"].to_numpy()
+
+    @cached_property
+    def srtt_ms(self) -> Floats:
+        """Return the smoothed RTT before each ACK."""
+        return self.acks["srtt_ms"].to_numpy()
+
+    @cached_property
+    def states(self) -> list[tuple[float, str]]:
+        """Return each change of the congestion state."""
+        rows = self.trial.ca_states.filter(pl.col("flow") == FLOW)
+        return list(zip(rows["t_s"].to_list(), rows["state"].to_list(), strict=True))
+
+    @cached_property
+    def repeats_s(self) -> Floats:
+        """Return when segments were repeated."""
+        return self.trial.retransmits.filter(pl.col("flow") == FLOW)["t_s"].to_numpy()
+
+    @cached_property
+    def exit(self) -> dict[str, object] | None:
+        """Return the end of slow start; None while it lasts."""
+        rows = self.trial.exits.filter(pl.col("flow") == FLOW)
+        return rows.row(0, named=True) if rows.height else None
+
+    @cached_property
+    def data(self) -> Packets:
+        """Return the data segments that came to the client."""
+        return _packets(self.trial.packets.filter((pl.col("flow") == FLOW) & pl.col("to_client")), data=True)
+
+    @cached_property
+    def client_acks(self) -> Packets:
+        """Return what the client sent after its handshake."""
+        return _packets(self.trial.packets.filter((pl.col("flow") == FLOW) & ~pl.col("to_client")), data=False)
+
+    def after(self, t_s: float) -> int:
+        """Return the row of the first ACK at a time or later."""
+        return int(np.searchsorted(self.t_s, t_s))
+
+
+def _packets(rows: pl.DataFrame, data: bool) -> Packets:
+    rows = rows.filter((pl.col("len_bytes") > 0) if data else (pl.col("t_s") > 0))
+    names = ("seq_bytes", "len_bytes", "ack_bytes", "sack_edges", "frame_bytes")
+    return Packets(rows["t_s"].to_numpy(), *(rows[name].cast(pl.Int64).fill_null(-1).to_numpy() for name in names))
