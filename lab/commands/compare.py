@@ -11,6 +11,7 @@ from rich.console import Console
 
 from lab.backends.backend import Site
 from lab.base import paths, sandbox_mode
+from lab.base.command_line import COMMAND_LINE, names
 from lab.base.errors import UserError, field_error, going_on
 from lab.commands import first_use
 from lab.commands.grid import require_known_parameters
@@ -27,7 +28,7 @@ from lab.evaluation.compare.sequential import ALPHA
 from lab.kernel.recipe import Recipe
 from lab.report.compare.ranked import Ranked, ranked
 from lab.runs.estimate import about, minutes
-from lab.runs.link_kinds import COMMAND_LINE, Link, links
+from lab.runs.link_kinds import Link, links
 from lab.runs.options import RunOptions
 from lab.runs.stand_ins import as_link, lack_of, stand_in_of
 from lab.runs.vary import Axis, axes_of, cells, point_name, require_few
@@ -67,12 +68,12 @@ class Chosen:
     @property
     def names(self) -> list[str]:
         """Return the senders' names."""
-        return _names(self.ccas)
+        return names(self.ccas)
 
     def comparison(self) -> Comparison:
         """Return the comparison; the first sender is the subject."""
         senders = known_senders(self.names)
-        chosen = links(_names(self.links) if self.links else None, self.duration_s, self.quick)
+        chosen = links(names(self.links) if self.links else None, self.duration_s, self.quick)
         trials = (1 if self.quick else TRIALS) if self.trials is None else self.trials
         axes = axes_of(self.vary)
         require_few(axes, trials * len(senders), 0.0, len(chosen))
@@ -87,10 +88,6 @@ def _points(link: Link, axes: Sequence[Axis]) -> Iterator[Link]:
         shown = ", ".join(f"{field} {text}" for field, text in texts.items())
         name = point_name(link.name, texts)
         yield replace(link, name=name, base=link.name, meaning=f"{link.title}, {shown}", varied=tuple(texts.items()))
-
-
-def _names(text: str) -> list[str]:
-    return [name.strip() for name in text.split(",")]
 
 
 def compare_known(chosen: Chosen, course: Course, options: RunOptions, console: Console) -> None:

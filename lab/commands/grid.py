@@ -10,9 +10,10 @@ from pathlib import Path
 import typer
 from rich.console import Console
 
-from lab.backends.choose import COMMAND_LINE, choose
+from lab.backends.choose import choose
 from lab.backends.virtual import Virtual
 from lab.base import paths, sandbox_mode
+from lab.base.command_line import COMMAND_LINE
 from lab.base.errors import field_error, going_on
 from lab.commands import first_use
 from lab.commands.lines import say, show_path

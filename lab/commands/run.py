@@ -13,9 +13,10 @@ from rich.console import Console
 
 from lab.backends import real
 from lab.backends.backend import Site
-from lab.backends.choose import COMMAND_LINE, Choice, choose, real_backend
+from lab.backends.choose import Choice, choose, real_backend
 from lab.backends.virtual import Virtual, find_built
 from lab.base import paths, sandbox_mode
+from lab.base.command_line import COMMAND_LINE
 from lab.base.errors import UserError, field_error, going_on
 from lab.commands.first_use import prepared, refuse
 from lab.commands.lines import say

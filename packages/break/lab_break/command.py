@@ -13,6 +13,7 @@ import yaml
 from rich.console import Console
 
 from lab.base import sandbox_mode
+from lab.base.command_line import COMMAND_LINE
 from lab.base.errors import field_error, going_on
 from lab.base.scratch import scratch_folder
 from lab.commands.lines import say, show_path
@@ -34,7 +35,7 @@ from lab_break.find import Find
 from lab_break.map import write_map
 from lab_break.measures import CRASH, REFERENCE, Trials, value_of
 from lab_break.numbers import Store
-from lab_break.request import COMMAND_LINE, TRIALS, Request
+from lab_break.request import TRIALS, Request
 from lab_break.search import Searched, search
 from lab_break.shrink import shrink
 from lab_break.space import Point, content_of, significant
