@@ -24,10 +24,10 @@ from lab.runs.experiment import Experiment
 from lab.runs.options import RunOptions
 from lab.runs.pool import run_jobs
 from lab.runs.recordings import unfetched
-from lab.runs.same import compare, reference, trials
-from lab.runs.same.values import Values, values_of
 from lab.runs.trial import Job
 from lab.tables.stored_trial import Trial
+from lab_papers.same import compare, reference, trials
+from lab_papers.same.values import Values, values_of
 
 SHOWN = 5  # trials whose difference is printed in full
 
