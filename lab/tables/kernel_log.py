@@ -7,6 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from lab.base.choice import suggested
+from lab.base.command_line import COMMAND_LINE
 from lab.base.errors import UserError, field_error
 from lab.base.plain_file import MEGABYTE, read_plain, write_whole
 
@@ -48,7 +49,7 @@ def forget_failed_log(run: Path, trial: str) -> None:
 def read_log(run: Path, trial: str) -> str:
     """Return the log of a trial, with a result or without; UserError where none is stored."""
     if not trial or "/" in trial or trial.startswith("."):
-        raise field_error("command line", "trial", trial, "a trial's name, such as cubic-001")
+        raise field_error(COMMAND_LINE, "trial", trial, "a trial's name, such as cubic-001")
     for file in (run / FAILED / f"{trial}.log.zst", run / "trials" / trial / STORED):
         if file.exists():
             return printed(file)
