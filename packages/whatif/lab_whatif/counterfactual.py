@@ -70,11 +70,21 @@ class Case:
         ]
         low, high = min(known + laid) * (1 - GRAIN), max(known + laid) * (1 + GRAIN)
         why = f"{len(known)} links, with and without the original's own error, and {GRAIN:.0%} on both sides"
+        if name.endswith(" MB") and (more_s := self._longest_excess_s(values)) > 0:
+            high += more_s
+            why += f"; up to {more_s:.3f} s more, if what it sends where the capacity is not known did not pass"
         if name == "exit":
             once_s = self.inferred.base_s * (BIN_RTTS if self.sender.startswith("search") else ROUND_RTTS)
             low, high = max(low - once_s, 0.0), high + once_s
             why += f"; {once_s:.2f} s more, between two of its judgements"
         return Range(self.sender, name, unit, recorded, low, high, why)
+
+    def _longest_excess_s(self, ends_s: list[float | None]) -> float:
+        """Return how long the median known rate carries what is sent beyond the recorded where no capacity is known."""
+        rate_mbps = float(self.inferred.capacity["rate_mbps"].median() or np.inf)  # type: ignore[arg-type]
+        pairs = [(each, end_s) for each, end_s in zip(self.other, ends_s, strict=True) if end_s is not None]
+        excess = [_in_unknown(self, each.measures, end_s)[:2] for each, end_s in pairs]
+        return max(max(mine - its, 0.0) for mine, its in excess) * 8 / 1e6 / rate_mbps
 
     def _refusals(self, name: str, values: list[float | None]) -> Iterator[str]:
         if all(each is None for each in values):
