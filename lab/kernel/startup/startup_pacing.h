@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the family's modules share: pacing, and cong_control's form in each kernel. */
+/* What the family's modules share: pacing, the first retransmission, and cong_control's form in each kernel. */
 #ifndef STARTUP_PACING_H
 #define STARTUP_PACING_H
 
@@ -8,7 +8,7 @@
 #include <net/tcp.h>
 
 /* Since 6.10 cong_control also gets the ACK and its flags, which no sender here needs. */
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 10, 0)
+#if LINUX_VERSION_MAJOR > 6 || (LINUX_VERSION_MAJOR == 6 && LINUX_VERSION_PATCHLEVEL >= 10)
 #define STARTUP_CONG_CONTROL(name) \
 	static void name(struct sock *sk, u32 ack, int flag, const struct rate_sample *rs)
 #else
@@ -33,6 +33,20 @@ static inline void startup_pace(struct sock *sk, u32 cwnd_pkts, u32 rtt_us, u32 
 static inline u32 startup_srtt_us(const struct sock *sk)
 {
 	return tcp_sk(sk)->srtt_us >> 3;
+}
+
+/*
+ * The first lost packet is sent again at once, whatever the window (RFC 6675, section 5, step 4.3):
+ * else the timeout, which counts from its first transmission, may come first.
+ */
+static inline void startup_allow_retransmission(struct sock *sk)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+	u32 cwnd_pkts = tcp_packets_in_flight(tp) + 1;
+
+	if (inet_csk(sk)->icsk_ca_state == TCP_CA_Recovery && !tp->retrans_out &&
+	    tcp_snd_cwnd(tp) < cwnd_pkts)
+		tcp_snd_cwnd_set(tp, cwnd_pkts);
 }
 
 /* As Linux paces slow start and congestion avoidance. */

@@ -20,7 +20,8 @@
  *  1. The parameters are of every path: path_changed stands for a remote endpoint that differs.
  *  2. PipeSize in a Safe Retreat counts what was sent before it, not its retransmissions.
  *  3. A congestion signal that TCP takes back (undo) does not take the retreat back.
- *  4. TCP stays in recovery until all that was sent before the retreat is acknowledged; the window
+ *  4. The first lost packet is sent again at once, whatever the window (startup_pacing.h).
+ *  5. TCP stays in recovery until all that was sent before the retreat is acknowledged; the window
  *     stays as long.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -92,9 +93,9 @@ static unsigned int careful_resume_net_id __read_mostly;
 struct careful_resume {
 	struct bictcp cubic;
 	struct careful_resume_state state;
-	u32 retreat_delivered;	/* packets sent after a Safe Retreat began have at least this */
-	u32 round_delivered;	/* of the observation: tp->delivered as the round began ... */
-	u32 best_pkts;		/* ... and most that a round delivered */
+	u32 since_delivered;	/* tp->delivered as the round of the observation, or the retreat, began */
+	u32 best_pkts;		/* most that a round delivered */
+	u32 retreat_pkts;	/* the window of the retreat */
 	bool reducing;		/* see slow_start.h */
 	bool uses_set;
 	bool just_jumped;	/* the present ACK is accounted */
@@ -150,7 +151,7 @@ static void careful_resume_init(struct sock *sk)
 	ca->uses_set = false;
 	ca->just_jumped = false;
 	ca->best_pkts = 0;
-	ca->round_delivered = tp->delivered;
+	ca->since_delivered = tp->delivered;
 	careful_resume_begin(&ca->state, !tp->bytes_sent && careful_resume_usable(&params) &&
 			     atomic_read(careful_resume_set_of(sk)) == CAREFUL_RESUME_FREE);
 }
@@ -229,12 +230,12 @@ static void careful_resume_observe(struct sock *sk)
 {
 	struct careful_resume *ca = inet_csk_ca(sk);
 	const struct tcp_sock *tp = tcp_sk(sk);
-	u32 pkts = tp->delivered - ca->round_delivered;
+	u32 pkts = tp->delivered - ca->since_delivered;
 
 	if (pkts < tcp_packets_in_flight(tp))
 		return;
 	ca->best_pkts = max(ca->best_pkts, tcp_in_slow_start(tp) ? pkts / 2 : pkts);
-	ca->round_delivered = tp->delivered;
+	ca->since_delivered = tp->delivered;
 }
 
 static void careful_resume_acked(struct sock *sk, const struct ack_sample *sample)
@@ -270,7 +271,7 @@ static void careful_resume_pace(struct sock *sk, u32 rtt_us)
 static u32 careful_resume_acked_pkts(const struct careful_resume *ca, const struct rate_sample *rs)
 {
 	if (ca->state.phase == CAREFUL_RESUME_SAFE_RETREAT && rs->prior_mstamp &&
-	    !before(rs->prior_delivered, ca->retreat_delivered))
+	    !before(rs->prior_delivered, ca->since_delivered))
 		return 0;
 
 	return max(rs->acked_sacked, 0);
@@ -283,12 +284,14 @@ static void careful_resume_hand_over(struct sock *sk)
 		WRITE_ONCE(inet_csk(sk)->icsk_ca_ops, &tcp_careful_resume);
 }
 
-static void careful_resume_set_removed(struct sock *sk)
+/* A Safe Retreat begins, with its window: no later flow uses the set. */
+static void careful_resume_retreats(struct sock *sk)
 {
 	struct careful_resume *ca = inet_csk_ca(sk);
 
+	ca->retreat_pkts = tcp_snd_cwnd(tcp_sk(sk));
 	atomic_set(careful_resume_set_of(sk), CAREFUL_RESUME_REMOVED);
-	ca->retreat_delivered = tcp_sk(sk)->delivered;
+	ca->since_delivered = tcp_sk(sk)->delivered;
 }
 
 static void careful_resume_account(struct sock *sk, const struct rate_sample *rs, u32 rtt_us)
@@ -303,7 +306,7 @@ static void careful_resume_account(struct sock *sk, const struct rate_sample *rs
 	careful_resume_on_ack(&ca->state, &params, &ack, &change);
 	careful_resume_change(sk, &change);
 	if (phase != CAREFUL_RESUME_SAFE_RETREAT && ca->state.phase == CAREFUL_RESUME_SAFE_RETREAT)
-		careful_resume_set_removed(sk);
+		careful_resume_retreats(sk);
 	if (phase == CAREFUL_RESUME_VALIDATING && rs->acked_sacked > 0)
 		cubictcp_cong_avoid(sk, tcp_sk(sk)->snd_una, rs->acked_sacked);
 }
@@ -316,6 +319,10 @@ STARTUP_CONG_CONTROL(careful_resume_control)
 	if (careful_resume_active(ca) && !ca->just_jumped)
 		careful_resume_account(sk, rs, rtt_us);
 	ca->just_jumped = false;
+	if (ca->state.phase == CAREFUL_RESUME_SAFE_RETREAT) {
+		tcp_snd_cwnd_set(tcp_sk(sk), ca->retreat_pkts);
+		startup_allow_retransmission(sk);
+	}
 	careful_resume_pace(sk, rtt_us);
 	if (!careful_resume_active(ca))
 		careful_resume_hand_over(sk);
@@ -333,10 +340,10 @@ static u32 careful_resume_ssthresh(struct sock *sk)
 	if (!careful_resume_active(ca))
 		return cubictcp_recalc_ssthresh(sk);
 
-	if (phase != CAREFUL_RESUME_SAFE_RETREAT)
-		careful_resume_set_removed(sk);
 	cubictcp_recalc_ssthresh(sk);
 	careful_resume_change(sk, &change);
+	if (phase != CAREFUL_RESUME_SAFE_RETREAT)
+		careful_resume_retreats(sk);
 	return careful_resume_ssthresh_pkts(&ca->state, &params);
 }
 

@@ -156,6 +156,7 @@ static void rapid_start_recover(struct sock *sk, const struct rate_sample *rs)
 							 tp->delivered - ca->delivered,
 							 tp->lost - ca->lost));
 	startup_pace(sk, tcp_snd_cwnd(tp), startup_srtt_us(sk), STARTUP_AVOIDANCE_PCT);
+	startup_allow_retransmission(sk);
 }
 
 STARTUP_CONG_CONTROL(rapid_start_control)
