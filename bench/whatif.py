@@ -143,12 +143,14 @@ def main(arguments: list[str]) -> None:
     console, found = Console(quiet=True), []
     folder = paths.results() / "bench" / "whatif"  # its path is part of what a stored run is found by
     folder.mkdir(parents=True, exist_ok=True)
-    for link, count in links.items():
+    called = ""
+    for link, count in links.items():  # stored after each: a link takes minutes to hours
         found += list(outcomes(link, trials(link, count, folder, console), folder, console))
-        for row in figures(found):
+        called += f" {link}={count}"
+        rows = list(figures(found))
+        for row in rows:
             print(f"{row['name']}: {row['value']} {row['unit']}", flush=True)
-    called = " ".join([str(draws), *(f"{link}={count}" for link, count in links.items())])
-    print(measured.store("whatif", f'make bench-whatif BENCH="{called}"', list(figures(found))))
+        print(measured.store("whatif", f'make bench-whatif BENCH="{draws}{called}"', rows), flush=True)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from lab_whatif.infer import Inferred
 from lab_whatif.measures import MARKS_MB, STEP_S, Measures
 from lab_whatif.replay import Emulated
-from lab_whatif.verdict import Compared
+from lab_whatif.verdict import Compared, marks
 
 BEYOND = 1.10  # times the recorded bytes, in spans whose capacity is not known
 SMALL = 0.02  # of all bytes: less changes no number
@@ -101,9 +101,11 @@ class Case:
 
     def _of_original(self, name: str) -> Iterator[str]:
         rows = [row for link in self.verdict for row in link if row.quantity == name]
-        wrong = [row for row in rows if row.answer == "DOES NOT FIT"]
+        contained = marks()[: marks().index(name)] if name in marks() else ()  # a time contains those to fewer bytes
+        checked = [row for link in self.verdict for row in link if row.quantity in (name, *contained)]
+        wrong = [row for row in checked if row.answer == "DOES NOT FIT"]
         if wrong:
-            yield f"the original's own {name} is replayed {_error(wrong[0])}"
+            yield f"the original's own {wrong[0].quantity} is replayed {_error(wrong[0])}"
         if name != "exit":
             return
         if any(row.answer == "CANNOT TELL" for row in rows):
@@ -159,12 +161,12 @@ class Case:
 
 
 def _quantities(recorded: Measures, steps: int) -> list[tuple[str, str, float | None, Value]]:
-    marks: list[tuple[str, str, float | None, Value]] = [
+    times: list[tuple[str, str, float | None, Value]] = [
         (f"{mark} MB", "s", recorded.mark_s[mark], lambda each, mark=mark: each.measures.mark_s[mark])  # type: ignore[misc]
         for mark in MARKS_MB
     ]
     return [
-        *marks,
+        *times,
         ("bytes", "MB", _until(recorded, steps), lambda each: _until(each.measures, steps)),
         ("RTT", "ms", _median(recorded.rtt_ms), lambda each: _median(each.measures.rtt_ms)),
         ("first loss", "s", recorded.first_loss_s, lambda each: each.measures.first_loss_s),

@@ -91,6 +91,14 @@ def test_a_time_is_longer_by_what_may_not_have_passed(found: Inferred) -> None:
     assert highs[1] - highs[0] == pytest.approx(0.04 * 5e6 * 8 / 20e6, rel=0.1)
 
 
+def test_a_time_is_refused_where_the_original_was_wrong_before(found: Inferred) -> None:
+    recorded = measured(found)
+    early = emulated(found, mark_s={**recorded.mark_s, 1: (recorded.mark_s[1] or 0) * 0.9})
+    case = Case("bbr", found, recorded, [early], [emulated(found)], [compare(recorded, early)])
+    refused = {each.quantity: each.reason for each in case.ranges() if each.low is None}
+    assert refused["5 MB"].startswith("the original's own 1 MB is replayed -10.0 %")
+
+
 def test_an_exit_within_the_captures_noise_is_refused(found: Inferred) -> None:
     noisy = replace(found, jitter_ms=5.0)
     assert "below three times the capture's noise" in reasons(noisy, emulated(found))["exit"]
