@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Shares by both truths of every stored scenario, for the page of measurements: `make bench-truths`.
 
-Nothing is run: the table `truths` of `lab evaluate` is read.
+Nothing is run: the stored runs are judged, as `lab evaluate` does for its table `truths`.
 """
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from lab_papers.index.evaluation import evaluation
+from lab_papers.evaluation.write import judge_by_truths
 
 from bench.measured import Figure, store
 from lab.base import paths
@@ -15,6 +15,7 @@ from lab.base.errors import UserError
 from lab.base.format import number
 from lab.judge.registry import LASTING, TRUTH
 from lab.judge.summary import CLASSES
+from lab.kernel.build import find
 
 COLUMNS = {"lasting: early, chokepoint, late": LASTING, "one round trip: early, chokepoint, late": TRUTH}
 
@@ -30,11 +31,16 @@ def figures(row: Mapping[str, Any]) -> Iterator[Figure]:
 
 
 def main() -> None:
-    """Store the shares of every scenario that has runs."""
-    table = evaluation(paths.results(), "truths")
-    if table is None or table.is_empty():
-        raise UserError(f"{paths.results()}/evaluation/truths.parquet: must be there: run lab reproduce first")
+    """Judge what is stored, and store the shares."""
+    kernel = find()
+    if kernel is None:
+        raise UserError("no kernel is built: lab kernel build")
+    table, faults = judge_by_truths(paths.results(), kernel.replay_library)
+    if table.is_empty():
+        raise UserError(f"{paths.results()}: must hold runs: run lab reproduce first")
     rows = [figure for row in table.iter_rows(named=True) for figure in figures(row)]
+    for fault in faults:
+        print(fault)
     print(store("truths", "make bench-truths", rows, {"title": "Shares by both truths"}))
 
 

@@ -21,8 +21,8 @@ from rich.console import Console
 from bench import measured
 from bench.measured import Figure
 from lab.backends.virtual import find_built
+from lab.base import paths
 from lab.base.errors import UserError
-from lab.base.scratch import scratch_folder
 from lab.commands.first_use import prepared
 from lab.commands.progress import TrialBar
 from lab.kernel.recipe import DEFAULT, Recipe
@@ -140,11 +140,12 @@ def main(arguments: list[str]) -> None:
     draws = int(arguments[0]) if arguments else 20
     links = dict(each.split("=") if "=" in each else (each, draws) for each in arguments[1:] or LINKS)
     console, found = Console(quiet=True), []
-    with scratch_folder() as folder:
-        for link, count in links.items():
-            found += list(outcomes(link, trials(link, int(count), folder, console), folder, console))
-            for row in figures(found):
-                print(f"{row['name']}: {row['value']} {row['unit']}", flush=True)
+    folder = paths.results() / "bench" / "whatif"  # its path is part of what a stored run is found by
+    folder.mkdir(parents=True, exist_ok=True)
+    for link, count in links.items():
+        found += list(outcomes(link, trials(link, int(count), folder, console), folder, console))
+        for row in figures(found):
+            print(f"{row['name']}: {row['value']} {row['unit']}", flush=True)
     called = " ".join([str(draws), *(f"{link}={count}" for link, count in links.items())])
     print(measured.store("whatif", f'make bench-whatif BENCH="{called}"', list(figures(found))))
 

@@ -126,7 +126,7 @@ def fetched(comparison: Comparison, console: Console) -> Comparison:
     """Return the comparison with the stand-in of each link whose recording is not there, or without it; say which."""
     kept: dict[str, Link] = {}
     for link in comparison.links:
-        experiment = comparison.experiment(link, 1)
+        experiment = comparison.experiment(replace(link, varied=()), 1)  # a point has its link's recordings
         lack, stand_in = lack_of(experiment), stand_in_of(experiment.profile)
         if lack and stand_in:
             replaced = as_link(link, stand_in)

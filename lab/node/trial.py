@@ -18,6 +18,7 @@ from lab.node.net.forked import Forked
 from lab.node.net.namespace import inside
 from lab.node.qdiscs import link
 from lab.node.system import modules, small_file
+from lab.node.system.punctual import SECOND_NS, sleep_until
 from lab.node.system.task import Task
 from lab.node.traffic import download, flow, late_start, series_begin
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from lab.node.plan import FlowPlan, Plan
-    from lab.node.record import Applied, Clocks, Counters, MachineLoad, NodeRecord, Probed, Traffic
+    from lab.node.record import Applied, Clocks, Counters, DownloadRecord, MachineLoad, NodeRecord, Probed, Traffic
 
     Serve = Callable[[FlowPlan], AbstractContextManager[int]]
     Begin = Callable[..., AbstractContextManager[download.Download]]
@@ -94,9 +95,10 @@ def _traffic(plan: "Plan", folder: Path, far: Any, serve: "Serve", begin: "Begin
         changes = stack.enter_context(link.following(plan["shapes"], folder, start))
         machine = stack.enter_context(_watched(plan))
         late = stack.enter_context(late_start.held(plan, pids[0]))
-        downloads = [stack.enter_context(begin(plan, each)) for each in plan["flows"][1:]]
+        early = [stack.enter_context(begin(plan, each)) for each in plan["flows"][1:] if "start_s" not in each]
         first = stack.enter_context(begin(plan, plan["flows"][0], far))
-        others = [Task(other.measure) for other in downloads]
+        others = [Task(other.measure) for other in early]
+        others += [Task(_later, plan, each, begin) for each in plan["flows"][1:] if "start_s" in each]
         measured = [first.measure(), *(other.result() for other in others)]
     traffic: Traffic = {
         "clocks": clocks,
@@ -108,6 +110,13 @@ def _traffic(plan: "Plan", folder: Path, far: Any, serve: "Serve", begin: "Begin
     if late:
         traffic["server_start_s"] = late.waited_s()
     return traffic | {"machine": machine[0]} if machine else traffic
+
+
+def _later(plan: "Plan", flow: "FlowPlan", begin: "Begin") -> "DownloadRecord":
+    """Begin a download at its own time after the first one has begun, and measure it."""
+    sleep_until(time.monotonic_ns() + round(flow["start_s"] * SECOND_NS))
+    with begin(plan, flow) as download:
+        return download.measure()
 
 
 def _counters(plan: "Plan", far: Any) -> "Counters":

@@ -31,6 +31,7 @@ UNSET: list[tuple[str, Any]] = [
     ("workload", None),
     ("server_start_ms", 0.0),
     ("series_begin", "trial"),
+    ("rival_start_s", 0.0),
 ]
 
 
@@ -45,6 +46,7 @@ class Experiment:
     ccas: dict[str, Cca]
     rival: Cca | None = None  # the sender of a second download at the same time
     shaper: str = REPLAY  # one of SHAPERS: what replays the link
+    group: str = ""  # experiments of one group may share boots; without a group only trials of one run do
 
     @property
     def senders(self) -> dict[str, Cca]:

@@ -40,9 +40,9 @@ def _each(trials: int, workers: int) -> int:
 def boots(jobs: list[Job], most: int) -> list[list[Job]]:
     """Divide jobs into boots of so many trials at most."""
     found: list[list[Job]] = []
-    open_boots: dict[tuple[Path, str], list[Job]] = {}
+    open_boots: dict[tuple[Path | str, str], list[Job]] = {}
     for job in jobs:
-        cell = (job.folder.parent, job.cca)
+        cell = (job.experiment.group or job.folder.parent, job.cca)
         boot = open_boots.get(cell, [])
         if not boot or len(boot) == min(most, _most(job)):
             boot = open_boots[cell] = []

@@ -164,13 +164,16 @@ def _graph(topology: Topology) -> plan.Topology:
 
 
 def _flows(scenario: Scenario, ends: Ends, ccas: list[Cca]) -> list[FlowPlan]:
-    """Return the download, and the rival's at the same time; each from a server of its own."""
+    """Return the download, and the rival's; each from a server of its own. Both end with the scenario's time."""
     flows = [
         _flow(scenario, sender, receiver, cca)
         for (sender, _), (receiver, _), cca in zip(ends[::2], ends[1::2], ccas, strict=True)
     ]
     for rival in flows[1:]:
         rival["client_port"] = RIVAL_PORT
+        if scenario.rival_start_s:
+            rival["start_s"] = scenario.rival_start_s
+            rival["duration_s"] = scenario.duration_s - scenario.rival_start_s
     return flows
 
 

@@ -31,7 +31,18 @@ OPTION = "--vary"
 FILE = Path(OPTION)
 MOST_FIELDS = 2  # a page shows curves over one, a heat map over two
 MOST_POINTS = 200
-OF_SCENARIO = ("topology", "profile", "duration_s", "seed", "size_bytes", "mtu_bytes", "pacing", "workload", "rival")
+OF_SCENARIO = (
+    "topology",
+    "profile",
+    "duration_s",
+    "seed",
+    "size_bytes",
+    "mtu_bytes",
+    "pacing",
+    "workload",
+    "rival",
+    "rival_start_s",
+)
 OF_PROFILE = tuple(name for name in Profile.model_fields if name not in OWN)
 # Of a base, and no point: what a paper states of the base is not true of a link that was changed.
 UNCLAIMED: Mapping[str, Any] = {

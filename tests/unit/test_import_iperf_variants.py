@@ -255,6 +255,15 @@ def test_the_first_interval_after_the_omitted_ones_begins_where_the_clock_restar
     assert columns(written(tmp_path, iperf3_test(omitted, late, last))) == {"rate_down_mbps": [20.0, 20.0]}
 
 
+def test_a_stream_that_ends_in_the_whole_document_is_one_test(tmp_path: Path) -> None:
+    whole = iperf3_test(interval(0, 1, 8))
+    whole["start"] |= {"cookie": "abc"}
+    events = [{"event": "start", "data": whole["start"]}, {"event": "interval", "data": interval(0, 1, 8)}]
+    file = tmp_path / "stream.json"
+    file.write_text("\n".join(json.dumps(each) for each in [*events, {"event": "end", "data": {}}, whole]))
+    assert columns(file) == {"rate_down_mbps": [8.0]}
+
+
 def test_a_servers_intervals_are_those_of_the_end_that_wrote_them(tmp_path: Path) -> None:
     document = iperf3_test(interval(0, 1, 8), protocol="UDP", reverse=0)
     document["start"] |= {"accepted_connection": {"host": "192.0.2.2", "port": 1}}

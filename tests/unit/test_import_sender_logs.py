@@ -26,7 +26,14 @@ def acked(time_ms: float, *ranges: list[int]) -> dict[str, Any]:
     return packet("packet_received", time_ms, 0, frames=[{"frame_type": "ack", "acked_ranges": list(ranges)}])
 
 
-EVENTS = [sent(10, 0), sent(10, 1), sent(10, 2), acked(60, [0]), acked(62, [0, 0], [2, 2]), packet("packet_lost", 70, 1)]
+EVENTS = [
+    sent(10, 0),
+    sent(10, 1),
+    sent(10, 2),
+    acked(60, [0]),
+    acked(62, [0, 0], [2, 2]),
+    packet("packet_lost", 70, 1),
+]
 
 
 def qlog(*events: dict[str, Any]) -> str:
@@ -80,10 +87,7 @@ def test_qlog_counts_what_each_ack_acknowledges(tmp_path: Path) -> None:
 
 def test_qlog_as_one_document_and_with_times_as_steps_is_the_same(tmp_path: Path) -> None:
     times = [each["time"] for each in EVENTS]
-    steps = [
-        each | {"time": now - before}
-        for each, now, before in zip(EVENTS, times, [0, *times[:-1]], strict=True)
-    ]
+    steps = [each | {"time": now - before} for each, now, before in zip(EVENTS, times, [0, *times[:-1]], strict=True)]
     trace = {"common_fields": {"time_format": "delta"}, "events": steps}
     whole = json.dumps({"qlog_version": "0.3", "qlog_format": "JSON", "traces": [trace]})
     assert read(tmp_path, whole).frame.equals(read(tmp_path, qlog(*EVENTS)).frame)

@@ -49,6 +49,13 @@ def test_a_long_run_has_full_boots_of_one_sender_each(wifi: Experiment) -> None:
     assert sorted(job.folder for boot in boots for job in boot) == sorted(job.folder for job in jobs(wifi, 80))
 
 
+def test_runs_of_one_group_share_boots_and_others_do_not(wifi: Experiment) -> None:
+    runs = [replace(wifi, name=f"run-{number}") for number in range(40)]
+    grouped = [replace(each, group="cases") for each in runs]
+    assert {len(boot) for boot in divided([job for each in runs for job in jobs(each, 1)], workers=1)} == {1}
+    assert max(len(boot) for boot in divided([job for each in grouped for job in jobs(each, 1)], workers=1)) > 1
+
+
 def test_boots_begin_in_the_order_of_the_run(wifi: Experiment) -> None:
     first = [boot[0].folder for boot in divided(jobs(wifi), workers=2)]
     assert first == sorted(first, key=[job.folder for job in jobs(wifi)].index)

@@ -6,6 +6,7 @@ import os
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
+from math import ceil
 from select import select
 from typing import TYPE_CHECKING
 
@@ -104,7 +105,7 @@ def _length(flow: "FlowPlan") -> list[str]:
     sender spins once it has written all, which takes no virtual time and never ends.
     """
     if "size_bytes" not in flow:
-        return ["-t", str(flow["duration_s"]), "-i", "0"]
+        return ["-t", str(ceil(flow["duration_s"])), "-i", "0"]
     return ["-n", str(-(-flow["size_bytes"] // BLOCK_BYTES) * BLOCK_BYTES), "-b", "0/1", "-i", "0.1"]
 
 

@@ -11,11 +11,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from lab.node.traffic.arrival import HEADER_BYTES, tcp
 from lab.node.net.namespace import entered
 from lab.node.net.netns import interfaces
 from lab.node.system.task import Task
 from lab.node.system.tools import NodeError
+from lab.node.traffic.arrival import HEADER_BYTES, tcp
 
 if TYPE_CHECKING:
     from lab.node.plan import Plan

@@ -11,12 +11,17 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-import optuna
-from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution
-from optuna.samplers import BaseSampler, CmaEsSampler, RandomSampler, TPESampler
-
+from lab.base.errors import UserError
 from lab_break.measures import Trials
 from lab_break.space import Bounds, Point, rounded
+
+try:
+    import cmaes as _cmaes  # noqa: F401  # optuna's CmaEsSampler needs it
+    import optuna
+    from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution
+    from optuna.samplers import BaseSampler, CmaEsSampler, RandomSampler, TPESampler
+except ModuleNotFoundError:
+    raise UserError("lab break: optuna is not installed: run '.venv/bin/pip install optuna cmaes'") from None
 
 BATCH = 32  # points that are proposed together
 OPTIMISERS = ("tpe", "cmaes", "random")

@@ -58,7 +58,9 @@ class Case(Strict):
     replaced_by: list[Document] = []  # a sender that follows one of these has another rule here
     link: Link = Link()
     duration_s: Annotated[int, Field(ge=1, le=60)] = 5
-    size_pkts: Annotated[int, Field(ge=1)] | None = None  # the download ends with so many segments, at the latest after duration_s
+    size_pkts: Annotated[int, Field(ge=1)] | None = (
+        None  # the download ends with so many segments, at the latest after duration_s
+    )
     workload: dict[str, Any] | None = None
     rival: str | None = None
     sysctls: dict[str, str] = {}
@@ -111,5 +113,7 @@ def chosen(suite: str | None, case: str | None) -> list[Case]:
         return cases
     found = [each for each in cases if case in (each.name, each.file.stem)]
     if not found:
-        raise field_error("command line", "case", case, f"a case of {', '.join(names)}, or a file {shown(Path('CASE.yml'))}")
+        raise field_error(
+            "command line", "case", case, f"a case of {', '.join(names)}, or a file {shown(Path('CASE.yml'))}"
+        )
     return found

@@ -16,8 +16,13 @@ def junit(found: Iterable[Verdict]) -> str:
     for name, verdicts in suites.items():
         counts = {kind: sum(1 for each in verdicts if each.outcome == kind) for kind in ("failed", "not applicable")}
         suite = SubElement(
-            root, "testsuite", name=name, tests=str(len(verdicts)), failures=str(counts["failed"]),
-            skipped=str(counts["not applicable"]), errors="0",
+            root,
+            "testsuite",
+            name=name,
+            tests=str(len(verdicts)),
+            failures=str(counts["failed"]),
+            skipped=str(counts["not applicable"]),
+            errors="0",
         )
         for each in verdicts:
             _test(suite, each)
@@ -26,7 +31,9 @@ def junit(found: Iterable[Verdict]) -> str:
 
 
 def _test(suite: Element, verdict: Verdict) -> None:
-    test = SubElement(suite, "testcase", classname=f"{verdict.sender}.{verdict.case.suite}", name=verdict.case.file.stem)
+    test = SubElement(
+        suite, "testcase", classname=f"{verdict.sender}.{verdict.case.suite}", name=verdict.case.file.stem
+    )
     if verdict.outcome == "failed":
         SubElement(test, "failure", message=verdict.reason).text = "\n".join(verdict.lines)
     elif verdict.outcome == "not applicable":

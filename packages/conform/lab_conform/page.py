@@ -14,7 +14,7 @@ from lab_conform.view import View
 
 PAGE = "conform.html"
 HEIGHT_IN = 4.5
-MARKS = {"passed": "✓ passed", "failed": "✗ failed", "not applicable": "– not applicable"}
+MARKS = {"passed": "✓ passed", "failed": "✗ failed", "not applicable": "not applicable"}
 STYLE = (
     "body{font:16px sans-serif;max-width:70em;margin:2em auto;color:#222}td,th{text-align:left;padding:.2em .6em;"
     "vertical-align:top}.failed{background:#fbe3d6}.passed{background:#dff2ea}table{border-collapse:collapse}"
@@ -57,7 +57,7 @@ def _summary(found: list[Verdict], senders: list[str]) -> str:
         for sender in senders:
             own = [each.outcome for each in found if (each.case.suite, each.sender) == (suite, sender)]
             applied = len(own) - own.count("not applicable")
-            cells.append(f"<td>{own.count('passed')} of {applied}" if applied else "<td>–")
+            cells.append(f"<td>{own.count('passed')} of {applied}" if applied else "<td>none")
         rows.append(f"<tr><td>{escape(suite)}{''.join(cells)}")
     heads = "".join(f"<th>{escape(each)}" for each in senders)
     return f"<p>Cases that passed, of those that apply.</p><table><tr><th>Suite{heads}{''.join(rows)}</table>"
@@ -78,7 +78,9 @@ def _file(verdict: Verdict) -> str:
 def _cell_page(verdict: Verdict) -> str:
     assert verdict.view
     case = verdict.case
-    checks = "".join(f'<li class="{"passed" if each.passed else "failed"}">{escape(each.line)}' for each in verdict.checked)
+    checks = "".join(
+        f'<li class="{"passed" if each.passed else "failed"}">{escape(each.line)}' for each in verdict.checked
+    )
     parts = [
         f"<h1>{escape(case.title)}</h1>",
         f"<p>{escape(verdict.sender)}: {MARKS[verdict.outcome]}. {escape(verdict.reason)}</p>",

@@ -154,7 +154,9 @@ def _around(times: Floats, number: int, way: str, lead_s: float) -> Span:
     before_s = times[number - 1] if number else times[number] - 1e-3
     gaps_s = (times[number] - before_s, times[number + 1] - times[number])
     if min(gaps_s) < LEAST_GAP_S:
-        raise UserError(f"drop of packet {number}: gap_us={min(gaps_s) * 1e6:.1f}: must be at least 4: others come with it")
+        raise UserError(
+            f"drop of packet {number}: gap_us={min(gaps_s) * 1e6:.1f}: must be at least 4: others come with it"
+        )
     begin_s, end_s = times[number] - min(gaps_s[0] / 2, 1e-3), times[number] + min(gaps_s[1] / 2, 1e-3)
     return Span(way, "loss_pct", 100.0, float(begin_s) + lead_s, float(end_s) + lead_s)
 
@@ -166,8 +168,8 @@ def _span(event: Event, begin_s: float) -> Span:
 
 
 def same_before(one: View, other: View, until_s: float) -> bool:
-    """Return whether two trials have the same packets at the client until a time; a step may come a microsecond early."""
-    until_s -= STEP_S
+    """Return whether two trials have the same packets at the client until a time."""
+    until_s -= STEP_S  # a step may begin that much early
     columns = ["t_s", "to_client", "seq_bytes", "ack_bytes", "len_bytes"]
     first, second = (
         each.trial.packets.filter((each.trial.packets["flow"] == 1) & (each.trial.packets["t_s"] < until_s))[columns]

@@ -135,9 +135,7 @@ def _trials(courses: dict[str, Course], bench: Bench) -> dict[str, Trial | str]:
         executed = execute(experiments, partial(find_run.matching, same_modules=True), site, options, bar)
     for refusal in executed.refusals:
         raise refusal
-    return {
-        name: _trial(run.folder, run.failures) for name, run in zip(courses, executed.runs, strict=True)
-    }
+    return {name: _trial(run.folder, run.failures) for name, run in zip(courses, executed.runs, strict=True)}
 
 
 def _trial(folder: Path, failures: list[str]) -> Trial | str:
@@ -164,7 +162,7 @@ def _experiment(name: str, course: Course) -> Experiment:
     scenario = parse(Scenario, {key: value for key, value in content.items() if value is not None}, case.file)
     with_settings = cca.model_copy(update={"sysctls": cca.sysctls | case.sysctls})
     experiment = assemble(f"{NAME}-{name}", scenario, str(case.file), senders={cca.name: cca})
-    return experiment.with_senders({cca.name: with_settings})
+    return replace(experiment.with_senders({cca.name: with_settings}), group=f"{NAME}-{experiment.scenario.topology}")
 
 
 def failed(found: list[Verdict]) -> Iterator[Verdict]:

@@ -46,7 +46,11 @@ class Verdict:
     def lines(self) -> list[str]:
         """Return the lines that matter: of a failure what the text requires, and each check that failed."""
         failed = [each.line for each in self.checked if not each.passed]
-        return [f"{self.case.name}: {self.case.title}", f"{self.case.rule} ({self.case.keyword})", *(failed or [self.reason])]
+        return [
+            f"{self.case.name}: {self.case.title}",
+            f"{self.case.rule} ({self.case.keyword})",
+            *(failed or [self.reason]),
+        ]
 
     @property
     def record(self) -> dict[str, Any]:
@@ -61,7 +65,11 @@ class Verdict:
             "reason": self.reason,
             "checks": [
                 {"measure": each.check.measure, "with": each.check.with_, "value": each.value, "passed": each.passed}
-                | {name: value for name in ("least", "most", "equals") if (value := getattr(each.check, name)) is not None}
+                | {
+                    name: value
+                    for name in ("least", "most", "equals")
+                    if (value := getattr(each.check, name)) is not None
+                }
                 for each in self.checked
             ],
         }

@@ -117,6 +117,4 @@ class View:
 def _packets(rows: pl.DataFrame, data: bool) -> Packets:
     rows = rows.filter((pl.col("len_bytes") > 0) if data else (pl.col("t_s") > 0))
     names = ("seq_bytes", "len_bytes", "ack_bytes", "sack_edges", "frame_bytes")
-    return Packets(
-        rows["t_s"].to_numpy(), *(rows[name].cast(pl.Int64).fill_null(-1).to_numpy() for name in names)
-    )
+    return Packets(rows["t_s"].to_numpy(), *(rows[name].cast(pl.Int64).fill_null(-1).to_numpy() for name in names))

@@ -74,6 +74,7 @@ class Replayed:
 
     links: dict[str, Path]  # that fit
     original: dict[str, Emulated]
+    every: list[Emulated]  # on those that fit, or where none does on all
     compared: dict[str, list[Compared]]  # of all links
 
 
@@ -105,9 +106,9 @@ def answer(request: Request, console: Console) -> None:
     compared = together([replayed.compared[name] for name in replayed.links or replayed.compared])
     sentences = list(shown.sentences(request.was, request.others, compared, ranges, bool(replayed.links)))
     files.write_numbers(request.folder, request.was, compared, ranges)
-    lines = {f"{request.was}, replayed": replayed.original.values(), **runs}
+    lines = {f"{request.was}, replayed": replayed.every, **runs}
     pictured = {name: [each.measures for each in trials] for name, trials in lines.items()}
-    write_page(request.folder, sentences, inferred, recorded, pictured, ranges)
+    write_page(request.folder, sentences, inferred, recorded, pictured, compared, ranges, notes)
     for line in sentences:
         say(console, line)
     shown.show_tables(compared, ranges, console)
@@ -142,7 +143,8 @@ def _replayed(request: Request, inferred: Inferred, recorded: Measures, bench: B
     kept = {name: file for name, file in links.items() if fits(compared[name])}
     best = links[next(iter(kept), VARIANTS[0].name)]
     shutil.copyfile(best, request.folder / files.LINK)
-    return Replayed(kept, {name: originals[name] for name in kept}, compared)
+    every = [originals[name] for name in kept or links]
+    return Replayed(kept, {name: originals[name] for name in kept}, every, compared)
 
 
 def _others(request: Request, replayed: Replayed, bench: Bench) -> dict[str, list[Emulated]]:

@@ -8,9 +8,9 @@ from typing import Any, Literal
 
 import numpy as np
 import yaml
-from lab.node.traffic.series_begin import AHEAD_NS
 from numpy.typing import NDArray
 
+from lab.node.traffic.series_begin import AHEAD_NS
 from lab_whatif.infer import Inferred
 
 ROOM = 4  # times the largest queue: a buffer whose end was not seen

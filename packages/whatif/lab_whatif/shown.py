@@ -33,7 +33,7 @@ def sentences(
         mine = [each for each in ranges if each.sender == sender]
         best = next((each for each in reversed(mine) if each.quantity in marks() and each.low is not None), None)
         if best:
-            took = f"{was} took {_number(best.recorded, 's')} s"
+            took = f"{was} took {number(best.recorded, 's')} s"
             yield f"With {sender} {best.quantity} would have taken {span(best)} s; {took}."
         else:
             refused = next((each for each in mine if each.recorded is not None), mine[0])
@@ -48,7 +48,7 @@ def show_tables(compared: list[Compared], ranges: list[Range], console: Console)
         own = {each.sender: each for each in ranges if each.quantity == row.quantity}
         cells = [span(own[name]) if own[name].low is not None else "refused" for name in senders]
         name = f"{row.quantity} ({row.unit})"
-        table.add_row(name, _number(row.recorded, row.unit), _number(row.replayed, row.unit), row.answer, *cells)
+        table.add_row(name, number(row.recorded, row.unit), number(row.replayed, row.unit), row.answer, *cells)
     console.print(table)
     for sender in senders:
         reasons: dict[str, list[str]] = {}
@@ -99,11 +99,12 @@ def _queue(inferred: Inferred, known: dict[str, Item]) -> str:
 
 def span(each: Range) -> str:
     """Return a range as text; a dash where it is refused."""
-    low, high = _number(each.low, each.unit), _number(each.high, each.unit)
+    low, high = number(each.low, each.unit), number(each.high, each.unit)
     return low if low == high else f"{low} to {high}"
 
 
-def _number(value: float | None, unit: str) -> str:
+def number(value: float | None, unit: str) -> str:
+    """Return a number as text, with the digits of its unit; a dash where there is none."""
     if value is None:
         return NONE
     digits = DIGITS[unit] if unit != "s" or value >= 1 else 3

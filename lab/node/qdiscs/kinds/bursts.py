@@ -27,8 +27,6 @@ KIND = NetlinkKind(
         _share("loss", 5, 100.0),
         Attribute("seed", 6, "Q", value=lambda _, at: at.seed),
     ),
-    State(
-        "I limit_bytes I begin_ppm I end_ppm I loss_ppm Q seed Q bursts Q bad_pkts Q lost_pkts Q overflow_pkts"
-    ),
+    State("I limit_bytes I begin_ppm I end_ppm I loss_ppm Q seed Q bursts Q bad_pkts Q lost_pkts Q overflow_pkts"),
     queue="Loses arrivals in bursts: begin_pct and end_pct are each arrival's chances (Gilbert and Elliott).",
 )

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What `ss -tin` printed again and again at the sender, with a line of `date +%s.%N` before each print.
 
-    while sleep 0.1; do date +%s.%N; ss -tin dst 192.0.2.1; done > my.ss
+while sleep 0.1; do date +%s.%N; ss -tin dst 192.0.2.1; done > my.ss
 """
 
 import re
@@ -95,6 +95,10 @@ def _row(path: Path, number: int, line: str, now_s: float) -> dict[str, Any]:
 
 IMPORTERS = (
     Importer(
-        "ss", "text of ss -tin at a sender, with times", "bytes acknowledged, in flight; RTT; retransmissions", fits, read
+        "ss",
+        "text of ss -tin at a sender, with times",
+        "bytes acknowledged, in flight; RTT; retransmissions",
+        fits,
+        read,
     ),
 )

@@ -141,7 +141,9 @@ def _clocks(text: pl.Series) -> Iterator[pl.Series]:
     of_day = _seconds("2000-01-01 " + plain, "%Y-%m-%d %H:%M:%S%.f")
     yield of_day + DAY_S * (of_day.diff() < -DAY_S / 2).fill_null(False).cum_sum()
     words = (
-        text.str.replace(r"^[A-Z][a-z]{2},? ([A-Z]|\d{1,2} [A-Z])", "$1").str.replace(r" [A-Z]{3,5}\b", "").str.replace(r" +", " ")
+        text.str.replace(r"^[A-Z][a-z]{2},? ([A-Z]|\d{1,2} [A-Z])", "$1")
+        .str.replace(r" [A-Z]{3,5}\b", "")
+        .str.replace(r" +", " ")
     )
     for hour in ("%H:%M:%S%.f", "%I:%M:%S%.f %p"):
         yield _seconds(words, f"%b %e {hour} %Y")

@@ -12,7 +12,9 @@ C, BETA = 0.4, 0.7
 ALPHA = 3 * (1 - BETA) / (1 + BETA)
 
 
-def cubic_error_pkts(view: View, number: int = 1, prior: float = 1.0, begin_k: float = 0.0, end_k: float = 1.0) -> float:
+def cubic_error_pkts(
+    view: View, number: int = 1, prior: float = 1.0, begin_k: float = 0.0, end_k: float = 1.0
+) -> float:
     """Return how far the window lies outside of what a round trip earlier and later would have it, at most.
 
     `number` counts reductions; `prior` is W_max over the window before the reduction; times count in K.
@@ -22,7 +24,9 @@ def cubic_error_pkts(view: View, number: int = 1, prior: float = 1.0, begin_k: f
         raise Unmeasured(f"the epoch ends after {t_s[-1]:.1f} s, before {end_k:g} K ({end_k * k_s:.1f} s)")
     inside = (t_s >= begin_k * k_s) & (t_s <= end_k * k_s)
     first = cwnd_pkts[0]
-    low, high = (_expected(t_s[inside] + shift_s, k_s, most_pkts, first, view.rtt_s) for shift_s in (-view.rtt_s, 2 * view.rtt_s))
+    low, high = (
+        _expected(t_s[inside] + shift_s, k_s, most_pkts, first, view.rtt_s) for shift_s in (-view.rtt_s, 2 * view.rtt_s)
+    )
     window = cwnd_pkts[inside]
     return float(np.max(np.maximum(np.maximum(low - window, window - high), 0)))
 

@@ -132,14 +132,7 @@ def exit_after_event_rtts(view: View, event: int) -> float:
 
 def exit_round(view: View, event: int) -> float:
     """Return the round after an event in which slow start ends, the first being 0."""
-    if not view.exit:
-        raise Unmeasured("slow start never ends")
-    row, begin = view.after(float(str(view.exit["t_s"]))), view.after(view.events_s[event])
-    number, ends = 0, [begin]
-    while ends[-1] < row and number < MOST_ROUNDS:
-        ends = _rounds(view, begin, number + 1)
-        number += 1
-    return float(number - 1)
+    return _rounds_to_exit(view, view.after(view.events_s[event]))
 
 
 def exit_threshold_over_window(view: View) -> float:
@@ -210,15 +203,24 @@ def exit_window_over_round(view: View, event: int, round: int) -> float:  # noqa
     return float(str(view.exit["cwnd_pkts"])) / float(view.cwnd_pkts[begin])
 
 
-def exit_rtts_after_full(view: View) -> float:
-    """Return the time from when the window first fills the link to the end of slow start, in round trips."""
-    if not view.exit:
-        raise Unmeasured("slow start never ends")
+def exit_rounds_after_full(view: View) -> float:
+    """Return the rounds from when the window first fills the link to the end of slow start."""
     full_pkts = view.link.rate_mbps * 1e6 / 8 * view.rtt_s / FRAME_BYTES
     filled = np.flatnonzero(view.cwnd_pkts >= full_pkts)
     if not len(filled):
         raise Unmeasured("the window never fills the link")
-    return float((float(str(view.exit["t_s"])) - view.t_s[filled[0]]) / view.rtt_s)
+    return _rounds_to_exit(view, int(filled[0]))
+
+
+def _rounds_to_exit(view: View, begin: int) -> float:
+    """Return the number of the round, from 0 on, in which slow start ends."""
+    if not view.exit:
+        raise Unmeasured("slow start never ends")
+    row = view.after(float(str(view.exit["t_s"])))
+    ends = [begin]
+    while ends[-1] < row and len(ends) < MOST_ROUNDS:
+        ends = _rounds(view, begin, len(ends))
+    return float(len(ends) - 2)
 
 
 def first_dip_s(view: View, below_pkts: float, after_s: float) -> float:

@@ -59,8 +59,7 @@ def write_all(results: Path, library: Path | None, report_step: Step = lambda _:
     report_step("sensitivity")
     versions = _versions(every, library)
     keep(folder, "versions", _of(runs, versions))
-    by_both = [row for one in runs for row in truths.shares(one, versions)]
-    keep(folder, "truths", pl.DataFrame(by_both, infer_schema_length=None))
+    keep(folder, "truths", _truths(runs, versions))
     keep(folder, "sensitivity", _replayed(runs, library, sensitivity.maps, MAPPED))
     report_step("claims")
     flows = _flows(every)
@@ -77,6 +76,17 @@ def judge_claims(results: Path, library: Path | None, names: Iterable[str] | Non
     every, faults = stored(results, names, keep=False)
     table = claimed(every, {"versions": _versions(every, library), "flows": _flows(every)})
     return table, [*faults, *(fault for one in every for fault in one.judged.faults)]
+
+
+def judge_by_truths(results: Path, library: Path | None) -> tuple[pl.DataFrame, list[str]]:
+    """Return the shares of all scenarios by both truths, and write nothing; also return the faults."""
+    every, faults = stored(results, keep=False)
+    runs = [one for one in every if not one.counterfactual_of]
+    return _truths(runs, _versions(runs, library)), [*faults, *(fault for one in runs for fault in one.judged.faults)]
+
+
+def _truths(runs: list[Stored], versions: pl.DataFrame) -> pl.DataFrame:
+    return pl.DataFrame([row for one in runs for row in truths.shares(one, versions)], infer_schema_length=None)
 
 
 def _versions(every: list[Stored], library: Path | None) -> pl.DataFrame:

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Cases on real senders: what passes, what fails, what never comes, and the same bytes again."""
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import typer
+from lab_conform.command import Request, answer, run
+from lab_conform.page import PAGE
+from rich.console import Console
+
+from lab.base.errors import UserError
+from lab.base.paths import REPO
+from tests.conftest import Bench
+
+QUIET = Console(quiet=True)
+CASE = """
+title: A window that is never reached
+source: {document: rfc5681, section: "3.1"}
+needs: [window]
+link: {rate_mbps: 20, events: [{when: {cwnd_pkts: 100000}, drop: [0]}]}
+size_pkts: 50
+duration_s: 1
+checks: [{measure: reductions, least: 1, because: "a loss"}]
+"""
+
+
+@pytest.fixture(autouse=True)
+def _results(bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert bench
+    monkeypatch.setenv("LAB_RESULTS", str(tmp_path / "results"))
+
+
+def test_verdicts_are_the_same_bytes_in_new_trials(tmp_path: Path) -> None:
+    texts = []
+    for turn in ("first", "second"):
+        file = tmp_path / f"{turn}.json"
+        run(Request("cubic,reno", case="rfc9438/decrease-factor", json=file, workers=2), QUIET)
+        shutil.rmtree(tmp_path / "results")
+        texts.append(file.read_bytes())
+    assert texts[0] == texts[1]
+    assert [each["verdict"] for each in json.loads(texts[0])] == ["passed", "not applicable"]
+
+
+def test_an_event_that_never_comes_is_reported_and_does_not_pass(tmp_path: Path) -> None:
+    (tmp_path / "never.yml").write_text(CASE)
+    (verdict,) = run(Request("cubic", case=str(tmp_path / "never.yml")), QUIET)
+    assert verdict.outcome == "failed"
+    assert verdict.reason == "event 0 never came: the sender never comes to cwnd_pkts=100000.0"
+
+
+def test_a_failure_ends_with_status_one_and_a_page_with_its_figure(tmp_path: Path) -> None:
+    out = tmp_path / "page"
+    with pytest.raises(typer.Exit) as ended:
+        answer(Request("reno", case="rfc5681-6928/timeout-least", out=out), QUIET)
+    assert ended.value.exit_code == 1
+    page = (out / PAGE).read_text()
+    cell = "rfc5681-6928-timeout-least-reno.html"
+    assert f'href="{cell}"' in page
+    assert "<svg" in (out / cell).read_text()
+
+
+def test_a_source_that_does_not_build_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "mine.c").write_text("int x = ;\n")
+    with pytest.raises(UserError, match=r"mine\.c"):
+        run(Request(str(tmp_path / "mine.c"), case="rfc5681-6928/initial-window"), QUIET)
+
+
+def test_pytest_runs_cases_and_shows_the_lines_that_matter(tmp_path: Path) -> None:
+    (tmp_path / "conftest.py").write_text('pytest_plugins = ["lab_conform.pytest_plugin"]\n')
+    (tmp_path / "reno.conform.yml").write_text("sender: reno\ncase: rfc5681-6928/timeout-least\n")
+    (tmp_path / "cubic.conform.yml").write_text("sender: cubic\ncase: rfc5681-6928/halving\n")
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-rs", str(tmp_path)]
+    path = f"{REPO}:{REPO / 'packages/conform'}"
+    environment = {"PYTHONPATH": path, "PATH": "/usr/bin:/bin:/usr/sbin:/sbin", "HOME": str(Path.home())}
+    environment["LAB_RESULTS"] = str(tmp_path / "results")
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert "1 failed, 1 skipped" in done.stdout, done.stdout + done.stderr
+    assert "first_timeout_ms" in done.stdout
+    assert "figure: " in done.stdout
+    assert "another rule here" in done.stdout

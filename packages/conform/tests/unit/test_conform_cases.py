@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Case files are read whole, and each mistake in one is a line that names the field."""
+
+from pathlib import Path
+
+import pytest
+import yaml
+from lab_conform.case import FOLDER, Case, chosen, read_case, suites
+from lab_conform.link import Span, profile
+from lab_conform.subject import subject
+
+from lab.base.errors import UserError
+from lab.base.paths import REPO
+from lab.links.profile import Profile
+from lab.schema.cca import load_senders
+from lab.schema.load import parse
+
+GOOD = {
+    "title": "A loss halves the window",
+    "source": {"document": "rfc5681", "section": "3.1"},
+    "link": {"events": [{"when": {"cwnd_pkts": 50}, "drop": [0]}]},
+    "checks": [{"measure": "threshold_error_pkts", "with": {"factor": 0.5}, "most": 1, "because": "half"}],
+}
+
+
+def check(**fields: object) -> dict[str, object]:
+    return {"checks": [{"measure": "reductions", "least": 1, "because": "a loss"} | fields]}
+
+
+def event(**fields: object) -> dict[str, object]:
+    return {"link": {"events": [fields]}}
+
+
+@pytest.mark.parametrize(
+    ("change", "rule"),
+    [
+        (check(measure="bogus"), "a known measure"),
+        (check(**{"with": {"number": 2}}), "parameters of reductions: none (not number)"),
+        (check(measure="threshold_error_pkts"), "threshold_error_pkts with its parameter factor"),
+        (check(measure="threshold_error_pkts", **{"with": {"factor": "half"}}), "whose factor is a number"),
+        (check(least=None), "a check with least or most, or with equals"),
+        (check(equals="none"), "a check with least or most, or with equals"),
+        ({"checks": []}, "at least 1"),
+        (event(drop=[0]), "plus_s or plus_rtts where it follows"),
+        (event(plus_s=1, loss_pct=1), "first has at_s or when"),
+        (event(at_s=1, when={"exit": True}, loss_pct=1), "at_s, with when, or with neither"),
+        (event(when={"cwnd_pkts": 5, "exit": True}, drop=[0]), "one state of cwnd_pkts"),
+        (event(when={"cwnd_pkts": 5}), "one of drop, loss_pct, delay_ms and rate_mbps"),
+        (event(when={"cwnd_pkts": 5}, drop=[0], delay_ms=3), "one of drop, loss_pct, delay_ms and rate_mbps"),
+        (event(at_s=1, drop=[0]), "a drop of one packet or more, at a state"),
+        (event(when={"cwnd_pkts": 5}, rate_mbps=3, way="up"), "way: down"),
+        ({"needs": ["telepathy"]}, "needs"),
+        ({"duration_s": 0}, "duration_s"),
+        ({"colour": "red"}, "colour"),
+    ],
+)
+def test_a_mistake_in_a_case_is_one_line(change: dict[str, object], rule: str, tmp_path: Path) -> None:
+    file = tmp_path / "case.yml"
+    file.write_text(yaml.safe_dump(GOOD | change))
+    with pytest.raises(UserError) as refused:
+        read_case(file)
+    assert rule in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_file_that_is_no_yaml_is_one_line(tmp_path: Path) -> None:
+    file = tmp_path / "case.yml"
+    file.write_text("title: [")
+    with pytest.raises(UserError, match="line"):
+        read_case(file)
+
+
+@pytest.mark.parametrize("file", [file for files in suites().values() for file in files], ids=lambda file: file.stem)
+def test_each_case_is_whole_and_has_a_link_that_the_lab_takes(file: Path) -> None:
+    case = read_case(file)
+    assert case.suite == file.parent.name
+    parse(Profile, profile(case, []), file)
+
+
+def test_each_mutant_names_a_case_and_the_text_that_it_changes() -> None:
+    folder = REPO / "packages/conform/mutants"
+    reno = (folder / "reno.c").read_text()
+    for mutant in yaml.safe_load((folder / "mutants.yml").read_text()):
+        assert (FOLDER / f"{mutant['case']}.yml").is_file(), mutant["name"]
+        assert mutant["of"] != "reno" or mutant["old"] in reno, mutant["name"]
+        assert mutant.get("params") or mutant["old"] != mutant["new"]
+
+
+@pytest.mark.parametrize(
+    ("suite", "case", "rule"),
+    [("rfc9999", None, "a known suite"), ("rfc9438", "bogus", "a case of rfc9438"), (None, "no/such.yml", "readable")],
+)
+def test_an_unknown_suite_or_case_is_one_line(suite: str | None, case: str | None, rule: str) -> None:
+    with pytest.raises(UserError, match=rule):
+        chosen(suite, case)
+
+
+def test_events_lie_over_the_base_value_and_the_later_one_above() -> None:
+    spans = [Span("down", "delay_ms", 60.0, 1.0), Span("down", "delay_ms", 90.0, 1.5, 2.0)]
+    steps = profile(Case.model_validate(GOOD), spans)["down"]["delay_ms"]["steps"]
+    assert [(each["from_s"], each["value"]) for each in steps] == [(0.0, 20.0), (1.0, 60.0), (1.5, 90.0), (2.0, 60.0)]
+
+
+@pytest.mark.parametrize(
+    ("sender", "case", "why"),
+    [
+        ("reno", "rfc9438/decrease-factor", "reno does not state that it follows rfc9438"),
+        ("cubic", "rfc5681-6928/halving", "cubic follows rfc9438, which has another rule here"),
+        ("cubic", "search/bin-length", "cubic does not state that it follows draft-chung-ccwg-search"),
+        ("cubic", "rfc9438/decrease-factor", None),
+        ("search", "search/bin-length", None),
+    ],
+)
+def test_a_case_applies_to_who_follows_its_text(sender: str, case: str, why: str | None) -> None:
+    found = chosen(None, case)
+    assert subject(load_senders()[sender], found).why_not(found[0]) == why
+
+
+def test_a_case_that_needs_what_a_sender_does_not_offer_does_not_apply() -> None:
+    found = chosen(None, "search/bin-length")
+    own = load_senders()["cubic"].model_copy(update={"module_digest": "0123"})
+    assert subject(own, found).why_not(found[0]) == "cubic does not offer bins"

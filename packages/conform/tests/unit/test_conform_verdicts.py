@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Measures over a stored trial, and verdicts as JSON and JUnit."""
+
+from xml.etree.ElementTree import fromstring
+
+import pytest
+from lab_conform.case import Case, chosen
+from lab_conform.events import Event, Link, When
+from lab_conform.junit import junit
+from lab_conform.measures import MEASURES
+from lab_conform.measures.unmeasured import Unmeasured
+from lab_conform.place import NeverComes, place, reached_s, same_before
+from lab_conform.verdict import Verdict, judged
+from lab_conform.view import View
+
+from lab.base.paths import REPO
+from lab.tables.stored_run import Run
+from lab.tables.stored_trial import Trial
+
+
+@pytest.fixture(scope="module")
+def trial() -> Trial:
+    """A stored trial of CUBIC that has a loss."""
+    (folder,) = (REPO / "analysis/sample/sample").glob("20*")
+    return next(each for each in Run(folder).trials if each.cca == "cubic")
+
+
+@pytest.fixture(scope="module")
+def view(trial: Trial) -> View:
+    link = Link(rate_mbps=trial.meta["rate_mbps"], rtt_ms=trial.meta["base_rtt_ms"])
+    return View(link, int(trial.meta["duration_s"]), trial)
+
+
+def test_the_first_flight_of_linux_is_ten_segments(view: View) -> None:
+    assert MEASURES["first_flight_pkts"](view) == MEASURES["initial_window_pkts"](view) == 10
+
+
+def test_a_state_is_reached_at_the_ack_that_leads_to_it(view: View) -> None:
+    t_s = reached_s(When(cwnd_pkts=11), view, 0.0)
+    row = view.after(t_s)
+    assert view.cwnd_pkts[row] == 10
+    assert view.cwnd_pkts[row + 1] == 11
+
+
+def test_the_packet_to_lose_is_the_first_that_is_sent_then(view: View) -> None:
+    event = Event.model_validate({"when": {"cwnd_pkts": 20}, "drop": [0]})
+    (placed,) = place([event], view)
+    (span,) = placed.spans
+    row = view.after(reached_s(event.when or When(cwnd_pkts=20), view, 0.0))
+    assert placed.dropped[0] == view.nxt_bytes[row]
+    assert 0 < (span.end_s or 0) - span.begin_s < 0.002
+
+
+@pytest.mark.parametrize("when", [When(cwnd_pkts=1e6), When(acked_pkts=1e9), When(state="cwr")])
+def test_a_state_that_never_comes_is_reported(view: View, when: When) -> None:
+    with pytest.raises(NeverComes, match=when.text.split("=")[0]):
+        reached_s(when, view, 0.0)
+
+
+def test_a_trial_is_the_same_as_itself(view: View) -> None:
+    assert same_before(view, view, 3.0)
+
+
+def test_a_measure_of_what_a_trial_lacks_fails_with_its_reason(view: View) -> None:
+    with pytest.raises(Unmeasured, match="no bins"):
+        MEASURES["bin_over_rtt"](view)
+    (case,) = chosen(None, "search/bin-length")
+    verdict = judged(case, "cubic", view)
+    assert verdict.outcome == "failed"
+    assert "the sender has no bins" in verdict.reason
+
+
+def of(case: Case, outcome: str, reason: str = "") -> Verdict:
+    return Verdict(case, "cubic", outcome, reason)  # type: ignore[arg-type]
+
+
+def test_junit_has_a_test_per_case_and_the_same_bytes() -> None:
+    cases = chosen("rfc9438", None)[:3]
+    found = [of(cases[0], "passed"), of(cases[1], "failed", "why <&"), of(cases[2], "not applicable", "no window")]
+    text = junit(found)
+    (suite,) = fromstring(text.split("\n", 1)[1])  # noqa: S314 (our own)
+    assert suite.attrib == {"name": "rfc9438", "tests": "3", "failures": "1", "skipped": "1", "errors": "0"}
+    assert suite[1][0].attrib["message"] == "why <&"
+    assert text == junit(found)
+
+
+def test_a_record_names_the_rule_and_each_check(view: View) -> None:
+    (case,) = chosen(None, "rfc5681-6928/initial-window")
+    record = judged(case, "cubic", view).record
+    assert record["verdict"] == "passed"
+    assert record["source"]["document"] == "rfc6928"
+    assert record["checks"] == [
+        {"measure": "first_flight_pkts", "with": {}, "value": 10.0, "passed": True, "least": 2.0, "most": 10.0}
+    ]
