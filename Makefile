@@ -20,7 +20,7 @@ test test-fast test-sanitize test-hostile mutants lint lint-ansible lock docs no
 .PHONY: same sample test-course
 .PHONY: experiment test test-fast test-sanitize test-hostile setup reproduce verify evaluate page report check doctor lint lock clean docs
 .PHONY: artifact kick-tires bundle test-bundle mutants bench bench-senders bench-versions bench-kernels bench-replay bench-reproduce
-.PHONY: bench-kills bench-short-flows bench-try bench-shapers bench-quic bench-course bench-course-start bench-same-exit bench-whatif
+.PHONY: bench-truths bench-geo-recorded bench-kills bench-short-flows bench-try bench-shapers bench-quic bench-course bench-course-start bench-same-exit bench-whatif bench-break bench-break-mutants
 .PHONY: setup-vm box image vm provision agree notebook test-vm test-fresh lint-ansible
 
 experiment: setup ; @$(lab) run $(experiment) $(options)
@@ -61,6 +61,10 @@ bench-course-start: setup ; @$(lab) kernel build && scripts/python -m bench.cour
 bench-short-flows: setup ; @scripts/python -m bench.short_flows $(BENCH)
 bench-senders: setup ; @scripts/python -m bench.senders
 bench-versions: setup ; @scripts/python -m bench.versions $(BENCH)
+# bench-truths: shares by both truths of every stored scenario; lab reproduce makes them
+bench-truths: setup ; @scripts/python -m bench.truths
+# bench-geo-recorded: recorded GEO downloads beside emulated ones; BENCH=FOLDER: with the logs in it
+bench-geo-recorded: setup ; @scripts/python -m bench.geo_recorded $(BENCH)
 # bench-kernels: where CUBIC's HyStart leaves on each kernel of Debian; BENCH="6.12": on these alone
 bench-kernels: setup ; @scripts/python -m bench.kernels $(BENCH)
 # bench-same-exit: core, modules, QUIC and BPF on the same recorded ACKs; a stock kernel in QEMU
@@ -72,6 +76,9 @@ bench-shapers: setup ; @scripts/python -m bench.shapers
 bench-quic: setup ; @scripts/python -m bench.quic $(BENCH)
 # bench-whatif: how often ranges of lab whatif hold the truth; BENCH="2 wired-clean": two draws of one link
 bench-whatif: setup ; @scripts/python -m bench.whatif $(BENCH)
+# bench-break: what a trial of lab break costs behind 10 to 10,000 stored ones; bench-break-mutants: how soon faults are found
+bench-break: setup ; @scripts/python -m bench.break_cost $(BENCH)
+bench-break-mutants: setup ; @scripts/python -m bench.break_mutants $(BENCH)
 # bench-kills: 1,000 kills or two hours, whichever comes first; BENCH="--kills 40 --minutes 10 --seed 1 --jobs 1"
 bench-kills: setup ; @$(lab) kernel build && scripts/python -m bench.kills $(BENCH)
 check: setup ; @$(lab) check

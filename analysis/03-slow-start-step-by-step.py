@@ -31,11 +31,12 @@ out_dir = None  # where to write what the page shows; nowhere when None
 from pathlib import Path
 
 from IPython.display import display
+from lab_papers.figures import bins_error
+from lab_papers.index.artefacts import Artefacts
 
-from lab.figures import bin_windows, bins_error, case_study, cwnd_rtt, rounds, sent_delivered, slow_start
+from lab.figures import bin_windows, case_study, cwnd_rtt, rounds, sent_delivered, slow_start
 from lab.figures.subject import subjects
 from lab.judge.stored import first_stored
-from lab.report.index.artefacts import Artefacts
 
 page = Artefacts.into(out_dir)
 library = Path(replay_library) if replay_library else None

@@ -30,10 +30,10 @@ out_dir = None  # where to write what the page shows; nowhere when None
 from pathlib import Path
 
 from IPython.display import display
+from lab_papers.index.artefacts import Artefacts
 
 from lab.figures import download_times, median_cdf, sender_means
 from lab.judge.stored import first_stored
-from lab.report.index.artefacts import Artefacts
 
 page = Artefacts.into(out_dir)
 runs = {name: first_stored(Path(results_dir), names) for name, names in scenarios.items()}

@@ -14,6 +14,7 @@ from math import ceil
 from pathlib import Path
 from typing import Any
 
+from lab_papers.campaign import campaign, quick_trials, stages
 from rich.console import Console
 from rich.table import Column, Table
 
@@ -23,7 +24,6 @@ from lab.backends.virtual import Virtual, ensure_built
 from lab.base.errors import UserError
 from lab.base.scratch import scratch_folder
 from lab.kernel.recipe import Recipe
-from lab.runs.campaign import campaign, quick_trials, stages
 from lab.runs.experiment import Experiment, load_experiment
 from lab.runs.one_boot import boots
 from lab.runs.pool import attempt_in_turn, run_boots

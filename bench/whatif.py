@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Measure how often `lab whatif` is right: predictions from captures of trials, against true trials of the same links.
 
-`python -m bench.whatif [DRAWS [LINK...]]` runs what is not stored, and writes results/bench/whatif.json.
+`python -m bench.whatif [DRAWS [LINK[=DRAWS]...]]` runs what is not stored, and writes results/bench/whatif.json.
 """
 
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pyarrow as pa
@@ -20,8 +21,8 @@ from rich.console import Console
 from bench import measured
 from bench.measured import Figure
 from lab.backends.virtual import find_built
+from lab.base import paths
 from lab.base.errors import UserError
-from lab.base.scratch import scratch_folder
 from lab.commands.first_use import prepared
 from lab.commands.progress import TrialBar
 from lab.kernel.recipe import DEFAULT, Recipe
@@ -32,8 +33,16 @@ from lab.runs.try_link import try_link
 from lab.tables.stored_run import Run
 from lab.tables.stored_trial import Trial
 
-LINKS = {"geo-viasat": 45, "leo-starlink": 10, "lte-verizon": 15, "wifi-strong": 5, "wired-clean": 10}  # seconds
-GEO = {"mtu_bytes": 1360, "pacing": "fq"}
+LINKS: dict[str, dict[str, Any]] = {
+    "geo-viasat": {"duration_s": 30, "mtu_bytes": 1360, "pacing": "fq"},
+    "leo-starlink": {"duration_s": 10},
+    "lte-verizon": {"duration_s": 15},
+    "wifi-strong-wan": {"duration_s": 5},
+    "wired-clean": {"duration_s": 10},
+    "wired-rival": {"duration_s": 10, "topology": "dumbbell", "rival": "cubic"},  # cross traffic, which a capture hides
+}
+# WiFi behind a path whose RTT time stamps of 1 ms can measure: behind one of 3 ms each capture is refused.
+PROFILES = {"wifi-strong-wan": ("wifi-strong", 10), "wired-rival": ("wired-clean", 20)}  # extends, one-way delay in ms
 ORIGINALS, OTHERS = ("cubic", "cubic_plain"), ("search", "search1", "hystartpp", "bbr")
 TIMES = ("1 MB", "5 MB", "20 MB")
 
@@ -47,16 +56,27 @@ class Outcome:
     inside: list[tuple[str, bool, float]]  # quantity, holds, width in percent of the middle
 
 
-def trials(link: str, draws: int, console: Console) -> list[Trial]:
+def trials(link: str, draws: int, folder: Path, console: Console) -> list[Trial]:
     """Run all senders on draws of a link, or return those that are stored."""
-    given = {"trials": draws, "duration_s": LINKS[link]} | (GEO if link.startswith("geo") else {})
+    profile = str(_written(link, folder)) if link in PROFILES else link
+    given = {"trials": draws} | LINKS[link]
     found = find_built(Recipe(DEFAULT))
     if found is None:
         raise UserError("kernel: must be built: lab kernel build")
-    experiment, backend = prepared(try_link(link, [*ORIGINALS, *OTHERS], given), found, console)
+    experiment, backend = prepared(try_link(profile, [*ORIGINALS, *OTHERS], given), found, console)
     with TrialBar(console, many_runs=False) as bar:
         executed = execute([experiment], find_run.matching, backend.site, RunOptions(), bar)
     return Run(executed.runs[0].folder).trials
+
+
+def _written(link: str, folder: Path) -> Path:
+    """Write the profile of a link that is none of the lab's."""
+    base, delay_ms = PROFILES[link]
+    ways = f"down: {{delay_ms: {delay_ms}}}\nup: {{delay_ms: {delay_ms}}}\n"
+    file = folder / f"{link}.yml"
+    lists = "recorded: []\nassumed: [the path's length]\n"
+    file.write_text(f"title: {link}\nextends: {base}\n{ways}{lists}", encoding="utf-8")
+    return file
 
 
 def outcomes(link: str, stored: list[Trial], folder: Path, console: Console) -> Iterator[Outcome]:
@@ -65,14 +85,14 @@ def outcomes(link: str, stored: list[Trial], folder: Path, console: Console) -> 
         capture = folder / f"{link}-{original.cca}-{original.number}.pcapng"
         with pa.input_stream(str(original.path / "client.pcapng.zst"), compression="zstd") as stream:
             capture.write_bytes(stream.read())
-        out, pacing = folder / capture.stem, "fq" if link.startswith("geo") else "internal"
+        out, pacing = folder / capture.stem, LINKS[link].get("pacing", "internal")
         try:
             answer(Request(capture, original.cca, ",".join(OTHERS), None, pacing, out, RunOptions().workers), console)
         except typer.Exit:
             yield Outcome(link, "DOES NOT FIT", [])
             continue
         except UserError as error:
-            print(error)
+            print(error, flush=True)
             yield Outcome(link, "REFUSED", [])
             continue
         true = {each.cca: each for each in stored if each.number == original.number}
@@ -93,32 +113,41 @@ def _inside(rows: pl.DataFrame, true: dict[str, Trial]) -> Iterator[tuple[str, b
 
 
 def figures(found: list[Outcome]) -> Iterator[Figure]:
-    """Give the shares of answers, and of ranges that hold."""
+    """Give the shares of answers, and of ranges that hold; cross traffic apart."""
     for link in dict.fromkeys(each.link for each in found):
-        own = [each.answer for each in found if each.link == link]
+        own = [each for each in found if each.link == link]
         for name in ("FITS", "DOES NOT FIT", "REFUSED"):
-            yield {"name": f"{link}, {len(own)} captures: {name}", "value": own.count(name), "unit": "captures"}
+            count = sum(each.answer == name for each in own)
+            yield {"name": f"{link}, {len(own)} captures: {name}", "value": count, "unit": "captures"}
+        yield from _holding(f"{link}, ", own)
+    alone = [each for each in found if "rival" not in LINKS[each.link]]
+    yield from _holding("all links without cross traffic, ", alone)
+
+
+def _holding(where: str, found: list[Outcome]) -> Iterator[Figure]:
     for title, names in (("times to 1, 5, 20 MB", TIMES), ("exits", ("exit",))):
         stated = [item for each in found for item in each.inside if item[0] in names]
         if stated:
             share = 100 * sum(holds for _, holds, _ in stated) / len(stated)
             width = sorted(item[2] for item in stated)[len(stated) // 2]
-            called = f"{title}: {len(stated)} ranges"
+            called = f"{where}{title}: {len(stated)} ranges"
             yield {"name": f"{called}, that hold the truth", "value": round(share, 1), "unit": "%", "target": "90"}
             yield {"name": f"{called}, median width", "value": round(width, 1), "unit": "%", "target": "15"}
 
 
 def main(arguments: list[str]) -> None:
     """Measure and store."""
-    draws, links = int(arguments[0]) if arguments else 20, arguments[1:] or list(LINKS)
+    draws = int(arguments[0]) if arguments else 20
+    links = dict(each.split("=") if "=" in each else (each, draws) for each in arguments[1:] or LINKS)
     console, found = Console(quiet=True), []
-    with scratch_folder() as folder:
-        for link in links:
-            found += list(outcomes(link, trials(link, draws, console), folder, console))
-            for row in figures(found):
-                print(f"{row['name']}: {row['value']} {row['unit']}", flush=True)
-    rows = list(figures(found))
-    print(measured.store("whatif", f'make bench-whatif BENCH="{" ".join([str(draws), *links])}"', rows))
+    folder = paths.results() / "bench" / "whatif"  # its path is part of what a stored run is found by
+    folder.mkdir(parents=True, exist_ok=True)
+    for link, count in links.items():
+        found += list(outcomes(link, trials(link, int(count), folder, console), folder, console))
+        for row in figures(found):
+            print(f"{row['name']}: {row['value']} {row['unit']}", flush=True)
+    called = " ".join([str(draws), *(f"{link}={count}" for link, count in links.items())])
+    print(measured.store("whatif", f'make bench-whatif BENCH="{called}"', list(figures(found))))
 
 
 if __name__ == "__main__":

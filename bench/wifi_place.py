@@ -13,12 +13,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 import polars as pl
+from lab_papers.evaluation.search.replay import Download, class_of, downloads, exit_of
 
 from bench.measured import Figure, show_and_store
 from lab.base import paths
 from lab.base.errors import UserError
 from lab.base.stats import mean_sd
-from lab.evaluation.search.replay import Download, class_of, downloads, exit_of
 from lab.judge.classify import by_bitrate
 from lab.judge.median_throughput import INTERVAL_S, throughput
 from lab.judge.rules.median_throughput_1s import median_first_second_mbps

@@ -5,8 +5,9 @@ import json
 from pathlib import Path
 from typing import Any
 
+from lab_papers.index.write import write_index
+
 from lab.judge.stored import Stored
-from lab.report.index.write import write_index
 from lab.tables.stored_run import Run
 from tests import slow_start_model as model
 from tests.stored_run import store_run
@@ -32,7 +33,7 @@ out_dir = None
 # %%
 from matplotlib.figure import Figure
 from lab.figures.style import Drawing
-from lab.report.index.artefacts import Artefacts
+from lab_papers.index.artefacts import Artefacts
 drawn = Figure(figsize=(7, 3))
 drawn.subplots().plot([0, 1], [0, 1], label="a line")
 drawing = Drawing(drawn, "A caption.", "A line from 0 to 1, as an example.")

@@ -11,7 +11,7 @@ from lab.backends import boot
 from lab.images.image import Image
 from lab.kernel.build import Kernel
 from lab.links.profile import Profile
-from lab.node.splats import splats
+from lab.node.measure.splats import splats
 from lab.runs.plan import draw, make_plan
 from lab.schema.cca import load_ccas
 from lab.tables.kernel_log import since_init

@@ -13,7 +13,7 @@ from bench.mutants.copies import Copy
 from bench.mutants.survivors import Key
 from lab.base.paths import LAB, REPO
 
-ROOMS = ("judge", "evaluation", "links", "runs", "report", "tables")
+ROOMS = ("judge", "evaluation", "links", "runs", "report", "tables", "papers")
 NOT_FOUND = (4, 5)  # exit status of pytest: a name of a test, or any test
 
 
@@ -56,8 +56,9 @@ class Tally:
 
 
 def of_room(room: str) -> Iterator[Change]:
-    """Yield every change of a room."""
-    for file in sorted((LAB / room).rglob("*.py")):
+    """Yield every change of a room, or of a package."""
+    folder = LAB / room if (LAB / room).is_dir() else REPO / "packages" / room / f"lab_{room}"
+    for file in sorted(folder.rglob("*.py")):
         yield from changes.of_file(file, str(file.relative_to(REPO)))
 
 

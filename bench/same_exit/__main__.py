@@ -15,7 +15,7 @@ from bench.same_exit.stream import Decisions, load
 from lab.backends.virtual import ensure_built
 from lab.base import paths
 from lab.kernel.recipe import Recipe
-from lab.node.tools import NodeError
+from lab.node.system.tools import NodeError
 
 FOLDER = "same-exit"
 

@@ -15,10 +15,10 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
+from lab_papers.evaluation.recorded.download import Download, Floats, recorded
 
 from bench.versions.forms import FORMS
 from lab.base.errors import field_error
-from lab.evaluation.recorded.download import Download, Floats, recorded
 from lab.judge.search_replay import EXIT, replay_bins
 from lab.traces import importers
 

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from lab_papers.evaluation.search.replay import BASE, capacity_of, class_of, download, exit_of
 from rich.console import Console
 
 from bench.versions.forms import FORMS, experiment
 from lab.backends.virtual import Virtual
-from lab.evaluation.search.replay import BASE, capacity_of, class_of, download, exit_of
 from lab.judge.outcome import outcome
 from lab.judge.registry import LASTING
 from lab.links.profile import Profile

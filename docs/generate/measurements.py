@@ -35,6 +35,7 @@ TITLES = {
     "wifi-place": "WiFi, measured where the paper measured it",
     "quic": "Speed of a trial over QUIC",
     "shapers": "Both shapers on the same links",
+    "whatif": "How often lab whatif is right",
 }
 
 

@@ -14,7 +14,7 @@ ROOMS = {
     "commands": "what a user types",
     "report": "page, trial browser, tables for papers",
     "figures": "the drawings",
-    "evaluation": "many runs: claims, sensitivity, statistics",
+    "evaluation": "many runs: comparisons and their statistics",
     "runs": "experiment, plan, trial, certificate",
     "bundle": "one file with all that is built or fetched",
     "senders": "the ways in which a sender can exist",

@@ -54,10 +54,10 @@ class Host:
         return done.stdout
 
 
-def as_root(*arguments: str) -> list[str]:
-    """Build a command of the system's Python, run by root, that can import lab.node."""
+def as_root(*arguments: str, more: Path | None = None) -> list[str]:
+    """Build a command of the system's Python, run by root, that can import lab.node, and what one more folder has."""
     sudo = [] if os.geteuid() == 0 else ["sudo", "-n"]
-    return [*sudo, "env", f"PYTHONPATH={paths.REPO}", PYTHON, *arguments]
+    return [*sudo, "env", f"PYTHONPATH={paths.REPO}{f':{more}' if more else ''}", PYTHON, *arguments]
 
 
 def attended(command: list[str], limit_s: float, where: str) -> str:

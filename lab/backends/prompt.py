@@ -19,7 +19,7 @@ from lab.base.errors import field_error
 from lab.kernel.build import Kernel
 from lab.node.plan import Plan
 from lab.node.shell import INTERRUPT, PIECE_BYTES, TAKEN
-from lab.node.task import Task
+from lab.node.system.task import Task
 
 AGAIN_S = 0.1  # between two attempts to end a kernel that may not have started yet
 MOST_HEAD_BYTES = 32

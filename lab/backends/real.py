@@ -15,9 +15,9 @@ from lab.backends.machine import Machine
 from lab.backends.real_time import holder
 from lab.base import paths
 from lab.base.errors import UserError
-from lab.node.exclusive import held_alone
 from lab.node.host import STATE
-from lab.node.tools import NodeError
+from lab.node.system.exclusive import held_alone
+from lab.node.system.tools import NodeError
 
 SETTLE_S = 60
 RealBackend = Host | Machine

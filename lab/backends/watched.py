@@ -14,9 +14,11 @@ from typing import IO, Any
 from lab.backends.pace import slowness
 from lab.backends.processes import cpu_s, kernel_process, whole_cpu_s
 from lab.backends.records import TrialError, require_few
-from lab.images.steps.tree import processes_of, unlinked_bytes
+from lab.base import sandbox
+from lab.images.steps.tree import memory_bytes, processes_of, unlinked_bytes
 
 LOOK_S = 1.0  # between two looks at what it has written
+OWN_BYTES = 1 << 30  # of memory, besides the guest's
 GAP_BYTES = (1 << 30) + (8 << 20)  # in the file of the kernel's memory, besides the guest's (lab/kernel/patches/0006)
 FIRST_CONSOLE_BYTES, MOST_CONSOLE_BYTES = 1 << 20, 4 << 20  # kept: the first ones, and the last ones
 END_S = 10.0  # for a sandbox to end its processes
@@ -101,7 +103,7 @@ class Watched:
                 if _exceeds(time.monotonic() - begun_s, self.limits.wall_s):
                     raise NoEnd(f"virtual kernel: no end after {self.limits.wall_s:g} s")
                 if time.monotonic() > look_s:
-                    require_few(self.room, self.limits.bytes, self._without_name(process.pid))
+                    self._require_little(process.pid)
                     self._require_progress(process.pid, console)
                     look_s = time.monotonic() + LOOK_S
         finally:
@@ -110,10 +112,18 @@ class Watched:
             pass
         process.wait()
 
-    def _without_name(self, pid: int) -> int:
-        """Return the bytes of removed files that are still open, but for the file of the guest's memory."""
-        own = self.limits.memory_mb << 20
-        return max(unlinked_bytes(processes_of(pid), self.room) - own, 0)
+    def _require_little(self, pid: int) -> None:
+        """Raise TrialError where all processes together hold too much: processes, memory, files with or without name.
+
+        The file of the guest's memory has no name either.
+        """
+        tree, own = processes_of(pid), self.limits.memory_mb << 20
+        if len(tree) > sandbox.MOST_PROCESSES:
+            raise TrialError(f"virtual kernel: processes={len(tree)}: must be at most {sandbox.MOST_PROCESSES}")
+        held = memory_bytes(tree, shared=False)
+        if held > own + OWN_BYTES:
+            raise TrialError(f"virtual kernel: memory_bytes={held}: must be at most {own + OWN_BYTES}")
+        require_few(self.room, self.limits.bytes, max(unlinked_bytes(tree) - own, 0))
 
     def _require_progress(self, pid: int, console: IO[bytes]) -> None:
         """Raise TrialError where the kernel has taken too much processor time; it first prints where it is."""

@@ -14,8 +14,12 @@ NOBODY = 65534
 NAMESPACES = ["--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"]
 
 LIFE = ["--die-with-parent", "--new-session", "--clearenv"]
-VIEWS = "--dev /dev --proc /proc".split()  # refused in some containers that allow namespaces
-MOUNTS = [*VIEWS, *"--perms 1777 --tmpfs /tmp --tmpfs /lab".split()]
+TMP_BYTES, FEW_BYTES = 1 << 30, 1 << 20
+MOST_PROCESSES = 500  # of a virtual kernel: each program of its guest is one
+# Process 1 is bubblewrap's own, which ends the others: an ordinary user's programs could write its memory.
+CLOSED = f"--remount-ro /dev --size {FEW_BYTES} --tmpfs /proc/1 --remount-ro /proc/1".split()
+VIEWS = ["--dev", "/dev", "--proc", "/proc", *CLOSED]  # refused in some containers that allow namespaces
+MOUNTS = [*VIEWS, *f"--size {TMP_BYTES} --perms 1777 --tmpfs /tmp --size {FEW_BYTES} --tmpfs /lab".split()]
 ENVIRONMENT = {"PATH": "/usr/sbin:/usr/bin", "HOME": "/tmp", "TMPDIR": "/tmp", "LC_ALL": "C.UTF-8"}
 
 
@@ -42,7 +46,7 @@ def command(
     for name, value in (ENVIRONMENT | (environment or {})).items():
         options += ["--setenv", name, value]
     python = [sys.executable, "-S", "-P", "-m", "lab.base.enter", calls]
-    return ["env", f"PYTHONPATH={paths.REPO}", *python, *options, *_dropped(), *argv]
+    return ["env", f"PYTHONPATH={paths.REPO}", *python, *options, *_dropped(calls), *argv]
 
 
 def require_filter() -> None:
@@ -51,10 +55,14 @@ def require_filter() -> None:
         raise UserError("sandbox: libseccomp2: not installed: run 'make setup'")
 
 
-def _dropped() -> list[str]:
-    """Return options for the rights to mount: a user namespace gives them; root drops them again inside."""
+def _dropped(calls: str) -> list[str]:
+    """Return options for the rights to mount: a user namespace gives them; root drops them again inside.
+
+    The system counts the processes of a user namespace apart; root's sandboxes are all of one user.
+    """
     if os.geteuid() != 0:
-        return ["--unshare-user", "--"]
+        few = ["prlimit", f"--nproc={MOST_PROCESSES}"] if calls == enter.KERNEL else []
+        return ["--unshare-user", "--", *few]
     rights = "--cap-add CAP_SETUID --cap-add CAP_SETGID --".split()
     return [*rights, *f"setpriv --reuid={NOBODY} --regid={NOBODY} --clear-groups --inh-caps=-all".split()]
 

@@ -21,13 +21,14 @@ TCGETS, TIOCGPGRP, TIOCGWINSZ, FIONREAD, FIONBIO, FIOCLEX, FICLONE = (
     *(0x5401, 0x540F, 0x5413, 0x541B, 0x5421, 0x5451),
     0x40049409,
 )
+MAP_SHARED, MAP_ANONYMOUS = 0x01, 0x20
 PTRACE_ATTACH = 16  # below it: what a tracer asks of its child
 PTRACE_RANGES = ((~7, 24), (~0, 32), (~3, 0x4200), (~1, 0x4204))  # (mask, value); no SEIZE, which is 0x4206
 
 FILES = """access close dup dup2 dup3 faccessat faccessat2 fallocate fdatasync fstat fstatfs fsync ftruncate getdents64
     lseek lstat newfstatat pread64 preadv pwrite64 pwritev read readlink readlinkat readv stat statfs statx write
     writev link linkat rename renameat renameat2 rmdir symlink symlinkat unlink unlinkat"""
-MEMORY = "brk madvise memfd_create mmap mprotect mremap msync munmap"
+MEMORY = "brk madvise memfd_create mprotect mremap msync munmap"
 TIME = """clock_getres clock_gettime clock_nanosleep gettimeofday nanosleep time timer_create timer_delete
     timer_getoverrun timer_gettime timer_settime"""
 SIGNALS = """alarm pause restart_syscall rt_sigaction rt_sigpending rt_sigprocmask rt_sigreturn rt_sigsuspend
@@ -65,6 +66,8 @@ def kernel(pid: int | None = None) -> list[Rule]:
         *calls("ptrace", at_most(0, PTRACE_ATTACH - 1)),
         *(rule for mask, value in PTRACE_RANGES for rule in calls("ptrace", masked(0, mask, value))),
         *calls("prctl", at_most(0, 16)),  # names, signals and states of this process
+        *calls("mmap", without(3, MAP_ANONYMOUS)),
+        *calls("mmap", masked(3, MAP_SHARED | MAP_ANONYMOUS, MAP_ANONYMOUS)),  # memory that can be counted: watched.py
     ]
 
 
@@ -72,7 +75,7 @@ def build() -> list[Rule]:
     """Return what a build may call; it has its own view of files and processes."""
     return [
         *_common(),
-        *calls(BUILDING),
+        *calls(f"{BUILDING} mmap"),
         *_each("ioctl", 1, (TIOCGPGRP, FIONREAD, FIONBIO, FIOCLEX, FICLONE)),
         *_each("fcntl", 1, (F_SETOWN, *F_OF_PIPES)),
     ]

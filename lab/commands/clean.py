@@ -7,8 +7,9 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from lab.backends.real import leftovers as real_leftovers
-from lab.base import paths, scratch
+from lab.base import paths, scratch, strict_json
 from lab.base.cache import DONE, held, is_cache, is_ours, last_used_s, lock_of, use_lock_of
+from lab.base.entry_points import loaded
 from lab.base.errors import UserError
 from lab.runs.drafts import LOCK, clear_drafts
 
@@ -25,9 +26,28 @@ def tidy(with_cache: bool) -> Iterator[Path | str]:
         with held(run.parent / LOCK, wait=False) as free:
             if free:
                 yield from clear_drafts(run.parent)
+    yield from _inner_runs()
     yield from real_leftovers()
     yield from scratch.clear()
     yield from _tidy_cache(paths.cache(), with_cache)
+
+
+def _inner_runs() -> Iterator[Path]:
+    """Remove the runs of which packages state that they are steps of a command's, whose answer stands elsewhere."""
+    are_inner = list(loaded("lab.inner_runs").values())
+    for run in sorted(paths.results().glob("*/[0-9]*/run.json")) if are_inner else []:
+        try:
+            content = strict_json.loads(run.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            continue
+        if not any(is_inner(content) for is_inner in are_inner):
+            continue
+        with held(run.parent / LOCK, wait=False) as free:
+            if free:
+                shutil.rmtree(run.parent, onerror=_unless_gone)
+                yield run.parent
+        if not any(each.is_dir() and not each.is_symlink() for each in run.parent.parent.iterdir()):
+            shutil.rmtree(run.parent.parent, onerror=_unless_gone)  # what is left names the newest run
 
 
 def _require_cache(root: Path) -> None:

@@ -42,7 +42,8 @@ class Grouped(TyperGroup):
             panel = PANELS.get(name) or (own if isinstance(own, str) else None)
             command.hidden = panel is None
             command.rich_help_panel = panel  # type: ignore[attr-defined]
-        self.commands = {name: self.commands[name] for name in dict.fromkeys([*PANELS, *self.commands])}
+        places = [*PANELS, *self.commands]  # the package of a command may not be there
+        self.commands = dict(sorted(self.commands.items(), key=lambda named: places.index(named[0])))
 
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="markdown")
@@ -59,7 +60,7 @@ for commands in (cli_inventory, cli_trials, cli_results, cli_machine):
     app.add_typer(commands.app)
 for name, group in NAMED.items():
     app.add_typer(group, name=name)
-add_commands(app, "Teach", NAMED)
+add_commands(app, NAMED)
 
 
 def _version(requested: bool) -> None:

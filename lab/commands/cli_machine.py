@@ -18,7 +18,7 @@ def clean(
         bool, typer.Option("--cache", help="Also remove kernels and images: the next run builds them.")
     ] = False,
 ) -> None:
-    """Remove unfinished trials and other leftovers; results stay.
+    """Remove unfinished trials, the inner runs of lab whatif and other leftovers; results stay.
 
     Example: `lab clean`
     """

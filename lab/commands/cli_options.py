@@ -43,6 +43,12 @@ Jobs = Annotated[
     typer.Option(rich_help_panel=SELDOM, help="Trials at the same time; default: one per processor."),
 ]
 
+Vary = Annotated[
+    list[str] | None,
+    typer.Option(help="FIELD=a,b,c: the same for each value, and a page of curves; twice: a heat map."),
+]
+Shards = Annotated[str | None, typer.Option(help="K/N: run only every N-th trial, for `lab merge`.")]
+ShardFolder = Annotated[Path | None, typer.Option(help="The folder of a shard.")]
 FigureForms = Annotated[
     str | None,
     typer.Option("--format", help="Forms of the figures in addition to SVG, with commas between them: pdf, png."),

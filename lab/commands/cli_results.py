@@ -1,106 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Commands that show, judge and publish stored runs."""
 
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from lab.commands.cli_options import SELDOM, FigureForms, Jobs, Verbose, console, run_options
-from lab.commands.known import require_run, require_scenarios
+from lab.commands.cli_options import FigureForms, Verbose, console
+from lab.commands.known import require_run
 
 app = typer.Typer()
-
-
-class Width(StrEnum):
-    """Names of widths in lab.figures.sheet.WIDTHS_IN, which a command without figures does not load."""
-
-    column = "column"
-    page = "page"
-
-
-class Form(StrEnum):
-    """Names of lab.figures.save.FORMATS."""
-
-    pdf = "pdf"
-    svg = "svg"
-    pgf = "pgf"
-
-
-@app.command()
-def evaluate(
-    check: Annotated[
-        bool, typer.Option("--check", help="Also run some points of the sensitivity maps in the kernel.")
-    ] = False,
-    jobs: Jobs = None,
-) -> None:
-    """Write the tables of results/evaluation/ from the stored runs.
-
-    Example: `lab evaluate`
-    """
-    from lab.commands.evaluate import check_sensitivity
-    from lab.commands.evaluate import evaluate as write
-
-    if check:
-        check_sensitivity(console, run_options(jobs))
-    write(console, [])
-
-
-@app.command()
-def verify(
-    scenarios: Annotated[list[str] | None, typer.Argument(help="Scenarios; default: all.")] = None,
-    table: Annotated[str | None, typer.Option(help="Only one table or figure of a paper, such as 5.3.")] = None,
-    coverage: Annotated[
-        bool,
-        typer.Option(
-            "--coverage",
-            rich_help_panel=SELDOM,
-            help="List every table, figure and numbered sentence of the papers: claim, figure, or why neither.",
-        ),
-    ] = False,
-) -> None:
-    """Compare the claims of the papers with the stored runs; nothing is written.
-
-    Example: `lab verify thesis-geo --table 5.3`
-    """
-    require_scenarios(scenarios or ())
-    from lab.commands.verify import cover
-    from lab.commands.verify import verify as show
-
-    if coverage:
-        cover(scenarios or [], table, console)
-    else:
-        show(scenarios or [], table, console)
-
-
-@app.command()
-def artifact(
-    bundle: Annotated[
-        Path | None, typer.Option(help="A bundle for the archive; default: a new one is left to you.")
-    ] = None,
-    out: Annotated[Path | None, typer.Option(help="A folder; default: results/artifact.")] = None,
-) -> None:
-    """Write ARTIFACT.md, the appendix in LaTeX, and the archive for a deposit, from the stored runs.
-
-    Example: `lab artifact --bundle search-lab.bundle`
-    """
-    from lab.base import paths
-    from lab.commands.artifact import write
-
-    for line in write(bundle, out or paths.results() / "artifact"):
-        console.print(line, soft_wrap=True, markup=False)
-
-
-@app.command("kick-tires")
-def kick_tires(jobs: Jobs = None) -> None:
-    """Run one trial over every kind of link, and write one page of what came out.
-
-    Example: `lab kick-tires`
-    """
-    from lab.commands.kick_tires import kick
-
-    kick(run_options(jobs), console)
 
 
 @app.command()
@@ -121,60 +30,6 @@ def report(
     from lab.kernel.build import find
 
     write(run, find(), console, forms_of(forms), verbose)
-
-
-@app.command()
-def figure(
-    name: Annotated[str | None, typer.Argument(help="A figure's name; default: list all figures.")] = None,
-    run: Annotated[
-        list[str] | None,
-        typer.Option(help="A run's folder, a scenario, or a recording's name; more than once for several links."),
-    ] = None,
-    width: Annotated[Width, typer.Option(help="Of a paper with two columns: 3.3 or 7 inches.")] = Width.column,
-    form: Annotated[
-        Form, typer.Option("--format", help="pgf needs LaTeX, which sets the text in the paper's font.")
-    ] = (Form.pdf),
-    footer: Annotated[
-        bool,
-        typer.Option("--footer", help="Write the provenance of the link below the figure too; with --width page."),
-    ] = False,
-    style: Annotated[
-        str | None,
-        typer.Option(help="Your style file of matplotlib, or an installed style's name, over the lab's own."),
-    ] = None,
-    out: Annotated[Path | None, typer.Option(help="A folder; default: results/paper.")] = None,
-) -> None:
-    """Draw a figure for a paper, with its caption in a .tex file next to it.
-
-    Example: `lab figure exit_times --run thesis-geo`
-    """
-    from lab.base import paths
-    from lab.commands.figure import Sheet, lines, write
-    from lab.kernel.build import find
-    from lab.report.paper import Sources
-
-    if name is None:
-        console.print("\n".join(lines()), soft_wrap=True, markup=False)
-        return
-    kernel = find()
-    sources = Sources(run or [], kernel.replay_library if kernel else None)
-    sheet = Sheet(width.value, form.value, footer, style)
-    for line in write(name, sources, sheet, out or paths.results() / "paper"):
-        console.print(line, soft_wrap=True, markup=False)
-
-
-@app.command()
-def page(
-    folder: Annotated[Path | None, typer.Argument(help="The folder of all results; default: results/.")] = None,
-) -> None:
-    """Write index.html of all results: the papers' tables and figures, every trial.
-
-    Example: `lab page`
-    """
-    from lab.base import paths
-    from lab.commands.evaluate import page as write
-
-    write(folder or paths.results(), console)
 
 
 @app.command()

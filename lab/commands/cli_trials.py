@@ -15,6 +15,9 @@ from lab.commands.cli_options import (
     NoPcap,
     Scheduler,
     Shaper,
+    ShardFolder,
+    Shards,
+    Vary,
     Verbose,
     console,
     resumed_command,
@@ -57,12 +60,9 @@ def run(
     shaper: Shaper = "replay",
     forms: FigureForms = None,
     verbose: Verbose = False,
-    vary: Annotated[
-        list[str] | None,
-        typer.Option(help="FIELD=a,b,c: one run for each value, and a page of curves; twice: a heat map."),
-    ] = None,
-    shard: Annotated[str | None, typer.Option(help="K/N: run only every N-th trial, for `lab merge`.")] = None,
-    out: Annotated[Path | None, typer.Option(help="The folder of a shard.")] = None,
+    vary: Vary = None,
+    shard: Shards = None,
+    out: ShardFolder = None,
 ) -> None:
     """Run a scenario and report it.
 
@@ -85,7 +85,8 @@ def run(
     shown = Shown.of(forms, verbose)
     options = run_options(jobs, scheduler, no_pcap)
     if vary or shard or out:
-        from lab.commands.grid import Part, grid
+        from lab.commands.grid import grid
+        from lab.commands.part import Part
 
         unused = {"resume": resume, "format": forms, "verbose": verbose}
         grid(request, where, options, vary or [], Part.of(shard, out), unused, console)
@@ -195,30 +196,6 @@ def log(
 
 
 @app.command()
-def replay(
-    profile: Annotated[str, typer.Argument(help="A profile's name (see `lab list`) or the path of a .yml file.")],
-    link: Annotated[
-        str, typer.Option(help="NODE:IFACE: a network namespace, Mininet host or container, and its interface.")
-    ],
-    delay: Annotated[
-        str | None, typer.Option(help="NODE:IFACE of the delay, where it is another one than the bottleneck's.")
-    ] = None,
-    way: Annotated[str, typer.Option(help="The profile's direction: down or up.")] = "down",
-    seed: Annotated[int, typer.Option(help="Seed: the link is that of trial 1 of `lab run --profile`.")] = 1,
-    duration: Annotated[int, typer.Option(help="Seconds; Ctrl-C ends it earlier.")] = 30,
-    shaper: Shaper = "netem",
-) -> None:
-    """Replay a profile on an interface of your own network, as root, and take everything down at the end.
-
-    Example: `lab replay agree --link clab-path-gateway:eth2`
-    """
-    from lab.commands.replay import Where
-    from lab.commands.replay import replay as replay_there
-
-    replay_there(profile, Where(link, delay, way), seed, duration, shaper, console)
-
-
-@app.command()
 def shell(
     profile: Annotated[
         str, typer.Option(help="The link: a profile's name (see `lab list`) or the path of a .yml file.")
@@ -250,36 +227,6 @@ def shell(
 
 
 @app.command()
-def reproduce(
-    scenarios: Annotated[
-        list[str] | None, typer.Argument(help="Scenarios; default: each with `campaign: true`.")
-    ] = None,
-    quick: Annotated[
-        bool, typer.Option("--quick", help="Run a tenth of the trials, at least 10 of each sender.")
-    ] = False,
-    jobs: Jobs = None,
-    scheduler: Scheduler = None,
-    no_pcap: NoPcap = False,
-    mirror: Annotated[Path | None, typer.Option(help="A folder with recordings, instead of their origins.")] = None,
-    claim: Annotated[str | None, typer.Option(help="Only what one claim of ARTIFACT.md needs, such as C3.")] = None,
-) -> None:
-    """Fetch the recordings, run all missing trials of the campaign, and evaluate all results.
-
-    Example: `lab reproduce --quick`
-
-    Or of some scenarios, with their claims at the end: `lab reproduce thesis-geo`
-    """
-    require_scenarios(scenarios or ())
-    from lab.commands.reproduce import reproduce as run_and_evaluate
-    from lab.commands.reproduce import reproduce_claim
-
-    if claim is not None:
-        reproduce_claim(claim, scenarios or [], quick, run_options(jobs, scheduler, no_pcap), mirror, console)
-        return
-    run_and_evaluate(scenarios or [], quick, run_options(jobs, scheduler, no_pcap), mirror, console)
-
-
-@app.command()
 def compare(
     cca: Annotated[str, typer.Option(help="Senders, with commas between them; the first is compared with each other.")],
     links: Annotated[
@@ -301,6 +248,9 @@ def compare(
     resume: Annotated[bool, typer.Option("--resume", help="Continue the last comparison, with the same options.")] = (
         False
     ),
+    vary: Vary = None,
+    shard: Shards = None,
+    out: ShardFolder = None,
     jobs: Jobs = None,
     no_pcap: NoPcap = False,
 ) -> None:
@@ -313,7 +263,8 @@ def compare(
     require_senders(cca)
     require_links(links)
     from lab.commands.compare import Chosen, Course, compare_known
+    from lab.commands.part import Part
 
-    chosen = Chosen(cca, links, trials, duration, seed, quick, fixed)
+    chosen = Chosen(cca, links, trials, duration, seed, quick, fixed, tuple(vary or ()), Part.of(shard, out))
     course = Course(measure, budget_minutes, resume, again=resumed_command())
     compare_known(chosen, course, run_options(jobs, None, no_pcap), console)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """`lab compare`: a campaign of senders over kinds of link, and one page that ranks them."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -13,13 +13,15 @@ from lab.backends.backend import Site
 from lab.base import paths, sandbox_mode
 from lab.base.errors import UserError, field_error, going_on
 from lab.commands import first_use
+from lab.commands.grid import require_known_parameters
 from lab.commands.lines import say, show_path
+from lab.commands.part import Part, run_part
 from lab.commands.prepare import prepare
 from lab.commands.progress import BOOT_S, TrialBar, watched
 from lab.commands.run import VIRTUAL_S_PER_S
 from lab.evaluation.compare import record
 from lab.evaluation.compare.campaign import State, campaign, looks_of
-from lab.evaluation.compare.comparison import SEED, TRIALS, Comparison, known_senders
+from lab.evaluation.compare.comparison import PREFIX, SEED, TRIALS, Comparison, known_senders
 from lab.evaluation.compare.measures import PRIMARY, measure_of, primary_of
 from lab.evaluation.compare.results import LinkResult, results
 from lab.evaluation.compare.sequential import ALPHA
@@ -28,6 +30,7 @@ from lab.report.compare.ranked import Ranked, ranked
 from lab.runs.link_kinds import COMMAND_LINE, Link, links
 from lab.runs.options import RunOptions
 from lab.runs.stand_ins import as_link, lack_of, stand_in_of
+from lab.runs.vary import Axis, axes_of, cells, point_name, require_few
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,8 @@ class Chosen:
     seed: int | None = None
     quick: bool = False
     fixed: bool = False
+    vary: tuple[str, ...] = ()
+    part: Part | None = None
 
     @property
     def names(self) -> list[str]:
@@ -69,8 +74,19 @@ class Chosen:
         senders = known_senders(self.names)
         chosen = links(_names(self.links) if self.links else None, self.duration_s, self.quick)
         trials = (1 if self.quick else TRIALS) if self.trials is None else self.trials
+        axes = axes_of(self.vary)
+        require_few(axes, trials * len(senders), 0.0, len(chosen))
+        chosen = tuple(point for link in chosen for point in _points(link, axes)) if axes else chosen
         seed = SEED if self.seed is None else self.seed
         return Comparison([next(iter(senders))], senders, chosen, trials, seed, self.duration_s, self.fixed)
+
+
+def _points(link: Link, axes: Sequence[Axis]) -> Iterator[Link]:
+    """Yield a link once for each point of a grid."""
+    for texts in cells(axes):
+        shown = ", ".join(f"{field} {text}" for field, text in texts.items())
+        name = point_name(link.name, texts)
+        yield replace(link, name=name, base=link.name, meaning=f"{link.title}, {shown}", varied=tuple(texts.items()))
 
 
 def _names(text: str) -> list[str]:
@@ -79,18 +95,38 @@ def _names(text: str) -> list[str]:
 
 def compare_known(chosen: Chosen, course: Course, options: RunOptions, console: Console) -> None:
     """Compare senders of cca.yml."""
+    if chosen.part:
+        _require_fixed(chosen, course)
+        chosen.part.begin()
     comparison = fetched(chosen.comparison(), console)
     senders, virtual = first_use.built(comparison.senders, prepare(Recipe(), console), console)
     comparison = replace(comparison, senders=senders)
+    require_known_parameters([dict(link.varied) for link in comparison.links], senders, virtual)
+    if chosen.part:
+        experiments = [comparison.experiment(link, comparison.trials) for link in comparison.links]
+        _, failed = run_part(experiments, virtual, options, chosen.part, console)
+        if failed:
+            raise typer.Exit(1)
+        return
     course = replace(course, reports=course.reports and not chosen.quick)
     compare(comparison, course, virtual.site, options, console).require_valid()
+
+
+def _require_fixed(chosen: Chosen, course: Course) -> None:
+    """Refuse a shard of a comparison whose results decide which trials come next, or that is not whole."""
+    if not (chosen.fixed or chosen.quick):
+        rule = "used with --fixed or --quick: else results decide which trials come next"
+        raise field_error(COMMAND_LINE, "shard", chosen.part and chosen.part.shard, rule)
+    for name, value in (("resume", course.resume), ("budget-minutes", course.budget_minutes)):
+        if value:
+            raise field_error(COMMAND_LINE, name, value, "left out with --shard: stored trials are not run again")
 
 
 def fetched(comparison: Comparison, console: Console) -> Comparison:
     """Return the comparison with the stand-in of each link whose recording is not there, or without it; say which."""
     kept: dict[str, Link] = {}
     for link in comparison.links:
-        experiment = comparison.experiment(link, 1)
+        experiment = comparison.experiment(replace(link, varied=()), 1)  # a point has its link's recordings
         lack, stand_in = lack_of(experiment), stand_in_of(experiment.profile)
         if lack and stand_in:
             replaced = as_link(link, stand_in)
@@ -133,6 +169,7 @@ def compare(comparison: Comparison, course: Course, site: Site, options: RunOpti
         answer = ranked(comparison, course.measure, found)
         _conclude(state, folder, course, answer, console)
         files = _draw(folder, comparison, course, found, state, console)
+        _draw_sweeps(found, console)
     return Compared(answer, found, files)
 
 
@@ -150,6 +187,20 @@ def _draw(
         for fault in write_reports(found, watched(console, "reports")):
             say(console, fault)
     return files
+
+
+def _draw_sweeps(found: Sequence[LinkResult], console: Console) -> None:
+    """Write the page of each link over its fields; a point without a run is left out."""
+    from lab.evaluation import sweep
+    from lab.report.sweep import write  # drawing loads slowly: not before the answer
+
+    for base in dict.fromkeys(each.link.base for each in found if each.link.base):
+        points = [(dict(each.link.varied), each.stored) for each in found if each.link.base == base and each.stored]
+        if points:
+            table = sweep.table_of(points)
+            folder = sweep.store(f"{PREFIX}{base}", table)
+            question = f"What follows {' and '.join(points[0][0])} on link {base}?"
+            show_path(console, "sweep", write(folder, base, question, sweep.read(folder)))
 
 
 def _run(

@@ -12,7 +12,7 @@ import polars as pl
 from pydantic import BaseModel
 
 from lab.base.contract import NULL, Field, fields, parts
-from lab.evaluation.columns import evaluation_tables
+from lab.base.entry_points import loaded
 from lab.evaluation.compare.record import ComparisonJson
 from lab.judge import summary
 from lab.judge.columns import SUMMARY, with_meanings
@@ -91,9 +91,10 @@ def lines() -> Iterator[str]:
     for name, (text, contract) in JSON_FILES.items():
         yield from _json_file(name, text, contract)
     yield from _user_files()
-    yield from ("", "## `results/evaluation/`", "", "Tables over the latest runs of all scenarios.")
-    for name, (text, columns) in evaluation_tables().items():
-        yield from _section(f"evaluation/{name}.parquet", text, map(_column_row, columns, columns.values()))
+    for folder, tables in loaded("lab.tables").items():
+        yield from ("", f"## `results/{folder}/`", "", "Tables over the latest runs of all scenarios.")
+        for name, (text, columns) in tables().items():
+            yield from _section(f"{folder}/{name}.parquet", text, map(_column_row, columns, columns.values()))
 
 
 def _files(folder: str, files: Mapping[str, str]) -> Iterator[str]:

@@ -7,13 +7,21 @@ from pathlib import Path
 
 from rich.console import Console
 
+from lab.base.choice import choose
+from lab.base.entry_points import loaded
 from lab.commands.lines import say
 from lab.runs import shard
 from lab.runs.merge import merge as merge_shards
+from lab.runs.merge import shards_of
 
 
 def merge(folders: Sequence[Path], console: Console) -> None:
-    """Merge, and say where the runs are."""
+    """Merge, and say where the runs are; what is no run is joined by the package that made it."""
+    shards = shards_of(folders)
+    if kind := next(iter(shards.values())).get("kind"):
+        known = loaded("lab.merge")
+        known[choose("package of the group lab.merge", kind, known, folders[0] / shard.FILE, "kind")](shards, console)
+        return
     runs = merge_shards(folders)
     for run in runs:
         say(console, f"{run}")

@@ -107,49 +107,6 @@ def spectrum(
         console.print(line, soft_wrap=True, markup=False)
 
 
-@traces_app.command(hidden=True)
-def record(
-    host: Annotated[str | None, typer.Argument(help="Machine on which `lab traces record --server` runs.")] = None,
-    server: Annotated[bool, typer.Option("--server", help="Serve measurements until Ctrl-C.")] = False,
-    port: Annotated[int, typer.Option(min=1, max=65534, help="TCP and UDP; probes use the next one.")] = 5301,
-    out: Annotated[Path | None, typer.Option(help="Folder of the dataset.")] = None,
-    seconds: Annotated[float, typer.Option(min=1, help="Seconds for which each direction is filled.")] = 30,
-    idle_seconds: Annotated[
-        float, typer.Option(min=0, help="Seconds with probes only, before: the round-trip time without load.")
-    ] = 10,
-    rate_mbps: Annotated[float, typer.Option(min=0.01, help="Rate of the fillers: above the link's capacity.")] = 200,
-    ways: Annotated[
-        str, typer.Option(help="Directions to fill: each (one after the other), both, down, up, none.")
-    ] = "each",
-    probe_ms: Annotated[float, typer.Option(min=1, help="Milliseconds between probes, and between rows.")] = 10,
-    packet_bytes: Annotated[int, typer.Option(min=100, max=9000, help="Bytes of a filler, with its IP header.")] = 1500,
-    opportunities: Annotated[
-        bool, typer.Option("--opportunities", help="Also write the capacity as 1500-byte packets per ms.")
-    ] = False,
-    most_mbps: Annotated[float, typer.Option(help="Server: highest rate of its fillers.")] = 1000,
-    most_seconds: Annotated[float, typer.Option(help="Server: longest measurement.")] = 600,
-) -> None:
-    """Measure a live path.
-
-    Example: `lab traces record --server`, and elsewhere `lab traces record HOST --out mine`
-
-    Fillers exceed the link's capacity, so that its queue is full while they are sent. The idle phase has the
-    round-trip time without that queue. Down is the direction to this machine.
-    """
-    from lab.base.errors import UserError
-    from lab.traces import live
-
-    if host is not None and out is not None and not server:
-        plan = live.plan(ways, seconds, idle_seconds, rate_mbps, packet_bytes, probe_ms)
-        lines = live.measure(host, port, plan, out, opportunities)
-    elif server and host is None:
-        lines = live.serve(port, most_mbps, most_seconds)
-    else:
-        raise UserError("lab traces record: must be given HOST with --out, or --server")
-    for line in lines:
-        console.print(line, soft_wrap=True, markup=False)
-
-
 @traces_app.command("import")
 def import_(
     files: Annotated[list[Path], typer.Argument(help="Recordings in any format of the lab.")],
@@ -165,20 +122,3 @@ def import_(
 
     for line in run(files, format, out, set_ or []):
         console.print(line, soft_wrap=True, markup=False)
-
-
-@traces_app.command(hidden=True)
-def compare(
-    run: Annotated[Path, typer.Argument(help="A run's folder, such as results/geo-recorded/latest.")],
-    names: Annotated[
-        list[str] | None, typer.Argument(help="Logs of ACKs, by name or as files; default: all that are fetched.")
-    ] = None,
-    out: Figures = None,
-) -> None:
-    """Compare recorded downloads with emulated ones.
-
-    Example: `lab traces compare results/geo-recorded/latest`
-    """
-    from lab.commands.traces_compare import compare as lay
-
-    lay(run, names or [], out, console)

@@ -2,10 +2,12 @@
 """`lab traces import`: describe each file, and store the recording where --out names a file."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
 
+from lab.base.entry_points import loaded
 from lab.base.errors import field_error
 from lab.traces import importers, recording
 from lab.traces.recording import Recording
@@ -22,11 +24,17 @@ def run(files: list[Path], format: str | None, out: Path | None, settings: list[
     for file in files[1:] if pair else files:
         importer = importers.importer_of(format) if format is not None else importers.detect(file)
         options = options_of(importer, settings) | ({"rate": files[0]} if pair else {})
-        found = importers.read(file, importer.name, **options)
+        found = _with_notes(importers.read(file, importer.name, **options), file)
         yield from described(found)
         if out is not None:
             recording.write(found, out)
             yield f"  stored in {out}"
+
+
+def _with_notes(found: Recording, file: Path) -> Recording:
+    """Add what packages state of a file, such as the link behind a capture's rate."""
+    added = [note for notes in loaded("lab.recording_notes").values() for note in notes(file, found.format)]
+    return replace(found, notes=(*found.notes, *added))
 
 
 def described(found: Recording) -> Iterator[str]:

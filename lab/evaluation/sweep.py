@@ -2,7 +2,7 @@
 """A sweep's table: of each point, sender and measure the mean with its 95 % interval; sweep.csv holds it."""
 
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import polars as pl
@@ -14,9 +14,7 @@ from lab.base.stats import bootstrap, mean_sd, share_pct, wilson_pct
 from lab.evaluation.compare.measures import BY_NAME, Measure, values
 from lab.judge.stored import Stored
 from lab.runs.run_folder import dated_folder
-from lab.runs.vary import Point
 from lab.tables.csv_text import to_csv
-from lab.tables.stored_run import Run
 
 FOLDER, FILE = "sweeps", "sweep.csv"
 MOST_BYTES = 100 * MEGABYTE
@@ -24,17 +22,17 @@ COLUMNS = ("run", "cca", "measure", "n", "mean", "lo", "hi")  # behind those of 
 Row = dict[str, str | float | None]
 
 
-def table_of(points: Sequence[Point], runs: Sequence[Path]) -> pl.DataFrame:
-    """Return the table of a sweep, in the order of its points."""
-    rows = [row for point, run in zip(points, runs, strict=True) for row in _rows(point, Stored.of(Run(run)))]
-    schema = dict.fromkeys((*points[0].texts, *COLUMNS[:3]), pl.String) | {"n": pl.Int64}
+def table_of(points: Sequence[tuple[Mapping[str, str], Stored]]) -> pl.DataFrame:
+    """Return the table of a sweep, in the order of its points: their values by field, and their runs."""
+    rows = [row for texts, stored in points for row in _rows(texts, stored)]
+    schema = dict.fromkeys((*points[0][0], *COLUMNS[:3]), pl.String) | {"n": pl.Int64}
     return pl.DataFrame(rows, schema=schema | dict.fromkeys(("mean", "lo", "hi"), pl.Float64))
 
 
-def _rows(point: Point, stored: Stored) -> list[Row]:
+def _rows(texts: Mapping[str, str], stored: Stored) -> list[Row]:
     run = f"{stored.name}/{stored.run.path.resolve().name}"
     return [
-        {**point.texts, "run": run, "cca": cca, "measure": name, **_estimate(BY_NAME[name], of_trials)}
+        {**texts, "run": run, "cca": cca, "measure": name, **_estimate(BY_NAME[name], of_trials)}
         for name, by_sender in values(stored).items()
         for cca, of_trials in by_sender.items()
     ]

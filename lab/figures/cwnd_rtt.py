@@ -12,8 +12,8 @@ from matplotlib.figure import Figure
 from lab.base.stats import largest, smallest
 from lab.figures.moments import Moments, mark_moments
 from lab.figures.page_figure import PageFigure, Place
-from lab.figures.sheet import in_house_style
-from lab.figures.style import Drawing, Sender, envelope, level, panels
+from lab.figures.sheet import in_house_style, small_pt
+from lab.figures.style import FAINT, INK, Drawing, Sender, envelope, level, panels
 from lab.figures.subject import Subject
 
 
@@ -31,6 +31,16 @@ class Limits:
         return cls(bdp_bytes / meta["mss_bytes"], meta["buffer_bytes"])
 
 
+@dataclass(frozen=True)
+class Expected:
+    """The window that a rule has with the same ACKs, and when the sender's first parts from it."""
+
+    window: pl.DataFrame  # t_s, cwnd_pkts
+    rule: str
+    parts_s: float | None = None
+    parts: str = ""
+
+
 @in_house_style
 def figure(
     acks: pl.DataFrame,
@@ -39,6 +49,7 @@ def figure(
     moments: Moments,
     sender: Sender,
     until_s: float | None = None,
+    expected: Expected | None = None,
 ) -> Figure:
     """Three panels over the trial, or its beginning; the queue is what the bottleneck's own qdisc reports."""
     drawn, (cwnd_axis, rtt_axis, queue_axis) = panels(3, 6.4)
@@ -51,11 +62,25 @@ def figure(
     rtt_axis.plot(rtt["t_s"], rtt["srtt_ms"], color=sender.colour)
     queue_axis.fill_between(queue["t_s"], queue["backlog_bytes"] / 1e6, color=sender.colour, alpha=0.25, lw=0)
     queue_axis.plot(queue["t_s"], queue["backlog_bytes"] / 1e6, color=sender.colour)
+    if expected:
+        _expect(cwnd_axis, expected, sender)
     level(cwnd_axis, limits.bdp_pkts, f"BDP {limits.bdp_pkts:,.0f}")
     level(queue_axis, limits.buffer_bytes / 1e6, f"buffer {limits.buffer_bytes / 1e6:g} MB")
     _label((cwnd_axis, rtt_axis, queue_axis))
     mark_moments((cwnd_axis, rtt_axis, queue_axis), moments)
     return drawn
+
+
+def _expect(axis: Axes, expected: Expected, sender: Sender) -> None:
+    """Draw a rule's window in grey below the sender's, and where they part."""
+    window = expected.window
+    axis.plot(window["t_s"], window["cwnd_pkts"], color=FAINT, linewidth=2.5, zorder=1, label=expected.rule)
+    axis.lines[0].set_label(sender.label)
+    if expected.parts_s is not None:
+        at = float(window.filter(pl.col("t_s") <= expected.parts_s)["cwnd_pkts"].tail(1).sum())
+        look = {"color": INK, "marker": "v", "markersize": 7, "linestyle": "none", "zorder": 5}
+        axis.plot([expected.parts_s], [at], label=expected.parts, **look)
+    axis.legend(loc="lower right", fontsize=small_pt())
 
 
 def draw(subject: Subject) -> Drawing:

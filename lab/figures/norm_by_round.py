@@ -84,9 +84,10 @@ def draw(runs: Sequence[Stored]) -> Drawing:
     trials = [(stored.link, measured(stored)) for stored in in_order(runs)]
     count = sum(table["trial"].n_unique() for _, table in trials)
     links = ", ".join(link for link, table in trials if table.height) or "no link"
+    windows = ", ".join(f"{window:g}" for window in WINDOWS_RTTS)
     what = (
         "The normalized difference around capacity: 0 while delivery doubles, half once a window lies wholly at "
-        f"capacity; theory for windows of 2, 3.5 and 5 RTTs, and SEARCH's own record in {count} trials ({links})"
+        f"capacity; theory for windows of {windows} RTTs, and SEARCH's own record in {count} trials ({links})"
     )
     return Drawing(figure(trials), f"{what}.", f"{what}.")
 

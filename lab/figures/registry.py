@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""All figures: every file in lab/figures/ that exports FIGURE, and every file in the folder that LAB_FIGURES names."""
+"""All figures: files in lab/figures/ and in the folder that LAB_FIGURES names, and those that packages bring."""
 
 from functools import cache
 from pathlib import Path
 
 from lab.base.additions import addition_files, load_addition
 from lab.base.choice import suggested
+from lab.base.entry_points import loaded
 from lab.base.errors import UserError
 from lab.base.paths import LAB
 from lab.figures.page_figure import PageFigure, Place
@@ -34,7 +35,7 @@ def named(name: str) -> PageFigure:
 
 @cache
 def _load(files: tuple[Path, ...]) -> tuple[PageFigure, ...]:
-    found = [figure for file in files if (figure := _figure(file))]
+    found = [figure for file in files if (figure := _figure(file))] + list(loaded("lab.figures").values())
     return tuple(sorted(found, key=lambda figure: (figure.order, figure.name)))
 
 

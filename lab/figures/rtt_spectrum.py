@@ -10,9 +10,10 @@ from lab.figures.moments import name_verticals
 from lab.figures.page_figure import Given, PageFigure, Place
 from lab.figures.sheet import in_house_style
 from lab.figures.style import BLUE, FAINT, INK, Drawing, level, panels, plain_decades
+from lab.judge.search_replay import PRINTED
 from lab.traces.spectrum import Spectrum
 
-SEARCH_WINDOW_RTTS = 3.5
+SEARCH_WINDOW_RTTS = PRINTED.window_factor_tenths / 10
 
 
 @in_house_style
@@ -24,7 +25,8 @@ def figure(found: Spectrum, title: str) -> Figure:
     axis.set_xlim(found.shortest_rtts, found.longest_rtts)
     plain_decades(axis)
     axis.set_ylim(bottom=0)
-    named: list[tuple[str, float, str, Any]] = [("SEARCH's window 3.5 RTTs", SEARCH_WINDOW_RTTS, FAINT, (0, (6, 2)))]
+    window = f"SEARCH's window {SEARCH_WINDOW_RTTS:g} RTTs"
+    named: list[tuple[str, float, str, Any]] = [(window, SEARCH_WINDOW_RTTS, FAINT, (0, (6, 2)))]
     if found.peaks.height:
         rtts, seconds = found.peaks["cycle_rtts"][0], found.peaks["cycle_s"][0]
         named.append((f"dominant cycle {rtts:.2f} RTTs, {seconds:.3g} s", rtts, INK, (0, (1.5, 1.5, 6, 1.5))))

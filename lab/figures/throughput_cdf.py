@@ -39,7 +39,7 @@ def figure(throughput: pl.DataFrame, rates_mbps: Rates, exit_s: float | None, se
     name_verticals(axis, [(f"{name} {rate:.1f} Mb/s", rate, RATES[name]["color"]) for rate, name in known])
     key_above(drawn, *axis.get_legend_handles_labels())
     axis.set_ylabel("intervals (%)")
-    axis.set_xlabel("throughput in 15 ms intervals (Mb/s)")
+    axis.set_xlabel(f"throughput in {median_throughput.INTERVAL_TEXT} intervals (Mb/s)")
     return drawn
 
 
@@ -48,7 +48,8 @@ def draw(subject: Subject) -> Drawing:
     rates = dict(zip(RATES, _rates_mbps(subject), strict=True))
     words = ", ".join(f"{name} {'unknown' if rate is None else f'{rate:.1f} Mb/s'}" for name, rate in rates.items())
     name = f"{subject.sender.label}, trial {subject.trial.number}"
-    caption = f"Throughput at the client in 15 ms intervals, cumulative. {name}: {words}."
+    intervals = f"{median_throughput.INTERVAL_TEXT} intervals"
+    caption = f"Throughput at the client in {intervals}, cumulative. {name}: {words}."
     return Drawing(figure(subject.throughput, rates, subject.moments.exit_s, subject.sender), caption, caption)
 
 

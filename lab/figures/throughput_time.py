@@ -23,7 +23,7 @@ def figure(throughput: pl.DataFrame, median_mbps: float | None, moments: Moments
     if median_mbps is not None:
         level(axis, median_mbps, f"median {median_mbps:.0f} Mb/s")
     axis.set_ylim(bottom=0)
-    axis.set_ylabel("throughput in 15 ms (Mb/s)")
+    axis.set_ylabel(f"throughput in {median_throughput.INTERVAL_TEXT} (Mb/s)")
     axis.set_xlabel("time since the SYN (s)")
     mark_moments((axis,), moments)
     return drawn
@@ -32,7 +32,7 @@ def figure(throughput: pl.DataFrame, median_mbps: float | None, moments: Moments
 def draw(subject: Subject) -> Drawing:
     """Draw the figure of one trial."""
     median_mbps = median_throughput.median_after_mbps(subject.throughput, subject.moments.exit_s)
-    what = "Throughput at the client in intervals of 15 ms, over time"
+    what = f"Throughput at the client in intervals of {median_throughput.INTERVAL_TEXT}, over time"
     summary = "no median after slow start" if median_mbps is None else f"median after slow start {median_mbps:.1f} Mb/s"
     drawn = figure(subject.throughput, median_mbps, subject.moments, subject.sender)
     return Drawing(drawn, f"{what}; {summary}. {subject.title}", f"{what}; {summary}. {subject.title}")

@@ -19,6 +19,7 @@ import polars as pl
 from lab.base.stats import largest, median
 
 INTERVAL_S = 0.015
+INTERVAL_TEXT = f"{INTERVAL_S * 1e3:g} ms"
 
 
 def throughput(packets: pl.DataFrame, flow: int = 1) -> pl.DataFrame:

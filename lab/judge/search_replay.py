@@ -18,7 +18,9 @@ from lab.schema.cca import load_ccas
 TOO_FEW_BINS, RTT_TOO_LONG, NO_PREVIOUS, AFTER_SILENCE, NOT_FILLED, RTT_FELL, STAY, EXIT = range(1, 9)
 COMPARED = (STAY, EXIT)
 TWICE_DELIVERED, SENT, SENT_HELD = range(3)  # enum search_expected
-WHOLE_BINS, FRACTION, NEAREST_BIN, ENDED_BINS, PERCENT = range(5)  # enum search_interpolation
+WHOLE_BINS, FRACTION, NEAREST_BIN, ENDED_BINS, PERCENT, PERCENT_ONCE, TOWARDS_PRESENT = range(
+    7
+)  # enum search_interpolation
 HISTORY_NONE, HISTORY_WHOLE, HISTORY_RESET = range(3)  # enum search_history
 AGAIN_NEW, AGAIN_GO_ON, AGAIN_NEVER = range(3)  # enum search_again
 KEEP_CWND, ROLL_BACK, DRAIN = range(3)  # enum search_on_exit
@@ -60,6 +62,7 @@ class SearchParams:
     missed_bins_max: int = 0
     long_rtt: int = 0
     restart_rtt_pct: int = 0
+    restart_next: int = 0
     app_limited: int = 0  # for the module, as are the three that follow
     in_recovery: int = 0
     again: int = AGAIN_NEW

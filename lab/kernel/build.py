@@ -17,7 +17,8 @@ from lab.kernel.recipe import Recipe, Source
 from lab.kernel.sockets import digested, enlarge_sockets
 
 HERE = Path(__file__).parent
-MODULES = (HERE / "search", HERE / "qdisc", HERE / "virtual")  # a folder with a Kbuild file each
+SENDERS = (HERE / "search", HERE / "startup")  # the second takes symbols of the first
+MODULES = (*SENDERS, HERE / "qdisc", HERE / "virtual")  # a folder with a Kbuild file each
 PRELOAD = HERE / "fewer_wakeups.c"
 PLACE = "/tmp/modules"  # where they are built
 COMPILER_PACKAGES = ("gcc", "gcc-14", "binutils", "libc6-dev")
@@ -113,7 +114,8 @@ def _build_modules(compile_: Compile, kernel: Path) -> None:
         for module in (compile_.folder / folder.name).glob("*.ko"):
             shutil.copy(module, compile_.folder / "lib/modules" / release)
     compile_.run("depmod", "-b", PLACE, release)
-    compile_.run("make", "-s", "-C", f"{PLACE}/search", f"OUT={PLACE}")
+    for folder in SENDERS:
+        compile_.run("make", "-s", "-C", f"{PLACE}/{folder.name}", f"OUT={PLACE}")
     shutil.copy(PRELOAD, compile_.folder)
     compile_.run("gcc", "-shared", "-fPIC", "-O2", "-Wall", "-Wextra", "-o", "fewer_wakeups.so", PRELOAD.name)
 

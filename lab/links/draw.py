@@ -9,7 +9,16 @@ import numpy as np
 
 from lab.base.errors import field_error
 from lab.links.model import Model
-from lab.links.profile import MOST_BUFFER_BYTES, MOST_FRAMES, SMALLEST_BUFFER_BYTES, OnDemand, Profile, Way, series_of
+from lab.links.profile import (
+    MOST_BUFFER_BYTES,
+    MOST_FRAMES,
+    SMALLEST_BUFFER_BYTES,
+    OnDemand,
+    Profile,
+    SeriesBegin,
+    Way,
+    series_of,
+)
 from lab.links.recorded import Recorded, Series, draw_phases, load_opportunities, load_series
 from lab.links.steps import Quantity, Steps, added, first, least, mapped, mean
 from lab.links.values import DELAY_LIMIT_MS, RATE_LIMIT_MBPS
@@ -69,6 +78,7 @@ class Link:
     base_rtt_ms: float  # of the path with empty queues, at its shortest
     start_phase_s: float
     server_start_s: float
+    series_begin: SeriesBegin
     series_s: float  # for how long its steps are known: until iperf3 has been stopped
 
     @property
@@ -102,7 +112,7 @@ def draw_link(profile: Profile, duration_s: float, rng: np.random.Generator) -> 
     server_start_s = float(rng.spawn(1)[0].uniform(0, profile.noise.server_start_ms)) / 1e3  # takes nothing from rng
     drawing = _Drawing(profile, duration_s, rng)
     ways = (drawing.way("down"), drawing.way("up"))
-    return Link(*ways, drawing.base_rtt_ms, start_phase_s, server_start_s, drawing.needed_s)
+    return Link(*ways, drawing.base_rtt_ms, start_phase_s, server_start_s, profile.series_begin, drawing.needed_s)
 
 
 def nominal_rtt_ms(profile: Profile) -> float:

@@ -15,7 +15,7 @@ from lab.links.models import Choice
 from lab.links.queue import Milliseconds, Queue, queue
 from lab.links.recorded import Series
 from lab.links.values import BytesOnce, Delay, DelayOnce, Once, PacketsOnce, Percent, Rate, kind
-from lab.node.qdisc_kind import FRAME_BYTES
+from lab.node.qdiscs.qdisc_kind import FRAME_BYTES
 from lab.schema.load import Strict, parse, read_yaml
 
 MOST_FRAMES = 65_536  # that on_demand holds requests for
@@ -57,6 +57,9 @@ class OnDemand(Strict):
         if self.period_ms and self.period_ms > MOST_FRAMES * self.frame_ms:
             raise ValueError(f"a link on demand with period_ms of at most {MOST_FRAMES} frames")
         return self
+
+
+SeriesBegin = Literal["trial", "syn", "data"]
 
 
 class Way(Strict):
@@ -114,6 +117,9 @@ class Profile(Strict):
     down: Way
     up: Way
     noise: Noise = Noise()
+    # Time 0 of series and schedules: the begin of the trial (of `lab shell`: of the prompt), or when the download's SYN
+    # reaches the server, or when the server sends the first data. Until then the first values hold.
+    series_begin: SeriesBegin = "trial"
     # The modelled profile that runs, under its own name, where this one's recordings are not fetched.
     stand_in: Annotated[str | None, Field(exclude=True)] = None
     recorded: list[str]  # on a real link

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The queue in front of a bottleneck, as a profile has it: one model per kind of lab/node/qdiscs/ that is a queue.
+"""The queue in front of a bottleneck, as a profile has it: one model per kind of node/qdiscs/kinds/ that is a queue.
 
 The fields, their bounds and defaults are those of the kind's table. Parameters are named as in tc's manuals.
 """
@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field, create_model, model_validator
 
-from lab.node import qdisc_kind, qdiscs
-from lab.node.qdisc_kind import Bottleneck, Kind, Spec
+from lab.node.qdiscs import kinds, qdisc_kind
+from lab.node.qdiscs.qdisc_kind import Bottleneck, Kind, Spec
 from lab.schema.load import Strict
 
 __all__ = ["Bottleneck", "Milliseconds", "Queue", "QueueModel", "queue"]
@@ -25,8 +25,8 @@ class QueueModel(Strict):
     kind: str
 
     def spec(self, at: Bottleneck) -> Spec:
-        """Return the spec of the qdisc for a node (lab/node/qdisc_kind.py)."""
-        return qdisc_kind.spec_of(self.kind, qdiscs.find(self.kind), self.model_dump(), at)
+        """Return the spec of the qdisc for a node (lab/node/qdiscs/qdisc_kind.py)."""
+        return qdisc_kind.spec_of(self.kind, kinds.find(self.kind), self.model_dump(), at)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the fields alone: the class of a kind is made when this module is imported, and has no name in it."""
@@ -34,7 +34,7 @@ class QueueModel(Strict):
 
     @model_validator(mode="after")
     def _by_its_rules(self) -> "QueueModel":
-        for rule in qdiscs.find(self.kind).rules:
+        for rule in kinds.find(self.kind).rules:
             if not rule.holds(self.model_dump()):
                 raise ValueError(rule.text)
         return self
@@ -63,7 +63,7 @@ def _type(field: qdisc_kind.Field) -> Any:
     return Annotated[field.type, Field(strict=field.type is not float, **field.bounds)]
 
 
-MODELS = {name: _model(name, qdiscs.find(name)) for name in qdiscs.names() if qdiscs.find(name).queue}
+MODELS = {name: _model(name, kinds.find(name)) for name in kinds.names() if kinds.find(name).queue}
 
 if TYPE_CHECKING:
     Queue = QueueModel

@@ -3,7 +3,7 @@
 
 What is constant is tbf and netem; what changes is `replay` and `delay_line`, which hold their steps in the kernel. A
 delay line with frames is `delay_line` too, of one step where nothing changes. With the shaper netem all is tbf and
-netem, and tc makes the steps. The files of steps are those of lab/node/series.py.
+netem, and tc makes the steps. The files of steps are those of lab/node/qdiscs/series.py.
 """
 
 from collections.abc import Iterable, Iterator
@@ -15,11 +15,12 @@ from lab.links.draw import DrawnWay, Link
 from lab.links.profile import Profile, Way
 from lab.links.queue import Bottleneck
 from lab.links.steps import Quantity, Row, Steps, first, merged, rows
-from lab.links.tc_alone import NETEM, REPLAY, constant_delay, constant_rate
+from lab.links.tc_alone import FULL_FRAME_BYTES, NETEM, REPLAY, constant_delay, constant_rate
 from lab.node.plan import Shape, Spec
 from lab.schema.topology import Topology
 
 LATE_SHARE, LATE_LEAST_US = 0.01, 1000  # of the round trip: a delay line that is later has not kept up
+FASTEST_TBF_BPS = 5_000_000_000  # timers of User Mode Linux are 0.5 us apart: tbf of 10 Gb/s carries 9.1
 DELAY_LINE_PKTS = 1_000_000  # a limit that is never reached: the buffer is the bottleneck's
 END = "end"
 Value = TypeVar("Value")
@@ -45,7 +46,7 @@ def qdiscs(profile: Profile, link: Link, seed: int, shaper: str = REPLAY) -> lis
 
 
 def write_steps(profile: Profile, link: Link, folder: Path) -> None:
-    """Write the files of steps (lab/node/series.py); UserError where a value is none that a qdisc takes."""
+    """Write the files of steps (lab/node/qdiscs/series.py); UserError where a value is none that a qdisc takes."""
     folder.mkdir(exist_ok=True)
     files = [(part, _capacity(drawn, link)) for part, drawn, _ in _ends(profile, link)]
     files += [(part, _delays(way, drawn, link)) for part, drawn, way in _delay_lines(profile, link)]
@@ -56,7 +57,7 @@ def write_steps(profile: Profile, link: Link, folder: Path) -> None:
 
 
 def bottleneck(way: Way, drawn: DrawnWay, seed: int, shaper: str = REPLAY) -> Spec:
-    """Build the qdisc of a bottleneck with its buffer."""
+    """Build the qdisc of a bottleneck with its buffer; tc shows no limit of a tbf that is below its burst."""
     assert drawn.buffer_bytes
     if way.on_demand and drawn.on_demand:
         return {
@@ -78,7 +79,8 @@ def bottleneck(way: Way, drawn: DrawnWay, seed: int, shaper: str = REPLAY) -> Sp
     replay = {"kind": "replay", "limit_bytes": drawn.buffer_bytes, "overhead_bytes": 0, "child": child}
     if drawn.opportunity_bytes is not None:
         return replay | {"mode": "opportunities", "start_bps": start_bps}
-    if isinstance(drawn.rate_mbps, Steps) or child["kind"] != "bfifo":
+    too_fast, too_small = start_bps > FASTEST_TBF_BPS, drawn.buffer_bytes < FULL_FRAME_BYTES
+    if isinstance(drawn.rate_mbps, Steps) or child["kind"] != "bfifo" or too_fast or too_small:
         return replay | {"mode": "rate", "start_bps": start_bps}
     return constant_rate(start_bps, drawn.buffer_bytes)
 

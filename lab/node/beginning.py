@@ -16,10 +16,10 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lab.node.namespace import LIBC
-from lab.node.punctual import SECOND_NS, sleep_until
-from lab.node.task import Task
-from lab.node.tools import NodeError
+from lab.node.system.libc import LIBC
+from lab.node.system.punctual import SECOND_NS, sleep_until
+from lab.node.system.task import Task
+from lab.node.system.tools import NodeError
 
 if TYPE_CHECKING:
     from lab.node.plan import Plan

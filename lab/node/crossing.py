@@ -21,13 +21,14 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypedDict
 
-from lab.node import engines, link, qdisc
-from lab.node.batches import Batch
-from lab.node.datagrams import BATCH, LONGEST_PAUSE_S, headers_bytes, open_udp
-from lab.node.forked import Forked
-from lab.node.punctual import punctual_thread
-from lab.node.stepping import Step, stepping
-from lab.node.tools import NodeError, run
+from lab.node import engines
+from lab.node.measure.batches import Batch
+from lab.node.measure.datagrams import BATCH, LONGEST_PAUSE_S, headers_bytes, open_udp
+from lab.node.net.forked import Forked
+from lab.node.qdiscs import link, qdisc
+from lab.node.qdiscs.stepping import Step, stepping
+from lab.node.system.punctual import punctual_thread
+from lab.node.system.tools import NodeError, run
 
 if TYPE_CHECKING:
     from lab.node.plan import Node, NodesPlan, Shape, Spec, Topology

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TypedDict
 
 from lab.node.engines import containerlab, mininet, pair
-from lab.node.tools import NodeError, run
+from lab.node.system.tools import NodeError, run
 
 TOOLS = ("ip", "tc", "ss", "iperf3", "dumpcap", "modprobe", "sysctl")
 REQUIRED = {

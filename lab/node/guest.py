@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Init of the virtual-time kernel: mount, execute /trial/plan.json, power off.
 
-The plan is a trial, a recording, a prompt, or a call of one function. An error is one line in /trial/error.txt. Without
+The plan is a trial, a prompt, or a call of one function. An error is one line in /trial/error.txt. Without
 that file the work is done, and its result is node.json (of a call: answer.json). Several trials have a folder each
 below /trial, with their own plan, error and result.
 """
@@ -13,10 +13,11 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lab.node import interface
-from lab.node.failure import errors_stored
-from lab.node.steady import keep_steady
-from lab.node.tools import NodeError
+from lab.node.net import interface
+from lab.node.system.failure import errors_stored
+from lab.node.system.libc import LIBC
+from lab.node.system.steady import keep_steady
+from lab.node.system.tools import NodeError
 
 if TYPE_CHECKING:
     from lab.node.plan import Call, Plan
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 TRIAL = Path("/trial")
 WORK = {
     "trial": ("lab.node.trial", "run_trial"),
-    "record": ("lab.node.record_path", "record_path"),
     "quic": ("lab.node.quic", "run_trial"),
     "workload": ("lab.node.workload", "run_trial"),
     "shell": ("lab.node.shell", "run_shell"),
@@ -39,7 +39,6 @@ MOUNTS = (
 )
 BEGINS = "search-lab begins "  # on the console, before the name of each of several plans
 LINUX_REBOOT_CMD_POWER_OFF = 0x4321FEDC
-LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 def main() -> None:

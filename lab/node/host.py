@@ -18,11 +18,13 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lab.node import claims, leftovers, modules, sysctl
-from lab.node.exclusive import held_alone
-from lab.node.failure import errors_stored
-from lab.node.kernel_log import logged
-from lab.node.tools import NodeError
+from lab.node import leftovers
+from lab.node.measure.kernel_log import logged
+from lab.node.net import claims, sysctl
+from lab.node.system import modules
+from lab.node.system.exclusive import held_alone
+from lab.node.system.failure import errors_stored
+from lab.node.system.tools import NodeError
 from lab.node.trial import run_trial
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ The node imports this file for type checking only (`if TYPE_CHECKING`): it would
 
 from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
-Spec = dict[str, Any]  # a qdisc: `kind`, and the fields that lab/node/qdiscs/ defines for that kind
+Spec = dict[str, Any]  # a qdisc: `kind`, and the fields that lab/node/qdiscs/kinds/ defines for that kind
 
 
 class Node(TypedDict):
@@ -133,7 +133,8 @@ class FlowPlan(TypedDict):
     receiver: Annotated[str, "node of the client"]
     algorithm: Annotated[str, "congestion control, as the kernel names it"]
     port: Annotated[int, "port of the server"]
-    duration_s: Annotated[int, "length of the download, from the first data segment at the client"]
+    duration_s: Annotated[float, "length of the download, from the first data segment at the client"]
+    start_s: NotRequired[Annotated[float, "how much later than the first download it begins; absent: at once"]]
     size_bytes: NotRequired[Annotated[int, "the download also ends after so many bytes"]]
     client_port: NotRequired[Annotated[int, "port of the client's data connection"]]
     workload: NotRequired[Annotated[WorkloadPlan, "requests instead of one download; absent: a download"]]
@@ -171,14 +172,6 @@ class SeveralPlans(TypedDict):
     several: Annotated[list[str], "folders below the kernel's own, each with a plan.json and its files"]
 
 
-class PathRecord(TypedDict):
-    """A recording of the path in place of a trial's traffic."""
-
-    server: Annotated[str, "node that serves"]
-    client: Annotated[str, "node that measures"]
-    asked: Annotated[dict[str, Any], "how to measure: the fields of lab/node/recorder.py's Request"]
-
-
 class Plan(NodesPlan):
     """One trial, with everything that its seed decides."""
 
@@ -200,9 +193,9 @@ class Plan(NodesPlan):
     server_start_s: NotRequired[
         Annotated[float, "how late the server's process begins, from the data connection's opening on; absent: at once"]
     ]
+    series_begin: NotRequired[
+        Annotated[Literal["syn", "data"], "with what of the download the link's series begin; absent: with the trial"]
+    ]
     shaper: NotRequired[Annotated[Literal["netem"], "tc alone replays the link; absent: the lab's own qdiscs"]]
     kernel: NotRequired[Annotated[str, "digest of the virtual kernel that boots; absent: the run's"]]
-    work: NotRequired[
-        Annotated[Literal["trial", "record", "quic", "workload", "shell"], "what to do; absent: trial, over TCP"]
-    ]
-    record: NotRequired[Annotated[PathRecord, "the recording, where that is the work"]]
+    work: NotRequired[Annotated[Literal["trial", "quic", "workload", "shell"], "what to do; absent: trial, over TCP"]]

@@ -13,11 +13,12 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lab.node import download, flow, trial
-from lab.node.arrival import Arrival
-from lab.node.namespace import entered
-from lab.node.netns import interfaces
-from lab.node.tools import NodeError
+from lab.node import trial
+from lab.node.net.namespace import entered
+from lab.node.net.netns import interfaces
+from lab.node.system.tools import NodeError
+from lab.node.traffic import download, flow
+from lab.node.traffic.arrival import Arrival
 
 if TYPE_CHECKING:
     from lab.node.plan import FlowPlan, Plan

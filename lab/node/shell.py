@@ -18,9 +18,12 @@ import tty
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lab.node import beginning, interface, link, netns
-from lab.node.namespace import LIBC, entered
-from lab.node.tools import NodeError
+from lab.node import beginning
+from lab.node.net import interface, netns
+from lab.node.net.namespace import entered
+from lab.node.qdiscs import link
+from lab.node.system.libc import LIBC
+from lab.node.system.tools import NodeError
 from lab.node.trial import network_up
 
 if TYPE_CHECKING:

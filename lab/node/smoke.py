@@ -13,9 +13,11 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
-from lab.node import kmemleak, modules, netns
-from lab.node.namespace import entered
-from lab.node.tools import NodeError, run
+from lab.node.measure import kmemleak
+from lab.node.net import netns
+from lab.node.net.namespace import entered
+from lab.node.system import modules
+from lab.node.system.tools import NodeError, run
 
 if TYPE_CHECKING:
     from lab.node.plan import Topology

@@ -8,33 +8,25 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lab.node import (
-    beginning,
-    capture,
-    counters,
-    download,
-    engines,
-    flow,
-    late_start,
-    link,
-    modules,
-    route,
-    small_file,
-    sysctl,
-    trace,
-)
-from lab.node.forked import Forked
-from lab.node.machine import watch
-from lab.node.namespace import inside
-from lab.node.probe import probe
-from lab.node.sampler import sampler
-from lab.node.task import Task
+from lab.node import beginning, engines
+from lab.node.measure import capture, counters, trace
+from lab.node.measure.machine import watch
+from lab.node.measure.probe import probe
+from lab.node.measure.sampler import sampler
+from lab.node.net import route, sysctl
+from lab.node.net.forked import Forked
+from lab.node.net.namespace import inside
+from lab.node.qdiscs import link
+from lab.node.system import modules, small_file
+from lab.node.system.punctual import SECOND_NS, sleep_until
+from lab.node.system.task import Task
+from lab.node.traffic import download, flow, late_start, series_begin
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from lab.node.plan import FlowPlan, Plan
-    from lab.node.record import Applied, Clocks, Counters, MachineLoad, NodeRecord, Probed, Traffic
+    from lab.node.record import Applied, Clocks, Counters, DownloadRecord, MachineLoad, NodeRecord, Probed, Traffic
 
     Serve = Callable[[FlowPlan], AbstractContextManager[int]]
     Begin = Callable[..., AbstractContextManager[download.Download]]
@@ -99,17 +91,18 @@ def _traffic(plan: "Plan", folder: Path, far: Any, serve: "Serve", begin: "Begin
         sample = stack.enter_context(sampler(plan["sampler"]["interface"], plan["sampler"]["interval_us"]))
         beginning.start(plan, second + 1)
         sample()
-        start_ns = time.monotonic_ns() + link.AHEAD_NS
-        changes = stack.enter_context(link.following(plan["shapes"], folder, start_ns))
+        start = stack.enter_context(series_begin.awaited(plan, time.monotonic_ns() + link.AHEAD_NS))
+        changes = stack.enter_context(link.following(plan["shapes"], folder, start))
         machine = stack.enter_context(_watched(plan))
         late = stack.enter_context(late_start.held(plan, pids[0]))
-        downloads = [stack.enter_context(begin(plan, each)) for each in plan["flows"][1:]]
+        early = [stack.enter_context(begin(plan, each)) for each in plan["flows"][1:] if "start_s" not in each]
         first = stack.enter_context(begin(plan, plan["flows"][0], far))
-        others = [Task(other.measure) for other in downloads]
+        others = [Task(other.measure) for other in early]
+        others += [Task(_later, plan, each, begin) for each in plan["flows"][1:] if "start_s" in each]
         measured = [first.measure(), *(other.result() for other in others)]
     traffic: Traffic = {
         "clocks": clocks,
-        "start_ns": start_ns,
+        "start_ns": start if isinstance(start, int) else start(),
         "capture": counts,
         "changes": changes,
         "downloads": measured,
@@ -117,6 +110,13 @@ def _traffic(plan: "Plan", folder: Path, far: Any, serve: "Serve", begin: "Begin
     if late:
         traffic["server_start_s"] = late.waited_s()
     return traffic | {"machine": machine[0]} if machine else traffic
+
+
+def _later(plan: "Plan", flow: "FlowPlan", begin: "Begin") -> "DownloadRecord":
+    """Begin a download at its own time after the first one has begun, and measure it."""
+    sleep_until(time.monotonic_ns() + round(flow["start_s"] * SECOND_NS))
+    with begin(plan, flow) as download:
+        return download.measure()
 
 
 def _counters(plan: "Plan", far: Any) -> "Counters":

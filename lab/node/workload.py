@@ -14,12 +14,13 @@ from pathlib import Path
 from select import select
 from typing import TYPE_CHECKING, Any
 
-from lab.node import download, trial, workload_ends
-from lab.node.arrival import Arrival
-from lab.node.forked import Forked
-from lab.node.namespace import entered
-from lab.node.netns import interfaces
-from lab.node.tools import NodeError
+from lab.node import trial
+from lab.node.net.forked import Forked
+from lab.node.net.namespace import entered
+from lab.node.net.netns import interfaces
+from lab.node.system.tools import NodeError
+from lab.node.traffic import download, workload_ends
+from lab.node.traffic.arrival import Arrival
 
 if TYPE_CHECKING:
     from lab.node.plan import FlowPlan, Plan

@@ -35,6 +35,8 @@ SURFACES = {  # what lies behind marks: dark
     "#fbe3d4": "#3f2a1f",
 }
 
+_USED = "path"  # a tick is a copy of one path, which a browser does not look up below .plate
+
 
 def css() -> str:
     """Return the rules of the dark scheme: for fills and strokes, as matplotlib writes them."""
@@ -46,5 +48,5 @@ def _rules() -> Iterator[str]:
     yield f".plate svg {{ fill: {PALETTE['#000000']}; }}\n"  # black text has no colour of its own
     for light, dark in (PALETTE | SURFACES).items():
         for part in ("fill", "stroke"):
-            marked = f'.plate [style*="{part}: {light}"], .plate [{part}="{light}"]'
+            marked = f'.plate [style*="{part}: {light}"], .plate [{part}="{light}"], {_USED}[style*="{part}: {light}"]'
             yield f"{marked} {{ {part}: {dark} !important; }}\n"

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Which reports need not be written again: what each was made from, and the digests of its files.
+"""What need not be made again, a report or an executed notebook: what it was made from, and its files' digests.
 
 The records lie in the user's cache, and not with the run: a run that came from others says nothing of its report.
 """
 
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import cache
 from importlib.metadata import version
@@ -14,7 +14,7 @@ from pathlib import Path
 
 from lab.base import paths, strict_json
 from lab.base.errors import UserError
-from lab.base.paths import LAB
+from lab.base.paths import LAB, REPO
 from lab.base.plain_file import MEGABYTE, read_plain, write_whole
 from lab.tables.digests import digest_of
 from lab.tables.stored_run import Run
@@ -32,34 +32,39 @@ def made_from(run: Run, forms: Sequence[str], replay_library: Path | None) -> st
     trials = [[trial.path.name, trial.digests is None, *map(trial.digest, FILES)] for trial in run.trials]
     replayed = None if replay_library is None else digest_of(replay_library)
     place = str(run.path.resolve())
-    content = [place, digest_of(run.path / "run.json"), trials, sorted(forms), replayed, _code(), _additions()]
-    return hashlib.sha256(json.dumps(content).encode()).hexdigest()
+    return key_of(place, digest_of(run.path / "run.json"), trials, sorted(forms), replayed)
 
 
-def kept(run: Run, key: str) -> list[Path] | None:
-    """Return the files of a report that was made from the same and is still as it was written; else none."""
+def key_of(*content: object) -> str:
+    """Return the digest of some content, of the lab's code and of the user's additions to it."""
+    return hashlib.sha256(json.dumps([*content, _code(), _additions()]).encode()).hexdigest()
+
+
+def kept(folder: Path, key: str) -> list[Path] | None:
+    """Return a folder's files that were made from the same and are still as they were written; else none."""
     try:
-        record = strict_json.loads(read_plain(_record(run), MEGABYTE))
-        files = {run.path / name: digest for name, digest in record["files"].items()}
+        record = strict_json.loads(read_plain(_record(folder), MEGABYTE))
+        files = {folder / name: digest for name, digest in record["files"].items()}
         same = record["key"] == key and all(_plain_digest(file) == digest for file, digest in files.items())
     except (OSError, UserError, ValueError, KeyError, TypeError, AttributeError):
         return None
     return list(files) if same else None
 
 
-def keep(run: Run, key: str, files: Iterable[Path]) -> None:
-    """Note what a report was made from, and its files; a cache that cannot be written costs only time."""
-    digests = {file.relative_to(run.path).as_posix(): digest_of(file) for file in files}
+def keep(folder: Path, key: str, files: Iterable[Path]) -> None:
+    """Note what a folder's files were made from; a cache that cannot be written costs only time."""
+    digests = {file.relative_to(folder).as_posix(): digest_of(file) for file in files}
+    record = _record(folder)
     with suppress(OSError):
-        _record(run).parent.mkdir(parents=True, exist_ok=True)
-        write_whole(_record(run), json.dumps({"key": key, "files": digests}, indent=1))
-        records = sorted(_record(run).parent.glob("*.json"), key=lambda file: file.stat().st_mtime)
+        record.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(record, json.dumps({"key": key, "files": digests}, indent=1))
+        records = sorted(record.parent.glob("*.json"), key=lambda file: file.stat().st_mtime)
         for file in records[:-MOST_RECORDS]:
             file.unlink(missing_ok=True)
 
 
-def _record(run: Run) -> Path:
-    name = hashlib.sha256(str(run.path.resolve()).encode()).hexdigest()[:32]
+def _record(folder: Path) -> Path:
+    name = hashlib.sha256(str(folder.resolve()).encode()).hexdigest()[:32]
     return paths.cache() / FOLDER / f"{name}.json"
 
 
@@ -68,11 +73,17 @@ def _plain_digest(file: Path) -> str | None:
     return None if file.is_symlink() or not file.is_file() else digest_of(file)
 
 
+def _rooms() -> Iterator[Path]:
+    """Yield the lab and its packages, whose figures stand on pages too."""
+    yield LAB
+    yield from REPO.glob("packages/*/lab_*")
+
+
 @cache
 def _code() -> str:
     """Return the digest of the lab's own code, and of the libraries that draw."""
     digest = hashlib.sha256("".join(f"{name} {version(name)}\n" for name in LIBRARIES).encode())
-    for file in sorted(file for pattern in SOURCES for file in LAB.rglob(pattern)):
+    for file in sorted(file for pattern in SOURCES for room in _rooms() for file in room.rglob(pattern)):
         digest.update(file.read_bytes())
     return digest.hexdigest()
 

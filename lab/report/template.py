@@ -5,6 +5,7 @@ import json
 import re
 import zlib
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -13,8 +14,8 @@ from markupsafe import Markup, escape
 from lab.base.paths import LAB
 from lab.report import dark
 
-ROOMS = tuple(LAB / "report" / room for room in ("", "browser", "compare", "index", "matrix"))
-STYLES = ("page.css", "matrix/matrix.css", "index/index.css", "browser/browser.css")
+ROOMS = tuple(LAB / "report" / room for room in ("", "browser", "compare", "matrix"))
+STYLES = ("page.css", "matrix/matrix.css", "index.css", "browser/browser.css")
 SCRIPTS = {"script": "browser/browser.js", "matrix_script": "matrix/matrix.js", "page_script": "page.js"}
 
 
@@ -27,10 +28,11 @@ class Picture:
     name: str = ""  # of its files
 
 
-def render(template: str, **given: Any) -> str:
-    """Return a page from one of the templates, with the lab's own style and script inline."""
+def render(template: str, folder: Path | None = None, **given: Any) -> str:
+    """Return a page from a template of the lab or of a folder, with the lab's own style and script inline."""
+    loader = FileSystemLoader(ROOMS if folder is None else (folder, *ROOMS))
     environment = Environment(
-        loader=FileSystemLoader(ROOMS), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters["embedded"] = _embedded
     style = Markup("".join((*map(_own, STYLES), dark.css())))  # noqa: S704 - our own files

@@ -42,7 +42,7 @@ class InvalidTrial:
     def reason(self) -> str:
         """Return what it failed."""
         return "; ".join(
-            f"{check['name']} {check['got']} {check['unit'] or ''} where {check['asked']} was requested"
+            f"{check['name']} {_short(check['got'])} {check['unit'] or ''} where {_short(check['asked'])} was requested"
             for check in self.failed
         )
 
@@ -50,6 +50,11 @@ class InvalidTrial:
     def line(self) -> str:
         """Return in one line that it is left out, and why."""
         return f"invalid, in no result: {self.cca}-{self.trial:03d}: {self.reason}"
+
+
+def _short(value: object) -> object:
+    """Return a number as a person reads it; the record holds all of its digits."""
+    return f"{value:.6g}" if isinstance(value, float) else value
 
 
 def checks(trials: Iterable[Trial]) -> list[CheckSummary]:

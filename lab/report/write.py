@@ -82,12 +82,12 @@ def write_answered(
     run = answer.run
     wanted = _wanted(run.path / FIGURES, forms)
     key = kept.made_from(run, sorted(wanted), replay_library)
-    files = kept.kept(run, key)
+    files = kept.kept(run.path, key)
     if files is None:
         parts = parts_of(answer.stored)
         drawn = watched(draw(parts, wanted, replay_library, workers), len(parts))
         files = _write(answer, [each for part in drawn for each in part])
-        kept.keep(run, key, files)
+        kept.keep(run.path, key, files)
     return ReportPaths.of(run.path, files)
 
 

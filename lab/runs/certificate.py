@@ -5,8 +5,8 @@ import polars as pl
 
 from lab.links.shapes import late_us
 from lab.node.plan import Plan, Shape
+from lab.node.qdiscs.series import WHOLE
 from lab.node.record import CaptureCounts, Change, DownloadRecord, MachineLoad, NodeRecord, Played, Probed
-from lab.node.series import WHOLE
 from lab.senders.checks import check as _check
 from lab.senders.traced import segments
 from lab.tables.link_capacity import Link

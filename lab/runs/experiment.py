@@ -30,6 +30,8 @@ UNSET: list[tuple[str, Any]] = [
     ("kernel", None),
     ("workload", None),
     ("server_start_ms", 0.0),
+    ("series_begin", "trial"),
+    ("rival_start_s", 0.0),
 ]
 
 

@@ -11,7 +11,7 @@ from lab.links.steps import first
 from lab.node.plan import ProbedWay, Shape, Spec
 
 PROBES = 12
-PROBE_FRAME_BYTES = 54  # Ethernet (14), IP (20), UDP (8) and 12 of its own (lab/node/probe.py)
+PROBE_FRAME_BYTES = 54  # Ethernet (14), IP (20), UDP (8) and 12 of its own (lab/node/measure/probe.py)
 LEAST_INTERVAL_MS, FRAMES_APART = 10.0, 1.37
 
 

@@ -27,6 +27,8 @@ class Link:
     pacing: Literal["fq"] | None = None
     meaning: str = ""
     rival: str | None = None  # the sender of a second download at the same time: what does it lose?
+    base: str = ""  # of a point of a sweep: the link's name without it
+    varied: tuple[tuple[str, str], ...] = ()  # fields with their values, as they were written
 
     @property
     def topology(self) -> str:
@@ -43,7 +45,7 @@ class Link:
 KINDS = {
     link.name: link
     for link in (
-        Link("geo", "geo-viasat", 45, 1360, "fq", "GEO, as recorded"),
+        Link("geo", "geo-viasat", 45, 1360, "fq", "GEO, modelled on recordings"),
         Link("geo-published", "geo-viasat-thesis", 45, 1360, "fq", "GEO, as the thesis describes it"),
         Link("leo", "leo-starlink", 6, meaning="LEO (Starlink), as recorded"),
         Link("lte", "lte-verizon", 8, meaning="LTE, as recorded"),

@@ -25,7 +25,7 @@ Trials = Mapping[str, list[Path]]  # the folders that hold a trial, by its name
 
 def merge(folders: Sequence[Path]) -> list[Path]:
     """Return the new runs."""
-    shards = _shards(folders)
+    shards = shards_of(folders)
     names = next(iter(shards.values()))["runs"]
     runs = {name: [Run(folder / name / shard["runs"][name]) for folder, shard in shards.items()] for name in names}
     for parts in runs.values():
@@ -42,7 +42,7 @@ def _count(shards: Shards) -> int:
     return Shard.of(next(iter(shards.values()))["shard"]).count
 
 
-def _shards(folders: Sequence[Path]) -> Shards:
+def shards_of(folders: Sequence[Path]) -> Shards:
     """Read all shards; UserError where one is of another request, or missing."""
     if len({folder.resolve() for folder in folders}) < len(folders):
         raise UserError("lab merge: folders: must be given once each")
@@ -52,6 +52,8 @@ def _shards(folders: Sequence[Path]) -> Shards:
     for folder, shard in shards.items():
         if Shard.of(shard["shard"]).count != count:
             raise field_error(folder / FILE, "shard", shard["shard"], f"one of {count}, as in {first}")
+        if shard.get("kind") != shards[first].get("kind"):
+            raise field_error(folder / FILE, "kind", shard.get("kind", "runs"), f"that of {first}: the same request")
         if list(shard["runs"]) != list(shards[first]["runs"]):
             raise field_error(folder / FILE, "runs", ", ".join(shard["runs"]), f"those of {first}: the same request")
     there = {Shard.of(shard["shard"]).number for shard in shards.values()}

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from lab.backends.records import TrialError
 from lab.backends.virtual import Virtual
-from lab.node.netns import changes_only_its_node
+from lab.node.net.netns import changes_only_its_node
 from lab.node.plan import Plan
 from lab.runs.trial import Job, finish, new_draft, prepare
 from lab.senders.ways import way_of

@@ -6,6 +6,7 @@ A plan is plain JSON (lab/node/plan.py), the same for every kernel and engine.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -63,6 +64,8 @@ def make_plan(experiment: Experiment, cca: Cca, drawn: Draw) -> Plan:
     plan = way_of(cca).plan(_of_downloads(experiment, ccas, drawn), cca, route_mtu_bytes(experiment))
     if drawn.link.server_start_s:
         plan["server_start_s"] = drawn.link.server_start_s
+    if drawn.link.series_begin != "trial":
+        plan["series_begin"] = _series_begin(experiment, ccas)
     if experiment.scenario.workload:
         plan = requesting.planned(plan, experiment, drawn.link)
     kernels = sorted({each.kernel for each in ccas if each.kernel})
@@ -71,6 +74,16 @@ def make_plan(experiment: Experiment, cca: Cca, drawn: Draw) -> Plan:
     if kernels:
         plan["kernel"] = kernels[0]
     return plan | {"shaper": "netem"} if experiment.shaper == NETEM else plan
+
+
+def _series_begin(experiment: Experiment, ccas: list[Cca]) -> Literal["syn", "data"]:
+    """Return the event of the download with which the series begin; UserError where the node does not see it."""
+    begin = experiment.profile.series_begin
+    assert begin != "trial"
+    if experiment.shaper == NETEM or experiment.scenario.workload or any(each.transport != "tcp" for each in ccas):
+        rule = "trial with --shaper netem, a workload or a sender over QUIC"
+        raise field_error(experiment.profile.file, "series_begin", begin, rule)
+    return begin
 
 
 def _of_downloads(experiment: Experiment, ccas: list[Cca], drawn: Draw) -> Plan:
@@ -151,13 +164,16 @@ def _graph(topology: Topology) -> plan.Topology:
 
 
 def _flows(scenario: Scenario, ends: Ends, ccas: list[Cca]) -> list[FlowPlan]:
-    """Return the download, and the rival's at the same time; each from a server of its own."""
+    """Return the download, and the rival's; each from a server of its own. Both end with the scenario's time."""
     flows = [
         _flow(scenario, sender, receiver, cca)
         for (sender, _), (receiver, _), cca in zip(ends[::2], ends[1::2], ccas, strict=True)
     ]
     for rival in flows[1:]:
         rival["client_port"] = RIVAL_PORT
+        if scenario.rival_start_s:
+            rival["start_s"] = scenario.rival_start_s
+            rival["duration_s"] = scenario.duration_s - scenario.rival_start_s
     return flows
 
 

@@ -80,7 +80,7 @@ def _environment(experiment: Experiment, site: Site) -> Circumstances:
     circumstances: Circumstances = {
         "seeds": [trial_seed(scenario.seed, number) for number in range(1, scenario.trials + 1)],
         "command": sys.argv,
-        "lab_version": _lab_version(),
+        "lab_version": lab_version(),
         "backend": backend.kind,
         "engine": backend.engine,
         "kernel": found.kernel,
@@ -98,7 +98,8 @@ def _environment(experiment: Experiment, site: Site) -> Circumstances:
     return circumstances
 
 
-def _lab_version() -> str:
+def lab_version() -> str:
+    """Return the lab's commit, as git describes it."""
     if not shutil.which("git"):
         return "unknown"
     done = subprocess.run(

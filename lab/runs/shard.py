@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, TypedDict
+from typing import Annotated, NotRequired, TypedDict
 
 from lab.base.errors import UserError, field_error
 from lab.base.named_files import require_name
@@ -29,6 +29,7 @@ class ShardJson(TypedDict):
     shard: Annotated[str, "K/N"]
     runs: Annotated[dict[str, str], "the folder of each run, by its name"]
     command: Annotated[list[str], "the command that all shards have, without --shard and --out"]
+    kind: NotRequired[Annotated[str, "the entry point of lab.merge that joins it; absent: its runs are joined"]]
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,9 @@ def begin(folder: Path, shard: Shard) -> None:
         raise field_error(folder / FILE, "shard", other, f"{shard}, or --out must be another folder")
 
 
-def write(folder: Path, shard: Shard, runs: Mapping[str, str], command: list[str]) -> None:
-    """Store shard.json: the shard is whole."""
+def write(folder: Path, shard: Shard, runs: Mapping[str, str], command: list[str], kind: str | None = None) -> None:
+    """Store shard.json: the shard is whole. `kind` is of what a package joins."""
     content: ShardJson = {"format": FORMAT, "shard": str(shard), "runs": dict(runs), "command": command}
+    if kind:
+        content["kind"] = kind
     write_with_digest(folder / FILE, json.dumps(content, indent=1).encode())

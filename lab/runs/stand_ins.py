@@ -10,6 +10,7 @@ from lab.links.profile import Profile, load_profile
 from lab.runs.experiment import Experiment
 from lab.runs.link_kinds import Link
 from lab.runs.recordings import unfetched
+from lab.runs.vary import point_name
 
 
 def stand_in_of(profile: Profile) -> Profile | None:
@@ -19,8 +20,10 @@ def stand_in_of(profile: Profile) -> Profile | None:
 
 def as_link(link: Link, profile: Profile) -> Link:
     """Return the stand-in's link, with trials as long as those of the link that it stands in for."""
-    name = profile.file.stem
-    return replace(link, name=name, profile=name, meaning=f"{name}, modelled (stand-in for {link.name})")
+    stem = profile.file.stem
+    name = point_name(stem, dict(link.varied))
+    meaning = f"{name}, modelled (stand-in for {link.name})"
+    return replace(link, name=name, profile=stem, meaning=meaning, base=stem if link.base else "")
 
 
 def as_run(experiment: Experiment) -> Experiment | None:

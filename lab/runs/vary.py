@@ -5,7 +5,7 @@ A point has a name of its own, made of the fields and their values: a point that
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from itertools import product
@@ -31,7 +31,18 @@ OPTION = "--vary"
 FILE = Path(OPTION)
 MOST_FIELDS = 2  # a page shows curves over one, a heat map over two
 MOST_POINTS = 200
-OF_SCENARIO = ("topology", "profile", "duration_s", "seed", "size_bytes", "mtu_bytes", "pacing", "workload", "rival")
+OF_SCENARIO = (
+    "topology",
+    "profile",
+    "duration_s",
+    "seed",
+    "size_bytes",
+    "mtu_bytes",
+    "pacing",
+    "workload",
+    "rival",
+    "rival_start_s",
+)
 OF_PROFILE = tuple(name for name in Profile.model_fields if name not in OWN)
 # Of a base, and no point: what a paper states of the base is not true of a link that was changed.
 UNCLAIMED: Mapping[str, Any] = {
@@ -88,28 +99,41 @@ def _axis(given: str) -> Axis:
 
 def points_of(base: Experiment, axes: Sequence[Axis], minutes: float) -> list[Point]:
     """Return the points of the grid, each of which takes `minutes`; without axes the base alone."""
-    count = prod(len(axis.values) for axis in axes)
-    if count > MOST_POINTS:
-        trials = count * base.scenario.trials * len(base.ccas)
-        rule = f"at most {MOST_POINTS}: these are {trials} trials, about {max(round(count * minutes), 1)} min"
-        raise field_error(OPTION, "points", count, rule)
+    require_few(axes, base.scenario.trials * len(base.ccas), minutes)
     if not axes:
         return [Point({}, base)]
-    cells = product(*(list(zip(axis.texts, axis.values, strict=True)) for axis in axes))
+    return [Point(texts, replace(at(base, texts), name=point_name(base.name, texts))) for texts in cells(axes)]
+
+
+def require_few(axes: Sequence[Axis], trials: int, minutes: float, links: int = 1) -> None:
+    """Refuse a grid of too many points, each of so many trials and minutes on each link."""
+    count = links * prod(len(axis.values) for axis in axes)
+    if axes and count > MOST_POINTS:
+        rule = f"at most {MOST_POINTS}: these are {count * trials} trials, about {max(round(count * minutes), 1)} min"
+        raise field_error(OPTION, "points", count, rule)
+
+
+def cells(axes: Sequence[Axis]) -> list[dict[str, str]]:
+    """Return the values of each point by field, as they were written."""
     names = [axis.field for axis in axes]
-    return [_point(base, dict(zip(names, cell, strict=True))) for cell in cells]
+    return [dict(zip(names, texts, strict=True)) for texts in product(*(axis.texts for axis in axes))]
 
 
-def _point(base: Experiment, cell: Mapping[str, tuple[str, Any]]) -> Point:
-    texts = {field: text for field, (text, _) in cell.items()}
-    values = {field: value for field, (_, value) in cell.items()}
+def point_name(base: str, texts: Mapping[str, str]) -> str:
+    """Return the name of a point: that of its base, and its fields."""
+    parts = (re.sub(r"[^A-Za-z0-9_.-]", "-", f"{field}-{text}") for field, text in texts.items())
+    return require_name("-".join((base, *parts)), OPTION)
+
+
+def at(base: Experiment, texts: Mapping[str, str]) -> Experiment:
+    """Return an experiment with other values of some fields; no claim is of it."""
+    values = {field: parse_yaml(text, OPTION) for field, text in texts.items()}
     point = _with_scenario(base, {field: value for field, value in values.items() if _is_of_scenario(field)})
+    point = point.with_senders(base.senders)
     for field, value in values.items():
         if not _is_of_scenario(field):
             point = _with(point, field, value)
-    parts = (re.sub(r"[^A-Za-z0-9_.-]", "-", f"{field}-{text}") for field, text in texts.items())
-    name = require_name("-".join((base.name, *parts)), OPTION)
-    return Point(texts, replace(point, name=name, scenario=point.scenario.model_copy(update=UNCLAIMED)))
+    return replace(point, scenario=point.scenario.model_copy(update=UNCLAIMED))
 
 
 def _is_of_scenario(field: str) -> bool:
@@ -190,10 +214,10 @@ def stored_or_new(keep_capture: bool) -> FindRun:
     return find
 
 
-def require_parameters(points: Sequence[Point], known: Mapping[str, Sequence[str]]) -> None:
+def require_parameters(points: Iterable[Mapping[str, str]], known: Mapping[str, Sequence[str]]) -> None:
     """Refuse a parameter that a sender's module has not: the kernel would load the module without it."""
-    for point in points:
-        for field, text in point.texts.items():
+    for texts in points:
+        for field, text in texts.items():
             sender, _, name = field.partition(".")
             if sender in known and name not in known[sender]:
                 rule = f"a parameter of {sender}: {suggested(name, known[sender])}"

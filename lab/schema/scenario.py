@@ -43,6 +43,7 @@ Metric = Literal[
     "download_20mb_s",
     "bins_error_points",
     "bins_suffice_pct",
+    "capacity_found_pct",
     "largest_rtt_s",
     "largest_rtt_ratio",
     "rtt_cycle_hz",
@@ -142,6 +143,7 @@ class Scenario(Strict):
     # What the client requests over one connection, and when: a name of lab/schema/workloads/, or its parameters.
     workload: dict[str, Any] | None = None
     rival: str | None = None  # the sender of a second download, from a server of its own, at the same time
+    rival_start_s: Annotated[Number, Field(ge=0)] = 0.0  # how much later the second download begins
     replayed: list[str] = []  # SEARCH versions, replayed over the downloads without HyStart
     tolerance: Tolerance = Tolerance()
     claims: list[Claims] = []
@@ -173,6 +175,14 @@ class Scenario(Strict):
         for name in ("size_bytes", "rival"):
             if self.workload and getattr(self, name):
                 raise ValueError(f"a scenario without {name} where it has a workload")
+        return self
+
+    @model_validator(mode="after")
+    def _rival_in_time(self) -> "Scenario":
+        if self.rival_start_s and not self.rival:
+            raise ValueError("a scenario without rival_start_s where it has no rival")
+        if self.rival_start_s >= self.duration_s:
+            raise ValueError(f"a scenario whose rival_start_s is below its duration_s, {self.duration_s}")
         return self
 
     @model_validator(mode="after")

@@ -5,9 +5,10 @@ from pathlib import Path
 from typing import TypedDict
 
 from lab.backends import boot
+from lab.base.paths import LAB
 from lab.base.scratch import scratch_folder
-from lab.kernel.build import Kernel
-from lab.node.modules import describe
+from lab.kernel.build import SENDERS, Kernel
+from lab.node.system.modules import describe
 from lab.schema.cca import Cca
 
 SOCKET_BYTES = 104  # ICSK_CA_PRIV_SIZE, include/net/inet_connection_sock.h: every socket has them
@@ -77,7 +78,10 @@ def _source(module: Module | None, kernel_source: str) -> str:
         return f"net/ipv4/tcp_cong.c of {kernel_source}"
     file = Path(module["file"])
     ours = file.suffix == ".ko" and "kernel" not in file.parts
-    return "lab/kernel/search/" if ours else f"net/ipv4/{module['module']}.c of {kernel_source}"
+    if not ours:
+        return f"net/ipv4/{module['module']}.c of {kernel_source}"
+    (folder,) = (folder for folder in SENDERS if any(folder.glob(f"{file.stem}*.c")))
+    return f"{folder.relative_to(LAB.parent)}/"
 
 
 def _memory(cca: Cca, module: Module | None) -> str:

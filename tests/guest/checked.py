@@ -4,7 +4,7 @@
 import importlib
 from typing import Any
 
-from lab.node import kmemleak
+from lab.node.measure import kmemleak
 
 
 def checked(module: str, function: str, arguments: dict[str, Any]) -> dict[str, Any]:

@@ -4,7 +4,7 @@
 import time
 from pathlib import Path
 
-from lab.node.namespace import LIBC
+from lab.node.system.libc import LIBC
 from tests.guest.modules import SYS_FINIT_MODULE
 
 

@@ -11,10 +11,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from lab.node import netns, qdisc, sysctl
-from lab.node.counters import protocol_counters
-from lab.node.namespace import entered
-from lab.node.tools import NodeError, run
+from lab.node.measure.counters import protocol_counters
+from lab.node.net import netns, sysctl
+from lab.node.net.namespace import entered
+from lab.node.qdiscs import qdisc
+from lab.node.system.tools import NodeError, run
 
 PORT = 5201
 PERIOD = 65521  # prime: no segment size divides it, so that a byte out of place is another byte

@@ -5,7 +5,7 @@ import socket
 from collections.abc import Callable
 from typing import Any
 
-from lab.node.tools import run
+from lab.node.system.tools import run
 from tests.guest.flow import PORT, Flow, connect, counters, finish, link_up, listening, pump, receiving, set_algorithm
 from tests.guest.peer import Peer, reneged_on
 

@@ -9,8 +9,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-from lab.node import sysctl, trace
-from lab.node.tools import run
+from lab.node.measure import trace
+from lab.node.net import sysctl
+from lab.node.system.tools import run
 
 FOLDER = Path("/tmp/host")
 HOST = [sys.executable, "-S", "-m", "lab.node.host"]

@@ -4,7 +4,7 @@
 import os
 from pathlib import Path
 
-from lab.node.tools import run
+from lab.node.system.tools import run
 
 
 def load_suites() -> list[str]:

@@ -9,8 +9,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from lab.node.namespace import LIBC
-from lab.node.tools import NodeError, run
+from lab.node.system.libc import LIBC
+from lab.node.system.tools import NodeError, run
 from tests.guest.flow import Flow, connect, finish, link_up, listening, pump, receiving
 
 SYS_DELETE_MODULE, SYS_FINIT_MODULE = 176, 313  # x86-64

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""In the guest: `lab.node.own_network` on interfaces of two nodes that are not the lab's, and what it leaves."""
+"""In the guest: `lab_live.node.own_network` on interfaces of two nodes that are not the lab's, and what it leaves."""
 
 import json
 import re
@@ -12,9 +12,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from lab.node.tools import run, run_json
+from lab.node.system.tools import run, run_json
 
-COMMAND = [sys.executable, "-S", "-m", "lab.node.own_network"]
+COMMAND = ["env", "PYTHONPATH=/lab:/live", sys.executable, "-S", "-m", "lab_live.node.own_network"]
 FOLDER = Path("/tmp/own")
 NODE, OTHER, DEV, ADDRESS = "left", "right", "eth1", "10.9.0.2"
 HOST = "h1"  # the same node, as Mininet's host

@@ -6,8 +6,8 @@ import socket
 import struct
 from typing import Any
 
-from lab.node.namespace import entered
-from lab.node.tools import run, run_json
+from lab.node.net.namespace import entered
+from lab.node.system.tools import run, run_json
 from tests.guest.flow import BYTES, CHUNK, PORT
 
 ADDRESS = "10.0.3.9"  # beside the client's own address, so that its kernel answers nothing

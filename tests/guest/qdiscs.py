@@ -7,13 +7,15 @@ import socket
 import time
 from typing import Any
 
-from lab.node import modules, netns, qdisc
 from lab.node.crossing import ADDRESS, PORT, TOPOLOGY
-from lab.node.namespace import entered
+from lab.node.measure.sampler import MODULE, PARAMETERS, sampler
+from lab.node.net import netns
+from lab.node.net.namespace import entered
 from lab.node.plan import Topology
-from lab.node.qdisc_kind import Spec
-from lab.node.sampler import MODULE, PARAMETERS, sampler
-from lab.node.tools import NodeError, run
+from lab.node.qdiscs import qdisc
+from lab.node.qdiscs.qdisc_kind import Spec
+from lab.node.system import modules
+from lab.node.system.tools import NodeError, run
 
 WIRE: Topology = {
     "nodes": {"tbf": {"exec": []}, "netem": {"exec": []}},  # a node for each kind

@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from lab.node.tools import NodeError, run
+from lab.node.system.tools import NodeError, run
 
 
 def looked_around(path: str) -> dict[str, Any]:

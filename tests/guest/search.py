@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from lab.node.tools import NodeError
+from lab.node.system.tools import NodeError
 from tests.guest.flow import Flow, connect, finish, link_up, listening, pump, receiving
 
 INFINITE_PKTS = 0x7FFFFFFF

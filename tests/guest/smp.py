@@ -17,10 +17,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from lab.node import interface, modules
-from lab.node.namespace import CLONE_NEWNET, LIBC
-from lab.node.splats import splats
-from lab.node.tools import NodeError, run
+from lab.node.measure.splats import splats
+from lab.node.net import interface
+from lab.node.net.namespace import CLONE_NEWNET
+from lab.node.system import modules
+from lab.node.system.libc import LIBC
+from lab.node.system.tools import NodeError, run
 
 FLOWS = 32
 CHUNK = b"x" * 65536

@@ -5,9 +5,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from lab.node.far_end import NODE, Running
+from lab.node.engines.far_end import NODE, Running
 from lab.node.plan import Plan
-from lab.node.tools import run
+from lab.node.system.tools import run
 from lab.node.trial import run_trial
 
 STUBBORN = "trap '' TERM; echo began; while :; do sleep 1; done"

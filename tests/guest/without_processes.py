@@ -3,9 +3,11 @@
 
 from typing import Any
 
-from lab.node import modules, namespace, netns, qdisc_counts, route
-from lab.node.namespace import entered
-from lab.node.tools import run, run_json
+from lab.node.net import namespace, netns, route
+from lab.node.net.namespace import entered
+from lab.node.qdiscs import qdisc_counts
+from lab.node.system import modules
+from lab.node.system.tools import run, run_json
 
 PACKETS = 30
 LINES = [

@@ -14,7 +14,7 @@ from tests.copied_tree import CopiedTree
 KIND = '''# SPDX-License-Identifier: GPL-2.0-or-later
 """First in, first out, counted in packets; drops the oldest when it is full."""
 
-from lab.node.qdisc_kind import TcKind, limit_pkts
+from lab.node.qdiscs.qdisc_kind import TcKind, limit_pkts
 
 KIND = TcKind((limit_pkts(),), queue="First in, first out; drops at the head.", built_in=True)
 '''
@@ -48,7 +48,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory, kernel: Kernel, world: Image)
     assert kernel
     assert world
     copied = CopiedTree(tmp_path_factory.mktemp("added"))
-    copied.write("lab/node/qdiscs/pfifo_head_drop.py", KIND)
+    copied.write("lab/node/qdiscs/kinds/pfifo_head_drop.py", KIND)
     copied.write("trace-profiles/head-drop.yml", PROFILE.replace("LIMIT", str(LIMIT_PKTS)))
     copied.write("lab/scenarios/mine.yml", SCENARIO)
     return copied

@@ -5,9 +5,9 @@ import re
 from pathlib import Path
 
 import pytest
+from lab_papers.index.write import write_index
 
 from lab.kernel.build import Kernel
-from lab.report.index.write import write_index
 from lab.tables.stored_run import Run
 from tests.command import lab, refused, scenario_file
 

@@ -53,8 +53,8 @@ MODULE_LICENSE("GPL");
 MODULE_DESCRIPTION("TCP CUBIC that leaves slow start at a window of 64 packets");
 """
 VERSION = """// SPDX-License-Identifier: GPL-2.0-or-later
-/* TCP "search9": Algorithm 1 with a window of 12 bins and a threshold of 10 %. */
-#define SEARCH_NAME "search9"
+/* TCP "search_mine": Algorithm 1 with a window of 12 bins and a threshold of 10 %. */
+#define SEARCH_NAME "search_mine"
 #define SEARCH_VERSION {						\\
 	.expected = SEARCH_TWICE_DELIVERED,				\\
 	.window_factor_tenths = 35,					\\
@@ -74,10 +74,10 @@ capped:
   slow_start_exit: window_of_64
   exit_label: a window of 64 packets
 
-search9:
+search_mine:
   label: SEARCH 9
-  algorithm: search9
-  module: tcp_search9
+  algorithm: search_mine
+  module: tcp_search_mine
   reports_exit: true
   slow_start_exit: search
 """
@@ -85,11 +85,11 @@ SCENARIO = """# SPDX-License-Identifier: GPL-2.0-or-later
 question: Do added senders run?
 topology: path
 profile: wired-clean
-ccas: [capped, search9]
+ccas: [capped, search_mine]
 trials: 1
 duration_s: 3
 seed: 1
-replayed: [search9]
+replayed: [search_mine]
 """
 
 
@@ -99,7 +99,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory, world: Image) -> CopiedTree:
     assert world
     copied = CopiedTree(tmp_path_factory.mktemp("added"))
     copied.write("lab/kernel/search/tcp_capped.c", SENDER)
-    copied.write("lab/kernel/search/tcp_search9.c", VERSION)
+    copied.write("lab/kernel/search/tcp_search_mine.c", VERSION)
     copied.append("lab/cca.yml", STANZAS)
     copied.write("lab/scenarios/mine.yml", SCENARIO)
     copied.lab("check")
@@ -118,7 +118,7 @@ def exit_of(tree: CopiedTree, sender: str) -> dict[str, object]:
 def test_added_senders_are_listed_with_what_ends_their_slow_start(tree: CopiedTree) -> None:
     listed = {line.split()[0]: line for line in tree.lab("cca", "list").splitlines()}
     assert listed["capped"].endswith("a window of 64 packets")
-    assert listed["search9"].endswith("SEARCH: delivered bytes stop doubling")
+    assert listed["search_mine"].endswith("SEARCH: delivered bytes stop doubling")
 
 
 def test_a_cause_that_only_the_added_module_knows_reaches_the_tables(tree: CopiedTree) -> None:
@@ -128,11 +128,11 @@ def test_a_cause_that_only_the_added_module_knows_reaches_the_tables(tree: Copie
 
 
 def test_an_added_version_of_search_leaves_slow_start_by_it(tree: CopiedTree) -> None:
-    assert exit_of(tree, "search9")["cause"] == "search"
+    assert exit_of(tree, "search_mine")["cause"] == "search"
 
 
 def test_the_parameters_of_an_added_version_are_those_of_its_file(tree: CopiedTree) -> None:
-    shown = tree.lab("cca", "show", "search9")
+    shown = tree.lab("cca", "show", "search_mine")
     assert "parameter   bins = 12   " in shown
     assert "flow_bytes" in shown
 
@@ -140,7 +140,7 @@ def test_the_parameters_of_an_added_version_are_those_of_its_file(tree: CopiedTr
 def test_added_senders_appear_in_the_summary_and_on_the_page(tree: CopiedTree) -> None:
     (file,) = (tree.results / "mine").glob("[0-9]*/summary.csv")
     rows = list(csv.DictReader(file.open()))
-    assert {row["cca"] for row in rows} >= {"capped", "search9"}
+    assert {row["cca"] for row in rows} >= {"capped", "search_mine"}
     page = file.with_name("report.html").read_text()
     assert "CUBIC with a window of 64" in page
     assert "SEARCH 9" in page

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 import yaml
+from lab_papers.commands.kick_tires import LINKS, PAGE, at_hand
+from lab_papers.commands.reproduce import reproduce_claim
 from rich.console import Console
 
 from lab.base import paths
 from lab.base.errors import UserError
-from lab.commands.kick_tires import LINKS, PAGE, at_hand
-from lab.commands.reproduce import reproduce_claim
 from lab.kernel.build import Kernel
 from lab.runs.options import RunOptions
 from tests.command import lab, scenario_file

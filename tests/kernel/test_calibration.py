@@ -168,3 +168,14 @@ def test_frames_hold_nothing_back_on_an_idle_link(framed: Trial) -> None:
     delays_ms = [delay_us / 1e3 for _, delay_us in up["arrived"]]
     assert min(delays_ms) >= 20.0 - DELAY_TOLERANCE_MS
     assert max(delays_ms) <= 20.0 + DELAY_TOLERANCE_MS
+
+
+def test_the_fastest_link_carries_its_rate(bench: Bench) -> None:
+    """A frame takes 1.2 us at 10 Gb/s, and the kernel's timers are half a microsecond apart."""
+    fastest = link({"rate_mbps": 10_000, "delay_ms": 1, "buffer_bdps": 1}, {"delay_ms": 1})
+    experiment = experiment_on(fastest, "cubic", duration_s=1)
+    trial = bench.run(experiment, "cubic", "fastest")
+    assert trial.valid, trial.meta["certificate"]
+    busy = trial.qdisc.filter(pl.col("t_s").is_between(0.1, 0.2))
+    rate_mbps = (busy["sent_bytes"][-1] - busy["sent_bytes"][0]) * 8 / 1e6 / (busy["t_s"][-1] - busy["t_s"][0])
+    assert rate_mbps == pytest.approx(10_000, rel=RATE_TOLERANCE)

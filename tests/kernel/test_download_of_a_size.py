@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 from lab.judge.digest import OBJECT_BYTES, digest
-from lab.node.flow import BLOCK_BYTES
+from lab.node.traffic.flow import BLOCK_BYTES
 from lab.tables.stored_trial import Trial
 from tests.conftest import SMALL, Bench, experiment_on
 from tests.unit.test_download_of_a_size import SIZE_BYTES

@@ -15,9 +15,10 @@ from pathlib import Path
 
 import pytest
 
-from lab.backends import boot
+from lab.backends import boot, records, watched
 from lab.backends.own_trees import virtual_tree
-from lab.base import landlock, paths, sandbox_mode, seccomp, system_calls
+from lab.backends.records import TrialError
+from lab.base import landlock, paths, sandbox, sandbox_mode, seccomp, system_calls
 from lab.images.image import Image
 from lab.kernel.build import Kernel
 from lab.kernel.own.build import OwnModule, build_own
@@ -54,6 +55,7 @@ WITH_ARGUMENTS = {
     "a new file that runs as its owner": ("openat", AT_FDCWD, A_PATH, 0o100, 0o4755),
     "times by a path": ("utimensat", AT_FDCWD, A_PATH, 0, 0),
     "no filter any more": ("prctl", 22, 0, 0, 0, 0),
+    "memory that nobody counts": ("mmap", 0, 4096, 3, 0x21, -1, 0),
 }
 ONLY_WITHOUT_NAMESPACES = {
     "signals by a descriptor": ("fcntl", 1, 8, ME),
@@ -129,6 +131,88 @@ def test_every_call_that_a_kernel_does_not_need_is_refused(
     assert passed == {}
 
 
+OTHER_ENTRIES = {"int80": ("int80", 20), "x32": ("probe", 0x40000000 + 39)}  # act, number of getpid
+
+
+@pytest.fixture
+def plain(tmp_path: Path, kernel: Kernel) -> OwnModule:
+    """The module without a probe that matters."""
+    (tmp_path / "source").mkdir()
+    return escape(tmp_path / "source", kernel, {"nothing": (number_of("getpid"), *NO_ARGUMENTS)})
+
+
+def attempted(room: Path, module: OwnModule, kernel: Kernel, world: Image, options: str) -> tuple[str, str]:
+    """Load the module in a kernel; returns its log, and how it was ended, if it was."""
+    arguments = {"file": "/trial/own/escape.ko", "options": options, "wait_s": 0}
+    ended = ""
+    try:
+        boot.call(guest_escapes.loaded, arguments, ready(room, module), kernel, world.root)
+    except TrialError as error:
+        ended = str(error)
+    wait_for(lambda: not left_on(room), "end of all its processes", 20)
+    return (room / boot.LOG).read_text(), ended
+
+
+@pytest.mark.attack("a module makes a system call by the entry of 32-bit programs, or by a number of x32")
+@pytest.mark.parametrize("mode", sandbox_mode.MODES)
+@pytest.mark.parametrize("entry", OTHER_ENTRIES)
+def test_no_other_entry_of_system_calls_is_open(
+    tmp_path: Path, kernel: Kernel, world: Image, monkeypatch: pytest.MonkeyPatch, mode: str, entry: str
+) -> None:
+    act, number = OTHER_ENTRIES[entry]
+    (tmp_path / "source").mkdir()
+    module = escape(tmp_path / "source", kernel, {entry: (number, *NO_ARGUMENTS)})
+    monkeypatch.setenv(sandbox_mode.VARIABLE, mode)
+    log, ended = attempted(tmp_path / "run", module, kernel, world, f"act={act}")
+    assert ended or f"probe 0 = {-errno.ENOSYS}" in log
+
+
+@pytest.mark.attack("a module opens files, devices and other processes' memory to write")
+@pytest.mark.parametrize("mode", sandbox_mode.MODES)
+def test_a_module_opens_nothing_of_the_host_to_write(
+    tmp_path: Path, kernel: Kernel, world: Image, plain: OwnModule, monkeypatch: pytest.MonkeyPatch, mode: str
+) -> None:
+    canary = tmp_path / "canary"
+    canary.write_text("of the host")
+    program, code = world.root / "usr/bin/python3", paths.LAB / "__init__.py"
+    files = [canary, program, code, kernel.linux, "/lab/linux", "/usr/bin/python3", "/etc/passwd", "/escaped"]
+    devices = ["/dev/shm/escaped", "/dev/mem", "/dev/kmsg", "/dev/fuse", "/dev/kvm", "/sys/fs/cgroup/cgroup.procs"]
+    processes = [f"/proc/{ME}/mem", f"/proc/{ME}/oom_score_adj", "/proc/1/mem", "/proc/sys/kernel/core_pattern"]
+    tried = [str(path) for path in (*files, *devices, *processes)]
+    monkeypatch.setenv(sandbox_mode.VARIABLE, mode)
+    log, ended = attempted(tmp_path / "run", plain, kernel, world, f"act=open paths={','.join(tried)}")
+    found = dict(re.findall(r"open (\S+) = (-?\d+)", log))
+    assert not ended
+    assert [*found] == tried
+    assert [path for path, result in found.items() if int(result) >= 0] == []
+    assert canary.read_text() == "of the host"
+
+
+@pytest.mark.attack("a module takes processes, memory, or files without a name, without end")
+@pytest.mark.parametrize("mode", sandbox_mode.MODES)
+@pytest.mark.parametrize(
+    ("act", "limit"),
+    [("fork", r"processes=\d+|fork = -11\b"), ("memory", r"memory_bytes=\d+"), ("memfd", r"removed files: bytes=\d+")],
+)
+def test_what_a_module_takes_is_bounded_in_all(
+    tmp_path: Path,
+    kernel: Kernel,
+    world: Image,
+    plain: OwnModule,
+    monkeypatch: pytest.MonkeyPatch,
+    mode: str,
+    act: str,
+    limit: str,
+) -> None:
+    monkeypatch.setattr(sandbox, "MOST_PROCESSES", 100)
+    monkeypatch.setattr(watched, "OWN_BYTES", 64 << 20)
+    monkeypatch.setattr(watched, "LOOK_S", 0.1)  # or the machine would feel the attack
+    monkeypatch.setattr(records, "LEAST_BYTES", 64 << 20)
+    monkeypatch.setenv(sandbox_mode.VARIABLE, mode)
+    log, ended = attempted(tmp_path / "run", plain, kernel, world, f"act={act}")
+    assert re.search(limit, ended + log)
+
+
 STAYING = """
 import sys
 from pathlib import Path
@@ -176,12 +260,11 @@ def staying(folder: Path, module: OwnModule, mode: str, wait_s: float) -> "subpr
 @pytest.mark.parametrize("mode", sandbox_mode.MODES)
 @pytest.mark.parametrize("how", ["it ends", "SIGKILL", "SIGTERM"])
 def test_no_process_that_a_module_leaves_outlives_its_kernel(
-    tmp_path: Path, kernel: Kernel, mode: str, how: str
+    tmp_path: Path, kernel: Kernel, plain: OwnModule, mode: str, how: str
 ) -> None:
-    (tmp_path / "source").mkdir()
-    module = escape(tmp_path / "source", kernel, {"nothing": (number_of("getpid"), *NO_ARGUMENTS)})
+    assert kernel
     folder = tmp_path / "run"
-    process = staying(folder, module, mode, 0 if how == "it ends" else LONG_S)
+    process = staying(folder, plain, mode, 0 if how == "it ends" else LONG_S)
     if how == "it ends":
         printed, _ = process.communicate(timeout=120)
         assert "stays: " in printed, printed
@@ -209,7 +292,7 @@ try 'mkdir /trial/d/made'
 try 'ln -s x /trial/d/made'
 try 'ls /trial/d/ | grep canary'
 ln -s {folder}/canary /trial/aimed
-touch -h -d 2001-01-01 /trial/aimed; chown -h 1:1 /trial/aimed
+(touch -h -d 2001-01-01 /trial/aimed; chown -h 1:1 /trial/aimed) || true
 try 'mount -t hostfs -o hostfs={folder} none /mnt'
 try 'mount -t hostfs -o hostfs=/trial/d none /mnt && ls /mnt | grep canary'
 rm -f /trial/aimed /tmp/second/d

@@ -7,16 +7,16 @@ from typing import Any, cast
 
 import polars as pl
 import pytest
+from lab_papers.evaluation import senders
+from lab_papers.evaluation.claims import rows as claims
+from lab_papers.evaluation.claims.verdict import UNJUDGED
+from lab_papers.evaluation.competing_flows import jain
+from lab_papers.evaluation.rules import constants, scores
+from lab_papers.evaluation.search import sensitivity
+from lab_papers.evaluation.search.replay import class_of, downloads, exit_of, varied
+from lab_papers.evaluation.status import status
+from lab_papers.evaluation.write import write_all
 
-from lab.evaluation import senders
-from lab.evaluation.claims import rows as claims
-from lab.evaluation.claims.verdict import UNJUDGED
-from lab.evaluation.competing_flows import jain
-from lab.evaluation.rules import constants, scores
-from lab.evaluation.search import sensitivity
-from lab.evaluation.search.replay import class_of, downloads, exit_of, varied
-from lab.evaluation.status import status
-from lab.evaluation.write import write_all
 from lab.judge.registry import rules
 from lab.judge.rtt import min_rtt_ms
 from lab.judge.rule import Evidence

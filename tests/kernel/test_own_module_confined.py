@@ -23,6 +23,7 @@ REACHING = """
 $(shell for file in {secret} {home}/.profile /etc/shadow /proc/1/root{secret}; do cat $$file; done >got 2>&1)
 $(shell for folder in / /usr /etc /build /build/obj /trial /lab /tmp/interface {folder} {home}; do \
 touch $$folder/escaped && echo wrote $$folder; done >>got 2>/dev/null)
+$(shell (exec 3<>/proc/1/mem) 2>/dev/null && echo wrote 1 >>got)
 $(shell ln -s {secret} linked.ko; ln -s {secret} .stripped; cat linked.ko >>got 2>&1)
 $(error read: $(shell cat got))
 """

@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 
-from lab.node import series
+from lab.node.qdiscs import series
 from tests.conftest import Bench
 from tests.link_bench import Arrivals, at_pace, cross
 from tests.unit.test_qdisc_delay import DELAY_LINE, NETEM

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 import yaml
+from lab_papers.commands import reproduce as command
+from lab_papers.commands.reproduce import run_campaign, run_stages
 from rich.console import Console
 
 from lab.base import paths
 from lab.base.errors import UserError
-from lab.commands import reproduce as command
-from lab.commands.reproduce import run_campaign, run_stages
 from lab.runs.options import RunOptions
 from lab.tables.digests import write_with_digest
 from lab.tables.stored_run import Run

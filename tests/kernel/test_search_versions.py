@@ -2,6 +2,7 @@
 """What SEARCH promises holds for every version, and the packed state of 3.1 decides as the unpacked one."""
 
 import ctypes
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,14 +16,19 @@ from lab.judge.search_replay import (
     ENDED_BINS,
     EXIT,
     PERCENT,
+    PERCENT_ONCE,
     SENT,
+    TOWARDS_PRESENT,
     SearchParams,
     built_versions,
     replay_bins,
     version,
 )
 from tests.search_acks import (
+    ALL_VERSIONS,
+    AT_26_PCT,
     DECISION,
+    FORWARD,
     PACKED,
     RTT_US,
     SOUND,
@@ -50,7 +56,7 @@ def test_never_exits_while_delivery_doubles_each_rtt(
     search_library: Path, name: str, rtt_us: int, spacing: float, jitter: list[float]
 ) -> None:
     # An RTT sample 30 % short and a bin closed 0.1 RTT late make norm 1 - 2^-0.4 = 0.24; 0.25 RTT late, 0.32.
-    acks = slow_start(rtt_us, rounds=14, spacing=spacing * (0.4 if name == "search" else 1))
+    acks = slow_start(rtt_us, rounds=14, spacing=spacing * (0.4 if name in AT_26_PCT else 1))
     acks.rtt_us[1:] = (acks.rtt_us * np.resize(jitter, len(acks.rtt_us)))[1:]
     bins = decide_as(search_library, name, acks)
     assert len(compared(bins)) > 0
@@ -66,7 +72,7 @@ def test_exits_two_to_three_rtts_after_a_plateau_and_with_a_lower_threshold_soon
     acks = slow_start(rtt_us, rounds=20, spacing=spacing, capacity_round=capacity)
     bins = decide_as(search_library, name, acks, stop_at_exit=True)
     assert bins["verdict"][-1] == EXIT
-    assert (1 if name == "search" else 2) < acks.t_us[bins["ack"][-1]] / rtt_us - capacity < 3
+    assert (1 if name in AT_26_PCT else 2) < acks.t_us[bins["ack"][-1]] / rtt_us - capacity < 3
 
 
 @every_version
@@ -156,11 +162,13 @@ def test_versions_are_what_their_publications_say(search_library: Path) -> None:
     assert known["search4"].params.expected == SENT
     assert known["search4"].params.on_exit == DRAIN
     assert [name for name in VERSIONS if known[name].compact] == ["search31"]
-    assert {v.params.threshold_pct for name, v in known.items() if name != "search"} == {35}
+    assert {v.params.threshold_pct for name, v in known.items() if name not in AT_26_PCT} == {35}
+    assert known["search9"].params.interpolation == PERCENT_ONCE
+    assert version(search_library, FORWARD).params == replace(known["search9"].params, interpolation=TOWARDS_PRESENT)
 
 
 def test_each_stanza_of_a_version_has_a_file_and_each_file_a_stanza(search_library: Path) -> None:
-    assert sorted(built_versions(search_library)) == sorted(VERSIONS)
+    assert sorted(built_versions(search_library)) == sorted(ALL_VERSIONS)
 
 
 def test_an_unknown_version_is_refused(search_library: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 from bench import crossing, shaped_packets
 from bench.shaped_packets import Accuracy
 from lab.links.profile import Profile
-from lab.node import tc_alone
+from lab.node.qdiscs import tc_alone
 from lab.runs.experiment import Experiment, shaped_by
 from lab.runs.plan import draw
 from lab.tables.stored_trial import Trial

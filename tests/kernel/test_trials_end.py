@@ -16,8 +16,8 @@ from lab.base.stats import largest
 from lab.images.image import Image
 from lab.kernel.build import Kernel
 from lab.links.profile import Profile
-from lab.node.download import CLOSING_S
-from lab.node.flow import BLOCK_BYTES
+from lab.node.traffic.download import CLOSING_S
+from lab.node.traffic.flow import BLOCK_BYTES
 from lab.runs.plan import draw, make_plan
 from lab.schema.cca import load_ccas
 from lab.schema.topology import load_topology

@@ -11,15 +11,15 @@ import numpy as np
 import polars as pl
 import polars.selectors as cs
 import pytest
+from lab_papers.evaluation.competing_flows import flows
+from lab_papers.evaluation.recorded.bands import bands, inside, marks, rms_s
+from lab_papers.evaluation.recorded.download import Download, emulated, recorded
+from lab_papers.evaluation.recorded.gateway_drop import first_loss, gateway_drop, in_truth
+from lab_papers.evaluation.recorded.rate import rate
 
 from lab.evaluation.compare.measures import values
 from lab.evaluation.compare.ranks import holm, pairs, places
 from lab.evaluation.compare.sequential import Looks, hopeless, level, looks, one_look, rejects
-from lab.evaluation.competing_flows import flows
-from lab.evaluation.recorded.bands import bands, inside, marks, rms_s
-from lab.evaluation.recorded.download import Download, emulated, recorded
-from lab.evaluation.recorded.gateway_drop import first_loss, gateway_drop, in_truth
-from lab.evaluation.recorded.rate import rate
 from lab.evaluation.short_flows import costs, short_flows
 from lab.judge.stored import Stored
 from lab.tables.stored_run import Run

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from lab_papers.artifact import appendix, deposit, facts, markdown
+from lab_papers.artifact.facts import Line
+from lab_papers.evaluation.claims.numbered import claim_of, numbered
+from lab_papers.evaluation.claims.rows import SCHEMA
+from lab_papers.evaluation.claims.verdict import AGREES, UNJUDGED
 
 from lab.base import paths
 from lab.base.errors import UserError
-from lab.evaluation.claims.numbered import claim_of, numbered
-from lab.evaluation.claims.rows import SCHEMA
-from lab.evaluation.claims.verdict import AGREES, UNJUDGED
-from lab.report.artifact import appendix, deposit, facts, markdown
-from lab.report.artifact.facts import Line
 from lab.schema.scenario import load_scenario, scenarios
 from tests.stored_run import store_run
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from lab_papers.evaluation.recorded.download import Download
 from typer import Typer
 from typer.testing import CliRunner
 
@@ -16,7 +17,6 @@ from bench.versions.forms import LINKS, duration_s, profile_of
 from bench.versions.logs import judged
 from bench.versions.logs import rows as rows_of_logs
 from lab.base.errors import UserError
-from lab.evaluation.recorded.download import Download
 from tests import ack_logs
 from tests.ack_logs import Gateway, text, written
 

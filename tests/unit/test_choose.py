@@ -10,8 +10,8 @@ import pytest
 
 from lab.backends import choose, vagrant
 from lab.base.errors import UserError
-from lab.node.exclusive import held_alone
-from lab.node.tools import NodeError
+from lab.node.system.exclusive import held_alone
+from lab.node.system.tools import NodeError
 
 
 @pytest.fixture(autouse=True)
@@ -80,7 +80,7 @@ def test_a_vm_that_is_not_up_is_named() -> None:
 @pytest.fixture
 def other(tmp_path: Path) -> Iterator["subprocess.Popen[str]"]:
     """Another process that holds the lock."""
-    holding = "import sys, time; from pathlib import Path; from lab.node.exclusive import held_alone\n"
+    holding = "import sys, time; from pathlib import Path; from lab.node.system.exclusive import held_alone\n"
     holding += "with held_alone(Path(sys.argv[1]), \"'lab run geo' of ann\"): print('held', flush=True); time.sleep(60)"
     command = [sys.executable, "-c", holding, str(tmp_path / "lock")]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:

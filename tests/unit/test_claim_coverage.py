@@ -6,13 +6,13 @@ import re
 from pathlib import Path
 
 import pytest
+from lab_papers.commands.verify import cover, coverage_lines
+from lab_papers.evaluation.claims.coverage import Covered, covered
+from lab_papers.evaluation.claims.numbered import numbered
 from rich.console import Console
 
 from lab.base.errors import UserError
 from lab.base.paths import REPO
-from lab.commands.verify import cover, coverage_lines
-from lab.evaluation.claims.coverage import Covered, covered
-from lab.evaluation.claims.numbered import numbered
 
 # The numbers of the captions of each source. The poster's table and the slides have none.
 CAPTIONS = {

@@ -4,8 +4,7 @@
 from typing import Any
 
 import pytest
-
-from lab.evaluation.claims.difference import Difference, compared, difference, distance, of_claim, signed
+from lab_papers.evaluation.claims.difference import Difference, compared, difference, distance, of_claim, signed
 
 ROW: dict[str, Any] = {"published": 10.0, "tolerance": 1.0, "lo": 9.0, "hi": 13.0, "metric": "exit_s", "unit": "s"}
 WITHIN = "; our interval contains the published value"

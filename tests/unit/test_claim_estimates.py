@@ -6,11 +6,11 @@ from typing import Any
 
 import polars as pl
 import pytest
+from lab_papers.evaluation.claims.difference import compared, distance, of_claim
+from lab_papers.evaluation.claims.estimate import of_rows, ratio_of
+from lab_papers.evaluation.claims.rows import NOT_RUN
+from lab_papers.evaluation.claims.verdict import AGREES, UNJUDGED
 
-from lab.evaluation.claims.difference import compared, distance, of_claim
-from lab.evaluation.claims.estimate import of_rows, ratio_of
-from lab.evaluation.claims.rows import NOT_RUN
-from lab.evaluation.claims.verdict import AGREES, UNJUDGED
 from tests.counterfactuals import TRIALS, explained
 from tests.unit.test_counterfactual import folder, kept, losses_s, runs
 
@@ -59,6 +59,11 @@ def test_bins_suffice_where_the_largest_round_trip_is_within_those_that_are_kept
     found = of_rows(rows, "bins_suffice_pct")
     assert found.value == pytest.approx(200 / 3)
     assert found.trials == 3
+
+
+def test_capacity_is_found_in_a_share_of_all_downloads() -> None:
+    found = of_rows(trials(capacity_s=[2.0, None, None, None]), "capacity_found_pct")
+    assert (found.value, found.trials) == (25, 4)
 
 
 def test_a_largest_value_has_no_interval() -> None:

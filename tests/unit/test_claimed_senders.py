@@ -5,44 +5,84 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from lab_papers.evaluation.claims.numbered import numbered
+from lab_papers.evaluation.search.forms import FORMS
+from lab_papers.evaluation.search.replay import Download, exit_of
 
-from lab.evaluation.claims.numbered import numbered
-from lab.evaluation.search.forms import FORMS
-from lab.evaluation.search.replay import Download, exit_of
 from lab.judge.search_replay import version
 from lab.schema.cca import load_ccas
 from lab.schema.scenario import Claims
 
-# Threshold (%), window (ms, or tenths of the initial round trip) and bins: poster, "Results"; thesis, algorithm 1;
-# NetDev 0x18, SEARCH algorithm. The WiFi paper gives none, and refers to the thesis's code.
+# Threshold (%), window (ms, or tenths of the initial round trip), bins and extra bins: poster, "Results", which names
+# no extra bins; thesis, algorithm 1; NetDev 0x18, SEARCH algorithm. The WiFi paper refers to the thesis's code.
 STATED = {
     ("poster", "GEO"): (25, 2000, 10),
     ("poster", "LEO"): (25, 200, 10),
-    ("thesis", ""): (35, 35, 10),
-    ("NetDev 0x18", ""): (35, 35, 10),
-    ("WiFi paper", ""): (35, 35, 10),
+    ("thesis", ""): (35, 35, 10, 15),
+    ("NetDev 0x18", ""): (35, 35, 10, 15),
+    ("WiFi paper", ""): (35, 35, 10, 15),
 }
+OURS = "our search1"  # rows that show another form beside the poster's, and judge nothing
+# How a row calls a sender, and what ends its slow start (lab/cca.yml).
+NAMED = {
+    "HyStart on": "hystart",
+    "CUBIC w/ HyStart": "hystart",
+    "HyStart off": "loss",
+    "CUBIC w/o HyStart": "loss",
+    "BBR": "bbr",
+    "SEARCH": "search",
+}
+COMPETING = "SEARCH slides"  # their rows name the rival
+CCAS = load_ccas()
+SEARCH = {name for name, cca in CCAS.items() if cca.slow_start_exit == "search"} | set(FORMS)
 
 
-def claimed() -> list[tuple[str, str, Claims]]:
-    """Document, row and claim of every claim of a SEARCH that is judged."""
-    rows = [(claim.document, row.row, row) for claim in numbered() for row in claim.rows if not row.not_judged]
-    search = {name for name, cca in load_ccas().items() if cca.slow_start_exit == "search"} | set(FORMS)
-    return [each for each in rows if (each[2].replayed or each[2].cca) in search]
+def every() -> list[tuple[str, str, Claims]]:
+    """Document, row and claim of every claim."""
+    return [(claim.document, row.row, row) for claim in numbered() for row in claim.rows]
 
 
-@pytest.mark.parametrize(("document", "row", "claim"), claimed())
+def claimed() -> list[tuple[str, str, str]]:
+    """Document, row and name of every SEARCH that a claim measures, replays or compares with."""
+    rows = [(document, row, claim) for document, row, claim in every() if OURS not in row]
+    senders = [(*each[:2], name) for each in rows for name in (each[2].replayed or each[2].cca, each[2].relative_to)]
+    return [each for each in senders if each[2] in SEARCH]
+
+
+def naming() -> list[tuple[str, str, Claims]]:
+    """Name in the row, its text and the claim, of every claim whose row names its sender."""
+    found = [
+        (min((name for name in NAMED if name in row), key=row.index), row, claim)
+        for document, row, claim in every()
+        if document != COMPETING and any(name in row for name in NAMED)
+    ]
+    assert len(found) > len(NAMED)
+    return found
+
+
+def test_a_row_that_only_shows_another_form_judges_nothing() -> None:
+    ours = [claim for _, row, claim in every() if OURS in row]
+    assert ours
+    assert all(claim.not_judged for claim in ours)
+
+
+@pytest.mark.parametrize(("name", "row", "claim"), naming())
+def test_the_sender_of_a_claim_is_the_one_that_its_row_names(name: str, row: str, claim: Claims) -> None:
+    ended_by = "search" if claim.replayed else CCAS[claim.cca].slow_start_exit
+    assert ended_by == NAMED[name], row
+
+
+@pytest.mark.parametrize(("document", "row", "name"), claimed())
 def test_the_sender_of_a_claim_has_the_constants_of_its_source(
-    library: Path, document: str, row: str, claim: Claims
+    library: Path, document: str, row: str, name: str
 ) -> None:
-    name = claim.replayed or claim.cca
     stated = STATED.get((document, row)) or STATED[document, ""]
     if name in FORMS:
         form = FORMS[name]
         assert (form.threshold_pct, form.window_ms, form.bins) == stated
     else:
         params = version(library, name).params
-        assert (params.threshold_pct, params.window_factor_tenths, params.bins) == stated
+        assert (params.threshold_pct, params.window_factor_tenths, params.bins, params.extra_bins) == stated
 
 
 def download(rtt_us: int) -> Download:

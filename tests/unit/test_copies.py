@@ -6,10 +6,10 @@ from shutil import copyfile
 
 import polars as pl
 import pytest
+from lab_papers.evaluation.senders import differences
 
 from lab.evaluation.compare.measures import BY_NAME, values
 from lab.evaluation.compare.results import of_run
-from lab.evaluation.senders import differences
 from lab.judge.copies import copied, distinct
 from lab.judge.registry import LASTING
 from lab.judge.stored import Stored

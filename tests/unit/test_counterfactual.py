@@ -10,15 +10,15 @@ from typing import Any
 
 import polars as pl
 import pytest
+from lab_papers.evaluation.claims import counterfactual
+from lab_papers.evaluation.claims import rows as claims
+from lab_papers.evaluation.claims.measured import NOTHING
+from lab_papers.evaluation.claims.verdict import AGREES, EXPLAINED, OPEN, PARTLY, UNEXPLAINED, UNJUDGED, Explained
+from lab_papers.evaluation.write import claimed
+from lab_papers.index.summary import one_a_link
 
-from lab.evaluation.claims import counterfactual
-from lab.evaluation.claims import rows as claims
-from lab.evaluation.claims.measured import NOTHING
-from lab.evaluation.claims.verdict import AGREES, EXPLAINED, OPEN, PARTLY, UNEXPLAINED, UNJUDGED, Explained
-from lab.evaluation.write import claimed
 from lab.judge.judged import judged
 from lab.judge.stored import Stored, stored
-from lab.report.index.summary import one_a_link
 from lab.schema.scenario import load_scenario
 from lab.tables.stored_run import Run
 from tests.counterfactuals import BASE, BECAUSE, FASTER, SENDERS, TRIALS, explained, own_scenarios, write

@@ -4,8 +4,7 @@
 from typing import Any
 
 import pytest
-
-from lab.evaluation.claims.difference import compared, distance, of_claim, signed
+from lab_papers.evaluation.claims.difference import compared, distance, of_claim, signed
 
 SHARE: dict[str, Any] = {
     "metric": "chokepoint_pct",

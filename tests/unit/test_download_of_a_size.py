@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from lab.node.download import result
-from lab.node.tools import NodeError
+from lab.node.system.tools import NodeError
+from lab.node.traffic.download import result
 from lab.tables import downloads
 
 SIZE_BYTES = 1_000_000

@@ -9,20 +9,20 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from lab_papers.evaluation.columns import STATUS
+from lab_papers.evaluation.competing_flows import flows
+from lab_papers.evaluation.recorded.bands import marks
+from lab_papers.evaluation.recorded.rate import acked_after_s, cycle_hz, median_rtt_ms
+from lab_papers.evaluation.rules import constants, scores
+from lab_papers.evaluation.search.replay import BASE
+from lab_papers.evaluation.status import status
 
-from lab.evaluation.columns import STATUS
 from lab.evaluation.compare import results as compared
 from lab.evaluation.compare.campaign import looks_of
 from lab.evaluation.compare.comparison import Comparison, known_senders
 from lab.evaluation.compare.measures import BY_NAME, PRIMARY, REFERENCE, values
 from lab.evaluation.compare.results import LinkResult, attempted, of_run
-from lab.evaluation.competing_flows import flows
-from lab.evaluation.recorded.bands import marks
-from lab.evaluation.recorded.rate import acked_after_s, cycle_hz, median_rtt_ms
-from lab.evaluation.rules import constants, scores
-from lab.evaluation.search.replay import BASE
 from lab.evaluation.short_flows import short_flows
-from lab.evaluation.status import status
 from lab.judge.stored import Stored, first_stored, in_order
 from lab.judge.stored import stored as every_stored
 from lab.report.short_flows import of_run as on_page

@@ -5,11 +5,11 @@ from math import sqrt
 
 import polars as pl
 import pytest
+from lab_papers.evaluation.claims.estimate import Estimate
+from lab_papers.evaluation.claims.verdict import AGREES, DIFFERS, UNJUDGED, verdict
 from scipy.stats import t
 
 from lab.base.stats import FEWEST_TRIALS, bootstrap
-from lab.evaluation.claims.estimate import Estimate
-from lab.evaluation.claims.verdict import AGREES, DIFFERS, UNJUDGED, verdict
 from lab.judge.rules.truth import capacity_s
 from lab.tables.link_capacity import Link
 

@@ -13,7 +13,7 @@ from lab.links.models import Jitter, Levels, Lognormal
 from lab.links.queue import MODELS, queue
 from lab.links.recorded import Recorded, Series, _cleaned
 from lab.links.steps import Steps, mean, rows
-from lab.node import qdiscs
+from lab.node.qdiscs import kinds
 
 TIMES_S, VALUES = np.array([0.0, 1.0, 2.0, 3.0]), np.array([10.0, 20.0, 30.0, 70.0])
 RECORDED = Recorded(Series(file="rate.csv"), lambda: iter([(TIMES_S, VALUES)]), length_s=4.0, meaning=None)
@@ -100,7 +100,7 @@ def test_a_value_without_a_spread_takes_the_bound_that_it_lies_beyond() -> None:
 
 @pytest.mark.parametrize("name", MODELS)
 def test_a_queue_has_the_defaults_of_its_table_and_requires_what_has_none(name: str) -> None:
-    fields = [setting.field for setting in qdiscs.find(name).settings if setting.field]
+    fields = [setting.field for setting in kinds.find(name).settings if setting.field]
     required = {field.name for field in fields if field.default is None}
     model = MODELS[name]
     assert {each for each, info in model.model_fields.items() if info.is_required()} == {"kind"} | required

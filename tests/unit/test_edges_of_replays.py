@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from lab_papers.evaluation.search import kernel_checks, sensitivity
+from lab_papers.evaluation.search.replay import BASE, JUDGES, downloads, varied
 
-from lab.evaluation.search import kernel_checks, sensitivity
-from lab.evaluation.search.replay import BASE, JUDGES, downloads, varied
 from lab.judge.search_replay import BIN, built_versions, exit_pkts, replay, version, versions
 from lab.judge.stored import Stored
 from lab.runs.experiment import load_experiment

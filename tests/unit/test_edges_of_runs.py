@@ -9,8 +9,8 @@ from typing import Any
 
 import polars as pl
 import pytest
+from lab_papers.campaign import campaign, load_campaign, quick_trials, stages
 
-from lab.runs.campaign import campaign, load_campaign, quick_trials, stages
 from lab.runs.certificate import BUSY_SAMPLES, LOSS_SDS, certify
 from lab.runs.experiment import load_experiment
 from lab.runs.link_kinds import KINDS, Link, links

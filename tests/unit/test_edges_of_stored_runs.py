@@ -4,8 +4,8 @@
 from pathlib import Path
 
 import pytest
+from lab_papers.evaluation.claims.measured import Measured
 
-from lab.evaluation.claims.measured import Measured
 from lab.judge.registry import TRUTH
 from lab.judge.stored import Stored
 from lab.tables.stored_run import Run

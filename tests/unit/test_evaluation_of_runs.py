@@ -3,9 +3,9 @@
 
 import polars as pl
 import pytest
+from lab_papers.evaluation.rules import constants, scores
+from lab_papers.evaluation.senders import SIZES_MB, values
 
-from lab.evaluation.rules import constants, scores
-from lab.evaluation.senders import SIZES_MB, values
 from lab.judge.registry import TRUTH
 from lab.judge.stored import Stored
 from lab.tables.stored_run import Run

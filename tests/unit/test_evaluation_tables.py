@@ -6,15 +6,15 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from lab_papers.evaluation import senders, write
+from lab_papers.evaluation.rules import scores
+from lab_papers.evaluation.validity import why_invalid
 
 from lab.base.stats import share_pct, wilson_pct
-from lab.evaluation import senders, write
 from lab.evaluation.compare import sequential
 from lab.evaluation.compare.measures import Values
 from lab.evaluation.compare.results import LinkResult, _unranked, digest_of
 from lab.evaluation.compare.sequential import FIRST_SHARE, STEP, Looks, first_look, looks, one_look, rejects
-from lab.evaluation.rules import scores
-from lab.evaluation.validity import why_invalid
 from lab.judge.registry import TRUTH, inferred
 from lab.judge.stored import Stored
 from lab.runs.link_kinds import Link

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from lab.base.errors import UserError
-from lab.base.paths import LAB
+from lab.base.paths import LAB, REPO
 from lab.figures.page_figure import Place
 from lab.figures.registry import figures
 from lab.tables.stored_run import Run
@@ -23,7 +23,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_every_file_that_draws_declares_its_place() -> None:
-    drawing = {file.stem for file in (LAB / "figures").glob("*.py") if "\ndef draw(" in file.read_text()}
+    folders = (LAB / "figures", *REPO.glob("packages/*/lab_*/figures"))
+    files = [file for folder in folders for file in folder.glob("*.py")]
+    drawing = {file.stem for file in files if "\ndef draw(" in file.read_text()}
     declared = {figure.draw.__module__.split(".")[-1] for place in Place for figure in figures(place)}
     assert declared == drawing
 

@@ -10,16 +10,16 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from lab_papers.evaluation.status import _note, status
+from lab_papers.index.choice import browsed_runs
+from lab_papers.index.fullest import fullest
+from lab_papers.index.links import linked
+from lab_papers.index.progress import outdated, progress
+from lab_papers.index.sentences import in_order, sentences
+from lab_papers.index.summary import in_summary
 
 from lab.base.format import share
-from lab.evaluation.status import _note, status
 from lab.judge.stored import Stored, stored
-from lab.report.index.choice import browsed_runs
-from lab.report.index.fullest import fullest
-from lab.report.index.links import linked
-from lab.report.index.progress import outdated, progress
-from lab.report.index.sentences import in_order, sentences
-from lab.report.index.summary import in_summary
 from lab.report.matrix.kinds import kind_of
 from lab.report.matrix.published import ran
 from lab.report.table import tables

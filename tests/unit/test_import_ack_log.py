@@ -10,9 +10,9 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from lab_papers.evaluation.recorded.download import recorded
 
 from lab.base.errors import UserError
-from lab.evaluation.recorded.download import recorded
 from lab.traces import importers
 from tests.ack_logs import FORMS, MSS, WRAP, Ack, Download, Gateway, download, text, written
 from tests.command import lab

@@ -19,6 +19,7 @@ from tests.unit.test_import_capture import written as capture
 from tests.unit.test_import_iperf3 import interval, iperf3_test
 from tests.unit.test_import_made import BULK, LUMOS, STATUS, irtt, lumos, trip
 from tests.unit.test_import_ping import HEAD, answer, tail
+from tests.unit.test_import_sender_logs import EVENTS, SS, info, ndt7, qlog
 
 FUZZED = settings(
     max_examples=examples(120),
@@ -65,6 +66,9 @@ SMALL: dict[str, str] = {
     + "2024-01-11 10:06:39,2024-01-11 10:06:40,UDP,5,,0\n2024-01-11 10:06:40,2024-01-11 10:06:41,UDP,0,7,0\n",
     "uos-ping": UOS_PING + "2024-01-11 09:43:20,2024-01-11 09:43:45,0.4,250,57.7,0\n",
     "errant": "operator,country,access_technology,rssi,download_mbps,upload_mbps,rtt_ms\na,b,4G,-55,7.6,6.1,83.1\n",
+    "qlog": qlog(*EVENTS),
+    "ndt7": ndt7(info(100_000, 10_000, 12_000, 0), info(350_000, 510_000, 15_000, 4)),
+    "ss": SS,
     "columns": "t_s,rate_down_mbps,rtt_ms\n0,1,20\n0.1,2,\n0.2,0,21\n",
 }
 REAL = {

@@ -121,6 +121,84 @@ TEXTS: dict[str, tuple[str, dict[str, list[Any]]]] = {
         + row(0, "2.0 Mbits", "0.012 ms  1381/1726 (80%)  receiver", end=2),
         {"rate_up_mbps": [2.0], "loss_pct": [80.0116]},
     ),
+    "-O, whose last omitted second iperf3 may print as one that was kept, at half of its rate": (
+        IPERF3
+        + row(0, "20.0 Mbits", "   0    416 KBytes       (omitted)")
+        + "[  5]   1.00-1.00   sec  1.00 MBytes  4.2 Mbits/sec    0    334 KBytes\n"
+        + row(1, "8.4 Mbits", "   2    173 KBytes"),
+        {"rate_up_mbps": [8.3886, 8.4], "retransmits_pkts": [0, 2]},
+    ),
+    "-T: a title before each line": (
+        "".join(f"run 1:  {line}\n" for line in (IPERF3 + row(0, "8.4 Mbits")).splitlines()),
+        {"rate_up_mbps": [8.4]},
+    ),
+    "--get-server-output: the server's lines are of the same test": (
+        IPERF3
+        + row(0, "8.4 Mbits")
+        + "\nServer output:\nAccepted connection from a, port 1\n"
+        + IPERF3
+        + row(0, "8 Mbits"),
+        {"rate_up_mbps": [8.4]},
+    ),
+    "a server that sends": (
+        "Accepted connection from 192.0.2.2, port 1\n"
+        + IPERF3.rstrip()
+        + "         Retr  Cwnd\n"
+        + row(0, "8.4 Mbits", "   2    173 KBytes"),
+        {"rate_down_mbps": [8.4], "retransmits_pkts": [2]},
+    ),
+    "a server that receives UDP, without a word of the sender": (
+        "Accepted connection from 192.0.2.2, port 1\n"
+        + IPERF3
+        + row(0, "8.4 Mbits", " 0.1 ms  1/100 (1%)")
+        + "[  5] (sender statistics not available)\n[  5]   0.0-1.0  sec  3 datagrams received out-of-order\n",
+        {"rate_up_mbps": [8.4], "loss_pct": [1.0]},
+    ),
+    "a sender whose socket or proxy took more than arrived": (
+        IPERF3
+        + row(0, "90.0 Mbits")
+        + row(1, "10.0 Mbits")
+        + row(0, "50.0 Mbits", "  3   sender", end=2)
+        + row(0, "20.0 Mbits", "  receiver", end=2),
+        {"rate_up_mbps": [20.0]},
+    ),
+    "UDP both ways: what arrived in each": (
+        IPERF3.replace("[ ID]", "[ ID][Role]").replace("Bitrate", "Bitrate  Jitter  Lost/Total Datagrams")
+        + row(0, "20.0 Mbits", "  1700", "[  5][TX-C]")
+        + row(0, "9.0 Mbits", "0.1 ms  1/100 (1%)", "[  7][RX-C]")
+        + row(0, "20.0 Mbits", "0.0 ms  0/1700 (0%)  sender", "[  5][TX-C]")
+        + row(0, "5.0 Mbits", "0.1 ms  1275/1700 (75%)  receiver", "[  5][TX-C]")
+        + row(0, "9.0 Mbits", "0.1 ms  1/100 (1%)  receiver", "[  7][RX-C]"),
+        {"rate_up_mbps": [5.0], "rate_down_mbps": [9.0]},
+    ),
+    "the last interval once more, after the other end is gone": (
+        IPERF3 + row(0, "8.4 Mbits") + "[ ID] Interval           Transfer     Bitrate\n" + row(0, "8.4 Mbits"),
+        {"rate_up_mbps": [8.4]},
+    ),
+    "iperf2 -u, with the server's report": (
+        "UDP buffer size:  208 KByte\n" + IPERF2 + "[  3]  0.0- 1.0 sec  1.1 MBytes  9.4 Mbits/sec\n"
+        "[  3]  0.0- 1.0 sec  1.1 MBytes  9.4 Mbits/sec\n[  3] Sent 800 datagrams\n[  3] Server Report:\n"
+        "[  3]  0.0- 1.0 sec  0.6 MBytes  4.7 Mbits/sec   1.9 ms  400/  800 (50%)\n",
+        {"rate_up_mbps": [4.7], "loss_pct": [50.0]},
+    ),
+    "iperf2 -R": (
+        IPERF2.replace("with 192.0.2.1", "with 192.0.2.1 port 5001 (reverse)")
+        + "[ *3]  0.0- 1.0 sec  1.1 MBytes  9.4 Mbits/sec\n",
+        {"rate_down_mbps": [9.4]},
+    ),
+    "iperf2 --full-duplex, whose directions end apart": (
+        IPERF2.replace("with 192.0.2.1", "with 192.0.2.1 port 5001 (full-duplex)")
+        + "[ *3]  0.0- 1.0 sec  1.1 MBytes  9.4 Mbits/sec\n[  3]  0.0- 1.0 sec  1.1 MBytes  1.0 Mbits/sec\n"
+        "[  3]  0.0- 1.0 sec  1.1 MBytes  1.0 Mbits/sec\n[ *3]  1.0- 2.0 sec  1.1 MBytes  9.4 Mbits/sec\n"
+        "[ *3]  0.0- 2.1 sec  2.2 MBytes  9.4 Mbits/sec\n[FD3]  0.0- 2.1 sec  2.2 MBytes  9.4 Mbits/sec\n",
+        {"rate_up_mbps": [1.0], "rate_down_mbps": [9.4]},
+    ),
+    "iperf2 --sum-only": (
+        "Client connecting to 192.0.2.1, TCP port 5001\n[SUM-cnt] Interval       Transfer     Bandwidth\n"
+        "[SUM-2] 0.0000-1.0000 sec  4.00 MBytes  33.6 Mbits/sec\n"
+        "[SUM-2] 0.0000-1.0000 sec  4.00 MBytes  33.6 Mbits/sec\n",
+        {"rate_up_mbps": [33.6]},
+    ),
     "iperf2, whose last line is a summary": (
         IPERF2 + "".join(f"[  3]  {t} sec  1.1 MBytes  9.4 Mbits/sec\n" for t in ("0.0- 1.0", "1.0- 2.0", "0.0- 2.0")),
         {"rate_up_mbps": [9.4, 9.4]},
@@ -139,6 +217,58 @@ def test_text_of_each_option_is_read(tmp_path: Path, of: str) -> None:
     file = tmp_path / "iperf.txt"
     file.write_text(text)
     assert columns(file) == expected
+
+
+def test_text_of_several_tests_requires_which_one(tmp_path: Path) -> None:
+    file = tmp_path / "iperf.txt"
+    file.write_text("".join("Connecting to host a\n" + IPERF3 + row(0, f"{rate} Mbits") for rate in (8.4, 9.4)))
+    with pytest.raises(UserError, match="test: must be given, from 1 to 2"):
+        importers.read(file)
+    with pytest.raises(UserError, match="test=3: must be from 1 to 2"):
+        importers.read(file, test=3)
+    assert columns(file, test=2) == {"rate_up_mbps": [9.4]}
+
+
+def test_text_that_powershell_stored_is_read(tmp_path: Path) -> None:
+    file = tmp_path / "iperf.txt"
+    file.write_bytes((IPERF3 + row(0, "8.4 Mbits")).replace("\n", "\r\n").encode("utf-16"))
+    assert columns(file) == {"rate_up_mbps": [8.4]}
+    json_file = tmp_path / "iperf.json"
+    json_file.write_bytes(json.dumps(iperf3_test(interval(0, 1, 8))).encode("utf-16"))
+    assert importers.read(json_file).format == "iperf3-json"
+
+
+def test_what_iperf3_writes_once_per_stream_is_passed_over(tmp_path: Path) -> None:
+    text = json.dumps(iperf3_test(interval(0, 1, 5), reverse=0))
+    file = tmp_path / "parallel.json"
+    file.write_text(
+        text.replace('"start": {', '"start": {"sock_bufsize": 0, "sock_bufsize": 0, "sock_bufsize": 1, ', 1)
+    )
+    assert columns(file) == {"rate_up_mbps": [5.0]}
+
+
+def test_the_first_interval_after_the_omitted_ones_begins_where_the_clock_restarts(tmp_path: Path) -> None:
+    """iperf3 may write the second before the restart as its begin, and half of its rate."""
+    omitted, late, last = interval(0, 1, 40), interval(1, 2, 10), interval(1, 2, 20)
+    omitted["sum"] |= {"omitted": True}
+    late["sum"] |= {"start": 0.99999, "end": 1.0001, "bytes": 2_500_250}
+    assert columns(written(tmp_path, iperf3_test(omitted, late, last))) == {"rate_down_mbps": [20.0, 20.0]}
+
+
+def test_a_stream_that_ends_in_the_whole_document_is_one_test(tmp_path: Path) -> None:
+    whole = iperf3_test(interval(0, 1, 8))
+    whole["start"] |= {"cookie": "abc"}
+    events = [{"event": "start", "data": whole["start"]}, {"event": "interval", "data": interval(0, 1, 8)}]
+    file = tmp_path / "stream.json"
+    file.write_text("\n".join(json.dumps(each) for each in [*events, {"event": "end", "data": {}}, whole]))
+    assert columns(file) == {"rate_down_mbps": [8.0]}
+
+
+def test_a_servers_intervals_are_those_of_the_end_that_wrote_them(tmp_path: Path) -> None:
+    document = iperf3_test(interval(0, 1, 8), protocol="UDP", reverse=0)
+    document["start"] |= {"accepted_connection": {"host": "192.0.2.2", "port": 1}}
+    recording = importers.read(written(tmp_path, document))
+    assert not any("what was sent" in note for note in recording.notes)
 
 
 @pytest.mark.parametrize(

@@ -52,11 +52,56 @@ def test_a_cut_last_line_and_an_assumed_interval_are_stated() -> None:
         (["Nov 25 10:15:00 ", "Nov 25 10:15:01 "], [0.0, 1.0]),  # ts
         (["Wed Nov 25 10:15:00 UTC 2026: ", "Wed Nov 25 10:15:03 UTC 2026: "], [0.0, 3.0]),
         (["[1700000000.5] ", "[1700000001.0] "], [0.0, 0.5]),  # -D
+        (["Wed 25 Nov 2026 11:59:59 AM UTC: ", "Wed 25 Nov 2026 12:00:01 PM UTC: "], [0.0, 2.0]),
+        (["2026-11-25 10:15:00 | ", "2026-11-25 10:15:01 | "], [0.0, 1.0]),
+        (["0.000123 ", "1.100123 "], [0.0, 1.1]),  # ts -s %.s
     ],
 )
 def test_a_clock_before_each_line_times_the_probes(tmp_path: Path, clocks: list[str], times_s: list[float]) -> None:
     text = "".join(clock + REPLY.format(number) for number, clock in enumerate(clocks, 1))
     assert read(tmp_path, text).frame["t_s"].to_list() == pytest.approx(times_s, abs=1e-6)
+
+
+HEAD = "PING 192.0.2.1 (192.0.2.1) 56(84) "
+
+
+@pytest.mark.parametrize(
+    ("text", "rtts_ms"),
+    [
+        (  # iputils writes in the system's language
+            HEAD + "Bytes an Daten.\n64 Bytes von 192.0.2.1: icmp_seq=1 ttl=57 Zeit=41,2 ms\n"
+            "Von 192.0.2.9 icmp_seq=2 Zielhost nicht erreichbar\n\n--- 192.0.2.1 Ping-Statistiken ---\n"
+            "3 Pakete übertragen, 1 empfangen, +1 Fehler, 66,6667% Paketverlust, Zeit 2003 ms\n",
+            [41.2, None, None],
+        ),
+        (
+            HEAD + "octets de données.\n64 octets de h (192.0.2.1) : icmp_seq=1 ttl=57 temps=41.2 ms\n\n"
+            "--- statistiques ping h ---\n2 paquets transmis, 1 reçus, 50% packet loss, time 1002ms\n",
+            [41.2, None],
+        ),
+        (HEAD + "字节的数据。\n64 字节\N{FULLWIDTH COMMA}来自 192.0.2.1: icmp_seq=1 ttl=57 时间=41.2 毫秒\n", [41.2]),
+        ("64 bytes from 192.0.2.1: icmp_req=1 ttl=57 time=41.2 ms\n", [41.2]),  # iputils until 2012
+        ("Ping h (192.0.2.1): 56(84) bytes.\n64 bytes from 192.0.2.1: icmp_seq=1 ttl=57 time=41 ms\n", [41]),  # Android
+        (
+            "PING h: 56 data bytes\n64 bytes from h (192.0.2.1): icmp_seq=0. time=41.2 ms\n\n"
+            "----h PING Statistics----\n"
+            "1 packets transmitted, 1 packets received, 0% packet loss\nround-trip (ms)  min/avg/max = 41/41/41\n",
+            [41.2],
+        ),
+        (
+            HEAD
+            + "bytes of data.\n64 bytes from 192.0.2.1: icmp_seq=1 ttl=57 time=41 ms\nRR: \t192.0.2.2\n\t192.0.2.1\n",
+            [41],
+        ),
+    ],
+)
+def test_each_system_and_language_is_read(tmp_path: Path, text: str, rtts_ms: RTTS) -> None:
+    assert read(tmp_path, text).frame["rtt_ms"].to_list() == rtts_ms
+
+
+def test_an_answer_behind_an_unknown_clock_is_not_taken_for_a_lost_probe(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="must be a line that ping writes"):
+        read(tmp_path, "".join(f"Mi 25. Nov 10:15:0{number}: {REPLY.format(number)}" for number in (1, 2, 3)))
 
 
 FPING = "192.0.2.1 : [0], 84 bytes, 41.2 ms (41.2 avg, 0% loss)\n192.0.2.1 : [1], timed out (41.2 avg, 50% loss)\n"
@@ -87,6 +132,13 @@ def test_windows_in_each_language_and_encoding_is_read(
     recording = read(tmp_path, (WINDOWS + lines + counts).replace("\n", "\r\n").encode(encoding))
     assert (recording.format, recording.frame["rtt_ms"].to_list()) == ("ping-windows", rtts_ms)
     assert recording.frame["lost"].sum() == lost
+
+
+def test_windows_behind_a_prompt_is_read_and_behind_a_clock_refused(tmp_path: Path) -> None:
+    text = WINDOWS + "Reply from 192.0.2.1: bytes=32 time=41ms TTL=57\n"
+    assert read(tmp_path, "\nC:\\>ping 192.0.2.1\n" + text).frame["rtt_ms"].to_list() == [41]
+    with pytest.raises(UserError, match=r"line 3: text=25\.11\.2026 10:15:01 Reply.*must be without a clock"):
+        read(tmp_path, text.replace("Reply", "25.11.2026 10:15:01 Reply"))
 
 
 @pytest.mark.parametrize(

@@ -58,6 +58,7 @@ PLAIN_RATES = (1.0123733333333333, 50.0)  # over 0.6 s; 1.2 Mb/s while it lasts
         (276, cooked2),
         (9, lambda packet: b"\xff\x03\0\x21" + packet),
         (9, lambda packet: b"\x21" + packet),
+        (166, lambda packet: b"\x01\x03\0\x21" + packet),
         (50, lambda packet: b"\x0f\0\x08\0" + packet),
         (104, lambda packet: b"\x0f\0\x08\0" + packet),
         (0, lambda packet: struct.pack("<I", 2) + packet),

@@ -7,21 +7,21 @@ from typing import Any
 
 import polars as pl
 import pytest
+from lab_papers.evaluation.claims import rows as claims
+from lab_papers.evaluation.claims.verdict import AGREES, EXPLAINED, UNEXPLAINED
+from lab_papers.index.claims import MEANINGS, shown
+from lab_papers.index.page import Index, ScenarioPart, render
+from lab_papers.index.recorded import RecordedPart
+from lab_papers.index.source_tables import source_table
+from lab_papers.index.summary import one_a_link
 from markupsafe import escape
 
-from lab.evaluation.claims import rows as claims
-from lab.evaluation.claims.verdict import AGREES, EXPLAINED, UNEXPLAINED
 from lab.judge import judged as judging
 from lab.judge.ack_stream import ack_stream
 from lab.judge.digest import OBJECT_BYTES, digest
 from lab.judge.judged import OUTCOMES, judged
 from lab.judge.slow_start import first_exit
 from lab.judge.stored import Stored, stored
-from lab.report.index.claims import MEANINGS, shown
-from lab.report.index.page import Index, ScenarioPart, render
-from lab.report.index.recorded import RecordedPart
-from lab.report.index.source_tables import source_table
-from lab.report.index.summary import one_a_link
 from lab.report.matrix.matrix import Matrix
 from lab.tables.stored_run import Run
 from tests.stored_run import store_run

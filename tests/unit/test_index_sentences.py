@@ -5,9 +5,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from lab_papers.index.sentences import _found, _furthest, _sentence
 
 from lab.evaluation.compare.measures import PRIMARY, RULE
-from lab.report.index.sentences import _found, _furthest, _sentence
 
 SENDERS = {"search": "SEARCH", "cubic": "CUBIC", "bbr": "BBR"}
 

@@ -10,7 +10,7 @@ import pytest
 from lab.base.errors import UserError
 from lab.links.draw import draw_link
 from lab.links.profile import Noise, load_profile, read_profile
-from lab.node.late_start import SYN, arrived
+from lab.node.traffic.late_start import SYN, arrived
 from lab.runs.experiment import digest
 
 GEO = load_profile("geo-viasat", "a test")

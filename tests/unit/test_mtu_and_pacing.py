@@ -5,8 +5,8 @@ from contextlib import nullcontext
 
 import pytest
 
-from lab.node import netlink, route
-from lab.node.tools import NodeError
+from lab.node.net import netlink, route
+from lab.node.system.tools import NodeError
 from lab.runs.plan import draw, make_plan, mss_bytes
 from lab.runs.settings import FQ_RATIOS, pinned
 from tests.conftest import SMALL, experiment_on

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from lab.node import qdisc
-from lab.node.capture import read_counts
-from lab.node.counters import protocol_counters, read_links
-from lab.node.flow import read_result
-from lab.node.tools import NodeError, run, run_json
+from lab.node.measure.capture import read_counts
+from lab.node.measure.counters import protocol_counters, read_links
+from lab.node.qdiscs import qdisc
+from lab.node.system.tools import NodeError, run, run_json
+from lab.node.traffic.flow import read_result
 
 DATA = Path(__file__).parents[1] / "data"
 TBF = {"kind": "tbf", "rate_bps": 144e6, "burst_bytes": 1600, "limit_bytes": 36_000_000}

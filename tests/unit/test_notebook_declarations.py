@@ -4,8 +4,7 @@
 from pathlib import Path
 
 import pytest
-
-from lab.report.index.notebooks import Notebook
+from lab_papers.index.notebooks import Notebook
 
 CHAPTER = """# %%
 import nothing_that_exists

@@ -13,7 +13,7 @@ from lab.backends.virtual import Virtual
 from lab.base.errors import UserError
 from lab.images.image import Image
 from lab.kernel.build import Kernel
-from lab.node.netns import changes_only_its_node
+from lab.node.net.netns import changes_only_its_node
 from lab.node.plan import Plan
 from lab.runs import one_boot, pool
 from lab.runs.experiment import Experiment, load_experiment

@@ -7,16 +7,16 @@ from typing import Any
 
 import polars as pl
 import pytest
+from lab_papers.evaluation.recorded.comparison import SCENARIO
+from lab_papers.figures.sensitivity import JUDGES
+from lab_papers.paper import Sources, drawings, run_folder
 from matplotlib.figure import Figure
 
 from lab.base.errors import UserError
-from lab.evaluation.recorded.comparison import SCENARIO
 from lab.figures.page_figure import Given, PageFigure, Place
-from lab.figures.sensitivity import JUDGES
 from lab.figures.style import Drawing
 from lab.figures.subject import Subject
 from lab.judge.provenance import provenance
-from lab.report.paper import Sources, drawings, run_folder
 from lab.tables.stored_run import Run
 from tests import ack_logs
 from tests.first_screen import change
@@ -146,7 +146,7 @@ def test_downloads_are_compared_with_the_recordings_that_are_named(log: str, res
 def test_without_a_name_the_run_next_to_the_recorded_downloads_is_the_scenario_made_for_them(
     log: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("lab.report.paper.fetched", lambda: [log])
+    monkeypatch.setattr("lab_papers.paper.fetched", lambda: [log])
     drawn = Drawn(Given.DOWNLOADS)
     assert set(drawn.of()) == {"line"}
     assert drawn.calls[0][0].run.startswith(SCENARIO)

@@ -71,6 +71,15 @@ def test_a_probe_waits_until_an_idle_link_has_carried_it() -> None:
         assert [probe["delay_ms"] for probe in plan["probes"]] == [pytest.approx(asked_ms), 5.0]
 
 
+def test_a_link_too_fast_for_the_timers_of_tbf_keeps_a_clock_of_its_own() -> None:
+    for rate_mbps, kind in ((5000, "tbf"), (5001, "replay"), (10_000, "replay")):
+        down = {"rate_mbps": rate_mbps, "delay_ms": 5.0, "buffer_bdps": 1}
+        profile: dict[str, Any] = {"title": "t", "down": down, "up": {"delay_ms": 5.0}, "recorded": [], "assumed": []}
+        experiment = experiment_on(Profile.model_validate(profile), "cubic")
+        plan = make_plan(experiment, experiment.ccas["cubic"], draw(experiment, 1))
+        assert {shape["spec"]["kind"] for shape in plan["shapes"] if shape["part"] == "bottleneck"} == {kind}
+
+
 def test_seeds_differ_between_trials_and_between_scenarios() -> None:
     assert len({trial_seed(scenario, number) for scenario in range(5) for number in range(200)}) == 1000
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from lab.node import qdisc, series
-from lab.node.tools import NodeError
+from lab.node.qdiscs import qdisc, series
+from lab.node.system.tools import NodeError
 from tests.link_bench import Spec
 
 DELAY_LINE: Spec = {

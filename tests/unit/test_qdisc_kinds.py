@@ -5,9 +5,10 @@ import struct
 
 import pytest
 
-from lab.node import netlink, qdisc, qdiscs
-from lab.node.qdisc_kind import TcKind
-from lab.node.tools import NodeError
+from lab.node.net import netlink
+from lab.node.qdiscs import kinds, qdisc
+from lab.node.qdiscs.qdisc_kind import TcKind
+from lab.node.system.tools import NodeError
 from tests.kernel.test_qdisc_on_demand import GEO
 from tests.kernel.test_qdisc_replay import LINK, MBPS
 from tests.kernel.test_qdisc_step_drop import GATEWAY
@@ -64,7 +65,7 @@ def test_a_truncated_attribute_ends_the_list() -> None:
     assert netlink.attributes(netlink.attribute(3, b"abcd") + struct.pack("HH", 0, 9)) == {3: b"abcd"}
 
 
-@pytest.mark.parametrize("kind", [kind for kind in qdiscs.names() if isinstance(qdiscs.find(kind), TcKind)])
+@pytest.mark.parametrize("kind", [kind for kind in kinds.names() if isinstance(kinds.find(kind), TcKind)])
 def test_every_kind_of_tc_states_a_limit(kind: str) -> None:
     spec = next(spec for spec in ROOTS if spec["kind"] == kind)
     words = qdisc.command("eth2", spec).split()

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from lab.node import series
-from lab.node.tools import NodeError
+from lab.node.qdiscs import series
+from lab.node.system.tools import NodeError
 
 
 @pytest.mark.parametrize(

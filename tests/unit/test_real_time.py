@@ -24,8 +24,8 @@ from lab.base.errors import UserError
 from lab.base.paths import REPO
 from lab.judge.registry import TRUTH
 from lab.node.engines import pair
-from lab.node.machine import watch
-from lab.node.tools import NodeError
+from lab.node.measure.machine import watch
+from lab.node.system.tools import NodeError
 from lab.report import agree
 from lab.report.table import Table
 from lab.report.text import shown

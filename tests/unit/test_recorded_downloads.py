@@ -10,15 +10,15 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from lab_papers.evaluation.recorded import comparison
+from lab_papers.evaluation.recorded.bands import QUANTITIES, bands, inside, left_out, marks, rms_s, values_of
+from lab_papers.evaluation.recorded.comparison import compare_recorded
+from lab_papers.evaluation.recorded.download import Download, emulated, recorded
+from lab_papers.evaluation.recorded.gateway_drop import first_loss, gateway_drop, in_truth
+from lab_papers.evaluation.recorded.rate import acked_after_s
+from lab_papers.evaluation.recorded.tables import sheets
 
 from lab.base.errors import UserError
-from lab.evaluation.recorded import comparison
-from lab.evaluation.recorded.bands import QUANTITIES, bands, inside, left_out, marks, rms_s, values_of
-from lab.evaluation.recorded.comparison import compare_recorded
-from lab.evaluation.recorded.download import Download, emulated, recorded
-from lab.evaluation.recorded.gateway_drop import first_loss, gateway_drop, in_truth
-from lab.evaluation.recorded.rate import acked_after_s
-from lab.evaluation.recorded.tables import sheets
 from lab.tables.stored_run import Run
 from lab.traces import importers
 from lab.traces.datasets import dataset

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from lab_papers.evaluation.recorded import rate
+from lab_papers.evaluation.recorded.download import Download, Floats, _inflight, emulated, recorded
 
-from lab.evaluation.recorded import rate
-from lab.evaluation.recorded.download import Download, Floats, _inflight, emulated, recorded
 from lab.judge.stored import Stored
 from lab.tables.stored_run import Run
 from lab.traces.columns import DTYPES

@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from lab_papers.evaluation.recorded.bands import bands
+from lab_papers.evaluation.recorded.download import Download, Floats
+from lab_papers.evaluation.recorded.rate import cycle_hz, median_rtt_ms, rate
+from lab_papers.evaluation.recorded.spells import spells
 
-from lab.evaluation.recorded.bands import bands
-from lab.evaluation.recorded.download import Download, Floats
-from lab.evaluation.recorded.rate import cycle_hz, median_rtt_ms, rate
-from lab.evaluation.recorded.spells import spells
 from tests.ack_logs import IP_BYTES, MSS
 
 

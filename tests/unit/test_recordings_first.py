@@ -5,9 +5,9 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
+from lab_papers.commands.recordings import fetch_for
 from rich.console import Console
 
-from lab.commands.recordings import fetch_for
 from lab.runs.experiment import load_experiment
 from lab.runs.stand_ins import as_run
 

@@ -7,20 +7,20 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from lab_papers.evaluation.columns import TRIALS
+from lab_papers.evaluation.competing_flows import SCHEMA, flows, jain
+from lab_papers.index import heuristics
+from lab_papers.index.artefacts import Artefacts
+from lab_papers.index.chapters import chapter
+from lab_papers.index.competing import competing_table
+from lab_papers.index.manifest import MANIFEST, Artefact, read_manifest
+from lab_papers.index.memory import PUBLISHED_BYTES, memory_table
+from lab_papers.index.notebooks import Executed
 from matplotlib.figure import Figure
 
 from lab.base.format import NONE
-from lab.evaluation.columns import TRIALS
-from lab.evaluation.competing_flows import SCHEMA, flows, jain
 from lab.figures.style import Drawing
 from lab.judge.stored import stored
-from lab.report.index import heuristics
-from lab.report.index.artefacts import Artefacts
-from lab.report.index.chapters import chapter
-from lab.report.index.competing import competing_table
-from lab.report.index.manifest import MANIFEST, Artefact, read_manifest
-from lab.report.index.memory import PUBLISHED_BYTES, memory_table
-from lab.report.index.notebooks import Executed
 from lab.report.sample import TRIALS as KEPT
 from lab.report.sample import keep
 from lab.report.table import Group, Row, Table

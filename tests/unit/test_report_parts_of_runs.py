@@ -7,6 +7,9 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from lab_papers.artifact import tires
+from lab_papers.index import links, sentences
+from lab_papers.paper import _plain
 
 from lab.base.errors import UserError
 from lab.base.format import NONE
@@ -16,12 +19,9 @@ from lab.judge.registry import TRUTH
 from lab.judge.representative import representatives
 from lab.judge.stored import Stored
 from lab.report import agree, trust
-from lab.report.artifact import tires
-from lab.report.index import links, sentences
 from lab.report.matrix.matrix import Linked, Matrix, _lacking, matrix
 from lab.report.matrix.published import published, ran, short_label
 from lab.report.matrix.readings import Reading
-from lab.report.paper import _plain
 from lab.tables.run_json import RunJson
 from lab.tables.stored_run import Run
 from tests.compared import SENDERS, store

@@ -4,14 +4,14 @@
 from pathlib import Path
 
 import pytest
+from lab_papers.artifact import tires
+from lab_papers.artifact.tires import HEADER, Tire
+from lab_papers.evaluation.recorded.tables import EMULATED, Sheet
+from lab_papers.index import recorded
 
 from lab.base.errors import UserError
 from lab.base.format import NONE
 from lab.evaluation.compare.ranks import Place
-from lab.evaluation.recorded.tables import EMULATED, Sheet
-from lab.report.artifact import tires
-from lab.report.artifact.tires import HEADER, Tire
-from lab.report.index import recorded
 from lab.report.matrix.texts import rank_text
 from lab.report.write import write_report
 from tests.stored_run import store_run

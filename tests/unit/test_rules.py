@@ -7,10 +7,10 @@ from pathlib import Path
 import polars as pl
 import pytest
 import yaml
+from lab_papers.evaluation.write import write_all
 
 from lab.base import paths
 from lab.base.errors import UserError
-from lab.evaluation.write import write_all
 from lab.judge.judged import judged
 from lab.judge.registry import TRUTHS, inferred, rules
 from lab.judge.source import judging_files

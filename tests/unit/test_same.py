@@ -14,7 +14,7 @@ from lab.backends.backend import Description
 from lab.base import paths
 from lab.base.errors import UserError
 from lab.commands.same import SameRequest, compare_all, ready_runs, wanted
-from lab.node import qdiscs
+from lab.node.qdiscs import kinds
 from lab.runs.same import compare, reference, trials
 from lab.runs.same.values import BLOCK_PKTS, ROWS_PKTS, Values
 from lab.schema.cca import load_ccas
@@ -179,7 +179,7 @@ def is_number(value: object) -> bool:
 def test_every_queue_and_every_model_of_a_link_runs() -> None:
     links = [experiment.profile.model_dump() for experiment in trials.experiments()]
     text = repr(links)
-    queues = {name for name in qdiscs.names() if qdiscs.find(name).queue}
+    queues = {name for name in kinds.names() if kinds.find(name).queue}
     assert {name for name in queues if f"'kind': '{name}'" in text} == queues
     models = {"levels", "uniform", "quantiles", "cycle", "jitter", "sum", "lognormal"}
     for quantity in ("rate_mbps", "opportunities", "delay_ms"):

@@ -80,7 +80,7 @@ def test_the_value_that_a_table_is_about_stands_in_each_of_its_rows(source: str,
 
 
 def test_every_claim_has_a_sentence() -> None:
-    from lab.evaluation.claims.rows import rows
+    from lab_papers.evaluation.claims.rows import rows
 
     for name in scenarios():
         _, scenario = load_scenario(name)

@@ -7,14 +7,14 @@ from typing import cast
 import numpy as np
 import polars as pl
 import pytest
+from lab_papers.evaluation.claims.estimate import Estimate
+from lab_papers.evaluation.claims.measured import Measured
+from lab_papers.evaluation.recorded.rate import LAGS_S, Rate
+from lab_papers.evaluation.recorded.tables import _rate_cells, _rate_row
+from lab_papers.evaluation.search import sensitivity
+from lab_papers.evaluation.search.replay import BASE, Download, class_of, download, downloads, varied
 
 from lab.base.stats import wilson_pct
-from lab.evaluation.claims.estimate import Estimate
-from lab.evaluation.claims.measured import Measured
-from lab.evaluation.recorded.rate import LAGS_S, Rate
-from lab.evaluation.recorded.tables import _rate_cells, _rate_row
-from lab.evaluation.search import sensitivity
-from lab.evaluation.search.replay import BASE, Download, class_of, download, downloads, varied
 from lab.judge.ack_stream import ack_stream
 from lab.judge.median_throughput import throughput
 from lab.judge.outcome import Outcome

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from lab.node import netns, small_file, sysctl
-from lab.node.tools import NodeError
+from lab.node.net import netns, sysctl
+from lab.node.system import small_file
+from lab.node.system.tools import NodeError
 
 
 @pytest.fixture

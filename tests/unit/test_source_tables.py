@@ -8,11 +8,11 @@ from typing import Any
 
 import polars as pl
 import pytest
+from lab_papers.index.source_tables import source_table
 
 from lab.base.format import NONE
 from lab.judge.registry import TRUTH
 from lab.judge.stored import Stored
-from lab.report.index.source_tables import source_table
 from lab.report.table import Table
 from lab.tables.stored_run import Run
 from tests.stored_run import store_run

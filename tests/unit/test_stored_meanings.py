@@ -6,11 +6,11 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from lab_papers.evaluation.columns import evaluation_tables
+from lab_papers.evaluation.write import write_all
 from pyarrow import parquet
 
 from lab.base.paths import REPO
-from lab.evaluation.columns import evaluation_tables
-from lab.evaluation.write import write_all
 from lab.judge.judged import TABLES
 from lab.tables.columns import Described, schema
 

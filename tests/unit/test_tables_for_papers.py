@@ -8,18 +8,18 @@ from typing import Any
 
 import polars as pl
 import pytest
+from lab_papers.artifact import facts
+from lab_papers.evaluation.claims.numbered import numbered
+from lab_papers.evaluation.claims.rows import SCHEMA
+from lab_papers.evaluation.claims.verdict import AGREES
+from lab_papers.index.source_tables import TIMELY, source_table
+from lab_papers.index.write import write_index
 
 from lab.base.format import NONE
-from lab.evaluation.claims.numbered import numbered
-from lab.evaluation.claims.rows import SCHEMA
-from lab.evaluation.claims.verdict import AGREES
 from lab.evaluation.compare.record import FOLDER as COMPARISONS
 from lab.judge.judged import OUTCOMES, TRIALS
 from lab.judge.stored import Stored
 from lab.report import latex
-from lab.report.artifact import facts
-from lab.report.index.source_tables import TIMELY, source_table
-from lab.report.index.write import write_index
 from lab.report.table import Group, Row, Table, tables
 from lab.report.text import render
 from lab.schema.scenario import load_scenario

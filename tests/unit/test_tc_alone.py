@@ -17,10 +17,10 @@ from lab.base.errors import UserError
 from lab.base.paths import REPO
 from lab.links.profile import load_profile
 from lab.links.tc_alone import constant_delay, constant_rate
-from lab.node import qdisc
 from lab.node.plan import Plan
-from lab.node.tc_alone import FLOOR_BPS, Followed
-from lab.node.tools import NodeError
+from lab.node.qdiscs import qdisc
+from lab.node.qdiscs.tc_alone import FLOOR_BPS, Followed
+from lab.node.system.tools import NodeError
 from lab.runs import find_run
 from lab.runs.experiment import Experiment, load_experiment, shaped_by, specification
 from lab.runs.plan import draw, make_plan, needed_modules
@@ -131,7 +131,7 @@ def test_a_kernel_needs_no_replaying_module_for_tc_alone() -> None:
 def test_the_usual_trial_imports_nothing_for_tc_alone() -> None:
     program = "import sys, lab.node.trial, lab.node.guest; print(*sorted(sys.modules))"
     done = subprocess.run([sys.executable, "-c", program], cwd=REPO, capture_output=True, text=True, check=True)
-    assert not {"lab.node.tc_alone", "lab.node.stepping"} & set(done.stdout.split())
+    assert not {"lab.node.qdiscs.tc_alone", "lab.node.qdiscs.stepping"} & set(done.stdout.split())
 
 
 def test_in_real_time_tbf_stays_with_room_for_a_late_timer() -> None:

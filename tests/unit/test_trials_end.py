@@ -5,8 +5,8 @@ import struct
 
 import pytest
 
-from lab.node import arrival
-from lab.node.arrival import Arrival
+from lab.node.traffic import arrival
+from lab.node.traffic.arrival import Arrival
 
 SERVER, CONTROL, DATA = 5201, 40000, 40001
 

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from lab_papers.campaign import campaign, load_campaign
 
 from lab.__main__ import main
 from lab.base.paths import REPO
-from lab.runs.campaign import campaign, load_campaign
 from lab.runs.experiment import load_experiment, specification
 from lab.runs.try_link import try_link
 from lab.schema.scenario import load_scenario, scenarios

@@ -9,10 +9,12 @@ import pytest
 from lab.base.errors import UserError
 from lab.evaluation import sweep
 from lab.figures.sweep import draw
+from lab.judge.stored import Stored
 from lab.report.sweep import write
 from lab.runs.experiment import load_experiment
 from lab.runs.try_link import try_link
 from lab.runs.vary import Point, axes_of, points_of, require_parameters
+from lab.tables.stored_run import Run
 from tests.stored_run import store_run
 
 
@@ -78,7 +80,7 @@ def test_a_mistake_is_one_line(given: list[str], line: str) -> None:
 def test_a_parameter_that_the_module_lacks_is_refused() -> None:
     found = points("search.threshhold_pct=20")
     with pytest.raises(UserError, match=r"search\.threshhold_pct=20: must be .* did you mean threshold_pct\?"):
-        require_parameters(found, {"search": ["bins", "threshold_pct"]})
+        require_parameters([each.texts for each in found], {"search": ["bins", "threshold_pct"]})
 
 
 def test_no_claim_of_a_paper_is_judged_by_a_changed_link() -> None:
@@ -94,10 +96,9 @@ def test_the_page_of_a_sweep_draws_each_measure_over_its_fields(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fields: list[str]
 ) -> None:
     monkeypatch.setenv("LAB_RESULTS", str(tmp_path / "results"))
-    base = try_link("geo-viasat", ["search", "cubic"], {})
     runs = [store_run(tmp_path, trials=2, name=f"point-{text}", senders=("search", "cubic")) for text in "12"]
-    found = [Point(dict.fromkeys(fields, f"{text}00"), base) for text in "12"]
-    folder = sweep.store("geo", sweep.table_of(found, runs))
+    found = [(dict.fromkeys(fields, f"{text}00"), Stored.of(Run(run))) for text, run in zip("12", runs, strict=True)]
+    folder = sweep.store("geo", sweep.table_of(found))
     table = sweep.read(folder)
     throughput = table.filter(measure="throughput", cca="search")
     assert throughput.select("n", "mean", "lo", "hi").rows() == [(2, 6.5, 6.0, 7.0)] * 2

@@ -4,10 +4,8 @@
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-
-from lab.base.stats import FEWEST_TRIALS
-from lab.evaluation.claims.estimate import Estimate
-from lab.evaluation.claims.verdict import (
+from lab_papers.evaluation.claims.estimate import Estimate
+from lab_papers.evaluation.claims.verdict import (
     AGREES,
     COUNTED,
     DIFFERS,
@@ -22,6 +20,8 @@ from lab.evaluation.claims.verdict import (
     tolerance_of,
     verdict,
 )
+
+from lab.base.stats import FEWEST_TRIALS
 from lab.tables.records import ToleranceRecord
 
 VALUES = st.floats(min_value=-1e3, max_value=1e3).map(lambda value: round(value, 3))

@@ -9,16 +9,16 @@ from pathlib import Path
 import polars as pl
 import pytest
 import typer
+from lab_papers.commands.claim_lines import CHARS, lines
+from lab_papers.commands.verify import verify
+from lab_papers.evaluation.claims import rows
+from lab_papers.evaluation.claims.verdict import AGREES, EXPLAINED, STATUSES
+from lab_papers.evaluation.kept import newer_runs
+from lab_papers.evaluation.write import write_all
 from rich.console import Console
 
 from lab.base import paths
 from lab.base.errors import UserError
-from lab.commands.claim_lines import CHARS, lines
-from lab.commands.verify import verify
-from lab.evaluation.claims import rows
-from lab.evaluation.claims.verdict import AGREES, EXPLAINED, STATUSES
-from lab.evaluation.kept import newer_runs
-from lab.evaluation.write import write_all
 from tests.counterfactuals import BECAUSE, explained
 from tests.unit.test_counterfactual import kept, losses_s, runs
 

@@ -14,8 +14,8 @@ import pytest
 from lab.base.errors import UserError
 from lab.node.plan import FlowPlan, WorkloadPlan
 from lab.node.record import DownloadRecord
-from lab.node.tools import NodeError
-from lab.node.workload_ends import HEAD, READY, TCP_INFO, Player, fetch, serve
+from lab.node.system.tools import NodeError
+from lab.node.traffic.workload_ends import HEAD, READY, TCP_INFO, Player, fetch, serve
 from lab.tables import workload
 from lab.tables.trial_json import Download
 

@@ -6,10 +6,10 @@ from pathlib import Path
 import polars as pl
 import polars.selectors as cs
 import pytest
+from lab_papers.evaluation.recorded.comparison import compare_recorded
+from lab_papers.evaluation.recorded.tables import sheets
+from lab_papers.evaluation.write import write_all
 
-from lab.evaluation.recorded.comparison import compare_recorded
-from lab.evaluation.recorded.tables import sheets
-from lab.evaluation.write import write_all
 from lab.report.write import write_report
 from lab.schema.scenario import load_scenario
 from tests.ack_logs import Gateway, download, text, written

@@ -8,11 +8,10 @@ import subprocess
 from pathlib import Path
 
 import polars as pl
-
-from lab.evaluation.claims.rows import SCHEMA
-from lab.evaluation.claims.verdict import COUNTED
-from lab.report.artifact import appendix, facts
-from lab.report.artifact.facts import Cost, Line
+from lab_papers.artifact import appendix, facts
+from lab_papers.artifact.facts import Cost, Line
+from lab_papers.evaluation.claims.rows import SCHEMA
+from lab_papers.evaluation.claims.verdict import COUNTED
 
 COST = Cost(754.3, 12_345.0, ("A processor of a long name @ 2.00GHz, 64 cores",))
 LONGEST = ", ".join(f"12 {words}" for words in list(COUNTED.values())[:3])

@@ -4,8 +4,8 @@
 from pathlib import Path
 
 import pytest
+from lab_papers.index.write import write_index
 
-from lab.report.index.write import write_index
 from lab.report.write import write_report
 from tests.stored_run import store_run
 

@@ -6,13 +6,13 @@ import shutil
 from pathlib import Path
 
 import pytest
+from lab_papers.evaluation.write import write_all
+from lab_papers.index.evaluation import evaluation
+from lab_papers.index.write import write_index
 from markupsafe import escape
 
-from lab.evaluation.write import write_all
 from lab.judge.judged import judged
 from lab.judge.stored import stored
-from lab.report.index.evaluation import evaluation
-from lab.report.index.write import write_index
 from lab.tables.stored_run import Run
 from tests.ack_logs import Gateway, download, text, written
 from tests.stored_run import store_run
@@ -89,7 +89,7 @@ def test_the_page_shows_recorded_downloads_beside_emulated_ones(
 ) -> None:
     (results / "geo").rename(results / "geo-recorded")
     log = written(tmp_path, text(download(Gateway()).acks))
-    monkeypatch.setattr("lab.report.index.recorded.fetched", lambda: [str(log)])
+    monkeypatch.setattr("lab_papers.index.recorded.fetched", lambda: [str(log)])
     page = write_index(results, None, tmp_path).read_text()
     assert "Recorded downloads (lines) and 1 emulated ones of cubic_plain" in page
     assert "Share of time inside the band of 1 trials of cubic_plain (geo-recorded, " in page

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import jupytext
 import pytest
+from lab_papers.index.notebooks import NOTEBOOKS, Executed, Notebook, execute_all, notebooks_of
+from lab_papers.index.write import write_index
 
 from lab.base.paths import REPO
-from lab.report.index.notebooks import NOTEBOOKS, Executed, Notebook, execute_all, notebooks_of
-from lab.report.index.write import write_index
 from lab.schema.scenario import scenarios
 
 ADDED = """# %% [markdown]
@@ -21,7 +21,7 @@ scenarios = {"a link": ["geo", "sample"]}
 out_dir = None
 
 # %%
-from lab.report.index.artefacts import Artefacts
+from lab_papers.index.artefacts import Artefacts
 
 Artefacts.into(out_dir).pending("one-more", "my thesis, table 1", "no run of geo is stored")
 """

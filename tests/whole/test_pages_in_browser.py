@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from lab_papers.index.write import write_index
 from selenium.webdriver.common.keys import Keys
 
-from lab.report.index.write import write_index
 from tests.axe import violations
 from tests.browser import Browser, chromium
 from tests.stored_run import store_run
@@ -20,7 +20,7 @@ BROKEN = """# # Does a broken notebook break the page?
 results_dir = "results"
 out_dir = None
 # %%
-from lab.report.index.artefacts import Artefacts
+from lab_papers.index.artefacts import Artefacts
 made = Artefacts.into(out_dir)
 made.pending("one", "thesis, figure 0.0", "nobody drew it")
 raise ValueError("the ink is dry")

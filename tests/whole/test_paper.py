@@ -7,23 +7,21 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from lab_papers.commands.figure import Sheet, write
+from lab_papers.evaluation.rules import scores
+from lab_papers.evaluation.search import sensitivity
+from lab_papers.paper import Sources
 
 from lab.base import paths
 from lab.base.errors import UserError
-from lab.commands.figure import Sheet, write
 from lab.evaluation import sweep
-from lab.evaluation.rules import scores
-from lab.evaluation.search import sensitivity
 from lab.figures.page_figure import Given
 from lab.figures.registry import every_figure, named
 from lab.figures.sheet import WIDTHS_IN
 from lab.judge.stored import Stored
-from lab.report.paper import Sources
 from lab.report.table import Group, Row, Table
 from lab.report.table_files import table_files
 from lab.report.write import write_report
-from lab.runs.try_link import try_link
-from lab.runs.vary import Point
 from lab.tables.csv_text import to_csv
 from lab.tables.stored_run import Run
 from tests import ack_logs
@@ -41,10 +39,9 @@ def results(tmp_path_factory: pytest.TempPathFactory, library: Path) -> Path:
         run = store_run(folder, name=name, library=library)
         (run.parent / "latest").symlink_to(run.name)
     stored = Stored.of(Run(folder / "geo" / "latest"))
-    base = try_link("geo-viasat", ["search", "cubic"], {})
+    runs = [Stored.of(Run(folder / name / "latest")) for name in ("geo", "leo")]
     for fields in (["down.delay_ms"], ["down.delay_ms", "search.threshold_pct"]):
-        points = [Point(dict.fromkeys(fields, text), base) for text in ("20", "280")]
-        swept = sweep.table_of(points, [folder / name / "latest" for name in ("geo", "leo")])
+        swept = sweep.table_of(list(zip([dict.fromkeys(fields, text) for text in ("20", "280")], runs, strict=True)))
         place = folder / "sweeps" / f"{len(fields)}" / "now"
         place.mkdir(parents=True)
         (place / sweep.FILE).write_text(to_csv(swept.filter(pl.col("cca").is_in(["search", "cubic"]))))

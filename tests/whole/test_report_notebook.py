@@ -5,9 +5,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import jupytext
+from lab_papers.index.execute import execute
 
 from lab.base.paths import REPO
-from lab.report.index.execute import execute
 from lab.report.write import write_report
 from tests.stored_run import store_run
 

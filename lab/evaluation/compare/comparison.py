@@ -8,6 +8,7 @@ from pathlib import Path
 from lab.base.errors import field_error
 from lab.runs.experiment import Experiment, assemble
 from lab.runs.link_kinds import COMMAND_LINE, Link
+from lab.runs.vary import at
 from lab.schema.cca import Cca, load_cca
 from lab.schema.load import parse
 from lab.schema.scenario import Scenario
@@ -66,7 +67,8 @@ class Comparison:
             "in_summary": False,
         }
         scenario = parse(Scenario, content, Path(COMMAND_LINE))
-        return assemble(f"{PREFIX}{link.name}", scenario, COMMAND_LINE, "cca", self._known(link))
+        experiment = assemble(f"{PREFIX}{link.name}", scenario, COMMAND_LINE, "cca", self._known(link))
+        return at(experiment, dict(link.varied)) if link.varied else experiment
 
     def _known(self, link: Link) -> dict[str, Cca]:
         """Return what a link's experiment may name: the senders, and the rival."""

@@ -109,7 +109,7 @@ def _passed(pid: int, room: Path) -> str:
         return f"more than {MOST_PROCESSES} processes"
     if memory_bytes(pids) > MEMORY_BYTES:
         return f"more than {MEMORY_BYTES} bytes of memory"
-    files, taken = 0, unlinked_bytes(pids, room)
+    files, taken = 0, unlinked_bytes(pids)
     for each in named(room):
         files, taken = files + 1, taken + each
         if files > MOST_FILES:

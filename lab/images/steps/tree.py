@@ -24,23 +24,23 @@ def processes_of(pid: int) -> list[int]:
     return found
 
 
-def memory_bytes(pids: Iterable[int]) -> int:
-    """Return the memory of processes; what they share is counted for each."""
+def memory_bytes(pids: Iterable[int], shared: bool = True) -> int:
+    """Return the memory of processes; what they share is counted for each, or not at all."""
     pages = 0
     for pid in pids:
         with suppress(OSError, IndexError):
-            pages += int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+            fields = Path(f"/proc/{pid}/statm").read_text().split()
+            pages += int(fields[1]) - (0 if shared else int(fields[2]))
     return pages * PAGE_BYTES
 
 
-def unlinked_bytes(pids: Iterable[int], room: Path) -> int:
-    """Return what files without a name take on the disk of a folder, as long as one of these processes holds them."""
-    disk = room.stat().st_dev
+def unlinked_bytes(pids: Iterable[int]) -> int:
+    """Return what files without a name take, on disk and in memory, as long as one of these processes holds them."""
     held = {}
     for pid in pids:
         for status in _open_files(pid):
-            if stat.S_ISREG(status.st_mode) and status.st_nlink == 0 and status.st_dev == disk:
-                held[status.st_ino] = status.st_blocks * BLOCK_BYTES
+            if stat.S_ISREG(status.st_mode) and status.st_nlink == 0:
+                held[status.st_dev, status.st_ino] = status.st_blocks * BLOCK_BYTES
     return sum(held.values())
 
 

@@ -14,7 +14,7 @@ from lab.images import image
 from lab.images.compile import Compile
 
 IMAGE = "stock"
-SEARCH, QDISC = paths.LAB / "kernel/search", paths.LAB / "kernel/qdisc"
+FOLDERS = [paths.LAB / "kernel" / name for name in ("search", "startup", "qdisc")]  # the second needs the first
 PLACE = "/build"
 PACKED = "modules.tar"
 CUBIC = "net/ipv4/tcp_cubic.c"
@@ -58,17 +58,17 @@ def _release(root: image.Image) -> str:
 
 def _digest(root: image.Image, release: str) -> str:
     digest = hashlib.sha256(f"{root.digest} {release} {PACKED}".encode())
-    for file in sorted([*SEARCH.iterdir(), *QDISC.iterdir()]):
+    for file in sorted(file for folder in FOLDERS for file in folder.iterdir()):
         digest.update(file.name.encode() + b"\0" + file.read_bytes())
     return digest.hexdigest()[:16]
 
 
 def _build(compile_: Compile, release: str) -> None:
-    for folder in (SEARCH, QDISC):
+    for folder in FOLDERS:
         shutil.copytree(folder, compile_.folder / folder.name)
     tarball = "/usr/src/linux-source-6.12.tar.xz"
     compile_.run("tar", "-x", "-f", tarball, "--strip-components=3", "--occurrence=1", f"linux-source-6.12/{CUBIC}")
-    for folder in (SEARCH, QDISC):
+    for folder in FOLDERS:
         make = ["make", "-C", f"/usr/src/linux-headers-{release}", f"M={PLACE}/{folder.name}"]
         compile_.run(*make, f"CUBIC_SOURCE={PLACE}/tcp_cubic.c", "modules", words=f"modules of {folder.name}")
     (compile_.folder / "modules").mkdir()

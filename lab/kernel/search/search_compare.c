@@ -13,9 +13,14 @@ static s64 search_norm_permille(u64 curr_bytes, u64 expected_bytes)
 			       expected_bytes);
 }
 
+static bool search_in_percents(u32 interpolation)
+{
+	return interpolation >= SEARCH_PERCENT;
+}
+
 static bool search_between_bins(u32 interpolation)
 {
-	return interpolation == SEARCH_FRACTION || interpolation == SEARCH_PERCENT;
+	return interpolation == SEARCH_FRACTION || search_in_percents(interpolation);
 }
 
 /* How long ago the earlier window ended. */
@@ -44,10 +49,11 @@ static struct search_look_back search_look_back(const struct search_state *state
 	return look;
 }
 
-/* Whole bins, and an RTT shorter than one. */
-static bool search_own_predecessor(const struct search_look_back *look)
+/* Whole bins and an RTT shorter than one; or a window that would end after the newest bin. */
+static bool search_own_predecessor(const struct search_params *params,
+				   const struct search_look_back *look)
 {
-	return !look->bins && !look->rest_us;
+	return !look->bins && (!look->rest_us || params->interpolation == SEARCH_FORWARD);
 }
 
 static bool search_unchecked(const struct search_params *params)
@@ -62,10 +68,24 @@ static bool search_in_ring(const struct search_state *state, const struct search
 	/* An unsigned difference that wraps: what is longer than the whole ring passes, too. */
 	if (search_unchecked(params))
 		return params->bins + params->extra_bins - look->rtt_bins >= params->bins;
-	if (params->interpolation == SEARCH_PERCENT)
+	if (search_in_percents(params->interpolation))
 		return look->bins + 1 <= params->extra_bins;
 
 	return look->bins + !!look->rest_us <= params->extra_bins;
+}
+
+static u64 search_percent_bytes(const struct search_state *state, const struct search_ring *ring,
+				const u64 *counts, const struct search_look_back *look)
+{
+	const struct search_params *params = &state->params;
+	u32 rest_pct = div_u64(100ULL * look->rest_us, state->bin_us);
+
+	if (params->interpolation == SEARCH_PERCENT)
+		return search_window_bytes_pct(ring, counts, params->bins, look->bins, rest_pct);
+
+	return search_mixed_bytes(ring, counts, params->bins, look->bins,
+				  params->interpolation == SEARCH_FORWARD ? look->bins - 1 : look->bins + 1,
+				  rest_pct);
 }
 
 static u64 search_previous_bytes(struct search_state *state, const struct search_look_back *look)
@@ -81,9 +101,8 @@ static u64 search_previous_bytes(struct search_state *state, const struct search
 		return 0;
 	if (search_unchecked(params))
 		return search_wrapped_window_bytes(ring, counts, params->bins, look->bins);
-	if (params->interpolation == SEARCH_PERCENT)
-		return search_window_bytes_pct(ring, counts, params->bins, look->bins,
-					       div_u64(100ULL * look->rest_us, state->bin_us));
+	if (search_in_percents(params->interpolation))
+		return search_percent_bytes(state, ring, counts, look);
 
 	return search_window_bytes(ring, counts, params->bins, state->bin_us, look->bins,
 				   look->rest_us);
@@ -115,14 +134,12 @@ enum search_verdict search_compare(struct search_state *state, u32 late_us,
 	if (!search_in_ring(state, &look))
 		return SEARCH_RTT_TOO_LONG;
 
+	if (search_own_predecessor(params, &look) && !search_unchecked(params))
+		return SEARCH_NO_PREVIOUS;
 	decision->prev_delv_bytes = search_previous_bytes(state, &look);
 	decision->expected_bytes = (state->sent.slots ? 1 : 2) * decision->prev_delv_bytes;
-	if (!decision->expected_bytes ||
-	    (search_own_predecessor(&look) && !search_unchecked(params))) {
-		decision->prev_delv_bytes = 0;
-		decision->expected_bytes = 0;
+	if (!decision->expected_bytes)
 		return SEARCH_NO_PREVIOUS;
-	}
 
 	decision->curr_delv_bytes = search_window_bytes(&state->delivered, state->counts,
 							params->bins, state->bin_us, 0, 0);

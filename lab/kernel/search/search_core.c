@@ -197,6 +197,10 @@ static void search_restart(struct search_state *state, const struct search_ack *
 		bin_us = search_bin_length_us(&state->params, ack->rtt_us);
 
 	state->reset_bytes = ack->delivered_bytes;
+	if (state->params.restart_next) {
+		state->bin_us = 0;
+		return;
+	}
 	search_start(state, ack, bin_us);
 }
 

@@ -30,7 +30,7 @@
 #define SEARCH_THRESHOLD_PCT_MIN	1
 #define SEARCH_THRESHOLD_PCT_MAX	100
 #define SEARCH_INTERPOLATION_MIN	0
-#define SEARCH_INTERPOLATION_MAX	4
+#define SEARCH_INTERPOLATION_MAX	6
 #define SEARCH_SKIP_EQUAL_MIN		0
 #define SEARCH_SKIP_EQUAL_MAX		1
 #define SEARCH_UNCHECKED_MIN		0
@@ -45,6 +45,8 @@
 #define SEARCH_LONG_RTT_MAX		15
 #define SEARCH_RESTART_RTT_PCT_MIN	0
 #define SEARCH_RESTART_RTT_PCT_MAX	99
+#define SEARCH_RESTART_NEXT_MIN		0
+#define SEARCH_RESTART_NEXT_MAX		1
 #define SEARCH_APP_LIMITED_MIN		0
 #define SEARCH_APP_LIMITED_MAX		3
 #define SEARCH_IN_RECOVERY_MIN		0
@@ -78,6 +80,8 @@ enum search_interpolation {
 	SEARCH_PERCENT,		/* as SEARCH_FRACTION, in whole percents of a bin, the part of each
 				 * bin rounded down; always reads one bin more than the RTT's
 				 */
+	SEARCH_PERCENT_ONCE,	/* the same, rounded down once, after both windows are mixed */
+	SEARCH_FORWARD,		/* as SEARCH_PERCENT_ONCE, but moved towards the present */
 };
 
 /* What lies before the first bin. */
@@ -128,6 +132,7 @@ struct search_params {
 	u32 missed_bins_max;	/* a bin end later than this many bins starts again; 0: never */
 	u32 long_rtt;		/* look-backs in a row, longer than the ring, that widen bins; 0: never */
 	u32 restart_rtt_pct;	/* RTT below this share of the initial one starts again; 0: never */
+	u32 restart_next;	/* nonzero: a new start begins with the next ACK, not with this one */
 	u32 app_limited;	/* enum search_app_limited: for who calls */
 	u32 in_recovery;	/* nonzero: goes on in recovery while cwnd < ssthresh: for who calls */
 	u32 again;		/* enum search_again: for who calls */

@@ -24,6 +24,7 @@ bool search_params_valid(const struct search_params *params)
 	       SEARCH_WITHIN(params->missed_bins_max, MISSED_BINS_MAX) &&
 	       SEARCH_WITHIN(params->long_rtt, LONG_RTT) &&
 	       SEARCH_WITHIN(params->restart_rtt_pct, RESTART_RTT_PCT) &&
+	       SEARCH_WITHIN(params->restart_next, RESTART_NEXT) &&
 	       SEARCH_WITHIN(params->app_limited, APP_LIMITED) &&
 	       SEARCH_WITHIN(params->in_recovery, IN_RECOVERY) &&
 	       SEARCH_WITHIN(params->again, AGAIN) &&

@@ -94,6 +94,17 @@ static inline u64 search_window_bytes_pct(const struct search_ring *ring, const 
 	       div_u64(last * (100 - rest_pct), 100);
 }
 
+/* Two windows of @bins whole bins, the second with a weight of @second_pct percent. */
+static inline u64 search_mixed_bytes(const struct search_ring *ring, const u64 *counts, u32 bins,
+				     u32 back, u32 second_back, u32 second_pct)
+{
+	u64 first = search_count(ring, counts, back) - search_count(ring, counts, back + bins);
+	u64 second = search_count(ring, counts, second_back) -
+		     search_count(ring, counts, second_back + bins);
+
+	return div_u64(first * (100 - second_pct) + second * second_pct, 100);
+}
+
 /* Bytes of @bins whole bins; a bin that has left the ring is the one in its place. */
 static inline u64 search_wrapped_window_bytes(const struct search_ring *ring, const u64 *counts,
 					      u32 bins, u32 back)

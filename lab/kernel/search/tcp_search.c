@@ -4,8 +4,9 @@
  *
  * Algorithm 1, with as long a look-back as 4.0 keeps, the threshold of draft -09, and
  * what fixes its weak points.  Chosen by exits against the true queue (docs/measurements): in a
- * buffer of many RTTs 15 bins are too few; between bins, growth never gave a difference
- * above 14 %, so that 26 % leaves no earlier than capacity, and sooner after it than 35 %.
+ * buffer of many RTTs 15 bins are too few; between bins, growth on links that change little never
+ * gave a difference above 14 %.  On links with slow spells before capacity 26 % leaves early where
+ * 35 % stays, and where it does not it leaves sooner after capacity: "by both truths" has both.
  */
 #define SEARCH_NAME "search"
 #define SEARCH_VERSION {						\

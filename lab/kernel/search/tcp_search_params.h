@@ -59,7 +59,7 @@ MODULE_PARM_DESC(threshold_pct,
 
 SEARCH_PARAM(interpolation, INTERPOLATION, 0644);
 MODULE_PARM_DESC(interpolation,
-		 "earlier window: 0 at whole bins rounded down, 1 between bins, 2 at the nearest bin, 3 the newest that had ended, 4 as 1 in whole percents");
+		 "earlier window: 0 at whole bins rounded down, 1 between bins, 2 at the nearest bin, 3 the newest that had ended, 4 as 1 in whole percents, 5 as 4 rounded once, 6 as 5 towards the present");
 
 SEARCH_PARAM(skip_equal, SKIP_EQUAL, 0644);
 MODULE_PARM_DESC(skip_equal,
@@ -87,6 +87,9 @@ MODULE_PARM_DESC(long_rtt,
 SEARCH_PARAM(restart_rtt_pct, RESTART_RTT_PCT, 0644);
 MODULE_PARM_DESC(restart_rtt_pct,
 		 "an RTT below this share of the initial one, in percent, starts SEARCH again (0: never)");
+
+SEARCH_PARAM(restart_next, RESTART_NEXT, 0644);
+MODULE_PARM_DESC(restart_next, "1: a new start begins with the next ACK, not with this one (0 or 1)");
 
 SEARCH_PARAM(app_limited, APP_LIMITED, 0644);
 MODULE_PARM_DESC(app_limited,

@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lab.node import netns, sockets
+from lab.node.net import netns, sockets
 
 if TYPE_CHECKING:
     from lab.node.plan import NodesPlan

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lab.node.engines.named import named
-from lab.node.tools import NodeError, run
+from lab.node.system.tools import NodeError, run
 
 if TYPE_CHECKING:
     from lab.node.plan import NodesPlan

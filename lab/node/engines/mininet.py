@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from lab.node.engines.named import named
-from lab.node.tools import NodeError
+from lab.node.system.tools import NodeError
 
 if TYPE_CHECKING:
     from lab.node.plan import NodesPlan

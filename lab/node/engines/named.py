@@ -4,8 +4,8 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from lab.node import netns
-from lab.node.tools import run
+from lab.node.net import netns
+from lab.node.system.tools import run
 
 
 @contextmanager

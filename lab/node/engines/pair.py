@@ -17,9 +17,10 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lab.node import far_end, netns, sysctl
-from lab.node.namespace import entered
-from lab.node.tools import NodeError, run, run_json
+from lab.node.engines import far_end
+from lab.node.net import netns, sysctl
+from lab.node.net.namespace import entered
+from lab.node.system.tools import NodeError, run, run_json
 
 if TYPE_CHECKING:
     from lab.node.plan import Plan, Topology
@@ -30,7 +31,7 @@ DEV = "far"
 CODE = Path(__file__).parents[2]  # lab/
 SERVE = (
     "place=$(mktemp -d /var/tmp/search-lab-XXXXXX) && head -c {size} | tar -x -C $place && cd $place && "
-    "sudo --preserve-env=SSH_CONNECTION python3 -m lab.node.far_end; sudo rm -rf $place"
+    "sudo --preserve-env=SSH_CONNECTION python3 -m lab.node.engines.far_end; sudo rm -rf $place"
 )
 PINGS = 20
 PATIENCE_S = 60

@@ -1,20 +1,115 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The lab's own `replay`: a link that carries what a recorded link carried."""
+"""Links that follow a series while a trial runs: their qdiscs are fed it ahead of time, in chunks, and keep to it."""
 
-import struct
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from lab.node import series
-from lab.node.qdisc_kind import Attribute, Followed, NetlinkKind, State
-from lab.node.qdisc_uapi import BEHIND_SERIES, SERIES_STATE
+from lab.node import beginning
+from lab.node.net.netlink import Qdiscs
+from lab.node.qdiscs import kinds, qdisc, series
+from lab.node.qdiscs.qdisc_kind import NetlinkKind, Spec
+from lab.node.qdiscs.qdisc_uapi import chunk
+from lab.node.system.tools import NodeError
 
-MODES = ("rate", "opportunities")  # enum replay_mode
-KIND = NetlinkKind(
-    (
-        Attribute("mode", BEHIND_SERIES, "I", encode=MODES.index, decode=MODES.__getitem__),
-        Attribute("limit_bytes", BEHIND_SERIES + 1, "I"),
-        Attribute("overhead_bytes", BEHIND_SERIES + 2, "i"),
-        Attribute("start_bps", BEHIND_SERIES + 3, "Q", encode=round),
-    ),
-    State("I mode I limit_bytes i overhead_bytes 4x pad Q start_bps Q capacity_bytes Q rate_bps" + SERIES_STATE),
-    followed=Followed(struct.Struct("=QQ"), series.capacity),
-)
+if TYPE_CHECKING:
+    from lab.node.record import Played
+
+Start = int | Callable[[], int]  # monotonic, ns; or what waits for it
+CHUNK_STEPS = 2000  # two of them fit four times into what the kernel holds (SERIES_STEPS)
+
+
+@contextmanager
+def playing(node: str, dev: str, spec: Spec, file: Path, start: Start) -> "Iterator[Played]":
+    """Feed a file's series to the qdisc of an interface while the block runs; it begins at `start`.
+
+    The dict is filled with the qdisc's statistics at the end; NodeError where the series ran out within the block.
+    """
+    stop = threading.Event()
+    counted: Played = {}
+    with Qdiscs(node, dev) as link:
+        chunks, send = _sender(link, spec, file, start)
+        first = next(chunks)
+        send(first)
+        thread = Working(lambda: _feed(first, chunks, send, _begun_ns(link, spec, start), stop))
+        try:
+            yield counted
+        finally:
+            stop.set()
+            thread.join()
+            counts: Any = qdisc.statistics(node, dev, spec)[spec["kind"]]
+            if counts["start_ns"]:
+                counts["start_ns"] -= beginning.origin_ns()
+            counted.update(counts)
+        thread.raise_failure()
+    if counted["underruns"] or counted["past_end_ns"]:
+        raise NodeError(f"{node}:{dev}: {file.name}: must last as long as the trial: {counted}")
+
+
+def _sender(
+    link: Qdiscs, spec: Spec, file: Path, start: Start
+) -> tuple[Iterator[series.Chunk], Callable[[series.Chunk], None]]:
+    """Return a file's chunks, and the function that sends one; a start that is known is sent with the first."""
+    kind = kinds.find(spec["kind"])
+    assert isinstance(kind, NetlinkKind)
+    assert kind.followed
+    step, values = kind.followed
+
+    def send(part: series.Chunk) -> None:
+        start_ns = start if part.begin_ns == 0 and isinstance(start, int) else None
+        link.change(spec["kind"], chunk(step, part.steps, start_ns, part.end_ns))
+
+    return series.chunks(file, CHUNK_STEPS, values), send
+
+
+def _begun_ns(link: Qdiscs, spec: Spec, start: Start) -> int:
+    """Return when the series begins; one that waits for an event is started when it has happened."""
+    if isinstance(start, int):
+        return start
+    start_ns = start()
+    kind = kinds.find(spec["kind"])
+    assert isinstance(kind, NetlinkKind)
+    assert kind.followed
+    link.change(spec["kind"], chunk(kind.followed[0], (), start_ns))
+    return start_ns
+
+
+class Working(threading.Thread):
+    """A thread that works from its construction on, and keeps the node's error that ended it."""
+
+    def __init__(self, work: Callable[[], None]) -> None:
+        super().__init__(daemon=True)
+        self.work = work
+        self.failure: NodeError | None = None
+        self.start()
+
+    def run(self) -> None:
+        """Work."""
+        try:
+            self.work()
+        except NodeError as error:  # such as a line of a series that holds no number
+            self.failure = error
+
+    def raise_failure(self) -> None:
+        """Raise the error that ended it, if one did."""
+        if self.failure:
+            raise self.failure
+
+
+def _feed(
+    first: series.Chunk,
+    chunks: Iterator[series.Chunk],
+    send: Callable[[series.Chunk], None],
+    start_ns: int,
+    stop: threading.Event,
+) -> None:
+    """Keep one chunk ahead: when one begins to play, the next but one is sent."""
+    playing = first
+    for following in chunks:
+        send(following)
+        if stop.wait(max(start_ns + playing.begin_ns - time.monotonic_ns(), 0) / 1e9):
+            return
+        playing = following

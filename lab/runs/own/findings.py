@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from lab.kernel.own.where import Where
+from lab.node.measure.splats import splats
 from lab.node.smoke import Flow, Smoke
-from lab.node.splats import splats
 from lab.schema.cca import ALGORITHM
 from lab.tables.kernel_log import since_init
 

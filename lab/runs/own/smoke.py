@@ -20,7 +20,7 @@ from lab.node.smoke import STEP_FILE, Smoke, smoke
 from lab.runs.own.findings import Finding, faults
 
 HERE = Path(__file__).parent
-TEST_CODE = [paths.LAB / f"node/{name}.py" for name in ("smoke", "kmemleak", "splats")]
+TEST_CODE = [paths.LAB / f"node/{name}.py" for name in ("smoke", "measure/kmemleak", "measure/splats")]
 FILE = "own/own.ko"
 MEMORY_MB, SANITIZED_MEMORY_MB = 256, 1024
 PROCESSOR_S, SANITIZED_PROCESSOR_S = 8, 15  # of a test that takes 1 and 4: a hook that does not return ends here

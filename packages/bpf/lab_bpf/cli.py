@@ -12,7 +12,9 @@ console = PlainConsole()
 
 def load(
     name: Annotated[str, typer.Argument(help="search_bpf.")],
-    version: Annotated[str, typer.Option(help="SEARCH's version: search, search1 or search2_printed.")] = "search",
+    version: Annotated[
+        str, typer.Option(help="SEARCH's version: search, search1, search2_printed, search9 or search9_printed.")
+    ] = "search",
 ) -> None:
     """Load SEARCH as BPF into the running kernel (6.12 or newer, with BTF), without a module; as root.
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from lab.base.errors import UserError, field_error
-from lab.node.tools import NodeError
+from lab.node.system.tools import NodeError
 from lab_bpf.node import loader
 from lab_bpf.program import build
 

@@ -138,8 +138,10 @@ def _job(files: Mapping[str, Path], jobs: Sequence[tuple[str, ...]]) -> Iterator
     yield JOB, paths.LAB
     yield f"{JOB}/lab", paths.LAB
     yield f"{JOB}/lab/__init__.py", paths.LAB / "__init__.py"
-    yield f"{JOB}/lab/node", paths.LAB / "node"
-    yield from ((f"{JOB}/lab/node/{file.name}", file) for file in sorted((paths.LAB / "node").glob("*.py")))
+    node = paths.LAB / "node"
+    for path in sorted([node, *(path for path in node.rglob("*") if path.is_dir() or path.suffix == ".py")]):
+        if path.name != "__pycache__":
+            yield f"{JOB}/lab/{path.relative_to(paths.LAB)}", path
     yield from (
         (f"{JOB}/{name}", HERE.parent / name) for name in (PACKAGE, f"{PACKAGE}/__init__.py", f"{PACKAGE}/node")
     )

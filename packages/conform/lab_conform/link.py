@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lab.node.qdisc_kind import FRAME_BYTES
+from lab.node.qdiscs.qdisc_kind import FRAME_BYTES
 from lab_conform.case import Case
 
 SOURCE = "a case of lab conform"

@@ -8,7 +8,7 @@ from functools import cached_property
 import polars as pl
 
 from lab.figures import cwnd_rtt
-from lab.figures.cwnd_rtt import Limits
+from lab.figures.cwnd_rtt import Expected, Limits
 from lab.figures.moments import Moments
 from lab.figures.save import svg
 from lab.figures.style import Sender
@@ -66,13 +66,18 @@ class Ran:
         """Return the goodput of the download."""
         return self.trial.meta["flows"][0]["throughput_mbps"]
 
-    def picture(self, name: str, caption: str, until_s: float | None = None) -> Picture:
-        """Draw window, round trip and queue over one axis of time, with the exit, the capacity and the first loss."""
+    def picture(
+        self, name: str, caption: str, until_s: float | None = None, expected: Expected | None = None
+    ) -> Picture:
+        """Draw window, round trip and queue over one axis of time, with the exit, the capacity and the first loss.
+
+        `expected` is the window that the assignment's rule has with the same ACKs, in grey.
+        """
         row = self.truth
         moments = Moments(None, row["capacity_s"], row["exit_s"], row["loss_s"])
         look = Sender(self.cca.name, self.cca.label, self.cca.colour)
         drawn = cwnd_rtt.figure(
-            self.acks, self.trial.qdisc, Limits.of_path(self.trial.meta), moments, look, until_s=until_s
+            self.acks, self.trial.qdisc, Limits.of_path(self.trial.meta), moments, look, until_s, expected
         )
         what = f"{caption} Over {self.link.title}: {moments.in_words()}."
         return picture(name, svg(drawn), what, what)

@@ -20,6 +20,7 @@ class Arrivals:
     row: Numbers
     sent_s: Seconds
     arrival_s: Seconds
+    shortest_round_s: float  # from a segment's sending to what reported it, both of the capture's clock
 
 
 def arrivals_of(segments: Segments, back: Numbers, far_s: Seconds) -> Arrivals:
@@ -48,6 +49,7 @@ class _Board:
         self.arrival_s = np.full(len(self.row), np.nan)
         self.highest, self.cumulative = 0, 0
         self.known: dict[int, int] = {}  # right edge seen last of each SACK block, by its left edge
+        self.shortest_s = np.inf
         self.round_s = _shortest_round_s(segments)
 
     def send(self, row: int) -> None:
@@ -77,12 +79,15 @@ class _Board:
         part[new] = stamp_s
         again = self.segments.t_s[row] - self.segments.t_s[self.sent_row[first:last]] < ROUND_SHARE * self.round_s
         sent = self.sent_row[first:last]
+        if (fresh := new & (sent == self.row[first:last])).any():
+            last_s = self.segments.t_s[sent[fresh][-1]]
+            self.shortest_s = min(self.shortest_s, float(self.segments.t_s[row] - last_s))
         self.sent_row[first:last] = np.where(new & again, self.row[first:last], sent)
 
     def result(self) -> Arrivals:
         seen = ~np.isnan(self.arrival_s)
         row = self.sent_row[seen]
-        return Arrivals(self.row[seen], self.segments.t_s[row], self.arrival_s[seen])
+        return Arrivals(self.row[seen], self.segments.t_s[row], self.arrival_s[seen], self.shortest_s)
 
 
 def _shortest_round_s(segments: Segments) -> float:

@@ -12,7 +12,8 @@ from rich.console import Console
 from lab.base.errors import field_error
 from lab.commands.known import require_senders
 from lab.commands.lines import say, show_path
-from lab_whatif import files, shown
+from lab.traces.recording import Recording
+from lab_whatif import files, logs, shown
 from lab_whatif.counterfactual import Case, Range
 from lab_whatif.infer import Inferred
 from lab_whatif.judged import judged
@@ -25,7 +26,6 @@ from lab_whatif.verdict import Compared, compare, fits, together
 COMMAND_LINE = "command line"
 PACINGS = ("internal", "fq")
 NO_LINK_FITS = 1
-HANDSHAKES = 3  # round trips of iperf3's control connection
 
 
 @dataclass(frozen=True)
@@ -74,6 +74,7 @@ class Replayed:
 
     links: dict[str, Path]  # that fit
     original: dict[str, Emulated]
+    every: list[Emulated]  # on those that fit, or where none does on all
     compared: dict[str, list[Compared]]  # of all links
 
 
@@ -81,12 +82,20 @@ def answer(request: Request, console: Console) -> None:
     """Print what the capture shows, and what other senders would have done; exit status 1 where no link fits."""
     request.check()
     notes: list[str] = []
-    _, inferred, side = judged(request.capture, request.at, notes)
+    if not logs.is_capture(request.capture):
+        log = logs.read(request.capture)
+        if log.format in logs.COARSE:
+            _bounded(request, log, console)
+            return
+        inferred, side = logs.inferred_of(request.capture, log), "sender, by its log"
+        notes += [logs.ASSUMED, *log.notes]
+    else:
+        _, inferred, side = judged(request.capture, request.at, notes)
     recorded = measured(inferred)
     request.folder.mkdir(parents=True, exist_ok=True)
     files.write_evidence(request.folder, inferred, side, notes)
     if request.was is None:
-        written(request.folder / files.LINK, profile(inferred, VARIANTS[0], 0.0))
+        written(request.folder / files.LINK, profile(inferred, VARIANTS[0], recorded.begin_s))
         shown.show_link(inferred, side, console)
         show_path(console, "files", request.folder)
         return
@@ -97,9 +106,9 @@ def answer(request: Request, console: Console) -> None:
     compared = together([replayed.compared[name] for name in replayed.links or replayed.compared])
     sentences = list(shown.sentences(request.was, request.others, compared, ranges, bool(replayed.links)))
     files.write_numbers(request.folder, request.was, compared, ranges)
-    lines = {f"{request.was}, replayed": replayed.original.values(), **runs}
+    lines = {f"{request.was}, replayed": replayed.every, **runs}
     pictured = {name: [each.measures for each in trials] for name, trials in lines.items()}
-    write_page(request.folder, sentences, inferred, recorded, pictured, ranges)
+    write_page(request.folder, sentences, inferred, recorded, pictured, compared, ranges, notes)
     for line in sentences:
         say(console, line)
     shown.show_tables(compared, ranges, console)
@@ -110,12 +119,23 @@ def answer(request: Request, console: Console) -> None:
         raise typer.Exit(NO_LINK_FITS)
 
 
+def _bounded(request: Request, log: Recording, console: Console) -> None:
+    """Print and write what readings of tcp_info bound."""
+    if request.was:
+        rule = "left out with readings of tcp_info: they only bound the capacity; capture the packets"
+        raise field_error(COMMAND_LINE, "was", request.was, rule)
+    table, found = logs.bounds(request.capture, log)
+    request.folder.mkdir(parents=True, exist_ok=True)
+    files.write_bounds(request.folder, log, table, found)
+    shown.show_bounds(found, log, console)
+    show_path(console, "files", request.folder)
+
+
 def _replayed(request: Request, inferred: Inferred, recorded: Measures, bench: Bench) -> Replayed:
     """Replay the original on links that the capture does not distinguish."""
     was = cast("str", request.was)
-    shifts_s = _shifts_s(request, inferred, recorded, bench)
     links = {
-        each.name: written(request.folder / f"link-{each.name}.yml", profile(inferred, each, shifts_s[each.name]))
+        each.name: written(request.folder / f"link-{each.name}.yml", profile(inferred, each, recorded.begin_s))
         for each in VARIANTS
     }
     originals = {name: runs[was] for name, runs in bench.run(links, [was]).items()}
@@ -123,24 +143,8 @@ def _replayed(request: Request, inferred: Inferred, recorded: Measures, bench: B
     kept = {name: file for name, file in links.items() if fits(compared[name])}
     best = links[next(iter(kept), VARIANTS[0].name)]
     shutil.copyfile(best, request.folder / files.LINK)
-    return Replayed(kept, {name: originals[name] for name in kept}, compared)
-
-
-def _shifts_s(request: Request, inferred: Inferred, recorded: Measures, bench: Bench) -> dict[str, float]:
-    """Return each link's time from the begin of its schedules to the recorded SYN: both downloads' first data meet.
-
-    iperf3's control connection comes before the SYN, by three round trips or more: a trial of one second measures it.
-    """
-    was, guess_s = cast("str", request.was), HANDSHAKES * inferred.base_s
-    clocks = {
-        each.name: written(request.folder / f"clock-{each.name}.yml", profile(inferred, each, guess_s))
-        for each in VARIANTS
-    }
-    trials = bench.run({f"{name}-clock": file for name, file in clocks.items()}, [was], short=True)
-    for file in clocks.values():
-        file.unlink()
-    found = {name: trials[f"{name}-clock"][was] for name in clocks}
-    return {name: each.lead_s + each.measures.begin_s - recorded.begin_s for name, each in found.items()}
+    every = [originals[name] for name in kept or links]
+    return Replayed(kept, {name: originals[name] for name in kept}, every, compared)
 
 
 def _others(request: Request, replayed: Replayed, bench: Bench) -> dict[str, list[Emulated]]:

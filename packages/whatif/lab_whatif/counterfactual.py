@@ -18,6 +18,8 @@ SMALL = 0.02  # of all bytes: less changes no number
 GRAIN = 0.01  # by which two downloads over one link differ for reasons that no capture shows
 SPREAD = 1.10  # between the highest and the lowest link
 ABOVE_QUEUE = 1.02  # times the largest recorded queue
+MOST_VARYING = 0.10  # of the rate, from a quarter of an RTT to the next: then the round trip varies as if a queue grew
+BIN_RTTS, ROUND_RTTS = 0.35, 1.0  # a SEARCH sender judges once per bin (3.5 RTTs / 10), others once per round
 THRESHOLD_RTTS, NOISE_FACTOR = 1 / 8, 3  # HyStart's threshold, which a noise must not reach
 APART = 0.10  # of the bytes: from then on a sender has left the original's path
 WAITING_RTTS = 0.5  # of ACKs on their way, from which on the ACKs themselves may be the reason
@@ -68,6 +70,10 @@ class Case:
         ]
         low, high = min(known + laid) * (1 - GRAIN), max(known + laid) * (1 + GRAIN)
         why = f"{len(known)} links, with and without the original's own error, and {GRAIN:.0%} on both sides"
+        if name == "exit":
+            once_s = self.inferred.base_s * (BIN_RTTS if self.sender.startswith("search") else ROUND_RTTS)
+            low, high = max(low - once_s, 0.0), high + once_s
+            why += f"; {once_s:.2f} s more, between two of its judgements"
         return Range(self.sender, name, unit, recorded, low, high, why)
 
     def _refusals(self, name: str, values: list[float | None]) -> Iterator[str]:
@@ -95,6 +101,8 @@ class Case:
         exits_s = [each.exit_s for each in self.other if each.exit_s is not None]
         if not all(self._is_known(each) for each in exits_s):
             yield f"its exit after {min(exits_s):.1f} s lies where the capacity is not known"
+        if (varies := self.inferred.rate_varies) > MOST_VARYING:
+            yield f"the rate varies by {varies:.0%} from a quarter of an RTT to the next: its exit is chance"
         threshold_ms = self.inferred.path.base_rtt_ms * THRESHOLD_RTTS
         noise_ms = NOISE_FACTOR * (self.inferred.path.step_ms + self.inferred.jitter_ms)
         if threshold_ms < noise_ms:

@@ -30,11 +30,13 @@ def _times(inferred: Inferred) -> Iterator[Item]:
     path = inferred.path
     base_ms, step_ms = path.base_rtt_ms, path.step_ms
     why = f"shortest way down plus shortest way up, each by the time stamps, whose step is {step_ms:g} ms; too long by "
+    why = "the shortest round trip of the log; too long by " if path.counted else why
     least = "what every packet waited"
     yield Item("base_rtt", round(base_ms, 2), "ms", None, round(base_ms + step_ms, 2), why + least)
     yield Item("jitter_down", round(inferred.jitter_ms, 2), "ms", 0, None, "90th percentile of waits without a queue")
     least_ms, most_ms = (float(np.percentile(each, 95)) * 1e3 for each in (path.up.least_s, path.up.most_s))
     why = "an ACK arrived between two segments: the last that echoes an older one and the first that echoes it"
+    why = "assumed: a log does not separate the two ways" if path.counted else why
     yield Item("ack_wait_p95", round(most_ms, 1), "ms", round(least_ms, 1), round(most_ms, 1), why)
 
 
@@ -59,6 +61,8 @@ def _buffer(inferred: Inferred) -> Iterator[Item]:
         "threshold": "packets were accepted with more than 1.1 times the queue of the first loss: its end was not seen",
         "at least": "nothing was lost for lack of room: the buffer is larger than the largest queue",
     }
+    if inferred.path.counted:
+        reasons["at least"] = "a log counts losses and does not place them: larger than the largest queue, or not"
     high = found.bytes + step_bytes if found.kind == "tail" else None
     low = found.bytes if found.kind == "at least" else max(found.bytes - step_bytes, 0)
     yield Item("buffer_kind", found.kind, "", None, None, reasons[found.kind])

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import polars as pl
 
+from lab.traces.recording import Recording
 from lab_whatif.counterfactual import Range
-from lab_whatif.evidence import items
+from lab_whatif.evidence import Item, items
 from lab_whatif.infer import Inferred
 from lab_whatif.verdict import Compared
 
@@ -27,6 +28,18 @@ def write_evidence(folder: Path, inferred: Inferred, side: str, notes: list[str]
     up = inferred.path.up
     waits = {"t_s": up.depart_s, "wait_ms": up.most_s * 1e3, "bracket_ms": (up.most_s - up.least_s) * 1e3}
     pl.DataFrame(waits).write_parquet(folder / UP)
+
+
+def write_bounds(folder: Path, log: Recording, table: pl.DataFrame, found: list[Item]) -> None:
+    """Write what coarse readings bound."""
+    content = {
+        "capture": log.source,
+        "captured_at": "sender, by its tcp_info",
+        "notes": list(log.notes),
+        "numbers": [each._asdict() for each in found],
+    }
+    (folder / EVIDENCE).write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+    table.write_parquet(folder / CAPACITY)
 
 
 def write_numbers(folder: Path, was: str, compared: list[Compared], ranges: list[Range]) -> None:

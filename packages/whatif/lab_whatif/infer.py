@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """All that a capture shows of its link."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -41,6 +41,12 @@ class Inferred:
         """Return how long ACKs waited on their way, at the 95th percentile."""
         return float(np.percentile(self.path.up.most_s, 95)) * 1e3
 
+    @property
+    def rate_varies(self) -> float:
+        """Return by which share the rate changes from one known step of a quarter of an RTT to the next, median."""
+        rate = self.capacity_in(self.step_s).filter("known")["rate_mbps"].to_numpy()
+        return float(np.median(np.abs(np.diff(rate)) / np.maximum(rate[1:], 1e-9))) if len(rate) > 1 else 0.0
+
     def capacity_in(self, step_s: float) -> pl.DataFrame:
         """Return the capacity in steps of another length."""
         return capacity(self.path.down, self.path.step_ms / 1e3, step_s, self.base_s / 2)
@@ -50,9 +56,13 @@ def infer(path: Path, name: str) -> Inferred:
     """Infer the link."""
     base_s = path.base_rtt_ms / 1e3
     table = capacity(path.down, path.step_ms / 1e3, SHOWN_STEP_S, base_s / 2)
-    mss = int((path.down.end - path.down.seq).max())
+    mss = path.mss_bytes or int((path.down.end - path.down.seq).max())
     length_s = float(path.down.arrival_s[-1])
-    return Inferred(name, path, table, buffer_of(path.down, base_s), _jitter_ms(path), mss, length_s)
+    most_mbps = float(table["rate_mbps"].max() or 0)  # type: ignore[arg-type]
+    buffer = buffer_of(path.down, base_s, most_mbps * 1e6 / 8 * path.step_ms / 1e3)
+    if path.counted:
+        buffer = replace(buffer, lost_s=path.counted[0], lost_pkts=path.counted[1])
+    return Inferred(name, path, table, buffer, _jitter_ms(path), mss, length_s)
 
 
 def _jitter_ms(path: Path) -> float:

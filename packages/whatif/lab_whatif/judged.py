@@ -10,7 +10,7 @@ from lab.base.errors import Faults, UserError, field_error
 from lab_whatif import refuse
 from lab_whatif.infer import Inferred, infer
 from lab_whatif.path import at_receiver, at_sender
-from lab_whatif.segments import ACK, SYN, Segments, of_capture
+from lab_whatif.segments import ACK, SYN, Segments, in_full_segments, of_capture
 
 Side = Literal["receiver", "sender"]
 SIDES = ("receiver", "sender")
@@ -24,11 +24,14 @@ def judged(file: Path, at: str | None, notes: list[str]) -> tuple[Segments, Infe
     segments = of_capture(file, notes)
     _refuse(file, list(refuse.before_path(segments)))
     side: Side = "sender" if at == "sender" else "receiver" if at else side_of(file, segments)
+    if side == "sender":
+        segments = in_full_segments(segments)
+    _refuse(file, list(refuse.merged(segments)))
     path = at_receiver(segments) if side == "receiver" else at_sender(segments)
     if path is None:
         raise field_error(file, "TCP time stamps", "no clock", "a steady clock of 1 us to 100 ms over 0.1 s at least")
     inferred = infer(path, segments.name)
-    _refuse(file, list(refuse.of_path(segments, inferred)))
+    _refuse(file, list(refuse.of_path(segments, inferred, side)))
     return segments, inferred, side
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import yaml
 from numpy.typing import NDArray
 
+from lab.node.traffic.series_begin import AHEAD_NS
 from lab_whatif.infer import Inferred
 
 ROOM = 4  # times the largest queue: a buffer whose end was not seen
@@ -18,6 +19,8 @@ SEEN_PCT = 95  # percentile of the known rates that stands for the highest: the 
 FEWEST_LOSSES = 3  # by which a random loss is stated
 HIDDEN_PCT = 0.001
 SOURCE = "inferred from the capture (lab whatif); evidence.json has each number's bound"
+RECORDED = "capacity where backlogged, base RTT, buffer and the ACKs' waits: evidence.json"
+RUNS = "whatif-"  # how the names of runs on these links begin
 Steps = list[dict[str, float]]
 
 
@@ -55,10 +58,11 @@ VARIANTS = (
 )
 
 
-def profile(inferred: Inferred, variant: Variant, shift_s: float) -> dict[str, Any]:
-    """Return a profile; `shift_s` is from the capture's SYN to the begin of its schedules."""
+def profile(inferred: Inferred, variant: Variant, begin_s: float) -> dict[str, Any]:
+    """Return a profile; `begin_s` is when the bulk's first segment arrived, which its series begin with."""
     step_s = inferred.step_s * variant.step_factor
     half_ms = inferred.path.base_rtt_ms / 2
+    shift_s = half_ms / 1e3 - begin_s - AHEAD_NS / 1e9
     down = {
         "rate_mbps": _schedule(rates(inferred, variant, step_s), step_s, shift_s),
         "delay_ms": round(half_ms, 3),
@@ -72,9 +76,15 @@ def profile(inferred: Inferred, variant: Variant, shift_s: float) -> dict[str, A
         "down": down,
         "up": {"delay_ms": _schedule(waits_ms, step_s, shift_s)},
         "noise": {"server_start_ms": 0},
-        "recorded": ["capacity where backlogged, base RTT, buffer and the ACKs' waits: evidence.json"],
+        "series_begin": "data",
+        "recorded": [RECORDED],
         "assumed": variant.assumed,
     }
+
+
+def is_inner(run: dict[str, Any]) -> bool:
+    """Return whether a run.json is that of a run on an inferred link, made for an answer."""
+    return str(run.get("name")).startswith(RUNS) and run.get("profile", {}).get("recorded") == [RECORDED]
 
 
 def written(file: Path, content: dict[str, Any]) -> Path:

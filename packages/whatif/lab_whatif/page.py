@@ -15,35 +15,64 @@ from lab_whatif.evidence import items
 from lab_whatif.infer import Inferred
 from lab_whatif.link import VARIANTS
 from lab_whatif.measures import STEP_S, Measures
-from lab_whatif.shown import span
+from lab_whatif.shown import number, span
+from lab_whatif.verdict import Compared
 
 PAGE = "whatif.html"
+CAPTION = "Hatched: the capacity is not known there. A line per link that fits; where none does, of the original on all."
 HEIGHT_IN = 5.0
 STYLE = "body{font:16px sans-serif;max-width:60em;margin:2em auto}td,th{text-align:left;padding:.2em .6em}"
 Lines = dict[str, list[Measures]]  # downloads by label
 
 
 def write_page(
-    folder: Path, sentences: Sequence[str], inferred: Inferred, recorded: Measures, lines: Lines, ranges: list[Range]
+    folder: Path,
+    sentences: Sequence[str],
+    inferred: Inferred,
+    recorded: Measures,
+    lines: Lines,
+    compared: list[Compared],
+    ranges: list[Range],
+    notes: list[str],
 ) -> None:
     """Write the page."""
+    verdict = [
+        (row.quantity, number(row.recorded, row.unit), number(row.replayed, row.unit), row.unit, row.answer, row.reason)
+        for row in compared
+    ]
     answers = [(each.sender, each.quantity, each.unit, span(each), each.reason) for each in ranges]
     numbers = [(each.name, each.value, each.low, each.high, each.unit, each.reason) for each in items(inferred)]
-    name, caption = escape(inferred.name), "Hatched: the capacity is not known there."
+    name, caption = escape(inferred.name), CAPTION
     parts = [
         f"<!doctype html><html lang=en><meta charset=utf-8><title>{name}</title><style>{STYLE}</style>",
         f"<h1>{name}</h1>",
         *(f"<p>{escape(each)}</p>" for each in sentences),
         f"<figure>{picture(inferred, recorded, lines)}<figcaption>{caption}</figcaption></figure>",
+        "<h2>The original, replayed</h2>",
+        _table(("Quantity", "Recorded", "Replayed", "Unit", "Verdict", "Reason"), verdict),
         "<h2>Other senders</h2>" if answers else "",
+        *(f"<p>{escape(each)}</p>" for each in answered(ranges)),
         _table(("Sender", "Quantity", "Unit", "Range", "Reason"), answers) if answers else "",
         "<h2>The link</h2>",
         _table(("Number", "Value", "Low", "High", "Unit", "Reason"), numbers),
         "<h2>Assumed</h2>",
+        *(f"<p>{escape(each)}</p>" for each in notes),
         *(f"<p>Link {each.name}: {escape('; '.join(each.assumed))}.</p>" for each in VARIANTS),
         "</html>",
     ]
     (folder / PAGE).write_text("\n".join(parts), encoding="utf-8")
+
+
+def answered(ranges: list[Range]) -> list[str]:
+    """Return a sentence per quantity, such as `5 MB: 10.7 s recorded; search 10.2 to 10.6 s, bbr refused`."""
+    lines = []
+    for quantity in dict.fromkeys(each.quantity for each in ranges):
+        rows = [each for each in ranges if each.quantity == quantity]
+        others = [f"{each.sender} {'refused' if each.low is None else f'{span(each)} {each.unit}'}" for each in rows]
+        first = rows[0]
+        seen = "not" if first.recorded is None else f"{number(first.recorded, first.unit)} {first.unit}"
+        lines.append(f"{quantity}: {seen} recorded; {', '.join(others)}")
+    return lines
 
 
 def picture(inferred: Inferred, recorded: Measures, lines: Lines) -> str:
@@ -53,11 +82,11 @@ def picture(inferred: Inferred, recorded: Measures, lines: Lines) -> str:
         for begin_s, end_s in unknown_spans(inferred, recorded):
             axis.axvspan(begin_s, end_s, facecolor="none", edgecolor="0.8", hatch="///", linewidth=0)
     handles = []
-    for number, (label, downloads) in enumerate({"recorded": [recorded], **lines}.items()):
+    for place, (label, downloads) in enumerate({"recorded": [recorded], **lines}.items()):
         for each in downloads:
             t_s = (np.arange(len(each.arrived_bytes)) + 1) * STEP_S
-            (line,) = above.plot(t_s, each.arrived_bytes / 1e6, color=f"C{number}", label=label, zorder=9 - number)
-            below.plot(t_s, each.rtt_ms[: len(t_s)], color=f"C{number}", zorder=9 - number)
+            (line,) = above.plot(t_s, each.arrived_bytes / 1e6, color=f"C{place}", label=label, zorder=9 - place)
+            below.plot(t_s, each.rtt_ms[: len(t_s)], color=f"C{place}", zorder=9 - place)
         handles += [line] if downloads else []
     above.set_ylabel("arrived, MB")
     below.set_ylabel("round trip, ms")

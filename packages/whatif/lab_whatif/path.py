@@ -67,6 +67,8 @@ class Path:
     sent: Sent
     base_rtt_ms: float
     step_ms: float  # of the time stamps on which it rests
+    mss_bytes: int | None = None  # of a log, whose rows may be several segments
+    counted: tuple[Seconds, Seconds] | None = None  # of a log: when it counted losses, and how many; not where
 
 
 def at_receiver(segments: Segments, ticks_per_s: int | None = None) -> Path | None:
@@ -107,12 +109,13 @@ def at_sender(segments: Segments) -> Path | None:
     if not len(seen.row):
         return None
     delay_s = seen.arrival_s - seen.sent_s
-    least_down_s = float(delay_s.min())
-    base_s = least_up_s + least_down_s
+    sum_s = least_up_s + float(delay_s.min())  # too short by up to one step: a stamp is as old as its step
+    base_s = max(min(seen.shortest_round_s, sum_s + far.step_s), sum_s)
+    least_up_s, least_down_s = (least_s + (base_s - sum_s) / 2 for least_s in (least_up_s, float(delay_s.min())))
     shift_s = base_s / 2 - least_down_s
-    wait_s = up_s - least_up_s
+    wait_s = np.maximum(up_s - least_up_s, 0)
     up = Up(far.t_s + shift_s, wait_s, wait_s, segments.ack[back])
-    down = _down(segments, seen.row, seen.arrival_s + shift_s, delay_s - least_down_s)
+    down = _down(segments, seen.row, seen.arrival_s + shift_s, np.maximum(delay_s - least_down_s, 0))
     return Path(down, up, _sent_as_captured(segments), base_s * 1e3, far.step_s * 1e3)
 
 

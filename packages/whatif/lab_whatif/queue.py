@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 from lab_whatif.path import Down
 
 RANDOM_SHARE = 0.25  # of the largest queue: what is lost below it was not lost for lack of room
-THRESHOLD_ABOVE = 1.1  # times the queue of the first loss; packets accepted above it: no tail drop
+THRESHOLD_ABOVE = (
+    1.1  # times the queue of the first loss, and one step of the time stamps; packets accepted above it: no tail drop
+)
 REORDERED_SHARE = 0.5  # of a base RTT: what fills a hole sooner was late, and not sent again
 LEAST_DROPS = 5  # by which a probability is stated
 LEAST_DROP_PCT = 3.0  # above a threshold: less is random loss, which also meets packets in a queue
@@ -66,8 +68,8 @@ def holes(down: Down, base_s: float) -> Holes:
     return Holes(place[real], np.ceil(lost[real] / full))
 
 
-def buffer_of(down: Down, base_s: float) -> Buffer:
-    """Judge the buffer and its kind."""
+def buffer_of(down: Down, base_s: float, grain_bytes: float) -> Buffer:
+    """Judge the buffer and its kind; `grain_bytes` left during one step of the time stamps."""
     found, queued = holes(down, base_s), down.queued_bytes
     most = int(queued.max())
     low = queued[found.place] < RANDOM_SHARE * most
@@ -79,7 +81,7 @@ def buffer_of(down: Down, base_s: float) -> Buffer:
     if not len(full.place):
         return Buffer("at least", most, most, None, random_pct, *lost)
     level = int(queued[full.place[0]])
-    if most <= THRESHOLD_ABOVE * level:
+    if most <= THRESHOLD_ABOVE * level + grain_bytes:
         return Buffer("tail", int(np.max(queued[full.place])), most, None, random_pct, *lost)
     above = queued > level
     dropped = float(full.packets[queued[full.place] >= level].sum())

@@ -10,10 +10,11 @@ from lab_whatif.path import Path, Sent
 from lab_whatif.segments import Segments
 
 ONE_FLOW = 0.95  # of the bytes
-LEAST_STEPS = 5  # of the time stamps in a base RTT
+LEAST_STEPS = {"receiver": 5, "sender": 2}  # of the time stamps in a base RTT: a sender's clock also measures it alone
 MOST_MERGED, MOST_NOT_CAPTURED, MOST_AT_WINDOW = 0.01, 0.001, 0.02
 BULK_BYTES = 20_000  # before it a request, TLS and the server may wait
 LEAST_ROUNDS, LEAST_BINS = 10, 10
+IDLE_ROUNDS = 0.01  # of the round trips may begin with nothing in flight
 TIMEOUT_S = 1.0  # after what is sent again, an empty path is a timeout's
 
 
@@ -28,37 +29,51 @@ def before_path(segments: Segments) -> Iterator[str]:
     if stamped < 1:
         rule = "on all data segments: set net.ipv4.tcp_timestamps=1 at both ends"
         yield f"TCP time stamps={stamped:.1%}: must be {rule}"
-    if segments.mss_bytes:
-        merged = float((segments.length[segments.length > 0] > segments.mss_bytes).mean())
-        if merged > MOST_MERGED:
-            rule = f"at most {MOST_MERGED:.0%} longer than {segments.mss_bytes} bytes"
-            yield f"merged segments={merged:.1%}: must be {rule}: switch GRO, LRO, TSO and GSO off (ethtool -K)"
     lost = not_captured(segments)
     if lost > MOST_NOT_CAPTURED:
         rule = f"at most {MOST_NOT_CAPTURED:.1%} of the bytes"
         yield f"acknowledged but not captured={lost:.2%}: must be {rule}: capture headers only (-s 128 -B 65536)"
 
 
-def of_path(segments: Segments, inferred: Inferred) -> Iterator[str]:
+def merged(segments: Segments) -> Iterator[str]:
+    """Yield that segments were merged before they were captured: when each arrived is not known then."""
+    if segments.mss_bytes:
+        share = float((segments.length[segments.length > 0] > segments.mss_bytes).mean())
+        if share > MOST_MERGED:
+            rule = f"at most {MOST_MERGED:.0%} longer than {segments.mss_bytes} bytes"
+            yield f"merged segments={share:.1%}: must be {rule}: switch GRO and LRO off (ethtool -K)"
+
+
+def of_path(segments: Segments, inferred: Inferred, side: str) -> Iterator[str]:
     """Yield what forbids to rest anything on what was inferred."""
-    path = inferred.path
-    if path.base_rtt_ms < LEAST_STEPS * path.step_ms:
-        rule = f"at least {LEAST_STEPS} steps of the time stamps ({path.step_ms:g} ms): use a longer path"
+    path, steps = inferred.path, LEAST_STEPS[side]
+    if path.base_rtt_ms < steps * path.step_ms:
+        rule = f"at least {steps} steps of the time stamps ({path.step_ms:g} ms): use a longer path"
         yield f"base RTT={path.base_rtt_ms:.1f} ms: must be {rule}"
     at_window = float((path.sent.room < inferred.mss_bytes).mean()) if len(path.sent.room) else 0.0
     if at_window > MOST_AT_WINDOW:
         rule = f"at most {MOST_AT_WINDOW:.0%}: raise net.ipv4.tcp_rmem at the receiver"
         yield f"segments at the receive window's edge={at_window:.1%}: must be {rule}"
-    idle = idle_starts(path, segments)
-    if idle:
-        yield f"segments sent with nothing in flight={idle}: must be 0: capture a bulk download, not calls or a stream"
-    rounds = inferred.length_s * 1e3 / path.base_rtt_ms
+    idle, most_idle = idle_starts(path, segments), int(IDLE_ROUNDS * _rounds(inferred))
+    if idle > most_idle:
+        rule = f"at most {most_idle}, one in {1 / IDLE_ROUNDS:.0f} round trips: capture a bulk download, no calls, no stream"
+        yield f"segments sent with nothing in flight={idle}: must be {rule}"
+    yield from too_little(inferred)
+
+
+def too_little(inferred: Inferred) -> Iterator[str]:
+    """Yield that a download was too short, or never filled the link."""
+    rounds = _rounds(inferred)
     if rounds < LEAST_ROUNDS:
         yield f"round trips={rounds:.1f}: must be at least {LEAST_ROUNDS}: capture a longer download"
     known = int(inferred.capacity["known"].sum())
     if known < LEAST_BINS:
         rule = f"at least {LEAST_BINS}: capture a longer download, by a sender that fills the link"
         yield f"steps of 100 ms with a backlog={known}: must be {rule}"
+
+
+def _rounds(inferred: Inferred) -> float:
+    return inferred.length_s * 1e3 / max(inferred.path.base_rtt_ms, inferred.path.step_ms)
 
 
 def not_captured(segments: Segments) -> float:

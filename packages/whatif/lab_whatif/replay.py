@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import numpy as np
 from rich.console import Console
 
 from lab.backends.backend import Site
@@ -27,11 +26,11 @@ from lab.tables.stored_run import Run
 from lab.tables.stored_trial import Trial
 from lab_whatif import segments
 from lab_whatif.infer import Inferred, infer
+from lab_whatif.link import RUNS
 from lab_whatif.measures import Measures, measured
 from lab_whatif.path import at_receiver
 
 SPARE_S = 0.5  # behind the recorded end
-CALIBRATION_S = 1
 TICKS_PER_S = 1000  # of the lab's kernels (include/net/tcp.h, TCP_TS_HZ): a queue hides it in a trial of a second
 
 
@@ -42,7 +41,6 @@ class Emulated:
     measures: Measures
     exit_s: float | None  # of the kernel's own report, since the first data
     most_queued_bytes: int  # in the bottleneck
-    lead_s: float  # from the begin of the link's schedules to the SYN
 
 
 @dataclass(frozen=True)
@@ -56,13 +54,13 @@ class Bench:
     workers: int
     console: Console
 
-    def run(self, links: Mapping[str, Path], ccas: list[str], short: bool = False) -> dict[str, dict[str, Emulated]]:
+    def run(self, links: Mapping[str, Path], ccas: list[str]) -> dict[str, dict[str, Emulated]]:
         """Run one trial of each sender on each profile; returns by link and sender."""
         found = find_built(Recipe(DEFAULT)) or build(Recipe(DEFAULT), self.console)
         experiments: list[Experiment] = []
         site: Site | None = None
         for name, file in links.items():
-            experiment, backend = prepared(self._experiment(name, file, ccas, short), found, self.console)
+            experiment, backend = prepared(self._experiment(name, file, ccas), found, self.console)
             experiments, site = [*experiments, experiment], backend.site
         assert site is not None
         with TrialBar(self.console, many_runs=True) as bar:
@@ -74,11 +72,11 @@ class Bench:
             for link, run in zip(links, executed.runs, strict=True)
         }
 
-    def _experiment(self, link: str, file: Path, ccas: list[str], short: bool) -> Experiment:
-        duration_s = CALIBRATION_S if short else math.ceil(self.length_s + SPARE_S)
+    def _experiment(self, link: str, file: Path, ccas: list[str]) -> Experiment:
+        duration_s = math.ceil(self.length_s + SPARE_S)
         pacing = None if self.pacing == "internal" else self.pacing
         given = {"trials": 1, "duration_s": duration_s, "mtu_bytes": self.mss_bytes + HEADERS_BYTES, "pacing": pacing}
-        name = require_name(f"whatif-{self.name}-{link}", "command line")
+        name = require_name(f"{RUNS}{self.name}-{link}", "command line")
         return replace(try_link(str(file), ccas, given), name=name)
 
     def _emulated(self, run: Path, cca: str) -> Emulated:
@@ -97,8 +95,7 @@ def emulated(trial: Trial, length_s: float | None = None) -> Emulated:
     exits = trial.exits.filter(trial.exits["flow"] == 1)["t_s"]
     exit_s = float(exits[0]) - numbers.begin_s if len(exits) else None
     most = int(trial.qdisc["backlog_bytes"].max() or 0)  # type: ignore[arg-type]
-    lead_s = -float(np.min(trial.table("link")["t_s"].to_numpy()))
-    return Emulated(numbers, exit_s, most, lead_s)
+    return Emulated(numbers, exit_s, most)
 
 
 def of_trial(trial: Trial) -> Inferred:

@@ -3,7 +3,7 @@
 
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +21,7 @@ from lab_whatif.sack import TCP_BYTES, Blocks, blocks_of
 Numbers = NDArray[np.int64]
 Seconds = NDArray[np.float64]
 SYN, ACK, MSS, STAMP_BYTES = 2, 16, 2, 12
+COLUMNS = ("t_s", "data", "ack", "flags", "window", "tsval", "tsecr")
 HEAD_BYTES = 60  # of TCP, with all options
 ETHERNET_IP = bytes([0] * 12) + b"\x08\x00\x45" + bytes([0] * 19)  # what decoding in columns expects before TCP
 
@@ -58,6 +59,20 @@ def of_capture(path: Path, notes: list[str]) -> Segments:
     flow, most = counts.most_common(1)[0]
     share = most / max(sum(counts.values()), 1)
     return _decoded(path.name, [packet for packet in packets if packet.flow == flow], share)
+
+
+def in_full_segments(segments: Segments) -> Segments:
+    """Return a sender's segments as its network card cuts them (TSO): each at most one MSS, all sent at once."""
+    most = segments.mss_bytes
+    pieces = np.maximum(-(-segments.length // most), 1) if most else np.ones(len(segments.length), dtype=np.int64)
+    if not most or (pieces == 1).all():
+        return segments
+    rows = np.repeat(np.arange(len(pieces)), pieces)
+    number = np.arange(len(rows)) - np.repeat(np.cumsum(pieces) - pieces, pieces)
+    columns = {name: getattr(segments, name)[rows] for name in COLUMNS}
+    length = np.minimum(segments.length[rows] - number * most, most)
+    sack = Blocks(segments.sack.left[rows], segments.sack.right[rows])
+    return replace(segments, **columns | {"seq": segments.seq[rows] + number * most, "length": length, "sack": sack})
 
 
 def _decoded(name: str, packets: list[Packet], share: float) -> Segments:

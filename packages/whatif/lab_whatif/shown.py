@@ -8,6 +8,7 @@ from rich.table import Table
 
 from lab.base.format import NONE
 from lab.commands.lines import say
+from lab.traces.recording import Recording
 from lab_whatif.counterfactual import Range
 from lab_whatif.evidence import Item, items
 from lab_whatif.infer import Inferred
@@ -32,7 +33,7 @@ def sentences(
         mine = [each for each in ranges if each.sender == sender]
         best = next((each for each in reversed(mine) if each.quantity in marks() and each.low is not None), None)
         if best:
-            took = f"{was} took {_number(best.recorded, 's')} s"
+            took = f"{was} took {number(best.recorded, 's')} s"
             yield f"With {sender} {best.quantity} would have taken {span(best)} s; {took}."
         else:
             refused = next((each for each in mine if each.recorded is not None), mine[0])
@@ -47,7 +48,7 @@ def show_tables(compared: list[Compared], ranges: list[Range], console: Console)
         own = {each.sender: each for each in ranges if each.quantity == row.quantity}
         cells = [span(own[name]) if own[name].low is not None else "refused" for name in senders]
         name = f"{row.quantity} ({row.unit})"
-        table.add_row(name, _number(row.recorded, row.unit), _number(row.replayed, row.unit), row.answer, *cells)
+        table.add_row(name, number(row.recorded, row.unit), number(row.replayed, row.unit), row.answer, *cells)
     console.print(table)
     for sender in senders:
         reasons: dict[str, list[str]] = {}
@@ -60,16 +61,30 @@ def show_tables(compared: list[Compared], ranges: list[Range], console: Console)
 
 def show_link(inferred: Inferred, side: str, console: Console) -> None:
     """Print the link."""
+    for line in link_lines(inferred, side):
+        say(console, line)
+
+
+def link_lines(inferred: Inferred, side: str) -> list[str]:
+    """Return the link in two sentences."""
     known = {each.name: each for each in items(inferred)}
     capacity, base = known["capacity_median"], known["base_rtt"]
     share = known["capacity_known"]
-    lines = [
-        f"The link, by a capture at the {side}: base RTT {base.value} ms; capacity known in {share.value} {share.unit},"
+    return [
+        f"The link, seen at the {side}: base RTT {base.value} ms; capacity known in {share.value} {share.unit},"
         f" median {capacity.value} Mb/s ({capacity.low} to {capacity.high})",
         _queue(inferred, known),
     ]
-    for line in lines:
-        say(console, line)
+
+
+def show_bounds(found: list[Item], log: Recording, console: Console) -> None:
+    """Print what coarse readings bound, and that they give no link."""
+    capacity, base = found
+    bounds = f"capacity at least {capacity.low} {capacity.unit}, base RTT at most {base.high} {base.unit}"
+    say(console, f"By {log.frame.height} readings of the sender's tcp_info: {bounds}.")
+    say(console, "Coarse: what passed between two readings is not known. So no link, no buffer and no other sender.")
+    for note in log.notes[1:]:
+        say(console, note)
 
 
 def _queue(inferred: Inferred, known: dict[str, Item]) -> str:
@@ -84,11 +99,12 @@ def _queue(inferred: Inferred, known: dict[str, Item]) -> str:
 
 def span(each: Range) -> str:
     """Return a range as text; a dash where it is refused."""
-    low, high = _number(each.low, each.unit), _number(each.high, each.unit)
+    low, high = number(each.low, each.unit), number(each.high, each.unit)
     return low if low == high else f"{low} to {high}"
 
 
-def _number(value: float | None, unit: str) -> str:
+def number(value: float | None, unit: str) -> str:
+    """Return a number as text, with the digits of its unit; a dash where there is none."""
     if value is None:
         return NONE
     digits = DIGITS[unit] if unit != "s" or value >= 1 else 3

@@ -262,3 +262,26 @@ def _ip(to_client: bool, length: int, version: int) -> bytes:
     else:
         header = struct.pack(">IHBB", 6 << 28, length, 6, 64)
     return bytes(12) + (b"\x08\x00" if version == 4 else b"\x86\xdd") + header + source + target
+
+
+def ack_log(download: Download) -> str:
+    """Return the log that the sender of a download would have written: a line per ACK."""
+    first: dict[int, float] = {}  # when each packet was sent that was sent once
+    arrived: set[int] = set()
+    lines = ["now_us,bytes_acked,mss,rtt_us,tp_delivered,total_retrans_pkt,snd_nxt,snd_una"]
+    highest = acked = again = 0
+    for frame in download.server:
+        if frame.length:
+            number = frame.seq // MSS
+            again += number in first
+            first[number] = -1.0 if number in first else frame.t_s
+            highest = max(highest, frame.seq + MSS)
+        elif not frame.to_client and frame.flags == ACK:
+            blocks = [range(acked // MSS, frame.ack // MSS), *(range(a // MSS, b // MSS) for a, b in frame.sack)]
+            new = {each for block in blocks for each in block} - arrived
+            arrived, acked = arrived | new, frame.ack
+            at_s = first[max(new)] if new else -1.0
+            rtt_us = round((frame.t_s - at_s) * 1e6) if at_s >= 0 else -1
+            now_us = round(frame.t_s * 1e6)
+            lines.append(f"{now_us},{acked},{MSS},{rtt_us},{len(arrived)},{again},{highest},{acked}")
+    return "\n".join(lines) + "\n"

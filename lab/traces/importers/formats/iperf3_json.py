@@ -10,7 +10,7 @@ from lab.base.errors import UserError, field_error
 from lab.traces.importers.reading.importer import Head, Importer
 from lab.traces.importers.reading.iperf3_documents import tests_of
 from lab.traces.importers.reading.iperf3_tests import GOODPUT, USER, Test, check_choices, cut_ramps, read_test
-from lab.traces.importers.reading.iperf3_totals import believed
+from lab.traces.importers.reading.iperf3_totals import believed, totals_of
 from lab.traces.importers.reading.ramp import RULE
 from lab.traces.recording import Meaning, Recording
 
@@ -32,9 +32,8 @@ def read(
     each TCP test loses its own slow start.
     """
     check_choices(path, ramp, user)
-    found = believed(
-        [(document, read_test(document, number, user)) for number, document in enumerate(tests_of(path), 1)]
-    )
+    read_tests = [(document, read_test(document, number, user)) for number, document in enumerate(tests_of(path), 1)]
+    found = believed([(test, totals_of(document, test)) for document, test in read_tests])
     notes = [note for test in found for note in test.notes]
     tests = [test for test in found if len(test.rates_mbps)]
     if not tests:

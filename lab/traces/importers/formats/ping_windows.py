@@ -11,12 +11,13 @@ import polars as pl
 from lab.base.errors import UserError, field_error
 from lab.traces.columns import SLOWEST_MS
 from lab.traces.importers.reading.importer import Head, Importer
-from lab.traces.importers.reading.text import line_error, read_bytes
+from lab.traces.importers.reading.text import UTF_16, line_error, read_bytes
 from lab.traces.recording import Recording
 
 REPLY = re.compile(r"(?P<sign>[=<]) ?(?P<rtt>\d{1,9}) ?ms(?: TTL ?= ?\d{1,3})?\.?$")
 COUNTS = re.compile(r"= *(?P<sent>\d{1,9})\D{1,40}= *(?P<got>\d{1,9})\D{1,40}= *(?P<lost>\d{1,9})\D{1,40}\(\d{1,3} ?%")
-UTF_16 = (b"\xff\xfe", b"\xfe\xff")  # what PowerShell writes
+PROMPT = re.compile(r">\s*ping(?:\.exe)? ", re.IGNORECASE)
+CLOCK = re.compile(r"\W?\d+[-/.:]\d+[-/.:]\d+")
 INTERVAL_S = 1.0
 TTL = re.compile(rb"\d ?ms TTL ?= ?\d|(?:=|<) ?\d+ ?ms\r?\n")
 
@@ -68,7 +69,7 @@ def _lines(path: Path) -> list[str]:
 
 def _probes(path: Path, lines: list[str]) -> tuple[list[Probe], int | None]:
     """Return the probes of the one run, and how many were sent where the text states it."""
-    begin = next((number for number, line in enumerate(lines) if line), 0) + 1  # after the heading
+    begin = next((number for number, line in enumerate(lines) if line and not PROMPT.search(line)), 0) + 1  # a heading
     while begin < len(lines) and not lines[begin]:
         begin += 1
     end = next((number for number in range(begin, len(lines)) if not lines[number]), len(lines))
@@ -85,6 +86,8 @@ def _probes(path: Path, lines: list[str]) -> tuple[list[Probe], int | None]:
 
 def _probe(path: Path, number: int, line: str) -> Probe:
     match = REPLY.search(line)
+    if CLOCK.match(line):
+        raise line_error(path, number, "text", line, "without a clock before it: 'columns' reads one, named by place")
     if not match:
         return Probe(True, None)
     rtt_ms = float(match["rtt"])

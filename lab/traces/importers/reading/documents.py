@@ -67,11 +67,11 @@ def _stands_twice(name: str) -> str:
     raise ValueError(f"{short(name)} stands twice in one object")
 
 
-def documents(path: Path, second: Callable[[str], str] = _stands_twice) -> list[Node]:
+def documents(path: Path, second: Callable[[str], str | None] = _stands_twice) -> list[Node]:
     """Read the JSON documents of a file; UserError with the line where one is broken.
 
-    second: what names a member of a name that the object has already; it refuses, unless the tool that wrote the file
-    has a rule for such members.
+    second: what names a member of a name that the object has already (None: it is left out); it refuses, unless the
+    tool that wrote the file has a rule for such members.
     """
     text = read_text(path)
 
@@ -79,7 +79,8 @@ def documents(path: Path, second: Callable[[str], str] = _stands_twice) -> list[
         found: dict[str, Any] = {}
         for name, value in pairs:
             unused = second(name) if name in found else name
-            found[_stands_twice(name) if unused in found else unused] = value
+            if unused is not None:
+                found[_stands_twice(name) if unused in found else unused] = value
         return found
 
     decoder = json.JSONDecoder(parse_constant=_refuse_constant, object_pairs_hook=members)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from lab.traces.importers.reading.text import open_bytes
+from lab.traces.importers.reading.text import UTF_16, open_bytes
 from lab.traces.recording import Recording
 
 HEAD_BYTES = 65_536
@@ -26,7 +26,8 @@ class Head:
     def lines(self) -> list[str]:
         """The whole lines of the head; none where it is not text."""
         try:
-            text = self.data.decode("utf-8-sig", errors="strict" if self.whole else "ignore")
+            encoding = "utf-16" if self.data.startswith(UTF_16) else "utf-8-sig"
+            text = self.data.decode(encoding, errors="strict" if self.whole else "ignore")
         except UnicodeDecodeError:
             return []
         if "\0" in text:

@@ -19,6 +19,7 @@ GOODPUT = "TCP goodput: a lower bound of the capacity, shaped by the sender's co
 RAMP_KEPT = "The download's ramp is not cut: where a test began is not in the file."
 TWO_WAY = "A two-way test: both directions at the same time, so each also carries the other's ACKs."
 USER = "The {} is taken to be the link's user, which makes the direction."
+OMITTED = "The first interval after the omitted ones begins at 0, where iperf3 restarts its clock (it wrote {:g} s)."
 LATEST_S = 1e11
 HAIR = 0.1  # of the usual interval: a last one that is shorter is where the clock ran over, and its rate means nothing
 OTHER_WAY = {"rate_down_mbps": "rate_up_mbps", "rate_up_mbps": "rate_down_mbps"}
@@ -33,7 +34,7 @@ class Test:
     clock_s: float | None
     udp: bool
     column: str  # of its rates
-    from_client: bool  # who sent, and whose intervals these then are
+    sent: bool  # the intervals are the sender's
     starts_s: Numbers
     ends_s: Numbers
     rates_mbps: Numbers
@@ -92,16 +93,21 @@ def read_test(document: Node, number: int, user: str) -> Test:
     kept = [one for one in intervals if not _is_set(one.at("sum"), "omitted")]
     sums = [one.at("sum") for one in kept]
     starts, ends = (np.array([one.at(key).number(0, LONGEST_S) for one in sums]) for key in ("start", "end"))
+    late = bool(kept) and len(kept) < len(intervals) and is_late(starts[0], ends[0])
+    words = [OMITTED.format(starts[0])] if late else []
+    starts[: int(late)] = 0.0
     _check_times(document, sums, starts, ends)
     column = rate_column(reverse, user)
     two_way = any(_is_set(options, name) for name in ("bidir", "bidirectional")) or any(
         one.get(REVERSE) for one in kept
     )
     if two_way:
-        more, words = {OTHER_WAY[column]: pl.Series(_rates([one.at(REVERSE) for one in kept]))}, [TWO_WAY]
+        more, found = {OTHER_WAY[column]: pl.Series(_rates([one.at(REVERSE) for one in kept], late))}, [TWO_WAY]
     else:
-        more, words = _more(sums)
-    test = Test(number, clock_s, udp, column, not reverse, starts, ends, _rates(sums), more, tuple(words))
+        more, found = _more(sums)
+    sent = reverse == (start.get("accepted_connection") is not None)
+    notes = (*found, *words)
+    test = Test(number, clock_s, udp, column, sent, starts, ends, _rates(sums, late), more, notes)
     return _without_hair(test)
 
 
@@ -110,8 +116,17 @@ def _is_set(node: Node, key: str) -> bool:
     return flag is not None and flag.value in (1, True)
 
 
-def _rates(sums: list[Node]) -> Numbers:
-    return np.array([one.at("bits_per_second").number(0, FASTEST_MBPS * 1e6) / 1e6 for one in sums])
+def is_late(start_s: float, end_s: float) -> bool:
+    """Return whether an interval after the omitted ones has the begin of the clock before its restart."""
+    return bool(end_s - start_s < HAIR * end_s)
+
+
+def _rates(sums: list[Node], late: bool) -> Numbers:
+    """Return the rates in Mb/s; of a first interval whose begin is late, by its bytes and its end."""
+    rates = np.array([one.at("bits_per_second").number(0, FASTEST_MBPS * 1e6) / 1e6 for one in sums])
+    if late:
+        rates[0] = sums[0].at("bytes").number() * 8 / 1e6 / sums[0].at("end").number()
+    return rates
 
 
 def _without_hair(test: Test) -> Test:

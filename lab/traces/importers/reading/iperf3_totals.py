@@ -23,24 +23,20 @@ class Totals:
     lost_pct: float | None = None
 
 
-def believed(tests: list[tuple[Node, Test]]) -> list[Test]:
+def believed(tests: list[tuple[Test, Totals | None]]) -> list[Test]:
     """Replace senders' own intervals by the receivers' means where they are not what arrived.
 
     TCP: a proxy in the path takes data faster than the link carries it and answers the sender itself; what it did in
     one test it may have done in each. UDP: nothing holds a sender to what the link carries.
     """
-    totals = [_totals(document, test) for document, test in tests]
-    proxied = any(
-        total and not test.udp and total.got_bytes < ALIKE * total.sent_bytes
-        for (_, test), total in zip(tests, totals, strict=True)
-    )
-    return [_arrived(test, total, proxied) for (_, test), total in zip(tests, totals, strict=True)]
+    proxied = any(total and not test.udp and total.got_bytes < ALIKE * total.sent_bytes for test, total in tests)
+    return [_arrived(test, total, proxied) for test, total in tests]
 
 
-def _totals(document: Node, test: Test) -> Totals | None:
-    """Return the sums of a test whose intervals are the sender's; None of any other, or where they are not there."""
-    if not len(test.rates_mbps) or not test.from_client:
-        return None
+def totals_of(document: Node, test: Test) -> Totals | None:
+    """Return the sums of a test of which a client's intervals are the sender's; None of any other, or without sums."""
+    if not len(test.rates_mbps) or not test.sent or document.at("start").get("accepted_connection"):
+        return None  # a server is not told what its client received
     end = document.at("end")
     sent, received, both = (end.get(name) for name in ("sum_sent", "sum_received", "sum"))
     if sent is not None and received is not None:
@@ -60,7 +56,7 @@ def _lost_pct(total: Node) -> float | None:
 
 
 def _arrived(test: Test, total: Totals | None, proxied: bool) -> Test:
-    if not len(test.rates_mbps) or not test.from_client:
+    if not len(test.rates_mbps) or not test.sent:
         return test
     if test.udp:
         if total is None:
@@ -68,10 +64,10 @@ def _arrived(test: Test, total: Totals | None, proxied: bool) -> Test:
             return replace(test, notes=(*test.notes, note))
         return (
             _mean(test, total, "they state what was sent, not what arrived")
-            if total.got_bytes < total.sent_bytes
+            if total.lost_pct or total.got_bytes < total.sent_bytes
             else test
         )
-    return _mean(test, total, "they are a proxy's") if proxied and total else test
+    return _mean(test, total, "they are a proxy's or a socket buffer's") if proxied and total else test
 
 
 def _mean(test: Test, total: Totals, why: str) -> Test:

@@ -69,6 +69,7 @@ LINKS: dict[int, tuple[str, Callable[[bytes], int]]] = {
     50: ("PPP over HDLC", _ppp),
     51: ("PPPoE", lambda frame: _ppp(frame, PPPOE_BYTES)),
     204: ("PPP with direction", lambda frame: _ppp(frame, 1)),
+    166: ("PPP of pppd", lambda frame: _ppp(frame, 2)),  # its address has the direction
     104: ("Cisco HDLC", lambda frame: _by_type(frame, 2, 4)),
     **dict.fromkeys((12, 14, 101, 228, 229), RAW),
     SLL: ("Linux cooked", lambda frame: _by_type(frame, 14, 16)),
@@ -97,7 +98,6 @@ OTHERS = {
     143: "DOCSIS",
     **dict.fromkeys(range(147, 163), "private use"),
     163: "IEEE 802.11 with an AVS header",
-    166: "PPP of pppd",
     177: "LAPD",
     187: "Bluetooth HCI",
     189: "USB (Linux)",

@@ -9,33 +9,34 @@ from lab.traces.columns import SLOWEST_MS
 from lab.traces.importers.reading.text import line_error
 
 _TIME = r"\d\d:\d\d:\d\d(?:[.,]\d+)?"
+_ZONE = r"(?: [AP]M)?(?: [A-Z]{3,5})?"
 CLOCK = (  # before a line: of --apple-time, ts, and loggers
-    rf"{_TIME}|\d{{9,10}}(?:\.\d+)?|\d{{4}}-\d\d-\d\d[T ]{_TIME}(?:Z|[+-]\d\d:?\d\d)?"
-    rf"|(?:[A-Z][a-z]{{2}} )?[A-Z][a-z]{{2}} [ \d]\d {_TIME}(?: [A-Z]{{2,5}})?(?: \d{{4}})?"
+    rf"{_TIME}|\d{{9,10}}(?:\.\d+)?|\d{{1,8}}\.\d+|\d{{4}}-\d\d-\d\d[T ]{_TIME}(?:Z|[+-]\d\d:?\d\d)?"
+    rf"|(?:[A-Z][a-z]{{2}} )?[A-Z][a-z]{{2}} [ \d]\d {_TIME}{_ZONE}(?: \d{{4}})?"
+    rf"|(?:[A-Z][a-z]{{2}},? )?\d{{1,2}} [A-Z][a-z]{{2}} \d{{4}} {_TIME}{_ZONE}"
 )
-STAMP = rf"^\^?C?(?:\[([^\]]*)\] ?|({CLOCK})(?::? +| ?[:|-] +|\t))?"
+STAMP = rf"^\^?C?(?:\[([^\]]*)\] ?|({CLOCK})(?: ?[:|-] +|:? +|\t))?"
+_SEQ = r"(?:icmp_)?[rs]eq[ =](?P<seq>\d+)"
+_RTT = r"\S{1,12}=(?P<rtt>\d+(?:[.,]\d+)?) ?(?:ms|毫秒|ミリ秒|мс|밀리초|مللي)"  # iputils translates "time" and "ms"
 REPLY = (
-    r"\d+ bytes from .+[:,] (?:icmp_)?seq=\d+ .*time=[0-9.]+ ms"
+    r"\d+ ?\D.+[:,\x{FF1A}] ?(?:icmp_)?[rs]eq=\d+.* \S{1,12}=[0-9.,]+ ?(?:ms|毫秒|ミリ秒|мс|밀리초|مللي)"
     r"|^(?:\[[\d.]+\] )?\S+ +: \[\d+\], \d+ bytes, [0-9.]+ ms \("
 )
-ANSWER = (
-    r"^\d+ bytes from (?:.+)[:,] (?:icmp_)?seq=(?P<seq>\d+)(?: ident=\d+)?(?: (?:ttl|hlim)=\d+)? "
-    r"time=(?P<rtt>\d+(?:\.\d+)?) ms(?P<more>.*)$"
-)
+ANSWER = rf"^\d+ ?[^\d ].*[:,\x{{FF1A}}] ?{_SEQ}\.?(?: ident=\d+)?(?: (?:ttl|hlim)=\d+)? {_RTT}(?P<more>.*)$"
 FPING = r"^(?P<target>\S+) +: \[(?P<seq>\d+)\], (?:\d+ bytes, (?P<rtt>\d+(?:\.\d+)?) ms|timed out) \([^()]*\)$"
-UNREACHABLE = (
-    r"^From .+ (?:icmp_)?seq=(?P<seq>\d+) (?:Destination|Time to live|Time exceeded|Redirect|Packet|Frag|Address).*$"
-)
-SILENT = r"^(?:no answer yet for icmp_seq=|Request timeout for icmp_seq[ =])(?P<seq>\d+)$"
-START = r"^PING6?(?: (?P<target>\S+) .*|\(.*\) .*--> (?P<target6>\S+))$"
-SENT = r"^(?P<sent>\d+) packets transmitted, .*$"
-TOTAL = r"time (?P<total>\d+) ?ms$"
+UNANSWERED = rf"^\D.*\b{_SEQ}\b.*$"  # unreachable, expired, timed out, no answer yet; in the system's language
+START = r"^(?:PING6?|Ping)(?: (?P<target>\S+) .*|\(.*\) .*--> (?P<target6>\S+))$"
+SENT = r"^\D{0,12}(?P<sent>\d+)[ ,][^:]*\d ?% .*$"
+TOTAL = r" (?P<total>\d+) ?(?:ms|毫秒|ミリ秒|мс|밀리초|مللي)$"
 OTHER = (
-    r"^$|^--- .* ping6? statistics ---$|^(?:rtt|round-trip) min/avg/max.*$|^pipe \d+$|^(?:Start|End) time: \d+$"
-    r"|^ping6?: .*$|^Warning: .*$|^Vr HL TOS .*$|^ \d +\d +[0-9a-f]{2} +[0-9a-f]{4} .*$"
+    r"^$|^-{3,4}.*-{3,4}$|^\S+(?: \S+)? min/avg/max.*$|^pipe \d+$|^(?:Start|End) time: \d+$"
+    r"|^ping6?: .*$|^(?i:warning): .*$|^PATTERN: .*$|^ai->ai_family: .*$"
+    r"|^Vr HL TOS .*$|^ \d +\d +[0-9a-f]{2} +[0-9a-f]{4} .*$"
+    r"|^(?:RR|TS): .*$|^\t\S.*$"  # routes and time stamps
     r"|^\d+ bytes from .+: (?:Destination|Time to live|Redirect|Communication|Source Quench).*$"
-    r"|^\S+ +: xmt/rcv/%loss = .*$|^\S+ +: (?:[\d.]+|-)(?: (?:[\d.]+|-))*$"
+    r"|^ICMP .* for ICMP Echo sent to .*$|^\S+ +: xmt/rcv/%loss = .*$|^\S+ +: (?:[\d.]+|-)(?: (?:[\d.]+|-))*$"
 )
+ODD_ENDS = ("", "(DUP!)", "(same route)", "(truncated)")
 MOST_SENT = 100_000_000
 
 
@@ -58,9 +59,11 @@ def classify(path: Path, lines: list[str]) -> pl.DataFrame:
         "raw",
         "stamp",
         pl.coalesce(
-            answer.struct["seq"], fping.struct["seq"], text.str.extract(UNREACHABLE, 1), text.str.extract(SILENT, 1)
+            answer.struct["seq"],
+            fping.struct["seq"],
+            pl.when(~text.str.contains(_RTT)).then(text.str.extract(UNANSWERED, 1)),
         ).alias("seq"),
-        pl.coalesce(answer.struct["rtt"], fping.struct["rtt"]).alias("rtt"),
+        pl.coalesce(answer.struct["rtt"], fping.struct["rtt"]).str.replace(",", ".", literal=True).alias("rtt"),
         fping.struct["target"].alias("host"),
         answer.struct["more"].alias("more"),
         pl.coalesce(text.str.extract(START, 1), text.str.extract(START, 2)).alias("target"),
@@ -83,7 +86,7 @@ def _without_a_cut_line(parts: pl.DataFrame) -> pl.DataFrame:
 
 
 def _refuse_unknown(path: Path, parts: pl.DataFrame) -> None:
-    odd_end = pl.col("more").str.strip_chars().is_in(["", "(DUP!)"]).not_().fill_null(False)
+    odd_end = pl.col("more").str.strip_chars().is_in(ODD_ENDS).not_().fill_null(False)
     wrong = parts.filter(_known().not_() | odd_end)
     if wrong.height:
         raise line_error(path, wrong["line"][0], "text", wrong["raw"][0], "a line that ping writes")

@@ -140,9 +140,15 @@ def _clocks(text: pl.Series) -> Iterator[pl.Series]:
     yield _seconds(plain, "%Y-%m-%d %H:%M:%S%.f")
     of_day = _seconds("2000-01-01 " + plain, "%Y-%m-%d %H:%M:%S%.f")
     yield of_day + DAY_S * (of_day.diff() < -DAY_S / 2).fill_null(False).cum_sum()
-    words = text.str.replace(r"^[A-Z][a-z]{2} ([A-Z])", "$1").str.replace(r" [A-Z]{2,5}\b", "").str.replace(r" +", " ")
-    yield _seconds(words, "%b %e %H:%M:%S%.f %Y")
-    yield _seconds(words + " 2000", "%b %e %H:%M:%S%.f %Y")
+    words = (
+        text.str.replace(r"^[A-Z][a-z]{2},? ([A-Z]|\d{1,2} [A-Z])", "$1")
+        .str.replace(r" [A-Z]{3,5}\b", "")
+        .str.replace(r" +", " ")
+    )
+    for hour in ("%H:%M:%S%.f", "%I:%M:%S%.f %p"):
+        yield _seconds(words, f"%b %e {hour} %Y")
+        yield _seconds(words + " 2000", f"%b %e {hour} %Y")
+        yield _seconds(words, f"%e %b %Y {hour}")
 
 
 def _seconds(text: pl.Series, form: str) -> pl.Series:

@@ -13,6 +13,7 @@ from lab.base.plain_file import MEGABYTE, require_plain
 
 MOST_BYTES = 250 * MEGABYTE  # unpacked: as text in columns it takes some twenty times as much memory
 GZIP = b"\x1f\x8b"
+UTF_16 = (b"\xff\xfe", b"\xfe\xff")  # what PowerShell writes
 LONGEST_VALUE = 60
 
 
@@ -50,9 +51,11 @@ def read_text(path: Path) -> str:
     """Read a whole text file, with line ends as Unix has them."""
     data = read_bytes(path)
     try:
-        text = data.decode("utf-8-sig")
+        text = data.decode("utf-16" if data.startswith(UTF_16) else "utf-8-sig")
     except UnicodeDecodeError as error:
-        raise UserError(f"{path}: line {data.count(10, 0, error.start) + 1}: must be UTF-8 text") from None
+        raise UserError(
+            f"{path}: line {data.count(10, 0, error.start) + 1}: must be UTF-8 text, or UTF-16 with its mark"
+        ) from None
     if "\0" in text:
         raise UserError(
             f"{path}: line {text.count(chr(10), 0, text.index(chr(0))) + 1}: must be text, without zero bytes"

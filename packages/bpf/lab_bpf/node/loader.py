@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypedDict
 
-from lab.node.tools import NodeError, run
+from lab.node.system.tools import NodeError, run
 
 NAME = "search_bpf"
 EXITS = "search_exits"  # the map of search_bpf_exits.h

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from lab.node.tools import NodeError, run
+from lab.node.system.tools import NodeError, run
 
 SYS_BPF = 321  # x86-64
 MAP_LOOKUP, MAP_UPDATE, OBJ_GET, PROG_RUN = 1, 2, 7, 10  # enum bpf_cmd

@@ -14,9 +14,9 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
-from lab.node import netns
-from lab.node.namespace import entered
-from lab.node.tools import NodeError, run
+from lab.node.net import netns
+from lab.node.net.namespace import entered
+from lab.node.system.tools import NodeError, run
 from lab_bpf.node import loader
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ CLANG, BPFTOOL, LOADER = "usr/bin/clang", "usr/sbin/bpftool", "usr/lib64/ld-linu
 LIBRARIES = "usr/lib/x86_64-linux-gnu"
 OBJECT = "search.bpf.o"
 # Versions whose hooks are those of search.bpf.c: no drain, no state in the socket, no habits around CUBIC's epochs.
-VERSIONS = ("search", "search1", "search2_printed")
+VERSIONS = ("search", "search1", "search2_printed", "search9", "search9_printed")
 # A struct with counts[] lies within another one, and BPF_PROG gives each hook a context that it may not need.
 FLAGS = (
     "--target=bpf -mcpu=v3 -std=gnu11 -O2 -g -ffreestanding -Wall -Wextra -Werror -Wno-unused-parameter "

@@ -20,7 +20,7 @@ from lab.backends.virtual import Virtual
 from lab.images.image import Image
 from lab.judge.search_replay import AGAIN_NEW, DRAIN, built_versions, version
 from lab.kernel.build import Kernel
-from lab.node.tools import NodeError
+from lab.node.system.tools import NodeError
 from lab.runs.experiment import Experiment
 from lab.runs.trial import Job, run_trial
 from lab.schema.cca import load_senders

@@ -3,7 +3,7 @@
 
 import numpy as np
 
-from lab.node.qdisc_kind import FRAME_BYTES
+from lab.node.qdiscs.qdisc_kind import FRAME_BYTES
 from lab_conform.measures.unmeasured import Unmeasured
 from lab_conform.view import View
 

@@ -3,10 +3,14 @@
 
 from math import isinf
 
+import polars as pl
 from lab_course.assignment import sibling
 from lab_course.marks import Marks
 from lab_course.ran import Ran
 from lab_course.work import Download, Work
+
+from lab.figures.cwnd_rtt import Expected
+from lab.report.template import Picture
 
 rfc = sibling(__file__, "rfc9406")
 
@@ -24,7 +28,7 @@ def marks_of(ran: Ran, name: str) -> Marks:
     """Compare each round of slow start, and the exit, with what the RFC makes of the same ACKs."""
     acks, own_exit = rfc.acks_of(ran)
     found = rfc.replay(acks, own_exit)
-    picture = ran.picture(f"{name}-{ran.trial.meta['seed']}", "Your sender.")
+    picture = _picture(ran, found, name)
     if found.fits:
         left = f"it leaves in round {found.exit_round}" if found.exit_round else "it stays in slow start, as it should"
         return Marks(1.0, f"Every round is as RFC 9406 has it on this link, and {left}.", figures=(picture,))
@@ -33,6 +37,17 @@ def marks_of(ran: Ran, name: str) -> Marks:
     nearly = found.near_exit if found.first_wrong is None else found.same_exit and found.exit_round
     share = HALF if nearly else 0.0
     return Marks(share, _what(found) + behaves, _where(found, ran), (picture,))
+
+
+def _picture(ran: Ran, found: object, name: str) -> Picture:
+    """Draw the sender's window over that of the RFC, with a mark where the first wrong round begins."""
+    wrong = found.first_wrong
+    window = pl.DataFrame(found.window, schema=["t_s", "cwnd_pkts"], orient="row")
+    parts = (wrong.begin_s, f"round {wrong.number}, the first that differs") if wrong else ()
+    caption = "Your sender; in grey, the window that RFC 9406 has with the same ACKs."
+    return ran.picture(
+        f"{name}-{ran.trial.meta['seed']}", caption, expected=Expected(window, "RFC 9406, the same ACKs", *parts)
+    )
 
 
 def _what(found: object) -> str:

@@ -76,6 +76,7 @@ class Ack:
     rtt_us: float
     acked_pkts: int
     growth_pkts: int
+    cwnd_pkts: int = 0  # before it
 
 
 @dataclass
@@ -107,6 +108,7 @@ class Replay:
     exit_round: int | None  # of the rule
     left_round: int | None  # of the sender
     css_rounds: int  # of the rule, complete when the replay ended
+    window: list[tuple[float, float]] = field(default_factory=list)  # of the rule: seconds, packets after each ACK
 
     @property
     def first_wrong(self) -> Round | None:
@@ -143,7 +145,7 @@ def acks_of(ran: Ran) -> tuple[list[Ack], bool]:
             break
         if una_after > una > 0 and una_after > 1:
             rtt_us = (8 * srtt_after - 7 * srtt) * MS
-            found.append(Ack(t_s, una_after, nxt, rtt_us, round((una_after - una) / mss), cwnd_after - cwnd))
+            found.append(Ack(t_s, una_after, nxt, rtt_us, round((una_after - una) / mss), cwnd_after - cwnd, cwnd))
     own = ran.exit is not None and ran.exit.cause not in ("loss", "timeout", "other")
     return found, own
 
@@ -215,6 +217,7 @@ def _replay(acks: list[Ack], own_exit: bool, rule: Rule) -> Replay:
     end = acks[0].nxt_bytes if acks else 0
     rounds = [Round(1, acks[0].t_s if acks else 0.0, 1, inf)]
     exit_round = None
+    window = [(acks[0].t_s, float(acks[0].cwnd_pkts))] if acks else []
     for number, ack in enumerate(acks):
         last = number == len(acks) - 1
         beyond = ack.una_bytes - end
@@ -228,10 +231,13 @@ def _replay(acks: list[Ack], own_exit: bool, rule: Rule) -> Replay:
             exit_round = len(rounds)
             break
         if not (last and own_exit):  # the ACK of the exit grows by another rule
-            rounds[-1].expected_pkts += sender.growth_pkts(ack.acked_pkts)
+            expected_pkts = sender.growth_pkts(ack.acked_pkts)
+            window.append((ack.t_s, window[-1][1] + expected_pkts))
+            rounds[-1].expected_pkts += expected_pkts
             rounds[-1].grown_pkts += ack.growth_pkts
     ended = number == len(acks) - 1 if acks else True
-    return Replay(rounds, exit_round, len(rounds) if own_exit and ended else None, sender.css_rounds)
+    left_round = len(rounds) if own_exit and ended else None
+    return Replay(rounds, exit_round, left_round, sender.css_rounds, window)
 
 
 def _next_round(sender: Sender, rounds: list[Round], ack: Ack) -> int:

@@ -45,6 +45,18 @@ def test_a_single_mistake_is_named_alone(rule: Any) -> None:
     assert not any(", and " in each for each in sentences(rule))
 
 
+def test_the_rules_window_over_the_same_acks_leaves_a_mistakes_where_the_first_round_differs() -> None:
+    acks = acks_of(rfc.MISTAKES[6])  # grows in CSS as fast as before
+    found = rfc.replay(acks, True)
+    own, window = [acks[0].cwnd_pkts], dict(found.window)
+    for ack in acks[:-1]:
+        own.append(own[-1] + ack.growth_pkts)
+    assert found.first_wrong
+    before = [ack for ack in acks if ack.t_s < found.first_wrong.begin_s]
+    assert window[before[-1].t_s] == own[len(before)]
+    assert found.window[-1][1] < own[-1]
+
+
 def test_two_mistakes_at_once_are_named_together() -> None:
     growth, rounds = rfc.MISTAKES[6], rfc.MISTAKES[13]
     found = sentences(replace(growth, css_rounds=rounds.css_rounds))

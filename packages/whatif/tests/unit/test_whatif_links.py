@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Inferred links are profiles of the lab; what rests on unknown spans is refused by name."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from lab_whatif.verdict import compare, fits
 from whatif_captures import Download, Known
 from whatif_captures import written as capture
 
+from lab.commands.clean import tidy
 from lab.links.draw import draw_link
 from lab.links.profile import read_profile
 
@@ -46,7 +48,7 @@ def test_a_fill_is_never_below_what_passed(found: Inferred) -> None:
 
 def emulated(found: Inferred, **changes: object) -> Emulated:
     numbers = replace(measured(found), **changes)  # type: ignore[arg-type]
-    return Emulated(numbers, numbers.exit_s, found.buffer.most_queued_bytes, 0.0)
+    return Emulated(numbers, numbers.exit_s, found.buffer.most_queued_bytes)
 
 
 def test_a_replay_that_does_the_same_fits_and_one_that_is_slower_does_not(found: Inferred) -> None:
@@ -78,3 +80,36 @@ def test_bytes_where_the_capacity_is_not_known_are_refused(found: Inferred) -> N
 def test_an_exit_within_the_captures_noise_is_refused(found: Inferred) -> None:
     noisy = replace(found, jitter_ms=5.0)
     assert "below three times the capture's noise" in reasons(noisy, emulated(found))["exit"]
+
+
+def test_an_exit_on_a_link_whose_rate_varies_at_once_is_refused(found: Inferred) -> None:
+    assert found.rate_varies < 0.1
+    down = found.path.down
+    uneven_s = down.arrival_s + np.where(np.arange(len(down.arrival_s)) // 16 % 2, 0.006, 0.0)
+    uneven = replace(found, path=replace(found.path, down=replace(down, arrival_s=np.sort(uneven_s))))
+    assert "its exit is chance" in reasons(uneven, emulated(uneven))["exit"]
+
+
+def test_an_exits_range_is_as_wide_as_two_judgements_are_apart(found: Inferred) -> None:
+    recorded, original = measured(found), emulated(found)
+    case = Case("search", found, recorded, [original], [original], [compare(recorded, original)])
+    exit_range = next(each for each in case.ranges() if each.quantity == "exit")
+    assert exit_range.low is not None
+    assert exit_range.high is not None
+    assert exit_range.high - exit_range.low == pytest.approx(0.02 * (recorded.exit_s or 0) + 2 * 0.35 * found.base_s)
+
+
+def test_clean_removes_runs_on_inferred_links_and_no_others(
+    tmp_path: Path, found: Inferred, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LAB_RESULTS", str(tmp_path / "results"))
+    monkeypatch.setenv("LAB_CACHE", str(tmp_path / "cache"))
+    inferred = profile(found, VARIANTS[0], 0.2)
+    runs = {"whatif-x-a": inferred, "whatif-mine": inferred | {"recorded": []}, "try-link": inferred}
+    for name, content in runs.items():
+        folder = tmp_path / "results" / name / "2026-11-25T21-00-00Z"
+        folder.mkdir(parents=True)
+        (folder / "run.json").write_text(json.dumps({"name": name, "profile": content}))
+        (folder.parent / "latest").symlink_to(folder.name)
+    list(tidy(with_cache=False))
+    assert {each.name for each in (tmp_path / "results").iterdir()} == {"whatif-mine", "try-link"}

@@ -19,6 +19,7 @@ pub struct Params {
     pub missed_bins_max: u32,
     pub long_rtt: u32,
     pub restart_rtt_pct: u32,
+    pub restart_next: u32,
     pub app_limited: u32,
     pub in_recovery: u32,
     pub again: u32,

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* KUnit: the cores in the kernel compute as in user space (*_vectors.h). */
+#include <kunit/test.h>
+#include <linux/module.h>
+
+#include "careful_resume_vectors.h"
+#include "rapid_start_vectors.h"
+
+static void rapid_start_grows_as_in_user_space(struct kunit *test)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(rapid_start_rounds); i++)
+		KUNIT_EXPECT_TRUE_MSG(test, rapid_start_round_holds(&rapid_start_rounds[i]), "%s",
+				      rapid_start_rounds[i].name);
+}
+
+static void rapid_start_recovers_as_in_user_space(struct kunit *test)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(rapid_start_periods); i++)
+		KUNIT_EXPECT_TRUE_MSG(test, rapid_start_period_holds(&rapid_start_periods[i]), "%s",
+				      rapid_start_periods[i].name);
+}
+
+static void careful_resume_runs_the_examples(struct kunit *test)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(careful_resume_vectors); i++)
+		KUNIT_EXPECT_TRUE_MSG(test, careful_resume_vector_holds(&careful_resume_vectors[i]), "%s",
+				      careful_resume_vectors[i].name);
+}
+
+static struct kunit_case startup_cases[] = {
+	KUNIT_CASE(rapid_start_grows_as_in_user_space),
+	KUNIT_CASE(rapid_start_recovers_as_in_user_space),
+	KUNIT_CASE(careful_resume_runs_the_examples),
+	{}
+};
+
+static struct kunit_suite startup_suite = {
+	.name = "startup",
+	.test_cases = startup_cases,
+};
+
+kunit_test_suite(startup_suite);
+
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("Tests of the start-up family's cores");

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+/* The vectors of all cores in user space; startup_kunit.c checks them in the kernel. */
+#include "careful_resume_vectors.h"
+#include "rapid_start_vectors.h"
+
+/* The name of the first vector that a core does not compute as it should; NULL: none. */
+const char *startup_vector_that_fails(void);
+
+const char *startup_vector_that_fails(void)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(rapid_start_rounds); i++)
+		if (!rapid_start_round_holds(&rapid_start_rounds[i]))
+			return rapid_start_rounds[i].name;
+	for (i = 0; i < ARRAY_SIZE(rapid_start_periods); i++)
+		if (!rapid_start_period_holds(&rapid_start_periods[i]))
+			return rapid_start_periods[i].name;
+	for (i = 0; i < ARRAY_SIZE(careful_resume_vectors); i++)
+		if (!careful_resume_vector_holds(&careful_resume_vectors[i]))
+			return careful_resume_vectors[i].name;
+
+	return NULL;
+}

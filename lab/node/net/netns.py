@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Engine `netns`: every node of a topology is a plain network namespace.
+
+Under User Mode Linux a process costs milliseconds: what few system calls do needs none, the rest goes to ip in a batch.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from itertools import dropwhile, groupby, takewhile
+from typing import TYPE_CHECKING
+
+from lab.node.net import interface, namespace, route, sysctl
+from lab.node.net.namespace import entered
+from lab.node.system.tools import NodeError, run
+
+if TYPE_CHECKING:
+    from lab.node.plan import Topology, Wire
+
+PLAIN = (re.compile(r"ip [\w ./:]+"), re.compile(r"sysctl -q -w [\w.]+=\w+"))  # lines that need no shell
+OWN_SETTING = re.compile(r"sysctl -q -w net\.[\w.]+=\w+")
+
+
+@contextmanager
+def nodes_up(topology: "Topology") -> Iterator[None]:
+    """Bring the nodes and links of a topology up, and take them down whatever happens.
+
+    The topology is a containerlab file's `topology:`, read as a dict: nodes with their `exec` lines, links with
+    endpoints `node:interface` and an mtu.
+    """
+    with namespaces_up(topology):
+        ready(topology)
+        yield
+
+
+@contextmanager
+def namespaces_up(topology: "Topology") -> Iterator[None]:
+    """Build the nodes, wires and addresses."""
+    try:
+        with namespace.apart():  # the kernel refuses a name that this machine's own interfaces have, wherever it is for
+            run("ip", "-batch", "-", stdin="\n".join([*_namespaces(topology), *_wires(topology)]))
+        left = {name: _set_first(name, node["exec"]) for name, node in topology["nodes"].items()}
+        for name, commands in left.items():
+            with entered(name):
+                _configure(["lo", *interfaces(topology, name)], commands)
+        yield
+    finally:
+        unname(topology["nodes"])
+
+
+def unname(nodes: Iterable[str]) -> None:
+    """Take the names of namespaces away, and with them every namespace that nothing else holds."""
+    existing = namespace.named()
+    for name in nodes:
+        if name in existing:
+            namespace.unname(name)
+
+
+def ready(topology: "Topology") -> None:
+    """Prepare nodes that are up for a trial, whatever engine built them."""
+    for name in topology["nodes"]:
+        _switch_offloads_off(name, interfaces(topology, name))
+    _pin_neighbours(topology)
+
+
+def keep_order(topology: "Topology") -> None:
+    """Let one processor receive everything (RPS): packets that two of them pass on may overtake each other."""
+    for name in topology["nodes"]:
+        for dev in interfaces(topology, name):
+            where = f"/sys/class/net/{dev}/queues/rx-0/rps_cpus"  # of the node, as `ip netns exec` mounts it
+            run("ip", "netns", "exec", name, "sh", "-e", "-c", f"[ ! -e {where} ] || echo 1 >{where}")
+
+
+def changes_only_its_node(line: str) -> bool:
+    """Return whether a node's line can change nothing but addresses, routes and settings of its own network."""
+    return route.is_known(line) or bool(OWN_SETTING.fullmatch(line))
+
+
+def endpoints(link: "Wire") -> list[tuple[str, str]]:
+    """Split the two `node:interface` ends of a link."""
+    return [(node, dev) for node, dev in (end.split(":") for end in link["endpoints"])]
+
+
+def interfaces(topology: "Topology", name: str) -> list[str]:
+    """Name the interfaces of a node."""
+    return [dev for link in topology["links"] for node, dev in endpoints(link) if node == name]
+
+
+def _namespaces(topology: "Topology") -> list[str]:
+    return [f"netns add {name}" for name in topology["nodes"]]
+
+
+def _wires(topology: "Topology") -> list[str]:
+    return [
+        "link add dev {} type veth peer name {}".format(*_ends_of_wire(number, link))
+        for number, link in enumerate(topology["links"])
+    ]
+
+
+def _ends_of_wire(number: int, link: "Wire") -> Iterator[str]:
+    """State both ends for ip. Hardware addresses are not drawn: a capture holds them, and is the same each time."""
+    for end, (node, dev) in enumerate(endpoints(link)):
+        address = bytes([2, 0, 0, *number.to_bytes(2), end]).hex(":")
+        yield f"{dev} mtu {link['mtu']} address {address} netns {node}"
+
+
+def _set_first(name: str, commands: list[str]) -> list[str]:
+    """Write the settings that a node's commands begin with, and return the others.
+
+    No device is up yet: while the kernel follows one that has come up, it refuses net.ipv4.ip_forward, and a program
+    tries again for a millisecond.
+    """
+    first = list(takewhile(lambda line: _tool(line) == "sysctl", commands))
+    if first:
+        with entered(name):
+            _set_all(first)
+    return commands[len(first) :]
+
+
+def _set_all(lines: Iterable[str]) -> None:
+    for line in lines:
+        sysctl.write(*line.split()[-1].split("="))
+
+
+def _configure(devices: list[str], commands: list[str]) -> None:
+    """Set the devices of the node that this thread is in up, and execute the node's commands in their order."""
+    for dev in devices:
+        interface.bring_up(dev)
+    for tool, lines in groupby(commands, key=_tool):
+        if tool == "ip":
+            if left := [line.removeprefix("ip ") for line in dropwhile(route.executed, lines)]:
+                run("ip", "-batch", "-", stdin="\n".join([*left, ""]))
+        elif tool == "sysctl":
+            _set_all(lines)
+        else:
+            run("sh", "-e", "-c", "\n".join(lines))
+
+
+def _tool(line: str) -> str:
+    """Name the tool of a line that needs no shell."""
+    return line.split()[0] if any(plain.fullmatch(line) for plain in PLAIN) else "sh"
+
+
+def _switch_offloads_off(name: str, devices: list[str]) -> None:
+    """Switch offloads off: a super-packet would be one decision of a queue for 64 kB."""
+    with entered(name):
+        for dev in devices:
+            for offload in interface.switch_offloads_off(dev):
+                raise NodeError(f"{name}:{dev}: {offload}=on: must be off on every interface")
+
+
+def _pin_neighbours(topology: "Topology") -> None:
+    """Add permanent ARP entries: ARP would cross the delay, and lose the packets that wait for it."""
+    for link in topology["links"]:
+        near, far = endpoints(link)
+        for (node, dev), (peer_node, peer_dev) in ((near, far), (far, near)):
+            with entered(peer_node):
+                address, hardware = interface.address(peer_dev), interface.hardware(peer_dev)
+            with entered(node):
+                interface.pin_neighbour(dev, address, hardware)

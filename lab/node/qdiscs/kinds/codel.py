@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""CoDel: drops by the time that packets spend in the queue."""
+
+from lab.node.qdiscs.qdisc_kind import CODEL_SLACK_US, ECN, TcKind, duration, limit_pkts
+
+SETTINGS = (
+    limit_pkts(10_000),
+    duration("target", 5.0, CODEL_SLACK_US),
+    duration("interval", 100.0, CODEL_SLACK_US),
+    ECN,
+)
+KIND = TcKind(SETTINGS, queue="CoDel (RFC 8289): drops by the time that packets spend in the queue.")

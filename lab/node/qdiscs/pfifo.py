@@ -1,6 +1,0 @@
-# SPDX-License-Identifier: GPL-2.0-or-later
-"""First in, first out, counted in packets; drops at the tail."""
-
-from lab.node.qdisc_kind import TcKind, limit_pkts
-
-KIND = TcKind((limit_pkts(),), queue="First in, first out, counted in packets; drops at the tail.", built_in=True)

@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What defines a kind of qdisc: one table, from which its command, its read-back and a profile's fields follow.
+
+A spec is a dict with `kind`, and values whose names carry the unit. A command states every value: tc resets what a
+change leaves out (netem's limit to 1000, its loss and rate to 0).
+"""
+
+from collections.abc import Callable, Mapping
+from struct import Struct
+from typing import Any, NamedTuple
+
+from lab.node.qdiscs.series import Line
+
+Spec = dict[str, Any]
+Values = Mapping[str, Any]  # of a profile's fields
+Options = Mapping[str, Any]  # as `tc -j` shows them
+REQUIRED, SKIPPED = object(), object()  # where `tc -j` leaves a key out: a failure, or nothing to compare
+FRAME_BYTES = 1514  # a full Ethernet frame, without its checksum
+
+PACKETS = {"ge": 1, "lt": 2**31}
+MILLISECONDS = {"ge": 0.001, "le": 60_000}  # tc counts microseconds, in 32 bits
+SHARE = {"gt": 0, "le": 1}
+
+
+class Bottleneck(NamedTuple):
+    """The properties of a bottleneck that its queue depends on."""
+
+    buffer_bytes: int
+    rate_bps: float
+    seed: int
+
+
+class Field(NamedTuple):
+    """A field of a profile's queue; it must be given where it has no default."""
+
+    name: str
+    type: type  # bool, int or float
+    default: float | None = None
+    bounds: Mapping[str, Any] = {}  # ge, gt, le, lt
+
+
+Source = Callable[[Values, Bottleneck], Any]  # of a spec's value
+
+
+class Setting(NamedTuple):
+    """A value of a spec for tc: how tc's command states it, where `tc -j` shows it, and which field it comes from."""
+
+    name: str
+    tc: str
+    unit: str = ""
+    json: str | None = ""  # key in the options of `tc -j`, dots between levels; "": tc's name; None: not shown
+    scale: float = 1  # from the unit of `tc -j` to that of the name
+    absent: object = REQUIRED
+    field: Field | None = None
+    value: Source | None = None  # None: the field's value
+    format: Callable[[Any], list[str]] | None = None
+    read: Callable[[Options], Any] | None = None  # from all options, where one key is not enough
+    slack: Callable[[Spec], float] | None = None  # by how much the kernel's own units round it
+    once: bool = False  # stated when the qdisc is made, and not at a change
+
+    def arguments(self, value: Any) -> list[str]:
+        """Format the value for tc's command."""
+        return self.format(value) if self.format else [self.tc, f"{value}{self.unit}"]
+
+    def shown(self, options: Options) -> Any:
+        """Return the value that `tc -j` shows; SKIPPED where there is nothing to compare."""
+        if self.read:
+            return self.read(options)
+        if self.json is None:
+            return SKIPPED
+        found: Any = options
+        for key in (self.json or self.tc).split("."):
+            if key not in found and self.absent is not REQUIRED:
+                return self.absent
+            found = found[key]
+        return found if isinstance(found, str | bool) else found * self.scale
+
+
+class Attribute(NamedTuple):
+    """A value of a spec for a qdisc of the lab's own: its netlink attribute, its place in the reported state."""
+
+    name: str
+    number: int
+    code: str  # of struct
+    reported: str = ""  # its name in the state; "": the same
+    encode: Callable[[Any], int] | None = None
+    decode: Callable[[int], Any] | None = None
+    field: Field | None = None
+    value: Source | None = None
+
+
+class Rule(NamedTuple):
+    """What a queue's fields must fulfil together."""
+
+    text: str
+    holds: Callable[[Values], bool]
+
+
+class Followed(NamedTuple):
+    """How a kind gets the series that it follows (lab/node/qdiscs/series.py)."""
+
+    step: Struct  # ns since the start, then what `values` returns
+    values: Callable[[Line], tuple[int, ...]]  # of a line of the file
+
+
+class TcKind(NamedTuple):
+    """A kind that tc knows."""
+
+    settings: tuple[Setting, ...]
+    queue: str = ""  # in one sentence, where a profile may choose it as its bottleneck's queue
+    rules: tuple[Rule, ...] = ()
+    switches: tuple[str, ...] = ()  # stated as they are, before the settings
+    details: bool = False  # whether tc shows all of it with -d only (which spoils the numbers of other kinds)
+    built_in: bool = False  # part of every kernel; otherwise its module is sch_<kind>
+
+
+class NetlinkKind(NamedTuple):
+    """A kind of the lab's own (lab/kernel/qdisc/), which tc does not know."""
+
+    settings: tuple[Attribute, ...]
+    state: "State"
+    queue: str = ""
+    rules: tuple[Rule, ...] = ()
+    followed: Followed | None = None
+    built_in: bool = False
+    origin: int | None = None  # the attribute for the begin of its own clock, by default the kernel's boot
+
+
+Kind = TcKind | NetlinkKind
+
+
+class State:
+    """The struct in which a kind reports: `code name` for each field, in order; x is padding."""
+
+    def __init__(self, fields: str) -> None:
+        codes, names = fields.split()[::2], fields.split()[1::2]
+        self.layout = Struct("=" + "".join(codes))
+        self.names = [name for code, name in zip(codes, names, strict=True) if "x" not in code]
+
+    def numbers(self, data: bytes) -> dict[str, int]:
+        """Read all that was reported."""
+        return dict(zip(self.names, self.layout.unpack(data), strict=True))
+
+
+def spec_of(name: str, kind: Kind, values: Values, at: Bottleneck) -> Spec:
+    """Return the spec of a queue from the fields of a profile."""
+    spec: Spec = {"kind": name}
+    for setting in kind.settings:
+        assert setting.value or setting.field, setting.name
+        spec[setting.name] = setting.value(values, at) if setting.value else values[setting.field.name]  # type: ignore[union-attr]
+    return spec
+
+
+def limit_pkts(default: int | None = None) -> Setting:
+    """Define a limit in packets, a field of the profile."""
+    return Setting("limit_pkts", "limit", field=Field("limit_pkts", int, default, PACKETS))
+
+
+def duration(tc: str, default_ms: float, slack_us: float = 0) -> Setting:
+    """Define a time: a field in ms, a spec's value in us."""
+    name = f"{tc}_ms"
+    return Setting(
+        f"{tc}_us",
+        tc,
+        "us",
+        field=Field(name, float, default_ms, MILLISECONDS),
+        value=lambda values, _: round(values[name] * 1e3),
+        slack=lambda _: slack_us,
+    )
+
+
+CODEL_SLACK_US = 2.0  # CoDel and PIE keep times in units of 1.024 us
+
+
+def switch(tc: str, field: Field | None = None, value: Source | None = None) -> Setting:
+    """Define a switch of tc, `ecn` or `noecn`, which `tc -j` shows where it is on."""
+    return Setting(tc, tc, absent=False, field=field, value=value, format=lambda on: [tc if on else f"no{tc}"])
+
+
+ECN = switch("ecn", Field("ecn", bool, False))
+
+
+def constant(value: Any) -> Source:
+    """Return a source of the same value for every profile."""
+    return lambda _values, _at: value
+
+
+def buffer_bytes(_values: Values, at: Bottleneck) -> int:
+    """Return the buffer of the bottleneck."""
+    return at.buffer_bytes
+
+
+def share_of_buffer(name: str) -> Source:
+    """Return a source of bytes from a field that is a share of the buffer."""
+    return lambda values, at: round(values[name] * at.buffer_bytes)

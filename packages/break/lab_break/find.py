@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A find: the smallest link that shows a sender's weakness, as files that repeat it anywhere."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, TypedDict
+
+import yaml
+
+from lab.base import strict_json
+from lab.base.contract import check
+from lab.base.errors import UserError
+from lab.base.plain_file import MEGABYTE, read_plain, write_whole
+from lab_break.measures import Trials
+from lab_break.numbers import Numbers
+from lab_break.request import Request
+from lab_break.space import Point, content_of
+
+FILE, LINK = "find.json", "link.yml"
+FORMAT = 1
+
+
+class FindJson(TypedDict):
+    """find.json."""
+
+    format: Annotated[int, "version of the stored form"]
+    request: Annotated[dict[str, Any], "the search"]
+    value: Annotated[float, "the link's value by the measure", ""]
+    point: Annotated[dict[str, Any], "the link's parameters"]
+    kernel: Annotated[dict[str, str], "digests of kernel, modules and world"]
+    trials: Annotated[dict[str, Numbers], "each sender on the link"]
+
+
+@dataclass(frozen=True)
+class Find:
+    """A link, and who did what on it."""
+
+    request: Request
+    point: Point
+    value: float
+    trials: Trials
+    kernel: dict[str, str]
+
+    @property
+    def link(self) -> Path:
+        """Return the profile's file."""
+        return self.request.folder / LINK
+
+    @property
+    def digest(self) -> str | None:
+        """Return the digest of the sender's packets; None where it gave no result."""
+        return self.trials[self.request.sender]["packets"]
+
+    def write(self) -> Path:
+        """Write find.json and the profile; return the first."""
+        request = self.request
+        title = f"{request.sender} is worst here by `{request.measure.name}`, within {request.bounds.title}"
+        value = f"{self.value:.3g} {request.measure.unit}"
+        source = f"found by lab break {request.sender} --measure {request.measure.name}: {value}"
+        text = yaml.safe_dump(content_of(self.point, title, source), sort_keys=False, allow_unicode=True, width=110)
+        write_whole(self.link, f"# SPDX-License-Identifier: GPL-2.0-or-later\n{text}")
+        stored: FindJson = {
+            "format": FORMAT,
+            "request": request.stored,
+            "value": self.value,
+            "point": dict(self.point),
+            "kernel": self.kernel,
+            "trials": dict(self.trials),
+        }
+        return write_whole(request.folder / FILE, json.dumps(stored, indent=1))
+
+
+def read_find(file: Path) -> FindJson:
+    """Read find.json; UserError where it is none."""
+    try:
+        content: FindJson = strict_json.loads(read_plain(file, MEGABYTE))
+    except OSError as error:
+        raise UserError(f"{file}: {error.strerror}: must be the find.json of a search") from None
+    except ValueError:
+        raise UserError(f"{file}: must be whole JSON") from None
+    check(content, FindJson, file)
+    return content

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`lab replay`: a profile on interfaces of the user's own network, without the rest of the lab."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from rich.console import Console
+
+from lab.backends.real_time import roomy
+from lab.base.errors import field_error
+from lab.links import shapes
+from lab.links.draw import draw_link
+from lab.links.profile import WAYS, load_profile
+from lab.links.tc_alone import NETEM, require_shaper
+from lab.node.plan import Shape, Spec
+from lab.runs.plan import trial_seed
+from lab.schema.scenario import MOST_DURATION_S
+from lab_live import own_network
+
+COMMAND_LINE = "command line"
+INTERFACE = re.compile(r"[\w.-]+:[\w.-]+")
+PARTS = {"down": ("bottleneck", "delay-down"), "up": ("bottleneck-up", "delay-up")}
+
+
+@dataclass(frozen=True)
+class Where:
+    """The interfaces, as NODE:IFACE: of the bottleneck, and of the delay where that is another one."""
+
+    link: str
+    delay: str | None
+    way: str = "down"
+
+    def require(self, shaper: str) -> None:
+        """Raise UserError where they are no interfaces, or too few for a shaper."""
+        for name, value in (("link", self.link), ("delay", self.delay)):
+            if value is not None and not INTERFACE.fullmatch(value):
+                raise field_error(COMMAND_LINE, name, value, "NODE:IFACE, such as clab-path-gateway:eth2")
+        if self.way not in WAYS:
+            raise field_error(COMMAND_LINE, "way", self.way, f"one of {', '.join(WAYS)}")
+        if shaper != NETEM and self.delay in (None, self.link):
+            rule = "netem, or used with --delay of another interface: the lab's own qdiscs cannot share one"
+            raise field_error(COMMAND_LINE, "shaper", shaper, rule)
+
+
+def replay(profile_name: str, where: Where, seed: int, duration_s: int, shaper: str, console: Console) -> None:
+    """Replay what trial 1 of `lab run --profile ... --seed ...` would have, in one direction; print what came of it."""
+    profile = load_profile(profile_name, COMMAND_LINE)
+    require_shaper(shaper, profile, (where.way,) if where.way in WAYS else WAYS)
+    where.require(shaper)
+    for name, value, most in (("seed", seed, 2**63 - 1), ("duration", duration_s, MOST_DURATION_S)):
+        if not (name == "duration") <= value <= most:
+            raise field_error(COMMAND_LINE, name, value, f"{int(name == 'duration')} to {most}")
+    drawn = trial_seed(seed, 1)
+    link = draw_link(profile, duration_s, np.random.default_rng(drawn))
+    wanted = _shapes(shapes.qdiscs(profile, link, drawn, shaper), where)
+    for shape in wanted:
+        console.print(f"{_named(shape)} for {duration_s} s; Ctrl-C ends it", soft_wrap=True, markup=False)
+
+    def write(folder: Path) -> None:
+        shapes.write_steps(profile, link, folder / "link")
+
+    for line in own_network.replay(wanted, write, duration_s):
+        console.print(line, soft_wrap=True, markup=False)
+
+
+def _shapes(qdiscs: list[tuple[str, Spec, bool]], where: Where) -> list[Shape]:
+    """Put the parts of a direction on the interfaces: the delay first, which may hold the bottleneck's qdisc."""
+    at = dict(zip(PARTS[where.way], (where.link, where.delay or where.link), strict=True))
+    found: list[Shape] = []
+    for part, spec, has_steps in reversed(qdiscs):
+        if part in at:
+            node, dev = at[part].split(":")
+            steps = f"link/{part}.tsv" if has_steps else None
+            found.append({"part": part, "node": node, "dev": dev, "spec": roomy(spec), "steps": steps})
+    return found
+
+
+def _named(shape: Shape) -> str:
+    follows = "follows its series" if shape["steps"] else "holds"
+    return f"{shape['node']}:{shape['dev']}: {shape['part']} by {shape['spec']['kind']} {follows}"

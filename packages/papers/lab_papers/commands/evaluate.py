@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`lab evaluate` and `lab page`: the tables of all results, and their page."""
+
+from pathlib import Path
+
+import polars as pl
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from lab.base import paths
+from lab.base.errors import UserError
+from lab.commands.lines import say
+from lab.commands.prepare import prepare
+from lab.judge.stored import first_stored, without_digests
+from lab.kernel.build import find
+from lab.kernel.recipe import Recipe
+from lab.runs.options import RunOptions
+from lab_papers.evaluation.kept import FOLDER, newer_runs
+from lab_papers.evaluation.search.kernel_checks import run_checks
+from lab_papers.evaluation.write import MAPPED, NO_REPLAY, keep, write_all
+
+
+def evaluate(console: Console, faults: list[str], with_page: bool = False) -> None:
+    """Write all tables and, if requested, their page; print a line per fault, with exit status 1 if there is one."""
+    say(console, f"evaluating the runs of {paths.results()}")
+    kernel = find()
+    folder, unread = write_all(paths.results(), kernel.replay_library if kernel else None)
+    console.print(f"tables    {folder}", soft_wrap=True, markup=False)
+    if not kernel:
+        console.print(NO_REPLAY)
+    if with_page:
+        _write_page(paths.results(), kernel.replay_library if kernel else None, console)
+    for line in (*without_digests(paths.results()), *faults, *unread):
+        console.print(line, soft_wrap=True, markup=False)
+    if faults or unread:
+        raise typer.Exit(1)
+
+
+def page(results: Path, console: Console) -> None:
+    """Write the page of all results; first the tables that it shows, where a run is newer than they are."""
+    kernel = find()
+    library = kernel.replay_library if kernel else None
+    if newer_runs(results):
+        say(console, f"evaluating the runs of {results}")
+        folder, _ = write_all(results, library)
+        console.print(f"tables    {folder}", soft_wrap=True, markup=False)
+        if not kernel:
+            console.print(NO_REPLAY)
+    _write_page(results, library, console)
+
+
+def _write_page(results: Path, library: Path | None, console: Console) -> None:
+    say(console, f"writing the page of {results}: the reports of runs that changed, then the notebooks")
+    from lab_papers.index.write import write_index  # here: a command that is refused need not load what draws
+
+    console.print(f"page      {write_index(results, library)}", soft_wrap=True, markup=False)
+
+
+def check_sensitivity(console: Console, options: RunOptions) -> None:
+    """Run some points of the sensitivity maps in the kernel, on the links of the first scenario that has a map."""
+    backend = prepare(Recipe(), console)
+    one = first_stored(paths.results(), MAPPED)
+    if one is None:
+        raise UserError(f"{paths.results()}: must hold a run of one of {', '.join(MAPPED)}: make reproduce")
+    folder = paths.results() / FOLDER
+    folder.mkdir(parents=True, exist_ok=True)
+    table = run_checks(one, folder / "checks", backend, options)
+    keep(folder, "sensitivity_checks", table)
+    console.print(_checks(table))
+
+
+def _checks(points: pl.DataFrame) -> Table:
+    table = Table(
+        "scenario", "window, RTTs", "threshold", "bins", "trial", "replayed, s", "kernel later by, ms", "class"
+    )
+    for row in points.iter_rows(named=True):
+        parameters = (f"{row['window_rtts']:g}", f"{row['threshold']:g}", str(row["bins"]), str(row["trial"]))
+        times = (_number(row["replayed_exit_s"], ".3f"), _number(row["difference_ms"], ".3f"))
+        same = row["replayed_class"] == row["kernel_class"]
+        classes = str(row["kernel_class"]) if same else f"{row['replayed_class']}, in the kernel {row['kernel_class']}"
+        table.add_row(row["scenario"], *parameters, *times, classes)
+    return table
+
+
+def _number(value: float | None, form: str) -> str:
+    return "" if value is None else f"{value:{form}}"

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`lab kick-tires`: one trial over each kind of link, then `lab same`, and one page of what came out."""
+
+from pathlib import Path
+
+import typer
+from rich.console import Console
+
+from lab.base import paths
+from lab.base.plain_file import write_whole
+from lab.commands.lines import say
+from lab.commands.prepare import prepare
+from lab.commands.progress import TrialBar
+from lab.commands.same import SameRequest, judged
+from lab.judge.stored import Stored
+from lab.kernel.recipe import Recipe
+from lab.runs.execute import OpenRun, execute
+from lab.runs.experiment import Experiment
+from lab.runs.find_run import none
+from lab.runs.options import RunOptions
+from lab.runs.stand_ins import lack_of
+from lab.runs.try_link import try_link
+from lab.tables.stored_run import Run
+from lab_papers.artifact.tires import not_run, render, row
+
+SENDER = "search"
+# One link of each kind, and the virtual seconds in which SEARCH leaves slow start there.
+LINKS = {"geo-viasat": 20, "leo-starlink": 8, "lte-hotspot": 10, "wifi-strong": 5, "wifi-weak": 5, "wired-clean": 5}
+PAGE = "kick-tires.html"
+
+
+def kick(options: RunOptions, console: Console) -> None:
+    """Run the trials, compare packets, and write the page; exit status 1 where something is not as it must be."""
+    say(console, f"one trial of {SENDER} over each of {len(LINKS)} links, {options.workers} at once, then lab same")
+    experiments = [at_hand(profile, duration_s) for profile, duration_s in LINKS.items()]
+    backend = prepare(Recipe(), console)
+    with TrialBar(console, many_runs=True) as bar:
+        executed = execute([each for each in experiments if not lack_of(each)], none, backend.site, options, bar)
+    for line in (*executed.refusals, *(failure for run in executed.runs for failure in run.failures)):
+        console.print(str(line), soft_wrap=True, markup=False)
+    rows = [row(_stored(run)) for run in executed.runs if not run.failures]
+    lacking = [(each, lack) for each in experiments if (lack := lack_of(each))]
+    rows += [not_run(each.scenario.profile, each.profile.title, lack) for each, lack in lacking]
+    for each in rows:
+        console.print(each.line, soft_wrap=True, markup=False)
+    verdict = judged(SameRequest(), options, console)
+    file = write_whole(_folder() / PAGE, render(rows, verdict.text))
+    console.print(f"page      {file}", soft_wrap=True, markup=False)
+    if len(rows) < len(LINKS) or not all(each.valid for each in rows) or not verdict.same:
+        raise typer.Exit(1)
+
+
+def at_hand(profile: str, duration_s: int) -> Experiment:
+    """Return the trial over a link, or over its stand-in where the link's recording is not fetched."""
+    experiment = _experiment(profile, duration_s)
+    stand_in = experiment.profile.stand_in
+    return _experiment(stand_in, duration_s) if stand_in and lack_of(experiment) else experiment
+
+
+def _experiment(profile: str, duration_s: int) -> Experiment:
+    return try_link(profile, [SENDER], {"trials": 1, "duration_s": duration_s})
+
+
+def _stored(run: OpenRun) -> Stored:
+    return Stored.of(Run(run.folder))
+
+
+def _folder() -> Path:
+    paths.results().mkdir(parents=True, exist_ok=True)
+    return paths.results()

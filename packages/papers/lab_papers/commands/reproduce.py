@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`lab reproduce`: the campaign's missing trials, and the tables and page of all results."""
+
+from contextlib import suppress
+from itertools import chain
+from pathlib import Path
+from typing import NamedTuple
+
+import typer
+from rich.console import Console
+
+from lab.backends.choose import COMMAND_LINE
+from lab.backends.virtual import Virtual
+from lab.base import paths
+from lab.base.errors import field_error
+from lab.commands.first_use import prepared
+from lab.commands.lines import say
+from lab.commands.part import Part, run_part
+from lab.commands.prepare import prepare
+from lab.commands.progress import TrialBar
+from lab.kernel.recipe import Recipe
+from lab.runs.execute import Executed, execute
+from lab.runs.experiment import Experiment
+from lab.runs.find_run import matching
+from lab.runs.options import RunOptions
+from lab.runs.recordings import unfetched
+from lab.runs.stand_ins import as_run
+from lab.schema.scenario import load_scenario
+from lab_papers.campaign import load_campaign, stages
+from lab_papers.commands.evaluate import evaluate
+from lab_papers.commands.recordings import fetch_for
+from lab_papers.commands.verify import verify
+from lab_papers.evaluation.claims.numbered import claim_of
+
+STAGE = "The page shows the papers' experiments. Their counterfactuals, which test why results differ, come now."
+
+
+class Problems(NamedTuple):
+    """One line per scenario that did not run to its end, and per scenario whose recordings could not be fetched."""
+
+    faults: list[str]
+    missing: list[str]
+
+
+def reproduce(names: list[str], quick: bool, options: RunOptions, mirror: Path | None, console: Console) -> None:
+    """Run the missing trials, then evaluate all results; exit status 1 if a scenario did not run to its end.
+
+    The claims of named scenarios are printed. A scenario whose recordings could not be fetched is missing, which is no
+    error; its stand-in runs.
+    """
+    if names:
+        problems = run_campaign(names, quick, options, console, mirror)
+    else:
+        problems = run_stages(quick, options, mirror, console)
+    try:
+        evaluate(console, problems.faults, with_page=True)
+        if claiming := [name for name in names if load_scenario(name)[1].claims]:
+            verify(claiming, None, console)
+    finally:
+        for line in problems.missing:
+            console.print(line, soft_wrap=True, markup=False)
+
+
+def run_stages(quick: bool, options: RunOptions, mirror: Path | None, console: Console) -> Problems:
+    """Run the campaign; the page of the papers' experiments is there before their counterfactuals begin.
+
+    All recordings are fetched first. A scenario that cannot run does not stop the others.
+    """
+    own, counterfactuals = stages()
+    experiments, errors = load_campaign([*own, *counterfactuals], quick)
+    missing = fetch_for(experiments, mirror, console)
+    first = _run([each for each in experiments if each.name in own], options, console)
+    later = [each for each in experiments if each.name not in own]
+    if later and any(run.ended for run in first.runs):
+        with suppress(typer.Exit):  # what could not be read is reported at the end
+            evaluate(console, [], with_page=True)
+        console.print(STAGE)
+    second = _run(later, options, console)
+    return Problems([*map(str, errors), *_faults(first), *_faults(second)], missing)
+
+
+def reproduce_claim(
+    name: str, scenarios: list[str], quick: bool, options: RunOptions, mirror: Path | None, console: Console
+) -> None:
+    """Run what one claim needs, and compare it with the source; exit status 1 if a scenario did not run to its end."""
+    if scenarios:
+        raise field_error(COMMAND_LINE, "claim", name, f"used without scenarios ({scenarios[0]})")
+    claim = claim_of(name)
+    problems = run_campaign(claim.scenarios, quick, options, console, mirror)
+    verify([claim.scenario], claim.place, console)
+    for line in (*problems.missing, *problems.faults):
+        console.print(line, soft_wrap=True, markup=False)
+    if problems.faults:
+        raise typer.Exit(1)
+
+
+class Requested(NamedTuple):
+    """What a command line requests of a campaign."""
+
+    names: list[str]
+    quick: bool
+    claim: str | None
+    mirror: Path | None
+    scheduler: str | None
+
+
+def reproduce_part(requested: Requested, part: Part, options: RunOptions, console: Console) -> None:
+    """Run a shard's trials of the campaign: those of its counterfactuals, too; exit status 1 if one has no result.
+
+    A scenario that cannot run would be missing from every shard, so it is refused.
+    """
+    for name, value in (("claim", requested.claim), ("scheduler", requested.scheduler)):
+        if value:
+            raise field_error(COMMAND_LINE, name, value, "left out with --shard")
+    experiments, errors = load_campaign(requested.names or [*chain(*stages())], requested.quick)
+    if errors:
+        raise errors[0]
+    part.begin()
+    missing = fetch_for(experiments, requested.mirror, console)
+    runnable, virtual = _runnable(experiments, console)
+    _, failed = run_part(runnable, virtual, options, part, console)
+    for line in missing:
+        say(console, line)
+    if failed:
+        raise typer.Exit(1)
+
+
+def run_campaign(
+    names: list[str], quick: bool, options: RunOptions, console: Console, mirror: Path | None = None
+) -> Problems:
+    """Fetch recordings and run the missing trials of scenarios; one that cannot run is refused before any runs."""
+    experiments, errors = load_campaign(names, quick)
+    if errors:
+        raise errors[0]
+    missing = fetch_for(experiments, mirror, console)
+    return Problems(_faults(_run(experiments, options, console)), missing)
+
+
+def _run(experiments: list[Experiment], options: RunOptions, console: Console) -> Executed:
+    """Print what will be done; run the missing trials of what has its recordings, and of the stand-ins of the rest."""
+    trials = sum(each.scenario.trials * len(each.scenario.ccas) for each in experiments)
+    at_once = options.scheduler or f"{options.workers} at once"
+    about = f"{len(experiments)} scenarios of {trials} trials, {at_once}; stored trials are kept"
+    say(console, f"{about}; results in {paths.results()}, cache in {paths.cache()}")
+    runnable, backend = _runnable(experiments, console)
+    with TrialBar(console, many_runs=True) as bar:
+        return execute(runnable, matching, backend.site, options, bar)
+
+
+def _runnable(experiments: list[Experiment], console: Console) -> tuple[list[Experiment], Virtual]:
+    """Return what has its recordings, and the stand-ins of the rest, with senders that are built."""
+    at_hand = [each for one in experiments if (each := as_run(one) if unfetched(one) else one)]
+    backend, runnable = prepare(Recipe(), console), []
+    for each in at_hand:
+        experiment, backend = prepared(each, backend, console)
+        runnable.append(experiment)
+    return runnable, backend
+
+
+def _faults(executed: Executed) -> list[str]:
+    """Return a line for each scenario that did not run to its end."""
+    failed = [
+        f"{run.folder}: {len(run.failures)} trials gave no result: {run.failures[0]}"
+        for run in executed.runs
+        if run.failures
+    ]
+    return [*map(str, executed.refusals), *failed]

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Two downloads that compete: throughput, round trip, retransmissions and fairness, trial by trial."""
+
+from copy import copy
+from typing import cast
+
+import polars as pl
+
+from lab.judge.copies import distinct
+from lab.judge.frames import Cell, Row
+from lab.judge.stored import Stored
+from lab.tables.columns import schema
+from lab.tables.stored_trial import Trial
+from lab_papers.evaluation.columns import FLOWS
+
+FIRST_S = 10.0  # of the start-up that the slides look at
+SCHEMA = schema(FLOWS)
+
+
+def flows(stored: Stored) -> pl.DataFrame:
+    """Return two rows per valid trial of a scenario with a rival; none of others."""
+    if not stored.run.scenario.get("rival"):
+        return pl.DataFrame(schema=SCHEMA)
+    whole = set(distinct(stored.judged.trials).select("cca", "trial").iter_rows())
+    trials = [trial for trial in stored.run.trials if (trial.cca, trial.number) in whole]
+    rows = [row for trial in trials for row in _rows(stored.name, copy(trial))]
+    return pl.DataFrame(rows, schema=SCHEMA)
+
+
+def _rows(scenario: str, trial: Trial) -> list[Row]:
+    flows_meta = trial.meta["flows"]
+    flows_seen = [{**_of_kernel(trial.acks, flow["flow"]), **cast("Row", flow)} for flow in flows_meta]
+    first, rival = flows_seen
+    rates = [flow["throughput_mbps"] for flow in flows_meta]
+    common = {
+        "scenario": scenario,
+        "pairing": f"{first['cca']} against {rival['cca']}",
+        "trial": trial.number,
+        "jain": jain(rates),
+        **{f"{name}_ratio": _ratio(rival[of], first[of]) for name, of in RATIOS.items()},
+    }
+    return [common | {name: flow[name] for name in SCHEMA if name in flow} for flow in flows_seen]
+
+
+RATIOS = {
+    "throughput": "throughput_mbps",
+    "rtt": "rtt_ms",
+    "retransmits": "retransmits_pkts",
+    "startup": "startup_mbps",
+}
+
+
+def _of_kernel(acks: pl.DataFrame, number: int) -> dict[str, float | None]:
+    """Return a flow's mean smoothed round trip, and the rate of its first seconds, from the sender's kernel."""
+    own = acks.filter(pl.col("flow") == number)
+    early = own.filter(pl.col("t_s") <= FIRST_S)
+    delivered = (
+        early.select(pl.col("snd_una_bytes").max() - pl.col("snd_una_bytes").min()).item() if early.height else None
+    )
+    return {
+        "rtt_ms": own.select(pl.col("srtt_ms").mean()).item(),
+        "startup_mbps": None if delivered is None else delivered * 8 / 1e6 / FIRST_S,
+    }
+
+
+def jain(rates: list[float]) -> float | None:
+    """Jain's index of fairness: 1 where all get the same, 1/n where one gets all."""
+    squares = sum(rate**2 for rate in rates)
+    return sum(rates) ** 2 / (len(rates) * squares) if squares else None
+
+
+def _ratio(rival: Cell, first: Cell) -> float | None:
+    """Return a ratio of two numbers; null where one is missing."""
+    if not isinstance(rival, float | int) or not isinstance(first, float | int) or not first:
+        return None
+    return rival / first

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Make every table of the evaluation from the stored runs: results/evaluation/, as Parquet, the claims as CSV too."""
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import cast
+
+import polars as pl
+
+from lab.base.plain_file import write_whole
+from lab.judge.stored import Stored, stored
+from lab.schema.scenario import load_scenario, scenarios
+from lab.tables.columns import schema
+from lab.tables.csv_text import to_csv
+from lab.tables.digests import write_digests
+from lab.tables.records import ScenarioRecord
+from lab.tables.stored_parquet import write_exact
+from lab_papers.evaluation import competing_flows, senders, truths
+from lab_papers.evaluation.claims import rows as claims
+from lab_papers.evaluation.columns import evaluation_tables
+from lab_papers.evaluation.kept import FOLDER
+from lab_papers.evaluation.parallel import joined, tables_of
+from lab_papers.evaluation.rules import constants, scores
+from lab_papers.evaluation.search import sensitivity
+from lab_papers.evaluation.search.replay import BASE
+from lab_papers.evaluation.status import status
+
+MAPPED = ("thesis-leo", "thesis-geo", "thesis-lte")  # thesis 4.5: the links of figures 4.10 to 4.12 and 4.15
+NO_REPLAY = "no SEARCH replay: build the kernel first: lab kernel build"
+Step = Callable[[str], None]
+
+
+def write_all(results: Path, library: Path | None, report_step: Step = lambda _: None) -> tuple[Path, list[str]]:
+    """Write all tables; returns their folder, and a line for each run or trial that cannot be read.
+
+    library: the compiled SEARCH core; without one nothing is replayed.
+    """
+    every, faults = stored(results)
+    # What only explains the others has no place among them: its trials are read for the claims alone.
+    runs = [one for one in every if not one.counterfactual_of]
+    folder = results / FOLDER
+    folder.mkdir(parents=True, exist_ok=True)
+    keep(folder, "status", status(results, [one.run for one in every]))
+    keep(folder, "outcomes", _outcomes(runs))
+    report_step("rules on trial")
+    true = {one.name: scores.trials(one) for one in runs}
+    compared = joined(true.values())
+    keep(folder, "heuristics_trials", compared)
+    keep(folder, "heuristics", pl.DataFrame() if compared.is_empty() else scores.scores(compared))
+    keep(
+        folder,
+        "heuristics_constants",
+        joined(tables_of([(constants.grid, (one, true[one.name])) for one in runs])),
+    )
+    report_step("senders against each other")
+    keep(folder, "means", pl.DataFrame([row for one in runs for row in senders.means(one)], infer_schema_length=None))
+    pairs = [row for one in runs for row in senders.differences(one)]
+    keep(folder, "paired", pl.DataFrame(pairs, infer_schema_length=None))
+    report_step("sensitivity")
+    versions = _versions(every, library)
+    keep(folder, "versions", _of(runs, versions))
+    keep(folder, "truths", _truths(runs, versions))
+    keep(folder, "sensitivity", _replayed(runs, library, sensitivity.maps, MAPPED))
+    report_step("claims")
+    flows = _flows(every)
+    keep(folder, "flows", _of(runs, flows))
+    table = claimed(every, {"versions": versions, "flows": flows})
+    keep(folder, "claims", table)
+    write_whole(folder / "claims.csv", to_csv(table).encode())
+    write_digests(folder)
+    return folder, [*faults, *(fault for one in every for fault in one.judged.faults)]
+
+
+def judge_claims(results: Path, library: Path | None, names: Iterable[str] | None) -> tuple[pl.DataFrame, list[str]]:
+    """Judge the claims over the runs of some scenarios, or of all, and write nothing; also return the faults."""
+    every, faults = stored(results, names, keep=False)
+    table = claimed(every, {"versions": _versions(every, library), "flows": _flows(every)})
+    return table, [*faults, *(fault for one in every for fault in one.judged.faults)]
+
+
+def judge_by_truths(results: Path, library: Path | None) -> tuple[pl.DataFrame, list[str]]:
+    """Return the shares of all scenarios by both truths, and write nothing; also return the faults."""
+    every, faults = stored(results, keep=False)
+    runs = [one for one in every if not one.counterfactual_of]
+    return _truths(runs, _versions(runs, library)), [*faults, *(fault for one in runs for fault in one.judged.faults)]
+
+
+def _truths(runs: list[Stored], versions: pl.DataFrame) -> pl.DataFrame:
+    return pl.DataFrame([row for one in runs for row in truths.shares(one, versions)], infer_schema_length=None)
+
+
+def _versions(every: list[Stored], library: Path | None) -> pl.DataFrame:
+    return _replayed(every, library, sensitivity.versions, [one.name for one in every])
+
+
+def _flows(every: list[Stored]) -> pl.DataFrame:
+    return joined(competing_flows.flows(one) for one in every)
+
+
+def claimed(every: list[Stored], more: dict[str, pl.DataFrame]) -> pl.DataFrame:
+    """Claims in the order of the scenarios, then of runs of other files; a run's own where there is one."""
+    known = {one.name: one for one in every}
+    own = scenarios()
+    rows: list[claims.ClaimRow] = []
+    for name in [*own, *(name for name in known if name not in own)]:
+        one = known.get(name)
+        scenario = _scenario(name, one, in_lab=name in own)
+        if not scenario.get("counterfactual_of"):
+            rows += claims.rows(name, scenario, one, more, known)
+    return pl.DataFrame(rows, schema=claims.SCHEMA)
+
+
+def _scenario(name: str, one: Stored | None, *, in_lab: bool) -> ScenarioRecord:
+    """Return what a run was started with, with the explanations of its file where that is one of the lab's."""
+    if one and not in_lab:
+        return one.run.scenario
+    now = cast("ScenarioRecord", load_scenario(name)[1].model_dump())
+    return claims.explained_by(one.run.scenario, now) if one else now
+
+
+def _of(runs: list[Stored], table: pl.DataFrame) -> pl.DataFrame:
+    """Keep the rows of some runs."""
+    return table if table.is_empty() else table.filter(pl.col("scenario").is_in([one.name for one in runs]))
+
+
+def _replayed(
+    runs: list[Stored], library: Path | None, make: Callable[[Stored, Path], pl.DataFrame], names: Iterable[str]
+) -> pl.DataFrame:
+    wanted = [one for one in runs if one.name in set(names) and any(cca["name"] == BASE for cca in one.ccas)]
+    return joined(tables_of([(make, (one, library)) for one in wanted])) if library else pl.DataFrame()
+
+
+def _outcomes(runs: list[Stored]) -> pl.DataFrame:
+    return joined(
+        one.judged.outcomes.select(pl.lit(one.name).alias("scenario"), pl.lit(one.run.path.name).alias("run"), pl.all())
+        for one in runs
+    )
+
+
+def keep(folder: Path, name: str, table: pl.DataFrame) -> None:
+    """Write one table of the folder."""
+    about, draft = evaluation_tables()[name], folder / f".{name}.parquet"
+    write_exact(pl.concat([pl.DataFrame(schema=schema(about.columns)), table], how="diagonal_relaxed"), draft, about)
+    draft.replace(folder / f"{name}.parquet")

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""`lab race`: run what is not stored, then table, sentences and page."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import chain
+from pathlib import Path
+
+import typer
+from rich.console import Console
+
+from lab.base import paths
+from lab.base.errors import field_error
+from lab.base.plain_file import write_whole
+from lab.commands.first_use import prepared
+from lab.commands.lines import say, show_path
+from lab.commands.prepare import prepare
+from lab.commands.progress import TrialBar
+from lab.kernel.recipe import Recipe
+from lab.report.trust import InvalidTrial
+from lab.runs import find_run
+from lab.runs.execute import execute
+from lab.runs.link_kinds import COMMAND_LINE
+from lab.runs.options import RunOptions
+from lab.schema.cca import Cca, load_cca
+from lab.tables.csv_text import to_csv
+from lab.tables.stored_run import Run
+from lab.tables.stored_trial import Trial
+from lab_race.experiments import Course, courses, experiment
+from lab_race.flows import flows
+from lab_race.harm import Trials, table
+from lab_race.links import links
+from lab_race.page import PAGE, render, sentences
+
+TABLE = "race.csv"
+MOST_TRIALS, MOST_SECONDS = 1000, 3600
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the command line holds."""
+
+    cca: str
+    links: str | None
+    starts: str
+    trials: int
+    duration_s: int | None
+    out: Path | None
+    workers: int
+
+    @property
+    def folder(self) -> Path:
+        """Return the folder of page and table."""
+        return self.out or paths.results() / "race"
+
+    @property
+    def starts_s(self) -> list[float]:
+        """Return how much later the second begins."""
+        try:
+            found = [float(text) for text in self.starts.split(",")]
+        except ValueError:
+            found = []
+        if not found or len(set(found)) < len(found) or not all(0 <= start_s < MOST_SECONDS for start_s in found):
+            rule = "different numbers of seconds with commas, such as 0,0.5"
+            raise field_error(COMMAND_LINE, "starts", self.starts, rule)
+        return found
+
+    def senders(self) -> dict[str, Cca]:
+        """Return the senders that are named."""
+        names = [name.strip() for name in self.cca.split(",")]
+        if len(set(names)) < len(names):
+            raise field_error(COMMAND_LINE, "cca", self.cca, "senders that are named once")
+        return {name: load_cca(name, COMMAND_LINE, "cca") for name in names}
+
+    def require_bounds(self) -> None:
+        """Refuse no trials, and trials that never end."""
+        for name, value, most in (("trials", self.trials, MOST_TRIALS), ("duration", self.duration_s, MOST_SECONDS)):
+            if value is not None and not 1 <= value <= most:
+                raise field_error(COMMAND_LINE, name, value, f"1 to {most}")
+
+
+def answer(request: Request, console: Console) -> None:
+    """Run the race and show it; exit status 1 where a trial has no result or is not valid."""
+    request.require_bounds()
+    senders = request.senders()
+    every = courses(links(request.links, request.duration_s, request.folder / "links"), list(senders), request.starts_s)
+    count, count_links = len(every) * len(senders) * request.trials, len({course.link.name for course in every})
+    say(console, f"{count} trials: {len(senders)} senders beside each other and alone, on {count_links} links")
+    found, left_out = _run(request, every, senders, console)
+    rows = table(found)
+    write_whole(request.folder / TABLE, to_csv(rows, float_precision=6))
+    write_whole(request.folder / PAGE, render(rows, list(senders), left_out))
+    for line in (*left_out, *sentences(rows, list(senders))):
+        say(console, line)
+    show_path(console, "page", request.folder / PAGE)
+    show_path(console, "table", request.folder / TABLE)
+    if left_out:
+        raise typer.Exit(1)
+
+
+def _run(
+    request: Request, every: Sequence[Course], senders: Mapping[str, Cca], console: Console
+) -> tuple[dict[Course, Trials], list[str]]:
+    """Return the valid trials of each course, and a line for each that is not."""
+    request.folder.mkdir(parents=True, exist_ok=True)
+    virtual, experiments = prepare(Recipe(), console), []
+    for course in every:
+        made, virtual = prepared(experiment(course, senders, request.trials), virtual, console)
+        experiments.append(made)
+    options, find = RunOptions(request.workers, keep_capture=False), partial(find_run.matching, same_modules=True)
+    with TrialBar(console, many_runs=True) as bar:
+        done = execute(experiments, find, virtual.site, options, bar)
+    for refusal in done.refusals:
+        raise refusal
+    left_out = [line for run in done.runs for line in run.failures]
+    stored = {course: Run(run.folder).trials for course, run in zip(every, done.runs, strict=True)}
+    invalid = [each for each in chain(*stored.values()) if not each.valid]
+    left_out += [InvalidTrial.of(each.cca, each.number, each.meta["certificate"]).line for each in invalid]
+    return {course: _valid(trials) for course, trials in stored.items()}, left_out
+
+
+def _valid(trials: Sequence[Trial]) -> Trials:
+    return {(trial.cca, trial.number): flows(trial) for trial in trials if trial.valid}

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A sender's log of each ACK (ours, or a qlog) as a path: without time stamps the way up is taken for constant.
+
+Readings of tcp_info (NDT7, ss) are too coarse for a path: they only bound the capacity.
+"""
+
+from pathlib import Path as File
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from lab.base.errors import Faults, UserError, field_error
+from lab.traces import importers
+from lab.traces.importers.formats import pcap
+from lab.traces.importers.reading.importer import Head
+from lab.traces.recording import Recording
+from lab_whatif.evidence import Item
+from lab_whatif.infer import Inferred, infer
+from lab_whatif.path import FRAME_BYTES, Down, Path, Sent, Up
+from lab_whatif.refuse import too_little
+
+HEADERS = {"ack-log": FRAME_BYTES, "qlog": 42}  # bytes of a packet beside what is counted: Ethernet, IPv4, UDP
+PER_ACK, COARSE = ("ack-log", "qlog"), ("ndt7", "ss")
+CLOCK_MS = 0.001  # of such logs
+ASSUMED = "a log does not separate the two ways: all that a round trip waited is put on the way down"
+LEAST_GAP_S = 0.05  # between two readings: in less an ACK's batch is no rate
+Numbers = NDArray[np.int64]
+
+
+def is_capture(file: File) -> bool:
+    """Return whether a file is a capture, by its content."""
+    return pcap.fits(Head(file))
+
+
+def read(file: File) -> Recording:
+    """Read a log; UserError where its format carries too little."""
+    importer = importers.detect(file)
+    if importer.name not in (*PER_ACK, *COARSE):
+        rule = f"a capture, or one of {', '.join((*PER_ACK, *COARSE))}: a recording of rates shows no sender"
+        raise field_error(file, "format", importer.name, rule)
+    return importers.read(file, importer.name)
+
+
+def inferred_of(file: File, found: Recording) -> Inferred:
+    """Infer the link from a log of each ACK; Faults with each rule that it breaks."""
+    inferred = infer(_path(file, found.frame, HEADERS[found.format]), found.source)
+    lines = list(too_little(inferred))
+    if lines:
+        raise Faults(UserError(f"{file}: {line}") for line in lines)
+    return inferred
+
+
+def _path(file: File, frame: pl.DataFrame, header_bytes: int) -> Path:
+    acked = _acked(file, frame)
+    rtt_s = frame["rtt_ms"].to_numpy().astype(float) / 1e3
+    if np.isnan(rtt_s).all():
+        raise field_error(file, "rtt_ms", "none", "known of some ACKs")
+    base_s = float(np.nanmin(rtt_s))
+    new = np.diff(acked, prepend=0) > 0
+    t_s, wait_s = frame["t_s"].to_numpy()[new], np.nan_to_num(rtt_s - base_s)[new]
+    end = acked[new]
+    seq = np.concatenate([[0], end[:-1]])
+    mss = int(frame["mss_bytes"][0]) if "mss_bytes" in frame.columns else int((end - seq).min())
+    sizes = end - seq + -(-(end - seq) // mss) * header_bytes
+    down = Down(t_s - base_s / 2, wait_s, seq + 1, end + 1, sizes)
+    up = Up(t_s - base_s / 2, np.zeros(len(t_s)), np.zeros(len(t_s)), end + 1)
+    lost = frame["retransmits_pkts"].to_numpy() if "retransmits_pkts" in frame.columns else np.zeros(len(acked))
+    where = lost > 0
+    losses = frame["t_s"].to_numpy()[where] - base_s / 2, lost[where].astype(float)
+    return Path(down, up, _sent(frame, acked, mss), base_s * 1e3, CLOCK_MS, mss_bytes=mss, counted=losses)
+
+
+def _acked(file: File, frame: pl.DataFrame) -> Numbers:
+    name = next((each for each in ("delivered_bytes", "acked_bytes") if each in frame.columns), None)
+    if name is None:
+        raise field_error(file, "acked_bytes", "none", "in the log: without it no rate follows")
+    return np.maximum.accumulate(frame[name].fill_null(0).to_numpy())
+
+
+def _sent(frame: pl.DataFrame, acked: Numbers, mss: int) -> Sent:
+    """Return what was in flight at each ACK; a log without it shows no exit."""
+    known = "inflight_bytes" in frame.columns
+    flight = frame["inflight_bytes"].fill_null(0).to_numpy() if known else np.zeros(len(acked), dtype=np.int64)
+    end = np.maximum(acked + flight, mss)
+    return Sent(frame["t_s"].to_numpy(), end, acked, flight, np.full(len(acked), 2**62))
+
+
+def bounds(file: File, found: Recording) -> tuple[pl.DataFrame, list[Item]]:
+    """Return how much passed at least between two readings, and what that bounds."""
+    frame = found.frame.select("t_s", acked=pl.Series(_acked(file, found.frame)))
+    gap_s = frame["t_s"].diff()
+    table = frame.select(
+        "t_s", at_least_mbps=pl.col("acked").diff() * 8 / 1e6 / pl.when(gap_s >= LEAST_GAP_S).then(gap_s)
+    ).drop_nulls()
+    if not table.height:
+        raise field_error(file, "rows", found.frame.height, f"at least 2, {LEAST_GAP_S * 1e3:g} ms apart")
+    most = float(table["at_least_mbps"].max())  # type: ignore[arg-type]
+    least_ms = float(found.frame["rtt_ms"].min())  # type: ignore[arg-type]
+    why = "the most that was acknowledged between two readings; the capacity is as much or more, at that time"
+    rtt = "the shortest reading, which is smoothed: the path's own is as short or shorter"
+    return table, [
+        Item("capacity", round(most, 3), "Mb/s", round(most, 3), None, why),
+        Item("base_rtt", round(least_ms, 3), "ms", None, round(least_ms, 3), rtt),
+    ]

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What `lab traces import` states of a capture's or a sender's log's link, beside the rate that a flow got."""
+
+from pathlib import Path
+
+from lab.base.errors import UserError
+from lab_whatif import logs
+from lab_whatif.judged import judged
+from lab_whatif.shown import link_lines
+
+
+def of_recording(file: Path, form: str) -> list[str]:
+    """Return the link of a file in sentences, or why it cannot be stated; nothing for other formats."""
+    try:
+        if form == "pcap":
+            _, inferred, side = judged(file, None, [])
+        elif form in logs.PER_ACK:
+            inferred, side = logs.inferred_of(file, logs.read(file)), "sender, by its log"
+        else:
+            return []
+    except UserError as error:
+        return [f"The link behind it is not known: {str(error).splitlines()[0].removeprefix(f'{file}: ')}."]
+    return [f"{line[0].upper()}{line[1:]}." for line in link_lines(inferred, side)]

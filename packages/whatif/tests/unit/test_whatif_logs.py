@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A sender's log of each ACK shows the link; readings of its tcp_info only bound it."""
+
+import json
+from pathlib import Path
+
+import pytest
+from lab_whatif import logs
+from lab_whatif.measures import measured
+from typer.testing import CliRunner
+from whatif_captures import Download, Known, ack_log
+
+from lab.base.errors import UserError
+from lab.commands.cli import app
+from tests.unit.test_import_sender_logs import SS, info, ndt7, qlog, sent
+from tests.unit.test_import_sender_logs import acked as acknowledged
+
+READINGS = ndt7(*(info(100_000 * row, 500_000 * row, 12_000 + row, 0) for row in range(1, 20)))
+
+
+def test_a_log_of_each_ack_shows_rate_and_round_trip(tmp_path: Path) -> None:
+    file = tmp_path / "acks.csv"
+    file.write_text(ack_log(Download(Known())))
+    found = logs.inferred_of(file, logs.read(file))
+    assert found.path.base_rtt_ms == pytest.approx(50, abs=2)
+    assert found.capacity.filter("known")["rate_mbps"].median() == pytest.approx(20, rel=0.02)
+    assert found.buffer.kind == "at least"
+    assert found.buffer.most_queued_bytes == pytest.approx(150_000, rel=0.1)
+    assert measured(found).losses > 0
+    assert measured(found).mark_s[5] == pytest.approx(5e6 * 8 / 20e6, rel=0.15)
+
+
+def test_a_qlog_shows_the_rate(tmp_path: Path) -> None:
+    """Packets of 1,208 bytes (1,250 on the link) leave every 0.5 ms, and each waits 40 ms behind the base of 50 ms."""
+    events = [sent(0, 0, 1208), acknowledged(50, [0])]
+    for number in range(1, 4000):
+        events += [sent(60 + number / 2, number, 1208)]
+    arrivals = [acknowledged(60 + number / 2 + 90, [number]) for number in range(1, 4000)]
+    file = tmp_path / "x.sqlog"
+    file.write_text(qlog(*sorted([*events, *arrivals], key=lambda event: event["time"])))
+    found = logs.inferred_of(file, logs.read(file))
+    assert found.path.base_rtt_ms == 50
+    assert found.capacity.filter("known")["rate_mbps"].median() == pytest.approx(20, rel=0.01)
+
+
+@pytest.mark.parametrize("text", [READINGS, SS], ids=["ndt7", "ss"])
+def test_readings_bound_the_capacity_and_say_that_they_are_coarse(tmp_path: Path, text: str) -> None:
+    file, out = tmp_path / "log", tmp_path / "out"
+    file.write_text(text)
+    result = CliRunner().invoke(app, ["whatif", str(file), "--out", str(out)])
+    assert result.exit_code == 0, result.exception
+    assert "Coarse: what passed between two readings is not known" in result.stdout
+    numbers = {each["name"]: each for each in json.loads((out / "evidence.json").read_text())["numbers"]}
+    assert numbers["capacity"]["low"] == pytest.approx({READINGS: 40, SS: 8}[text])
+    assert numbers["capacity"]["high"] is None
+    assert not (out / "link.yml").exists()
+
+
+def test_readings_are_refused_for_other_senders(tmp_path: Path) -> None:
+    file = tmp_path / "log"
+    file.write_text(READINGS)
+    result = CliRunner().invoke(app, ["whatif", str(file), "--was", "cubic", "--cca", "bbr"])
+    assert isinstance(result.exception, UserError)
+    assert "left out with readings of tcp_info" in str(result.exception)
+
+
+def test_a_recording_without_a_sender_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "rate.log"
+    file.write_text("17787 29.4\n17787.2 35.9\n17787.4 0\n")
+    with pytest.raises(UserError, match="format=zhuge: must be a capture, or one of ack-log, qlog, ndt7, ss"):
+        logs.read(file)

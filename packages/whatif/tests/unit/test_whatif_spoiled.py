@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Every spoiled capture is refused, and no bulk capture is: links times ends times ways to spoil one."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from lab_whatif.judged import judged
+from test_whatif_refusals import thinned
+from whatif_captures import Download, Frame, Known, merged, written
+
+from lab.base.errors import UserError
+
+LINKS = {
+    "20 Mb/s, 50 ms": Known(),
+    "10 Mb/s, 200 ms": Known(rate_mbps=10, one_way_ms=100, buffer_bytes=300_000, size_bytes=4_000_000),
+    "50 Mb/s, 30 ms, a threshold": Known(rate_mbps=50, one_way_ms=15, drop_above=0.5, buffer_bytes=400_000, seed=2),
+    "8 Mb/s, 80 ms, random loss": Known(rate_mbps=8, one_way_ms=40, random_loss=0.002, size_bytes=3_000_000, seed=3),
+}
+Ways = dict[str, Callable[[list[Frame]], list[Frame]]]
+SPOILED: Ways = {
+    "cut": lambda frames: frames[40:],
+    "thinned": thinned,
+    "merged": lambda frames: merged(frames, 20),
+    "stripped": lambda frames: frames,  # of its time stamps, when it is written
+}
+CASES = [(how, end) for how in SPOILED for end in ("client", "server")]
+CASES.remove(("merged", "server"))  # its network card cuts what it merged: test_whatif_refusals.py
+OTHERWISE = {"window": {"receive_window": 60_000}, "calls": {"calls": True}}
+ENDS = ("client", "server")
+
+
+@pytest.fixture(scope="module", params=list(LINKS))
+def known(request: pytest.FixtureRequest) -> Known:
+    return LINKS[request.param]
+
+
+@pytest.fixture(scope="module")
+def bulk(known: Known) -> Download:
+    return Download(known)
+
+
+@pytest.mark.parametrize("end", ENDS)
+def test_no_bulk_capture_is_refused(tmp_path: Path, known: Known, bulk: Download, end: str) -> None:
+    judged(written(tmp_path / "x.pcap", getattr(bulk, end), known), None, [])
+
+
+@pytest.mark.parametrize(("how", "end"), CASES)
+def test_every_spoiled_capture_is_refused(tmp_path: Path, known: Known, bulk: Download, end: str, how: str) -> None:
+    frames = SPOILED[how](getattr(bulk, end))
+    with pytest.raises(UserError):
+        judged(written(tmp_path / "x.pcap", frames, known, stamps=how != "stripped"), None, [])
+
+
+@pytest.mark.parametrize("end", ENDS)
+@pytest.mark.parametrize("how", list(OTHERWISE))
+def test_every_download_that_something_else_limits_is_refused(tmp_path: Path, known: Known, end: str, how: str) -> None:
+    limited = replace(known, **OTHERWISE[how])  # type: ignore[arg-type]
+    with pytest.raises(UserError):
+        judged(written(tmp_path / "x.pcap", getattr(Download(limited), end), limited), None, [])

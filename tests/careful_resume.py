@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The C core of Careful Resume from Python."""
+
+import ctypes
+from dataclasses import asdict, astuple, dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+NORMAL, RECONNAISSANCE, UNVALIDATED, VALIDATING, SAFE_RETREAT = range(5)  # enum careful_resume_phase
+
+
+@dataclass(frozen=True)
+class Params:
+    """struct careful_resume_params: a saved window of 300 packets over a round trip of 100 ms."""
+
+    saved_cwnd_pkts: int = 300
+    saved_rtt_us: int = 100_000
+    saved_age_s: int = 0
+    lifetime_s: int = 3600
+    path_changed: int = 0
+    max_jump_pkts: int = 1000
+    beta_pct: int = 50
+
+
+@dataclass(frozen=True)
+class Ack:
+    """struct careful_resume_ack."""
+
+    now_us: int = 0
+    snd_una: int = 0
+    snd_nxt: int = 0
+    rtt_us: int = 100_000
+    acked_pkts: int = 1
+    before_pkts: int = 0
+    flight_pkts: int = 0
+    cwnd_pkts: int = 10
+    limited: int = 1
+
+
+class Change(NamedTuple):
+    """struct careful_resume_change; 0: as it is."""
+
+    cwnd_pkts: int
+    ssthresh_pkts: int
+
+
+class _Params(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_uint32) for name in Params.__dataclass_fields__]
+
+
+class _Ack(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_uint32) for name in Ack.__dataclass_fields__]
+
+
+class _Change(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_uint32) for name in Change._fields]
+
+
+class _State(ctypes.Structure):
+    _fields_ = [
+        *(
+            (name, ctypes.c_uint32)
+            for name in ("first_seq", "last_seq", "min_rtt_us", "pipe_pkts", "entered_us", "rtt")
+        ),
+        *((name, ctypes.c_uint8) for name in ("phase", "initial_sent", "reserved", "reserved_too")),
+    ]
+
+
+class Core:
+    """One connection of careful_resume_core.c."""
+
+    def __init__(self, library: Path, params: Params = Params()) -> None:
+        self.lib, self.params, self.state = ctypes.CDLL(str(library)), _Params(*astuple(params)), _State()
+        self.lib.careful_resume_begin(ctypes.byref(self.state), ctypes.c_bool(self.usable()))
+
+    @property
+    def phase(self) -> int:
+        return int(self.state.phase)
+
+    @property
+    def pipe_pkts(self) -> int:
+        return int(self.state.pipe_pkts)
+
+    def usable(self) -> bool:
+        self.lib.careful_resume_usable.restype = ctypes.c_bool
+        return bool(self.lib.careful_resume_usable(ctypes.byref(self.params)))
+
+    def valid(self) -> bool:
+        self.lib.careful_resume_params_valid.restype = ctypes.c_bool
+        return bool(self.lib.careful_resume_params_valid(ctypes.byref(self.params)))
+
+    def ack(self, **fields: int) -> Change:
+        """Take an ACK."""
+        taken, change = _Ack(**asdict(Ack(**fields))), _Change()
+        references = (ctypes.byref(each) for each in (self.state, self.params, taken, change))
+        self.lib.careful_resume_on_ack(*references)
+        return Change(change.cwnd_pkts, change.ssthresh_pkts)
+
+    def congested(self, snd_nxt: int = 0) -> Change:
+        """Take a loss or a mark."""
+        change = _Change()
+        self.lib.careful_resume_congested(ctypes.byref(self.state), ctypes.c_uint32(snd_nxt), ctypes.byref(change))
+        return Change(change.cwnd_pkts, change.ssthresh_pkts)
+
+    def timeout(self) -> None:
+        self.lib.careful_resume_stop(ctypes.byref(self.state))
