@@ -193,7 +193,7 @@ def test_a_sender_that_crashes_on_some_links_is_a_find_and_the_search_goes_on(tm
     source = tmp_path / "crash.c"
     source.write_text(CRASHES_BEYOND_3_MB)
     rates = {"least": 5, "most": 40, "usual": 10, "scale": "log"}
-    bounds = {**SMALL, "rate_mbps": rates, "delay_ms": 10, "loss_pct": 0}
+    bounds = {**SMALL, "rate_mbps": rates, "delay_ms": 10, "loss_pct": 0, "duration_s": 4}
     file = tmp_path / "far.yml"
     file.write_text(yaml.safe_dump(bounds))
     words = ("--bounds", str(file), "--budget", "6", "--rivals", "cubic")
@@ -201,4 +201,4 @@ def test_a_sender_that_crashes_on_some_links_is_a_find_and_the_search_goes_on(tm
     assert "6 of 6 links: worst no result at all" in printed
     assert "crash.c: no result: " in printed
     (found,) = tmp_path.glob("break/crash-early-far-*/find.json")
-    assert json.loads(found.read_text())["point"]["rate_mbps"] > 10
+    assert "beyond 3.5 MB" in json.loads(found.read_text())["trials"][str(source)]["crash"]
