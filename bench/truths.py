@@ -19,8 +19,9 @@ from lab.judge.summary import CLASSES
 from lab.kernel.build import find
 
 NOTE = (
-    "Every scenario that is stored, and every sender of it; of the forms of SEARCH that are replayed over the downloads "
-    "without HyStart, those of which an exit's class depends on the choice. Headlines follow the lasting truth."
+    "Every scenario that is stored, and every sender of it; of the forms of SEARCH that are replayed over the "
+    "downloads without HyStart, those of which an exit's class depends on the choice. "
+    "Headlines follow the lasting truth."
 )
 COLUMNS = {"lasting: early, chokepoint, late": LASTING, "one round trip: early, chokepoint, late": TRUTH}
 
