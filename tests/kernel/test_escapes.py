@@ -343,7 +343,10 @@ def test_every_attack_of_these_is_refused_for_an_ordinary_user_too(kernel: Kerne
     assert len(outcomes) > 8
 
 
-def attacked(kernel: Kernel, folder: Path) -> "tuple[subprocess.CompletedProcess[str], dict[str, dict[str, list[bool]]]]":
+Outcomes = dict[str, dict[str, list[bool]]]
+
+
+def attacked(kernel: Kernel, folder: Path) -> "tuple[subprocess.CompletedProcess[str], Outcomes]":
     """Run the attacks as an ordinary user; returns how that ended, and the outcomes."""
     attacks = [sys.executable, "-m", "tests.hostile.escapes.table", "--outcomes", str(folder / "outcomes.json")]
     done = subprocess.run(
