@@ -213,8 +213,8 @@ def _run(
 
 def _after(state: State, comparison: Comparison, most: int) -> str:
     """Return the line of a look."""
-    if most == 1:
-        return "after one trial of each sender: values only, no sender can separate"
+    if most == 1:  # the answer states what one trial cannot show
+        return "after one trial of each sender"
     others = len(comparison.senders) - 1
     count = len(comparison.subjects) * (others - (len(comparison.subjects) - 1) / 2) * len(comparison.links)
     left = sum(map(len, state.undecided.values()))
@@ -246,7 +246,7 @@ def _announce(comparison: Comparison, course: Course, options: RunOptions, virtu
     each = f"{counts} {'trial' if most == 1 else 'trials'} of each sender on each link, the same draws for all"
     error = f"error {100 * ALPHA:g} % per link, over all looks and pairs"
     ends = f"a link ends once {subjects} has separated from every other by {measure.name}, or cannot"
-    say(console, f"{each}; {'no link ends early' if comparison.fixed else ends} ({error})")
+    say(console, each if most == 1 else f"{each}; {'no link ends early' if comparison.fixed else ends} ({error})")
     if virtual and (protection := sandbox_mode.less()):
         say(console, protection)
     say(console, f"{' to '.join(dict.fromkeys(takes))}{budget}")

@@ -38,6 +38,9 @@ def _beyond(way: Way) -> Iterator[tuple[str, object, str]]:
         yield "on_demand.report", way.on_demand.report, f"{absent}: neither netem nor tbf grants capacity on request"
     if way.shaped and way.queue.kind != "bfifo":
         yield "queue.kind", way.queue.kind, "bfifo with --shaper netem: tbf has no other queue of its own"
+    if isinstance(way.buffer_bytes, int) and way.buffer_bytes < FULL_FRAME_BYTES:
+        rule = f"at least {FULL_FRAME_BYTES} with --shaper netem: tc shows no limit of a tbf that is below its burst"
+        yield "buffer_bytes", way.buffer_bytes, rule
     if way.frames:
         yield "frames.period_ms", way.frames.period_ms, f"{absent}: netem's slots keep to no clock"
 

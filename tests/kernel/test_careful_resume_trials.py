@@ -51,7 +51,7 @@ def test_a_right_set_jumps_to_half_of_it_after_the_initial_data(bench: Bench) ->
     acks = acks_of(trial_of(bench, "right"))
     jump = acks.filter(pl.col("cwnd_pkts") == RIGHT["saved_cwnd_pkts"] // 2)
     before = acks.filter(pl.col("t_s") < jump["t_s"][0])
-    assert before["cwnd_pkts"].max() <= 20
+    assert max(before["cwnd_pkts"]) <= 20
     assert jump["snd_una_bytes"][0] - 1 >= 10 * 1448
 
 

@@ -4,6 +4,7 @@
 #include <linux/module.h>
 
 #include "careful_resume_vectors.h"
+#include "copa_vectors.h"
 #include "rapid_start_vectors.h"
 
 static void rapid_start_grows_as_in_user_space(struct kunit *test)
@@ -33,10 +34,20 @@ static void careful_resume_runs_the_examples(struct kunit *test)
 				      careful_resume_vectors[i].name);
 }
 
+static void copa_moves_as_in_user_space(struct kunit *test)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(copa_vectors); i++)
+		KUNIT_EXPECT_TRUE_MSG(test, copa_vector_holds(&copa_vectors[i]), "%s",
+				      copa_vectors[i].name);
+}
+
 static struct kunit_case startup_cases[] = {
 	KUNIT_CASE(rapid_start_grows_as_in_user_space),
 	KUNIT_CASE(rapid_start_recovers_as_in_user_space),
 	KUNIT_CASE(careful_resume_runs_the_examples),
+	KUNIT_CASE(copa_moves_as_in_user_space),
 	{}
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The vectors of all cores in user space; startup_kunit.c checks them in the kernel. */
 #include "careful_resume_vectors.h"
+#include "copa_vectors.h"
 #include "rapid_start_vectors.h"
 
 /* The name of the first vector that a core does not compute as it should; NULL: none. */
@@ -19,6 +20,9 @@ const char *startup_vector_that_fails(void)
 	for (i = 0; i < ARRAY_SIZE(careful_resume_vectors); i++)
 		if (!careful_resume_vector_holds(&careful_resume_vectors[i]))
 			return careful_resume_vectors[i].name;
+	for (i = 0; i < ARRAY_SIZE(copa_vectors); i++)
+		if (!copa_vector_holds(&copa_vectors[i]))
+			return copa_vectors[i].name;
 
 	return NULL;
 }
