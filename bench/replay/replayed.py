@@ -18,10 +18,11 @@ from bench.replay.accuracy import (
     window_errors_pct,
 )
 from bench.replay.subjects import Subject
-from lab.links.recorded import FRAME_BYTES, Recorded
+from lab.links.recorded import Recorded
 from lab.links.shapes import DELAY_LINE_PKTS, END, LATE_LEAST_US
 from lab.links.steps import Row
 from lab.node.plan import Spec
+from lab.node.qdiscs.qdisc_kind import FRAME_BYTES
 from lab.tables.link_capacity import LinkCapacity
 
 STEP_S = 0.01

@@ -75,12 +75,12 @@ def run(
     require_scenarios([scenario])
     require_link(profile, topology)
     require_senders(cca)
-    from lab.commands.run import ShellRequest, Shown, Where
+    from lab.commands.run import Request, Shown, Where
     from lab.commands.run import run as run_and_report
     from lab.kernel.recipe import Recipe
 
     overrides = {"trials": trials, "duration_s": duration, "seed": seed}
-    request = ShellRequest(scenario, profile, cca, topology, overrides, shaper)
+    request = Request(scenario, profile, cca, topology, overrides, shaper)
     where = Where(backend, engine, Recipe(kernel, source))
     shown = Shown.of(forms, verbose)
     options = run_options(jobs, scheduler, no_pcap)
