@@ -28,8 +28,8 @@ experiment: setup ; @$(lab) run $(experiment) $(options)
 test: setup lint ; @scripts/setup-tests && $(lab) kernel build && scripts/python -m pytest -n auto --dist loadfile
 test-fast: setup ; @scripts/setup-tests fast && LAB_TEST_FAST=1 PYTHONDONTWRITEBYTECODE= scripts/python -m pytest -n $$(($$(nproc) + 1)) --dist loadfile tests/unit packages/*/tests/unit
 test-sanitize: setup ; @$(lab) kernel build --sanitize && LAB_TEST_KERNEL=sanitize scripts/python -m pytest --strict-skips -n auto --dist loadfile $(sanitized) && scripts/python -m pytest --strict-skips -n auto tests/kernel/test_own_module.py
-# test-hostile: fuzzing of every reader, under 10 minutes; EXAMPLES=1000000 is the long form, SEED=... repeats one.
-test-hostile: setup ; @scripts/python -m tests.hostile $(EXAMPLES) $(SEED)
+# test-hostile: fuzzing of every reader, and odd conditions, under 10 minutes; EXAMPLES=1000000 is the long form, SEED=... repeats one.
+test-hostile: setup ; @$(lab) kernel build && scripts/python -m tests.hostile $(EXAMPLES) $(SEED)
 # mutants: do the tests notice small changes of the program? Hours; BENCH="--sample 20 --seed 3" makes 20 per room, BENCH="--per-commit 5" is what CI does
 mutants: setup ; @scripts/python -m bench.mutants $(BENCH)
 # setup: BUNDLE=FILE installs from that file, without network, root and build (docs/bundle.md)

@@ -138,16 +138,19 @@ def _holding(where: str, found: list[Outcome]) -> Iterator[Figure]:
 def main(arguments: list[str]) -> None:
     """Measure and store."""
     draws = int(arguments[0]) if arguments else 20
-    links = dict(each.split("=") if "=" in each else (each, draws) for each in arguments[1:] or LINKS)
+    parts = [each.partition("=") for each in arguments[1:] or LINKS]
+    links = {name: int(count or draws) for name, _, count in parts}
     console, found = Console(quiet=True), []
     folder = paths.results() / "bench" / "whatif"  # its path is part of what a stored run is found by
     folder.mkdir(parents=True, exist_ok=True)
-    for link, count in links.items():
-        found += list(outcomes(link, trials(link, int(count), folder, console), folder, console))
-        for row in figures(found):
+    called = ""
+    for link, count in links.items():  # stored after each: a link takes minutes to hours
+        found += list(outcomes(link, trials(link, count, folder, console), folder, console))
+        called += f" {link}={count}"
+        rows = list(figures(found))
+        for row in rows:
             print(f"{row['name']}: {row['value']} {row['unit']}", flush=True)
-    called = " ".join([str(draws), *(f"{link}={count}" for link, count in links.items())])
-    print(measured.store("whatif", f'make bench-whatif BENCH="{called}"', list(figures(found))))
+        print(measured.store("whatif", f'make bench-whatif BENCH="{draws}{called}"', rows), flush=True)
 
 
 if __name__ == "__main__":

@@ -35,6 +35,8 @@ TITLES = {
     "wifi-place": "WiFi, measured where the paper measured it",
     "quic": "Speed of a trial over QUIC",
     "shapers": "Both shapers on the same links",
+    "break-cost": "What a trial of lab break costs",
+    "break-mutants": "How soon lab break finds faults",
     "whatif": "How often lab whatif is right",
 }
 

@@ -3,6 +3,7 @@
 
 import importlib
 import importlib.util
+import sys
 from pathlib import Path
 from types import ModuleType
 
@@ -28,14 +29,23 @@ def load_addition(file: Path) -> ModuleType:
     """Import one file; UserError where a file outside the lab cannot be imported."""
     if file.is_relative_to(REPO):
         return importlib.import_module(".".join(file.relative_to(REPO).with_suffix("").parts))
-    spec = importlib.util.spec_from_file_location(f"lab_addition_{file.stem}", file)
+    return load_file(file, f"lab_addition_{file.stem}")
+
+
+def load_file(file: Path, name: str, called: str | None = None) -> ModuleType:
+    """Execute a user's file as a module of a name; UserError, which may call the file otherwise, where it fails."""
+    spec = importlib.util.spec_from_file_location(name, file)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # dataclasses and pickle look it up
     try:
         spec.loader.exec_module(module)
     except Exception as error:
-        raise UserError(f"{file}: {type(error).__name__}={error}: must be Python that can be imported") from error
+        del sys.modules[name]
+        raise UserError(
+            f"{called or file}: {type(error).__name__}={error}: must be Python that can be imported"
+        ) from error
     return module
 
 

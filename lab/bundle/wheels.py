@@ -17,6 +17,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from lab.base import paths
+from lab.base.command_line import COMMAND_LINE
 from lab.base.errors import UserError, field_error
 from lab.base.processes import ENDING_WITH_THIS
 
@@ -45,7 +46,7 @@ def download(python: str, folder: Path, jupyter: bool = False) -> list[Path]:
     pip checks each wheel against the hashes of the lab's locks. jupyter: with JupyterLab.
     """
     if python not in PYTHONS:
-        raise field_error("command line", "python", python, f"one of {', '.join(PYTHONS)}")
+        raise field_error(COMMAND_LINE, "python", python, f"one of {', '.join(PYTHONS)}")
     folder.mkdir()
     lock = folder / LOCK
     lock.write_text("".join(f"{pin.line} {' '.join(pin.hashes)}\n" for pin in wanted(python, jupyter)))

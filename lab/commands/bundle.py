@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from lab.base.command_line import COMMAND_LINE
 from lab.base.console import PlainConsole
 
 app = typer.Typer(no_args_is_help=True, help="One file with all that the lab builds or downloads: docs/bundle.md.")
@@ -36,7 +37,7 @@ def make(
 
     programs = programs_of()
     known = [*PARTS, *programs]
-    requested = [choose("with", name, known, "command line", "with") for name in parts.split(",") if name]
+    requested = [choose("with", name, known, COMMAND_LINE, "with") for name in parts.split(",") if name]
     chosen = [name for name in programs if name in requested]
     for program in (each for name in chosen for each in programs[name]):
         program.ensure(lambda what: console.print(f"{what}, once", markup=False))

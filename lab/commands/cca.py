@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from lab.base.command_line import COMMAND_LINE
 from lab.base.console import PlainConsole
 
 app = typer.Typer(no_args_is_help=True, help="The senders of lab/cca.yml.")
@@ -34,7 +35,7 @@ def show(name: Annotated[str, typer.Argument(help="A sender's name (see `lab cca
     from lab.schema.cca import load_cca
     from lab.senders.describe import lines
 
-    cca = load_cca(name, "command line", "name")
+    cca = load_cca(name, COMMAND_LINE, "name")
     backend = prepare(Recipe(), console)
     described = lines(cca, backend.kernel, backend.world.root)
     console.print("\n".join(described), soft_wrap=True, markup=False)

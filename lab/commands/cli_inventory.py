@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from lab.commands.cli_options import Jobs, console, run_options
+from lab.commands.cli_options import console
 
 app = typer.Typer()
 
@@ -58,22 +58,6 @@ def check() -> None:
     from lab.commands.inventory import check_all
 
     console.print("\n".join(check_all()), soft_wrap=True, markup=False)
-
-
-@app.command()
-def same(
-    update: Annotated[bool, typer.Option("--update", help="Make the trials of this commit the reference.")] = False,
-    only: Annotated[str, typer.Option(help="Trials whose name matches one of these patterns, by comma.")] = "*",
-    jobs: Jobs = None,
-) -> None:
-    """Run a fixed set of trials, and compare their packets and tables with the repository's: SAME or DIFFERENT.
-
-    Example: `lab same`, or of some trials `lab same --only 'senders/search*,geo-*'`
-    """
-    from lab.commands.same import SameRequest
-    from lab.commands.same import same as compare
-
-    compare(SameRequest(update, tuple(only.split(","))), run_options(jobs), console)
 
 
 @app.command()

@@ -11,14 +11,14 @@ from rich.console import Console
 
 from lab.backends.backend import Site
 from lab.base import paths, sandbox_mode
+from lab.base.command_line import COMMAND_LINE, names
 from lab.base.errors import UserError, field_error, going_on
 from lab.commands import first_use
 from lab.commands.grid import require_known_parameters
 from lab.commands.lines import say, show_path
 from lab.commands.part import Part, run_part
 from lab.commands.prepare import prepare
-from lab.commands.progress import BOOT_S, TrialBar, watched
-from lab.commands.run import VIRTUAL_S_PER_S
+from lab.commands.progress import TrialBar, watched
 from lab.evaluation.compare import record
 from lab.evaluation.compare.campaign import State, campaign, looks_of
 from lab.evaluation.compare.comparison import PREFIX, SEED, TRIALS, Comparison, known_senders
@@ -27,7 +27,8 @@ from lab.evaluation.compare.results import LinkResult, results
 from lab.evaluation.compare.sequential import ALPHA
 from lab.kernel.recipe import Recipe
 from lab.report.compare.ranked import Ranked, ranked
-from lab.runs.link_kinds import COMMAND_LINE, Link, links
+from lab.runs.estimate import about, minutes
+from lab.runs.link_kinds import Link, links
 from lab.runs.options import RunOptions
 from lab.runs.stand_ins import as_link, lack_of, stand_in_of
 from lab.runs.vary import Axis, axes_of, cells, point_name, require_few
@@ -67,12 +68,12 @@ class Chosen:
     @property
     def names(self) -> list[str]:
         """Return the senders' names."""
-        return _names(self.ccas)
+        return names(self.ccas)
 
     def comparison(self) -> Comparison:
         """Return the comparison; the first sender is the subject."""
         senders = known_senders(self.names)
-        chosen = links(_names(self.links) if self.links else None, self.duration_s, self.quick)
+        chosen = links(names(self.links) if self.links else None, self.duration_s, self.quick)
         trials = (1 if self.quick else TRIALS) if self.trials is None else self.trials
         axes = axes_of(self.vary)
         require_few(axes, trials * len(senders), 0.0, len(chosen))
@@ -87,10 +88,6 @@ def _points(link: Link, axes: Sequence[Axis]) -> Iterator[Link]:
         shown = ", ".join(f"{field} {text}" for field, text in texts.items())
         name = point_name(link.name, texts)
         yield replace(link, name=name, base=link.name, meaning=f"{link.title}, {shown}", varied=tuple(texts.items()))
-
-
-def _names(text: str) -> list[str]:
-    return [name.strip() for name in text.split(",")]
 
 
 def compare_known(chosen: Chosen, course: Course, options: RunOptions, console: Console) -> None:
@@ -216,8 +213,8 @@ def _run(
 
 def _after(state: State, comparison: Comparison, most: int) -> str:
     """Return the line of a look."""
-    if most == 1:
-        return "after one trial of each sender: values only, no sender can separate"
+    if most == 1:  # the answer states what one trial cannot show
+        return "after one trial of each sender"
     others = len(comparison.senders) - 1
     count = len(comparison.subjects) * (others - (len(comparison.subjects) - 1) / 2) * len(comparison.links)
     left = sum(map(len, state.undecided.values()))
@@ -236,11 +233,11 @@ def _announce(comparison: Comparison, course: Course, options: RunOptions, virtu
     per_trial_s = [comparison.seconds(link) for link in comparison.links]
     first, most = plan.trials[0], plan.trials[-1]
     counts = str(most) if first == most else f"{first} to {most}"
-    minutes = [
-        count * len(comparison.senders) * sum(each + BOOT_S for each in per_trial_s) / VIRTUAL_S_PER_S / 60
+    links = [(link.name, each) for link, each in zip(comparison.links, per_trial_s, strict=True)]
+    takes = [
+        about(sum(minutes(name, count * len(comparison.senders), each, options.workers) for name, each in links))
         for count in (first, most)
     ]
-    takes = [max(round(each / options.workers), 1) for each in minutes]
     shown = ", ".join(f"{link.name} ({each} s)" for link, each in zip(comparison.links, per_trial_s, strict=True))
     measure = primary_of(comparison.links[0], course.measure)
     budget = "" if course.budget_minutes is None else f", at most {course.budget_minutes:g} min of trials"
@@ -249,10 +246,10 @@ def _announce(comparison: Comparison, course: Course, options: RunOptions, virtu
     each = f"{counts} {'trial' if most == 1 else 'trials'} of each sender on each link, the same draws for all"
     error = f"error {100 * ALPHA:g} % per link, over all looks and pairs"
     ends = f"a link ends once {subjects} has separated from every other by {measure.name}, or cannot"
-    say(console, f"{each}; {'no link ends early' if comparison.fixed else ends} ({error})")
+    say(console, each if most == 1 else f"{each}; {'no link ends early' if comparison.fixed else ends} ({error})")
     if virtual and (protection := sandbox_mode.less()):
         say(console, protection)
-    say(console, f"about {takes[0] if first == most else f'{takes[0]} to {takes[1]}'} min{budget}")
+    say(console, f"{' to '.join(dict.fromkeys(takes))}{budget}")
 
 
 def _conclude(state: State, folder: Path, course: Course, answer: Ranked, console: Console) -> None:

@@ -4,6 +4,7 @@
 from rich.console import Console
 
 from lab.backends.virtual import Virtual
+from lab.base.command_line import COMMAND_LINE
 from lab.base.errors import field_error
 from lab.runs.experiment import Experiment
 from lab.schema.cca import Cca
@@ -26,4 +27,4 @@ def refuse(senders: Senders, backend: str) -> None:
     """Raise UserError where one of these senders cannot run on a backend."""
     for way, own in ways.by_way(senders):
         if rule := way.refuse(list(own), backend):
-            raise field_error("command line", "backend", backend, rule)
+            raise field_error(COMMAND_LINE, "backend", backend, rule)

@@ -10,17 +10,18 @@ from pathlib import Path
 import typer
 from rich.console import Console
 
-from lab.backends.choose import COMMAND_LINE, choose
+from lab.backends.choose import choose
 from lab.backends.virtual import Virtual
 from lab.base import paths, sandbox_mode
+from lab.base.command_line import COMMAND_LINE
 from lab.base.errors import field_error, going_on
 from lab.commands import first_use
 from lab.commands.lines import say, show_path
 from lab.commands.part import Part, run_part
 from lab.commands.prepare import prepare
-from lab.commands.progress import BOOT_S
-from lab.commands.run import VIRTUAL_S_PER_S, Request, Where
+from lab.commands.run import Request, Where
 from lab.judge.stored import Stored
+from lab.runs import estimate
 from lab.runs.experiment import Experiment
 from lab.runs.options import RunOptions
 from lab.runs.vary import Point, axes_of, points_of, require_parameters
@@ -64,7 +65,7 @@ def grid(
 def _minutes(experiment: Experiment, options: RunOptions) -> float:
     """Return how long an experiment takes."""
     count = experiment.scenario.trials * len(experiment.ccas)
-    return count * (experiment.scenario.duration_s + BOOT_S) / VIRTUAL_S_PER_S / options.workers / 60
+    return estimate.minutes(experiment.name, count, experiment.scenario.duration_s, options.workers)
 
 
 def _announce(
@@ -76,7 +77,7 @@ def _announce(
     say(console, base.scenario.question)
     what = f"shard {part.shard}: about {-(-count // share)} of {count} trials" if part else f"{count} trials"
     runs = f", {len(points)} points" if points[0].texts else ""
-    say(console, f"{what}{runs}; at most about {max(round(minutes / share), 1)} min: less where stored")
+    say(console, f"{what}{runs}; at most {estimate.about(minutes / share)}: less where stored")
     say(console, f"results in {paths.results()}")
     for line in filter(None, (sandbox_mode.less(), base.topology.note)):
         say(console, line)

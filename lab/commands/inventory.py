@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
 from lab.base.choice import choose
+from lab.base.command_line import COMMAND_LINE
 from lab.base.errors import Faults, UserError, field_error
 from lab.base.named_files import profile_files, scenario_files, shown, topology_files
 from lab.judge.registry import rules
@@ -65,7 +66,7 @@ def names_by_kind() -> dict[str, list[str]]:
 
 def described(kind: str) -> list[tuple[str, str]]:
     """Return each name of a kind with its sentence; UserError where there is no such kind."""
-    choose("kind", kind, list(KINDS), "command line", "kind")
+    choose("kind", kind, list(KINDS), COMMAND_LINE, "kind")
     return list(KINDS[kind][1]())
 
 

@@ -5,10 +5,9 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from lab.base.choice import choose
+from lab.base.command_line import COMMAND_LINE
 from lab.base.errors import UserError
 from lab.base.named_files import kernel_senders, profile_files, scenario_files, topology_files
-
-COMMAND_LINE = "command line"
 
 
 def require_scenarios(names: Iterable[str | None]) -> None:

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from rich.console import Console
 
-from lab.backends.choose import COMMAND_LINE
 from lab.backends.virtual import Virtual
+from lab.base.command_line import COMMAND_LINE
 from lab.base.errors import field_error
 from lab.commands.lines import say
 from lab.commands.progress import TrialBar

@@ -13,6 +13,7 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedCo
 
 from lab.backends.virtual import BuildProgress
 from lab.report.trust import InvalidTrial
+from lab.runs.estimate import BOOT_S
 from lab.runs.execute import OpenRun
 from lab.runs.pool import Result
 from lab.runs.trial import Job
@@ -20,7 +21,6 @@ from lab.runs.trial import Job
 T = TypeVar("T")
 REFRESHES_PER_S = 2  # ten took a twentieth of a processor from the trials
 BUILD_STEPS = 1035  # lines of compiler output of the virtual kernel: only the bar depends on it
-BOOT_S = 8.0  # virtual seconds that cost as much as a trial's start: `make bench-reproduce` measures it
 
 
 @contextmanager

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from rich.console import Console
 
+from lab.base.command_line import COMMAND_LINE
 from lab.base.errors import field_error
 from lab.commands.lines import say, show_path
 from lab.commands.progress import watched
@@ -22,7 +23,7 @@ def forms_of(names: str | None) -> tuple[str, ...]:
     forms = tuple(name.strip() for name in names.split(",")) if names else ()
     for form in forms:
         if form not in FORMS:
-            raise field_error("command line", "format", form, f"one of {', '.join(FORMS)}")
+            raise field_error(COMMAND_LINE, "format", form, f"one of {', '.join(FORMS)}")
     return forms
 
 

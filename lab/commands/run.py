@@ -13,9 +13,10 @@ from rich.console import Console
 
 from lab.backends import real
 from lab.backends.backend import Site
-from lab.backends.choose import COMMAND_LINE, Choice, choose, real_backend
+from lab.backends.choose import Choice, choose, real_backend
 from lab.backends.virtual import Virtual, find_built
 from lab.base import paths, sandbox_mode
+from lab.base.command_line import COMMAND_LINE
 from lab.base.errors import UserError, field_error, going_on
 from lab.commands.first_use import prepared, refuse
 from lab.commands.lines import say
@@ -26,7 +27,7 @@ from lab.kernel import build
 from lab.kernel.build import Kernel
 from lab.kernel.recipe import Recipe
 from lab.links.tc_alone import REPLAY
-from lab.runs import find_run, requesting
+from lab.runs import estimate, find_run, requesting
 from lab.runs.execute import Executed, OpenRun, execute
 from lab.runs.experiment import Experiment, load_experiment, shaped_by
 from lab.runs.options import RunOptions
@@ -35,7 +36,6 @@ from lab.runs.try_link import try_link
 from lab.tables.stored_run import Run
 
 BUILD_MINUTES = 7
-VIRTUAL_S_PER_S = 3.5  # of one processor, with capture and tables: `make bench` measures it
 
 
 @dataclass(frozen=True)
@@ -191,7 +191,7 @@ def _announce(experiment: Experiment, options: RunOptions, recipe: Recipe, cache
     """Print what will be done, where, and how long it should take."""
     scenario = experiment.scenario
     count = scenario.trials * len(scenario.ccas)
-    minutes = count * scenario.duration_s / VIRTUAL_S_PER_S / options.workers / 60 + (0 if cached else BUILD_MINUTES)
+    minutes = estimate.minutes(experiment.name, count, scenario.duration_s, options.workers)
     lines = [
         f"backend virtual, engine netns: {recipe.label} as User Mode Linux in virtual time, the default that needs no "
         "VM and no root",
@@ -199,7 +199,7 @@ def _announce(experiment: Experiment, options: RunOptions, recipe: Recipe, cache
         f"{count} trials of {scenario.duration_s} s, {scenario.trials} of each sender ({', '.join(scenario.ccas)}), "
         f"on link {scenario.profile}{_by_tc(experiment)}, {options.scheduler or f'{options.workers} at once'}",
         f"{'kernel and world are cached' if cached else 'builds kernel and world first, once'}; "
-        f"about {max(round(minutes), 1)} min in all",
+        f"{estimate.about(minutes + (0 if cached else BUILD_MINUTES))} in all",
         f"results in {paths.results() / experiment.name}, cache in {paths.cache()}",
     ]
     for line in lines:

@@ -19,6 +19,7 @@ from lab.backends.prompt import Prompt
 from lab.backends.real_time import in_real_time
 from lab.backends.records import TrialError
 from lab.base import sandbox_mode
+from lab.base.command_line import COMMAND_LINE
 from lab.base.errors import UserError, field_error
 from lab.base.scratch import scratch_folder
 from lab.commands.prepare import prepare
@@ -28,7 +29,7 @@ from lab.node.shell import FILES
 from lab.runs.experiment import Experiment
 from lab.runs.trial import Job
 from lab.runs.trial import prepare as prepare_plan
-from lab.runs.try_link import COMMAND_LINE, try_link
+from lab.runs.try_link import try_link
 
 SENDER = "cubic"  # the kernel's default; programs choose another one by its name
 SESSION = "session.txt"  # of --keep: every line with what it printed

@@ -11,9 +11,10 @@ from rich.console import Console
 
 from lab.backends import real, vagrant
 from lab.backends.backend import Site
-from lab.backends.choose import COMMAND_LINE, choose, real_backend
+from lab.backends.choose import choose, real_backend
 from lab.backends.own_trees import stock_tree, virtual_tree
 from lab.backends.virtual import Virtual, find_built
+from lab.base.command_line import COMMAND_LINE, names
 from lab.base.errors import field_error
 from lab.base.processes import map_in_threads
 from lab.commands import first_use
@@ -60,7 +61,7 @@ class TryRequest:
     @property
     def links(self) -> tuple[Link, ...]:
         """Return the chosen links."""
-        return links(_names(self.link_names) if self.link_names else None, self.duration_s, self.quick)
+        return links(names(self.link_names) if self.link_names else None, self.duration_s, self.quick)
 
     @property
     def count(self) -> int:
@@ -74,7 +75,7 @@ def try_own(request: TryRequest, course: Course, options: RunOptions, console: C
     if choice.backend == "host":
         raise field_error(COMMAND_LINE, "backend", "host", "virtual or vm: the host's kernel has no build tree here")
     _require_kernel(request.kernel, choice.backend)
-    rivals, chosen = known_senders(_names(request.against)), request.links
+    rivals, chosen = known_senders(names(request.against)), request.links
     first_use.refuse(rivals, choice.backend)
     sources = [source for path in request.sources for source in read_sources(path)]
     virtual = prepare(Recipe(), console)
@@ -119,10 +120,6 @@ def _require_kernel(kernel: str, backend: str) -> None:
         raise field_error(COMMAND_LINE, "kernel", kernel, f"{DEFAULT} or {LARGE_SOCKETS}")
     if kernel != DEFAULT and backend != "virtual":
         raise field_error(COMMAND_LINE, "kernel", kernel, f"{DEFAULT} with --backend {backend}")
-
-
-def _names(text: str) -> list[str]:
-    return [name.strip() for name in text.split(",")]
 
 
 def _tested(request: TryRequest, sources: list[OwnSource], virtual: Virtual, console: Console) -> list[Passed]:

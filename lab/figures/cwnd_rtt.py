@@ -13,7 +13,7 @@ from lab.base.stats import largest, smallest
 from lab.figures.moments import Moments, mark_moments
 from lab.figures.page_figure import PageFigure, Place
 from lab.figures.sheet import in_house_style, small_pt
-from lab.figures.style import FAINT, INK, Drawing, Sender, envelope, level, panels
+from lab.figures.style import FAINT, INK, Drawing, Look, Sender, envelope, level, panels
 from lab.figures.subject import Subject
 
 
@@ -78,7 +78,7 @@ def _expect(axis: Axes, expected: Expected, sender: Sender) -> None:
     axis.lines[0].set_label(sender.label)
     if expected.parts_s is not None:
         at = float(window.filter(pl.col("t_s") <= expected.parts_s)["cwnd_pkts"].tail(1).sum())
-        look = {"color": INK, "marker": "v", "markersize": 7, "linestyle": "none", "zorder": 5}
+        look: Look = {"color": INK, "marker": "v", "markersize": 7, "linestyle": "none", "zorder": 5}
         axis.plot([expected.parts_s], [at], label=expected.parts, **look)
     axis.legend(loc="lower right", fontsize=small_pt())
 

@@ -17,12 +17,12 @@ from lab.links import batches
 from lab.links.batches import Batches
 from lab.links.model import MOST, NotNegative, Positive
 from lab.links.steps import Row, Steps
+from lab.node.qdiscs.qdisc_kind import FRAME_BYTES
 from lab.schema.load import Strict
 from lab.traces import importers, recording
 from lab.traces.imported import imported, imported_dataset
 from lab.traces.recording import Scan
 
-FRAME_BYTES = 1514  # what one opportunity carries: a packet of 1500 bytes in its Ethernet frame, as tc counts
 ROUNDING_S = 1e-9
 SHORT_S = 1.0  # a loop shorter than this is held in memory several times over
 STORED = "recording"  # the format of what the lab stored itself

@@ -7,6 +7,7 @@ order of packets when the delay falls.
 
 from collections.abc import Iterable, Iterator
 
+from lab.base.command_line import COMMAND_LINE
 from lab.base.errors import field_error
 from lab.base.named_files import shown
 from lab.links.profile import WAYS, Profile, Way
@@ -20,7 +21,7 @@ FULL_FRAME_BYTES = 1600  # TBF's burst: a larger one would let an idle link exce
 def require_shaper(shaper: str, profile: Profile, ways: Iterable[str] = WAYS) -> None:
     """Raise UserError where a shaper is unknown, or cannot do what a profile has; the line names the field."""
     if shaper not in SHAPERS:
-        raise field_error("command line", "shaper", shaper, f"one of {', '.join(SHAPERS)}")
+        raise field_error(COMMAND_LINE, "shaper", shaper, f"one of {', '.join(SHAPERS)}")
     if shaper == REPLAY:
         return
     for name in ways:
@@ -37,6 +38,9 @@ def _beyond(way: Way) -> Iterator[tuple[str, object, str]]:
         yield "on_demand.report", way.on_demand.report, f"{absent}: neither netem nor tbf grants capacity on request"
     if way.shaped and way.queue.kind != "bfifo":
         yield "queue.kind", way.queue.kind, "bfifo with --shaper netem: tbf has no other queue of its own"
+    if isinstance(way.buffer_bytes, int) and way.buffer_bytes < FULL_FRAME_BYTES:
+        rule = f"at least {FULL_FRAME_BYTES} with --shaper netem: tc shows no limit of a tbf that is below its burst"
+        yield "buffer_bytes", way.buffer_bytes, rule
     if way.frames:
         yield "frames.period_ms", way.frames.period_ms, f"{absent}: netem's slots keep to no clock"
 

@@ -5,6 +5,7 @@ import polars as pl
 
 from lab.links.shapes import late_us
 from lab.node.plan import Plan, Shape
+from lab.node.qdiscs.qdisc_kind import FRAME_BYTES
 from lab.node.qdiscs.series import WHOLE
 from lab.node.record import CaptureCounts, Change, DownloadRecord, MachineLoad, NodeRecord, Played, Probed
 from lab.senders.checks import check as _check
@@ -13,7 +14,6 @@ from lab.tables.link_capacity import Link
 from lab.tables.trial_json import Certificate, Check
 
 RATE_TOLERANCE_PCT = 0.5
-FRAME_BYTES = 1514
 DELAY_TOLERANCE_MS = 0.1
 LATE_TOLERANCE_PCT = 1.0  # of the packets that leave a delay line in real time
 BUSY_TOLERANCE_PCT = 95.0  # above it anything may have waited for a processor

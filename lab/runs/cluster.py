@@ -15,6 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from lab.base.command_line import COMMAND_LINE
 from lab.base.errors import UserError, field_error
 
 try:
@@ -35,13 +36,13 @@ CLOSE_S = 2
 def connected(address: str) -> Iterator[Client]:
     """Connect to a scheduler while the block runs; its workers stay."""
     if not address.startswith(SCHEMES):
-        raise field_error("command line", "scheduler", address, "tcp://HOST:PORT or tls://HOST:PORT")
+        raise field_error(COMMAND_LINE, "scheduler", address, "tcp://HOST:PORT or tls://HOST:PORT")
     try:
         asyncio.run(_reply(address))
         client = Client(address, timeout=REPLY_S, set_as_default=False)
     except Exception as error:  # of dask, of TLS or of the system
         reason = (str(error).splitlines() or [f"no reply in {REPLY_S} s"])[0]
-        raise field_error("command line", "scheduler", address, f"a dask scheduler that replies: {reason}") from None
+        raise field_error(COMMAND_LINE, "scheduler", address, f"a dask scheduler that replies: {reason}") from None
     try:
         yield client
     finally:

@@ -4,6 +4,7 @@
 import os
 from dataclasses import dataclass, field
 
+from lab.base.command_line import COMMAND_LINE
 from lab.base.errors import field_error
 
 MOST_WORKERS = 1024
@@ -25,4 +26,4 @@ class RunOptions:
     def __post_init__(self) -> None:
         """Refuse more workers than any machine has processors."""
         if not 1 <= self.workers <= MOST_WORKERS:
-            raise field_error("command line", "jobs", self.workers, f"1 to {MOST_WORKERS}")
+            raise field_error(COMMAND_LINE, "jobs", self.workers, f"1 to {MOST_WORKERS}")

@@ -10,6 +10,7 @@ from typing import Literal
 
 import numpy as np
 
+from lab.base.command_line import COMMAND_LINE
 from lab.base.errors import field_error
 from lab.links.draw import Link, draw_link
 from lab.links.shapes import shapes
@@ -70,7 +71,7 @@ def make_plan(experiment: Experiment, cca: Cca, drawn: Draw) -> Plan:
         plan = requesting.planned(plan, experiment, drawn.link)
     kernels = sorted({each.kernel for each in ccas if each.kernel})
     if len(kernels) > 1:
-        raise field_error("command line", "rival", ccas[1].name, f"a sender of the same kernel as {cca.name}")
+        raise field_error(COMMAND_LINE, "rival", ccas[1].name, f"a sender of the same kernel as {cca.name}")
     if kernels:
         plan["kernel"] = kernels[0]
     return plan | {"shaper": "netem"} if experiment.shaper == NETEM else plan

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What differs in the plan of a trial with a workload: its ends, its length, the room for its trace."""
 
+from lab.base.command_line import COMMAND_LINE
 from lab.base.errors import UserError, field_error
 from lab.links.draw import Link
 from lab.node.plan import ExchangePlan, Plan, WorkloadPlan
@@ -45,4 +46,4 @@ def refuse_real_time(experiment: Experiment, backend: str) -> None:
     """Raise UserError where a workload would run in real time."""
     if experiment.scenario.workload:
         rule = f"virtual: workload {experiment.scenario.workload['kind']} runs in the virtual kernel only"
-        raise field_error("command line", "backend", backend, rule)
+        raise field_error(COMMAND_LINE, "backend", backend, rule)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, NotRequired, TypedDict
 
+from lab.base.command_line import COMMAND_LINE
 from lab.base.errors import UserError, field_error
 from lab.base.named_files import require_name
 from lab.runs.execute import Wanted
@@ -45,7 +46,7 @@ class Shard:
         found = re.fullmatch(r"([1-9]\d{0,4})/([1-9]\d{0,4})", text)
         if found and int(found[1]) <= int(found[2]) <= MOST_SHARDS:
             return cls(int(found[1]), int(found[2]))
-        raise field_error("command line", "shard", text, f"K/N with K from 1 to N, and N at most {MOST_SHARDS}")
+        raise field_error(COMMAND_LINE, "shard", text, f"K/N with K from 1 to N, and N at most {MOST_SHARDS}")
 
     def __str__(self) -> str:
         """Return K/N."""

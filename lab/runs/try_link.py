@@ -4,12 +4,12 @@
 from pathlib import Path
 from typing import Any
 
+from lab.base.command_line import COMMAND_LINE
 from lab.base.named_files import require_name
 from lab.runs.experiment import Experiment, assemble
 from lab.schema.load import parse
 from lab.schema.scenario import Scenario
 
-COMMAND_LINE = "command line"
 DEFAULT_S = 30
 DEFAULTS = {"topology": "path", "trials": 3, "duration_s": DEFAULT_S, "seed": 1}
 

@@ -19,6 +19,7 @@ from lab.base.errors import field_error
 from lab.base.named_files import require_name
 from lab.links.profile import OWN, Profile
 from lab.runs import run_folder
+from lab.runs.estimate import about
 from lab.runs.experiment import Experiment, assemble, shaped_by
 from lab.runs.find_run import FindRun, matching
 from lab.runs.reuse import reuse
@@ -109,7 +110,7 @@ def require_few(axes: Sequence[Axis], trials: int, minutes: float, links: int = 
     """Refuse a grid of too many points, each of so many trials and minutes on each link."""
     count = links * prod(len(axis.values) for axis in axes)
     if axes and count > MOST_POINTS:
-        rule = f"at most {MOST_POINTS}: these are {count * trials} trials, about {max(round(count * minutes), 1)} min"
+        rule = f"at most {MOST_POINTS}: these are {count * trials} trials, {about(count * minutes)}"
         raise field_error(OPTION, "points", count, rule)
 
 

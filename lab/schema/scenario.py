@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, field_validator, model_validator
 
 from lab.base.choice import choose, suggested
+from lab.base.command_line import COMMAND_LINE
 from lab.base.errors import UserError, field_error
 from lab.base.named_files import NAME, require_name, scenario_files, shown
 from lab.schema.heuristics import DEFAULT_RULE, rule_files
@@ -204,7 +205,7 @@ def load_scenario(name: str, overrides: dict[str, Any] | None = None) -> tuple[s
     """Read a scenario by name or path; returns its name with it. Overrides that are None are ignored."""
     file = Path(name)
     if file.suffix != ".yml":
-        file = _known(name, "command line", "scenario")
+        file = _known(name, COMMAND_LINE, "scenario")
     scenario = _read(file)
     changes = {key: value for key, value in (overrides or {}).items() if value is not None}
     if changes:

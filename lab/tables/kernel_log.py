@@ -7,6 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from lab.base.choice import suggested
+from lab.base.command_line import COMMAND_LINE
 from lab.base.errors import UserError, field_error
 from lab.base.plain_file import MEGABYTE, read_plain, write_whole
 
@@ -48,10 +49,10 @@ def forget_failed_log(run: Path, trial: str) -> None:
 def read_log(run: Path, trial: str) -> str:
     """Return the log of a trial, with a result or without; UserError where none is stored."""
     if not trial or "/" in trial or trial.startswith("."):
-        raise field_error("command line", "trial", trial, "a trial's name, such as cubic-001")
+        raise field_error(COMMAND_LINE, "trial", trial, "a trial's name, such as cubic-001")
     for file in (run / FAILED / f"{trial}.log.zst", run / "trials" / trial / STORED):
         if file.exists():
-            return _text(file)
+            return printed(file)
     names = sorted({file.name.split(".")[0] for file in (run / FAILED).glob("*.log.zst")} | _with_log(run))
     raise field_error(run, "trial", trial, f"one with a stored log: {suggested(trial, names) or 'none is stored'}")
 
@@ -67,7 +68,8 @@ def _compressed(content: bytes) -> bytes:
     return bytes(sink.getvalue())
 
 
-def _text(file: Path) -> str:
+def printed(file: Path) -> str:
+    """Return a stored log; UserError where it is none."""
     try:
         with pa.CompressedInputStream(io.BytesIO(read_plain(file, MOST_BYTES)), "zstd") as stream:
             return str(stream.read(MOST_BYTES).decode(errors="replace"))

@@ -9,6 +9,9 @@ from pathlib import Path
 from unittest import mock
 
 import numpy as np
+from lab_course import archive
+from lab_course.answers import NOTEBOOK, read_answers
+from lab_course.submission import Submission
 
 from lab.backends.machine_memory import machine_mb
 from lab.base.errors import UserError, field_error
@@ -25,6 +28,7 @@ from lab.schema.load import load
 from lab.schema.sysctls import Sysctls
 from lab.schema.topology import load_topology
 from lab.senders.traced import PORT, SNAPLEN_BYTES
+from lab.tables.kernel_log import printed
 from lab.tables.packets import read_packets
 from lab.tables.stored_run import Run
 from lab.tables.stored_trial import Trial
@@ -34,6 +38,7 @@ from lab.traces.datasets import by_name
 
 DURATION_S = 3
 DRAFT = Path(__file__).parents[1] / "data" / "draft"
+HANDED_IN = {"own.c": 100_000, NOTEBOOK: 1_000_000}  # most bytes of each
 Reader = Callable[[Path], None]
 
 
@@ -112,6 +117,27 @@ def recording(file: Path) -> None:
     importers.read(file)
 
 
+def kernel_log(file: Path) -> None:
+    """Read what a trial's kernel printed."""
+    printed(file)
+
+
+def submission(file: Path) -> None:
+    """Read what a student hands in, and its answers."""
+    found = archive.read(file, HANDED_IN)
+    answers({each.name.name: each.content for each in found if isinstance(each, archive.Entry)})
+
+
+def notebook(file: Path) -> None:
+    """Read the answers of a student's notebook."""
+    answers({NOTEBOOK: file.read_bytes()})
+
+
+def answers(files: dict[str, bytes]) -> None:
+    """Read the answers among a student's files."""
+    read_answers(Submission(Path("s1"), "s1", files))
+
+
 def bundle(file: Path) -> None:
     """Install it in an empty cache."""
     with tempfile.TemporaryDirectory() as folder, mock.patch.dict(os.environ, {"LAB_CACHE": folder}):
@@ -131,6 +157,11 @@ READERS: dict[str, Reader] = {
     "capture": capture,
     "trace": trace,
     "recording": recording,
+    "user.pcap": recording,
+    "kernel.log.zst": kernel_log,
+    "submission.zip": submission,
+    "submission.tar.gz": submission,
+    "notebook.ipynb": notebook,
     "search-lab.bundle": bundle,
 }
 

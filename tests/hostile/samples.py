@@ -1,20 +1,27 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Whole files of each kind, which fuzzing changes."""
 
+import io
 import json
+import tarfile
 import tempfile
+import zipfile
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import yaml
+from lab_course.answers import NOTEBOOK
 
 from lab.base import paths
 from tests.bundles import whole_content, write_bundle
 from tests.hostile.inputs import CORPUS
 from tests.hostile.readers import DRAFT
 from tests.stored_run import store_run
+from tests.unit.test_import_capture import download
+from tests.unit.test_import_capture import written as capture
 from tests.unit.test_import_fuzz import SMALL
 
 HEAD_BYTES = 20_000  # of a capture: every kind of block, and quick
@@ -67,6 +74,37 @@ def _bundle() -> bytes:
         return write_bundle(Path(folder) / "x", whole_content()).read_bytes()
 
 
+ANSWERED = {"metadata": {"tags": ["answers"]}, "source": ["answers = {'rate_mbps': 8.5, 'why': ['it', 'is']}"]}
+
+
+def _handed_in() -> dict[str, bytes]:
+    return {"own.c": b"int x;\n" * 50, NOTEBOOK: json.dumps({"cells": [ANSWERED]}).encode()}
+
+
+def _zip() -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as made:
+        for name, content in _handed_in().items():
+            made.writestr(zipfile.ZipInfo(name), content)
+    return file.getvalue()
+
+
+def _tar() -> bytes:
+    file = io.BytesIO()
+    with tarfile.open(fileobj=file, mode="w:gz") as made:
+        for name, content in _handed_in().items():
+            info = tarfile.TarInfo(name)
+            info.size = len(content)
+            made.addfile(info, io.BytesIO(content))
+    return file.getvalue()
+
+
+def _user_captures() -> list[bytes]:
+    with tempfile.TemporaryDirectory() as folder:
+        as_pcap = capture(Path(folder), download(0.05, 1)).read_bytes()
+    return [as_pcap, (DRAFT / "client.pcapng").read_bytes()[:HEAD_BYTES]]
+
+
 DOCUMENTS: dict[str, Documents] = {
     "scenario": lambda: _yaml(paths.SCENARIOS / "geo.yml", paths.SCENARIOS / "wifi-paper-low-spread.yml"),
     "profile": _profiles,
@@ -75,6 +113,7 @@ DOCUMENTS: dict[str, Documents] = {
     "sysctls": lambda: _yaml(paths.SYSCTLS),
     "datasets": _datasets,
     "trial.json": lambda: [json.loads(_stored()["trial.json"])],
+    "notebook.ipynb": lambda: [{"cells": [ANSWERED]}],
     "run.json": lambda: [json.loads(_stored()["run.json"])],
 }
 CONTENTS: dict[str, Callable[[], list[bytes]]] = {
@@ -82,5 +121,9 @@ CONTENTS: dict[str, Callable[[], list[bytes]]] = {
     "capture": lambda: [(DRAFT / "client.pcapng").read_bytes()[:HEAD_BYTES]],
     "trace": lambda: [(DRAFT / "trace.raw").read_bytes()],
     "recording": lambda: [text.encode() for text in SMALL.values()],
+    "user.pcap": _user_captures,
+    "kernel.log.zst": lambda: [bytes(pa.Codec("zstd").compress(b"[    0.000000] Linux\n" * 50, asbytes=True))],
+    "submission.zip": lambda: [_zip()],
+    "submission.tar.gz": lambda: [_tar()],
     "search-lab.bundle": lambda: [_bundle()],
 }

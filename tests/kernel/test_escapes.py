@@ -3,6 +3,7 @@
 
 import ctypes
 import errno
+import json
 import os
 import re
 import shutil
@@ -27,6 +28,7 @@ from lab.runs.trial import prepare
 from tests.command import wait_for
 from tests.conftest import SMALL, Bench, experiment_on
 from tests.guest import escapes as guest_escapes
+from tests.hostile.escapes import ordinary
 
 HERE = Path(__file__).parents[1] / "hostile" / "escapes"
 MOST_NUMBER = 600  # of calls: Linux 6.18 has 470
@@ -276,9 +278,11 @@ def test_no_process_that_a_module_leaves_outlives_its_kernel(
     wait_for(lambda: not left_on(folder), "end of all its processes", 20)
 
 
+# A copy of mount(8) is not setuid: the owner of an ordinary user's world is not root.
 # Two views of one folder: what the first has in its cache, the second replaces by a link out of it.
 SWAPPED = """
-mkdir -p /trial/d /tmp/second && touch /trial/d/canary && mount -t hostfs -o hostfs=/trial none /tmp/second
+cp /usr/bin/mount /tmp/mount
+mkdir -p /trial/d /tmp/second && touch /trial/d/canary && /tmp/mount -t hostfs -o hostfs=/trial none /tmp/second
 stat /trial/d/canary
 mv /tmp/second/d /tmp/second/e && ln -s {folder} /tmp/second/d
 try 'chmod 4777 /trial/d/canary'
@@ -293,8 +297,8 @@ try 'ln -s x /trial/d/made'
 try 'ls /trial/d/ | grep canary'
 ln -s {folder}/canary /trial/aimed
 (touch -h -d 2001-01-01 /trial/aimed; chown -h 1:1 /trial/aimed) || true
-try 'mount -t hostfs -o hostfs={folder} none /mnt'
-try 'mount -t hostfs -o hostfs=/trial/d none /mnt && ls /mnt | grep canary'
+try '/tmp/mount -t hostfs -o hostfs={folder} none /mnt'
+try '/tmp/mount -t hostfs -o hostfs=/trial/d none /mnt && ls /mnt | grep canary'
 rm -f /trial/aimed /tmp/second/d
 """
 TRY = 'try() { if (eval "$1") >/dev/null 2>&1; then echo "done: $1"; else echo "refused: $1"; fi >>/trial/tried; }'
@@ -328,3 +332,21 @@ def test_no_link_that_a_guest_makes_is_followed_on_the_host(
 
 def test_this_machine_shows_the_protection_of_signals() -> None:
     assert landlock.abi() >= landlock.SIGNALS_SINCE, "signals to others are kept in by Landlock of Linux 6.12 and later"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="an ordinary user's tests are those above")
+def test_every_attack_of_these_is_refused_for_an_ordinary_user_too(kernel: Kernel) -> None:
+    with ordinary.open_folder() as place:
+        done, outcomes = attacked(kernel, place / "user")
+    assert done.returncode == 0, done.stdout[-4000:]
+    assert all(passed for by_mode in outcomes.values() for each in by_mode.values() for passed in each)
+    assert len(outcomes) > 8
+
+
+def attacked(kernel: Kernel, folder: Path) -> "tuple[subprocess.CompletedProcess[str], dict[str, dict[str, list[bool]]]]":
+    """Run the attacks as an ordinary user; returns how that ended, and the outcomes."""
+    attacks = [sys.executable, "-m", "tests.hostile.escapes.table", "--outcomes", str(folder / "outcomes.json")]
+    done = subprocess.run(
+        ordinary.command(kernel, folder, attacks), cwd=paths.REPO, capture_output=True, text=True, check=False
+    )
+    return done, json.loads((folder / "outcomes.json").read_text())

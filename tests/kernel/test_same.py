@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 import yaml
+from lab_papers.same import compare, reference, trials
+from lab_papers.same.values import Values, values_of
 
 from lab.runs.pool import attempt
-from lab.runs.same import compare, reference, trials
-from lab.runs.same.values import Values, values_of
 from lab.tables.stored_trial import Trial
 from tests.conftest import Bench
 

@@ -4,9 +4,9 @@
 from pathlib import Path
 
 import pytest
+from lab_papers.same.values import values_of
 
 from lab.kernel.build import Kernel
-from lab.runs.same.values import values_of
 from lab.tables.stored_run import Run
 from lab.tables.stored_trial import Trial
 from tests.command import lab, refused

@@ -276,7 +276,7 @@ def test_a_comparison_without_a_valid_trial_is_written_and_says_why(
     written = example(comparison, [nothing])
     assert f"{TRIALS * len(SENDERS)} trials are invalid" in page_of(written)
     ranks = (written[0] / "ranks.txt").read_text()
-    assert f"GEO, modelled has no result: none of its {TRIALS * len(SENDERS)} trials is valid." in ranks
+    assert f"GEO, modelled: no result: none of its {TRIALS * len(SENDERS)} trials is valid." in ranks
     assert "CUBIC without HyStart" in ranks
 
 

@@ -10,12 +10,12 @@ from typing import Any
 import polars as pl
 import pytest
 from lab_papers.campaign import campaign, load_campaign, quick_trials, stages
+from lab_papers.same.trials import experiments
+from lab_papers.same.values import BLOCK_PKTS, ROWS_PKTS, values_of
 
 from lab.runs.certificate import BUSY_SAMPLES, LOSS_SDS, certify
 from lab.runs.experiment import load_experiment
 from lab.runs.link_kinds import KINDS, Link, links
-from lab.runs.same.trials import experiments
-from lab.runs.same.values import BLOCK_PKTS, ROWS_PKTS, values_of
 from lab.runs.trial import Job, _add_files
 from lab.schema.cca import load_ccas
 from lab.schema.scenario import load_scenario, scenarios

@@ -264,6 +264,18 @@ def test_a_stream_that_ends_in_the_whole_document_is_one_test(tmp_path: Path) ->
     assert columns(file) == {"rate_down_mbps": [8.0]}
 
 
+def test_a_stream_that_is_cut_has_the_intervals_before_that(tmp_path: Path) -> None:
+    test = iperf3_test(interval(0, 1, 8))
+    events = [{"event": "start", "data": test["start"]}, {"event": "interval", "data": interval(0, 1, 8)}]
+    file = tmp_path / "stream.json"
+    file.write_text("\n".join([*map(json.dumps, events), '{"event": "interval", "da']))
+    assert columns(file) == {"rate_down_mbps": [8.0]}
+    assert importers.read(file).notes[:2] == (
+        'The last line is cut, and left out: {"event": "interval", "da.',
+        "Test 1: its stream is cut before its end.",
+    )
+
+
 def test_a_servers_intervals_are_those_of_the_end_that_wrote_them(tmp_path: Path) -> None:
     document = iperf3_test(interval(0, 1, 8), protocol="UDP", reverse=0)
     document["start"] |= {"accepted_connection": {"host": "192.0.2.2", "port": 1}}

@@ -9,6 +9,7 @@ import pytest
 
 from lab.base.errors import UserError
 from lab.traces import importers
+from lab.traces.recording import Recording
 
 QLOG_HEAD = {"qlog_version": "0.3", "qlog_format": "JSON-SEQ", "trace": {"vantage_point": {"type": "server"}}}
 
@@ -70,7 +71,7 @@ SS = (
 )
 
 
-def read(folder: Path, text: str) -> importers.Recording:
+def read(folder: Path, text: str) -> Recording:
     file = folder / "log"
     file.write_text(text)
     return importers.read(file)

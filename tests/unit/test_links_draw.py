@@ -315,3 +315,13 @@ def test_no_step_of_a_series_lies_at_its_end_or_behind_it(folder: Path, tmp_path
         *steps, end = ((tmp_path / "link/delay-up.tsv").read_text()).splitlines()
         assert end.split("\t") == [f"{link.series_s * 1e6:.0f}", "end"]
         assert int(steps[-1].split("\t")[0]) < link.series_s * 1e6
+
+
+@pytest.mark.parametrize(("buffer_bytes", "kind"), [(1514, "replay"), (1599, "replay"), (1600, "tbf")])
+def test_a_buffer_below_the_burst_of_a_tbf_is_one_that_tc_can_show(folder: Path, buffer_bytes: int, kind: str) -> None:
+    found = profile(folder, SIMPLE | {"buffer_bytes": buffer_bytes}, {"delay_ms": 10})
+    link = draw_link(found, 10, np.random.default_rng(1))
+    (bottleneck,) = (
+        each["spec"] for each in shapes(found, link, load_topology("path", "test"), 1) if each["part"] == "bottleneck"
+    )
+    assert (bottleneck["kind"], bottleneck["limit_bytes"]) == (kind, buffer_bytes)

@@ -8,15 +8,15 @@ from pathlib import Path
 import polars as pl
 import pytest
 import yaml
+from lab_papers.commands.same import SameRequest, compare_all, ready_runs, wanted
+from lab_papers.same import compare, reference, trials
+from lab_papers.same.values import BLOCK_PKTS, ROWS_PKTS, Values
 from rich.console import Console
 
 from lab.backends.backend import Description
 from lab.base import paths
 from lab.base.errors import UserError
-from lab.commands.same import SameRequest, compare_all, ready_runs, wanted
 from lab.node.qdiscs import kinds
-from lab.runs.same import compare, reference, trials
-from lab.runs.same.values import BLOCK_PKTS, ROWS_PKTS, Values
 from lab.schema.cca import load_ccas
 from lab.tables.values_digest import digest
 

@@ -15,8 +15,8 @@ from tests.conftest import SMALL, experiment_on
 GEO = load_profile("geo-viasat", "a test")
 
 
-def beginning(begin: str, **scenario: object) -> Experiment:
-    experiment = experiment_on(SMALL, "cubic", **scenario)
+def beginning(begin: str) -> Experiment:
+    experiment = experiment_on(SMALL, "cubic")
     return replace(experiment, profile=experiment.profile.model_copy(update={"series_begin": begin}))
 
 

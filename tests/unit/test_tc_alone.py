@@ -83,6 +83,14 @@ def test_what_tc_cannot_do_is_refused_with_profile_and_field(name: str, refusal:
         shaped_by(try_link(name, ["cubic"], {}), "netem")
 
 
+def test_a_buffer_whose_limit_tc_does_not_show_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "small.yml"
+    way = "{rate_mbps: 10, delay_ms: 10, buffer_bytes: 1599}"
+    file.write_text(f"title: small\ndown: {way}\nup: {{delay_ms: 10}}\nrecorded: []\nassumed: []\n")
+    with pytest.raises(UserError, match=r"down\.buffer_bytes=1599: must be at least 1600 with --shaper netem"):
+        shaped_by(try_link(str(file), ["cubic"], {}), "netem")
+
+
 def test_capacity_on_demand_is_refused() -> None:
     geo = load_profile("geo-viasat", "test")
     fifo = geo.down.model_copy(update={"queue": load_profile("agree", "test").down.queue})

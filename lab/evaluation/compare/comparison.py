@@ -5,9 +5,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from lab.base.command_line import COMMAND_LINE
 from lab.base.errors import field_error
 from lab.runs.experiment import Experiment, assemble
-from lab.runs.link_kinds import COMMAND_LINE, Link
+from lab.runs.link_kinds import Link
 from lab.runs.vary import at
 from lab.schema.cca import Cca, load_cca
 from lab.schema.load import parse

@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
+from lab.base.command_line import COMMAND_LINE
 from lab.base.errors import field_error
 from lab.evaluation.compare.comparison import Comparison
 from lab.evaluation.compare.measures import BY_NAME, Measure
 from lab.evaluation.compare.results import LinkResult
-from lab.runs.link_kinds import COMMAND_LINE
 
 FORM = re.compile(r"\s*([\w.-]+)\s*:\s*(\w+)\s*(>=|<=|>|<)\s*(\S+)\s*")
 RULE = '"LINK: MEASURE OPERATOR SENDER" or a number instead of the sender, such as "geo: chokepoint >= cubic"'

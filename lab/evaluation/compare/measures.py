@@ -7,13 +7,14 @@ from dataclasses import dataclass
 import polars as pl
 
 from lab.base.choice import one_of
+from lab.base.command_line import COMMAND_LINE
 from lab.base.errors import field_error
 from lab.judge.classify import ExitClass
 from lab.judge.copies import distinct
 from lab.judge.digest import OBJECT_BYTES
 from lab.judge.registry import LASTING, rule_of
 from lab.judge.stored import Stored
-from lab.runs.link_kinds import COMMAND_LINE, Link
+from lab.runs.link_kinds import Link
 from lab.tables.downloads import RIVAL
 
 REFERENCE = "cubic"  # whom harm is done to, and with whom it is compared (RFC 9743, 5.2.1)

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from lab.base.command_line import COMMAND_LINE
 from lab.base.errors import UserError, field_error
 from lab.base.plain_file import read_plain
 
-COMMAND_LINE = "command line"
 MOST_FILES, MOST_BYTES, MOST_DEPTH = 200, 8 << 20, 4
 KBUILDS = ("Kbuild", "Makefile")
 OUTPUTS = re.compile(r"\.(o|ko|mod|mod\.c|a|so|order|symvers|cmd)$|^\.|^(modules\.order|Module\.symvers)$")

@@ -36,7 +36,7 @@ class Ranked:
 
 def ranked(comparison: Comparison, measure: str, found: Sequence[LinkResult]) -> Ranked:
     """Return the answer of a comparison."""
-    headline = [f"{sentence.link} {sentence.text}" for sentence in sentences(comparison, found, measure)]
+    headline = [f"{sentence.link}: {sentence.text}" for sentence in sentences(comparison, found, measure)]
     if max((each.trials for each in found), default=0) == 1:
         headline.append(ONE_TRIAL)
     tables = (ranks_table(comparison, found, measure), ranks_table(comparison, found, measure, NARROW))

@@ -71,8 +71,8 @@ def _sentence(comparison: Comparison, found: LinkResult, measure: Measure) -> st
 
 def _no_result(found: LinkResult) -> str:
     if not found.stored or found.stored.judged.trials["valid"].any():
-        return "has no result."
-    return f"has no result: none of its {found.stored.judged.trials.height} trials is valid."
+        return "no result."
+    return f"no result: none of its {found.stored.judged.trials.height} trials is valid."
 
 
 def _tied(comparison: Comparison, found: LinkResult, measure: Measure) -> str:

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from lab.base.command_line import COMMAND_LINE
 from lab.base.errors import field_error
 from lab.kernel.own.build import OwnModule
-from lab.kernel.own.source import COMMAND_LINE
 from lab.node.smoke import Smoke
 from lab.schema.cca import Cca, Stanza, load_senders, looks
 

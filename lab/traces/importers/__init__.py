@@ -14,6 +14,7 @@ from types import ModuleType
 from typing import Any
 
 from lab.base import paths
+from lab.base.additions import load_file
 from lab.base.choice import one_of
 from lab.base.errors import UserError, field_error
 from lab.traces.importers.reading.importer import Head, Importer
@@ -95,19 +96,4 @@ def _modules() -> Iterator[ModuleType]:
         yield importlib.import_module(f"{__name__}.formats.{module.name}")
     for folder in folders()[1:]:
         for file in sorted(folder.glob("*.py")):
-            yield _load(file)
-
-
-def _load(file: Path) -> ModuleType:
-    """Execute a file of the user's; UserError where it fails."""
-    spec = importlib.util.spec_from_file_location(f"own_format_{file.stem}", file)
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    try:
-        spec.loader.exec_module(module)
-    except Exception as error:
-        raise UserError(
-            f"{file}: {type(error).__name__}: {error}: must be a Python file that defines IMPORTERS"
-        ) from None
-    return module
+            yield load_file(file, f"own_format_{file.stem}")

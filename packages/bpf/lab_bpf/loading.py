@@ -4,6 +4,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from lab.base.command_line import COMMAND_LINE
 from lab.base.errors import UserError, field_error
 from lab.node.system.tools import NodeError
 from lab_bpf.node import loader
@@ -18,7 +19,7 @@ def loaded(name: str, version: str, machine: Machine = loader.this_machine) -> I
     with _refused():
         _require_able("load", name, machine)
         if version not in build.VERSIONS:
-            raise field_error("command line", "version", version, f"one of {', '.join(build.VERSIONS)}")
+            raise field_error(COMMAND_LINE, "version", version, f"one of {', '.join(build.VERSIONS)}")
         if loader.is_loaded():
             raise NodeError(loader.LOADED)
         built = build.ensure(version)
@@ -51,7 +52,7 @@ def exit_lines(name: str, machine: Machine = loader.this_machine) -> Iterator[st
 
 def _require_able(command: str, name: str, machine: Machine) -> None:
     if name != loader.NAME:
-        raise field_error("command line", "name", name, loader.NAME)
+        raise field_error(COMMAND_LINE, "name", name, loader.NAME)
     machine().require_able(f"lab senders {command}")
 
 

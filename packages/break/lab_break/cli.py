@@ -12,7 +12,7 @@ from lab.commands.cli_options import SELDOM, Jobs, console
 def break_(
     sender: Annotated[str, typer.Argument(help="A sender's name, or the path of its C file or folder.")],
     measure: Annotated[
-        str, typer.Option(help="early, late, throughput, queueing, harm, or differs (with --against).")
+        str, typer.Option(help="early, early-own, late, throughput, queueing, harm, or differs (with --against).")
     ] = "early",
     bounds: Annotated[str, typer.Option(help="access, access-lossless, wifi, geo, or a .yml file.")] = "access",
     budget: Annotated[int, typer.Option(help="Most trials of the search.")] = 500,

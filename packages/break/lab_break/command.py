@@ -13,15 +13,16 @@ import yaml
 from rich.console import Console
 
 from lab.base import sandbox_mode
+from lab.base.command_line import COMMAND_LINE
 from lab.base.errors import field_error, going_on
 from lab.base.scratch import scratch_folder
 from lab.commands.lines import say, show_path
 from lab.commands.prepare import prepare
-from lab.commands.progress import BOOT_S, TrialBar
+from lab.commands.progress import TrialBar
 from lab.commands.report import report
-from lab.commands.run import VIRTUAL_S_PER_S
 from lab.kernel.recipe import Recipe
 from lab.runs import find_run
+from lab.runs.estimate import about, minutes
 from lab.runs.execute import execute
 from lab.runs.experiment import Experiment, assemble
 from lab.runs.options import RunOptions
@@ -34,7 +35,7 @@ from lab_break.find import Find
 from lab_break.map import write_map
 from lab_break.measures import CRASH, REFERENCE, Trials, value_of
 from lab_break.numbers import Store
-from lab_break.request import COMMAND_LINE, TRIALS, Request
+from lab_break.request import TRIALS, Request
 from lab_break.search import Searched, search
 from lab_break.shrink import shrink
 from lab_break.space import Point, content_of, significant
@@ -129,12 +130,12 @@ def shown(request: Request, value: float | None) -> str:
 
 def _announce(request: Request, island: int | None, options: RunOptions, console: Console) -> None:
     trials = request.budget // (request.islands if island else 1)
-    minutes = trials * (request.bounds.duration_s + BOOT_S) / VIRTUAL_S_PER_S / options.workers / 60
+    takes = about(minutes(request.bounds.title, trials, request.bounds.duration_s, options.workers))
     senders, part = ", ".join(request.senders), f", island {island} of {request.islands}" if island else ""
     say(console, f"the worst of {request.bounds.title} for {request.sender}: {request.measure.meaning}")
     count = f"{request.points * (1 if island else request.islands)} links of {request.bounds.duration_s} s{part}"
     say(console, f"budget: {trials} trials ({count}, each with {senders}), then some 50 links to shrink what is found")
-    say(console, f"at most about {max(round(minutes), 1)} min: less where stored; results in {request.folder}")
+    say(console, f"at most {takes}: less where stored; results in {request.folder}")
     if protection := sandbox_mode.less():
         say(console, protection)
 
@@ -226,4 +227,6 @@ def _page(find: Find, rival: str, bench: Bench, console: Console) -> None:
         done = execute([experiment], find_run.matching, bench.virtual.site, RunOptions(2), bar)
     for refusal in done.refusals:
         raise refusal
+    for line in done.runs[0].failures:
+        say(console, f"no result: {line}")
     report(done.runs[0].folder, bench.virtual.kernel, console)

@@ -15,6 +15,7 @@ from typing import Annotated, Any, TypedDict
 from rich.console import Console
 
 from lab.base import paths, strict_json
+from lab.base.command_line import COMMAND_LINE
 from lab.base.contract import check
 from lab.base.errors import UserError, field_error
 from lab.base.plain_file import MEGABYTE, read_plain, write_whole
@@ -26,7 +27,7 @@ from lab.runs.run_folder import lab_version
 from lab.runs.shard import ShardJson
 from lab_break.command import break_sender
 from lab_break.numbers import Store
-from lab_break.request import COMMAND_LINE, FOLDER, TRIALS, Request
+from lab_break.request import FOLDER, TRIALS, Request
 
 FILE = "island.json"
 

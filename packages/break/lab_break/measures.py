@@ -9,6 +9,7 @@ from lab.base.errors import field_error
 from lab_break.numbers import Numbers
 
 CRASH = 1e9  # worse than any number: a sender that gives no result on a link
+BY_LOSS = ("loss", "timeout")  # lab.judge.classify
 REFERENCE = "cubic"  # whom harm is done to, as in lab compare (RFC 9743, 5.2.1)
 Trials = Mapping[str, Numbers]  # of one link, by sender
 
@@ -40,6 +41,11 @@ def _early_s(sender: str, trials: Trials) -> float | None:
     if own["exit_s"] is None:
         return None
     return (own["duration_s"] if own["capacity_s"] is None else own["capacity_s"]) - own["exit_s"]
+
+
+def _early_own_s(sender: str, trials: Trials) -> float | None:
+    """Return the same where the sender's own rule ended slow start; 0 where a loss or a timeout did."""
+    return 0.0 if trials[sender]["exit_cause"] in BY_LOSS else _early_s(sender, trials)
 
 
 def _late_rtts(sender: str, trials: Trials) -> float | None:
@@ -88,6 +94,9 @@ MEASURES = {
     measure.name: measure
     for measure in (
         Measure("early", "slow start ended before the true queue stood", "s before", 0.5, _early_s),
+        Measure(
+            "early-own", "its own rule ended slow start before the true queue stood", "s before", 0.5, _early_own_s
+        ),
         Measure("late", "slow start ended after the true queue stood", "base RTTs after", 3, _late_rtts),
         Measure("throughput", "the best rival's goodput, of its own", "times its own", 1.25, _throughput, "rivals"),
         Measure("queueing", "mean wait at the bottleneck", "ms", 100, _queueing_ms),

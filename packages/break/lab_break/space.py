@@ -143,8 +143,7 @@ def content_of(point: Point, title: str = "a link of lab break", source: str = "
     if point["loss_pct"]:
         down["loss_pct"] = point["loss_pct"]
     if point["jitter"] == "frames":
-        frames = {"period_ms": point["jitter_ms"]}
-        down["frames"], up["frames"] = frames, frames
+        down["frames"], up["frames"] = ({"period_ms": point["jitter_ms"]} for _ in range(2))
     return {"title": title, "down": down, "up": up, "recorded": [], "assumed": [source]}
 
 

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """An assignment: one folder with what students get, and one below it, teacher/, that they do not."""
 
-import importlib.util
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,7 +11,9 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from lab.base import paths
+from lab.base.additions import load_file
 from lab.base.choice import choose
+from lab.base.command_line import COMMAND_LINE
 from lab.base.errors import UserError, field_error
 from lab.base.named_files import by_name, shown
 from lab.schema.load import Strict, load
@@ -22,7 +23,6 @@ ASSIGNMENTS = COURSE / "assignments"
 FILE, CHECKS, TEACHER, HIDDEN, LINKS = "assignment.yml", "checks.py", "teacher", "hidden.py", "links"
 START, HANDOUT, STUDENT = "start", "handout.md", "student.yml"
 PREFIX = "check_"
-COMMAND_LINE = "command line"
 PUBLIC, HIDDEN_PART = "public", "hidden"
 Part = Literal["public", "hidden"]
 Text = Annotated[str, Field(min_length=1)]
@@ -166,15 +166,4 @@ def _imported(file: Path) -> ModuleType:
     name = f"lab_course_{abs(hash(str(file.resolve())))}"
     if name in sys.modules:
         return sys.modules[name]
-    spec = importlib.util.spec_from_file_location(name, file)
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    try:
-        spec.loader.exec_module(module)
-    except Exception as error:
-        del sys.modules[name]
-        line = f"{shown(file)}: {type(error).__name__}={error}: must be Python that can be imported"
-        raise UserError(line) from error
-    return module
+    return load_file(file, name, shown(file))

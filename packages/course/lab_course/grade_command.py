@@ -9,6 +9,7 @@ from pathlib import Path
 import typer
 from rich.console import Console
 
+from lab.base.command_line import COMMAND_LINE
 from lab.base.errors import field_error
 from lab.base.plain_file import write_whole
 from lab.base.scratch import scratch_folder
@@ -22,8 +23,6 @@ from lab_course.forms.page import page
 from lab_course.grade import Grade, grade, require_kept_apart
 from lab_course.seeds import read_key, require_id
 from lab_course.submission import open_submission
-
-COMMAND_LINE = "command line"
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from lab.base.command_line import COMMAND_LINE
 from lab.base.errors import UserError, field_error
 from lab.base.stats import Paired, paired
 from lab.evaluation.compare.ranks import pairs, places
@@ -66,7 +67,7 @@ def hidden_links(assignment: Assignment) -> list[str]:
     """Return the hidden links of an assignment; UserError where it has none."""
     names = sorted(file.stem for file in (assignment.folder / TEACHER / LINKS).glob("*.yml"))
     if not names:
-        raise field_error("command line", "assignment", assignment.name, f"one with {TEACHER}/{LINKS}/*.yml")
+        raise field_error(COMMAND_LINE, "assignment", assignment.name, f"one with {TEACHER}/{LINKS}/*.yml")
     return names
 
 

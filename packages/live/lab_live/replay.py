@@ -9,6 +9,7 @@ import numpy as np
 from rich.console import Console
 
 from lab.backends.real_time import roomy
+from lab.base.command_line import COMMAND_LINE
 from lab.base.errors import field_error
 from lab.links import shapes
 from lab.links.draw import draw_link
@@ -19,7 +20,6 @@ from lab.runs.plan import trial_seed
 from lab.schema.scenario import MOST_DURATION_S
 from lab_live import own_network
 
-COMMAND_LINE = "command line"
 INTERFACE = re.compile(r"[\w.-]+:[\w.-]+")
 PARTS = {"down": ("bottleneck", "delay-down"), "up": ("bottleneck-up", "delay-up")}
 

@@ -200,3 +200,18 @@ def compare(
     from lab_papers.commands.traces_compare import compare as lay
 
     lay(run, names or [], out, console)
+
+
+def same(
+    update: Annotated[bool, typer.Option("--update", help="Make the trials of this commit the reference.")] = False,
+    only: Annotated[str, typer.Option(help="Trials whose name matches one of these patterns, by comma.")] = "*",
+    jobs: Jobs = None,
+) -> None:
+    """Run a fixed set of trials, and compare their packets and tables with the repository's: SAME or DIFFERENT.
+
+    Example: `lab same`, or of some trials `lab same --only 'senders/search*,geo-*'`
+    """
+    from lab_papers.commands.same import SameRequest
+    from lab_papers.commands.same import same as compare
+
+    compare(SameRequest(update, tuple(only.split(","))), run_options(jobs), console)

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from lab.base.command_line import COMMAND_LINE
 from lab.base.console import PlainConsole
 
 console = PlainConsole()
@@ -24,5 +25,5 @@ def fetch(
     from lab_quic.quinn import crates
 
     if name != crates.NAME:
-        raise field_error("command line", "name", name, crates.NAME)
+        raise field_error(COMMAND_LINE, "name", name, crates.NAME)
     console.print(crates.fetch(Mirror(mirror) if mirror else None), soft_wrap=True, markup=False)

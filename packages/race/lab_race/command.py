@@ -11,6 +11,7 @@ import typer
 from rich.console import Console
 
 from lab.base import paths
+from lab.base.command_line import COMMAND_LINE
 from lab.base.errors import field_error
 from lab.base.plain_file import write_whole
 from lab.commands.first_use import prepared
@@ -21,7 +22,6 @@ from lab.kernel.recipe import Recipe
 from lab.report.trust import InvalidTrial
 from lab.runs import find_run
 from lab.runs.execute import execute
-from lab.runs.link_kinds import COMMAND_LINE
 from lab.runs.options import RunOptions
 from lab.schema.cca import Cca, load_cca
 from lab.tables.csv_text import to_csv

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from lab.base.command_line import COMMAND_LINE
 from lab.base.errors import field_error
 from lab.runs.experiment import Experiment, assemble
-from lab.runs.link_kinds import COMMAND_LINE, Link
+from lab.runs.link_kinds import Link
 from lab.schema.cca import Cca
 from lab.schema.load import parse
 from lab.schema.scenario import Scenario

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from lab_whatif.infer import Inferred
 from lab_whatif.measures import MARKS_MB, STEP_S, Measures
 from lab_whatif.replay import Emulated
-from lab_whatif.verdict import Compared
+from lab_whatif.verdict import Compared, marks
 
 BEYOND = 1.10  # times the recorded bytes, in spans whose capacity is not known
 SMALL = 0.02  # of all bytes: less changes no number
@@ -70,11 +70,21 @@ class Case:
         ]
         low, high = min(known + laid) * (1 - GRAIN), max(known + laid) * (1 + GRAIN)
         why = f"{len(known)} links, with and without the original's own error, and {GRAIN:.0%} on both sides"
+        if name.endswith(" MB") and (more_s := self._longest_excess_s(values)) > 0:
+            high += more_s
+            why += f"; up to {more_s:.3f} s more, if what it sends where the capacity is not known did not pass"
         if name == "exit":
             once_s = self.inferred.base_s * (BIN_RTTS if self.sender.startswith("search") else ROUND_RTTS)
             low, high = max(low - once_s, 0.0), high + once_s
             why += f"; {once_s:.2f} s more, between two of its judgements"
         return Range(self.sender, name, unit, recorded, low, high, why)
+
+    def _longest_excess_s(self, ends_s: list[float | None]) -> float:
+        """Return how long the median known rate carries what is sent beyond the recorded where no capacity is known."""
+        rate_mbps = float(self.inferred.capacity["rate_mbps"].median() or np.inf)  # type: ignore[arg-type]
+        pairs = [(each, end_s) for each, end_s in zip(self.other, ends_s, strict=True) if end_s is not None]
+        excess = [_in_unknown(self, each.measures, end_s)[:2] for each, end_s in pairs]
+        return max(max(mine - its, 0.0) for mine, its in excess) * 8 / 1e6 / rate_mbps
 
     def _refusals(self, name: str, values: list[float | None]) -> Iterator[str]:
         if all(each is None for each in values):
@@ -91,9 +101,11 @@ class Case:
 
     def _of_original(self, name: str) -> Iterator[str]:
         rows = [row for link in self.verdict for row in link if row.quantity == name]
-        wrong = [row for row in rows if row.answer == "DOES NOT FIT"]
+        contained = marks()[: marks().index(name)] if name in marks() else ()  # a time contains those to fewer bytes
+        checked = [row for link in self.verdict for row in link if row.quantity in (name, *contained)]
+        wrong = [row for row in checked if row.answer == "DOES NOT FIT"]
         if wrong:
-            yield f"the original's own {name} is replayed {_error(wrong[0])}"
+            yield f"the original's own {wrong[0].quantity} is replayed {_error(wrong[0])}"
         if name != "exit":
             return
         if any(row.answer == "CANNOT TELL" for row in rows):
@@ -149,12 +161,12 @@ class Case:
 
 
 def _quantities(recorded: Measures, steps: int) -> list[tuple[str, str, float | None, Value]]:
-    marks: list[tuple[str, str, float | None, Value]] = [
+    times: list[tuple[str, str, float | None, Value]] = [
         (f"{mark} MB", "s", recorded.mark_s[mark], lambda each, mark=mark: each.measures.mark_s[mark])  # type: ignore[misc]
         for mark in MARKS_MB
     ]
     return [
-        *marks,
+        *times,
         ("bytes", "MB", _until(recorded, steps), lambda each: _until(each.measures, steps)),
         ("RTT", "ms", _median(recorded.rtt_ms), lambda each: _median(each.measures.rtt_ms)),
         ("first loss", "s", recorded.first_loss_s, lambda each: each.measures.first_loss_s),

@@ -13,7 +13,8 @@ def of_recording(file: Path, form: str) -> list[str]:
     """Return the link of a file in sentences, or why it cannot be stated; nothing for other formats."""
     try:
         if form == "pcap":
-            _, inferred, side = judged(file, None, [])
+            _, inferred, end = judged(file, None, [])
+            side: str = end
         elif form in logs.PER_ACK:
             inferred, side = logs.inferred_of(file, logs.read(file)), "sender, by its log"
         else:

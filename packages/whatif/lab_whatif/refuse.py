@@ -56,7 +56,8 @@ def of_path(segments: Segments, inferred: Inferred, side: str) -> Iterator[str]:
         yield f"segments at the receive window's edge={at_window:.1%}: must be {rule}"
     idle, most_idle = idle_starts(path, segments), int(IDLE_ROUNDS * _rounds(inferred))
     if idle > most_idle:
-        rule = f"at most {most_idle}, one in {1 / IDLE_ROUNDS:.0f} round trips: capture a bulk download, no calls, no stream"
+        share = f"one in {1 / IDLE_ROUNDS:.0f} round trips"
+        rule = f"at most {most_idle}, {share}: capture a bulk download, not calls or a stream"
         yield f"segments sent with nothing in flight={idle}: must be {rule}"
     yield from too_little(inferred)
 

@@ -3,6 +3,9 @@
 
 import os
 import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from lab.base import paths
@@ -12,6 +15,14 @@ from tests.own_cache import cache_with
 UID = 54321
 ROOTS_OWN_RIGHTS = ("--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID")
 DROPPED = ("setpriv", f"--reuid={UID}", f"--regid={UID}", "--clear-groups", "--inh-caps=-all", "--")
+
+
+@contextmanager
+def open_folder() -> Iterator[Path]:
+    """Yield a folder that others may enter, unlike those of pytest."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        yield Path(folder)
 
 
 def command(kernel: Kernel, folder: Path, words: list[str]) -> list[str]:

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Write the table of attacks in docs/threat-model.md from the results of the tests that make them.
 
-Run it as   python -m tests.hostile.escapes.table
+Run it as root:   python -m tests.hostile.escapes.table [FILE]
 
-A test is an attack if it has the mark `attack("what is tried")`; its parameter `mode` is the sandbox.
+A test is an attack if it has the mark `attack("what is tried")`; its parameter `mode` is the sandbox. The same tests run
+again as an ordinary user. FILE: outcomes of a run in the VM, made there by `--outcomes FILE`.
 """
 
+import json
 import os
+import subprocess
 import sys
 from collections import defaultdict
 from pathlib import Path
@@ -15,10 +18,16 @@ import pytest
 
 from lab.base.paths import REPO
 from lab.base.sandbox_mode import MODES
+from lab.kernel import build
+from lab.kernel.recipe import Recipe
+from tests.hostile.escapes import ordinary
 
 PAGE = REPO / "docs" / "threat-model.md"
 BEGIN, END = "<!-- attacks: made by python -m tests.hostile.escapes.table -->\n", "<!-- end of attacks -->\n"
 TESTS = ("tests/kernel/test_escapes.py", "tests/kernel/test_own_module_confined.py")
+OUTCOMES = "--outcomes"  # write them to a file, and no table
+ROOT, USER, VM = "root", "ordinary user", "in the VM"
+Outcomes = dict[str, dict[str, list[bool]]]  # of attack and sandbox: whether each test passed
 
 
 class Attacks:
@@ -26,7 +35,7 @@ class Attacks:
 
     def __init__(self) -> None:
         self.attacks: dict[str, tuple[str, str]] = {}
-        self.outcomes: dict[tuple[str, str], list[bool]] = defaultdict(list)
+        self.outcomes: Outcomes = defaultdict(lambda: defaultdict(list))
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         """Keep the attacks only."""
@@ -40,32 +49,59 @@ class Attacks:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Store an outcome; a test that did not run has failed."""
         if report.when == "call" or not report.passed:
-            self.outcomes[self.attacks[report.nodeid]].append(report.passed)
-
-    def table(self) -> str:
-        """Return a row per attack; each cell states what was shown, with the number of tests."""
-        who = "root" if os.geteuid() == 0 else "an ordinary user"
-        head = [f"| attack (started by {who}) | {' | '.join(MODES)} |", f"|---|{'---|' * len(MODES)}"]
-        names = dict.fromkeys(attack for attack, _ in self.attacks.values())
-        rows = [f"| {name} | {' | '.join(self._cell(name, mode) for mode in MODES)} |" for name in names]
-        return "\n".join([*head, *rows]) + "\n"
-
-    def _cell(self, name: str, mode: str) -> str:
-        found = self.outcomes.get((name, mode), [])
-        if not found:
-            return "not tried"
-        return f"refused or ended ({len(found)})" if all(found) else f"**succeeds** ({found.count(False)})"
+            attack, mode = self.attacks[report.nodeid]
+            self.outcomes[attack][mode].append(report.passed)
 
 
-def main() -> int:
-    """Run the attacks and write the table; returns the exit status of the tests."""
+def tried(folder: Path) -> tuple[int, Outcomes]:
+    """Run the attacks as this user; returns the exit status of the tests, and the outcomes."""
     attacks = Attacks()
-    status = pytest.main(["-q", "-n0", *(str(REPO / Path(test)) for test in TESTS)], plugins=[attacks])
+    options = ["-q", "-n0", "-p", "no:cacheprovider", f"--basetemp={folder}"]
+    status = pytest.main([*options, *(str(REPO / Path(test)) for test in TESTS)], plugins=[attacks])
+    return int(status), attacks.outcomes
+
+
+def tried_as_ordinary_user(folder: Path) -> tuple[int, Outcomes]:
+    """Run them as an ordinary user."""
+    file = folder / "outcomes.json"
+    words = [sys.executable, "-m", "tests.hostile.escapes.table", OUTCOMES, str(file)]
+    status = subprocess.run(ordinary.command(build.ensure(Recipe()), folder, words), cwd=REPO, check=False).returncode
+    return status, json.loads(file.read_text())
+
+
+def table(by_user: dict[str, Outcomes]) -> str:
+    """Return a row per attack; each cell states what was shown, with the number of tests."""
+    columns = [(mode, user) for mode in MODES for user in (ROOT, USER)]
+    names = [*(f"{mode}, {user}" for mode, user in columns), *(f"{mode}, {VM}" for mode in MODES)]
+    columns += [(mode, VM) for mode in MODES]
+    head = [f"| attack | {' | '.join(names)} |", f"|---|{'---|' * len(names)}"]
+    attacks = dict.fromkeys(attack for outcomes in by_user.values() for attack in outcomes)
+    cells = {attack: [_cell(by_user[user].get(attack, {}).get(mode)) for mode, user in columns] for attack in attacks}
+    return "\n".join([*head, *(f"| {attack} | {' | '.join(row)} |" for attack, row in cells.items())]) + "\n"
+
+
+def _cell(found: list[bool] | None) -> str:
+    if not found:
+        return "not run"
+    return f"refused or ended ({len(found)})" if all(found) else f"**succeeds** ({found.count(False)})"
+
+
+def main(words: list[str]) -> int:
+    """Run the attacks and write the table, or the outcomes alone; returns the exit status of the tests."""
+    with ordinary.open_folder() as place:
+        if words[:1] == [OUTCOMES]:
+            status, outcomes = tried(place / "own")
+            Path(words[1]).write_text(json.dumps(outcomes))
+            return status
+        assert os.geteuid() == 0, "the table has a column of root's"
+        status, of_root = tried(place / "root")
+        users_status, of_user = tried_as_ordinary_user(place / "user")
+    in_vm = json.loads(Path(words[0]).read_text()) if words else {}
     before, _, rest = PAGE.read_text().partition(BEGIN)
-    after = rest.partition(END)[2]
-    PAGE.write_text(f"{before}{BEGIN}\n{attacks.table()}\n{END}{after}")
-    return int(status)
+    made = table({ROOT: of_root, USER: of_user, VM: in_vm})
+    PAGE.write_text(f"{before}{BEGIN}\n{made}\n{END}{rest.partition(END)[2]}")
+    return status or users_status
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

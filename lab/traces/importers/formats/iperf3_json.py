@@ -32,9 +32,11 @@ def read(
     each TCP test loses its own slow start.
     """
     check_choices(path, ramp, user)
-    read_tests = [(document, read_test(document, number, user)) for number, document in enumerate(tests_of(path), 1)]
+    notes: list[str] = []
+    documents = tests_of(path, notes)
+    read_tests = [(document, read_test(document, number, user)) for number, document in enumerate(documents, 1)]
     found = believed([(test, totals_of(document, test)) for document, test in read_tests])
-    notes = [note for test in found for note in test.notes]
+    notes += [note for test in found for note in test.notes]
     tests = [test for test in found if len(test.rates_mbps)]
     if not tests:
         raise UserError(f"{path}: content: must hold a test with intervals: {' '.join(notes) or 'there is none'}")

@@ -67,11 +67,14 @@ def _stands_twice(name: str) -> str:
     raise ValueError(f"{short(name)} stands twice in one object")
 
 
-def documents(path: Path, second: Callable[[str], str | None] = _stands_twice) -> list[Node]:
+def documents(
+    path: Path, second: Callable[[str], str | None] = _stands_twice, notes: list[str] | None = None
+) -> list[Node]:
     """Read the JSON documents of a file; UserError with the line where one is broken.
 
     second: what names a member of a name that the object has already (None: it is left out); it refuses, unless the
     tool that wrote the file has a rule for such members.
+    notes: where given, a last line that the file's end cuts is left out and noted here, behind other documents.
     """
     text = read_text(path)
 
@@ -94,6 +97,9 @@ def documents(path: Path, second: Callable[[str], str | None] = _stands_twice) -
         try:
             value, at = decoder.raw_decode(text, at)
         except json.JSONDecodeError as error:
+            if notes is not None and found and "\n" not in text[at:].rstrip():
+                notes.append(f"The last line is cut, and left out: {short(text[at:].strip())}.")
+                break
             raise UserError(f"{path}: line {error.lineno}: {error.msg}: must be JSON") from None
         except (RecursionError, ValueError) as error:
             raise UserError(f"{path}: line {line}: {short(error)}: must be JSON") from None

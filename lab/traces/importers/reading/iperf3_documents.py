@@ -8,13 +8,17 @@ from lab.traces.importers.reading.documents import Node, documents
 # Before 3.11 iperf3 wrote both directions of a two-way test under one name, that of the server's data second
 # (src/iperf_api.c, iperf_print_intermediate and iperf_print_results).
 BOTH_WAYS = ("sum", "sum_sent", "sum_received")
+CUT = {"cut": True}  # the end of a test whose stream has none
 # Members of `start` that iperf3 writes once per stream (src/iperf_tcp.c, iperf_udp.c, iperf_server_api.c).
 PER_STREAM = ("sock_bufsize", "sndbuf_actual", "rcvbuf_actual", "target_bitrate", "fq_rate", "tcp_mss")
 
 
-def tests_of(path: Path) -> list[Node]:
-    """Read every test of a file."""
-    return _joined(documents(path, _of_the_other_direction))
+def tests_of(path: Path, notes: list[str]) -> list[Node]:
+    """Read every test of a file; `notes` gets where a stream of events is cut."""
+    tests = _joined(documents(path, _of_the_other_direction, notes))
+    if tests and tests[-1].value.get("end") is CUT:
+        notes.append(f"Test {len(tests)}: its stream is cut before its end.")
+    return tests
 
 
 def _of_the_other_direction(name: str) -> str | None:
@@ -35,7 +39,7 @@ def _joined(found: list[Node]) -> list[Node]:
             tests.append(node)
             continue
         if event.value == "start":
-            test = {"start": node.at("data").value, "intervals": [], "end": {}}
+            test = {"start": node.at("data").value, "intervals": [], "end": CUT}
             tests.append(Node(node.file, node.line, "", test))
         elif not tests:
             raise event.refuse("start, in the first event of a test")

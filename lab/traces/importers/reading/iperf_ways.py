@@ -84,7 +84,8 @@ def _sends(text: Text) -> bool:
 def _way(path: Path, text: Text, from_server: bool, sent: bool, rows: list[Row], single: list[Row]) -> Way:
     sums = _summaries(rows)
     kept = _in_order(path, [row for row in rows if row not in sums])
-    totals, notes = None, ()
+    totals: Totals | None = None
+    notes: tuple[str, ...] = ()
     if sent and kept and is_udp(text):
         told = [[row for row in found if row.lost and row.word != "sender"] for found in (sums, _summaries(single))]
         totals = _udp_totals(text, kept, told[0] or told[1])

@@ -24,7 +24,8 @@ def series(frame: pl.DataFrame) -> pl.DataFrame:
 
 def limits(frame: pl.DataFrame) -> Iterator[str]:
     """Yield the least RTT, and how long the receive window limited the sender, as the kernel counted."""
-    yield f"Least RTT: {frame['least_rtt_ms'].drop_nulls().min() or frame['rtt_ms'].min():g} ms."
+    least_ms = float(frame.select(pl.min_horizontal(pl.min("least_rtt_ms"), pl.min("rtt_ms"))).item())
+    yield f"Least RTT: {least_ms:g} ms."
     last = frame.row(-1, named=True)
     if last["busy_ms"]:
         share = 100 * (last["window_ms"] or 0) / last["busy_ms"]

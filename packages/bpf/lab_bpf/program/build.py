@@ -8,6 +8,7 @@ from pathlib import Path
 
 from lab.base import paths, sandbox
 from lab.base.cache import finished, publish, use
+from lab.base.command_line import COMMAND_LINE
 from lab.base.errors import UserError, field_error
 from lab.images import image
 from lab.images.compile import Compile
@@ -42,7 +43,7 @@ class Built:
 def ensure(version: str = "search", progress: Progress = lambda _what: None) -> Built:
     """Return the program of a version; make the image and build what the cache does not have."""
     if version not in VERSIONS:
-        raise field_error("command line", "version", version, f"one of {', '.join(VERSIONS)}")
+        raise field_error(COMMAND_LINE, "version", version, f"one of {', '.join(VERSIONS)}")
     folder = paths.cache() / f"bpf-{_digest(version)}"
     if not image.find(IMAGE):
         progress("making the image with clang and bpftool")

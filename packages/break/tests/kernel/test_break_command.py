@@ -113,7 +113,7 @@ def test_a_find_that_comes_out_otherwise_is_named(folder: Path, tmp_path: Path) 
 
 
 def test_the_page_of_the_find_has_the_sender_beside_a_rival(folder: Path) -> None:
-    (page,) = folder.glob("alone/break-cubic-early-small-*/*/report.html")
+    (page,) = folder.glob("alone/break-cubic-early-small-*/latest/report.html")
     assert "BBR v1" in page.read_text()
 
 
@@ -122,7 +122,7 @@ def test_the_profile_of_the_find_is_one_that_lab_run_takes(folder: Path) -> None
     words = ("--cca", "cubic", "--trials", "1", "--duration", "2", "--seed", "1")
     ran(folder / "by-run", "run", "--profile", str(link), *words)
     found = json.loads(find_of(folder / "alone").read_text())
-    (table,) = folder.glob("by-run/try-link/*/trials.parquet")
+    (table,) = folder.glob("by-run/try-link/latest/trials.parquet")
     assert pl.read_parquet(table)["packets"].to_list() == [found["trials"]["cubic"]["packets"]]
 
 
@@ -162,7 +162,7 @@ def test_a_damaged_trial_of_an_island_is_named_and_nothing_is_written(folder: Pa
 @pytest.mark.parametrize(
     ("words", "line"),
     [
-        (("cubic", "--measure", "speed"), "command line: measure=speed: must be one of early, late"),
+        (("cubic", "--measure", "speed"), "command line: measure=speed: must be one of early, early-own"),
         (("cubic", "--bounds", "moon"), "command line: bounds=moon: must be one of"),
         (("cubik",), "command line: cca=cubik: must be a known sender"),
         (("cubic", "--budget", "0"), "command line: budget=0: must be 1 to 100000 trials"),

@@ -35,6 +35,8 @@ def trial(**changed: object) -> Numbers:
         ("early", {"exit_s": 0.5, "capacity_s": None}, {}, 9.5),
         ("early", {"exit_s": 3.0, "capacity_s": 2.0}, {}, -1.0),
         ("early", {"exit_s": None}, {}, None),
+        ("early-own", {"exit_s": 0.5, "capacity_s": 2.0}, {}, 1.5),
+        ("early-own", {"exit_s": 0.5, "capacity_s": 2.0, "exit_cause": "loss"}, {}, 0.0),
         ("late", {"exit_s": 3.0, "capacity_s": 2.0}, {}, 20.0),
         ("late", {"exit_s": None, "capacity_s": 9.0}, {}, 20.0),
         ("late", {"capacity_s": None}, {}, None),
@@ -69,5 +71,5 @@ def test_an_invalid_trial_has_no_value() -> None:
 
 
 def test_an_unknown_measure_names_those_that_are_known() -> None:
-    with pytest.raises(UserError, match="measure=speed: must be one of early, late"):
+    with pytest.raises(UserError, match="measure=speed: must be one of early, early-own"):
         measure_of("speed")

@@ -94,7 +94,10 @@ def test_a_find_is_shrunk_to_what_shows_it() -> None:
 
 def test_parameters_that_need_each_other_are_kept() -> None:
     wild = {**BOUNDS.usual, "loss_pct": 0.73, "step_factor": 2.2}
-    both = lambda point: float(point["loss_pct"] > 0.5 and point["step_factor"] > 2)  # noqa: E731
+
+    def both(point: Point) -> float:
+        return float(float(point["loss_pct"]) > 0.5 and float(point["step_factor"]) > 2)
+
     small = shrink(wild, BOUNDS, 1.0, lambda points: [both(point) for point in points])
     assert (small["loss_pct"], small["step_factor"]) == (0.7, 2.2)
 

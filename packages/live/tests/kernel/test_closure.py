@@ -23,6 +23,7 @@ from lab.links.profile import Profile
 from lab.links.shapes import write_steps
 from lab.node.plan import Plan
 from lab.node.qdiscs.link import AHEAD_NS
+from lab.node.qdiscs.qdisc_kind import FRAME_BYTES
 from lab.runs.plan import draw, make_plan
 from lab.tables.link import read_link
 from lab.tables.link_capacity import Link
@@ -32,7 +33,6 @@ from tests.traces_real import needs_real, real
 
 pytestmark = needs_real
 STEP_S = 0.01  # of the recorder
-FRAME_BYTES = 1514
 PHASES = [
     {"name": "idle", "seconds": 3.0, "down": False, "up": False},
     {"name": "down", "seconds": 4.0, "down": True, "up": False},

@@ -11,7 +11,6 @@ from lab.base.plain_file import write_whole
 from lab.commands.lines import say
 from lab.commands.prepare import prepare
 from lab.commands.progress import TrialBar
-from lab.commands.same import SameRequest, judged
 from lab.judge.stored import Stored
 from lab.kernel.recipe import Recipe
 from lab.runs.execute import OpenRun, execute
@@ -22,6 +21,7 @@ from lab.runs.stand_ins import lack_of
 from lab.runs.try_link import try_link
 from lab.tables.stored_run import Run
 from lab_papers.artifact.tires import not_run, render, row
+from lab_papers.commands.same import SameRequest, judged
 
 SENDER = "search"
 # One link of each kind, and the virtual seconds in which SEARCH leaves slow start there.

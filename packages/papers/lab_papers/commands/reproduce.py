@@ -9,9 +9,9 @@ from typing import NamedTuple
 import typer
 from rich.console import Console
 
-from lab.backends.choose import COMMAND_LINE
 from lab.backends.virtual import Virtual
 from lab.base import paths
+from lab.base.command_line import COMMAND_LINE
 from lab.base.errors import field_error
 from lab.commands.first_use import prepared
 from lab.commands.lines import say

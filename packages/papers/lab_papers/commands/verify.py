@@ -9,9 +9,9 @@ import polars as pl
 import typer
 from rich.console import Console
 
-from lab.backends.choose import COMMAND_LINE
 from lab.base import paths
 from lab.base.choice import choose, one_of
+from lab.base.command_line import COMMAND_LINE
 from lab.base.errors import field_error
 from lab.judge.stored import LATEST, without_digests
 from lab_papers.commands.claim_lines import clocks, counted, lines, not_run, reasons

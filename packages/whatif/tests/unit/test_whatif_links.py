@@ -77,6 +77,28 @@ def test_bytes_where_the_capacity_is_not_known_are_refused(found: Inferred) -> N
     assert "where the capacity is only known to carry" in reasons(nowhere, more)["5 MB"]
 
 
+def test_a_time_is_longer_by_what_may_not_have_passed(found: Inferred) -> None:
+    """Where the capacity is known nowhere, 4 % more bytes than recorded may be as much too many."""
+    nowhere = replace(found, capacity=found.capacity.with_columns(known=found.capacity["known"] & False))
+    recorded = measured(found)
+    case = [emulated(found), emulated(found, arrived_bytes=recorded.arrived_bytes * 1.04)]
+    highs = [
+        Case("bbr", nowhere, recorded, [case[0]], [each], [compare(recorded, case[0])]).ranges()[1].high
+        for each in case
+    ]
+    assert highs[0] is not None
+    assert highs[1] is not None
+    assert highs[1] - highs[0] == pytest.approx(0.04 * 5e6 * 8 / 20e6, rel=0.1)
+
+
+def test_a_time_is_refused_where_the_original_was_wrong_before(found: Inferred) -> None:
+    recorded = measured(found)
+    early = emulated(found, mark_s={**recorded.mark_s, 1: (recorded.mark_s[1] or 0) * 0.9})
+    case = Case("bbr", found, recorded, [early], [emulated(found)], [compare(recorded, early)])
+    refused = {each.quantity: each.reason for each in case.ranges() if each.low is None}
+    assert refused["5 MB"].startswith("the original's own 1 MB is replayed -10.0 %")
+
+
 def test_an_exit_within_the_captures_noise_is_refused(found: Inferred) -> None:
     noisy = replace(found, jitter_ms=5.0)
     assert "below three times the capture's noise" in reasons(noisy, emulated(found))["exit"]

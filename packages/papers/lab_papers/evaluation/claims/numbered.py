@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from lab.base import paths
 from lab.base.choice import choose
+from lab.base.command_line import COMMAND_LINE
 from lab.base.named_files import scenario_files
 from lab.schema.scenario import Claims, load_scenario, scenarios
 
@@ -57,4 +58,4 @@ def numbered() -> list[Claim]:
 def claim_of(name: str) -> Claim:
     """Return a claim by its name; UserError names all."""
     known = {each.name: each for each in numbered()}
-    return known[choose("claim", name, list(known), "command line", "claim")]
+    return known[choose("claim", name, list(known), COMMAND_LINE, "claim")]

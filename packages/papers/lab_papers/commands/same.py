@@ -12,9 +12,9 @@ import typer
 from rich.console import Console
 
 from lab.backends.backend import Description
-from lab.backends.choose import COMMAND_LINE
 from lab.backends.virtual import Virtual
 from lab.base import sandbox_mode
+from lab.base.command_line import COMMAND_LINE
 from lab.base.errors import UserError, field_error, going_on
 from lab.base.scratch import scratch_folder
 from lab.commands.prepare import prepare
@@ -24,10 +24,10 @@ from lab.runs.experiment import Experiment
 from lab.runs.options import RunOptions
 from lab.runs.pool import run_jobs
 from lab.runs.recordings import unfetched
-from lab.runs.same import compare, reference, trials
-from lab.runs.same.values import Values, values_of
 from lab.runs.trial import Job
 from lab.tables.stored_trial import Trial
+from lab_papers.same import compare, reference, trials
+from lab_papers.same.values import Values, values_of
 
 SHOWN = 5  # trials whose difference is printed in full
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 import polars as pl
 
 from lab.backends.backend import Description
-from lab.runs.same.reference import Reference, TrialReference
-from lab.runs.same.values import BLOCK_PKTS, Values
+from lab_papers.same.reference import Reference, TrialReference
+from lab_papers.same.values import BLOCK_PKTS, Values
 
 Packet = dict[str, object]
 MOST_PACKAGES = 10  # named of a world that differs

@@ -15,7 +15,7 @@ from lab.base import paths, strict_json
 from lab.base.contract import check
 from lab.base.errors import UserError, field_error
 from lab.base.plain_file import MEGABYTE, read_plain
-from lab.runs.same.values import Values
+from lab_papers.same.values import Values
 
 FOLDER = paths.REPO / "reference"
 TRIALS, PACKETS = "same.json", "packets.parquet"
