@@ -46,6 +46,9 @@ QUEUES: list[Spec] = [
     },
     {"kind": "cake", "flowmode": "triple-isolate", "rtt_us": 100_000, "memlimit_bytes": 4_000_000},
     GATEWAY | {"limit_bytes": 200_000, "threshold_bytes": 100_000},
+    {"kind": "policer", "limit_bytes": 200_000, "burst_bytes": 100_000, "rate_bps": 20 * MBPS},
+    {"kind": "disturb", "limit_bytes": 200_000, "hold_every_pkts": 50, "hold_pkts": 3, "copy_every_pkts": 70},
+    {"kind": "bursts", "limit_bytes": 200_000, "begin_pct": 0.1, "end_pct": 50.0, "loss_pct": 100.0, "seed": 3},
 ]
 PACED: Spec = {"kind": "fq", "limit_pkts": 10_000, "flow_limit_pkts": 100}
 ROOTS: list[Spec] = [*QUEUES, PACED, TBF, NETEM, DELAY_LINE, GEO, LINK]

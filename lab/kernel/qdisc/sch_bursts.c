@@ -55,9 +55,9 @@ static int bursts_enqueue(struct sk_buff *skb, struct Qdisc *sch, struct sk_buff
 
 static const struct nla_policy bursts_policy[TCA_BURSTS_MAX + 1] = {
 	[TCA_BURSTS_LIMIT_BYTES] = NLA_POLICY_MIN(NLA_U32, 1),
-	[TCA_BURSTS_BEGIN_PPM] = NLA_POLICY_MAX(NLA_U32, WHOLE_PPM),
-	[TCA_BURSTS_END_PPM] = NLA_POLICY_MAX(NLA_U32, WHOLE_PPM),
-	[TCA_BURSTS_LOSS_PPM] = NLA_POLICY_MAX(NLA_U32, WHOLE_PPM),
+	[TCA_BURSTS_BEGIN_PPM] = { .type = NLA_U32 },
+	[TCA_BURSTS_END_PPM] = { .type = NLA_U32 },
+	[TCA_BURSTS_LOSS_PPM] = { .type = NLA_U32 },
 	[TCA_BURSTS_SEED] = { .type = NLA_U64 },
 };
 
@@ -82,6 +82,10 @@ static int bursts_init(struct Qdisc *sch, struct nlattr *opt, struct netlink_ext
 	q->state.begin_ppm = nla_get_u32(tb[TCA_BURSTS_BEGIN_PPM]);
 	q->state.end_ppm = nla_get_u32(tb[TCA_BURSTS_END_PPM]);
 	q->state.loss_ppm = nla_get_u32(tb[TCA_BURSTS_LOSS_PPM]);
+	if (max3(q->state.begin_ppm, q->state.end_ppm, q->state.loss_ppm) > WHOLE_PPM) {
+		NL_SET_ERR_MSG(extack, "bursts: must have chances of at most 100 %");
+		return -ERANGE;
+	}
 	q->state.seed = nla_get_u64(tb[TCA_BURSTS_SEED]);
 	q->random_state = q->state.seed;
 	return 0;

@@ -3,7 +3,6 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -132,7 +131,7 @@ def _trials(courses: dict[str, Course], bench: Bench) -> dict[str, Trial | str]:
         experiments, site = [*experiments, experiment], backend.site
     with TrialBar(bench.console, many_runs=True) as bar:
         options = RunOptions(bench.workers, keep_capture=False)
-        executed = execute(experiments, partial(find_run.matching, same_modules=True), site, options, bar)
+        executed = execute(experiments, find_run.matching, site, options, bar)
     for refusal in executed.refusals:
         raise refusal
     return {name: _trial(run.folder, run.failures) for name, run in zip(courses, executed.runs, strict=True)}
