@@ -22,13 +22,14 @@ SMALL = {
     "loss_pct": {"least": 1, "most": 5, "usual": 3},
 }
 BUDGET = 8
-CRASHES_BEYOND_60_MS = """// SPDX-License-Identifier: GPL-2.0
+CRASHES_BEYOND_3_MB = """// SPDX-License-Identifier: GPL-2.0
 #include <linux/module.h>
 #include <net/tcp.h>
 
 static void crash_cong_avoid(struct sock *sk, u32 ack, u32 acked)
 {
-	BUG_ON(tcp_sk(sk)->srtt_us >> 3 > 60000);
+	if (tcp_sk(sk)->bytes_acked > 3500000)
+		panic("beyond 3.5 MB");
 	tcp_reno_cong_avoid(sk, ack, acked);
 }
 
@@ -190,8 +191,9 @@ def test_a_measure_that_no_trial_has_is_one_line(tmp_path: Path) -> None:
 
 def test_a_sender_that_crashes_on_some_links_is_a_find_and_the_search_goes_on(tmp_path: Path) -> None:
     source = tmp_path / "crash.c"
-    source.write_text(CRASHES_BEYOND_60_MS)
-    bounds = {**SMALL, "delay_ms": {"least": 10, "most": 60, "usual": 10}, "loss_pct": 0}
+    source.write_text(CRASHES_BEYOND_3_MB)
+    rates = {"least": 5, "most": 40, "usual": 10, "scale": "log"}
+    bounds = {**SMALL, "rate_mbps": rates, "delay_ms": 10, "loss_pct": 0}
     file = tmp_path / "far.yml"
     file.write_text(yaml.safe_dump(bounds))
     words = ("--bounds", str(file), "--budget", "6", "--rivals", "cubic")
@@ -199,4 +201,4 @@ def test_a_sender_that_crashes_on_some_links_is_a_find_and_the_search_goes_on(tm
     assert "6 of 6 links: worst no result at all" in printed
     assert "crash.c: no result: " in printed
     (found,) = tmp_path.glob("break/crash-early-far-*/find.json")
-    assert json.loads(found.read_text())["point"]["delay_ms"] > 20
+    assert json.loads(found.read_text())["point"]["rate_mbps"] > 10
