@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from lab.bundle.content import IMAGES, programs_of
-from lab.bundle.manifest import CONTENT, LIST, MANIFEST, Entry, Manifest
+from lab.bundle.manifest import CONTENT, LIST, MANIFEST, BundledFile, Manifest
 from lab.bundle.stream import END, compress, header, padding
 from lab.images import image
 from lab.kernel import build
@@ -33,7 +33,7 @@ MODULES_FILES = {
     "search/tcp_search.o": "an object",
 }
 STATUS = "root/var/lib/dpkg/status"
-Content = list[tuple[Entry, bytes]]
+Content = list[tuple[BundledFile, bytes]]
 
 
 def fill_cache(cache: Path) -> None:
@@ -82,13 +82,13 @@ def with_parents(path: str, data: bytes = b"x") -> Content:
     """Return a file's entry, after those of its folders."""
     parts = path.split("/")
     above = ["/".join(parts[:end]) for end in range(2, len(parts))]
-    return [*((Entry(path=one, kind="folder"), b"") for one in above), (file_entry(path, data), data)]
+    return [*((BundledFile(path=one, kind="folder"), b"") for one in above), (file_entry(path, data), data)]
 
 
-def file_entry(path: str, data: bytes, **changes: Any) -> Entry:
+def file_entry(path: str, data: bytes, **changes: Any) -> BundledFile:
     """Return the entry of a file, without a check of its path."""
     facts = {"path": path, "kind": "file", "bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
-    return Entry(**{**facts, **changes})
+    return BundledFile(**{**facts, **changes})
 
 
 def write_bundle(file: Path, content: Content, listed: list[dict[str, Any]] | None = None, **changes: Any) -> Path:

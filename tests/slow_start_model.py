@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from lab.tables.link_capacity import Link
+from lab.tables.link_capacity import LinkCapacity
 
 MSS_BYTES = 1448
 FRAME_BYTES = 1514
@@ -37,14 +37,14 @@ class Path:
     spell: tuple[float, float, float] | None = None  # the link is slow: begin, end (s), rate (Mb/s)
 
     @cached_property
-    def link(self) -> Link:
+    def link(self) -> LinkCapacity:
         """The link as a trial stores it."""
-        constant = Link.constant(self.rate_mbps, self.base_rtt_ms)
+        constant = LinkCapacity.constant(self.rate_mbps, self.base_rtt_ms)
         if self.spell is None:
             return constant
         begin_s, end_s, slow_mbps = self.spell
         steps = {"quantity": "down.rate_mbps", "t_s": [begin_s, end_s], "value": [slow_mbps, self.rate_mbps]}
-        return Link(pl.concat([constant.table, pl.DataFrame(steps)]))
+        return LinkCapacity(pl.concat([constant.table, pl.DataFrame(steps)]))
 
     def passed_s(self, from_s: float) -> float:
         """When a frame that the link begins to send has left."""

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import polars as pl
 
 from lab.links.steps import Row
-from lab.tables.link_capacity import Link
+from lab.tables.link_capacity import LinkCapacity
 
 WINDOW_S = 0.1
 FRAME_BYTES = 1514
@@ -17,10 +17,10 @@ RATE, OPPORTUNITIES = "down.rate_mbps", "down.opportunity_bytes"
 Floats = npt.NDArray[np.float64]
 
 
-def series(rows: list[Row], quantity: str) -> Link:
+def series(rows: list[Row], quantity: str) -> LinkCapacity:
     """Make a link of a series of Mb/s (RATE) or of bytes that may pass (OPPORTUNITIES)."""
     t_s, values = zip(*rows, strict=True)
-    return Link(pl.DataFrame({"quantity": quantity, "t_s": t_s, "value": values}))
+    return LinkCapacity(pl.DataFrame({"quantity": quantity, "t_s": t_s, "value": values}))
 
 
 def on_grid(rows: list[Row], step_s: float, duration_s: float) -> list[Row]:
@@ -31,7 +31,7 @@ def on_grid(rows: list[Row], step_s: float, duration_s: float) -> list[Row]:
     return list(zip(grid_s.tolist(), held.tolist(), strict=True))
 
 
-def ahead(link: Link, duration_s: float, lead_s: float, tick_s: float) -> npt.NDArray[np.uint64]:
+def ahead(link: LinkCapacity, duration_s: float, lead_s: float, tick_s: float) -> npt.NDArray[np.uint64]:
     """List full frames that keep a link's queue filled, one more than it can carry: rows of (ns, bytes).
 
     Each is sent a lead before the link could begin with it, at a tick: a frame that a stall interrupts had begun.
@@ -43,7 +43,7 @@ def ahead(link: Link, duration_s: float, lead_s: float, tick_s: float) -> npt.ND
     return np.column_stack([times_ns, np.full_like(times_ns, FRAME_BYTES)])
 
 
-def window_errors_pct(link: Link, received_s: Floats, frame_bytes: Floats, duration_s: float) -> Floats:
+def window_errors_pct(link: LinkCapacity, received_s: Floats, frame_bytes: Floats, duration_s: float) -> Floats:
     """Compare the bytes that came in each window with the series', over a link that always had a queue.
 
     Each window reaches from the end of one packet to the end of another, the last before its two edges: what was

@@ -18,11 +18,12 @@ from bench.replay.accuracy import (
     window_errors_pct,
 )
 from bench.replay.subjects import Subject
-from lab.links.recorded import FRAME_BYTES, Recorded
+from lab.links.recorded import Recorded
 from lab.links.shapes import DELAY_LINE_PKTS, END, LATE_LEAST_US
 from lab.links.steps import Row
 from lab.node.plan import Spec
-from lab.tables.link_capacity import Link
+from lab.node.qdiscs.qdisc_kind import FRAME_BYTES
+from lab.tables.link_capacity import LinkCapacity
 
 STEP_S = 0.01
 LEAD_S, TICK_S = 0.5, 0.01  # packets are queued so long before the link has carried them: it is never idle
@@ -57,7 +58,7 @@ def capacity(run: Run, subject: Subject, folder: Path, most_s: float) -> Figures
     return _common(got, rows, seconds, due) | {"window_error_pct": errors.tolist()}
 
 
-def _capacity(recorded: Recorded, kind: str, most_s: float) -> tuple[Link, list[Row], float]:
+def _capacity(recorded: Recorded, kind: str, most_s: float) -> tuple[LinkCapacity, list[Row], float]:
     """Cut a capacity where it ends, or has carried enough packets; a stall comes first, for the queue to be filled."""
     rows = list(recorded.window(0.0, min(most_s, recorded.length_s)).rows())
     if kind == "rate":

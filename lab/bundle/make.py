@@ -16,7 +16,7 @@ from lab.base.errors import UserError
 from lab.base.scratch import scratch_folder
 from lab.bundle import licences, wheels
 from lab.bundle.content import OF_THE_MACHINE, Folder, folders
-from lab.bundle.manifest import CONTENT, LICENCES, LIST, MANIFEST, TIME_S, WHEELS, Entry, Manifest, Member
+from lab.bundle.manifest import CONTENT, LICENCES, LIST, MANIFEST, TIME_S, WHEELS, BundledFile, Manifest, Member
 from lab.bundle.stream import END, compress, header, padding, pieces
 
 EXECUTABLE = 0o100  # for its owner
@@ -26,7 +26,7 @@ EXECUTABLE = 0o100  # for its owner
 class Source:
     """An entry of the content, and the file that holds its bytes; None: it is empty, a folder or a link."""
 
-    entry: Entry
+    entry: BundledFile
     file: Path | None
 
 
@@ -93,14 +93,14 @@ def _manifest(
     return manifest.sealed, members
 
 
-def _member(entry: Entry) -> Member:
+def _member(entry: BundledFile) -> Member:
     assert entry.sha256
     return Member(path=entry.path, bytes=entry.bytes, sha256=entry.sha256)
 
 
 def _bundle(manifest: Manifest, members: list[Source]) -> Iterator[bytes]:
     text = manifest.text
-    yield header(Entry(path=MANIFEST, kind="file", bytes=len(text)))
+    yield header(BundledFile(path=MANIFEST, kind="file", bytes=len(text)))
     yield text + padding(len(text))
     yield from _tar(members)
 
@@ -114,7 +114,7 @@ def _tar(sources: Iterable[Source]) -> Iterator[bytes]:
     yield END
 
 
-def _content(file: Path, entry: Entry) -> Iterator[bytes]:
+def _content(file: Path, entry: BundledFile) -> Iterator[bytes]:
     with file.open("rb") as stream:
         yield from pieces(stream)
         if stream.tell() != entry.bytes:
@@ -127,26 +127,26 @@ def _sources(folder: Folder) -> Iterator[Source]:
     for path, inside in folder.entries():
         name = f"{folder.name}/{inside}"
         if path.is_symlink():
-            yield Source(Entry(path=name, kind="link", link=os.readlink(path)), None)  # noqa: PTH115 (a Path tidies it)
+            yield Source(BundledFile(path=name, kind="link", link=os.readlink(path)), None)  # noqa: PTH115 (a Path tidies it)
         elif path.is_dir():
-            yield Source(Entry(path=name, kind="folder"), None)
+            yield Source(BundledFile(path=name, kind="folder"), None)
         elif not path.is_file():
             raise UserError(f"{path}: must be a plain file, a folder or a link")
         elif inside in OF_THE_MACHINE:
             empty = hashlib.sha256().hexdigest()
-            yield Source(Entry(path=name, kind="file", sha256=empty), None)
+            yield Source(BundledFile(path=name, kind="file", sha256=empty), None)
         else:
             yield _source(path, name)
 
 
 def _member_source(path: Path, name: str) -> Source:
-    return Source(Entry(path=name, kind="file", bytes=path.stat().st_size, sha256=_digest(path)), path)
+    return Source(BundledFile(path=name, kind="file", bytes=path.stat().st_size, sha256=_digest(path)), path)
 
 
 def _source(path: Path, name: str) -> Source:
     """Describe a file; a Python source keeps its time, which stands in its compiled form."""
     status = path.stat()
-    entry = Entry(
+    entry = BundledFile(
         path=name,
         kind="file",
         bytes=status.st_size,

@@ -58,7 +58,7 @@ class Manifest(Strict):
         return self.model_copy(update={"digest": hashlib.sha256(plain.text).hexdigest()})
 
 
-class Entry(Strict):
+class BundledFile(Strict):
     """A file, a folder or a link of the content; its path begins with a folder of the cache."""
 
     path: Annotated[str, Field(min_length=1, max_length=255)]
@@ -70,11 +70,11 @@ class Entry(Strict):
     time_s: Bytes = TIME_S  # compiled Python names that of its source
 
 
-class Entries(RootModel[Annotated[list[Entry], Field(max_length=MOST_ENTRIES)]]):
+class Entries(RootModel[Annotated[list[BundledFile], Field(max_length=MOST_ENTRIES)]]):
     """All of the content, in its order."""
 
 
-def check_entries(file: Path, manifest: Manifest, entries: list[Entry]) -> None:
+def check_entries(file: Path, manifest: Manifest, entries: list[BundledFile]) -> None:
     """Refuse an entry outside its folder, twice, below a link, or of a size that the manifest does not give."""
     folders, kinds = set(manifest.folders), dict.fromkeys(manifest.folders, "folder")
     for entry in entries:
@@ -88,7 +88,7 @@ def check_entries(file: Path, manifest: Manifest, entries: list[Entry]) -> None:
             raise field_error(file, name, getattr(manifest, name), f"that of its list: {value}")
 
 
-def _check_place(file: Path, entry: Entry, folders: set[str], kinds: dict[str, str]) -> None:
+def _check_place(file: Path, entry: BundledFile, folders: set[str], kinds: dict[str, str]) -> None:
     path = PurePosixPath(entry.path)
     is_plain = entry.path == path.as_posix() and not path.is_absolute() and not {"..", "."} & set(path.parts)
     if not is_plain or not entry.path.isprintable():
@@ -118,5 +118,5 @@ def _leaves(path: str, link: str, folders: set[str]) -> bool:
     return upward > len(parts) - 1 - depth - in_image
 
 
-def _refused(file: Path, entry: Entry, rule: str) -> Exception:
+def _refused(file: Path, entry: BundledFile, rule: str) -> Exception:
     return field_error(file, "path", entry.path, rule)

@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from lab.base import strict_json
 from lab.base.errors import Faults, UserError, field_error
 from lab.base.plain_file import MEGABYTE
-from lab.bundle.manifest import CONTENT, LIST, MANIFEST, Entries, Entry, Manifest, Member, check_entries
+from lab.bundle.manifest import CONTENT, LIST, MANIFEST, BundledFile, Entries, Manifest, Member, check_entries
 from lab.bundle.stream import BLOCK_BYTES, END, PIECE_BYTES, Limited, decompressed, header, padding
 from lab.schema.load import parse
 
@@ -75,7 +75,7 @@ class Bundle:
             self._expect(self.file.read(len(padding(member.bytes))), padding(member.bytes), member.path)
         self._expect(self.file.read(len(END)), END, "end")
 
-    def content(self, data: Limited) -> Iterator[tuple[Entry, Iterator[bytes]]]:
+    def content(self, data: Limited) -> Iterator[tuple[BundledFile, Iterator[bytes]]]:
         """Yield each entry of the content, in the order of the list, with its checked bytes."""
         stream = decompressed(data)
         size = self.manifest.list_bytes
@@ -91,7 +91,7 @@ class Bundle:
             yield entry, self._checked(stream, entry)
         self._expect(self._take(stream, len(END)), END, "end")
 
-    def _checked(self, stream: IO[bytes], entry: Entry) -> Iterator[bytes]:
+    def _checked(self, stream: IO[bytes], entry: BundledFile) -> Iterator[bytes]:
         digest, left = hashlib.sha256(), entry.bytes
         while left:
             piece = self._take(stream, min(PIECE_BYTES, left))
@@ -117,5 +117,5 @@ class Bundle:
             raise field_error(self.path, "member", what, f"at its place, {CUT}")
 
 
-def _entry(path: str, size: int) -> Entry:
-    return Entry(path=path, kind="file", bytes=size)
+def _entry(path: str, size: int) -> BundledFile:
+    return BundledFile(path=path, kind="file", bytes=size)

@@ -16,7 +16,7 @@ from typing import IO
 import pyarrow as pa
 
 from lab.base.errors import UserError
-from lab.bundle.manifest import Entry
+from lab.bundle.manifest import BundledFile
 
 FRAME_BYTES = 32 * 2**20  # compressed apart from the next, on any processor: the same bytes whatever their number
 LEVEL = 9  # of zstd: a tenth larger than the highest level, in a tenth of its time
@@ -26,7 +26,7 @@ TYPES = {"file": tarfile.REGTYPE, "folder": tarfile.DIRTYPE, "link": tarfile.SYM
 END = bytes(2 * BLOCK_BYTES)  # of a tar
 
 
-def header(entry: Entry) -> bytes:
+def header(entry: BundledFile) -> bytes:
     """Return the tar header of an entry; UserError where its names are too long for one."""
     info = tarfile.TarInfo(entry.path)
     info.type, info.size, info.mtime, info.linkname = TYPES[entry.kind], entry.bytes, entry.time_s, entry.link or ""

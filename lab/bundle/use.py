@@ -14,7 +14,7 @@ from lab.base.commit import commit
 from lab.base.errors import UserError, field_error
 from lab.base.plain_file import require_plain
 from lab.bundle.content import IMAGES, TRACES, program_folders, recorded_digests
-from lab.bundle.manifest import CONTENT, Entry, Manifest
+from lab.bundle.manifest import CONTENT, BundledFile, Manifest
 from lab.bundle.read import Bundle
 from lab.images import image
 from lab.kernel import build
@@ -97,7 +97,7 @@ def _unpack(bundle: Bundle) -> None:
             _require_files(bundle.path, name, draft)
 
 
-def _require_recorded(file: Path, entry: Entry) -> None:
+def _require_recorded(file: Path, entry: BundledFile) -> None:
     """Refuse a recording that is not the one of datasets.yml."""
     if entry.path.startswith(f"{TRACES}/") and entry.sha256 != recorded_digests().get(entry.path):
         raise field_error(file, "path", entry.path, "a recording of trace-profiles/datasets.yml, with its checksum")
@@ -111,7 +111,7 @@ def _require_files(file: Path, name: str, draft: Path) -> None:
             raise field_error(file, "folder", name, f"one that holds {inside}")
 
 
-def _store(entry: Entry, content: Iterator[bytes], drafts: Drafts) -> None:
+def _store(entry: BundledFile, content: Iterator[bytes], drafts: Drafts) -> None:
     """Write an entry into its draft; one of a folder that the cache has is only checked."""
     target = _target(entry.path, drafts)
     if target is None or entry.kind == "folder":

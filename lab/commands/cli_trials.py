@@ -219,10 +219,10 @@ def shell(
     """
     import sys
 
-    from lab.commands.shell import Request
+    from lab.commands.shell import ShellRequest
     from lab.commands.shell import shell as open_shell
 
-    request = Request(profile, topology, seed, duration, real_time, stop, keep)
+    request = ShellRequest(profile, topology, seed, duration, real_time, stop, keep)
     raise typer.Exit(open_shell(request, sys.stdin, console))
 
 

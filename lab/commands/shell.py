@@ -37,7 +37,7 @@ HARMLESS = {"\n", "\t", "\r"}
 
 
 @dataclass(frozen=True)
-class Request:
+class ShellRequest:
     """Which network, and how its lines are executed."""
 
     profile: str
@@ -56,7 +56,7 @@ class Request:
         return try_link(self.profile, [SENDER], overrides)
 
 
-def shell(request: Request, lines: TextIO, console: Console) -> int:
+def shell(request: ShellRequest, lines: TextIO, console: Console) -> int:
     """Execute lines in a network that is up meanwhile; return the exit status of the last, or the first failed."""
     experiment = request.experiment()
     virtual = prepare(Recipe(DEFAULT), console)
@@ -96,7 +96,7 @@ def _of_a_prompt(plan: Plan, real_time: bool) -> Plan:
 class Session:
     """The lines of one user, and the status that the command ends with."""
 
-    def __init__(self, request: Request, nodes: list[str], folder: Path) -> None:
+    def __init__(self, request: ShellRequest, nodes: list[str], folder: Path) -> None:
         self.request, self.nodes, self.status = request, nodes, 0
         self._record = (folder / SESSION).open("w")
 

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from lab.tables.link_capacity import Link
+from lab.tables.link_capacity import LinkCapacity
 
 BUSY_SHARE = 0.95
 SAMPLES_AT_LEAST = 3
@@ -33,10 +33,10 @@ class Queue:
     t_s: Floats
     backlog_bytes: Floats
     sent_bytes: Floats
-    link: Link
+    link: LinkCapacity
 
     @classmethod
-    def of(cls, qdisc: pl.DataFrame, link: Link) -> "Queue":
+    def of(cls, qdisc: pl.DataFrame, link: LinkCapacity) -> "Queue":
         """Take the samples from the table `qdisc`."""
         t_s, backlog, sent = (
             qdisc[name].to_numpy().astype(np.float64) for name in ("t_s", "backlog_bytes", "sent_bytes")

@@ -18,7 +18,7 @@ HEADER = ("Sender", "Chokepoint,\nby the queue", "by the\npapers' rule", "Exit\n
 
 
 @dataclass(frozen=True)
-class Row:
+class BriefRow:
     """A sender: how many of its judged trials left at the chokepoint by two rules, when, and what it cost."""
 
     label: str
@@ -33,7 +33,7 @@ class Row:
         return (self.label, self.by_queue, self.by_rule, self.exit_s, self.throughput_mbps)
 
 
-Brief = tuple[Row, ...]
+Brief = tuple[BriefRow, ...]
 
 
 def brief_of(summary: pl.DataFrame, ccas: Sequence[Mapping[str, Any]], heuristic: str) -> Brief:
@@ -52,10 +52,10 @@ def drawn(brief: Brief) -> RichTable:
     return table
 
 
-def _row(of_sender: pl.DataFrame, label: str, heuristic: str) -> Row:
+def _row(of_sender: pl.DataFrame, label: str, heuristic: str) -> BriefRow:
     by_queue, by_rule = (of_sender.filter(heuristic=rule).row(0, named=True) for rule in (LASTING, heuristic))
     times = (number(by_queue["exit_s"], 1), number(by_queue["throughput_mbps"], 1))
-    return Row(label, _chokepoint(by_queue), _chokepoint(by_rule), *times)
+    return BriefRow(label, _chokepoint(by_queue), _chokepoint(by_rule), *times)
 
 
 def _chokepoint(row: Mapping[str, Any]) -> str:

@@ -10,7 +10,7 @@ from lab.node.qdiscs.series import WHOLE
 from lab.node.record import CaptureCounts, Change, DownloadRecord, MachineLoad, NodeRecord, Played, Probed
 from lab.senders.checks import check as _check
 from lab.senders.traced import segments
-from lab.tables.link_capacity import Link
+from lab.tables.link_capacity import LinkCapacity
 from lab.tables.trial_json import Certificate, Check
 
 RATE_TOLERANCE_PCT = 0.5
@@ -56,7 +56,7 @@ def _rate(plan: Plan, tables: dict[str, pl.DataFrame]) -> Check:
 
     Surely busy: at each sample more was queued than the link can send before the next one, at its fastest.
     """
-    link, qdisc = Link(tables["link"]), tables["qdisc"]
+    link, qdisc = LinkCapacity(tables["link"]), tables["qdisc"]
     enough_bytes = link.most_bytes_in(plan["sampler"]["interval_us"] / 1e6)
     numbered = qdisc.with_columns((pl.col("backlog_bytes") <= enough_bytes).cum_sum().alias("spell"))
     spells = (

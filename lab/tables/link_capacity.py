@@ -9,14 +9,14 @@ import polars as pl
 WAYS = ("down", "up")
 
 
-class Link:
+class LinkCapacity:
     """A trial's table `link`: quantity, t_s, value; each value holds until the next, the first also before."""
 
     def __init__(self, table: pl.DataFrame) -> None:
         self.table = table
 
     @classmethod
-    def constant(cls, rate_mbps: float, base_rtt_ms: float) -> "Link":
+    def constant(cls, rate_mbps: float, base_rtt_ms: float) -> "LinkCapacity":
         """Make a link that does not change."""
         values = {"down.rate_mbps": rate_mbps, "down.delay_ms": base_rtt_ms / 2, "up.delay_ms": base_rtt_ms / 2}
         table = pl.DataFrame({"quantity": list(values), "t_s": 0.0}, schema_overrides={"t_s": pl.Float64})

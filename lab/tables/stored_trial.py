@@ -19,7 +19,7 @@ from lab.base.errors import UserError, field_error
 from lab.base.plain_file import require_plain
 from lab.tables import digests
 from lab.tables.digests import SUMS, Digests
-from lab.tables.link_capacity import Link
+from lab.tables.link_capacity import LinkCapacity
 from lab.tables.trial_json import TrialJson
 from lab.tables.trial_tables import TRIAL_TABLES
 from lab.traces.parquet import MOST_ROWS, announced_rows
@@ -121,9 +121,9 @@ class Trial:
         return self._table("qdisc")
 
     @cached_property
-    def link(self) -> Link:
+    def link(self) -> LinkCapacity:
         """Return the link as it was."""
-        return Link(self._table("link"))
+        return LinkCapacity(self._table("link"))
 
     def table(self, name: str) -> pl.DataFrame:
         """Return the table of a name, as it is stored."""

@@ -39,4 +39,4 @@ def record_path(plan: "Plan", server: str, client: str, asked: dict[str, Any]) -
 
 
 def _measure(address: str, asked: dict[str, Any], folder: str) -> None:
-    recorder.measure(address, recorder.PORT, recorder.Request(**asked), Path(folder))
+    recorder.measure(address, recorder.PORT, recorder.PathRequest(**asked), Path(folder))

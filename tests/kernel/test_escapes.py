@@ -29,6 +29,7 @@ from tests.command import wait_for
 from tests.conftest import SMALL, Bench, experiment_on
 from tests.guest import escapes as guest_escapes
 from tests.hostile.escapes import ordinary
+from tests.hostile.escapes.table import Outcomes
 
 HERE = Path(__file__).parents[1] / "hostile" / "escapes"
 MOST_NUMBER = 600  # of calls: Linux 6.18 has 470
@@ -343,7 +344,7 @@ def test_every_attack_of_these_is_refused_for_an_ordinary_user_too(kernel: Kerne
     assert len(outcomes) > 8
 
 
-def attacked(kernel: Kernel, folder: Path) -> "tuple[subprocess.CompletedProcess[str], dict[str, dict[str, list[bool]]]]":
+def attacked(kernel: Kernel, folder: Path) -> "tuple[subprocess.CompletedProcess[str], Outcomes]":
     """Run the attacks as an ordinary user; returns how that ended, and the outcomes."""
     attacks = [sys.executable, "-m", "tests.hostile.escapes.table", "--outcomes", str(folder / "outcomes.json")]
     done = subprocess.run(

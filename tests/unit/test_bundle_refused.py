@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from lab.base.errors import UserError
 from lab.bundle.content import programs_of, recorded_digests
-from lab.bundle.manifest import Entry
+from lab.bundle.manifest import BundledFile
 from lab.bundle.use import use
 from lab.kernel import build
 from tests.bundles import Content, everything_below, file_entry, whole_content, write_bundle
@@ -43,8 +43,8 @@ def test_the_least_content_is_accepted(cache: Path, tmp_path: Path) -> None:
     assert (cache / KERNEL / "obj/linux").read_bytes() == b"x"
 
 
-def link(path: str, target: str) -> tuple[Entry, bytes]:
-    return Entry(path=path, kind="link", link=target), b""
+def link(path: str, target: str) -> tuple[BundledFile, bytes]:
+    return BundledFile(path=path, kind="link", link=target), b""
 
 
 HOSTILE: dict[str, tuple[Content, str]] = {
@@ -53,7 +53,7 @@ HOSTILE: dict[str, tuple[Content, str]] = {
     "a folder that is not the lab's": ([(file_entry("mine/x", b"y"), b"y")], "must be below a folder"),
     "a path beside all folders": ([(file_entry("x", b"y"), b"y")], "must be below a folder"),
     "a member twice": ([(file_entry(f"{KERNEL}/built.json", b"y"), b"y")], "must be in the list once"),
-    "a folder's marker as a whole": ([(Entry(path=KERNEL, kind="folder"), b"")], "must be in the list once"),
+    "a folder's marker as a whole": ([(BundledFile(path=KERNEL, kind="folder"), b"")], "must be in the list once"),
     "a file below a link": (
         [link(f"{KERNEL}/up", "obj"), (file_entry(f"{KERNEL}/up/x", b"y"), b"y")],
         "must be below a folder that the list names before",

@@ -46,7 +46,7 @@ def claimed() -> list[tuple[str, str, str]]:
     """Document, row and name of every SEARCH that a claim measures, replays or compares with."""
     rows = [(document, row, claim) for document, row, claim in every() if OURS not in row]
     senders = [(*each[:2], name) for each in rows for name in (each[2].replayed or each[2].cca, each[2].relative_to)]
-    return [each for each in senders if each[2] in SEARCH]
+    return [(document, row, name) for document, row, name in senders if name is not None and name in SEARCH]
 
 
 def naming() -> list[tuple[str, str, Claims]]:

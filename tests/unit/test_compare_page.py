@@ -17,7 +17,7 @@ from lab.evaluation.compare import record
 from lab.evaluation.compare.campaign import State
 from lab.evaluation.compare.comparison import Comparison
 from lab.evaluation.compare.measures import PRIMARY, Values, values
-from lab.evaluation.compare.ranks import Place
+from lab.evaluation.compare.ranks import RankedPlace
 from lab.evaluation.compare.results import LinkResult, digest_of
 from lab.judge.judged import OUTCOMES
 from lab.judge.queueing import mean_wait_ms
@@ -130,7 +130,7 @@ def test_an_invalid_trials_reason_is_in_the_terminal(written: tuple[Path, Ranked
 
 def test_senders_that_never_separate_share_a_rank(compared: tuple[Comparison, list[LinkResult]]) -> None:
     for found in compared[1]:  # every sender has the same throughput in the stored trials
-        assert set(found.places["throughput"].values()) == {Place(1, 4)}
+        assert set(found.places["throughput"].values()) == {RankedPlace(1, 4)}
 
 
 def test_a_sender_at_the_chokepoint_in_every_trial_is_ahead_of_one_that_never_is(

@@ -9,7 +9,7 @@ import scipy.stats
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lab.evaluation.compare.ranks import Pair, Place, holm, not_separated, pairs, places
+from lab.evaluation.compare.ranks import Pair, RankedPlace, holm, not_separated, pairs, places
 from lab.evaluation.compare.sequential import (
     ALPHA,
     ENUMERATED_PAIRS,
@@ -134,8 +134,8 @@ VALUES = {"a": [10.0] * MOST, "b": [5.0] * MOST, "c": [5.0 + (-1) ** n for n in 
 def test_a_sender_is_behind_those_that_separated_from_it_and_ties_with_the_others() -> None:
     tested = pairs(VALUES, looks(MOST, 3), False)
     more, less = (places(list(VALUES), tested, better) for better in (True, False))
-    assert more == {"a": Place(1, 1), "b": Place(2, 3), "c": Place(2, 3)}
-    assert less == {"a": Place(3, 3), "b": Place(1, 2), "c": Place(1, 2)}
+    assert more == {"a": RankedPlace(1, 1), "b": RankedPlace(2, 3), "c": RankedPlace(2, 3)}
+    assert less == {"a": RankedPlace(3, 3), "b": RankedPlace(1, 2), "c": RankedPlace(1, 2)}
 
 
 def test_a_sender_that_separated_from_one_of_two_tied_senders_shares_a_rank_with_the_other() -> None:
@@ -143,7 +143,11 @@ def test_a_sender_that_separated_from_one_of_two_tied_senders_shares_a_rank_with
     a, b, c = [5.0, 5.2] * 6, [5.0, 5.2, 4.0] * 4, [3.0] * MOST
     tested = pairs({"a": a, "b": b, "c": c}, looks(MOST, 3), False)
     assert [(pair.first, pair.second) for pair in tested if not pair.separated] == [("a", "b")]
-    assert places(["a", "b", "c"], tested, True) == {"a": Place(1, 2), "b": Place(1, 2), "c": Place(3, 3)}
+    assert places(["a", "b", "c"], tested, True) == {
+        "a": RankedPlace(1, 2),
+        "b": RankedPlace(1, 2),
+        "c": RankedPlace(3, 3),
+    }
 
 
 def test_the_rank_intervals_of_senders_in_a_known_order_hold_it_at_least_as_often_as_stated() -> None:
@@ -172,7 +176,7 @@ def test_ranks_begin_at_one_and_equal_senders_share_one(values: dict[str, list[i
     assert max(place.worst for place in found.values()) == len(values)
     assert all(place.best <= place.worst for place in found.values())
     if not any(pair.separated for pair in tested):
-        assert set(found.values()) == {Place(1, len(values))}
+        assert set(found.values()) == {RankedPlace(1, len(values))}
 
 
 @settings(max_examples=40)

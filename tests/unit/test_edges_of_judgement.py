@@ -11,7 +11,7 @@ from scipy.stats import t
 
 from lab.base.stats import FEWEST_TRIALS, bootstrap
 from lab.judge.rules.truth import capacity_s
-from lab.tables.link_capacity import Link
+from lab.tables.link_capacity import LinkCapacity
 
 BYTES_PER_S = 1_000_000
 
@@ -25,7 +25,7 @@ def filled(sent_share: float) -> pl.DataFrame:
 
 @pytest.mark.parametrize(("sent_share", "found_s"), [(0.94, None), (0.96, 0.0)])
 def test_a_link_is_busy_from_95_percent_of_what_it_allows_on(sent_share: float, found_s: float | None) -> None:
-    assert capacity_s(filled(sent_share), Link.constant(8.0, 100.0)) == found_s
+    assert capacity_s(filled(sent_share), LinkCapacity.constant(8.0, 100.0)) == found_s
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 
 from lab.judge.rules import lasting, truth
 from lab.judge.standing_queue import Queue
-from lab.tables.link_capacity import Link
+from lab.tables.link_capacity import LinkCapacity
 from tests.slow_start_model import Download, Path, download
 
 EVERY_S = 0.01
@@ -56,7 +56,7 @@ def test_the_queue_must_stand_for_a_round_trip_and_one_for_each_doubling_that_th
     at_s = dict(zip((queue.t_s / EVERY_S).round().astype(int), lasting.refill_s(queue), strict=True))
     assert at_s[80] == pytest.approx(0.2 * (1 + 3))
     assert at_s[30] == pytest.approx(0.2)
-    assert lasting.refill_s(Queue.of(download(SPELL).qdisc(), Link.constant(0, 200))).min() == float("inf")
+    assert lasting.refill_s(Queue.of(download(SPELL).qdisc(), LinkCapacity.constant(0, 200))).min() == float("inf")
 
 
 def exit_of(path: Path) -> float:

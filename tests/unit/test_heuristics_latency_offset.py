@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from lab.judge.rules import truth
 from lab.judge.rules.latency_offset import capacity_s, filling, offsets
-from lab.tables.link_capacity import Link
+from lab.tables.link_capacity import LinkCapacity
 from tests.slow_start_model import PACKETS, Path, download, packet
 
 MIN_RTT_MS = 600.0
@@ -90,7 +90,7 @@ def test_half_the_minimum_rtt_at_the_exit_is_a_sign_of_a_queue() -> None:
 def test_in_a_modelled_slow_start_the_rule_lags_the_true_capacity_by_less_than_three_rtts() -> None:
     path = Path(rate_mbps=8, base_rtt_ms=200, buffer_bytes=600_000)
     tables = download(path).tables()
-    true_s = truth.capacity_s(tables["qdisc"], Link.constant(path.rate_mbps, path.base_rtt_ms))
+    true_s = truth.capacity_s(tables["qdisc"], LinkCapacity.constant(path.rate_mbps, path.base_rtt_ms))
     found_s = capacity_s(offsets(tables["packets"]), path.base_rtt_ms)
     assert true_s is not None
     assert found_s is not None

@@ -7,12 +7,12 @@ import polars as pl
 import pytest
 
 from lab.judge.rules.truth import capacity_s
-from lab.tables.link_capacity import Link
+from lab.tables.link_capacity import LinkCapacity
 from tests.slow_start_model import Path, download
 
 RTT_MS, RATE_MBPS, EVERY_S = 100.0, 8.0, 0.01
 BYTES_PER_S = RATE_MBPS * 1e6 / 8
-LINK = Link.constant(RATE_MBPS, RTT_MS)
+LINK = LinkCapacity.constant(RATE_MBPS, RTT_MS)
 
 
 def sampled(backlog: Callable[[float], bool], sent_share: float = 1.0, until_s: float = 1.0) -> pl.DataFrame:
@@ -46,7 +46,7 @@ def test_a_queue_that_forms_too_late_to_stay_for_an_rtt_does_not_count() -> None
 
 @pytest.mark.parametrize(("base_rtt_ms", "found_s"), [(20.5, 0.3), (19.5, None)])
 def test_a_base_rtt_of_three_samples_is_enough_and_one_of_two_is_not(base_rtt_ms: float, found_s: float | None) -> None:
-    link = Link.constant(RATE_MBPS, base_rtt_ms)
+    link = LinkCapacity.constant(RATE_MBPS, base_rtt_ms)
     assert capacity_s(sampled(lambda t_s: t_s >= 0.295), link) == (found_s and pytest.approx(found_s))
 
 
@@ -70,13 +70,13 @@ def test_what_was_sent_before_the_queue_stood_does_not_count() -> None:
 
 
 def test_an_outage_is_no_capacity() -> None:
-    assert capacity_s(sampled(lambda t_s: t_s >= 0.3, sent_share=0), Link.constant(0, RTT_MS)) is None
+    assert capacity_s(sampled(lambda t_s: t_s >= 0.3, sent_share=0), LinkCapacity.constant(0, RTT_MS)) is None
 
 
 def test_a_modelled_slow_start_fills_the_queue_when_its_window_exceeds_the_bandwidth_delay_product() -> None:
     path = Path(rate_mbps=8, base_rtt_ms=200)
     tables = download(path).tables()
-    found_s = capacity_s(tables["qdisc"], Link.constant(path.rate_mbps, path.base_rtt_ms))
+    found_s = capacity_s(tables["qdisc"], LinkCapacity.constant(path.rate_mbps, path.base_rtt_ms))
     assert found_s is not None
     at_that_time = tables["acks"].filter(pl.col("t_s") <= found_s)["cwnd_pkts"][-1]
     bdp_pkts = path.rate_mbps * 1e6 * path.base_rtt_ms / 1000 / 8 / 1514
@@ -85,4 +85,4 @@ def test_a_modelled_slow_start_fills_the_queue_when_its_window_exceeds_the_bandw
 
 def test_a_window_far_below_the_bandwidth_delay_product_never_fills_it() -> None:
     path = Path(rate_mbps=8, base_rtt_ms=200, exit_cwnd_pkts=40)
-    assert capacity_s(download(path).tables()["qdisc"], Link.constant(path.rate_mbps, path.base_rtt_ms)) is None
+    assert capacity_s(download(path).tables()["qdisc"], LinkCapacity.constant(path.rate_mbps, path.base_rtt_ms)) is None

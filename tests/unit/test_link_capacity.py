@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lab.tables.link_capacity import Link
+from lab.tables.link_capacity import LinkCapacity
 
 
-def link(quantity: str, times: list[float], values: list[float]) -> Link:
-    return Link(pl.DataFrame({"quantity": [quantity] * len(times), "t_s": times, "value": values}))
+def link(quantity: str, times: list[float], values: list[float]) -> LinkCapacity:
+    return LinkCapacity(pl.DataFrame({"quantity": [quantity] * len(times), "t_s": times, "value": values}))
 
 
 @given(st.lists(st.floats(0.1, 100), min_size=1, max_size=5), st.floats(0, 6))

@@ -9,7 +9,7 @@ import pytest
 from lab.base.format import NONE
 from lab.base.stats import Paired
 from lab.evaluation.compare.measures import BY_NAME
-from lab.evaluation.compare.ranks import Pair, Place
+from lab.evaluation.compare.ranks import Pair, RankedPlace
 from lab.report.matrix.matrix import _lacking
 from lab.report.matrix.texts import apart_text, difference_text, leads, mean_of, value_text
 
@@ -44,11 +44,11 @@ def test_a_value_has_the_digits_of_its_unit_and_one_more_below_one(
 
 
 def test_a_sender_leads_where_nobody_is_ahead_and_somebody_is_behind() -> None:
-    first, shared, second = Place(1, 1), Place(1, 2), Place(2, 2)
+    first, shared, second = RankedPlace(1, 1), RankedPlace(1, 2), RankedPlace(2, 2)
     assert leads(first, {"a": first, "b": second})
     assert not leads(second, {"a": first, "b": second})
     assert not leads(shared, {"a": shared, "b": shared})
-    assert leads(shared, {"a": shared, "b": shared, "c": Place(3, 3)})
+    assert leads(shared, {"a": shared, "b": shared, "c": RankedPlace(3, 3)})
     assert not leads(None, {"a": first})
 
 

@@ -21,7 +21,7 @@ from lab.judge.classify import ExitClass
 from lab.judge.outcome import outcomes
 from lab.judge.rules import truth
 from lab.schema.cca import load_ccas
-from lab.tables.link_capacity import Link
+from lab.tables.link_capacity import LinkCapacity
 from lab.tables.records import Stanza
 from lab.tables.stored_run import Run
 from tests import slow_start_model as model
@@ -138,7 +138,7 @@ def test_only_a_sender_that_is_search_has_searchs_figure_also_where_a_core_could
 def test_replayed_over_a_slow_start_into_a_full_link_search_leaves_after_the_capacity(library: Path) -> None:
     path = model.Path(rate_mbps=80, base_rtt_ms=200, buffer_bytes=8_000_000, duration_s=4)
     tables = download(path).tables()
-    capacity_s = truth.capacity_s(tables["qdisc"], Link.constant(path.rate_mbps, path.base_rtt_ms))
+    capacity_s = truth.capacity_s(tables["qdisc"], LinkCapacity.constant(path.rate_mbps, path.base_rtt_ms))
     bins = replayed_bins(tables["acks"], library)
     assert capacity_s is not None
     # 2 to 3 RTTs, each of them longer than the base RTT by then.

@@ -11,14 +11,14 @@ from lab_papers.index import recorded
 
 from lab.base.errors import UserError
 from lab.base.format import NONE
-from lab.evaluation.compare.ranks import Place
+from lab.evaluation.compare.ranks import RankedPlace
 from lab.report.matrix.texts import rank_text
 from lab.report.write import write_report
 from tests.stored_run import store_run
 
 
 def test_a_rank_is_a_number_or_from_the_best_to_the_worst_that_it_may_be() -> None:
-    assert [rank_text(place) for place in (Place(2, 2), Place(1, 3), None)] == ["2", f"1{NONE}3", NONE]
+    assert [rank_text(place) for place in (RankedPlace(2, 2), RankedPlace(1, 3), None)] == ["2", f"1{NONE}3", NONE]
 
 
 def test_the_page_of_kick_tires_has_one_line_per_link() -> None:

@@ -33,7 +33,7 @@ class Pair:
 
 
 @dataclass(frozen=True)
-class Place:
+class RankedPlace:
     """A sender's rank: between the best and the worst that its separated pairs leave."""
 
     best: int
@@ -78,7 +78,7 @@ def holm(levels: Sequence[float], alpha: float = ALPHA) -> list[bool]:
     return rejected
 
 
-def places(senders: Sequence[str], tested: Sequence[Pair], more_is_better: bool) -> dict[str, Place]:
+def places(senders: Sequence[str], tested: Sequence[Pair], more_is_better: bool) -> dict[str, RankedPlace]:
     """Return each sender's rank."""
     better, worse = dict.fromkeys(senders, 0), dict.fromkeys(senders, 0)
     for pair in tested:
@@ -87,7 +87,7 @@ def places(senders: Sequence[str], tested: Sequence[Pair], more_is_better: bool)
             winner, loser = (pair.first, pair.second) if first_wins else (pair.second, pair.first)
             better[loser] += 1
             worse[winner] += 1
-    return {sender: Place(1 + better[sender], len(senders) - worse[sender]) for sender in senders}
+    return {sender: RankedPlace(1 + better[sender], len(senders) - worse[sender]) for sender in senders}
 
 
 def of(tested: Sequence[Pair], first: str, second: str) -> Pair | None:

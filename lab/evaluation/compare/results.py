@@ -10,7 +10,7 @@ from pathlib import Path
 from lab.base import paths
 from lab.evaluation.compare.comparison import PREFIX, Comparison
 from lab.evaluation.compare.measures import BY_NAME, Measure, Values, values
-from lab.evaluation.compare.ranks import Pair, Place, pairs, places
+from lab.evaluation.compare.ranks import Pair, RankedPlace, pairs, places
 from lab.evaluation.compare.sequential import Looks, first_look, one_look
 from lab.judge.copies import copied
 from lab.judge.stored import Stored
@@ -28,7 +28,7 @@ class LinkResult:
     stored: Stored | None
     values: Mapping[str, Values]  # by measure
     pairs: Mapping[str, Sequence[Pair]]
-    places: Mapping[str, Mapping[str, Place]]
+    places: Mapping[str, Mapping[str, RankedPlace]]
     unranked: Mapping[str, str] = field(default_factory=dict)  # by measure: why no two senders can have separated
 
     @property

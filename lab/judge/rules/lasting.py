@@ -28,10 +28,10 @@ import polars as pl
 from lab.judge.classify import by_time
 from lab.judge.rule import Evidence, Judgement, Rule
 from lab.judge.standing_queue import Floats, Queue, first_s
-from lab.tables.link_capacity import Link
+from lab.tables.link_capacity import LinkCapacity
 
 
-def capacity_s(qdisc: pl.DataFrame, link: Link, exit_s: float | None = None) -> float | None:
+def capacity_s(qdisc: pl.DataFrame, link: LinkCapacity, exit_s: float | None = None) -> float | None:
     """Return the first instant from which the queue stands until slow start could not be needed again."""
     queue = Queue.of(qdisc, link)
     span_s = refill_s(queue)

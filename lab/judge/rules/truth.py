@@ -14,10 +14,10 @@ import polars as pl
 from lab.judge.classify import by_time
 from lab.judge.rule import Evidence, Judgement, Rule
 from lab.judge.standing_queue import Queue, first_s
-from lab.tables.link_capacity import Link
+from lab.tables.link_capacity import LinkCapacity
 
 
-def capacity_s(qdisc: pl.DataFrame, link: Link) -> float | None:
+def capacity_s(qdisc: pl.DataFrame, link: LinkCapacity) -> float | None:
     """Return the first instant from which the queue stays filled for one base RTT while the link is busy."""
     queue = Queue.of(qdisc, link)
     return first_s(queue.t_s, queue.stands(queue.base_rtt_s))

@@ -14,7 +14,7 @@ Counts = dict[str, int | None]  # null: not known to the qdisc yet
 ROUNDING = 1e-4  # tc prints floats
 
 
-class Place(NamedTuple):
+class QdiscPlace(NamedTuple):
     """Where a qdisc hangs, for tc and for netlink."""
 
     arguments: str
@@ -23,11 +23,11 @@ class Place(NamedTuple):
     number: int
 
 
-ROOT = Place("root", "1:", TC_H_ROOT, 0x10000)
-CHILD = Place("parent 1:1", "10:", 0x10001, 0x100000)
+ROOT = QdiscPlace("root", "1:", TC_H_ROOT, 0x10000)
+CHILD = QdiscPlace("parent 1:1", "10:", 0x10001, 0x100000)
 
 
-def command(dev: str, spec: Spec, verb: str = "replace", place: Place = ROOT) -> str:
+def command(dev: str, spec: Spec, verb: str = "replace", place: QdiscPlace = ROOT) -> str:
     """Return the tc command that makes a qdisc on an interface, or changes the one that is there."""
     kind = kinds.find(spec["kind"])
     assert isinstance(kind, TcKind)
@@ -44,7 +44,7 @@ def apply(node: str, dev: str, spec: Spec) -> Spec:
     return found[0] | ({"child": found[1]} if len(found) > 1 else {})
 
 
-def made(node: str, dev: str, spec: Spec, place: Place = ROOT) -> Spec:
+def made(node: str, dev: str, spec: Spec, place: QdiscPlace = ROOT) -> Spec:
     """Make one qdisc and return what the kernel reports; NodeError where that is not what was requested."""
     kind = kinds.find(spec["kind"])
     got = (
@@ -54,7 +54,7 @@ def made(node: str, dev: str, spec: Spec, place: Place = ROOT) -> Spec:
     return got
 
 
-def require_stated(node: str, dev: str, spec: Spec, place: Place = ROOT) -> None:
+def require_stated(node: str, dev: str, spec: Spec, place: QdiscPlace = ROOT) -> None:
     """Raise NodeError where the kernel does not have what was stated last of a kind that tc knows."""
     kind = kinds.find(spec["kind"])
     assert isinstance(kind, TcKind)
@@ -86,14 +86,14 @@ def statistics(node: str, dev: str, spec: Spec) -> dict[str, dict[str, int | Non
     return counted
 
 
-def _parts(spec: Spec) -> list[tuple[Spec, Place]]:
+def _parts(spec: Spec) -> list[tuple[Spec, QdiscPlace]]:
     """Split a spec by qdisc; a shaper without a child has a FIFO, which is read back like any other."""
     if spec["kind"] != "replay":
         return [(spec, ROOT)]
     return [(spec, ROOT), (spec["child"] or {"kind": "bfifo", "limit_bytes": spec["limit_bytes"]}, CHILD)]
 
 
-def _by_tc(node: str, dev: str, spec: Spec, place: Place, kind: TcKind) -> Spec:
+def _by_tc(node: str, dev: str, spec: Spec, place: QdiscPlace, kind: TcKind) -> Spec:
     """Make it and show it in one process: one costs milliseconds under User Mode Linux."""
     lines = f"{command(dev, spec, place=place)}\nqdisc show dev {dev} {place.arguments}\n"
     options = ["-j", "-d"] if kind.details else ["-j"]
@@ -109,7 +109,7 @@ def read_back(kind: TcKind, options: Options) -> Spec:
     return {name: value for name, value in values.items() if value is not SKIPPED}
 
 
-def _by_netlink(node: str, dev: str, spec: Spec, place: Place, kind: NetlinkKind) -> Spec:
+def _by_netlink(node: str, dev: str, spec: Spec, place: QdiscPlace, kind: NetlinkKind) -> Spec:
     with Qdiscs(node, dev) as link:
         options = qdisc_uapi.options(kind, spec, beginning.origin_ns())
         link.make(spec["kind"], options, place.parent, place.number)

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypedDict
 
 from lab.node.qdiscs import qdisc
-from lab.node.qdiscs.qdisc import ROOT, Place
+from lab.node.qdiscs.qdisc import ROOT, QdiscPlace
 from lab.node.qdiscs.replay import Working
 from lab.node.system.punctual import punctual_thread
 from lab.node.system.tools import NodeError
@@ -35,7 +35,7 @@ def stepping(
     dev: str,
     steps: Iterable[Step],
     start_ns: int,
-    place: Place = ROOT,
+    place: QdiscPlace = ROOT,
     before: "Callable[[Spec], None]" = lambda _spec: None,
 ) -> Iterator[list[float]]:
     """Apply steps ({at_s, spec}) while the block runs; the list collects how late each was, in microseconds.

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lab.node.qdiscs import qdisc, series
-from lab.node.qdiscs.qdisc import ROOT, Place
+from lab.node.qdiscs.qdisc import ROOT, QdiscPlace
 from lab.node.qdiscs.qdisc_counts import CountedQdiscs
 from lab.node.qdiscs.series import WHOLE, Line
 from lab.node.qdiscs.stepping import Step, stepping
@@ -27,7 +27,9 @@ FLOOR_BPS = 8000  # tbf has no rate of 0, and its timer runs as long as a frame 
 
 
 @contextmanager
-def playing(node: str, dev: str, spec: "Spec", file: Path, start_ns: int, place: Place = ROOT) -> "Iterator[Played]":
+def playing(
+    node: str, dev: str, spec: "Spec", file: Path, start_ns: int, place: QdiscPlace = ROOT
+) -> "Iterator[Played]":
     """Let the qdisc of an interface follow a file's series while the block runs; it begins at start_ns.
 
     The dict is filled at the end; NodeError where the kernel then has not what the last change stated, or where the

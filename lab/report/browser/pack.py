@@ -46,7 +46,7 @@ class SenderLook(TypedDict):
     colour: str
 
 
-class Entry(TypedDict):
+class BrowsedTrial(TypedDict):
     """One trial in the browser; `data` is its packed series, in base64."""
 
     group: str
@@ -67,7 +67,7 @@ class Browsed(TypedDict):
 
     quantities: list[Panel]
     senders: dict[str, SenderLook]
-    trials: list[Entry]
+    trials: list[BrowsedTrial]
 
 
 MOMENTS = ("capacity_s", "true_capacity_s", "lasting_s", "exit_s", "loss_s")
@@ -75,7 +75,7 @@ MOMENTS = ("capacity_s", "true_capacity_s", "lasting_s", "exit_s", "loss_s")
 
 def browsed(runs: Iterable[tuple[Run, pl.DataFrame, str]]) -> Browsed:
     """Return all that the browser of a page shows: every judged trial of runs given with their outcomes and names."""
-    trials: list[Entry] = []
+    trials: list[BrowsedTrial] = []
     senders: dict[str, SenderLook] = {}
     for run, outcomes, name in runs:
         trials += packed(run.trials, outcomes, name, rule_of(run.scenario))
@@ -84,7 +84,7 @@ def browsed(runs: Iterable[tuple[Run, pl.DataFrame, str]]) -> Browsed:
     return {"quantities": quantities, "senders": senders, "trials": trials}
 
 
-def packed(trials: Iterable[Trial], outcomes: pl.DataFrame, group: str, rule: str) -> Iterator[Entry]:
+def packed(trials: Iterable[Trial], outcomes: pl.DataFrame, group: str, rule: str) -> Iterator[BrowsedTrial]:
     """Pack trials of a run that have been judged, in the order given.
 
     group: the run's name in the browser's list; rule: the at-capacity rule that is shown next to the truth.
@@ -98,7 +98,7 @@ def packed(trials: Iterable[Trial], outcomes: pl.DataFrame, group: str, rule: st
             )
 
 
-def _entry(trial: Trial, by_rule: Mapping[str, Outcome], group: str, rule: str) -> Entry:
+def _entry(trial: Trial, by_rule: Mapping[str, Outcome], group: str, rule: str) -> BrowsedTrial:
     ruled, true, lasting = (by_rule[name] for name in (rule, TRUTH, LASTING))
     found_s = (ruled["capacity_s"], true["capacity_s"], lasting["capacity_s"], true["exit_s"], true["loss_s"])
     moments = dict(zip(MOMENTS, found_s, strict=True))

@@ -38,7 +38,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Row:
+class MatrixRow:
     """A link with its cells by sender."""
 
     found: LinkResult
@@ -56,7 +56,7 @@ class Matrix:
 
     senders: Mapping[str, str]  # labels by name, in the order of the columns
     subjects: Sequence[str]
-    rows: Sequence[Row]
+    rows: Sequence[MatrixRow]
     measures: Sequence[Measure]
 
     @property
@@ -87,7 +87,7 @@ def run_name(stored: Stored) -> str:
     return f"{stored.name}, {stored.run.path.resolve().name}"
 
 
-def _row(linked: Linked, senders: Mapping[str, str], page: Page, measures: Sequence[Measure]) -> Row:
+def _row(linked: Linked, senders: Mapping[str, str], page: Page, measures: Sequence[Measure]) -> MatrixRow:
     found, stored = linked.found, linked.found.stored
     of_link = [found, *linked.others]
     ran = stored.run.scenario["ccas"] if stored else list(senders)
@@ -103,7 +103,7 @@ def _row(linked: Linked, senders: Mapping[str, str], page: Page, measures: Seque
             cells[cca] = Cell(cca, report, report and _capture(own.stored, cca, report), run, own, readings, lacking)
     trials = _trials(found, list(ran))
     where = (page(stored), run_name(stored)) if stored else (None, "")
-    return Row(found, kind_of(found.link.profile), *where, trials, subject, cells)
+    return MatrixRow(found, kind_of(found.link.profile), *where, trials, subject, cells)
 
 
 def _capture(stored: Stored, cca: str, page: str) -> str | None:

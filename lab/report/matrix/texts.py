@@ -7,7 +7,7 @@ from statistics import fmean
 from lab.base.format import NONE, number
 from lab.base.stats import CONFIDENCE, effect_word
 from lab.evaluation.compare.measures import Measure
-from lab.evaluation.compare.ranks import Pair, Place
+from lab.evaluation.compare.ranks import Pair, RankedPlace
 
 DIGITS = {"s": 2, "ms": 1, "packets": 0, "Mb/s": 1, "%": 0}  # one more of what is below 1
 
@@ -27,14 +27,14 @@ def value_text(measure: Measure, values: Sequence[float | None]) -> str:
     return NONE if mean is None else f"{number(mean, _digits(measure, mean))} {measure.unit}"
 
 
-def rank_text(place: Place | None) -> str:
+def rank_text(place: RankedPlace | None) -> str:
     """Return a rank: a number, or from the best to the worst that it may be."""
     if place is None:
         return NONE
     return f"{place.best}" if place.best == place.worst else f"{place.best}{NONE}{place.worst}"
 
 
-def leads(place: Place | None, places: Mapping[str, Place]) -> bool:
+def leads(place: RankedPlace | None, places: Mapping[str, RankedPlace]) -> bool:
     """Return whether no sender is ahead, and some sender is behind."""
     return place is not None and place.best == 1 and place.worst < len(places)
 

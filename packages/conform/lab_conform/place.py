@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from lab.base.errors import UserError
 from lab_conform.events import Event, When
 from lab_conform.link import Span
-from lab_conform.view import Floats, View
+from lab_conform.view import Floats, Ints, View
 
 REDUCING = ("recovery", "loss", "cwr")
 STEP_S = 2e-6  # within which a step of a series begins
@@ -131,7 +131,7 @@ def _dropped(event: Event, view: View, at_s: float, lead_s: float) -> Placed:
     return Placed(spans[0].begin_s - lead_s, spans, tuple(int(seqs[number]) for number in places))
 
 
-def _passing(event: Event, view: View) -> tuple[Floats, Floats]:
+def _passing(event: Event, view: View) -> tuple[Floats, Ints]:
     """Return when frames come to the line of a way, and the first byte of each (up: what they acknowledge)."""
     if event.way == "up":
         return view.client_acks.t_s, view.client_acks.ack_bytes
@@ -140,7 +140,7 @@ def _passing(event: Event, view: View) -> tuple[Floats, Floats]:
     return down["t_s"].to_numpy() - view.rtt_s / 2, down["seq_bytes"].to_numpy()
 
 
-def _first_new(view: View, at_s: float, times: Floats, seqs: Floats) -> int:
+def _first_new(view: View, at_s: float, times: Floats, seqs: Ints) -> int:
     """Return the first frame that the sender had not yet sent at a time."""
     if at_s < view.t_s[0]:
         return int(np.searchsorted(times, at_s - LEAST_GAP_S))

@@ -49,12 +49,12 @@ class Subject:
 
 
 def subject(cca: Cca, cases: list[Case]) -> Subject:
-    """Return a sender with what it states; one that states nothing follows what the cases are about."""
-    stated = _stated().senders.get(cca.name) if cca.module_digest is None else None
-    kernel = _stated().groups["kernel"]
-    if stated is None:
-        offers = {*kernel, *(["bins"] if cca.slow_start_exit == "search" else [])}
-        return Subject(cca, frozenset(each.source.document for each in cases), frozenset(offers))
+    """Return a sender with what it states; a user's own follows what the cases are about."""
+    if cca.module_digest is not None and cca.transport == "tcp":
+        offers = ["kernel", *(["bins"] if cca.slow_start_exit == "search" else [])]
+        return Subject(cca, frozenset(each.source.document for each in cases), _flat(offers))
+    kernel = Stated(follows=["tcp"], offers=["kernel"] if cca.transport == "tcp" else [])
+    stated = _stated().senders.get(cca.name, kernel)
     return Subject(cca, _flat(stated.follows), _flat(stated.offers))
 
 

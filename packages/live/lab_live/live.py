@@ -13,7 +13,7 @@ from lab.node.system.tools import NodeError
 from lab.traces.recording import Recording, write
 from lab_live import record
 from lab_live.node import recorder
-from lab_live.node.recorder import Limits, Request
+from lab_live.node.recorder import Limits, PathRequest
 
 FILLED = {
     "each": [("down", True, False), ("up", False, True)],
@@ -24,13 +24,13 @@ FILLED = {
 }
 
 
-def plan(ways: str, seconds: float, idle_s: float, rate_mbps: float, packet_bytes: int, probe_ms: float) -> Request:
+def plan(ways: str, seconds: float, idle_s: float, rate_mbps: float, packet_bytes: int, probe_ms: float) -> PathRequest:
     """Build the request of a measurement: the idle path, then fillers one way after the other, or both at once."""
     if ways not in FILLED:
         raise field_error("lab traces record", "--ways", ways, f"one of {', '.join(FILLED)}")
     idle = [{"name": "idle", "seconds": idle_s, "down": False, "up": False}] if idle_s else []
     filled = [{"name": name, "seconds": seconds, "down": down, "up": up} for name, down, up in FILLED[ways]]
-    return Request([*idle, *filled], rate_mbps, packet_bytes, probe_ms)
+    return PathRequest([*idle, *filled], rate_mbps, packet_bytes, probe_ms)
 
 
 def serve(port: int, most_mbps: float, most_seconds: float) -> Iterator[str]:
@@ -44,7 +44,7 @@ def serve(port: int, most_mbps: float, most_seconds: float) -> Iterator[str]:
         raise UserError(f"port {port}: {error.strerror}: must be free, and the next one too") from None
 
 
-def measure(host: str, port: int, request: Request, out: Path, with_opportunities: bool) -> Iterator[str]:
+def measure(host: str, port: int, request: PathRequest, out: Path, with_opportunities: bool) -> Iterator[str]:
     """Measure a path and store it as a folder: raw/, record.json, one Parquet file per phase; yield its findings."""
     if out.exists():
         raise field_error("lab traces record", "--out", out, "a folder that does not exist yet")

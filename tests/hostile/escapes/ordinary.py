@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Root runs a command as an ordinary user of no name, who has a cache of its own and sees Python and the lab's kernel."""
+"""Root runs a command as an ordinary user, who has a cache of its own and sees Python and the lab's kernel."""
 
 import os
 import sys

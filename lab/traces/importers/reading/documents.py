@@ -87,7 +87,8 @@ def documents(
         return found
 
     decoder = json.JSONDecoder(parse_constant=_refuse_constant, object_pairs_hook=members)
-    at, found = 0, []
+    at = 0
+    found: list[Node] = []
     line, counted = 1, 0
     while at < len(text):
         if text[at].isspace():

@@ -109,6 +109,9 @@ def test_events_lie_over_the_base_value_and_the_later_one_above() -> None:
         ("cubic", "search/bin-length", "cubic does not state that it follows draft-chung-ccwg-search"),
         ("cubic", "rfc9438/decrease-factor", None),
         ("search", "search/bin-length", None),
+        ("vegas", "rfc9438/decrease-factor", "vegas does not state that it follows rfc9438"),
+        ("vegas", "rfc5681-6928/initial-window", None),
+        ("cubic_quic", "rfc5681-6928/initial-window", "cubic_quic does not offer packets"),
     ],
 )
 def test_a_case_applies_to_who_follows_its_text(sender: str, case: str, why: str | None) -> None:

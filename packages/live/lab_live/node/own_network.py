@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, TypedDict
 
 from lab.node.net import claims
 from lab.node.qdiscs import link, qdisc, replay, tc_alone
-from lab.node.qdiscs.qdisc import CHILD, ROOT, Place
+from lab.node.qdiscs.qdisc import CHILD, ROOT, QdiscPlace
 from lab.node.qdiscs.qdisc_counts import CountedQdiscs
 from lab.node.system import modules
 from lab.node.system.tools import NodeError, run_json
@@ -86,7 +86,7 @@ def _renamed(text: str, names: dict[str, str]) -> str:
 
 def _placed(
     stack: ExitStack, shapes: "list[Shape]", folder: Path, names: dict[str, str]
-) -> "list[tuple[Shape, Place]]":
+) -> "list[tuple[Shape, QdiscPlace]]":
     """Enter the nodes and take their interfaces until the stack ends; `names` gets the namespace of each node."""
     claim = stack.enter_context(claims.claimed(folder))
     for node in sorted({shape["node"] for shape in shapes}):
@@ -120,14 +120,14 @@ def _tc_states_seeds() -> bool:
     return "seed" in subprocess.run(usage, capture_output=True, text=True, check=False).stderr
 
 
-def _places(shapes: "list[Shape]") -> Iterator[Place]:
+def _places(shapes: "list[Shape]") -> Iterator[QdiscPlace]:
     """Yield where each hangs: at the root, or tbf behind the netem of its interface, as tc-netem(8) has it."""
     for shape in shapes:
         shared = sum((one["node"], one["dev"]) == (shape["node"], shape["dev"]) for one in shapes) > 1
         yield CHILD if shared and shape["spec"]["kind"] == "tbf" else ROOT
 
 
-def _make(placed: "list[tuple[Shape, Place]]") -> None:
+def _make(placed: "list[tuple[Shape, QdiscPlace]]") -> None:
     for shape, place in placed:
         node, dev, spec = shape["node"], shape["dev"], shape["spec"]
         try:
@@ -142,7 +142,7 @@ def _make(placed: "list[tuple[Shape, Place]]") -> None:
             raise NodeError(f"{node}:{dev}: qdisc={spec['kind']}: must be part of this kernel ({release})") from None
 
 
-def _follow(placed: "list[tuple[Shape, Place]]", folder: Path, duration_s: float) -> list[str]:
+def _follow(placed: "list[tuple[Shape, QdiscPlace]]", folder: Path, duration_s: float) -> list[str]:
     """Let the qdiscs follow their steps for a time; return what each did."""
     start_ns = time.monotonic_ns() + link.AHEAD_NS
     all_played: list[Played] = []
@@ -171,7 +171,7 @@ def _wait(duration_s: float) -> None:
             return
 
 
-def _line(shape: "Shape", place: Place, played: "Played") -> str:
+def _line(shape: "Shape", place: QdiscPlace, played: "Played") -> str:
     with CountedQdiscs(shape["node"], shape["dev"]) as counted:
         counts = counted.counts(place.parent)
     line = f"{shape['node']}:{shape['dev']}: {shape['part']}, {shape['spec']['kind']}: "

@@ -39,7 +39,7 @@ class Limits(NamedTuple):
     seconds: float = 600.0
 
 
-class Request(NamedTuple):
+class PathRequest(NamedTuple):
     """How to measure."""
 
     phases: list[Message]  # {name, seconds, down, up}
@@ -54,9 +54,9 @@ class Request(NamedTuple):
         return Phase(index, self.phases[index]["seconds"], self.quiet_s, self.drain_s)
 
 
-def check(sent: Message, limits: Limits) -> Request:
+def check(sent: Message, limits: Limits) -> PathRequest:
     """Read a client's request; NodeError names the field that cannot be had."""
-    request = Request._make(sent.get(name) for name in Request._fields)
+    request = PathRequest._make(sent.get(name) for name in PathRequest._fields)
     rules = (
         ("rate_mbps", 0.001, limits.rate_mbps),
         ("packet_bytes", 100, 9000),
@@ -165,7 +165,7 @@ def _caller(udp: socket.socket, token: bytes, client: str) -> Any:
     raise NodeError(f"UDP port {udp.getsockname()[1]}: must be reachable: no datagram of the client came")
 
 
-def _serve_phase(line: Line, request: Request, index: int, token: bytes, fillers: socket.socket) -> None:
+def _serve_phase(line: Line, request: PathRequest, index: int, token: bytes, fillers: socket.socket) -> None:
     phase, spec = request.phase(index), request.phases[index]
     line.answer(GREETING_S + phase.drain_s)
     fillers.settimeout(None)
@@ -178,7 +178,7 @@ def _serve_phase(line: Line, request: Request, index: int, token: bytes, fillers
     line.connection.sendall(arrived.records)
 
 
-def measure(host: str, port: int, request: Request, folder: Path) -> Message:
+def measure(host: str, port: int, request: PathRequest, folder: Path) -> Message:
     """Measure the path to a server and leave raw records in a folder; returns record.json's content."""
     try:
         return _measure(host, port, request, folder)
@@ -186,7 +186,7 @@ def measure(host: str, port: int, request: Request, folder: Path) -> Message:
         raise NodeError(f"{host} port {port}: must be a recorder that serves: its lines are no recorder's") from None
 
 
-def _measure(host: str, port: int, request: Request, folder: Path) -> Message:
+def _measure(host: str, port: int, request: PathRequest, folder: Path) -> Message:
     try:
         connection = socket.create_connection((host, port), timeout=GREETING_S)
     except OSError as error:
@@ -229,7 +229,7 @@ def _call(line: Line, pair: tuple[socket.socket, socket.socket], token: bytes, p
 
 def _measure_phase(
     line: Line,
-    request: Request,
+    request: PathRequest,
     index: int,
     token: bytes,
     fillers: socket.socket,

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 import pytest
 from lab_live import record
-from lab_live.node.recorder import Request
+from lab_live.node.recorder import PathRequest
 from lab_live.record import PROBE_FRAME_BYTES, Phase
 from live_paths import IN_GUEST
 
@@ -26,7 +26,7 @@ from lab.node.qdiscs.link import AHEAD_NS
 from lab.node.qdiscs.qdisc_kind import FRAME_BYTES
 from lab.runs.plan import draw, make_plan
 from lab.tables.link import read_link
-from lab.tables.link_capacity import Link
+from lab.tables.link_capacity import LinkCapacity
 from tests.conftest import Bench, experiment_on
 from tests.guest.record_path import record_path
 from tests.traces_real import needs_real, real
@@ -81,7 +81,7 @@ LINKS = {
 class Closed:
     """A link as it was replayed, with time 0 when its series began, and what the recorder made of it."""
 
-    link: Link
+    link: LinkCapacity
     phases: dict[str, Phase]
     began_s: dict[str, float]  # of each phase, since the series' begin
 
@@ -112,7 +112,7 @@ def closed(request: pytest.FixtureRequest, bench: Bench, tmp_path_factory: pytes
     write_steps(experiment.profile, drawn.link, folder / "link")
     plan: Plan = make_plan(experiment, experiment.ccas["cubic_plain"], drawn)
     server, client = plan["ends"]
-    measurement = Request(PHASES, rate_mbps=kind.fillers_mbps, quiet_s=1.5)._asdict()
+    measurement = PathRequest(PHASES, rate_mbps=kind.fillers_mbps, quiet_s=1.5)._asdict()
     asked = {"plan": plan, "server": server, "client": client, "asked": measurement}
     boot.call(record_path, asked, folder, bench.kernel, bench.world.root, more=IN_GUEST)
     return _closed(folder, plan)
@@ -123,23 +123,23 @@ def _closed(folder: Path, plan: Plan) -> Closed:
     series_ns = clocks["realtime_ns"] + AHEAD_NS
     phases = {phase.name: phase for phase in record.phases(folder / "raw")}
     began_s = {name: (phase.meta["start_ns"] - series_ns) / 1e9 for name, phase in phases.items()}
-    return Closed(Link(read_link(folder, plan["shapes"], 0.0)), phases, began_s)
+    return Closed(LinkCapacity(read_link(folder, plan["shapes"], 0.0)), phases, began_s)
 
 
-def steps(link: Link, quantity: str) -> tuple[Floats, Floats]:
+def steps(link: LinkCapacity, quantity: str) -> tuple[Floats, Floats]:
     """Return the times of a quantity and its values from then on."""
     rows = link.table.filter(pl.col("quantity") == quantity)
     return rows["t_s"].to_numpy(), rows["value"].to_numpy()
 
 
-def delayed_s(link: Link, way: str, sent_s: Floats) -> Floats:
+def delayed_s(link: LinkCapacity, way: str, sent_s: Floats) -> Floats:
     """Return when packets have crossed a delay line, which keeps their order."""
     times_s, delays_ms = steps(link, f"{way}.delay_ms")
     at = np.maximum(np.searchsorted(times_s, sent_s, side="right") - 1, 0)
     return np.asarray(np.maximum.accumulate(sent_s + delays_ms[at] / 1e3))
 
 
-def carried_s(link: Link, came_s: Floats) -> Floats:
+def carried_s(link: LinkCapacity, came_s: Floats) -> Floats:
     """Return when the bottleneck has carried each of some probes, one after the other."""
     times_s, bytes_ = steps(link, "down.opportunity_bytes")
     if times_s.size:  # an opportunity takes all that wait: some eighteen probes
@@ -155,7 +155,7 @@ def carried_s(link: Link, came_s: Floats) -> Floats:
     return np.array(left_s)
 
 
-def round_trips_ms(link: Link, sent_s: Floats) -> Floats:
+def round_trips_ms(link: LinkCapacity, sent_s: Floats) -> Floats:
     """Model the round trips of probes over an idle link: up, to the client's side of the bottleneck, and down."""
     back_s = delayed_s(link, "down", carried_s(link, delayed_s(link, "up", sent_s)))
     return np.asarray(1e3 * (back_s - sent_s))

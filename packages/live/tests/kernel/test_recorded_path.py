@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from lab_live import record
 from lab_live.node import recorder
-from lab_live.node.recorder import Request
+from lab_live.node.recorder import PathRequest
 from lab_live.record import Phase
 from live_paths import FRAME_BITS, IDLE, IN_GUEST
 
@@ -71,7 +71,7 @@ def shaped(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Phase]:
 
 
 def _measure_from_client(folder: str) -> None:
-    recorder.measure("10.77.0.1", recorder.PORT, Request([IDLE, DOWN], 60.0, quiet_s=0.3), Path(folder))
+    recorder.measure("10.77.0.1", recorder.PORT, PathRequest([IDLE, DOWN], 60.0, quiet_s=0.3), Path(folder))
 
 
 def test_a_saturated_link_gives_its_rate_and_its_queue(shaped: dict[str, Phase]) -> None:
@@ -91,7 +91,7 @@ def in_virtual_time(kernel: Kernel, world: Image, tmp_path_factory: pytest.TempP
     known = Known(20, 100, 5)
     experiment = experiment_on(known.profile, "cubic_plain", duration_s=3)
     plan = make_plan(experiment, experiment.ccas["cubic_plain"], draw(experiment, 1))
-    request = Request([IDLE, DOWN, UP], rate_mbps=40.0)._asdict()
+    request = PathRequest([IDLE, DOWN, UP], rate_mbps=40.0)._asdict()
     (server, client) = plan["ends"]
     asked = {"plan": plan, "server": server, "client": client, "asked": request}
     boot.call(record_path, asked, folder, kernel, world.root, more=IN_GUEST)

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from lab_live import live, record
 from lab_live.node import recorder
-from lab_live.node.recorder import Limits, Request
+from lab_live.node.recorder import Limits, PathRequest
 from lab_live.record import ARRIVAL, ROUND_TRIP, Phase
 from live_paths import FRAME_BITS, IDLE, wait_until_listening
 
@@ -26,7 +26,7 @@ BOTH = {"name": "both", "seconds": 1.5, "down": True, "up": True}
 def measured(host: str, port: int, folder: Path, *specs: dict[str, Any], **changes: Any) -> dict[str, Phase]:
     raw = folder / "raw"
     raw.mkdir()
-    recorder.measure(host, port, Request(list(specs), **({"quiet_s": 0.3} | changes)), raw)
+    recorder.measure(host, port, PathRequest(list(specs), **({"quiet_s": 0.3} | changes)), raw)
     return {phase.name: phase for phase in record.phases(raw)}
 
 
@@ -56,12 +56,12 @@ def test_a_server_refuses_what_is_beyond_its_limits(
     port: int, tmp_path: Path, changes: dict[str, Any], words: str
 ) -> None:
     with pytest.raises(NodeError, match=words):
-        recorder.measure("127.0.0.1", port, Request([IDLE])._replace(**changes), tmp_path)
+        recorder.measure("127.0.0.1", port, PathRequest([IDLE])._replace(**changes), tmp_path)
 
 
 def test_where_no_server_runs_one_line_states_it(tmp_path: Path) -> None:
     with pytest.raises(NodeError, match=r"^127.0.0.1 port 1: Connection refused: must be a recorder that serves$"):
-        recorder.measure("127.0.0.1", 1, Request([IDLE]), tmp_path)
+        recorder.measure("127.0.0.1", 1, PathRequest([IDLE]), tmp_path)
 
 
 def test_what_answers_in_another_language_is_no_recorder(tmp_path: Path) -> None:
@@ -69,7 +69,7 @@ def test_what_answers_in_another_language_is_no_recorder(tmp_path: Path) -> None
         answering = threading.Thread(target=lambda: other.accept()[0].sendall(b"SSH-2.0-x\r\n"), daemon=True)
         answering.start()
         with pytest.raises(NodeError, match="the other end is no recorder"):
-            recorder.measure("127.0.0.1", other.getsockname()[1], Request([IDLE]), tmp_path)
+            recorder.measure("127.0.0.1", other.getsockname()[1], PathRequest([IDLE]), tmp_path)
 
 
 def test_a_stranger_who_speaks_nonsense_does_not_end_the_server(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import polars as pl
 
 from lab.base.stats import share_pct, wilson_pct
 from lab.judge.copies import copied, distinct
-from lab.judge.frames import Row
+from lab.judge.frames import Cell, Row
 from lab.judge.registry import LASTING, TRUTH, TRUTHS
 from lab.judge.stored import Stored
 from lab.judge.summary import CLASSES
@@ -21,12 +21,12 @@ def shares(stored: Stored, versions: pl.DataFrame) -> list[Row]:
     """Return one row per sender that ran, and per form that was replayed, with its shares by both truths."""
     same = copied(stored.judged.outcomes)
     ran = distinct(stored.judged.outcomes).select("cca", "trial", "exit_class", judge="heuristic")
-    about: Row = {"scenario": stored.name, "replayed": False}
-    rows = [about | _shares(cca, part, copies=cca in same) for cca, part in _by_both(ran)]
+    about: dict[str, Cell] = {"scenario": stored.name, "replayed": False}
+    rows: list[Row] = [about | _shares(cca, part, copies=cca in same) for cca, part in _by_both(ran)]
     if versions.is_empty():
         return rows
     replayed = versions.filter(scenario=stored.name).select("trial", "exit_class", "judge", cca="version")
-    about = about | {"replayed": True}
+    about["replayed"] = True
     return rows + [about | _shares(form, part, copies=BASE in same) for form, part in _by_both(replayed)]
 
 
@@ -39,9 +39,9 @@ def _by_both(classes: pl.DataFrame) -> list[tuple[str, pl.DataFrame]]:
     return [(str(cca), part) for (cca,), part in both.group_by("cca", maintain_order=True)]
 
 
-def _shares(cca: str, part: pl.DataFrame, *, copies: bool) -> Row:
+def _shares(cca: str, part: pl.DataFrame, *, copies: bool) -> dict[str, Cell]:
     depends = int(part.select(pl.col(TRUTH).ne_missing(pl.col(LASTING)).sum()).item())
-    row: Row = {"cca": cca, "trials": part.height, "depends": depends}
+    row: dict[str, Cell] = {"cca": cca, "trials": part.height, "depends": depends}
     for truth in TRUTHS:
         known = part[truth].drop_nulls()
         row[f"{truth}_judged"] = known.len()

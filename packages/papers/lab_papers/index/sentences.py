@@ -8,7 +8,7 @@ from lab.base.format import few
 from lab.base.stats import share_pct
 from lab.evaluation.compare.measures import PRIMARY, RULE
 from lab.evaluation.compare.ranks import of
-from lab.report.matrix.matrix import Cell, Matrix, Row
+from lab.report.matrix.matrix import Cell, Matrix, MatrixRow
 from lab.report.matrix.readings import Reading
 
 
@@ -24,7 +24,7 @@ class Sentence:
 
 def sentences(matrix: Matrix) -> list[Sentence]:
     """Return a sentence per kind of link, the largest disagreement with a paper first."""
-    by_kind: dict[str, list[Row]] = {}
+    by_kind: dict[str, list[MatrixRow]] = {}
     for row in matrix.rows:
         by_kind.setdefault(row.kind, []).append(row)
     found = [_sentence(kind, rows, matrix.senders) for kind, rows in by_kind.items()]
@@ -37,7 +37,7 @@ def in_order(matrix: Matrix) -> Matrix:
     return replace(matrix, rows=sorted(matrix.rows, key=lambda row: kinds.index(row.kind)))
 
 
-def _sentence(kind: str, rows: Sequence[Row], senders: Mapping[str, str]) -> Sentence:
+def _sentence(kind: str, rows: Sequence[MatrixRow], senders: Mapping[str, str]) -> Sentence:
     by_link = {cca: _counted(rows, cca) for cca in senders}
     most = max(by_link.values(), key=len, default={})  # a sender that did not run over all these links is not compared
     known = {cca: _sum(found.values()) for cca, found in by_link.items() if found and found.keys() == most.keys()}
@@ -45,7 +45,7 @@ def _sentence(kind: str, rows: Sequence[Row], senders: Mapping[str, str]) -> Sen
     return Sentence(kind, _found(rows, known, senders), compared, apart)
 
 
-def _found(rows: Sequence[Row], counts: Mapping[str, tuple[int, int]], senders: Mapping[str, str]) -> str:
+def _found(rows: Sequence[MatrixRow], counts: Mapping[str, tuple[int, int]], senders: Mapping[str, str]) -> str:
     """Name the sender that leaves at the right moment most often, who ties with it, and the one that does least."""
     order = sorted(counts, key=lambda cca: counts[cca][0] / counts[cca][1], reverse=True)
     if not order:
@@ -58,14 +58,14 @@ def _found(rows: Sequence[Row], counts: Mapping[str, tuple[int, int]], senders: 
     return f"{who} leaves at the right moment in {share} trials{ties}{least}."
 
 
-def _separated(rows: Sequence[Row], best: str, cca: str) -> bool:
+def _separated(rows: Sequence[MatrixRow], best: str, cca: str) -> bool:
     """Return whether two senders have separated on some link of a kind, or were ranked on none."""
     ranked = [row.found for row in rows if PRIMARY in row.found.pairs and PRIMARY not in row.found.unranked]
     pairs = [pair for found in ranked if (pair := of(found.pairs[PRIMARY], best, cca))]
     return not pairs or any(pair.separated for pair in pairs)
 
 
-def _counted(rows: Sequence[Row], cca: str) -> dict[int, tuple[int, int]]:
+def _counted(rows: Sequence[MatrixRow], cca: str) -> dict[int, tuple[int, int]]:
     """Return at the chokepoint by the queue, and judged, of each row of a kind that has such trials to compare."""
     cells = {number: row.cells[cca] for number, row in enumerate(rows) if cca in row.cells}
     counts = {number: _hits(cell, PRIMARY) for number, cell in cells.items() if not cell.run}
@@ -83,7 +83,7 @@ def _hits(cell: Cell, measure: str) -> tuple[int, int]:
     return round(sum(known)), len(known)
 
 
-def _furthest(rows: Sequence[Row], senders: Mapping[str, str]) -> tuple[str, float | None]:
+def _furthest(rows: Sequence[MatrixRow], senders: Mapping[str, str]) -> tuple[str, float | None]:
     """Compare by the papers' rule: the cell whose share lies furthest from the published one."""
     cells = [(row, cell) for row in rows for cell in row.cells.values() if _apart(cell) is not None]
     cells = [each for each in cells if not _of_another_version(each[1])] or cells

@@ -32,7 +32,7 @@ class Tested:
 
 
 @dataclass(frozen=True)
-class Row:
+class CounterfactualRow:
     """What a row of the claims needs: the source's row, its metric and clock, what was published, and ours."""
 
     name: str  # of the scenario
@@ -45,7 +45,7 @@ class Row:
     ours: Estimate
 
 
-def status(row: Row, runs: Mapping[str, Measured]) -> tuple[str, str | None, Tested | None]:
+def status(row: CounterfactualRow, runs: Mapping[str, Measured]) -> tuple[str, str | None, Tested | None]:
     """Return the status of a row that differs, why, and the explanation that explains most of it."""
     tests = sorted(_tests(row, runs), key=_rank)
     remains = row.claims.get("open")
@@ -63,13 +63,13 @@ def _rank(test: Tested) -> tuple[int, float]:
     return BEST_FIRST.index(test.effect.status), -(test.effect.closed_pct or 0.0)
 
 
-def _tests(row: Row, runs: Mapping[str, Measured]) -> Iterator[Tested]:
+def _tests(row: CounterfactualRow, runs: Mapping[str, Measured]) -> Iterator[Tested]:
     for one in row.claims.get("counterfactuals", []):
         if row.metric in one["moves"]:
             yield _test(row, one, runs.get(one["scenario"]))
 
 
-def _test(row: Row, one: CounterfactualRecord, run: Measured | None) -> Tested:
+def _test(row: CounterfactualRow, one: CounterfactualRecord, run: Measured | None) -> Tested:
     about = one["scenario"], one["because"]
     if run is None:
         return Tested(*about, None, NOTHING, Explained(UNEXPLAINED, None, "not run yet"))

@@ -13,7 +13,7 @@ from lab_papers.evaluation.claims.numbered import Claim, numbered
 FILE = Path(__file__).with_name("sources.yml")
 
 
-class Entry(Strict):
+class PlaceInPaper(Strict):
     """A place in a source, as sources.yml lists it."""
 
     place: Text
@@ -27,7 +27,7 @@ class Entry(Strict):
 class Covered:
     """A place, with the claims that judge it."""
 
-    entry: Entry
+    entry: PlaceInPaper
     claims: tuple[Claim, ...]
 
     @property
@@ -47,5 +47,5 @@ def covered() -> list[Covered]:
     claims = numbered()
     return [
         Covered(entry, tuple(claim for claim in claims if claim.source in (entry.place, entry.judged_as)))
-        for entry in TypeAdapter(list[Entry]).validate_python(read_yaml(FILE))
+        for entry in TypeAdapter(list[PlaceInPaper]).validate_python(read_yaml(FILE))
     ]

@@ -17,7 +17,7 @@ from lab.judge.registry import TRUTHS
 from lab.judge.stored import Stored
 from lab.schema.cca import load_senders
 from lab.tables.records import ClaimRecord, Explanations, ScenarioRecord
-from lab_papers.evaluation.claims.counterfactual import Row, Tested, status
+from lab_papers.evaluation.claims.counterfactual import CounterfactualRow, Tested, status
 from lab_papers.evaluation.claims.difference import difference
 from lab_papers.evaluation.claims.estimate import BY_CAPACITY, SHARES, SPREAD, Estimate
 from lab_papers.evaluation.claims.measured import NOTHING, Measured
@@ -156,11 +156,11 @@ def _row(
     clock = place.claims.get("clock", "data") if place.metric in TIMES else None
     found = ours.estimate(place.claims, place.metric, clock) if ours else NOTHING
     tolerance = tolerance_of(place.scenario["tolerance"], place.metric, published, place.claims.get("bound"))
-    row = Row(*place, clock, published, tolerance, found)
+    row = CounterfactualRow(*place, clock, published, tolerance, found)
     return _build(row, published_sd, _judged(row, ours, tests), _others(row, ours))
 
 
-def _others(row: Row, ours: Measured | None) -> OtherColumns:
+def _others(row: CounterfactualRow, ours: Measured | None) -> OtherColumns:
     """Return ours on another clock and by other judges."""
     by_rule = ours is not None and _is_by_rule(row.metric)
     true, lasting = (
@@ -178,7 +178,7 @@ def _is_by_rule(metric: str) -> bool:
     return metric in SHARES or metric.removesuffix(SPREAD) in BY_CAPACITY
 
 
-def _is_certain(row: Row) -> bool:
+def _is_certain(row: CounterfactualRow) -> bool:
     """Return whether the sender cannot miss a published share of 0 or 100 %.
 
     Only a loss ends its slow start, and the links of claims lose nothing before their queue is full.
@@ -188,7 +188,7 @@ def _is_certain(row: Row) -> bool:
     return by_loss_alone and row.metric in SHARES and row.published in (0, 100)
 
 
-def _build(row: Row, published_sd: float | None, judged: Judged, others: OtherColumns) -> ClaimRow:
+def _build(row: CounterfactualRow, published_sd: float | None, judged: Judged, others: OtherColumns) -> ClaimRow:
     claims, metric = row.claims, row.metric
     document, place = claims["source"].split(", ", 1)
     who = claims.get("replayed") or claims["cca"]
@@ -244,7 +244,7 @@ def _tested(test: Tested | None) -> TestedColumns:
     }
 
 
-def _judged(row: Row, ours: Measured | None, tests: Mapping[str, Measured]) -> Judged:
+def _judged(row: CounterfactualRow, ours: Measured | None, tests: Mapping[str, Measured]) -> Judged:
     """Judge a row, and where it differs its explanations."""
     invalid = why_invalid(ours.stored.run.trials) if ours and not ours.has_valid() else None
     if excluded := row.claims.get("not_judged"):

@@ -25,7 +25,7 @@ from lab.judge.slow_start import SlowStartExit, first_exit
 from lab.judge.stored import Stored
 from lab.schema.heuristics import DEFAULT_RULE
 from lab.tables.downloads import FLOW
-from lab.tables.link_capacity import Link
+from lab.tables.link_capacity import LinkCapacity
 from lab.tables.stored_trial import Trial
 
 BASE = "cubic_plain"  # CUBIC without HyStart: nothing but loss ends its slow start
@@ -50,7 +50,9 @@ class Download:
     rates: pl.DataFrame | None  # throughput, where the scenario's rule compares rates
     mss_bytes: int
     rule: str = DEFAULT_RULE  # of the scenario
-    queue: tuple[pl.DataFrame, Link] | None = None  # its samples, and the link: what the stricter truth looks at
+    queue: tuple[pl.DataFrame, LinkCapacity] | None = (
+        None  # its samples, and the link: what the stricter truth looks at
+    )
 
 
 def downloads(stored: Stored) -> list[Download]:
