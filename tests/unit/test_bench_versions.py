@@ -55,9 +55,9 @@ def test_over_all_links_a_pair_is_one_trial_of_one_link() -> None:
 def test_a_form_that_is_not_known_is_one_line() -> None:
     app = Typer()
     app.command()(measure)
-    ended = CliRunner().invoke(app, ["--forms", "search9"])
+    ended = CliRunner().invoke(app, ["--forms", "search99"])
     assert ended.exit_code == 2
-    assert "bench-versions: command line: form=search9: must be one of" in ended.stderr
+    assert "bench-versions: command line: form=search99: must be one of" in ended.stderr
     assert len(ended.stderr.splitlines()) == 1
 
 
