@@ -17,8 +17,8 @@ HEIGHT_IN = 4.5
 MARKS = {"passed": "✓ passed", "failed": "✗ failed", "not applicable": "not applicable"}
 STYLE = (
     "body{font:16px sans-serif;max-width:70em;margin:2em auto;padding:0 1em;color:#222;background:#fff}"
-    "td,th{text-align:left;padding:.2em .6em;vertical-align:top}.failed{background:#fbe3d6}.passed{background:#dff2ea}table{border-collapse:collapse}"
-    "tr{border-top:1px solid #ddd}"
+    "td,th{text-align:left;padding:.2em .6em;vertical-align:top}.failed{background:#fbe3d6}.passed{background:#dff2ea}"
+    "table{border-collapse:collapse}tr{border-top:1px solid #ddd}"
 )
 
 
