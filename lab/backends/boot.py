@@ -22,6 +22,7 @@ from lab.base.plain_file import read_plain
 from lab.kernel.build import Kernel
 from lab.node.guest import BEGINS
 from lab.node.plan import CallPlan, Plan, SeveralPlans
+from lab.node.qdiscs.qdisc_kind import FRAME_BYTES
 
 EPOCH_NS = 1_700_000_000_000_000_000  # the date at which every virtual trial begins: no result depends on today's
 GUEST = "lab.node.guest"
@@ -32,6 +33,7 @@ MOST_ANSWER_BYTES = 512 << 20
 LOG = "kernel.log"  # in a trial's folder: what its kernel printed
 NO_PTRACE = re.compile(r"^ptrace: |check_ptrace : ", re.MULTILINE)  # arch/um/os-Linux/start_up.c
 PATIENCE = 20  # wall seconds allowed per virtual second; a trial takes a fifth of one
+PER_PACKET_S = 2e-4  # wall and processor seconds allowed per packet that the link can carry; it takes a fourth
 PROCESSOR = 4  # processor seconds of the kernel's process allowed per virtual second; a trial takes a tenth of one
 
 
@@ -113,7 +115,8 @@ def _limits(plan: Plan) -> Limits:
             f"memory_mb={plan['memory_mb']}: must be at most {machine_mb()}, the memory of this machine"
         )
     duration_s = plan["flows"][0]["duration_s"]
-    wall_s, processor_s = 120 + PATIENCE * duration_s, 60 + PROCESSOR * duration_s
+    busy_s = plan["link"]["rate_mbps"] * 1e6 / 8 / FRAME_BYTES * PER_PACKET_S * duration_s
+    wall_s, processor_s = 120 + PATIENCE * duration_s + busy_s, 60 + PROCESSOR * duration_s + busy_s
     return Limits(wall_s, processor_s, records.most_bytes(plan), plan["memory_mb"])
 
 

@@ -50,7 +50,7 @@ def timeout(link: Link, algorithms: list[str]) -> Facts:
 
     def one(link: Link, algorithm: str) -> Flow:
         flow = opened(link, algorithm)
-        pump([flow], 0.5)
+        pump([flow], 0.25)  # before the fastest start has sent all
         tc(link, "delay-down", "netem limit 1000000 delay 50ms rate 10gbit loss 100%")
         pump([flow], 3)
         tc(link, "delay-down", "netem limit 1000000 delay 50ms rate 10gbit loss 0%")

@@ -86,7 +86,7 @@ def test_an_rtt_that_fell_gives_the_bins_of_its_own_length(search_library: Path,
     assert set(restarted["bin_us"][1:]) == {35_000}
     first, fixed = exit_rtts(acks, late, 100_000), exit_rtts(acks, restarted, 100_000)
     assert fixed is not None
-    assert (9 if name == "search" else 10) < fixed < 11
+    assert (9 if name in ("search", "search9") else 10) < fixed < 11  # their threshold is 26 %
     assert first is None or first > fixed
 
 
@@ -119,7 +119,8 @@ def test_a_silence_longer_than_a_window_is_a_false_exit_unless_it_starts_again(
 def test_a_silence_shorter_than_a_window_leaves_the_initial_rtt(search_library: Path, name: str) -> None:
     acks = stalled(6)
     acks.rtt_us[25:] = 3 * RTT_US
-    assert set(decide_as(search_library, name, acks, missed_bins_max=4)["bin_us"]) == {BIN_US}
+    taken_anew = {3 * BIN_US} if name == "search9" else set()  # draft -09: at each reset
+    assert set(decide_as(search_library, name, acks, missed_bins_max=4)["bin_us"]) == {BIN_US} | taken_anew
 
 
 @every_version
@@ -145,7 +146,8 @@ def test_after_it_was_limited_it_measures_what_it_fills(search_library: Path, na
     acks = one_ack_a_bin([1000] * 60)
     limited = np.arange(61) < 20
     bins = decide_as(search_library, name, acks, limited=limited)
-    assert bins["ack"][bins["verdict"] == EXIT][0] == 19 + 14
+    first_bin = 1 if name == "search9" else 0  # it begins again with the ACK after the reset
+    assert bins["ack"][bins["verdict"] == EXIT][0] == 19 + 14 + first_bin
     assert set(bins["bin_us"]) == {BIN_US}
 
 
