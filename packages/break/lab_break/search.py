@@ -21,7 +21,7 @@ try:
     from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution
     from optuna.samplers import BaseSampler, CmaEsSampler, RandomSampler, TPESampler
 except ModuleNotFoundError:
-    raise UserError("lab break: optuna is not installed: run '.venv/bin/pip install optuna cmaes'") from None
+    raise UserError("lab break: optuna is not installed: run 'make setup'") from None
 
 BATCH = 32  # points that are proposed together
 OPTIMISERS = ("tpe", "cmaes", "random")
