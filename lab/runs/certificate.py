@@ -113,7 +113,7 @@ def _order(plan: Plan, probes: list[Probed], packets: pl.DataFrame) -> Check:
 
 
 def _holds_every(plan: Plan) -> int:
-    children = [shape["spec"].get("child", {}) for shape in plan["shapes"]]
+    children = [shape["spec"].get("child") or {} for shape in plan["shapes"]]  # null in real time: a FIFO
     return int(next((child["hold_every_pkts"] for child in children if child.get("hold_every_pkts")), 0))
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+from lab.backends import real_time
 from lab.links.shapes import late_us as limit_us
 from lab.node.plan import Plan
 from lab.node.record import NodeRecord
@@ -330,3 +331,14 @@ def test_only_segments_to_the_client_of_the_first_download_are_compared_with_the
         other = larger.with_columns(to_client=to_client, flow=pl.lit(flow).cast(packets.schema["flow"]))
         parts: Parts = copy.deepcopy(PLAN), copy.deepcopy(NODE), {**TABLES, "packets": pl.concat([packets, other])}
         assert checked(*parts)["largest data segment"]["ok"]
+
+
+def test_a_constant_rate_in_real_time_has_no_queue_of_its_own_and_is_checked_like_any_other() -> None:
+    """In real time `replay` with a FIFO takes the place of tbf: its child is null."""
+    plan = copy.deepcopy(PLAN)
+    shape = next(shape for shape in plan["shapes"] if shape["part"] == "bottleneck")
+    rate = {"kind": "tbf", "rate_bps": 144_000_000, "burst_bytes": 1600, "limit_bytes": 1_000_000}
+    plan["shapes"] = [{**shape, "spec": rate}]
+    real = real_time.in_real_time(plan, "netns")
+    assert real["shapes"][0]["spec"]["child"] is None
+    assert checked(real, NODE, TABLES)["packets out of order"]["ok"]
