@@ -12,7 +12,7 @@ from typing import Any
 import polars as pl
 
 from lab.base.errors import UserError
-from lab.traces.columns import MOST_BYTES, SLOWEST_MS
+from lab.traces.columns import LONGEST_S, MOST_BYTES, SLOWEST_MS
 from lab.traces.importers.reading.clock import shifted
 from lab.traces.importers.reading.importer import Head, Importer
 from lab.traces.importers.reading.tcp_info import COARSE, limits, series
@@ -24,8 +24,8 @@ INFO = re.compile(r"\s.*\bcwnd:\d+.*\bbytes_acked:\d+|\s.*\bbytes_acked:\d+.*\bc
 SOCKET = re.compile(r"(?:ESTAB|CLOSE-WAIT|FIN-WAIT-\d|CLOSING|LAST-ACK|TIME-WAIT)\s+\d+\s+\d+\s+(\S+)\s+(\S+)")
 FIELDS = {
     "acked_bytes": r"\bbytes_acked:(\d+)",
-    "rtt_ms": r"\srtt:([\d.]+)/",
-    "least_rtt_ms": r"\bminrtt:([\d.]+)",
+    "rtt_ms": r"\srtt:(\d+(?:\.\d+)?)/",
+    "least_rtt_ms": r"\bminrtt:(\d+(?:\.\d+)?)(?![\d.])",
     "unacked": r"\bunacked:(\d+)",
     "retransmits": r"\bretrans:\d+/(\d+)",
     "cwnd_pkts": r"\bcwnd:(\d+)",
@@ -72,6 +72,9 @@ def _connections(path: Path) -> tuple[dict[str, Rows], float]:
             if before_s is not None and now_s < before_s:
                 raise line_error(path, number, "time", line.strip(), "no earlier than the one before")
             first_s = first_s or now_s
+            if now_s - first_s > LONGEST_S:
+                rule = f"within {LONGEST_S / 86_400:g} days of the first"
+                raise line_error(path, number, "time", line.strip(), rule)
         elif found_socket := SOCKET.match(line.strip()):
             socket = " to ".join(found_socket.groups())
         elif INFO.match(line):
