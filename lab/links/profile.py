@@ -118,7 +118,7 @@ class Profile(Strict):
     up: Way
     noise: Noise = Noise()
     # Time 0 of series and schedules: the begin of the trial (of `lab shell`: of the prompt), or when the download's SYN
-    # reaches the server, or when the server sends the first data. Until then the first values hold.
+    # reaches the server, or when the server sends the first data. Until then: mean rate, first delays.
     series_begin: SeriesBegin = "trial"
     # The modelled profile that runs, under its own name, where this one's recordings are not fetched.
     stand_in: Annotated[str | None, Field(exclude=True)] = None

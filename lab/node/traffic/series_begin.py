@@ -2,7 +2,7 @@
 """Series whose clock begins with the first download: with its SYN, or with its first data segment.
 
 Both are seen at the server's interface. The series begin a moment later, as their qdiscs refuse a start that has
-passed; until then the link keeps its first values. A client's first segment to the server is its SYN.
+passed; until then the link has its mean rate and its first delays. A client's first segment to the server is its SYN.
 """
 
 import socket

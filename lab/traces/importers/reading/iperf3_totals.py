@@ -36,7 +36,7 @@ def believed(tests: list[tuple[Test, Totals | None]]) -> list[Test]:
 def totals_of(document: Node, test: Test) -> Totals | None:
     """Return the sums of a test of which a client's intervals are the sender's; None of any other, or without sums."""
     if not len(test.rates_mbps) or not test.sent or document.at("start").get("accepted_connection"):
-        return None  # a server is not told what its client received
+        return None  # a server does not learn what its client received
     end = document.at("end")
     sent, received, both = (end.get(name) for name in ("sum_sent", "sum_received", "sum"))
     if sent is not None and received is not None:

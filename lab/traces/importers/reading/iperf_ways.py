@@ -87,8 +87,8 @@ def _way(path: Path, text: Text, from_server: bool, sent: bool, rows: list[Row],
     totals: Totals | None = None
     notes: tuple[str, ...] = ()
     if sent and kept and is_udp(text):
-        told = [[row for row in found if row.lost and row.word != "sender"] for found in (sums, _summaries(single))]
-        totals = _udp_totals(text, kept, told[0] or told[1])
+        stated = [[row for row in found if row.lost and row.word != "sender"] for found in (sums, _summaries(single))]
+        totals = _udp_totals(text, kept, stated[0] or stated[1])
     elif sent and kept:
         totals = _tcp_totals(sums)
         if text.says("connected with", "Client connecting to") and _is_short(kept, 0.95 * kept[0].end_s):
@@ -154,12 +154,12 @@ def _tcp_totals(sums: list[Row]) -> Totals | None:
     return Totals(_bytes(ends["sender"]), _bytes(ends["receiver"]), ends["receiver"].end_s)
 
 
-def _udp_totals(text: Text, rows: list[Row], told: list[Row]) -> Totals | None:
+def _udp_totals(text: Text, rows: list[Row], stated: list[Row]) -> Totals | None:
     """Return what the receiver reported; before 3.7 iperf3 has one sum, of what was sent and the share of it lost."""
-    if not told:
+    if not stated:
         return None
-    of_sender = not told[0].word and not text.says("Server Report")
-    arrived = [_bytes(row) * ((1 - (row.lost_pct or 0.0) / 100) if of_sender else 1.0) for row in told]
-    lost, of_all = (sum(counts) for counts in zip(*(row.lost for row in told if row.lost), strict=True))
+    of_sender = not stated[0].word and not text.says("Server Report")
+    arrived = [_bytes(row) * ((1 - (row.lost_pct or 0.0) / 100) if of_sender else 1.0) for row in stated]
+    lost, of_all = (sum(counts) for counts in zip(*(row.lost for row in stated if row.lost), strict=True))
     sent_bytes = sum(row.size_mbit for row in rows) * 1e6 / 8
-    return Totals(sent_bytes, sum(arrived), max(row.end_s for row in told), lost * 100 / of_all)
+    return Totals(sent_bytes, sum(arrived), max(row.end_s for row in stated), lost * 100 / of_all)
