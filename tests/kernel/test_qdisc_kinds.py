@@ -53,7 +53,7 @@ def test_every_queue_works_below_a_replayed_link(bench: Bench, child: Spec) -> N
     root = link.record["shown"][0]
     assert root["drops"] > 0  # what the child drops, at arrival or later, counts at the root
     sent = link.packets["number"].n_unique()
-    copies = sent // child["copy_every_pkts"] if "copy_every_pkts" in child else 0
+    copies = link.record["statistics"]["disturb"]["copied_pkts"] if child["kind"] == "disturb" else 0
     assert root["drops"] + root["qlen"] == sent + copies - len(link.received)
 
 
