@@ -3,7 +3,7 @@
 
 from pathlib import Path
 
-KINDS = {"geo": "GEO", "leo": "LEO", "lte": "LTE", "5g": "5G", "wifi": "WiFi", "wired": "Wired"}
+KINDS = {"geo": "GEO", "leo": "LEO", "lte": "LTE", "5g": "5G", "wifi": "WiFi", "wired": "Wired"} | dict.fromkeys(("home", "docsis"), "Home access with AQM")
 OTHER = "Other links"
 
 
