@@ -14,6 +14,7 @@ import numpy as np
 from lab_papers.evaluation.search.replay import Download, class_of, downloads, exit_of, varied
 
 from bench.questions.schema import Form, Question
+from lab.base.errors import UserError
 from lab.base.stats import mean_sd, paired, wilson_pct
 from lab.evaluation.compare.ranks import holm
 from lab.evaluation.compare.sequential import level, one_look
@@ -84,6 +85,8 @@ def _whole(asked: Question, stored: Stored) -> dict[str, dict[int, Exit]]:
 
 
 def _base_rtt_s(stored: Stored) -> float:
+    if not stored.run.trials:
+        raise UserError(f"{stored.name}: trials: must have a result")
     return float(stored.run.trials[0].meta["base_rtt_ms"]) / 1e3
 
 
