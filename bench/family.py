@@ -27,9 +27,9 @@ from lab.schema.cca import Cca, load_ccas
 
 TITLE = "The start-up family over every kind of link"
 NOTE = (
-    "At the chokepoint by the lasting truth, of the trials; the rank with all others of the link: an interval, separated "
-    "by the exact test of lab compare. Careful Resume is left out: without a saved window it is CUBIC without HyStart, "
-    "packet for packet."
+    "At the chokepoint by the lasting truth, of the trials; the rank with all others of the link: an interval, "
+    "separated by the exact test of lab compare. Careful Resume is left out: without a saved window it is CUBIC "
+    "without HyStart, packet for packet."
 )
 TRIALS = 12
 MEASURE = "chokepoint"
@@ -45,7 +45,9 @@ def family() -> list[str]:
 
 def measure(
     trials: Annotated[int, typer.Option(min=1, max=1000, help="Trials of each sender on each link.")] = TRIALS,
-    link_names: Annotated[str | None, typer.Option("--links", help="Kinds of link, by commas; all if left out.")] = None,
+    link_names: Annotated[
+        str | None, typer.Option("--links", help="Kinds of link, by commas; all if left out.")
+    ] = None,
 ) -> None:
     """Run what is missing and store the ranks."""
     try:
@@ -56,7 +58,9 @@ def measure(
 
 
 def _measured(trials: int, link_names: str | None, console: Console) -> Any:
-    senders, virtual = first_use.built({name: load_ccas()[name] for name in family()}, prepare(Recipe(), console), console)
+    senders, virtual = first_use.built(
+        {name: load_ccas()[name] for name in family()}, prepare(Recipe(), console), console
+    )
     chosen = links(link_names.split(",") if link_names else None)
     for link in chosen:  # each alone first: what is interrupted is not lost
         _compared(senders, (link,), trials, virtual, console)

@@ -3,9 +3,8 @@
 
 Every ACK releases one segment more than it acknowledges until the sender leaves slow start, then just one.
 Frames that find the buffer full are dropped and sent again one RTT after the third duplicate ACK; what the
-client says in between is a duplicate with one SACK block. Where the queue is CoDel's (RFC 8289) it marks, and the client
-echoes the mark at once. All delay lies behind the bottleneck and is split
-evenly between the directions.
+client says in between is a duplicate with one SACK block. Where the queue is CoDel's (RFC 8289) it marks, and the
+client echoes the mark at once. All delay lies behind the bottleneck and is split evenly between the directions.
 """
 
 from collections import deque

@@ -66,7 +66,9 @@ def senders_of(asked: Question) -> dict[str, Cca]:
 
 def _sender(name: str, form: Form, known: Mapping[str, Cca]) -> Cca:
     stanza = known[form.sender]
-    return stanza.model_copy(update={"name": name, "params": {**stanza.params, **form.params}}) if form.params else stanza
+    return (
+        stanza.model_copy(update={"name": name, "params": {**stanza.params, **form.params}}) if form.params else stanza
+    )
 
 
 def _link(name: str) -> Link:

@@ -34,5 +34,5 @@ def _cell(values: dict[str, Any]) -> str:
     """Format share and rank: `12/12, 1-3`."""
     if values.get("at the chokepoint") is None:
         return "-"
-    rank = f", {values['rank'].replace('-', '–')}" if values.get("rank") else ""
+    rank = f", {values['rank'].replace('-', ' to ')}" if values.get("rank") else ""
     return f"{values['at the chokepoint']}/{values['trials']}{rank}"

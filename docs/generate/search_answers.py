@@ -13,11 +13,12 @@ from generate import measurements
 HEAD = """# What the lab says about SEARCH
 
 Open questions about SEARCH, each with its experiment: a file in `bench/questions/`, run by
-`make bench-search`. Sentences and tables are made from what the runs stored; nobody wrote them.
+`make bench-search`. Sentences and tables are made from what the runs stored.
 
 * Exits are judged by the [lasting truth](results.md#two-truths): early / at the chokepoint / late.
-* Forms have the same draws of a link: a *pair* is one draw. Two forms have *separated* where the exact paired test rejects at
-  5 % that they are alike, after Holm's correction over all pairs of the question. *Not separated* is no proof that they are alike.
+* Forms have the same draws of a link: a *pair* is one draw. Two forms have *separated* where the exact paired test
+  rejects at 5 % that they are alike, after Holm's correction over all pairs of the question (of a workload: of the
+  scenario). *Not separated* is no proof that they are alike.
 * Intervals are 95 %: Wilson's of shares, paired bootstraps of amounts. RTTs are base RTTs of the link.
 * Nothing was chosen by its results: questions, links, forms and numbers of trials stood before the runs.
 
@@ -84,7 +85,7 @@ def _counts(rows: Sequence[Row], measure: str) -> str:
 
 
 def _percent(row: Row) -> str:
-    return "" if row["lo_pct"] is None else f"[{row['lo_pct']:.0f}–{row['hi_pct']:.0f} %]"
+    return "" if row["lo_pct"] is None else f"[{row['lo_pct']:.0f} to {row['hi_pct']:.0f} %]"
 
 
 def _separations(rows: Sequence[Row]) -> str:
@@ -115,8 +116,8 @@ def _workload(answer: Row) -> Iterator[str]:
             continue
         longer = f"{abs(row['cost_ms']):,.0f} ms {'longer' if row['cost_ms'] > 0 else 'shorter'}"
         yield (
-            f"`{row['form']}` in `{row['place']}`: {row['early']} of {row['left']} exits early, {row['limited']} with the "
-            f"application as the limit; a page, chunk or call takes {longer} "
+            f"`{row['form']}` in `{row['place']}`: {row['early']} of {row['left']} exits early, {row['limited']} with "
+            f"the application as the limit; a page, chunk or call takes {longer} "
             f"{_interval(row['cost_lo'], row['cost_hi'], 0)}, {row['pairs']} pairs, {_verdict(row)}."
         )
 
@@ -133,9 +134,9 @@ def _window(answer: Row) -> Iterator[str]:
         for row in own:
             way = "further from" if row["further_bdps"] > 0 else "nearer to"
             yield (
-                f"`{form}` on {row['place']}: {row['bdps']:.2f} BDPs in the mean, {abs(row['further_bdps']):.2f} BDPs {way} "
-                f"the true one than `{answer['base']}` {_interval(row['further_lo'], row['further_hi'], 2)}, "
-                f"{row['pairs']} pairs, {_verdict(row)}."
+                f"`{form}` on {row['place']}: {row['bdps']:.2f} BDPs in the mean, "
+                f"{abs(row['further_bdps']):.2f} BDPs {way} the true one than `{answer['base']}` "
+                f"{_interval(row['further_lo'], row['further_hi'], 2)}, {row['pairs']} pairs, {_verdict(row)}."
             )
 
 

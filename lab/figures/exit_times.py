@@ -72,7 +72,7 @@ def _band(axis: Axes, trials: pl.DataFrame, sender: Sender, duration_s: float) -
 
 
 def _zones(axis: Axes, trials: pl.DataFrame, duration_s: float) -> None:
-    """Shade each row up to its capacity, from there to its first loss or mark, and to the end; a line at each of the two."""
+    """Shade each row up to its capacity, to its first loss or mark, and to the end; a line at each of the two."""
     capacity_s = trials["capacity_s"].fill_null(duration_s).to_numpy()
     signal_s = trials.select(pl.min_horizontal("loss_s", "mark_s"))["loss_s"]
     signal_s = np.maximum(signal_s.fill_null(duration_s).to_numpy(), capacity_s)

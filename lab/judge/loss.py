@@ -14,9 +14,9 @@ has lost anything.
 
 An emulator can check the answer: a first loss at the client has a first drop at the bottleneck behind it.
 
-First mark: the client's first ACK that echoes congestion (ECE, RFC 3168, section 6.1.3). Where the ends negotiated ECN, a
-queue that manages itself marks instead of dropping: the same signal, which reaches the sender half an RTT later, as a
-third duplicate ACK does. On a SYN the flag negotiates, and is no mark.
+First mark: the client's first ACK that echoes congestion (ECE, RFC 3168, section 6.1.3). Where the ends negotiated
+ECN, a queue that manages itself marks instead of dropping: the same signal, which reaches the sender half an RTT later,
+as a third duplicate ACK does. On a SYN the flag negotiates, and is no mark.
 """
 
 import polars as pl

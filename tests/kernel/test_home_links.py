@@ -25,7 +25,7 @@ def download(bench: Bench, link: str, cca: str = "cubic_plain", *, ecn: bool) ->
 
 
 def signal_s(trial: Trial, interval_s: float) -> float:
-    """CoDel's first signal (RFC 8289, section 5.4), frame by frame: when each came and left, from the queue's samples."""
+    """CoDel's first signal (RFC 8289, section 5.4), frame by frame, by when the queue's samples show it."""
     t_s, backlog, sent = (trial.qdisc[name].to_numpy().astype(float) for name in ("t_s", "backlog_bytes", "sent_bytes"))
     frames = np.arange(sent[0], sent[-1], FRAME_BYTES)
     came_s, left_s = np.interp(frames, np.maximum.accumulate(sent + backlog), t_s), np.interp(frames, sent, t_s)
