@@ -57,12 +57,24 @@ def _await_listening(process: "subprocess.Popen[str]") -> None:
 class Client:
     """A client's process in a node of this machine, from its construction on."""
 
-    def __init__(self, argv: list[str], node: str, preload: str | None = None) -> None:
+    def __init__(self, argv: list[str], node: str, preload: str | None = None, merged: bool = False) -> None:
+        """Start it; `merged`: its output holds its errors, too."""
         environment = os.environ | ({"LD_PRELOAD": preload} if preload else {})
-        self._output = os.fdopen(os.memfd_create("output"), "w+")
+        self._output = os.fdopen(os.memfd_create("output"), "w+", errors="replace")
+        errors = subprocess.STDOUT if merged else None
         with entered(node):
-            self._process = subprocess.Popen(argv, stdout=self._output, env=environment)
+            self._process = subprocess.Popen(argv, stdout=self._output, stderr=errors, env=environment)
         self._end = os.fdopen(os.pidfd_open(self._process.pid))  # readable from the process's end on
+
+    @property
+    def pid(self) -> int:
+        """Return the number of its process."""
+        return self._process.pid
+
+    @property
+    def status(self) -> int | None:
+        """Return its exit status, negative for a signal; None while it runs."""
+        return self._process.poll()
 
     def ended(self, within_s: float) -> bool:
         """Wait for its end, at most for some seconds."""
