@@ -13,12 +13,12 @@ from typing import Any
 
 import polars as pl
 
-from lab.base.errors import UserError
+from lab.base.errors import UserError, field_error
 from lab.base.plain_file import read_plain
 
 MOST_BYTES = 500_000_000
 RECORD = "\x1e"
-VERSIONS = ("0.3", "0.4", "draft-")
+VERSIONS = ("0.3", "0.4", "draft-02")  # earlier ones have lists for events; later ones state file_schema instead
 METRICS = ("metrics_updated", "recovery_metrics_updated")
 STATES = ("congestion_state_updated",)
 SLOW_START = ("slow_start", "startup", "slowstart")
@@ -54,7 +54,9 @@ def read(file: Path, shown: str) -> pl.DataFrame:
     _require_version(head, shown)
     factor, delta = _clock(head)
     rows, before_ms = [], 0.0
-    for event in events:
+    for number, event in enumerate(events, 1):
+        if not isinstance(event, dict):
+            raise UserError(f"{shown}: event {number}: must be a JSON object")
         if row := _row(event):
             before_ms = row["t_ms"] = (before_ms if delta else 0.0) + row["t_ms"] * factor
             rows.append(row)
@@ -67,22 +69,20 @@ def _is_lines(text: str) -> bool:
     first = text.lstrip().partition("\n")[0]
     try:
         return isinstance(json.loads(first), dict) and "\n" in text.strip() and '"traces"' not in first
-    except ValueError:
+    except (ValueError, RecursionError):
         return False
 
 
 def _records(text: str, shown: str) -> tuple[dict[str, Any], Iterator[Any]]:
     """Read JSON-SEQ, or lines of JSON; a stopped program may leave half a record at the end."""
     lines = [line for line in (each.strip(f"{RECORD} \r") for each in text.split("\n")) if line]
-    head = _parsed(lines[0], shown, "record 1")
-    return head, _each_record(lines[1:], shown)
-
-
-def _each_record(lines: list[str], shown: str) -> Iterator[Any]:
-    for number, line in enumerate(lines, 2):
-        if number == len(lines) + 1 and not line.endswith("}"):
-            return
-        yield _parsed(line, shown, f"record {number}")
+    if not text.endswith("\n") and not lines[-1].endswith("}"):
+        lines.pop()
+    records = (_parsed(line, shown, f"record {number}") for number, line in enumerate(lines, 1))
+    head = next(records, None)
+    if head is None:
+        raise UserError(f"{shown}: record 1: must be whole JSON")
+    return head, records
 
 
 def _parsed(line: str, shown: str, what: str) -> dict[str, Any]:
@@ -108,9 +108,8 @@ def _document(text: str, shown: str) -> tuple[dict[str, Any], Iterator[Any]]:
 
 def _require_version(head: dict[str, Any], shown: str) -> None:
     version = head.get("qlog_version")
-    schema = head.get("file_schema")
-    if (schema is None and not str(version).startswith(VERSIONS)) or (version is not None and str(version) < "0.3"):
-        raise UserError(f"{shown}: qlog_version={version}: must be 0.3 or later")
+    if version not in VERSIONS and not (version is None and "file_schema" in head):
+        raise field_error(shown, "qlog_version", version, f"{', '.join(VERSIONS)}, or later with file_schema")
 
 
 def _clock(head: dict[str, Any]) -> tuple[float, bool]:
@@ -123,10 +122,8 @@ def _clock(head: dict[str, Any]) -> tuple[float, bool]:
     return factor, delta
 
 
-def _row(event: Any) -> dict[str, Any] | None:
-    """Return an event that matters as a row; None of another one."""
-    if not isinstance(event, dict):
-        return None
+def _row(event: dict[str, Any]) -> dict[str, Any] | None:
+    """Return an event as a row, that of most kinds with its time alone; None of one without a time."""
     name = str(event.get("name", "")).rpartition(":")[2]
     data, time = event.get("data"), event.get("time")
     if not isinstance(data, dict) or not isinstance(time, (int, float)):
@@ -144,7 +141,7 @@ def _row(event: Any) -> dict[str, Any] | None:
         raw = data.get("raw") or {}
         length = raw.get("length") if isinstance(raw, dict) else None
         row["sent_bytes"] = length if isinstance(length, int) else 0
-    return row  # a row of another event carries the time alone: delta times need it
+    return row
 
 
 def in_slow_start(state: str) -> bool:
