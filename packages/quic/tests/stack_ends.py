@@ -13,14 +13,16 @@ import socket
 import struct
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import TextIO
 
 PACKET_BYTES, FIRST, STOPS = 1472, 10, 80
 NUMBER = struct.Struct("!Q")
 AGAIN_S = 1.0
 
 
-def serve(address, port, control, log=None):
+def serve(address: str, port: str, control: str, log: str | None = None) -> None:
     """Send what one client requests."""
     udp = bound(address, port)
     request, client = udp.recvfrom(100)
@@ -49,7 +51,7 @@ def serve(address, port, control, log=None):
         write(events, {"time": ms(), "name": "recovery:metrics_updated", "data": metrics})
 
 
-def get(address, port, size):
+def get(address: str, port: str, size: str) -> None:
     """Request some bytes, and acknowledge each datagram."""
     udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     udp.connect((address, int(port)))
@@ -62,7 +64,7 @@ def get(address, port, size):
         udp.send(datagram[: NUMBER.size])
 
 
-def bad(how, address="", port="0", log=""):
+def bad(how: str, address: str = "", port: str = "0", log: str = "") -> None:
     """Do what no server should."""
     if how == "exits":
         sys.exit("no such key")
@@ -90,19 +92,19 @@ def bad(how, address="", port="0", log=""):
         udp.sendto(bytes(random.SystemRandom().randrange(700, 1400)), client)
 
 
-def bound(address, port):
+def bound(address: str, port: str) -> socket.socket:
     """Open the server's port."""
     udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     udp.bind((address, int(port)))
     return udp
 
 
-def ms():
+def ms() -> float:
     """Return the time in ms."""
     return time.monotonic_ns() / 1e6
 
 
-def write(events, record):
+def write(events: TextIO | None, record: dict[str, object]) -> None:
     """Write a record of the qlog, if there is one; a stopped server has written all."""
     if events:
         events.write("\x1e" + json.dumps(record) + "\n")
@@ -110,4 +112,5 @@ def write(events, record):
 
 
 if __name__ == "__main__":
-    {"serve": serve, "get": get, "bad": bad}[sys.argv[1]](*sys.argv[2:])
+    ends: dict[str, Callable[..., None]] = {"serve": serve, "get": get, "bad": bad}
+    ends[sys.argv[1]](*sys.argv[2:])
