@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 LISTENS_S, POLL_S = 10.0, 0.01
 DATA_BYTES = 600  # a datagram of the server's that is no handshake, acknowledgement or message of its own
 NO_IPERF3 = "none: the download ran over a stack of the user's"
-SHOWN_CHARS = 200
+SHOWN_CHARS, LAST_BYTES = 200, 4096  # of what an end has printed
 
 
 def run_trial(plan: "Plan", folder: Path) -> None:
@@ -38,7 +38,7 @@ def run_trial(plan: "Plan", folder: Path) -> None:
 @contextmanager
 def served(request: "FlowPlan") -> Iterator[int]:
     """Serve one download while the block runs; yields the number of the server's process."""
-    server = flow.Client(request["stack"]["server"], request["sender"], merged=True)
+    server = flow.Client(request["stack"]["server"], request["sender"], last_bytes=LAST_BYTES)
     try:
         _await_port(server, request)
         try:
@@ -92,7 +92,7 @@ def begun(plan: "Plan", request: "FlowPlan", _far: object = None) -> Iterator["S
     node = request["receiver"]
     arrival = FirstData(node, interfaces(plan["topology"], node)[0], request)
     try:
-        client = flow.Client(request["stack"]["client"], node, merged=True)
+        client = flow.Client(request["stack"]["client"], node, last_bytes=LAST_BYTES)
         try:
             yield StackDownload(request, client, arrival)
         finally:

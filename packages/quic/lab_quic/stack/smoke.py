@@ -12,7 +12,7 @@ from lab.backends import boot
 from lab.backends.records import TrialError
 from lab.backends.virtual import Virtual
 from lab.base import paths
-from lab.base.errors import UserError
+from lab.base.errors import UserError, field_error
 from lab.base.plain_file import write_whole
 from lab.base.scratch import scratch_folder
 from lab.kernel.build import digest_of_files
@@ -25,6 +25,7 @@ from lab_quic.stack.plan import PLACE
 from lab_quic.stack.prepared import stored
 
 PROFILE, DURATION_S = "geo-small", 3
+LEAST_BYTES = 20_000  # more than a first window
 PROCESSOR_S = 60  # of the kernel and both programs; a trial takes a tenth of it
 COMPARED = ("client.pcapng.zst", "acks.parquet", "exits.parquet")
 SAME, DIFFERENT = "the same twice", "different twice"
@@ -52,12 +53,18 @@ def _trial(cca: Cca, virtual: Virtual) -> list[bytes]:
             plan = prepare(job, folder)
             more = {PLACE: stored(cca.module_digest or "").files}
             boot.run_plan(plan, folder, virtual.kernel, virtual.world.root, PROCESSOR_S, more)
-            store(job, plan, folder)
+            _require_going(store(job, plan, folder)["flows"][0]["bytes"])
         except (TrialError, UserError) as error:
             line = str(error)
             own = line if line.startswith(f"{cca.stack}: ") else f"{cca.stack}: {line}"
             raise UserError(f"{own} (control {cca.algorithm}, on {PROFILE})") from None
         return [(folder / name).read_bytes() for name in COMPARED]
+
+
+def _require_going(received_bytes: float) -> None:
+    if received_bytes < LEAST_BYTES:
+        rule = f"at least {LEAST_BYTES} in {DURATION_S} s: it hangs, or the client's window is too small"
+        raise field_error("download", "bytes", received_bytes, rule)
 
 
 def _experiment(cca: Cca) -> Experiment:
