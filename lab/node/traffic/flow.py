@@ -58,7 +58,7 @@ class Client:
     """A client's process in a node of this machine, from its construction on."""
 
     def __init__(self, argv: list[str], node: str, preload: str | None = None, last_bytes: int | None = None) -> None:
-        """Start it; last_bytes: so many of its output and errors together are read in the end, instead of all output."""
+        """Start it; last_bytes: so many of output and errors together are read in the end, instead of all output."""
         self._last_bytes = last_bytes
         environment = os.environ | ({"LD_PRELOAD": preload} if preload else {})
         self._output = os.fdopen(os.memfd_create("output"), "w+", errors="replace")
