@@ -66,12 +66,17 @@ class Course:
         times, dropped = (tuple(getattr(each, name) for each in self.placed) for name in ("at_s", "dropped"))
         return View(self.case.link, self.case.duration_s, trial, times, dropped)
 
+    @property
+    def params(self) -> dict[str, int]:
+        """Return the parameters of the sender's module."""
+        return self.subject.cca.params | self.case.params
+
     def key(self) -> dict[str, Any]:
         """Return what makes its trial another than that of another case."""
         case = self.case
-        fields = {"duration_s": case.duration_s, "workload": case.workload, "rival": case.rival}
+        fields = {"duration_s": case.duration_s, "workload": case.workload, "rival": case.rival, "rival_start_s": case.rival_start_s}
         fields |= {"size_bytes": case.size_pkts * MSS_BYTES if case.size_pkts else None}
-        own = {"sysctls": case.sysctls, "sender": self.subject.cca.name, "params": self.subject.cca.params}
+        own = {"sysctls": case.sysctls, "sender": self.subject.cca.name, "params": self.params}
         return {"profile": profile(case, self.spans), **fields, **own, "digest": self.subject.cca.module_digest}
 
 
@@ -157,9 +162,10 @@ def _experiment(name: str, course: Course) -> Experiment:
         "size_bytes": course.key()["size_bytes"],
         "workload": case.workload,
         "rival": case.rival,
+        "rival_start_s": case.rival_start_s,
     }
     scenario = parse(Scenario, {key: value for key, value in content.items() if value is not None}, case.file)
-    with_settings = cca.model_copy(update={"sysctls": cca.sysctls | case.sysctls})
+    with_settings = cca.model_copy(update={"sysctls": cca.sysctls | case.sysctls, "params": course.params})
     experiment = assemble(f"{NAME}-{name}", scenario, str(case.file), senders={cca.name: cca})
     return replace(experiment.with_senders({cca.name: with_settings}), group=f"{NAME}-{experiment.scenario.topology}")
 

@@ -53,9 +53,9 @@ def subject(cca: Cca, cases: list[Case]) -> Subject:
     if cca.module_digest is not None and cca.transport == "tcp":
         offers = ["kernel", *(["bins"] if cca.slow_start_exit == "search" else [])]
         return Subject(cca, frozenset(each.source.document for each in cases), _flat(offers))
-    kernel = Stated(follows=["tcp"], offers=["kernel"] if cca.transport == "tcp" else [])
-    stated = _stated().senders.get(cca.name, kernel)
-    return Subject(cca, _flat(stated.follows), _flat(stated.offers))
+    follows, offers = (["tcp"], ["kernel"]) if cca.transport == "tcp" else ([], ["quic"])
+    stated = _stated().senders.get(cca.name, Stated(follows=follows, offers=offers))
+    return Subject(cca, _flat(["any", *stated.follows]), _flat(stated.offers))
 
 
 def _flat(names: list[str]) -> frozenset[str]:

@@ -78,11 +78,12 @@ def test_each_case_is_whole_and_has_a_link_that_the_lab_takes(file: Path) -> Non
 
 
 def test_each_mutant_names_a_case_and_the_text_that_it_changes() -> None:
-    folder = REPO / "packages/conform/mutants"
-    reno = (folder / "reno.c").read_text()
+    folder, startup = REPO / "packages/conform/mutants", REPO / "lab/kernel/startup"
+    files = {"reno": [folder / "reno.c"], "careful_resume": list(startup.glob("*careful_resume*.[ch]"))}
     for mutant in yaml.safe_load((folder / "mutants.yml").read_text()):
         assert (FOLDER / f"{mutant['case']}.yml").is_file(), mutant["name"]
-        assert mutant["of"] != "reno" or mutant["old"] in reno, mutant["name"]
+        texts = [file.read_text() for file in files.get(mutant["of"], [])]
+        assert not texts or any(mutant["old"] in text for text in texts), mutant["name"]
         assert mutant.get("params") or mutant["old"] != mutant["new"]
 
 
@@ -111,7 +112,12 @@ def test_events_lie_over_the_base_value_and_the_later_one_above() -> None:
         ("search", "search/bin-length", None),
         ("vegas", "rfc9438/decrease-factor", "vegas does not state that it follows rfc9438"),
         ("vegas", "rfc5681-6928/initial-window", None),
-        ("cubic_quic", "rfc5681-6928/initial-window", "cubic_quic does not offer packets"),
+        ("cubic_quic", "rfc9438/decrease-factor", "cubic_quic does not offer threshold, states"),
+        ("cubic_quic", "rfc9743/uses-the-link", None),
+        ("reno_ngtcp2", "c4/alone", None),
+        ("cubic_quic", "rfc9743/shares-with-reno", "cubic_quic does not offer rival"),
+        ("careful_resume", "rfc9959/paced", None),
+        ("careful_resume", "rfc9406/jitter", "careful_resume does not state that it follows rfc9406"),
     ],
 )
 def test_a_case_applies_to_who_follows_its_text(sender: str, case: str, why: str | None) -> None:
