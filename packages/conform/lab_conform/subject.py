@@ -45,6 +45,8 @@ class Subject:
             return f"{self.cca.name} follows {replaced[0]}, which has another rule here"
         if missing := [each for each in case.needs if each not in self.offers]:
             return f"{self.cca.name} does not offer {', '.join(missing)}"
+        if case.params and not self.cca.module:
+            return f"{self.cca.name} has no module with the parameters {', '.join(case.params)}"
         return None
 
 

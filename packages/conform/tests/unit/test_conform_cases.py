@@ -14,6 +14,7 @@ from lab.base.paths import REPO
 from lab.links.profile import Profile
 from lab.schema.cca import load_senders
 from lab.schema.load import parse
+from tests.command import lab, refused
 
 GOOD = {
     "title": "A loss halves the window",
@@ -61,6 +62,24 @@ def test_a_mistake_in_a_case_is_one_line(change: dict[str, object], rule: str, t
         read_case(file)
     assert rule in str(refused.value)
     assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("words", "rule"),
+    [
+        (("cubic", "--case", "CASE"), "must be a known measure"),
+        (("cubic", "--suite", "rfc9999"), "must be a known suite"),
+        (("cubic,cubic", "--suite", "rfc9438"), "each named once"),
+        (("nobody", "--suite", "rfc9438"), "nobody"),
+    ],
+)
+def test_a_mistake_of_the_command_line_is_one_line_and_status_two(
+    words: tuple[str, ...], rule: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "case.yml"
+    file.write_text(yaml.safe_dump(GOOD | check(measure="bogus")))
+    line = refused(lab(tmp_path, "conform", *(str(file) if word == "CASE" else word for word in words)))
+    assert rule in line
 
 
 def test_a_file_that_is_no_yaml_is_one_line(tmp_path: Path) -> None:
@@ -123,6 +142,11 @@ def test_events_lie_over_the_base_value_and_the_later_one_above() -> None:
 def test_a_case_applies_to_who_follows_its_text(sender: str, case: str, why: str | None) -> None:
     found = chosen(None, case)
     assert subject(load_senders()[sender], found).why_not(found[0]) == why
+
+
+def test_parameters_of_a_module_do_not_apply_to_a_sender_without_one() -> None:
+    case = Case.model_validate(GOOD | {"params": {"beta": 512}})
+    assert subject(load_senders()["reno"], [case]).why_not(case) == "reno has no module with the parameters beta"
 
 
 def test_a_case_that_needs_what_a_sender_does_not_offer_does_not_apply() -> None:
