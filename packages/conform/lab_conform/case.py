@@ -16,7 +16,7 @@ from lab_conform.events import Link, NotNegative, Number
 FOLDER = Path(__file__).parent / "cases"
 Text = Annotated[str, Field(min_length=1)]
 Document = Annotated[str, Field(pattern=r"^[a-z0-9-]+$")]
-Observable = Literal["packets", "window", "threshold", "states", "exit", "bins", "rival", "saved_set"]
+Observable = Literal["packets", "window", "threshold", "states", "exit", "bins", "saved_set"]
 
 
 class Source(Strict):
@@ -78,6 +78,11 @@ class Case(Strict):
     def suite(self) -> str:
         """Return the folder's name."""
         return self._file.parent.name
+
+    @property
+    def requires(self) -> list[str]:
+        """Return what a sender must offer: what the checks need, and what the trial has besides a download alone."""
+        return [*self.needs, *(name for name in ("workload", "rival") if getattr(self, name))]
 
     @property
     def file(self) -> Path:
