@@ -71,13 +71,18 @@ class Course:
         """Return the parameters of the sender's module."""
         return self.subject.cca.params | self.case.params
 
+    @property
+    def scenario(self) -> dict[str, Any]:
+        """Return the fields of a scenario that the case has."""
+        case = self.case
+        found = case.model_dump(include={"duration_s", "workload", "rival", "rival_start_s"})
+        return found | {"size_bytes": case.size_pkts * MSS_BYTES if case.size_pkts else None}
+
     def key(self) -> dict[str, Any]:
         """Return what makes its trial another than that of another case."""
-        case = self.case
-        fields = {"duration_s": case.duration_s, "workload": case.workload, "rival": case.rival, "rival_start_s": case.rival_start_s}
-        fields |= {"size_bytes": case.size_pkts * MSS_BYTES if case.size_pkts else None}
-        own = {"sysctls": case.sysctls, "sender": self.subject.cca.name, "params": self.params}
-        return {"profile": profile(case, self.spans), **fields, **own, "digest": self.subject.cca.module_digest}
+        case, cca = self.case, self.subject.cca
+        own = {"sysctls": case.sysctls, "sender": cca.name, "params": self.params, "digest": cca.module_digest}
+        return {"profile": profile(case, self.spans), **self.scenario, **own}
 
 
 def verdicts(cases: list[Case], subjects: list[Subject], bench: Bench) -> list[Verdict]:
@@ -157,12 +162,8 @@ def _experiment(name: str, course: Course) -> Experiment:
         "profile": str(file),
         "ccas": [cca.name],
         "trials": 1,
-        "duration_s": case.duration_s,
         "seed": 1,
-        "size_bytes": course.key()["size_bytes"],
-        "workload": case.workload,
-        "rival": case.rival,
-        "rival_start_s": case.rival_start_s,
+        **course.scenario,
     }
     scenario = parse(Scenario, {key: value for key, value in content.items() if value is not None}, case.file)
     with_settings = cca.model_copy(update={"sysctls": cca.sysctls | case.sysctls, "params": course.params})

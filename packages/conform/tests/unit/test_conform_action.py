@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The composite action's steps are a shell script: it runs here on a repository of a few lines, with a file as bundle."""
+"""The composite action's steps are a shell script: it runs here on a small repository, with a file as bundle."""
 
 import hashlib
 import os
@@ -20,7 +20,7 @@ LAB = '#!/bin/sh\ncat "$(dirname "$0")/../installed" >arguments && printf " %s" 
 
 @pytest.fixture
 def commit(tmp_path: Path) -> str:
-    """Make a repository whose setup keeps the bundle, and whose `lab` writes it and its arguments; return its commit."""
+    """Make a repository whose setup keeps the bundle, and whose `lab` writes its arguments; return its commit."""
     lab = tmp_path / "repository/scripts/lab"
     lab.parent.mkdir(parents=True)
     lab.write_text(LAB)

@@ -88,7 +88,7 @@ def test_growth_within_the_retreat_is_counted() -> None:
 @pytest.mark.parametrize(("measure", "given"), [("jump_pkts", {}), ("sent_after_jump_share", {"rtts": 0.5})])
 def test_without_a_jump_its_measures_have_a_reason(measure: str, given: dict[str, float]) -> None:
     calm = view(RETREAT)
-    calm.trial.acks = acks([10, 11, 12, 13], 0.2, 0, 10, None)  # type: ignore[misc]
+    calm.trial.acks = acks([10, 11, 12, 13], 0.2, 0, 10, None)
     with pytest.raises(Unmeasured, match="never jumps"):
         MEASURES[measure](calm, **given)
     assert MEASURES["jumps"](calm) == 0
