@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Cases on senders: one trial for each event that is placed, and the trial with all of them, which is judged."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -45,6 +45,7 @@ class Bench:
 class Course:
     """A case on a sender, with the events that are placed so far."""
 
+    number: int  # of the verdict
     case: Case
     subject: Subject
     placed: tuple[Placed, ...] = ()
@@ -85,31 +86,31 @@ class Course:
         return {"profile": profile(case, self.spans), **self.scenario, **own}
 
 
-def verdicts(cases: list[Case], subjects: list[Subject], bench: Bench) -> list[Verdict]:
-    """Return the verdict of each case on each sender, in the order of the cases."""
-    found: dict[tuple[str, str], Verdict] = {}
+def verdicts(pairs: Iterable[tuple[Case, Subject]], bench: Bench) -> list[Verdict]:
+    """Return the verdict of each case on its sender, in their order."""
+    found: dict[int, Verdict] = {}
     courses: list[Course] = []
-    for case in cases:
-        for each in subjects:
-            if why := each.why_not(case):
-                found[case.name, each.cca.name] = Verdict(case, each.cca.name, "not applicable", why)
-            else:
-                courses.append(Course(case, each))
+    for number, (case, each) in enumerate(pairs):
+        if why := each.why_not(case):
+            found[number] = Verdict(case, each.cca.name, "not applicable", why)
+        else:
+            courses.append(Course(number, case, each))
     while courses:
-        courses, ended = _pass(courses, bench)
-        found |= {(each.case.name, each.sender): each for each in ended}
-    return [found[case.name, each.cca.name] for case in cases for each in subjects]
+        courses = _pass(courses, found, bench)
+    return [found[number] for number in sorted(found)]
 
 
-def _pass(courses: list[Course], bench: Bench) -> tuple[list[Course], list[Verdict]]:
-    """Run the trial of each course once; return those with an event to come, and the verdicts of the others."""
+def _pass(courses: list[Course], found: dict[int, Verdict], bench: Bench) -> list[Course]:
+    """Run the trial of each course once; add the verdicts of those that end, and return the others."""
     trials = _trials({digest(each.key()): each for each in courses}, bench)
     left: list[Course] = []
-    ended: list[Verdict] = []
     for course in courses:
         outcome = _stepped(course, trials[digest(course.key())])
-        (left if isinstance(outcome, Course) else ended).append(outcome)  # type: ignore[arg-type]
-    return left, ended
+        if isinstance(outcome, Course):
+            left.append(outcome)
+        else:
+            found[course.number] = outcome
+    return left
 
 
 def _stepped(course: Course, trial: Trial | str) -> Course | Verdict:
