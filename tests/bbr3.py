@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The C core of BBR version 3 from Python, and a path that it runs over: one flow, packets of 1 unit, no kernel."""
+"""The C core of BBR version 3 from Python; its unit of data is a packet."""
 
 import ctypes
-from collections import deque
-from collections.abc import Callable, Iterator
-from dataclasses import astuple, dataclass, field
+from dataclasses import astuple, dataclass
 from pathlib import Path
+
+from tests.paced_flow import Link, Packet, PacedFlow
 
 INFINITY = 2**32 - 1
 RATE_ONE = 1 << 24  # a packet per microsecond
@@ -108,145 +108,52 @@ class Core:
         return int(function(*(ctypes.byref(each) for each in (self.state, self.params, event))))
 
 
-@dataclass
-class Packet:
-    """One on its way."""
+class Flow(PacedFlow):
+    """A flow of BBR over a path."""
 
-    number: int
-    sent_us: int
-    first_sent_us: int
-    delivered_us: int
-    note: Sent
-    back_us: int  # when its ACK comes
-    dropped: bool
-
-
-@dataclass
-class Link:
-    """A bottleneck with a buffer, and a round trip; all may change while a flow runs."""
-
-    rate: float = 0.002  # packets per microsecond: 24 Mb/s of 1500 bytes
-    rtt_us: int = 40_000
-    buffer_pkts: int = 1000
-    drop: Callable[[int], bool] = lambda _number: False
-
-
-@dataclass
-class Flow:
-    """A sender of BBR over a path: paced, with a window; every packet is acknowledged, losses by three later ones."""
-
-    library: Path
-    path: Link = field(default_factory=Link)
-    params: Params = Params()
-    limit: float = 0  # packets per microsecond that the application has; 0: no limit
-    paused: bool = False
-
-    def __post_init__(self) -> None:
-        self.cwnd = 10
-        self.core = Core(self.library, self.cwnd, self.path.rtt_us, self.params)
+    def __init__(self, library: Path, path: Link | None = None, params: Params = Params(), limit: float = 0) -> None:
+        path = path or Link()
+        self.core = Core(library, 10, path.rtt_us, params)
         self.state = self.core.state
-        self.now_us = self.next_us = self.busy_us = self.delivered_us = self.first_sent_us = 0
-        self.delivered = self.lost = self.number = self.recovery_from = self.newly_lost = 0
-        self.limited_until = -1  # delivered packets; TCP's app_limited
-        self.recovering = self.cwnd_full = False
-        self.under_way: deque[Packet] = deque()
-        self.modes: list[tuple[int, int]] = [(0, STARTUP)]
+        super().__init__(path, limit)
 
     @property
-    def inflight(self) -> int:
-        return len(self.under_way)
+    def mode(self) -> int:  # type: ignore[override]
+        return int(self.state.mode)
+
+    @property
+    def pacing(self) -> float:
+        return self.state.pacing_rate / RATE_ONE
 
     @property
     def rate(self) -> float:
         """The bandwidth estimate, in packets per microsecond."""
         return max(self.state.max_bw_of) / RATE_ONE
 
-    def visits(self, mode: int) -> list[tuple[int, int]]:
-        """When a mode began and ended, in microseconds."""
-        ends = [*(at for at, _ in self.modes[1:]), self.now_us]
-        return [(at, end) for (at, each), end in zip(self.modes, ends, strict=True) if each == mode]
-
-    def run(self, seconds: float, until: Callable[["Flow"], bool] = lambda _flow: False) -> "Flow":
-        end_us = self.now_us + int(seconds * 1e6)
-        for _ in self._events(end_us):
-            if until(self):
-                break
-        return self
-
-    def _events(self, end_us: int) -> Iterator[None]:
-        while True:
-            ack_us = self.under_way[0].back_us if self.under_way else INFINITY
-            send_us = max(self.next_us, self.now_us) if self._may_send() else INFINITY
-            if min(ack_us, send_us) > end_us:
-                self.now_us = end_us
-                return
-            self.now_us = min(ack_us, send_us)
-            if send_us <= ack_us:
-                self._send()
-            else:
-                self._ack()
-            yield
-
-    def _may_send(self) -> bool:
-        if self.paused:
-            return False
-        self.cwnd_full |= self.inflight >= self.cwnd
-        return self.inflight < self.cwnd
-
-    def _send(self) -> None:
-        if not self.under_way:
-            self.first_sent_us = self.delivered_us = self.now_us
-            if self.limited_until >= self.delivered:
-                self.cwnd = self.core.lib.bbr3_restart_from_idle(
-                    ctypes.byref(self.state), ctypes.c_uint64(self.now_us), self.cwnd, self.delivered
-                )
-        waiting = max(self.busy_us - self.now_us, 0) * self.path.rate
-        dropped = waiting > self.path.buffer_pkts or self.path.drop(self.number)
-        if not dropped:
-            self.busy_us = int(max(self.busy_us, self.now_us) + 1 / self.path.rate)
-        if self.limit:
-            self.limited_until = self.delivered + self.inflight + 1
-        note = Sent(self.delivered, self.lost, self.inflight + 1, int(self.limited_until >= self.delivered))
-        back_us = max(self.busy_us, self.now_us) + self.path.rtt_us
-        last_us = self.under_way[-1].back_us if self.under_way else 0
-        times = self.now_us, self.first_sent_us, self.delivered_us
-        self.under_way.append(Packet(self.number, *times, note, max(back_us, last_us), dropped))
-        self.number += 1
-        rate = min(self.limit or 1e9, self.state.pacing_rate / RATE_ONE)
-        self.next_us = self.now_us + int(1 / rate)
-
-    def _ack(self) -> None:
-        packet = self.under_way.popleft()
-        if packet.dropped:
-            self._lose(packet)
-            return
-        self.delivered += 1
-        self.delivered_us, self.first_sent_us = self.now_us, packet.sent_us
-        if self.recovering and packet.number >= self.recovery_from:
-            self.recovering = False
-            self.cwnd = self.core.call("bbr3_exit_recovery", self.cwnd)
-        self.cwnd = self.core.taken("bbr3_on_ack", self._sample(packet))
-        self.cwnd_full &= not self.state.round_start
-        if self.state.mode == PROBE_RTT:
-            self.limited_until = self.delivered + self.inflight
-        if self.state.mode != self.modes[-1][1]:
-            self.modes.append((self.now_us, self.state.mode))
-
-    def _sample(self, packet: Packet) -> Ack:
-        interval_us = max(packet.sent_us - packet.first_sent_us, self.now_us - packet.delivered_us)
-        rtt_us = self.now_us - packet.sent_us
-        newly_lost, self.newly_lost = self.newly_lost, 0
-        return Ack(
-            self.now_us, self.delivered, self.lost, self.inflight, self.cwnd, 1, newly_lost, rtt_us, rtt_us,
-            interval_us, 1, packet.note, int(self.cwnd_full), int(self.recovering),
+    def acknowledged(self, packet: Packet, rtt_us: int, interval_us: int) -> None:
+        ack = Ack(
+            self.now_us, self.delivered, self.lost, self.inflight, self.cwnd, 1, self.newly_lost, rtt_us, rtt_us,
+            interval_us, 1, sent(packet), int(self.cwnd_full), int(self.recovering),
         )  # fmt: skip
+        self.cwnd = self.core.taken("bbr3_on_ack", ack)
+        self.cwnd_full &= not self.state.round_start
+        if self.mode == PROBE_RTT:
+            self.limited_until = self.delivered + self.inflight
 
-    def _lose(self, packet: Packet) -> None:
-        self.lost += 1
-        self.newly_lost += 1
-        self.recovery_from = self.number  # what is sent again must arrive, too
-        if not self.recovering:
-            self.recovering = True
-            self.core.call("bbr3_enter_recovery", self.cwnd, self.delivered)
-        event = _Loss(self.now_us, self.delivered, self.lost, self.cwnd, 1, packet.note)
-        self.core.taken("bbr3_lost", event)
+    def declared_lost(self, packet: Packet) -> None:
+        loss = _Loss(self.now_us, self.delivered, self.lost, self.cwnd, 1, sent(packet))
+        self.core.taken("bbr3_lost", loss)
+
+    def recovery_begins(self) -> None:
+        self.core.call("bbr3_enter_recovery", self.cwnd, self.delivered)
+
+    def recovery_ends(self) -> None:
+        self.cwnd = self.core.call("bbr3_exit_recovery", self.cwnd)
+
+    def idle_ends(self) -> None:
+        words = ctypes.c_uint64(self.now_us), self.cwnd, self.delivered
+        self.cwnd = self.core.lib.bbr3_restart_from_idle(ctypes.byref(self.state), *words)
+
+
+def sent(packet: Packet) -> Sent:
+    return Sent(packet.delivered, packet.lost, packet.inflight, int(packet.app_limited))

@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.bbr3 import (
-    CRUISE, DOWN, DRAIN, INFINITY, PROBE_RTT, REFILL, STARTUP, UP, Ack, Core, Flow, Link, Params, Sent,
+    CRUISE, DOWN, DRAIN, INFINITY, PROBE_RTT, REFILL, STARTUP, UP, Ack, Core, Flow, Params, Sent,
 )  # fmt: skip
+from tests.paced_flow import Link
 
 RATE = 0.002  # packets per microsecond
 BDP = 80  # packets in 40 ms
@@ -175,7 +176,7 @@ class TestDown:
     def test_headroom_below_inflight_longterm_is_left(self, startup_library: Path) -> None:
         flow = in_mode(startup_library, UP, Link(buffer_pkts=3)).run(8, until=lambda flow: flow.state.mode == CRUISE)
         assert flow.state.inflight_longterm < BDP / 0.85
-        assert flow.inflight <= 0.85 * flow.state.inflight_longterm
+        assert flow.inflight <= 0.85 * flow.state.inflight_longterm + 1  # whole packets
 
     def test_after_its_wait_a_refill_follows_without_a_cruise(self, startup_library: Path) -> None:
         path = Link()

@@ -4,6 +4,7 @@
 #include <linux/module.h>
 
 #include "bbr3_vectors.h"
+#include "c4_vectors.h"
 #include "careful_resume_vectors.h"
 #include "copa_vectors.h"
 #include "rapid_start_vectors.h"
@@ -61,6 +62,22 @@ static void bbr3_answers_losses_as_in_user_space(struct kunit *test)
 				      bbr3_probe_losses[i].name);
 }
 
+static void c4_has_its_thresholds_as_in_user_space(struct kunit *test)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(c4_thresholds); i++)
+		KUNIT_EXPECT_TRUE_MSG(test, c4_threshold_holds(&c4_thresholds[i]), "%s", c4_thresholds[i].name);
+}
+
+static void c4_answers_delay_as_in_user_space(struct kunit *test)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(c4_delays); i++)
+		KUNIT_EXPECT_TRUE_MSG(test, c4_delay_holds(&c4_delays[i]), "%s", c4_delays[i].name);
+}
+
 static struct kunit_case startup_cases[] = {
 	KUNIT_CASE(rapid_start_grows_as_in_user_space),
 	KUNIT_CASE(rapid_start_recovers_as_in_user_space),
@@ -68,6 +85,8 @@ static struct kunit_case startup_cases[] = {
 	KUNIT_CASE(copa_moves_as_in_user_space),
 	KUNIT_CASE(bbr3_finds_the_plateau_as_in_user_space),
 	KUNIT_CASE(bbr3_answers_losses_as_in_user_space),
+	KUNIT_CASE(c4_has_its_thresholds_as_in_user_space),
+	KUNIT_CASE(c4_answers_delay_as_in_user_space),
 	{}
 };
 
