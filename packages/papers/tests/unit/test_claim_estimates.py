@@ -6,13 +6,12 @@ from typing import Any
 
 import polars as pl
 import pytest
+from counterfactuals import TRIALS, explained
 from lab_papers.evaluation.claims.difference import compared, distance, of_claim
 from lab_papers.evaluation.claims.estimate import of_rows, ratio_of
 from lab_papers.evaluation.claims.rows import NOT_RUN
 from lab_papers.evaluation.claims.verdict import AGREES, UNJUDGED
-
-from tests.counterfactuals import TRIALS, explained
-from tests.unit.test_counterfactual import folder, kept, losses_s, runs
+from test_counterfactual import folder, kept, losses_s, runs
 
 __all__ = ["folder", "runs"]  # fixtures
 

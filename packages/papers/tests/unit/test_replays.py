@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Edges of replays: versions of SEARCH and maps of its parameters over stored downloads, and points that were run."""
+"""Replays: versions of SEARCH and maps of its parameters over stored downloads, and points that were run."""
 
 import shutil
 from pathlib import Path

@@ -10,7 +10,8 @@ import pytest
 import yaml
 from lab_papers.commands.same import SameRequest, compare_all, ready_runs, wanted
 from lab_papers.same import compare, reference, trials
-from lab_papers.same.values import BLOCK_PKTS, ROWS_PKTS, Values
+from lab_papers.same.trials import experiments
+from lab_papers.same.values import BLOCK_PKTS, ROWS_PKTS, Values, values_of
 from rich.console import Console
 
 from lab.backends.backend import Description
@@ -18,7 +19,10 @@ from lab.base import paths
 from lab.base.errors import UserError
 from lab.node.qdiscs import kinds
 from lab.schema.cca import load_ccas
+from lab.tables.stored_run import Run
+from lab.tables.trial_tables import TRIAL_TABLES
 from lab.tables.values_digest import digest
+from tests.stored_run import store_run
 
 DESCRIPTION = Description({"kernel_digest": "k1", "modules_digest": "m1"}, "w1", {"iproute2": "6.15"}, {})
 
@@ -273,3 +277,24 @@ def test_a_run_over_a_recording_that_is_not_fetched_is_left_out_with_the_command
 
 def test_a_run_that_is_left_out_is_not_missed(stored: reference.Reference) -> None:
     assert set(wanted(stored, SameRequest(), frozenset({"senders"})).content["trials"]) == set()
+
+
+def test_each_run_of_the_list_has_the_stanza_of_each_of_its_senders() -> None:
+    for experiment in experiments():
+        assert list(experiment.ccas) == list(experiment.scenario.ccas)
+        assert all(experiment.ccas[name] == load_ccas()[name] for name in experiment.ccas)
+    rivals = {experiment.name: experiment.rival for experiment in experiments()}
+    assert rivals.pop("two-downloads") == load_ccas()["cubic"]
+    assert set(rivals.values()) == {None}
+
+
+def test_what_is_compared_of_a_trial_are_its_tables_its_packets_by_the_thousand_and_the_first_of_them(
+    tmp_path: Path,
+) -> None:
+    (trial,) = Run(store_run(tmp_path, 1, senders=("cubic_plain",))).trials
+    found = values_of(trial)
+    assert found.tables == {name: digest(trial.table(name)) for name in TRIAL_TABLES}
+    assert len(set(found.tables.values())) > 1
+    assert len(found.blocks) == -(-trial.packets.height // BLOCK_PKTS) > 1
+    assert found.blocks[1] == digest(trial.packets.slice(BLOCK_PKTS, BLOCK_PKTS))
+    assert found.first.equals(trial.packets.head(ROWS_PKTS))

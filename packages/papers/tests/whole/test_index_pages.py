@@ -10,13 +10,13 @@ from lab_papers.evaluation.write import write_all
 from lab_papers.index.evaluation import evaluation
 from lab_papers.index.write import write_index
 from markupsafe import escape
+from test_index import results  # noqa: F401
 
 from lab.judge.judged import judged
 from lab.judge.stored import stored
 from lab.tables.stored_run import Run
 from tests.ack_logs import Gateway, download, text, written
 from tests.stored_run import store_run
-from tests.unit.test_index import results  # noqa: F401
 from tests.unit.test_strangers_run import FIXTURE, with_stanza
 
 

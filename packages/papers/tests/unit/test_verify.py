@@ -9,6 +9,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 import typer
+from counterfactuals import BECAUSE, explained
 from lab_papers.commands.claim_lines import CHARS, lines
 from lab_papers.commands.verify import verify
 from lab_papers.evaluation.claims import rows
@@ -16,11 +17,10 @@ from lab_papers.evaluation.claims.verdict import AGREES, EXPLAINED, STATUSES
 from lab_papers.evaluation.kept import newer_runs
 from lab_papers.evaluation.write import write_all
 from rich.console import Console
+from test_counterfactual import kept, losses_s, runs
 
 from lab.base import paths
 from lab.base.errors import UserError
-from tests.counterfactuals import BECAUSE, explained
-from tests.unit.test_counterfactual import kept, losses_s, runs
 
 __all__ = ["runs"]  # a fixture
 

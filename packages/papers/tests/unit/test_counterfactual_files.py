@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from counterfactuals import BASE, BECAUSE, FASTER, TRIALS, explained, own_scenarios, write
 
 from lab.base.errors import UserError
 from lab.commands.inventory import require_counterfactuals
 from lab.runs.experiment import digest, load_experiment, specification, trial_part
 from lab.schema.scenario import load_scenario, scenarios
-from tests.counterfactuals import BASE, BECAUSE, FASTER, TRIALS, explained, own_scenarios, write
 
 
 @pytest.fixture

@@ -3,10 +3,11 @@
 
 from pathlib import Path
 
+from test_recorded_downloads import model
+
 from tests.ack_logs import text, written
 from tests.command import lab
 from tests.stored_run import store_run
-from tests.unit.test_recorded_downloads import model
 
 
 def test_the_command_prints_the_tables_and_writes_the_figure(tmp_path: Path) -> None:

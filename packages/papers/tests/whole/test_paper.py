@@ -11,6 +11,7 @@ from lab_papers.commands.figure import Sheet, write
 from lab_papers.evaluation.rules import scores
 from lab_papers.evaluation.search import sensitivity
 from lab_papers.paper import Sources
+from paper import build, fonts, smallest_pt, what_does_not_fit, width_in
 
 from lab.base import paths
 from lab.base.errors import UserError
@@ -25,7 +26,6 @@ from lab.report.write import write_report
 from lab.tables.csv_text import to_csv
 from lab.tables.stored_run import Run
 from tests import ack_logs
-from tests.paper import build, fonts, smallest_pt, what_does_not_fit, width_in
 from tests.stored_run import store_run
 
 LEAST_PT = 7  # 6.5, rounded

@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from lab_papers.evaluation.recorded.bands import bands
+from lab_papers.evaluation.recorded.bands import bands, marks
 from lab_papers.evaluation.recorded.download import Download, Floats
-from lab_papers.evaluation.recorded.rate import cycle_hz, median_rtt_ms, rate
+from lab_papers.evaluation.recorded.rate import acked_after_s, cycle_hz, median_rtt_ms, rate
 from lab_papers.evaluation.recorded.spells import spells
 
 from tests.ack_logs import IP_BYTES, MSS
@@ -95,3 +95,24 @@ def test_the_middle_of_a_band_is_the_median_and_its_edges_leave_out_a_tenth() ->
     at = int(np.searchsorted(one.t_s, 2.0))
     assert one.middle[at] == pytest.approx(200)
     assert (one.low[at], one.high[at]) == pytest.approx((120, 360))
+
+
+def test_a_round_trip_that_was_not_measured_is_between_its_neighbours() -> None:
+    t_s = np.arange(0.1, 20, 0.1)
+    rtt_ms = np.where(t_s < 4.0, 600.0, 900.0)
+    with_gaps = np.where(np.arange(t_s.size) % 3 == 1, np.nan, rtt_ms)
+    assert median_rtt_ms(flat(t_s, with_gaps)) == median_rtt_ms(flat(t_s, rtt_ms)) == pytest.approx(900)
+    never = flat(t_s, np.full(t_s.size, np.nan))
+    assert median_rtt_ms(never) is None
+    assert cycle_hz(never) is None
+
+
+def test_a_mark_is_when_the_segment_of_its_number_was_acknowledged() -> None:
+    t_s = np.arange(0.5, 12, 0.005)
+    one = flat(t_s, np.full(t_s.size, 600.0))
+    assert acked_after_s(one, t_s.size + 1) is None
+    (row,) = marks([one]).to_dicts()
+    for segments in (50, 200, 500, 1000, 2000):
+        assert acked_after_s(one, segments) == pytest.approx(t_s[segments - 1])
+        (name,) = [name for name in row if str(segments) in name.replace("_", " ").split()]
+        assert row[name] == pytest.approx(t_s[segments - 1])

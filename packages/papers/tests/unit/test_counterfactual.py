@@ -10,19 +10,19 @@ from typing import Any
 
 import polars as pl
 import pytest
+from counterfactuals import BASE, BECAUSE, FASTER, SENDERS, TRIALS, explained, own_scenarios, write
 from lab_papers.evaluation.claims import counterfactual
 from lab_papers.evaluation.claims import rows as claims
 from lab_papers.evaluation.claims.measured import NOTHING
 from lab_papers.evaluation.claims.verdict import AGREES, EXPLAINED, OPEN, PARTLY, UNEXPLAINED, UNJUDGED, Explained
 from lab_papers.evaluation.write import claimed
 from lab_papers.index.summary import one_a_link
+from made_once import copy_of
 
 from lab.judge.judged import judged
 from lab.judge.stored import Stored, stored
 from lab.schema.scenario import load_scenario
 from lab.tables.stored_run import Run
-from tests.counterfactuals import BASE, BECAUSE, FASTER, SENDERS, TRIALS, explained, own_scenarios, write
-from tests.made_once import copy_of
 from tests.stored_run import LINK, store_run
 
 SLOW, FAST = LINK, replace(LINK, rate_mbps=16, buffer_bytes=1_200_000)

@@ -197,3 +197,19 @@ def mirrored(one: Estimate) -> Estimate:
 
 def test_every_status_is_counted() -> None:
     assert tuple(COUNTED) == STATUSES
+
+
+@pytest.mark.parametrize(
+    ("ours", "says"),
+    [
+        (Estimate(110.0, 108.0, 112.0, FEWEST_TRIALS), AGREES),  # upper edge
+        (Estimate(90.0, 88.0, 92.0, FEWEST_TRIALS), AGREES),  # lower edge
+        (Estimate(111.0, 110.0, 112.0, FEWEST_TRIALS), UNJUDGED),  # its interval reaches the upper edge
+        (Estimate(89.0, 88.0, 90.0, FEWEST_TRIALS), UNJUDGED),
+        (Estimate(111.0, 110.5, 112.0, FEWEST_TRIALS), DIFFERS),
+        (Estimate(89.0, 88.0, 89.5, FEWEST_TRIALS), DIFFERS),
+        (Estimate(100.0, 99.0, 101.0, FEWEST_TRIALS - 1), UNJUDGED),
+    ],
+)
+def test_both_edges_of_a_tolerance_belong_to_it(ours: Estimate, says: str) -> None:
+    assert verdict(100.0, 10.0, ours)[0] == says

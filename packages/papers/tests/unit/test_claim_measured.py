@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Edges of stored runs: any damaged table of any trial is missing, and a claim counts valid trials under its rule."""
+"""A claim counts valid trials, under the rule of its scenario."""
 
 from pathlib import Path
 
@@ -9,26 +9,12 @@ from lab_papers.evaluation.claims.measured import Measured
 from lab.judge.registry import TRUTH
 from lab.judge.stored import Stored
 from lab.tables.stored_run import Run
-from lab.tables.stored_trial import TABLES, Trial
 from tests.stored_run import store_run
 
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return store_run(tmp_path_factory.mktemp("edges"), trials=3)
-
-
-@pytest.mark.parametrize("table", TABLES)
-def test_a_trial_with_any_table_cut_short_is_not_whole(run: Path, table: str) -> None:
-    folder = run / "trials" / "cubic-003"
-    file = folder / f"{table}.parquet"
-    content = file.read_bytes()
-    assert Trial(folder).is_whole
-    try:
-        file.write_bytes(content[:-1])
-        assert not Trial(folder).is_whole
-    finally:
-        file.write_bytes(content)
 
 
 def test_a_claim_counts_valid_trials_only(run: Path) -> None:

@@ -1,13 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The evaluation on rows whose answer is known: rules against the truth, pairs of senders, and when one looks."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 from lab_papers.evaluation import senders, write
-from lab_papers.evaluation.rules import scores
+from lab_papers.evaluation.columns import STATUS
+from lab_papers.evaluation.competing_flows import flows
+from lab_papers.evaluation.rules import constants, scores
+from lab_papers.evaluation.search.replay import BASE
+from lab_papers.evaluation.status import status
 from lab_papers.evaluation.validity import why_invalid
 
 from lab.base.stats import share_pct, wilson_pct
@@ -18,8 +24,12 @@ from lab.evaluation.compare.sequential import FIRST_SHARE, STEP, Looks, first_lo
 from lab.judge.registry import TRUTH, inferred
 from lab.judge.stored import Stored
 from lab.runs.link_kinds import Link
+from lab.tables.columns import schema
 from lab.tables.stored_run import Run
 from tests.stored_run import store_run
+
+RULE = "latency_offset"
+
 
 TRIALS = 2
 
@@ -175,3 +185,79 @@ def test_a_run_counts_for_nothing_because_of_the_check_that_most_trials_failed(t
     run = Run(store_run(tmp_path, 1, senders=("search", "bbr")))
     only = [trial for trial in run.trials if trial.cca == "bbr"]
     assert why_invalid(only) == "none of its 1 trials is valid: capture drops, in 1 trials: 7 packets, must be 0"
+
+
+@pytest.fixture(scope="module")
+def points(stored: Stored) -> pl.DataFrame:
+    return constants.grid(stored, scores.trials(stored)).filter(rule=RULE)
+
+
+def test_one_point_of_a_rule_is_the_best_and_none_misjudges_fewer_exits(points: pl.DataFrame) -> None:
+    (best,) = points.filter("best").to_dicts()
+    least_pct = points["misjudged_pct"].min()
+    assert best["misjudged_pct"] == least_pct
+    assert best["rms_s"] == points.filter(misjudged_pct=least_pct)["rms_s"].min()
+    assert points["published"].sum() == 1
+
+
+def test_the_published_point_of_a_rule_judges_each_trial_as_the_rule_does(stored: Stored, points: pl.DataFrame) -> None:
+    judged = scores.trials(stored).filter(rule=RULE).drop_nulls(["rule_class", "truth_class"])
+    wrong = judged.filter(pl.col("rule_class") != pl.col("truth_class"))
+    assert 0 < wrong.height < judged.height
+    assert points.filter("published")["misjudged_pct"].item() == 100 * wrong.height / judged.height
+
+
+def test_an_exit_behind_the_first_loss_is_late_at_each_point_whatever_its_cause(tmp_path: Path) -> None:
+    run = store_run(tmp_path, 1, senders=(BASE,))
+    file = run / "trials" / f"{BASE}-001" / "exits.parquet"
+    pl.read_parquet(file).with_columns(cause=pl.lit("hystart")).write_parquet(file)
+    own = Stored.of(Run(run))
+    published = constants.grid(own, scores.trials(own)).filter("published", rule=RULE)
+    assert published["misjudged_pct"].to_list() == [0.0]
+
+
+def test_the_distance_from_the_truth_is_a_root_mean_square(points: pl.DataFrame) -> None:
+    found = points.filter(pl.col("bias_s").is_not_null())
+    assert found.height > 1
+    assert (found["rms_s"] >= found["bias_s"].abs() - 1e-9).all()
+    one = constants._row("geo", RULE, constants.gridded()[RULE].published, [score(3.0), score(-4.0), score(None)])
+    assert one["rms_s"] == pytest.approx(np.sqrt(12.5))
+    assert (one["trials"], one["found"]) == (3, 2)
+    assert one["bias_s"] == pytest.approx(-0.5)
+
+
+def score(difference_s: float | None) -> constants.Score:
+    point = constants.gridded()[RULE].published
+    return constants.Score(RULE, point, difference_s, difference_s is not None, None)
+
+
+def test_before_any_run_the_table_of_scenarios_has_its_types(tmp_path: Path) -> None:
+    table = status(tmp_path)
+    assert table.schema == schema(STATUS)
+    assert table["stored"].sum() == 0
+    assert set(table["state"]) == {"pending"}
+
+
+@pytest.mark.parametrize(("complete", "state"), [(True, "complete"), (False, "unfinished")])
+def test_a_scenario_with_a_run_is_complete_or_unfinished_as_the_run_is(
+    tmp_path: Path, complete: bool, state: str
+) -> None:
+    run = store_run(tmp_path, 1, senders=("search", "cubic"))
+    meta = json.loads((run / "run.json").read_text())
+    (run / "run.json").write_text(json.dumps(meta | {"complete": complete, "wall_s": 90.0}))
+    (run.parent / "latest").symlink_to(run.name)
+    (row,) = status(tmp_path).filter(scenario="geo").to_dicts()
+    assert (row["state"], row["stored"], row["valid"], row["minutes"]) == (state, 2, 2, 1.5)
+
+
+def test_a_ratio_to_nothing_is_null(tmp_path: Path) -> None:
+    run = store_run(tmp_path, 1, senders=("cubic",))
+    (file,) = run.glob("trials/*/trial.json")
+    meta = json.loads(file.read_text())
+    first = meta["flows"][0] | {"retransmits_pkts": 0}
+    file.write_text(json.dumps(meta | {"flows": [first, first | {"flow": 2, "cca": "bbr", "retransmits_pkts": 3}]}))
+    meta = json.loads((run / "run.json").read_text())
+    (run / "run.json").write_text(json.dumps(meta | {"scenario": meta["scenario"] | {"rival": "bbr"}}))
+    table = flows(Stored.of(Run(run)))
+    assert table["retransmits_ratio"].to_list() == [None, None]
+    assert table["throughput_ratio"].to_list() == [1.0, 1.0]
