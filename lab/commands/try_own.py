@@ -23,7 +23,7 @@ from lab.commands.expect import Expected, conclude
 from lab.commands.prepare import build, prepare
 from lab.evaluation.compare.comparison import SEED, TRIALS, Comparison, known_senders
 from lab.evaluation.compare.expect import require_known
-from lab.images.vm import stock
+from lab.images import stock
 from lab.kernel.own.build import OwnModule, build_own
 from lab.kernel.own.diagnostics import BuildError
 from lab.kernel.own.source import OwnSource, read_sources

@@ -19,7 +19,7 @@ def build() -> None:
     Example: `lab box build`
     """
     from lab.images import image
-    from lab.images.vm import build as box
+    from lab_vm import build as box
 
     made = box.ensure()
     console.print(f"box     {made.file}", soft_wrap=True, markup=False)
@@ -33,8 +33,8 @@ def tell(
     make: Annotated[bool, typer.Option("--make/--no-make", help="Build the box if it is missing.")] = False,
 ) -> None:
     """Print what the Vagrantfile needs, as JSON."""
-    from lab.images.vm import acceleration
-    from lab.images.vm import build as box
+    from lab_vm import acceleration
+    from lab_vm import build as box
 
     built = box.ensure() if make else box.find()
     accel, why = acceleration.chosen(built.file) if built else ("qemu", "")
@@ -45,7 +45,8 @@ def tell(
 @app.command(hidden=True)
 def parts() -> None:
     """Build what provisioning copies to a machine, unless it is built, and print its paths for Ansible, as JSON."""
-    from lab.images.vm import go_build, stock, world_image
+    from lab.images import stock
+    from lab_vm import go_build, world_image
 
     modules, packed = stock.ensure(), world_image.ensure()
     paths = {
@@ -59,7 +60,7 @@ def parts() -> None:
 @app.command(hidden=True)
 def notebook() -> None:
     """Install JupyterLab for the VM's Python, unless it is installed, and print its path for Ansible, as JSON."""
-    from lab.images.vm import notebook
+    from lab_vm import notebook
 
     print(json.dumps({"file": str(notebook.ensure()), "python": notebook.PYTHON}))
 
@@ -71,7 +72,7 @@ def kernel(
     ] = True,
 ) -> None:
     """Build the kernel of `kernel_mode=build`, and print its path for Ansible, as JSON."""
-    from lab.images.vm import kernel_build
+    from lab_vm import kernel_build
 
     made = kernel_build.package() if here else kernel_build.recipe()
     print(json.dumps({"file": str(made.file), "suffix": made.suffix}))
@@ -86,7 +87,7 @@ def build_image() -> None:
 
     Example: `lab image build`
     """
-    from lab.images.vm import world_image
+    from lab_vm import world_image
 
     packed = world_image.ensure()
     console.print(f"image   {packed.file}", soft_wrap=True, markup=False)

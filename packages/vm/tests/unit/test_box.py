@@ -6,11 +6,11 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from lab_vm import acceleration, build
 
 from lab.base import paths
 from lab.base.cache import DONE
 from lab.base.errors import UserError
-from lab.images.vm import acceleration, build
 
 
 @pytest.fixture

@@ -93,7 +93,9 @@ def _make(draft: Path) -> None:
     shutil.rmtree(work)
     size = (draft / NAME).stat().st_size
     if size > MOST_BYTES:
-        raise UserError(f"{draft / NAME}: bytes={size}: must be at most {MOST_BYTES}: shorten lab/images/box.pkgs")
+        raise UserError(
+            f"{draft / NAME}: bytes={size}: must be at most {MOST_BYTES}: shorten packages/vm/lab_vm/box.pkgs"
+        )
     described = {"sha256": _sha256(draft / NAME), "bytes": size, "packages": versions}
     (draft / "box.json").write_text(json.dumps(described, indent=1))
 

@@ -8,12 +8,12 @@ import tarfile
 from pathlib import Path
 
 import pytest
+from lab_vm import kernel_build
 
 from lab.base.errors import UserError
 from lab.images import image
 from lab.images.compile import Compile
 from lab.images.refused import refused
-from lab.images.vm import kernel_build
 
 MERGE = '#!/bin/sh\n# merge_config.sh -m BASE FRAGMENT\nshift; cat "$@" >.config\n'
 MAKEFILE = """

@@ -71,7 +71,7 @@ def fragment(suffix: str) -> str:
 def _files() -> dict[str, Path]:
     """Find all that the recipe holds beside the fragment, by its place there."""
     modules = [file for name in ("search", "qdisc") for file in sorted((KERNEL / name).iterdir())]
-    single = [HERE / "build", HERE / "kept", HERE.parents[1] / "refused.py"]
+    single = [HERE / "build", HERE / "kept", paths.LAB / "images" / "refused.py"]
     return {file.name: file for file in single} | {f"{file.parent.name}/{file.name}": file for file in modules}
 
 
