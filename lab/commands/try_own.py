@@ -28,7 +28,8 @@ from lab.kernel.own.build import OwnModule, build_own
 from lab.kernel.own.diagnostics import BuildError
 from lab.kernel.own.source import OwnSource, read_sources
 from lab.kernel.own.tree import Tree
-from lab.kernel.recipe import DEFAULT, LARGE_SOCKETS, VERSIONS, Recipe
+from lab.kernel.recipe import Recipe
+from lab.kernel.versions import DEFAULT, LARGE_SOCKETS, VERSIONS
 from lab.runs.link_kinds import Link, links
 from lab.runs.options import RunOptions
 from lab.runs.own.senders import Passed, module_files, own_senders
