@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.base.entry_points import brought
+from lab.base.entry_points import _installed, brought
 from lab.base.errors import UserError
 from lab.bundle.content import programs_of
 from lab.commands.first_use import refuse
@@ -119,6 +119,7 @@ def core_alone(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def _forget() -> None:
     importlib.invalidate_caches()
     brought.cache_clear()
+    _installed.cache_clear()
     cca_names.cache_clear()
 
 
