@@ -10,6 +10,7 @@ from lab.schema.workload import MOST_OBJECTS
 TRACE_EVENT_BYTES, SAMPLE_BYTES = 160, 64
 RING_S, RING_HEADER_BYTES, LEAST_RING_MB = 2.0, 192, 2  # a header, with the kernel's own
 SAMPLES_PER_RTT = 60
+FLOW_MB = 8  # both iperf3 (3 MB each), and what their sockets hold
 LEAST_SAMPLE_MS, MOST_SAMPLE_MS = 1.0, 10.0
 
 
@@ -35,11 +36,17 @@ def ring_mb(link: Link, mss_bytes: int) -> int:
     return math.ceil(2 * segments * RING_HEADER_BYTES / 1e6) + LEAST_RING_MB
 
 
-def memory_mb(link: Link, duration_s: int, mss_bytes: int, size_bytes: float = math.inf) -> int:
-    """Return the kernel's memory: both rings, and 16 times what is in flight or queued (truesize, both ends)."""
+def memory_mb(link: Link, duration_s: int, mss_bytes: int, size_bytes: float = math.inf, flows: int = 1) -> int:
+    """Return the kernel's memory: both rings, 16 times what is in flight or queued (truesize, both ends), and programs.
+
+    Of two downloads the programs and sockets have room; each further one has FLOW_MB.
+    """
     longest_rtt_ms = peak(link.down.delay_ms) + peak(link.up.delay_ms)  # without any queue
     in_flight_bytes = link.buffer_bytes + _peak_mbps(link) * 1e6 / 8 * longest_rtt_ms / 1e3
-    return math.ceil(512 + trace_kb(link, duration_s, mss_bytes, size_bytes) / 1024 + 16 * in_flight_bytes / 1e6)
+    programs_mb = 512 + FLOW_MB * max(flows - 2, 0)
+    return math.ceil(
+        programs_mb + trace_kb(link, duration_s, mss_bytes, size_bytes) / 1024 + 16 * in_flight_bytes / 1e6
+    )
 
 
 def _peak_mbps(link: Link) -> float:

@@ -41,6 +41,7 @@ OF_SCENARIO = (
     "mtu_bytes",
     "pacing",
     "workload",
+    "rivals",
     "rival",
     "rival_start_s",
 )

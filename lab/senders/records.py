@@ -21,7 +21,7 @@ class RawTrial:
     folder: Path
     plan: Plan
     node: NodeRecord
-    senders: Sequence[Cca]  # the trial's, then the rival's if there is one
+    senders: Sequence[Cca]  # the trial's, then that of each rival
 
 
 class Decoded(Protocol):

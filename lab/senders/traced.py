@@ -13,7 +13,7 @@ from lab.node.record import NodeRecord
 from lab.senders.checks import check
 from lab.senders.records import RawTrial
 from lab.tables.acks import Clock, ack_table, retransmit_table, state_table
-from lab.tables.downloads import RIVAL
+from lab.tables.downloads import FLOW
 from lab.tables.exits import bin_table, exit_table
 from lab.tables.link import read_link
 from lab.tables.packets import read_packets
@@ -22,9 +22,13 @@ from lab.tables.trace import Events, read_events
 from lab.tables.trial_json import Check, Download
 
 PORT = 5201
-RIVAL_PORT = 20_002  # of the second download's client, so that its connection is known in the trace
 SNAPLEN_BYTES = 96  # Ethernet (14), IP (20) and the longest TCP header (60)
 CAPTURED = "client.pcapng"
+
+
+def client_port(flow: int) -> int:
+    """Return the port of a rival's client: its connection is not captured, and is known in the trace by it."""
+    return 20_000 + flow
 
 
 class Traced:
@@ -52,11 +56,12 @@ class Traced:
 
 
 def decode(folder: Path, node: NodeRecord, *causes: Mapping[str, str]) -> dict[str, pl.DataFrame]:
-    """Decode the raw records of a trial; `causes` are those of each sender's exit (Cca.exit_causes)."""
+    """Decode the raw records of a trial; `causes` are those of the exit of each flow's sender (Cca.exit_causes)."""
     capture = read_packets(folder / CAPTURED, PORT, SNAPLEN_BYTES)
     start_ns = capture.start_ns - node["clocks"]["realtime_ns"] + node["clocks"]["monotonic_ns"]
     events = read_events(folder / "trace.raw", folder / "formats")
-    clock = Clock(start_ns, capture.client_ports | ({RIVAL_PORT: RIVAL} if len(causes) > 1 else {}))
+    rivals = {client_port(flow): flow for flow in range(FLOW + 1, len(causes) + 1)}
+    clock = Clock(start_ns, capture.client_ports | rivals)
     exits = [exit_table(events, clock, own).filter(pl.col("flow") == flow) for flow, own in enumerate(causes, 1)]
     return {
         "packets": capture.packets,

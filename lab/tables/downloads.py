@@ -19,7 +19,7 @@ from lab.node.record import DownloadRecord, NodeRecord, Probed
 from lab.tables.trial_json import Counted, Download, Extent, Iperf3Figures
 
 Numbers = NDArray[np.int64]
-CONTROL, FLOW, RIVAL = 0, 1, 2  # flows of the tables
+CONTROL, FLOW, RIVAL = 0, 1, 2  # flows of the tables: from RIVAL on one for each download beside that under test
 EXTENT = ("seq_bytes", "len_bytes")
 BY_FLOW = ("packets", "acks", "retransmits", "ca_states", "bins", "exits")
 
@@ -29,10 +29,13 @@ def measure(plan: Plan, node: NodeRecord, tables: dict[str, pl.DataFrame]) -> li
     first, *rivals = node["downloads"]
     captured = _captured(plan["flows"][0], _lasted_s(first), tables["packets"])
     measured: list[Download] = [{**captured, **_counted(first)}]
-    for request, record in zip(plan["flows"][1:], rivals, strict=True):
+    up_delay_s = _up_delay_s(node["probes"])
+    for flow, (request, record) in enumerate(zip(plan["flows"][1:], rivals, strict=True), start=RIVAL):
         data_s = measured[0]["data_s"] + (record["data_ns"] - first["data_ns"]) / 1e9
-        extent = _traced(request, tables["acks"], data_s, _up_delay_s(node["probes"]))
-        measured.append({**extent, **_counted(record)})
+        own = {name: tables[name].filter(flow=flow) for name in ("acks", "retransmits")}
+        extent = _traced(flow, request, own["acks"], data_s, up_delay_s)
+        sent_again = own["retransmits"].filter(pl.col("t_s").is_between(data_s, data_s + _lasted_s(record)))
+        measured.append({**extent, **_counted(record), "retransmits_pkts": sent_again.height})
     return measured
 
 
@@ -89,15 +92,15 @@ def _captured(request: FlowPlan, lasted_s: float, packets: pl.DataFrame) -> Exte
     return _download(FLOW, data_s, end_s, unique_bytes(first, length))
 
 
-def _traced(request: FlowPlan, acks: pl.DataFrame, data_s: float, up_delay_s: float) -> Extent:
+def _traced(flow: int, request: FlowPlan, acks: pl.DataFrame, data_s: float, up_delay_s: float) -> Extent:
     """Measure a download of which only the sender's kernel was traced: what had been acknowledged to it.
 
     An ACK reaches the sender one delay of the return path after it was sent.
     """
-    own = acks.filter(pl.col("flow") == RIVAL).with_columns(pl.col("t_s") - up_delay_s, pl.col("snd_una_bytes") - 1)
+    own = acks.with_columns(pl.col("t_s") - up_delay_s, pl.col("snd_una_bytes") - 1)
     enough = own.filter(pl.col("snd_una_bytes") >= request.get("size_bytes", np.inf))["t_s"].to_list()
     end_s = min([data_s + request["duration_s"], *enough[:1]])
-    return _download(RIVAL, data_s, end_s, round(largest(own.filter(pl.col("t_s") <= end_s)["snd_una_bytes"]) or 0))
+    return _download(flow, data_s, end_s, round(largest(own.filter(pl.col("t_s") <= end_s)["snd_una_bytes"]) or 0))
 
 
 def _up_delay_s(probes: list[Probed]) -> float:
