@@ -10,7 +10,9 @@ from lab.schema.workload import MOST_OBJECTS
 TRACE_EVENT_BYTES, SAMPLE_BYTES = 160, 64
 RING_S, RING_HEADER_BYTES, LEAST_RING_MB = 2.0, 192, 2  # a header, with the kernel's own
 SAMPLES_PER_RTT = 60
-FLOW_MB = 8  # both iperf3 (3 MB each), and what their sockets hold
+FLOW_MB = 20  # a send buffer of 16 MiB (tcp_wmem), which iperf3 fills at once, and both programs
+KERNEL_MB, SPARE_MB = 160, 352  # what a kernel and its programs take; what it may take more, and does not touch
+WORKER_MB = 160  # of the process that boots it, and decodes its records piece by piece
 LEAST_SAMPLE_MS, MOST_SAMPLE_MS = 1.0, 10.0
 
 
@@ -43,10 +45,23 @@ def memory_mb(link: Link, duration_s: int, mss_bytes: int, size_bytes: float = m
     """
     longest_rtt_ms = peak(link.down.delay_ms) + peak(link.up.delay_ms)  # without any queue
     in_flight_bytes = link.buffer_bytes + _peak_mbps(link) * 1e6 / 8 * longest_rtt_ms / 1e3
-    programs_mb = 512 + FLOW_MB * max(flows - 2, 0)
+    programs_mb = KERNEL_MB + SPARE_MB + FLOW_MB * max(flows - 2, 0)
     return math.ceil(
         programs_mb + trace_kb(link, duration_s, mss_bytes, size_bytes) / 1024 + 16 * in_flight_bytes / 1e6
     )
+
+
+def packets(link: Link, duration_s: int, mss_bytes: int) -> float:
+    """Return how many packets a capture may hold: data at the full rate, and an ACK for every other segment."""
+    return 1.5 * link.mean_rate_mbps * 1e6 / 8 / mss_bytes * duration_s
+
+
+def worker_mb(kernel_mb: int) -> int:
+    """Return what a worker takes, with a virtual kernel of so much memory.
+
+    Decoding begins when the kernel has ended, and takes less: 40 bytes per event, of which the kernel held 160.
+    """
+    return WORKER_MB + kernel_mb - SPARE_MB
 
 
 def _peak_mbps(link: Link) -> float:

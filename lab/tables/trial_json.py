@@ -49,7 +49,10 @@ class Extent(TypedDict):
 class Counted(TypedDict):
     """What the node counted of a download."""
 
-    retransmits_pkts: Annotated[int, "segments that the sender's kernel retransmitted"]
+    retransmits_pkts: Annotated[
+        int,
+        "segments that the sender's kernel retransmitted; of one of several on a host: buffers, of one segment or more",
+    ]
     iperf3: NotRequired[Annotated[Iperf3Figures, "iperf3's own figures; absent in early trials"]]
 
 

@@ -43,7 +43,7 @@ def test_equal_senders_share_the_link_nearly_equally_and_fill_it(shared: Trial) 
 
 
 def test_bytes_and_retransmits_of_each_download_agree_with_iperf3s(shared: Trial) -> None:
-    """iperf3 reads whole blocks, and counts until its own end; what is traced ends with the download."""
+    """iperf3 reads whole blocks, and counts until its own end; the trace has a row per buffer, and ends earlier."""
     for flow in shared.meta["flows"][1:]:
         if "error" not in flow["iperf3"]:
             assert flow["bytes"] == pytest.approx(flow["iperf3"]["bytes"], abs=2_000_000)

@@ -27,7 +27,7 @@ SEGMENTS = st.lists(st.tuples(st.integers(0, 300), st.integers(1, 80)), min_size
 
 def counted(segments: list[tuple[int, int]]) -> int:
     first, length = np.array(segments, dtype=np.int64).T
-    return downloads.unique_bytes(first, length)
+    return downloads.unique_bytes([(first, length)])
 
 
 def whole_bytes(segments: list[tuple[int, int]]) -> set[int]:
