@@ -32,6 +32,7 @@ UNSET: list[tuple[str, Any]] = [
     ("server_start_ms", 0.0),
     ("series_begin", "trial"),
     ("rival_start_s", 0.0),
+    ("ecn_at_ends", False),
 ]
 
 
@@ -91,6 +92,9 @@ def assemble(
 
 def _refuse_others(scenario: Scenario, senders: list[Cca], file: str) -> None:
     """Refuse a sender that runs alone next to a second download or in a workload: both run over TCP."""
+    other = next((sender for sender in senders if scenario.ecn_at_ends and sender.transport != "tcp"), None)
+    if other:
+        raise field_error(file, "ecn_at_ends", True, f"left out with {other.name}: it is a setting of TCP")
     alone = next((f"{kind} ({sender.name})" for sender in senders if (kind := way_of(sender).alone)), None)
     for field, value in (("rival", scenario.rival), ("workload", (scenario.workload or {}).get("kind"))):
         if value and alone:
