@@ -11,7 +11,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from lab.base.errors import UserError
+from lab.base.errors import UserError, field_error
+from lab.base.plain_file import MEGABYTE, read_plain
 from lab.tables.raw import gather, map_file
 
 LATEST_NS = 1 << 62  # of a clock: with the differences after it, it fits 64 bits
@@ -57,8 +58,7 @@ def read_events(raw: Path, formats: Path) -> Events:
 
     The pages of several processors follow each other in the file.
     """
-    known = {file.stem.replace(".", ":"): read_format(file.read_text()) for file in formats.glob("*.format")}
-    page_bytes = int((formats / "page_bytes").read_text())
+    known, page_bytes = _formats(formats)
     data = map_file(raw)
     pages = _pages(data, page_bytes, raw)
     words = data[: len(data) // 4 * 4].view("<u4")
@@ -74,6 +74,22 @@ def read_events(raw: Path, formats: Path) -> Events:
         records = _records(data, bodies[of_this], timed[of_this], kind)  # in the file's order, as gather() needs
         found[name] = records[np.argsort(records["t_ns"], kind="stable")]
     return found
+
+
+def _formats(folder: Path) -> tuple[dict[str, tuple[int, np.dtype[np.void]]], int]:
+    """Read the formats of events, and the size of a page; UserError where the guest wrote something else there."""
+    try:
+        files = {file.stem.replace(".", ":"): _text(file) for file in folder.glob("*.format")}
+        known, page_bytes = {name: read_format(text) for name, text in files.items()}, int(_text(folder / "page_bytes"))
+    except (OSError, ValueError, TypeError) as error:
+        raise UserError(f"{folder}: {error}: must hold the formats of tracefs") from None
+    if page_bytes <= PAGE_HEAD:
+        raise field_error(folder / "page_bytes", "bytes", page_bytes, f"above {PAGE_HEAD}")
+    return known, page_bytes
+
+
+def _text(file: Path) -> str:
+    return read_plain(file, MEGABYTE).decode()
 
 
 def _pages(data: NDArray[np.uint8], page_bytes: int, file: Path) -> NDArray[np.int64]:
