@@ -29,7 +29,7 @@ def test_the_first_page_shows_the_run_of_each_link_without_a_rival() -> None:
     comparison = Comparison([next(iter(senders))], senders, chosen, fixed=True)
     made = [_experiment(comparison, link) for link in chosen]
     assert [each.name for each in made] == [f"{PREFIX}{link.name}" for link in chosen]
-    assert all(each.scenario.in_summary and each.rival is None for each in made)
+    assert all(each.scenario.in_summary and not each.rivals for each in made)
 
 
 def test_the_table_has_shares_and_ranks_and_a_dash_without_them(
