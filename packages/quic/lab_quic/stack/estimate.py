@@ -6,7 +6,7 @@ the client had got is in the capture, and the server knows it one delay of the r
 flight. A round lasts until what is in flight at its begin is acknowledged, and a round trip at least. In slow start the
 peak of the next round, of the same length, is twice that of this one, whether the sender paces or not. The exit is
 estimated in the first two rounds between which the peak grows by less than an eighth: where the flight first comes
-within an eighth of their peak. A sender that a loss ends is so found before the cut, one that slows down where it began.
+within an eighth of their peak. A sender that a loss ends is so found before the cut.
 """
 
 from dataclasses import dataclass
