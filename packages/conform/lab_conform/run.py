@@ -139,7 +139,7 @@ def _trials(courses: dict[str, Course], bench: Bench) -> dict[str, Trial | str]:
     experiments: list[Experiment] = []
     site = bench.virtual.site
     for name, course in courses.items():
-        experiment, backend = prepared(_experiment(name, course), bench.virtual, bench.console)
+        experiment, backend = prepared(experiment_of(name, course), bench.virtual, bench.console)
         experiments, site = [*experiments, experiment], backend.site
     with TrialBar(bench.console, many_runs=True) as bar:
         options = RunOptions(bench.workers, keep_capture=False)
@@ -154,7 +154,7 @@ def _trial(folder: Path, failures: list[str]) -> Trial | str:
     return trials[0] if trials else "; ".join(failures) or f"{folder} has no trial"
 
 
-def _experiment(name: str, course: Course) -> Experiment:
+def experiment_of(name: str, course: Course) -> Experiment:
     """Return the experiment of a course: its link, one trial, its sender."""
     case, cca = course.case, course.subject.cca
     file = written(profile(case, course.spans), paths.results() / NAME / "links")
