@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Measure what the filter of system calls costs a GEO trial, in interleaved pairs: `python -m bench.filter_cost [PAIRS]`.
+"""Measure what the filter of system calls costs a GEO trial, in pairs: `python -m bench.filter_cost [PAIRS]`.
 
 It takes one core of an idle machine; the order within a pair is drawn.
 """

@@ -34,6 +34,7 @@ class Requested(TypedDict):
     sysctls: Annotated[UserFile, "the pinned kernel settings, each with its reason"]
     ccas: Annotated[list[UserFile], "the stanza of each sender, in the scenario's order"]
     rival: NotRequired[Annotated[UserFile, "the stanza of the second download's sender"]]
+    rivals: NotRequired[Annotated[list[UserFile], "the stanza of each sender of other downloads, of a list of them"]]
     shaper: Annotated[str, "what replays the link: replay or netem"]
     digests: Annotated[dict[str, str], "digest of each part; --resume compares them"]
 

@@ -38,7 +38,7 @@ class Iperf3Figures(TypedDict, total=False):
 class Extent(TypedDict):
     """What a download transferred, and when. Times count from the data connection's SYN, as in every table."""
 
-    flow: Annotated[int, "number of the flow in the tables: 1, or 2 for the rival"]
+    flow: Annotated[int, "number of the flow in the tables: 1, and from 2 on the rivals'"]
     data_s: Annotated[float, "arrival of the first data segment at the client"]
     end_s: Annotated[float, "end of the download: after its duration or its size"]
     seconds: Annotated[float, "end_s - data_s", "s"]
@@ -49,7 +49,10 @@ class Extent(TypedDict):
 class Counted(TypedDict):
     """What the node counted of a download."""
 
-    retransmits_pkts: Annotated[int, "segments that the sender's kernel retransmitted"]
+    retransmits_pkts: Annotated[
+        int,
+        "segments that the sender's kernel retransmitted; of one of several on a host: buffers, of one segment or more",
+    ]
     iperf3: Annotated[Iperf3Figures, "iperf3's own figures"]
 
 
@@ -101,7 +104,7 @@ class TrialJson(Around, Observed, LinkNumbers):
     profile: Annotated[str, "name of the link's profile"]
     duration_s: Annotated[int, "length of the download, as the scenario requests"]
     mss_bytes: Annotated[int, "payload of a full segment"]
-    flows: Annotated[list[FlowJson], "the download, then the rival's if there is one"]
+    flows: Annotated[list[FlowJson], "the download under test, then its rivals'"]
     workload: NotRequired[Annotated[WorkloadJson, "objects and limits, where a workload was requested"]]
     certificate: Annotated[Certificate, "whether the emulator did what the plan requests"]
     backend: Annotated[str, "where the kernel ran: virtual, host or vm"]

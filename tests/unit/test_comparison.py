@@ -14,6 +14,7 @@ from lab.base.errors import UserError
 from lab.base.named_files import profile_files
 from lab.commands.compare import fetched
 from lab.evaluation.compare.comparison import Comparison, known_senders
+from lab.report.matrix.kinds import OTHER, kind_of
 from lab.runs.experiment import specification
 from lab.runs.link_kinds import KINDS, PROFILE_S, Link, links
 from lab.runs.plan import draw
@@ -81,6 +82,10 @@ def test_a_profile_is_a_link_of_the_given_duration_and_of_the_usual_one_without(
 
 def test_every_kind_of_link_lasts_some_seconds() -> None:
     assert [name for name, link in KINDS.items() if not link.duration_s > 0] == []
+
+
+def test_every_kind_of_link_has_its_heading_on_the_first_page() -> None:
+    assert [link.name for link in KINDS.values() if kind_of(link.profile) == OTHER] == []
 
 
 def test_a_profile_that_is_a_kind_of_link_is_that_kind() -> None:

@@ -184,6 +184,8 @@ def test_it_plans_prepares_and_refuses_its_own_senders_only(experiment: Experime
         refuse(experiment.ccas, "host")
     with pytest.raises(UserError, match=r"rival=cubic: must be left out with a pigeon \(pigeon\)"):
         try_link("wired-clean", ["pigeon"], {"rival": "cubic", "topology": "dumbbell"})
+    with pytest.raises(UserError, match="ecn_at_ends=True: must be left out with pigeon: it is a setting of TCP"):
+        try_link("wired-clean", ["pigeon"], {"ecn_at_ends": True})
 
 
 @dataclass(frozen=True)

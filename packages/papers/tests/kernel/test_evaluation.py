@@ -10,13 +10,13 @@ import pytest
 from lab_papers.evaluation import senders
 from lab_papers.evaluation.claims import rows as claims
 from lab_papers.evaluation.claims.verdict import UNJUDGED
-from lab_papers.evaluation.competing_flows import jain
 from lab_papers.evaluation.rules import constants, scores
 from lab_papers.evaluation.search import sensitivity
 from lab_papers.evaluation.search.replay import class_of, downloads, exit_of, varied
 from lab_papers.evaluation.status import status
 from lab_papers.evaluation.write import write_all
 
+from lab.evaluation.shares import jain
 from lab.judge.registry import rules
 from lab.judge.rtt import min_rtt_ms
 from lab.judge.rule import Evidence

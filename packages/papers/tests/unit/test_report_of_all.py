@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 from lab_papers.evaluation.columns import TRIALS
-from lab_papers.evaluation.competing_flows import SCHEMA, flows, jain
+from lab_papers.evaluation.competing_flows import SCHEMA, flows
 from lab_papers.index import heuristics
 from lab_papers.index.artefacts import Artefacts
 from lab_papers.index.chapters import chapter
@@ -19,6 +19,7 @@ from lab_papers.index.notebooks import Executed
 from matplotlib.figure import Figure
 
 from lab.base.format import NONE
+from lab.evaluation.shares import jain
 from lab.figures.style import Drawing
 from lab.judge.stored import stored
 from lab.report.sample import TRIALS as KEPT
