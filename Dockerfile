@@ -4,8 +4,8 @@
 #   docker build --tag search-lab .
 #   docker run --rm search-lab lab run geo
 # Packages have the versions of lab/images/container.lock, those of the base image too (--build-arg LAB_DRIFT=1: what the archive has).
-# --build-arg BASE=debian@sha256:... names the base image by its digest (docker buildx imagetools inspect debian:trixie).
-ARG BASE=debian:trixie
+# The base image is debian:trixie of 2026-08-03, by its digest in docker-library/repo-info; --build-arg BASE=... names another.
+ARG BASE=debian@sha256:34cd9e9fd437c0a095ec39cb2e73422c9f30821b0d0848ed74fd0d43bae4d958
 
 FROM ${BASE} AS base
 ARG LAB_DRIFT=

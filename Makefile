@@ -20,7 +20,7 @@ test test-fast test-sanitize test-hostile mutants lint lint-ansible lock docs no
 .PHONY: same sample test-course
 .PHONY: experiment test test-fast test-sanitize test-hostile setup reproduce verify evaluate page report check doctor lint lock clean docs
 .PHONY: artifact kick-tires bundle test-bundle mutants bench bench-senders bench-versions bench-kernels bench-replay bench-reproduce
-.PHONY: bench-truths bench-geo-recorded bench-kills bench-short-flows bench-try bench-shapers bench-quic bench-course bench-course-start bench-same-exit bench-whatif bench-break bench-break-mutants
+.PHONY: bench-truths bench-geo-recorded bench-kills bench-short-flows bench-family bench-search bench-try bench-shapers bench-quic bench-course bench-course-start bench-same-exit bench-whatif bench-break bench-break-mutants
 .PHONY: setup-vm box image vm provision agree notebook test-vm test-fresh lint-ansible
 
 experiment: setup ; @$(lab) run $(experiment) $(options)
@@ -59,6 +59,10 @@ bench-course: setup ; @$(lab) kernel build && scripts/python -m bench.course_cla
 bench-course-start: setup ; @$(lab) kernel build && scripts/python -m bench.course_start
 # bench-short-flows: what an exit costs web pages, video and calls; runs what is not stored
 bench-short-flows: setup ; @scripts/python -m bench.short_flows $(BENCH)
+# bench-family: the start-up family ranked over every kind of link; BENCH="--trials 6 --links geo,leo"
+bench-family: setup ; @scripts/python -m bench.family $(BENCH)
+# bench-search: the open questions about SEARCH; runs what is not stored. BENCH=NAME...: these alone
+bench-search: setup ; @scripts/python -m bench.questions $(BENCH)
 bench-senders: setup ; @scripts/python -m bench.senders
 bench-versions: setup ; @scripts/python -m bench.versions $(BENCH)
 # bench-truths: shares by both truths of every stored scenario; lab reproduce makes them

@@ -196,8 +196,9 @@ def _announce(experiment: Experiment, options: RunOptions, recipe: Recipe, cache
         f"backend virtual, engine netns: {recipe.label} as User Mode Linux in virtual time, the default that needs no "
         "VM and no root",
         scenario.question,
-        f"{count} trials of {scenario.duration_s} s, {scenario.trials} of each sender ({', '.join(scenario.ccas)}), "
-        f"on link {scenario.profile}{_by_tc(experiment)}, {options.scheduler or f'{options.workers} at once'}",
+        f"{count} {'trial' if count == 1 else 'trials'} of {scenario.duration_s} s, {scenario.trials} of each sender "
+        f"({', '.join(scenario.ccas)}), on link {scenario.profile}{_by_tc(experiment)}, "
+        f"{options.scheduler or f'{options.workers} at once'}",
         f"{'kernel and world are cached' if cached else 'builds kernel and world first, once'}; "
         f"{estimate.about(minutes + (0 if cached else BUILD_MINUTES))} in all",
         f"results in {paths.results() / experiment.name}, cache in {paths.cache()}",

@@ -34,6 +34,7 @@ UNSET: list[tuple[str, Any]] = [
     ("series_begin", "trial"),
     ("rival_start_s", 0.0),
     ("rivals", []),
+    ("ecn_at_ends", False),
 ]
 
 
@@ -101,6 +102,9 @@ def assemble(
 
 def _refuse_others(scenario: Scenario, senders: list[Cca], file: str) -> None:
     """Refuse a sender that runs alone next to a second download or in a workload: both run over TCP."""
+    other = next((sender for sender in senders if scenario.ecn_at_ends and sender.transport != "tcp"), None)
+    if other:
+        raise field_error(file, "ecn_at_ends", True, f"left out with {other.name}: it is a setting of TCP")
     alone = next((f"{kind} ({sender.name})" for sender in senders if (kind := way_of(sender).alone)), None)
     others, workload = ", ".join(entry.cca for entry in scenario.beside), (scenario.workload or {}).get("kind")
     for name, value in (("rival" if scenario.rival else "rivals", others), ("workload", workload)):

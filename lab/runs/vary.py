@@ -40,6 +40,7 @@ OF_SCENARIO = (
     "size_bytes",
     "mtu_bytes",
     "pacing",
+    "ecn_at_ends",
     "workload",
     "rivals",
     "rival",

@@ -150,6 +150,7 @@ class Scenario(Strict):
         None  # of both ends' routes; none: that of the topology's wires
     )
     pacing: Literal["fq"] | None = None  # qdisc that paces on the senders' hosts; None: only if the sender needs one
+    ecn_at_ends: bool = False  # both ends negotiate ECN (RFC 3168): a queue that can marks instead of dropping
     # What the client requests over one connection, and when: a name of lab/schema/workloads/, or its parameters.
     workload: dict[str, Any] | None = None
     rivals: list[Rivals] = []  # other downloads at the same time

@@ -72,6 +72,6 @@ def printed(file: Path) -> str:
     """Return a stored log; UserError where it is none."""
     try:
         with pa.CompressedInputStream(io.BytesIO(read_plain(file, MOST_BYTES)), "zstd") as stream:
-            return str(stream.read(MOST_BYTES).decode(errors="replace"))
+            return str(stream.read_buffer(MOST_BYTES).to_pybytes().decode(errors="replace"))
     except (OSError, pa.ArrowException):
         raise UserError(f"{file}: must be a whole zstd file") from None

@@ -14,15 +14,15 @@ from typing import Any
 import pyarrow as pa
 import yaml
 from lab_course.answers import NOTEBOOK
+from test_import_capture import download
+from test_import_capture import written as capture
+from test_import_fuzz import SMALL
 
 from lab.base import paths
 from tests.bundles import whole_content, write_bundle
 from tests.hostile.inputs import CORPUS
 from tests.hostile.readers import DRAFT
 from tests.stored_run import store_run
-from tests.unit.test_import_capture import download
-from tests.unit.test_import_capture import written as capture
-from tests.unit.test_import_fuzz import SMALL
 
 HEAD_BYTES = 20_000  # of a capture: every kind of block, and quick
 Documents = Callable[[], list[Any]]

@@ -8,7 +8,8 @@ import pytest
 
 from lab.backends.virtual import find_built
 from lab.bundle.content import folders
-from lab.kernel.recipe import LARGE_SOCKETS, Recipe
+from lab.kernel.recipe import Recipe
+from lab.kernel.versions import LARGE_SOCKETS
 from lab.runs.trial import Job, run_trial
 from lab.tables.stored_trial import Trial
 from tests.command import lab, refused

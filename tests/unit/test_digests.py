@@ -219,3 +219,12 @@ def test_a_small_file_is_read_in_little_memory_whatever_its_limit(tmp_path: Path
     file = tmp_path / "small"
     file.write_bytes(b"x" * 10)
     assert read_plain(file, 1 << 50) == b"x" * 10
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_a_trial_with_any_table_cut_short_is_not_whole(run: Path, table: str) -> None:
+    folder = run / "trials" / "search-001"
+    file = folder / f"{table}.parquet"
+    assert Trial(folder).is_whole
+    file.write_bytes(file.read_bytes()[:-1])
+    assert not Trial(folder).is_whole

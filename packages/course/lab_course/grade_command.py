@@ -51,7 +51,7 @@ def grade_all(request: GradeRequest, console: Console) -> None:
         if len(request.submissions) > 1:
             raise field_error(COMMAND_LINE, "student", request.student, "left out where several submissions are graded")
     bench = Bench.on(prepare(Recipe(), console))
-    if len(request.submissions) == 1:
+    if len(request.submissions) == 1 and not request.by_student:
         _one(assignment, request, bench, key, console)
     else:
         _class(assignment, request, bench, key, console)
@@ -80,7 +80,7 @@ def _class(assignment: Assignment, request: GradeRequest, bench: Bench, key: byt
     lines: list[whole_class.Line] = []
     with _out(request.out) as out:
         tasks = [
-            whole_class.Task(path, assignment.folder, bench, key, out, by_student=request.by_student)
+            whole_class.Task(path, assignment.folder, bench, key, out, request.student, request.by_student)
             for path in request.submissions
         ]
         for line in whole_class.grade_class(tasks, request.jobs):

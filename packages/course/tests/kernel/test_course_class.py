@@ -57,6 +57,14 @@ def test_a_class_is_graded_whatever_single_submissions_are(tmp_path: Path, cours
     assert (content["score"], content["extra_data"]["student"]) == (10, "s1")
 
 
+def test_a_class_of_one_has_its_folder_named_after_the_student(tmp_path: Path, course: Path) -> None:
+    only = handed_in(tmp_path / "in" / "upload", "s1", own__c="", answers__yml=answer("s1"))
+    out = tmp_path / "grades"
+    done = lab(tmp_path / "results", "grade", str(course), str(only), "--by-student", "--out", str(out))
+    assert done.returncode == 0, done.stderr
+    assert grades(out)["upload"]["folder"].startswith("s1-")
+
+
 def test_a_class_goes_on_where_it_ended(tmp_path: Path, course: Path) -> None:
     paths = [handed_in(tmp_path / "in" / who, who, own__c="", answers__yml=answer(who)) for who in ("s1", "s2")]
     words = ("grade", str(course), *map(str, paths), "--out", str(tmp_path / "grades"), "--jobs", "1")
