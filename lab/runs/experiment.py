@@ -33,8 +33,8 @@ UNSET: list[tuple[str, Any]] = [
     ("server_start_ms", 0.0),
     ("series_begin", "trial"),
     ("rival_start_s", 0.0),
-    ("rivals", []),
     ("ecn_at_ends", False),
+    ("rivals", []),
 ]
 
 

@@ -148,7 +148,7 @@ def read_node(file: Path) -> NodeRecord:
     """Read node.json; UserError where it is too large, no JSON, or breaks its contract."""
     try:
         content = strict_json.loads(read_plain(file, MOST_NODE_BYTES))
-    except (ValueError, RecursionError):
+    except ValueError:
         raise UserError(f"{file}: must be whole JSON") from None
     check(content, NodeRecord, file)
     node: NodeRecord = content

@@ -188,7 +188,7 @@ def parse_json(file: Path, text: bytes, contract: Any) -> Any:
     """Parse a stored JSON file of this format version; UserError where it breaks its contract."""
     try:
         content = strict_json.loads(text)
-    except (ValueError, RecursionError):
+    except ValueError:
         raise UserError(f"{file}: must be whole JSON") from None
     if not isinstance(content, dict):
         raise UserError(f"{file}: must be a JSON object")

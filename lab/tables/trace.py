@@ -13,7 +13,8 @@ import numpy as np
 from numpy.lib.recfunctions import repack_fields
 from numpy.typing import NDArray
 
-from lab.base.errors import UserError
+from lab.base.errors import UserError, field_error
+from lab.base.plain_file import MEGABYTE, read_plain
 from lab.node.system.libc import LIBC
 from lab.tables.raw import gather
 
@@ -63,8 +64,7 @@ def read_events(raw: Path, formats: Path, names: Container[str] | None = None) -
     The pages of several processors follow each other in the file, which is decoded piece by piece. names: the fields to
     keep of all events; absent: all.
     """
-    known = {file.stem.replace(".", ":"): read_format(file.read_text()) for file in formats.glob("*.format")}
-    page_bytes = int((formats / "page_bytes").read_text())
+    known, page_bytes = _formats(formats)
     pieces: dict[str, list[NDArray[np.void]]] = {name: [] for name in known}
     for data in _read(raw, PIECE_BYTES // page_bytes * page_bytes):
         for name, records in _decoded(data, page_bytes, known, raw).items():
@@ -111,6 +111,22 @@ def _decoded(data: NDArray[np.uint8], page_bytes: int, known: Mapping[str, Forma
         of_this = np.flatnonzero(numbers == number)
         found[name] = _records(data, bodies[of_this], timed[of_this], kind)  # in the file's order, as gather() needs
     return found
+
+
+def _formats(folder: Path) -> tuple[dict[str, Format], int]:
+    """Read the formats of events, and the size of a page; UserError where the guest wrote something else there."""
+    try:
+        files = {file.stem.replace(".", ":"): _text(file) for file in folder.glob("*.format")}
+        known, page_bytes = {name: read_format(text) for name, text in files.items()}, int(_text(folder / "page_bytes"))
+    except (OSError, ValueError, TypeError) as error:
+        raise UserError(f"{folder}: {error}: must hold the formats of tracefs") from None
+    if not PAGE_HEAD < page_bytes <= PIECE_BYTES:
+        raise field_error(folder / "page_bytes", "bytes", page_bytes, f"above {PAGE_HEAD}, at most {PIECE_BYTES}")
+    return known, page_bytes
+
+
+def _text(file: Path) -> str:
+    return read_plain(file, MEGABYTE).decode()
 
 
 def _pages(data: NDArray[np.uint8], page_bytes: int, file: Path) -> NDArray[np.int64]:

@@ -86,8 +86,8 @@ def test_no_table_goes_on_after_the_end_and_nothing_before_it_is_missing() -> No
     end_s = measured[0]["end_s"]
     assert (largest(TABLES["packets"]["t_s"]) or 0) > end_s
     for name in (*downloads.BY_FLOW, "qdisc"):
-        assert ended[name].equals(TABLES[name].filter(pl.col("t_s") <= end_s)), name
-    assert ended["link"].equals(TABLES["link"])
+        assert collected(ended[name]).equals(TABLES[name].filter(pl.col("t_s") <= end_s)), name
+    assert collected(ended["link"]).equals(TABLES["link"])
 
 
 def test_what_iperf3_did_after_the_end_changes_nothing_but_its_own_figures() -> None:

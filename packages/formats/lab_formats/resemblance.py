@@ -9,7 +9,7 @@ SIGNS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"bits/sec|Bytes/sec|\[ ID\]|\[SUM\]", ("iperf3-text", "iperf3-json")),
     (r'^\s*[\[{][\s\S]*"round_trips"|"rtt"', ("irtt", "iperf3-json")),
     (r"\A\s*\[\s*\{", ("columns",)),
-    (r"^\s*[\[{]", ("iperf3-json", "irtt")),
+    (r"\A\s*[\[{]\s*[\"\[\]{}]", ("iperf3-json", "irtt")),
     (r"^\s*\d+[ \t]+-?[\d.]+([ \t]|$)", ("columns",)),
     (r"icmp|\bTTL\b|\bttl=|\d ?ms\b|[Pp]ing", ("ping", "ping-windows", "irtt")),
     (r"^\s*-?\d+\s*$", ("mahimahi", "leocc", "columns")),

@@ -55,6 +55,7 @@ class Datagrams:
         if not own.any():
             raise UserError(f"{folder / CAPTURED}: must hold datagrams of port {port}")
         self.to_client = (source == port)[own]
+        self.long_header = frames.head[own, ETHERNET_BYTES + IP_BYTES + UDP_BYTES] & 0x80 > 0
         self.time_ns, self.frame_bytes = frames.time_ns[own], frames.wire_bytes[own]
         self.bytes: Numbers = self.frame_bytes.astype(np.int64) - ETHERNET_BYTES - IP_BYTES - UDP_BYTES
 

@@ -10,33 +10,46 @@ from lab_formats.reading.text import line_error
 
 _TIME = r"\d\d:\d\d:\d\d(?:[.,]\d+)?"
 _ZONE = r"(?: [AP]M)?(?: [A-Z]{3,5})?"
-CLOCK = (  # before a line: of --apple-time, ts, and loggers
-    rf"{_TIME}|\d{{9,10}}(?:\.\d+)?|\d{{1,8}}\.\d+|\d{{4}}-\d\d-\d\d[T ]{_TIME}(?:Z|[+-]\d\d:?\d\d)?"
+CLOCK = (  # before a line: of --apple-time, ts, date, and loggers
+    rf"{_TIME}|\d{{9,10}}(?:\.\d+)?|\d{{13}}|\d{{16}}|\d{{19}}|\d{{1,8}}\.\d+"
+    rf"|\d{{4}}[-/.]\d\d[-/.]\d\d[T _-]{_TIME}(?:Z|[+-]\d\d:?\d\d)?|\d{{1,2}}\.\d{{1,2}}\.\d{{4}},? {_TIME}"
     rf"|(?:[A-Z][a-z]{{2}} )?[A-Z][a-z]{{2}} [ \d]\d {_TIME}{_ZONE}(?: \d{{4}})?"
     rf"|(?:[A-Z][a-z]{{2}},? )?\d{{1,2}} [A-Z][a-z]{{2}} \d{{4}} {_TIME}{_ZONE}"
 )
-STAMP = rf"^\^?C?(?:\[([^\]]*)\] ?|({CLOCK})(?: ?[:|-] +|:? +|\t))?"
-_SEQ = r"(?:icmp_)?[rs]eq[ =](?P<seq>\d+)"
-_RTT = r"\S{1,12}=(?P<rtt>\d+(?:[.,]\d+)?) ?(?:ms|毫秒|ミリ秒|мс|밀리초|مللي)"  # iputils translates "time" and "ms"
+_OF_A_JOURNAL = r"(?:\S+ [\w.-]+\[\d+\]: )?"  # the machine, and the program with its number
+STAMP = rf"^\^?C?(?:(?:\[([^\]]*)\] ?|({CLOCK})(?: ?[:|,;-] +|:? +|\t)){_OF_A_JOURNAL})?"
+# iputils translates all words of a line, "icmp_seq", "ttl", "time" and "ms" too
+_SEQ = r"(?:(?:icmp_)?[rs]eq|pořadí) ?[ =](?P<seq>\d+)"
+_MS = r"(?:ms|mts|毫秒|ミリ秒|мс|밀리초|مللي|მწმ)"
+_RTT = rf"\S{{1,12}}=(?P<rtt>\d+(?:[.,]\d+)?) ?{_MS}"
 REPLY = (
-    r"\d+ ?\D.+[:,\x{FF1A}] ?(?:icmp_)?[rs]eq=\d+.* \S{1,12}=[0-9.,]+ ?(?:ms|毫秒|ミリ秒|мс|밀리초|مللي)"
-    r"|^(?:\[[\d.]+\] )?\S+ +: \[\d+\], \d+ bytes, [0-9.]+ ms \("
+    rf"\d+ ?\D.+[:,\x{{FF1A}}] ?(?:(?:icmp_)?[rs]eq|pořadí) ?=\d+.* \S{{1,12}}=[0-9.,]+ ?{_MS}"
+    r"|^(?:\[[^\]]*\] ?)?\S+ +: \[\d+\], \d+ bytes, [0-9.]+ ms \(|^PING6? ?\S* ?\("
 )
-ANSWER = rf"^\d+ ?[^\d ].*[:,\x{{FF1A}}] ?{_SEQ}\.?(?: ident=\d+)?(?: (?:ttl|hlim)=\d+)? {_RTT}(?P<more>.*)$"
-FPING = r"^(?P<target>\S+) +: \[(?P<seq>\d+)\], (?:\d+ bytes, (?P<rtt>\d+(?:\.\d+)?) ms|timed out) \([^()]*\)$"
-UNANSWERED = rf"^\D.*\b{_SEQ}\b.*$"  # unreachable, expired, timed out, no answer yet; in the system's language
+ANSWER = rf"^\d+ ?[^\W\d].*[:,\x{{FF1A}}] ?{_SEQ}\.?(?: ident=\d+)?(?: (?i:ttl|hlim) ?=\d+)? {_RTT}(?P<more>.*)$"
+FPING = (
+    r"^(?P<target>\S+) +: (?:duplicate for )?\[(?P<seq>\d+)\], (?:\d+ bytes, (?P<rtt>\d+(?:\.\d+)?) ms|timed out)"
+    r"(?: \([^()]*\))?$"
+)
+_ADDRESS = r"\d+(?:\.\d+){3}|[0-9a-f]{1,4}:[0-9a-f:]*:"  # before which some languages have no word
+UNANSWERED = rf"^(?:\D|{_ADDRESS}).*\b{_SEQ}\b.*$"  # unreachable, expired, timed out, no answer yet
+TIMED_OUT = r"^Request (\d+) timed out$"  # Cisco NX-OS
 START = r"^(?:PING6?|Ping)(?: (?P<target>\S+) .*|\(.*\) .*--> (?P<target6>\S+))$"
-SENT = r"^\D{0,12}(?P<sent>\d+)[ ,][^:]*\d ?% .*$"
-TOTAL = r" (?P<total>\d+) ?(?:ms|毫秒|ミリ秒|мс|밀리초|مللي)$"
+SENT = r"^\D{0,20}(?P<sent>\d+)[ ,][^:]*(?:\d ?%|% ?\d).*$"
+TOTAL = rf" (?P<total>\d+) ?{_MS}$"
 OTHER = (
-    r"^$|^-{3,4}.*-{3,4}$|^\S+(?: \S+)? min/avg/max.*$|^pipe \d+$|^(?:Start|End) time: \d+$"
-    r"|^ping6?: .*$|^(?i:warning): .*$|^PATTERN: .*$|^ai->ai_family: .*$"
+    r"^$|^-{2,4}.*-{2,4}$|^\S+(?: \S+)? min/avg/max.*$|^[^\d/]+/[^\d/]+/\D+ ?[\d.,]+/[\d.,]+/.*$"
+    r"|^pipe \d+$|^(?:Start|End) time: \d+$"
+    r"|^ping6?: .*$|^(?i:warning): .*$|^PATTERN: .*$|^ai->ai_family: .*$|^wrong data byte .*$|^#\d+\t.*$"
     r"|^Vr HL TOS .*$|^ \d +\d +[0-9a-f]{2} +[0-9a-f]{4} .*$"
     r"|^(?:RR|TS): .*$|^\t\S.*$"  # routes and time stamps
     r"|^\d+ bytes from .+: (?:Destination|Time to live|Redirect|Communication|Source Quench).*$"
     r"|^ICMP .* for ICMP Echo sent to .*$|^\S+ +: xmt/rcv/%loss = .*$|^\S+ +: (?:[\d.]+|-)(?: (?:[\d.]+|-))*$"
+    r"|^.*[$#%>] ?(?:\S+=\S* |sudo )*\S*ping6? .*$|^\S*(?: \S+)?[$#%]$|^Script (?:started|done) .*$"  # a terminal's
 )
-ODD_ENDS = ("", "(DUP!)", "(same route)", "(truncated)")
+KNOWN = "a line that ping writes, alone or behind a clock such as 2026-11-25T10:15:00.5"
+BAD_SUM = "(BAD CHECKSUM!)"  # which ping does not count as received
+ODD_ENDS = ("", "(DUP!)", "(same route)", "(truncated)", "(DIFFERENT ADDRESS!)", BAD_SUM)
 MOST_SENT = 100_000_000
 
 
@@ -47,7 +60,7 @@ def classify(path: Path, lines: list[str]) -> pl.DataFrame:
     """
     raw = pl.DataFrame(
         {"line": range(1, len(lines) + 1), "raw": pl.Series(lines, dtype=pl.String).str.strip_chars_end()}
-    )
+    ).with_columns(pl.col("raw").str.replace_all("[\u00a0\u202f\u3000]", " "))
     rest = raw.with_columns(
         pl.coalesce(pl.col("raw").str.extract(STAMP, 1), pl.col("raw").str.extract(STAMP, 2)).alias("stamp"),
         pl.col("raw").str.replace(STAMP, "").alias("text"),
@@ -62,8 +75,11 @@ def classify(path: Path, lines: list[str]) -> pl.DataFrame:
             answer.struct["seq"],
             fping.struct["seq"],
             pl.when(~text.str.contains(_RTT)).then(text.str.extract(UNANSWERED, 1)),
+            text.str.extract(TIMED_OUT, 1),
         ).alias("seq"),
-        pl.coalesce(answer.struct["rtt"], fping.struct["rtt"]).str.replace(",", ".", literal=True).alias("rtt"),
+        pl.when(~text.str.ends_with(BAD_SUM))
+        .then(pl.coalesce(answer.struct["rtt"], fping.struct["rtt"]).str.replace(",", ".", literal=True))
+        .alias("rtt"),
         fping.struct["target"].alias("host"),
         answer.struct["more"].alias("more"),
         pl.coalesce(text.str.extract(START, 1), text.str.extract(START, 2)).alias("target"),
@@ -89,7 +105,7 @@ def _refuse_unknown(path: Path, parts: pl.DataFrame) -> None:
     odd_end = pl.col("more").str.strip_chars().is_in(ODD_ENDS).not_().fill_null(False)
     wrong = parts.filter(_known().not_() | odd_end)
     if wrong.height:
-        raise line_error(path, wrong["line"][0], "text", wrong["raw"][0], "a line that ping writes")
+        raise line_error(path, wrong["line"][0], "text", wrong["raw"][0], KNOWN)
     hosts = parts.filter(pl.col("host").is_not_null())
     if hosts["host"].n_unique() > 1:
         other = hosts.filter(pl.col("host") != hosts["host"][0])

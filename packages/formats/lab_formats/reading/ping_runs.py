@@ -43,7 +43,7 @@ def runs_of(path: Path, lines: pl.DataFrame) -> list[Run]:
         target, sent, total = (values[0] if values else None for values in first)
         runs.append(Run(probes.select("line", "stamp", "seq", "rtt_ms", "twice"), target, sent, total))
     if not runs:
-        raise UserError(f"{path}: content: must be ping's text with at least one answer")
+        raise UserError(f"{path}: content: must be ping's text with at least one answer: a line per probe")
     return runs
 
 
@@ -131,13 +131,15 @@ def _stamps(path: Path, answered: pl.DataFrame) -> pl.Series:
 
 def _clocks(text: pl.Series) -> Iterator[pl.Series]:
     """Yield the clock by each form, in seconds; a time of day goes on after midnight, and a date may lack its year."""
-    yield text.cast(pl.Float64, strict=False)
+    behind_seconds = text.str.extract(r"^\d{10}(\d+)$", 1).str.len_chars().fill_null(0)  # digits: of date +%s%3N
+    yield text.cast(pl.Float64, strict=False) / 10.0**behind_seconds
     plain = (
-        text.str.replace("T", " ", literal=True)
-        .str.replace(r"(?:Z|[+-]\d\d:?\d\d)$", "")
+        text.str.replace(r"^(\d{4})[-/.](\d\d)[-/.](\d\d)[T _-]", "$1-$2-$3 ")
+        .str.replace(r"^(\d+)\.(\d+)\.(\d{4}),? ", "$3-$2-$1 ")
         .str.replace(",", ".", literal=True)
     )
     yield _seconds(plain, "%Y-%m-%d %H:%M:%S%.f")
+    yield _seconds(plain.str.replace("Z$", "+0000"), "%Y-%m-%d %H:%M:%S%.f%z")
     of_day = _seconds("2000-01-01 " + plain, "%Y-%m-%d %H:%M:%S%.f")
     yield of_day + DAY_S * (of_day.diff() < -DAY_S / 2).fill_null(False).cum_sum()
     words = (

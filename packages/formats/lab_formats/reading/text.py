@@ -50,5 +50,5 @@ def line_error(file: Path | str, line: int, field: str, value: object, rule: str
 
 def short(value: object) -> str:
     """Shorten a value for a message of one line."""
-    text = str(value).encode("unicode_escape").decode()
+    text = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in str(value))
     return text if len(text) <= LONGEST_VALUE else f"{text[: LONGEST_VALUE - 3]}..."

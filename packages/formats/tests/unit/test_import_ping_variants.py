@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
+# ruff: noqa: RUF001  what ping writes in other languages
 """What each system's ping writes is read; what is lost, cut or too fast to measure is stated."""
 
 from pathlib import Path
@@ -55,6 +56,13 @@ def test_a_cut_last_line_and_an_assumed_interval_are_stated() -> None:
         (["Wed 25 Nov 2026 11:59:59 AM UTC: ", "Wed 25 Nov 2026 12:00:01 PM UTC: "], [0.0, 2.0]),
         (["2026-11-25 10:15:00 | ", "2026-11-25 10:15:01 | "], [0.0, 1.0]),
         (["0.000123 ", "1.100123 "], [0.0, 1.1]),  # ts -s %.s
+        (["2026-11-25-10:15:00 ", "2026-11-25-10:15:03 "], [0.0, 3.0]),  # ts %F-%T
+        (["2026/11/25 10:15:00 ", "2026/11/25 10:15:03 "], [0.0, 3.0]),
+        (["25.11.2026 10:15:00 ", "25.11.2026 10:15:03 "], [0.0, 3.0]),
+        (["2026-11-25 10:15:00, ", "2026-11-25 10:15:03, "], [0.0, 3.0]),
+        (["2026-10-25T02:59:58+0200 ", "2026-10-25T02:00:01+0100 "], [0.0, 3.0]),  # the end of summer time
+        (["1764065700123 ", "1764065703123 "], [0.0, 3.0]),  # date +%s%3N
+        (["Nov 25 10:15:00 host ping[7]: ", "Nov 25 10:15:03 host ping[7]: "], [0.0, 3.0]),  # a journal
     ],
 )
 def test_a_clock_before_each_line_times_the_probes(tmp_path: Path, clocks: list[str], times_s: list[float]) -> None:
@@ -93,10 +101,52 @@ HEAD = "PING 192.0.2.1 (192.0.2.1) 56(84) "
             + "bytes of data.\n64 bytes from 192.0.2.1: icmp_seq=1 ttl=57 time=41 ms\nRR: \t192.0.2.2\n\t192.0.2.1\n",
             [41],
         ),
+        (
+            HEAD + "datových bajtů.\n64 bajtů od 192.0.2.1: pořadí=1 TTL=57 čas=41.2 ms\n"
+            "Od 192.0.2.9: pořadí=2 Cílový stroj nedostupný\n",
+            [41.2, None],
+        ),
+        (
+            HEAD + "octets\n64\N{NO-BREAK SPACE}octets de h\N{NO-BREAK SPACE}: icmp_seq=1 ttl=57 temps=41.2 ms\n",
+            [41.2],
+        ),
+        (
+            HEAD + "bayt veri.\n64 bayt, 192.0.2.1'den: icmp_seq=1 ttl=57 zaman=41.2 ms\n"
+            "192.0.2.9'den: icmp_seq=2 Ulaşılamayan Hedef Ana Makine\n\n--- 192.0.2.1 ping istatistikleri ---\n"
+            "3 paket iletildi, 1 alındı, %66 paket kaybı, zaman 2002ms\nrtt en az/ort/en çok/mdev = 1/1/1/0 ms\n",
+            [41.2, None, None],
+        ),
+        (
+            HEAD + "バイトのデータ\n64 バイト応答 送信元 192.0.2.1: icmp_seq=1 ttl=57 時間=41.2ミリ秒\n\n"
+            "--- 192.0.2.1 ping 統計 ---\n送信パケット数 2, 受信パケット数 1, パケット損失 50%, 時間 1002ミリ秒\n",
+            [41.2, None],
+        ),
+        (
+            HEAD + "bytes of data.\n64 bytes from 192.0.2.1: icmp_seq=1 ttl=57 time=9 ms (BAD CHECKSUM!)\n"
+            "64 bytes from 192.0.2.1: icmp_seq=2 ttl=57 time=41 ms\nwrong data byte #16 should be 0x10 but was 0x0\n"
+            "#16\t10 11 12\n",
+            [None, 41],
+        ),
+        ("PING h (192.0.2.1): 56 data bytes\nRequest 0 timed out\n64 bytes from h: icmp_seq=1 time=9 ms\n", [None, 9]),
+        ("me@h:~$ ping 192.0.2.1\n" + HEAD + "bytes of data.\n" + REPLY.format(1) + "^C\nme@h:~$ \n", [500]),
+        (
+            "[2026-11-25T10:15:00+0100] h : [0], 84 bytes, 9.5 ms (9.5 avg, 0% loss)\n"
+            "[2026-11-25T10:15:01+0100] h : duplicate for [0], 84 bytes, 10 ms\n",
+            [9.5],
+        ),
     ],
 )
 def test_each_system_and_language_is_read(tmp_path: Path, text: str, rtts_ms: RTTS) -> None:
-    assert read(tmp_path, text).frame["rtt_ms"].to_list() == rtts_ms
+    found = read(tmp_path, text)
+    assert found.frame["rtt_ms"].to_list() == rtts_ms
+    assert "is cut" not in "".join(found.notes)
+
+
+def test_text_without_a_line_per_probe_is_said_to_have_none(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="must be ping's text with at least one answer: a line per probe"):
+        read(
+            tmp_path, HEAD + "bytes of data.\n\n--- h ping statistics ---\n2 packets transmitted, 2 received, 0% loss\n"
+        )
 
 
 def test_an_answer_behind_an_unknown_clock_is_not_taken_for_a_lost_probe(tmp_path: Path) -> None:
@@ -120,7 +170,7 @@ def test_fping_of_one_target_is_read_and_of_two_refused(tmp_path: Path) -> None:
         ("Antwort von 192.0.2.1: Bytes=32 Zeit=41ms TTL=57\nZeitüberschreitung der Anforderung.\n", [41, None]),
         ("Réponse de 192.0.2.1 : octets=32 temps=7 ms TTL=57\nDélai d'attente de la demande dépassé.\n", [7, None]),
         ("Respuesta desde 192.0.2.1: bytes=32 tiempo=12ms TTL=57\n", [12]),
-        ("Reply from 2001:db8::1: time=41ms\nReply from 192.0.2.7: Destination host unreachable.\n", [41, None]),
+        ("Reply from 2001:db8::1: time=41ms \nReply from 192.0.2.7: Destination host unreachable.\n", [41, None]),
     ],
 )
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "cp1252"])
@@ -132,6 +182,43 @@ def test_windows_in_each_language_and_encoding_is_read(
     recording = read(tmp_path, (WINDOWS + lines + counts).replace("\n", "\r\n").encode(encoding))
     assert (recording.format, recording.frame["rtt_ms"].to_list()) == ("ping-windows", rtts_ms)
     assert recording.frame["lost"].sum() == lost
+
+
+@pytest.mark.parametrize(
+    ("encoding", "text"),
+    [
+        (
+            "cp866",
+            "\nОбмен пакетами с h по с 32 байтами данных:\nОтвет от h: число байт=32 время=41мс TTL=57\n"
+            "Превышен интервал ожидания для запроса.\n\nСтатистика Ping для h:\n"
+            "    Пакетов: отправлено = 2, получено = 1, потеряно = 1\n    (50% потерь)\n",
+        ),
+        (
+            "cp932",
+            "\nh に ping を送信しています:\n192.0.2.1 からの応答: バイト数 =32 時間 =41ms TTL=57\n"
+            "要求がタイムアウトしました。\n\nh の統計:\n    パケット数: 送信 = 2、受信 = 1、損失 = 1 (50% の損失)、\n",
+        ),
+        (
+            "cp850",
+            "\nEnvoi d'une requête 'Ping' h:\nRéponse de h : octets=32 temps=41 ms TTL=57\n"
+            "Délai d'attente de la demande dépassé.\n\nStatistiques Ping pour h:\n"
+            "    Paquets : envoyés = 2, reçus = 1, perdus = 1 (perte 50%),\n",
+        ),
+        (
+            "cp857",
+            "\nh: 32 bayt veri ile ping yapılıyor:\nh cevabı: bayt=32 süre=41ms TTL=57\nİstek zaman aşımına uğradı.\n\n"
+            "h için Ping istatistikleri:\n    Paketler: Giden = 2, Gelen = 1, Kaybolan = 1 (%50 kayıp),\n",
+        ),
+    ],
+)
+def test_the_last_probe_of_windows_may_be_lost_in_each_language(tmp_path: Path, encoding: str, text: str) -> None:
+    found = read(tmp_path, text.replace("\n", "\r\n").encode(encoding))
+    assert (found.format, found.frame["rtt_ms"].to_list()) == ("ping-windows", [41, None])
+
+
+def test_a_last_line_of_windows_that_may_be_cut_is_left_out_with_a_note(tmp_path: Path) -> None:
+    notes = "\n".join(read(tmp_path, WINDOWS + "Reply from a: time=4ms TTL=57\nReply from a: ti\n").notes)
+    assert "its last line may be cut, and is left out: Reply from a: ti." in notes
 
 
 def test_windows_behind_a_prompt_is_read_and_behind_a_clock_refused(tmp_path: Path) -> None:
