@@ -67,7 +67,8 @@ def _opener(path: Path, packets: list[Packet]) -> bytes:
     if opened:
         return opened[max(opened, key=lambda talk: sizes[talk])]
     known = " or ".join(f"--set user={ip_address(end)}" for end, _ in ends.most_common(2))
-    raise UserError(f"{path}: user: must be given ({known}): the capture holds neither a TCP SYN nor an echo request")
+    why = "for the capture holds neither a TCP SYN nor an echo request"
+    raise UserError(f"{path}: user: must be given, {why}: {known}")
 
 
 def _meaning(packets: list[Packet]) -> Meaning:
