@@ -10,6 +10,8 @@ SIGNS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"bits/sec|Bytes/sec|\[ ID\]|\[SUM\]", ("iperf3-text", "iperf3-json")),
     (r'^\s*[\[{][\s\S]*"round_trips"|"rtt"', ("irtt", "iperf3-json")),
     (r"\A\s*\[\s*\{", ("columns",)),
+    (r'\A\s*\{[\s\S]*"(start|intervals|event)"', ("iperf3-json",)),
+    (r'\A\s*\{\s*"', ("columns",)),
     (r"\A\s*[\[{]\s*[\"\[\]{}]", ("iperf3-json", "irtt")),
     (r"^\s*\d+[ \t]+-?[\d.]+([ \t]|$)", ("columns",)),
     (r"icmp|\bTTL\b|\bttl=|\d ?ms\b|[Pp]ing", ("ping", "ping-windows", "irtt")),

@@ -29,8 +29,8 @@ def fits(head: Head) -> bool:
 def read(path: Path, *, user: str | None = None, step_ms: float = 100.0) -> Recording:
     """Read the IP bytes each way in steps, and the median RTT of the round trips answered in each.
 
-    `user` is the address on the link's user side; else the host that opened the largest conversation, by a TCP SYN or an
-    echo request.
+    `user` is the address on the link's user side; else the host that opened the largest conversation, by a TCP SYN or
+    an echo request.
     """
     if isinstance(step_ms, bool) or not isinstance(step_ms, (int, float)) or not 0.001 <= step_ms <= 3.6e6:
         raise field_error(path, "step_ms", step_ms, "a number from 0.001 to 3600000")

@@ -105,7 +105,7 @@ LINKS: dict[int, tuple[str, Callable[[bytes], int]]] = {
     192: ("IEEE 802.11 with a PPI header", lambda frame: _wifi(frame, after_radiotap(frame))),
     119: ("IEEE 802.11 with a Prism header", lambda frame: _wifi(frame, after_prism(frame))),
     163: ("IEEE 802.11 with an AVS header", lambda frame: _wifi(frame, after_prism(frame))),
-    109: ("OpenBSD encapsulated IP", lambda frame: ENCAPSULATED_BYTES),
+    109: ("OpenBSD encapsulated IP", lambda _: ENCAPSULATED_BYTES),
     239: ("Linux netfilter log", _netfilter),
 }
 OTHERS = {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Where the packet within a packet begins: IP in IP, GRE (RFC 2784, 2890), VXLAN (7348), GENEVE (8926), GTP-U (TS 29.281)."""
+"""Where a packet within a packet begins: IP in IP, GRE (RFC 2784, 2890), VXLAN (7348), GENEVE (8926), GTP-U."""
 
 from collections.abc import Callable
 
