@@ -24,7 +24,7 @@ from lab.commands.cli_options import (
     run_options,
 )
 from lab.commands.known import require_link, require_links, require_scenarios, require_senders
-from lab.kernel.recipe import DEFAULT
+from lab.kernel.versions import DEFAULT
 
 app = typer.Typer()
 ScenarioName = typer.Argument(help="A scenario's name (see `lab list`) or the path of a .yml file.")

@@ -23,12 +23,13 @@ from lab.commands.expect import Expected, conclude
 from lab.commands.prepare import build, prepare
 from lab.evaluation.compare.comparison import SEED, TRIALS, Comparison, known_senders
 from lab.evaluation.compare.expect import require_known
-from lab.images.vm import stock
+from lab.images import stock
 from lab.kernel.own.build import OwnModule, build_own
 from lab.kernel.own.diagnostics import BuildError
 from lab.kernel.own.source import OwnSource, read_sources
 from lab.kernel.own.tree import Tree
-from lab.kernel.recipe import DEFAULT, LARGE_SOCKETS, VERSIONS, Recipe
+from lab.kernel.recipe import Recipe
+from lab.kernel.versions import DEFAULT, LARGE_SOCKETS, VERSIONS
 from lab.runs.link_kinds import Link, links
 from lab.runs.options import RunOptions
 from lab.runs.own.senders import Passed, module_files

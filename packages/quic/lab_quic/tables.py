@@ -25,6 +25,7 @@ from lab.tables.columns import schema
 from lab.tables.downloads import FLOW
 from lab.tables.packets import ACK, SYN
 from lab.tables.pcapng import read_pcapng
+from lab.tables.pieces import Frame
 from lab.tables.tcp_headers import ETHERNET_BYTES, big_endian
 from lab.tables.trace import read_events
 from lab.tables.trial_json import Check, Download
@@ -192,7 +193,7 @@ class OverQuic:
         """Return its tables."""
         return decode(self.raw.folder, self.raw.node, self.ends)
 
-    def checks(self, _packets: pl.DataFrame) -> list[Check]:
+    def checks(self, _packets: Frame) -> list[Check]:
         """Return the checks of its datagrams."""
         return datagrams(self.ends)
 

@@ -23,6 +23,7 @@ from lab.senders.traced import link_tables
 from lab.tables import acks, exits, packets
 from lab.tables.columns import schema
 from lab.tables.downloads import FLOW
+from lab.tables.pieces import Frame
 from lab.tables.tcp_headers import ETHERNET_BYTES
 from lab.tables.trace import read_events
 from lab.tables.trial_json import Check, Download
@@ -80,7 +81,7 @@ class OverStack:
             return pl.DataFrame(schema=qlog.SCHEMA | {"t_s": pl.Float64})
         return timed(qlog.read(self.log, f"{self.sender.stack}: qlog {self.log.name}"), up_s)
 
-    def checks(self, _packets: pl.DataFrame) -> list[Check]:
+    def checks(self, _packets: Frame) -> list[Check]:
         """Return the check of the largest datagram; smaller ones are the stack's own choice."""
         name = "largest UDP datagram (no segmentation offload)"
         found = check(name, self.full_bytes, self.datagrams.largest_bytes, "bytes", self.full_bytes)
