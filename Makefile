@@ -52,6 +52,7 @@ evaluate: setup ; @$(lab) evaluate
 page: setup ; @$(lab) page
 bench-reproduce: setup ; @scripts/python -m bench.reproduce
 report: setup ; @$(lab) report results/$(folder)/latest
+# bench: what trials cost in processor seconds, by phase, beside the stored figures; BENCH=10: virtual seconds of the GEO trial
 bench: setup ; @scripts/python -m bench.speed $(BENCH)
 bench-try: setup ; @$(lab) kernel build && scripts/python -m bench.try_own
 # bench-course: how long the grades of a class of 60 take. bench-course-start: a student's first figure, after unpacking

@@ -24,6 +24,7 @@ from lab.tables.trial_tables import write_tables
 DRAFT = Path(__file__).parent / "data" / "draft"
 TICKS_AT = 12  # of an enhanced packet block: its time, in two words
 ACKS = 188  # in the recorded trace
+LONG_S = 100_000  # more than all of it lasts
 
 
 def write(folder: Path, frames: int) -> None:
@@ -70,8 +71,8 @@ def _trace(file: Path, times: int) -> None:
 def store(folder: Path) -> None:
     """Decode the records of a folder, and store what a trial has of them."""
     plan, node = (json.loads((DRAFT / f"{name}.json").read_text()) for name in ("plan", "node"))
-    plan["flows"][0]["duration_s"] = 3600
-    node["downloads"][0]["until_ns"] += 3600 * 10**9
+    plan["flows"][0]["duration_s"] = LONG_S
+    node["downloads"][0]["until_ns"] += LONG_S * 10**9
     tables = tables_of(folder, node, {})
     measured = downloads.measure(plan, node, tables)
     ended = downloads.cut(tables, measured)

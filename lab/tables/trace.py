@@ -27,7 +27,7 @@ FIELD = re.compile(
     r"field:(?P<type>.*?)(?P<name>\w+)(?:\[(?P<count>\d+)\])?;\s+offset:(?P<offset>\d+);\s+"
     r"size:(?P<size>\d+);\s+signed:(?P<signed>[01]);"
 )
-PIECE_BYTES = 1 << 23  # decoded at a time
+PIECE_BYTES = 1 << 22  # decoded at a time
 Events = dict[str, NDArray[np.void]]
 Format = tuple[int, np.dtype[np.void]]  # an event's number, and its record
 

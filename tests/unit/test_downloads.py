@@ -82,7 +82,7 @@ def test_a_segment_that_came_before_with_other_ends_counts_what_is_new_of_it() -
 
 def test_no_table_goes_on_after_the_end_and_nothing_before_it_is_missing() -> None:
     measured = downloads.measure(PLAN, NODE, TABLES)
-    ended = downloads.cut(TABLES, measured)
+    ended = {name: collected(table) for name, table in downloads.cut(TABLES, measured).items()}
     end_s = measured[0]["end_s"]
     assert (largest(TABLES["packets"]["t_s"]) or 0) > end_s
     for name in (*downloads.BY_FLOW, "qdisc"):

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """How downloads share their link: by what was acknowledged while all of them were there."""
 
+import json
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -8,7 +10,11 @@ import polars as pl
 import pytest
 
 from lab.evaluation.shares import jain, shares_of
+from lab.judge.stored import Stored
+from lab.report.shares import of_run
 from lab.tables.records import beside
+from lab.tables.stored_run import Run
+from tests.stored_run import store_run
 
 
 def trial(*flows: tuple[str, float, float, float]) -> Any:
@@ -47,3 +53,26 @@ def test_the_downloads_beside_that_under_test_have_a_name_in_both_forms() -> Non
     entries = [{"cca": "cubic", "count": 15}, {"cca": "bbr", "count": 16}]
     names = [beside(common | fields) for fields in ({}, {"rival": "bbr"}, {"rivals": entries})]
     assert names == ["", "bbr", "15 cubic, 16 bbr"]
+
+
+def test_the_page_has_a_row_for_the_download_under_test_and_one_for_each_entry_of_its_rivals(tmp_path: Path) -> None:
+    """Nothing was acknowledged to the rivals of these trials: the download under test has three equal shares."""
+    run = store_run(tmp_path, trials=2, senders=("cubic",))
+    assert of_run(Stored.of(Run(run))) == ((), ())
+    meta = json.loads((run / "run.json").read_text())
+    entries = [{"cca": "reno", "count": 1, "start_s": 0.0}, {"cca": "bbr", "count": 1, "start_s": 0.0}]
+    (run / "run.json").write_text(json.dumps(meta | {"scenario": meta["scenario"] | {"rivals": entries}}))
+    for file in run.glob("trials/*/trial.json"):
+        trial_json = json.loads(file.read_text())
+        own = trial_json["flows"][0] | {"data_s": 1.0, "end_s": 5.0}
+        rivals = [own | {"flow": number, "cca": each["cca"]} for number, each in enumerate(entries, 2)]
+        file.write_text(json.dumps(trial_json | {"flows": [own, *rivals]}))
+    (sentence,), (table,) = of_run(Stored.of(Run(run)))
+    assert sentence.endswith(" gets 300 % of an equal share of 3 downloads (Jain's index 0.33).")
+    (group,) = table.groups
+    assert [row.cells[:2] for row in group.rows] == [
+        ("under test", "1"),
+        ("beside it: reno", "1"),
+        ("beside it: bbr", "1"),
+    ]
+    assert [row.cells[3] for row in group.rows] == ["300 (0)", "0 (0)", "0 (0)"]

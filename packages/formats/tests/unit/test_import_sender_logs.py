@@ -114,6 +114,10 @@ def test_ss_gives_the_connection_with_most_bytes(tmp_path: Path) -> None:
     assert "1 other connections: left out." in found.notes
 
 
+def test_ss_with_all_of_a_socket_in_one_line_is_the_same(tmp_path: Path) -> None:
+    assert read(tmp_path, SS.replace("2:5000\n\t", "2:5000\t")).frame.equals(read(tmp_path, SS).frame)
+
+
 @pytest.mark.parametrize(
     ("text", "line"),
     [
