@@ -1,29 +1,41 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The start-up family ranked over every kind of link: one comparison, as a published measurement.
+"""The start-up family ranked over every kind of link, as a published measurement and on the first page of results.
 
-`python -m bench.family [--trials N] [--links a,b]` runs what no earlier comparison has, link by link, and stores ranks
-and shares in results/bench/family.json. The page of all links is that of the last comparison, results/comparisons/.
+`python -m bench.family [--trials N] [--links a,b]` runs what is not stored, link by link, in
+results/family-<link>/, which `lab page` shows. It stores shares and ranks of every link that has a run in
+results/bench/family.json.
 """
 
 import sys
-from collections.abc import Iterator, Mapping
-from typing import Annotated, Any
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Annotated
 
 import typer
 from rich.console import Console
 
 from bench.measured import Figure, store
 from lab.backends.virtual import Virtual
+from lab.base import paths
 from lab.base.errors import UserError
-from lab.commands import first_use
-from lab.commands.compare import Compared, Course, compare, fetched
+from lab.commands.compare import fetched
+from lab.commands.first_use import prepared
 from lab.commands.prepare import prepare
+from lab.commands.progress import TrialBar
 from lab.evaluation.compare.comparison import SEED, Comparison
+from lab.evaluation.compare.ranks import RankedPlace
+from lab.evaluation.compare.results import LinkResult, of_run
+from lab.judge.stored import first_stored
 from lab.kernel.recipe import Recipe
-from lab.report.compare.forms import ranks
-from lab.runs.link_kinds import links
+from lab.runs import find_run
+from lab.runs.execute import execute
+from lab.runs.experiment import Experiment
+from lab.runs.link_kinds import KINDS, Link
+from lab.runs.link_kinds import links as links_of
 from lab.runs.options import RunOptions
-from lab.schema.cca import Cca, load_ccas
+from lab.schema.cca import load_ccas
 
 TITLE = "The start-up family over every kind of link"
 NOTE = (
@@ -31,72 +43,79 @@ NOTE = (
     "separated by the exact test of lab compare. Careful Resume is left out: without a saved window it is CUBIC "
     "without HyStart, packet for packet."
 )
-TRIALS = 12
-MEASURE = "chokepoint"
-# Those that this checkout has take part; the first is the subject.
+TRIALS, MEASURE, PREFIX = 12, "chokepoint", "family-"
+# Those that this checkout has take part.
 FAMILY = "search9 search rapid_start bbr3 c4 vivace copa best suss leocc hystartpp cubic cubic_plain bbr".split()
-
-
-def family() -> list[str]:
-    """Return the members that there are."""
-    known = load_ccas()
-    return [name for name in FAMILY if name in known]
+ALONE = ",".join(name for name, link in KINDS.items() if not link.rival)
 
 
 def measure(
     trials: Annotated[int, typer.Option(min=1, max=1000, help="Trials of each sender on each link.")] = TRIALS,
-    link_names: Annotated[
-        str | None, typer.Option("--links", help="Kinds of link, by commas; all if left out.")
-    ] = None,
+    links: Annotated[str, typer.Option(help="Kinds of link, by commas.")] = ALONE,
 ) -> None:
     """Run what is missing and store the ranks."""
     try:
-        print(_measured(trials, link_names, Console(highlight=False)))
+        print(_measured(trials, links, Console(highlight=False)))
     except UserError as error:
         print(error, file=sys.stderr)
         raise SystemExit(2) from None
 
 
-def _measured(trials: int, link_names: str | None, console: Console) -> Any:
-    senders, virtual = first_use.built(
-        {name: load_ccas()[name] for name in family()}, prepare(Recipe(), console), console
-    )
-    chosen = links(link_names.split(",") if link_names else None)
-    for link in chosen:  # each alone first: what is interrupted is not lost
-        _compared(senders, (link,), trials, virtual, console)
-    done = _compared(senders, chosen, trials, virtual, console)
-    found = [figure for row in ranks(done[0], done[1].found).iter_rows(named=True) for figure in figures(row)]
-    return store("family", "make bench-family" + _options(trials, link_names), found, {"title": TITLE, "note": NOTE})
+def _measured(trials: int, names: str, console: Console) -> Path:
+    known, virtual = load_ccas(), prepare(Recipe(), console)
+    senders = {name: known[name] for name in FAMILY if name in known}
+    comparison = Comparison([next(iter(senders))], senders, links_of(names.split(",")), trials, SEED, fixed=True)
+    comparison = fetched(comparison, console)
+    for link in comparison.links:  # one after the other: what is interrupted is not lost
+        virtual = _run(_experiment(comparison, link), virtual, console)
+    given = [f"--trials {trials}"] * (trials != TRIALS) + [f"--links {names}"] * (names != ALONE)
+    command = "make bench-family" + (f' BENCH="{" ".join(given)}"' if given else "")
+    return store("family", command, list(_figures(list(senders))), {"title": TITLE, "note": NOTE})
 
 
-def _options(trials: int, link_names: str | None) -> str:
-    given = [f"--trials {trials}"] * (trials != TRIALS) + [f"--links {link_names}"] * bool(link_names)
-    return f' BENCH="{" ".join(given)}"' if given else ""
+def _experiment(comparison: Comparison, link: Link) -> Experiment:
+    """Return a link's trials as a run of its own, which the first page of results shows."""
+    made = comparison.experiment(link, comparison.trials)
+    changes = {"question": f"How does the start-up family leave slow start on {link.title}?", "in_summary": True}
+    return replace(made, name=f"{PREFIX}{link.name}", scenario=made.scenario.model_copy(update=changes))
 
 
-def _compared(
-    senders: Mapping[str, Cca], chosen: Any, trials: int, virtual: Virtual, console: Console
-) -> tuple[Comparison, Compared]:
-    subject = next(iter(senders))
-    comparison = fetched(Comparison([subject], senders, chosen, trials, SEED, fixed=True), console)
-    options = RunOptions(keep_capture=False)
-    return comparison, compare(comparison, Course(MEASURE, reports=False), virtual.site, options, console)
+def _run(experiment: Experiment, virtual: Virtual, console: Console) -> Virtual:
+    """Run what a link lacks; a trial without a result is named."""
+    experiment, virtual = prepared(experiment, virtual, console)
+    find = partial(find_run.matching, same_modules=True)
+    with TrialBar(console, many_runs=True) as bar:
+        done = execute([experiment], find, virtual.site, RunOptions(keep_capture=False), bar)
+    for refusal in done.refusals:
+        raise refusal
+    for line in (line for each in done.runs for line in each.failures):
+        console.print(line, markup=False)
+    return virtual
 
 
-def figures(row: Mapping[str, Any]) -> Iterator[Figure]:
-    """Give a sender's share and rank on a link, of the row of the measure that ranks."""
-    if row["measure"] != MEASURE:
-        return
-    subject = f"{row['link']}, {row['sender']}"
-    hits = None if row["mean"] is None else round(row["mean"] * row["trials"])
-    yield {"name": f"{subject}: trials", "value": row["trials"], "unit": ""}
-    yield {"name": f"{subject}: at the chokepoint", "value": hits, "unit": "trials"}
-    yield {"name": f"{subject}: rank", "value": rank(row["rank_best"], row["rank_worst"]), "unit": ""}
+def _figures(senders: list[str]) -> Iterator[Figure]:
+    for link in KINDS:
+        stored = first_stored(paths.results(), [f"{PREFIX}{link}"])
+        if stored:
+            yield from figures(link, of_run(stored), senders)
 
 
-def rank(best: int | None, worst: int | None) -> str | None:
+def figures(link: str, found: LinkResult, senders: list[str]) -> Iterator[Figure]:
+    """Give each sender's share at the chokepoint and its rank on a link."""
+    for sender in (name for name in senders if name in found.values[MEASURE]):
+        known = [value for value in found.values[MEASURE][sender] if value is not None]
+        place = None if MEASURE in found.unranked else found.places[MEASURE].get(sender)
+        about = f"{link}, {sender}"
+        yield {"name": f"{about}: trials", "value": len(known), "unit": ""}
+        yield {"name": f"{about}: at the chokepoint", "value": round(sum(known)), "unit": "trials"}
+        yield {"name": f"{about}: rank", "value": rank(place), "unit": ""}
+
+
+def rank(place: RankedPlace | None) -> str | None:
     """Format a rank: `1`, or `2-5` where senders have not separated."""
-    return None if best is None else str(best) if best == worst else f"{best}-{worst}"
+    if place is None:
+        return None
+    return str(place.best) if place.best == place.worst else f"{place.best}-{place.worst}"
 
 
 if __name__ == "__main__":

@@ -20,6 +20,8 @@ Open questions about SEARCH, each with its experiment: a file in `bench/question
   rejects at 5 % that they are alike, after Holm's correction over all pairs of the question (of a workload: of the
   scenario). *Not separated* is no proof that they are alike.
 * Intervals are 95 %: Wilson's of shares, paired bootstraps of amounts. RTTs are base RTTs of the link.
+* A cell has early / at the chokepoint / late exits and how much later the form left than the base; a star: separated;
+  *none*: no form left before a loss or a mark.
 * Nothing was chosen by its results: questions, links, forms and numbers of trials stood before the runs.
 
 """
@@ -45,7 +47,7 @@ def page() -> str:
 
 def _part(answer: Row) -> Iterator[str]:
     yield f"## {answer['question']}\n"
-    yield f"Asked by: {answer['asked']}. {WAYS[answer['way']]}: {_forms(answer)}.\n"
+    yield f"Raised by: {answer['asked']}. {WAYS[answer['way']]}: {_forms(answer)}.\n"
     tell = {"workload": _workload, "window": _window}.get(answer["way"], _exits)
     yield from (f"* {sentence}" for sentence in tell(answer))
     yield from (f"* Not run: {reason}." for reason in answer["not_run"])

@@ -172,7 +172,9 @@ def _boot(work: Work, kernel: Kernel, world: Path) -> "subprocess.CompletedProce
         code = guest_code.ensure(world, guest_code.package_of(work.module))
         tree = GuestTree(kernel, world, code, room.absolute(), work.more)
         with _command(tree, _uml(work)) as command:
-            watched = Watched(command, room, work.limits, work.channel)
+            home = room.parent / unprivileged.HOME  # without bubblewrap
+            rooms = [room, home] if home.exists() else [room]
+            watched = Watched(command, rooms, work.limits, work.channel)
             try:
                 done = watched.run()
             except records.TrialError:

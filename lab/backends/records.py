@@ -8,7 +8,7 @@ FIFOs and devices where a record belongs, at any time. So nothing is opened by i
 import os
 import stat
 import tarfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -46,7 +46,7 @@ def most_bytes(plan: Plan | CallPlan) -> int:
     return LEAST_BYTES + (TRACES * trace["buffer_kb"] * 1024 if trace else 0)
 
 
-def require_few(room: Path, most: int, without_name: int = 0) -> None:
+def require_few(rooms: Iterable[Path], most: int, without_name: int = 0) -> None:
     """Raise TrialError where a guest that still runs has written too much; both are in bytes.
 
     without_name: what it holds in files that it has removed.
@@ -54,9 +54,10 @@ def require_few(room: Path, most: int, without_name: int = 0) -> None:
     count = Count(most - without_name)
     if without_name > most:
         raise TrialError(f"trial: removed files: bytes={without_name}: must be at most {most} in all")
-    with _opened(room) as parent:
-        for entry in _entries(parent):
-            count.add(entry.name, entry.status.st_blocks * 512)
+    for room in rooms:
+        with _opened(room) as parent:
+            for entry in _entries(parent):
+                count.add(entry.name, entry.status.st_blocks * 512)
 
 
 def take(room: Path, folder: Path, most: int) -> None:

@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -15,7 +16,8 @@ from lab.backends.pace import slowness
 from lab.backends.processes import cpu_s, kernel_process, whole_cpu_s
 from lab.backends.records import TrialError, require_few
 from lab.base import sandbox
-from lab.images.steps.tree import memory_bytes, processes_of, unlinked_bytes
+from lab.images.steps.tree import limits as limited
+from lab.images.steps.tree import memory_bytes, processes_of, tasks_of, unlinked_bytes
 
 LOOK_S = 1.0  # between two looks at what it has written
 OWN_BYTES = 1 << 30  # of memory, besides the guest's
@@ -54,13 +56,15 @@ class NoEnd(TrialError):
 
 
 class Watched:
-    """A process whose only writable folder is `room`, with its console, and with a channel that it inherits."""
+    """A process that may write `rooms` only, with its console, and with a channel that it inherits."""
 
-    def __init__(self, command: list[str], room: Path, limits: Limits, channel: socket.socket | None = None) -> None:
-        self.room, self.limits, self.channel = room, limits, channel
+    def __init__(
+        self, command: list[str], rooms: Sequence[Path], limits: Limits, channel: socket.socket | None = None
+    ) -> None:
+        self.rooms, self.limits, self.channel = rooms, limits, channel
         self.console = bytearray()
-        largest = max(limits.bytes, GAP_BYTES) + (limits.memory_mb << 20)  # the kernel's memory is a file, too
-        self.command = ["prlimit", f"--fsize={largest}", *command]
+        self.largest = max(limits.bytes, GAP_BYTES) + (limits.memory_mb << 20)  # the kernel's memory is a file, too
+        self.command = [*limited(self.largest), *command]
 
     @property
     def log(self) -> str:
@@ -113,17 +117,17 @@ class Watched:
         process.wait()
 
     def _require_little(self, pid: int) -> None:
-        """Raise TrialError where all processes together hold too much: processes, memory, files with or without name.
+        """Raise TrialError where all processes together hold too much: threads, memory, files with or without name.
 
         The file of the guest's memory has no name either.
         """
         tree, own = processes_of(pid), self.limits.memory_mb << 20
-        if len(tree) > sandbox.MOST_PROCESSES:
-            raise TrialError(f"virtual kernel: processes={len(tree)}: must be at most {sandbox.MOST_PROCESSES}")
+        if (tasks := len(tasks_of(tree))) > sandbox.MOST_PROCESSES:
+            raise TrialError(f"virtual kernel: processes={tasks}: must be at most {sandbox.MOST_PROCESSES}")
         held = memory_bytes(tree, shared=False)
         if held > own + OWN_BYTES:
             raise TrialError(f"virtual kernel: memory_bytes={held}: must be at most {own + OWN_BYTES}")
-        require_few(self.room, self.limits.bytes, max(unlinked_bytes(tree) - own, 0))
+        require_few(self.rooms, self.limits.bytes, max(unlinked_bytes(tree, self.largest) - own, 0))
 
     def _require_progress(self, pid: int, console: IO[bytes]) -> None:
         """Raise TrialError where the kernel has taken too much processor time; it first prints where it is."""

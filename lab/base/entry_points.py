@@ -5,7 +5,7 @@ import sys
 import tomllib
 from collections.abc import Iterator
 from functools import cache
-from importlib.metadata import EntryPoint, EntryPoints, entry_points
+from importlib.metadata import EntryPoint, EntryPoints, distributions
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ def brought(group: str) -> dict[str, EntryPoint]:
 
 @cache
 def _installed() -> EntryPoints:
-    return entry_points()
+    return EntryPoints(point for each in distributions() for point in each.entry_points)
 
 
 def loaded(group: str) -> dict[str, Any]:

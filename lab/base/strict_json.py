@@ -7,8 +7,11 @@ from typing import Any
 
 
 def loads(text: str | bytes) -> Any:
-    """Parse JSON; json.JSONDecodeError where it is broken, or a name stands twice in one object."""
-    return json.loads(text, object_pairs_hook=_once)
+    """Parse JSON; json.JSONDecodeError where it is broken, too deep, or a name stands twice in one object."""
+    try:
+        return json.loads(text, object_pairs_hook=_once)
+    except RecursionError:
+        raise json.JSONDecodeError("too deep", "", 0) from None
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

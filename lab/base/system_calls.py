@@ -3,6 +3,7 @@
 
 None has sockets, keys, namespaces, mounts, System V memory, io_uring, or the limits, memory and tracing of processes
 that it did not start. A virtual kernel changes files by descriptors only: Landlock does not see chmod(2) and utime(2).
+Neither makes a file that runs with its owner's rights: what a build writes is the user's own, where others may see it.
 """
 
 from collections.abc import Iterable
@@ -41,11 +42,10 @@ EVENTS = """epoll_create epoll_create1 epoll_ctl epoll_pwait epoll_wait eventfd2
     select"""
 DROPPING = "capget capset setgid setgroups setresgid setresuid setuid"  # setpriv: root's own rights, to nobody's
 PR_OF_RIGHTS = (23, 24, 27, 28, 47)  # bounding set, secure bits, ambient set
-BUILDING = """chdir chmod chown copy_file_range creat fadvise64 fchdir fchmod fchmodat fchmodat2 fchown fchownat flock
-    futimesat getcwd getpriority getxattr fgetxattr lgetxattr listxattr flistxattr llistxattr lchown mkdir mkdirat
-    mincore mknod mknodat mlock munlock open openat openat2 prctl sched_getparam sched_getscheduler
-    sched_get_priority_max sched_get_priority_min sched_setaffinity sendfile setitimer getitimer setpgid setrlimit
-    setsid splice sync_file_range tee tgkill tkill truncate utime utimensat utimes vmsplice"""
+BUILDING = """chdir chown copy_file_range fadvise64 fchdir fchown fchownat flock futimesat getcwd getpriority getxattr
+    fgetxattr lgetxattr listxattr flistxattr llistxattr lchown mincore mlock munlock prctl sched_getparam
+    sched_getscheduler sched_get_priority_max sched_get_priority_min sched_setaffinity sendfile setitimer getitimer
+    setpgid setrlimit setsid splice sync_file_range tee tgkill tkill truncate utime utimensat utimes vmsplice"""
 
 
 def kernel(pid: int | None = None) -> list[Rule]:
@@ -54,11 +54,7 @@ def kernel(pid: int | None = None) -> list[Rule]:
     sender = [equal(0, pid)] if pid is not None else [at_most(0, MOST_PID)]
     return [
         *_common(),
-        *calls("open", without(2, SET_USER_BITS)),
-        *calls("openat", without(3, SET_USER_BITS)),
-        *calls("creat mkdir mknod", without(1, SET_USER_BITS)),
         *calls("fchmod", without(1, SET_USER_BITS | WRITABLE)),  # what it reads may belong to the user
-        *calls("mkdirat mknodat", without(2, SET_USER_BITS)),
         *calls("fchown"),
         *calls("utimensat", equal(1, 0)),  # of an open file
         *calls("fcntl", equal(1, F_SETOWN), *owner),
@@ -76,6 +72,8 @@ def build() -> list[Rule]:
     return [
         *_common(),
         *calls(f"{BUILDING} mmap"),
+        *calls("chmod fchmod", without(1, SET_USER_BITS)),
+        *calls("fchmodat fchmodat2", without(2, SET_USER_BITS)),
         *_each("ioctl", 1, (TIOCGPGRP, FIONREAD, FIONBIO, FIOCLEX, FICLONE)),
         *_each("fcntl", 1, (F_SETOWN, *F_OF_PIPES)),
     ]
@@ -94,6 +92,10 @@ def _each(call: str, argument: int, values: Iterable[int]) -> list[Rule]:
 def _common() -> list[Rule]:
     return [
         *calls(" ".join((FILES, MEMORY, TIME, SIGNALS, PROCESSES, EVENTS))),
+        *calls("open", without(2, SET_USER_BITS)),  # openat2 has its mode in memory, which no filter reads
+        *calls("openat", without(3, SET_USER_BITS)),
+        *calls("creat mkdir mknod", without(1, SET_USER_BITS)),
+        *calls("mkdirat mknodat", without(2, SET_USER_BITS)),
         *calls("clone", without(0, NEW_NAMESPACES | CLONE_PARENT)),
         *calls("kill", at_most(0, MOST_PID)),
         *calls("prlimit64", equal(0, 0)),

@@ -26,6 +26,7 @@ from lab.links.values import DELAY_LIMIT_MS, RATE_LIMIT_MBPS
 HANDSHAKE_RTTS = 8  # iperf3's control connection comes before its data
 HANDSHAKE_S = 1.0
 CLOSING_S = 10.0  # 3 s to close and stop iperf3 (node/download.py); 7 s in which a handshake loses three packets
+LEAST_MEAN_MBPS = 0.001  # as of a constant rate: the link has it until its steps begin
 CAP_LIMIT_BYTES = 2**31 - 1
 GUARANTEED_LIMIT_PKTS = 2**31 - 1
 LIMITS = {
@@ -148,12 +149,18 @@ class _Drawing:
         return DrawnWay(
             rate,
             opportunities,
-            mean_rate_mbps(rate, opportunities, self.trial_s),
+            self._mean_rate_mbps(rate, opportunities, f"{name}.{'opportunities' if opportunities else 'rate_mbps'}"),
             self.delays[name],
             self._quantity(way.loss_pct, f"{name}.loss_pct"),
             self._buffer_bytes(name, way),
             self._on_demand(way.on_demand, f"{name}.on_demand") if way.on_demand else None,
         )
+
+    def _mean_rate_mbps(self, rate: Quantity | None, opportunities: Steps | None, field: str) -> float | None:
+        found = mean_rate_mbps(rate, opportunities, self.trial_s)
+        if found is not None and found < LEAST_MEAN_MBPS:
+            raise field_error(self.file, field, f"{found:.6g}", f"at least {LEAST_MEAN_MBPS:g} on average over the trial")
+        return found
 
     def _on_demand(self, way: OnDemand, field: str) -> DrawnOnDemand:
         phase_ms = float(self.rng.uniform(0, way.frame_ms))

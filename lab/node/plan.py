@@ -198,7 +198,7 @@ class Plan(NodesPlan):
     capture: Annotated[CapturePlan, "the capture at the client"]
     trace: Annotated[TracePlan, "the kernel's tracepoints"]
     sampler: Annotated[SamplerPlan, "samples of the bottleneck's qdisc"]
-    flows: Annotated[list[FlowPlan], "the download, then the rival's if there is one"]
+    flows: Annotated[list[FlowPlan], "the download under test, then its rivals'"]
     memory_mb: Annotated[int, "memory of the virtual kernel", "MiB"]
     server_start_s: NotRequired[
         Annotated[float, "how late the server's process begins, from the data connection's opening on; absent: at once"]

@@ -8,10 +8,13 @@ import signal
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lab.node import trial
+from lab.node.net import interface
+from lab.node.net.namespace import entered
 from lab.node.net.netns import interfaces
 from lab.node.quic import FirstDatagram
 from lab.node.system.tools import NodeError
@@ -32,12 +35,14 @@ def run_trial(plan: "Plan", folder: Path) -> None:
     """Execute a plan whose download runs over a stack of the user's; each end has an empty folder for its qlog."""
     for end in ("server", "client"):
         (folder / "qlog" / end).mkdir(parents=True)
-    trial.run_trial(plan, folder, served, begun)
+    trial.run_trial(plan, folder, partial(served, plan), begun)
 
 
 @contextmanager
-def served(request: "FlowPlan") -> Iterator[int]:
+def served(plan: "Plan", request: "FlowPlan") -> Iterator[int]:
     """Serve one download while the block runs; yields the number of the server's process."""
+    for node in plan["ends"]:
+        _split_datagrams(node, interfaces(plan["topology"], node))
     server = flow.Client(request["stack"]["server"], request["sender"], last_bytes=LAST_BYTES)
     try:
         _await_port(server, request)
@@ -51,6 +56,14 @@ def served(request: "FlowPlan") -> Iterator[int]:
         server.stop()
 
 
+def _split_datagrams(node: str, devs: list[str]) -> None:
+    """Let no interface of a node pass on several datagrams as one, which would be one decision of the queue."""
+    with entered(node):
+        passing = [dev for dev in devs if not interface.switch_udp_offload_off(dev)]
+    if passing:
+        raise NodeError(f"{node}:{passing[0]}: tx-udp-segmentation=on: must be off")
+
+
 def _await_port(server: flow.Client, request: "FlowPlan") -> None:
     """Wait until the server has opened its port."""
     wanted = f":{request['port']:04X} "
@@ -58,8 +71,7 @@ def _await_port(server: flow.Client, request: "FlowPlan") -> None:
     while time.monotonic_ns() < end_ns:
         if server.ended(POLL_S):
             raise _ended(server, request, "server", "before it opened its port")
-        tables = [Path(f"/proc/{server.pid}/net/{name}").read_text() for name in ("udp", "udp6")]
-        if any(wanted in line for table in tables for line in table.splitlines()):
+        if wanted in Path(f"/proc/{server.pid}/net/udp").read_text():
             return
     raise NodeError(f"{request['stack']['name']}: server: does not open UDP port {request['port']} within 10 s")
 

@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from lab.base.errors import UserError, field_error
+from lab.base.plain_file import require_plain_files
 from lab.runs import run_folder
 from lab.runs.shard import FILE, Shard, ShardJson, owners_of, read
 from lab.tables.run_json import RunJson
@@ -102,6 +103,8 @@ def _trials(name: str, runs: Sequence[Run], owners: Mapping[tuple[str, str], int
         for fault in threads.map(lambda place: Trial(place).fault, places):
             if fault:
                 raise UserError(f"{fault}: run its shard again, with the same --out")
+    for place in places:
+        require_plain_files(place)
     for each in found.values():
         for other in each[1:]:
             _require_same(each[0], other)

@@ -74,6 +74,8 @@ def read(folder: Path) -> ShardJson:
     except OSError as error:
         raise UserError(f"{file}: {error.strerror}: must be the folder of --out of a shard that has ended") from None
     Shard.of(content["shard"])
+    if content["command"][:1] != ["lab"]:  # it is shown for the user to type
+        raise field_error(file, "command", " ".join(content["command"][:1]), "a command of the lab")
     for name, run in content["runs"].items():
         require_name(name, file)
         require_name(run, file)

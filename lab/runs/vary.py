@@ -42,6 +42,7 @@ OF_SCENARIO = (
     "pacing",
     "ecn_at_ends",
     "workload",
+    "rivals",
     "rival",
     "rival_start_s",
 )

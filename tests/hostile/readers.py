@@ -2,6 +2,7 @@
 """Everything of the lab that reads a file of others, each as its command does: a file in, UserError where refused."""
 
 import os
+import shutil
 import tempfile
 from collections.abc import Callable
 from functools import cache
@@ -9,13 +10,21 @@ from pathlib import Path
 from unittest import mock
 
 import numpy as np
+from lab_break.numbers import read_numbers
+from lab_break.repeat import whole_find
+from lab_break.space import load_bounds
+from lab_bundle.use import use
+from lab_conform.case import read_case
+from lab_conform.run import Course, experiment_of
+from lab_conform.subject import subject
 from lab_course import archive
 from lab_course.answers import NOTEBOOK, read_answers
 from lab_course.submission import Submission
+from lab_quic.log import Clock, read_client, read_server
+from lab_quic.stream import Received
 
 from lab.backends.machine_memory import machine_mb
 from lab.base.errors import UserError, field_error
-from lab.bundle.use import use
 from lab.links.draw import draw_link
 from lab.links.profile import read_profile
 from lab.links.shapes import write_steps
@@ -107,6 +116,22 @@ def capture(file: Path) -> None:
     read_packets(file, PORT, SNAPLEN_BYTES)
 
 
+def trace_format(file: Path) -> None:
+    """Read a trial's trace with one more format."""
+    with tempfile.TemporaryDirectory() as folder:
+        formats = Path(shutil.copytree(DRAFT / "formats", folder, dirs_exist_ok=True))
+        shutil.copy(file, formats / "one_more.format")
+        read_events(DRAFT / "trace.raw", formats)
+
+
+def page_bytes(file: Path) -> None:
+    """Read a trial's trace with another size of its pages."""
+    with tempfile.TemporaryDirectory() as folder:
+        formats = Path(shutil.copytree(DRAFT / "formats", folder, dirs_exist_ok=True))
+        shutil.copy(file, formats / "page_bytes")
+        read_events(DRAFT / "trace.raw", formats)
+
+
 def trace(file: Path) -> None:
     """Read a trial's trace."""
     read_events(file, DRAFT / "formats")
@@ -144,6 +169,41 @@ def bundle(file: Path) -> None:
         use(file)
 
 
+def case(file: Path) -> None:
+    """Read a case of conformance, and plan its first trial."""
+    read, sender = read_case(file), cca.load_cca("cubic", "test", "sender")
+    with tempfile.TemporaryDirectory() as folder, mock.patch.dict(os.environ, {"LAB_RESULTS": folder}):
+        planned = experiment_of("test", Course(read, subject(sender, [read])))
+        make_plan(planned, planned.ccas["cubic"], draw(planned, 1))
+
+
+def bounds(file: Path) -> None:
+    """Read the bounds of a search."""
+    load_bounds(str(file))
+
+
+def find(file: Path) -> None:
+    """Read what a search found."""
+    whole_find("search", file)
+
+
+def numbers(file: Path) -> None:
+    """Read the stored numbers of a trial, as of another one's shard."""
+    read_numbers(file)
+
+
+def quic_server(file: Path) -> None:
+    """Read a QUIC server's log into tables."""
+    read, clock = read_server(file), Clock(0, 1280)
+    for table in (clock.ack_table, clock.bin_table, clock.exit_table, clock.loss_table):
+        table(read)
+
+
+def quic_client(file: Path) -> None:
+    """Read a QUIC client's log."""
+    Received(read_client(file))
+
+
 READERS: dict[str, Reader] = {
     "scenario": scenario,
     "profile": profile,
@@ -163,6 +223,14 @@ READERS: dict[str, Reader] = {
     "submission.tar.gz": submission,
     "notebook.ipynb": notebook,
     "search-lab.bundle": bundle,
+    "one_more.format": trace_format,
+    "page_bytes": page_bytes,
+    "case": case,
+    "bounds": bounds,
+    "find.json": find,
+    "numbers.json": numbers,
+    "quic-server.log": quic_server,
+    "quic-client.log": quic_client,
 }
 
 

@@ -13,13 +13,18 @@ from typing import Any
 
 import pyarrow as pa
 import yaml
+from bundles import whole_content, write_bundle
+from lab_break.numbers import Store, crashed
+from lab_break.request import Request
+from lab_break.space import FOLDER as BOUNDS
+from lab_break.space import load_bounds
+from lab_conform.case import FOLDER as CASES
 from lab_course.answers import NOTEBOOK
 from test_import_capture import download
 from test_import_capture import written as capture
 from test_import_fuzz import SMALL
 
 from lab.base import paths
-from tests.bundles import whole_content, write_bundle
 from tests.hostile.inputs import CORPUS
 from tests.hostile.readers import DRAFT
 from tests.stored_run import store_run
@@ -105,6 +110,31 @@ def _user_captures() -> list[bytes]:
     return [as_pcap, (DRAFT / "client.pcapng").read_bytes()[:HEAD_BYTES]]
 
 
+QUIC_SERVER = """ack\t5000\t14480\t18446744073709551615\t100\t20\t0\t1280\t2560\t1280\t0
+bin\t5000\t14480\t18446744073709551615\t1\t20\t3\t100\t90\t500\t7
+exit\t5000\t14480\t14480\t20\tsearch
+lost\t5000\t2
+"""
+QUIC_CLIENT = "sent\t1\t60\ngot\t2\t1280\npiece\t0\t1200\ngot\t3\t1280\npiece\t1200\t1200\nsent\t4\t60\n"
+
+
+def _numbers() -> dict[str, Any]:
+    with tempfile.TemporaryDirectory() as folder:
+        store = Store(Path(folder))
+        store.write("0" * 16, crashed("a reason", 5.0))
+        stored: dict[str, Any] = json.loads(store.file("0" * 16).read_bytes())
+    return stored
+
+
+def _find() -> dict[str, Any]:
+    bounds = load_bounds("access")
+    rivals = ("cubic_plain",)
+    request = Request.of("search", "early", ("access", bounds), ",".join(rivals), None, 100, 1, "random", 1)
+    trials = {name: crashed("a reason", 5.0) for name in ("search", *rivals)}
+    found = {"format": 1, "request": request.stored, "value": 1.0, "point": dict(bounds.usual), "kernel": {}}
+    return {**found, "trials": trials}
+
+
 DOCUMENTS: dict[str, Documents] = {
     "scenario": lambda: _yaml(paths.SCENARIOS / "geo.yml", paths.SCENARIOS / "wifi-paper-low-spread.yml"),
     "profile": _profiles,
@@ -113,6 +143,10 @@ DOCUMENTS: dict[str, Documents] = {
     "sysctls": lambda: _yaml(paths.SYSCTLS),
     "datasets": _datasets,
     "trial.json": lambda: [json.loads(_stored()["trial.json"])],
+    "case": lambda: _yaml(*sorted(CASES.glob("*/*.yml"))[::8]),
+    "bounds": lambda: _yaml(*sorted(BOUNDS.glob("*.yml"))),
+    "numbers.json": lambda: [_numbers()],
+    "find.json": lambda: [_find()],
     "notebook.ipynb": lambda: [{"cells": [ANSWERED]}],
     "run.json": lambda: [json.loads(_stored()["run.json"])],
 }
@@ -125,5 +159,9 @@ CONTENTS: dict[str, Callable[[], list[bytes]]] = {
     "kernel.log.zst": lambda: [bytes(pa.Codec("zstd").compress(b"[    0.000000] Linux\n" * 50, asbytes=True))],
     "submission.zip": lambda: [_zip()],
     "submission.tar.gz": lambda: [_tar()],
+    "one_more.format": lambda: [file.read_bytes() for file in (DRAFT / "formats").glob("*.format")],
+    "page_bytes": lambda: [(DRAFT / "formats" / "page_bytes").read_bytes()],
+    "quic-server.log": lambda: [QUIC_SERVER.encode()],
+    "quic-client.log": lambda: [QUIC_CLIENT.encode()],
     "search-lab.bundle": lambda: [_bundle()],
 }

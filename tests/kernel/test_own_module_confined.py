@@ -1,7 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Where bubblewrap cannot work a module is built in a virtual kernel: with the same result, and as closed."""
 
+import stat
 import tempfile
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -20,12 +25,12 @@ from tests.own_modules import UNBUILDABLE, source, written
 
 HIDDEN = "geheim-4711"
 REACHING = """
-$(shell for file in {secret} {home}/.profile /etc/shadow /proc/1/root{secret}; do cat $$file; done >got 2>&1)
+$(shell for file in {secret} {home}/.profile /etc/shadow /proc/1/root{secret}; do cat $$file; done >{place}/got 2>&1)
 $(shell for folder in / /usr /etc /build /build/obj /trial /lab /tmp/interface {folder} {home}; do \
-touch $$folder/escaped && echo wrote $$folder; done >>got 2>/dev/null)
-$(shell (exec 3<>/proc/1/mem) 2>/dev/null && echo wrote 1 >>got)
-$(shell ln -s {secret} linked.ko; ln -s {secret} .stripped; cat linked.ko >>got 2>&1)
-$(error read: $(shell cat got))
+touch $$folder/escaped && echo wrote $$folder; done >>{place}/got 2>/dev/null)
+$(shell (exec 3<>/proc/1/mem) 2>/dev/null && echo wrote 1 >>{place}/got)
+$(shell cd {place}; ln -s {secret} linked.ko; ln -s {secret} .stripped; cat linked.ko >>got 2>&1)
+$(error read: $(shell cat {place}/got))
 """
 
 
@@ -79,10 +84,10 @@ def folder(tmp_path: Path) -> Path:
 def test_a_kbuild_reaches_no_file_of_the_user(
     tmp_path: Path, secret: Path, folder: Path, kernel: Kernel, monkeypatch: pytest.MonkeyPatch, mode: str
 ) -> None:
-    words = {"secret": secret, "folder": tmp_path, "home": Path.home()}
+    words = {"secret": secret, "folder": tmp_path, "home": Path.home(), "place": builder.PLACE}
     written(folder, REACHING.format(**words) + "obj-m := own.o\n", "Kbuild")
     written(folder, source())
-    with pytest.raises(BuildError, match="read: ") as refused:
+    with pytest.raises(BuildError, match="read: .*No such file") as refused:
         built(mode, folder, kernel, tmp_path, monkeypatch)
     assert HIDDEN not in "".join([str(refused.value), *refused.value.lines])
     assert "wrote" not in str(refused.value)
@@ -121,7 +126,7 @@ def test_a_build_without_end_is_stopped(
 ) -> None:
     for module in (builder, confined):
         monkeypatch.setattr(module, "BUILD_S", 3)
-    written(folder, f"$(shell {line})\nobj-m := own.o\n", "Kbuild")
+    written(folder, f"$(shell cd {builder.PLACE}; {line})\nobj-m := own.o\n", "Kbuild")
     written(folder, source())
     with pytest.raises(UserError, match=r"build: no end after 3 s$"):
         built(mode, folder, kernel, tmp_path, monkeypatch)
@@ -141,3 +146,58 @@ def test_a_link_in_place_of_a_result_is_not_followed(
         written(folder, source())
         with pytest.raises(UserError, match=r"build: \.stripped: .*: must be a plain file"):
             built(mode, folder, kernel, tmp_path, monkeypatch)
+
+
+LEFT = {
+    "folders in folders": "i=0; while [ $$i -lt 3000 ] && mkdir d && cd d; do i=$$((i+1)); done",
+    "many files": "mkdir many && cd many && seq 100000 | xargs touch",
+    "a folder that its owner may not enter": "mkdir shut && touch shut/x && chmod 0 shut",
+    "pipes": "mkfifo own.ko .stripped own.mod.c",
+    "a hard link": "ln -f /usr/bin/make .stripped; ln -f own.c own.ko",
+    "names of several lines": "touch \"`printf 'a\\nb.ko'`\" \"`printf '\\033[2J.ko'`\" \"`printf '\\377.ko'`\"",
+    "a sparse file": "truncate -s 255M own.ko .stripped",
+    "a folder in place of its result": "mkdir -p own.ko .stripped",
+    "a process": "sleep 1000 >/dev/null 2>&1 &",
+}
+
+
+@pytest.mark.attack("a build leaves pipes, folders and files of any number, depth, name and rights")
+@pytest.mark.parametrize("mode", sandbox_mode.MODES)
+@pytest.mark.parametrize("line", LEFT.values(), ids=LEFT)
+def test_what_else_a_build_leaves_is_refused_in_a_line_and_removed(
+    tmp_path: Path, folder: Path, kernel: Kernel, monkeypatch: pytest.MonkeyPatch, mode: str, line: str
+) -> None:
+    written(folder, f"$(shell cd {builder.PLACE}; {line})\nobj-m := own.o\n", "Kbuild")
+    written(folder, source())
+    try:
+        module = built(mode, folder, kernel, tmp_path, monkeypatch)
+    except UserError as refused:
+        assert all(each.isprintable() for each in [*str(refused).split("\n"), *getattr(refused, "lines", [])])
+    else:
+        assert module.file.read_bytes()[:4] == b"\x7fELF"
+    assert not [*(tmp_path / mode).glob(".own-*.draft")]
+
+
+@pytest.mark.attack("a build makes a file that other users may run with the user's rights")
+@pytest.mark.parametrize("mode", sandbox_mode.MODES)
+def test_a_build_makes_no_file_that_runs_as_its_owner(
+    tmp_path: Path, folder: Path, kernel: Kernel, monkeypatch: pytest.MonkeyPatch, mode: str
+) -> None:
+    line = "cp /bin/sh s; chmod 4755 s; install -m 6755 /bin/sh t; mkdir g; chmod 2777 g; sleep 1"
+    written(folder, f"$(shell cd {builder.PLACE}; {line})\nobj-m := own.o\n", "Kbuild")
+    written(folder, source())
+    found = set[str]()
+    with ThreadPoolExecutor() as threads:
+        building = threads.submit(built, mode, folder, kernel, tmp_path, monkeypatch)
+        while not building.done():
+            found |= {name for name, mode in modes(tmp_path) if mode & (stat.S_ISUID | stat.S_ISGID)}
+            time.sleep(0.05)
+    assert building.result().file.exists()
+    assert found == set()
+
+
+def modes(folder: Path) -> Iterator[tuple[str, int]]:
+    """Yield the name and the mode of what a folder holds, also while it is removed."""
+    for file in folder.rglob("*"):
+        with suppress(OSError):
+            yield file.name, file.lstat().st_mode

@@ -14,12 +14,31 @@ SLEEPER = "subprocess.Popen([sys.executable, '-S', '-c', 'import time; time.slee
 FORK = f"import subprocess, sys; [{SLEEPER} for _ in range(9)]"
 REMOVED = "import os; files = [open(str(n), 'wb') for n in range(6)]"
 REMOVED += "; [(each.write(bytes(300_000)), each.flush(), os.unlink(each.name)) for each in files]"
+THREADS = "import threading, time; [threading.Thread(target=time.sleep, args=[60]).start() for _ in range(9)]"
+MAPPED = """
+import ctypes, os
+for n in range(6):
+    file = os.memfd_create("x")
+    os.write(file, bytes(300_000))
+    ctypes.CDLL(None).mmap(None, 4096, 3, 1, file, 0)
+    os.close(file)
+"""
+OF_A_THREAD = """
+import ctypes, os, threading, time
+def take():
+    ctypes.CDLL(None).unshare(0x400)  # CLONE_FILES
+    files = [os.memfd_create("x") for _ in range(6)]
+    [os.write(file, bytes(300_000)) for file in files]
+    time.sleep(60)
+threading.Thread(target=take).start()
+"""
 
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Small limits: what they bound is the same."""
     monkeypatch.setattr(bounded, "MOST_PROCESSES", 8)
+    monkeypatch.setattr(bounded, "MOST_THREADS", 8)
     monkeypatch.setattr(bounded, "MOST_FILES", 20)
     monkeypatch.setattr(bounded, "MOST_FILES_BYTES", 1_000_000)
 
@@ -32,9 +51,12 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
         ("[open(str(n), 'w').close() for n in range(21)]", "more than 20 files"),
         (f"[open(str(n), 'wb').write(bytes(300_000)) for n in range(6)]{HOLD}", "more than 1000000 bytes in files"),
         (f"{REMOVED}{HOLD}", "more than 1000000 bytes in files"),
+        (f"{THREADS}{HOLD}", "more than 8 threads"),
+        (f"{MAPPED}0{HOLD}", "more than 1000000 bytes in files"),
+        (OF_A_THREAD, "more than 1000000 bytes in files"),
         ("import os; os.mkdir('a'); open('a/b', 'w').close()", ""),
     ],
-    ids=["processes", "files", "files of a short build", "bytes", "bytes of removed files", "an honest build"],
+    ids=["processes", "files", "files of a short build", "bytes", "bytes of removed files", "threads", "files that are only mapped", "files of a thread", "an honest build"],
 )
 def test_a_build_that_passes_a_limit_in_all_is_killed_and_names_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str, limit: str

@@ -44,6 +44,7 @@ def test_the_queue_begins_to_stand_and_is_first_marked_when_the_exact_model_has_
     assert capacity_s == pytest.approx(last_empty_s(model, signal_s), abs=2 * EVERY_S)
     assert mark_s == pytest.approx(signal_s + HOME.base_rtt_ms / 2e3, abs=FRAME_BYTES * 8e-6 / HOME.rate_mbps + 1e-9)
     assert capacity_s is not None
+    assert mark_s is not None
     assert mark_s - capacity_s > INTERVAL_S
 
 

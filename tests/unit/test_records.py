@@ -103,7 +103,7 @@ def test_the_room_itself_is_no_link(room: Path, folder: Path, tmp_path: Path) ->
         take(tmp_path / "link", folder, MOST_BYTES)
 
 
-@pytest.mark.parametrize("look", [take, lambda room, _, most: require_few(room, most)])
+@pytest.mark.parametrize("look", [take, lambda room, _, most: require_few([room], most)])
 def test_files_without_number_are_refused(room: Path, folder: Path, look: Callable[[Path, Path, int], None]) -> None:
     for number in range(MOST_FILES):
         (room / str(number)).touch()
@@ -178,7 +178,7 @@ def test_a_machine_sends_no_more_than_a_trial_may_leave(folder: Path) -> None:
 
 def test_a_console_without_end_is_kept_in_its_first_and_its_last_part(room: Path) -> None:
     command = ["sh", "-c", "echo the beginning; head -c 20M /dev/zero; echo the end"]
-    done = Watched(command, room, Limits(600, 600, MOST_BYTES, 1)).run()
+    done = Watched(command, [room], Limits(600, 600, MOST_BYTES, 1)).run()
     assert len(done.stdout) == MOST_CONSOLE_BYTES
     assert done.stdout.startswith("the beginning\n")
     assert done.stdout.endswith("the end\n")
@@ -187,23 +187,23 @@ def test_a_console_without_end_is_kept_in_its_first_and_its_last_part(room: Path
 def test_a_kernel_that_writes_too_much_is_ended(room: Path) -> None:
     write = f"for i in 1 2 3; do head -c {MOST_BYTES} /dev/zero >{room}/$i; done; sleep 600"
     with pytest.raises(TrialError, match=r"must be at most 1048576 in all$"):
-        Watched(["sh", "-c", write], room, Limits(600, 600, MOST_BYTES, 1)).run()
+        Watched(["sh", "-c", write], [room], Limits(600, 600, MOST_BYTES, 1)).run()
 
 
 def test_a_kernel_that_holds_too_much_in_removed_files_is_ended(room: Path) -> None:
     write = f"cd {room}; exec 3>1 4>2; rm 1 2; head -c 2M /dev/zero >&3; head -c 2M /dev/zero >&4; sleep 600"
     with pytest.raises(TrialError, match=r"^trial: removed files: bytes=\d+: must be at most 1048576 in all$"):
-        Watched(["sh", "-c", write], room, Limits(600, 600, MOST_BYTES, 1)).run()
+        Watched(["sh", "-c", write], [room], Limits(600, 600, MOST_BYTES, 1)).run()
 
 
 def test_a_kernel_without_end_is_ended(room: Path) -> None:
     with pytest.raises(TrialError, match=r"^virtual kernel: no end after 0.1 s$"):
-        Watched(["sh", "-c", "exec >&-; sleep 600"], room, Limits(0.1, 600, MOST_BYTES, 1)).run()
+        Watched(["sh", "-c", "exec >&-; sleep 600"], [room], Limits(0.1, 600, MOST_BYTES, 1)).run()
 
 
 def test_a_slow_machine_has_more_time(room: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(watched, "slowness", lambda: 100.0)
-    done = Watched(["sh", "-c", "sleep 1; echo the end"], room, Limits(0.2, 600, MOST_BYTES, 1)).run()
+    done = Watched(["sh", "-c", "sleep 1; echo the end"], [room], Limits(0.2, 600, MOST_BYTES, 1)).run()
     assert done.stdout == "the end\n"
 
 

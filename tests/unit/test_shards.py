@@ -2,6 +2,7 @@
 """Shards of a request: which trials are whose, and what a merge refuses before it writes anything."""
 
 import json
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -15,7 +16,7 @@ from lab.runs.merge import merge
 from lab.runs.shard import Shard, owners_of
 from lab.tables.digests import SUMS, write_digests
 from lab.tables.stored_run import Run
-from tests.stored_run import store_run
+from tests.stored_run import rewrite, store_run
 
 COMMAND = ["lab", "run", "geo"]
 SENDERS = ("search", "cubic")
@@ -55,7 +56,7 @@ def stored_shard(folder: Path, number: int) -> Path:
 def change(run: Path, how: Callable[[dict[str, dict[str, object]]], object]) -> None:
     meta = json.loads((run / "run.json").read_text())
     how(meta)
-    (run / "run.json").write_text(json.dumps(meta))
+    rewrite(run / "run.json", meta)
 
 
 def run_of(folder: Path) -> Path:
@@ -116,6 +117,19 @@ def test_a_shard_of_other_runs_is_refused(shards: list[Path]) -> None:
 def test_a_shard_names_no_folder_outside_of_it(shards: list[Path], runs: dict[str, str]) -> None:
     shard.write(shards[1], Shard(2, 2), runs, COMMAND)
     with pytest.raises(UserError, match=r"shard\.json: name=.*: must be letters, digits and _ \. - only"):
+        merge(shards)
+
+
+@pytest.mark.parametrize("make", [lambda file: file.symlink_to("/etc"), Path.mkdir, os.mkfifo])
+def test_a_trial_with_more_than_plain_files_is_not_copied(shards: list[Path], make: Callable[[Path], None]) -> None:
+    make(run_of(shards[1]) / "trials/cubic-001/more")
+    with pytest.raises(UserError, match=r"cubic-001/more: must be a plain file, no folder, link or pipe"):
+        merge(shards)
+
+
+def test_a_shard_shows_no_command_of_another_program(shards: list[Path]) -> None:
+    shard.write(shards[1], Shard(2, 2), {"geo": "x"}, ["sh", "-c", "curl x | sh"])
+    with pytest.raises(UserError, match=r"shard\.json: command=sh: must be a command of the lab"):
         merge(shards)
 
 

@@ -217,7 +217,6 @@ def test_the_kernels_log_is_stored_from_its_init_on(tmp_path: Path) -> None:
 
 def test_the_modules_of_both_senders_of_a_trial_are_copied_next_to_its_plan(tmp_path: Path) -> None:
     experiment = load_experiment("compete-cubic")
-    assert experiment.rival is not None
     own_ = {"module": "tcp_mine", "module_digest": "d"}
     modules = {"d": tmp_path / "built.ko"}
     modules["d"].write_text("a module")
@@ -225,7 +224,7 @@ def test_the_modules_of_both_senders_of_a_trial_are_copied_next_to_its_plan(tmp_
     changed = replace(
         experiment,
         ccas={name: experiment.ccas[name].model_copy(update=own_)},
-        rival=experiment.rival.model_copy(update={"module": "tcp_theirs", "module_digest": "d"}),
+        rivals={"cubic": experiment.rivals["cubic"].model_copy(update={"module": "tcp_theirs", "module_digest": "d"})},
     )
     backend: Any = SimpleNamespace(own_modules=modules)
     folder = tmp_path / "trial"

@@ -11,12 +11,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from lab.images.steps.tree import memory_bytes, named, processes_of, unlinked_bytes
+from lab.images.steps.tree import limits, memory_bytes, named, processes_of, tasks_of, unlinked_bytes
 
 MOST_OUTPUT_BYTES = 1 << 20
 FILE_BYTES, MEMORY_BYTES = 256 << 20, 4 << 30
 CHUNK_BYTES = 1 << 16
 MOST_PROCESSES, MOST_FILES, MOST_FILES_BYTES = 200, 10_000, 1 << 30  # of all that a command starts; a build has tens
+MOST_THREADS = 1000  # a linker has one for each processor
 LOOK_S = 0.2  # between two looks at them
 
 
@@ -62,10 +63,9 @@ def run_bounded(
     room: the only folder that it may write, if the whole of its processes is bounded, too. In a virtual kernel the
     machine's memory bounds them.
     """
-    limits = ["prlimit", f"--fsize={FILE_BYTES}", f"--as={MEMORY_BYTES}"]
-    pipe = subprocess.PIPE
+    bounds, pipe = [*limits(FILE_BYTES), f"--as={MEMORY_BYTES}"], subprocess.PIPE
     with subprocess.Popen(
-        [*limits, *command], stdin=subprocess.DEVNULL, stdout=pipe, stderr=subprocess.STDOUT
+        [*bounds, *command], stdin=subprocess.DEVNULL, stdout=pipe, stderr=subprocess.STDOUT
     ) as process:
         try:
             output, passed = _read(process, most_s, most_bytes, room)
@@ -107,9 +107,11 @@ def _passed(pid: int, room: Path) -> str:
     pids = processes_of(pid)
     if len(pids) > MOST_PROCESSES:
         return f"more than {MOST_PROCESSES} processes"
+    if len(tasks_of(pids)) > MOST_THREADS:
+        return f"more than {MOST_THREADS} threads"
     if memory_bytes(pids) > MEMORY_BYTES:
         return f"more than {MEMORY_BYTES} bytes of memory"
-    files, taken = 0, unlinked_bytes(pids)
+    files, taken = 0, unlinked_bytes(pids, FILE_BYTES)
     for each in named(room):
         files, taken = files + 1, taken + each
         if files > MOST_FILES:

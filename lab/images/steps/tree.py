@@ -2,6 +2,8 @@
 """What a process and all that it has started take: counted by what they hold, since a file may have no name."""
 
 import os
+import re
+import resource
 import stat
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -9,6 +11,17 @@ from pathlib import Path
 
 BLOCK_BYTES = 512  # of st_blocks
 PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
+MAPPED = re.compile(rb" (\w+):(\w+) (\d+) +/[^\n]* \(deleted\)$", re.MULTILINE)
+NO_CORE = 1  # byte: less than a core has; of 0, a program that takes cores would still get one (core(5))
+MOST_OPEN_FILES = 4096  # of a process: the system has a limit for all of them together
+File = tuple[int, int]  # its device and inode
+
+
+def limits(file_bytes: int) -> list[str]:
+    """Return the command that bounds what each process of another command may take: it cannot be raised again."""
+    files, cores = (resource.getrlimit(each)[1] for each in (resource.RLIMIT_NOFILE, resource.RLIMIT_CORE))
+    most = MOST_OPEN_FILES if files == resource.RLIM_INFINITY else min(files, MOST_OPEN_FILES)
+    return ["prlimit", f"--fsize={file_bytes}", f"--nofile={most}", f"--core={NO_CORE if cores else 0}"]
 
 
 def processes_of(pid: int) -> list[int]:
@@ -24,31 +37,63 @@ def processes_of(pid: int) -> list[int]:
     return found
 
 
+def tasks_of(pids: Iterable[int]) -> list[Path]:
+    """List the threads of processes; each may have open files of its own, and outlive its process's first one."""
+    tasks: list[Path] = []
+    for pid in pids:
+        with suppress(OSError):  # it has ended
+            tasks += Path(f"/proc/{pid}/task").iterdir()
+    return tasks
+
+
 def memory_bytes(pids: Iterable[int], shared: bool = True) -> int:
     """Return the memory of processes; what they share is counted for each, or not at all."""
-    pages = 0
-    for pid in pids:
-        with suppress(OSError, IndexError):
-            fields = Path(f"/proc/{pid}/statm").read_text().split()
-            pages += int(fields[1]) - (0 if shared else int(fields[2]))
-    return pages * PAGE_BYTES
+    return sum(max((_pages(task, shared) for task in tasks_of([pid])), default=0) for pid in pids) * PAGE_BYTES
 
 
-def unlinked_bytes(pids: Iterable[int]) -> int:
-    """Return what files without a name take, on disk and in memory, as long as one of these processes holds them."""
-    held = {}
-    for pid in pids:
-        for status in _open_files(pid):
+def _pages(task: Path, shared: bool) -> int:
+    with suppress(OSError, IndexError):  # a thread that has ended has none
+        fields = (task / "statm").read_text().split()
+        return int(fields[1]) - (0 if shared else int(fields[2]))
+    return 0
+
+
+def unlinked_bytes(pids: Iterable[int], largest: int) -> int:
+    """Return what files without a name take, on disk and in memory, as long as one of these processes holds them.
+
+    largest: what a file may have at most. One that is mapped and not open is counted with it: its size is not known.
+    """
+    held, unknown = _without_name(pids)
+    if unknown:  # at a second look, too: it was not just closed
+        unknown &= _without_name(pids)[1]
+    return sum(held.values()) + largest * len(unknown)
+
+
+def _without_name(pids: Iterable[int]) -> tuple[dict[File, int], set[File]]:
+    """Return the bytes of each file without a name that is open, and those that are only mapped."""
+    held: dict[File, int] = {}
+    mapped: set[File] = set()
+    for task in tasks_of(pids):
+        mapped |= _mapped(task)
+        for status in _open_files(task):
             if stat.S_ISREG(status.st_mode) and status.st_nlink == 0:
                 held[status.st_dev, status.st_ino] = status.st_blocks * BLOCK_BYTES
-    return sum(held.values())
+    return held, mapped - held.keys()
 
 
-def _open_files(pid: int) -> Iterator[os.stat_result]:
+def _open_files(task: Path) -> Iterator[os.stat_result]:
     with suppress(OSError):  # it has ended
-        for entry in os.scandir(f"/proc/{pid}/fd"):
+        for entry in os.scandir(task / "fd"):
             with suppress(OSError):
                 yield entry.stat()
+
+
+def _mapped(task: Path) -> set[File]:
+    """Return each file without a name that a task has mapped (proc_pid_maps(5))."""
+    with suppress(OSError):
+        found = set(MAPPED.findall((task / "maps").read_bytes()))
+        return {(os.makedev(int(major, 16), int(minor, 16)), int(inode)) for major, minor, inode in found}
+    return set()
 
 
 def named(room: Path) -> Iterator[int]:

@@ -8,6 +8,7 @@
 #include "careful_resume_vectors.h"
 #include "copa_vectors.h"
 #include "rapid_start_vectors.h"
+#include "vivace_vectors.h"
 
 static void rapid_start_grows_as_in_user_space(struct kunit *test)
 {
@@ -78,6 +79,24 @@ static void c4_answers_delay_as_in_user_space(struct kunit *test)
 		KUNIT_EXPECT_TRUE_MSG(test, c4_delay_holds(&c4_delays[i]), "%s", c4_delays[i].name);
 }
 
+static void vivace_has_its_utility_as_in_user_space(struct kunit *test)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(vivace_utilities); i++)
+		KUNIT_EXPECT_TRUE_MSG(test, vivace_utility_holds(&vivace_utilities[i]), "%s",
+				      vivace_utilities[i].name);
+}
+
+static void vivace_decides_as_in_user_space(struct kunit *test)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(vivace_decisions); i++)
+		KUNIT_EXPECT_TRUE_MSG(test, vivace_decision_holds(&vivace_decisions[i]), "%s",
+				      vivace_decisions[i].name);
+}
+
 static struct kunit_case startup_cases[] = {
 	KUNIT_CASE(rapid_start_grows_as_in_user_space),
 	KUNIT_CASE(rapid_start_recovers_as_in_user_space),
@@ -87,6 +106,8 @@ static struct kunit_case startup_cases[] = {
 	KUNIT_CASE(bbr3_answers_losses_as_in_user_space),
 	KUNIT_CASE(c4_has_its_thresholds_as_in_user_space),
 	KUNIT_CASE(c4_answers_delay_as_in_user_space),
+	KUNIT_CASE(vivace_has_its_utility_as_in_user_space),
+	KUNIT_CASE(vivace_decides_as_in_user_space),
 	{}
 };
 

@@ -5,6 +5,7 @@
 #include "careful_resume_vectors.h"
 #include "copa_vectors.h"
 #include "rapid_start_vectors.h"
+#include "vivace_vectors.h"
 
 /* The name of the first vector that a core does not compute as it should; NULL: none. */
 const char *startup_vector_that_fails(void);
@@ -37,6 +38,12 @@ const char *startup_vector_that_fails(void)
 	for (i = 0; i < ARRAY_SIZE(c4_delays); i++)
 		if (!c4_delay_holds(&c4_delays[i]))
 			return c4_delays[i].name;
+	for (i = 0; i < ARRAY_SIZE(vivace_utilities); i++)
+		if (!vivace_utility_holds(&vivace_utilities[i]))
+			return vivace_utilities[i].name;
+	for (i = 0; i < ARRAY_SIZE(vivace_decisions); i++)
+		if (!vivace_decision_holds(&vivace_decisions[i]))
+			return vivace_decisions[i].name;
 
 	return NULL;
 }

@@ -20,12 +20,13 @@
 
 #include <linux/module.h>
 #include <linux/random.h>
-#include <linux/slab.h>
 
 #include "bbr3_core.h"
 #include "bounded_param.h"
 #include "sent_core.h"
 #include "slow_start.h"
+#define STARTUP_HEAP_OPS tcp_bbr3
+#include "startup_heap.h"
 #include "startup_pacing.h"
 
 #define BBR3_PARAM(name, NAME, initial)				\
@@ -44,36 +45,12 @@ MODULE_PARM_DESC(loss_pct, "the most loss while probing, in percent (1 to 50, de
 BBR3_PARAM(loss_ranges, LOSS_RANGES, 6);
 MODULE_PARM_DESC(loss_ranges, "ranges lost in a round that end Startup (1 to 200, default 6)");
 
-static atomic_t no_memory_flows = ATOMIC_INIT(0);
-
-static int no_memory_flows_get(char *buffer, const struct kernel_param *kp)
-{
-	return sysfs_emit(buffer, "%u\n", atomic_read(&no_memory_flows));
-}
-
-static const struct kernel_param_ops no_memory_flows_ops = {
-	.get = no_memory_flows_get,
-};
-
-module_param_cb(no_memory_flows, &no_memory_flows_ops, NULL, 0444);
-MODULE_PARM_DESC(no_memory_flows,
-		 "flows that run Reno because there was no memory for BBR (read only)");
-
 struct bbr3_flow {
 	struct bbr3_state state;
 	struct sent_state sent;
 	u32 lost;		/* tp->lost, of which BBR knows */
 	u32 lost_seq;		/* lost packets before it were reported */
 };
-
-/* What a flow keeps in its socket. */
-struct bbr3 {
-	struct bbr3_flow *flow;
-	bool reducing;		/* see slow_start.h */
-};
-
-/* The hooks of a flow without memory. */
-static struct tcp_congestion_ops bbr3_reno __read_mostly;
 
 static struct bbr3_params bbr3_params(void)
 {
@@ -87,7 +64,7 @@ static struct bbr3_params bbr3_params(void)
 
 static struct bbr3_flow *bbr3_flow(const struct sock *sk)
 {
-	return ((struct bbr3 *)inet_csk_ca(sk))->flow;
+	return startup_flow(sk);
 }
 
 static void bbr3_pace(struct sock *sk)
@@ -96,20 +73,6 @@ static void bbr3_pace(struct sock *sk)
 	u64 rate = mul_u64_u64_shr(bbr3_flow(sk)->state.pacing_rate, bytes, BBR3_RATE_BITS);
 
 	WRITE_ONCE(sk->sk_pacing_rate, min_t(u64, max(rate, 1ULL), READ_ONCE(sk->sk_max_pacing_rate)));
-}
-
-static void bbr3_set_window(struct sock *sk, u32 cwnd_pkts)
-{
-	struct tcp_sock *tp = tcp_sk(sk);
-
-	tcp_snd_cwnd_set(tp, min(cwnd_pkts, tp->snd_cwnd_clamp));
-}
-
-static void bbr3_run_reno(struct sock *sk)
-{
-	atomic_inc(&no_memory_flows);
-	pr_warn_ratelimited("no memory for BBR: this flow runs Reno\n");
-	WRITE_ONCE(inet_csk(sk)->icsk_ca_ops, &bbr3_reno);
 }
 
 static void bbr3_begin_flow(struct sock *sk, struct bbr3_flow *flow)
@@ -128,7 +91,6 @@ static void bbr3_begin_flow(struct sock *sk, struct bbr3_flow *flow)
 	};
 
 	bbr3_begin(&flow->state, &start);
-	flow->sent.count = 0;
 	sent_note(&flow->sent, tp->delivered, tp->lost, tcp_packets_in_flight(tp), 0);
 	flow->lost = tp->lost;
 	flow->lost_seq = tp->snd_una;
@@ -136,26 +98,13 @@ static void bbr3_begin_flow(struct sock *sk, struct bbr3_flow *flow)
 
 static void bbr3_init(struct sock *sk)
 {
-	struct bbr3 *ca = inet_csk_ca(sk);
+	struct bbr3_flow *flow = startup_allocate(sk, sizeof(*flow));
 
-	ca->reducing = false;
-	ca->flow = kmalloc(sizeof(*ca->flow), GFP_ATOMIC | __GFP_NOWARN);
-	if (!ca->flow) {
-		bbr3_run_reno(sk);
+	if (!flow)
 		return;
-	}
-	bbr3_begin_flow(sk, ca->flow);
+	bbr3_begin_flow(sk, flow);
 	startup_pacing_on(sk);
 	bbr3_pace(sk);
-}
-
-/* May come more than once, and for a socket that was never initialised. */
-static void bbr3_release(struct sock *sk)
-{
-	struct bbr3 *ca = inet_csk_ca(sk);
-
-	kfree(ca->flow);
-	ca->flow = NULL;
 }
 
 static struct bbr3_sent bbr3_sent(const struct bbr3_flow *flow, u32 delivered, bool app_limited)
@@ -267,7 +216,7 @@ STARTUP_CONG_CONTROL(bbr3_control)
 		tp->app_limited = max(tp->delivered + tcp_packets_in_flight(tp), 1U);
 	if (flow->state.full_bw_reached)
 		bbr3_leave_startup(sk, sample.cwnd, rs->rtt_us);
-	bbr3_set_window(sk, cwnd_pkts);
+	startup_set_window(sk, cwnd_pkts);
 	bbr3_pace(sk);
 	sent_note(&flow->sent, tp->delivered, tp->lost, sample.inflight, cwnd_pkts / SENT_PER_WINDOW);
 }
@@ -288,7 +237,7 @@ static void bbr3_set_state(struct sock *sk, u8 new_state)
 	if (new_state == TCP_CA_Loss)
 		bbr3_report_losses(sk);
 	else if (new_state <= TCP_CA_Disorder && flow->state.recovering)
-		bbr3_set_window(sk, bbr3_exit_recovery(&flow->state, tcp_snd_cwnd(tcp_sk(sk))));
+		startup_set_window(sk, bbr3_exit_recovery(&flow->state, tcp_snd_cwnd(tcp_sk(sk))));
 }
 
 static u32 bbr3_undo_cwnd(struct sock *sk)
@@ -305,24 +254,13 @@ static void bbr3_cwnd_event(struct sock *sk, enum tcp_ca_event event)
 
 	if (event != CA_EVENT_TX_START || !tp->app_limited)
 		return;
-	bbr3_set_window(sk, bbr3_restart_from_idle(state, tp->tcp_mstamp, tcp_snd_cwnd(tp), tp->delivered));
+	startup_set_window(sk, bbr3_restart_from_idle(state, tp->tcp_mstamp, tcp_snd_cwnd(tp), tp->delivered));
 	bbr3_pace(sk);
-}
-
-static u32 bbr3_reno_ssthresh(struct sock *sk)
-{
-	slow_start_reducing(sk, &((struct bbr3 *)inet_csk_ca(sk))->reducing);
-	return tcp_reno_ssthresh(sk);
-}
-
-static void bbr3_reno_set_state(struct sock *sk, u8 new_state)
-{
-	slow_start_reduced(sk, new_state, &((struct bbr3 *)inet_csk_ca(sk))->reducing);
 }
 
 static struct tcp_congestion_ops tcp_bbr3 __read_mostly = {
 	.init		= bbr3_init,
-	.release	= bbr3_release,
+	.release	= startup_release,
 	.ssthresh	= bbr3_ssthresh,
 	.cong_control	= bbr3_control,
 	.set_state	= bbr3_set_state,
@@ -334,15 +272,7 @@ static struct tcp_congestion_ops tcp_bbr3 __read_mostly = {
 
 static int __init bbr3_module_init(void)
 {
-	BUILD_BUG_ON(sizeof(struct bbr3) > ICSK_CA_PRIV_SIZE);
-
-	bbr3_reno = tcp_bbr3;
-	bbr3_reno.ssthresh = bbr3_reno_ssthresh;
-	bbr3_reno.cong_control = NULL;
-	bbr3_reno.cong_avoid = tcp_reno_cong_avoid;
-	bbr3_reno.set_state = bbr3_reno_set_state;
-	bbr3_reno.undo_cwnd = tcp_reno_undo_cwnd;
-	bbr3_reno.cwnd_event = NULL;
+	startup_reno_begin();
 	return tcp_register_congestion_control(&tcp_bbr3);
 }
 

@@ -14,7 +14,7 @@ from lab.base.errors import UserError
 from lab.base.plain_file import MEGABYTE, read_plain, write_whole
 from lab_break.measures import Trials
 from lab_break.numbers import Numbers
-from lab_break.request import Request
+from lab_break.request import Request, RequestJson
 from lab_break.space import Point, content_of
 
 FILE, LINK = "find.json", "link.yml"
@@ -25,9 +25,9 @@ class FindJson(TypedDict):
     """find.json."""
 
     format: Annotated[int, "version of the stored form"]
-    request: Annotated[dict[str, Any], "the search"]
+    request: Annotated[RequestJson, "the search"]
     value: Annotated[float, "the link's value by the measure", ""]
-    point: Annotated[dict[str, Any], "the link's parameters"]
+    point: Annotated[dict[str, float | str], "the link's parameters"]
     kernel: Annotated[dict[str, str], "digests of kernel, modules and world"]
     trials: Annotated[dict[str, Numbers], "each sender on the link"]
 

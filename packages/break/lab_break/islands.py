@@ -6,6 +6,7 @@ An island is a search with a seed of its own, which follows from the request. Af
 """
 
 import json
+import re
 import shlex
 import sys
 from collections.abc import Mapping
@@ -30,6 +31,7 @@ from lab_break.numbers import Store
 from lab_break.request import FOLDER, TRIALS, Request
 
 FILE = "island.json"
+DIGEST = re.compile(r"[0-9a-f]{8,64}")  # it names a file of this machine's store
 
 
 class IslandJson(TypedDict):
@@ -77,7 +79,7 @@ def merge(shard: Mapping[Path, ShardJson], console: Console) -> None:
     first, expected = next(iter(islands.items()))
     for folder, island in islands.items():
         for name, value in _facts(island).items():
-            if value != (wanted := _facts(expected)[name]):
+            if value != (wanted := _facts(expected).get(name, "absent")):
                 raise field_error(folder / FILE, name, value, f"{wanted}, as in {first}")
         if len(_digests(folder)) != island["trials"]:
             rule = f"{island['trials']}: run shard {shard[folder]['shard']} again, with the same --out"
@@ -104,7 +106,11 @@ def _facts(island: IslandJson) -> dict[str, object]:
 
 def _digests(folder: Path) -> list[str]:
     """Return the digests of the trials that the folder of a shard holds."""
-    return sorted(file.stem for file in (folder / FOLDER / TRIALS).glob("??/*.json"))
+    files = sorted((folder / FOLDER / TRIALS).glob("??/*.json"), key=lambda file: file.stem)
+    for file in files:
+        if not DIGEST.fullmatch(file.stem):
+            raise field_error(file, "name", file.stem, "the digest of a trial")
+    return [file.stem for file in files]
 
 
 def _read(folder: Path) -> IslandJson:

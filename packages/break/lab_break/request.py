@@ -5,7 +5,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, TypedDict
 
 import numpy as np
 
@@ -24,7 +24,22 @@ from lab_break.space import Bounds
 COMMAND_LINE = "command line"
 FOLDER, TRIALS, FILE = "break", "trials", "request.json"
 MOST_TRIALS = 100_000
-STORED = ("sender", "measure", "bounds", "rivals", "against", "budget", "seed", "optimiser", "islands", "first")
+MOST_SEED = 2**32 - 1  # of NumPy's older generators, which optuna has
+
+
+class RequestJson(TypedDict):
+    """A search as it is stored."""
+
+    sender: Annotated[str, "name, or path of a source"]
+    measure: Annotated[str, "what is searched for"]
+    bounds: Annotated[dict[str, Any], "the space"]
+    rivals: Annotated[list[str], "the other senders"]
+    against: Annotated[str | None, "the version that it differs from; null with another measure"]
+    budget: Annotated[int, "trials"]
+    seed: Annotated[int, "seed of the optimiser"]
+    optimiser: Annotated[str, "its name"]
+    islands: Annotated[int, "number of shards"]
+    first: Annotated[bool, "whether the search ends at its first batch with a find"]
 
 
 @dataclass(frozen=True)
@@ -75,6 +90,8 @@ class Request:
             raise field_error(COMMAND_LINE, "rivals", "", f"a sender other than {self.sender}")
         if not 1 <= self.islands <= MOST_SHARDS:
             raise field_error(COMMAND_LINE, "islands", self.islands, f"1 to {MOST_SHARDS}")
+        if not 0 <= self.seed <= MOST_SEED:
+            raise field_error(COMMAND_LINE, "seed", self.seed, f"0 to {MOST_SEED}")
         least = len(self.senders) * self.islands
         if not least <= self.budget <= MOST_TRIALS:
             rule = f"{least} to {MOST_TRIALS} trials: a link takes {len(self.senders)}"
@@ -106,7 +123,7 @@ class Request:
         return self.seed if self.islands == 1 else int(np.random.SeedSequence([self.seed, island]).generate_state(1)[0])
 
     @property
-    def stored(self) -> dict[str, Any]:
+    def stored(self) -> RequestJson:
         """Return it as plain data."""
         return {
             "sender": self.sender,
@@ -122,15 +139,12 @@ class Request:
         }
 
     @classmethod
-    def restored(cls, stored: dict[str, Any], sender: str, file: Path) -> "Request":
+    def restored(cls, stored: RequestJson, sender: str, file: Path) -> "Request":
         """Return a stored request, of a sender by the name that it has here."""
-        lacking = [name for name in STORED if name not in stored]
-        if lacking:
-            raise field_error(file, f"request.{lacking[0]}", "", "given")
         bounds = ("find", parse(Bounds, stored["bounds"], file))
-        rivals = ",".join(stored["rivals"])
-        chosen = [stored[name] for name in ("against", "budget", "seed", "optimiser", "islands", "first")]
-        return cls.of(sender, stored["measure"], bounds, rivals, *chosen)
+        rivals, against, budget, seed = ",".join(stored["rivals"]), stored["against"], stored["budget"], stored["seed"]
+        how = (stored["optimiser"], stored["islands"], stored["first"])
+        return cls.of(sender, stored["measure"], bounds, rivals, against, budget, seed, *how)
 
     @property
     def name(self) -> str:

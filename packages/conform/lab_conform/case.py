@@ -8,7 +8,7 @@ from pydantic import Field, PrivateAttr, model_validator
 
 from lab.base.choice import choose
 from lab.base.errors import field_error
-from lab.base.named_files import shown
+from lab.base.named_files import require_name, shown
 from lab.schema.load import Strict, parse, read_yaml
 from lab_conform import measures
 from lab_conform.events import Link, NotNegative, Number
@@ -100,6 +100,7 @@ def read_case(file: Path) -> Case:
     """Read one case; UserError has a line for each wrong field."""
     case = parse(Case, read_yaml(file), file)
     case._file = file.absolute()
+    require_name(file.stem, file)
     return case
 
 

@@ -4,6 +4,7 @@
 from collections.abc import Iterable
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
+from lab.base.plain_text import escaped_lines
 from lab_conform.verdict import Verdict
 
 
@@ -27,7 +28,7 @@ def junit(found: Iterable[Verdict]) -> str:
         for each in verdicts:
             _test(suite, each)
     indent(root)
-    return '<?xml version="1.0" encoding="utf-8"?>\n' + tostring(root, encoding="unicode") + "\n"
+    return '<?xml version="1.0" encoding="utf-8"?>\n' + escaped_lines(tostring(root, encoding="unicode")) + "\n"
 
 
 def _test(suite: Element, verdict: Verdict) -> None:

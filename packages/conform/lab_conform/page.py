@@ -3,6 +3,7 @@
 
 from html import escape
 from pathlib import Path
+from urllib.parse import quote
 
 import numpy as np
 
@@ -68,7 +69,7 @@ def _cell(verdict: Verdict) -> str:
     kind = verdict.outcome.replace(" ", "-")
     if not verdict.view:
         return f'<td class="{kind}" title="{escape(verdict.reason)}">{text}'
-    return f'<td class="{kind}"><a href="{_file(verdict)}" title="{escape(verdict.reason)}">{text}</a>'
+    return f'<td class="{kind}"><a href="{quote(_file(verdict))}" title="{escape(verdict.reason)}">{text}</a>'
 
 
 def _file(verdict: Verdict) -> str:

@@ -12,6 +12,7 @@ from lab.backends.virtual import Virtual
 from lab.base import paths
 from lab.commands.first_use import prepared
 from lab.commands.progress import TrialBar
+from lab.evaluation.compare.comparison import known_senders
 from lab.runs import find_run
 from lab.runs.execute import execute
 from lab.runs.experiment import Experiment, assemble
@@ -50,7 +51,7 @@ class Course:
     subject: Subject
     placed: tuple[Placed, ...] = ()
     view: View | None = None  # of the trial with none of the last ones
-    since_s: float = 0.0  # when the first of these is
+    until_s: float = 0.0  # when the first of these can show at the client
 
     @property
     def spans(self) -> list[Span]:
@@ -119,12 +120,12 @@ def _stepped(course: Course, trial: Trial | str) -> Course | Verdict:
     if isinstance(trial, str):
         return Verdict(case, sender, "failed", f"the lab has no result: {trial}")
     view = course.seen(trial)
-    if course.view and not same_before(course.view, view, course.since_s + view.rtt_s / 2):
+    if course.view and not same_before(course.view, view, course.until_s):
         return Verdict(case, sender, "failed", "the lab: the packets before an event differ with it", view=view)
     if not course.whole:
         try:
             new = place(case.link.events[len(course.placed) :], view)
-            return replace(course, placed=(*course.placed, *new), view=view, since_s=new[0].at_s)
+            return replace(course, placed=(*course.placed, *new), view=view, until_s=new[0].shows_s(view))
         except NeverComes as error:
             return Verdict(case, sender, "failed", f"event {len(course.placed)} never came: {error}", view=view)
     bad = [each["name"] for each in trial.meta["certificate"]["checks"] if not each["ok"]]
@@ -138,7 +139,7 @@ def _trials(courses: dict[str, Course], bench: Bench) -> dict[str, Trial | str]:
     experiments: list[Experiment] = []
     site = bench.virtual.site
     for name, course in courses.items():
-        experiment, backend = prepared(_experiment(name, course), bench.virtual, bench.console)
+        experiment, backend = prepared(experiment_of(name, course), bench.virtual, bench.console)
         experiments, site = [*experiments, experiment], backend.site
     with TrialBar(bench.console, many_runs=True) as bar:
         options = RunOptions(bench.workers, keep_capture=False)
@@ -153,7 +154,7 @@ def _trial(folder: Path, failures: list[str]) -> Trial | str:
     return trials[0] if trials else "; ".join(failures) or f"{folder} has no trial"
 
 
-def _experiment(name: str, course: Course) -> Experiment:
+def experiment_of(name: str, course: Course) -> Experiment:
     """Return the experiment of a course: its link, one trial, its sender."""
     case, cca = course.case, course.subject.cca
     file = written(profile(case, course.spans), paths.results() / NAME / "links")
@@ -168,7 +169,8 @@ def _experiment(name: str, course: Course) -> Experiment:
     }
     scenario = parse(Scenario, {key: value for key, value in content.items() if value is not None}, case.file)
     with_settings = cca.model_copy(update={"sysctls": cca.sysctls | case.sysctls, "params": course.params})
-    experiment = assemble(f"{NAME}-{name}", scenario, str(case.file), senders={cca.name: cca})
+    senders = (known_senders([case.rival]) if case.rival else {}) | {cca.name: cca}
+    experiment = assemble(f"{NAME}-{name}", scenario, str(case.file), senders=senders)
     return replace(experiment.with_senders({cca.name: with_settings}), group=f"{NAME}-{experiment.scenario.topology}")
 
 

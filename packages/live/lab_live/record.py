@@ -12,6 +12,7 @@ import polars as pl
 
 from lab.base import strict_json
 from lab.base.errors import UserError, field_error
+from lab.base.plain_file import MEGABYTE, read_plain
 from lab.traces.recording import Meaning, Recording
 
 ARRIVAL = np.dtype([("arrived_ns", "<u8"), ("number", "<u4")])
@@ -96,15 +97,15 @@ class Phase:
 def phases(folder: Path) -> list[Phase]:
     """Read the phases of a folder of raw records; UserError where the machines spoilt them."""
     try:
-        record = strict_json.loads((folder / "record.json").read_text())
+        record = strict_json.loads(read_plain(folder / "record.json", MEGABYTE))
         found = [Phase(folder, record["asked"], meta) for meta in record["phases"]]
-    except (OSError, ValueError, KeyError):
+        overflowed = {(each.name, way): each.meta[way]["overflowed_pkts"] for each in found for way in WAYS}
+    except (OSError, ValueError, KeyError, TypeError):
         raise UserError(f"{folder}: must be a folder of raw records with record.json") from None
-    for phase in found:
-        for way in WAYS:
-            if lost := phase.meta[way]["overflowed_pkts"]:
-                rule = "0: a larger net.core.rmem_max, or less --rate-mbps"
-                raise field_error(folder, f"{phase.name}.{way}.overflowed_pkts", lost, rule)
+    for (phase, way), lost in overflowed.items():
+        if lost:
+            rule = "0: a larger net.core.rmem_max, or less --rate-mbps"
+            raise field_error(folder, f"{phase}.{way}.overflowed_pkts", lost, rule)
     return found
 
 

@@ -13,6 +13,7 @@ from lab.tables.columns import schema
 from lab.tables.downloads import FLOW
 
 WINDOW_BYTES = 1 << 30  # of the client for the stream (peer.rs, peer.c)
+MOST_LOST_PKTS = 10_000_000  # a trial sends fewer
 NO_THRESHOLD = (1 << 64) - 1
 COMPARED, LEFT = 7, 8  # enum search_verdict of lab/kernel/search/search_core.h, from COMPARED on
 FIELDS = {
@@ -66,13 +67,19 @@ def read_client(file: Path) -> ClientLog:
     lines = _lines(file)
     lines = lines.with_columns(got_before=(pl.col("kind") == "got").cum_sum().cast(pl.Int64))
     pieces, sent = (_rows(lines, kind, file, "got_before") for kind in ("piece", "sent"))
+    if (pieces["got_before"] < 1).any():
+        raise UserError(f"{file}: piece: must follow the datagram that holds it")
     return ClientLog(_rows(lines, "got", file), pieces, sent)
 
 
 def read_server(file: Path) -> Server:
     """Read a server's log: a table for each kind of line."""
     lines = _lines(file)
-    return {kind: _rows(lines, kind, file) for kind in ("ack", "bin", "exit", "lost")}
+    found = {kind: _rows(lines, kind, file) for kind in ("ack", "bin", "exit", "lost")}
+    lost_pkts = found["lost"]["pkts"]
+    if (lost_pkts < 0).any() or lost_pkts.cast(pl.Float64).sum() > MOST_LOST_PKTS:  # each becomes a row
+        raise UserError(f"{file}: lost: must be from 0 to {MOST_LOST_PKTS} packets in all")
+    return found
 
 
 def _lines(file: Path) -> pl.DataFrame:

@@ -25,6 +25,7 @@ from lab.tables.columns import schema
 from lab.tables.downloads import FLOW
 from lab.tables.packets import ACK, SYN
 from lab.tables.pcapng import read_pcapng
+from lab.tables.pieces import Frame
 from lab.tables.tcp_headers import ETHERNET_BYTES, big_endian
 from lab.tables.trace import read_events
 from lab.tables.trial_json import Check, Download
@@ -54,6 +55,7 @@ class Datagrams:
         if not own.any():
             raise UserError(f"{folder / CAPTURED}: must hold datagrams of port {port}")
         self.to_client = (source == port)[own]
+        self.long_header = frames.head[own, ETHERNET_BYTES + IP_BYTES + UDP_BYTES] & 0x80 > 0
         self.time_ns, self.frame_bytes = frames.time_ns[own], frames.wire_bytes[own]
         self.bytes: Numbers = self.frame_bytes.astype(np.int64) - ETHERNET_BYTES - IP_BYTES - UDP_BYTES
 
@@ -191,7 +193,7 @@ class OverQuic:
         """Return its tables."""
         return decode(self.raw.folder, self.raw.node, self.ends)
 
-    def checks(self, _packets: pl.DataFrame) -> list[Check]:
+    def checks(self, _packets: Frame) -> list[Check]:
         """Return the checks of its datagrams."""
         return datagrams(self.ends)
 

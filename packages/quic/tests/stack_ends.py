@@ -26,7 +26,7 @@ def serve(address: str, port: str, control: str, log: str | None = None) -> None
     """Send what one client requests."""
     udp = bound(address, port)
     request, client = udp.recvfrom(100)
-    left, window, sent, acked, growing = -(-int(request) // PACKET_BYTES), FIRST, 0, 0, True
+    left, window, sent, acked, growing = -(-int(request.rstrip(b"\0")) // PACKET_BYTES), FIRST, 0, 0, True
     events = Path(log).open("w") if log else None  # noqa: SIM115 as long as the server
     write(events, {"qlog_version": "0.4", "qlog_format": "JSON-SEQ"})
     write(events, {"time": ms(), "name": "quic:packet_received", "data": {}})

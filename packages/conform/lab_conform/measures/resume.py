@@ -49,10 +49,13 @@ def growth_after_jump(view: View, from_rtts: float, to_rtts: float) -> float:
     return window_after_jump_pkts(view, to_rtts) / window_after_jump_pkts(view, from_rtts)
 
 
-def retreat_over_half_pipe_pkts(view: View) -> float:
-    """Return the window of the retreat, less half of PipeSize when the loss was found."""
+def retreat_over_half_pipe_pkts(view: View, counted: str = "all") -> float:
+    """Return the window of the retreat, less half of PipeSize when the loss was found.
+
+    `counted`: `all` that is acknowledged since the jump, or only what is `unvalidated`.
+    """
     row = _reduced(view, 1)
-    return float(np.min(_retreat(view)) - _pipe_pkts(view, view.t_s[row + 1]) / 2)
+    return float(np.min(_retreat(view)) - _pipe_pkts(view, view.t_s[row + 1], counted) / 2)
 
 
 def growth_in_retreat_pkts(view: View) -> float:
@@ -95,12 +98,14 @@ def _retreat(view: View) -> np.ndarray:
     return view.cwnd_pkts[rows]
 
 
-def _pipe_pkts(view: View, t_s: float) -> float:
+def _pipe_pkts(view: View, t_s: float, counted: str = "all") -> float:
     """Return PipeSize: what was in flight at the jump, and what is acknowledged since; repeats do not count."""
     row = _jump(view)
     flight = (view.nxt_bytes[row] - view.una_bytes[row + 1]) / view.mss_bytes
     came_s = view.data.t_s + view.rtt_s / 2
+    first_bytes = view.nxt_bytes[row] if counted == "unvalidated" else 0
     _, first = np.unique(view.data.seq_bytes, return_index=True)
     sent_twice = np.flatnonzero(np.diff(view.data.seq_bytes) < 0) + 1
     rows = np.setdiff1d(first, sent_twice)
-    return float(flight + np.sum((came_s[rows] > view.t_s[row] + 1e-6) & (came_s[rows] <= t_s + 1e-4)))
+    inside = (came_s[rows] > view.t_s[row] + 1e-6) & (came_s[rows] <= t_s + 1e-4)
+    return float(flight + np.sum(inside & (view.data.seq_bytes[rows] >= first_bytes)))

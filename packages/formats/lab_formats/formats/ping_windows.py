@@ -10,9 +10,9 @@ import polars as pl
 
 from lab.base.errors import UserError, field_error
 from lab.traces.columns import SLOWEST_MS
-from lab.traces.importer import Head, Importer
+from lab.traces.importer import UTF_16, Head, Importer
 from lab.traces.recording import Recording
-from lab_formats.reading.text import UTF_16, line_error, read_bytes, short
+from lab_formats.reading.text import line_error, read_bytes, short
 
 REPLY = re.compile(r"(?P<sign>[=<]) ?(?P<rtt>\d{1,9}) ?[^\d\s.=<]{2,6}(?: TTL ?= ?\d{1,3})?\.?$")
 COUNTS = re.compile(

@@ -10,13 +10,13 @@ import pytest
 from lab_papers.evaluation import senders
 from lab_papers.evaluation.claims import rows as claims
 from lab_papers.evaluation.claims.verdict import UNJUDGED
-from lab_papers.evaluation.competing_flows import jain
 from lab_papers.evaluation.rules import constants, scores
 from lab_papers.evaluation.search import sensitivity
 from lab_papers.evaluation.search.replay import class_of, downloads, exit_of, varied
 from lab_papers.evaluation.status import status
 from lab_papers.evaluation.write import write_all
 
+from lab.evaluation.shares import jain
 from lab.judge.registry import rules
 from lab.judge.rtt import min_rtt_ms
 from lab.judge.rule import Evidence
@@ -26,7 +26,7 @@ from lab.judge.stored import Stored
 from lab.schema.scenario import load_scenario, scenarios
 from lab.tables.records import ScenarioRecord
 from lab.tables.stored_run import Run
-from tests.stored_run import store_run
+from tests.stored_run import rewrite, store_run
 
 CLAIM = {"source": "thesis, table 5.3", "row": "GEO", "cca": "cubic_plain", "values": {"late_pct": 100, "exit_s": 2.0}}
 BLANK = {"replayed": None, "trials": None, "not_judged": None}
@@ -40,7 +40,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     meta = json.loads((run / "run.json").read_text())
     requested = {"trials": 3, "profile": "geo-viasat", "heuristic": "latency_offset", "claims": [CLAIM | BLANK]}
     meta["scenario"] |= requested | {"tolerance": {"share_points": 10, "relative_pct": 25}}
-    (run / "run.json").write_text(json.dumps(meta | {"wall_s": 90.0}))
+    rewrite(run / "run.json", meta | {"wall_s": 90.0})
     (run.parent / "latest").symlink_to(run.name)
     return folder
 

@@ -49,7 +49,9 @@ def prepare(file: Path) -> Prepared:
         loaded = [program for program in stack.programs if gathered.program(program)]
         for place in stack.files:
             gathered.copy_all(place)
-        shutil.copytree(IDENTITY, gathered.target / IDENTITY_AT)
+        (gathered.target / IDENTITY_AT).mkdir()
+        for name in ("cert.pem", "key.pem"):
+            (gathered.target / IDENTITY_AT / name).write_bytes((IDENTITY / name).read_bytes())
         content = json.dumps({"stack": stack.model_dump(), "loaded": loaded}, indent=1, sort_keys=True)
         (scratch / CONTRACT).write_text(content)
         folder = paths.cache() / f"{KIND}-{_digest(scratch)}"
@@ -70,9 +72,9 @@ def stored(digest: str) -> Prepared:
 
 
 def _digest(folder: Path) -> str:
-    """Digest all files of a folder, with their names and whether they are programs."""
+    """Digest all files of a folder, with their names and their rights."""
     digest = hashlib.sha256(CONTRACT_OF_LAB.encode())
     for path in sorted(each for each in folder.rglob("*") if each.is_file()):
         of_file = hashlib.sha256(path.read_bytes()).hexdigest()
-        digest.update(f"{path.relative_to(folder)}\0{path.stat().st_mode & 0o111}\0{of_file}\n".encode())
+        digest.update(f"{path.relative_to(folder)}\0{path.stat().st_mode & 0o777}\0{of_file}\n".encode())
     return digest.hexdigest()[:16]

@@ -16,18 +16,20 @@ import pyarrow as pa
 
 from lab.base.errors import UserError
 from lab.node.record import NodeRecord
+from lab.node.stack import DATA_BYTES
 from lab.senders.checks import check
 from lab.senders.records import RawTrial
 from lab.senders.traced import link_tables
 from lab.tables import acks, exits, packets
 from lab.tables.columns import schema
 from lab.tables.downloads import FLOW
+from lab.tables.pieces import Frame
 from lab.tables.tcp_headers import ETHERNET_BYTES
 from lab.tables.trace import read_events
 from lab.tables.trial_json import Check, Download
 from lab_quic.plan import PACKET_BYTES, UDP_BYTES
 from lab_quic.stack import qlog
-from lab_quic.stack.estimate import exit_of
+from lab_quic.stack.estimate import Seen, exit_of
 from lab_quic.stack.prepared import stored
 from lab_quic.stack.senders import ESTIMATED
 from lab_quic.tables import Datagrams
@@ -55,11 +57,12 @@ class OverStack:
         start_ns = start_ns - clocks["realtime_ns"] + clocks["monotonic_ns"]
         events = read_events(self.raw.folder / "trace.raw", self.raw.folder / "formats")
         link = link_tables(self.raw.folder, self.raw.node, events, start_ns)
-        found, up_s = packet_table(self.datagrams), up_delay_s(self.raw.node)
+        found, up_s = self._packets(), up_delay_s(self.raw.node)
         log = Reported(self._events(up_s), self.full_bytes)
         left = log.exit_table(self.sender.slow_start_exit) if log.reports_exits else None
         if left is None:
-            left = estimated(link["qdisc"], found, up_s, self.full_bytes)
+            path = Seen(self.plan["link"]["base_rtt_ms"] / 1e3, up_s, self.full_bytes + UDP_BYTES + ETHERNET_BYTES)
+            left = estimated(link["qdisc"], found, path, self.full_bytes)
         return {
             "packets": found,
             "acks": log.ack_table(),
@@ -70,12 +73,15 @@ class OverStack:
             **link,
         }
 
+    def _packets(self) -> pl.DataFrame:
+        return packet_table(self.datagrams, self.plan["flows"][0]["stack"]["long_headers"])
+
     def _events(self, up_s: float) -> pl.DataFrame:
         if not self.log:
             return pl.DataFrame(schema=qlog.SCHEMA | {"t_s": pl.Float64})
         return timed(qlog.read(self.log, f"{self.sender.stack}: qlog {self.log.name}"), up_s)
 
-    def checks(self, _packets: pl.DataFrame) -> list[Check]:
+    def checks(self, _packets: Frame) -> list[Check]:
         """Return the check of the largest datagram; smaller ones are the stack's own choice."""
         name = "largest UDP datagram (no segmentation offload)"
         found = check(name, self.full_bytes, self.datagrams.largest_bytes, "bytes", self.full_bytes)
@@ -107,10 +113,16 @@ def find_log(folder: Path, place: str | None) -> Path | None:
     return folder / found[0]
 
 
-def packet_table(datagrams: Datagrams) -> pl.DataFrame:
-    """Return the datagrams of both ways; each way counts its payload from 1 on, as TCP counts from its SYN."""
+def packet_table(datagrams: Datagrams, long_headers: bool) -> pl.DataFrame:
+    """Return the datagrams of both ways; the payload of the server's counts from 1 on, as TCP counts from its SYN.
+
+    Data begin where the node found them: with the first full datagram that is no handshake (lab/node/stack.py).
+    """
     down = datagrams.to_client
-    got = np.concatenate(([0], np.cumsum(np.where(down, datagrams.bytes, 0))))
+    full = down & (datagrams.bytes >= DATA_BYTES) & ~(datagrams.long_header & long_headers)
+    data = down & (np.cumsum(full) > 0)
+    payload = np.where(data, datagrams.bytes, 0)
+    got = np.concatenate(([0], np.cumsum(payload)))
     table = pl.DataFrame(
         {
             "t_s": (datagrams.time_ns - datagrams.start_epoch_ns) / 1e9,
@@ -118,13 +130,13 @@ def packet_table(datagrams: Datagrams) -> pl.DataFrame:
             "to_client": down,
             "frame_bytes": datagrams.frame_bytes,
             "before": got[:-1] + 1,
-            "len_bytes": np.where(down, datagrams.bytes, 0),
+            "len_bytes": payload,
             "flags": datagrams.flags(),
         }
     )
     none = [pl.lit(None).alias(name) for name in ("window_bytes", "tsval", "tsecr", "sack_edges")]
     own = [
-        pl.when("to_client").then("before").alias("seq_bytes"),
+        pl.when(pl.col("len_bytes") > 0).then("before").alias("seq_bytes"),
         pl.when(~pl.col("to_client")).then("before").alias("ack_bytes"),
     ]
     return table.with_columns(*own, *none).select(*packets.COLUMNS).cast(schema(packets.COLUMNS))
@@ -150,7 +162,7 @@ class Reported:
         names = ("cwnd_bytes", "ssthresh_bytes", "in_flight_bytes", "srtt_ms", "rtt_ms")
         self.events = events.with_columns(
             *(pl.col(name).forward_fill().alias(f"last_{name}") for name in names),
-            sent=pl.col("sent_bytes").fill_null(0).cum_sum(),
+            sent=pl.col("sent_bytes").cum_sum().forward_fill(),
         ).with_columns(
             _pkts("last_cwnd_bytes", full_bytes).alias("cwnd_pkts"),
             pl.when(pl.col("last_ssthresh_bytes") < qlog.NO_THRESHOLD)
@@ -193,9 +205,9 @@ class Reported:
         return rows.select(*exits.EXITS).cast(schema(exits.EXITS))
 
 
-def estimated(qdisc: pl.DataFrame, found: pl.DataFrame, up_s: float, full_bytes: int) -> pl.DataFrame:
+def estimated(qdisc: pl.DataFrame, found: pl.DataFrame, path: Seen, full_bytes: int) -> pl.DataFrame:
     """Return the exit that the packets show; what was in flight stands for the window."""
-    left = exit_of(qdisc, found, up_s, full_bytes + UDP_BYTES + ETHERNET_BYTES)
+    left = exit_of(qdisc, found, path)
     if left is None:
         return pl.DataFrame(schema=schema(exits.EXITS))
     pkts = round(left.flight_bytes / full_bytes)
