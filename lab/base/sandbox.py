@@ -80,7 +80,7 @@ def disown_tree(folder: Path) -> None:
 
 
 def _chown(folder: Path, uid: int) -> None:
-    """Change the owner of all that a folder holds, whatever a stranger has left in it: any depth. No link is followed."""
+    """Change the owner of all that a folder holds, at any depth: a stranger may have left it. No link is followed."""
     change = ["chown", "--recursive", "--no-dereference", f"{uid}:{uid}", "--", str(folder)]
     done = subprocess.run(change, stderr=subprocess.PIPE, text=True, check=False)
     if done.returncode:

@@ -58,7 +58,18 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
         (OF_A_THREAD, "more than 1000000 bytes in files"),
         ("import os; os.mkdir('a'); open('a/b', 'w').close()", ""),
     ],
-    ids=["processes", "files", "files of a short build", "bytes", "bytes of removed files", "a path that is too long", "threads", "files that are only mapped", "files of a thread", "an honest build"],
+    ids=[
+        "processes",
+        "files",
+        "files of a short build",
+        "bytes",
+        "bytes of removed files",
+        "a path that is too long",
+        "threads",
+        "files that are only mapped",
+        "files of a thread",
+        "an honest build",
+    ],
 )
 def test_a_build_that_passes_a_limit_in_all_is_killed_and_names_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str, limit: str
