@@ -20,13 +20,13 @@ test test-fast test-sanitize test-hostile mutants lint lint-ansible lock docs no
 .PHONY: same sample test-course
 .PHONY: experiment test test-fast test-sanitize test-hostile setup reproduce verify evaluate page report check doctor lint lock clean docs
 .PHONY: artifact kick-tires bundle test-bundle mutants bench bench-senders bench-versions bench-kernels bench-replay bench-reproduce
-.PHONY: bench-truths bench-geo-recorded bench-kills bench-short-flows bench-try bench-shapers bench-quic bench-course bench-course-start bench-same-exit bench-whatif bench-break bench-break-mutants
+.PHONY: bench-truths bench-geo-recorded bench-kills bench-short-flows bench-family bench-search bench-try bench-shapers bench-quic bench-course bench-course-start bench-same-exit bench-whatif bench-break bench-break-mutants
 .PHONY: setup-vm box image vm provision agree notebook test-vm test-fresh lint-ansible
 
 experiment: setup ; @$(lab) run $(experiment) $(options)
 # test: everything; with CI=1 a test that cannot run fails it, else one line counts those. test-fast: what needs no kernel and no browser, with a tenth of the fuzzing; some tests wait, so there is one process more.
 test: setup lint ; @scripts/setup-tests && $(lab) kernel build && scripts/python -m pytest -n auto --dist loadfile
-test-fast: setup ; @scripts/setup-tests fast && LAB_TEST_FAST=1 PYTHONDONTWRITEBYTECODE= scripts/python -m pytest -n $$(($$(nproc) + 1)) --dist loadfile tests/unit packages/*/tests/unit
+test-fast: setup ; @scripts/setup-tests fast && LAB_TEST_FAST=1 PYTHONDONTWRITEBYTECODE= scripts/python -m pytest -n $$(($$(nproc) + 1)) --dist loadfile tests/unit packages/*/tests/unit bench/tests/unit
 test-sanitize: setup ; @$(lab) kernel build --sanitize && LAB_TEST_KERNEL=sanitize scripts/python -m pytest --strict-skips -n auto --dist loadfile $(sanitized) && scripts/python -m pytest --strict-skips -n auto tests/kernel/test_own_module.py
 # test-hostile: fuzzing of every reader, and odd conditions, under 10 minutes; EXAMPLES=1000000 is the long form, SEED=... repeats one.
 test-hostile: setup ; @$(lab) kernel build && scripts/python -m tests.hostile $(EXAMPLES) $(SEED)
@@ -52,6 +52,7 @@ evaluate: setup ; @$(lab) evaluate
 page: setup ; @$(lab) page
 bench-reproduce: setup ; @scripts/python -m bench.reproduce
 report: setup ; @$(lab) report results/$(folder)/latest
+# bench: what trials cost in processor seconds, by phase, beside the stored figures; BENCH=10: virtual seconds of the GEO trial
 bench: setup ; @scripts/python -m bench.speed $(BENCH)
 bench-try: setup ; @$(lab) kernel build && scripts/python -m bench.try_own
 # bench-course: how long the grades of a class of 60 take. bench-course-start: a student's first figure, after unpacking
@@ -59,6 +60,10 @@ bench-course: setup ; @$(lab) kernel build && scripts/python -m bench.course_cla
 bench-course-start: setup ; @$(lab) kernel build && scripts/python -m bench.course_start
 # bench-short-flows: what an exit costs web pages, video and calls; runs what is not stored
 bench-short-flows: setup ; @scripts/python -m bench.short_flows $(BENCH)
+# bench-family: the start-up family ranked over every kind of link; BENCH="--trials 6 --links geo,leo"
+bench-family: setup ; @scripts/python -m bench.family $(BENCH)
+# bench-search: the open questions about SEARCH; runs what is not stored. BENCH=NAME...: these alone
+bench-search: setup ; @scripts/python -m bench.questions $(BENCH)
 bench-senders: setup ; @scripts/python -m bench.senders
 bench-versions: setup ; @scripts/python -m bench.versions $(BENCH)
 # bench-truths: shares by both truths of every stored scenario; lab reproduce makes them

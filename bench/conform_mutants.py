@@ -4,8 +4,13 @@
 `python -m bench.conform_mutants [WORD...]` runs those whose case or name has one of the words.
 """
 
+import hashlib
+import re
 import sys
 import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -26,65 +31,111 @@ from lab.schema.cca import Cca
 from lab.schema.load import Strict, read_yaml
 
 FOLDER = Path(__file__).parents[1] / "packages/conform/mutants"
-BY_TEXT = ("cubic", "reno")
+LAB = Path(__file__).parents[1] / "lab/kernel"
+CAREFUL_RESUME = {
+    "startup": ("tcp_careful_resume.c", "careful_resume_core.c", "careful_resume_core.h", "startup_pacing.h"),
+    "search": ("kernel_cubic.h", "slow_start.h", "bounded_param.h", "search_shim.h"),
+}
+AT_ONCE = 4  # are built together
+NAMED = re.compile(r'(\.name\s*= )"[a-z_]+"')
+KBUILD = """obj-m := {name}.o
+{name}-y := tcp_careful_resume.o careful_resume_core.o
+ccflags-y := -DKERNEL_CUBIC_SOURCE='"cubic.h"'
+"""
+AS_KNOWN = ("sysctls", "qdisc", "first_window_pkts", "slow_start_exit", "exit_enters_cwr", "exit_label")
+Sources = dict[str, str]  # texts by file name
 
 
 class Mutant(Strict):
     """One fault, and the case that must notice it."""
 
     name: Annotated[str, Field(min_length=1)]
-    of: Literal["cubic", "reno", "hystartpp", "search"]
+    of: Literal["cubic", "reno", "bbr", "careful_resume", "hystartpp", "search"]
     case: str
     old: str = ""
     new: str = ""
     params: dict[str, int] = {}
 
+    @property
+    def suite(self) -> str:
+        """Return the suite of its case."""
+        return self.case.split("/")[0]
+
 
 def main(words: list[str]) -> None:
     """Run the mutants, and print each with the line that noticed it."""
-    console = Console(stderr=True)
-    virtual = prepare(Recipe(), console)
+    virtual = prepare(Recipe(), Console(stderr=True))
     mutants = TypeAdapter(list[Mutant]).validate_python(read_yaml(FOLDER / "mutants.yml"))
     chosen_ones = [each for each in mutants if not words or any(word in f"{each.case} {each.name}" for word in words)]
-    caught = 0
-    for number, each in enumerate(chosen_ones, start=1):
-        original, verdict = _verdict(each, virtual, mutated=False), _verdict(each, virtual)
-        noticed = original.outcome == "passed" and verdict.outcome == "failed"
-        caught += noticed
-        state = "noticed" if noticed else f"NOT NOTICED (the sender as it is: {original.outcome})"
-        print(f"{number}. {each.of}: {each.name}: {each.case}: {state}: {verdict.reason}", flush=True)
-    print(f"{caught} of {len(chosen_ones)} mutants are noticed")
+    caught: Counter[str] = Counter()
+    for begin in range(0, len(chosen_ones), AT_ONCE):
+        some = chosen_ones[begin : begin + AT_ONCE]
+        for each, (original, mutated) in zip(some, _verdicts(some, virtual), strict=True):
+            noticed = original.outcome == "passed" and mutated.outcome == "failed"
+            caught[each.suite] += noticed
+            state = "noticed" if noticed else f"NOT NOTICED (the sender as it is: {original.outcome})"
+            print(f"{each.of}: {each.name}: {each.case}: {state}: {mutated.reason}", flush=True)
+    for suite, count in Counter(each.suite for each in chosen_ones).items():
+        print(f"{suite}: {caught[suite]} of {count} mutants are noticed")
 
 
-def _verdict(mutant: Mutant, virtual: Virtual, mutated: bool = True) -> Verdict:
-    case = chosen(None, mutant.case)
-    cca, with_own = _sender(mutant, virtual, mutated)
-    bench = Bench(with_own, cores(), Console(quiet=True))
-    stated = subject(known_senders([mutant.of])[mutant.of], case)
-    return verdicts(case, [type(stated)(cca, stated.follows, stated.offers)], bench)[0]
-
-
-def _sender(mutant: Mutant, virtual: Virtual, mutated: bool) -> tuple[Cca, Virtual]:
-    """Return the sender with its fault, or as it is, by the same way."""
-    if mutant.of not in BY_TEXT:
-        known = known_senders([mutant.of])[mutant.of]
-        return known.model_copy(update={"params": mutant.params} if mutated else {}), virtual
-    text = _source(mutant.of, virtual)
-    if mutant.old not in text:
-        raise SystemExit(f"{mutant.name}: old={mutant.old}: must be a text of {mutant.of}")
+def _verdicts(mutants: list[Mutant], virtual: Virtual) -> Iterator[tuple[Verdict, Verdict]]:
+    """Yield the verdict on the sender as it is and on the mutant; both come the same way."""
+    cells = [(each, faulty) for each in mutants for faulty in (False, True)]
     with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / f"{mutant.of}_mutant.c"
-        file.write_text(text.replace(mutant.old, mutant.new, 1) if mutated else text)
-        senders, with_own = own_senders_of(TryRequest((file,)), virtual, Console(quiet=True))
-    (cca,) = senders.values()
-    return cca, with_own
+        places = [_written(Path(folder), each, virtual, faulty) for each, faulty in cells]
+        own = tuple(dict.fromkeys(each for each in places if each))
+        console = Console(quiet=True)
+        senders, with_own = own_senders_of(TryRequest(own), virtual, console) if own else ({}, virtual)
+    pairs = []
+    for (each, faulty), place in zip(cells, places, strict=True):
+        known, (case,) = known_senders([each.of])[each.of], chosen(None, each.case)
+        cca = _as_known(senders[place.name], known) if place else _with_params(known, each, faulty)
+        pairs.append((case, replace(subject(known, [case]), cca=cca)))
+    found = verdicts(pairs, Bench(with_own, cores(), console))
+    yield from zip(found[::2], found[1::2], strict=True)
 
 
-def _source(name: str, virtual: Virtual) -> str:
-    if name == "reno":
-        return (FOLDER / "reno.c").read_text()
-    tree = virtual.kernel.folders[0] / "src/net/ipv4/tcp_cubic.c"
-    return tree.read_text().replace('.name		= "cubic"', '.name		= "cubic_mutant"')
+def _as_known(own: Cca, known: Cca) -> Cca:
+    return own.model_copy(update={name: getattr(known, name) for name in AS_KNOWN})
+
+
+def _with_params(known: Cca, mutant: Mutant, faulty: bool) -> Cca:
+    return known.model_copy(update={"params": mutant.params}) if faulty else known
+
+
+def _written(folder: Path, mutant: Mutant, virtual: Virtual, faulty: bool) -> Path | None:
+    """Write the sources of a mutant, or of its sender as it is, to a folder of its own; None where it is parameters."""
+    if mutant.params:
+        return None
+    number = hashlib.sha256(f"{mutant.old} {mutant.new}".encode()).hexdigest()[:4] if faulty else "same"
+    place = folder / f"{mutant.of[:9]}_{number}"
+    sources = _sources(mutant.of, place.name, virtual)
+    place.mkdir(exist_ok=True)
+    for name, text in (_with_fault(mutant, sources) if faulty else sources).items():
+        (place / name).write_text(text)
+    return place
+
+
+def _with_fault(mutant: Mutant, sources: Sources) -> Sources:
+    """Return sources in which one text of one file is another."""
+    having = [name for name, text in sources.items() if mutant.old in text]
+    if not mutant.old or not having:
+        raise SystemExit(f"{mutant.name}: old={mutant.old}: must be a text of {mutant.of}")
+    return {**sources, having[0]: sources[having[0]].replace(mutant.old, mutant.new, 1)}
+
+
+def _sources(of: str, name: str, virtual: Virtual) -> Sources:
+    """Return the files of a sender as a folder of one's own has them, with another name of module and algorithm."""
+    ipv4 = virtual.kernel.folders[0] / "src/net/ipv4"
+    if of != "careful_resume":
+        file = FOLDER / "reno.c" if of == "reno" else ipv4 / f"tcp_{of}.c"
+        return {f"{name}.c": NAMED.sub(rf'\g<1>"{name}"', file.read_text())}
+    files = {file: (LAB / room / file).read_text() for room, names in CAREFUL_RESUME.items() for file in names}
+    shim = files["search_shim.h"].replace("search_export EXPORT_SYMBOL_GPL", "search_export(name) static_assert(true)")
+    main_file = NAMED.sub(rf'\g<1>"{name}"', files["tcp_careful_resume.c"])
+    own = {"tcp_careful_resume.c": main_file, "search_shim.h": shim, "Kbuild": KBUILD.format(name=name)}
+    return files | own | {"cubic.h": (ipv4 / "tcp_cubic.c").read_text()}
 
 
 if __name__ == "__main__":

@@ -20,7 +20,8 @@ from lab.images import image
 from lab.images.image import Image
 from lab.kernel import build
 from lab.kernel.build import Kernel
-from lab.kernel.recipe import DEBIAN, Recipe
+from lab.kernel.recipe import Recipe
+from lab.kernel.versions import DEBIAN
 from lab.links.profile import Profile, load_profile
 from lab.runs.experiment import Experiment
 from lab.runs.plan import MSS_BYTES

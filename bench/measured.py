@@ -92,6 +92,13 @@ def machine() -> Machine:
     }
 
 
+def published(name: str) -> dict[str, float | int | str | None]:
+    """Return the stored value of each figure of a measurement; nothing where none is stored."""
+    file = PUBLISHED / f"{name}.json"
+    content = json.loads(file.read_text()) if file.is_file() else {"figures": []}
+    return {figure["name"]: figure["value"] for figure in content["figures"]}
+
+
 def publish(names: list[str]) -> None:
     """Copy measured figures to docs/measurements/."""
     for name in names:

@@ -1,28 +1,34 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Measure how fast the lab is, as ratios on this machine; `python -m bench.speed [SECONDS]` stores speed.json."""
+"""What trials cost in processor seconds, by phase, beside the stored figures; `python -m bench.speed [SECONDS]`.
+
+A long GEO trial shows what packets cost, short trials in one boot what stands around them. Figures go to
+results/bench/speed.json, and docs/measurements/speed.json has those of a release: their ratio shows a regression.
+"""
 
 import subprocess
 import sys
+from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from statistics import median
 
+import polars as pl
 from rich.console import Console
 from rich.table import Table
 
 from bench import measured
 from bench.measured import Figure
-from bench.timing import pinned, timed
+from bench.processor_time import Clock, processor_clock
 from lab.backends.virtual import Virtual
 from lab.base import sandbox
 from lab.base.scratch import scratch_folder
-from lab.commands.prepare import prepare
+from lab.commands.prepare import prepare as prepared
 from lab.kernel.recipe import Recipe
-from lab.runs.experiment import load_experiment
-from lab.runs.pool import attempt
-from lab.runs.processes import processes
-from lab.runs.trial import Job, run_trial
-from lab.senders.traced import PORT, SNAPLEN_BYTES
+from lab.runs import one_boot
+from lab.runs.experiment import Experiment, load_experiment
+from lab.runs.trial import Job, finish, new_draft, prepare
+from lab.senders.traced import CAPTURED, PORT, SNAPLEN_BYTES
 from lab.tables.packets import read_packets
 from lab.tables.stored_parquet import write_table
 
@@ -40,51 +46,89 @@ FIELDS = (
     "tcp.options.timestamp.tsval",
     "tcp.options.timestamp.tsecr",
 )
-AT_ONCE = 4  # trials that each worker runs, one after the other
+TIMES = 3  # of each trial: the median counts
+IN_A_BOOT = 8
+PHASES = ("plan", "virtual kernel", "decoding and storing")
+S = "s of a processor"
 
 
 def measure(seconds: int, backend: Virtual, console: Console) -> None:
-    """Time one GEO trial, two at once (medians), and packets to Parquet against tshark's fields to /dev/null."""
-    experiment = load_experiment("geo", {"duration_s": seconds})
-    with scratch_folder() as scratch:
-
-        def job(name: str) -> Job:
-            return Job(experiment, "search", 1, scratch / name / "search-001", backend)
-
-        def trial_s(workers: int) -> float:
-            """Wall seconds that a trial takes where that many run at once, as in a campaign."""
-            jobs = [job(f"{workers}-at-once-{number}") for number in range(AT_ONCE * workers)]
-            with processes(attempt, workers) as pool:
-                list(pool.run([job(f"warm-{workers}-{number}") for number in range(workers)]))
-                return timed(lambda: list(pool.run(jobs))) / len(jobs)
-
-        run_trial(job("warm"))
-        alone_s = median(pinned(partial(run_trial, job(f"alone-{number}"))) for number in (1, 2, 3))
-        gained = trial_s(1) / trial_s(2)
-        capture = job("alone-1").folder / "client.pcapng.zst"
-        tshark_s = pinned(lambda: _tshark(backend.world.root, capture))
-        ours_s = pinned(lambda: _to_parquet(capture))
-    figures = [
-        _ratio("virtual seconds per wall second, one core, whole trial", seconds / alone_s, "at least 5"),
-        _ratio("two trials at once on two cores, times one", gained, "at least 1.8"),
-        _ratio("packets to Parquet, time over tshark's fields to /dev/null", ours_s / tshark_s, "at most 1.2"),
-    ]
+    """Measure a long GEO trial by phase, short trials in a boot, and the decoding against tshark's."""
+    with scratch_folder() as scratch, processor_clock() as clock:
+        geo = load_experiment("geo", {"duration_s": seconds})
+        short = load_experiment("geo", {"duration_s": 1, "profile": "wired-clean", "trials": IN_A_BOOT})
+        jobs = [Job(geo, "search", 1, scratch / f"geo-{number}" / "search-001", backend) for number in range(TIMES + 1)]
+        phases = [_phases(job, clock) for job in jobs][1:]  # the first one warms the caches
+        capture = jobs[-1].folder / f"{CAPTURED}.zst"
+        packets = pl.read_parquet(jobs[-1].folder / "packets.parquet", columns=["t_s"]).height
+        figures = [*_of_geo(phases, seconds, packets), *_of_short(short, backend, scratch, clock)]
+        ours_s, tshark_s = (_cost(partial(work, capture), clock) for work in (_to_parquet, _tshark(backend)))
+        figures.append(_figure("packets to Parquet, over tshark's fields to /dev/null", ours_s / tshark_s, "ratio"))
     _show(figures, console)
     measured.store("speed", f"make bench BENCH={seconds}", figures)
 
 
-def _ratio(name: str, value: float, target: str) -> Figure:
-    return {"name": name, "value": value, "unit": "ratio", "target": target}
+def _figure(name: str, value: float, unit: str) -> Figure:
+    return {"name": name, "value": round(value, 3), "unit": unit}
 
 
-def _tshark(world: Path, capture: Path) -> None:
-    fields = [option for field in FIELDS for option in ("-e", field)]
-    command = sandbox.command(
-        world,
-        ["tshark", "-n", "-r", "/trial/client.pcapng.zst", "-T", "fields", *fields],
-        read_only={capture.parent: "/trial"},
+def _cost(work: Callable[[], object], clock: Clock) -> float:
+    begun = clock()
+    work()
+    return clock() - begun
+
+
+def _phases(job: Job, clock: Clock) -> list[float]:
+    """Run a trial as `run_trial` does; returns what each of PHASES takes."""
+    with new_draft(job.folder) as draft:
+        at = [clock()]
+        plan = prepare(job, draft)
+        at.append(clock())
+        job.backend.run_plan(plan, draft)
+        at.append(clock())
+        finish(job, plan, draft)
+        at.append(clock())
+    return [after - before for before, after in pairwise(at)]
+
+
+def _of_geo(phases: Sequence[Sequence[float]], seconds: int, packets: int) -> list[Figure]:
+    costs = {name: median(each) for name, each in zip(PHASES, zip(*phases, strict=True), strict=True)}
+    return [
+        *(_figure(f"GEO trial of {seconds} s: {name}", cost, S) for name, cost in costs.items()),
+        _figure("GEO: virtual seconds per processor second", seconds / sum(costs.values()), "ratio"),
+        _figure("decoding and storing, per captured packet", 1e6 * costs[PHASES[2]] / packets, "µs of a processor"),
+    ]
+
+
+def _of_short(short: Experiment, backend: Virtual, scratch: Path, clock: Clock) -> list[Figure]:
+    """Compare boots of one and of many trials of 1 s: what a boot costs, and each further trial."""
+
+    def boot_s(trials: int, name: str) -> float:
+        places = [(number, scratch / name / f"cubic-{number:03d}") for number in range(1, trials + 1)]
+        jobs = [Job(short, "cubic", number, place, backend) for number, place in places]
+        return _cost(lambda: list(one_boot.run(jobs)), clock)
+
+    one_s, many_s = (
+        median(boot_s(trials, f"short-{trials}-{number}") for number in range(TIMES)) for trials in (1, IN_A_BOOT)
     )
-    subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
+    return [
+        _figure("trial of 1 s in a boot of its own", one_s, S),
+        _figure("each further trial of 1 s in that boot", (many_s - one_s) / (IN_A_BOOT - 1), S),
+    ]
+
+
+def _tshark(backend: Virtual) -> Callable[[Path], object]:
+    fields = [option for field in FIELDS for option in ("-e", field)]
+
+    def run(capture: Path) -> None:
+        command = sandbox.command(
+            backend.world.root,
+            ["tshark", "-n", "-r", f"/trial/{capture.name}", "-T", "fields", *fields],
+            read_only={capture.parent: "/trial"},
+        )
+        subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
+
+    return run
 
 
 def _to_parquet(capture: Path) -> None:
@@ -92,12 +136,16 @@ def _to_parquet(capture: Path) -> None:
 
 
 def _show(figures: list[Figure], console: Console) -> None:
-    table = Table("figure", "measured", "target")
+    stored = measured.published("speed")
+    table = Table("figure", "measured", "stored", "ratio", "unit")
     for figure in figures:
-        table.add_row(figure["name"], f"{figure['value']:.2f}", figure["target"])
+        before, now = stored.get(figure["name"]), figure["value"]
+        known = isinstance(before, int | float) and isinstance(now, int | float) and before
+        ratio = f"{now / before:.2f}" if known else "-"  # type: ignore[operator]
+        table.add_row(figure["name"], str(now), "-" if before is None else str(before), ratio, figure["unit"])
     console.print(table)
 
 
 if __name__ == "__main__":
     terminal = Console()
-    measure(int(sys.argv[1]) if sys.argv[1:] else 30, prepare(Recipe(), terminal), terminal)
+    measure(int(sys.argv[1]) if sys.argv[1:] else 30, prepared(Recipe(), terminal), terminal)

@@ -25,7 +25,8 @@ from lab.base import paths
 from lab.base.errors import UserError
 from lab.commands.first_use import prepared
 from lab.commands.progress import TrialBar
-from lab.kernel.recipe import DEFAULT, Recipe
+from lab.kernel.recipe import Recipe
+from lab.kernel.versions import DEFAULT
 from lab.runs import find_run
 from lab.runs.execute import execute
 from lab.runs.options import RunOptions

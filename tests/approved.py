@@ -6,10 +6,11 @@
 
 import json
 import os
-from pathlib import Path
 from typing import Any
 
-FOLDER = Path(__file__).parent / "data/approved"
+from lab.base.paths import REPO
+
+FOLDERS = (REPO / "tests/data/approved", *sorted(REPO.glob("packages/*/tests/data/approved")))
 
 
 def json_in_six_digits(value: Any) -> str:
@@ -20,7 +21,7 @@ def json_in_six_digits(value: Any) -> str:
 
 def approved(name: str, text: str) -> str:
     """Return the approved text of a name; with LAB_APPROVE, but never in CI, approve this one."""
-    file = FOLDER / name
+    file = next((folder / name for folder in FOLDERS if (folder / name).exists()), FOLDERS[0] / name)
     if os.environ.get("LAB_APPROVE") and not os.environ.get("CI"):
         file.write_text(text)
     return file.read_text()

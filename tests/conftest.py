@@ -21,7 +21,8 @@ from lab.images import image
 from lab.images.image import Image
 from lab.kernel import build
 from lab.kernel.build import Kernel
-from lab.kernel.recipe import DEFAULT, Recipe
+from lab.kernel.recipe import Recipe
+from lab.kernel.versions import DEFAULT
 from lab.links.profile import Profile
 from lab.runs.experiment import Experiment
 from lab.runs.trial import Job, run_trial

@@ -3,8 +3,8 @@
 
 Every ACK releases one segment more than it acknowledges until the sender leaves slow start, then just one.
 Frames that find the buffer full are dropped and sent again one RTT after the third duplicate ACK; what the
-client says in between is a duplicate with one SACK block. All delay lies behind the bottleneck and is split
-evenly between the directions.
+client says in between is a duplicate with one SACK block. Where the queue is CoDel's (RFC 8289) it marks, and the
+client echoes the mark at once. All delay lies behind the bottleneck and is split evenly between the directions.
 """
 
 from collections import deque
@@ -19,9 +19,10 @@ from lab.tables.link_capacity import LinkCapacity
 
 MSS_BYTES = 1448
 FRAME_BYTES = 1514
-ACK = 0x10
+ACK, ECE = 0x10, 0x40
 SYN = 0x02
 INITIAL_WINDOW_PKTS = 10
+TARGET_S, INTERVAL_S = 0.005, 0.1  # of CoDel
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,7 @@ class Path:
     duration_s: float = 6.0
     exit_cwnd_pkts: int | None = None
     cause: str = "search"
+    codel: bool = False  # the queue marks
     spell: tuple[float, float, float] | None = None  # the link is slow: begin, end (s), rate (Mb/s)
 
     @cached_property
@@ -62,6 +64,7 @@ class Download:
     acks: list[dict[str, Any]] = field(default_factory=list)
     queue: list[tuple[float, float]] = field(default_factory=list)  # (enters, leaves) of each frame that was let in
     drops_s: list[float] = field(default_factory=list)
+    marked_s: float | None = None  # when the first frame that is marked leaves the queue
     exits: list[dict[str, Any]] = field(default_factory=list)
 
     def tables(self) -> dict[str, pl.DataFrame]:
@@ -106,6 +109,7 @@ class _Sender:
         self.half_s = path.base_rtt_ms / 2000
         self.cwnd, self.slow_start, self.next_pkt, self.acked = INITIAL_WINDOW_PKTS, True, 0, 0
         self.link_free_s, self.missing_since_s = 0.0, None  # type: float, float | None
+        self.above_s: float | None = None  # since when each frame has waited for CoDel's target
         self.srtt_ms, self.snd_una = path.base_rtt_ms, 1
         self.in_flight: deque[tuple[float, float, bool]] = deque()  # (sent, arrives at the client, let in)
 
@@ -128,9 +132,23 @@ class _Sender:
         if let_in:
             self.link_free_s = self.path.passed_s(starts_s)
             self.log.queue.append((now_s, self.link_free_s))
+            self._mark(starts_s, starts_s - now_s)
         else:
             self.log.drops_s.append(now_s)
         self.in_flight.append((now_s, self.link_free_s + self.half_s, let_in))
+
+    def _mark(self, leaves_s: float, waited_s: float) -> None:
+        """CoDel's first signal (RFC 8289, section 5.4): every frame has waited for the target, for an interval."""
+        if waited_s < TARGET_S:
+            self.above_s = None
+        elif self.above_s is None:
+            self.above_s = leaves_s
+        elif self.path.codel and self.log.marked_s is None and leaves_s >= self.above_s + INTERVAL_S:
+            self.log.marked_s = leaves_s
+
+    def _marked(self, t_s: float) -> bool:
+        """Whether a frame that arrives at the client at a time is the first that is marked, or later."""
+        return self.log.marked_s is not None and t_s >= self.log.marked_s + self.half_s
 
     def _arrive(self, sent_s: float, t_s: float, let_in: bool) -> None:
         if let_in:
@@ -147,6 +165,8 @@ class _Sender:
         times = {"tsval": _tick(sent_s), "tsecr": _tick(t_s)}
         self.log.packets.append(packet(t_s, True, seq_bytes=number, len_bytes=MSS_BYTES) | times)
         self.log.packets.append(packet(t_s, False, ack_bytes=self.acked, sack_edges=0 if whole else 1))
+        if self._marked(t_s):
+            self.log.packets[-1]["flags"] |= ECE
 
     def _acked_at(self, t_s: float, sent_s: float) -> None:
         self._leave(t_s, (t_s - sent_s) * 1000)
@@ -157,9 +177,10 @@ class _Sender:
 
     def _leave(self, t_s: float, rtt_ms: float) -> None:
         lost = self.missing_since_s is not None
-        if not self.slow_start or not (lost or self.cwnd == self.path.exit_cwnd_pkts):
+        marked = self._marked(t_s - self.half_s)
+        if not self.slow_start or not (lost or marked or self.cwnd == self.path.exit_cwnd_pkts):
             return
-        cause = "loss" if lost else self.path.cause
+        cause = "loss" if lost else "other" if marked else self.path.cause
         row = {"t_s": t_s, "flow": 1, "cwnd_pkts": self.cwnd, "ssthresh_pkts": self.cwnd}
         self.log.exits.append(row | {"rtt_ms": rtt_ms, "cause": cause})
         self.slow_start, self.cwnd = False, self.cwnd // 2 if lost else self.cwnd

@@ -21,14 +21,15 @@ from bench.mutants.copies import Copy
 from lab.base import paths
 from lab.base.errors import UserError
 
-WHOLE = (
-    "index",
-    "report_page",
-    "notebooks_executed",
-    "approved_texts",
-    "replay_arguments",
-)  # of tests/whole: no kernel, browser, LaTeX
-TESTS = ("tests/unit/test_*.py", "packages/*/tests/unit/test_*.py", *(f"tests/whole/test_{name}.py" for name in WHOLE))
+WHOLE = ("report_page", "replay_arguments")  # of tests/whole, and of the papers': no kernel, browser, LaTeX
+WHOLE_PAPERS = ("index_pages", "notebooks_executed", "approved_texts")
+TESTS = (
+    "tests/unit/test_*.py",
+    "packages/*/tests/unit/test_*.py",
+    "bench/tests/unit/test_*.py",
+    *(f"tests/whole/test_{name}.py" for name in WHOLE),
+    *(f"packages/papers/tests/whole/test_{name}.py" for name in WHOLE_PAPERS),
+)
 LIMIT_S = 40.0  # of the processor, for all tests of one change; what does not fit is not run
 A_TEST_S = 0.02  # what a test costs besides its own time
 BASELINE_S = 900.0

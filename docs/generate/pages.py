@@ -7,11 +7,16 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from generate import commands, data, measurements
+from generate import commands, data, measurements, search_answers
 
 DOCS = Path(__file__).parents[1]
 MARK = "<!-- SPDX-License-Identifier: GPL-2.0-or-later -->\n<!-- Generated: scripts/docs pages -->\n"
-PAGES = {"commands.md": commands.page, "data.md": data.page, "measurements.md": measurements.page}
+PAGES = {
+    "commands.md": commands.page,
+    "data.md": data.page,
+    "measurements.md": measurements.page,
+    "search-answers.md": search_answers.page,
+}
 
 
 def outdated() -> Iterator[str]:

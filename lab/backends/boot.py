@@ -36,6 +36,7 @@ NO_PTRACE = re.compile(r"^ptrace: |check_ptrace : ", re.MULTILINE)  # arch/um/os
 PATIENCE = 20  # wall seconds allowed per virtual second; a trial takes a fifth of one
 PER_PACKET_S = 2e-4  # the same per packet that the link can carry, where that is more: above 240 Mb/s
 PROCESSOR = 4  # processor seconds of the kernel's process allowed per virtual second; a trial takes a tenth of one
+PROGRAMS = 4  # times as much where the programs of a user's stack count, too: Python has them
 
 
 @dataclass(frozen=True)
@@ -60,15 +61,25 @@ class Work:
     channel: socket.socket | None = None  # of a prompt: the kernel's second terminal
 
 
-def run_plan(plan: Plan, folder: Path, kernel: Kernel, world: Path, processor_s: float | None = None) -> None:
+def run_plan(
+    plan: Plan,
+    folder: Path,
+    kernel: Kernel,
+    world: Path,
+    processor_s: float | None = None,
+    more: Mapping[str, Path] | None = None,
+) -> None:
     """Boot a kernel that executes a plan and leaves its raw records in a folder.
 
-    processor_s: what the kernel's process may take at most; default: what no trial of the lab needs.
+    processor_s: what the kernel's process may take at most; default: what no trial of the lab needs. With programs of
+    a user, theirs counts, too. more: folders of the host that the guest can read, by its path for each.
     """
-    limits = _limits(plan)
+    limits = replace(_limits(plan), programs=plan.get("work") == "stack")
+    if limits.programs:
+        limits = replace(limits, processor_s=PROGRAMS * limits.processor_s)
     if processor_s is not None:
         limits = replace(limits, processor_s=processor_s)
-    work = Work(_in_guest(plan), _options(plan["seed"], limits.memory_mb), limits, folder)
+    work = Work(_in_guest(plan), _options(plan["seed"], limits.memory_mb), limits, folder, more=more or {})
     done = _boot(work, kernel, world)
     records.require(folder, "node.json", _no_result(done))
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from lab.backends.confined import Confined
 from lab.base import sandbox_mode
 from lab.images import image
-from lab.images.vm.stock import Stock
+from lab.images.stock import Stock
 from lab.kernel import build
 from lab.kernel.build import Kernel
 from lab.kernel.own.builder import Builder, Sandboxed

@@ -51,7 +51,8 @@ class Virtual:
 
     def run_plan(self, plan: Plan, folder: Path) -> None:
         """Boot a kernel that executes a plan: the one that the plan names, where its sender needs another one."""
-        boot.run_plan(plan, folder, self._kernel(plan), self.world.root)
+        more = {place: self.own_modules[digest] for place, digest in plan.get("bound", {}).items()}
+        boot.run_plan(plan, folder, self._kernel(plan), self.world.root, more=more)
 
     def run_plans(self, plans: Mapping[Path, Plan], folder: Path) -> None:
         """Boot one kernel that executes plans of one sender, by the folder of each; `folder` is the kernel's own."""

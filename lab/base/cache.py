@@ -21,19 +21,15 @@ MARK = (
     "Signature: 8a477f597d28d172789f06886806bc55\n# The cache of search-lab. 'lab clean --cache' removes its content.\n"
 )
 KINDS = (
-    "box",
     "builder",
     "container",
-    "containerlab",
     "guest-code",
     "kernel",
     "modules",
-    "notebook",
     "own",
     r"source-\d+\.\d+",
     "stock",
     "world",
-    "world-image",
 )
 ENDINGS = r"(\.log|\.lock|\.draft|\.use)?"
 NAMED = re.compile(

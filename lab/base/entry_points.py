@@ -5,7 +5,7 @@ import sys
 import tomllib
 from collections.abc import Iterator
 from functools import cache
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint, EntryPoints, distributions
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,12 @@ from lab.base.paths import REPO
 @cache
 def brought(group: str) -> dict[str, EntryPoint]:
     """Return the entry points of a group by name; those of the checkout stand for installed ones of the same name."""
-    return {point.name: point for point in (*entry_points(group=group), *_of_checkout(group))}
+    return {point.name: point for point in (*_installed().select(group=group), *_of_checkout(group))}
+
+
+@cache
+def _installed() -> EntryPoints:
+    return EntryPoints(point for each in distributions() for point in each.entry_points)
 
 
 def loaded(group: str) -> dict[str, Any]:

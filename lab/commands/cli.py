@@ -9,8 +9,6 @@ from typer.core import TyperGroup
 from lab import __version__
 from lab.base.commit import commit
 from lab.commands import (
-    box,
-    bundle,
     cca,
     cli_inventory,
     cli_machine,
@@ -52,9 +50,6 @@ NAMED = {
     "traces": traces_app,
     "cca": cca.app,
     "senders": senders.app,
-    "box": box.app,
-    "image": box.image_app,
-    "bundle": bundle.app,
 }
 for commands in (cli_inventory, cli_trials, cli_results, cli_machine):
     app.add_typer(commands.app)

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from lab.commands.cli_options import KernelSource, KernelVersion, console
-from lab.kernel.recipe import DEFAULT
+from lab.kernel.versions import DEFAULT
 
 app = typer.Typer()
 kernel_app = typer.Typer(no_args_is_help=True, help="The virtual-time kernel and the sender modules.")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from lab.base.console import PlainConsole
-from lab.kernel.recipe import DEBIAN, LARGE_SOCKETS
+from lab.kernel.versions import DEBIAN, LARGE_SOCKETS
 
 if TYPE_CHECKING:
     from lab.runs.options import RunOptions

@@ -24,7 +24,7 @@ from lab.commands.cli_options import (
     run_options,
 )
 from lab.commands.known import require_link, require_links, require_scenarios, require_senders
-from lab.kernel.recipe import DEFAULT
+from lab.kernel.versions import DEFAULT
 
 app = typer.Typer()
 ScenarioName = typer.Argument(help="A scenario's name (see `lab list`) or the path of a .yml file.")
@@ -110,7 +110,8 @@ def merge(
 @app.command("try")
 def try_(
     sources: Annotated[
-        list[Path], typer.Argument(help="C files, or folders with a Kbuild: each of its modules is tried.")
+        list[Path],
+        typer.Argument(help="C files, or folders with a Kbuild: each of its modules is tried; or files of stacks."),
     ],
     links: Annotated[
         str | None, typer.Option(help="Kinds of link or profiles, with commas between them; default: every kind.")
@@ -166,6 +167,8 @@ def try_(
     Example: `lab try my_cc.c --quick`
 
     Two versions side by side: `lab try a.c b.c --links geo,leo --against search --param gain=3`
+
+    A stack of your own over UDP, which is built already: `lab try ./mystack.yml --quick`
     """
     require_senders(against)
     require_links(links)

@@ -23,7 +23,8 @@ from lab.base.command_line import COMMAND_LINE
 from lab.base.errors import UserError, field_error
 from lab.base.scratch import scratch_folder
 from lab.commands.prepare import prepare
-from lab.kernel.recipe import DEFAULT, Recipe
+from lab.kernel.recipe import Recipe
+from lab.kernel.versions import DEFAULT
 from lab.node.plan import Plan
 from lab.node.shell import FILES
 from lab.runs.experiment import Experiment

@@ -11,7 +11,6 @@ from lab.base.entry_points import loaded
 from lab.base.errors import field_error
 from lab.traces import importers, recording
 from lab.traces.recording import Recording
-from lab.traces.settings import options_of
 
 PAIR = "leocc"
 
@@ -23,7 +22,7 @@ def run(files: list[Path], format: str | None, out: Path | None, settings: list[
         raise field_error("import", "--out", out, "given for one recording at a time")
     for file in files[1:] if pair else files:
         importer = importers.importer_of(format) if format is not None else importers.detect(file)
-        options = options_of(importer, settings) | ({"rate": files[0]} if pair else {})
+        options = importers.given_options(importer, settings) | ({"rate": files[0]} if pair else {})
         found = _with_notes(importers.read(file, importer.name, **options), file)
         yield from described(found)
         if out is not None:

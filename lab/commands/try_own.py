@@ -23,20 +23,24 @@ from lab.commands.expect import Expected, conclude
 from lab.commands.prepare import build, prepare
 from lab.evaluation.compare.comparison import SEED, TRIALS, Comparison, known_senders
 from lab.evaluation.compare.expect import require_known
-from lab.images.vm import stock
+from lab.images import stock
 from lab.kernel.own.build import OwnModule, build_own
 from lab.kernel.own.diagnostics import BuildError
 from lab.kernel.own.source import OwnSource, read_sources
 from lab.kernel.own.tree import Tree
-from lab.kernel.recipe import DEFAULT, LARGE_SOCKETS, VERSIONS, Recipe
+from lab.kernel.recipe import Recipe
+from lab.kernel.versions import DEFAULT, LARGE_SOCKETS, VERSIONS
 from lab.runs.link_kinds import Link, links
 from lab.runs.options import RunOptions
-from lab.runs.own.senders import Passed, module_files, own_senders
+from lab.runs.own.senders import Passed, module_files
+from lab.runs.own.senders import own_senders as senders_of_modules
 from lab.runs.own.smoke import SmokeTest
 from lab.runs.plan import needed_modules
 from lab.schema.cca import Cca
+from lab.senders.named import by_name, own_senders
 
 AGAINST = "cubic,search,bbr"
+BROUGHT = ".yml"  # a file of senders that exist already, and not of code that is built
 
 
 @dataclass(frozen=True)
@@ -69,8 +73,28 @@ class TryRequest:
         return self.trials or (1 if self.quick else TRIALS)
 
 
+def try_brought(request: TryRequest, course: Course, options: RunOptions, console: Console) -> None:
+    """Compare all senders of users' files, which need no building, with the lab's."""
+    for name, value in (("param", request.params), ("sanitize", request.sanitize), ("engine", request.engine)):
+        if value:
+            raise field_error(COMMAND_LINE, name, value, "left out with a .yml file: it is used with C files")
+    rivals, chosen = known_senders(names(request.against)), request.links
+    own = by_name(each for file in request.sources for each in own_senders(str(file), "source").values())
+    seed = SEED if request.seed is None else request.seed
+    comparison = Comparison(list(own), own | rivals, chosen, request.count, seed, request.duration_s)
+    first_use.refuse(comparison.senders, request.backend or "virtual")
+    comparison = fetched(comparison, console)
+    require_known(request.expected.expectations, comparison)
+    senders, virtual = first_use.built(comparison.senders, prepare(Recipe(), console), console)
+    course = replace(course, reports=course.reports and not request.quick)
+    _compare(request, replace(comparison, senders=senders), course, virtual.site, options, console)
+
+
 def try_own(request: TryRequest, course: Course, options: RunOptions, console: Console) -> None:
     """Build, test and compare; UserError names the first fault."""
+    if all(source.suffix == BROUGHT for source in request.sources):
+        try_brought(request, course, options, console)
+        return
     choice = choose(request.backend or "virtual", request.engine)
     if choice.backend == "host":
         raise field_error(COMMAND_LINE, "backend", "host", "virtual or vm: the host's kernel has no build tree here")
@@ -82,7 +106,7 @@ def try_own(request: TryRequest, course: Course, options: RunOptions, console: C
     under = virtual if request.kernel == DEFAULT else prepare(Recipe(request.kernel), console)
     tested = _tested(request, sources, under, console)
     settings = {"kernel": None if under is virtual else under.digest, "first_window_pkts": request.first_window_pkts}
-    own = {name: sender.model_copy(update=settings) for name, sender in own_senders(tested).items()}
+    own = {name: sender.model_copy(update=settings) for name, sender in senders_of_modules(tested).items()}
     seed = SEED if request.seed is None else request.seed
     comparison = fetched(Comparison(list(own), own | rivals, chosen, request.count, seed, request.duration_s), console)
     require_known(request.expected.expectations, comparison)
@@ -102,7 +126,7 @@ def own_senders_of(request: TryRequest, virtual: Virtual, console: Console) -> t
     """Build and test the sources of a request; return their senders, and the virtual kernel with their modules."""
     sources = [source for path in request.sources for source in read_sources(path)]
     tested = _tested(request, sources, virtual, console)
-    return own_senders(tested), replace(virtual, own_modules=module_files(one.module for one in tested))
+    return senders_of_modules(tested), replace(virtual, own_modules=module_files(one.module for one in tested))
 
 
 def _compare(

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The answer in one figure: each trial's exit from slow start against the true capacity and the first loss.
+"""The answer in one figure: each trial's exit from slow start against the true capacity and the first loss or mark.
 
-One thin row per trial: up to its capacity an exit is early, from its first loss on it is late, between them
-it is at the chokepoint. A row without a capacity is early throughout; without a loss, its chokepoint zone
+One thin row per trial: up to its capacity an exit is early, from its first loss or mark on it is late, between them
+it is at the chokepoint. A row without a capacity is early throughout; without either, its chokepoint zone
 has no end.
 """
 
@@ -72,15 +72,16 @@ def _band(axis: Axes, trials: pl.DataFrame, sender: Sender, duration_s: float) -
 
 
 def _zones(axis: Axes, trials: pl.DataFrame, duration_s: float) -> None:
-    """Shade each row up to its capacity, from there to its first loss, and to the end; a line at each of the two."""
+    """Shade each row up to its capacity, to its first loss or mark, and to the end; a line at each of the two."""
     capacity_s = trials["capacity_s"].fill_null(duration_s).to_numpy()
-    loss_s = np.maximum(trials["loss_s"].fill_null(duration_s).to_numpy(), capacity_s)
-    edges_s = [np.zeros_like(capacity_s), capacity_s, loss_s, np.full_like(capacity_s, duration_s)]
+    signal_s = trials.select(pl.min_horizontal("loss_s", "mark_s"))["loss_s"]
+    signal_s = np.maximum(signal_s.fill_null(duration_s).to_numpy(), capacity_s)
+    edges_s = [np.zeros_like(capacity_s), capacity_s, signal_s, np.full_like(capacity_s, duration_s)]
     rows = np.arange(trials.height)
     for zone, begin_s, end_s in zip(ExitClass, edges_s, edges_s[1:], strict=False):
         look: Look = {"color": ZONES[zone], "hatch": HATCHES[zone], "edgecolor": HATCH_INK, "linewidth": 0}
         axis.barh(rows, end_s - begin_s, left=begin_s, height=1.0, label=MEANINGS[zone], **look)
-    for edge_s in (capacity_s, loss_s):
+    for edge_s in (capacity_s, signal_s):
         inside = edge_s < duration_s
         axis.vlines(edge_s[inside], rows[inside] - 0.5, rows[inside] + 0.5, colors=INK, linewidth=0.7)
 

@@ -18,13 +18,14 @@ from lab.figures.style import FAINT, INK, Look
 ROW = 1.4  # height of a line of text, in its size
 LINE_PT = 1.3
 TRUE_CAPACITY, LASTING = "true capacity", "lasting capacity"
-CAPACITY, EXIT, LOSS = "capacity", "exit", "first loss"
+CAPACITY, EXIT, LOSS, MARK = "capacity", "exit", "first loss", "first mark"
 LOOKS: dict[str, Look] = {
     TRUE_CAPACITY: {"color": INK, "linestyle": (0, (1, 1.3)), "linewidth": LINE_PT},
     LASTING: {"color": INK, "linestyle": (0, (1, 3)), "linewidth": LINE_PT},
     CAPACITY: {"color": FAINT, "linestyle": (0, (6, 2)), "linewidth": LINE_PT},
     EXIT: {"color": INK, "linestyle": (0, (4, 1.5)), "linewidth": LINE_PT},
     LOSS: {"color": FAINT, "linestyle": (0, (1.5, 1.5, 6, 1.5)), "linewidth": LINE_PT},
+    MARK: {"color": FAINT, "linestyle": (0, (1.5, 1.5, 1.5, 1.5, 6, 1.5)), "linewidth": LINE_PT},
 }
 
 
@@ -38,6 +39,7 @@ class Moments:
     loss_s: float | None = None
     rule: str = "latency offset"  # the label of the rule that capacity_s is by
     lasting_s: float | None = None  # by the stricter truth
+    mark_s: float | None = None
 
     def lines(self) -> list[tuple[str, float, Look]]:
         """Name, time and look of each moment that happened, in order of time."""
@@ -47,6 +49,7 @@ class Moments:
             (f"capacity by {self.rule}", self.capacity_s, LOOKS[CAPACITY]),
             (EXIT, self.exit_s, LOOKS[EXIT]),
             (LOSS, self.loss_s, LOOKS[LOSS]),
+            (MARK, self.mark_s, LOOKS[MARK]),
         )
         return sorted(((name, t_s, look) for name, t_s, look in known if t_s is not None), key=lambda line: line[1])
 

@@ -6,17 +6,18 @@ The tests, in this order; the first that holds decides:
 1. null  - the sender never left slow start within the trial, or (median throughput) its exit bitrate or the
            median is not known: there is nothing to judge.
 2. early - the exit came before the capacity was reached.
-3. late  - slow start was left upon a loss: the kernel names loss as the cause, or the exit came with or
-           after the first loss. Loss is the third duplicate ACK at the client, which reaches the sender half
-           an RTT later: an exit within that half RTT counts as late, as in the papers, which compare the
-           same two times.
+3. late  - slow start was left upon a signal of the network: the kernel names loss as the cause, or the exit came
+           with or after the first loss or mark. Loss is the third duplicate ACK at the client, a mark the first ACK
+           that echoes one; both reach the sender half an RTT later: an exit within that half RTT counts as late, as
+           in the papers, which compare the same two times. A queue that manages itself (CoDel, CAKE, PIE) drops or
+           marks long before its buffer is full: there the chokepoint ends with that, and not with an overflow.
 4. null  - the capacity was never found, yet the link showed signs of it at the exit (see
            latency_offset.filling): a queue that never grows past the rule's threshold, as a sender that
            left in time leaves behind.
 5. early - the capacity was never found and nothing hinted at it: a longer trial could only find it after
            the exit. The thesis does the same for HyStart on LEO ("estimated"), whose capacity it found in
            10 % of the trials.
-6. chokepoint - after the capacity and before any loss.
+6. chokepoint - after the capacity and before any loss or mark.
 
 A trial without a class is in no percentage; the tables show how many of the valid trials were judged.
 """
@@ -27,7 +28,7 @@ from lab.judge.slow_start import SlowStartExit
 
 
 class ExitClass(StrEnum):
-    """Where an exit lies between the link's capacity and the first loss."""
+    """Where an exit lies between the link's capacity and the first loss or mark."""
 
     EARLY = "early"
     CHOKEPOINT = "chokepoint"
@@ -35,7 +36,7 @@ class ExitClass(StrEnum):
 
 
 def by_time(
-    left: SlowStartExit | None, capacity_s: float | None, loss_s: float | None, *, filling: bool = False
+    left: SlowStartExit | None, capacity_s: float | None, signal_s: float | None, *, filling: bool = False
 ) -> ExitClass | None:
     """Class of an exit against a capacity known as a time (latency offset, truth).
 
@@ -45,7 +46,7 @@ def by_time(
         return None
     if capacity_s is not None and left.t_s < capacity_s:
         return ExitClass.EARLY
-    if _upon_loss(left, loss_s):
+    if _upon_signal(left, signal_s):
         return ExitClass.LATE
     if capacity_s is not None:
         return ExitClass.CHOKEPOINT
@@ -53,15 +54,15 @@ def by_time(
 
 
 def by_bitrate(
-    left: SlowStartExit | None, bitrate_mbps: float | None, median_mbps: float | None, loss_s: float | None
+    left: SlowStartExit | None, bitrate_mbps: float | None, median_mbps: float | None, signal_s: float | None
 ) -> ExitClass | None:
     """Class of an exit against a capacity known as a rate (median throughput)."""
     if left is None or bitrate_mbps is None or median_mbps is None:
         return None
     if bitrate_mbps < median_mbps:
         return ExitClass.EARLY
-    return ExitClass.LATE if _upon_loss(left, loss_s) else ExitClass.CHOKEPOINT
+    return ExitClass.LATE if _upon_signal(left, signal_s) else ExitClass.CHOKEPOINT
 
 
-def _upon_loss(left: SlowStartExit, loss_s: float | None) -> bool:
-    return left.cause in ("loss", "timeout") or (loss_s is not None and left.t_s >= loss_s)
+def _upon_signal(left: SlowStartExit, signal_s: float | None) -> bool:
+    return left.cause in ("loss", "timeout") or (signal_s is not None and left.t_s >= signal_s)

@@ -15,6 +15,7 @@ OUTCOME = {
     "exit_class": "early, chokepoint or late; null where there is no exit, or no capacity to judge it by",
     "capacity_s": "the time at which the rule finds the link at capacity; null where it does not",
     "loss_s": "first loss of the download, in the capture; null where nothing was lost",
+    "mark_s": "first mark of congestion (ECN) that the client echoed; null where none was",
     "exit_s": "end of the first slow start; null where there was none",
     "exit_cause": "what ended it, as in exits.parquet; null where nothing did",
     "exit_bitrate_mbps": "window over round trip at the exit; null where there was none",
@@ -50,7 +51,7 @@ AVERAGED = {
 CLASSES = {
     "early": "left slow start before the link was at capacity",
     "chokepoint": "left slow start at capacity and before a loss",
-    "late": "left slow start after the first loss",
+    "late": "left slow start after the first loss or mark",
 }
 SUMMARY = {
     "cca": OUTCOME["cca"],

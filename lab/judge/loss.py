@@ -13,11 +13,15 @@ number of blocks and not their edges: it can matter only to a sender that retran
 has lost anything.
 
 An emulator can check the answer: a first loss at the client has a first drop at the bottleneck behind it.
+
+First mark: the client's first ACK that echoes congestion (ECE, RFC 3168, section 6.1.3). Where the ends negotiated
+ECN, a queue that manages itself marks instead of dropping: the same signal, which reaches the sender half an RTT later,
+as a third duplicate ACK does. On a SYN the flag negotiates, and is no mark.
 """
 
 import polars as pl
 
-from lab.judge.tcp_flags import FIN, RST, SYN
+from lab.judge.tcp_flags import ECE, FIN, RST, SYN
 
 DUPLICATES = 3
 # Three more segments must arrive, and an ACK may wait for the delayed-ACK timer (40 ms).
@@ -33,6 +37,13 @@ def first_loss_s(packets: pl.DataFrame, flow: int = 1) -> float | None:
     counted = duplicates.with_columns(count=pl.int_range(1, pl.len() + 1).over("ack_bytes"))
     third = counted.filter(pl.col("count") == DUPLICATES).head(1).collect()
     return None if third.is_empty() else float(third.item(0, "t_s"))
+
+
+def first_mark_s(packets: pl.DataFrame, flow: int = 1) -> float | None:
+    """Time at which the client first echoed a mark; null when it never did."""
+    echoed = pl.col("flags") & (SYN | ECE) == ECE
+    found = packets.lazy().filter((pl.col("flow") == flow) & ~pl.col("to_client") & echoed).head(1).collect()
+    return None if found.is_empty() else float(found.item(0, "t_s"))
 
 
 def first_drop_s(qdisc: pl.DataFrame) -> float | None:

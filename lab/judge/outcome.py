@@ -38,6 +38,7 @@ class Outcome(TypedDict):
     exit_class: str | None
     capacity_s: float | None
     loss_s: float | None
+    mark_s: float | None
     exit_s: float | None
     exit_cause: str | None
     exit_bitrate_mbps: float | None
@@ -89,6 +90,7 @@ def _row(evidence: Evidence, rule: str, found: Judgement, flow: FlowJson, captur
         "exit_class": found.exit_class,
         "capacity_s": found.capacity_s,
         "loss_s": evidence.loss_s,
+        "mark_s": evidence.mark_s,
         "exit_s": evidence.exit_s,
         "exit_cause": left.cause if left else None,
         "exit_bitrate_mbps": evidence.exit_bitrate_mbps,

@@ -13,6 +13,7 @@ import polars as pl
 
 from lab.judge import median_throughput
 from lab.judge.classify import ExitClass
+from lab.judge.loss import first_mark_s
 from lab.judge.rtt import min_rtt_ms
 from lab.judge.slow_start import SlowStartExit
 from lab.tables.downloads import FLOW
@@ -33,6 +34,16 @@ class Evidence:
     def min_rtt_ms(self) -> float | None:
         """The smallest RTT in the client's capture; null where the capture shows none."""
         return min_rtt_ms(self.trial.packets, FLOW)
+
+    @cached_property
+    def mark_s(self) -> float | None:
+        """Time of the first mark that the client echoed; null where none was, as without ECN."""
+        return first_mark_s(self.trial.packets, FLOW)
+
+    @property
+    def signal_s(self) -> float | None:
+        """Time of the first loss or mark: from it on an exit is late."""
+        return min((t_s for t_s in (self.loss_s, self.mark_s) if t_s is not None), default=None)
 
     @cached_property
     def throughput(self) -> pl.DataFrame:

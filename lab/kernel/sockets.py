@@ -5,7 +5,8 @@ import re
 
 from lab.base.errors import UserError
 from lab.images.compile import Compile
-from lab.kernel.recipe import VERSIONS, Recipe
+from lab.kernel.recipe import Recipe
+from lab.kernel.versions import VERSIONS
 
 HEADER = "include/net/inet_connection_sock.h"
 SIZE = re.compile(r"(icsk_ca_priv\[|#define\s+ICSK_CA_PRIV_SIZE\s+\()\d+")

@@ -26,6 +26,7 @@ TRIAL = Path("/trial")
 WORK = {
     "trial": ("lab.node.trial", "run_trial"),
     "quic": ("lab.node.quic", "run_trial"),
+    "stack": ("lab.node.stack", "run_trial"),
     "workload": ("lab.node.workload", "run_trial"),
     "shell": ("lab.node.shell", "run_shell"),
 }

@@ -109,6 +109,15 @@ class QuicPlan(TypedDict):
     datagram_bytes: Annotated[int, "payload of a full UDP datagram"]
 
 
+class StackPlan(TypedDict):
+    """The ends of a download over a stack that a user brings."""
+
+    name: Annotated[str, "name of the stack"]
+    server: Annotated[list[str], "the server's command"]
+    client: Annotated[list[str], "the client's command"]
+    long_headers: Annotated[bool, "whether a datagram with QUIC's long header is part of the handshake"]
+
+
 class ExchangePlan(TypedDict):
     """Requests that a client sends together; the next ones follow when all their responses are whole."""
 
@@ -139,6 +148,7 @@ class FlowPlan(TypedDict):
     client_port: NotRequired[Annotated[int, "port of the client's data connection"]]
     workload: NotRequired[Annotated[WorkloadPlan, "requests instead of one download; absent: a download"]]
     quic: NotRequired[Annotated[QuicPlan, "the ends, where the download runs over QUIC; absent: TCP"]]
+    stack: NotRequired[Annotated[StackPlan, "the ends, where the user brings them; absent: the lab's"]]
 
 
 class NodesPlan(TypedDict):
@@ -188,7 +198,7 @@ class Plan(NodesPlan):
     capture: Annotated[CapturePlan, "the capture at the client"]
     trace: Annotated[TracePlan, "the kernel's tracepoints"]
     sampler: Annotated[SamplerPlan, "samples of the bottleneck's qdisc"]
-    flows: Annotated[list[FlowPlan], "the download, then the rival's if there is one"]
+    flows: Annotated[list[FlowPlan], "the download under test, then its rivals'"]
     memory_mb: Annotated[int, "memory of the virtual kernel", "MiB"]
     server_start_s: NotRequired[
         Annotated[float, "how late the server's process begins, from the data connection's opening on; absent: at once"]
@@ -198,4 +208,7 @@ class Plan(NodesPlan):
     ]
     shaper: NotRequired[Annotated[Literal["netem"], "tc alone replays the link; absent: the lab's own qdiscs"]]
     kernel: NotRequired[Annotated[str, "digest of the virtual kernel that boots; absent: the run's"]]
-    work: NotRequired[Annotated[Literal["trial", "quic", "workload", "shell"], "what to do; absent: trial, over TCP"]]
+    bound: NotRequired[Annotated[dict[str, str], "digests of folders that the virtual kernel may read, by their place"]]
+    work: NotRequired[
+        Annotated[Literal["trial", "quic", "stack", "workload", "shell"], "what to do; absent: trial, over TCP"]
+    ]

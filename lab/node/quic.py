@@ -58,7 +58,9 @@ def begun(plan: "Plan", request: "FlowPlan", _far: object = None, *, folder: Pat
     address = plan["addresses"][request["sender"]]
     argv = [*_program(request, folder), "get", address, *_options(request, folder, "client")]
     argv += [f"seconds={request['duration_s']}", f"bytes={request.get('size_bytes', 0)}"]
-    arrival = FirstDatagram(node, interfaces(plan["topology"], node)[0], request)
+    full_bytes = request["quic"]["datagram_bytes"] - MARGIN_BYTES
+    least_bytes = min(full_bytes, request.get("size_bytes", full_bytes))
+    arrival = FirstDatagram(node, interfaces(plan["topology"], node)[0], request["port"], least_bytes)
     try:
         client = flow.Client(argv, node)
         try:
@@ -81,18 +83,19 @@ def _options(request: "FlowPlan", folder: Path, end: str) -> list[str]:
 class FirstDatagram(Arrival):
     """Watches for the first datagram of data: one behind the handshake's long headers, and full unless all is small."""
 
-    def __init__(self, node: str, dev: str, request: "FlowPlan") -> None:
-        super().__init__(node, dev, request["port"])
-        full_bytes = request["quic"]["datagram_bytes"] - MARGIN_BYTES
-        self.least_bytes = min(full_bytes, request.get("size_bytes", full_bytes))
+    long_headers = True  # those of the handshake (RFC 9000, section 17)
+
+    def __init__(self, node: str, dev: str, port: int, least_bytes: int) -> None:
+        super().__init__(node, dev, port)
+        self.least_bytes = least_bytes
 
     def is_data(self, packet: bytes) -> bool:
-        """Return whether an IPv4 packet is a datagram of data from the server (RFC 9000, section 17)."""
+        """Return whether an IPv4 packet is a datagram of data from the server."""
         begin = (packet[0] & 0xF) * 4 if packet else 0
         if len(packet) <= begin + 8 or begin < 20 or packet[9] != UDP:
             return False
         source, _, length = struct.unpack_from("!HHH", packet, begin)
-        long_header = packet[begin + 8] & 0x80
+        long_header = self.long_headers and packet[begin + 8] & 0x80
         return source == self.port and not long_header and length - 8 >= self.least_bytes
 
 

@@ -125,7 +125,9 @@ class DownloadRecord(Iperf3Outcome):
 
     data_ns: Annotated[int, "arrival of the first data segment at the client, monotonic"]
     until_ns: Annotated[int, "end of the download, monotonic"]
-    retransmits_pkts: Annotated[int, "segments that the sender's kernel retransmitted between the two"]
+    retransmits_pkts: Annotated[
+        int, "segments that the sender's host retransmitted between the two, of all its downloads"
+    ]
 
 
 class Second(TypedDict):

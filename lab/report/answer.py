@@ -11,7 +11,7 @@ from lab.judge.provenance import provenance
 from lab.judge.registry import rule_of
 from lab.judge.stored import Stored
 from lab.judge.summary import summarise
-from lab.report import short_flows, trust
+from lab.report import shares, short_flows, trust
 from lab.report.brief import Brief, brief_of
 from lab.report.headline import headline
 from lab.report.table import Table, tables
@@ -30,7 +30,6 @@ class Answer:
     link: tuple[str, ...]  # what of it was recorded, published and assumed
     brief: Brief | Table  # a row per sender; of a workload its table of costs
     invalid: tuple[InvalidTrial, ...]
-    unnoticed: str  # what is stored without digests; empty: nothing
 
     @property
     def run(self) -> Run:
@@ -48,14 +47,14 @@ def answer_of(run_dir: Path) -> Answer:
     rule = rule_of(scenario)
     summary = summarise(stored.judged.outcomes, [stanza["name"] for stanza in run.ccas])
     sentences, costs = short_flows.of_run(stored)
+    shared, of_shares = shares.of_run(stored)
     shown = tables(summary, run.ccas, scenario.get("published", []))
     return Answer(
         stored,
         summary,
-        sentences or headline(summary, run.ccas, rule),
-        (*costs, *shown),
+        (*(sentences or headline(summary, run.ccas, rule)), *shared),
+        (*costs, *of_shares, *shown),
         provenance(run.meta["profile"]),
         costs[0] if costs else brief_of(summary, run.ccas, rule),
         tuple(trust.invalid(run.trials)),
-        trust.unnoticed(run),
     )

@@ -4,13 +4,14 @@
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from lab.base.errors import field_error
 from lab.base.named_files import scenario_files, shown
 from lab.links.profile import Profile, load_profile
 from lab.links.tc_alone import REPLAY, require_shaper
+from lab.runs.flows import Flow, flows_of, refuse_unlike
 from lab.schema.cca import Cca, load_cca
 from lab.schema.scenario import Scenario, load_scenario
 from lab.schema.sysctls import load_sysctls
@@ -32,6 +33,8 @@ UNSET: list[tuple[str, Any]] = [
     ("server_start_ms", 0.0),
     ("series_begin", "trial"),
     ("rival_start_s", 0.0),
+    ("ecn_at_ends", False),
+    ("rivals", []),
 ]
 
 
@@ -44,19 +47,25 @@ class Experiment:
     profile: Profile
     topology: Topology
     ccas: dict[str, Cca]
-    rival: Cca | None = None  # the sender of a second download at the same time
+    rivals: Mapping[str, Cca] = field(default_factory=dict)  # senders of other downloads at the same time
     shaper: str = REPLAY  # one of SHAPERS: what replays the link
     group: str = ""  # experiments of one group may share boots; without a group only trials of one run do
 
     @property
     def senders(self) -> dict[str, Cca]:
-        """Return every sender by name, that of a second download included."""
-        return self.ccas | ({self.rival.name: self.rival} if self.rival else {})
+        """Return every sender by name, those of other downloads included."""
+        return {**self.ccas, **self.rivals}
+
+    def flows(self, cca: Cca) -> list[Flow]:
+        """Return the downloads of a trial of one sender."""
+        return flows_of(self.scenario, self.topology, self.rivals, cca)
 
     def with_senders(self, senders: Mapping[str, Cca]) -> "Experiment":
         """Return the experiment with senders in place of those of the same names."""
-        ccas = {name: senders.get(name, cca) for name, cca in self.ccas.items()}
-        return replace(self, ccas=ccas, rival=senders.get(self.rival.name, self.rival) if self.rival else None)
+        ccas, rivals = (
+            {name: senders.get(name, cca) for name, cca in given.items()} for given in (self.ccas, self.rivals)
+        )
+        return replace(self, ccas=ccas, rivals=rivals)
 
 
 def load_experiment(
@@ -78,23 +87,29 @@ def assemble(
     ccas = {cca: load_cca(cca, file, cca_field, senders) for cca in scenario.ccas}
     for published in scenario.published:
         load_cca(published.cca, file, "published.cca", senders)
-    rival = load_cca(scenario.rival, file, "rival", senders) if scenario.rival else None
-    _refuse_others(scenario, [*ccas.values(), *([rival] if rival else [])], file)
+    place = "rival" if scenario.rival else "rivals.cca"
+    rivals = {entry.cca: load_cca(entry.cca, file, place, senders) for entry in scenario.beside}
+    _refuse_others(scenario, [*ccas.values(), *rivals.values()], file)
     topology = load_topology(scenario.topology, file)
-    if rival and len(topology.rivals) != 2:
+    if rivals and not topology.rivals:
         raise field_error(file, "topology", scenario.topology, "one with lab.rival-sender and lab.rival-receiver")
+    refuse_unlike(flows_of(scenario, topology, rivals, next(iter(ccas.values())))[1:], scenario, file)
     if scenario.mtu_bytes and scenario.mtu_bytes > topology.mtu_bytes:
         rule = f"at most {topology.mtu_bytes}, the MTU of topology {scenario.topology}"
         raise field_error(file, "mtu_bytes", scenario.mtu_bytes, rule)
-    return Experiment(name, scenario, load_profile(scenario.profile, file), topology, ccas, rival)
+    return Experiment(name, scenario, load_profile(scenario.profile, file), topology, ccas, rivals)
 
 
 def _refuse_others(scenario: Scenario, senders: list[Cca], file: str) -> None:
     """Refuse a sender that runs alone next to a second download or in a workload: both run over TCP."""
+    other = next((sender for sender in senders if scenario.ecn_at_ends and sender.transport != "tcp"), None)
+    if other:
+        raise field_error(file, "ecn_at_ends", True, f"left out with {other.name}: it is a setting of TCP")
     alone = next((f"{kind} ({sender.name})" for sender in senders if (kind := way_of(sender).alone)), None)
-    for field, value in (("rival", scenario.rival), ("workload", (scenario.workload or {}).get("kind"))):
+    others, workload = ", ".join(entry.cca for entry in scenario.beside), (scenario.workload or {}).get("kind")
+    for name, value in (("rival" if scenario.rival else "rivals", others), ("workload", workload)):
         if value and alone:
-            raise field_error(file, field, value, f"left out with {alone}")
+            raise field_error(file, name, value, f"left out with {alone}")
 
 
 def shaped_by(experiment: Experiment, shaper: str) -> Experiment:
@@ -117,8 +132,11 @@ def specification(experiment: Experiment) -> Requested:
         "shaper": experiment.shaper,
         "digests": {},
     }
-    if experiment.rival:
-        requested["rival"] = experiment.rival.model_dump()
+    stanzas = [cca.model_dump() for cca in experiment.rivals.values()]
+    if experiment.scenario.rival:
+        requested["rival"] = stanzas[0]
+    elif stanzas:
+        requested["rivals"] = stanzas
     parts = {**requested, "scenario": trial_part(requested["scenario"])}
     undigested = ("name", "digests", *(["shaper"] if experiment.shaper == REPLAY else []))  # stored runs of before
     requested["digests"] = {name: digest(part) for name, part in parts.items() if name not in undigested}

@@ -52,6 +52,9 @@ KINDS = {
         Link("5g", "5g-driving", 8, meaning="5G, as recorded"),
         Link("wifi-high", "wifi-high", 4, pacing="fq", meaning="WiFi of high signal"),
         Link("wifi-low", "wifi-low", 4, pacing="fq", meaning="WiFi of low signal"),
+        Link("home-fq_codel", "home-fq_codel", 5, meaning="home access behind fq_codel"),
+        Link("home-cake", "home-cake", 5, meaning="home access behind CAKE"),
+        Link("docsis-pie", "docsis-pie", 5, meaning="a cable modem's upstream with PIE"),
         Link("wired", "wired-clean", 5, meaning="wired, for reference"),
         Link("wired-shared", "wired-clean", 10, meaning="wired, shared with CUBIC", rival="cubic"),
     )

@@ -33,19 +33,26 @@ def missing_trials(experiment: Experiment, folder: Path, backend: Backend, optio
 
 
 def require_memory(experiment: Experiment, backend: Backend, options: RunOptions) -> None:
-    """Refuse a link whose virtual kernel needs more memory than this machine has; elsewhere each worker does."""
+    """Refuse a link whose virtual kernels, or the decoding of whose trials, need more memory than this machine has.
+
+    Elsewhere each worker does.
+    """
     if backend.kind != "virtual" or options.scheduler:
         return
-    link = draw(experiment, 1).link
-    needed_mb = sizes.memory_mb(link, experiment.scenario.duration_s, mss_bytes(experiment))
+    scenario, link = experiment.scenario, draw(experiment, 1).link
+    flows = 1 + sum(entry.count for entry in scenario.beside)
+    kernel_mb = sizes.memory_mb(link, scenario.duration_s, mss_bytes(experiment), flows=flows)
+    workers = min(options.workers, scenario.trials * len(scenario.ccas))
+    needed_mb = workers * sizes.worker_mb(kernel_mb)
     if needed_mb > machine_mb():
-        rule = f"at most {machine_mb()}, the memory of this machine: a smaller buffer, rate, delay or duration"
+        less = "fewer --jobs" if workers > 1 else "a smaller buffer, rate, delay or duration"
+        rule = f"at most {machine_mb()}, the memory of this machine, for {workers} trials at a time: {less}"
         raise field_error(experiment.profile.file, "memory_mb", needed_mb, rule)
 
 
 def require_space(experiment: Experiment, trials: int, options: RunOptions) -> None:
     """Refuse to start trials whose results the disk cannot hold."""
-    packets = 1.5 * draw(experiment, 1).link.mean_rate_mbps * 1e6 / 8 / 1500 * experiment.scenario.duration_s
+    packets = sizes.packets(draw(experiment, 1).link, experiment.scenario.duration_s, 1500)
     stored = (STORED if options.keep_capture else STORED_TABLES) * trials
     needed = packets * BYTES_PER_PACKET * (one_boot.at_once(trials, options.workers) + stored)
     folder = next(folder for folder in (paths.results(), *paths.results().parents) if folder.exists())

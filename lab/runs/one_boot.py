@@ -75,9 +75,7 @@ def _stored(job: Job, plan: Plan, draft: Path) -> TrialJson | None:
 
 def _most(job: Job) -> int:
     """Return how many trials of a job's sender may share a boot."""
-    experiment, senders = job.experiment, [job.experiment.ccas[job.cca]]
-    if experiment.rival:
-        senders.append(experiment.rival)
+    experiment, senders = job.experiment, [job.experiment.ccas[job.cca], *job.experiment.rivals.values()]
     shared = all(way_of(sender).shares_boot(sender) for sender in senders)
     lines = [line for node in experiment.topology.topology.nodes.values() for line in node.exec]
     if not (shared and isinstance(job.backend, Virtual) and all(map(changes_only_its_node, lines))):

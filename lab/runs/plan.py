@@ -16,14 +16,14 @@ from lab.links.draw import Link, draw_link
 from lab.links.shapes import shapes
 from lab.links.tc_alone import NETEM
 from lab.node import plan
-from lab.node.plan import FlowPlan, Module, Plan
-from lab.runs import requesting, settings, sizes
+from lab.node.plan import Module, Plan
+from lab.runs import flows, requesting, settings, sizes
 from lab.runs.experiment import Experiment
+from lab.runs.flows import Flow
 from lab.runs.idle_path import probed_ways
 from lab.schema.cca import Cca
-from lab.schema.scenario import Scenario
 from lab.schema.topology import Topology
-from lab.senders.traced import PORT, RIVAL_PORT, SNAPLEN_BYTES
+from lab.senders.traced import PORT, SNAPLEN_BYTES
 from lab.senders.ways import own_file, way_of
 from lab.tables.exits import EXIT_EVENT
 from lab.tables.qdisc import SAMPLE_EVENT
@@ -33,15 +33,8 @@ MSS_BYTES = 1448  # with the usual MTU of 1500; a trial's own is mss_bytes() of 
 WATCH_MODULE, SAMPLER_MODULE = "tcp_slow_start_watch", "qdisc_sampler"
 TC_MODULES = ("sch_netem", "sch_tbf")  # of every kernel
 QDISC_MODULES = (*TC_MODULES, "sch_replay", "sch_delay_line")
-EVENTS = {
-    "tcp:tcp_probe": "sport == {port}",
-    "tcp:tcp_retransmit_skb": "sport == {port}",
-    "tcp:tcp_cong_state_set": "sport == {port}",
-    EXIT_EVENT: "sport == {port}",
-    SAMPLE_EVENT: "",
-}
-SEARCH_EVENTS = {"search:search_bin": "sport == {port}"}
-Ends = list[tuple[str, str]]  # node and address: sender, receiver, then the rival's
+EVENTS = ("tcp:tcp_probe", "tcp:tcp_retransmit_skb", "tcp:tcp_cong_state_set", EXIT_EVENT)
+SEARCH_EVENT = "search:search_bin"
 
 
 @dataclass(frozen=True)
@@ -61,8 +54,8 @@ def draw(experiment: Experiment, number: int) -> Draw:
 
 def make_plan(experiment: Experiment, cca: Cca, drawn: Draw) -> Plan:
     """Build the plan of one trial: a sender over a drawn link."""
-    ccas = [cca, *([experiment.rival] if experiment.rival else [])]
-    plan = way_of(cca).plan(_of_downloads(experiment, ccas, drawn), cca, route_mtu_bytes(experiment))
+    of_trial, ccas = experiment.flows(cca), [cca, *experiment.rivals.values()]
+    plan = way_of(cca).plan(_of_downloads(experiment, of_trial, ccas, drawn), cca, route_mtu_bytes(experiment))
     if drawn.link.server_start_s:
         plan["server_start_s"] = drawn.link.server_start_s
     if drawn.link.series_begin != "trial":
@@ -71,7 +64,8 @@ def make_plan(experiment: Experiment, cca: Cca, drawn: Draw) -> Plan:
         plan = requesting.planned(plan, experiment, drawn.link)
     kernels = sorted({each.kernel for each in ccas if each.kernel})
     if len(kernels) > 1:
-        raise field_error(COMMAND_LINE, "rival", ccas[1].name, f"a sender of the same kernel as {cca.name}")
+        other = next(each.name for each in ccas if each.kernel not in (None, cca.kernel))
+        raise field_error(COMMAND_LINE, "rival", other, f"a sender of the same kernel as {cca.name}")
     if kernels:
         plan["kernel"] = kernels[0]
     return plan | {"shaper": "netem"} if experiment.shaper == NETEM else plan
@@ -87,18 +81,18 @@ def _series_begin(experiment: Experiment, ccas: list[Cca]) -> Literal["syn", "da
     return begin
 
 
-def _of_downloads(experiment: Experiment, ccas: list[Cca], drawn: Draw) -> Plan:
-    """Build the plan of one download by each sender, over TCP on the run's kernel."""
+def _of_downloads(experiment: Experiment, of_trial: list[Flow], ccas: list[Cca], drawn: Draw) -> Plan:
+    """Build the plan of a trial's downloads by these senders, over TCP on the run's kernel."""
     scenario, topology, link = experiment.scenario, experiment.topology, drawn.link
-    ends = _ends(experiment)
-    (sender, _), (receiver, _) = ends[:2]
+    planned, hosts = flows.planned(scenario, of_trial), flows.hosts_of(of_trial)
+    sender, receiver = planned[0]["sender"], planned[0]["receiver"]
     shaped = shapes(experiment.profile, link, topology, drawn.seed, experiment.shaper)
     mss = mss_bytes(experiment)
     return {
         "seed": drawn.seed,
         "topology": _graph(topology),
-        "ends": [node for node, _ in ends],
-        "addresses": dict(ends),
+        "ends": list(hosts),
+        "addresses": hosts,
         "modules": _modules(ccas),
         "sysctls": settings.pinned(scenario, ccas),
         "mss_bytes": mss,
@@ -110,7 +104,7 @@ def _of_downloads(experiment: Experiment, ccas: list[Cca], drawn: Draw) -> Plan:
         "shapes": shaped,
         "egress": [
             shape
-            for (node, _), each in zip(ends[::2], ccas, strict=True)
+            for node, each in {flow.server[0]: flow.cca for flow in of_trial}.items()
             for shape in settings.egress(scenario, topology, node, each)
         ],
         "start_phase_s": link.start_phase_s,
@@ -120,10 +114,13 @@ def _of_downloads(experiment: Experiment, ccas: list[Cca], drawn: Draw) -> Plan:
             "snaplen_bytes": SNAPLEN_BYTES,
             "ring_mb": sizes.ring_mb(link, mss),
         },
-        "trace": {"events": _events(ccas), "buffer_kb": sizes.trace_kb(link, scenario.duration_s, mss)},
+        "trace": {
+            "events": _events(ccas, max(flow["port"] for flow in planned)),
+            "buffer_kb": sizes.trace_kb(link, scenario.duration_s, mss),
+        },
         "sampler": {"interface": list(topology.part("bottleneck")), "interval_us": sizes.sample_us(link)},
-        "flows": _flows(scenario, ends, ccas),
-        "memory_mb": sizes.memory_mb(link, scenario.duration_s, mss),
+        "flows": planned,
+        "memory_mb": sizes.memory_mb(link, scenario.duration_s, mss, flows=len(planned)),
     }
 
 
@@ -150,45 +147,12 @@ def needed_modules(experiment: Experiment) -> list[str]:
     return sorted({WATCH_MODULE, SAMPLER_MODULE, *senders, *qdiscs})
 
 
-def _ends(experiment: Experiment) -> Ends:
-    topology = experiment.topology
-    rivals = topology.rivals if experiment.rival else ()
-    return [topology.part("sender"), topology.part("receiver"), *rivals]
-
-
 def _graph(topology: Topology) -> plan.Topology:
     """Return what an engine needs to bring the nodes up."""
     return {
         "nodes": {name: {"exec": node.exec} for name, node in topology.topology.nodes.items()},
         "links": [{"endpoints": link.endpoints, "mtu": link.mtu} for link in topology.topology.links],
     }
-
-
-def _flows(scenario: Scenario, ends: Ends, ccas: list[Cca]) -> list[FlowPlan]:
-    """Return the download, and the rival's; each from a server of its own. Both end with the scenario's time."""
-    flows = [
-        _flow(scenario, sender, receiver, cca)
-        for (sender, _), (receiver, _), cca in zip(ends[::2], ends[1::2], ccas, strict=True)
-    ]
-    for rival in flows[1:]:
-        rival["client_port"] = RIVAL_PORT
-        if scenario.rival_start_s:
-            rival["start_s"] = scenario.rival_start_s
-            rival["duration_s"] = scenario.duration_s - scenario.rival_start_s
-    return flows
-
-
-def _flow(scenario: Scenario, sender: str, receiver: str, cca: Cca) -> FlowPlan:
-    flow: FlowPlan = {
-        "sender": sender,
-        "receiver": receiver,
-        "algorithm": cca.algorithm,
-        "port": PORT,
-        "duration_s": scenario.duration_s,
-    }
-    if scenario.size_bytes:
-        flow["size_bytes"] = scenario.size_bytes
-    return flow
 
 
 def _modules(ccas: list[Cca]) -> list[Module]:
@@ -209,8 +173,7 @@ def _sender_modules(cca: Cca) -> Iterator[Module]:
     yield module | {"file": own_file(cca.module)} if cca.module_digest else module
 
 
-def _events(ccas: list[Cca]) -> dict[str, str]:
-    events = EVENTS | (
-        SEARCH_EVENTS if any(cca.reports_exit and cca.slow_start_exit == "search" for cca in ccas) else {}
-    )
-    return {name: condition.format(port=PORT) for name, condition in events.items()}
+def _events(ccas: list[Cca], last_port: int) -> dict[str, str]:
+    of_servers = f"sport == {PORT}" if last_port == PORT else f"sport >= {PORT} && sport <= {last_port}"
+    bins = [SEARCH_EVENT] if any(cca.reports_exit and cca.slow_start_exit == "search" for cca in ccas) else []
+    return dict.fromkeys(EVENTS, of_servers) | {SAMPLE_EVENT: ""} | dict.fromkeys(bins, of_servers)

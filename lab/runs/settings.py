@@ -14,6 +14,7 @@ FQ_RATIOS = {
     "net.ipv4.tcp_pacing_ss_ratio": "200",  # % of cwnd / srtt in slow start, and after it: the kernel's own, stated
     "net.ipv4.tcp_pacing_ca_ratio": "120",
 }
+ECN = {"net.ipv4.tcp_ecn": "1"}  # requested and accepted, RFC 3168
 
 
 def pinned(scenario: Scenario, ccas: list[Cca]) -> Sysctls:
@@ -26,7 +27,7 @@ def pinned(scenario: Scenario, ccas: list[Cca]) -> Sysctls:
     own = {name: value for cca in ccas for name, value in cca.sysctls.items()}
     mtu = {"mtu": str(scenario.mtu_bytes)} if scenario.mtu_bytes else {}
     return {
-        "ends": usual["ends"] | (FQ_RATIOS if scenario.pacing else {}) | own,
+        "ends": usual["ends"] | (FQ_RATIOS if scenario.pacing else {}) | (ECN if scenario.ecn_at_ends else {}) | own,
         "kernel": usual["kernel"],
         "route": usual["route"] | mtu | _first_window(ccas),
     }

@@ -10,6 +10,9 @@ from lab.schema.workload import MOST_OBJECTS
 TRACE_EVENT_BYTES, SAMPLE_BYTES = 160, 64
 RING_S, RING_HEADER_BYTES, LEAST_RING_MB = 2.0, 192, 2  # a header, with the kernel's own
 SAMPLES_PER_RTT = 60
+FLOW_MB = 20  # a send buffer of 16 MiB (tcp_wmem), which iperf3 fills at once, and both programs
+KERNEL_MB, SPARE_MB = 160, 352  # what a kernel and its programs take; what it may take more, and does not touch
+WORKER_MB = 160  # of the process that boots it, and decodes its records piece by piece
 LEAST_SAMPLE_MS, MOST_SAMPLE_MS = 1.0, 10.0
 
 
@@ -35,11 +38,30 @@ def ring_mb(link: Link, mss_bytes: int) -> int:
     return math.ceil(2 * segments * RING_HEADER_BYTES / 1e6) + LEAST_RING_MB
 
 
-def memory_mb(link: Link, duration_s: int, mss_bytes: int, size_bytes: float = math.inf) -> int:
-    """Return the kernel's memory: both rings, and 16 times what is in flight or queued (truesize, both ends)."""
+def memory_mb(link: Link, duration_s: int, mss_bytes: int, size_bytes: float = math.inf, flows: int = 1) -> int:
+    """Return the kernel's memory: both rings, 16 times what is in flight or queued (truesize, both ends), and programs.
+
+    Of two downloads the programs and sockets have room; each further one has FLOW_MB.
+    """
     longest_rtt_ms = peak(link.down.delay_ms) + peak(link.up.delay_ms)  # without any queue
     in_flight_bytes = link.buffer_bytes + _peak_mbps(link) * 1e6 / 8 * longest_rtt_ms / 1e3
-    return math.ceil(512 + trace_kb(link, duration_s, mss_bytes, size_bytes) / 1024 + 16 * in_flight_bytes / 1e6)
+    programs_mb = KERNEL_MB + SPARE_MB + FLOW_MB * max(flows - 2, 0)
+    return math.ceil(
+        programs_mb + trace_kb(link, duration_s, mss_bytes, size_bytes) / 1024 + 16 * in_flight_bytes / 1e6
+    )
+
+
+def packets(link: Link, duration_s: int, mss_bytes: int) -> float:
+    """Return how many packets a capture may hold: data at the full rate, and an ACK for every other segment."""
+    return 1.5 * link.mean_rate_mbps * 1e6 / 8 / mss_bytes * duration_s
+
+
+def worker_mb(kernel_mb: int) -> int:
+    """Return what a worker takes, with a virtual kernel of so much memory.
+
+    Decoding begins when the kernel has ended, and takes less: 40 bytes per event, of which the kernel held 160.
+    """
+    return WORKER_MB + kernel_mb - SPARE_MB
 
 
 def _peak_mbps(link: Link) -> float:

@@ -111,30 +111,25 @@ def prepare(job: Job, folder: Path) -> Plan:
 
 def _add_files(job: Job, folder: Path) -> None:
     """Copy what the senders need and the kernel lacks into a trial's folder."""
-    for cca in _senders(job):
+    for cca in (job.experiment.ccas[job.cca], *job.experiment.rivals.values()):
         for name, file in way_of(cca).files(cca, job.backend).items():
             place = folder / name
             place.parent.mkdir(exist_ok=True)
             shutil.copy(file, place)
 
 
-def _senders(job: Job) -> list[Cca]:
-    """Return a trial's sender, then its rival if there is one."""
-    rival = job.experiment.rival
-    return [job.experiment.ccas[job.cca], *([rival] if rival else [])]
-
-
 def store(job: Job, plan: Plan, folder: Path) -> TrialJson:
     """Decode the raw records of a folder into tables and trial.json, and remove all else."""
     node = read_node(folder / "node.json")
-    senders = _senders(job)
+    senders = [flow.cca for flow in job.experiment.flows(job.experiment.ccas[job.cca])]
     decoded = way_of(senders[0]).decode(RawTrial(folder, plan, node, senders))
     measured = [decoded.counted(each) for each in downloads.measure(plan, node, decoded.tables)]
     if error := downloads.failure(plan, node, measured):
         raise TrialError(error)
     tables = downloads.cut(decoded.tables, measured)
     write_tables(tables, folder)
-    meta = _meta(job, plan, node, measured, certify(plan, node, tables, decoded.checks(tables["packets"])))
+    flows = [_flow(node, flow, cca) for flow, cca in zip(measured, senders, strict=True)]
+    meta = _meta(job, plan, node, flows, certify(plan, node, tables, decoded.checks(tables["packets"])))
     if plan.get("work") == "workload":
         meta["workload"] = workload.read(folder, plan["flows"][0], node["downloads"][0], measured[0])
     (folder / "trial.json").write_text(json.dumps(meta, indent=1))
@@ -160,15 +155,13 @@ def read_node(file: Path) -> NodeRecord:
     return node
 
 
-def _flow(job: Job, node: NodeRecord, measured: Download, cca: str) -> FlowJson:
+def _flow(node: NodeRecord, measured: Download, cca: Cca) -> FlowJson:
     """Return a download with its sender, and the parameters that the sender's module had."""
-    found = node.get("modules", {}).get(job.experiment.senders[cca].module or "", {})
-    return {**measured, "cca": cca, "parameters": found}
+    return {**measured, "cca": cca.name, "parameters": node.get("modules", {}).get(cca.module or "", {})}
 
 
-def _meta(job: Job, plan: Plan, node: NodeRecord, measured: list[Download], certificate: Certificate) -> TrialJson:
+def _meta(job: Job, plan: Plan, node: NodeRecord, flows: list[FlowJson], certificate: Certificate) -> TrialJson:
     experiment = job.experiment
-    senders = (job.cca, experiment.scenario.rival or "")
     meta: TrialJson = {
         "format": FORMAT,
         "cca": job.cca,
@@ -181,7 +174,7 @@ def _meta(job: Job, plan: Plan, node: NodeRecord, measured: list[Download], cert
         "rate_mbps": plan["link"]["rate_mbps"],
         "buffer_bytes": plan["link"]["buffer_bytes"],
         "mss_bytes": plan["mss_bytes"],
-        "flows": [_flow(job, node, flow, cca) for flow, cca in zip(measured, senders, strict=False)],
+        "flows": flows,
         "certificate": certificate,
         "applied": node["applied"],
         "probes": node["probes"],

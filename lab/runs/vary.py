@@ -40,7 +40,9 @@ OF_SCENARIO = (
     "size_bytes",
     "mtu_bytes",
     "pacing",
+    "ecn_at_ends",
     "workload",
+    "rivals",
     "rival",
     "rival_start_s",
 )

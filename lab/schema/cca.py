@@ -75,8 +75,8 @@ class StanzaFile(Protocol):
     """A file of senders that a package brings: the part of lab/senders/way.py's Way that reading it needs."""
 
     @property
-    def file(self) -> Path:
-        """Return the file, with stanzas as cca.yml has."""
+    def file(self) -> Path | None:
+        """Return the file, with stanzas as cca.yml has; None where users bring all of its senders."""
 
     @property
     def order(self) -> int:
@@ -102,14 +102,16 @@ def load_senders() -> dict[str, Cca]:
     """Return all senders of the lab by name, in the order of every table: those of cca.yml, then those of packages."""
     senders, files = load_ccas(), [shown(CCAS)]
     for brought_file in stanza_files():
-        senders = load_with(brought_file, senders, " or ".join(files))
-        files.append(shown(brought_file.file))
+        if brought_file.file:
+            senders = load_with(brought_file, senders, " or ".join(files))
+            files.append(shown(brought_file.file))
     return senders
 
 
 def load_with(brought_file: StanzaFile, others: dict[str, Cca], named_in: str) -> dict[str, Cca]:
     """Return other senders with those of a package's file; none has the name or the look of another."""
     file = brought_file.file
+    assert file
     own = _load(file, {cca.look for cca in others.values()} | _given_looks())
     for name, cca in own.items():
         if name in others:
@@ -122,11 +124,11 @@ def load_with(brought_file: StanzaFile, others: dict[str, Cca], named_in: str) -
 def stanza_files() -> list[StanzaFile]:
     """Return what packages bring by entry points of the group `lab.senders`, in the order of every table."""
     found: Collection[StanzaFile] = loaded("lab.senders").values()
-    return sorted(found, key=lambda each: (each.order, each.file.name))
+    return sorted(found, key=lambda each: (each.order, each.file.name if each.file else ""))
 
 
 def _files() -> list[Path]:
-    return [CCAS, *(each.file for each in stanza_files())]
+    return [CCAS, *(each.file for each in stanza_files() if each.file)]
 
 
 def _given_looks() -> set[Look]:

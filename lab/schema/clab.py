@@ -22,6 +22,7 @@ NODE_FIELDS = set(
     version
     """.split()
 )
+ADDRESSES = {"ipv4", "ipv6"}  # of a link's ends
 LINK_FIELDS = {"labels", "vars"}
 END_FIELDS = {"mac", "vars"}
 BY_LINES = "left out: write it as an exec line of the node, such as {}"
@@ -102,6 +103,8 @@ class _Reading:
         if not isinstance(link, dict):
             return link
         fields = self.without(link, LINK_FIELDS, place)
+        for name in sorted(ADDRESSES & fields.keys()):
+            self.refuse(f"{place}.{name}", fields.pop(name), BY_LINES.format("ip address add 10.0.1.1/24 dev eth1"))
         kind = fields.pop("type", "veth")
         if kind != "veth":
             self.refuse(f"{place}.type", kind, "veth: a link between two nodes")

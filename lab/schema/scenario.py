@@ -17,6 +17,7 @@ from lab.schema.workload import workload_of
 Number = Annotated[float, Field(strict=False)]
 Text = Annotated[str, Field(min_length=1)]
 MOST_DURATION_S = 3600
+MOST_FLOWS = 64  # of a trial: tested with 32
 MOST_SIZE_BYTES = 10**10 // 8 * MOST_DURATION_S  # of the fastest link, 10 Gb/s, in the longest trial
 
 # What a source's times count from: the first data segment, or the SYN. Ours count from the SYN.
@@ -118,6 +119,14 @@ class Claims(Strict):
         return self
 
 
+class Rivals(Strict):
+    """Downloads by one sender beside the one under test, at the same time, each from a server of its own."""
+
+    cca: str
+    count: Annotated[int, Field(ge=1)] = 1
+    start_s: Annotated[Number, Field(ge=0)] = 0.0  # how much later than the download under test they begin
+
+
 class Scenario(Strict):
     """One experiment, as a question."""
 
@@ -141,10 +150,12 @@ class Scenario(Strict):
         None  # of both ends' routes; none: that of the topology's wires
     )
     pacing: Literal["fq"] | None = None  # qdisc that paces on the senders' hosts; None: only if the sender needs one
+    ecn_at_ends: bool = False  # both ends negotiate ECN (RFC 3168): a queue that can marks instead of dropping
     # What the client requests over one connection, and when: a name of lab/schema/workloads/, or its parameters.
     workload: dict[str, Any] | None = None
-    rival: str | None = None  # the sender of a second download, from a server of its own, at the same time
-    rival_start_s: Annotated[Number, Field(ge=0)] = 0.0  # how much later the second download begins
+    rivals: list[Rivals] = []  # other downloads at the same time
+    rival: str | None = None  # of one entry of `rivals`, one download, in short: its sender
+    rival_start_s: Annotated[Number, Field(ge=0)] = 0.0  # and its start
     replayed: list[str] = []  # SEARCH versions, replayed over the downloads without HyStart
     tolerance: Tolerance = Tolerance()
     claims: list[Claims] = []
@@ -173,17 +184,27 @@ class Scenario(Strict):
 
     @model_validator(mode="after")
     def _workload_alone(self) -> "Scenario":
-        for name in ("size_bytes", "rival"):
+        for name in ("size_bytes", "rival", "rivals"):
             if self.workload and getattr(self, name):
                 raise ValueError(f"a scenario without {name} where it has a workload")
         return self
 
+    @property
+    def beside(self) -> list[Rivals]:
+        """Return the entries of all downloads beside the one under test."""
+        return [Rivals(cca=self.rival, start_s=self.rival_start_s)] if self.rival else self.rivals
+
     @model_validator(mode="after")
-    def _rival_in_time(self) -> "Scenario":
+    def _rivals_in_time(self) -> "Scenario":
         if self.rival_start_s and not self.rival:
             raise ValueError("a scenario without rival_start_s where it has no rival")
-        if self.rival_start_s >= self.duration_s:
-            raise ValueError(f"a scenario whose rival_start_s is below its duration_s, {self.duration_s}")
+        if self.rival and self.rivals:
+            raise ValueError("a scenario with rival or rivals, not with both")
+        if any(entry.start_s >= self.duration_s for entry in self.beside):
+            name = "rival_start_s" if self.rival else "start_s of rivals"
+            raise ValueError(f"a scenario whose {name} is below its duration_s, {self.duration_s}")
+        if sum(entry.count for entry in self.rivals) >= MOST_FLOWS:
+            raise ValueError(f"a scenario of at most {MOST_FLOWS - 1} rivals")
         return self
 
     @model_validator(mode="after")

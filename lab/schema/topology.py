@@ -15,7 +15,7 @@ from lab.schema.load import Strict, faults_of, parse, read_yaml
 
 DEV = re.compile(r"[A-Za-z0-9_.-]{1,15}")  # the kernel's IFNAMSIZ is 16
 ROLES = ("sender", "receiver")
-RIVALS = ("rival-sender", "rival-receiver")  # of a second download at the same time: optional
+RIVALS = ("rival-sender", "rival-receiver")  # of other downloads at the same time: none, or pairs of them
 SHAPES = ("bottleneck", "delay-down", "bottleneck-up", "delay-up")
 DEFAULT_MTU = 1500
 
@@ -97,9 +97,9 @@ class Topology(Strict):
         return self.labelled(role)[0]
 
     @property
-    def rivals(self) -> tuple[tuple[str, str], ...]:
-        """Return the (node, address) of a second server and of its client; empty where the topology has none."""
-        return tuple(pair for role in RIVALS for pair in self.labelled(role))
+    def rivals(self) -> list[tuple[tuple[str, str], tuple[str, str]]]:
+        """Return pairs of other servers and their clients, each as (node, address), in the order of the file."""
+        return list(zip(*map(self.labelled, RIVALS), strict=True))
 
     @property
     def mtu_bytes(self) -> int:
@@ -172,9 +172,14 @@ def role_faults(topology: Topology) -> list[UserError]:
     if missing:
         rule = f"a topology with exactly one label {missing} (topologies/path/README.md states what each names)"
         wrong.append(field_error(place, "labels", "", rule))
+    servers, clients = (len(have[role]) for role in RIVALS)
+    if servers != clients:
+        wrong.append(
+            field_error(place, "lab.rival-receiver", clients, f"on as many nodes as lab.rival-sender, {servers}")
+        )
     ends = {end for link in topology.topology.links for end in link.endpoints}
     for role, nodes in have.items():
-        if len(nodes) > 1:
+        if len(nodes) > 1 and role not in RIVALS:
             rule = f"a topology with exactly one label lab.{role}"
             wrong.append(field_error(place, f"lab.{role}", ", ".join(node for node, _ in nodes), rule))
         for node, value in nodes:

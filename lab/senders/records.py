@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What a way of senders decodes, and what it makes of it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-import polars as pl
-
 from lab.node.plan import Plan
 from lab.node.record import NodeRecord
 from lab.schema.cca import Cca
+from lab.tables.pieces import Frame
 from lab.tables.trial_json import Check, Download
 
 
@@ -21,17 +20,17 @@ class RawTrial:
     folder: Path
     plan: Plan
     node: NodeRecord
-    senders: Sequence[Cca]  # the trial's, then the rival's if there is one
+    senders: Sequence[Cca]  # the trial's, then that of each rival
 
 
 class Decoded(Protocol):
     """The tables of a trial, and what the way itself knows of them."""
 
     @property
-    def tables(self) -> dict[str, pl.DataFrame]:
+    def tables(self) -> Mapping[str, Frame]:
         """Return every table of TRIAL_TABLES."""
 
-    def checks(self, packets: pl.DataFrame) -> list[Check]:
+    def checks(self, packets: Frame) -> list[Check]:
         """Return the certificate's checks of packets as this way sends them, given those of the download."""
 
     def counted(self, download: Download) -> Download:

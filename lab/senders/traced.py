@@ -13,18 +13,27 @@ from lab.node.record import NodeRecord
 from lab.senders.checks import check
 from lab.senders.records import RawTrial
 from lab.tables.acks import Clock, ack_table, retransmit_table, state_table
-from lab.tables.downloads import RIVAL
+from lab.tables.downloads import FLOW
 from lab.tables.exits import bin_table, exit_table
 from lab.tables.link import read_link
-from lab.tables.packets import read_packets
-from lab.tables.qdisc import qdisc_table
+from lab.tables.packets import PacketDecoder
+from lab.tables.pieces import Frame, collected, outside
+from lab.tables.qdisc import COUNTS, qdisc_table
 from lab.tables.trace import Events, read_events
 from lab.tables.trial_json import Check, Download
 
 PORT = 5201
-RIVAL_PORT = 20_002  # of the second download's client, so that its connection is known in the trace
 SNAPLEN_BYTES = 96  # Ethernet (14), IP (20) and the longest TCP header (60)
-CAPTURED = "client.pcapng"
+CAPTURED, PACKETS = "client.pcapng", "packets.arrow"
+OF_TCP = {"dport", "snd_cwnd", "ssthresh", "srtt", "snd_una", "snd_nxt", "snd_wnd", "state", "cong_state"}
+OF_BINS = {"bin", "cwnd", "rtt_us", "bin_us", "curr_delv", "prev_delv", "norm_permille", "enough", "exit"}
+OF_EXITS = {"cwnd_pkts", "ssthresh_pkts", "cause", "late_ns"}
+READ = frozenset({*OF_TCP, *OF_BINS, *OF_EXITS, *COUNTS})  # fields of the trace's events
+
+
+def client_port(flow: int) -> int:
+    """Return the port of a rival's client: its connection is not captured, and is known in the trace by it."""
+    return 20_000 + flow
 
 
 class Traced:
@@ -34,11 +43,11 @@ class Traced:
         self.raw = raw
 
     @cached_property
-    def tables(self) -> dict[str, pl.DataFrame]:
+    def tables(self) -> dict[str, Frame]:
         """Return its tables."""
-        return decode(self.raw.folder, self.raw.node, *(sender.exit_causes for sender in self.raw.senders))
+        return tables_of(self.raw.folder, self.raw.node, *(sender.exit_causes for sender in self.raw.senders))
 
-    def checks(self, packets: pl.DataFrame) -> list[Check]:
+    def checks(self, packets: Frame) -> list[Check]:
         """Return the check of the largest segment."""
         return [segments(self.raw.plan, packets)]
 
@@ -52,14 +61,24 @@ class Traced:
 
 
 def decode(folder: Path, node: NodeRecord, *causes: Mapping[str, str]) -> dict[str, pl.DataFrame]:
-    """Decode the raw records of a trial; `causes` are those of each sender's exit (Cca.exit_causes)."""
-    capture = read_packets(folder / CAPTURED, PORT, SNAPLEN_BYTES)
+    """Decode the raw records of a trial into tables in memory."""
+    return {name: collected(table) for name, table in tables_of(folder, node, *causes).items()}
+
+
+def tables_of(folder: Path, node: NodeRecord, *causes: Mapping[str, str]) -> dict[str, Frame]:
+    """Decode the raw records of a trial; `causes` are those of the exit of each flow's sender (Cca.exit_causes).
+
+    The packets of a long one lie in a file of the folder.
+    """
+    capture = PacketDecoder(folder / CAPTURED, PORT, SNAPLEN_BYTES)
+    packets = outside(capture.pieces(), folder / PACKETS)
     start_ns = capture.start_ns - node["clocks"]["realtime_ns"] + node["clocks"]["monotonic_ns"]
-    events = read_events(folder / "trace.raw", folder / "formats")
-    clock = Clock(start_ns, capture.client_ports | ({RIVAL_PORT: RIVAL} if len(causes) > 1 else {}))
+    events = read_events(folder / "trace.raw", folder / "formats", READ)
+    rivals = {client_port(flow): flow for flow in range(FLOW + 1, len(causes) + 1)}
+    clock = Clock(start_ns, capture.client_ports | rivals)
     exits = [exit_table(events, clock, own).filter(pl.col("flow") == flow) for flow, own in enumerate(causes, 1)]
     return {
-        "packets": capture.packets,
+        "packets": packets,
         "acks": ack_table(events, clock, capture.server_isn),
         "ca_states": state_table(events, clock),
         "retransmits": retransmit_table(events, clock),
@@ -77,7 +96,7 @@ def link_tables(folder: Path, node: NodeRecord, events: Events, start_ns: int) -
     }
 
 
-def segments(plan: Plan, packets: pl.DataFrame) -> Check:
+def segments(plan: Plan, packets: Frame) -> Check:
     """Compare the largest data segment with what the MTU and the headers leave, of both ends.
 
     Where each object of a workload is smaller, a segment may hold anything from the largest one to several of them.
@@ -87,5 +106,6 @@ def segments(plan: Plan, packets: pl.DataFrame) -> Check:
     exchanges = flow["workload"]["exchanges"] if "workload" in flow else []
     sizes = [size for each in exchanges for size in each["objects_bytes"]]
     spare = max(target - max(sizes), 0) if sizes else 0
-    found = check("largest data segment", target, largest(data["len_bytes"]), "bytes", spare)
+    longest = largest(collected(data.select(pl.col("len_bytes").max()))["len_bytes"])
+    found = check("largest data segment", target, longest, "bytes", spare)
     return {**found, "ok": found["ok"] and (found["got"] or 0) <= target}

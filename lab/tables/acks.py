@@ -51,10 +51,13 @@ class Clock:
 
     def base(self, events: np.ndarray) -> dict[str, pl.Series]:
         """Return the columns that every table begins with."""
-        flow = pl.Series(events["dport"].astype(np.int64)).replace_strict(
-            self.flows, default=None, return_dtype=pl.UInt8
-        )
-        return {"t_s": pl.Series((events["t_ns"] - self.start_ns) / 1e9), "flow": flow}
+        return {"t_s": pl.Series((events["t_ns"] - self.start_ns) / 1e9), "flow": pl.Series(self.flow(events))}
+
+    def flow(self, events: np.ndarray) -> np.ndarray:
+        """Return the flow of each event; that of another connection is 0, as that of the control connection is."""
+        of_port = np.zeros(1 << 16, dtype=np.uint8)
+        of_port[list(self.flows)] = list(self.flows.values())
+        return np.asarray(of_port[events["dport"]])
 
 
 def _data_flows(table: pl.DataFrame) -> pl.DataFrame:
@@ -64,31 +67,32 @@ def _data_flows(table: pl.DataFrame) -> pl.DataFrame:
 def ack_table(events: Events, clock: Clock, server_isn: dict[int, int]) -> pl.DataFrame:
     """tcp:tcp_probe, one row an ACK, as the socket was before it took the ACK in."""
     probe = events["tcp:tcp_probe"]
-    table = _data_flows(
-        pl.DataFrame(
-            clock.base(probe)
-            | {
-                "cwnd_pkts": probe["snd_cwnd"],
-                "ssthresh_pkts": probe["ssthresh"],
-                "srtt_ms": probe["srtt"] / 1e3,
-                "snd_una_bytes": probe["snd_una"].astype(np.int64),
-                "snd_nxt_bytes": probe["snd_nxt"].astype(np.int64),
-                "snd_wnd_bytes": probe["snd_wnd"],
-            }
-        )
+    flow = clock.flow(probe)
+    rows, flow = np.flatnonzero(flow), flow[flow > 0]
+    acked = probe["snd_una"][rows]
+    table = pl.DataFrame(
+        {
+            "t_s": (probe["t_ns"][rows] - clock.start_ns) / 1e9,
+            "flow": flow,
+            "cwnd_pkts": probe["snd_cwnd"][rows],
+            "ssthresh_pkts": probe["ssthresh"][rows],
+            "srtt_ms": probe["srtt"][rows] / 1e3,
+            "snd_una_bytes": _relative(acked, acked, flow, server_isn),
+            "snd_nxt_bytes": _relative(probe["snd_nxt"][rows], acked, flow, server_isn),
+            "snd_wnd_bytes": probe["snd_wnd"][rows],
+        }
     )
-    relative = [_relative(part, server_isn.get(flow)) for (flow,), part in table.group_by("flow", maintain_order=True)]
-    table = pl.concat(relative) if relative else table
-    return table.sort("t_s", maintain_order=True).with_columns(finite("ssthresh_pkts"))
+    return table.with_columns(finite("ssthresh_pkts"))
 
 
-def _relative(flow: pl.DataFrame, isn: int | None) -> pl.DataFrame:
+def _relative(numbers: np.ndarray, acked: np.ndarray, flow: np.ndarray, server_isn: dict[int, int]) -> np.ndarray:
     """Count bytes from the SYN, or, of a flow that was not captured, from what its first ACK found to be sent."""
-    if isn is None:
-        isn = int(flow["snd_una_bytes"][0]) - 1
-    return flow.with_columns(
-        pl.Series(name, unwrap(flow[name].to_numpy(), isn)) for name in ("snd_una_bytes", "snd_nxt_bytes")
-    )
+    found = np.zeros(len(numbers), dtype=np.int64)
+    for number in np.unique(flow):
+        own = flow == number
+        isn = server_isn.get(int(number), int(acked[own][0]) - 1)
+        found[own] = unwrap(numbers[own].astype(np.int64), isn)
+    return found
 
 
 def finite(name: str) -> pl.Expr:

@@ -32,7 +32,7 @@ class Described(NamedTuple):
 
 
 SYN_S = Column(pl.Float64, "time since the data connection's SYN left the client")
-FLOW = Column(pl.UInt8, "number of the flow: 1 the download, 2 the rival's")
+FLOW = Column(pl.UInt8, "number of the flow: 1 the download under test, from 2 on its rivals'")
 
 
 def schema(columns: Columns) -> pl.Schema:

@@ -7,32 +7,43 @@ request on: on a link that is silent for seconds then, the first data are late. 
 twice counts once, what came out of order counts.
 """
 
+import math
 import statistics
+from collections.abc import Iterable, Mapping
+from typing import NoReturn
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from lab.base.errors import UserError
 from lab.base.stats import largest, smallest
 from lab.node.plan import FlowPlan, Plan
 from lab.node.record import DownloadRecord, NodeRecord, Probed
+from lab.tables.pieces import Frame, collected, first_row, pieces_of
 from lab.tables.trial_json import Counted, Download, Extent, Iperf3Figures
 
 Numbers = NDArray[np.int64]
-CONTROL, FLOW, RIVAL = 0, 1, 2  # flows of the tables
+CONTROL, FLOW, RIVAL = 0, 1, 2  # flows of the tables: from RIVAL on one for each download beside that under test
 EXTENT = ("seq_bytes", "len_bytes")
 BY_FLOW = ("packets", "acks", "retransmits", "ca_states", "bins", "exits")
 
 
-def measure(plan: Plan, node: NodeRecord, tables: dict[str, pl.DataFrame]) -> list[Download]:
+def measure(plan: Plan, node: NodeRecord, tables: Mapping[str, Frame]) -> list[Download]:
     """Return of each download flow, data_s, end_s (both on the tables' clock), bytes, seconds and retransmits."""
     first, *rivals = node["downloads"]
     captured = _captured(plan["flows"][0], _lasted_s(first), tables["packets"])
     measured: list[Download] = [{**captured, **_counted(first)}]
-    for request, record in zip(plan["flows"][1:], rivals, strict=True):
+    up_delay_s, hosts = _up_delay_s(node["probes"]), [request["sender"] for request in plan["flows"]]
+    for flow, (request, record) in enumerate(zip(plan["flows"][1:], rivals, strict=True), start=RIVAL):
         data_s = measured[0]["data_s"] + (record["data_ns"] - first["data_ns"]) / 1e9
-        extent = _traced(request, tables["acks"], data_s, _up_delay_s(node["probes"]))
-        measured.append({**extent, **_counted(record)})
+        own = {name: collected(tables[name].filter(flow=flow)) for name in ("acks", "retransmits")}
+        extent = _traced(flow, request, own["acks"], data_s, up_delay_s)
+        found: Download = {**extent, **_counted(record)}
+        if hosts.count(request["sender"]) > 1:  # its host's count is of all
+            during = own["retransmits"].filter(pl.col("t_s").is_between(data_s, data_s + _lasted_s(record)))
+            found["retransmits_pkts"] = during.height
+        measured.append(found)
     return measured
 
 
@@ -44,7 +55,7 @@ def failure(plan: Plan, node: NodeRecord, measured: list[Download]) -> str | Non
     return None
 
 
-def cut(tables: dict[str, pl.DataFrame], measured: list[Download]) -> dict[str, pl.DataFrame]:
+def cut(tables: Mapping[str, Frame], measured: list[Download]) -> dict[str, Frame]:
     """Leave out what came after the end: each flow's rows after its own, all else after the last one's.
 
     How long iperf3 talks after a download then changes nothing of a trial. The link's steps stay whole.
@@ -53,24 +64,36 @@ def cut(tables: dict[str, pl.DataFrame], measured: list[Download]) -> dict[str, 
     last_s = max(ends.values())
     own_end = pl.col("flow").replace_strict(ends, default=last_s, return_dtype=pl.Float64)
     ended = {name: tables[name].filter(pl.col("t_s") <= own_end) for name in BY_FLOW}
-    return tables | ended | {"qdisc": tables["qdisc"].filter(pl.col("t_s") <= last_s)}
+    return {**tables, **ended, "qdisc": tables["qdisc"].filter(pl.col("t_s") <= last_s)}
 
 
-def first_data_s(packets: pl.DataFrame, flow: int = FLOW) -> float | None:
+def first_data_s(packets: Frame, flow: int = FLOW) -> float | None:
     """Return when the first data segment arrived at the client; None where none did."""
-    return smallest(_data(packets, flow)["t_s"])
+    return smallest(collected(_data(packets, flow).select("t_s"))["t_s"])
 
 
-def unique_bytes(first: Numbers, length: Numbers) -> int:
-    """Count the bytes of segments, each byte once."""
-    order = np.argsort(first, kind="stable")
-    begin, end = first[order], first[order] + length[order]
-    known = np.concatenate((begin[:1], np.maximum.accumulate(end)[:-1]))
-    return int(np.maximum(end - np.maximum(begin, known), 0).sum())
+def unique_bytes(pieces: Iterable[tuple[Numbers, Numbers]]) -> int:
+    """Count the bytes of segments, given in pieces as first byte and length, each byte once."""
+    begin = end = np.empty(0, dtype=np.int64)
+    for first, length in pieces:
+        begin, end = _united(np.append(begin, first), np.append(end, first + length))
+    return int((end - begin).sum())
 
 
-def _data(packets: pl.DataFrame, flow: int) -> pl.DataFrame:
+def _united(begin: Numbers, end: Numbers) -> tuple[Numbers, Numbers]:
+    """Unite spans that touch or overlap; returns those that are left, in order."""
+    order = np.argsort(begin, kind="stable")
+    begin, reached = begin[order], np.maximum.accumulate(end[order])
+    apart = np.flatnonzero(begin[1:] > reached[:-1])
+    return begin[np.append(0, apart + 1)[: len(begin)]], reached[np.append(apart, len(begin) - 1)[: len(begin)]]
+
+
+def _data(packets: Frame, flow: int) -> Frame:
     return packets.filter(pl.col("to_client") & (pl.col("len_bytes") > 0) & (pl.col("flow") == flow))
+
+
+def _refused() -> NoReturn:
+    raise UserError("capture: must hold a data segment of the download")
 
 
 def _lasted_s(record: DownloadRecord) -> float:
@@ -78,26 +101,27 @@ def _lasted_s(record: DownloadRecord) -> float:
     return (record["until_ns"] - record["data_ns"]) / 1e9
 
 
-def _captured(request: FlowPlan, lasted_s: float, packets: pl.DataFrame) -> Extent:
+def _captured(request: FlowPlan, lasted_s: float, packets: Frame) -> Extent:
     """Measure a download whose packets were captured; it ends with iperf3, whose time began before late first data."""
     data = _data(packets, FLOW)
-    data_s = float(data["t_s"][0])
+    (data_s,) = first_row(data.select("t_s")) or _refused()
     most_s = request["duration_s"] if "size_bytes" in request else min(request["duration_s"], lasted_s)
     had = packets.filter((pl.col("flow") == FLOW) & (pl.col("ack_bytes") > request.get("size_bytes", np.inf)))
-    end_s = min([data_s + most_s, *had.filter(~pl.col("to_client"))["t_s"].head(1)])
-    first, length = (data.filter(pl.col("t_s") <= end_s)[name].cast(pl.Int64).to_numpy() for name in EXTENT)
-    return _download(FLOW, data_s, end_s, unique_bytes(first, length))
+    end_s = min(data_s + most_s, *(first_row(had.filter(~pl.col("to_client")).select("t_s")) or (math.inf,)))
+    extents = pieces_of(data.filter(pl.col("t_s") <= end_s).select(pl.col(EXTENT).cast(pl.Int64)))
+    received = unique_bytes((piece[EXTENT[0]].to_numpy(), piece[EXTENT[1]].to_numpy()) for piece in extents)
+    return _download(FLOW, data_s, end_s, received)
 
 
-def _traced(request: FlowPlan, acks: pl.DataFrame, data_s: float, up_delay_s: float) -> Extent:
+def _traced(flow: int, request: FlowPlan, acks: pl.DataFrame, data_s: float, up_delay_s: float) -> Extent:
     """Measure a download of which only the sender's kernel was traced: what had been acknowledged to it.
 
     An ACK reaches the sender one delay of the return path after it was sent.
     """
-    own = acks.filter(pl.col("flow") == RIVAL).with_columns(pl.col("t_s") - up_delay_s, pl.col("snd_una_bytes") - 1)
+    own = acks.with_columns(pl.col("t_s") - up_delay_s, pl.col("snd_una_bytes") - 1)
     enough = own.filter(pl.col("snd_una_bytes") >= request.get("size_bytes", np.inf))["t_s"].to_list()
     end_s = min([data_s + request["duration_s"], *enough[:1]])
-    return _download(RIVAL, data_s, end_s, round(largest(own.filter(pl.col("t_s") <= end_s)["snd_una_bytes"]) or 0))
+    return _download(flow, data_s, end_s, round(largest(own.filter(pl.col("t_s") <= end_s)["snd_una_bytes"]) or 0))
 
 
 def _up_delay_s(probes: list[Probed]) -> float:

@@ -13,7 +13,7 @@ from lab.schema.scenario import load_scenario
 from lab.tables.stored_run import Run
 
 # Fields of a scenario that decide its trials, apart from their number.
-DECISIVE = ("topology", "profile", "ccas", "duration_s", "seed", "size_bytes", "mtu_bytes", "pacing", "rival")
+DECISIVE = ("topology", "profile", "ccas", "duration_s", "seed", "size_bytes", "mtu_bytes", "pacing", "rival", "rivals")
 
 
 def fullest_run(latest: Path) -> Run:

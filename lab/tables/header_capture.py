@@ -11,8 +11,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from lab.tables import tcp_headers
-from lab.tables.pcapng import PACKET_HEAD, ROWS, packet_blocks
-from lab.tables.raw import gather, map_file
+from lab.tables.pcapng import PACKET_HEAD, ROWS, blocks_of
+from lab.tables.raw import gather
 
 Bytes = NDArray[np.uint8]
 TAIL = 4  # a block ends with its length
@@ -20,14 +20,17 @@ TAIL = 4  # a block ends with its length
 
 def keep_headers(source: Path, target: Path, snaplen_bytes: int) -> None:
     """Write a dumpcap file without the payload of its TCP segments, zstd-compressed; all other blocks as they are."""
-    data = map_file(source)
-    starts, _ = packet_blocks(data, source)
-    last = int(starts[-1])
     with pa.output_stream(str(target), compression="zstd") as sink:
-        sink.write(data[: starts[0]])
-        for at in range(0, len(starts), ROWS):
-            sink.write(_cut(gather(data, starts[at : at + ROWS], PACKET_HEAD + snaplen_bytes)))
-        sink.write(data[last + int(data[last + 4 : last + 8].view("<u4")[0]) :])
+        for blocks in blocks_of(source):
+            data, starts = blocks.data, blocks.starts
+            if not len(starts):
+                sink.write(data)
+                continue
+            last = int(starts[-1])
+            sink.write(data[: starts[0]])
+            for at in range(0, len(starts), ROWS):
+                sink.write(_cut(gather(data, starts[at : at + ROWS], PACKET_HEAD + snaplen_bytes)))
+            sink.write(data[last + int(data[last + 4 : last + 8].view("<u4")[0]) :])
 
 
 def _cut(blocks: Bytes) -> Bytes:

@@ -1,8 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""packets.parquet: every frame of the client's capture, by flow and direction, with unwrapped relative sequences."""
+"""packets.parquet: every frame of the client's capture, by flow and direction, with unwrapped relative sequences.
 
-from dataclasses import dataclass
+A capture is decoded piece by piece, so that memory does not grow with it; each direction of a connection goes on where
+the piece before left it.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -11,11 +17,12 @@ from numpy.typing import NDArray
 from lab.base.errors import UserError
 from lab.tables import tcp_headers
 from lab.tables.columns import SYN_S, Column, Columns, schema
-from lab.tables.pcapng import Frames, read_pcapng
+from lab.tables.pcapng import Frames, frames_of, joined
 
 SYN = 0x002
 ACK = 0x010
 Numbers = NDArray[np.int64]
+Fields = dict[str, Numbers]
 
 
 @dataclass(frozen=True)
@@ -30,23 +37,9 @@ class Capture:
 
 def read_packets(file: Path, server_port: int, snaplen_bytes: int) -> Capture:
     """Decode a client's capture of iperf3: its first connection is the control connection, flow 0."""
-    frames = read_pcapng(file, snaplen_bytes)
-    tcp_rows = np.flatnonzero(tcp_headers.is_tcp(frames.head))
-    heads = frames.head if len(tcp_rows) == len(frames.head) else frames.head[tcp_rows]
-    fields = tcp_headers.segments(heads)
-    _refuse_broken(tcp_rows[fields["len"] < 0], file)
-    to_client = fields["src_port"] == server_port
-    port = np.where(to_client, fields["dst_port"], fields["src_port"])
-    ports = _connections(fields, server_port)
-    if len(ports) < 2:
-        raise UserError(f"{file}: must hold a control connection and a data connection on port {server_port}")
-    table = _rows(frames, tcp_rows, fields, to_client, port, ports)
-    start_ns = int(frames.time_ns[tcp_rows][(port == ports[1]) & (fields["flags"] & SYN > 0)][0])
-    table = table.with_columns(((pl.col("time_ns") - start_ns) / 1e9).alias("t_s"))
-    isn = {flow: _isn(fields, (port == p) & to_client) for flow, p in enumerate(ports)}
-    return Capture(
-        table.select(*COLUMNS).cast(schema(COLUMNS)), start_ns, {p: flow for flow, p in enumerate(ports)}, isn
-    )
+    decoder = PacketDecoder(file, server_port, snaplen_bytes)
+    packets = pl.concat(decoder.pieces())
+    return Capture(packets, decoder.start_ns, decoder.client_ports, decoder.server_isn)
 
 
 NOT_TCP = "null in a frame that is not TCP"
@@ -66,48 +59,115 @@ COLUMNS: Columns = {
 }
 
 
-def _refuse_broken(rows: NDArray[np.intp], file: Path) -> None:
-    if len(rows):
-        raise UserError(f"{file}: frame={rows[0] + 1}: must be a TCP segment no shorter than its headers")
+@dataclass
+class _Side:
+    """One direction of a connection: how far its numbers have come, raw and unwrapped, and its window's scale."""
+
+    isn: int | None = None
+    scale: int = 0
+    ends: dict[str, tuple[int, int]] = field(default_factory=dict)
+
+    def unwrapped(self, name: str, numbers: Numbers, isn: int | None) -> Numbers:
+        """Continue its sequence or acknowledgement numbers, which count from an initial one."""
+        raw, known = self.ends.get(name, (isn or 0, 0))
+        found = unwrap(numbers, raw) + known
+        if len(found):
+            self.ends[name] = int(numbers[-1]), int(found[-1])
+        return found
 
 
-def _connections(fields: dict[str, Numbers], server_port: int) -> list[int]:
+class PacketDecoder:
+    """Decodes a capture; what its tables are aligned with is there once `pieces` has ended."""
+
+    def __init__(self, file: Path, server_port: int, snaplen_bytes: int) -> None:
+        self.file, self.server_port, self.snaplen_bytes = file, server_port, snaplen_bytes
+        self.start_ns = self.before = 0  # before: frames of the pieces that are decoded
+        self.sides: dict[int, tuple[_Side, _Side]] = {}  # by the client's port, in the order of connections
+
+    @property
+    def client_ports(self) -> dict[int, int]:
+        """Return the flow of each client's port."""
+        return {port: flow for flow, port in enumerate(self.sides)}
+
+    @property
+    def server_isn(self) -> dict[int, int]:
+        """Return the server's initial sequence number by flow."""
+        return {flow: to_client.isn or 0 for flow, (_, to_client) in enumerate(self.sides.values())}
+
+    def pieces(self) -> Iterator[pl.DataFrame]:
+        """Yield the frames, piece by piece: the first one reaches as far as the data connection."""
+        held: list[Frames] = []
+        for frames in frames_of(self.file, self.snaplen_bytes):
+            rows, fields = self._segments(frames)
+            for port in _connections(fields, self.server_port):
+                self.sides.setdefault(port, (_Side(), _Side()))
+            if len(self.sides) < 2:
+                held.append(frames)
+                continue
+            whole = joined([*held, frames])
+            yield self._decoded(whole, *(self._segments(whole) if held else (rows, fields)))
+            self.before += len(whole.head)
+            held.clear()
+        if len(self.sides) < 2:
+            rule = f"must hold a control connection and a data connection on port {self.server_port}"
+            raise UserError(f"{self.file}: {rule}")
+
+    def _segments(self, frames: Frames) -> tuple[NDArray[np.intp], Fields]:
+        """Return which frames are TCP, and their fields."""
+        rows = np.flatnonzero(tcp_headers.is_tcp(frames.head))
+        fields = tcp_headers.segments(frames.head if len(rows) == len(frames.head) else frames.head[rows])
+        return rows, fields
+
+    def _decoded(self, frames: Frames, rows: NDArray[np.intp], fields: Fields) -> pl.DataFrame:
+        """Lay the fields out by frame; what is not TCP keeps nulls."""
+        if len(broken := rows[fields["len"] < 0]):
+            frame = self.before + broken[0] + 1
+            raise UserError(f"{self.file}: frame={frame}: must be a TCP segment no shorter than its headers")
+        to_client = fields["src_port"] == self.server_port
+        port = np.where(to_client, fields["dst_port"], fields["src_port"])
+        if not self.start_ns:
+            syn = (port == list(self.sides)[1]) & (fields["flags"] & SYN > 0)
+            self.start_ns = int(frames.time_ns[rows][syn][0])
+        return self._table(frames, rows, {**fields, "to_client": to_client, **self._relative(fields, to_client, port)})
+
+    def _table(self, frames: Frames, rows: NDArray[np.intp], fields: dict[str, NDArray[Any]]) -> pl.DataFrame:
+        names = ("to_client", "flow", "seq_bytes", "ack_bytes", "window_bytes", "flags", "tsval", "tsecr")
+        tcp = {name: fields[name] for name in names}
+        tcp |= {"len_bytes": fields["len"], "sack_edges": np.maximum(fields["sack_edges"], 0)}
+        whole = pl.DataFrame(
+            {"t_s": (frames.time_ns - self.start_ns) / 1e9, "frame_bytes": frames.wire_bytes},
+        )
+        known = [
+            pl.when(pl.col(name) >= 0).then(pl.col(name)).alias(name)
+            for name in ("flow", "ack_bytes", "tsval", "tsecr")
+        ]
+        table = whole.hstack(_spread(pl.DataFrame(tcp), rows, whole.height)).with_columns(known)
+        return table.select(*COLUMNS).cast(schema(COLUMNS))
+
+    def _relative(self, fields: Fields, to_client: NDArray[np.bool_], port: Numbers) -> Fields:
+        """Return flow, unwrapped sequences and scaled windows; each direction counts from its own SYN."""
+        flow, seq, ack, window = (np.full(len(port), -1, dtype=np.int64) for _ in range(4))
+        syn, has_ack = fields["flags"] & SYN > 0, fields["flags"] & ACK > 0
+        for number, (p, sides) in enumerate(self.sides.items()):
+            flow[port == p] = number
+            masks = [(port == p) & (to_client == way) for way in (False, True)]
+            for side, mask in zip(sides, masks, strict=True):
+                if side.isn is None and (first := np.flatnonzero(mask & syn)).size:
+                    side.isn = int(fields["seq"][first[0]])
+                side.scale = max(side.scale, int(fields["window_scale"][mask].max(initial=0)))
+            for side, other, mask in zip(sides, reversed(sides), masks, strict=True):
+                acking = mask & has_ack
+                seq[mask] = side.unwrapped("seq", fields["seq"][mask], side.isn)
+                ack[acking] = side.unwrapped("ack", fields["ack"][acking], other.isn)
+                window[mask] = fields["window"][mask] << np.where(syn[mask], 0, side.scale)
+        return {"flow": flow, "seq_bytes": seq, "ack_bytes": ack, "window_bytes": window}
+
+
+def _connections(fields: Fields, server_port: int) -> list[int]:
     """Return the client's ports in the order of their connections."""
     syn = ((fields["flags"] & (SYN | ACK)) == SYN) & (fields["dst_port"] == server_port)
     ports, first = np.unique(fields["src_port"][syn], return_index=True)
     return [int(p) for p in ports[np.argsort(first)]]
-
-
-def _isn(fields: dict[str, Numbers], side: NDArray[np.bool_]) -> int:
-    syn = side & (fields["flags"] & SYN > 0)
-    return int(fields["seq"][syn][0]) if syn.any() else 0
-
-
-def _rows(
-    frames: Frames,
-    tcp_rows: NDArray[np.intp],
-    fields: dict[str, Numbers],
-    to_client: NDArray[np.bool_],
-    port: Numbers,
-    ports: list[int],
-) -> pl.DataFrame:
-    """Lay the fields out by frame; what is not TCP keeps nulls."""
-    tcp = pl.DataFrame(
-        {
-            "to_client": to_client,
-            **_relative(fields, to_client, port, ports),
-            "len_bytes": fields["len"],
-            "flags": fields["flags"],
-            "tsval": fields["tsval"],
-            "tsecr": fields["tsecr"],
-            "sack_edges": np.maximum(fields["sack_edges"], 0),
-        }
-    )
-    whole = pl.DataFrame({"time_ns": frames.time_ns, "frame_bytes": frames.wire_bytes})
-    known = [
-        pl.when(pl.col(name) >= 0).then(pl.col(name)).alias(name) for name in ("flow", "ack_bytes", "tsval", "tsecr")
-    ]
-    return whole.hstack(_spread(tcp, tcp_rows, whole.height)).with_columns(known)
 
 
 def _spread(table: pl.DataFrame, rows: NDArray[np.intp], height: int) -> pl.DataFrame:
@@ -117,24 +177,6 @@ def _spread(table: pl.DataFrame, rows: NDArray[np.intp], height: int) -> pl.Data
     place = np.full(height, table.height)
     place[rows] = np.arange(table.height)
     return pl.concat([table, table.clear(1)]).select(pl.all().gather(place))
-
-
-def _relative(
-    fields: dict[str, Numbers], to_client: NDArray[np.bool_], port: Numbers, ports: list[int]
-) -> dict[str, Numbers]:
-    """Return flow, unwrapped sequences and scaled windows; each direction of a connection counts from its own SYN."""
-    flow, seq, ack, window = (np.full(len(port), -1, dtype=np.int64) for _ in range(4))
-    syn, has_ack = fields["flags"] & SYN > 0, fields["flags"] & ACK > 0
-    for number, p in enumerate(ports):
-        flow[port == p] = number
-        for direction in (False, True):
-            side, other = ((port == p) & (to_client == way) for way in (direction, not direction))
-            acking = side & has_ack
-            seq[side] = unwrap(fields["seq"][side], _isn(fields, side))
-            ack[acking] = unwrap(fields["ack"][acking], _isn(fields, other))
-            scale = max(int(fields["window_scale"][side].max(initial=0)), 0)
-            window[side] = fields["window"][side] << np.where(syn[side], 0, scale)
-    return {"flow": flow, "seq_bytes": seq, "ack_bytes": ack, "window_bytes": window}
 
 
 def unwrap(numbers: Numbers, initial: int) -> Numbers:

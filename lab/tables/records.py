@@ -81,9 +81,16 @@ class ScenarioRecord(TypedDict, total=False):
     published: Sequence[Mapping[str, str | float | None]]
     tolerance: ToleranceRecord
     rival: str | None
+    rivals: Sequence[Mapping[str, Any]]
     replayed: Sequence[str]
     workload: Mapping[str, str | float] | None
     in_summary: bool
+
+
+def beside(scenario: ScenarioRecord) -> str:
+    """Name what downloads beside those under test: its sender, or senders with their counts; empty: nothing does."""
+    entries = (f"{entry['count']} {entry['cca']}" for entry in scenario.get("rivals", ()))
+    return scenario.get("rival") or ", ".join(entries)
 
 
 class RunRecord(TypedDict):

@@ -20,8 +20,8 @@ class HostJson(TypedDict):
     machine: Annotated[str, "its processor's architecture"]
     system: Annotated[str, "its system"]
     python: Annotated[str, "its Python"]
-    processor: NotRequired[Annotated[str, "its processor's model"]]
-    cores: NotRequired[Annotated[int, "the number of its processors that the command could use"]]
+    processor: Annotated[str, "its processor's model"]
+    cores: Annotated[int, "the number of its processors that the command could use"]
 
 
 class Requested(TypedDict):
@@ -34,7 +34,8 @@ class Requested(TypedDict):
     sysctls: Annotated[UserFile, "the pinned kernel settings, each with its reason"]
     ccas: Annotated[list[UserFile], "the stanza of each sender, in the scenario's order"]
     rival: NotRequired[Annotated[UserFile, "the stanza of the second download's sender"]]
-    shaper: NotRequired[Annotated[str, "what replays the link: replay or netem; absent in early runs: replay"]]
+    rivals: NotRequired[Annotated[list[UserFile], "the stanza of each sender of other downloads, of a list of them"]]
+    shaper: Annotated[str, "what replays the link: replay or netem"]
     digests: Annotated[dict[str, str], "digest of each part; --resume compares them"]
 
 

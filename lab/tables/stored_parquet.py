@@ -6,6 +6,7 @@ to the nearest 2^-30 s: the nanoseconds of the clocks are kept, and what a divis
 The file's own metadata (pyarrow.parquet.read_schema shows it) has what a row is, and each column's meaning and unit.
 """
 
+from contextlib import ExitStack
 from io import BytesIO
 from pathlib import Path
 from types import MappingProxyType
@@ -15,6 +16,7 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from lab.tables.columns import Columns, Described
+from lab.tables.pieces import Frame, pieces_of
 
 GRIDS = {
     "_s": 2.0**30,
@@ -23,20 +25,29 @@ GRIDS = {
 
 
 def write_table(
-    table: pl.DataFrame, file: Path, level: int = 3, row: str = "", columns: Columns = MappingProxyType({})
+    table: Frame, file: Path, level: int = 3, row: str = "", columns: Columns = MappingProxyType({})
 ) -> None:
     """Write a table, compressed with zstd of that level; polars, pyarrow and DuckDB read it.
 
     `row` states what a row is; `columns` describes the columns.
     """
-    content = _described(table.with_columns(_to_nanoseconds(table)), row, columns)
-    split = [field.name for field in content.schema if _splits(field.type)]
-    parquet.write_table(
-        content,
+    with ExitStack() as stack:
+        sink = None
+        for piece in pieces_of(table):
+            content = _described(piece.with_columns(_to_nanoseconds(piece)), row, columns)
+            if sink is None:
+                sink = stack.enter_context(_writer(file, content.schema, level))
+            sink.write_table(content)
+
+
+def _writer(file: Path, schema: pa.Schema, level: int) -> parquet.ParquetWriter:
+    split = [field.name for field in schema if _splits(field.type)]
+    return parquet.ParquetWriter(
         file,
+        schema,
         compression="zstd",
         compression_level=level,
-        use_dictionary=[name for name in content.column_names if name not in split],
+        use_dictionary=[name for name in schema.names if name not in split],
         column_encoding=dict.fromkeys(split, "BYTE_STREAM_SPLIT"),
     )
 

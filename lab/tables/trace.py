@@ -6,14 +6,17 @@ Layout: kernel/trace/ring_buffer.c (struct buffer_data_page, enum ring_buffer_ty
 
 import re
 import struct
+from collections.abc import Container, Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
+from numpy.lib.recfunctions import repack_fields
 from numpy.typing import NDArray
 
 from lab.base.errors import UserError, field_error
 from lab.base.plain_file import MEGABYTE, read_plain
-from lab.tables.raw import gather, map_file
+from lab.node.system.libc import LIBC
+from lab.tables.raw import gather
 
 LATEST_NS = 1 << 62  # of a clock: with the differences after it, it fits 64 bits
 PAGE_HEAD = 16  # u64 time stamp, u64 commit
@@ -24,10 +27,12 @@ FIELD = re.compile(
     r"field:(?P<type>.*?)(?P<name>\w+)(?:\[(?P<count>\d+)\])?;\s+offset:(?P<offset>\d+);\s+"
     r"size:(?P<size>\d+);\s+signed:(?P<signed>[01]);"
 )
+PIECE_BYTES = 1 << 22  # decoded at a time
 Events = dict[str, NDArray[np.void]]
+Format = tuple[int, np.dtype[np.void]]  # an event's number, and its record
 
 
-def read_format(text: str) -> tuple[int, np.dtype[np.void]]:
+def read_format(text: str) -> Format:
     """Read an event's format file: its id, and the type of its record."""
     number = re.search(r"^ID: (\d+)$", text, re.MULTILINE)
     if not number:
@@ -53,13 +58,46 @@ def _kind(field: dict[str, str]) -> str:
     return f"<{'i' if field['signed'] == '1' else 'u'}{size}"
 
 
-def read_events(raw: Path, formats: Path) -> Events:
+def read_events(raw: Path, formats: Path, names: Container[str] | None = None) -> Events:
     """Decode every event of a trace, by its name `system:event`, in order of field `t_ns`: the trace clock.
 
-    The pages of several processors follow each other in the file.
+    The pages of several processors follow each other in the file, which is decoded piece by piece. names: the fields to
+    keep of all events; absent: all.
     """
     known, page_bytes = _formats(formats)
-    data = map_file(raw)
+    pieces: dict[str, list[NDArray[np.void]]] = {name: [] for name in known}
+    for data in _read(raw, PIECE_BYTES // page_bytes * page_bytes):
+        for name, records in _decoded(data, page_bytes, known, raw).items():
+            pieces[name].append(records if names is None else _only(records, names))
+    whole = {name: _in_order(np.concatenate(pieces.pop(name))) for name in known}
+    LIBC.malloc_trim(0)  # the C library keeps the room of the pieces: of a long trial a quarter of all memory
+    return whole
+
+
+def _read(file: Path, piece_bytes: int) -> Iterator[NDArray[np.uint8]]:
+    """Yield the content of a file in pieces; of an empty one, an empty piece."""
+    try:
+        with file.open("rb") as stream:
+            yield np.frombuffer(stream.read(piece_bytes), dtype=np.uint8)
+            while piece := stream.read(piece_bytes):
+                yield np.frombuffer(piece, dtype=np.uint8)
+    except OSError as error:
+        raise UserError(f"{file}: {error.strerror}: must be a readable record") from None
+
+
+def _only(records: NDArray[np.void], names: Container[str]) -> NDArray[np.void]:
+    """Return records with their time and some of their other fields."""
+    kept = [name for name in records.dtype.names or () if name == "t_ns" or name in names]
+    return repack_fields(records[kept])
+
+
+def _in_order(records: NDArray[np.void]) -> NDArray[np.void]:
+    t_ns = records["t_ns"]
+    return records if (t_ns[1:] >= t_ns[:-1]).all() else records[np.argsort(t_ns, kind="stable")]
+
+
+def _decoded(data: NDArray[np.uint8], page_bytes: int, known: Mapping[str, Format], raw: Path) -> Events:
+    """Decode every event of some whole pages, in the file's order."""
     pages = _pages(data, page_bytes, raw)
     words = data[: len(data) // 4 * 4].view("<u4")
     heads, firsts = _walk(words, pages, raw)
@@ -71,20 +109,19 @@ def read_events(raw: Path, formats: Path) -> Events:
     found = {}
     for name, (number, kind) in known.items():
         of_this = np.flatnonzero(numbers == number)
-        records = _records(data, bodies[of_this], timed[of_this], kind)  # in the file's order, as gather() needs
-        found[name] = records[np.argsort(records["t_ns"], kind="stable")]
+        found[name] = _records(data, bodies[of_this], timed[of_this], kind)  # in the file's order, as gather() needs
     return found
 
 
-def _formats(folder: Path) -> tuple[dict[str, tuple[int, np.dtype[np.void]]], int]:
+def _formats(folder: Path) -> tuple[dict[str, Format], int]:
     """Read the formats of events, and the size of a page; UserError where the guest wrote something else there."""
     try:
         files = {file.stem.replace(".", ":"): _text(file) for file in folder.glob("*.format")}
         known, page_bytes = {name: read_format(text) for name, text in files.items()}, int(_text(folder / "page_bytes"))
     except (OSError, ValueError, TypeError) as error:
         raise UserError(f"{folder}: {error}: must hold the formats of tracefs") from None
-    if page_bytes <= PAGE_HEAD:
-        raise field_error(folder / "page_bytes", "bytes", page_bytes, f"above {PAGE_HEAD}")
+    if not PAGE_HEAD < page_bytes <= PIECE_BYTES:
+        raise field_error(folder / "page_bytes", "bytes", page_bytes, f"above {PAGE_HEAD}, at most {PIECE_BYTES}")
     return known, page_bytes
 
 

@@ -38,9 +38,9 @@ class Iperf3Figures(TypedDict, total=False):
 class Extent(TypedDict):
     """What a download transferred, and when. Times count from the data connection's SYN, as in every table."""
 
-    flow: Annotated[int, "number of the flow in the tables: 1, or 2 for the rival"]
-    data_s: NotRequired[Annotated[float, "arrival of the first data segment at the client; absent in early trials"]]
-    end_s: NotRequired[Annotated[float, "end of the download: after its duration or its size; absent in early trials"]]
+    flow: Annotated[int, "number of the flow in the tables: 1, and from 2 on the rivals'"]
+    data_s: Annotated[float, "arrival of the first data segment at the client"]
+    end_s: Annotated[float, "end of the download: after its duration or its size"]
     seconds: Annotated[float, "end_s - data_s", "s"]
     bytes: Annotated[int, "unique payload that arrived by then", "bytes"]
     throughput_mbps: Annotated[float, "these bytes over these seconds"]
@@ -49,8 +49,11 @@ class Extent(TypedDict):
 class Counted(TypedDict):
     """What the node counted of a download."""
 
-    retransmits_pkts: Annotated[int, "segments that the sender's kernel retransmitted"]
-    iperf3: NotRequired[Annotated[Iperf3Figures, "iperf3's own figures; absent in early trials"]]
+    retransmits_pkts: Annotated[
+        int,
+        "segments that the sender's kernel retransmitted; of one of several on a host: buffers, of one segment or more",
+    ]
+    iperf3: Annotated[Iperf3Figures, "iperf3's own figures"]
 
 
 class Download(Extent, Counted):
@@ -61,9 +64,7 @@ class FlowJson(Download):
     """One download and its sender."""
 
     cca: Annotated[str, "name of the sender"]
-    parameters: NotRequired[
-        Annotated[dict[str, str], "its module's, as they were; none of a sender without; absent in early trials"]
-    ]
+    parameters: Annotated[dict[str, str], "its module's, as they were; none of a sender without"]
 
 
 class ObjectJson(TypedDict):
@@ -103,10 +104,10 @@ class TrialJson(Around, Observed, LinkNumbers):
     profile: Annotated[str, "name of the link's profile"]
     duration_s: Annotated[int, "length of the download, as the scenario requests"]
     mss_bytes: Annotated[int, "payload of a full segment"]
-    flows: Annotated[list[FlowJson], "the download, then the rival's if there is one"]
+    flows: Annotated[list[FlowJson], "the download under test, then its rivals'"]
     workload: NotRequired[Annotated[WorkloadJson, "objects and limits, where a workload was requested"]]
     certificate: Annotated[Certificate, "whether the emulator did what the plan requests"]
     backend: Annotated[str, "where the kernel ran: virtual, host or vm"]
     sandbox: NotRequired[Annotated[str, "of a virtual kernel: bubblewrap; or none, with Landlock where there is one"]]
     engine: Annotated[str, "what built the network: netns, containerlab, mininet or pair"]
-    shaper: NotRequired[Annotated[str, "what replayed the link: replay or netem; absent in early trials: replay"]]
+    shaper: Annotated[str, "what replayed the link: replay or netem"]

@@ -4,10 +4,9 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-import polars as pl
-
 from lab.tables import acks, exits, link, packets, qdisc
 from lab.tables.columns import Described
+from lab.tables.pieces import Frame
 from lab.tables.stored_parquet import write_table
 
 TRIAL_TABLES = {
@@ -24,7 +23,7 @@ TRIAL_TABLES = {
 }
 
 
-def write_tables(tables: Mapping[str, pl.DataFrame], folder: Path, level: int = 3) -> None:
+def write_tables(tables: Mapping[str, Frame], folder: Path, level: int = 3) -> None:
     """Write all tables of a trial, compressed with zstd of that level."""
     for name, (row, columns) in TRIAL_TABLES.items():
         write_table(tables[name], folder / f"{name}.parquet", level, row, columns)

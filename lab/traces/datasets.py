@@ -14,7 +14,7 @@ from lab.base.errors import UserError, field_error
 from lab.base.named_files import shown
 from lab.schema.dataset import Collection, Collections, Description, File, Meaning, Origin
 from lab.schema.load import load
-from lab.traces.importers.reading.importer import Option
+from lab.traces.importer import Option
 
 DATASETS = paths.PROFILES / "datasets.yml"
 ORIGIN = "https://raw.githubusercontent.com"  # LAB_TRACES_ORIGIN: another server with the same paths

@@ -10,12 +10,8 @@ from lab.base import paths
 from lab.base.errors import UserError
 from lab.traces import importers, recording
 from lab.traces.datasets import dataset, datasets, path_of, stem
-from lab.traces.importers.formats import recording as stored
-from lab.traces.importers.reading.importer import Head, Option
+from lab.traces.importer import Head, Option
 from lab.traces.recording import Recording
-from lab.traces.settings import options_of
-
-CODE = Path(__file__).parent
 
 
 def read_once(file: Path, form: str | None, options: dict[str, Option]) -> Recording:
@@ -37,7 +33,7 @@ def imported_dataset(name: str) -> Path:
 
 def imported(file: Path, form: str | None) -> Path:
     """Return the stored recording of any file: the file itself where it is one, else its import."""
-    if form is None and stored.fits(Head(file)):
+    if form is None and importers.is_stored(Head(file)):
         return file
     folder = paths.cache() / "recordings"
     folder.mkdir(parents=True, exist_ok=True)
@@ -57,9 +53,7 @@ def _store_once(file: Path, form: str | None, options: dict[str, Option], folder
 def digest(request: str) -> str:
     """Digest an importer's options and all code that can change what it returns, the user's own formats included."""
     code = hashlib.sha256(request.encode())
-    own = [file for folder in importers.folders()[1:] for file in folder.glob("*.py")]
-    shipped = [*CODE.glob("importers/**/*.py"), *(CODE / name for name in ("recording.py", "columns.py"))]
-    for file in sorted([*shipped, *own]):
+    for file in importers.code_files():
         code.update(file.read_bytes())
     return code.hexdigest()[:16]
 
@@ -76,5 +70,5 @@ def find(name: str, form: str | None, settings: list[str]) -> Recording:
     if not settings:
         return recording_of(name) if known else importers.read(file, form)
     importer = importers.importer_of(form) if form else importers.detect(file)
-    options = options_of(importer, settings)
+    options = importers.given_options(importer, settings)
     return recording_of(name, **options) if known else importers.read(file, importer.name, **options)

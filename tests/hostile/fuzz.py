@@ -18,12 +18,12 @@ from typing import Any
 
 from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
+from test_import_fuzz import CHANGES, changed
 
 from tests.hostile import limits
 from tests.hostile.inputs import file_name
 from tests.hostile.readers import READERS, refusal
 from tests.hostile.samples import contents, documents
-from tests.unit.test_import_fuzz import CHANGES, changed
 
 PATIENCE_S = 30  # of processor time for one input
 CPU_S_PER_EXAMPLE, LEAST_CPU_S = 0.5, 300

@@ -13,21 +13,21 @@ from typing import Any
 
 import pyarrow as pa
 import yaml
+from bundles import whole_content, write_bundle
 from lab_break.numbers import Store, crashed
 from lab_break.request import Request
 from lab_break.space import FOLDER as BOUNDS
 from lab_break.space import load_bounds
 from lab_conform.case import FOLDER as CASES
 from lab_course.answers import NOTEBOOK
+from test_import_capture import download
+from test_import_capture import written as capture
+from test_import_fuzz import SMALL
 
 from lab.base import paths
-from tests.bundles import whole_content, write_bundle
 from tests.hostile.inputs import CORPUS
 from tests.hostile.readers import DRAFT
 from tests.stored_run import store_run
-from tests.unit.test_import_capture import download
-from tests.unit.test_import_capture import written as capture
-from tests.unit.test_import_fuzz import SMALL
 
 HEAD_BYTES = 20_000  # of a capture: every kind of block, and quick
 Documents = Callable[[], list[Any]]

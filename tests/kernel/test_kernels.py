@@ -10,7 +10,8 @@ from bench.kernels import EARLIER, ITS_OWN, LINKS, cubic_exits, shown
 from lab.images.image import Image
 from lab.kernel import build
 from lab.kernel.build import Kernel
-from lab.kernel.recipe import DEBIAN, Recipe
+from lab.kernel.recipe import Recipe
+from lab.kernel.versions import DEBIAN
 from tests.conftest import SMALL, Bench, experiment_on
 
 CAUSES = {"search": "search", "hystartpp": "loss", "bbr": "bbr", "cubic_plain": "loss"}  # over the small path

@@ -5,10 +5,11 @@ import json
 from pathlib import Path
 
 import pytest
+from lab_bundle.content import folders
 
 from lab.backends.virtual import find_built
-from lab.bundle.content import folders
-from lab.kernel.recipe import LARGE_SOCKETS, Recipe
+from lab.kernel.recipe import Recipe
+from lab.kernel.versions import LARGE_SOCKETS
 from lab.runs.trial import Job, run_trial
 from lab.tables.stored_trial import Trial
 from tests.command import lab, refused

@@ -134,7 +134,9 @@ def test_a_client_on_a_second_machine_ends_when_it_must(tmp_path: Path, kernel: 
 def test_of_two_downloads_each_is_measured_and_agrees_with_iperf3(bench: Bench) -> None:
     """The rival's bytes are those acknowledged to its sender, and iperf3's those read in whole blocks."""
     alone = experiment_on(SMALL, "cubic", rival="cubic_plain")
-    both = dataclasses.replace(alone, topology=load_topology("dumbbell", "test"), rival=load_ccas()["cubic_plain"])
+    both = dataclasses.replace(
+        alone, topology=load_topology("dumbbell", "test"), rivals={"cubic_plain": load_ccas()["cubic_plain"]}
+    )
     trial = bench.run(both, "cubic", "rivals")
     assert trial.valid, trial.meta["certificate"]
     assert [flow["cca"] for flow in trial.meta["flows"]] == ["cubic", "cubic_plain"]

@@ -14,7 +14,7 @@ from lab.backends import real_time
 from lab.links.shapes import late_us as limit_us
 from lab.node.plan import Plan
 from lab.node.record import NodeRecord
-from lab.runs.certificate import certify
+from lab.runs.certificate import BUSY_SAMPLES, LOSS_SDS, certify
 from lab.senders.traced import decode
 from lab.tables.trial_json import Check
 from tests.approved import approved
@@ -342,3 +342,46 @@ def test_a_constant_rate_in_real_time_has_no_queue_of_its_own_and_is_checked_lik
     real = real_time.in_real_time(plan, "netns")
     assert real["shapes"][0]["spec"]["child"] is None
     assert checked(real, NODE, TABLES)["packets out of order"]["ok"]
+
+
+def parts() -> tuple[Any, Any, dict[str, pl.DataFrame]]:
+    return copy.deepcopy(PLAN), copy.deepcopy(NODE), dict(TABLES)
+
+
+def test_the_rate_of_a_certificate_is_that_of_the_link_in_megabits() -> None:
+    check = checked(*parts())["rate while the bottleneck had a queue"]
+    assert check["asked"] == pytest.approx(PLAN["link"]["rate_mbps"], rel=0.5)
+    assert check["got"] == pytest.approx(check["asked"], rel=0.05)
+
+
+@pytest.mark.parametrize(("samples", "is_known"), [(BUSY_SAMPLES, True), (BUSY_SAMPLES - 1, False)])
+def test_the_rate_of_a_certificate_is_taken_over_spells_of_enough_samples(samples: int, is_known: bool) -> None:
+    plan, node, tables = parts()
+    tables["qdisc"] = tables["qdisc"].with_columns(
+        backlog_bytes=pl.when(pl.int_range(pl.len()).is_between(40, 39 + samples)).then(10**9).otherwise(0)
+    )
+    check = checked(plan, node, tables)["rate while the bottleneck had a queue"]
+    assert (check["got"] is not None) is is_known
+
+
+def test_drops_of_a_queue_and_of_tcp_add_up() -> None:
+    plan, node, tables = parts()
+    end = next(name for name in node["counters"]["interfaces"] if name.startswith("client"))
+    node["counters"]["interfaces"][end]["rx_dropped_pkts"] += 3
+    kind = next(iter(node["counters"]["tcp"]))
+    node["counters"]["tcp"][kind] = {"TCPRcvQDrop": 3}
+    check = checked(plan, node, tables)["drops anywhere but at the bottleneck"]
+    assert (check["got"], check["ok"]) == (6, False)
+
+
+def test_the_share_of_a_random_loss_is_of_the_packets_that_were_offered() -> None:
+    plan, node, tables = parts()
+    shape = plan["shapes"][0]
+    shape["spec"] = {"kind": "netem", "loss_pct": 25.0}
+    shape["steps"] = None
+    end = f"{shape['node']}:{shape['dev']}"
+    node["counters"]["interfaces"][end] |= {"tx_pkts": 750, "qdisc_dropped_pkts": 250}
+    check = {one["name"]: one for one in certify(plan, node, tables)["checks"]}[f"random loss, {shape['part']}"]
+    assert (check["asked"], check["got"], check["ok"]) == (25.0, 25.0, True)
+    sd_pct = 100 * (0.25 * 0.75 / 1000) ** 0.5  # of a share of a thousand
+    assert check["tolerance"] == pytest.approx(LOSS_SDS * sd_pct)

@@ -5,6 +5,7 @@ import errno
 import json
 import os
 import shutil
+from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -15,21 +16,25 @@ from lab.backends.backend import Site
 from lab.backends.virtual import Virtual
 from lab.base.errors import UserError
 from lab.evaluation.compare import record
+from lab.evaluation.compare import results as of_links
 from lab.evaluation.compare.campaign import State, campaign, looks_of
 from lab.evaluation.compare.comparison import Comparison, known_senders
-from lab.evaluation.compare.measures import PRIMARY
+from lab.evaluation.compare.measures import BY_NAME, PRIMARY, REFERENCE, values
+from lab.evaluation.compare.results import LinkResult, attempted, of_run
 from lab.evaluation.compare.results import results as results_of
 from lab.images.image import Image
+from lab.judge.stored import Stored, first_stored, in_order
+from lab.judge.stored import stored as every_stored
 from lab.kernel.build import Kernel
 from lab.runs import run_folder
 from lab.runs.execute import Observer
 from lab.runs.find_run import grown_since
-from lab.runs.link_kinds import KINDS, links
+from lab.runs.link_kinds import KINDS, Link, links
 from lab.runs.options import RunOptions
 from lab.runs.reuse import reuse
 from lab.tables.digests import write_with_digest
 from lab.tables.stored_run import Run
-from tests.stored_run import store_run
+from tests.stored_run import rewrite, store_run
 from tests.unit.test_runs_that_fail import Watched
 
 WIRED = KINDS["wired"]
@@ -255,3 +260,84 @@ def test_trials_of_earlier_comparisons_are_counted_over_all_links(earlier: Path,
         campaign(comparison, PRIMARY, began, site(tmp_path), options, lambda: nullcontext(Watched()), budget_s=None)
     )
     assert [state.reused for state in states] == [2] * len(states)
+
+
+def test_a_pair_is_tested_by_the_measure_that_decides(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LAB_RESULTS", str(tmp_path))
+    senders = ("search", "cubic")
+    link = Link("geo", "geo-viasat", 4)
+    comparison = Comparison(["search"], known_senders(senders), [link], 6)
+    plan = looks_of(comparison)
+    none = of_links.tested_pairs(comparison, link, BY_NAME[PRIMARY], "", plan)
+    assert [(pair.separated, pair.difference.pairs) for pair in none] == [(False, 0)]
+    assert of_links.of_link(link, None, plan) == LinkResult(link, None, {}, {}, {})
+    run = store_run(tmp_path, 6, name="compare-geo", senders=senders)
+    (run.parent / "latest").symlink_to(run.name)
+    meta = json.loads((run / "run.json").read_text())
+    rewrite(run / "run.json", meta | {"seeds": list(range(6))})
+    (by_class,), (by_rate,) = (
+        of_links.tested_pairs(comparison, link, BY_NAME[name], "", plan) for name in (PRIMARY, "throughput")
+    )
+    assert by_class.difference.difference == pytest.approx(1.0)  # one always at the chokepoint, the other never
+    assert by_rate.difference.difference == pytest.approx(0.0)
+    assert by_class.difference.pairs == by_rate.difference.pairs == 6
+
+
+def test_a_look_is_taken_up_to_the_last_trial_that_every_sender_has(tmp_path: Path) -> None:
+    run = store_run(tmp_path, 3, senders=("search", "cubic"))
+    assert attempted(Stored.of(Run(run))) == 3
+    meta = json.loads((run / "run.json").read_text())
+    rewrite(run / "run.json", meta | {"complete": False})
+    for file in (run / "trials" / "cubic-003").iterdir():
+        file.unlink()
+    (run / "trials" / "cubic-003").rmdir()
+    assert attempted(Stored.of(Run(run))) == 2
+    shutil.rmtree(run / "trials")
+    assert attempted(Stored.of(Run(run))) == 0
+
+
+def share(run: Path, rates: Mapping[tuple[str, int], float]) -> None:
+    """Have a rival of that throughput in each trial."""
+    for file in run.glob("trials/*/trial.json"):
+        meta = json.loads(file.read_text())
+        rival = meta["flows"][0] | {"flow": 2, "throughput_mbps": rates[meta["cca"], meta["trial"]]}
+        rewrite(file, meta | {"flows": [meta["flows"][0], rival]})
+    meta = json.loads((run / "run.json").read_text())
+    rewrite(run / "run.json", meta | {"scenario": meta["scenario"] | {"rival": REFERENCE}})
+
+
+def test_a_shared_link_without_the_reference_has_no_harm(tmp_path: Path) -> None:
+    run = store_run(tmp_path, 1, senders=("search",))
+    share(run, {("search", 1): 2.0})
+    assert values(Stored.of(Run(run))) == {}
+
+
+def test_harm_is_what_the_rival_lost_against_its_share_next_to_the_reference(tmp_path: Path) -> None:
+    run = store_run(tmp_path, 2, senders=("search", REFERENCE))
+    rates = {("search", 1): 2.0, ("search", 2): 6.0, (REFERENCE, 1): 4.0, (REFERENCE, 2): 4.0}
+    share(run, rates)
+    meta = json.loads((run / "run.json").read_text())
+    for who, found in ((REFERENCE, [50.0, -50.0, None]), ("bbr", None)):
+        rewrite(run / "run.json", meta | {"scenario": meta["scenario"] | {"rival": who}})
+        harm = values(Stored.of(Run(run))).get("harm")
+        assert (harm and harm["search"]) == found
+    rewrite(run / "run.json", meta | {"scenario": meta["scenario"] | {"rival": REFERENCE}})
+    assert set(of_run(Stored.of(Run(run))).values) == {"harm"}
+
+
+def test_runs_stand_by_their_link_and_then_by_name(tmp_path: Path) -> None:
+    kept = []
+    for name, profile in (("b", "geo"), ("a", "wifi"), ("c", "geo")):
+        run = store_run(tmp_path, 1, name=name, senders=("cubic",))
+        meta = json.loads((run / "run.json").read_text())
+        changed = {"name": name, "scenario": meta["scenario"] | {"profile": profile}}
+        rewrite(run / "run.json", meta | changed)
+        (run.parent / "latest").symlink_to(run.name)
+        kept.append(Stored.of(Run(run)))
+    assert [each.run.path.parent.name for each in in_order(kept)] == ["b", "c", "a"]
+    assert [each.name for each in every_stored(tmp_path)[0]] == ["a", "b", "c"]
+    assert [each.name for each in every_stored(tmp_path, ["c", "none"])[0]] == ["c"]
+    first = first_stored(tmp_path, ["none", "a", "b"])
+    assert first is not None
+    assert first.run.scenario["profile"] == "wifi"
+    assert first_stored(tmp_path, ["none"]) is None

@@ -14,11 +14,15 @@ from lab.base.errors import UserError
 from lab.base.named_files import profile_files
 from lab.commands.compare import fetched
 from lab.evaluation.compare.comparison import Comparison, known_senders
+from lab.report.matrix.kinds import OTHER, kind_of
 from lab.runs.experiment import specification
-from lab.runs.link_kinds import KINDS, PROFILE_S, links
+from lab.runs.link_kinds import KINDS, PROFILE_S, Link, links
 from lab.runs.plan import draw
 from lab.schema.cca import Cca, load_ccas
-from lab.schema.scenario import load_scenario
+from lab.schema.scenario import load_scenario, scenarios
+
+SERVER = ("geo-viasat", "geo-viasat-thesis", "wifi-high", "wifi-low")  # recorded with one server, which paced
+
 
 OWN = load_ccas()["reno"].model_copy(update={"name": "mine", "algorithm": "mine", "module": "mine"})
 
@@ -78,6 +82,10 @@ def test_a_profile_is_a_link_of_the_given_duration_and_of_the_usual_one_without(
 
 def test_every_kind_of_link_lasts_some_seconds() -> None:
     assert [name for name, link in KINDS.items() if not link.duration_s > 0] == []
+
+
+def test_every_kind_of_link_has_its_heading_on_the_first_page() -> None:
+    assert [link.name for link in KINDS.values() if kind_of(link.profile) == OTHER] == []
 
 
 def test_a_profile_that_is_a_kind_of_link_is_that_kind() -> None:
@@ -162,3 +170,18 @@ def test_a_quick_comparison_has_each_links_own_time_and_no_rival() -> None:
 
 def test_every_kind_of_link_has_a_profile_of_the_lab() -> None:
     assert {link.profile for link in KINDS.values()} <= set(profile_files())
+
+
+@pytest.mark.parametrize("profile", SERVER)
+def test_a_link_of_a_comparison_has_the_mtu_and_the_pacing_of_the_scenarios_over_it(profile: str) -> None:
+    known = [scenario for _, scenario in map(load_scenario, scenarios()) if scenario.profile == profile]
+    for link in KINDS.values():
+        if link.profile == profile:
+            assert (link.mtu_bytes, link.pacing) in {(one.mtu_bytes, one.pacing) for one in known}
+            assert link.pacing == "fq"
+
+
+def test_a_link_has_room_for_a_second_download_only_where_it_has_a_rival() -> None:
+    assert Link("a", "wired-clean", 5).topology == "path"
+    assert Link("a", "wired-clean", 5, rival="cubic").topology == "dumbbell"
+    assert [link.name for link in links(["wired-shared"])] == ["wired-shared"]

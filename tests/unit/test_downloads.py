@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from lab.base.stats import largest
 from lab.senders.traced import decode
 from lab.tables import downloads
+from lab.tables.pieces import collected
 from tests.slow_start_model import PACKETS, packet
 
 DRAFT = Path(__file__).parents[1] / "data" / "draft"
@@ -27,7 +28,7 @@ SEGMENTS = st.lists(st.tuples(st.integers(0, 300), st.integers(1, 80)), min_size
 
 def counted(segments: list[tuple[int, int]]) -> int:
     first, length = np.array(segments, dtype=np.int64).T
-    return downloads.unique_bytes(first, length)
+    return downloads.unique_bytes([(first, length)])
 
 
 def whole_bytes(segments: list[tuple[int, int]]) -> set[int]:
@@ -81,12 +82,12 @@ def test_a_segment_that_came_before_with_other_ends_counts_what_is_new_of_it() -
 
 def test_no_table_goes_on_after_the_end_and_nothing_before_it_is_missing() -> None:
     measured = downloads.measure(PLAN, NODE, TABLES)
-    ended = downloads.cut(TABLES, measured)
+    ended = {name: collected(table) for name, table in downloads.cut(TABLES, measured).items()}
     end_s = measured[0]["end_s"]
     assert (largest(TABLES["packets"]["t_s"]) or 0) > end_s
     for name in (*downloads.BY_FLOW, "qdisc"):
-        assert ended[name].equals(TABLES[name].filter(pl.col("t_s") <= end_s)), name
-    assert ended["link"].equals(TABLES["link"])
+        assert collected(ended[name]).equals(TABLES[name].filter(pl.col("t_s") <= end_s)), name
+    assert collected(ended["link"]).equals(TABLES["link"])
 
 
 def test_what_iperf3_did_after_the_end_changes_nothing_but_its_own_figures() -> None:

@@ -6,8 +6,8 @@ from typing import Any
 import polars as pl
 import pytest
 
-from lab.judge.loss import SLACK_S, agrees_with_drops, first_drop_s, first_loss_s
-from tests.slow_start_model import ACK, PACKETS, Path, download, packet
+from lab.judge.loss import SLACK_S, agrees_with_drops, first_drop_s, first_loss_s, first_mark_s
+from tests.slow_start_model import ACK, ECE, PACKETS, Path, download, packet
 
 FIN, SYN, RST = 0x01, 0x02, 0x04  # RFC 9293, section 3.1
 
@@ -106,3 +106,16 @@ def test_in_a_modelled_overflow_the_client_sees_the_drop_after_the_queue_has_dra
     assert drop_s is not None
     assert drop_s + drain_s < loss_s
     assert agrees_with_drops(loss_s, tables["qdisc"], path.base_rtt_ms, drain_s, path.duration_s)
+
+
+@pytest.mark.parametrize(
+    ("fields", "found_s"),
+    [
+        ([SAME, {"flags": ACK | ECE}, {"flags": ACK | ECE}], 1.0),
+        ([{"flags": SYN | ECE}, {"flags": ACK}], None),  # a SYN's flag asks for ECN
+        ([SAME, SAME], None),
+    ],
+)
+def test_the_first_mark_is_the_first_ack_that_echoes_one(fields: list[dict[str, Any]], found_s: float | None) -> None:
+    assert first_mark_s(acks(*fields)) == found_s
+    assert first_mark_s(acks(*fields).with_columns(to_client=True)) is None

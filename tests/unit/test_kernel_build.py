@@ -12,8 +12,9 @@ from lab.commands.cli import app
 from lab.images import image
 from lab.images.refused import refused
 from lab.kernel import build
-from lab.kernel.recipe import VERSIONS, Recipe
+from lab.kernel.recipe import Recipe
 from lab.kernel.sockets import HEADER, with_socket_bytes
+from lab.kernel.versions import VERSIONS
 
 MERGE = '#!/bin/sh\n# merge_config.sh -m -O DIR BASE FRAGMENT...\nOUT=$3; shift 4; cat "$@" >"$OUT/.config"\n'
 MAKEFILE = """

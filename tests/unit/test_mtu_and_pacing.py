@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A scenario's MTU gives segments of exactly that size, and `pacing: fq` a sender's host that paces."""
+"""A scenario's MTU gives segments of exactly that size, `pacing: fq` a host that paces, `ecn_at_ends` ECN."""
 
 from contextlib import nullcontext
 
@@ -43,3 +43,10 @@ def test_a_route_whose_mtu_did_not_take_is_refused(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(netlink.Netlink, "request", lambda *_: [])
     with pytest.raises(NodeError, match=r"^server: default route=.*: must be \{'initcwnd': '10', 'mtu': '1360'\}$"):
         route.pin("server", {"initcwnd": "10", "mtu": "1360"})
+
+
+@pytest.mark.parametrize("ecn", [False, True])
+def test_ecn_at_the_ends_is_a_setting_of_both(ecn: bool) -> None:
+    experiment = experiment_on(SMALL, "cubic", ecn_at_ends=ecn)
+    plan = make_plan(experiment, experiment.ccas["cubic"], draw(experiment, 1))
+    assert plan["sysctls"]["ends"]["net.ipv4.tcp_ecn"] == str(int(ecn))

@@ -91,7 +91,7 @@ def test_what_a_user_brings_has_a_boot_to_itself(wifi: Experiment) -> None:
     assert {len(boot) for boot in divided(jobs(replace(wifi, ccas=quic)), workers=1)} == {1}
     patched = {name: cca.model_copy(update={"kernel": "d1ce"}) for name, cca in wifi.ccas.items()}
     assert {len(boot) for boot in divided(jobs(replace(wifi, ccas=patched)), workers=1)} == {1}
-    rival = replace(wifi, rival=own[wifi.scenario.ccas[0]])
+    rival = replace(wifi, rivals=own)
     assert {len(boot) for boot in divided(jobs(rival), workers=1)} == {1}
 
 

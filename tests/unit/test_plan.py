@@ -127,13 +127,39 @@ def test_only_a_download_of_a_size_has_one_and_both_downloads_have_their_own_end
     sized = experiment_on(SMALL, "cubic", size_bytes=3_000_000)
     assert make_plan(sized, CCAS["cubic"], draw(sized, 1))["flows"][0]["size_bytes"] == 3_000_000
     pair = load_experiment("compete-bbr")
-    assert pair.rival
     first, second = make_plan(pair, CCAS["cubic"], draw(pair, 1))["flows"]
-    assert (first["algorithm"], second["algorithm"]) == ("cubic", pair.rival.algorithm)
+    assert (first["algorithm"], second["algorithm"]) == ("cubic", "bbr")
     assert first["sender"] != second["sender"]
     assert first["receiver"] != second["receiver"]
     assert ("client_port" in first, second["client_port"]) == (False, 20_002)
     assert "size_bytes" not in first
+
+
+def test_rivals_have_ports_of_their_own_a_pair_of_hosts_per_entry_and_begin_when_theirs_do() -> None:
+    """The fifth entry shares the first one's hosts; the trace takes every server's port."""
+    entries = [
+        {"cca": "cubic", "count": 2},
+        {"cca": "bbr", "start_s": 1.5},
+        {"cca": "search"},
+        {"cca": "reno"},
+        {"cca": "cubic"},
+    ]
+    experiment = load_experiment("share-32", {"rivals": entries})
+    plan = make_plan(experiment, CCAS["search"], draw(experiment, 1))
+    found = [(flow["algorithm"], flow["sender"], flow["port"], flow.get("client_port")) for flow in plan["flows"]]
+    assert found == [
+        ("search", "server1", 5201, None),
+        ("cubic", "server2", 5201, 20_002),
+        ("cubic", "server2", 5202, 20_003),
+        ("bbr", "server3", 5201, 20_004),
+        ("search", "server4", 5201, 20_005),
+        ("reno", "server5", 5201, 20_006),
+        ("cubic", "server2", 5203, 20_007),
+    ]
+    assert [flow["duration_s"] for flow in plan["flows"]] == [20, 20, 20, 18.5, 20, 20, 20]
+    assert plan["flows"][3]["start_s"] == 1.5
+    assert [shape["node"] for shape in plan["egress"]] == ["server3"]
+    assert plan["trace"]["events"]["tcp:tcp_probe"] == "sport >= 5201 && sport <= 5203"
 
 
 def test_a_published_figure_may_be_of_a_sender_of_ones_own(tmp_path: Path) -> None:
@@ -167,12 +193,12 @@ def test_a_real_machine_needs_the_modules_of_the_senders_of_the_links_qdiscs_and
 
 def test_two_senders_without_an_exit_event_are_watched_by_one_module() -> None:
     pair = load_experiment("compete-bbr")
-    assert pair.rival
     modules = make_plan(pair, CCAS["cubic"], draw(pair, 1))["modules"]
     watched = [module["params"] for module in modules if module["name"] == "tcp_slow_start_watch"]
-    assert watched == [{"algorithms": f"cubic,{pair.rival.algorithm}"}]
-    twice = make_plan(replace(pair, rival=CCAS["cubic"]), CCAS["cubic"], draw(pair, 1))["modules"]
-    assert twice[0]["params"] == {"algorithms": "cubic"}
+    assert watched == [{"algorithms": "cubic,bbr"}]
+    twice = load_experiment("compete-cubic")
+    modules = make_plan(twice, CCAS["cubic"], draw(twice, 1))["modules"]
+    assert modules[0]["params"] == {"algorithms": "cubic"}
 
 
 def test_a_senders_own_settings_replace_the_labs() -> None:
@@ -189,18 +215,17 @@ def test_a_plan_names_a_kernel_only_where_its_sender_needs_another_one() -> None
 def test_two_senders_of_a_link_run_on_the_kernel_that_one_of_them_needs() -> None:
     pair = load_experiment("compete-cubic")
     needy = CCAS["cubic"].model_copy(update={"kernel": "kernel-0"})
-    assert make_plan(replace(pair, rival=needy), CCAS["cubic"], draw(pair, 1))["kernel"] == "kernel-0"
+    assert make_plan(replace(pair, rivals={"cubic": needy}), CCAS["cubic"], draw(pair, 1))["kernel"] == "kernel-0"
     other = needy.model_copy(update={"kernel": "kernel-1"})
     with pytest.raises(UserError, match=r"^command line: rival=cubic: must be a sender of the same kernel as cubic$"):
-        make_plan(replace(pair, rival=other), needy, draw(pair, 1))
+        make_plan(replace(pair, rivals={"cubic": other}), needy, draw(pair, 1))
 
 
 def test_senders_take_the_place_of_those_of_their_names_and_a_rival_without_one_stays() -> None:
     experiment = load_experiment("compete-bbr")
-    assert experiment.rival
     other = next(iter(experiment.ccas.values())).model_copy(update={"label": "changed"})
     changed = experiment.with_senders({other.name: other})
     assert changed.ccas[other.name].label == "changed"
-    assert changed.rival == experiment.rival
-    rival = experiment.rival.model_copy(update={"label": "changed too"})
-    assert experiment.with_senders({rival.name: rival}).rival == rival
+    assert changed.rivals == experiment.rivals
+    rival = experiment.rivals["bbr"].model_copy(update={"label": "changed too"})
+    assert experiment.with_senders({rival.name: rival}).rivals == {"bbr": rival}

@@ -9,8 +9,10 @@ import pytest
 
 from lab.backends.backend import Site
 from lab.base.errors import UserError
-from lab.runs import missing
+from lab.runs import missing, sizes
 from lab.runs.options import RunOptions
+from lab.runs.plan import draw, make_plan
+from tests.conftest import SMALL, experiment_on
 from tests.stored_run import store_run
 from tests.unit.test_runs_that_fail import results, site, small
 
@@ -54,9 +56,23 @@ def test_a_link_that_needs_more_memory_than_the_machine_has_is_refused_where_the
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(missing, "machine_mb", lambda: 100)
-    with pytest.raises(UserError, match=r"memory_mb=\d+: must be at most 100, the memory of this machine"):
-        missing.require_memory(small(), site.backend, RunOptions())
+    with pytest.raises(UserError, match=r"memory_mb=\d+: must be at most 100, the memory .* for 1 trials at a time"):
+        missing.require_memory(small(), site.backend, RunOptions(workers=1))
     missing.require_memory(small(), site.backend, RunOptions(scheduler="tcp://elsewhere:1"))
     missing.require_memory(small(), replace(site.backend, kind="host"), RunOptions())  # type: ignore[type-var]
     monkeypatch.setattr(missing, "machine_mb", lambda: 100_000)
     missing.require_memory(small(), site.backend, RunOptions())
+
+
+@pytest.mark.parametrize(("jobs", "workers"), [(2, 2), (64, 6)])  # three trials of two senders need six workers at most
+def test_each_worker_needs_the_memory_of_its_kernel_and_its_own(
+    site: Site, monkeypatch: pytest.MonkeyPatch, jobs: int, workers: int
+) -> None:
+    experiment = experiment_on(SMALL, "cubic", "search", trials=3)
+    (kernel_mb,) = {make_plan(experiment, cca, draw(experiment, 1))["memory_mb"] for cca in experiment.ccas.values()}
+    needed_mb = workers * sizes.worker_mb(kernel_mb)
+    monkeypatch.setattr(missing, "machine_mb", lambda: needed_mb)
+    missing.require_memory(experiment, site.backend, RunOptions(workers=jobs))
+    monkeypatch.setattr(missing, "machine_mb", lambda: needed_mb - 1)
+    with pytest.raises(UserError, match=rf"memory_mb={needed_mb}: must be .* for {workers} trials .*: fewer --jobs$"):
+        missing.require_memory(experiment, site.backend, RunOptions(workers=jobs))

@@ -54,13 +54,22 @@ def test_a_scenario_may_be_a_file_anywhere(tmp_path: Path) -> None:
         ),
         ({"ccas": ["cubic", "cubic"]}, "must be a list that names each sender once"),
         ({"profile": "mars"}, "mine.yml: profile=mars: must be a known profile of trace-profiles/: 5g-driving, "),
-        ({"topology": "ring"}, "mine.yml: topology=ring: must be a known topology: dumbbell, parking-lot, path"),
+        ({"topology": "ring"}, "mine.yml: topology=ring: must be a known topology: dumbbell, dumbbell-4, "),
         ({"flavour": 1}, "mine.yml: flavour=1: must be left out: it is not a field"),
         ({"duration_s": "long"}, "mine.yml: duration_s=long: must be a valid integer"),
         ({"mtu_bytes": 575}, "mine.yml: mtu_bytes=575: must be greater than or equal to 576"),
         ({"mtu_bytes": 1501}, "mine.yml: mtu_bytes=1501: must be at most 1500, the MTU of topology path"),
         ({"mtu_bytes": 1360.5}, "mine.yml: mtu_bytes=1360.5: must be a valid integer"),
         ({"pacing": "cake"}, "mine.yml: pacing=cake: must be 'fq'"),
+        ({"rivals": [{"cca": "vegaz"}]}, "mine.yml: rivals.cca=vegaz: must be a known sender"),
+        ({"rivals": [{"cca": "cubic"}]}, "mine.yml: topology=path: must be one with lab.rival-sender and"),
+        ({"rivals": [{"cca": "cubic", "count": 64}]}, "must be a scenario of at most 63 rivals"),
+        ({"rivals": [{"cca": "cubic", "start_s": 45}]}, "must be a scenario whose start_s of rivals is below its"),
+        ({"rivals": [{"cca": "cubic"}], "rival": "bbr"}, "must be a scenario with rival or rivals, not with both"),
+        (
+            {"rivals": [{"cca": "cubic"}, {"cca": "bbr"}], "topology": "dumbbell", "pacing": None},
+            "mine.yml: rivals=bbr: must be on another host than server2, whose senders pace otherwise: more pairs",
+        ),
     ],
 )
 def test_a_wrong_field_is_named_with_its_rule(tmp_path: Path, changes: dict[str, Any], words: str) -> None:

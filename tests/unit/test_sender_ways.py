@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
+from lab_bundle.content import programs_of
 
-from lab.base.entry_points import brought
+from lab.base.entry_points import _installed, brought
 from lab.base.errors import UserError
-from lab.bundle.content import programs_of
 from lab.commands.first_use import refuse
 from lab.runs.experiment import Experiment, load_experiment
 from lab.runs.plan import draw, make_plan
@@ -119,6 +119,7 @@ def core_alone(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def _forget() -> None:
     importlib.invalidate_caches()
     brought.cache_clear()
+    _installed.cache_clear()
     cca_names.cache_clear()
 
 
@@ -183,6 +184,8 @@ def test_it_plans_prepares_and_refuses_its_own_senders_only(experiment: Experime
         refuse(experiment.ccas, "host")
     with pytest.raises(UserError, match=r"rival=cubic: must be left out with a pigeon \(pigeon\)"):
         try_link("wired-clean", ["pigeon"], {"rival": "cubic", "topology": "dumbbell"})
+    with pytest.raises(UserError, match="ecn_at_ends=True: must be left out with pigeon: it is a setting of TCP"):
+        try_link("wired-clean", ["pigeon"], {"ecn_at_ends": True})
 
 
 @dataclass(frozen=True)

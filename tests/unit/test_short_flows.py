@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What an exit costs a workload: like with like, paired by seed, tested with Holm's correction, in a sentence."""
 
+import json
+from pathlib import Path
 from typing import Any, cast
 
 import pytest
@@ -8,11 +10,14 @@ import pytest
 from bench import short_flows as bench
 from lab.base.format import NONE
 from lab.evaluation.short_flows import REFERENCE, Cost, costs
+from lab.evaluation.short_flows import short_flows as flows_of
 from lab.judge.short_flow import ShortFlow, bdp_bytes, groups_s, short_flow
+from lab.judge.stored import Stored
 from lab.report import short_flows
+from lab.tables.stored_run import Run
 from lab.tables.stored_trial import Trial
 from lab.tables.trial_json import ObjectJson, TrialJson
-from tests.stored_run import store_run
+from tests.stored_run import rewrite, store_run
 
 TRIALS = 12
 LABELS = {"cubic": "CUBIC", "search": "SEARCH", REFERENCE: "never"}
@@ -198,3 +203,23 @@ def test_the_benchmark_publishes_what_the_page_shows() -> None:
 def test_the_benchmark_takes_every_scenario_with_a_workload() -> None:
     assert "short-requests-geo" in bench.with_workload()
     assert "geo" not in bench.with_workload()
+
+
+def test_a_run_with_a_workload_has_a_flow_per_valid_trial_and_a_table_on_its_page(tmp_path: Path) -> None:
+    run = store_run(tmp_path, 2, senders=("cubic_plain", "bbr"))
+    assert short_flows.of_run(Stored.of(Run(run))) == ((), ())
+    item = {"exchange": 1, "group": 1, "bytes": 1000, "requested_s": 0.5, "whole_s": 1.5}
+    none = dict.fromkeys(("stalled_s", "busy_s", "rwnd_limited_s", "sndbuf_limited_s"), 0.0)
+    content = {"objects": [item], "limited": [[0.0, 1.0]], **none}
+    for file in run.glob("trials/*/trial.json"):
+        rewrite(file, json.loads(file.read_text()) | {"workload": content})
+    meta = json.loads((run / "run.json").read_text())
+    with_workload = {"scenario": meta["scenario"] | {"workload": {"kind": "requests"}}, "seeds": [1, 2]}
+    rewrite(run / "run.json", meta | with_workload)
+    stored = Stored.of(Run(run))
+    judged = flows_of(stored)
+    assert sorted((flow.cca, flow.trial) for flow in judged) == [("bbr", 1), ("cubic_plain", 1), ("cubic_plain", 2)]
+    answers, (table,) = short_flows.of_run(stored)
+    assert len(answers) == 2
+    assert [group.label for group in table.groups] == [stanza["label"] for stanza in stored.ccas]
+    assert table.groups[0].rows[0].cells[4] == "1.00"

@@ -7,9 +7,9 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import norm
+from scipy.stats import norm, t
 
-from lab.base.stats import largest, mean_sd, median, share_pct, smallest, wilson_pct
+from lab.base.stats import bootstrap, largest, mean_sd, median, share_pct, smallest, wilson_pct
 
 counts = st.integers(1, 500).flatmap(lambda trials: st.tuples(st.integers(0, trials), st.just(trials)))
 
@@ -55,3 +55,14 @@ def test_a_mean_of_nothing_is_null_and_so_is_the_spread_of_one() -> None:
 def test_extremes_and_median_of_an_empty_column_are_null() -> None:
     empty = pl.Series("t_s", [], dtype=pl.Float64)
     assert (smallest(empty), median(empty), largest(empty)) == (None, None, None)
+
+
+def test_the_interval_of_a_mean_is_as_wide_as_95_percent_asks() -> None:
+    values = [float(n) for n in range(200)]
+    low, high = bootstrap(values)
+    assert low is not None
+    assert high is not None
+    deviation = pl.Series(values).std()
+    assert isinstance(deviation, float)
+    stated = 2 * float(t.ppf(0.975, 199)) * deviation / sqrt(200)
+    assert high - low == pytest.approx(stated, rel=0.06)  # at 90 % it would be 16 % narrower

@@ -5,6 +5,8 @@ import json
 import shutil
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import polars as pl
 import polars.selectors as cs
@@ -14,7 +16,8 @@ from lab.backends.records import TrialError
 from lab.base.errors import UserError
 from lab.node.plan import Plan, Shape
 from lab.runs import pool
-from lab.runs.trial import STORED, Job, run_trial
+from lab.runs.experiment import load_experiment
+from lab.runs.trial import STORED, Job, _add_files, run_trial
 from lab.tables.digests import SUMS
 from lab.tables.kernel_log import read_log
 from lab.tables.link import read_link
@@ -210,3 +213,23 @@ def test_steps_hold_from_their_time_on_and_the_end_of_a_series_is_none(
 def test_the_kernels_log_is_stored_from_its_init_on(tmp_path: Path) -> None:
     run_trial(job(tmp_path))
     assert read_log(tmp_path, "cubic-003") == "Run /usr/bin/python3 as init process\ncubic: a line of the kernel\n"
+
+
+def test_the_modules_of_both_senders_of_a_trial_are_copied_next_to_its_plan(tmp_path: Path) -> None:
+    experiment = load_experiment("compete-cubic")
+    own_ = {"module": "tcp_mine", "module_digest": "d"}
+    modules = {"d": tmp_path / "built.ko"}
+    modules["d"].write_text("a module")
+    name = next(iter(experiment.ccas))
+    changed = replace(
+        experiment,
+        ccas={name: experiment.ccas[name].model_copy(update=own_)},
+        rivals={"cubic": experiment.rivals["cubic"].model_copy(update={"module": "tcp_theirs", "module_digest": "d"})},
+    )
+    backend: Any = SimpleNamespace(own_modules=modules)
+    folder = tmp_path / "trial"
+    folder.mkdir()
+    _add_files(Job(changed, name, 1, folder, backend), folder)
+    copied = sorted(path for path in folder.rglob("*") if path.is_file())
+    assert [path.read_text() for path in copied] == ["a module"] * 2
+    assert ["tcp_mine" in str(copied[0]), "tcp_theirs" in str(copied[1])] == [True, True]

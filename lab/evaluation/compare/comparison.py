@@ -13,6 +13,7 @@ from lab.runs.vary import at
 from lab.schema.cca import Cca, load_cca
 from lab.schema.load import parse
 from lab.schema.scenario import Scenario
+from lab.senders.named import by_name, sender
 
 TRIALS = 12  # of each sender on each link, at most
 SEED = 18
@@ -78,7 +79,7 @@ class Comparison:
 
 
 def known_senders(names: Sequence[str]) -> dict[str, Cca]:
-    """Return senders of cca.yml by name, each once."""
+    """Return senders by name, each once: those of the lab, and FILE:CONTROL of a user's file."""
     if len(set(names)) != len(names):
         raise field_error(COMMAND_LINE, "cca", ",".join(names), "a list that names each sender once")
-    return {name: load_cca(name, COMMAND_LINE, "cca") for name in names}
+    return by_name(sender(name) for name in names)

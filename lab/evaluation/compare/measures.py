@@ -16,6 +16,7 @@ from lab.judge.registry import LASTING, rule_of
 from lab.judge.stored import Stored
 from lab.runs.link_kinds import Link
 from lab.tables.downloads import RIVAL
+from lab.tables.records import beside
 
 REFERENCE = "cubic"  # whom harm is done to, and with whom it is compared (RFC 9743, 5.2.1)
 
@@ -139,7 +140,7 @@ def values(stored: Stored, measures: Sequence[Measure] = MEASURES) -> dict[str, 
 
     So are copies: of a sender whose trials are all the same only the first counts (lab.judge.copies).
     """
-    shared = bool(stored.run.scenario.get("rival"))
+    shared = bool(beside(stored.run.scenario))
     chosen = [measure for measure in measures if measure.shared == shared]
     trials = stored.judged.trials.filter("valid")
     counted = set(distinct(trials).select("cca", "trial").iter_rows())

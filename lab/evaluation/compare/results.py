@@ -15,6 +15,7 @@ from lab.evaluation.compare.sequential import Looks, first_look, one_look
 from lab.judge.copies import copied
 from lab.judge.stored import Stored
 from lab.runs.link_kinds import Link
+from lab.tables.records import beside
 from lab.tables.stored_run import Run
 
 DIGITS = 9  # significant ones, of values in the digest
@@ -78,9 +79,8 @@ def of_link(link: Link, stored: Stored | None, plan: Looks) -> LinkResult:
 def of_run(stored: Stored) -> LinkResult:
     """Return the results of an ordinary run: one look, when all of its trials are there."""
     scenario = stored.run.scenario
-    rival = scenario.get("rival")
     profile, duration_s = str(scenario["profile"]), stored.run.meta["scenario"].get("duration_s", 0)
-    link = Link(stored.name, profile, duration_s, meaning=stored.link, rival=rival)
+    link = Link(stored.name, profile, duration_s, meaning=stored.link, rival=beside(scenario) or None)
     return of_link(link, stored, one_look(len(stored.run.meta["seeds"])))
 
 

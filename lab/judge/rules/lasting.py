@@ -76,7 +76,7 @@ def _judge(evidence: Evidence) -> Judgement:
     qdisc, left = evidence.trial.qdisc, evidence.exit
     found_s = capacity_s(qdisc, evidence.trial.link, evidence.exit_s)
     hinted = left is not None and unfinished(qdisc, left.t_s)
-    return Judgement(found_s, by_time(left, found_s, evidence.loss_s, filling=hinted))
+    return Judgement(found_s, by_time(left, found_s, evidence.signal_s, filling=hinted))
 
 
 RULE = Rule(

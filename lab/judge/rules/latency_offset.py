@@ -78,7 +78,7 @@ def _judge(evidence: Evidence) -> Judgement:
     table = offsets(evidence.trial.packets, FLOW)
     found_s = capacity_s(table, evidence.min_rtt_ms)
     hinted = evidence.exit is not None and filling(table, evidence.min_rtt_ms, evidence.exit.t_s)
-    return Judgement(found_s, by_time(evidence.exit, found_s, evidence.loss_s, filling=hinted))
+    return Judgement(found_s, by_time(evidence.exit, found_s, evidence.signal_s, filling=hinted))
 
 
 def _judge_points(evidence: Evidence, points: tuple[Point, ...]) -> Iterator[Judgement]:
@@ -86,7 +86,7 @@ def _judge_points(evidence: Evidence, points: tuple[Point, ...]) -> Iterator[Jud
     for exceed_rtts, back_rtts in points:
         least_ms = evidence.min_rtt_ms
         found_s = None if least_ms is None else capacity_s(table, least_ms, exceed_rtts, back_rtts)
-        yield Judgement(found_s, by_time(evidence.exit, found_s, evidence.loss_s))
+        yield Judgement(found_s, by_time(evidence.exit, found_s, evidence.signal_s))
 
 
 RULE = Rule(

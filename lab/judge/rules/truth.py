@@ -25,7 +25,7 @@ def capacity_s(qdisc: pl.DataFrame, link: LinkCapacity) -> float | None:
 
 def _judge(evidence: Evidence) -> Judgement:
     found_s = capacity_s(evidence.trial.qdisc, evidence.trial.link)
-    return Judgement(found_s, by_time(evidence.exit, found_s, evidence.loss_s))
+    return Judgement(found_s, by_time(evidence.exit, found_s, evidence.signal_s))
 
 
 RULE = Rule(

@@ -3,9 +3,12 @@
 #include <kunit/test.h>
 #include <linux/module.h>
 
+#include "bbr3_vectors.h"
+#include "c4_vectors.h"
 #include "careful_resume_vectors.h"
 #include "copa_vectors.h"
 #include "rapid_start_vectors.h"
+#include "vivace_vectors.h"
 
 static void rapid_start_grows_as_in_user_space(struct kunit *test)
 {
@@ -43,11 +46,68 @@ static void copa_moves_as_in_user_space(struct kunit *test)
 				      copa_vectors[i].name);
 }
 
+static void bbr3_finds_the_plateau_as_in_user_space(struct kunit *test)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(bbr3_plateaus); i++)
+		KUNIT_EXPECT_TRUE_MSG(test, bbr3_plateau_holds(&bbr3_plateaus[i]), "%s", bbr3_plateaus[i].name);
+}
+
+static void bbr3_answers_losses_as_in_user_space(struct kunit *test)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(bbr3_probe_losses); i++)
+		KUNIT_EXPECT_TRUE_MSG(test, bbr3_probe_loss_holds(&bbr3_probe_losses[i]), "%s",
+				      bbr3_probe_losses[i].name);
+}
+
+static void c4_has_its_thresholds_as_in_user_space(struct kunit *test)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(c4_thresholds); i++)
+		KUNIT_EXPECT_TRUE_MSG(test, c4_threshold_holds(&c4_thresholds[i]), "%s", c4_thresholds[i].name);
+}
+
+static void c4_answers_delay_as_in_user_space(struct kunit *test)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(c4_delays); i++)
+		KUNIT_EXPECT_TRUE_MSG(test, c4_delay_holds(&c4_delays[i]), "%s", c4_delays[i].name);
+}
+
+static void vivace_has_its_utility_as_in_user_space(struct kunit *test)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(vivace_utilities); i++)
+		KUNIT_EXPECT_TRUE_MSG(test, vivace_utility_holds(&vivace_utilities[i]), "%s",
+				      vivace_utilities[i].name);
+}
+
+static void vivace_decides_as_in_user_space(struct kunit *test)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(vivace_decisions); i++)
+		KUNIT_EXPECT_TRUE_MSG(test, vivace_decision_holds(&vivace_decisions[i]), "%s",
+				      vivace_decisions[i].name);
+}
+
 static struct kunit_case startup_cases[] = {
 	KUNIT_CASE(rapid_start_grows_as_in_user_space),
 	KUNIT_CASE(rapid_start_recovers_as_in_user_space),
 	KUNIT_CASE(careful_resume_runs_the_examples),
 	KUNIT_CASE(copa_moves_as_in_user_space),
+	KUNIT_CASE(bbr3_finds_the_plateau_as_in_user_space),
+	KUNIT_CASE(bbr3_answers_losses_as_in_user_space),
+	KUNIT_CASE(c4_has_its_thresholds_as_in_user_space),
+	KUNIT_CASE(c4_answers_delay_as_in_user_space),
+	KUNIT_CASE(vivace_has_its_utility_as_in_user_space),
+	KUNIT_CASE(vivace_decides_as_in_user_space),
 	{}
 };
 

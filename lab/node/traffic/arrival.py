@@ -4,6 +4,7 @@
 iperf3's control connection is the first that the server accepts; data come over any other one.
 """
 
+import ctypes
 import socket
 import struct
 import time
@@ -13,6 +14,8 @@ from lab.node.net.namespace import entered
 ETH_P_IP = 0x0800
 HEADER_BYTES = 128  # IP and TCP with all their options
 TCP = 6
+SO_ATTACH_FILTER = 26  # asm-generic/socket.h
+SOCK_FILTER = struct.Struct("=HBBI")  # struct sock_filter, linux/filter.h
 
 
 class Arrival:
@@ -23,6 +26,7 @@ class Arrival:
         self.control: int | None = None
         with entered(node):
             self.socket = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM)
+        _filter(self.socket, port)
         self.socket.bind((dev, ETH_P_IP))  # of this protocol alone a socket is handed what arrives, not what is sent
 
     def within(self, seconds: float) -> int | None:
@@ -51,6 +55,19 @@ class Arrival:
     def close(self) -> None:
         """Stop watching."""
         self.socket.close()
+
+
+def _filter(taker: socket.socket, port: int) -> None:
+    """Have the kernel hand over packets of a server's port only: of many downloads each would wake every watcher."""
+    steps = (
+        (0xB1, 0, 0, 0),  # x = length of the IPv4 header
+        (0x48, 0, 0, 0),  # a = source port
+        (0x15, 0, 1, port),
+        (0x06, 0, 0, 0xFFFF),  # whole packets of that port
+        (0x06, 0, 0, 0),  # nothing of others
+    )
+    program = ctypes.create_string_buffer(b"".join(SOCK_FILTER.pack(*step) for step in steps))
+    taker.setsockopt(socket.SOL_SOCKET, SO_ATTACH_FILTER, struct.pack("HP", len(steps), ctypes.addressof(program)))
 
 
 def tcp(packet: bytes) -> tuple[int, int, int] | None:

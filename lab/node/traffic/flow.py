@@ -57,12 +57,25 @@ def _await_listening(process: "subprocess.Popen[str]") -> None:
 class Client:
     """A client's process in a node of this machine, from its construction on."""
 
-    def __init__(self, argv: list[str], node: str, preload: str | None = None) -> None:
+    def __init__(self, argv: list[str], node: str, preload: str | None = None, last_bytes: int | None = None) -> None:
+        """Start it; last_bytes: so many of output and errors together are read in the end, instead of all output."""
+        self._last_bytes = last_bytes
         environment = os.environ | ({"LD_PRELOAD": preload} if preload else {})
-        self._output = os.fdopen(os.memfd_create("output"), "w+")
+        self._output = os.fdopen(os.memfd_create("output"), "w+", errors="replace")
+        errors = subprocess.STDOUT if last_bytes else None
         with entered(node):
-            self._process = subprocess.Popen(argv, stdout=self._output, env=environment)
+            self._process = subprocess.Popen(argv, stdout=self._output, stderr=errors, env=environment)
         self._end = os.fdopen(os.pidfd_open(self._process.pid))  # readable from the process's end on
+
+    @property
+    def pid(self) -> int:
+        """Return the number of its process."""
+        return self._process.pid
+
+    @property
+    def status(self) -> int | None:
+        """Return its exit status, negative for a signal; None while it runs."""
+        return self._process.poll()
 
     def ended(self, within_s: float) -> bool:
         """Wait for its end, at most for some seconds."""
@@ -75,7 +88,8 @@ class Client:
         if not self.ended(STOP_S):
             self._process.kill()
         self._process.wait()
-        self._output.seek(0)
+        length = os.fstat(self._output.fileno()).st_size
+        self._output.seek(max(length - self._last_bytes, 0) if self._last_bytes else 0)
         return self._output.read()
 
 

@@ -4,7 +4,7 @@
 Its process is stopped while the data connection opens, and goes on after the plan's delay. The kernel answers
 meanwhile: it completes the handshake, acknowledges, and holds what arrives. TCP: the process is stopped at the SYN of
 the second connection, the first being the control connection, and the delay counts from what the client sends next.
-QUIC: it is stopped at once, and the delay counts from the first datagram.
+UDP: it is stopped at once, and the delay counts from the first datagram.
 """
 
 import os
@@ -38,7 +38,7 @@ def held(plan: "Plan", pid: int) -> "Iterator[LateServer | None]":
         return
     flow = plan["flows"][0]
     late = LateServer(flow["sender"], interfaces(plan["topology"], flow["sender"])[0], pid, plan["server_start_s"])
-    late.begin(flow["port"], quic="quic" in flow)
+    late.begin(flow["port"], udp="quic" in flow or "stack" in flow)
     try:
         yield late
     finally:
@@ -55,11 +55,11 @@ class LateServer:
         self.socket.bind((dev, ETH_P_IP))
         self.socket.settimeout(START_S)
 
-    def begin(self, port: int, *, quic: bool) -> None:
+    def begin(self, port: int, *, udp: bool) -> None:
         """Watch for the connection from now on."""
-        if quic:
+        if udp:
             os.kill(self.pid, signal.SIGSTOP)
-        self.task = Task(self._datagram if quic else self._connection, port)
+        self.task = Task(self._datagram if udp else self._connection, port)
 
     def waited_s(self) -> float:
         """Return how late the server began; NodeError where no connection came."""

@@ -120,8 +120,10 @@ def _left(shown: Subject, outcomes: pl.DataFrame, label: str) -> str:
         return f"{label} never left slow start within the trial: {moments.in_words()}."
     kind = {"early": "early", "chokepoint": "at the chokepoint", "late": "late"}.get(row["exit_class"], "not judged")
     against = _against_queue(row["exit_s"], moments.lasting_s)
-    loss = "nothing was lost" if moments.loss_s is None else f"the first loss came at {moments.loss_s:.2f} s"
-    return f"{label} left slow start at {row['exit_s']:.2f} s (cause: {row['exit_cause']}){against}: {kind}; {loss}."
+    signals = (("loss", moments.loss_s), ("mark", moments.mark_s))
+    came = [f"the first {signal} came at {t_s:.2f} s" for signal, t_s in signals if t_s is not None]
+    told = ", ".join(came) or "nothing was lost"
+    return f"{label} left slow start at {row['exit_s']:.2f} s (cause: {row['exit_cause']}){against}: {kind}; {told}."
 
 
 def _against_queue(exit_s: float, full_s: float | None) -> str:

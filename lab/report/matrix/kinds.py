@@ -3,7 +3,17 @@
 
 from pathlib import Path
 
-KINDS = {"geo": "GEO", "leo": "LEO", "lte": "LTE", "5g": "5G", "wifi": "WiFi", "wired": "Wired"}
+HOME = "Home access with AQM"
+KINDS = {
+    "geo": "GEO",
+    "leo": "LEO",
+    "lte": "LTE",
+    "5g": "5G",
+    "wifi": "WiFi",
+    "home": HOME,
+    "docsis": HOME,
+    "wired": "Wired",
+}
 OTHER = "Other links"
 
 

@@ -14,7 +14,7 @@ from lab.commands import first_use
 from lab.commands.known import require_senders
 from lab.kernel.own.build import build_own
 from lab.kernel.own.source import read_source
-from lab.kernel.recipe import DEFAULT, VERSIONS
+from lab.kernel.versions import DEFAULT, VERSIONS
 from lab.runs.own.senders import Passed, module_files, own_senders
 from lab.runs.own.smoke import SmokeTest
 from lab.schema.cca import Cca, load_cca

@@ -52,7 +52,7 @@ class Bench:
         self.shared = {
             "scenario": scenario,
             **{part: requested["digests"].get(part) for part in ("topology", "sysctls")},
-            "rival": None if self.base.rival is None else _stanza(self.base.rival.model_dump()),
+            "rival": next((_stanza(cca.model_dump()) for cca in self.base.rivals.values()), None),
             **kernel,
             "world": self.virtual.site.description.packages_digest,
             "judge": judging_digest(),

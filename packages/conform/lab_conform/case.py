@@ -11,12 +11,12 @@ from lab.base.errors import field_error
 from lab.base.named_files import require_name, shown
 from lab.schema.load import Strict, parse, read_yaml
 from lab_conform import measures
-from lab_conform.events import Link, Number
+from lab_conform.events import Link, NotNegative, Number
 
 FOLDER = Path(__file__).parent / "cases"
 Text = Annotated[str, Field(min_length=1)]
 Document = Annotated[str, Field(pattern=r"^[a-z0-9-]+$")]
-Observable = Literal["packets", "window", "threshold", "states", "exit", "bins"]
+Observable = Literal["packets", "window", "threshold", "states", "exit", "bins", "saved_set"]
 
 
 class Source(Strict):
@@ -63,7 +63,9 @@ class Case(Strict):
     )
     workload: dict[str, Any] | None = None
     rival: str | None = None
+    rival_start_s: NotNegative = 0.0
     sysctls: dict[str, str] = {}
+    params: dict[str, int] = {}  # of the sender's module, above those of its stanza
     checks: Annotated[list[Check], Field(min_length=1)]
     _file: Path = PrivateAttr(default=Path("case"))
 
@@ -76,6 +78,11 @@ class Case(Strict):
     def suite(self) -> str:
         """Return the folder's name."""
         return self._file.parent.name
+
+    @property
+    def requires(self) -> list[str]:
+        """Return what a sender must offer: what the checks need, and what the trial has besides a download alone."""
+        return [*self.needs, *(name for name in ("workload", "rival") if getattr(self, name))]
 
     @property
     def file(self) -> Path:

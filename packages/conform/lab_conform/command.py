@@ -87,7 +87,8 @@ def _verdicts(request: Request, cases: list[Case], console: Console) -> list[Ver
         brought, virtual = own_senders_of(TryRequest(tuple(own)), virtual, console)
         senders = brought | senders
     subjects = [subject(cca, cases) for cca in senders.values()]
-    return verdicts(cases, subjects, Bench(virtual, request.workers, console))
+    pairs = [(case, each) for case in cases for each in subjects]
+    return verdicts(pairs, Bench(virtual, request.workers, console))
 
 
 def _write(file: Path, text: str) -> None:

@@ -33,6 +33,11 @@ class Placed:
     spans: tuple[Span, ...]
     dropped: tuple[int, ...] = ()  # first bytes of the segments that it loses
 
+    def shows_s(self, view: View) -> float:
+        """Return when it can show at the client: what it delays less than the path does comes earlier than that."""
+        delays_s = [span.value / 1e3 for span in self.spans if (span.way, span.quantity) == ("down", "delay_ms")]
+        return self.at_s + min([view.rtt_s / 2, *delays_s])
+
 
 def place(events: list[Event], view: View) -> list[Placed]:
     """Return the times and spans of the next events: one, and those whose time follows from it."""
@@ -123,7 +128,8 @@ def _dropped(event: Event, view: View, at_s: float, lead_s: float) -> Placed:
     """Place the loss of packets: each span begins and ends in the middle between two packets."""
     times, seqs = _passing(event, view)
     lost = cast("list[int]", event.drop)
-    first = int(np.searchsorted(times, at_s)) if event.way == "up" else _first_new(view, at_s, times, seqs)
+    named = event.way == "up" or (event.when and event.when.packet)
+    first = int(np.searchsorted(times, at_s - STEP_S)) if named else _first_new(view, at_s, times, seqs)
     places = [first + number for number in lost]
     if not len(times) or places[-1] + 1 >= len(times):
         raise NeverComes(f"the packet to lose at {event.when.text if event.when else ''} is never sent")
@@ -142,8 +148,6 @@ def _passing(event: Event, view: View) -> tuple[Floats, Ints]:
 
 def _first_new(view: View, at_s: float, times: Floats, seqs: Ints) -> int:
     """Return the first frame that the sender had not yet sent at a time."""
-    if at_s < view.t_s[0]:
-        return int(np.searchsorted(times, at_s - LEAST_GAP_S))
     row = view.after(at_s)
     sent_bytes = view.nxt_bytes[min(row, len(view.nxt_bytes) - 1)]
     found = np.flatnonzero((seqs >= sent_bytes) & (times >= at_s))

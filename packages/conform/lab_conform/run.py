@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Cases on senders: one trial for each event that is placed, and the trial with all of them, which is judged."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ from lab.backends.virtual import Virtual
 from lab.base import paths
 from lab.commands.first_use import prepared
 from lab.commands.progress import TrialBar
+from lab.evaluation.compare.comparison import known_senders
 from lab.runs import find_run
 from lab.runs.execute import execute
 from lab.runs.experiment import Experiment, assemble
@@ -45,11 +46,12 @@ class Bench:
 class Course:
     """A case on a sender, with the events that are placed so far."""
 
+    number: int  # of the verdict
     case: Case
     subject: Subject
     placed: tuple[Placed, ...] = ()
     view: View | None = None  # of the trial with none of the last ones
-    since_s: float = 0.0  # when the first of these is
+    until_s: float = 0.0  # when the first of these can show at the client
 
     @property
     def spans(self) -> list[Span]:
@@ -66,40 +68,50 @@ class Course:
         times, dropped = (tuple(getattr(each, name) for each in self.placed) for name in ("at_s", "dropped"))
         return View(self.case.link, self.case.duration_s, trial, times, dropped)
 
+    @property
+    def params(self) -> dict[str, int]:
+        """Return the parameters of the sender's module."""
+        return self.subject.cca.params | self.case.params
+
+    @property
+    def scenario(self) -> dict[str, Any]:
+        """Return the fields of a scenario that the case has."""
+        case = self.case
+        found = case.model_dump(include={"duration_s", "workload", "rival", "rival_start_s"})
+        return found | {"size_bytes": case.size_pkts * MSS_BYTES if case.size_pkts else None}
+
     def key(self) -> dict[str, Any]:
         """Return what makes its trial another than that of another case."""
-        case = self.case
-        fields = {"duration_s": case.duration_s, "workload": case.workload, "rival": case.rival}
-        fields |= {"size_bytes": case.size_pkts * MSS_BYTES if case.size_pkts else None}
-        own = {"sysctls": case.sysctls, "sender": self.subject.cca.name, "params": self.subject.cca.params}
-        return {"profile": profile(case, self.spans), **fields, **own, "digest": self.subject.cca.module_digest}
+        case, cca = self.case, self.subject.cca
+        own = {"sysctls": case.sysctls, "sender": cca.name, "params": self.params, "digest": cca.module_digest}
+        return {"profile": profile(case, self.spans), **self.scenario, **own}
 
 
-def verdicts(cases: list[Case], subjects: list[Subject], bench: Bench) -> list[Verdict]:
-    """Return the verdict of each case on each sender, in the order of the cases."""
-    found: dict[tuple[str, str], Verdict] = {}
+def verdicts(pairs: Iterable[tuple[Case, Subject]], bench: Bench) -> list[Verdict]:
+    """Return the verdict of each case on its sender, in their order."""
+    found: dict[int, Verdict] = {}
     courses: list[Course] = []
-    for case in cases:
-        for each in subjects:
-            if why := each.why_not(case):
-                found[case.name, each.cca.name] = Verdict(case, each.cca.name, "not applicable", why)
-            else:
-                courses.append(Course(case, each))
+    for number, (case, each) in enumerate(pairs):
+        if why := each.why_not(case):
+            found[number] = Verdict(case, each.cca.name, "not applicable", why)
+        else:
+            courses.append(Course(number, case, each))
     while courses:
-        courses, ended = _pass(courses, bench)
-        found |= {(each.case.name, each.sender): each for each in ended}
-    return [found[case.name, each.cca.name] for case in cases for each in subjects]
+        courses = _pass(courses, found, bench)
+    return [found[number] for number in sorted(found)]
 
 
-def _pass(courses: list[Course], bench: Bench) -> tuple[list[Course], list[Verdict]]:
-    """Run the trial of each course once; return those with an event to come, and the verdicts of the others."""
+def _pass(courses: list[Course], found: dict[int, Verdict], bench: Bench) -> list[Course]:
+    """Run the trial of each course once; add the verdicts of those that end, and return the others."""
     trials = _trials({digest(each.key()): each for each in courses}, bench)
     left: list[Course] = []
-    ended: list[Verdict] = []
     for course in courses:
         outcome = _stepped(course, trials[digest(course.key())])
-        (left if isinstance(outcome, Course) else ended).append(outcome)  # type: ignore[arg-type]
-    return left, ended
+        if isinstance(outcome, Course):
+            left.append(outcome)
+        else:
+            found[course.number] = outcome
+    return left
 
 
 def _stepped(course: Course, trial: Trial | str) -> Course | Verdict:
@@ -108,12 +120,12 @@ def _stepped(course: Course, trial: Trial | str) -> Course | Verdict:
     if isinstance(trial, str):
         return Verdict(case, sender, "failed", f"the lab has no result: {trial}")
     view = course.seen(trial)
-    if course.view and not same_before(course.view, view, course.since_s + view.rtt_s / 2):
+    if course.view and not same_before(course.view, view, course.until_s):
         return Verdict(case, sender, "failed", "the lab: the packets before an event differ with it", view=view)
     if not course.whole:
         try:
             new = place(case.link.events[len(course.placed) :], view)
-            return replace(course, placed=(*course.placed, *new), view=view, since_s=new[0].at_s)
+            return replace(course, placed=(*course.placed, *new), view=view, until_s=new[0].shows_s(view))
         except NeverComes as error:
             return Verdict(case, sender, "failed", f"event {len(course.placed)} never came: {error}", view=view)
     bad = [each["name"] for each in trial.meta["certificate"]["checks"] if not each["ok"]]
@@ -152,15 +164,13 @@ def experiment_of(name: str, course: Course) -> Experiment:
         "profile": str(file),
         "ccas": [cca.name],
         "trials": 1,
-        "duration_s": case.duration_s,
         "seed": 1,
-        "size_bytes": course.key()["size_bytes"],
-        "workload": case.workload,
-        "rival": case.rival,
+        **course.scenario,
     }
     scenario = parse(Scenario, {key: value for key, value in content.items() if value is not None}, case.file)
-    with_settings = cca.model_copy(update={"sysctls": cca.sysctls | case.sysctls})
-    experiment = assemble(f"{NAME}-{name}", scenario, str(case.file), senders={cca.name: cca})
+    with_settings = cca.model_copy(update={"sysctls": cca.sysctls | case.sysctls, "params": course.params})
+    senders = (known_senders([case.rival]) if case.rival else {}) | {cca.name: cca}
+    experiment = assemble(f"{NAME}-{name}", scenario, str(case.file), senders=senders)
     return replace(experiment.with_senders({cca.name: with_settings}), group=f"{NAME}-{experiment.scenario.topology}")
 
 

@@ -43,8 +43,10 @@ class Subject:
             return f"{self.cca.name} does not state that it follows {case.source.document}"
         if replaced := [each for each in case.replaced_by if each in self.follows]:
             return f"{self.cca.name} follows {replaced[0]}, which has another rule here"
-        if missing := [each for each in case.needs if each not in self.offers]:
+        if missing := [each for each in case.requires if each not in self.offers]:
             return f"{self.cca.name} does not offer {', '.join(missing)}"
+        if case.params and not self.cca.module:
+            return f"{self.cca.name} has no module with the parameters {', '.join(case.params)}"
         return None
 
 
@@ -53,9 +55,9 @@ def subject(cca: Cca, cases: list[Case]) -> Subject:
     if cca.module_digest is not None and cca.transport == "tcp":
         offers = ["kernel", *(["bins"] if cca.slow_start_exit == "search" else [])]
         return Subject(cca, frozenset(each.source.document for each in cases), _flat(offers))
-    kernel = Stated(follows=["tcp"], offers=["kernel"] if cca.transport == "tcp" else [])
-    stated = _stated().senders.get(cca.name, kernel)
-    return Subject(cca, _flat(stated.follows), _flat(stated.offers))
+    follows, offers = (["tcp"], ["kernel"]) if cca.transport == "tcp" else ([], ["quic"])
+    stated = _stated().senders.get(cca.name, Stated(follows=follows, offers=offers))
+    return Subject(cca, _flat(["any", *stated.follows]), _flat(stated.offers))
 
 
 def _flat(names: list[str]) -> frozenset[str]:

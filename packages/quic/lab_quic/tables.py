@@ -25,6 +25,7 @@ from lab.tables.columns import schema
 from lab.tables.downloads import FLOW
 from lab.tables.packets import ACK, SYN
 from lab.tables.pcapng import read_pcapng
+from lab.tables.pieces import Frame
 from lab.tables.tcp_headers import ETHERNET_BYTES, big_endian
 from lab.tables.trace import read_events
 from lab.tables.trial_json import Check, Download
@@ -41,20 +42,20 @@ MAY_LACK = ("seq_bytes", "ack_bytes", "tsval")
 Numbers = NDArray[np.int64]
 
 
-class Ends:
-    """What the capture and both ends recorded of a download."""
+class Datagrams:
+    """What the capture has of a download over UDP."""
 
-    def __init__(self, folder: Path, flow: FlowPlan) -> None:
-        self.folder, self.full_bytes = folder, flow["quic"]["datagram_bytes"]
+    def __init__(self, folder: Path, port: int) -> None:
         frames = read_pcapng(folder / CAPTURED, HEAD_BYTES)
         ip_bytes = (frames.head[:, ETHERNET_BYTES] & 0x0F).astype(np.int64) * 4
         ipv4 = (big_endian(frames.head, 12, 2) == 0x0800) & (ip_bytes == IP_BYTES)
         udp = ipv4 & (frames.head[:, ETHERNET_BYTES + 9] == UDP)
         source, target = (big_endian(frames.head, ETHERNET_BYTES + IP_BYTES + at, 2) for at in (0, 2))
-        own = udp & ((source == flow["port"]) | (target == flow["port"]))
+        own = udp & ((source == port) | (target == port))
         if not own.any():
-            raise UserError(f"{folder / CAPTURED}: must hold datagrams of port {flow['port']}")
-        self.to_client = (source == flow["port"])[own]
+            raise UserError(f"{folder / CAPTURED}: must hold datagrams of port {port}")
+        self.to_client = (source == port)[own]
+        self.long_header = frames.head[own, ETHERNET_BYTES + IP_BYTES + UDP_BYTES] & 0x80 > 0
         self.time_ns, self.frame_bytes = frames.time_ns[own], frames.wire_bytes[own]
         self.bytes: Numbers = self.frame_bytes.astype(np.int64) - ETHERNET_BYTES - IP_BYTES - UDP_BYTES
 
@@ -67,6 +68,21 @@ class Ends:
     def largest_bytes(self) -> int:
         """Return the largest datagram that reached the client."""
         return int(self.bytes[self.to_client].max(initial=0))
+
+    def flags(self) -> Numbers:
+        """Return the flags that TCP would have: the first datagram each way stands for SYN and SYN-ACK."""
+        flags: Numbers = np.full(len(self.bytes), ACK, dtype=np.int64)
+        flags[np.flatnonzero(~self.to_client)[:1]] = SYN
+        flags[np.flatnonzero(self.to_client)[:1]] = SYN | ACK
+        return flags
+
+
+class Ends(Datagrams):
+    """What the capture and both ends recorded of a download."""
+
+    def __init__(self, folder: Path, flow: FlowPlan) -> None:
+        super().__init__(folder, flow["port"])
+        self.folder, self.full_bytes = folder, flow["quic"]["datagram_bytes"]
 
     @cached_property
     def client(self) -> log.ClientLog:
@@ -106,7 +122,7 @@ class Ends:
                 "seq_bytes": down(np.where(stream.length > 0, stream.begin + 1, UNKNOWN)),
                 "ack_bytes": up(stream.had + 1),
                 "len_bytes": np.maximum(down(stream.length), 0),
-                "flags": self._flags(),
+                "flags": self.flags(),
                 "tsval": down(sent_ms.fill_null(UNKNOWN).to_numpy()),
                 "sack_edges": np.maximum(up(stream.pieces), 0),
             }
@@ -121,13 +137,6 @@ class Ends:
         places = np.flatnonzero(side)[: len(values)]
         column[places] = values[: len(places)]
         return column
-
-    def _flags(self) -> Numbers:
-        """Return the flags that TCP would have: the first datagram each way stands for SYN and SYN-ACK."""
-        flags: Numbers = np.full(len(self.bytes), ACK, dtype=np.int64)
-        flags[np.flatnonzero(~self.to_client)[:1]] = SYN
-        flags[np.flatnonzero(self.to_client)[:1]] = SYN | ACK
-        return flags
 
 
 def _differing(captured: Numbers, logged: Numbers) -> int:
@@ -184,7 +193,7 @@ class OverQuic:
         """Return its tables."""
         return decode(self.raw.folder, self.raw.node, self.ends)
 
-    def checks(self, _packets: pl.DataFrame) -> list[Check]:
+    def checks(self, _packets: Frame) -> list[Check]:
         """Return the checks of its datagrams."""
         return datagrams(self.ends)
 

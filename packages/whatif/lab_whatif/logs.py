@@ -8,12 +8,12 @@ from pathlib import Path as File
 
 import numpy as np
 import polars as pl
+from lab_formats.formats import pcap
 from numpy.typing import NDArray
 
 from lab.base.errors import Faults, UserError, field_error
 from lab.traces import importers
-from lab.traces.importers.formats import pcap
-from lab.traces.importers.reading.importer import Head
+from lab.traces.importer import Head
 from lab.traces.recording import Recording
 from lab_whatif.evidence import Item
 from lab_whatif.infer import Inferred, infer

@@ -15,7 +15,8 @@ from lab.base.named_files import require_name
 from lab.commands.first_use import prepared
 from lab.commands.prepare import build
 from lab.commands.progress import TrialBar
-from lab.kernel.recipe import DEFAULT, Recipe
+from lab.kernel.recipe import Recipe
+from lab.kernel.versions import DEFAULT
 from lab.runs import find_run
 from lab.runs.execute import execute
 from lab.runs.experiment import Experiment

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
+from lab_formats.reading.copies import counted_once
+from lab_formats.reading.packets import Flow, Packet, packets_of
 from numpy.typing import NDArray
 
 from lab.base.errors import UserError, field_error
 from lab.tables import tcp_headers
 from lab.tables.packets import unwrap
 from lab.tables.tcp_headers import options
-from lab.traces.importers.reading.copies import counted_once
-from lab.traces.importers.reading.packets import Flow, Packet, packets_of
 from lab_whatif.sack import TCP_BYTES, Blocks, blocks_of
 
 Numbers = NDArray[np.int64]

@@ -4,7 +4,7 @@
 Run it as root:   python -m tests.hostile.escapes.table [FILE]
 
 A test is an attack if it has the mark `attack("what is tried")`; its parameter `mode` is the sandbox. The same tests
-run again as an ordinary user. FILE: outcomes of a run in the VM, made there by `--outcomes FILE`.
+run again as an ordinary user. FILE: outcomes of a run in a VM, made by tests/hostile/escapes/in-vm.
 """
 
 import json

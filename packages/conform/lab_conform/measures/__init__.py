@@ -5,10 +5,10 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from lab_conform.measures import bins, cubic, flight, path, recovery, window
+from lab_conform.measures import bins, cubic, flight, path, recovery, resume, window
 
 Measure = Callable[..., float | str]
-MODULES = (flight, window, recovery, cubic, bins, path)
+MODULES = (flight, window, recovery, cubic, bins, path, resume)
 MEASURES: dict[str, Measure] = {
     name: function
     for module in MODULES

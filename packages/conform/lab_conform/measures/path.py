@@ -63,6 +63,17 @@ def longest_silence_s(view: View, from_s: float = 0.0) -> float:
     return float(np.max(np.diff(times)))
 
 
+def completion_s(view: View, size_mb: float) -> float:
+    """Return when the client had so many millions of bytes, since the SYN."""
+    _, first = np.unique(view.data.seq_bytes, return_index=True)
+    rows = np.sort(first)
+    got = np.cumsum(view.data.len_bytes[rows])
+    whole = np.flatnonzero(got >= size_mb * 1e6)
+    if not len(whole):
+        raise Unmeasured(f"the client has {got[-1] / 1e6 if len(got) else 0:.2f} of {size_mb:g} MB at the end")
+    return float(view.data.t_s[rows[whole[0]]])
+
+
 def _acked(rows: pl.DataFrame) -> float:
     if not rows.height:
         raise Unmeasured("a flow has no ACK then")

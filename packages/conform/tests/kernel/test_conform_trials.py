@@ -53,6 +53,13 @@ def test_an_event_that_never_comes_is_reported_and_does_not_pass(tmp_path: Path)
     assert verdict.reason == "event 0 never came: the sender never comes to cwnd_pkts=100000.0"
 
 
+def test_parameters_of_a_case_are_those_of_the_module_in_its_trial() -> None:
+    """With the same set one connection jumps to half of it, and one that finds it stale does not."""
+    found = [run(Request("careful_resume", case=name), QUIET)[0] for name in ("rfc9959/jump-to-half", "rfc9959/stale")]
+    assert [each.outcome for each in found] == ["passed", "passed"]
+    assert [each.checked[0].value for each in found] == [1.0, 0.0]
+
+
 def test_a_failure_ends_with_status_one_and_a_page_with_its_figure(tmp_path: Path) -> None:
     out = tmp_path / "page"
     with pytest.raises(typer.Exit) as ended:

@@ -14,6 +14,7 @@ from lab.base.paths import REPO
 from lab.links.profile import Profile
 from lab.schema.cca import load_senders
 from lab.schema.load import parse
+from tests.command import lab, refused
 
 GOOD = {
     "title": "A loss halves the window",
@@ -63,6 +64,24 @@ def test_a_mistake_in_a_case_is_one_line(change: dict[str, object], rule: str, t
     assert "\n" not in str(refused.value)
 
 
+@pytest.mark.parametrize(
+    ("words", "rule"),
+    [
+        (("cubic", "--case", "CASE"), "must be a known measure"),
+        (("cubic", "--suite", "rfc9999"), "must be a known suite"),
+        (("cubic,cubic", "--suite", "rfc9438"), "each named once"),
+        (("nobody", "--suite", "rfc9438"), "nobody"),
+    ],
+)
+def test_a_mistake_of_the_command_line_is_one_line_and_status_two(
+    words: tuple[str, ...], rule: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "case.yml"
+    file.write_text(yaml.safe_dump(GOOD | check(measure="bogus")))
+    line = refused(lab(tmp_path, "conform", *(str(file) if word == "CASE" else word for word in words)))
+    assert rule in line
+
+
 def test_a_file_that_is_no_yaml_is_one_line(tmp_path: Path) -> None:
     file = tmp_path / "case.yml"
     file.write_text("title: [")
@@ -78,11 +97,12 @@ def test_each_case_is_whole_and_has_a_link_that_the_lab_takes(file: Path) -> Non
 
 
 def test_each_mutant_names_a_case_and_the_text_that_it_changes() -> None:
-    folder = REPO / "packages/conform/mutants"
-    reno = (folder / "reno.c").read_text()
+    folder, startup = REPO / "packages/conform/mutants", REPO / "lab/kernel/startup"
+    files = {"reno": [folder / "reno.c"], "careful_resume": list(startup.glob("*careful_resume*.[ch]"))}
     for mutant in yaml.safe_load((folder / "mutants.yml").read_text()):
         assert (FOLDER / f"{mutant['case']}.yml").is_file(), mutant["name"]
-        assert mutant["of"] != "reno" or mutant["old"] in reno, mutant["name"]
+        texts = [file.read_text() for file in files.get(mutant["of"], [])]
+        assert not texts or any(mutant["old"] in text for text in texts), mutant["name"]
         assert mutant.get("params") or mutant["old"] != mutant["new"]
 
 
@@ -111,12 +131,23 @@ def test_events_lie_over_the_base_value_and_the_later_one_above() -> None:
         ("search", "search/bin-length", None),
         ("vegas", "rfc9438/decrease-factor", "vegas does not state that it follows rfc9438"),
         ("vegas", "rfc5681-6928/initial-window", None),
-        ("cubic_quic", "rfc5681-6928/initial-window", "cubic_quic does not offer packets"),
+        ("cubic_quic", "rfc9438/decrease-factor", "cubic_quic does not offer threshold, states"),
+        ("cubic_quic", "rfc9743/uses-the-link", None),
+        ("reno_ngtcp2", "c4/alone", None),
+        ("cubic_quic", "rfc9743/shares-with-reno", "cubic_quic does not offer rival"),
+        ("bbr_quic", "bbr/startup-stays-when-app-limited", "bbr_quic does not offer workload"),
+        ("careful_resume", "rfc9959/paced", None),
+        ("careful_resume", "rfc9406/jitter", "careful_resume does not state that it follows rfc9406"),
     ],
 )
 def test_a_case_applies_to_who_follows_its_text(sender: str, case: str, why: str | None) -> None:
     found = chosen(None, case)
     assert subject(load_senders()[sender], found).why_not(found[0]) == why
+
+
+def test_parameters_of_a_module_do_not_apply_to_a_sender_without_one() -> None:
+    case = Case.model_validate(GOOD | {"params": {"beta": 512}})
+    assert subject(load_senders()["reno"], [case]).why_not(case) == "reno has no module with the parameters beta"
 
 
 def test_a_case_that_needs_what_a_sender_does_not_offer_does_not_apply() -> None:

@@ -51,6 +51,17 @@ def test_the_packet_to_lose_is_the_first_that_is_sent_then(view: View) -> None:
     assert 0 < (span.end_s or 0) - span.begin_s < 0.002
 
 
+def test_packets_of_the_first_flight_count_from_its_first(view: View) -> None:
+    (placed,) = place([Event.model_validate({"when": {"packet": "data"}, "drop": [3]})], view)
+    assert placed.dropped == (1 + 3 * view.mss_bytes,)
+
+
+@pytest.mark.parametrize("delay_ms", [5, 5000])
+def test_a_shorter_delay_shows_sooner_than_half_a_round_trip(view: View, delay_ms: float) -> None:
+    (placed,) = place([Event.model_validate({"at_s": 1, "delay_ms": delay_ms})], view)
+    assert placed.shows_s(view) == pytest.approx(1 + min(delay_ms / 1e3, view.rtt_s / 2))
+
+
 @pytest.mark.parametrize("when", [When(cwnd_pkts=1e6), When(acked_pkts=1e9), When(state="cwr")])
 def test_a_state_that_never_comes_is_reported(view: View, when: When) -> None:
     with pytest.raises(NeverComes, match=when.text.split("=")[0]):

@@ -100,18 +100,20 @@ TRUTHS = {
         }.items()
     },
 }
-RATIO = "the rival's {} over that of the download under test; null where one is missing or the latter is 0"
+RATIO = (
+    "the rival's {} over that of the download under test; null where one is missing, the latter is 0, or there are more"
+)
 FLOWS = {
     "scenario": SCENARIO,
-    "pairing": Column(TEXT, "names of both senders"),
+    "pairing": Column(TEXT, "the sender under test, and those beside it"),
     "trial": TRIAL,
-    "flow": Column(COUNT, "1 for the download under test, 2 for the rival"),
+    "flow": Column(COUNT, "1 for the download under test, from 2 on its rivals'"),
     "cca": CCA,
     "throughput_mbps": Column(NUMBER, OUTCOME["throughput_mbps"]),
     "startup_mbps": Column(NUMBER, "rate acknowledged in the first 10 s; null without an ACK in them"),
     "rtt_ms": Column(NUMBER, "mean smoothed round trip in the sender's kernel; null without an ACK"),
     "retransmits_pkts": Column(COUNT, OUTCOME["retransmits_pkts"]),
-    "jain": Column(NUMBER, "Jain's index of fairness of both throughputs; null where both are 0"),
+    "jain": Column(NUMBER, "Jain's index of fairness of all throughputs; null where all are 0"),
     "throughput_ratio": Column(NUMBER, RATIO.format("throughput")),
     "rtt_ratio": Column(NUMBER, RATIO.format("round trip")),
     "retransmits_ratio": Column(NUMBER, RATIO.format("retransmitted segments")),
@@ -279,6 +281,6 @@ def evaluation_tables() -> dict[str, Described]:
         "versions": Described("One row per download, version of SEARCH and judge.", VERSIONS),
         "sensitivity": Described("One row per point of a map of SEARCH's parameters and judge.", SENSITIVITY),
         "sensitivity_checks": Described("One row per point that was also run in the kernel, and trial.", CHECKS),
-        "flows": Described("One row per flow of a trial with a rival.", FLOWS),
+        "flows": Described("One row per download of a trial with rivals.", FLOWS),
         "claims": Described("One row per published value.", CLAIMS),
     }

@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Two downloads that compete: throughput, round trip, retransmissions and fairness, trial by trial."""
+"""Downloads that compete: throughput, round trip, retransmissions and fairness, trial by trial."""
 
 from copy import copy
 from typing import cast
 
 import polars as pl
 
+from lab.evaluation.shares import jain
 from lab.judge.copies import distinct
 from lab.judge.frames import Cell, Row
 from lab.judge.stored import Stored
 from lab.tables.columns import schema
+from lab.tables.records import beside
 from lab.tables.stored_trial import Trial
 from lab_papers.evaluation.columns import FLOWS
 
@@ -18,26 +20,28 @@ SCHEMA = schema(FLOWS)
 
 
 def flows(stored: Stored) -> pl.DataFrame:
-    """Return two rows per valid trial of a scenario with a rival; none of others."""
-    if not stored.run.scenario.get("rival"):
+    """Return one row per download and valid trial of a scenario with rivals; none of others."""
+    others = beside(stored.run.scenario)
+    if not others:
         return pl.DataFrame(schema=SCHEMA)
     whole = set(distinct(stored.judged.trials).select("cca", "trial").iter_rows())
     trials = [trial for trial in stored.run.trials if (trial.cca, trial.number) in whole]
-    rows = [row for trial in trials for row in _rows(stored.name, copy(trial))]
+    rows = [row for trial in trials for row in _rows(stored.name, others, copy(trial))]
     return pl.DataFrame(rows, schema=SCHEMA)
 
 
-def _rows(scenario: str, trial: Trial) -> list[Row]:
+def _rows(scenario: str, others: str, trial: Trial) -> list[Row]:
     flows_meta = trial.meta["flows"]
     flows_seen = [{**_of_kernel(trial.acks, flow["flow"]), **cast("Row", flow)} for flow in flows_meta]
-    first, rival = flows_seen
+    first, *rivals = flows_seen
+    rival: Row = rivals[0] if len(rivals) == 1 else {}  # of many there is no ratio
     rates = [flow["throughput_mbps"] for flow in flows_meta]
     common = {
         "scenario": scenario,
-        "pairing": f"{first['cca']} against {rival['cca']}",
+        "pairing": f"{first['cca']} against {others}",
         "trial": trial.number,
         "jain": jain(rates),
-        **{f"{name}_ratio": _ratio(rival[of], first[of]) for name, of in RATIOS.items()},
+        **{f"{name}_ratio": _ratio(rival.get(of), first[of]) for name, of in RATIOS.items()},
     }
     return [common | {name: flow[name] for name in SCHEMA if name in flow} for flow in flows_seen]
 
@@ -61,12 +65,6 @@ def _of_kernel(acks: pl.DataFrame, number: int) -> dict[str, float | None]:
         "rtt_ms": own.select(pl.col("srtt_ms").mean()).item(),
         "startup_mbps": None if delivered is None else delivered * 8 / 1e6 / FIRST_S,
     }
-
-
-def jain(rates: list[float]) -> float | None:
-    """Jain's index of fairness: 1 where all get the same, 1/n where one gets all."""
-    squares = sum(rate**2 for rate in rates)
-    return sum(rates) ** 2 / (len(rates) * squares) if squares else None
 
 
 def _ratio(rival: Cell, first: Cell) -> float | None:

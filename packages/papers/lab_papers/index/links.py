@@ -10,6 +10,7 @@ from lab.judge.stored import Stored
 from lab.report.matrix.matrix import Linked, Matrix, Page, matrix
 from lab.report.matrix.published import short_label
 from lab.schema.cca import load_ccas
+from lab.tables.records import beside
 
 PER_PROCESS = 4  # runs: of fewer a second process costs more than it brings
 
@@ -20,10 +21,10 @@ def linked(runs: Iterable[Stored], page: Page) -> Matrix:
     Where several runs share a link, the one with most valid trials is ranked (see fullness), and another one is shown
     for a sender that it lacks. A shared link has a row of its own where senders can be compared on it.
     """
-    by_link: dict[tuple[str, str | None], list[Stored]] = {}
+    by_link: dict[tuple[str, str], list[Stored]] = {}
     for stored in runs:
         scenario = stored.run.scenario
-        by_link.setdefault((str(scenario["profile"]), scenario.get("rival")), []).append(stored)
+        by_link.setdefault((str(scenario["profile"]), beside(scenario)), []).append(stored)
     chosen = [
         sorted(of_link, key=fullness, reverse=True)
         for (_, rival), of_link in by_link.items()

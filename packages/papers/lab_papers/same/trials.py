@@ -77,9 +77,9 @@ def _experiment(name: str, run: Run, same: Same, file: Path) -> Experiment:
     content = {"question": QUESTION, "trials": same.trials, "seed": same.seed, "profile": run.profile or name}
     scenario = parse(Scenario, content | fields | {"ccas": names}, file)
     ccas = {cca: load_cca(cca, shown(file), f"runs.{name}.ccas") for cca in names}
-    rival = load_cca(run.rival, shown(file), f"runs.{name}.rival") if run.rival else None
+    rivals = {run.rival: load_cca(run.rival, shown(file), f"runs.{name}.rival")} if run.rival else {}
     topology = load_topology(scenario.topology, shown(file))
-    return Experiment(name, scenario, _link(name, run, same, file), topology, ccas, rival)
+    return Experiment(name, scenario, _link(name, run, same, file), topology, ccas, rivals)
 
 
 def _link(name: str, run: Run, same: Same, file: Path) -> Profile:

@@ -46,9 +46,9 @@ def test_each_sender_runs_beside_each_rival_at_each_start_and_once_alone() -> No
 
 def test_a_course_is_a_scenario_whose_rival_begins_later() -> None:
     late = experiment(Course(WIRE, "cubic", 0.5), CCAS, 3)
-    assert (late.rival and late.rival.name, late.scenario.rival_start_s, late.scenario.trials) == ("cubic", 0.5, 3)
+    assert ([*late.rivals], late.scenario.rival_start_s, late.scenario.trials) == (["cubic"], 0.5, 3)
     assert list(late.ccas) == ["search", "cubic"]
-    assert experiment(Course(WIRE), CCAS, 3).rival is None
+    assert experiment(Course(WIRE), CCAS, 3).rivals == {}
 
 
 def test_every_link_of_the_race_is_a_profile_that_loads(tmp_path: Path) -> None:

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 from lab_whatif import logs
 from lab_whatif.measures import measured
+from test_import_sender_logs import SS, info, ndt7, qlog, sent
+from test_import_sender_logs import acked as acknowledged
 from typer.testing import CliRunner
 from whatif_captures import Download, Known, ack_log
 
 from lab.base.errors import UserError
 from lab.commands.cli import app
-from tests.unit.test_import_sender_logs import SS, info, ndt7, qlog, sent
-from tests.unit.test_import_sender_logs import acked as acknowledged
 
 READINGS = ndt7(*(info(100_000 * row, 500_000 * row, 12_000 + row, 0) for row in range(1, 20)))
 

@@ -85,7 +85,7 @@ def download(trial: Trial, rule: str, by_rule: Outcome, truth: Outcome) -> Downl
         sent["sent"].gather(at).to_numpy(),
         sent["cwnd"].gather(at).to_numpy(),
         own,
-        by_rule["loss_s"],
+        min((t_s for t_s in (by_rule["loss_s"], by_rule["mark_s"]) if t_s is not None), default=None),
         by_rule["data_s"],
         {"heuristic": by_rule["capacity_s"], "truth": truth["capacity_s"]},
         throughput(trial.packets, FLOW) if rules()[rule].rate_mbps else None,

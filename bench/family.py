@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The start-up family ranked over every kind of link, as a published measurement and on the first page of results.
+
+`python -m bench.family [--trials N] [--links a,b]` runs what is not stored, link by link, in
+results/family-<link>/, which `lab page` shows. It stores shares and ranks of every link that has a run in
+results/bench/family.json.
+"""
+
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from bench.measured import Figure, store
+from lab.backends.virtual import Virtual
+from lab.base import paths
+from lab.base.errors import UserError
+from lab.commands.compare import fetched
+from lab.commands.first_use import prepared
+from lab.commands.prepare import prepare
+from lab.commands.progress import TrialBar
+from lab.evaluation.compare.comparison import SEED, Comparison
+from lab.evaluation.compare.ranks import RankedPlace
+from lab.evaluation.compare.results import LinkResult, of_run
+from lab.judge.stored import first_stored
+from lab.kernel.recipe import Recipe
+from lab.runs import find_run
+from lab.runs.execute import execute
+from lab.runs.experiment import Experiment
+from lab.runs.link_kinds import KINDS, Link
+from lab.runs.link_kinds import links as links_of
+from lab.runs.options import RunOptions
+from lab.schema.cca import load_ccas
+
+TITLE = "The start-up family over every kind of link"
+NOTE = (
+    "At the chokepoint by the lasting truth, of the trials; the rank with all others of the link: an interval, "
+    "separated by the exact test of lab compare. Careful Resume is left out: without a saved window it is CUBIC "
+    "without HyStart, packet for packet."
+)
+TRIALS, MEASURE, PREFIX = 12, "chokepoint", "family-"
+# Those that this checkout has take part.
+FAMILY = "search9 search rapid_start bbr3 c4 vivace copa best suss leocc hystartpp cubic cubic_plain bbr".split()
+ALONE = ",".join(name for name, link in KINDS.items() if not link.rival)
+
+
+def measure(
+    trials: Annotated[int, typer.Option(min=1, max=1000, help="Trials of each sender on each link.")] = TRIALS,
+    links: Annotated[str, typer.Option(help="Kinds of link, by commas.")] = ALONE,
+) -> None:
+    """Run what is missing and store the ranks."""
+    try:
+        print(_measured(trials, links, Console(highlight=False)))
+    except UserError as error:
+        print(error, file=sys.stderr)
+        raise SystemExit(2) from None
+
+
+def _measured(trials: int, names: str, console: Console) -> Path:
+    known, virtual = load_ccas(), prepare(Recipe(), console)
+    senders = {name: known[name] for name in FAMILY if name in known}
+    comparison = Comparison([next(iter(senders))], senders, links_of(names.split(",")), trials, SEED, fixed=True)
+    comparison = fetched(comparison, console)
+    for link in comparison.links:  # one after the other: what is interrupted is not lost
+        virtual = _run(_experiment(comparison, link), virtual, console)
+    given = [f"--trials {trials}"] * (trials != TRIALS) + [f"--links {names}"] * (names != ALONE)
+    command = "make bench-family" + (f' BENCH="{" ".join(given)}"' if given else "")
+    return store("family", command, list(_figures(list(senders))), {"title": TITLE, "note": NOTE})
+
+
+def _experiment(comparison: Comparison, link: Link) -> Experiment:
+    """Return a link's trials as a run of its own, which the first page of results shows."""
+    made = comparison.experiment(link, comparison.trials)
+    changes = {"question": f"How does the start-up family leave slow start on {link.title}?", "in_summary": True}
+    return replace(made, name=f"{PREFIX}{link.name}", scenario=made.scenario.model_copy(update=changes))
+
+
+def _run(experiment: Experiment, virtual: Virtual, console: Console) -> Virtual:
+    """Run what a link lacks; a trial without a result is named."""
+    experiment, virtual = prepared(experiment, virtual, console)
+    find = partial(find_run.matching, same_modules=True)
+    with TrialBar(console, many_runs=True) as bar:
+        done = execute([experiment], find, virtual.site, RunOptions(keep_capture=False), bar)
+    for refusal in done.refusals:
+        raise refusal
+    for line in (line for each in done.runs for line in each.failures):
+        console.print(line, markup=False)
+    return virtual
+
+
+def _figures(senders: list[str]) -> Iterator[Figure]:
+    for link in KINDS:
+        stored = first_stored(paths.results(), [f"{PREFIX}{link}"])
+        if stored:
+            yield from figures(link, of_run(stored), senders)
+
+
+def figures(link: str, found: LinkResult, senders: list[str]) -> Iterator[Figure]:
+    """Give each sender's share at the chokepoint and its rank on a link."""
+    for sender in (name for name in senders if name in found.values[MEASURE]):
+        known = [value for value in found.values[MEASURE][sender] if value is not None]
+        place = None if MEASURE in found.unranked else found.places[MEASURE].get(sender)
+        about = f"{link}, {sender}"
+        yield {"name": f"{about}: trials", "value": len(known), "unit": ""}
+        yield {"name": f"{about}: at the chokepoint", "value": round(sum(known)), "unit": "trials"}
+        yield {"name": f"{about}: rank", "value": rank(place), "unit": ""}
+
+
+def rank(place: RankedPlace | None) -> str | None:
+    """Format a rank: `1`, or `2-5` where senders have not separated."""
+    if place is None:
+        return None
+    return str(place.best) if place.best == place.worst else f"{place.best}-{place.worst}"
+
+
+if __name__ == "__main__":
+    typer.run(measure)

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Run the questions that are named, or all; keep the stored answers of the others."""
+
+import json
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from rich.console import Console
+
+from bench.measured import PUBLISHED, Figure, store
+from bench.questions.answers import rows
+from bench.questions.experiments import places, run
+from bench.questions.schema import names, question
+from lab.base import paths
+from lab.base.errors import UserError
+from lab.kernel.build import find
+
+NAME, COMMAND = "search-answers", "make bench-search"
+TITLE = "Open questions about SEARCH"
+NOTE = "How many rows each question has, and how many of its pairs of forms separated; the page has the rows."
+
+
+def main(given: Sequence[str]) -> None:
+    """Answer the questions and store all answers."""
+    console = Console(highlight=False)
+    for name in given or names():
+        asked = question(name)
+        console.print(f"{name}: {asked.question}", markup=False)
+        runs = run(list(places(name, asked)), console)
+        kernel = find()
+        assert kernel is not None  # the trials had it
+        answer = {**asked.model_dump(), "rows": rows(asked, runs, kernel.replay_library)}
+        answers = {**_stored(), name: answer}  # read anew: another command may have answered others meanwhile
+        _write({each: answers[each] for each in names() if each in answers})
+    print(paths.results() / "bench" / f"{NAME}.json")
+
+
+def _stored() -> dict[str, Any]:
+    for file in (paths.results() / "bench" / f"{NAME}.json", PUBLISHED / f"{NAME}.json"):
+        if file.is_file():
+            answers: dict[str, Any] = json.loads(file.read_text())["answers"]
+            return answers
+    return {}
+
+
+def _write(answers: dict[str, Any]) -> None:
+    found: list[Figure] = []
+    for name, answer in answers.items():
+        tested = [row["separated"] for row in answer["rows"] if row["separated"] is not None]
+        found.append({"name": f"{name}: rows", "value": len(answer["rows"]), "unit": ""})
+        found.append({"name": f"{name}: separated", "value": sum(tested), "unit": f"of {len(tested)} pairs"})
+    store(NAME, COMMAND, found, {"title": TITLE, "note": NOTE, "answers": answers})
+
+
+if __name__ == "__main__":
+    try:
+        main(sys.argv[1:])
+    except UserError as error:
+        print(error, file=sys.stderr)
+        sys.exit(2)

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A sender whose flows have a state in memory of its own: without memory a flow runs Reno, and is
+ * counted.  Define STARTUP_HEAP_OPS, the sender's hooks, before including; in the module's start:
+ *
+ *	startup_reno_begin();
+ *	return tcp_register_congestion_control(&STARTUP_HEAP_OPS);
+ */
+#ifndef STARTUP_HEAP_H
+#define STARTUP_HEAP_H
+
+#include <linux/atomic.h>
+#include <linux/module.h>
+#include <linux/slab.h>
+#include <net/tcp.h>
+
+#include "slow_start.h"
+
+/* What a flow keeps in its socket. */
+struct startup_heap {
+	void *flow;
+	bool reducing;	/* of Reno; see slow_start.h */
+};
+
+static struct tcp_congestion_ops STARTUP_HEAP_OPS;
+static struct tcp_congestion_ops startup_reno __read_mostly;
+
+static atomic_t no_memory_flows = ATOMIC_INIT(0);
+
+static int no_memory_flows_get(char *buffer, const struct kernel_param *kp)
+{
+	return sysfs_emit(buffer, "%u\n", atomic_read(&no_memory_flows));
+}
+
+static const struct kernel_param_ops no_memory_flows_ops = {
+	.get = no_memory_flows_get,
+};
+
+module_param_cb(no_memory_flows, &no_memory_flows_ops, NULL, 0444);
+MODULE_PARM_DESC(no_memory_flows,
+		 "flows that run Reno because there was no memory for their state (read only)");
+
+static inline void *startup_flow(const struct sock *sk)
+{
+	return ((struct startup_heap *)inet_csk_ca(sk))->flow;
+}
+
+/* NULL: the flow runs Reno from now on. */
+static void *startup_allocate(struct sock *sk, size_t bytes)
+{
+	struct startup_heap *ca = inet_csk_ca(sk);
+
+	ca->reducing = false;
+	ca->flow = kzalloc(bytes, GFP_ATOMIC | __GFP_NOWARN);
+	if (!ca->flow) {
+		atomic_inc(&no_memory_flows);
+		pr_warn_ratelimited("no memory for %s: this flow runs Reno\n", STARTUP_HEAP_OPS.name);
+		WRITE_ONCE(inet_csk(sk)->icsk_ca_ops, &startup_reno);
+	}
+	return ca->flow;
+}
+
+/* May come more than once, and for a socket that was never initialised. */
+static void startup_release(struct sock *sk)
+{
+	struct startup_heap *ca = inet_csk_ca(sk);
+
+	kfree(ca->flow);
+	ca->flow = NULL;
+}
+
+static u32 startup_reno_ssthresh(struct sock *sk)
+{
+	slow_start_reducing(sk, &((struct startup_heap *)inet_csk_ca(sk))->reducing);
+	return tcp_reno_ssthresh(sk);
+}
+
+static void startup_reno_set_state(struct sock *sk, u8 new_state)
+{
+	slow_start_reduced(sk, new_state, &((struct startup_heap *)inet_csk_ca(sk))->reducing);
+}
+
+static void startup_reno_begin(void)
+{
+	BUILD_BUG_ON(sizeof(struct startup_heap) > ICSK_CA_PRIV_SIZE);
+
+	startup_reno = STARTUP_HEAP_OPS;
+	startup_reno.ssthresh = startup_reno_ssthresh;
+	startup_reno.cong_control = NULL;
+	startup_reno.cong_avoid = tcp_reno_cong_avoid;
+	startup_reno.set_state = startup_reno_set_state;
+	startup_reno.undo_cwnd = tcp_reno_undo_cwnd;
+	startup_reno.cwnd_event = NULL;
+}
+
+#endif /* STARTUP_HEAP_H */

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Downloads at the same time on the page: who gets how much of the link, in a sentence and as a table."""
+
+from collections.abc import Sequence
+from itertools import groupby
+
+from lab.base.format import mean, number
+from lab.base.stats import mean_sd
+from lab.evaluation.shares import Shares, jain, shares
+from lab.judge.stored import Stored
+from lab.report.table import Group, Row, Table
+from lab.tables.records import beside
+
+HEADER = ("Download", "Count", "Each (Mb/s)", "Of an equal share (%)", "Jain's index", "Trials")
+CAPTION = (
+    "How the downloads share the link while all of them are there, as mean (sd) over the valid trials. An equal share "
+    "is the mean of all downloads. Jain's index is 1 where all get the same, and 1/n where one of n gets all."
+)
+
+
+def of_run(stored: Stored) -> tuple[tuple[str, ...], tuple[Table, ...]]:
+    """Return the sentences and the table of a run with rivals; nothing of others."""
+    if not beside(stored.run.scenario):
+        return (), ()
+    found = {stanza["name"]: [each for each in shares(stored) if each.cca == stanza["name"]] for stanza in stored.ccas}
+    labels = {stanza["name"]: stanza["label"] for stanza in stored.ccas}
+    whole = {cca: [each for each in trials if each.rates_mbps] for cca, trials in found.items()}
+    groups = tuple(Group(labels[cca], _rows(trials)) for cca, trials in whole.items() if trials)
+    sentences = tuple(_sentence(labels[cca], trials) for cca, trials in whole.items() if trials)
+    return sentences, ((Table("shares", CAPTION, HEADER, groups),) if groups else ())
+
+
+def _sentence(label: str, trials: Sequence[Shares]) -> str:
+    own, _ = mean_sd(trial.of_fair_pct(0) for trial in trials)
+    index, _ = mean_sd(jain(trial.rates_mbps) for trial in trials)
+    count = len(trials[0].senders)
+    return f"{label} gets {number(own, 0)} % of an equal share of {count} downloads (Jain's index {number(index, 2)})."
+
+
+def _rows(trials: Sequence[Shares]) -> tuple[Row, ...]:
+    """Return a row of the download under test, and one for each entry of its rivals."""
+    rivals = [list(places) for _, places in groupby(range(1, len(trials[0].senders)), trials[0].senders.__getitem__)]
+    index = _mean_sd([jain(trial.rates_mbps) for trial in trials], 2)
+    rows = [Row(("under test", "1", *_each(trials, [0]), index, str(len(trials))))]
+    for places in rivals:
+        name = f"beside it: {trials[0].senders[places[0]]}"
+        rows.append(Row((name, str(len(places)), *_each(trials, places), number(None, 0), str(len(trials)))))
+    return tuple(rows)
+
+
+def _each(trials: Sequence[Shares], places: Sequence[int]) -> tuple[str, str]:
+    rates = [trial.rates_mbps[place] for trial in trials for place in places]
+    of_fair = [trial.of_fair_pct(place) for trial in trials for place in places]
+    return _mean_sd(rates, 2), _mean_sd(of_fair, 0)
+
+
+def _mean_sd(values: Sequence[float | None], digits: int) -> str:
+    middle, spread = mean_sd(values)
+    return mean({"value": middle, "value_sd": spread}, "value", digits)

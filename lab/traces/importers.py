@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Every format of a recording: recognised by content, read into a Recording, or refused.
+
+The core reads its own Parquet. Packages bring formats (entry points of the group `lab.importers`, each a `Formats`);
+LAB_IMPORTERS names a folder with formats of the user's own.
+"""
+
+import inspect
+from collections.abc import Iterable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any, get_args, get_origin
+
+from lab.base import entry_points, paths
+from lab.base.additions import load_file
+from lab.base.choice import one_of
+from lab.base.errors import UserError, field_error
+from lab.traces import recording
+from lab.traces.importer import Formats, Head, Importer, Option
+from lab.traces.parquet import MAGIC
+from lab.traces.recording import Recording
+
+HERE = Path(__file__).parent
+CODE = (".py", ".yml")
+FLAGS = {"yes": True, "true": True, "no": False, "false": False}
+
+
+def is_stored(head: Head) -> bool:
+    """Recognise the lab's own metadata."""
+    return head.data.startswith(MAGIC) and recording.is_recording(head.path)
+
+
+STORED = Importer("recording", "a recording of this lab (Parquet)", "the same recording", is_stored, recording.read)
+
+
+@cache
+def known_formats() -> dict[str, Importer]:
+    """Return every importer by name; UserError where two have the same."""
+    found: dict[str, Importer] = {}
+    for source, formats in _sources():
+        for importer in formats:
+            if importer.name in found:
+                raise field_error(source, "name", importer.name, "a name that no other format has")
+            found[importer.name] = importer
+    return dict(sorted(found.items()))
+
+
+def read(path: Path, format: str | None = None, **options: Any) -> Recording:  # noqa: A002
+    """Import a file; without a format, by the only importer whose format its content fits. Else UserError."""
+    importer = importer_of(format) if format is not None else detect(path)
+    known = options_of(importer)
+    for option in options:
+        if option not in known:
+            raise field_error(
+                path, option, options[option], f"an option of {importer.name}: {', '.join(known) or 'none'}"
+            )
+    return importer.read(path, **options)
+
+
+def importer_of(name: str) -> Importer:
+    """Return an importer by the name of its format."""
+    if name not in known_formats():
+        raise field_error("import", "format", name, one_of(name, known_formats()))
+    return known_formats()[name]
+
+
+def detect(path: Path) -> Importer:
+    """Find the one importer whose format a file's content fits."""
+    found = fitting(path)
+    if len(found) == 1:
+        if found[0].ambiguous:
+            rule = f"given with --format: {found[0].name} ({found[0].reads}), or {found[0].ambiguous}"
+            raise UserError(f"{path}: format: must be {rule}")
+        return found[0]
+    if found:
+        names = ", ".join(f"{one.name} ({one.reads})" for one in found)
+        raise UserError(f"{path}: format: must be given with --format, because several fit: {names}")
+    resembled = [name for formats in _packages() for name in formats.resembled(Head(path))]
+    raise UserError(
+        f"{path}: format: must be one that the lab recognises; it resembles {' or '.join(resembled) or 'none'}: "
+        "give --format, or name the file's columns with --format columns ('lab traces formats' lists all)"
+    )
+
+
+def fitting(path: Path) -> list[Importer]:
+    """Return every importer whose format a file's content fits; UserError where it is empty."""
+    head = Head(path)
+    if not head.data.strip():
+        raise UserError(f"{path}: content: must be something: the file is empty")
+    return [importer for importer in known_formats().values() if importer.fits(head)]
+
+
+def code_files() -> list[Path]:
+    """Return all code that can change what an import returns, the user's own formats included."""
+    own = [HERE / name for name in ("importer.py", "recording.py", "columns.py")]
+    brought = [file for formats in _packages() for file in sorted(formats.code.glob("**/*")) if file.suffix in CODE]
+    return [*own, *brought, *_own_files()]
+
+
+def options_of(importer: Importer) -> dict[str, inspect.Parameter]:
+    """Return the options of a format, by name."""
+    parameters = inspect.signature(importer.read).parameters
+    return {name: one for name, one in parameters.items() if one.kind is inspect.Parameter.KEYWORD_ONLY}
+
+
+def given_options(importer: Importer, settings: list[str]) -> dict[str, Option]:
+    """Read a command line's `name=value` settings as the importer's options; lists are separated by commas."""
+    known = options_of(importer)
+    found: dict[str, Option] = {}
+    for setting in settings:
+        name, equals, value = setting.partition("=")
+        if not equals or name not in known:
+            raise field_error(
+                "import", "--set", setting, f"name=value of {importer.name}: {', '.join(known) or 'no option'}"
+            )
+        found[name] = _value(known[name], value, setting)
+    return found
+
+
+def _value(parameter: inspect.Parameter, text: str, setting: str) -> Any:
+    """Read a value by the type of its option."""
+    kinds = get_args(parameter.annotation) or (parameter.annotation,)
+    if get_origin(parameter.annotation) is tuple:
+        return tuple(text.split(","))
+    try:
+        if bool in kinds:
+            return FLAGS[text.lower()]
+        for kind in (int, float, Path):
+            if kind in kinds:
+                return kind(text)
+    except (ValueError, KeyError):
+        raise UserError(f"import: --set={setting}: must be a value of the option's kind") from None
+    return text
+
+
+def _packages() -> list[Formats]:
+    return list(entry_points.loaded("lab.importers").values())
+
+
+def _sources() -> Iterator[tuple[str, Iterable[Importer]]]:
+    yield __file__, (STORED,)
+    for formats in _packages():
+        yield str(formats.code), formats.importers()
+    for file in (file for file in _own_files() if file.suffix == ".py"):
+        yield str(file), getattr(load_file(file, f"own_format_{file.stem}"), "IMPORTERS", ())
+
+
+def _own_files() -> list[Path]:
+    folders = paths.with_own(HERE, "LAB_IMPORTERS")[1:]
+    return [file for folder in folders for file in sorted(folder.iterdir()) if file.suffix in CODE]

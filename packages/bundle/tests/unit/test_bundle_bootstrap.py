@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The wheels leave a bundle before there is an environment: only with the right digest, and only into one folder."""
+
+import hashlib
+import io
+import json
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from lab.base.paths import REPO
+
+HERE = f"{sys.version_info.major}.{sys.version_info.minor}"
+WHEEL = ("wheels/x-1-py3-none-any.whl", b"a wheel")
+
+
+def bundle(file: Path, *members: tuple[str, bytes], python: str | None = HERE) -> Path:
+    """Write a bundle of wheels alone."""
+    named = [{"path": path, "sha256": hashlib.sha256(data).hexdigest()} for path, data in members]
+    manifest = json.dumps({"python": python, "members": named}).encode()
+    with tarfile.open(file, "w") as archive:
+        for path, data in (("manifest.json", manifest), *members):
+            info = tarfile.TarInfo(path)
+            info.size = len(data)
+            archive.addfile(info, io.BytesIO(data))
+    return file
+
+
+def extract(file: Path, folder: Path) -> tuple[int, str]:
+    """Run the program as scripts/setup-bundle does, in a Python without any package."""
+    folder.mkdir()
+    argv = [sys.executable, "-I", "-S", str(REPO / "packages/bundle/lab_bundle/bootstrap.py"), str(file), str(folder)]
+    done = subprocess.run(argv, capture_output=True, text=True, check=False)
+    assert len(done.stderr.splitlines()) <= 1, done.stderr
+    return done.returncode, done.stderr
+
+
+def test_wheels_and_their_lock_are_extracted(tmp_path: Path) -> None:
+    file = bundle(tmp_path / "b", ("licences/README", b"text"), WHEEL, ("wheels/requirements.lock", b"x==1"))
+    assert extract(file, tmp_path / "out") == (0, "")
+    assert {each.name for each in (tmp_path / "out").iterdir()} == {"x-1-py3-none-any.whl", "requirements.lock"}
+
+
+@pytest.mark.parametrize(
+    ("members", "python", "words"),
+    [
+        ([WHEEL], "3.9", f"python=3.9: must be {HERE}"),
+        ([WHEEL], None, "holds no wheels: run 'make setup' with the network first"),
+        ([("wheels/../../x.whl", b"y")], HERE, "must be a wheel"),
+        ([("wheels//tmp/x.whl", b"y")], HERE, "must be a wheel"),
+        ([("wheels/x.sh", b"y")], HERE, "must be a wheel"),
+    ],
+)
+def test_other_members_and_other_pythons_are_refused(
+    members: list[tuple[str, bytes]], python: str | None, words: str, tmp_path: Path
+) -> None:
+    status, line = extract(bundle(tmp_path / "b", *members, python=python), tmp_path / "out")
+    assert status == 2
+    assert words in line
+    assert not list((tmp_path / "out").iterdir())
+
+
+def test_a_wheel_with_another_digest_is_refused(tmp_path: Path) -> None:
+    file = bundle(tmp_path / "b", WHEEL)
+    file.write_bytes(file.read_bytes().replace(b"a wheel", b"a whorl"))
+    assert extract(file, tmp_path / "out")[0] == 2
+
+
+@pytest.mark.parametrize("size", [0, 100, 700, 1100, 1540])
+def test_a_bundle_cut_short_is_refused(size: int, tmp_path: Path) -> None:
+    file = bundle(tmp_path / "b", WHEEL)
+    file.write_bytes(file.read_bytes()[:size])
+    assert extract(file, tmp_path / "out")[0] == 2
+
+
+def test_a_file_of_endless_zeros_is_refused(tmp_path: Path) -> None:
+    assert extract(Path("/dev/zero"), tmp_path / "out")[0] == 2
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+    assert extract(tmp_path / "missing", tmp_path / "out") == (2, f"{tmp_path}/missing: No such file or directory\n")

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""iperf3's JSON: one test or several in a file, failed ones among them; also as `--json-stream` writes it."""
+
+from pathlib import Path
+from typing import Literal
+
+import polars as pl
+
+from lab.base.errors import UserError, field_error
+from lab.traces.importer import Head, Importer
+from lab.traces.recording import Meaning, Recording
+from lab_formats.reading.iperf3_documents import tests_of
+from lab_formats.reading.iperf3_tests import GOODPUT, USER, Test, check_choices, cut_ramps, read_test
+from lab_formats.reading.iperf3_totals import believed, totals_of
+from lab_formats.reading.ramp import RULE
+
+
+def fits(head: Head) -> bool:
+    """Recognise the members that iperf3 begins with."""
+    text = "\n".join(head.lines)
+    if not text.lstrip().startswith("{") or '"start"' not in text or '"round_trips"' in text:
+        return False
+    return '"intervals"' in text or '"event"' in text
+
+
+def read(
+    path: Path, *, ramp: Literal["cut", "keep"] = "cut", user: Literal["client", "server"] = "client"
+) -> Recording:
+    """Lay the tests on one clock by their own start times; between tests values are missing.
+
+    `user` is the end that is the link's user: at the client, a reverse test is down and another up. `ramp`: whether
+    each TCP test loses its own slow start.
+    """
+    check_choices(path, ramp, user)
+    notes: list[str] = []
+    documents = tests_of(path, notes)
+    read_tests = [(document, read_test(document, number, user)) for number, document in enumerate(documents, 1)]
+    found = believed([(test, totals_of(document, test)) for document, test in read_tests])
+    notes += [note for test in found for note in test.notes]
+    tests = [test for test in found if len(test.rates_mbps)]
+    if not tests:
+        raise UserError(f"{path}: content: must hold a test with intervals: {' '.join(notes) or 'there is none'}")
+    if len({test.udp for test in tests}) > 1:
+        raise UserError(f"{path}: content: must be tests of one protocol: TCP and UDP mean different things")
+    meaning: Meaning | None = None if tests[0].udp else "goodput"
+    if ramp == "cut" and not tests[0].udp:
+        tests, cut = cut_ramps(tests)
+        notes.append(f"The sender's ramp is cut, {RULE}: {cut}.")
+    frame = _on_one_clock(path, tests)
+    notes += [_meant(tests[0].udp), USER.format(user)]
+    return Recording(frame, "series", meaning, "iperf3-json", path.name, tuple(notes))
+
+
+def _on_one_clock(path: Path, tests: list[Test]) -> pl.DataFrame:
+    """Put each test at its time and a row without values at its end."""
+    origin_s = tests[0].clock_s
+    if len(tests) > 1 and any(test.clock_s is None for test in tests):
+        raise UserError(f"{path}: start.timestamp.timesecs: must be given in each test, to lay them on one clock")
+    parts: list[pl.DataFrame] = []
+    end_s = 0.0
+    for test in tests:
+        offset_s = 0.0 if test.clock_s is None or origin_s is None else test.clock_s - origin_s
+        begin_s = offset_s + float(test.starts_s[0])
+        if parts and begin_s < end_s - 1e-9:
+            # timesecs counts whole seconds, so that a test may seem to begin before the last one's end
+            if begin_s < end_s - 1.0:
+                raise field_error(
+                    path, f"test {test.number}: timesecs", test.clock_s, "after the end of the test before"
+                )
+            offset_s += end_s - begin_s
+        end_s = offset_s + float(test.ends_s[-1])
+        parts.append(test.frame(offset_s))
+    whole = pl.concat(parts, how="diagonal").unique("t_s", keep="last", maintain_order=True)
+    return whole.with_columns(pl.col("t_s") - whole["t_s"][0])
+
+
+def _meant(udp: bool) -> str:
+    if udp:
+        return "UDP: what arrived is the capacity only where more was sent than arrived; the file does not show which."
+    return GOODPUT
+
+
+IMPORTERS = (Importer("iperf3-json", "JSON of iperf3, one or several tests", "goodput", fits, read),)

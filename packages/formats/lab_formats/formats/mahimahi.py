@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Mahimahi's packet-delivery lines: each is the millisecond at which one 1500-byte packet may cross."""
+
+from pathlib import Path
+
+import numpy as np
+
+from lab.traces.importer import Head, Importer
+from lab.traces.recording import Recording
+from lab_formats.reading.delivery_lines import opportunities
+from lab_formats.reading.whole_numbers import head_integers
+
+LATEST_START_MS = 3_600_000  # a recording begins near its own 0
+DIRECTIONS = {".down": "network to user", ".up": "user to network"}
+
+
+def fits(head: Head) -> bool:
+    """Recognise whole numbers that never fall."""
+    numbers = head_integers(head)
+    return numbers is not None and 0 <= numbers[0] <= LATEST_START_MS and bool((np.diff(numbers) >= 0).all())
+
+
+def read(path: Path) -> Recording:
+    """Count the opportunities of each millisecond; the clock is the file's own and may begin above 0."""
+    frame = opportunities(path)
+    direction = DIRECTIONS.get(path.suffix)
+    notes = [f"Direction {path.suffix[1:]} by the file's suffix: {direction}."] if direction else []
+    notes.append(f"{frame['opportunities'].sum()} packets of 1500 bytes in {frame['t_s'][-1]:.3f} s.")
+    return Recording(frame, "opportunities", "capacity", "mahimahi", path.name, tuple(notes))
+
+
+IMPORTERS = (
+    Importer("mahimahi", "packet-delivery lines: one millisecond per line", "opportunities, capacity", fits, read),
+)

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""M-Lab's NDT7 result: rows of tcp_info that the sender read during the test, some four a second."""
+
+from pathlib import Path
+
+import polars as pl
+
+from lab.base.errors import UserError
+from lab.traces.columns import MOST_BYTES, SLOWEST_MS
+from lab.traces.importer import Head, Importer
+from lab.traces.recording import Recording
+from lab_formats.reading.clock import shifted
+from lab_formats.reading.documents import Node, documents
+from lab_formats.reading.tcp_info import COARSE, limits, series
+
+LONGEST_US, MOST_PKTS, MOST_MSS = 2**53, 1e9, 65_535
+
+
+def fits(head: Head) -> bool:
+    """Recognise the measurements of a server."""
+    return '"ServerMeasurements"' in "\n".join(head.lines) or (
+        head.first.startswith("{") and '"ServerMeasurements"' in head.data.decode("utf-8", "ignore")
+    )
+
+
+def read(path: Path) -> Recording:
+    """Read a download: what the server sent, by its own TCP."""
+    found = documents(path)
+    if len(found) != 1:
+        raise UserError(f"{path}: content: must be one JSON document (has {len(found)})")
+    rows = [_row(each) for each in found[0].at("Download", "ServerMeasurements").items() if each.get("TCPInfo")]
+    if not rows:
+        raise found[0].at("Download", "ServerMeasurements").refuse("a list with TCPInfo")
+    frame = pl.DataFrame(rows).unique("t_s", keep="last", maintain_order=True)
+    frame = frame.with_columns(pl.Series("t_s", shifted(frame["t_s"].to_numpy() - frame["t_s"][0], str(path))))
+    notes = (COARSE, *limits(frame))
+    return Recording(series(frame), "series", None, "ndt7", path.name, notes)
+
+
+def _row(measurement: Node) -> dict[str, float]:
+    info = measurement.at("TCPInfo")
+
+    def count(name: str, most: float = MOST_PKTS) -> float:
+        return info.at(name).number(0, most)
+
+    return {
+        "t_s": info.at("ElapsedTime").number(0, LONGEST_US) / 1e6,
+        "acked_bytes": count("BytesAcked", MOST_BYTES),
+        "rtt_ms": info.at("RTT").number(0, SLOWEST_MS * 1e3) / 1e3,
+        "least_rtt_ms": info.at("MinRTT").number(0, SLOWEST_MS * 1e3) / 1e3,
+        "inflight_bytes": count("Unacked") * count("SndMSS", MOST_MSS),
+        "retransmits": count("TotalRetrans"),
+        "cwnd_pkts": count("SndCwnd"),
+        "mss_bytes": info.at("SndMSS").number(1, MOST_MSS),
+        "busy_ms": count("BusyTime", LONGEST_US) / 1e3,
+        "window_ms": count("RWndLimited", LONGEST_US) / 1e3,
+    }
+
+
+IMPORTERS = (
+    Importer("ndt7", "JSON of M-Lab's NDT7", "bytes acknowledged, in flight; RTT; retransmissions", fits, read),
+)

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A packet capture (pcap or pcapng): the rate each way, and the round trips that its packets show."""
+
+from collections import Counter
+from ipaddress import ip_address
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from lab.base.errors import UserError, field_error
+from lab.traces.columns import LONGEST_S
+from lab.traces.importer import Head, Importer
+from lab.traces.recording import Meaning, Recording
+from lab_formats.reading.copies import counted_once
+from lab_formats.reading.frames import MAGICS
+from lab_formats.reading.packets import Packet, address_of, packets_of
+from lab_formats.reading.round_trips import Sample, round_trips
+
+ONE_FLOW = 0.9  # of the bytes in one TCP connection: the rate is what that flow got
+MOST_BINS = 10_000_000  # 11 days in the usual steps
+
+
+def fits(head: Head) -> bool:
+    """Recognise the magic numbers of pcap and pcapng."""
+    return head.data.startswith(MAGICS)
+
+
+def read(path: Path, *, user: str | None = None, step_ms: float = 100.0) -> Recording:
+    """Read the IP bytes each way in steps, and the median RTT of the round trips answered in each.
+
+    `user` is the address on the link's user side; else the host that opened the largest conversation, by a TCP SYN or
+    an echo request.
+    """
+    if isinstance(step_ms, bool) or not isinstance(step_ms, (int, float)) or not 0.001 <= step_ms <= 3.6e6:
+        raise field_error(path, "step_ms", step_ms, "a number from 0.001 to 3600000")
+    notes: list[str] = []
+    seen = packets_of(path, notes)
+    packets = counted_once(seen)
+    if len(packets) < len(seen):
+        notes.append(f"{len(seen) - len(packets)} of {len(seen)} packets are copies of others: each is counted once.")
+    side = address_of(path, user) if user is not None else _opener(path, packets)
+    mine = [packet for packet in packets if side in (packet.source, packet.target)]
+    if not mine:
+        raise field_error(path, "user", user, "an address that the capture holds")
+    samples = round_trips(mine, side, notes)
+    frame = _binned(path, mine, side, samples, step_ms / 1e3)
+    if len(packets) > len(mine):
+        notes.append(f"{len(packets) - len(mine)} of {len(packets)} packets are of other hosts: left out.")
+    notes.append(f"{len(samples)} round trips seen; each contains the queues that the captured traffic made.")
+    meaning = _meaning(mine)
+    notes.append("The rate is what one TCP flow got." if meaning == "goodput" else "The rate is what was sent: usage.")
+    return Recording(frame, "series", meaning, "pcap", path.name, tuple(notes))
+
+
+def _opener(path: Path, packets: list[Packet]) -> bytes:
+    """Return who opened the largest of the conversations whose begin the capture holds."""
+    opened: dict[object, bytes] = {}
+    sizes: Counter[object] = Counter()
+    ends: Counter[bytes] = Counter()
+    for packet in packets:
+        talk = packet.flow or frozenset((packet.source, packet.target))
+        sizes[talk] += packet.ip_bytes
+        ends.update({packet.source: packet.ip_bytes, packet.target: packet.ip_bytes})
+        if packet.opens:
+            opened.setdefault(talk, packet.source)
+    if opened:
+        return opened[max(opened, key=lambda talk: sizes[talk])]
+    known = " or ".join(f"--set user={ip_address(end)}" for end, _ in ends.most_common(2))
+    why = "for the capture holds neither a TCP SYN nor an echo request"
+    raise UserError(f"{path}: user: must be given, {why}: {known}")
+
+
+def _meaning(packets: list[Packet]) -> Meaning:
+    flows: dict[object, int] = {}
+    for packet in packets:
+        flows[packet.flow] = flows.get(packet.flow, 0) + packet.ip_bytes
+    largest = max((count for flow, count in flows.items() if flow is not None), default=0)
+    return "goodput" if largest >= ONE_FLOW * sum(flows.values()) else "usage"
+
+
+def _binned(path: Path, packets: list[Packet], side: bytes, samples: list[Sample], step_s: float) -> pl.DataFrame:
+    time_s = np.array([packet.t_s for packet in packets])
+    start_s, end_s = float(time_s.min()), float(time_s.max())
+    if end_s - start_s > LONGEST_S or (end_s - start_s) / step_s > MOST_BINS:
+        rule = f"a capture of at most a year and {MOST_BINS} steps: a longer step_ms gives fewer"
+        raise field_error(path, "time", f"{end_s - start_s:.0f} s", rule)
+    bins = int((end_s - start_s) / step_s)
+    if bins == 0:
+        raise field_error(path, "step_ms", step_s * 1e3, f"no longer than the capture ({end_s - start_s:.6f} s)")
+    # the last step is cut short by the capture's end: it is left out
+    place = ((time_s - start_s) / step_s).astype(np.int64)
+    bits = np.array([packet.ip_bytes * 8 for packet in packets])
+    down = np.array([packet.target == side for packet in packets])
+    rates = [np.bincount(place[way], bits[way], minlength=bins)[:bins] / step_s / 1e6 for way in (down, ~down)]
+    table = pl.DataFrame({"bin": np.arange(bins), "rate_down_mbps": rates[0], "rate_up_mbps": rates[1]})
+    where = pl.Series("bin", [int((sample.t_s - start_s) / step_s) for sample in samples], dtype=pl.Int64)
+    rtt = pl.DataFrame([where, pl.Series("rtt_ms", [sample.rtt_ms for sample in samples], dtype=pl.Float64)])
+    medians = rtt.group_by("bin").agg(pl.median("rtt_ms"))
+    whole = table.join(medians, on="bin", how="left", maintain_order="left")
+    return whole.select((pl.col("bin") * step_s).alias("t_s"), "rate_down_mbps", "rate_up_mbps", "rtt_ms")
+
+
+IMPORTERS = (Importer("pcap", "a packet capture", "rate both ways, RTT", fits, read),)

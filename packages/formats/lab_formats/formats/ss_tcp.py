@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What `ss -tin` printed again and again at the sender, with a line of `date +%s.%N` before each print.
+
+while sleep 0.1; do date +%s.%N; ss -tin dst 192.0.2.1; done > my.ss
+"""
+
+import re
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from lab.base.errors import UserError
+from lab.traces.columns import LONGEST_S, MOST_BYTES, SLOWEST_MS
+from lab.traces.importer import Head, Importer
+from lab.traces.recording import Recording
+from lab_formats.reading.clock import shifted
+from lab_formats.reading.tcp_info import COARSE, limits, series
+from lab_formats.reading.text import line_error, read_lines
+
+CLOCK = re.compile(r"\s*\d{9,10}\.\d+\s*")
+INFO = re.compile(r"[\sA-Z].*\bcwnd:\d+.*\bbytes_acked:\d+|[\sA-Z].*\bbytes_acked:\d+.*\bcwnd:\d+")
+SOCKET = re.compile(r"(?:ESTAB|CLOSE-WAIT|FIN-WAIT-\d|CLOSING|LAST-ACK|TIME-WAIT)\s+\d+\s+\d+\s+(\S+)\s+(\S+)")
+FIELDS = {
+    "acked_bytes": r"\bbytes_acked:(\d+)",
+    "rtt_ms": r"\srtt:(\d+(?:\.\d+)?)/",
+    "least_rtt_ms": r"\bminrtt:(\d+(?:\.\d+)?)(?![\d.])",
+    "unacked": r"\bunacked:(\d+)",
+    "retransmits": r"\bretrans:\d+/(\d+)",
+    "cwnd_pkts": r"\bcwnd:(\d+)",
+    "mss_bytes": r"\smss:(\d+)",
+    "busy_ms": r"\bbusy:(\d+)ms",
+    "window_ms": r"\brwnd_limited:(\d+)ms",
+}
+LEAST = {"mss_bytes": 1}
+MOST = {"acked_bytes": MOST_BYTES, "rtt_ms": SLOWEST_MS, "least_rtt_ms": SLOWEST_MS, "mss_bytes": 65_535}
+NEEDED = ("acked_bytes", "rtt_ms", "cwnd_pkts", "mss_bytes")
+Rows = list[dict[str, Any]]
+
+
+def fits(head: Head) -> bool:
+    """Recognise ss's line of a connection's TCP."""
+    return any(INFO.match(line) for line in head.lines[:200])
+
+
+def read(path: Path) -> Recording:
+    """Read the connection of which most was acknowledged."""
+    found, first_s = _connections(path)
+    if not found:
+        raise UserError(f"{path}: content: must hold lines of ss -tin with bytes_acked, of a sender")
+    name, rows = max(found.items(), key=lambda each: each[1][-1]["acked_bytes"])
+    frame = pl.DataFrame(rows, infer_schema_length=None).unique("t_s", keep="last", maintain_order=True)
+    frame = frame.with_columns(
+        pl.Series("t_s", shifted(frame["t_s"].to_numpy() - frame["t_s"][0], str(path))),
+        (pl.col("unacked").fill_null(0) * pl.col("mss_bytes")).alias("inflight_bytes"),
+        pl.col("retransmits").fill_null(0),
+    )
+    other = len(found) - 1
+    notes = [COARSE, *limits(frame), f"Connection {name}, from {rows[0]['t_s'] - first_s:.1f} s on."]
+    notes += [f"{other} other connections: left out."] * bool(other)
+    return Recording(series(frame), "series", None, "ss", path.name, tuple(notes))
+
+
+def _connections(path: Path) -> tuple[dict[str, Rows], float]:
+    found: defaultdict[str, Rows] = defaultdict(list)
+    now_s: float | None = None
+    first_s, socket = 0.0, ""
+    for number, line in enumerate(read_lines(path), 1):
+        if CLOCK.fullmatch(line):
+            before_s, now_s = now_s, float(line)
+            if before_s is not None and now_s < before_s:
+                raise line_error(path, number, "time", line.strip(), "no earlier than the one before")
+            first_s = first_s or now_s
+            if now_s - first_s > LONGEST_S:
+                rule = f"within {LONGEST_S / 86_400:g} days of the first"
+                raise line_error(path, number, "time", line.strip(), rule)
+            continue
+        if found_socket := SOCKET.match(line.strip()):
+            socket = " to ".join(found_socket.groups())
+        if INFO.match(line):  # behind the socket, or in its line (ss -O)
+            if now_s is None:
+                raise line_error(path, number, "time", "none", "given before each print: date +%s.%N")
+            found[socket].append(_row(path, number, line, now_s))
+    return dict(found), first_s
+
+
+def _row(path: Path, number: int, line: str, now_s: float) -> dict[str, Any]:
+    matches = {name: re.search(pattern, line) for name, pattern in FIELDS.items()}
+    for name in NEEDED:
+        if not matches[name]:
+            raise line_error(path, number, name, "none", "printed by ss -tin")
+    values = {name: float(each[1]) if each else None for name, each in matches.items()}
+    for name, value in values.items():
+        if value is not None and not LEAST.get(name, 0) <= value <= MOST.get(name, 1e9):
+            raise line_error(path, number, name, value, f"{LEAST.get(name, 0)} to {MOST.get(name, 1e9):g}")
+    return {"t_s": now_s, **values}
+
+
+IMPORTERS = (
+    Importer(
+        "ss",
+        "text of ss -tin at a sender, with times",
+        "bytes acknowledged, in flight; RTT; retransmissions",
+        fits,
+        read,
+    ),
+)

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A recorder's clock turned into t_s: seconds from the first row, strictly increasing."""
+
+import re
+from typing import Literal
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from lab.base.errors import field_error
+from lab.traces.columns import LONGEST_S
+from lab_formats.reading.table import Table
+
+UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
+LARGEST = 4e18  # nanoseconds of an epoch fit, and a difference of two fits 64 bits
+HOLE_STEPS = 5  # a step this many times the median one is a hole in the recording
+Seconds = NDArray[np.float64]
+
+
+def counted(table: Table, name: str, unit: str = "s") -> Seconds:
+    """Read a clock that counts in a unit; whole numbers stay exact until the first is subtracted."""
+    values = table.numbers(name, -LARGEST, LARGEST)
+    whole = table.text(name).cast(pl.Int64, strict=False)
+    exact = (whole - whole[0]) if not whole.null_count() else (values - values[0])
+    t_s = exact.to_numpy().astype(np.float64) * UNITS[unit]
+    return _checked(table, name, t_s)
+
+
+def dated(table: Table, name: str, form: str | None = None) -> Seconds:
+    """Read a clock of dates; without a form, ISO 8601 (a zone may be given in each row or in none)."""
+    text = table.text(name)
+    times = _dates(text, form)
+    if rows := times.is_null().arg_true().to_list():
+        raise table.error(
+            table.row_of(rows[0]), name, text[rows[0]], f"a time like {form or '2024-01-31T12:34:56.789'}"
+        )
+    t_us = times.dt.epoch("us").to_numpy()
+    return _checked(table, name, (t_us - t_us[0]) / 1e6)
+
+
+def ordered(
+    table: Table,
+    name: str,
+    t_s: Seconds,
+    columns: list[pl.Series],
+    sort: bool = False,
+    same: Literal["refuse", "spread"] = "refuse",
+    resolution_s: float = 1.0,
+) -> tuple[pl.DataFrame, list[str]]:
+    """Lay columns on their clock, from 0; `sort` and `same` decide what may be done to a clock that does not increase.
+
+    Rows of one reading of a coarse clock are spread evenly until its next possible reading, `resolution_s` away.
+    """
+    frame, notes = pl.DataFrame([pl.Series("t_s", t_s), *columns]), []
+    back = np.flatnonzero(np.diff(t_s) < 0)
+    if len(back):
+        if not sort:
+            row = table.row_of(int(back[0]) + 1)
+            raise table.error(row, name, table.text(name)[int(back[0]) + 1], "no earlier than in the line before")
+        frame = frame.sort("t_s", maintain_order=True)
+        notes.append(f"{len(back)} rows stood after later ones: sorted by time.")
+    t_s = frame["t_s"].to_numpy() - frame["t_s"][0]
+    repeated = np.flatnonzero(np.diff(t_s) == 0)
+    if len(repeated):
+        if same == "refuse":
+            row = int(repeated[0]) + 1
+            raise table.error(table.row_of(row), name, table.text(name)[row], "later than in every other line")
+        t_s = spread(t_s, resolution_s)
+        over = "that second" if resolution_s == 1 else f"those {resolution_s:g} s"
+        notes.append(f"{len(repeated)} rows had the time of the row before: spread evenly over {over}.")
+    return frame.with_columns(pl.Series("t_s", t_s)), notes
+
+
+def spread(t_s: Seconds, resolution_s: float = 1.0) -> Seconds:
+    """Spread rows of the same reading of a coarse clock evenly until its next possible one."""
+    _, first, inverse, count = np.unique(t_s, return_index=True, return_inverse=True, return_counts=True)
+    place = np.arange(len(t_s)) - first[inverse]
+    out: Seconds = t_s + place / count[inverse] * resolution_s
+    return out
+
+
+def with_holes(frame: pl.DataFrame, ends_s: Seconds | None = None) -> tuple[pl.DataFrame, list[str]]:
+    """Add a row without values where the recorder paused, for a value holds only until its interval's end.
+
+    `ends_s` are the rows' own ends where the recorder gives them; else a value holds for a median step where the next
+    row comes later than 5 of them.
+    """
+    t_s = frame["t_s"].to_numpy()
+    if len(t_s) < 2:
+        return frame, []
+    steps = np.diff(t_s)
+    if ends_s is None:
+        typical = float(np.median(steps))
+        ends_s, rule = t_s + typical, f"steps above {HOLE_STEPS} times the median {typical:.3g} s"
+        holes = np.flatnonzero(steps > HOLE_STEPS * typical)
+    else:
+        rule = "time between the recorder's intervals"
+        holes = np.flatnonzero(t_s[1:] - ends_s[:-1] > 1e-3 * np.median(steps))
+    if not len(holes):
+        return frame, []
+    empty = frame[holes].select(
+        pl.Series("t_s", ends_s[holes]), *(pl.lit(None, frame[c].dtype).alias(c) for c in frame.columns[1:])
+    )
+    missing_s = float((t_s[holes + 1] - ends_s[holes]).sum())
+    note = f"{len(holes)} holes ({rule}), {missing_s:.1f} s together: missing, a row without values begins each."
+    return pl.concat([frame, empty]).sort("t_s"), [note]
+
+
+def _dates(text: pl.Series, form: str | None) -> pl.Series:
+    if form is not None:
+        return text.str.to_datetime(form, strict=False, time_unit="us")
+    zoned = bool(text.str.contains(r"(?:Z|[+-]\d\d:?\d\d)$").all())
+    whole = text.str.replace(" ", "T", literal=True).str.replace(r"Z$", "+00:00")
+    with_seconds = "%Y-%m-%dT%H:%M:%S%.f" + ("%#z" if zoned else "")
+    return whole.str.to_datetime(with_seconds, strict=False, time_unit="us", time_zone="UTC" if zoned else None)
+
+
+def _checked(table: Table, name: str, t_s: Seconds) -> Seconds:
+    far = np.flatnonzero(np.abs(t_s) > LONGEST_S)
+    if len(far):
+        row = int(far[0])
+        rule = f"within {LONGEST_S / 86_400:g} days of the first"
+        raise table.error(table.row_of(row), name, table.text(name)[row], rule)
+    return t_s
+
+
+def shifted(t_s: Seconds, source: str) -> Seconds:
+    """Count from the first time; refuse a clock that does not increase."""
+    steps = np.flatnonzero(np.diff(t_s) <= 0)
+    if len(steps):
+        raise field_error(source, "t_s", t_s[steps[0] + 1], f"later than in the row before (row {steps[0] + 2})")
+    out: Seconds = t_s - t_s[0]
+    return out
+
+
+def named_step(name: str, t_s: Seconds) -> list[str]:
+    """Return a note where a file's name gives another sampling step than its clock does."""
+    match = re.search(r"(?<![\d.])(\d+(?:\.\d+)?)(ms|s)(?![a-z0-9])", name)
+    if match is None or len(t_s) < 2:
+        return []
+    told_s, step_s = float(match[1]) * UNITS[match[2]], float(np.median(np.diff(t_s)))
+    if told_s <= 0 or abs(step_s - told_s) <= 0.2 * told_s:
+        return []
+    return [f"The name gives {match[0]}; the clock gives {step_s:.3g} s between rows (median), and is used."]

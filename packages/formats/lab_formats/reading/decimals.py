@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Decimal commas turned into points where the values themselves show that they are; thousands separators refused."""
+
+import re
+from dataclasses import replace
+
+import polars as pl
+
+from lab_formats.reading.table import Table
+
+MARKS = ("point", "comma")
+WITH_COMMA = r"^[+-]?\d*,\d+(?:[eE][+-]?\d+)?$"
+MAY_BE_THOUSANDS = re.compile(r"^[+-]?[1-9]\d{0,2},\d{3}$")
+THOUSANDS = (
+    r"^[+-]?\d{1,3}(?:(?:[ '_\x{a0}\x{202f}\x{2019}]\d{3})+(?:[.,]\d+)?|(?:,\d{3}){2,}|(?:\.\d{3}){2,}"
+    r"|(?:,\d{3})+\.\d+|(?:\.\d{3})+,\d+)$"
+)
+
+
+def with_points(
+    table: Table, names: list[str], decimal: str | None, marks: tuple[str, ...] = ()
+) -> tuple[Table, list[str]]:
+    """Return the table with decimal points in the columns named; UserError where a comma may mean two things.
+
+    marks: values that are no numbers, and stay.
+    """
+    texts = [_without(table.text(name), marks) for name in dict.fromkeys(names)]
+    for text in texts:
+        _refuse(table, text, text.str.contains(THOUSANDS), "a number without thousands separators")
+    commas = [text.str.contains(WITH_COMMA) for text in texts]
+    if decimal == "point" or not any(found.any() for found in commas):
+        for text, found in zip(texts, commas, strict=True):
+            _refuse(table, text, found, "a number with a decimal point")
+        return table, []
+    for text in texts:
+        rule = "a number with a decimal comma, as others have it, and without thousands separators"
+        _refuse(table, text, text.str.contains(r"^[+-]?\d*\.\d+"), rule)
+    certain = _certain(texts)
+    if decimal is None and certain is None:
+        rule = "written without thousands separators, or imported with --set decimal=comma: it may be either"
+        for text, found in zip(texts, commas, strict=True):
+            _refuse(table, text, found, rule)
+    pointed = [
+        pl.select(
+            pl.when(found)
+            .then(text.str.replace(",", ".", literal=True))
+            .otherwise(table.text(text.name))
+            .alias(text.name)
+        )
+        for text, found in zip(texts, commas, strict=True)
+    ]
+    note = [f"The decimal mark is a comma, as in {certain}."] if decimal is None else []
+    return replace(table, frame=table.frame.with_columns(one.to_series() for one in pointed)), note
+
+
+def _without(text: pl.Series, marks: tuple[str, ...]) -> pl.Series:
+    return pl.select(pl.when(text.is_in(list(marks))).then(pl.lit("")).otherwise(text).alias(text.name)).to_series()
+
+
+def _certain(texts: list[pl.Series]) -> str | None:
+    """Return a value whose comma can only be a decimal one."""
+    values = (
+        value for text in texts for value in text.filter(text.str.contains(WITH_COMMA)).unique(maintain_order=True)
+    )
+    return next((value for value in values if not MAY_BE_THOUSANDS.match(value)), None)
+
+
+def _refuse(table: Table, text: pl.Series, bad: pl.Series, rule: str) -> None:
+    if len(rows := bad.arg_true()):
+        raise table.error(table.row_of(int(rows[0])), text.name, text[int(rows[0])], rule)

@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""One test of iperf3's JSON: its intervals, and what may be believed of them."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from lab.base.errors import field_error
+from lab.traces.columns import FASTEST_MBPS, LONGEST_S
+from lab_formats.reading.documents import INFINITE, Node
+from lab_formats.reading.ramp import ramp_intervals
+from lab_formats.reading.text import short
+
+Numbers = NDArray[np.float64]
+GOODPUT = "TCP goodput: a lower bound of the capacity, shaped by the sender's congestion control."
+RAMP_KEPT = "The download's ramp is not cut: where a test began is not in the file."
+TWO_WAY = "A two-way test: both directions at the same time, so each also carries the other's ACKs."
+USER = "The {} is taken to be the link's user, which makes the direction."
+OMITTED = "The first interval after the omitted ones begins at 0, where iperf3 restarts its clock (it wrote {:g} s)."
+LATEST_S = 1e11
+HAIR = 0.1  # of the usual interval: a last one that is shorter is where the clock ran over, and its rate means nothing
+OTHER_WAY = {"rate_down_mbps": "rate_up_mbps", "rate_up_mbps": "rate_down_mbps"}
+REVERSE = "sum_bidir_reverse"  # the sum of what flows from the server, in a two-way test
+
+
+@dataclass(frozen=True)
+class Test:
+    """A test's intervals; none where it failed."""
+
+    number: int
+    clock_s: float | None
+    udp: bool
+    column: str  # of its rates
+    sent: bool  # the intervals are the sender's
+    starts_s: Numbers
+    ends_s: Numbers
+    rates_mbps: Numbers
+    more: dict[str, pl.Series]  # other columns
+    notes: tuple[str, ...]
+
+    @property
+    def every_rate(self) -> list[Numbers]:
+        """Return the rates of each direction."""
+        return [self.rates_mbps, *(more.to_numpy() for name, more in self.more.items() if name in OTHER_WAY)]
+
+    def frame(self, offset_s: float) -> pl.DataFrame:
+        """Lay the intervals out, ended by a row without values."""
+        rows = pl.DataFrame({"t_s": self.starts_s + offset_s, self.column: self.rates_mbps, **self.more})
+        return pl.concat([rows, pl.DataFrame({"t_s": [self.ends_s[-1] + offset_s]})], how="diagonal")
+
+    def without(self, leading: int) -> "Test":
+        """Leave the first intervals out."""
+        more = {name: column[leading:] for name, column in self.more.items()}
+        starts, ends, rates = (values[leading:] for values in (self.starts_s, self.ends_s, self.rates_mbps))
+        return replace(self, starts_s=starts, ends_s=ends, rates_mbps=rates, more=more)
+
+
+def cut_ramps(tests: list[Test]) -> tuple[list[Test], str]:
+    """Take each test's own slow start away, and return how much that was."""
+    cut = [max(ramp_intervals(rates, test.ends_s) for rates in test.every_rate) for test in tests]
+    gone_s = [float(test.ends_s[n - 1] - test.starts_s[0]) if n else 0.0 for test, n in zip(tests, cut, strict=True)]
+    words = f"{sum(cut)} intervals, {sum(gone_s):.1f} s in {len(tests)} tests (at most {max(gone_s):.1f} s in one)"
+    return [test.without(n) for test, n in zip(tests, cut, strict=True)], words
+
+
+def check_choices(path: Path, ramp: str, user: str) -> None:
+    """Refuse options that are none."""
+    for field, value, known in (("ramp", ramp, ("cut", "keep")), ("user", user, ("client", "server"))):
+        if value not in known:
+            raise field_error(path, field, value, " or ".join(known))
+
+
+def rate_column(reverse: bool, user: str) -> str:
+    """Return the direction: a reverse test flows from the server to the client."""
+    return "rate_down_mbps" if reverse == (user == "client") else "rate_up_mbps"
+
+
+def read_test(document: Node, number: int, user: str) -> Test:
+    """Read one document; a failed test has no intervals and a note with the reason."""
+    start, intervals = document.at("start"), list(document.at("intervals").items())
+    stamp = start.get("timestamp")
+    clock_s = stamp.at("timesecs").number(0, LATEST_S) if stamp else None
+    failed = _why_failed(document, intervals)
+    none = np.empty(0)
+    if failed:
+        return Test(number, clock_s, False, "", False, none, none, none, {}, (f"Test {number} left out: {failed}.",))
+    options = start.at("test_start")
+    udp = options.at("protocol").value == "UDP"
+    reverse = _is_set(options, "reverse")
+    kept = [one for one in intervals if not _is_set(one.at("sum"), "omitted")]
+    sums = [one.at("sum") for one in kept]
+    starts, ends = (np.array([one.at(key).number(0, LONGEST_S) for one in sums]) for key in ("start", "end"))
+    late = bool(kept) and len(kept) < len(intervals) and is_late(starts[0], ends[0])
+    words = [OMITTED.format(starts[0])] if late else []
+    starts[: int(late)] = 0.0
+    _check_times(document, sums, starts, ends)
+    column = rate_column(reverse, user)
+    two_way = any(_is_set(options, name) for name in ("bidir", "bidirectional")) or any(
+        one.get(REVERSE) for one in kept
+    )
+    if two_way:
+        more, found = {OTHER_WAY[column]: pl.Series(_rates([one.at(REVERSE) for one in kept], late))}, [TWO_WAY]
+    else:
+        more, found = _more(sums)
+    sent = reverse == (start.get("accepted_connection") is not None)
+    notes = (*found, *words)
+    test = Test(number, clock_s, udp, column, sent, starts, ends, _rates(sums, late), more, notes)
+    return _without_hair(test)
+
+
+def _is_set(node: Node, key: str) -> bool:
+    flag = node.get(key)
+    return flag is not None and flag.value in (1, True)
+
+
+def is_late(start_s: float, end_s: float) -> bool:
+    """Return whether an interval after the omitted ones has the begin of the clock before its restart."""
+    return bool(end_s - start_s < HAIR * end_s)
+
+
+def _rates(sums: list[Node], late: bool) -> Numbers:
+    """Return the rates in Mb/s; of a first interval whose begin is late, by its bytes and its end."""
+    rates = np.array([one.at("bits_per_second").number(0, FASTEST_MBPS * 1e6) / 1e6 for one in sums])
+    if late:
+        rates[0] = sums[0].at("bytes").number() * 8 / 1e6 / sums[0].at("end").number()
+    return rates
+
+
+def _without_hair(test: Test) -> Test:
+    """Leave out a last interval that is far shorter than the others."""
+    lengths_s = test.ends_s - test.starts_s
+    if len(lengths_s) < 2 or lengths_s[-1] >= HAIR * np.median(lengths_s):
+        return test
+    note = f"Test {test.number}: its last interval, of {lengths_s[-1]:.6f} s, left out."
+    more = {name: column[:-1] for name, column in test.more.items()}
+    starts, ends, rates = (values[:-1] for values in (test.starts_s, test.ends_s, test.rates_mbps))
+    return replace(test, starts_s=starts, ends_s=ends, rates_mbps=rates, more=more, notes=(*test.notes, note))
+
+
+def _why_failed(document: Node, intervals: list[Node]) -> str:
+    error = document.get("error")
+    if error is not None:
+        return f"iperf3 ended with '{short(error.value)}'"
+    if not intervals or not document.at("end").value:
+        return "it has no intervals" if not intervals else "it has no end"
+    return ""
+
+
+def _check_times(document: Node, sums: list[Node], starts: Numbers, ends: Numbers) -> None:
+    if not sums:
+        raise document.at("intervals").refuse("a list with intervals that were not omitted")
+    wrong = np.flatnonzero((ends <= starts) | (np.diff(starts, prepend=-1.0) <= 0))
+    if len(wrong):
+        raise sums[wrong[0]].at("start").refuse("later than in the interval before, and earlier than its end")
+
+
+def _more(sums: list[Node]) -> tuple[dict[str, pl.Series], list[str]]:
+    """Return the other columns that every interval has, and a note on shares of loss that are none."""
+    found, notes = {}, []
+    retransmits = [node.whole(0, 2**32 - 1) for one in sums if (node := one.get("retransmits"))]
+    if len(retransmits) == len(sums):
+        found["retransmits_pkts"] = pl.Series(retransmits, dtype=pl.UInt32)
+    lost = [node.number(-INFINITE) for one in sums if (node := one.get("lost_percent"))]
+    if len(lost) == len(sums):
+        shares = pl.Series(lost, dtype=pl.Float64)
+        found["loss_pct"] = pl.select(pl.when(shares.is_between(0, 100)).then(shares)).to_series()
+        if wrong := found["loss_pct"].null_count():
+            notes.append(f"{wrong} intervals state a loss outside 0 to 100 % (a bug of iperf3): their loss is missing.")
+    return found, notes

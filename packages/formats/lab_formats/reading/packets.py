@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A capture's IP packets, with what rates and round trips need of them."""
+
+import ipaddress
+import struct
+from collections import Counter
+from itertools import pairwise
+from operator import attrgetter
+from pathlib import Path
+from typing import NamedTuple
+
+from lab.base.errors import UserError, field_error
+from lab_formats.reading.frames import Frame, frames
+from lab_formats.reading.ip_headers import ICMP, ICMP6, TCP, UDP, Header, read_header
+from lab_formats.reading.link_layers import LINKS, link_name, place
+from lab_formats.reading.text import read_bytes
+from lab_formats.reading.tunnels import inner_at
+from lab_formats.reading.wifi_frames import WHY
+
+MOST_PACKETS = 2_000_000
+CHECKSUM = {TCP: slice(16, 18), UDP: slice(6, 8)}  # a network card may fill it in behind the capture
+COMPARED = 40  # bytes of a transport's header and data by which two packets are the same
+HEADER_MOST = 60  # bytes of TCP's header with all options
+NOTES = {
+    "unstated": "{} packets state no IP length (segmentation offload): their frame's is taken.",
+    "within": "{} packets are within others (a tunnel): the inner ones count, by their own lengths.",
+    "short": "{} packets are cut within TCP's header, and show no flow: a snap length of 96 bytes holds it.",
+    **{why: f"{{}} frames are {why}: left out." for why in WHY.values()},
+}
+ECHO = {(ICMP, 8): True, (ICMP, 0): False, (ICMP6, 128): True, (ICMP6, 129): False}
+HEAD_TCP = struct.Struct(">HHIIBB")
+FIN, SYN, ACK = 1, 2, 16
+Flow = tuple[bytes, int, bytes, int]
+
+
+class Packet(NamedTuple):
+    """One IP packet; flow, seq, end and ack of TCP only, echo of ICMP only."""
+
+    t_s: float  # since the first frame
+    source: bytes
+    target: bytes
+    ip_bytes: int
+    interface: tuple[int, int]
+    direction: int  # 0: not known
+    identity: int  # of all copies of one packet that are seen on its way
+    flow: Flow | None = None  # both ends, the same for both ways
+    seq: int = 0
+    end: int = 0  # sequence number after its last byte (SYN and FIN count)
+    ack: int | None = None
+    opens: bool = False  # a SYN without an ACK, or an echo request
+    echo: tuple[bool, int, int] | None = None  # request?, identifier, number
+    header: bytes = b""  # of TCP, with its options
+
+
+def packets_of(path: Path, notes: list[str]) -> list[Packet]:
+    """Read a capture's IP packets in the order of time; `notes` gets what was left out."""
+    found: list[Packet] = []
+    counts: Counter[str] = Counter()
+    start_ns: int | None = None
+    for frame in frames(path, read_bytes(path), notes):
+        counts["frames"] += 1
+        if counts["frames"] > MOST_PACKETS:
+            raise UserError(f"{path}: packets: must be at most {MOST_PACKETS}: import it in parts")
+        start_ns = frame.t_ns if start_ns is None else start_ns
+        try:
+            packet = _packet(path, frame, (frame.t_ns - start_ns) / 1e9, counts)
+        except (struct.error, IndexError):
+            counts["broken"] += 1
+            continue
+        if packet:
+            found.append(packet)
+    if not found:
+        why = "".join(f", {counts[each]} {each}" for each in WHY.values() if counts[each])
+        frames_read = f"{counts['frames']} frames, none with a whole IP header{why}"
+        raise UserError(f"{path}: content: must be a capture with IP packets ({frames_read})")
+    if counts["short"] and not any(packet.flow for packet in found):
+        rule = f"whole TCP headers, and {counts['short']} are cut: capture with a snap length of 96 bytes or more"
+        raise UserError(f"{path}: packets: must hold {rule}")
+    if counts["broken"]:
+        notes.append(f"{counts['broken']} frames hold no whole IP header: left out.")
+    notes += [words.format(counts[kind]) for kind, words in NOTES.items() if counts[kind]]
+    if back := sum(later.t_s < packet.t_s for packet, later in pairwise(found)):
+        notes.append(f"{back} packets are older than the one before them in the file: sorted by time.")
+    return sorted(found, key=attrgetter("t_s"))
+
+
+def address_of(path: Path, text: str) -> bytes:
+    """Read an address as packets have it."""
+    try:
+        return ipaddress.ip_address(text).packed
+    except ValueError:
+        raise field_error(path, "user", text, "an IP address") from None
+
+
+def _packet(path: Path, frame: Frame, t_s: float, counts: Counter[str]) -> Packet | None:
+    """Read the packet of a frame, where it is one of IP; IndexError or struct.error where it is cut."""
+    link, data = frame.interface.link, frame.data
+    if link not in LINKS:
+        rule = f"one of {', '.join(dict.fromkeys(name for name, _ in LINKS.values()))}"
+        raise field_error(path, "link type", link_name(link), rule)
+    at = LINKS[link][1](data)
+    if at < 0:
+        counts[WHY.get(at, "other")] += 1
+        return None
+    header = read_header(data, at)
+    inner = inner_at(data, header)
+    counts["within"] += inner >= 0
+    while inner >= 0:
+        at, header = inner, read_header(data, inner)
+        inner = inner_at(data, header)
+    if header.ip_bytes == 0:
+        counts["unstated"] += 1
+        header = header._replace(ip_bytes=frame.wire_bytes - at)
+    number, direction = place(link, data)
+    body = data[header.body_at : header.body_at + HEADER_MOST]
+    seen = ((frame.interface.number, number), direction, _identity(header, body[:COMPARED]))
+    packet = Packet(t_s, header.source, header.target, header.ip_bytes, *seen)
+    if header.later_fragment:
+        return packet
+    if header.protocol == TCP:
+        if len(body) >= HEAD_TCP.size:
+            return _tcp(packet, body, header.ip_bytes - (header.body_at - at))
+        counts["short"] += 1
+    request = ECHO.get((header.protocol, body[0])) if len(body) >= 8 else None
+    if request is None:
+        return packet
+    return packet._replace(echo=(request, *struct.unpack_from(">HH", body, 4)), opens=request)
+
+
+def _identity(header: Header, body: bytes) -> int:
+    """Return a number of what no hop changes (the TTL and checksums may change)."""
+    if skipped := CHECKSUM.get(header.protocol):
+        body = body[: skipped.start] + body[skipped.stop :]
+    return hash((header[:-1], body))
+
+
+def _tcp(packet: Packet, body: bytes, segment_bytes: int) -> Packet:
+    """Add what TCP's header shows, by the lengths in the headers: a capture may hold only the first bytes of each."""
+    source, target, seq, ack, offset, flags = HEAD_TCP.unpack_from(body)
+    ends = sorted([(packet.source, source), (packet.target, target)])
+    syn, fin = bool(flags & SYN), bool(flags & FIN)
+    end = seq + max(0, segment_bytes - (offset >> 4) * 4) + syn + fin
+    acks = bool(flags & ACK)
+    return packet._replace(
+        flow=(*ends[0], *ends[1]),
+        seq=seq,
+        end=end,
+        ack=ack if acks else None,
+        opens=syn and not acks,
+        header=body[: (offset >> 4) * 4],
+    )

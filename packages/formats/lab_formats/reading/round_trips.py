@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Round trips that a capture shows: of TCP segments and their acknowledgements, of echo requests and replies."""
+
+from collections import OrderedDict
+from dataclasses import dataclass
+
+from lab_formats.reading.packets import Flow, Packet
+
+WRAP = 2**32
+MOST_WAITING = 100_000
+AT_ONCE_MS = 1.0  # no path between two machines is taken to be shorter where nothing else shows the end
+Key = tuple[Flow, bytes]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One round trip, at the time at which it was answered."""
+
+    t_s: float
+    rtt_ms: float
+
+
+def round_trips(packets: list[Packet], side: bytes, notes: list[str]) -> list[Sample]:
+    """Return round trips of the far side, as seen from where the capture was taken.
+
+    A capture at one end sees that end answer at once; the other's answers carry the path. Which is far is judged by the
+    medians. What was sent twice is not used, for it is not known which copy was answered.
+    Where one end alone answers, and at once, it is the one at which the capture was taken.
+    """
+    tcp = _tcp(packets)
+    ways = [[s for (source, s) in tcp if (source == side) == mine] for mine in (True, False)]
+    far = max(ways, key=_median_ms)
+    if far and not all(ways) and _median_ms(far) < AT_ONCE_MS:
+        words = "it is where the capture was taken, and no RTT of the path is seen"
+        notes.append(f"One end alone answers, after {_median_ms(far):.3f} ms in the median: {words}.")
+        far = []
+    return sorted([*far, *_echoes(packets)], key=lambda sample: sample.t_s)
+
+
+def _median_ms(way: list[Sample]) -> float:
+    return sorted(sample.rtt_ms for sample in way)[len(way) // 2] if way else 0.0
+
+
+def _tcp(packets: list[Packet]) -> list[tuple[bytes, Sample]]:
+    """Match each segment that was sent once with the acknowledgement of exactly its end."""
+    waiting: dict[Key, OrderedDict[int, float | None]] = {}
+    highest: dict[Key, int] = {}
+    found = []
+    for packet in packets:
+        if packet.flow is None:
+            continue
+        key, back = (packet.flow, packet.source), (packet.flow, packet.target)
+        if packet.ack is not None:
+            sent_s = waiting.get(back, OrderedDict()).pop(packet.ack, None)
+            if sent_s is not None and packet.t_s >= sent_s:
+                found.append((packet.target, Sample(packet.t_s, (packet.t_s - sent_s) * 1e3)))
+        if packet.end != packet.seq:
+            _remember(waiting.setdefault(key, OrderedDict()), highest, key, packet)
+    return found
+
+
+def _remember(mine: "OrderedDict[int, float | None]", highest: dict[Key, int], key: Key, packet: Packet) -> None:
+    end = packet.end % WRAP
+    new = key not in highest or 0 < (end - highest[key]) % WRAP < WRAP // 2
+    # of what is sent again neither copy counts: the acknowledgement does not show which it answers
+    mine[end] = packet.t_s if new else None
+    if new:
+        highest[key] = end
+    if len(mine) > MOST_WAITING:
+        mine.popitem(last=False)
+
+
+def _echoes(packets: list[Packet]) -> list[Sample]:
+    sent: dict[tuple[bytes, bytes, int, int], float] = {}
+    found = []
+    for packet in packets:
+        if packet.echo is None:
+            continue
+        request, identifier, number = packet.echo
+        if request:
+            sent[packet.source, packet.target, identifier, number] = packet.t_s
+            continue
+        begun = sent.pop((packet.target, packet.source, identifier, number), None)
+        if begun is not None and packet.t_s >= begun:
+            found.append(Sample(packet.t_s, (packet.t_s - begun) * 1e3))
+    return found

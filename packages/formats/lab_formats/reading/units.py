@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The syntax that maps columns: `rate_down_mbps=DL_bitrate [kbit/s]`."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from lab.base.errors import field_error
+
+TIME_MS = {"s": 1e3, "ms": 1.0, "us": 1e-3, "ns": 1e-6}
+BITS_MBPS = {"bit/s": 1e-6, "kbit/s": 1e-3, "Mbit/s": 1.0, "Gbit/s": 1e3}
+BYTES_MBPS = {"B/s": 8e-6, "kB/s": 8e-3, "MB/s": 8.0, "KiB/s": 8.192e-3, "MiB/s": 8.388608}
+SHORT = {"": "bit/s", "k": "kbit/s", "K": "kbit/s", "M": "Mbit/s", "G": "Gbit/s"}  # as in Mbps and Mb/s
+ALIASES = {f"{scale}{word}": unit for scale, unit in SHORT.items() for word in ("bps", "b/s", "bit/s", "bits/s")}
+PER_INTERVAL = {  # in Mb; how long the interval is, the row or its clock states
+    "bit/interval": 1e-6,
+    "kbit/interval": 1e-3,
+    "Mbit/interval": 1.0,
+    "B/interval": 8e-6,
+    "kB/interval": 8e-3,
+    "MB/interval": 8.0,
+}
+RATES = BITS_MBPS | BYTES_MBPS | PER_INTERVAL
+CLOCKS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
+UNITS: dict[str, dict[str, float]] = {
+    "t_s": CLOCKS,
+    "rate_down_mbps": RATES,
+    "rate_up_mbps": RATES,
+    "rtt_ms": TIME_MS,
+    "delay_ms": TIME_MS,
+    "loss_pct": {"%": 1.0, "share": 100.0},
+    "retransmits_pkts": {},
+    "lost": {},
+    "duration_s": CLOCKS,  # of a row's interval: no column of a recording, but its clock's
+}
+RATE_COLUMNS = ("rate_down_mbps", "rate_up_mbps")
+OWN = {
+    "t_s": "s",
+    "duration_s": "s",
+    "rate_down_mbps": "Mbit/s",
+    "rate_up_mbps": "Mbit/s",
+    "rtt_ms": "ms",
+    "delay_ms": "ms",
+    "loss_pct": "%",
+}
+PART = re.compile(r"^(?P<becomes>\w+)=(?P<name>[^\[\]]+?)(?: *\[(?P<unit>[^\]]*)\])?$")
+DATES = ("date", "%", "hh:mm", "mm:ss")  # ISO 8601; a form such as %Y.%m.%d_%H.%M.%S; a time of day or since a start
+
+
+@dataclass(frozen=True)
+class ColumnSpec:
+    """A column of the file, and what it becomes."""
+
+    becomes: str
+    name: str
+    unit: str  # "" where none can be
+    scale: float | None  # from the file's unit to the recording's; None for dates and flags
+    form: str | None  # of dates
+
+
+def parse_columns(file: Path, text: str) -> list[ColumnSpec]:
+    """Read a list of columns; UserError names the first that is wrong."""
+    parts = [part.strip() for part in text.split(",") if part.strip()]
+    found = [_parse(file, part) for part in parts]
+    becomes = [one.becomes for one in found]
+    if not found or len(set(becomes)) < len(becomes):
+        raise field_error(file, "columns", text, "a list that names each column of a recording once")
+    return found
+
+
+def check_unit(file: Path, one: ColumnSpec) -> None:
+    """Refuse a date where a number must be."""
+    if one.form is not None:
+        raise field_error(file, "columns", f"{one.becomes} [{one.unit}]", f"in one of {', '.join(UNITS[one.becomes])}")
+
+
+def _parse(file: Path, part: str) -> ColumnSpec:
+    match = PART.match(part)
+    if match is None:
+        raise field_error(file, "columns", part, "like rate_down_mbps=DL_bitrate [kbit/s]")
+    becomes, name = match["becomes"], match["name"].strip()
+    if becomes not in UNITS:
+        raise field_error(file, "columns", becomes, f"one of {', '.join(UNITS)}")
+    unit = match["unit"] if match["unit"] is not None else OWN.get(becomes, "")
+    scale = UNITS[becomes].get(ALIASES.get(unit, unit) if becomes in RATE_COLUMNS else unit)
+    if becomes == "t_s" and unit.startswith(DATES):
+        return ColumnSpec(becomes, name, unit, None, None if unit == "date" else unit)
+    if scale is None and (unit or UNITS[becomes]):
+        known = ", ".join(
+            [
+                *UNITS[becomes],
+                *(["date", "hh:mm:ss", "hh:mm", "mm:ss", "a form of %Y, %m ..."] if becomes == "t_s" else []),
+            ]
+        )
+        raise field_error(file, "columns", f"{becomes} [{unit}]", f"in one of {known or 'no unit'}")
+    return ColumnSpec(becomes, name, unit, scale, None)

@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A file's content decides its format: one that fits, or a refusal that says what can be done."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from lab.base.errors import UserError
+from lab.commands.traces import traces_app
+from lab.commands.traces_import import run
+from lab.traces import importers, recording
+
+FIELD = Path(__file__).parents[1] / "data"
+
+
+def written(folder: Path, content: str | bytes, name: str = "some.txt") -> Path:
+    file = folder / name
+    file.write_bytes(content.encode() if isinstance(content, str) else content)
+    return file
+
+
+@pytest.mark.parametrize("content", ["", "\n\n", "   "])
+def test_an_empty_file_is_refused(tmp_path: Path, content: str) -> None:
+    with pytest.raises(UserError, match=r"some\.txt: content: must be something: the file is empty"):
+        importers.read(written(tmp_path, content))
+
+
+@pytest.mark.parametrize(
+    "content", ["Dear reader,\n", "a,b\n1,2\n", "1.5 2.5\n7 8\n", b"\x00\x01\x02", "{}", "[1, 2]", "1\nx\n"]
+)
+def test_what_nothing_fits_is_refused_with_the_way_out(tmp_path: Path, content: str | bytes) -> None:
+    with pytest.raises(
+        UserError,
+        match=r"format: must be one that the lab recognises; it resembles .*name the file's columns",
+    ):
+        importers.read(written(tmp_path, content))
+
+
+def test_few_small_rising_numbers_may_be_times_or_delays(tmp_path: Path) -> None:
+    file = written(tmp_path, "12\n13\n13\n20\n")
+    with pytest.raises(UserError, match=r"must be given with --format, because several fit: leocc \(.*\), mahimahi \("):
+        importers.read(file)
+    assert importers.read(file, "mahimahi").frame["opportunities"].to_list() == [1, 2, 1]
+    assert importers.read(file, "leocc").frame["delay_ms"].to_list() == [12, 13, 13, 20]
+
+
+def test_a_name_decides_nothing(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="format: must be given"):
+        importers.read(written(tmp_path, "12\n11\n13\n", "trace.down"))
+
+
+def test_one_number_a_line_may_be_delays_or_rates_and_is_not_guessed() -> None:
+    with pytest.raises(UserError, match=r"must be given with --format: leocc \(.*\), or columns, such as --set"):
+        importers.read(FIELD / "kbits-one-a-line.txt")
+
+
+@pytest.mark.parametrize(
+    ("content", "names"),
+    [
+        ("{}", "iperf3-json or irtt"),
+        ('{"type": "result", "ping": {"latency": 20.3}}', "columns"),  # a speed test's
+        ("[10:15:00]\\n1.2.3.4 : xmt/rcv/%loss = 1/1/0%, min/avg/max = 9/9/9 ms\\n", "ping or ping-windows or irtt"),
+        ("64 bytes from a: seq 1 time 3 ms\n", "ping or ping-windows or irtt"),
+        ("[  5] 0-1 sec 3 bits/sec\n", "iperf3-text or iperf3-json"),
+        ("1\nx\n", "mahimahi or leocc or columns"),
+        ("a,b\n1,2\n", "columns"),
+        (b"\x00\x01", "pcap or recording"),
+    ],
+)
+def test_the_line_names_what_a_file_resembles(tmp_path: Path, content: str | bytes, names: str) -> None:
+    with pytest.raises(UserError, match=f"it resembles {names}: give --format"):
+        importers.read(written(tmp_path, content))
+
+
+def test_a_format_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="format=tcpdump: must be one of 5gophers, 5gophers-rtt, ack-log, columns"):
+        importers.read(written(tmp_path, "1\n"), "tcpdump")
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="none: No such file or directory: must be a readable file"):
+        importers.read(tmp_path / "none")
+    with pytest.raises(UserError, match="must be a plain file, no folder, pipe or device"):
+        importers.read(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ("1\n2\n1\n", "line 3: t_ms=1: must be no less than 2, the line before"),
+        ("1\n2.5\n", "line 2: t_ms=2.5: must be a whole number from 0"),
+        ("1\n-2\n", "line 2: t_ms=-2: must be a whole number from 0"),
+        ("1\n\n2\n", "line 2: t_ms=: must be a whole number from 0"),
+        ("1\n99999999999\n", "line 2: t_ms=99999999999: must be a whole number from 0 to 604800000"),
+        ("1\n99999999999999999999\n", "line 2: t_ms=99999999999999999999: must be a whole number"),
+        (b"1\n\xff\xfe\n", "line 2: must be UTF-8 text"),
+        (b"1\n2\x00\n", "line 2: must be text, without zero bytes"),
+        (b"\x1f\x8b\x08\x00broken", "must be a whole gzip file"),
+    ],
+)
+def test_a_line_of_mahimahi_that_cannot_be_is_refused(tmp_path: Path, content: str | bytes, words: str) -> None:
+    with pytest.raises(UserError) as refused:
+        importers.read(written(tmp_path, content), "mahimahi")
+    assert words in str(refused.value)
+
+
+def test_half_a_million_lines_are_read(tmp_path: Path) -> None:
+    times = np.sort(np.random.default_rng(1).integers(0, 120_000, 500_000))
+    file = written(tmp_path, "\n".join(map(str, times)) + "\n", "long.down")
+    assert importers.read(file).frame["opportunities"].sum() == 500_000
+
+
+def test_the_command_words_and_stores_a_recording(tmp_path: Path) -> None:
+    file, out = written(tmp_path, "12\n11\n13\n"), tmp_path / "out.parquet"
+    app = typer.Typer()
+    app.add_typer(traces_app, name="traces")
+    result = CliRunner().invoke(app, ["traces", "import", str(file), "--format", "leocc", "--out", str(out)])
+    assert result.exit_code == 0, result.output
+    assert "some.txt: leocc, series, 3 rows, 0.020 s" in result.output
+    assert recording.read(out).frame["delay_ms"].to_list() == [12, 11, 13]
+    assert importers.read(out).format == "leocc"  # as it was, when it is imported again
+
+
+def test_two_files_of_leocc_are_a_pair(tmp_path: Path) -> None:
+    rate, delay = written(tmp_path, "5\n5\n10\n", "rate.txt"), written(tmp_path, "12\n11\n", "delay.txt")
+    (first, *_) = list(run([rate, delay], "leocc", tmp_path / "pair.parquet", []))
+    assert first == "rate.txt, delay.txt: leocc, opportunities of capacity, 3 rows, 0.010 s"
+    frame = recording.read(tmp_path / "pair.parquet").frame
+    assert frame["t_s"].to_list() == [0.0, 0.005, 0.01]
+    assert frame["opportunities"].to_list() == [None, 2, 1]
+    assert frame["delay_ms"].to_list() == [12.0, None, 11.0]
+
+
+def test_options_are_words_of_the_command(tmp_path: Path) -> None:
+    file = written(tmp_path, "0;5\n1;-1\n")
+    settings = ["columns=t_s=1,rtt_ms=2", "separator=semicolon", "header=no", "lost=-1,x"]
+    assert any("lost              1 of 2" in line for line in run([file], "columns", None, settings))
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        (["ramp=cut"], "--set=ramp=cut: must be name=value of columns: columns, separator"),
+        (["header"], "--set=header: must be name=value of columns"),
+        (["header=perhaps"], "--set=header=perhaps: must be a value of the option's kind"),
+    ],
+)
+def test_options_that_cannot_be_are_refused(tmp_path: Path, settings: list[str], words: str) -> None:
+    with pytest.raises(UserError, match=words):
+        list(run([written(tmp_path, "0;5\n")], "columns", None, settings))
+
+
+def test_one_store_holds_one_recording(tmp_path: Path) -> None:
+    file = written(tmp_path, "12\n11\n")
+    with pytest.raises(UserError, match=r"--out=.*: must be given for one recording at a time"):
+        list(run([file, file], None, tmp_path / "out.parquet", []))
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"\xfd7zXZ\0", "packed by xz: unpack it first"),
+        (b"snoop\0\0\0\0\0\0\2", "neither pcap nor pcapng: 'editcap -F pcap FILE NEW' turns it into one"),
+    ],
+)
+def test_a_file_of_a_kind_that_no_format_reads_is_named(tmp_path: Path, content: bytes, words: str) -> None:
+    with pytest.raises(UserError, match=f"must be one that the lab reads, and the file is .*{words}"):
+        importers.detect(written(tmp_path, content + bytes(40)))

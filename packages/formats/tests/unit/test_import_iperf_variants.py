@@ -1,0 +1,300 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What each version and option of iperf writes is read as what arrived on the link, or refused by one line."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from test_import_iperf3 import interval, iperf3_test, written
+
+from lab.base.errors import UserError
+from lab.traces import importers
+
+FIELD = Path(__file__).parents[1] / "data"
+LOCAL = "[  5] local 192.0.2.2 port 40000 connected to 192.0.2.1 port 5201\n"
+IPERF3 = LOCAL + "[ ID] Interval           Transfer     Bitrate\n"
+IPERF2 = "[  3] local 192.0.2.2 port 1 connected with 192.0.2.1\n[ ID] Interval       Transfer     Bandwidth\n"
+
+
+def row(second: int, rate: str, more: str = "", stream: str = "[  5]", end: int | None = None) -> str:
+    """Return iperf3's line of an interval, of a second where no end is given."""
+    return f"{stream}   {second}.00-{end or second + 1}.00   sec  1.00 MBytes  {rate}/sec  {more}\n"
+
+
+def columns(path: Path, **options: Any) -> dict[str, list[Any]]:
+    """Return the values of every interval, by column."""
+    frame = importers.read(path, **options).frame[:-1].drop("t_s")
+    return {name: [None if value is None else round(value, 4) for value in frame[name]] for name in frame.columns}
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("iperf3-bidir.json", {"rate_up_mbps": [9.5] * 3, "rate_down_mbps": [94.0] * 3}),
+        ("iperf3-udp-up.json", {"rate_up_mbps": [20.0], "loss_pct": [80.0]}),
+        ("iperf3-lost-179.json", {"rate_down_mbps": [20.0, 20.0], "loss_pct": [None, 3.0]}),
+        ("iperf3-last-hair.json", {"rate_up_mbps": [9.5] * 3}),
+        ("iperf3-stream.json", {"rate_up_mbps": [9.5] * 3}),
+        ("iperf3-verbose.txt", {"rate_up_mbps": [9.44, 9.44], "retransmits_pkts": [0, 0]}),
+        ("iperf3-omit.txt", {"rate_down_mbps": [17.8, 17.8]}),
+    ],
+)
+def test_a_file_of_a_user_has_its_right_values(name: str, expected: dict[str, list[Any]]) -> None:
+    assert columns(FIELD / name) == expected
+
+
+def test_both_directions_under_one_name_are_told_apart_as_iperf3_before_3_11_ordered_them(tmp_path: Path) -> None:
+    up, down = (json.dumps(interval(0, 1, mbps)["sum"]) for mbps in (5, 50))
+    text = json.dumps(iperf3_test(interval(0, 1, 1), reverse=0))
+    at = text.index('{"sum"')
+    file = tmp_path / "bidir.json"
+    file.write_text(text[:at] + f'{{"sum": {up}, "sum": {down}}}' + text[text.index("]", at) :])
+    assert columns(file) == {"rate_up_mbps": [5.0], "rate_down_mbps": [50.0]}
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['{"start": {}, "start": {}, "intervals": []}', '{"start": {}, "intervals": [{"sum": 1, "sum": 2, "sum": 3}]}'],
+)
+def test_a_member_that_stands_twice_without_a_rule_is_refused(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "twice.json"
+    file.write_text(text)
+    with pytest.raises(UserError, match=r"twice\.json: line 1: \w+ stands twice in one object: must be JSON$"):
+        importers.read(file, "iperf3-json")
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        '{"event": "interval", "data": {}}',
+        '{"event": "start", "data": 1} {"event": "intervals", "data": 1}',
+    ],
+)
+def test_events_that_are_no_test_are_refused_in_one_line(tmp_path: Path, events: str) -> None:
+    file = tmp_path / "stream.json"
+    file.write_text(events)
+    with pytest.raises(UserError, match=r"stream\.json: line 1: .*: must be "):
+        importers.read(file, "iperf3-json")
+
+
+@pytest.mark.parametrize(
+    ("end", "expected"),
+    [
+        ({"sum": {"bytes": 1000, "end": 1, "lost_percent": 25.0}}, {"rate_down_mbps": [0.006], "loss_pct": [25.0]}),
+        ({"sum": {"bytes": 1000, "end": 1, "lost_percent": 0}}, {"rate_down_mbps": [8.0]}),
+        ({"sum": {"bytes": 1000, "end": 1, "lost_percent": 179.0}}, {"rate_down_mbps": [8.0]}),
+    ],
+)
+def test_a_udp_upload_is_what_was_sent_less_what_was_lost(
+    tmp_path: Path, end: dict[str, Any], expected: dict[str, list[Any]]
+) -> None:
+    sent = iperf3_test(interval(0, 1, 8), protocol="UDP", reverse=0) | {"end": end}
+    assert columns(written(tmp_path, sent), user="server") == expected
+
+
+TEXTS: dict[str, tuple[str, dict[str, list[Any]]]] = {
+    "-P 2: all streams together": (
+        IPERF3 + row(0, "8.4 Mbits") + row(0, "8.4 Mbits", "", "[  7]") + row(0, "16.8 Mbits", "", "[SUM]") + "- - -\n",
+        {"rate_up_mbps": [16.8]},
+    ),
+    "--bidir": (
+        IPERF3.replace("[ ID]", "[ ID][Role]")
+        + row(0, "8.4 Mbits", "  0    100 KBytes", "[  5][TX-C]")
+        + row(0, "84.0 Mbits", "", "[  7][RX-C]"),
+        {"rate_up_mbps": [8.4], "rate_down_mbps": [84.0]},
+    ),
+    "-f M": (IPERF3 + row(0, "1.00 MBytes"), {"rate_up_mbps": [8.3886]}),
+    "--timestamps": (
+        "".join(f"Tue Nov  3 10:00:02 2026 {line}\n" for line in (IPERF3 + row(0, "8.4 Mbits")).splitlines()),
+        {"rate_up_mbps": [8.4]},
+    ),
+    "UDP at the receiver": (
+        "Reverse mode, remote host a is sending\n" + IPERF3 + row(0, "10.0 Mbits", "0.012 ms  10/100 (10%)"),
+        {"rate_down_mbps": [10.0], "loss_pct": [10.0]},
+    ),
+    "UDP at the sender: what arrived is in the receiver's summary": (
+        IPERF3.replace("Bitrate", "Bitrate         Total Datagrams")
+        + row(0, "10.0 Mbits", "863")
+        + row(1, "10.0 Mbits", "863")
+        + row(0, "10.0 Mbits", "0.000 ms  0/1726 (0%)  sender", end=2)
+        + row(0, "2.0 Mbits", "0.012 ms  1381/1726 (80%)  receiver", end=2),
+        {"rate_up_mbps": [2.0], "loss_pct": [80.0116]},
+    ),
+    "-O, whose last omitted second iperf3 may print as one that was kept, at half of its rate": (
+        IPERF3
+        + row(0, "20.0 Mbits", "   0    416 KBytes       (omitted)")
+        + "[  5]   1.00-1.00   sec  1.00 MBytes  4.2 Mbits/sec    0    334 KBytes\n"
+        + row(1, "8.4 Mbits", "   2    173 KBytes"),
+        {"rate_up_mbps": [8.3886, 8.4], "retransmits_pkts": [0, 2]},
+    ),
+    "-T: a title before each line": (
+        "".join(f"run 1:  {line}\n" for line in (IPERF3 + row(0, "8.4 Mbits")).splitlines()),
+        {"rate_up_mbps": [8.4]},
+    ),
+    "--get-server-output: the server's lines are of the same test": (
+        IPERF3
+        + row(0, "8.4 Mbits")
+        + "\nServer output:\nAccepted connection from a, port 1\n"
+        + IPERF3
+        + row(0, "8 Mbits"),
+        {"rate_up_mbps": [8.4]},
+    ),
+    "a server that sends": (
+        "Accepted connection from 192.0.2.2, port 1\n"
+        + IPERF3.rstrip()
+        + "         Retr  Cwnd\n"
+        + row(0, "8.4 Mbits", "   2    173 KBytes"),
+        {"rate_down_mbps": [8.4], "retransmits_pkts": [2]},
+    ),
+    "a server that receives UDP, without a word of the sender": (
+        "Accepted connection from 192.0.2.2, port 1\n"
+        + IPERF3
+        + row(0, "8.4 Mbits", " 0.1 ms  1/100 (1%)")
+        + "[  5] (sender statistics not available)\n[  5]   0.0-1.0  sec  3 datagrams received out-of-order\n",
+        {"rate_up_mbps": [8.4], "loss_pct": [1.0]},
+    ),
+    "a sender whose socket or proxy took more than arrived": (
+        IPERF3
+        + row(0, "90.0 Mbits")
+        + row(1, "10.0 Mbits")
+        + row(0, "50.0 Mbits", "  3   sender", end=2)
+        + row(0, "20.0 Mbits", "  receiver", end=2),
+        {"rate_up_mbps": [20.0]},
+    ),
+    "UDP both ways: what arrived in each": (
+        IPERF3.replace("[ ID]", "[ ID][Role]").replace("Bitrate", "Bitrate  Jitter  Lost/Total Datagrams")
+        + row(0, "20.0 Mbits", "  1700", "[  5][TX-C]")
+        + row(0, "9.0 Mbits", "0.1 ms  1/100 (1%)", "[  7][RX-C]")
+        + row(0, "20.0 Mbits", "0.0 ms  0/1700 (0%)  sender", "[  5][TX-C]")
+        + row(0, "5.0 Mbits", "0.1 ms  1275/1700 (75%)  receiver", "[  5][TX-C]")
+        + row(0, "9.0 Mbits", "0.1 ms  1/100 (1%)  receiver", "[  7][RX-C]"),
+        {"rate_up_mbps": [5.0], "rate_down_mbps": [9.0]},
+    ),
+    "the last interval once more, after the other end is gone": (
+        IPERF3 + row(0, "8.4 Mbits") + "[ ID] Interval           Transfer     Bitrate\n" + row(0, "8.4 Mbits"),
+        {"rate_up_mbps": [8.4]},
+    ),
+    "iperf2 -u, with the server's report": (
+        "UDP buffer size:  208 KByte\n" + IPERF2 + "[  3]  0.0- 1.0 sec  1.1 MBytes  9.4 Mbits/sec\n"
+        "[  3]  0.0- 1.0 sec  1.1 MBytes  9.4 Mbits/sec\n[  3] Sent 800 datagrams\n[  3] Server Report:\n"
+        "[  3]  0.0- 1.0 sec  0.6 MBytes  4.7 Mbits/sec   1.9 ms  400/  800 (50%)\n",
+        {"rate_up_mbps": [4.7], "loss_pct": [50.0]},
+    ),
+    "iperf2 -R": (
+        IPERF2.replace("with 192.0.2.1", "with 192.0.2.1 port 5001 (reverse)")
+        + "[ *3]  0.0- 1.0 sec  1.1 MBytes  9.4 Mbits/sec\n",
+        {"rate_down_mbps": [9.4]},
+    ),
+    "iperf2 --full-duplex, whose directions end apart": (
+        IPERF2.replace("with 192.0.2.1", "with 192.0.2.1 port 5001 (full-duplex)")
+        + "[ *3]  0.0- 1.0 sec  1.1 MBytes  9.4 Mbits/sec\n[  3]  0.0- 1.0 sec  1.1 MBytes  1.0 Mbits/sec\n"
+        "[  3]  0.0- 1.0 sec  1.1 MBytes  1.0 Mbits/sec\n[ *3]  1.0- 2.0 sec  1.1 MBytes  9.4 Mbits/sec\n"
+        "[ *3]  0.0- 2.1 sec  2.2 MBytes  9.4 Mbits/sec\n[FD3]  0.0- 2.1 sec  2.2 MBytes  9.4 Mbits/sec\n",
+        {"rate_up_mbps": [1.0], "rate_down_mbps": [9.4]},
+    ),
+    "iperf2 --sum-only": (
+        "Client connecting to 192.0.2.1, TCP port 5001\n[SUM-cnt] Interval       Transfer     Bandwidth\n"
+        "[SUM-2] 0.0000-1.0000 sec  4.00 MBytes  33.6 Mbits/sec\n"
+        "[SUM-2] 0.0000-1.0000 sec  4.00 MBytes  33.6 Mbits/sec\n",
+        {"rate_up_mbps": [33.6]},
+    ),
+    "iperf2, whose last line is a summary": (
+        IPERF2 + "".join(f"[  3]  {t} sec  1.1 MBytes  9.4 Mbits/sec\n" for t in ("0.0- 1.0", "1.0- 2.0", "0.0- 2.0")),
+        {"rate_up_mbps": [9.4, 9.4]},
+    ),
+    "iperf2 -e, cut in its last line": (
+        IPERF2
+        + "[  1] 0.0000-1.0000 sec  1.1 MBytes  9.4 Mbits/sec  9/0  0  64K/50123 us\n[  1] 1.0000-2.0000 sec  1.1",
+        {"rate_up_mbps": [9.4]},
+    ),
+}
+
+
+@pytest.mark.parametrize("of", TEXTS)
+def test_text_of_each_option_is_read(tmp_path: Path, of: str) -> None:
+    text, expected = TEXTS[of]
+    file = tmp_path / "iperf.txt"
+    file.write_text(text)
+    assert columns(file) == expected
+
+
+def test_text_of_several_tests_requires_which_one(tmp_path: Path) -> None:
+    file = tmp_path / "iperf.txt"
+    file.write_text("".join("Connecting to host a\n" + IPERF3 + row(0, f"{rate} Mbits") for rate in (8.4, 9.4)))
+    with pytest.raises(UserError, match="test: must be given, from 1 to 2"):
+        importers.read(file)
+    with pytest.raises(UserError, match="test=3: must be from 1 to 2"):
+        importers.read(file, test=3)
+    assert columns(file, test=2) == {"rate_up_mbps": [9.4]}
+
+
+def test_text_that_powershell_stored_is_read(tmp_path: Path) -> None:
+    file = tmp_path / "iperf.txt"
+    file.write_bytes((IPERF3 + row(0, "8.4 Mbits")).replace("\n", "\r\n").encode("utf-16"))
+    assert columns(file) == {"rate_up_mbps": [8.4]}
+    json_file = tmp_path / "iperf.json"
+    json_file.write_bytes(json.dumps(iperf3_test(interval(0, 1, 8))).encode("utf-16"))
+    assert importers.read(json_file).format == "iperf3-json"
+
+
+def test_what_iperf3_writes_once_per_stream_is_passed_over(tmp_path: Path) -> None:
+    text = json.dumps(iperf3_test(interval(0, 1, 5), reverse=0))
+    file = tmp_path / "parallel.json"
+    file.write_text(
+        text.replace('"start": {', '"start": {"sock_bufsize": 0, "sock_bufsize": 0, "sock_bufsize": 1, ', 1)
+    )
+    assert columns(file) == {"rate_up_mbps": [5.0]}
+
+
+def test_the_first_interval_after_the_omitted_ones_begins_where_the_clock_restarts(tmp_path: Path) -> None:
+    """iperf3 may write the second before the restart as its begin, and half of its rate."""
+    omitted, late, last = interval(0, 1, 40), interval(1, 2, 10), interval(1, 2, 20)
+    omitted["sum"] |= {"omitted": True}
+    late["sum"] |= {"start": 0.99999, "end": 1.0001, "bytes": 2_500_250}
+    assert columns(written(tmp_path, iperf3_test(omitted, late, last))) == {"rate_down_mbps": [20.0, 20.0]}
+
+
+def test_a_stream_that_ends_in_the_whole_document_is_one_test(tmp_path: Path) -> None:
+    whole = iperf3_test(interval(0, 1, 8))
+    whole["start"] |= {"cookie": "abc"}
+    events = [{"event": "start", "data": whole["start"]}, {"event": "interval", "data": interval(0, 1, 8)}]
+    file = tmp_path / "stream.json"
+    file.write_text("\n".join(json.dumps(each) for each in [*events, {"event": "end", "data": {}}, whole]))
+    assert columns(file) == {"rate_down_mbps": [8.0]}
+
+
+def test_a_stream_that_is_cut_has_the_intervals_before_that(tmp_path: Path) -> None:
+    test = iperf3_test(interval(0, 1, 8))
+    events = [{"event": "start", "data": test["start"]}, {"event": "interval", "data": interval(0, 1, 8)}]
+    file = tmp_path / "stream.json"
+    file.write_text("\n".join([*map(json.dumps, events), '{"event": "interval", "da']))
+    assert columns(file) == {"rate_down_mbps": [8.0]}
+    assert importers.read(file).notes[:2] == (
+        'The last line is cut, and left out: {"event": "interval", "da.',
+        "Test 1: its stream is cut before its end.",
+    )
+
+
+def test_a_servers_intervals_are_those_of_the_end_that_wrote_them(tmp_path: Path) -> None:
+    document = iperf3_test(interval(0, 1, 8), protocol="UDP", reverse=0)
+    document["start"] |= {"accepted_connection": {"host": "192.0.2.2", "port": 1}}
+    recording = importers.read(written(tmp_path, document))
+    assert not any("what was sent" in note for note in recording.notes)
+
+
+@pytest.mark.parametrize(
+    ("rows", "words"),
+    [
+        ("[  5]   0.00-1.00   sec  soon\n" + row(1, "8.0 Mbits"), "must be a line that iperf writes"),
+        (row(0, "8.0 Mbits") + row(1, "8.0 Mbits", "", "[  7]"), "ID=7: must be 5: one stream"),
+        ("", "must be iperf's text with intervals"),
+        ("1:11" * 50_000 + "\n", "must be iperf's text with intervals"),  # a pattern that goes back would take hours
+        (row(0, "8.0 Mbits", f"0.1 ms  {'9' * 5000}/9 (0%)") + "[  5]  soon\n\n[  5]", "a line that iperf writes"),
+    ],
+)
+def test_other_text_is_refused(tmp_path: Path, rows: str, words: str) -> None:
+    file = tmp_path / "iperf.txt"
+    file.write_text(IPERF3 + rows)
+    with pytest.raises(UserError, match=words):
+        importers.read(file)

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What senders log of themselves becomes a recording: qlog, NDT7's tcp_info, ss -tin."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lab.base.errors import UserError
+from lab.traces import importers
+from lab.traces.recording import Recording
+
+QLOG_HEAD = {"qlog_version": "0.3", "qlog_format": "JSON-SEQ", "trace": {"vantage_point": {"type": "server"}}}
+
+
+def packet(kind: str, time_ms: float, number: int, **data: Any) -> dict[str, Any]:
+    header = {"packet_type": "1RTT", "packet_number": number}
+    return {"time": time_ms, "name": f"transport:{kind}", "data": {"header": header, **data}}
+
+
+def sent(time_ms: float, number: int, size: int = 1200) -> dict[str, Any]:
+    return packet("packet_sent", time_ms, number, raw={"length": size})
+
+
+def acked(time_ms: float, *ranges: list[int]) -> dict[str, Any]:
+    return packet("packet_received", time_ms, 0, frames=[{"frame_type": "ack", "acked_ranges": list(ranges)}])
+
+
+EVENTS = [
+    sent(10, 0),
+    sent(10, 1),
+    sent(10, 2),
+    acked(60, [0]),
+    acked(62, [0, 0], [2, 2]),
+    packet("packet_lost", 70, 1),
+]
+
+
+def qlog(*events: dict[str, Any]) -> str:
+    return "".join(f"\x1e{json.dumps(each)}\n" for each in (QLOG_HEAD, *events))
+
+
+def info(elapsed_us: int, acked_bytes: int, rtt_us: int, retransmitted: int) -> dict[str, Any]:
+    counts = {"Unacked": 10, "SndMSS": 1448, "SndCwnd": 20, "BusyTime": elapsed_us, "RWndLimited": elapsed_us // 10}
+    return {
+        "TCPInfo": {
+            "ElapsedTime": elapsed_us,
+            "BytesAcked": acked_bytes,
+            "RTT": rtt_us,
+            "MinRTT": 9000,
+            "TotalRetrans": retransmitted,
+            **counts,
+        }
+    }
+
+
+def ndt7(*rows: dict[str, Any]) -> str:
+    return json.dumps({"Download": {"ServerMeasurements": list(rows)}})
+
+
+SS = (
+    "1700000000.100\nState Recv-Q Send-Q Local Address:Port Peer Address:Port\n"
+    "ESTAB 0 1000 192.0.2.1:443 192.0.2.2:5000\n"
+    "\t cubic wscale:7,7 rto:208 rtt:8.5/1.2 mss:1448 cwnd:20 bytes_sent:30000 bytes_acked:20000 unacked:5 busy:100ms "
+    "rwnd_limited:20ms(20.0%) retrans:0/1 minrtt:7.5\n"
+    "1700000000.350\n"
+    "ESTAB 0 1000 192.0.2.1:443 192.0.2.2:5000\n"
+    "\t cubic wscale:7,7 rto:208 rtt:9.5/1.2 mss:1448 cwnd:30 bytes_acked:270000 unacked:15 busy:350ms retrans:0/3 "
+    "minrtt:7.5\n"
+)
+
+
+def read(folder: Path, text: str) -> Recording:
+    file = folder / "log"
+    file.write_text(text)
+    return importers.read(file)
+
+
+def test_qlog_counts_what_each_ack_acknowledges(tmp_path: Path) -> None:
+    found = read(tmp_path, qlog(*EVENTS))
+    assert found.format == "qlog"
+    assert found.frame["t_s"].to_list() == pytest.approx([0, 0.05, 0.052])
+    assert found.frame["delivered_bytes"].to_list() == [0, 1200, 2400]
+    assert found.frame["rtt_ms"].to_list() == [None, 50, 52]
+    assert found.frame["inflight_bytes"].to_list() == [0, 2400, 1200]
+
+
+def test_qlog_as_one_document_and_with_times_as_steps_is_the_same(tmp_path: Path) -> None:
+    times = [each["time"] for each in EVENTS]
+    steps = [each | {"time": now - before} for each, now, before in zip(EVENTS, times, [0, *times[:-1]], strict=True)]
+    trace = {"common_fields": {"time_format": "delta"}, "events": steps}
+    whole = json.dumps({"qlog_version": "0.3", "qlog_format": "JSON", "traces": [trace]})
+    assert read(tmp_path, whole).frame.equals(read(tmp_path, qlog(*EVENTS)).frame)
+
+
+def test_ndt7_gives_the_senders_own_readings(tmp_path: Path) -> None:
+    found = read(tmp_path, ndt7(info(100_000, 10_000, 12_000, 0), info(350_000, 510_000, 15_000, 4)))
+    assert found.format == "ndt7"
+    assert found.frame["t_s"].to_list() == pytest.approx([0, 0.25])
+    assert found.frame["acked_bytes"].to_list() == [10_000, 510_000]
+    assert found.frame["rtt_ms"].to_list() == [12, 15]
+    assert found.frame["retransmits_pkts"].to_list() == [0, 4]
+    assert "The receive window limited the sender in 10 % of the time in which it had data to send." in found.notes
+
+
+def test_ss_gives_the_connection_with_most_bytes(tmp_path: Path) -> None:
+    other = SS.replace("192.0.2.2:5000", "192.0.2.9:80").replace("bytes_acked:", "bytes_acked:0")
+    found = read(tmp_path, SS + other.split("\n", 1)[1].split("1700000000.350\n")[0])
+    assert found.format == "ss"
+    assert found.frame["acked_bytes"].to_list() == [20_000, 270_000]
+    assert found.frame["t_s"].to_list() == pytest.approx([0, 0.25])
+    assert found.frame["inflight_bytes"].to_list() == [5 * 1448, 15 * 1448]
+    assert "1 other connections: left out." in found.notes
+
+
+def test_ss_with_all_of_a_socket_in_one_line_is_the_same(tmp_path: Path) -> None:
+    assert read(tmp_path, SS.replace("2:5000\n\t", "2:5000\t")).frame.equals(read(tmp_path, SS).frame)
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        (qlog(sent(1, 0)), "a sender's qlog"),
+        (qlog(sent(5, 0), acked(3, [0])), "time: must not go back"),
+        (qlog(sent(1, 0), acked(3, [2, 1])), "one packet number, or the first and the last of a range"),
+        (ndt7(), "a list with TCPInfo"),
+        (json.dumps({"Upload": {"ServerMeasurements": []}}), "Download"),
+        (SS.split("\n", 1)[1], r"line \d+: time=none: must be given before each print"),
+        (SS.replace("1700000000.350", "1600000000.350"), "no earlier than the one before"),
+    ],
+)
+def test_a_log_that_breaks_its_form_is_refused_in_a_line(tmp_path: Path, text: str, line: str) -> None:
+    with pytest.raises(UserError, match=line):
+        read(tmp_path, text)

@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Tables as users have them: what surrounds the numbers is passed over, what may mean two things is refused."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from test_import_columns import read
+
+from lab.base.errors import UserError
+from lab.traces import importers, recording
+from lab.traces.recording import Recording
+
+T_R = "t_s=t,rate_down_mbps=r"
+FIELD = Path(__file__).parents[1] / "data"
+
+
+def rows(found: Recording) -> list[tuple[float | None, ...]]:
+    return [tuple(round(value, 6) if value is not None else None for value in row) for row in found.frame.rows()]
+
+
+PLAIN: dict[str, tuple[str, dict[str, Any]]] = {
+    "an index without a name, as pandas writes": (",t,r\n0,0,12\n1,1,13\n", {}),
+    "an index that the header leaves out, as R writes": ('"t" "r"\n"1" 0 12\n"2" 1 13\n', {}),
+    "an empty last column": ("t,r,\n0,12,\n1,13,\n", {}),
+    "separators at the ends of rows only": ("t,r\n0,12,\n1,13,\n", {}),
+    "a separator at the end of the header only": ("t,r,\n0,12\n1,13\n", {}),
+    "semicolons": ("t;r\n0;12\n1;13\n", {}),
+    "TABs": ("t\tr\n0\t12\n1\t13\n", {}),
+    "blanks": ("t   r\n0   12\n1   13\n", {}),
+    "a byte order mark and line ends of Windows": ("\ufefft,r\r\n0,12\r\n1,13\r\n", {}),
+    "Excel's first line": ("sep=;\nt;r\n0;12\n1;13\n", {}),
+    "Excel's first line of TABs": ("sep=\t\nt\tr\n0\t12\n1\t13\n", {}),
+    "bars": ("t|r\n0|12\n1|13\n", {}),
+    "units in the names": ("t [s],r [kbps]\n0,12000\n1,13000\n", {"columns": "t_s=t [s],rate_down_mbps=r [kbps]"}),
+    "Mbps": ("t,r\n0,12\n1,13\n", {"columns": "t_s=t,rate_down_mbps=r [Mbps]"}),
+    "MiB/s": ("t,r\n0,1.430511474609375\n1,1.5497207641601562\n", {"columns": "t_s=t,rate_down_mbps=r [MiB/s]"}),
+    "quoted numbers": ('"t","r"\n"0","12"\n"1","13"\n', {}),
+    "comments above and between": ("# of a train\n# 2024\nt,r\n0,12\n# tunnel\n1,13\n", {}),
+    "a header in a comment": ("# t r\n0 12\n1 13\n", {}),
+    "a header in a comment of CSV": ("#t,r\n0,12\n1,13\n", {}),
+    "decimal commas": ("t;r\n0,0;12,0\n1,0;13,0\n", {}),
+    "decimal commas in quotes": ('t,r\n"0,0","12,0"\n"1,0","13,0"\n', {}),
+    "decimal commas by the option": ("t;r\n0,000;12,000\n1,000;13,000\n", {"decimal": "comma"}),
+    "no header, and an empty last column": ("0;12;\n1;13;\n", {"columns": "t_s=1,rate_down_mbps=2", "header": False}),
+    "an index as the clock, named by its place": (",r\n0,12\n1,13\n", {"columns": "t_s=1,rate_down_mbps=r"}),
+    "JSON, a list of objects": ('[{"t": 0, "r": 12}, {"t": 1, "r": 13}]', {}),
+    "JSON, an object a line": ('{"t": 0, "r": 12}\n{"t": 1, "r": 13}\n', {}),
+    "JSON, a list per column": ('{"t": [0, 1], "r": [12, 13]}', {}),
+    "minutes and seconds": ("t,r\n09:59,12\n10:00,13\n", {"columns": "t_s=t [mm:ss],rate_down_mbps=r"}),
+    "a time of day": ("t,r\n9:59:59,12\n10:00:00,13\n", {"columns": "t_s=t [hh:mm:ss],rate_down_mbps=r"}),
+    "a time of day past midnight": (
+        "t,r\n23:59:59.5,12\n0:00:00.5,13\n",
+        {"columns": "t_s=t [hh:mm:ss],rate_down_mbps=r"},
+    ),
+    "hours since a start": ("t,r\n24:59:59,12\n25:00:00,13\n", {"columns": "t_s=t [hh:mm:ss],rate_down_mbps=r"}),
+    "a time of day in a form": (
+        "t,r\n12:59:59 PM,12\n01:00:00 PM,13\n",
+        {"columns": "t_s=t [%I:%M:%S %p],rate_down_mbps=r"},
+    ),
+    "a step between rows": ("12\n13\n", {"columns": "rate_down_mbps=1", "header": False, "step_s": 1.0}),
+    "each row's duration": ("d,r\n1000,12\n900,13\n", {"columns": "duration_s=d [ms],rate_down_mbps=r"}),
+    "bytes since the row before": (
+        "t,r\n5,9\n6,1500000\n7,1625000\n",
+        {"columns": "t_s=t,rate_down_mbps=r [B/interval]", "interval": "before"},
+    ),
+    "kilobits until the next row": (
+        "t,r\n5,12000\n6,13000\n7,9\n",
+        {"columns": "t_s=t,rate_down_mbps=r [kbit/interval]", "interval": "after"},
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", PLAIN)
+def test_two_rows_are_read_whatever_surrounds_them(tmp_path: Path, kind: str) -> None:
+    text, options = PLAIN[kind]
+    assert rows(read(tmp_path, text, **({"columns": T_R} | options))) == [(0.0, 12.0), (1.0, 13.0)]
+
+
+def test_a_row_may_state_its_own_interval(tmp_path: Path) -> None:
+    text, columns = "5000,0,686\n6001,1443052,1001\n7007,1712034,1006\n", "t_s=1 [ms],rate_down_mbps=2 [B/interval],"
+    found = read(tmp_path, text, columns=columns + "duration_s=3 [ms]", header=False)
+    assert rows(found) == [(0.0, 0.0), (0.686, 11.532883), (1.687, 13.614584)]
+    assert found.length_s == pytest.approx(2.693)
+    assert "A row's time is the end of its interval." in found.notes
+
+
+def test_an_interval_ends_where_the_recorder_paused(tmp_path: Path) -> None:
+    text = "0,1,5\n1,1,6\n9,1,7\n10,1,8\n"
+    columns = "t_s=1,duration_s=2,rate_down_mbps=3"
+    found = read(tmp_path, text, columns=columns, header=False, interval="after")
+    assert rows(found) == [(0.0, 5.0), (1.0, 6.0), (2.0, None), (9.0, 7.0), (10.0, 8.0)]
+
+
+def test_the_length_of_durations_is_kept_in_the_store(tmp_path: Path) -> None:
+    found = read(tmp_path, "d,r\n1,5\n1,6\n3,7\n", columns="duration_s=d,rate_down_mbps=r")
+    recording.write(found, tmp_path / "mine.parquet")
+    assert recording.read(tmp_path / "mine.parquet").length_s == 5.0
+    assert recording.scan(tmp_path / "mine.parquet").length_s == 5.0
+
+
+def test_rows_of_a_minute_are_spread_over_it(tmp_path: Path) -> None:
+    text = "t,r\n12:01,1\n12:01,2\n12:01,3\n12:02,4\n"
+    found = read(tmp_path, text, columns="t_s=t [hh:mm],rate_down_mbps=r", same_time="spread")
+    assert found.frame["t_s"].to_list() == [0.0, 20.0, 40.0, 60.0]
+
+
+AMOUNT = "t_s=t,rate_down_mbps=r [B/interval]"
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "words"),
+    [
+        (
+            't,r\n0,"1,203"\n',
+            {},
+            "line 2: r=1,203: must be written without thousands separators, or imported with --set dec",
+        ),
+        ('t,r\n0,"1,203.5"\n', {}, "line 2: r=1,203.5: must be a number without thousands separators"),
+        ("t;r\n0;1.203,5\n", {}, "line 2: r=1.203,5: must be a number without thousands separators"),
+        ("t,r\n0,1 203\n", {}, "line 2: r=1 203: must be a number without thousands separators"),
+        ("t;r\n0;12,5\n1;12.5\n", {}, "line 3: r=12.5: must be a number with a decimal comma, as others have it"),
+        ("t;r\n0;12,5\n", {"decimal": "point"}, "line 2: r=12,5: must be a number with a decimal point"),
+        ("t,r\n0,12 Mbit/s\n1,900 kbit/s\n", {}, "line 2: r=12 Mbit/s: must be a number"),
+        ("t;r,x\n0;1\n", {}, "separator=: must be given, because the first line has more than one: comma, semicolon"),
+        ("t,r\n12:60,1\n", {"columns": "t_s=t [hh:mm],rate_down_mbps=r"}, "line 2: t=12:60: must be a time like hh:mm"),
+        ("t,r\n12:30:01,1\n", {"columns": "t_s=t [hh:mm],rate_down_mbps=r"}, "t=12:30:01: must be a time like hh:mm"),
+        (
+            "t,r\n12:30,1\n12:29,1\n",
+            {"columns": "t_s=t [hh:mm],rate_down_mbps=r"},
+            "line 3: t=12:29: must be no earlier",
+        ),
+        ("t,r\n0,9\n1,9\n", {"columns": AMOUNT}, "interval=: must be before or after: whether a row's amount"),
+        (
+            "r\n9\n",
+            {"columns": "rate_down_mbps=r [B/interval]"},
+            "must be a rate, or given with t_s, duration_s or step_s",
+        ),
+        (
+            "t,d,r\n0,3,1\n1,4,1\n3,9,1\n",
+            {"columns": "t_s=t,duration_s=d,rate_down_mbps=r"},
+            "interval=: must be before or",
+        ),
+        ("d,r\n1,1\n0,1\n", {"columns": "duration_s=d,rate_down_mbps=r"}, "line 3: d=0: must be above 0"),
+        ("t,r\n0,1\n", {"step_s": 1.0}, "step_s=1.0: must be above 0, and left out where a column is the clock"),
+        ("t,r\n0,1\n", {"interval": "during"}, "interval=during: must be one of before, after"),
+        ('[{"t": 0, "t": 1}]', {}, "t stands twice in one object"),
+        ('[{"t": 0}, 5]', {}, "[1]=5: must be an object: one row of a table"),
+        ('{"t": [0, 1], "r": [1]}', {}, "must be lists of one length, one per column"),
+        ('[{"t": 0, "r": [1]}]', {}, "row 1: r=[1]: must be a number"),
+        ("# a\n#b\nx,y\n0,1\n", {}, "line 3: column=t: must be one of the file's: x, y"),
+        ("# only\n", {}, "content: must be a table with rows"),
+        ("t,r\n1,0,5\n9,1,5\n", {}, "line 2: columns=3: must be 2, as in the other lines"),
+    ],
+)
+def test_what_may_mean_two_things_is_refused(tmp_path: Path, text: str, options: dict[str, Any], words: str) -> None:
+    with pytest.raises(UserError) as refused:
+        read(tmp_path, text, **({"columns": T_R} | options))
+    assert words in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("file", "options", "values"),
+    [
+        ("csv-index-column.csv", {"columns": "t_s=t,rate_down_mbps=mbps"}, [12.0, 13.0]),
+        (
+            "bytes-per-interval.log",
+            {"columns": "t_s=1 [ms],rate_down_mbps=5 [B/interval],duration_s=6 [ms]", "header": False},
+            [0.0, 11.532883, 13.614584],
+        ),
+        (
+            "abr-durations.json",
+            {"columns": "duration_s=duration_ms [ms],rate_down_mbps=bandwidth_kbps [kbit/s]"},
+            [1.285, 1.693],
+        ),
+    ],
+)
+def test_the_files_that_were_misread(file: str, options: dict[str, Any], values: list[float]) -> None:
+    found = importers.read(FIELD / file, "columns", **options)
+    assert found.frame["rate_down_mbps"].to_list() == pytest.approx(values, abs=1e-6)
+
+
+def test_one_number_a_line_is_ambiguous_and_the_line_says_how_to_read_it() -> None:
+    with pytest.raises(
+        UserError, match=r"format: must be given with --format: leocc .*, or columns, such as .*step_s=1"
+    ):
+        importers.detect(FIELD / "kbits-one-a-line.txt")

@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What many trials show: verdicts, the rules against the truth, SEARCH replayed, and the tables of stored runs."""
+
+import json
+from pathlib import Path
+from typing import Any, cast
+
+import polars as pl
+import pytest
+from lab_papers.evaluation import senders
+from lab_papers.evaluation.claims import rows as claims
+from lab_papers.evaluation.claims.verdict import UNJUDGED
+from lab_papers.evaluation.rules import constants, scores
+from lab_papers.evaluation.search import sensitivity
+from lab_papers.evaluation.search.replay import class_of, downloads, exit_of, varied
+from lab_papers.evaluation.status import status
+from lab_papers.evaluation.write import write_all
+
+from lab.evaluation.shares import jain
+from lab.judge.registry import rules
+from lab.judge.rtt import min_rtt_ms
+from lab.judge.rule import Evidence
+from lab.judge.rules import latency_offset
+from lab.judge.search_replay import PRINTED, version
+from lab.judge.stored import Stored
+from lab.schema.scenario import load_scenario, scenarios
+from lab.tables.records import ScenarioRecord
+from lab.tables.stored_run import Run
+from tests.stored_run import rewrite, store_run
+
+CLAIM = {"source": "thesis, table 5.3", "row": "GEO", "cca": "cubic_plain", "values": {"late_pct": 100, "exit_s": 2.0}}
+BLANK = {"replayed": None, "trials": None, "not_judged": None}
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A stored run of the scenario geo, of modelled downloads, with two claims."""
+    folder = tmp_path_factory.mktemp("results")
+    run = store_run(folder)
+    meta = json.loads((run / "run.json").read_text())
+    requested = {"trials": 3, "profile": "geo-viasat", "heuristic": "latency_offset", "claims": [CLAIM | BLANK]}
+    meta["scenario"] |= requested | {"tolerance": {"share_points": 10, "relative_pct": 25}}
+    rewrite(run / "run.json", meta | {"wall_s": 90.0})
+    (run.parent / "latest").symlink_to(run.name)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def stored(results: Path) -> Stored:
+    return Stored.of(Run(results / "geo" / "latest"))
+
+
+def test_a_run_is_held_to_the_claims_it_was_started_with(stored: Stored) -> None:
+    rows = list(claims.rows("geo", stored.run.scenario, stored, {}))
+    assert [row["metric"] for row in rows] == ["late_pct", "exit_s"]
+    late = rows[0]
+    assert (late["ours"], late["trials"], late["verdict"]) == (100.0, 3, UNJUDGED)
+    assert late["why"] == "only 3 trials: must be 10 to agree"
+    assert late["minutes"] == 1.5
+    assert not load_scenario("geo")[1].claims
+
+
+def test_a_scenario_that_has_not_run_is_pending_and_its_claims_are_open() -> None:
+    _, scenario = load_scenario("thesis-geo")
+    rows = list(claims.rows("thesis-geo", cast("ScenarioRecord", scenario.model_dump()), None, {}))
+    largest = "a largest value of all downloads grows with their number, and has no interval: ours is shown"
+    found = {(row["verdict"], row["why"], row["ours"]) for row in rows}
+    assert found == {(UNJUDGED, "not run yet", None), ("cannot be judged here", largest, None)}
+
+
+def outcomes(**columns: list[Any]) -> pl.DataFrame:
+    return pl.DataFrame({"scenario": "x", "cca": "search", "rule": "latency_offset", "trial": [1, 2, 3, 4]} | columns)
+
+
+def test_rules_are_scored_by_bias_spread_and_misjudged_exits() -> None:
+    reported = outcomes(
+        rule_s=[1.1, 2.3, None, 4.1],
+        truth_s=[1.0, 2.0, 3.0, 4.0],
+        difference_s=[0.1, 0.3, None, 0.1],
+        rule_class=["early", "chokepoint", "late", "chokepoint"],
+        truth_class=["chokepoint", "early", "late", "early"],
+    )
+    (score,) = scores.scores(reported).filter(pl.col("cca") == "search").to_dicts()
+    assert (score["trials"], score["found"], score["judged"]) == (4, 3, 4)
+    assert score["bias_s"] == pytest.approx(0.5 / 3)
+    assert score["spread_s"] == pytest.approx(0.11547, abs=1e-4)
+    assert (score["timely_called_early"], score["truly_timely"]) == (1, 2)
+    assert (score["early_called_timely"], score["early_called_timely_pct"]) == (2, 100.0)
+    assert score["agree_pct"] == 25.0
+
+
+def test_the_grid_of_constants_holds_the_published_rule_itself(stored: Stored) -> None:
+    truths = scores.trials(stored)
+    trial = next(trial for trial in stored.run.trials if trial.cca == "cubic_plain")
+    least_ms = min_rtt_ms(trial.packets)
+    assert least_ms
+    requested = latency_offset.capacity_s(latency_offset.offsets(trial.packets), least_ms)
+    gridded = constants.gridded()["latency_offset"]
+    found = gridded.judge(Evidence(trial, None, None), (gridded.published,))
+    assert [judgement.capacity_s for judgement in found] == [requested]
+    points = constants.grid(stored, truths)
+    assert points.filter("published")["rule"].to_list() == list(constants.gridded())
+    assert points.filter("best")["rule"].to_list() == list(constants.gridded())
+
+
+def test_a_replay_over_a_download_without_hystart_leaves_before_its_loss(stored: Stored, search_library: Path) -> None:
+    found = downloads(stored)
+    assert [one.trial for one in found] == [1, 2, 3]
+    for one in found:
+        left = exit_of(search_library, one, version(search_library, "search2"))
+        assert left
+        assert one.own
+        assert left.t_s < one.own.t_s
+        assert class_of(one, left, "truth") == "chokepoint"
+        assert class_of(one, one.own, "truth") == "late"
+
+
+def test_a_higher_threshold_never_leaves_earlier(stored: Stored, search_library: Path) -> None:
+    for one in downloads(stored):
+        exits = [exit_of(search_library, one, varied(PRINTED, threshold_pct=percent)) for percent in range(5, 51, 5)]
+        times = [left.t_s for left in exits if left]
+        assert times == sorted(times)
+        assert times[0] < times[-1]
+
+
+def test_maps_cover_the_grid_for_both_judges(stored: Stored, search_library: Path) -> None:
+    table = sensitivity.maps(stored, search_library)
+    counted = dict(table.group_by("map").len().iter_rows())
+    assert counted == {"window-threshold": 2 * 15 * 10, "bins": 2 * 11, "extra-bins": 2 * 13}
+    none = table.filter((pl.col("extra_bins") == 0) & (pl.col("judge") == "truth"))
+    assert none["never_pct"].to_list() == [100.0]
+    shares = table.select(pl.sum_horizontal("early_pct", "chokepoint_pct", "late_pct")).to_series()
+    assert shares.to_list() == pytest.approx([100.0] * table.height)
+
+
+def test_senders_are_compared_on_the_same_links(stored: Stored) -> None:
+    rows = senders.differences(stored)
+    (exits,) = [row for row in rows if (row["cca"], row["against"], row["metric"]) == ("search", "cubic", "exit_s")]
+    assert exits["pairs"] == 3
+    assert cast("float", exits["difference"]) > 0  # HyStart leaves first
+    assert exits["pair_effect"] == 1.0
+    (against_bbr,) = [r for r in rows if (r["cca"], r["against"], r["metric"]) == ("search", "bbr", "exit_s")]
+    assert against_bbr["pairs"] == 2  # the third of bbr is invalid
+
+
+def test_jains_index_is_1_where_all_get_the_same_and_a_half_where_one_of_two_gets_all() -> None:
+    assert (jain([5.0, 5.0]), jain([7.0, 0.0]), jain([0.0, 0.0])) == (1.0, 0.5, None)
+
+
+def test_status_separates_pending_from_complete_and_has_what_was_requested(results: Path) -> None:
+    rows = {row["scenario"]: row for row in status(results).to_dicts()}
+    assert (rows["thesis-geo"]["state"], rows["thesis-geo"]["stored"]) == ("pending", 0)
+    geo = rows["geo"]
+    assert (geo["state"], geo["stored"], geo["valid"], geo["minutes"]) == ("complete", 12, 11, 1.5)
+    assert geo["note"] == "the scenario was edited since this run"
+
+
+def test_all_tables_are_written_and_a_run_cut_short_is_a_line(results: Path, search_library: Path) -> None:
+    folder, faults = write_all(results, search_library)
+    assert faults == []
+    written = {file.stem: pl.read_parquet(file) for file in folder.glob("*.parquet")}
+    assert written["claims"].equals(pl.read_parquet(folder / "claims.parquet"))
+    claimed = {name for name in scenarios() if load_scenario(name)[1].claims and name != "geo"}
+    assert set(written["claims"]["scenario"]) == claimed | {"geo"}
+    assert pl.read_csv(folder / "claims.csv").height == written["claims"].height
+    assert written["outcomes"].height == len(rules()) * len(Run(results / "geo" / "latest").trials)
+    broken = results / "thesis-leo" / "latest"
+    broken.mkdir(parents=True)
+    (broken / "run.json").write_text('{"format": 1}')
+    _, faults = write_all(results, None)
+    assert faults == [f"{broken / 'run.json'}: format=1: must be 2: another version of the lab stored it"]

@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The artifact names every claim with what it costs, from stored runs, and can be written again."""
+
+import hashlib
+import json
+import shutil
+import tarfile
+from pathlib import Path
+
+import polars as pl
+import pytest
+from lab_papers.artifact import appendix, deposit, facts, markdown
+from lab_papers.artifact.facts import Line
+from lab_papers.evaluation.claims.numbered import claim_of, numbered
+from lab_papers.evaluation.claims.rows import SCHEMA
+from lab_papers.evaluation.claims.verdict import AGREES, UNJUDGED
+
+from lab.base import paths
+from lab.base.errors import UserError
+from lab.schema.scenario import load_scenario, scenarios
+from tests.stored_run import rewrite, store_run
+
+NOTHING = pl.DataFrame(schema=SCHEMA)
+
+
+def test_every_row_of_every_scenario_is_in_one_claim() -> None:
+    rows = [(name, row.source, row.row) for name in scenarios() for row in load_scenario(name)[1].claims]
+    counted = [(claim.scenario, claim.source, row.row) for claim in numbered() for row in claim.rows]
+    assert sorted(rows) == sorted(counted)
+
+
+def test_claims_are_counted_without_a_gap_and_share_the_experiment_of_their_scenario() -> None:
+    claims = numbered()
+    assert [claim.name for claim in claims] == [f"C{number + 1}" for number in range(len(claims))]
+    experiments = {claim.scenario: claim.experiment for claim in claims}
+    assert sorted(experiments.values()) == list(range(1, len(experiments) + 1))
+
+
+def test_a_claim_needs_the_counterfactuals_that_its_own_rows_name() -> None:
+    claim = next(one for one in numbered() if (one.scenario, one.place) == ("thesis-wifi-strong", "figure 5.10"))
+    assert claim.scenarios == ["thesis-wifi-strong", "thesis-wifi-strong-cycle"]
+
+
+def test_a_claim_that_does_not_exist_is_refused() -> None:
+    with pytest.raises(UserError, match=r"claim=C0: must be a known claim: C1, .*, and [0-9]+ more"):
+        claim_of("C0")
+
+
+def test_a_scenario_of_ones_own_does_not_move_the_numbers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = [(claim.name, claim.scenario) for claim in numbered()]
+    shutil.copy(paths.SCENARIOS / "poster-geo.yml", tmp_path / "a-first.yml")
+    monkeypatch.setenv("LAB_SCENARIOS", str(tmp_path))
+    assert [(claim.name, claim.scenario) for claim in numbered()] == before
+
+
+def stored(results: Path, name: str, wall_s: float | None, complete: bool = True) -> Path:
+    """Store a small run as the latest of a scenario."""
+    run = store_run(results, trials=1, senders=("search",), name=name)
+    meta = json.loads((run / "run.json").read_text()) | {"complete": complete}
+    meta["host"] |= {"processor": "A processor", "cores": 2}
+    meta.pop("wall_s", None)
+    rewrite(run / "run.json", meta | ({} if wall_s is None else {"wall_s": wall_s}))
+    (run.parent / "latest").symlink_to(run.name)
+    return run
+
+
+def test_costs_are_those_of_all_runs_that_a_claim_needs(tmp_path: Path) -> None:
+    runs = [stored(tmp_path, "one", 60.0), stored(tmp_path, "two", 120.0)]
+    size = sum(file.stat().st_size for run in runs for file in run.rglob("*") if file.is_file())
+    found = facts.cost(tmp_path, ["one", "two", "one"])
+    assert found.compute_min == 3.0
+    assert found.megabytes == pytest.approx(size / 1e6)
+    assert found.machines == ("A processor, 2 cores",)
+
+
+@pytest.mark.parametrize(("wall_s", "complete"), [(None, True), (60.0, False)])
+def test_a_run_without_its_time_or_its_end_has_no_minutes(wall_s: float | None, complete: bool, tmp_path: Path) -> None:
+    stored(tmp_path, "one", wall_s, complete)
+    assert facts.cost(tmp_path, ["one"]).compute_min is None
+
+
+def test_the_minutes_of_a_claim_need_the_end_of_each_of_its_runs(tmp_path: Path) -> None:
+    stored(tmp_path, "one", 60.0)
+    stored(tmp_path, "two", 60.0, False)
+    assert facts.cost(tmp_path, ["one", "two"]).compute_min is None
+
+
+def test_a_claim_without_its_run_has_no_cost_and_no_verdict(tmp_path: Path) -> None:
+    line = facts.lines(tmp_path, NOTHING)[0]
+    assert (line.cost.compute_min, line.cost.megabytes, line.verdict) == (None, None, facts.NOT_RUN)
+
+
+def claims_table(verdicts: list[str]) -> pl.DataFrame:
+    """Return rows of the first claim with some verdicts."""
+    one = numbered()[0]
+    row = dict.fromkeys(SCHEMA, None) | {"scenario": one.scenario, "document": one.document, "place": one.place}
+    return pl.DataFrame([row | {"verdict": each, "ours": 1.0} for each in verdicts], schema=SCHEMA)
+
+
+def test_the_verdict_counts_the_values_of_the_claim(tmp_path: Path) -> None:
+    line = facts.lines(tmp_path, claims_table([AGREES, UNJUDGED, AGREES]))[0]
+    assert line.verdict == "2 agree, 1 cannot be judged here"
+
+
+@pytest.fixture
+def lines(tmp_path: Path) -> list[Line]:
+    first = numbered()[0]
+    for name in first.scenarios:
+        stored(tmp_path / "results", name, 90.0)
+    return facts.lines(tmp_path / "results", claims_table([AGREES]))
+
+
+def test_the_markdown_has_one_row_per_claim_with_its_cost(lines: list[Line]) -> None:
+    text = markdown.render(lines, "0123")
+    rows = [row for row in text.splitlines() if row.startswith("| C")]
+    assert len(rows) == len(numbered())
+    minutes = 1.5 * len(numbered()[0].scenarios)
+    assert f"| `make reproduce CLAIM=C1` | {facts.HUMAN_MIN} | {minutes:.1f} |" in rows[0]
+    assert rows[0].endswith("| 1 agree |")
+    assert "A processor, 2 cores" in text
+
+
+def test_the_appendix_names_every_claim_and_experiment_once(lines: list[Line]) -> None:
+    text = appendix.render(lines, "0123")
+    for claim in numbered():
+        assert text.count(rf"\textbf{{(C{claim.number})}}") == 1
+        assert text.count(rf"\textbf{{(E{claim.experiment})}}") == 1
+    minutes = 1.5 * len(numbered()[0].scenarios)
+    assert rf"\textbf{{(E1)}} [2 human-minutes + {minutes:.1f} compute-minutes]" in text
+
+
+def test_a_deposit_can_be_written_again_and_its_checksums_hold(tmp_path: Path) -> None:
+    (tmp_path / "b").write_text("a bundle")
+    for _ in range(2):
+        files = deposit.write_deposit(tmp_path / "out", {"ARTIFACT.md": "text"}, "0123456789ab", tmp_path / "b")
+    names = {file.name for file in files}
+    assert {"ARTIFACT.md", "COPYING", "CITATION.cff", "SHA256SUMS", "search-lab.bundle"} <= names
+    sums = dict(line.split("  ")[::-1] for line in (tmp_path / "out/SHA256SUMS").read_text().splitlines())
+    assert sums.keys() == names - {"SHA256SUMS"}
+    for name, digest in sums.items():
+        assert hashlib.sha256((tmp_path / "out" / name).read_bytes()).hexdigest() == digest
+
+
+def test_the_source_archive_has_the_same_bytes_each_time(tmp_path: Path) -> None:
+    found = []
+    for name in ("a", "b"):
+        deposit.write_deposit(tmp_path / name, {}, "0123456789ab", None)
+        found.append((tmp_path / name / "search-lab-0123456789ab.tar.gz").read_bytes())
+    assert found[0] == found[1]
+    with tarfile.open(tmp_path / "a/search-lab-0123456789ab.tar.gz") as archive:
+        assert "search-lab-0123456789ab/README.md" in archive.getnames()
+
+
+def test_a_folder_with_something_else_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_text("mine")
+    with pytest.raises(UserError, match="must be in a folder that holds only an artifact"):
+        deposit.write_deposit(tmp_path, {}, "0123456789ab", None)
+    assert [file.name for file in tmp_path.iterdir()] == ["mine.txt"]
+
+
+@pytest.mark.parametrize("commit", ["0123456789ab-dirty", "unknown"])
+def test_what_is_no_commit_is_refused(commit: str, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="must be a commit"):
+        deposit.write_deposit(tmp_path / "out", {}, commit, None)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_bundle_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="No such file"):
+        deposit.write_deposit(tmp_path / "out", {}, "0123456789ab", tmp_path / "missing")
+    assert not (tmp_path / "out").exists()

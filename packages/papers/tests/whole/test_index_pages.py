@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The index of all scenarios: what stands where something is missing or cut short, and what is made only once."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from lab_papers.evaluation.write import write_all
+from lab_papers.index.evaluation import evaluation
+from lab_papers.index.write import write_index
+from markupsafe import escape
+from test_index import results  # noqa: F401
+
+from lab.judge.judged import judged
+from lab.judge.stored import stored
+from lab.tables.stored_run import Run
+from tests.ack_logs import Gateway, download, text, written
+from tests.stored_run import rewrite, sign, store_run
+from tests.unit.test_strangers_run import FIXTURE, with_stanza
+
+
+def test_a_truncated_table_is_one_line_on_the_page_and_the_other_trials_stand(results: Path, tmp_path: Path) -> None:
+    file = results / "geo" / "latest" / "trials" / "cubic-001" / "packets.parquet"
+    file.write_bytes(file.read_bytes()[:200])
+    sign(file)
+    page = write_index(results, None, tmp_path).read_text()
+    assert "cubic-001/packets.parquet: must be a whole Parquet table" in page
+    assert "<b>GEO</b> SEARCH 2.0 + fixes leaves at the right moment in" in page
+
+
+def test_a_run_of_another_format_is_reported_and_left_out(results: Path, tmp_path: Path) -> None:
+    other = store_run(tmp_path / "other", trials=1)
+    meta = json.loads((other / "run.json").read_text()) | {"format": 1}
+    rewrite(other / "run.json", meta)
+    (results / "old").mkdir()
+    (results / "old" / "latest").symlink_to(other)
+    found, faults = stored(results)
+    assert [each.name for each in found] == ["geo"]
+    assert len(faults) == 1
+    assert "format=1: must be" in faults[0]
+
+
+def test_an_empty_results_folder_has_a_page_on_which_everything_is_pending(tmp_path: Path) -> None:
+    page = write_index(tmp_path / "results", None, tmp_path).read_text()
+    assert "No scenario has been run yet" in page
+    assert "Pending: <code>lab evaluate</code> judges the claims." in page
+
+
+def test_the_page_shows_the_question_of_each_scenario(results: Path, tmp_path: Path) -> None:
+    question = Run(results / "geo" / "latest").scenario["question"]
+    assert escape(question) in write_index(results, None, tmp_path).read_text()
+
+
+@pytest.mark.parametrize("without", ["a valid trial", "a place in the summary", "a claim of its own"])
+def test_results_of_one_scenario_of_ones_own_have_a_page(tmp_path: Path, without: str) -> None:
+    """Of a sender tried on a link, and of a scenario that repeats another one, no rule is scored."""
+    run = store_run(tmp_path, trials=1, name="mine", senders=("cubic",))
+    meta, trial = json.loads((run / "run.json").read_text()), run / "trials" / "cubic-001" / "trial.json"
+    if without == "a valid trial":
+        trial.write_text(trial.read_text().replace('"valid": true', '"valid": false'))
+        sign(trial)
+    elif without == "a place in the summary":
+        meta["scenario"]["in_summary"] = False
+    else:
+        meta["scenario"]["counterfactual_of"] = "geo"
+    rewrite(run / "run.json", meta)
+    (run.parent / "latest").symlink_to(run.name)
+    write_all(tmp_path, None)
+    assert "<title>" in write_index(tmp_path, None, tmp_path / "none").read_text()
+
+
+def test_a_table_of_the_evaluation_that_is_cut_short_is_reported(results: Path, tmp_path: Path) -> None:
+    (results / "evaluation").mkdir()
+    (results / "evaluation" / "claims.parquet").write_bytes(b"PAR1")
+    assert "claims.parquet: must be a whole Parquet table" in write_index(results, None, tmp_path).read_text()
+    assert evaluation(results, "status") is None
+
+
+def test_the_page_names_the_commands_that_recorded_downloads_wait_for(
+    results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LAB_CACHE", str(tmp_path / "cache"))
+    page = write_index(results, None, tmp_path).read_text()
+    assert "<code>lab run geo-recorded</code>, then <code>lab traces fetch geo-viasat-logs" in page
+    assert not (results / "recorded_downloads.svg").exists()
+
+
+def test_the_page_shows_recorded_downloads_beside_emulated_ones(
+    results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (results / "geo").rename(results / "geo-recorded")
+    log = written(tmp_path, text(download(Gateway()).acks))
+    monkeypatch.setattr("lab_papers.index.recorded.fetched", lambda: [str(log)])
+    page = write_index(results, None, tmp_path).read_text()
+    assert "Recorded downloads (lines) and 1 emulated ones of cubic_plain" in page
+    assert "Share of time inside the band of 1 trials of cubic_plain (geo-recorded, " in page
+    assert (results / "recorded_downloads.pdf").exists()
+
+
+@pytest.mark.parametrize("fresh", [False, True], ids=["without a page", "with a page that looks fresh"])
+def test_a_run_that_cannot_be_drawn_is_named_and_the_others_stand(results: Path, tmp_path: Path, fresh: bool) -> None:
+    strange = Path(shutil.copytree(FIXTURE, tmp_path / "strange" / "format-2"))
+    with_stanza(strange, label="$\\frac$")
+    if fresh:
+        judged(Run(strange))
+        (strange / "report.html").write_text("made elsewhere")
+    (results / "strange").mkdir()
+    (results / "strange" / "latest").symlink_to(strange)
+    page = write_index(results, None, tmp_path / "none").read_text()
+    assert f"{strange}: left out, it cannot be shown: " in page
+    assert "<b>GEO</b> SEARCH 2.0 + fixes leaves at the right moment in" in page

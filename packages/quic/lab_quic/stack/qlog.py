@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The qlog of a stack's server: windows, thresholds, round trips and states of its congestion control, and losses.
+
+Three forms are read: JSON with one trace, JSON-SEQ (RFC 7464) and lines of JSON. Names of events and fields are those
+of the drafts from 2020 on: with the category `recovery:` or without it, and `quic:recovery` before the colon is gone.
+Times are ms or, in the first form, µs if the trace states it, from any zero on, or from the event before.
+"""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from lab.base.errors import UserError, field_error
+from lab.base.plain_file import read_plain
+
+MOST_BYTES = 500_000_000
+RECORD = "\x1e"
+VERSIONS = ("0.3", "0.4", "draft-02")  # earlier ones have lists for events; later ones state file_schema instead
+METRICS = ("metrics_updated", "recovery_metrics_updated")
+STATES = ("congestion_state_updated",)
+SLOW_START = ("slow_start", "startup", "slowstart")
+SCHEMA = {
+    "t_ms": pl.Float64,
+    "cwnd_bytes": pl.Float64,
+    "ssthresh_bytes": pl.Float64,
+    "in_flight_bytes": pl.Float64,
+    "srtt_ms": pl.Float64,
+    "rtt_ms": pl.Float64,
+    "state": pl.String,
+    "lost_pkts": pl.Int64,
+    "sent_bytes": pl.Int64,
+    "received_pkts": pl.Int64,
+}
+MADE = {
+    "congestion_window": "cwnd_bytes",
+    "cwnd": "cwnd_bytes",
+    "ssthresh": "ssthresh_bytes",
+    "bytes_in_flight": "in_flight_bytes",
+    "smoothed_rtt": "srtt_ms",
+    "latest_rtt": "rtt_ms",
+}
+NO_THRESHOLD = 2.0**31 - 1  # and above: none yet
+
+
+def read(file: Path, shown: str) -> pl.DataFrame:
+    """Read a qlog's events in their order; UserError where it is none, cut inside a document, or of another version."""
+    text = read_plain(file, MOST_BYTES).decode(errors="replace")
+    if not text.strip(f"{RECORD}\n "):
+        raise UserError(f"{shown}: bytes=0: must be a qlog")
+    head, events = (_records if _is_lines(text) else _document)(text, shown)
+    _require_version(head, shown)
+    factor, delta = _clock(head)
+    rows, before_ms = [], 0.0
+    for number, event in enumerate(events, 1):
+        if not isinstance(event, dict):
+            raise UserError(f"{shown}: event {number}: must be a JSON object")
+        if row := _row(event):
+            before_ms = row["t_ms"] = (before_ms if delta else 0.0) + row["t_ms"] * factor
+            rows.append(row)
+    return pl.DataFrame(rows, schema=SCHEMA)
+
+
+def _is_lines(text: str) -> bool:
+    if text.lstrip("\n ").startswith(RECORD):
+        return True
+    first = text.lstrip().partition("\n")[0]
+    try:
+        return isinstance(json.loads(first), dict) and "\n" in text.strip() and '"traces"' not in first
+    except (ValueError, RecursionError):
+        return False
+
+
+def _records(text: str, shown: str) -> tuple[dict[str, Any], Iterator[Any]]:
+    """Read JSON-SEQ, or lines of JSON; a stopped program may leave half a record at the end."""
+    lines = [line for line in (each.strip(f"{RECORD} \r") for each in text.split("\n")) if line]
+    if not text.endswith("\n") and not lines[-1].endswith("}"):
+        lines.pop()
+    records = (_parsed(line, shown, f"record {number}") for number, line in enumerate(lines, 1))
+    head = next(records, None)
+    if head is None:
+        raise UserError(f"{shown}: record 1: must be whole JSON")
+    return head, records
+
+
+def _parsed(line: str, shown: str, what: str) -> dict[str, Any]:
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError):
+        raise UserError(f"{shown}: {what}: must be whole JSON") from None
+    if not isinstance(found, dict):
+        raise UserError(f"{shown}: {what}: must be a JSON object")
+    return found
+
+
+def _document(text: str, shown: str) -> tuple[dict[str, Any], Iterator[Any]]:
+    head = _parsed(text, shown, "qlog")
+    traces = head.get("traces")
+    if not isinstance(traces, list) or len(traces) != 1 or not isinstance(traces[0], dict):
+        raise UserError(f"{shown}: traces: must be one trace, of the download's connection")
+    events = traces[0].get("events")
+    if not isinstance(events, list):
+        raise UserError(f"{shown}: events: must be a list")
+    return {**head, "trace": traces[0]}, iter(events)
+
+
+def _require_version(head: dict[str, Any], shown: str) -> None:
+    version = head.get("qlog_version")
+    if version not in VERSIONS and not (version is None and "file_schema" in head):
+        raise field_error(shown, "qlog_version", version, f"{', '.join(VERSIONS)}, or later with file_schema")
+
+
+def _clock(head: dict[str, Any]) -> tuple[float, bool]:
+    """Return the factor to ms, and whether each time counts from the event before."""
+    trace = head.get("trace", {})
+    common = trace.get("common_fields") or {}
+    settings = trace.get("configuration") or {}
+    factor = 1e-3 if "us" in (settings.get("time_units"), common.get("time_units")) else 1.0
+    delta = common.get("time_format") in ("delta", "relative_to_previous_event")
+    return factor, delta
+
+
+def _row(event: dict[str, Any]) -> dict[str, Any] | None:
+    """Return an event as a row, that of most kinds with its time alone; None of one without a time."""
+    name = str(event.get("name", "")).rpartition(":")[2]
+    data, time = event.get("data"), event.get("time")
+    if not isinstance(data, dict) or not isinstance(time, (int, float)):
+        return None
+    row: dict[str, Any] = {"t_ms": float(time)}
+    if name in METRICS:
+        row |= {MADE[key]: float(data[key]) for key in MADE if isinstance(data.get(key), (int, float))}
+    elif name in STATES:
+        row["state"] = str(data.get("new", ""))
+    elif name == "packet_lost":
+        row["lost_pkts"] = 1
+    elif name == "packet_received":
+        row["received_pkts"] = 1
+    elif name == "packet_sent":
+        raw = data.get("raw") or {}
+        length = raw.get("length") if isinstance(raw, dict) else None
+        row["sent_bytes"] = length if isinstance(length, int) else None
+    return row
+
+
+def in_slow_start(state: str) -> bool:
+    """Return whether a state's name is that of slow start."""
+    return state.lower() in SLOW_START

@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A download over a user's stack as the tables of any download: packets from the capture, the rest from its qlog.
+
+What the capture cannot show of encrypted datagrams is null: a place in the stream, and what was sent again. Bytes are
+those of the datagrams' payload, each counted as new, in the order in which they came.
+"""
+
+import fnmatch
+from functools import cached_property
+from pathlib import Path
+from statistics import median
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+
+from lab.base.errors import UserError
+from lab.node.record import NodeRecord
+from lab.node.stack import DATA_BYTES
+from lab.senders.checks import check
+from lab.senders.records import RawTrial
+from lab.senders.traced import link_tables
+from lab.tables import acks, exits, packets
+from lab.tables.columns import schema
+from lab.tables.downloads import FLOW
+from lab.tables.pieces import Frame
+from lab.tables.tcp_headers import ETHERNET_BYTES
+from lab.tables.trace import read_events
+from lab.tables.trial_json import Check, Download
+from lab_quic.plan import PACKET_BYTES, UDP_BYTES
+from lab_quic.stack import qlog
+from lab_quic.stack.estimate import Seen, exit_of
+from lab_quic.stack.prepared import stored
+from lab_quic.stack.senders import ESTIMATED
+from lab_quic.tables import Datagrams
+
+SERVER = "qlog/server"
+KEPT = "server.qlog.zst"
+LOSS = "loss"
+SAME_MS = 1.0  # between a loss and the state or threshold that follows from it
+NO_STATES = ("", "application_limited")  # that say nothing about slow start
+
+
+class OverStack:
+    """A trial over a stack of a user's."""
+
+    def __init__(self, raw: RawTrial) -> None:
+        self.raw, self.plan, self.sender = raw, raw.plan, raw.senders[0]
+        self.datagrams = Datagrams(raw.folder, raw.plan["flows"][0]["port"])
+        self.full_bytes = raw.plan["mss_bytes"] + PACKET_BYTES
+        self.log = find_log(raw.folder / SERVER, stored(self.sender.module_digest or "").stack.qlog)
+
+    @cached_property
+    def tables(self) -> dict[str, pl.DataFrame]:
+        """Return its tables."""
+        clocks, start_ns = self.raw.node["clocks"], self.datagrams.start_epoch_ns
+        start_ns = start_ns - clocks["realtime_ns"] + clocks["monotonic_ns"]
+        events = read_events(self.raw.folder / "trace.raw", self.raw.folder / "formats")
+        link = link_tables(self.raw.folder, self.raw.node, events, start_ns)
+        found, up_s = self._packets(), up_delay_s(self.raw.node)
+        log = Reported(self._events(up_s), self.full_bytes)
+        left = log.exit_table(self.sender.slow_start_exit) if log.reports_exits else None
+        if left is None:
+            path = Seen(self.plan["link"]["base_rtt_ms"] / 1e3, up_s, self.full_bytes + UDP_BYTES + ETHERNET_BYTES)
+            left = estimated(link["qdisc"], found, path, self.full_bytes)
+        return {
+            "packets": found,
+            "acks": log.ack_table(),
+            "ca_states": pl.DataFrame(schema=schema(acks.STATES)),
+            "retransmits": log.loss_table(),
+            "bins": pl.DataFrame(schema=schema(exits.BINS)),
+            "exits": left,
+            **link,
+        }
+
+    def _packets(self) -> pl.DataFrame:
+        return packet_table(self.datagrams, self.plan["flows"][0]["stack"]["long_headers"])
+
+    def _events(self, up_s: float) -> pl.DataFrame:
+        if not self.log:
+            return pl.DataFrame(schema=qlog.SCHEMA | {"t_s": pl.Float64})
+        return timed(qlog.read(self.log, f"{self.sender.stack}: qlog {self.log.name}"), up_s)
+
+    def checks(self, _packets: Frame) -> list[Check]:
+        """Return the check of the largest datagram; smaller ones are the stack's own choice."""
+        name = "largest UDP datagram (no segmentation offload)"
+        found = check(name, self.full_bytes, self.datagrams.largest_bytes, "bytes", self.full_bytes)
+        return [{**found, "ok": found["ok"] and self.datagrams.largest_bytes <= self.full_bytes}]
+
+    def counted(self, download: Download) -> Download:
+        """Return a download with the packets that the server reported lost."""
+        until = pl.col("t_s") <= download["end_s"]
+        return {**download, "retransmits_pkts": self.tables["retransmits"].filter(until).height}
+
+    def keep(self) -> list[str]:
+        """Keep the server's qlog, compressed."""
+        if not self.log:
+            return []
+        with pa.output_stream(str(self.raw.folder / KEPT), compression="zstd") as sink:
+            sink.write(self.log.read_bytes())
+        return [KEPT]
+
+
+def find_log(folder: Path, place: str | None) -> Path | None:
+    """Return the server's qlog; None where the stack writes none. UserError where there is not exactly one."""
+    if place is None:
+        return None
+    names = [str(path.relative_to(folder)) for path in sorted(folder.rglob("*")) if path.is_file()]
+    found = [name for name in names if fnmatch.fnmatchcase(name, place)]
+    if len(found) != 1:
+        count = f"{len(found)} files ({', '.join(names[:3]) or 'none at all'})"
+        raise UserError(f"qlog={place}: {count}: must be one file that the server writes below {{qlog}}")
+    return folder / found[0]
+
+
+def packet_table(datagrams: Datagrams, long_headers: bool) -> pl.DataFrame:
+    """Return the datagrams of both ways; the payload of the server's counts from 1 on, as TCP counts from its SYN.
+
+    Data begin where the node found them: with the first full datagram that is no handshake (lab/node/stack.py).
+    """
+    down = datagrams.to_client
+    full = down & (datagrams.bytes >= DATA_BYTES) & ~(datagrams.long_header & long_headers)
+    data = down & (np.cumsum(full) > 0)
+    payload = np.where(data, datagrams.bytes, 0)
+    got = np.concatenate(([0], np.cumsum(payload)))
+    table = pl.DataFrame(
+        {
+            "t_s": (datagrams.time_ns - datagrams.start_epoch_ns) / 1e9,
+            "flow": np.full(len(down), FLOW),
+            "to_client": down,
+            "frame_bytes": datagrams.frame_bytes,
+            "before": got[:-1] + 1,
+            "len_bytes": payload,
+            "flags": datagrams.flags(),
+        }
+    )
+    none = [pl.lit(None).alias(name) for name in ("window_bytes", "tsval", "tsecr", "sack_edges")]
+    own = [
+        pl.when(pl.col("len_bytes") > 0).then("before").alias("seq_bytes"),
+        pl.when(~pl.col("to_client")).then("before").alias("ack_bytes"),
+    ]
+    return table.with_columns(*own, *none).select(*packets.COLUMNS).cast(schema(packets.COLUMNS))
+
+
+def up_delay_s(node: NodeRecord) -> float:
+    """Return the delay of the idle return path, the median of its probes."""
+    delays_us = [delay_us for probe in node["probes"] if probe["way"] == "up" for _, delay_us in probe["arrived"]]
+    return median(delays_us) / 1e6 if delays_us else 0.0
+
+
+def timed(events: pl.DataFrame, up_s: float) -> pl.DataFrame:
+    """Add t_s: the first packet that the server received is the client's first datagram, one delay later."""
+    first = events.filter(pl.col("received_pkts") > 0)["t_ms"]
+    zero_ms = (first if len(first) else events["t_ms"])[0] if events.height else 0.0
+    return events.with_columns(t_s=(pl.col("t_ms") - zero_ms) / 1e3 + up_s)
+
+
+class Reported:
+    """What a server's qlog reports."""
+
+    def __init__(self, events: pl.DataFrame, full_bytes: int) -> None:
+        names = ("cwnd_bytes", "ssthresh_bytes", "in_flight_bytes", "srtt_ms", "rtt_ms")
+        self.events = events.with_columns(
+            *(pl.col(name).forward_fill().alias(f"last_{name}") for name in names),
+            sent=pl.col("sent_bytes").cum_sum().forward_fill(),
+        ).with_columns(
+            _pkts("last_cwnd_bytes", full_bytes).alias("cwnd_pkts"),
+            pl.when(pl.col("last_ssthresh_bytes") < qlog.NO_THRESHOLD)
+            .then(_pkts("last_ssthresh_bytes", full_bytes))
+            .alias("ssthresh_pkts"),
+            flow=pl.lit(FLOW, pl.UInt8),
+        )
+
+    @property
+    def reports_exits(self) -> bool:
+        """Return whether it reports states, or thresholds beside windows."""
+        states = self.events["state"].drop_nulls()
+        return bool(len(states)) or self.events["ssthresh_bytes"].drop_nulls().len() > 0
+
+    def ack_table(self) -> pl.DataFrame:
+        """One row per report of a window or a round trip."""
+        rows = self.events.filter(pl.any_horizontal(pl.col("cwnd_bytes", "in_flight_bytes", "srtt_ms").is_not_null()))
+        rows = rows.filter(pl.col("cwnd_pkts").is_not_null()).with_columns(
+            srtt_ms=pl.col("last_srtt_ms"),
+            snd_nxt_bytes=pl.col("sent") + 1,
+            snd_una_bytes=pl.col("sent") + 1 - pl.col("last_in_flight_bytes"),
+            snd_wnd_bytes=pl.lit(None),
+        )
+        return rows.select(*acks.ACKS).cast(schema(acks.ACKS))
+
+    def loss_table(self) -> pl.DataFrame:
+        """One row per packet reported lost."""
+        lost = self.events.filter(pl.col("lost_pkts") > 0).with_columns(state=pl.lit("established"))
+        return lost.select(*acks.RETRANSMITS).cast(schema(acks.RETRANSMITS))
+
+    def exit_table(self, cause: str) -> pl.DataFrame:
+        """One row: the end of the first slow start; none where it did not end."""
+        states = self.events.filter(pl.col("state").is_not_null() & ~pl.col("state").is_in(NO_STATES))
+        left = [not qlog.in_slow_start(state) for state in states["state"]]
+        by_threshold = self.events.filter(pl.col("ssthresh_pkts").is_not_null())
+        rows = (states.filter(pl.Series(left, dtype=pl.Boolean)) if states.height else by_threshold).head(1)
+        lost = self.events.filter(pl.col("lost_pkts") > 0)["t_ms"]
+        of_loss = rows.height and ((lost - rows["t_ms"][0]).abs() <= SAME_MS).any()
+        rows = rows.with_columns(rtt_ms=pl.col("last_rtt_ms"), cause=pl.lit(LOSS if of_loss else cause))
+        return rows.select(*exits.EXITS).cast(schema(exits.EXITS))
+
+
+def estimated(qdisc: pl.DataFrame, found: pl.DataFrame, path: Seen, full_bytes: int) -> pl.DataFrame:
+    """Return the exit that the packets show; what was in flight stands for the window."""
+    left = exit_of(qdisc, found, path)
+    if left is None:
+        return pl.DataFrame(schema=schema(exits.EXITS))
+    pkts = round(left.flight_bytes / full_bytes)
+    row = {"t_s": left.t_s, "flow": FLOW, "cwnd_pkts": pkts, "ssthresh_pkts": None, "rtt_ms": None, "cause": ESTIMATED}
+    return pl.DataFrame([row], schema=schema(exits.EXITS))
+
+
+def _pkts(name: str, full_bytes: int) -> pl.Expr:
+    return (pl.col(name) / full_bytes).floor()

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A user's stack on the kernel: its trials are certified and repeat, its exit is known, and a bad one is one line."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from lab_quic.stack.senders import own
+from lab_quic.stack.smoke import DURATION_S
+from rich.console import Console
+from stack_files import written
+
+from lab.base.errors import UserError
+from lab.commands.first_use import prepared
+from lab.judge.outcome import outcome
+from lab.runs.experiment import Experiment
+from lab.runs.trial import Job, run_trial
+from lab.schema.cca import Cca
+from lab.tables.digests import SUMS
+from lab.tables.stored_trial import Trial
+from tests.conftest import SMALL, Bench, experiment_on
+from tests.exact_links import deep
+
+DEEP = deep(rate_mbps=20, rtt_ms=60)
+QUIET = Console(quiet=True)
+
+
+def experiment_of(cca: Cca, profile: Any, duration_s: int = DURATION_S) -> Experiment:
+    plain = experiment_on(profile, "search", duration_s=duration_s)
+    return replace(plain, scenario=plain.scenario.model_copy(update={"ccas": [cca.name]}), ccas={cca.name: cca})
+
+
+def run(bench: Bench, folder: Path, control: str, profile: Any = DEEP, **fields: Any) -> Trial:
+    cca = own(str(written(folder, **fields)))[control]
+    experiment, backend = prepared(experiment_of(cca, profile), bench.backend, QUIET)
+    job = Job(experiment, cca.name, 1, folder / "trial", backend)
+    run_trial(job)
+    return Trial(job.folder)
+
+
+def test_a_stack_of_ones_own_passes_the_certificate_and_is_judged(bench: Bench, tmp_path: Path) -> None:
+    trial = run(bench, tmp_path, "halves", SMALL)
+    assert [check for check in trial.meta["certificate"]["checks"] if not check["ok"]] == []
+    assert trial.meta["flows"][0]["bytes"] > 1_000_000
+    assert {row["exit_cause"] for row in outcome(trial)} == {"loss"}
+    assert (trial.path / "server.qlog.zst").is_file()
+
+
+def test_without_a_qlog_the_exit_is_estimated_near_the_one_that_the_qlog_reports(bench: Bench, tmp_path: Path) -> None:
+    folders = [tmp_path / name for name in ("reported", "estimated")]
+    for folder in folders:
+        folder.mkdir()
+    reported, estimated = run(bench, folders[0], "stops"), run(bench, folders[1], "stops", qlog=None)
+    assert reported.exits["cause"].to_list() == ["own"]
+    assert estimated.exits["cause"].to_list() == ["estimated"]
+    round_s = 0.06 + 80 * 1514 * 8 / 20e6
+    assert estimated.exits["t_s"][0] == pytest.approx(reported.exits["t_s"][0], abs=0.3 * round_s)
+    assert estimated.exits["cwnd_pkts"][0] == pytest.approx(80, abs=12)
+    assert estimated.acks.is_empty()
+    assert (reported.packets.equals(estimated.packets)) is True
+
+
+def test_the_same_trial_is_the_same_byte_for_byte_qlog_included(bench: Bench, tmp_path: Path) -> None:
+    cca = own(str(written(tmp_path)))["halves"]
+    experiment, backend = prepared(experiment_of(cca, SMALL), bench.backend, QUIET)
+    sums = []
+    for name in ("first", "second"):
+        run_trial(Job(experiment, cca.name, 1, tmp_path / name, backend))
+        sums.append((tmp_path / name / SUMS).read_text())
+    assert "server.qlog.zst" in sums[0]
+    assert sums[0] == sums[1]
+    assert "not repeatable" not in experiment.ccas[cca.name].label
+
+
+BAD = "python3 ends.py bad"
+NO_QLOG = {"qlog": None, "controls": ["any"]}
+
+
+@pytest.mark.parametrize(
+    ("fields", "rule"),
+    [
+        (
+            {"server": f"{BAD} exits {{address}} {{port}}"},
+            "server: ended with status 1 before it opened its port: no such",
+        ),
+        ({"server": f"{BAD} silent {{port}}"}, "server: does not open UDP port 5201 within 10 s"),
+        ({"server": f"{BAD} crashes {{address}} {{port}}"}, "server: ended by SIGSEGV during the download"),
+        (
+            {"server": f"{BAD} hangs {{address}} {{port}}"},
+            "download: bytes=1472: must be at least 20000 in 3 s: it hangs",
+        ),
+        ({"server": f"{BAD} spins {{address}} {{port}}"}, "no end after"),
+        ({"server": f"{BAD} prints {{address}} {{port}}"}, "server: ended"),
+        ({"server": f"{BAD} logs {{address}} {{port}} {{qlog}}/a"}, "server: ended"),
+        ({"client": "python3 ends.py nosuch {address} {port} {bytes}"}, "client: ended with status 1 without any data"),
+        ({"server": f"{BAD} hangs {{address}} {{port}} {{qlog}}", "qlog": "*.sqlog"}, "0 files"),
+    ],
+    ids=["exits", "silent", "crashes", "hangs", "spins", "prints", "logs", "client", "no qlog"],
+)
+def test_a_bad_stack_is_refused_in_one_line(bench: Bench, tmp_path: Path, fields: dict[str, Any], rule: str) -> None:
+    cca = own(str(written(tmp_path, **{**NO_QLOG, **fields})))["any"]
+    with pytest.raises(UserError) as refused:
+        prepared(experiment_of(cca, SMALL), bench.backend, QUIET)
+    line = str(refused.value)
+    assert rule in line
+    assert line.startswith("tiny: ")
+    assert "\n" not in line

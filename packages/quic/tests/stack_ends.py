@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Both ends of a small stack over UDP for tests, and what a bad one does: it imports nothing but the standard library.
+
+The client acknowledges each datagram. The server's window grows by one datagram for each acknowledgement: control
+`stops` ends that at STOPS datagrams, `halves` at the first acknowledgement that skips some, where it halves the window.
+"""
+
+import json
+import os
+import random
+import signal
+import socket
+import struct
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TextIO
+
+PACKET_BYTES, FIRST, STOPS = 1472, 10, 80
+NUMBER = struct.Struct("!Q")
+AGAIN_S = 1.0
+
+
+def serve(address: str, port: str, control: str, log: str | None = None) -> None:
+    """Send what one client requests."""
+    udp = bound(address, port)
+    request, client = udp.recvfrom(100)
+    left, window, sent, acked, growing = -(-int(request.rstrip(b"\0")) // PACKET_BYTES), FIRST, 0, 0, True
+    events = Path(log).open("w") if log else None  # noqa: SIM115 as long as the server
+    write(events, {"qlog_version": "0.4", "qlog_format": "JSON-SEQ"})
+    write(events, {"time": ms(), "name": "quic:packet_received", "data": {}})
+    udp.settimeout(AGAIN_S)
+    while acked < left:
+        while sent < min(acked + window, left):
+            udp.sendto(NUMBER.pack(sent) + bytes(PACKET_BYTES - NUMBER.size), client)
+            sent += 1
+        try:
+            (number,) = NUMBER.unpack(udp.recv(100)[: NUMBER.size])
+        except TimeoutError:
+            acked, number = sent, sent - 1
+        skipped, acked = number > acked, max(acked, number + 1)
+        window += growing
+        if growing and (window >= STOPS if control == "stops" else skipped):
+            growing, window = False, window if control == "stops" else window // 2
+            if skipped:
+                write(events, {"time": ms(), "name": "recovery:packet_lost", "data": {}})
+            state = {"old": "slow_start", "new": "recovery" if skipped else "congestion_avoidance"}
+            write(events, {"time": ms(), "name": "recovery:congestion_state_updated", "data": state})
+        metrics = {"congestion_window": window * PACKET_BYTES, "bytes_in_flight": (sent - acked) * PACKET_BYTES}
+        write(events, {"time": ms(), "name": "recovery:metrics_updated", "data": metrics})
+
+
+def get(address: str, port: str, size: str) -> None:
+    """Request some bytes, and acknowledge each datagram."""
+    udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    udp.connect((address, int(port)))
+    udp.send(size.encode() + bytes(100 - len(size)))
+    last = -(-int(size) // PACKET_BYTES) - 1
+    number = -1
+    while number < last:
+        datagram = udp.recv(2000)
+        (number,) = NUMBER.unpack(datagram[: NUMBER.size])
+        udp.send(datagram[: NUMBER.size])
+
+
+def bad(how: str, address: str = "", port: str = "0", log: str = "") -> None:
+    """Do what no server should."""
+    if how == "exits":
+        sys.exit("no such key")
+    if how == "silent":
+        time.sleep(100)
+    if how == "spins":
+        bound(address, port)
+        while True:
+            pass
+    udp = bound(address, port)
+    _, client = udp.recvfrom(100)
+    udp.sendto(bytes(PACKET_BYTES), client)
+    if how == "crashes":
+        os.kill(os.getpid(), signal.SIGSEGV)
+    if how == "hangs":
+        time.sleep(1000)
+    if how == "prints":
+        while True:
+            print("x" * 10_000_000)
+    if how == "logs":
+        with Path(log).open("w") as file:
+            while True:
+                file.write("x" * 10_000_000)
+    if how == "random":
+        udp.sendto(bytes(random.SystemRandom().randrange(700, 1400)), client)
+
+
+def bound(address: str, port: str) -> socket.socket:
+    """Open the server's port."""
+    udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    udp.bind((address, int(port)))
+    return udp
+
+
+def ms() -> float:
+    """Return the time in ms."""
+    return time.monotonic_ns() / 1e6
+
+
+def write(events: TextIO | None, record: dict[str, object]) -> None:
+    """Write a record of the qlog, if there is one; a stopped server has written all."""
+    if events:
+        events.write("\x1e" + json.dumps(record) + "\n")
+        events.flush()
+
+
+if __name__ == "__main__":
+    ends: dict[str, Callable[..., None]] = {"serve": serve, "get": get, "bad": bad}
+    ends[sys.argv[1]](*sys.argv[2:])

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""A server's qlog in any of its forms becomes windows, losses and the exit; one that is cut or strange is refused."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from lab_quic.stack import qlog
+from lab_quic.stack.tables import Reported, find_log, timed
+
+from lab.base.errors import UserError
+
+FULL_BYTES = 1472
+UP_S = 0.25
+HEAD = {"qlog_version": "0.3", "qlog_format": "JSON-SEQ", "trace": {"vantage_point": {"type": "server"}}}
+
+
+def metrics(time_ms: float, window: int, **more: float) -> dict[str, Any]:
+    data = {"congestion_window": window * FULL_BYTES, "bytes_in_flight": FULL_BYTES, "smoothed_rtt": 60.0, **more}
+    return {"time": time_ms, "name": "recovery:metrics_updated", "data": data}
+
+
+def event(time_ms: float, name: str, **data: Any) -> dict[str, Any]:
+    return {"time": time_ms, "name": name, "data": data}
+
+
+FIRST = event(1000.0, "transport:packet_received")
+SLOW = [FIRST, event(1001.0, "transport:packet_sent", raw={"length": 2944}), metrics(1060.0, 10), metrics(1120.0, 20)]
+BY_THRESHOLD = [*SLOW, metrics(1180.0, 30, ssthresh=30 * FULL_BYTES), metrics(1240.0, 31)]
+BY_LOSS = [*SLOW, event(1180.0, "recovery:packet_lost"), metrics(1180.0, 15, ssthresh=15 * FULL_BYTES)]
+STARTUP, PROBE = (
+    event(at, "recovery:congestion_state_updated", old="", new=state)
+    for at, state in ((1001, "startup"), (1170, "drain"))
+)
+BY_STATE = [FIRST, STARTUP, *SLOW[1:], PROBE, metrics(1180.0, 15, ssthresh=15 * FULL_BYTES)]
+
+
+def sequence(events: list[Any], head: Any = HEAD, mark: str = "\x1e") -> str:
+    return "".join(f"{mark}{json.dumps(each)}\n" for each in (head, *events))
+
+
+def document(events: list[Any], version: str = "0.3", **trace: Any) -> str:
+    return json.dumps({"qlog_version": version, "qlog_format": "JSON", "traces": [{"events": events, **trace}]})
+
+
+def deltas(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the events with each time counted from the one before."""
+    times = [0.0, *(each["time"] for each in events)]
+    return [{**each, "time": each["time"] - before} for each, before in zip(events, times, strict=False)]
+
+
+def in_us(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{**each, "time": each["time"] * 1000} for each in events]
+
+
+FORMS = {
+    "JSON-SEQ": sequence(BY_THRESHOLD),
+    "lines of JSON": sequence(BY_THRESHOLD, mark=""),
+    "JSON-SEQ with names of the later drafts": sequence(
+        [{**each, "name": each["name"].replace("transport:", "quic:")} for each in BY_THRESHOLD],
+        {"file_schema": "urn:ietf:params:qlog:file:sequential", "serialization_format": "application/qlog+json-seq"},
+    ),
+    "one JSON document": document(BY_THRESHOLD),
+    "times from the event before": document(deltas(BY_THRESHOLD), common_fields={"time_format": "delta"}),
+    "times in µs": document(in_us(BY_THRESHOLD), configuration={"time_units": "us"}),
+    "half a record at the end": sequence(BY_THRESHOLD) + '\x1e{"time":1300,"na',
+}
+
+
+def read(tmp_path: Path, text: str) -> Reported:
+    (tmp_path / "server.sqlog").write_text(text)
+    return Reported(timed(qlog.read(tmp_path / "server.sqlog", "mine: qlog server.sqlog"), UP_S), FULL_BYTES)
+
+
+@pytest.mark.parametrize("text", FORMS.values(), ids=FORMS)
+def test_every_form_has_the_same_windows_and_the_same_exit(tmp_path: Path, text: str) -> None:
+    found = read(tmp_path, text)
+    assert found.ack_table()["cwnd_pkts"].to_list() == [10, 20, 30, 31]
+    assert found.ack_table()["t_s"].to_list() == pytest.approx([0.31, 0.37, 0.43, 0.49])
+    assert found.ack_table()["snd_nxt_bytes"].to_list() == [2945] * 4
+    assert found.ack_table()["snd_una_bytes"].to_list() == [1473] * 4
+    assert found.ack_table()["ssthresh_pkts"].to_list() == [None, None, 30, 30]
+    row = found.exit_table("own").row(0, named=True)
+    assert (row["cwnd_pkts"], row["cause"]) == (30, "own")
+    assert row["t_s"] == pytest.approx(UP_S + 0.18)
+
+
+@pytest.mark.parametrize(
+    ("events", "t_s", "cause"),
+    [(BY_THRESHOLD, 0.18, "own"), (BY_LOSS, 0.18, "loss"), (BY_STATE, 0.17, "own")],
+    ids=["threshold", "loss", "state"],
+)
+def test_the_exit_is_the_first_state_or_threshold_and_a_loss_beside_it_is_its_cause(
+    tmp_path: Path, events: list[Any], t_s: float, cause: str
+) -> None:
+    left = read(tmp_path, sequence(events)).exit_table("own")
+    assert left["cause"].to_list() == [cause]
+    assert left["t_s"].to_list() == pytest.approx([UP_S + t_s])
+
+
+def test_a_sender_that_stays_in_slow_start_has_no_exit(tmp_path: Path) -> None:
+    found = read(tmp_path, sequence([FIRST, STARTUP, *SLOW]))
+    assert found.reports_exits
+    assert found.exit_table("own").is_empty()
+
+
+def test_a_qlog_without_states_and_thresholds_leaves_the_exit_to_the_packets(tmp_path: Path) -> None:
+    found = read(tmp_path, sequence(SLOW))
+    assert not found.reports_exits
+    assert found.ack_table().height == 2
+
+
+def test_each_lost_packet_is_a_row(tmp_path: Path) -> None:
+    lost = [event(1180.0 + number, "recovery:packet_lost") for number in range(3)]
+    assert read(tmp_path, sequence([*SLOW, *lost])).loss_table().height == 3
+
+
+def test_no_qlog_is_no_rows() -> None:
+    found = Reported(pl.DataFrame(schema=qlog.SCHEMA | {"t_s": pl.Float64}), FULL_BYTES)
+    assert found.ack_table().is_empty()
+    assert not found.reports_exits
+
+
+@pytest.mark.parametrize(
+    ("text", "rule"),
+    [
+        ("", "bytes=0: must be a qlog"),
+        ("\x1e\n", "bytes=0: must be a qlog"),
+        ("hello\n", "qlog: must be whole JSON"),
+        ("[" * 100_000, "qlog: must be whole JSON"),
+        (document(SLOW)[:-30], "qlog: must be whole JSON"),
+        (sequence(SLOW)[:50], "record 1: must be whole JSON"),
+        (sequence([FIRST]) + "\x1e{broken}\n" + "\x1e{}\n", "record 3: must be whole JSON"),
+        (sequence([[1, 2, 3]]), "record 2: must be a JSON object"),
+        (document([[1000, "recovery", "metrics_updated", {}]]), "event 1: must be a JSON object"),
+        (document(SLOW, "draft-01"), "qlog_version=draft-01: must be 0.3, 0.4, draft-02, or later with file_schema"),
+        (sequence(SLOW, {"qlog_format": "JSON-SEQ"}), "qlog_version=None: must be 0.3"),
+        (json.dumps({"qlog_version": "0.3", "traces": []}), "traces: must be one trace"),
+        (json.dumps({"qlog_version": "0.3", "traces": [{}]}), "events: must be a list"),
+    ],
+)
+def test_a_qlog_that_is_cut_or_of_another_version_is_refused_in_one_line(tmp_path: Path, text: str, rule: str) -> None:
+    with pytest.raises(UserError) as refused:
+        read(tmp_path, text)
+    assert rule in str(refused.value)
+    assert str(refused.value).startswith("mine: qlog server.sqlog: ")
+
+
+def test_a_qlog_is_found_by_its_pattern(tmp_path: Path) -> None:
+    for name in ("a.sqlog", "keys.log"):
+        (tmp_path / name).touch()
+    assert find_log(tmp_path, "*.sqlog") == tmp_path / "a.sqlog"
+    assert find_log(tmp_path, None) is None
+
+
+@pytest.mark.parametrize(
+    ("names", "rule"), [((), "0 files (none at all)"), (("a.sqlog", "b.sqlog"), "2 files (a.sqlog, b")]
+)
+def test_not_exactly_one_qlog_is_refused(tmp_path: Path, names: tuple[str, ...], rule: str) -> None:
+    for name in names:
+        (tmp_path / name).touch()
+    with pytest.raises(UserError) as refused:
+        find_log(tmp_path, "*.sqlog")
+    assert rule in str(refused.value)

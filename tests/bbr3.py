@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The C core of BBR version 3 from Python; its unit of data is a packet."""
+
+import ctypes
+from dataclasses import astuple, dataclass
+from pathlib import Path
+
+from tests.paced_flow import Link, PacedFlow, Packet
+
+INFINITY = 2**32 - 1
+RATE_ONE = 1 << 24  # a packet per microsecond
+STARTUP, DRAIN, DOWN, CRUISE, REFILL, UP, PROBE_RTT, NO_MODE = range(8)
+
+
+@dataclass(frozen=True)
+class Params:
+    """struct bbr3_params, as the draft has them."""
+
+    growth_pct: int = 25
+    full_rounds: int = 3
+    loss_pct: int = 2
+    loss_ranges: int = 6
+
+
+def _words(*names: str) -> list[tuple[str, type]]:
+    return [(name, ctypes.c_uint32) for name in names]
+
+
+class _Params(ctypes.Structure):
+    _fields_ = _words(*Params.__dataclass_fields__)
+
+
+class Sent(ctypes.Structure):
+    """struct bbr3_sent."""
+
+    _fields_ = _words("delivered", "lost", "inflight", "app_limited")
+
+
+class _Start(ctypes.Structure):
+    _fields_ = [
+        ("now_us", ctypes.c_uint64),
+        *_words("smss", "most_quantum", "budget_quanta", "cwnd", "srtt_us", "delivered", "selective_acks", "seed"),
+    ]
+
+
+class Ack(ctypes.Structure):
+    """struct bbr3_ack."""
+
+    _fields_ = [
+        ("now_us", ctypes.c_uint64),
+        *_words("delivered", "lost", "inflight", "cwnd", "acked", "newly_lost", "rtt_us", "srtt_us", "interval_us"),
+        *_words("has_data"),
+        ("newest", Sent),
+        *_words("cwnd_limited", "fast_recovery"),
+    ]
+
+
+class _Loss(ctypes.Structure):
+    _fields_ = [("now_us", ctypes.c_uint64), *_words("delivered", "lost", "cwnd", "size"), ("packet", Sent)]
+
+
+class State(ctypes.Structure):
+    """struct bbr3_state."""
+
+    _fields_ = [
+        ("pacing_rate", ctypes.c_uint64),
+        ("bw", ctypes.c_uint64),
+        ("max_bw_of", ctypes.c_uint64 * 2),
+        *((name, ctypes.c_uint64) for name in ("bw_shortterm", "bw_latest", "full_bw", "undo_bw_shortterm")),
+        *((name, ctypes.c_uint64) for name in ("min_rtt_us_at", "probe_rtt_min_us_at", "probe_rtt_done_us")),
+        *((name, ctypes.c_uint64) for name in ("cycle_us_at", "aggregation_us_at")),
+        *_words("min_rtt_us", "probe_rtt_min_us", "wait_us", "round_count", "next_round_delivered"),
+        *_words("loss_round_delivered", "recovery_delivered", "begin_delivered", "drain_start_round"),
+        *_words("rounds_since_up", "inflight_longterm", "inflight_shortterm", "inflight_latest"),
+        *_words("undo_inflight_shortterm", "undo_inflight_longterm", "up_acked", "up_acked_per_inc", "prior_cwnd"),
+        *_words("aggregation_acked"),
+        ("extra_acked_of", ctypes.c_uint32 * 10),
+        *_words("extra_acked", "quantum", "smss", "most_quantum", "budget_quanta", "initial_cwnd", "random"),
+        *((name, ctypes.c_uint8) for name in ("mode", "undo_mode", "ack_phase", "up_rounds", "full_bw_count")),
+        *((name, ctypes.c_uint8) for name in ("loss_ranges", "selective_acks")),
+        *((name, ctypes.c_bool) for name in ("seen_rtt", "round_start", "loss_round_start", "loss_in_round")),
+        *((name, ctypes.c_bool) for name in ("full_bw_now", "full_bw_reached", "idle_restart", "probe_sample")),
+        *((name, ctypes.c_bool) for name in ("too_high", "precautionary", "probe_rtt_expired")),
+        *((name, ctypes.c_bool) for name in ("probe_rtt_round_done", "recovering")),
+    ]
+
+
+class Core:
+    """The core's functions for one flow."""
+
+    def __init__(self, library: Path, cwnd: int, srtt_us: int, params: Params = Params(), sack: int = 1) -> None:
+        self.lib, self.params, self.state = ctypes.CDLL(str(library)), _Params(*astuple(params)), State()
+        start = _Start(0, 1, 45, 3, cwnd, srtt_us, 0, sack, 7)
+        self.lib.bbr3_begin(ctypes.byref(self.state), ctypes.byref(start))
+
+    def valid(self) -> bool:
+        self.lib.bbr3_params_valid.restype = ctypes.c_bool
+        return bool(self.lib.bbr3_params_valid(ctypes.byref(self.params)))
+
+    def call(self, name: str, *words: int) -> int:
+        function = getattr(self.lib, name)
+        function.restype = ctypes.c_uint32
+        return int(function(ctypes.byref(self.state), *words))
+
+    def taken(self, name: str, event: ctypes.Structure) -> int:
+        function = getattr(self.lib, name)
+        function.restype = ctypes.c_uint32
+        return int(function(*(ctypes.byref(each) for each in (self.state, self.params, event))))
+
+
+class Flow(PacedFlow):
+    """A flow of BBR over a path."""
+
+    def __init__(self, library: Path, path: Link | None = None, params: Params = Params(), limit: float = 0) -> None:
+        path = path or Link()
+        self.core = Core(library, 10, path.rtt_us, params)
+        self.state = self.core.state
+        super().__init__(path, limit)
+
+    @property
+    def mode(self) -> int:  # type: ignore[override]
+        return int(self.state.mode)
+
+    @property
+    def pacing(self) -> float:
+        return float(self.state.pacing_rate) / RATE_ONE
+
+    @property
+    def rate(self) -> float:
+        """The bandwidth estimate, in packets per microsecond."""
+        return float(max(self.state.max_bw_of)) / RATE_ONE
+
+    def acknowledged(self, packet: Packet, rtt_us: int, interval_us: int) -> None:
+        ack = Ack(
+            self.now_us, self.delivered, self.lost, self.inflight, self.cwnd, 1, self.newly_lost, rtt_us, rtt_us,
+            interval_us, 1, sent(packet), int(self.cwnd_full), int(self.recovering),
+        )  # fmt: skip
+        self.cwnd = self.core.taken("bbr3_on_ack", ack)
+        self.cwnd_full &= not self.state.round_start
+        if self.mode == PROBE_RTT:
+            self.limited_until = self.delivered + self.inflight
+
+    def declared_lost(self, packet: Packet) -> None:
+        loss = _Loss(self.now_us, self.delivered, self.lost, self.cwnd, 1, sent(packet))
+        self.core.taken("bbr3_lost", loss)
+
+    def recovery_begins(self) -> None:
+        self.core.call("bbr3_enter_recovery", self.cwnd, self.delivered)
+
+    def recovery_ends(self) -> None:
+        self.cwnd = self.core.call("bbr3_exit_recovery", self.cwnd)
+
+    def idle_ends(self) -> None:
+        words = ctypes.c_uint64(self.now_us), self.cwnd, self.delivered
+        self.cwnd = self.core.lib.bbr3_restart_from_idle(ctypes.byref(self.state), *words)
+
+
+def sent(packet: Packet) -> Sent:
+    return Sent(packet.delivered, packet.lost, packet.inflight, int(packet.app_limited))

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The page of answers: sentences state pairs and intervals, and say where forms have not separated."""
+
+import importlib
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lab.base.paths import REPO
+
+EXIT = {
+    "place": "geo", "trials": 12, "pairs": 12, "early": 2, "chokepoint": 10, "late": 0, "lo_pct": 55.0, "hi_pct": 95.0,
+    "only_form": 0, "only_base": 0, "later_rtts": 0.0, "later_lo": 0.0, "later_hi": 0.0, "separated": None,
+}  # fmt: skip
+CALLS = {
+    "place": "calls", "form": "mine", "trials": 8, "left": 8, "early": 7, "limited": 1, "pairs": 8,
+    "cost_ms": 1234.5, "cost_lo": 900.0, "cost_hi": 1600.0, "separated": True,
+}  # fmt: skip
+WINDOW = {
+    "place": "leo", "form": "mine", "trials": 12, "bdps": 1.5, "pairs": 12, "further_bdps": -0.25, "further_lo": -0.4,
+    "further_hi": -0.1, "separated": False,
+}  # fmt: skip
+FORMS = {
+    name: {"sender": "search9", "params": {}, "second_rtt": False, "current_rtt": False} for name in ("base", "mine")
+}
+
+
+def sentences(monkeypatch: pytest.MonkeyPatch, folder: Path, way: str, *rows: dict[str, Any]) -> list[str]:
+    monkeypatch.syspath_prepend(str(REPO / "docs"))
+    answers = importlib.import_module("generate.search_answers")
+    answer = {
+        "question": "Which?", "asked": "us", "way": way, "base": "base", "measure": "chokepoint", "forms": FORMS,
+        "not_run": ["time"], "rows": [*rows, {**rows[0], "form": "base"}],
+    }  # fmt: skip
+    stored = {"commit": "abc", "measured_at": "2026-11-26T00:00:00Z", "command": "make", "answers": {"1": answer}}
+    (folder / "search-answers.json").write_text(json.dumps(stored))
+    monkeypatch.setattr(answers.measurements, "FOLDER", folder)
+    return [line for line in answers.page().split("## Which?")[1].splitlines() if line.startswith("* ")]
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"separated": False}, "not separated anywhere. Every exit comes at the same time."),
+        (
+            {"separated": True, "only_form": 9, "later_rtts": -1.5, "later_lo": -2.0, "later_hi": -1.0},
+            "only with the first in 9, only with the second in 0; separated on geo (12 pairs). Exits move at 1 of 1 "
+            "places, most on geo: 1.50 RTTs earlier in the mean [-2.00, -1.00] of 12 pairs.",
+        ),
+    ],
+)
+def test_exits_are_told_with_their_pairs(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, change: dict[str, Any], told: str
+) -> None:
+    base, mine, not_run = sentences(monkeypatch, tmp_path, "replayed", {**EXIT, "form": "mine"} | change)
+    assert base == "* `base`: at the chokepoint geo 10 of 12 [55 to 95 %]."
+    assert mine.startswith("* `mine` against `base`, 12 pairs at 1 places: at the chokepoint ")
+    assert mine.endswith(told)
+    assert not_run == "* Not run: time."
+
+
+def test_costs_and_windows_are_told_with_their_intervals(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    cost, _ = sentences(monkeypatch, tmp_path, "workload", CALLS)
+    assert "7 of 8 exits early, 1 with the application as the limit" in cost
+    assert cost.endswith("takes 1,234 ms longer [900, 1,600], 8 pairs, separated.")
+    window, _ = sentences(monkeypatch, tmp_path, "window", WINDOW)
+    assert window.endswith(
+        "1.50 BDPs in the mean, 0.25 BDPs nearer to the true one than `base` [-0.40, -0.10], 12 pairs, not separated."
+    )

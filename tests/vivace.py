@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""The C core of PCC Vivace from Python."""
+
+import ctypes
+from dataclasses import astuple, dataclass
+from pathlib import Path
+
+from tests.paced_flow import Link, PacedFlow, Packet
+
+STARTS, TRIES = range(2)
+PACKET_BITS = 12_000
+
+
+@dataclass(frozen=True)
+class Params:
+    """struct vivace_params, as the paper has them."""
+
+    latency: int = 900
+    loss_pct: int = 1135
+    epsilon_pct: int = 5
+
+
+class _Params(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_uint32) for name in Params.__dataclass_fields__]
+
+
+class Interval(ctypes.Structure):
+    """struct vivace_interval."""
+
+    _fields_ = [("rate_kbps", ctypes.c_uint32), ("loss_ppm", ctypes.c_uint32), ("gradient_ppm", ctypes.c_int32)]
+
+
+class State(ctypes.Structure):
+    """struct vivace_state."""
+
+    _fields_ = [
+        ("utility", ctypes.c_int64 * 2),
+        ("rate_kbps", ctypes.c_uint32),
+        ("random", ctypes.c_uint32),
+        *((name, ctypes.c_uint8) for name in ("phase", "sent", "measured", "lower_first", "in_a_row", "widened")),
+        ("direction", ctypes.c_uint8),
+        ("doubled", ctypes.c_bool),
+    ]
+
+
+class Slope(ctypes.Structure):
+    """struct vivace_slope."""
+
+    _fields_ = [
+        *((name, ctypes.c_int64) for name in ("times", "rtts", "products", "squares")),
+        ("samples", ctypes.c_uint32),
+        ("first_us", ctypes.c_uint32),
+    ]
+
+
+class Core:
+    """The core's functions for one flow."""
+
+    def __init__(self, library: Path, rate_kbps: int = 3000, params: Params = Params(), seed: int = 1) -> None:
+        self.lib, self.params, self.state = ctypes.CDLL(str(library)), _Params(*astuple(params)), State()
+        for name in ("vivace_next", "vivace_measured", "vivace_params_valid"):
+            getattr(self.lib, name).restype = ctypes.c_bool
+        self.lib.vivace_utility.restype = ctypes.c_int64
+        self.lib.vivace_begin(ctypes.byref(self.state), rate_kbps, seed)
+
+    def valid(self) -> bool:
+        return bool(self.lib.vivace_params_valid(ctypes.byref(self.params)))
+
+    def call(self, name: str) -> None:
+        getattr(self.lib, name)(ctypes.byref(self.state))
+
+    def next(self) -> tuple[int, bool]:
+        """The next interval's rate, and whether it is measured."""
+        rate = ctypes.c_uint32()
+        measured = self.lib.vivace_next(*(ctypes.byref(each) for each in (self.state, self.params, rate)))
+        return rate.value, bool(measured)
+
+    def measured(self, rate_kbps: int, loss_ppm: int = 0, gradient_ppm: int = 0) -> bool:
+        interval = Interval(rate_kbps, loss_ppm, gradient_ppm)
+        return bool(
+            self.lib.vivace_measured(*(ctypes.byref(each) for each in (self.state, self.params, interval)))
+        )  # fmt: skip
+
+    def utility(self, rate_kbps: int, loss_ppm: int = 0, gradient_ppm: int = 0) -> int:
+        interval = Interval(rate_kbps, loss_ppm, gradient_ppm)
+        return int(self.lib.vivace_utility(ctypes.byref(self.params), ctypes.byref(interval)))
+
+    def gradient_ppm(self, samples: list[tuple[int, int]]) -> int:
+        slope = Slope()
+        for sent_us, rtt_us in samples:
+            self.lib.vivace_sample(ctypes.byref(slope), sent_us, rtt_us)
+        return int(self.lib.vivace_gradient_ppm(ctypes.byref(slope)))
+
+
+class Flow(PacedFlow):
+    """A flow of Vivace over a path: intervals of a round trip."""
+
+    def __init__(self, library: Path, path: Link | None = None, rate_kbps: int = 3000) -> None:
+        self.core = Core(library, rate_kbps)
+        self.rate_kbps, self.measures = self.core.next()
+        self.begin, self.begin_us = 0, 0
+        self.open: list[tuple[int, int, int, int]] = []  # intervals sent: first and last packet, rate, time
+        self.samples: list[tuple[int, int]] = []
+        self.losses = 0
+        super().__init__(path)
+        self.cwnd = 10_000
+
+    @property
+    def mode(self) -> int:  # type: ignore[override]
+        return int(self.core.state.phase)
+
+    @property
+    def pacing(self) -> float:
+        return self.rate_kbps * 1000 / PACKET_BITS / 1e6
+
+    def acknowledged(self, packet: Packet, rtt_us: int, interval_us: int) -> None:
+        del interval_us
+        while self.open and packet.number >= self.open[0][1]:
+            self._report(*self.open.pop(0))
+        if self.open and packet.number >= self.open[0][0]:
+            self.samples.append((packet.sent_us - self.open[0][3], rtt_us))
+        if not self.measures or self.now_us >= self.begin_us + rtt_us:
+            self._turn()
+
+    def declared_lost(self, packet: Packet) -> None:
+        self.losses += bool(self.open and self.open[0][0] <= packet.number < self.open[0][1])
+
+    def _turn(self) -> None:
+        if self.measures:
+            self.open.append((self.begin, self.number, self.rate_kbps, self.begin_us))
+        self.begin, self.begin_us = self.number, self.now_us
+        self.rate_kbps, self.measures = self.core.next()
+
+    def _report(self, first: int, end: int, rate_kbps: int, _begin_us: int) -> None:
+        loss_ppm = self.losses * 1_000_000 // max(end - first, 1)
+        self.core.measured(rate_kbps, loss_ppm, self.core.gradient_ppm(self.samples))
+        self.samples, self.losses = [], 0
