@@ -114,7 +114,7 @@ def test_a_name_without_a_stack_is_refused(folder: Path, name: str, rule: str) -
         ({"files": ["/etc/shadow"]}, "must be a path below the folder of this file"),
         ({"files": ["a/../../b"]}, "must be a path below the folder of this file"),
         ({"libraries": ["/usr/lib"]}, "must be a path below the folder of this file"),
-        ({"server": "python3 ends.py {port}"}, "must be a command with {qlog}, since qlog is given"),
+        ({"server": "python3 ends.py {port}"}, "must be a command, or a variable, with {qlog}, since qlog is given"),
         ({"causes": {"vegas": "delay"}}, "causes=vegas: must be one of its controls"),
         ({"causes": {"stops": "Delay!"}}, "causes.stops=Delay!: must"),
         ({"environment": {"A": "{nosuch}"}}, "must be without {nosuch}"),
