@@ -57,6 +57,7 @@ def test_the_page_says_where_an_exit_is_estimated(folder: Path) -> None:
     assert with_log.slow_start_exit == "own"
     assert without.slow_start_exit == "estimated"
     assert "estimated from the packets" in without.exit_label
+    assert (with_log.label, without.label) == ("tiny 1: stops", "tiny 1: stops, exit estimated")
 
 
 def test_a_command_line_names_a_stack_by_its_path_or_its_name(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
