@@ -5,7 +5,7 @@ import ctypes
 from dataclasses import astuple, dataclass
 from pathlib import Path
 
-from tests.paced_flow import Link, Packet, PacedFlow
+from tests.paced_flow import Link, PacedFlow, Packet
 
 INFINITY = 2**32 - 1
 RATE_ONE = 1 << 24  # a packet per microsecond
@@ -123,12 +123,12 @@ class Flow(PacedFlow):
 
     @property
     def pacing(self) -> float:
-        return self.state.pacing_rate / RATE_ONE
+        return float(self.state.pacing_rate) / RATE_ONE
 
     @property
     def rate(self) -> float:
         """The bandwidth estimate, in packets per microsecond."""
-        return max(self.state.max_bw_of) / RATE_ONE
+        return float(max(self.state.max_bw_of)) / RATE_ONE
 
     def acknowledged(self, packet: Packet, rtt_us: int, interval_us: int) -> None:
         ack = Ack(

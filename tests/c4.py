@@ -5,7 +5,7 @@ import ctypes
 from dataclasses import astuple, dataclass
 from pathlib import Path
 
-from tests.paced_flow import Link, Packet, PacedFlow
+from tests.paced_flow import Link, PacedFlow, Packet
 
 INITIAL, RECOVERY, CRUISING, PROBING, PUSHING = range(5)
 ONE = 65536
@@ -68,7 +68,7 @@ class Core:
         self.lib.c4_on_ack(*(ctypes.byref(each) for each in (self.state, self.params, ack)))
 
     @property
-    def pacing_Bps(self) -> int:  # noqa: N802
+    def pacing_bytes_per_s(self) -> int:
         return int(self.lib.c4_pacing_Bps(ctypes.byref(self.state)))
 
 
@@ -87,12 +87,12 @@ class Flow(PacedFlow):
 
     @property
     def pacing(self) -> float:
-        return self.core.pacing_Bps / PACKET_BYTES / 1e6
+        return self.core.pacing_bytes_per_s / PACKET_BYTES / 1e6
 
     @property
     def rate(self) -> float:
         """The nominal rate, in packets per microsecond."""
-        return self.state.nominal_Bps / PACKET_BYTES / 1e6
+        return float(self.state.nominal_Bps) / PACKET_BYTES / 1e6
 
     def acknowledged(self, packet: Packet, rtt_us: int, interval_us: int) -> None:
         rate = int((self.delivered - packet.delivered) * PACKET_BYTES * 1e6 / interval_us)

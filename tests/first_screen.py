@@ -10,7 +10,7 @@ from lab_papers.index.write import write_index
 from lab.judge.stored import Stored
 from lab.tables.stored_run import Run
 from tests import slow_start_model as model
-from tests.stored_run import store_run
+from tests.stored_run import rewrite, store_run
 
 LINKS = {
     "geo-viasat": (
@@ -61,13 +61,13 @@ def change(run: Path, **parts: dict[str, Any]) -> None:
     """Change parts of a run's run.json."""
     file = run / "run.json"
     meta = json.loads(file.read_text())
-    file.write_text(json.dumps(meta | {name: meta[name] | fields for name, fields in parts.items()}))
+    rewrite(file, meta | {name: meta[name] | fields for name, fields in parts.items()})
 
 
 def change_seeds(run: Path, trials: int) -> None:
     """Let run.json request so many trials of each sender."""
     meta = json.loads((run / "run.json").read_text())
-    (run / "run.json").write_text(json.dumps(meta | {"seeds": list(range(1, trials + 1))}))
+    rewrite(run / "run.json", meta | {"seeds": list(range(1, trials + 1))})
 
 
 def _published(profile: str) -> list[dict[str, Any]]:

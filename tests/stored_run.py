@@ -13,6 +13,7 @@ from lab.judge.ack_stream import ack_stream
 from lab.judge.search_replay import replay
 from lab.runs.plan import MSS_BYTES
 from lab.schema.cca import load_ccas
+from lab.tables.digests import write_digests, write_with_digest
 from lab.tables.run_json import RunJson
 from lab.tables.stored_trial import FORMAT
 from lab.tables.trial_json import Check, FlowJson, TrialJson
@@ -74,8 +75,22 @@ def store_run(
             path = model.Path(**{**asdict(link), **SENDERS[cca], "base_rtt_ms": link.base_rtt_ms + number})
             valid = (cca, number) != ("bbr", trials)
             _store_trial(run / "trials" / f"{cca}-{number:03d}", cca, number, path, valid, library)
-    (run / "run.json").write_text(json.dumps(run_json(senders)))
+    rewrite(run / "run.json", run_json(senders))
     return run
+
+
+def rewrite(file: Path, content: object) -> None:
+    """Write run.json or trial.json with its digest, as the lab does."""
+    file.write_text(json.dumps(content))
+    sign(file)
+
+
+def sign(file: Path) -> None:
+    """Store the digest of what a file holds, as whoever edits a file can."""
+    if file.name == "run.json":
+        write_with_digest(file, file.read_bytes())
+    else:
+        write_digests(file.parent)
 
 
 def _store_trial(folder: Path, cca: str, number: int, path: model.Path, valid: bool, library: Path | None) -> None:
@@ -85,7 +100,7 @@ def _store_trial(folder: Path, cca: str, number: int, path: model.Path, valid: b
         (folder / name).write_bytes(content)
     if cca == "search" and library is not None:
         _bins(library, tables).write_parquet(folder / "bins.parquet")
-    (folder / "trial.json").write_text(json.dumps(_trial(cca, number, path, valid, drops_pkts)))
+    rewrite(folder / "trial.json", _trial(cca, number, path, valid, drops_pkts))
 
 
 @cache
@@ -144,6 +159,7 @@ def _trial(cca: str, number: int, path: model.Path, valid: bool, drops_pkts: int
         "kernel": "a model",
         "backend": "virtual",
         "engine": "netns",
+        "shaper": "replay",
     }
 
 
@@ -151,6 +167,10 @@ def _flow(cca: str, path: model.Path, throughput_mbps: float, drops_pkts: int) -
     return {
         "flow": 1,
         "cca": cca,
+        "parameters": {},
+        "data_s": 0.0,
+        "end_s": path.duration_s,
+        "iperf3": {},
         "seconds": path.duration_s,
         "bytes": round(throughput_mbps * 1e6 / 8 * path.duration_s),
         "throughput_mbps": throughput_mbps,
@@ -172,6 +192,7 @@ def run_json(senders: tuple[str, ...]) -> RunJson:
         "scenario": scenario | {"published": PUBLISHED},
         "profile": {"title": "A link in theory", **LISTS, "down": {"rate_mbps": LEVELS}},
         "ccas": [stanzas[name].model_dump() for name in senders],
+        "shaper": "replay",
         "topology": {"name": "path"},
         "sysctls": {"ends": {}, "kernel": {}, "route": {}},
         "digests": {},
@@ -182,5 +203,5 @@ def run_json(senders: tuple[str, ...]) -> RunJson:
         "engine": "netns",
         "kernel": {"kernel_source": "Linux 6.12.48", "kernel_digest": "k", "modules_digest": "m"},
         "world": {"digest": "w", "packages": {"iperf3": "3.18"}, "drifted": {}},
-        "host": {"machine": "x86_64", "system": "Linux", "python": "3.11"},
+        "host": {"machine": "x86_64", "system": "Linux", "python": "3.11", "processor": "a model", "cores": 2},
     }

@@ -5,7 +5,7 @@ import ctypes
 from dataclasses import astuple, dataclass
 from pathlib import Path
 
-from tests.paced_flow import Link, Packet, PacedFlow
+from tests.paced_flow import Link, PacedFlow, Packet
 
 STARTS, TRIES = range(2)
 PACKET_BITS = 12_000

@@ -26,6 +26,7 @@ WHOLE_PAPERS = ("index_pages", "notebooks_executed", "approved_texts")
 TESTS = (
     "tests/unit/test_*.py",
     "packages/*/tests/unit/test_*.py",
+    "bench/tests/unit/test_*.py",
     *(f"tests/whole/test_{name}.py" for name in WHOLE),
     *(f"packages/papers/tests/whole/test_{name}.py" for name in WHOLE_PAPERS),
 )

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The changes of tests/mutants/kernel.toml: each is built in a copy of the checkout, and its tests must fail there."""
+"""The changes of bench/mutants/kernel.toml: each is built in a copy of the checkout, and its tests must fail there."""
 
 import os
 import subprocess
@@ -16,7 +16,7 @@ from lab.base.errors import UserError
 from lab.base.paths import REPO
 from lab.base.scratch import scratch_folder
 
-FILE = REPO / "tests" / "mutants" / "kernel.toml"
+FILE = REPO / "bench" / "mutants" / "kernel.toml"
 ROOM = "kernel"
 SUCCESS, FAILURE = 0, 1  # exit status of pytest; any other means that the tests did not run
 

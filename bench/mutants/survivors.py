@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The survivors that are known: changes that no test can notice, with the reason (tests/mutants/survivors.toml)."""
+"""The survivors that are known: changes that no test can notice, with the reason (bench/mutants/survivors.toml)."""
 
 import json
 import tomllib
@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from lab.base.paths import REPO
 
-FILE = REPO / "tests" / "mutants" / "survivors.toml"
+FILE = REPO / "bench" / "mutants" / "survivors.toml"
 FIELDS = ("file", "function", "before", "after")
 Key = tuple[str, str, str, str]
 

@@ -23,14 +23,15 @@ NOTE = "How many rows each question has, and how many of its pairs of forms sepa
 
 def main(given: Sequence[str]) -> None:
     """Answer the questions and store all answers."""
-    console, answers = Console(highlight=False), _stored()
+    console = Console(highlight=False)
     for name in given or names():
         asked = question(name)
         console.print(f"{name}: {asked.question}", markup=False)
         runs = run(list(places(name, asked)), console)
         kernel = find()
         assert kernel is not None  # the trials had it
-        answers[name] = {**asked.model_dump(), "rows": rows(asked, runs, kernel.replay_library)}
+        answer = {**asked.model_dump(), "rows": rows(asked, runs, kernel.replay_library)}
+        answers = {**_stored(), name: answer}  # read anew: another command may have answered others meanwhile
         _write({each: answers[each] for each in names() if each in answers})
     print(paths.results() / "bench" / f"{NAME}.json")
 

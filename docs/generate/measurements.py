@@ -24,6 +24,7 @@ TITLES = {
     "senders": "What a sender costs",
     "reproduce": "What make reproduce takes",
     "kills": "What killed commands leave",
+    "filter-cost": "What the filter of system calls costs",
     "bundle": "What a bundle takes",
     "course": "What the grades of a class take",
     "course-start": "A student's first minutes",

@@ -9,7 +9,6 @@ from typer.core import TyperGroup
 from lab import __version__
 from lab.base.commit import commit
 from lab.commands import (
-    bundle,
     cca,
     cli_inventory,
     cli_machine,
@@ -51,7 +50,6 @@ NAMED = {
     "traces": traces_app,
     "cca": cca.app,
     "senders": senders.app,
-    "bundle": bundle.app,
 }
 for commands in (cli_inventory, cli_trials, cli_results, cli_machine):
     app.add_typer(commands.app)

@@ -54,7 +54,5 @@ def show(answer: Answer, console: Console, verbose: bool) -> None:
         console.print(drawn_brief(answer.brief))
     for trial in answer.invalid:
         say(console, trial.line)
-    if answer.unnoticed:
-        say(console, answer.unnoticed)
     for sentence in answer.headline if verbose else answer.headline[:1]:
         say(console, sentence)

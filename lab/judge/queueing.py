@@ -15,9 +15,8 @@ def mean_wait_ms(trial: Trial) -> float | None:
     The link that changes is followed: a queue is empty once the link could have sent as many bytes.
     """
     flow = next(flow for flow in trial.meta["flows"] if flow["flow"] == FLOW)
-    begin_s, end_s = flow.get("data_s", 0.0), flow.get("end_s", float("inf"))
     table = trial.qdisc
-    shown = table.filter((table["t_s"] >= begin_s) & (table["t_s"] <= end_s))
+    shown = table.filter((table["t_s"] >= flow["data_s"]) & (table["t_s"] <= flow["end_s"]))
     if shown.is_empty():
         return None
     at_s, backlog_bytes = shown["t_s"].to_numpy(), shown["backlog_bytes"].to_numpy()

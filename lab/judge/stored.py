@@ -9,13 +9,11 @@ from typing import cast
 from lab.base.errors import UserError
 from lab.judge.classify import ExitClass
 from lab.judge.judged import Judged, judged
-from lab.tables.digests import SUMS
 from lab.tables.fullest_run import fullest_run
 from lab.tables.records import Stanza, is_measured
 from lab.tables.stored_run import Run
 
 LATEST = "latest"
-UNNOTICED = "damage to their values cannot be noticed"
 
 
 @dataclass(frozen=True)
@@ -85,15 +83,6 @@ def stored(results: Path, names: Iterable[str] | None = None, keep: bool = True)
 def in_order(runs: Iterable[Stored]) -> list[Stored]:
     """Return runs in the order of links in every figure: by profile, so satellites first, then LTE and WiFi."""
     return sorted(runs, key=lambda each: (str(each.run.scenario["profile"]), each.name))
-
-
-def without_digests(results: Path) -> list[str]:
-    """Return one line where trials of the latest runs have no digests, as before 2026-11-22; else none."""
-    trials = [file.parent for file in results.glob(f"*/{LATEST}/trials/[!.]*/trial.json")]
-    without = [trial for trial in trials if not (trial / SUMS).exists()]
-    runs = len({trial.parent for trial in without})
-    line = f"no digests stored: {len(without)} of {len(trials)} trials, of {runs} runs: {UNNOTICED}"
-    return [line] if without else []
 
 
 def first_stored(results: Path, names: Sequence[str]) -> Stored | None:

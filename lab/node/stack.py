@@ -8,10 +8,13 @@ import signal
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lab.node import trial
+from lab.node.net import interface
+from lab.node.net.namespace import entered
 from lab.node.net.netns import interfaces
 from lab.node.quic import FirstDatagram
 from lab.node.system.tools import NodeError
@@ -32,12 +35,14 @@ def run_trial(plan: "Plan", folder: Path) -> None:
     """Execute a plan whose download runs over a stack of the user's; each end has an empty folder for its qlog."""
     for end in ("server", "client"):
         (folder / "qlog" / end).mkdir(parents=True)
-    trial.run_trial(plan, folder, served, begun)
+    trial.run_trial(plan, folder, partial(served, plan), begun)
 
 
 @contextmanager
-def served(request: "FlowPlan") -> Iterator[int]:
+def served(plan: "Plan", request: "FlowPlan") -> Iterator[int]:
     """Serve one download while the block runs; yields the number of the server's process."""
+    for node in plan["ends"]:
+        _split_datagrams(node, interfaces(plan["topology"], node))
     server = flow.Client(request["stack"]["server"], request["sender"], last_bytes=LAST_BYTES)
     try:
         _await_port(server, request)
@@ -49,6 +54,14 @@ def served(request: "FlowPlan") -> Iterator[int]:
         _require_alive(server, request)
     finally:
         server.stop()
+
+
+def _split_datagrams(node: str, devs: list[str]) -> None:
+    """Let no interface of a node pass on several datagrams as one, which would be one decision of the queue."""
+    with entered(node):
+        passing = [dev for dev in devs if not interface.switch_udp_offload_off(dev)]
+    if passing:
+        raise NodeError(f"{node}:{passing[0]}: tx-udp-segmentation=on: must be off")
 
 
 def _await_port(server: flow.Client, request: "FlowPlan") -> None:

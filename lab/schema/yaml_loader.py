@@ -15,6 +15,7 @@ MOST_DEPTH = 50
 MOST_NODES = 100_000  # of the largest file of the lab, datasets.yml, 3,000
 TAGS = frozenset(f"tag:yaml.org,2002:{name}" for name in ("null", "bool", "int", "float", "str", "seq", "map"))
 TEXT = "tag:yaml.org,2002:str"
+MERGE = "tag:yaml.org,2002:merge"
 TIMESTAMP = "tag:yaml.org,2002:timestamp"
 LINE_PARTS = str.maketrans("", "", "\n\t")  # control characters that a text may have
 SHOWN_CHARS = 40
@@ -72,6 +73,8 @@ class Loader(yaml.SafeLoader):
     def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
         """Construct a mapping whose names are texts, each of them once."""
         names = set()
+        if any(name.tag == MERGE for name, _ in node.value):
+            return self._merged(node, deep)
         for name, _ in node.value:
             if name.tag != TEXT:
                 raise _refusal(f"{cut(str(name.value), SHOWN_CHARS)}: must be a text where it is a field's name", name)
@@ -80,6 +83,17 @@ class Loader(yaml.SafeLoader):
             names.add(name.value)
         mapping: dict[Any, Any] = super().construct_mapping(node, deep)
         return mapping
+
+    def _merged(self, node: Any, deep: bool) -> dict[Any, Any]:
+        """Construct a mapping that takes others in (`<<: *other`): its own fields stand before theirs."""
+        own = [pair for pair in node.value if pair[0].tag != MERGE]
+        found: dict[Any, Any] = {}
+        for value in [value for name, value in node.value if name.tag == MERGE]:
+            for part in value.value if isinstance(value, yaml.SequenceNode) else [value]:
+                if not isinstance(part, yaml.MappingNode):
+                    raise _refusal("<<: must be a mapping, or a list of them", part)
+                found = {**self.construct_mapping(part, True), **found}
+        return {**found, **self.construct_mapping(yaml.MappingNode(node.tag, own, node.start_mark), deep)}
 
 
 def load_text(text: str) -> Any:

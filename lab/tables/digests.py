@@ -10,7 +10,7 @@ import hashlib
 import re
 from pathlib import Path
 
-from lab.base.errors import field_error
+from lab.base.errors import UserError, field_error
 from lab.base.plain_file import GIGABYTE, MEGABYTE, read_plain, require_plain, write_whole
 
 SUMS = "SHA256SUMS"
@@ -26,12 +26,12 @@ def write_digests(folder: Path) -> None:
     (folder / SUMS).write_text("".join(_line(digest_of(file), file.name) for file in files))
 
 
-def read_digests(file: Path) -> Digests | None:
-    """Return the digests that a file holds; null where it is not there, UserError where it is damaged."""
+def read_digests(file: Path) -> Digests:
+    """Return the digests that a file holds; UserError where it is damaged, or is not there as before 0.1."""
     try:
         text = read_plain(file, MOST_BYTES_OF_SUMS).decode(errors="replace")
     except FileNotFoundError:
-        return None
+        raise UserError(f"{file}: must be there: no release of the lab stored files without digests") from None
     found: Digests = {}
     for match in LINE.finditer(text):
         found.setdefault(match[2], set()).add(match[1])
@@ -40,11 +40,10 @@ def read_digests(file: Path) -> Digests | None:
     return found
 
 
-def checked(file: Path, digests: Digests | None) -> bytes:
-    """Return what a file holds; UserError where its digest is not the stored one. None: no digests are stored."""
+def checked(file: Path, digests: Digests) -> bytes:
+    """Return what a file holds; UserError where its digest is not the stored one."""
     content = read_plain(file, MOST_BYTES)
-    if digests is not None:
-        _require(file, hashlib.sha256(content).hexdigest(), digests)
+    _require(file, hashlib.sha256(content).hexdigest(), digests)
     return content
 
 
@@ -64,11 +63,9 @@ def write_with_digest(file: Path, content: bytes) -> None:
 
 
 def read_with_digest(file: Path) -> bytes:
-    """Return what a file holds, checked if its digest is stored."""
+    """Return what a file holds, checked against its digest."""
     content = read_plain(file, MOST_BYTES)  # first: a command may be replacing both
-    digests = read_digests(file.with_name(f"{file.name}.sha256"))
-    if digests is not None:
-        _require(file, hashlib.sha256(content).hexdigest(), digests)
+    _require(file, hashlib.sha256(content).hexdigest(), read_digests(file.with_name(f"{file.name}.sha256")))
     return content
 
 

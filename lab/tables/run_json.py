@@ -20,8 +20,8 @@ class HostJson(TypedDict):
     machine: Annotated[str, "its processor's architecture"]
     system: Annotated[str, "its system"]
     python: Annotated[str, "its Python"]
-    processor: NotRequired[Annotated[str, "its processor's model"]]
-    cores: NotRequired[Annotated[int, "the number of its processors that the command could use"]]
+    processor: Annotated[str, "its processor's model"]
+    cores: Annotated[int, "the number of its processors that the command could use"]
 
 
 class Requested(TypedDict):
@@ -35,7 +35,7 @@ class Requested(TypedDict):
     ccas: Annotated[list[UserFile], "the stanza of each sender, in the scenario's order"]
     rival: NotRequired[Annotated[UserFile, "the stanza of the second download's sender"]]
     rivals: NotRequired[Annotated[list[UserFile], "the stanza of each sender of other downloads, of a list of them"]]
-    shaper: NotRequired[Annotated[str, "what replays the link: replay or netem; absent in early runs: replay"]]
+    shaper: Annotated[str, "what replays the link: replay or netem"]
     digests: Annotated[dict[str, str], "digest of each part; --resume compares them"]
 
 

@@ -53,9 +53,8 @@ class Run:
 
     @property
     def in_summary(self) -> bool:
-        """Return whether the first page sums it up; before 2026-11-22 its scenario had `aside`."""
-        scenario = self.meta["scenario"]  # `aside` is no field of today's record
-        return bool(scenario.get("in_summary", not scenario.get("aside", False)))
+        """Return whether the first page sums it up."""
+        return self.scenario.get("in_summary", True)
 
     @property
     def trials(self) -> list[Trial]:
@@ -75,15 +74,10 @@ class Run:
         return [f"{fault}: {AGAIN}" for fault in self._faulty.values()]
 
     @property
-    def without_digests(self) -> list[Trial]:
-        """Return the trials in which damage to a value cannot be noticed: those of before 2026-11-22."""
-        return [trial for trial in self.trials if trial.digests is None]
-
-    @property
     def lacks_trials(self) -> bool:
         """Return whether a trial is missing or damaged; a complete run may lose one later."""
         expected = len(self.meta["seeds"]) * len(self.scenario["ccas"])
-        return len(self.trials) < expected or not all(trial.is_whole for trial in self.without_digests)
+        return len(self.trials) < expected
 
     def _stored(self) -> list[Trial]:
         return [Trial(folder) for folder in sorted((self.path / "trials").glob("[!.]*/"))]

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """One stored trial: its metadata, and its tables, read at first use.
 
-Each file is checked against its stored digest whenever it is read. A trial of before 2026-11-22 has no digests.
+Each file is checked against its stored digest whenever it is read.
 """
 
 import io
-import os
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
@@ -16,7 +15,6 @@ import polars as pl
 from lab.base import strict_json
 from lab.base.contract import check
 from lab.base.errors import UserError, field_error
-from lab.base.plain_file import require_plain
 from lab.tables import digests
 from lab.tables.digests import SUMS, Digests
 from lab.tables.link_capacity import LinkCapacity
@@ -28,7 +26,6 @@ FORMAT = 2
 FLOW = 1  # the download under test
 # A panic of polars is no Exception.
 UNREADABLE = (pl.exceptions.PolarsError, pl.exceptions.PanicException, ValueError, OverflowError, MemoryError)
-MAGIC = b"PAR1"  # a Parquet file's last bytes
 TABLES = tuple(TRIAL_TABLES)
 AGAIN = "--resume runs the trial again"
 FILES = ("trial.json", *(f"{name}.parquet" for name in TABLES))
@@ -50,20 +47,17 @@ class Trial:
         return content
 
     @cached_property
-    def digests(self) -> Digests | None:
-        """Return the stored digest of each file; null where none is stored."""
+    def digests(self) -> Digests:
+        """Return the stored digest of each file."""
         found = digests.read_digests(self.path / SUMS)
-        lacking = [] if found is None else [name for name in FILES if name not in found]
+        lacking = [name for name in FILES if name not in found]
         if lacking:
             raise field_error(self.path / SUMS, "file", lacking[0], "given with its digest")
         return found
 
     def digest(self, name: str) -> str:
-        """Return the digest of a file: the stored one, or that of its content where none is stored."""
-        if self.digests is not None:
-            return "".join(sorted(self.digests[name]))
-        file = self.path / name
-        return digests.digest_of(file) if file.exists() else "none"
+        """Return the stored digest of a file."""
+        return "".join(sorted(self.digests[name]))
 
     @property
     def cca(self) -> str:
@@ -78,7 +72,7 @@ class Trial:
     @property
     def parameters(self) -> Mapping[str, str]:
         """Return the parameters that the sender's module had; none where it has no module."""
-        return next((flow.get("parameters", {}) for flow in self.meta["flows"] if flow["flow"] == FLOW), {})
+        return next((flow["parameters"] for flow in self.meta["flows"] if flow["flow"] == FLOW), {})
 
     @property
     def valid(self) -> bool:
@@ -131,30 +125,21 @@ class Trial:
 
     @property
     def fault(self) -> str | None:
-        """Return the line that names the first missing or damaged file; null where all is well.
-
-        Without digests it is only seen that a table is cut short.
-        """
+        """Return the line that names the first missing or damaged file; null where all is well."""
         try:
             _ = self.meta
-            for name in self.digests or ():
-                digests.check_file(self.path / name, self.digests or {})
+            for name in self.digests:
+                digests.check_file(self.path / name, self.digests)
         except UserError as error:
             return str(error)
         except OSError as error:
             return f"{error.filename}: {error.strerror}"
-        tables = [] if self.digests else [self.path / f"{name}.parquet" for name in TABLES]
-        return next((f"{file}: must be a whole Parquet table" for file in tables if not _ends(file)), None)
+        return None
 
     @property
     def is_whole(self) -> bool:
-        """Return whether every file is as it was stored; without digests, whether it can be read."""
-        if self.fault:
-            return False
-        try:
-            return bool(self.digests) or all(self._table(name).width for name in TABLES)
-        except UserError:
-            return False
+        """Return whether every file is as it was stored."""
+        return self.fault is None
 
     def _read(self, name: str) -> bytes:
         try:
@@ -172,16 +157,6 @@ class Trial:
             return pl.read_parquet(io.BytesIO(content))
         except UNREADABLE:
             raise UserError(f"{file}: must be a whole Parquet table: {AGAIN}") from None
-
-
-def _ends(table: Path) -> bool:
-    try:
-        require_plain(table)
-        with table.open("rb") as stream:
-            stream.seek(-len(MAGIC), os.SEEK_END)
-            return stream.read() == MAGIC
-    except (OSError, UserError):
-        return False
 
 
 def parse_json(file: Path, text: bytes, contract: Any) -> Any:

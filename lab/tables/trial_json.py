@@ -39,8 +39,8 @@ class Extent(TypedDict):
     """What a download transferred, and when. Times count from the data connection's SYN, as in every table."""
 
     flow: Annotated[int, "number of the flow in the tables: 1, and from 2 on the rivals'"]
-    data_s: NotRequired[Annotated[float, "arrival of the first data segment at the client; absent in early trials"]]
-    end_s: NotRequired[Annotated[float, "end of the download: after its duration or its size; absent in early trials"]]
+    data_s: Annotated[float, "arrival of the first data segment at the client"]
+    end_s: Annotated[float, "end of the download: after its duration or its size"]
     seconds: Annotated[float, "end_s - data_s", "s"]
     bytes: Annotated[int, "unique payload that arrived by then", "bytes"]
     throughput_mbps: Annotated[float, "these bytes over these seconds"]
@@ -53,7 +53,7 @@ class Counted(TypedDict):
         int,
         "segments that the sender's kernel retransmitted; of one of several on a host: buffers, of one segment or more",
     ]
-    iperf3: NotRequired[Annotated[Iperf3Figures, "iperf3's own figures; absent in early trials"]]
+    iperf3: Annotated[Iperf3Figures, "iperf3's own figures"]
 
 
 class Download(Extent, Counted):
@@ -64,9 +64,7 @@ class FlowJson(Download):
     """One download and its sender."""
 
     cca: Annotated[str, "name of the sender"]
-    parameters: NotRequired[
-        Annotated[dict[str, str], "its module's, as they were; none of a sender without; absent in early trials"]
-    ]
+    parameters: Annotated[dict[str, str], "its module's, as they were; none of a sender without"]
 
 
 class ObjectJson(TypedDict):
@@ -112,4 +110,4 @@ class TrialJson(Around, Observed, LinkNumbers):
     backend: Annotated[str, "where the kernel ran: virtual, host or vm"]
     sandbox: NotRequired[Annotated[str, "of a virtual kernel: bubblewrap; or none, with Landlock where there is one"]]
     engine: Annotated[str, "what built the network: netns, containerlab, mininet or pair"]
-    shaper: NotRequired[Annotated[str, "what replayed the link: replay or netem; absent in early trials: replay"]]
+    shaper: Annotated[str, "what replayed the link: replay or netem"]

@@ -20,7 +20,8 @@ from lab.traces.importer import Formats, Head, Importer, Option
 from lab.traces.parquet import MAGIC
 from lab.traces.recording import Recording
 
-CODE = Path(__file__).parent
+HERE = Path(__file__).parent
+CODE = (".py", ".yml")
 FLAGS = {"yes": True, "true": True, "no": False, "false": False}
 
 
@@ -91,8 +92,8 @@ def fitting(path: Path) -> list[Importer]:
 
 def code_files() -> list[Path]:
     """Return all code that can change what an import returns, the user's own formats included."""
-    own = [CODE / name for name in ("importer.py", "recording.py", "columns.py")]
-    brought = [file for formats in _packages() for file in sorted(formats.code.glob("**/*.py"))]
+    own = [HERE / name for name in ("importer.py", "recording.py", "columns.py")]
+    brought = [file for formats in _packages() for file in sorted(formats.code.glob("**/*")) if file.suffix in CODE]
     return [*own, *brought, *_own_files()]
 
 
@@ -140,10 +141,10 @@ def _sources() -> Iterator[tuple[str, Iterable[Importer]]]:
     yield __file__, (STORED,)
     for formats in _packages():
         yield str(formats.code), formats.importers()
-    for file in _own_files():
+    for file in (file for file in _own_files() if file.suffix == ".py"):
         yield str(file), getattr(load_file(file, f"own_format_{file.stem}"), "IMPORTERS", ())
 
 
 def _own_files() -> list[Path]:
-    folders = paths.with_own(CODE, "LAB_IMPORTERS")[1:]
-    return [file for folder in folders for file in sorted(folder.glob("*.py"))]
+    folders = paths.with_own(HERE, "LAB_IMPORTERS")[1:]
+    return [file for folder in folders for file in sorted(folder.iterdir()) if file.suffix in CODE]

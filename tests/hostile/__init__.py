@@ -7,4 +7,4 @@ from lab.base.entry_points import brought
 from lab.base.paths import REPO
 
 brought("lab.commands")  # from here on the packages of this checkout can be imported
-sys.path.append(str(REPO / "packages/formats/tests/unit"))  # and the samples of recordings
+sys.path += [str(REPO / "packages" / name) for name in ("formats/tests/unit", "bundle/tests")]  # and what makes samples

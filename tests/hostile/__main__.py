@@ -15,7 +15,7 @@ EXAMPLES = 12_000
 CONDITIONS = {
     "the corpus": "tests/unit/test_hostile.py",
     "flipped bits and older formats": "tests/unit/test_digests.py",
-    "bombs and links in bundles": "tests/unit/test_bundle_refused.py",
+    "bombs and links in bundles": "packages/bundle/tests/unit/test_bundle_refused.py",
     "bombs and links in submissions": "packages/course/tests/unit/test_course_submission.py",
     "runs of strangers": "tests/unit/test_strangers_run.py",
     "texts of strangers": "tests/unit/test_hostile_text.py",

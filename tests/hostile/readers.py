@@ -13,6 +13,7 @@ import numpy as np
 from lab_break.numbers import read_numbers
 from lab_break.repeat import whole_find
 from lab_break.space import load_bounds
+from lab_bundle.use import use
 from lab_conform.case import read_case
 from lab_conform.run import Course, experiment_of
 from lab_conform.subject import subject
@@ -24,7 +25,6 @@ from lab_quic.stream import Received
 
 from lab.backends.machine_memory import machine_mb
 from lab.base.errors import UserError, field_error
-from lab.bundle.use import use
 from lab.links.draw import draw_link
 from lab.links.profile import read_profile
 from lab.links.shapes import write_steps

@@ -13,6 +13,7 @@ from typing import Any
 
 import pyarrow as pa
 import yaml
+from bundles import whole_content, write_bundle
 from lab_break.numbers import Store, crashed
 from lab_break.request import Request
 from lab_break.space import FOLDER as BOUNDS
@@ -24,7 +25,6 @@ from test_import_capture import written as capture
 from test_import_fuzz import SMALL
 
 from lab.base import paths
-from tests.bundles import whole_content, write_bundle
 from tests.hostile.inputs import CORPUS
 from tests.hostile.readers import DRAFT
 from tests.stored_run import store_run

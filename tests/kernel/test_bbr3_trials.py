@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""BBR version 3 in a real download: it leaves Startup by its rule, fills the link, and its ProbeRTT halves the window."""
+"""BBR version 3 in a real download: it leaves Startup by its rule, fills the link and, in ProbeRTT, half of it."""
 
 import polars as pl
 import pytest

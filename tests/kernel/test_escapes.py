@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.backends import boot, records, watched
+from lab.backends import boot, guest_tree, records, watched
 from lab.backends.own_trees import virtual_tree
 from lab.backends.records import TrialError
 from lab.base import landlock, paths, sandbox, sandbox_mode, seccomp, system_calls
@@ -256,14 +256,15 @@ def left_on(folder: Path) -> list[str]:
     return found
 
 
-def staying(folder: Path, module: OwnModule, mode: str, wait_s: float) -> "subprocess.Popen[str]":
-    """Start a kernel that loads the module, which leaves a process."""
+def staying(folder: Path, module: OwnModule, mode: str, wait_s: float, *files: int) -> "subprocess.Popen[str]":
+    """Start a kernel that loads the module, which leaves a process; `files`: open in the command that starts it."""
     room = ready(folder, module)
     alive = "/trial/alive" if mode == sandbox_mode.BUBBLEWRAP else str(room / "guest" / "alive")
     return subprocess.Popen(
         [sys.executable, "-c", STAYING, str(room), f"act=stay alive={alive}", str(wait_s)],
         cwd=paths.REPO,
-        env=os.environ | {sandbox_mode.VARIABLE: mode},
+        env=os.environ | {sandbox_mode.VARIABLE: mode, "SECRET": "of the host"},
+        pass_fds=files,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -288,6 +289,35 @@ def test_no_process_that_a_module_leaves_outlives_its_kernel(
         os.kill(process.pid, getattr(signal, how))
         process.communicate(timeout=60)
     wait_for(lambda: not left_on(folder), "end of all its processes", 20)
+
+
+KNOWN = {*sandbox.ENVIRONMENT, *guest_tree.ENVIRONMENT, "PWD", "LAB_SANDBOX"}  # and HOSTFS_0, HOSTFS_1, ...
+
+
+@pytest.mark.attack("a module uses what the command that started it had open, or in its environment")
+@pytest.mark.parametrize("mode", sandbox_mode.MODES)
+def test_a_kernel_inherits_no_open_file_and_no_variable(
+    tmp_path: Path, kernel: Kernel, plain: OwnModule, mode: str
+) -> None:
+    assert kernel
+    canary, folder = tmp_path / "canary", tmp_path / "run"
+    canary.write_text("of the host")
+    with canary.open("r+") as stream:
+        process = staying(folder, plain, mode, LONG_S, stream.fileno())
+        try:
+            wait_for(lambda: (folder / "guest" / "alive").exists(), "process that stays", 60)
+            kernels = [pid for pid in left_on(folder) if Path(f"/proc/{pid}/comm").read_text() == "linux\n"]
+            files = {
+                each.stat().st_ino for pid in kernels for each in Path(f"/proc/{pid}/fd").iterdir() if each.exists()
+            }
+            variables = [Path(f"/proc/{pid}/environ").read_bytes().split(b"\0") for pid in kernels]
+        finally:
+            process.terminate()
+            process.communicate(timeout=60)
+    names = {each.decode().partition("=")[0] for environment in variables for each in environment if each}
+    assert kernels
+    assert canary.stat().st_ino not in files
+    assert {name for name in names - KNOWN if not re.fullmatch(r"HOSTFS_\d+", name)} == set()
 
 
 # A copy of mount(8) is not setuid: the owner of an ordinary user's world is not root.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A sender that gets no memory goes on as plain CUBIC and counts it; one in a kernel short of memory arrives too."""
+"""A sender that gets no memory goes on as CUBIC or Reno and counts it; one in a kernel short of memory arrives too."""
 
 import pytest
 
@@ -20,11 +20,12 @@ def guest(tmp_path_factory: pytest.TempPathFactory, kernel: Kernel, world: Image
     return Guest(tmp_path_factory.mktemp("failslab"), kernel, world)
 
 
-def test_a_flow_of_search_without_memory_is_a_flow_of_cubic_and_is_counted(guest: Guest) -> None:
-    requested = {"module": "tcp_search", "parameter": "no_memory_flows"}
-    found = guest.call(guest_failslab.starved_module, link=link(), algorithms=["search"], **requested)
-    assert found["counted"] == {"search": 1}
-    assert found["facts"]["search"]["got_bytes"] == SIZE_BYTES
+@pytest.mark.parametrize("algorithm", ["search", "bbr3", "vivace"])
+def test_a_flow_without_memory_of_its_own_arrives_and_is_counted(guest: Guest, algorithm: str) -> None:
+    requested = {"module": f"tcp_{algorithm}", "parameter": "no_memory_flows"}
+    found = guest.call(guest_failslab.starved_module, link=link(), algorithms=[algorithm], **requested)
+    assert found["counted"] == {algorithm: 1}
+    assert found["facts"][algorithm]["got_bytes"] == SIZE_BYTES
 
 
 def test_every_sender_arrives_in_a_kernel_where_one_allocation_in_twenty_fails(guest: Guest) -> None:

@@ -5,9 +5,9 @@ import json
 from pathlib import Path
 
 import pytest
+from lab_bundle.content import folders
 
 from lab.backends.virtual import find_built
-from lab.bundle.content import folders
 from lab.kernel.recipe import Recipe
 from lab.kernel.versions import LARGE_SOCKETS
 from lab.runs.trial import Job, run_trial

@@ -25,12 +25,12 @@ from tests.own_modules import UNBUILDABLE, source, written
 
 HIDDEN = "geheim-4711"
 REACHING = """
-$(shell for file in {secret} {home}/.profile /etc/shadow /proc/1/root{secret}; do cat $$file; done >got 2>&1)
+$(shell for file in {secret} {home}/.profile /etc/shadow /proc/1/root{secret}; do cat $$file; done >{place}/got 2>&1)
 $(shell for folder in / /usr /etc /build /build/obj /trial /lab /tmp/interface {folder} {home}; do \
-touch $$folder/escaped && echo wrote $$folder; done >>got 2>/dev/null)
-$(shell (exec 3<>/proc/1/mem) 2>/dev/null && echo wrote 1 >>got)
-$(shell ln -s {secret} linked.ko; ln -s {secret} .stripped; cat linked.ko >>got 2>&1)
-$(error read: $(shell cat got))
+touch $$folder/escaped && echo wrote $$folder; done >>{place}/got 2>/dev/null)
+$(shell (exec 3<>/proc/1/mem) 2>/dev/null && echo wrote 1 >>{place}/got)
+$(shell cd {place}; ln -s {secret} linked.ko; ln -s {secret} .stripped; cat linked.ko >>got 2>&1)
+$(error read: $(shell cat {place}/got))
 """
 
 
@@ -84,10 +84,10 @@ def folder(tmp_path: Path) -> Path:
 def test_a_kbuild_reaches_no_file_of_the_user(
     tmp_path: Path, secret: Path, folder: Path, kernel: Kernel, monkeypatch: pytest.MonkeyPatch, mode: str
 ) -> None:
-    words = {"secret": secret, "folder": tmp_path, "home": Path.home()}
+    words = {"secret": secret, "folder": tmp_path, "home": Path.home(), "place": builder.PLACE}
     written(folder, REACHING.format(**words) + "obj-m := own.o\n", "Kbuild")
     written(folder, source())
-    with pytest.raises(BuildError, match="read: ") as refused:
+    with pytest.raises(BuildError, match=r"read: .*No such file") as refused:
         built(mode, folder, kernel, tmp_path, monkeypatch)
     assert HIDDEN not in "".join([str(refused.value), *refused.value.lines])
     assert "wrote" not in str(refused.value)
@@ -126,7 +126,7 @@ def test_a_build_without_end_is_stopped(
 ) -> None:
     for module in (builder, confined):
         monkeypatch.setattr(module, "BUILD_S", 3)
-    written(folder, f"$(shell {line})\nobj-m := own.o\n", "Kbuild")
+    written(folder, f"$(shell cd {builder.PLACE}; {line})\nobj-m := own.o\n", "Kbuild")
     written(folder, source())
     with pytest.raises(UserError, match=r"build: no end after 3 s$"):
         built(mode, folder, kernel, tmp_path, monkeypatch)
@@ -167,14 +167,14 @@ LEFT = {
 def test_what_else_a_build_leaves_is_refused_in_a_line_and_removed(
     tmp_path: Path, folder: Path, kernel: Kernel, monkeypatch: pytest.MonkeyPatch, mode: str, line: str
 ) -> None:
-    written(folder, f"$(shell {line})\nobj-m := own.o\n", "Kbuild")
+    written(folder, f"$(shell cd {builder.PLACE}; {line})\nobj-m := own.o\n", "Kbuild")
     written(folder, source())
+    lines = []
     try:
-        module = built(mode, folder, kernel, tmp_path, monkeypatch)
+        built(mode, folder, kernel, tmp_path, monkeypatch)
     except UserError as refused:
-        assert all(each.isprintable() for each in [*str(refused).split("\n"), *getattr(refused, "lines", [])])
-    else:
-        assert module.file.read_bytes()[:4] == b"\x7fELF"
+        lines = [*str(refused).split("\n"), *getattr(refused, "lines", [])]
+    assert all(line.isprintable() for line in lines)
     assert not [*(tmp_path / mode).glob(".own-*.draft")]
 
 
@@ -184,7 +184,7 @@ def test_a_build_makes_no_file_that_runs_as_its_owner(
     tmp_path: Path, folder: Path, kernel: Kernel, monkeypatch: pytest.MonkeyPatch, mode: str
 ) -> None:
     line = "cp /bin/sh s; chmod 4755 s; install -m 6755 /bin/sh t; mkdir g; chmod 2777 g; sleep 1"
-    written(folder, f"$(shell {line})\nobj-m := own.o\n", "Kbuild")
+    written(folder, f"$(shell cd {builder.PLACE}; {line})\nobj-m := own.o\n", "Kbuild")
     written(folder, source())
     found = set[str]()
     with ThreadPoolExecutor() as threads:

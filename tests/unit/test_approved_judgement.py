@@ -22,7 +22,7 @@ from lab.tables.stored_run import Run
 from lab.tables.stored_trial import Trial
 from tests import slow_start_model as model
 from tests.approved import approved
-from tests.stored_run import LINK, store_run
+from tests.stored_run import LINK, rewrite, sign, store_run
 
 LINKS = {
     "deep": LINK,
@@ -43,6 +43,7 @@ def with_second_download(trial: Path) -> None:
         table = pl.read_parquet(file)
         other = table.with_columns(flow=pl.lit(2, pl.UInt8), t_s=pl.col("t_s") * 0.7)
         pl.concat([table, other]).sort("t_s", maintain_order=True).write_parquet(file)
+    sign(trial / "trial.json")
 
 
 def half_as_fast_from(trial: Path, at_s: float) -> None:
@@ -52,12 +53,14 @@ def half_as_fast_from(trial: Path, at_s: float) -> None:
     rates = table.filter(quantity="down.rate_mbps")
     later = rates.with_columns(t_s=pl.lit(at_s), value=pl.col("value") / 2)
     pl.concat([table, later]).write_parquet(file)
+    sign(file)
 
 
 def without_a_drop(trial: Path) -> None:
     """State that the queue dropped nothing, whatever was lost."""
     file = trial / "qdisc.parquet"
     pl.read_parquet(file).with_columns(drops_pkts=pl.lit(0, pl.Int64)).write_parquet(file)
+    sign(file)
 
 
 def begins_late_and_ends_early(trial: Path) -> None:
@@ -65,7 +68,7 @@ def begins_late_and_ends_early(trial: Path) -> None:
     file = trial / "trial.json"
     meta = json.loads(file.read_text())
     first = meta["flows"][0] | {"data_s": 0.8, "end_s": 1.2}
-    file.write_text(json.dumps(meta | {"flows": [first]}))
+    rewrite(file, meta | {"flows": [first]})
 
 
 @pytest.fixture(scope="module")

@@ -80,6 +80,35 @@ def test_long_links_other_fields_and_an_empty_node_are_the_same_as_the_short_for
     assert found.note.count("topology.nodes.server.") == 3
 
 
+def test_labels_may_be_numbers_and_policies_in_small_letters(tmp_path: Path) -> None:
+    changed = content()
+    node = changed["topology"]["nodes"]["server"]
+    node |= {"image-pull-policy": "always", "labels": node.get("labels", {}) | {"site": 3, "prod": True}}
+    found = read_topology(written(tmp_path, changed), "test").topology.nodes["server"]
+    assert (found.labels["site"], found.labels["prod"], found.image_pull_policy) == ("3", "true", "always")
+
+
+def test_an_empty_list_of_links_and_an_empty_file_are_said_in_words(tmp_path: Path) -> None:
+    changed = content()
+    changed["topology"]["links"] = []
+    assert "topology.links=[]: must be of at least 1 entries" in faults(tmp_path, changed)
+    (tmp_path / "none.clab.yml").write_text("")
+    with pytest.raises(UserError, match="content=None: must be a mapping of fields"):
+        read_topology(str(tmp_path / "none.clab.yml"), "test")
+
+
+def test_fields_that_a_node_takes_in_from_another_are_its_own(tmp_path: Path) -> None:
+    changed = content()
+    first, second = list(changed["topology"]["nodes"])[:2]
+    text = yaml.safe_dump(changed, sort_keys=False)
+    text = text.replace(f"    {first}:\n", f"    {first}: &other\n      image: one:1\n", 1)
+    text = text.replace(f"    {second}:\n", f"    {second}:\n      <<: *other\n      image-pull-policy: Never\n", 1)
+    (tmp_path / "merged.clab.yml").write_text(text)
+    nodes = read_topology(str(tmp_path / "merged.clab.yml"), "test").topology.nodes
+    assert (nodes[second].image, nodes[second].image_pull_policy) == ("one:1", "Never")
+    assert nodes[second].exec == changed["topology"]["nodes"][second].get("exec", nodes[first].exec)
+
+
 def test_a_reduced_file_is_read_again_as_the_same(tmp_path: Path) -> None:
     found = load_topology("path", "test")
     (tmp_path / "again.yml").write_text(yaml.safe_dump(found.plain()))
@@ -101,7 +130,7 @@ def test_all_faults_of_a_file_are_named_in_one_call(tmp_path: Path) -> None:
     changed = content()
     graph = changed["topology"]
     changed["colour"] = "red"
-    graph["links"][0]["mtu"] = 100
+    graph["links"][0] |= {"mtu": 100, "ipv4": ["10.0.1.1/24", "10.0.1.2/24"]}
     graph["links"][1]["endpoints"][0] = "nobody:eth1"
     graph["links"].append({"type": "host", "endpoint": {"node": "server", "interface": "eth3"}})
     graph["nodes"]["server"] |= {"sysctls": {"a": 1}, "labels": {}, "exex": []}
@@ -109,6 +138,7 @@ def test_all_faults_of_a_file_are_named_in_one_call(tmp_path: Path) -> None:
     found = [line.split("=")[0] for line in faults(tmp_path, changed)]
     assert found == [
         "topology.nodes.server.sysctls",
+        "topology.links.0.ipv4",
         "topology.links.3.type",
         "topology.nodes.server.exex",
         "topology.links.0.mtu",

@@ -34,7 +34,7 @@ from lab.runs.options import RunOptions
 from lab.runs.reuse import reuse
 from lab.tables.digests import write_with_digest
 from lab.tables.stored_run import Run
-from tests.stored_run import store_run
+from tests.stored_run import rewrite, store_run
 from tests.unit.test_runs_that_fail import Watched
 
 WIRED = KINDS["wired"]
@@ -274,7 +274,7 @@ def test_a_pair_is_tested_by_the_measure_that_decides(tmp_path: Path, monkeypatc
     run = store_run(tmp_path, 6, name="compare-geo", senders=senders)
     (run.parent / "latest").symlink_to(run.name)
     meta = json.loads((run / "run.json").read_text())
-    (run / "run.json").write_text(json.dumps(meta | {"seeds": list(range(6))}))
+    rewrite(run / "run.json", meta | {"seeds": list(range(6))})
     (by_class,), (by_rate,) = (
         of_links.tested_pairs(comparison, link, BY_NAME[name], "", plan) for name in (PRIMARY, "throughput")
     )
@@ -287,7 +287,7 @@ def test_a_look_is_taken_up_to_the_last_trial_that_every_sender_has(tmp_path: Pa
     run = store_run(tmp_path, 3, senders=("search", "cubic"))
     assert attempted(Stored.of(Run(run))) == 3
     meta = json.loads((run / "run.json").read_text())
-    (run / "run.json").write_text(json.dumps(meta | {"complete": False}))
+    rewrite(run / "run.json", meta | {"complete": False})
     for file in (run / "trials" / "cubic-003").iterdir():
         file.unlink()
     (run / "trials" / "cubic-003").rmdir()
@@ -301,9 +301,9 @@ def share(run: Path, rates: Mapping[tuple[str, int], float]) -> None:
     for file in run.glob("trials/*/trial.json"):
         meta = json.loads(file.read_text())
         rival = meta["flows"][0] | {"flow": 2, "throughput_mbps": rates[meta["cca"], meta["trial"]]}
-        file.write_text(json.dumps(meta | {"flows": [meta["flows"][0], rival]}))
+        rewrite(file, meta | {"flows": [meta["flows"][0], rival]})
     meta = json.loads((run / "run.json").read_text())
-    (run / "run.json").write_text(json.dumps(meta | {"scenario": meta["scenario"] | {"rival": REFERENCE}}))
+    rewrite(run / "run.json", meta | {"scenario": meta["scenario"] | {"rival": REFERENCE}})
 
 
 def test_a_shared_link_without_the_reference_has_no_harm(tmp_path: Path) -> None:
@@ -318,10 +318,10 @@ def test_harm_is_what_the_rival_lost_against_its_share_next_to_the_reference(tmp
     share(run, rates)
     meta = json.loads((run / "run.json").read_text())
     for who, found in ((REFERENCE, [50.0, -50.0, None]), ("bbr", None)):
-        (run / "run.json").write_text(json.dumps(meta | {"scenario": meta["scenario"] | {"rival": who}}))
+        rewrite(run / "run.json", meta | {"scenario": meta["scenario"] | {"rival": who}})
         harm = values(Stored.of(Run(run))).get("harm")
         assert (harm and harm["search"]) == found
-    (run / "run.json").write_text(json.dumps(meta | {"scenario": meta["scenario"] | {"rival": REFERENCE}}))
+    rewrite(run / "run.json", meta | {"scenario": meta["scenario"] | {"rival": REFERENCE}})
     assert set(of_run(Stored.of(Run(run))).values) == {"harm"}
 
 
@@ -331,7 +331,7 @@ def test_runs_stand_by_their_link_and_then_by_name(tmp_path: Path) -> None:
         run = store_run(tmp_path, 1, name=name, senders=("cubic",))
         meta = json.loads((run / "run.json").read_text())
         changed = {"name": name, "scenario": meta["scenario"] | {"profile": profile}}
-        (run / "run.json").write_text(json.dumps(meta | changed))
+        rewrite(run / "run.json", meta | changed)
         (run.parent / "latest").symlink_to(run.name)
         kept.append(Stored.of(Run(run)))
     assert [each.run.path.parent.name for each in in_order(kept)] == ["b", "c", "a"]

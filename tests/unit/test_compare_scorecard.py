@@ -16,7 +16,7 @@ from lab.tables.stored_run import Run
 from tests import slow_start_model as model
 from tests.compared import store
 from tests.first_screen import change
-from tests.stored_run import store_run
+from tests.stored_run import rewrite, store_run
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +47,7 @@ def test_two_downloads_of_the_subject_that_shared_a_link_are_in_the_scorecard(
     for file in run.glob("trials/*/trial.json"):
         meta = json.loads(file.read_text())
         first = meta["flows"][0] | {"throughput_mbps": 4.0 + meta["trial"]}
-        file.write_text(json.dumps(meta | {"flows": [first, first | {"flow": 2, "throughput_mbps": 2.0}]}))
+        rewrite(file, meta | {"flows": [first, first | {"flow": 2, "throughput_mbps": 2.0}]})
     shared = replace(geo, link=replace(geo.link, rival="search"), stored=Stored.of(Run(run)))
     (row,) = (row for row in scorecard(comparison, [shared]) if row.section == "5.1.4")
     assert (row.state, row.seen) == ("in part", ["GEO, modelled: 5.5 and 2.0 Mb/s, 2 trials"])

@@ -20,7 +20,7 @@ from lab.report.table import tables
 from lab.tables.stored_run import Run
 from lab.tables.trial_tables import TRIAL_TABLES
 from tests.first_screen import change_seeds
-from tests.stored_run import store_run
+from tests.stored_run import sign, store_run
 
 SENDERS = ("search", "cubic")
 TRIALS = 20
@@ -33,6 +33,7 @@ def repeat(run: Path, cca: str) -> None:
             first, other = (run / "trials" / f"{cca}-{each:03d}" / f"{table}.parquet" for each in (1, number))
             if first.exists():
                 copyfile(first, other)
+                sign(other)
 
 
 @pytest.fixture(scope="module")

@@ -28,6 +28,7 @@ from lab.tables.stored_trial import Trial
 from lab.tables.trial_json import TrialJson
 from lab.tables.trial_tables import TRIAL_TABLES
 from tests.command import lab
+from tests.stored_run import rewrite
 
 SAMPLE = next((REPO / "analysis/sample/sample").glob("[0-9]*"))
 TRIALS = sorted((SAMPLE / "trials").iterdir())
@@ -137,7 +138,8 @@ BROKEN = [
 @pytest.mark.parametrize(("change", "message"), BROKEN)
 def test_a_corrupt_trial_is_one_line_that_names_the_field(change: dict[str, Any], message: str, tmp_path: Path) -> None:
     content = json.loads((TRIALS[0] / "trial.json").read_text())
-    (tmp_path / "trial.json").write_text(json.dumps(copy.deepcopy(content) | change))
+    shutil.copytree(TRIALS[0], tmp_path, dirs_exist_ok=True)
+    rewrite(tmp_path / "trial.json", copy.deepcopy(content) | change)
     with pytest.raises(UserError) as refusal:
         _ = Trial(tmp_path).meta
     assert str(refusal.value) == f"{tmp_path / 'trial.json'}: {message}"
@@ -146,6 +148,7 @@ def test_a_corrupt_trial_is_one_line_that_names_the_field(change: dict[str, Any]
 def test_a_trial_without_a_field_is_one_line(tmp_path: Path) -> None:
     content = json.loads((TRIALS[0] / "trial.json").read_text())
     del content["mss_bytes"]
-    (tmp_path / "trial.json").write_text(json.dumps(content))
+    shutil.copytree(TRIALS[0], tmp_path, dirs_exist_ok=True)
+    rewrite(tmp_path / "trial.json", content)
     with pytest.raises(UserError, match=r"trial\.json: mss_bytes=: must be given$"):
         _ = Trial(tmp_path).meta

@@ -15,29 +15,20 @@ from lab.base.errors import UserError
 from lab.base.paths import REPO
 from lab.base.plain_file import read_plain
 from lab.judge.judged import OUTCOMES, judged
-from lab.judge.stored import without_digests
-from lab.report import trust
 from lab.tables.digests import SUMS, read_digests, write_digests, write_with_digest
 from lab.tables.stored_run import Run
 from lab.tables.stored_trial import TABLES, Trial
 from tests.examples import examples
+from tests.stored_run import sign
 
 FIXTURE = REPO / "tests" / "data" / "stored" / "format-2"
-FLIPS, FLIPS_WITHOUT_DIGESTS = 600, 150
+FLIPS = 600
 OF_RUN = ("run.json", "run.json.sha256")
 
 
 @pytest.fixture
 def run(tmp_path: Path) -> Path:
     return Path(shutil.copytree(FIXTURE, tmp_path / "stored" / "format-2"))
-
-
-@pytest.fixture
-def old(run: Path) -> Path:
-    """The same run as the lab stored it before there were digests."""
-    (run / "run.json.sha256").unlink()
-    (run / "trials" / "search-001" / SUMS).unlink()
-    return run
 
 
 def lines(run: Path) -> list[str]:
@@ -59,18 +50,15 @@ def flip(file: Path, place: int) -> bytes:
     return content
 
 
-def can_be_read(trial: Trial, table: str) -> bool:
-    try:
-        _ = getattr(trial, table)
-    except UserError:
-        return False
-    return True
-
-
 def edit(file: Path, change: Callable[[Any], object]) -> None:
     content = json.loads(file.read_text())
     change(content)
     file.write_text(json.dumps(content, indent=1))
+
+
+def edit_and_sign(file: Path, change: Callable[[Any], object]) -> None:
+    edit(file, change)
+    sign(file)
 
 
 def test_every_flipped_bit_is_one_line_and_its_trial_counts_as_missing(run: Path) -> None:
@@ -88,16 +76,6 @@ def test_every_flipped_bit_is_one_line_and_its_trial_counts_as_missing(run: Path
         file.write_bytes(before)
     assert lines(run) == []
     assert Trial(trial).is_whole
-
-
-def test_a_flipped_bit_of_a_table_without_a_digest_is_read_or_its_trial_counts_as_missing(old: Path) -> None:
-    draw = np.random.default_rng(16)
-    for _ in range(examples(FLIPS_WITHOUT_DIGESTS)):
-        name = TABLES[draw.integers(len(TABLES))]
-        file = old / "trials" / "search-001" / f"{name}.parquet"
-        before = flip(file, int(draw.integers(8 * file.stat().st_size)))
-        assert Trial(file.parent).is_whole == can_be_read(Trial(file.parent), name), name
-        file.write_bytes(before)
 
 
 @pytest.mark.parametrize(
@@ -123,43 +101,26 @@ def test_a_kept_judgement_with_a_flipped_bit_is_made_again(run: Path) -> None:
     assert judged(Run(run)).outcomes.equals(expected)
 
 
-def test_a_trial_without_digests_is_judged_again_when_a_value_changes_and_no_size(old: Path) -> None:
-    throughput = judged(Run(old)).outcomes["throughput_mbps"][0]
-    file = old / "trials" / "search-001" / "trial.json"
-    text = file.read_text()
-    number = f'"throughput_mbps": {throughput}'
-    assert number in text
-    file.write_text(text.replace(number, number[:-1] + ("1" if number[-1] != "1" else "2")))
-    assert judged(Run(old)).outcomes["throughput_mbps"][0] != throughput
-
-
-def test_a_run_without_digests_is_read_and_said_to_have_none(old: Path) -> None:
-    stored = Run(old)
-    assert (lines(old), len(stored.trials), len(stored.without_digests)) == ([], 1, 1)
-    assert trust.unnoticed(stored).startswith("No digests stored: 1 of 1 trials")
-    (old.parent / "latest").symlink_to(old.name)
-    (line,) = without_digests(old.parents[1])
-    assert line.startswith("no digests stored: 1 of 1 trials, of 1 runs")
-
-
-def test_of_a_run_with_digests_nothing_is_said(run: Path) -> None:
-    (run.parent / "latest").symlink_to(run.name)
-    assert (trust.unnoticed(Run(run)), without_digests(run.parents[1])) == ("", [])
-
-
-def test_a_run_of_this_format_is_read_for_ever() -> None:
+def test_a_run_of_this_release_is_read() -> None:
     stored = Run(FIXTURE)
     (trial,) = stored.trials
     assert (trial.cca, trial.number, trial.valid, stored.complete) == ("search", 1, True, True)
     assert (trial.packets.height, trial.acks.height) == (303, 71)
 
 
+@pytest.mark.parametrize("file", ["run.json.sha256", f"trials/search-001/{SUMS}"])
+def test_what_was_stored_before_there_were_digests_is_refused_in_one_line(run: Path, file: str) -> None:
+    (run / file).unlink()
+    (line,) = lines(run)
+    assert line.startswith(f"{run / file}: must be there: no release of the lab stored files without digests")
+
+
 @pytest.mark.parametrize("version", [1, 99, None])
 @pytest.mark.parametrize("file", ["run.json", "trials/search-001/trial.json"])
-def test_another_format_is_refused_in_one_line(old: Path, file: str, version: int | None) -> None:
-    edit(old / file, lambda content: content.update(format=version))
-    (line,) = lines(old)
-    assert line.startswith(f"{old / file}: format={version}: must be 2: another version of the lab stored it")
+def test_another_format_is_refused_in_one_line(run: Path, file: str, version: int | None) -> None:
+    edit_and_sign(run / file, lambda content: content.update(format=version))
+    (line,) = lines(run)
+    assert line.startswith(f"{run / file}: format={version}: must be 2: another version of the lab stored it")
 
 
 @pytest.mark.parametrize(
@@ -179,18 +140,19 @@ def test_another_format_is_refused_in_one_line(old: Path, file: str, version: in
     ],
 )
 def test_damaged_json_that_is_still_json_is_one_line_of_bounded_length(
-    old: Path, file: str, change: Callable[[Any], object]
+    run: Path, file: str, change: Callable[[Any], object]
 ) -> None:
-    edit(old / file, change)
-    (line,) = lines(old)
-    assert line.startswith(f"{old / file}: ")
+    edit_and_sign(run / file, change)
+    (line,) = lines(run)
+    assert line.startswith(f"{run / file}: ")
     assert len(line.splitlines()) == 1
     assert len(line) < 1000
 
 
-def test_deeply_nested_json_is_one_line(old: Path) -> None:
-    (old / "run.json").write_text("[" * 200_000)
-    assert lines(old) == [f"{old / 'run.json'}: must be whole JSON"]
+def test_deeply_nested_json_is_one_line(run: Path) -> None:
+    (run / "run.json").write_text("[" * 200_000)
+    sign(run / "run.json")
+    assert lines(run) == [f"{run / 'run.json'}: must be whole JSON"]
 
 
 def test_a_killed_replacement_leaves_a_file_that_agrees_with_its_digest(tmp_path: Path) -> None:
@@ -202,7 +164,6 @@ def test_a_killed_replacement_leaves_a_file_that_agrees_with_its_digest(tmp_path
     both = tmp_path / "both"
     both.write_text(first + second)
     digests = read_digests(both)
-    assert digests
     assert len(digests["run.json"]) == 2
 
 

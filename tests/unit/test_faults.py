@@ -20,7 +20,7 @@ from lab.commands.cli import app
 from lab.runs.run_folder import new_folder
 from lab.tables.stored_trial import FORMAT
 from tests.command import ENOUGH_S, press_ctrl_c, status_of
-from tests.stored_run import store_run
+from tests.stored_run import sign, store_run
 
 
 @pytest.fixture
@@ -66,6 +66,7 @@ def test_a_damaged_run_is_refused_by_file(
 ) -> None:
     damaged = stored / file
     damaged.write_bytes(damaged.read_bytes()[:-100] if content is None else content)
+    sign(damaged)
     assert refusal("report", str(stored)).startswith(f"{damaged}: {words}")
 
 

@@ -1,15 +1,22 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The open questions about SEARCH: every file has its experiment, and its rows are those of the stored trials."""
 
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+import polars as pl
 import pytest
+from lab_papers.evaluation.search.replay import Download
 
-from bench.questions.answers import Exit, _of_exits, _separated
+from bench.questions.answers import Exit, _left, _of_exits, _separated, _shares
 from bench.questions.experiments import places
 from bench.questions.schema import Form, Question, names, question
 from lab.base.errors import UserError
+from lab.judge.ack_stream import ack_stream
 from lab.schema.load import parse
+from tests.slow_start_model import MSS_BYTES, download
+from tests.slow_start_model import Path as ModelPath
 
 TWO = {name: {"sender": "search9"} for name in ("mine", "base")}
 ASKED = {"question": "Which?", "asked": "here", "way": "replayed", "links": ["wired"], "base": "base", "forms": TWO}
@@ -58,3 +65,54 @@ def test_forms_are_compared_on_the_draws_that_both_have_and_separate_by_the_exac
     assert (mine["separated"], base["separated"], base["level"]) == (True, None, None)
     few = {form: {trial: each for trial, each in of.items() if trial < 7} for form, of in exits.items()}
     assert _separated([_of_exits(asked, "wired", "mine", few)])[0]["separated"] is False  # five pairs prove nothing
+
+
+@pytest.fixture(scope="module")
+def one() -> Download:
+    """A modelled download without HyStart over a deep buffer, until it ends."""
+    path = ModelPath(rate_mbps=8, base_rtt_ms=200, buffer_bytes=4_000_000, duration_s=6)
+    model = download(path)
+    acks, stream = model.tables()["acks"], ack_stream(model.tables()["acks"])
+    at = (acks["t_s"] * 1e6).round().cast(pl.Int64).search_sorted(stream["t_us"], "right") - 1
+    return Download(
+        trial=1,
+        t_us=stream["t_us"].to_numpy(),
+        rtt_us=stream["rtt_us"].to_numpy(),
+        delivered_bytes=stream["delivered_bytes"].to_numpy(),
+        sent_bytes=acks["snd_nxt_bytes"].gather(at).to_numpy(),
+        cwnd_pkts=acks["cwnd_pkts"].gather(at).to_numpy(),
+        own=None,
+        loss_s=None,
+        data_s=None,
+        capacity_s={},
+        rates=None,
+        mss_bytes=MSS_BYTES,
+        queue=(model.qdisc(), path.link),
+    )
+
+
+def test_a_longer_second_sample_makes_bins_longer_and_the_exit_later(one: Download, library: Path) -> None:
+    first, second = (_left(one, Form(sender="search9", second_rtt=later), library) for later in (False, True))
+    rtt_us = np.array(one.rtt_us)
+    rtt_us[1] = 2 * rtt_us[1]
+    stretched = _left(replace(one, rtt_us=rtt_us), Form(sender="search9", second_rtt=True), library)
+    assert first
+    assert second
+    assert stretched
+    assert first.t_s == pytest.approx(second.t_s, abs=0.1)  # alike samples: alike bins
+    assert stretched.t_s > first.t_s + 0.2
+
+
+def test_a_targets_share_is_of_the_bytes_that_the_link_carries_in_a_base_rtt(one: Download, library: Path) -> None:
+    forms = {
+        "kept": Form(sender="search9"),
+        "initial": Form(sender="search9", params={"on_exit": 2}),
+        "current": Form(sender="search9", current_rtt=True),
+    }
+    shares, left = _shares(one, forms, library), _left(one, forms["kept"], library)
+    assert left
+    bdp_bytes = 8e6 / 8 * 0.2
+    assert shares["kept"] == pytest.approx(left.cwnd_pkts * MSS_BYTES / bdp_bytes, rel=1e-6)
+    payload = MSS_BYTES / 1514  # of what the link carries
+    assert shares["initial"] == pytest.approx(payload, rel=0.15)  # a full link delivers a BDP in an initial RTT
+    assert shares["current"] > 1.5 * shares["initial"]  # the current RTT holds the queue, too

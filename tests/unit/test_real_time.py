@@ -2,7 +2,6 @@
 """In real time a machine may fall behind: then the trial is invalid. Places are compared trial by trial."""
 
 import copy
-import json
 import os
 import shutil
 import signal
@@ -33,7 +32,7 @@ from lab.runs.certificate import certify
 from lab.tables.run_json import RunJson
 from lab.tables.stored_run import Run
 from lab.tables.trace import read_events
-from tests.stored_run import run_json
+from tests.stored_run import rewrite, run_json
 from tests.unit.test_certificate import NODE, PLAN, TABLES
 
 DRAFT = Path(__file__).parents[1] / "data" / "draft"
@@ -152,7 +151,7 @@ def stored(folder: Path, name: str, place: tuple[str, str], digest: str = "the s
         "engine": place[1],
         "kernel": {"kernel_source": f"Linux of {name}"},
     }
-    (run / "run.json").write_text(json.dumps(meta))
+    rewrite(run / "run.json", meta)
 
 
 def outcomes(*exits_s: float, invalid: int = 0) -> pl.DataFrame:

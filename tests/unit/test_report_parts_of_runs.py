@@ -25,7 +25,7 @@ from lab.report.matrix.readings import Reading
 from lab.tables.run_json import RunJson
 from lab.tables.stored_run import Run
 from tests.compared import SENDERS, store
-from tests.stored_run import store_run
+from tests.stored_run import rewrite, store_run
 
 TRIALS = 2
 LABELS = {"search": "SEARCH", "cubic": "CUBIC", "cubic_plain": "plain", "bbr": "BBR"}
@@ -177,7 +177,7 @@ def test_the_first_published_value_of_a_sender_counts_and_a_claim_of_a_replay_do
     meta: RunJson = json.loads((run / "run.json").read_text())
     claim = {"cca": "bbr", "source": "a source", "row": "a row", "values": {"exit_s": [3.0, 0.5]}}
     changed = {"claims": [claim | {"replayed": "search2", "values": {"exit_s": 9.0}}, claim]}
-    (run / "run.json").write_text(json.dumps(meta | {"scenario": meta["scenario"] | changed}))
+    rewrite(run / "run.json", meta | {"scenario": meta["scenario"] | changed})
     one = Stored.of(Run(run))
     theirs = published(one, "bbr", "exit_s")
     assert theirs is not None
@@ -214,7 +214,7 @@ def test_a_valid_trial_whose_loss_no_drop_explains_is_named_once() -> None:
 def test_kick_tires_shows_what_the_only_trial_gave(tmp_path: Path) -> None:
     run = store_run(tmp_path, 1, senders=("search",))
     meta: RunJson = json.loads((run / "run.json").read_text())
-    (run / "run.json").write_text(json.dumps(meta | {"scenario": meta["scenario"] | {"heuristic": TRUTH}}))
+    rewrite(run / "run.json", meta | {"scenario": meta["scenario"] | {"heuristic": TRUTH}})
     shown = tires.row(Stored.of(Run(run)))
     link, sender, exit_s, kind, mbps, certificate = shown.cells
     assert (link, kind, mbps, certificate) == ("geo", "chokepoint", "6.0", "valid")
@@ -242,7 +242,7 @@ def test_without_a_run_of_the_virtual_kernel_there_is_nothing_to_agree_with(tmp_
     run = store_run(tmp_path, 1)
     assert [each.path for each in agree.latest(run.parent)] == [run]
     meta: RunJson = json.loads((run / "run.json").read_text())
-    (run / "run.json").write_text(json.dumps(meta | {"backend": "host"}))
+    rewrite(run / "run.json", meta | {"backend": "host"})
     with pytest.raises(UserError, match="must hold a complete run of virtual/netns"):
         agree.latest(run.parent)
 

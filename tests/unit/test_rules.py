@@ -19,7 +19,7 @@ from lab.schema.heuristics import rule_files
 from lab.schema.scenario import load_scenario
 from lab.tables.stored_run import Run
 from tests.command import lab
-from tests.stored_run import store_run
+from tests.stored_run import rewrite, store_run
 
 HALF_SECOND = """
 from lab.judge.classify import by_time
@@ -60,7 +60,7 @@ def stored_with(tmp_path: Path, heuristic: str) -> Path:
     run = store_run(tmp_path / "results", trials=1, senders=("search",))
     meta = json.loads((run / "run.json").read_text())
     meta["scenario"] |= {"heuristic": heuristic}
-    (run / "run.json").write_text(json.dumps(meta))
+    rewrite(run / "run.json", meta)
     (run.parent / "latest").symlink_to(run.name)
     return run
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
+from lab_bundle.content import programs_of
 
 from lab.base.entry_points import _installed, brought
 from lab.base.errors import UserError
-from lab.bundle.content import programs_of
 from lab.commands.first_use import refuse
 from lab.runs.experiment import Experiment, load_experiment
 from lab.runs.plan import draw, make_plan

@@ -16,7 +16,7 @@ from lab.runs.merge import merge
 from lab.runs.shard import Shard, owners_of
 from lab.tables.digests import SUMS, write_digests
 from lab.tables.stored_run import Run
-from tests.stored_run import store_run
+from tests.stored_run import rewrite, store_run
 
 COMMAND = ["lab", "run", "geo"]
 SENDERS = ("search", "cubic")
@@ -56,7 +56,7 @@ def stored_shard(folder: Path, number: int) -> Path:
 def change(run: Path, how: Callable[[dict[str, dict[str, object]]], object]) -> None:
     meta = json.loads((run / "run.json").read_text())
     how(meta)
-    (run / "run.json").write_text(json.dumps(meta))
+    rewrite(run / "run.json", meta)
 
 
 def run_of(folder: Path) -> Path:

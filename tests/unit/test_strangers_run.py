@@ -19,6 +19,7 @@ from lab.tables.digests import MOST_BYTES, SUMS, write_with_digest
 from lab.tables.stored_run import Run
 from lab.tables.stored_trial import Trial
 from lab.traces.parquet import MOST_ROWS
+from tests.stored_run import sign
 
 FIXTURE = REPO / "tests" / "data" / "stored" / "format-2"
 TRIAL = Path("trials") / "search-001"
@@ -74,19 +75,10 @@ def test_what_is_no_plain_file_of_bounded_size_is_refused_unread(
     assert rule in line
 
 
-def test_without_digests_too(run: Path) -> None:
-    (run / TRIAL / SUMS).unlink()
-    (run / TRIAL / "acks.parquet").unlink()
-    os.mkfifo(run / TRIAL / "acks.parquet")
-    assert not Trial(run / TRIAL).is_whole
-    with pytest.raises(UserError, match=NO_PLAIN):
-        _ = Trial(run / TRIAL).acks
-
-
 def test_a_small_table_that_announces_more_rows_than_fit_in_memory_is_refused(run: Path) -> None:
-    (run / TRIAL / SUMS).unlink()
     file = run / TRIAL / "acks.parquet"
     pl.LazyFrame({"time_s": [0.0]}).select(pl.col("time_s").repeat_by(MOST_ROWS + 1).explode()).sink_parquet(file)
+    sign(file)
     assert file.stat().st_size < 1_000_000
     with pytest.raises(UserError, match=f"rows={MOST_ROWS + 1}: must be at most {MOST_ROWS}"):
         _ = Trial(run / TRIAL).acks

@@ -2,7 +2,6 @@
 """The shaper netem: what it refuses, the lines of tc that a series becomes, and that nobody else pays for it."""
 
 import copy
-import json
 import re
 import subprocess
 import sys
@@ -26,7 +25,7 @@ from lab.runs.experiment import Experiment, load_experiment, shaped_by, specific
 from lab.runs.plan import draw, make_plan, needed_modules
 from lab.runs.try_link import try_link
 from lab.tables.stored_run import Run
-from tests.stored_run import run_json
+from tests.stored_run import rewrite, run_json
 from tests.unit.test_certificate import NODE, PLAN, TABLES, checked
 
 TBF = constant_rate(8_000_000, 50_000)
@@ -169,7 +168,7 @@ def test_a_run_of_one_shaper_is_not_continued_with_the_other(
     folder = tmp_path / requested.name / "2026-01-01T00-00-00Z"
     folder.mkdir(parents=True)
     meta = {**run_json(("cubic",)), **specification(shaped_by(LEO, stored)), "complete": False}
-    (folder / "run.json").write_text(json.dumps(meta))
+    rewrite(folder / "run.json", meta)
     assert not Run(folder).complete
     site = Site(None, Description({"kernel_digest": "0"}, "", {}, {}))  # type: ignore[arg-type]
     with pytest.raises(UserError, match=r"shaper=\w+: must be [\w ]+, as it is now: run without --resume"):

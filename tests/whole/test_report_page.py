@@ -12,7 +12,7 @@ import pytest
 from lab.figures.page_figure import Place
 from lab.figures.registry import figures
 from lab.report.write import Report, write_report
-from tests.stored_run import SENDERS, store_run
+from tests.stored_run import SENDERS, sign, store_run
 
 VOID = {"meta", "link", "br", "img"}
 
@@ -117,6 +117,7 @@ def changed(run: Path) -> None:
     """Another throughput in a trial that is drawn in no figure of its own."""
     file = run / "trials" / "search-002" / "trial.json"
     file.write_text(file.read_text().replace('"throughput_mbps": 7.0', '"throughput_mbps": 7.5'))
+    sign(file)
 
 
 @pytest.mark.parametrize(
@@ -144,6 +145,7 @@ def test_a_run_in_which_no_trial_is_valid_still_has_a_report_that_states_it(tmp_
     run = store_run(tmp_path, trials=1)
     for file in run.glob("trials/*/trial.json"):
         file.write_text(file.read_text().replace('"valid": true', '"valid": false'))
+        sign(file)
     written = write_report(run, None)
     assert written.headline == ("No valid trial left slow start: this run has no answer.",)
     assert "No valid trial: nothing to show." in written.paths.page.read_text()

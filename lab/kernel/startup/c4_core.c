@@ -5,16 +5,13 @@
  *
  * Source: C. Huitema, S. Nandakumar, C. Jennings, "Specification of Christian's Congestion Control
  * Code (C4)", draft-huitema-ccwg-c4-spec, the text of its repository after -04.  Rules, by section; those of
- * "Handling of congestion signals" are in c4_signals_core.c:
+ * "Handling of congestion signals" are in c4_signals_core.c, those of "C4 variables" in
+ * c4_estimates_core.c:
  *
- *  - "Nominal rate": the largest measured; not raised in a recovery with congestion;
- *  - "Nominal max RTT": that of eras whose packets were sent at no more than the nominal rate; an
- *    eighth of the difference downwards, upwards at once, by 250 ms above the least at most;
  *  - "Setting pacing rate, congestion window": alpha times the rate; outside of Initial the window
  *    has a margin of a quarter of the nominal max RTT, or 15 ms;
- *  - "Initial state": alpha 2; the window grows by what is acknowledged, by an eighth of it for
- *    each era in which the nominal rate did not grow.  It ends after three of them, by delay or
- *    marks after two, by loss once more than 20 packets were acknowledged;
+ *  - "Initial state": alpha 2.  It ends after three eras in which the nominal rate did not grow, by
+ *    delay or marks after two, by loss once more than 20 packets were acknowledged;
  *  - "Recovery state": 15/16 for an era; 7/8 where more than a BDP is in flight ("Draining the
  *    standing queues");
  *  - "Restarting Initial if High Jitter": the least RTT below 2/5 of the nominal max RTT;
@@ -33,15 +30,10 @@
  *  4. "Resuming" is left out: nothing is saved.  The sender careful_resume has RFC 9959.
  *  5. The nominal max RTT is at least a millisecond ("Nominal max RTT on low latency links").
  */
-#include "c4_core.h"
+#include "c4_parts.h"
 
 #define C4_LEAST_INITIAL_BPS	131072U
-#define C4_MAX_JITTER_US	250000U
-#define C4_LEAST_RTT_US		1000U
 #define C4_MARGIN_US		15000U
-#define C4_MOST_BYTES		(1U << 30)
-#define C4_MOST_BPS		(1ULL << 35)
-#define C4_MOST_RTT_US		(1U << 27)
 #define C4_SECOND_US		1000000U
 #define C4_CRUISING_ERAS	2
 #define C4_PUSHING_ERAS		3
@@ -143,22 +135,6 @@ void c4_begin(struct c4_state *state, u32 cwnd_bytes, u32 mss_bytes, u32 deliver
 	c4_set_cwnd(state);
 }
 search_export(c4_begin);
-
-static void c4_find_nominal_rtt(struct c4_state *state)
-{
-	u32 most_us = state->era_most_us;
-
-	if (state->last_alpha > C4_ALPHA_ONE || !most_us)
-		return;
-	if (state->era_least_us < state->running_min_us)
-		state->running_min_us = state->era_least_us;
-	else
-		state->running_min_us = div_u64(7ULL * state->running_min_us + state->era_least_us, 8);
-	most_us = c4_min(most_us, state->running_min_us + C4_MAX_JITTER_US);
-	if (most_us <= state->nominal_rtt_us)
-		most_us = div_u64(7ULL * state->nominal_rtt_us + most_us, 8);
-	state->nominal_rtt_us = c4_max(most_us, C4_LEAST_RTT_US);
-}
 
 static void c4_correct_rate(struct c4_state *state)
 {
@@ -278,37 +254,6 @@ static void c4_note_congestion(struct c4_state *state, const struct c4_params *p
 }
 
 /* One ACK */
-
-static void c4_note_rtt(struct c4_state *state, u32 rtt_us)
-{
-	if (!rtt_us)
-		return;
-	rtt_us = c4_min(rtt_us, C4_MOST_RTT_US);
-	if (!state->nominal_rtt_us) {
-		state->nominal_rtt_us = c4_max(rtt_us, C4_LEAST_RTT_US);
-		state->running_min_us = rtt_us;
-	}
-	state->era_most_us = c4_max(state->era_most_us, rtt_us);
-	state->era_least_us = state->era_least_us ? c4_min(state->era_least_us, rtt_us) : rtt_us;
-}
-
-static void c4_note_rate(struct c4_state *state, const struct c4_ack *ack)
-{
-	u64 rate_Bps = ack->rate_Bps < C4_MOST_BPS ? ack->rate_Bps : C4_MOST_BPS;
-
-	if (rate_Bps > state->recent_most_Bps)
-		state->recent_most_Bps = rate_Bps;
-	if (rate_Bps > state->nominal_Bps && !(state->mode == C4_RECOVERY && state->congested))
-		state->nominal_Bps = rate_Bps;
-}
-
-static void c4_grow_initial(struct c4_state *state, u32 acked_pkts)
-{
-	u64 acked_bytes = (u64)acked_pkts * state->mss_bytes;
-	u64 grown_bytes = state->initial_cwnd_bytes + (acked_bytes >> (3 * state->still_eras));
-
-	state->initial_cwnd_bytes = grown_bytes < C4_MOST_BYTES ? grown_bytes : C4_MOST_BYTES;
-}
 
 void c4_on_ack(struct c4_state *state, const struct c4_params *params, const struct c4_ack *ack)
 {

@@ -22,7 +22,6 @@
 
 #define C4_ONE			65536U	/* a share of 1 */
 #define C4_ALPHA_ONE		32U
-#define C4_BETA			(C4_ONE / 4)	/* the most that the rate is reduced by */
 
 struct c4_params {
 	u32 still_eras;		/* eras in which the nominal rate does not grow that end Initial: 3 */
@@ -98,20 +97,5 @@ u32 c4_sensitivity(u64 rate_Bps);
 u32 c4_delay_threshold_us(const struct c4_state *state);
 u32 c4_loss_threshold(u64 rate_Bps);
 u32 c4_ecn_threshold(u64 rate_Bps);
-
-/* What an ACK shows of congestion: the share of C4_ONE to reduce the rate by, 0: none; and losses. */
-u32 c4_delay_beta(const struct c4_state *state, const struct c4_ack *ack);
-u32 c4_marks_beta(struct c4_state *state, const struct c4_ack *ack);
-bool c4_loses(struct c4_state *state, const struct c4_ack *ack);
-
-static inline u32 c4_min(u32 a, u32 b)
-{
-	return a < b ? a : b;
-}
-
-static inline u32 c4_max(u32 a, u32 b)
-{
-	return a > b ? a : b;
-}
 
 #endif /* C4_CORE_H */

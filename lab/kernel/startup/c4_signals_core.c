@@ -10,7 +10,7 @@
  *
  * Difference from the draft: averages are whole numbers of 1 / 65536, and fall to 0.
  */
-#include "c4_core.h"
+#include "c4_parts.h"
 
 #define C4_DELAY_US		25000U
 #define C4_SMOOTH_PKTS_MAX	400	/* after so many packets nothing is left of what was before */

@@ -30,6 +30,16 @@ static inline void startup_pace(struct sock *sk, u32 cwnd_pkts, u32 rtt_us, u32 
 	WRITE_ONCE(sk->sk_pacing_rate, min_t(u64, rate, READ_ONCE(sk->sk_max_pacing_rate)));
 }
 
+#define STARTUP_MOST_PKTS	(1U << 24)
+
+static inline void startup_set_window(struct sock *sk, u32 cwnd_pkts)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	cwnd_pkts = min3(cwnd_pkts, tp->snd_cwnd_clamp, STARTUP_MOST_PKTS);
+	tcp_snd_cwnd_set(tp, max(cwnd_pkts, 1U));
+}
+
 static inline u32 startup_srtt_us(const struct sock *sk)
 {
 	return tcp_sk(sk)->srtt_us >> 3;

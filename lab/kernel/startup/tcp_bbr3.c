@@ -75,13 +75,6 @@ static void bbr3_pace(struct sock *sk)
 	WRITE_ONCE(sk->sk_pacing_rate, min_t(u64, max(rate, 1ULL), READ_ONCE(sk->sk_max_pacing_rate)));
 }
 
-static void bbr3_set_window(struct sock *sk, u32 cwnd_pkts)
-{
-	struct tcp_sock *tp = tcp_sk(sk);
-
-	tcp_snd_cwnd_set(tp, min(cwnd_pkts, tp->snd_cwnd_clamp));
-}
-
 static void bbr3_begin_flow(struct sock *sk, struct bbr3_flow *flow)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
@@ -223,7 +216,7 @@ STARTUP_CONG_CONTROL(bbr3_control)
 		tp->app_limited = max(tp->delivered + tcp_packets_in_flight(tp), 1U);
 	if (flow->state.full_bw_reached)
 		bbr3_leave_startup(sk, sample.cwnd, rs->rtt_us);
-	bbr3_set_window(sk, cwnd_pkts);
+	startup_set_window(sk, cwnd_pkts);
 	bbr3_pace(sk);
 	sent_note(&flow->sent, tp->delivered, tp->lost, sample.inflight, cwnd_pkts / SENT_PER_WINDOW);
 }
@@ -244,7 +237,7 @@ static void bbr3_set_state(struct sock *sk, u8 new_state)
 	if (new_state == TCP_CA_Loss)
 		bbr3_report_losses(sk);
 	else if (new_state <= TCP_CA_Disorder && flow->state.recovering)
-		bbr3_set_window(sk, bbr3_exit_recovery(&flow->state, tcp_snd_cwnd(tcp_sk(sk))));
+		startup_set_window(sk, bbr3_exit_recovery(&flow->state, tcp_snd_cwnd(tcp_sk(sk))));
 }
 
 static u32 bbr3_undo_cwnd(struct sock *sk)
@@ -261,7 +254,7 @@ static void bbr3_cwnd_event(struct sock *sk, enum tcp_ca_event event)
 
 	if (event != CA_EVENT_TX_START || !tp->app_limited)
 		return;
-	bbr3_set_window(sk, bbr3_restart_from_idle(state, tp->tcp_mstamp, tcp_snd_cwnd(tp), tp->delivered));
+	startup_set_window(sk, bbr3_restart_from_idle(state, tp->tcp_mstamp, tcp_snd_cwnd(tp), tp->delivered));
 	bbr3_pace(sk);
 }
 

@@ -118,7 +118,7 @@ STARTUP_CONG_CONTROL(c4_control)
 	c4_on_ack(&ca->state, &params, &sample);
 	if (ca->state.mode != C4_INITIAL)
 		c4_leave_initial(sk, before_pkts, sample.rtt_us);
-	tcp_snd_cwnd_set(tp, clamp(ca->state.cwnd_bytes / ca->state.mss_bytes, 2U, max(tp->snd_cwnd_clamp, 2U)));
+	startup_set_window(sk, ca->state.cwnd_bytes / ca->state.mss_bytes);
 	c4_pace(sk);
 	startup_allow_retransmission(sk);
 }

@@ -80,11 +80,11 @@ static struct vivace_params vivace_params(void)
 static void vivace_pace(struct sock *sk)
 {
 	const struct vivace_flow *flow = startup_flow(sk);
-	struct tcp_sock *tp = tcp_sk(sk);
 	u64 rate = (u64)flow->rate_kbps * VIVACE_BYTES_PER_KBIT;
-	u32 rtt_pkts = div_u64(rate * startup_srtt_us(sk), USEC_PER_SEC) / tcp_mss_to_mtu(sk, tp->mss_cache);
+	u64 rtt_bytes = mul_u64_u32_div(rate, startup_srtt_us(sk), USEC_PER_SEC);
+	u64 rtt_pkts = div_u64(rtt_bytes, tcp_mss_to_mtu(sk, tcp_sk(sk)->mss_cache));
 
-	tcp_snd_cwnd_set(tp, min(2 * rtt_pkts + VIVACE_INTERVAL_PKTS, tp->snd_cwnd_clamp));
+	startup_set_window(sk, 2 * min_t(u64, rtt_pkts, STARTUP_MOST_PKTS) + VIVACE_INTERVAL_PKTS);
 	WRITE_ONCE(sk->sk_pacing_rate, min_t(u64, rate, READ_ONCE(sk->sk_max_pacing_rate)));
 }
 

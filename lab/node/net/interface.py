@@ -13,6 +13,8 @@ SIOCETHTOOL, SIOCSARP = 0x8946, 0x8955
 IFF_UP = 0x1
 ATF_COM, ATF_PERM = 0x02, 0x04
 ETHTOOL = {"tso": (0x1E, 0x1F), "gso": (0x23, 0x24), "gro": (0x2B, 0x2C)}  # the commands that read and set each offload
+READ_FEATURES, SET_FEATURES = 0x3A, 0x3B
+WORDS, UDP_WORD, UDP_BIT = 2, 1, 1 << 1  # of all features; NETIF_F_GSO_UDP_L4 is the 33rd (linux/netdev_features.h)
 IFREQ = struct.Struct("16s24s")
 SOCKADDR = struct.Struct("H14s")
 ARPREQ = struct.Struct("16s16si16s16s")
@@ -47,6 +49,17 @@ def switch_offloads_off(dev: str) -> list[str]:
     for _, write in ETHTOOL.values():
         _ethtool(dev, write)
     return [offload for offload, (read, _) in ETHTOOL.items() if _ethtool(dev, read)]
+
+
+def switch_udp_offload_off(dev: str) -> bool:
+    """Let the kernel split what a program sends with UDP_SEGMENT; returns whether it does."""
+    wanted = (ctypes.c_uint32 * (2 + 2 * WORDS))(SET_FEATURES, WORDS)
+    wanted[2 + 2 * UDP_WORD] = UDP_BIT  # of those that are valid; none is requested
+    _ioctl(SIOCETHTOOL, dev, struct.pack("P", ctypes.addressof(wanted)))
+    found = (ctypes.c_uint32 * (2 + 4 * WORDS))(READ_FEATURES, WORDS)
+    _ioctl(SIOCETHTOOL, dev, struct.pack("P", ctypes.addressof(found)))
+    active = found[2 + 4 * UDP_WORD + 2]
+    return not active & UDP_BIT
 
 
 def _ethtool(dev: str, command: int) -> int:

@@ -78,7 +78,7 @@ def make_course(request: MakeRequest) -> Iterator[str]:
 def _bundle(file: Path) -> str:
     import platform
 
-    from lab.bundle.make import make
+    from lab_bundle.make import make
 
     make(file, True, ".".join(platform.python_version_tuple()[:2]), jupyter=True)
     return f"{file}: {file.stat().st_size / 1e6:.0f} MB: for students without network (docs/bundle.md)"

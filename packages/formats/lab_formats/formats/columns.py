@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Any table of text, its columns named by who imports it: CSV, TSV or blanks, with or without a header."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -125,7 +126,13 @@ def _specs(path: Path, found: UserTable, columns: str | None, step_s: float | No
     specs = parse_columns(path, columns if columns is not None else ",".join(f"{name}={name}" for name in found.named))
     if step_s is not None and (not 0 < step_s <= LONGEST_S or any(one.becomes in CLOCKS for one in specs)):
         raise field_error(path, "step_s", step_s, "above 0, and left out where a column is the clock or the duration")
-    return specs
+    return [_with_unit_in_name(one, found.named) for one in specs]
+
+
+def _with_unit_in_name(one: ColumnSpec, named: tuple[str, ...]) -> ColumnSpec:
+    """Return the column whose name in the file has the unit, too: `Time [s]`."""
+    whole = {f"{one.name} [{one.unit}]", f"{one.name}[{one.unit}]"} & set(named)
+    return replace(one, name=whole.pop()) if whole and one.name not in named else one
 
 
 def _numbered(specs: list[ColumnSpec]) -> list[str]:

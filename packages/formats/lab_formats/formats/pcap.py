@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A packet capture (pcap or pcapng): the rate each way, and the round trips that its packets show."""
 
+from collections import Counter
+from ipaddress import ip_address
 from pathlib import Path
 
 import numpy as np
@@ -27,8 +29,8 @@ def fits(head: Head) -> bool:
 def read(path: Path, *, user: str | None = None, step_ms: float = 100.0) -> Recording:
     """Read the IP bytes each way in steps, and the median RTT of the round trips answered in each.
 
-    `user` is the address on the link's user side; else the host that opened the first TCP connection or sent the first
-    echo request.
+    `user` is the address on the link's user side; else the host that opened the largest conversation, by a TCP SYN or
+    an echo request.
     """
     if isinstance(step_ms, bool) or not isinstance(step_ms, (int, float)) or not 0.001 <= step_ms <= 3.6e6:
         raise field_error(path, "step_ms", step_ms, "a number from 0.001 to 3600000")
@@ -41,7 +43,7 @@ def read(path: Path, *, user: str | None = None, step_ms: float = 100.0) -> Reco
     mine = [packet for packet in packets if side in (packet.source, packet.target)]
     if not mine:
         raise field_error(path, "user", user, "an address that the capture holds")
-    samples = round_trips(mine, side)
+    samples = round_trips(mine, side, notes)
     frame = _binned(path, mine, side, samples, step_ms / 1e3)
     if len(packets) > len(mine):
         notes.append(f"{len(packets) - len(mine)} of {len(packets)} packets are of other hosts: left out.")
@@ -52,10 +54,21 @@ def read(path: Path, *, user: str | None = None, step_ms: float = 100.0) -> Reco
 
 
 def _opener(path: Path, packets: list[Packet]) -> bytes:
+    """Return who opened the largest of the conversations whose begin the capture holds."""
+    opened: dict[object, bytes] = {}
+    sizes: Counter[object] = Counter()
+    ends: Counter[bytes] = Counter()
     for packet in packets:
+        talk = packet.flow or frozenset((packet.source, packet.target))
+        sizes[talk] += packet.ip_bytes
+        ends.update({packet.source: packet.ip_bytes, packet.target: packet.ip_bytes})
         if packet.opens:
-            return packet.source
-    raise UserError(f"{path}: user: must be given, for the capture holds neither a TCP SYN nor an echo request")
+            opened.setdefault(talk, packet.source)
+    if opened:
+        return opened[max(opened, key=lambda talk: sizes[talk])]
+    known = " or ".join(f"--set user={ip_address(end)}" for end, _ in ends.most_common(2))
+    why = "for the capture holds neither a TCP SYN nor an echo request"
+    raise UserError(f"{path}: user: must be given, {why}: {known}")
 
 
 def _meaning(packets: list[Packet]) -> Meaning:

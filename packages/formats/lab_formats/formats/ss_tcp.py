@@ -20,7 +20,7 @@ from lab_formats.reading.tcp_info import COARSE, limits, series
 from lab_formats.reading.text import line_error, read_lines
 
 CLOCK = re.compile(r"\s*\d{9,10}\.\d+\s*")
-INFO = re.compile(r"\s.*\bcwnd:\d+.*\bbytes_acked:\d+|\s.*\bbytes_acked:\d+.*\bcwnd:\d+")
+INFO = re.compile(r"[\sA-Z].*\bcwnd:\d+.*\bbytes_acked:\d+|[\sA-Z].*\bbytes_acked:\d+.*\bcwnd:\d+")
 SOCKET = re.compile(r"(?:ESTAB|CLOSE-WAIT|FIN-WAIT-\d|CLOSING|LAST-ACK|TIME-WAIT)\s+\d+\s+\d+\s+(\S+)\s+(\S+)")
 FIELDS = {
     "acked_bytes": r"\bbytes_acked:(\d+)",
@@ -75,9 +75,10 @@ def _connections(path: Path) -> tuple[dict[str, Rows], float]:
             if now_s - first_s > LONGEST_S:
                 rule = f"within {LONGEST_S / 86_400:g} days of the first"
                 raise line_error(path, number, "time", line.strip(), rule)
-        elif found_socket := SOCKET.match(line.strip()):
+            continue
+        if found_socket := SOCKET.match(line.strip()):
             socket = " to ".join(found_socket.groups())
-        elif INFO.match(line):
+        if INFO.match(line):  # behind the socket, or in its line (ss -O)
             if now_s is None:
                 raise line_error(path, number, "time", "none", "given before each print: date +%s.%N")
             found[socket].append(_row(path, number, line, now_s))

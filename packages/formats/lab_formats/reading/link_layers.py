@@ -4,18 +4,21 @@
 import struct
 from collections.abc import Callable
 
-IP4, IP6, PPPOE, VLANS, MPLS = 0x0800, 0x86DD, 0x8864, (0x8100, 0x88A8, 0x9100), (0x8847, 0x8848)
+from lab_formats.reading.wifi_frames import NOT_DATA, after_prism, after_radiotap, type_at
+
+IP4, IP6, PPPOE, VLANS, MPLS = 0x0800, 0x86DD, 0x8864, (0x8100, 0x88A8, 0x9100, 0x9200), (0x8847, 0x8848)
 LONGEST_LLC, SNAP, SNAP_BYTES = 1500, b"\xaa\xaa\x03\0\0\0", 6
 PPPOE_BYTES = 6
 FAMILIES = (2, 10, 24, 28, 30)  # AF_INET, and AF_INET6 of Linux, NetBSD, FreeBSD and macOS
 PPP_IP, HDLC = (0x21, 0x57), (0x0F, 0x8F)
-NOT_IP = -1
+NOT_IP = NOT_DATA
+ENCAPSULATED_BYTES, NETFILTER_PACKET = 12, 9
 SLL, SLL2, PKTAP = 113, 276, 258
 Place = tuple[int, int]  # interface and direction, 0 where the frame does not show it
 UNKNOWN: Place = (0, 0)
 
 
-def _by_type(frame: bytes, type_at: int, at: int) -> int:
+def by_type(frame: bytes, type_at: int, at: int) -> int:
     """Follow an EtherType, whose content begins at `at`, through VLAN tags, MPLS labels and PPPoE."""
     kind = frame[type_at] << 8 | frame[type_at + 1]
     while kind in VLANS:
@@ -23,20 +26,26 @@ def _by_type(frame: bytes, type_at: int, at: int) -> int:
     if kind in (IP4, IP6):
         return at
     if kind <= LONGEST_LLC and frame[at : at + SNAP_BYTES] == SNAP:
-        return _by_type(frame, at + SNAP_BYTES, at + SNAP_BYTES + 2)
+        return by_type(frame, at + SNAP_BYTES, at + SNAP_BYTES + 2)
     if kind == PPPOE:
         return _ppp(frame, at + PPPOE_BYTES)
     if kind in MPLS:
         while not frame[at + 2] & 1:  # until the bottom of the stack
             at += 4
-        return at + 4 if frame[at + 4] >> 4 in (4, 6) else NOT_IP
+        return at + 4 if frame[at + 4] >> 4 in (4, 6) else _pseudowire(frame, at + 4)
     return NOT_IP
+
+
+def _pseudowire(frame: bytes, at: int) -> int:
+    """Return where the packet of an Ethernet frame over MPLS begins, behind its control word where it has one."""
+    behind = (by_type(frame, at + word + 12, at + word + 14) for word in (4, 0))
+    return next((found for found in behind if found != NOT_IP), NOT_IP)
 
 
 def _ppp(frame: bytes, at: int = 0) -> int:
     """Pass PPP's protocol, of one byte or two, behind its address and control where they are."""
     if frame[at] in HDLC:
-        return _by_type(frame, at + 2, at + 4)
+        return by_type(frame, at + 2, at + 4)
     at += 2 if frame[at : at + 2] == b"\xff\x03" else 0
     short = frame[at] & 1
     protocol = frame[at] if short else frame[at] << 8 | frame[at + 1]
@@ -56,13 +65,29 @@ def _pktap(frame: bytes) -> int:
     return NOT_IP if inner == NOT_IP else length + inner
 
 
+def _wifi(frame: bytes, at: int = 0) -> int:
+    kind_at = type_at(frame, at)
+    return kind_at if kind_at < 0 else by_type(frame, kind_at, kind_at + 2)
+
+
+def _netfilter(frame: bytes) -> int:
+    """Pass what netfilter states before the packet: parts with a length and a kind each."""
+    at = 4
+    while at < len(frame):
+        length, kind = struct.unpack_from("<HH", frame, at)
+        if kind == NETFILTER_PACKET:
+            return at + 4
+        at += max(4, (length + 3) // 4 * 4)
+    return NOT_IP
+
+
 def _raw(frame: bytes) -> int:
     return 0 if frame[0] >> 4 in (4, 6) else NOT_IP
 
 
 RAW = ("raw IP", _raw)
 LINKS: dict[int, tuple[str, Callable[[bytes], int]]] = {
-    1: ("Ethernet", lambda frame: _by_type(frame, 12, 14)),
+    1: ("Ethernet", lambda frame: by_type(frame, 12, 14)),
     0: ("BSD loopback", _loopback),
     108: ("OpenBSD loopback", _loopback),
     9: ("PPP", _ppp),
@@ -70,11 +95,18 @@ LINKS: dict[int, tuple[str, Callable[[bytes], int]]] = {
     51: ("PPPoE", lambda frame: _ppp(frame, PPPOE_BYTES)),
     204: ("PPP with direction", lambda frame: _ppp(frame, 1)),
     166: ("PPP of pppd", lambda frame: _ppp(frame, 2)),  # its address has the direction
-    104: ("Cisco HDLC", lambda frame: _by_type(frame, 2, 4)),
+    104: ("Cisco HDLC", lambda frame: by_type(frame, 2, 4)),
     **dict.fromkeys((12, 14, 101, 228, 229), RAW),
-    SLL: ("Linux cooked", lambda frame: _by_type(frame, 14, 16)),
-    SLL2: ("Linux cooked v2", lambda frame: _by_type(frame, 0, 20)),
+    SLL: ("Linux cooked", lambda frame: by_type(frame, 14, 16)),
+    SLL2: ("Linux cooked v2", lambda frame: by_type(frame, 0, 20)),
     PKTAP: ("macOS packet tap", _pktap),
+    105: ("IEEE 802.11", _wifi),
+    127: ("IEEE 802.11 with a radiotap header", lambda frame: _wifi(frame, after_radiotap(frame))),
+    192: ("IEEE 802.11 with a PPI header", lambda frame: _wifi(frame, after_radiotap(frame))),
+    119: ("IEEE 802.11 with a Prism header", lambda frame: _wifi(frame, after_prism(frame))),
+    163: ("IEEE 802.11 with an AVS header", lambda frame: _wifi(frame, after_prism(frame))),
+    109: ("OpenBSD encapsulated IP", lambda _: ENCAPSULATED_BYTES),
+    239: ("Linux netfilter log", _netfilter),
 }
 OTHERS = {
     3: "AX.25",
@@ -85,30 +117,23 @@ OTHERS = {
     11: "ATM (RFC 1483)",
     99: "Symantec firewall",
     100: "ATM (RFC 1483)",
-    105: "IEEE 802.11",
     106: "classical IP over ATM",
     107: "frame relay",
-    109: "OpenBSD encapsulated IP (IPsec)",
     117: "OpenBSD pf log",
-    119: "IEEE 802.11 with a Prism header",
     122: "IP over fibre channel",
     123: "ATM (SunATM)",
-    127: "IEEE 802.11 with a radiotap header",
     138: "IP over FireWire",
     143: "DOCSIS",
     **dict.fromkeys(range(147, 163), "private use"),
-    163: "IEEE 802.11 with an AVS header",
     177: "LAPD",
     187: "Bluetooth HCI",
     189: "USB (Linux)",
-    192: "per-packet information (PPI)",
     195: "IEEE 802.15.4",
     201: "Bluetooth HCI with direction",
     215: "IEEE 802.15.4",
     220: "USB (Linux)",
     227: "CAN bus",
     230: "IEEE 802.15.4",
-    239: "Linux netfilter log",
     242: "IP over InfiniBand",
     249: "USB (Windows)",
     251: "Bluetooth low energy",

@@ -4,6 +4,7 @@
 import ipaddress
 import struct
 from collections import Counter
+from itertools import pairwise
 from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
@@ -11,13 +12,21 @@ from typing import NamedTuple
 from lab.base.errors import UserError, field_error
 from lab_formats.reading.frames import Frame, frames
 from lab_formats.reading.ip_headers import ICMP, ICMP6, TCP, UDP, Header, read_header
-from lab_formats.reading.link_layers import LINKS, NOT_IP, link_name, place
+from lab_formats.reading.link_layers import LINKS, link_name, place
 from lab_formats.reading.text import read_bytes
+from lab_formats.reading.tunnels import inner_at
+from lab_formats.reading.wifi_frames import WHY
 
 MOST_PACKETS = 2_000_000
 CHECKSUM = {TCP: slice(16, 18), UDP: slice(6, 8)}  # a network card may fill it in behind the capture
 COMPARED = 40  # bytes of a transport's header and data by which two packets are the same
 HEADER_MOST = 60  # bytes of TCP's header with all options
+NOTES = {
+    "unstated": "{} packets state no IP length (segmentation offload): their frame's is taken.",
+    "within": "{} packets are within others (a tunnel): the inner ones count, by their own lengths.",
+    "short": "{} packets are cut within TCP's header, and show no flow: a snap length of 96 bytes holds it.",
+    **{why: f"{{}} frames are {why}: left out." for why in WHY.values()},
+}
 ECHO = {(ICMP, 8): True, (ICMP, 0): False, (ICMP6, 128): True, (ICMP6, 129): False}
 HEAD_TCP = struct.Struct(">HHIIBB")
 FIN, SYN, ACK = 1, 2, 16
@@ -61,12 +70,17 @@ def packets_of(path: Path, notes: list[str]) -> list[Packet]:
         if packet:
             found.append(packet)
     if not found:
-        frames_read = f"{counts['frames']} frames, none with a whole IP header"
+        why = "".join(f", {counts[each]} {each}" for each in WHY.values() if counts[each])
+        frames_read = f"{counts['frames']} frames, none with a whole IP header{why}"
         raise UserError(f"{path}: content: must be a capture with IP packets ({frames_read})")
+    if counts["short"] and not any(packet.flow for packet in found):
+        rule = f"whole TCP headers, and {counts['short']} are cut: capture with a snap length of 96 bytes or more"
+        raise UserError(f"{path}: packets: must hold {rule}")
     if counts["broken"]:
         notes.append(f"{counts['broken']} frames hold no whole IP header: left out.")
-    if counts["unstated"]:
-        notes.append(f"{counts['unstated']} packets state no IP length (segmentation offload): their frame's is taken.")
+    notes += [words.format(counts[kind]) for kind, words in NOTES.items() if counts[kind]]
+    if back := sum(later.t_s < packet.t_s for packet, later in pairwise(found)):
+        notes.append(f"{back} packets are older than the one before them in the file: sorted by time.")
     return sorted(found, key=attrgetter("t_s"))
 
 
@@ -85,9 +99,15 @@ def _packet(path: Path, frame: Frame, t_s: float, counts: Counter[str]) -> Packe
         rule = f"one of {', '.join(dict.fromkeys(name for name, _ in LINKS.values()))}"
         raise field_error(path, "link type", link_name(link), rule)
     at = LINKS[link][1](data)
-    if at == NOT_IP:
+    if at < 0:
+        counts[WHY.get(at, "other")] += 1
         return None
     header = read_header(data, at)
+    inner = inner_at(data, header)
+    counts["within"] += inner >= 0
+    while inner >= 0:
+        at, header = inner, read_header(data, inner)
+        inner = inner_at(data, header)
     if header.ip_bytes == 0:
         counts["unstated"] += 1
         header = header._replace(ip_bytes=frame.wire_bytes - at)
@@ -97,8 +117,10 @@ def _packet(path: Path, frame: Frame, t_s: float, counts: Counter[str]) -> Packe
     packet = Packet(t_s, header.source, header.target, header.ip_bytes, *seen)
     if header.later_fragment:
         return packet
-    if header.protocol == TCP and len(body) >= HEAD_TCP.size:
-        return _tcp(packet, body, header.ip_bytes - (header.body_at - at))
+    if header.protocol == TCP:
+        if len(body) >= HEAD_TCP.size:
+            return _tcp(packet, body, header.ip_bytes - (header.body_at - at))
+        counts["short"] += 1
     request = ECHO.get((header.protocol, body[0])) if len(body) >= 8 else None
     if request is None:
         return packet
@@ -109,7 +131,7 @@ def _identity(header: Header, body: bytes) -> int:
     """Return a number of what no hop changes (the TTL and checksums may change)."""
     if skipped := CHECKSUM.get(header.protocol):
         body = body[: skipped.start] + body[skipped.stop :]
-    return hash((header, body))
+    return hash((header[:-1], body))
 
 
 def _tcp(packet: Packet, body: bytes, segment_bytes: int) -> Packet:

@@ -8,6 +8,7 @@ from lab_formats.reading.packets import Flow, Packet
 
 WRAP = 2**32
 MOST_WAITING = 100_000
+AT_ONCE_MS = 1.0  # no path between two machines is taken to be shorter where nothing else shows the end
 Key = tuple[Flow, bytes]
 
 
@@ -19,16 +20,25 @@ class Sample:
     rtt_ms: float
 
 
-def round_trips(packets: list[Packet], side: bytes) -> list[Sample]:
+def round_trips(packets: list[Packet], side: bytes, notes: list[str]) -> list[Sample]:
     """Return round trips of the far side, as seen from where the capture was taken.
 
     A capture at one end sees that end answer at once; the other's answers carry the path. Which is far is judged by the
     medians. What was sent twice is not used, for it is not known which copy was answered.
+    Where one end alone answers, and at once, it is the one at which the capture was taken.
     """
     tcp = _tcp(packets)
     ways = [[s for (source, s) in tcp if (source == side) == mine] for mine in (True, False)]
-    far = max(ways, key=lambda way: sorted(s.rtt_ms for s in way)[len(way) // 2] if way else 0.0)
+    far = max(ways, key=_median_ms)
+    if far and not all(ways) and _median_ms(far) < AT_ONCE_MS:
+        words = "it is where the capture was taken, and no RTT of the path is seen"
+        notes.append(f"One end alone answers, after {_median_ms(far):.3f} ms in the median: {words}.")
+        far = []
     return sorted([*far, *_echoes(packets)], key=lambda sample: sample.t_s)
+
+
+def _median_ms(way: list[Sample]) -> float:
+    return sorted(sample.rtt_ms for sample in way)[len(way) // 2] if way else 0.0
 
 
 def _tcp(packets: list[Packet]) -> list[tuple[bytes, Sample]]:

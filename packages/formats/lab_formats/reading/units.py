@@ -9,7 +9,9 @@ from lab.base.errors import field_error
 
 TIME_MS = {"s": 1e3, "ms": 1.0, "us": 1e-3, "ns": 1e-6}
 BITS_MBPS = {"bit/s": 1e-6, "kbit/s": 1e-3, "Mbit/s": 1.0, "Gbit/s": 1e3}
-BYTES_MBPS = {"B/s": 8e-6, "kB/s": 8e-3, "MB/s": 8.0}
+BYTES_MBPS = {"B/s": 8e-6, "kB/s": 8e-3, "MB/s": 8.0, "KiB/s": 8.192e-3, "MiB/s": 8.388608}
+SHORT = {"": "bit/s", "k": "kbit/s", "K": "kbit/s", "M": "Mbit/s", "G": "Gbit/s"}  # as in Mbps and Mb/s
+ALIASES = {f"{scale}{word}": unit for scale, unit in SHORT.items() for word in ("bps", "b/s", "bit/s", "bits/s")}
 PER_INTERVAL = {  # in Mb; how long the interval is, the row or its clock states
     "bit/interval": 1e-6,
     "kbit/interval": 1e-3,
@@ -31,6 +33,7 @@ UNITS: dict[str, dict[str, float]] = {
     "lost": {},
     "duration_s": CLOCKS,  # of a row's interval: no column of a recording, but its clock's
 }
+RATE_COLUMNS = ("rate_down_mbps", "rate_up_mbps")
 OWN = {
     "t_s": "s",
     "duration_s": "s",
@@ -79,9 +82,10 @@ def _parse(file: Path, part: str) -> ColumnSpec:
     if becomes not in UNITS:
         raise field_error(file, "columns", becomes, f"one of {', '.join(UNITS)}")
     unit = match["unit"] if match["unit"] is not None else OWN.get(becomes, "")
+    scale = UNITS[becomes].get(ALIASES.get(unit, unit) if becomes in RATE_COLUMNS else unit)
     if becomes == "t_s" and unit.startswith(DATES):
         return ColumnSpec(becomes, name, unit, None, None if unit == "date" else unit)
-    if unit not in UNITS[becomes] and (unit or UNITS[becomes]):
+    if scale is None and (unit or UNITS[becomes]):
         known = ", ".join(
             [
                 *UNITS[becomes],
@@ -89,4 +93,4 @@ def _parse(file: Path, part: str) -> ColumnSpec:
             ]
         )
         raise field_error(file, "columns", f"{becomes} [{unit}]", f"in one of {known or 'no unit'}")
-    return ColumnSpec(becomes, name, unit, UNITS[becomes].get(unit), None)
+    return ColumnSpec(becomes, name, unit, scale, None)

@@ -15,7 +15,7 @@ from lab_formats.reading.documents import Node, documents
 from lab_formats.reading.table import BLANK, MOST_COLUMNS, Table, fields, text_lines
 from lab_formats.reading.text import line_error
 
-SEPARATORS = {"comma": ",", "tab": "\t", "blank": BLANK, "semicolon": ";"}
+SEPARATORS = {"comma": ",", "tab": "\t", "blank": BLANK, "semicolon": ";", "bar": "|"}
 JSON = re.compile(r"\s*(\[\s*\{|\{)")
 STATED = re.compile(r'"?sep=(?P<mark>.)"?', re.IGNORECASE)  # Excel's first line
 Wanted = Callable[[Iterable[str]], bool]
@@ -41,7 +41,7 @@ def read_user_table(path: Path, separator: str | None, header: bool, wanted: Wan
         lines.pop()
     if JSON.match("\n".join(lines[:3])):
         return _of_json(path)
-    stated = STATED.fullmatch(lines[0].strip())
+    stated = STATED.fullmatch(lines[0].strip(" "))
     kept = [place for place, line in enumerate(lines) if not line.lstrip().startswith("#") and (place or not stated)]
     if not kept:
         raise UserError(f"{path}: content: must be a table with rows")
@@ -67,8 +67,8 @@ def _separator(path: Path, line: str) -> str:
     found = [name for name in ("comma", "tab", "semicolon") if SEPARATORS[name] in line]
     if len(found) > 1:
         raise field_error(path, "separator", "", f"given, because the first line has more than one: {', '.join(found)}")
-    if found:
-        return SEPARATORS[found[0]]
+    if found or "|" in line:
+        return SEPARATORS[(found or ["bar"])[0]]
     return BLANK if " " in line.strip() else ","
 
 

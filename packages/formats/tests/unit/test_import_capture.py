@@ -107,7 +107,7 @@ def test_a_capture_without_packets_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("link", "name"),
-    [(127, "IEEE 802.11 with a radiotap header"), (147, "private use"), (299, "number 299 of tcpdump's list")],
+    [(220, r"USB \(Linux\)"), (147, "private use"), (299, "number 299 of tcpdump's list")],
 )
 def test_a_link_type_that_is_not_read_is_named(tmp_path: Path, link: int, name: str) -> None:
     file = written(tmp_path, download(0.05, 1))

@@ -61,6 +61,8 @@ def test_one_number_a_line_may_be_delays_or_rates_and_is_not_guessed() -> None:
     ("content", "names"),
     [
         ("{}", "iperf3-json or irtt"),
+        ('{"type": "result", "ping": {"latency": 20.3}}', "columns"),  # a speed test's
+        ("[10:15:00]\\n1.2.3.4 : xmt/rcv/%loss = 1/1/0%, min/avg/max = 9/9/9 ms\\n", "ping or ping-windows or irtt"),
         ("64 bytes from a: seq 1 time 3 ms\n", "ping or ping-windows or irtt"),
         ("[  5] 0-1 sec 3 bits/sec\n", "iperf3-text or iperf3-json"),
         ("1\nx\n", "mahimahi or leocc or columns"),
@@ -155,3 +157,15 @@ def test_one_store_holds_one_recording(tmp_path: Path) -> None:
     file = written(tmp_path, "12\n11\n")
     with pytest.raises(UserError, match=r"--out=.*: must be given for one recording at a time"):
         list(run([file, file], None, tmp_path / "out.parquet", []))
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"\xfd7zXZ\0", "packed by xz: unpack it first"),
+        (b"snoop\0\0\0\0\0\0\2", "neither pcap nor pcapng: 'editcap -F pcap FILE NEW' turns it into one"),
+    ],
+)
+def test_a_file_of_a_kind_that_no_format_reads_is_named(tmp_path: Path, content: bytes, words: str) -> None:
+    with pytest.raises(UserError, match=f"must be one that the lab reads, and the file is .*{words}"):
+        importers.detect(written(tmp_path, content + bytes(40)))

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from captures_of_users import CLIENT6, SERVER6, download, ethernet, ip6, pcap, pcapng
+from captures_of_users import CLIENT, CLIENT6, SERVER6, download, ethernet, ip4, ip6, pcap, pcapng, tcp
 
 from lab.base.errors import UserError
 from lab.traces import importers
@@ -35,6 +35,29 @@ def cooked(packet: bytes) -> bytes:
 
 def cooked2(packet: bytes, interface: int = 2, direction: int = 0) -> bytes:
     return struct.pack(">HHIHBB8s", 0x0800, 0, interface, 1, direction, 6, bytes(8)) + packet
+
+
+def outer(protocol: int, head: bytes) -> Callable[[bytes], bytes]:
+    """Put packets into a tunnel between other ends."""
+
+    def frame(packet: bytes) -> bytes:
+        size = 20 + len(head) + len(packet)
+        ends = b"\x0a\0\0\1\x0a\0\0\2" if packet[15] == 2 else b"\x0a\0\0\2\x0a\0\0\1"
+        return ethernet(struct.pack(">BBHHHBBH", 0x45, 0, size, 1, 0, 64, protocol, 0) + ends + head + packet)
+
+    return frame
+
+
+def to_port(port: int, head: bytes) -> Callable[[bytes], bytes]:
+    return outer(17, struct.pack(">HHHH", 9, port, 0, 0) + head)
+
+
+def wifi(flags: int = 0x02, control: bytes = b"\x88", middle: bytes = b"\0\0") -> Callable[[bytes], bytes]:
+    return lambda packet: control + bytes([flags]) + bytes(22) + middle + b"\xaa\xaa\3\0\0\0\x08\0" + packet
+
+
+def netfilter(packet: bytes) -> bytes:
+    return b"\2\0\0\0" + struct.pack("<HH4sHH", 8, 1, b"\x08\0\1\0", len(packet) + 4, 9) + packet
 
 
 def rates(recording: Recording) -> tuple[float, float]:
@@ -65,10 +88,36 @@ PLAIN_RATES = (1.0123733333333333, 50.0)  # over 0.6 s; 1.2 Mb/s while it lasts
         (0, lambda packet: struct.pack(">I", 2) + packet),
         (108, lambda packet: struct.pack(">I", 2) + packet),
         *[(number, lambda packet: packet) for number in (12, 14, 101, 228)],
+        (1, lambda packet: mpls(bytes(4) + ethernet(packet))),
+        (1, lambda packet: mpls(ethernet(packet))),
+        (1, outer(4, b"")),
+        (1, outer(47, b"\0\0\x08\0")),
+        (1, outer(47, b"\x30\0\x65\x58" + bytes(8 + 12) + b"\x08\0")),
+        (1, to_port(4789, b"\x08" + bytes(7 + 12) + b"\x08\0")),
+        (1, to_port(6081, b"\1\0\x65\x58" + bytes(4 + 4 + 12) + b"\x08\0")),
+        (1, to_port(2152, b"\x30\xff" + bytes(6))),
+        (1, to_port(2152, b"\x34\xff" + bytes(6) + b"\0\0\0\x85\1\0\x09\0")),
+        (105, wifi()),
+        (105, wifi(0x03, b"\x08", bytes(6))),
+        (127, lambda packet: b"\0\0\x08\0" + bytes(4) + wifi(0x81, middle=bytes(6))(packet)),
+        (192, lambda packet: b"\0\0\x08\0\x69\0\0\0" + wifi()(packet)),
+        (119, lambda packet: b"\0\0\0\x44" + struct.pack("<I", 144) + bytes(136) + wifi()(packet)),
+        (109, lambda packet: bytes(12) + packet),
+        (239, netfilter),
     ],
 )
 def test_each_link_type_is_passed(tmp_path: Path, link: int, frame: Callable[[bytes], bytes]) -> None:
     assert rates(importers.read(pcap(tmp_path / "made.pcap", PLAIN, link, frame))) == pytest.approx(PLAIN_RATES)
+
+
+@pytest.mark.parametrize(
+    ("frame", "words"),
+    [(wifi(0x42), "123 encrypted (802.11)"), (wifi(middle=b"\x80\0"), "123 aggregates of several packets (A-MSDU")],
+)
+def test_what_cannot_be_read_of_the_air_is_said(tmp_path: Path, frame: Callable[[bytes], bytes], words: str) -> None:
+    with pytest.raises(UserError) as refused:
+        importers.read(pcap(tmp_path / "made.pcap", PLAIN, 105, frame))
+    assert words in str(refused.value)
 
 
 @pytest.mark.parametrize("options", [{}, {"ip": ip6, "client": CLIENT6, "server": SERVER6}])
@@ -107,12 +156,37 @@ def test_what_two_interfaces_or_directions_show_counts_once(tmp_path: Path, plac
 
 
 def test_exact_copies_count_once_and_what_was_sent_again_counts_again(tmp_path: Path) -> None:
-    twice = [one for t_s, packet in PLAIN for one in ((t_s, packet), (t_s + 2e-6, packet))]
-    assert rates(importers.read(pcap(tmp_path / "twice.pcap", twice))) == pytest.approx(PLAIN_RATES)
+    twice = [one for t_s, packet in PLAIN for one in ((t_s, ethernet(packet)), (t_s + 2e-6, vlan(packet)))]
+    file = pcap(tmp_path / "twice.pcap", twice, 1, lambda frame: frame)
+    assert rates(importers.read(file)) == pytest.approx(PLAIN_RATES)
     again = [*PLAIN, *[(t_s + 5e-4, packet) for t_s, packet in PLAIN[11:43:2]]]
     recording = importers.read(pcap(tmp_path / "again.pcap", sorted(again)))
     assert sum(recording.frame["rate_down_mbps"]) > PLAIN_RATES[0] * 6 * 1.2
     assert not any("copies" in note for note in recording.notes)
+
+
+def test_the_user_is_who_opened_the_largest_conversation(tmp_path: Path) -> None:
+    scan = [(-0.01, ip4("203.0.113.9", CLIENT, tcp(9, 22, 1, 0, 2, 0)))]
+    recording = importers.read(pcap(tmp_path / "made.pcap", [(t_s + 1, packet) for t_s, packet in scan + PLAIN]))
+    assert rates(recording) == pytest.approx(PLAIN_RATES, rel=0.01)
+
+
+def test_without_a_begin_the_ends_are_named_and_no_round_trip_is_made_up(tmp_path: Path) -> None:
+    file = pcap(tmp_path / "made.pcap", PLAIN[3:])
+    with pytest.raises(UserError, match=r"an echo request: --set user=192\.0\.2\.\d or --set user=192"):
+        importers.read(file)
+    recording = importers.read(file, user=CLIENT)
+    assert recording.frame["rtt_ms"].null_count() == recording.frame.height
+    assert "One end alone answers, after 0.010 ms in the median" in "".join(recording.notes)
+
+
+def test_a_header_that_is_cut_and_a_time_that_goes_back_are_said(tmp_path: Path) -> None:
+    short = [(t_s, packet[:50]) for t_s, packet in download(ip6, CLIENT6, SERVER6)]
+    with pytest.raises(UserError, match="packets: must hold whole TCP headers, and 123 are cut: capture with a snap"):
+        importers.read(pcap(tmp_path / "short.pcap", short))
+    recording = importers.read(pcap(tmp_path / "mixed.pcap", PLAIN[::2] + PLAIN[1::2]))
+    assert rates(recording) == pytest.approx(PLAIN_RATES)
+    assert "1 packets are older than the one before them in the file: sorted by time." in recording.notes
 
 
 def test_a_cut_last_packet_is_left_out_with_a_note(tmp_path: Path) -> None:

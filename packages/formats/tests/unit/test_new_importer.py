@@ -97,3 +97,30 @@ def test_a_name_that_another_format_has_is_refused(mine: Path) -> None:
     (mine / "formats/my_modem.py").write_text(FORMAT.replace("my-modem", "solis"))
     with pytest.raises(UserError, match="name=solis: must be a name that no other format has"):
         traces_formats.rows()
+
+
+STANZA = """
+my-modem:
+  reads: CSV of my modem
+  gives: capacity, RTT
+  names: [when, down_kbps, ping]
+  columns: t_s=when [date], rate_down_mbps=down_kbps [kbit/s], rtt_ms=ping
+  missing: {rtt_ms: ["-"]}
+  meaning: capacity
+"""
+
+
+def test_a_stanza_is_a_format_as_the_same_preset_in_python_is(mine: Path) -> None:
+    in_python = importers.read(mine / "profiles/modem.csv")
+    (mine / "formats/my_modem.py").unlink()
+    (mine / "formats/mine.yml").write_text(STANZA)
+    forget()
+    in_yaml = importers.read(mine / "profiles/modem.csv")
+    assert in_yaml.frame.equals(in_python.frame)
+    assert in_yaml.about == in_python.about
+
+
+def test_a_stanza_that_recognises_nothing_is_refused_by_file_and_name(mine: Path) -> None:
+    (mine / "formats/mine.yml").write_text(STANZA.replace("  names: [when, down_kbps, ping]\n", ""))
+    with pytest.raises(UserError, match=r"mine\.yml: my-modem.*must be a format with either names or line"):
+        traces_formats.rows()

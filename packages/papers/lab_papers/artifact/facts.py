@@ -71,9 +71,8 @@ def cost(results: Path, scenarios: Iterable[str]) -> Cost:
 
 
 def _machine(host: HostJson) -> str:
-    """Return a processor and the number of its cores; runs of before have neither."""
-    cores = f", {host['cores']} cores" if "cores" in host else ""
-    return f"{host.get('processor', host['machine'])}{cores}"
+    """Return a processor and the number of its cores."""
+    return f"{host['processor']}, {host['cores']} cores"
 
 
 def _tolerance(claim: Claim) -> str:

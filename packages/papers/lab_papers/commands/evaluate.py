@@ -12,7 +12,7 @@ from lab.base import paths
 from lab.base.errors import UserError
 from lab.commands.lines import say
 from lab.commands.prepare import prepare
-from lab.judge.stored import first_stored, without_digests
+from lab.judge.stored import first_stored
 from lab.kernel.build import find
 from lab.kernel.recipe import Recipe
 from lab.runs.options import RunOptions
@@ -31,7 +31,7 @@ def evaluate(console: Console, faults: list[str], with_page: bool = False) -> No
         console.print(NO_REPLAY)
     if with_page:
         _write_page(paths.results(), kernel.replay_library if kernel else None, console)
-    for line in (*without_digests(paths.results()), *faults, *unread):
+    for line in (*faults, *unread):
         console.print(line, soft_wrap=True, markup=False)
     if faults or unread:
         raise typer.Exit(1)

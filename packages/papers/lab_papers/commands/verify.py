@@ -13,7 +13,7 @@ from lab.base import paths
 from lab.base.choice import choose, one_of
 from lab.base.command_line import COMMAND_LINE
 from lab.base.errors import field_error
-from lab.judge.stored import LATEST, without_digests
+from lab.judge.stored import LATEST
 from lab_papers.commands.claim_lines import clocks, counted, lines, not_run, reasons
 from lab_papers.evaluation.claims.coverage import covered
 from lab_papers.evaluation.kept import FOLDER, newer_runs, with_counterfactuals
@@ -35,7 +35,7 @@ def verify(names: Sequence[str], table: str | None, console: Console) -> None:
     for text in lines(chosen, console.width):
         console.print(text, soft_wrap=True)
     below = (*reasons(chosen, console.width), *counted(chosen, console.width), *clocks(chosen), *notes)
-    for line in (*below, *without_digests(paths.results()), *faults):
+    for line in (*below, *faults):
         console.print(line, soft_wrap=True, markup=False)
     if faults:
         raise typer.Exit(1)

@@ -15,7 +15,7 @@ from lab.base.processes import map_in_processes
 from lab.evaluation.compare.record import FOLDER as COMPARISONS
 from lab.figures.page_figure import Place
 from lab.judge.judged import OUTCOMES, TRIALS
-from lab.judge.stored import Stored, without_digests
+from lab.judge.stored import Stored
 from lab.report.browser.pack import browsed
 from lab.report.compare.write import PAGE as COMPARED
 from lab.report.template import Picture
@@ -70,7 +70,7 @@ def write_index(results: Path, replay_library: Path | None, notebooks: Path = NO
         heuristics=_heuristics(results, runs, faults),
         browsed=browsed((each.run, shown_first(each.judged.outcomes), each.name) for each in browsed_runs(links)),
         faults=list(dict.fromkeys([*faults, *(fault for each in runs for fault in each.judged.faults)])),
-        notes=[*newer, *outdated(results, runs), *without_digests(results)],
+        notes=[*newer, *outdated(results, runs)],
         trials=sum(each.judged.trials.height for each in runs),
         valid=sum(int(each.judged.trials["valid"].sum()) for each in runs),
         downloads=_downloads(results),

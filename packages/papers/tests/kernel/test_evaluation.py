@@ -26,7 +26,7 @@ from lab.judge.stored import Stored
 from lab.schema.scenario import load_scenario, scenarios
 from lab.tables.records import ScenarioRecord
 from lab.tables.stored_run import Run
-from tests.stored_run import store_run
+from tests.stored_run import rewrite, store_run
 
 CLAIM = {"source": "thesis, table 5.3", "row": "GEO", "cca": "cubic_plain", "values": {"late_pct": 100, "exit_s": 2.0}}
 BLANK = {"replayed": None, "trials": None, "not_judged": None}
@@ -40,7 +40,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     meta = json.loads((run / "run.json").read_text())
     requested = {"trials": 3, "profile": "geo-viasat", "heuristic": "latency_offset", "claims": [CLAIM | BLANK]}
     meta["scenario"] |= requested | {"tolerance": {"share_points": 10, "relative_pct": 25}}
-    (run / "run.json").write_text(json.dumps(meta | {"wall_s": 90.0}))
+    rewrite(run / "run.json", meta | {"wall_s": 90.0})
     (run.parent / "latest").symlink_to(run.name)
     return folder
 
@@ -166,6 +166,6 @@ def test_all_tables_are_written_and_a_run_cut_short_is_a_line(results: Path, sea
     assert written["outcomes"].height == len(rules()) * len(Run(results / "geo" / "latest").trials)
     broken = results / "thesis-leo" / "latest"
     broken.mkdir(parents=True)
-    (broken / "run.json").write_text('{"format": 1}')
+    rewrite(broken / "run.json", {"format": 1})
     _, faults = write_all(results, None)
     assert faults == [f"{broken / 'run.json'}: format=1: must be 2: another version of the lab stored it"]

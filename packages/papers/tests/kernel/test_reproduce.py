@@ -18,6 +18,7 @@ from lab.runs.options import RunOptions
 from lab.tables.digests import write_with_digest
 from lab.tables.stored_run import Run
 from tests.command import scenario_file
+from tests.stored_run import rewrite
 from tests.traces_real import every, needs_real, real
 
 pytestmark = pytest.mark.usefixtures("kernel", "world")
@@ -75,7 +76,7 @@ def test_a_complete_run_counts_though_a_newer_one_is_empty(scenario: str, result
     newer = results / "2999-01-01T00-00-00Z"
     (newer / "trials").mkdir(parents=True)
     meta = json.loads((complete / "run.json").read_text())
-    (newer / "run.json").write_text(json.dumps(meta | {"complete": False}))
+    rewrite(newer / "run.json", meta | {"complete": False})
     assert "trials run" not in run(scenario, quick=True)[1]
     assert Run(newer).trials == []
     assert (results / "latest").resolve() == complete
@@ -89,7 +90,7 @@ def test_of_unfinished_runs_the_one_with_most_trials_is_continued(scenario: str,
     shutil.rmtree(Run(older).trials[0].path)
     newer = results / "2999-01-01T00-00-00Z"
     (newer / "trials").mkdir(parents=True)
-    (newer / "run.json").write_text(json.dumps(meta))
+    rewrite(newer / "run.json", meta)
     assert "mine: 1 trials run" in run(scenario, quick=False)[1]
     assert Run(older).complete
     assert not Run(newer).complete

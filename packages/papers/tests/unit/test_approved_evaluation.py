@@ -27,7 +27,7 @@ from lab.traces import importers
 from tests import ack_logs
 from tests.ack_logs import Gateway, text, written
 from tests.approved import approved
-from tests.stored_run import store_run
+from tests.stored_run import rewrite, sign, store_run
 
 GATEWAYS = {
     "usual": Gateway(threshold_bytes=500_000, duration_s=12),
@@ -59,7 +59,7 @@ def assert_approved(name: str, lines: Sequence[str]) -> None:
 
 def changed(run: Path, **fields: Any) -> None:
     meta = json.loads((run / "run.json").read_text())
-    (run / "run.json").write_text(json.dumps(meta | fields | {"scenario": meta["scenario"] | fields["scenario"]}))
+    rewrite(run / "run.json", meta | fields | {"scenario": meta["scenario"] | fields["scenario"]})
 
 
 # ---- recorded downloads
@@ -162,11 +162,12 @@ def two_downloads(tmp_path: Path) -> Stored:
         meta = json.loads(file.read_text())
         first = meta["flows"][0] | {"retransmits_pkts": 4}
         rival = first | {"flow": 2, "cca": "cubic", "throughput_mbps": 2.0 + number, "retransmits_pkts": 3 * number}
-        file.write_text(json.dumps(meta | {"flows": [first, rival]}))
+        rewrite(file, meta | {"flows": [first, rival]})
         acks = file.with_name("acks.parquet")
         table = pl.read_parquet(acks)
         slower = table.with_columns(flow=pl.lit(2, pl.UInt8), srtt_ms=pl.col("srtt_ms") * 1.5)
         pl.concat([table, slower]).write_parquet(acks)
+        sign(acks)
     changed(run, scenario={"rival": "cubic"}, seeds=[1, 2, 3])
     return Stored.of(Run(run))
 
@@ -193,7 +194,7 @@ def test_what_exits_cost_a_workload_is_as_approved(tmp_path: Path) -> None:
         objects[-1]["whole_s"] = None if number == 4 else objects[-1]["whole_s"]
         spent = {"stalled_s": 0.1 * number, "busy_s": 1.0, "rwnd_limited_s": 0.0, "sndbuf_limited_s": 0.0}
         workload = {"objects": objects, "limited": [[0.0, 1.0], [1.0, 0.0], [2.0, 1.0]], **spent}
-        file.write_text(json.dumps(json.loads(file.read_text()) | {"workload": workload}))
+        rewrite(file, json.loads(file.read_text()) | {"workload": workload})
     changed(run, scenario={"workload": {"kind": "requests"}}, seeds=[1, 2, 3])
     judged = short_flows(Stored.of(Run(run)))
     lines = [short(flow) for flow in judged]

@@ -18,7 +18,7 @@ from lab_papers.evaluation.claims.verdict import AGREES, UNJUDGED
 from lab.base import paths
 from lab.base.errors import UserError
 from lab.schema.scenario import load_scenario, scenarios
-from tests.stored_run import store_run
+from tests.stored_run import rewrite, store_run
 
 NOTHING = pl.DataFrame(schema=SCHEMA)
 
@@ -59,7 +59,7 @@ def stored(results: Path, name: str, wall_s: float | None, complete: bool = True
     meta = json.loads((run / "run.json").read_text()) | {"complete": complete}
     meta["host"] |= {"processor": "A processor", "cores": 2}
     meta.pop("wall_s", None)
-    (run / "run.json").write_text(json.dumps(meta | ({} if wall_s is None else {"wall_s": wall_s})))
+    rewrite(run / "run.json", meta | ({} if wall_s is None else {"wall_s": wall_s}))
     (run.parent / "latest").symlink_to(run.name)
     return run
 

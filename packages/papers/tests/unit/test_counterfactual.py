@@ -23,7 +23,7 @@ from lab.judge.judged import judged
 from lab.judge.stored import Stored, stored
 from lab.schema.scenario import load_scenario
 from lab.tables.stored_run import Run
-from tests.stored_run import LINK, store_run
+from tests.stored_run import LINK, rewrite, store_run
 
 SLOW, FAST = LINK, replace(LINK, rate_mbps=16, buffer_bytes=1_200_000)
 
@@ -64,7 +64,7 @@ def kept(runs: Path, folder: Path, *rows: dict[str, Any]) -> pl.DataFrame:
         file = runs / name / "latest" / "run.json"
         meta = json.loads(file.read_text())
         scenario = json.loads(json.dumps(load_scenario(name)[1].model_dump()))
-        file.write_text(json.dumps(meta | {"scenario": scenario}))
+        rewrite(file, meta | {"scenario": scenario})
     every, faults = stored(runs)
     assert faults == []
     return claimed(every, {})
@@ -193,7 +193,7 @@ def test_a_run_without_a_valid_trial_names_the_check_that_its_trials_failed(
         meta = json.loads(file.read_text())
         (check,) = meta["certificate"]["checks"]
         meta["certificate"] = {"valid": False, "checks": [check | {"got": 7, "ok": False}]}
-        file.write_text(json.dumps(meta))
+        rewrite(file, meta)
     found = Stored.of(Run(copied / "latest"))
     scenario: Any = found.run.scenario | {"claims": [explained() | {"not_judged": not_judged, "trials": None}]}
     (row,) = claims.rows("mine", scenario, found, {})

@@ -26,7 +26,7 @@ from lab.judge.stored import Stored
 from lab.runs.link_kinds import Link
 from lab.tables.columns import schema
 from lab.tables.stored_run import Run
-from tests.stored_run import store_run
+from tests.stored_run import rewrite, sign, store_run
 
 RULE = "latency_offset"
 
@@ -211,6 +211,7 @@ def test_an_exit_behind_the_first_loss_is_late_at_each_point_whatever_its_cause(
     run = store_run(tmp_path, 1, senders=(BASE,))
     file = run / "trials" / f"{BASE}-001" / "exits.parquet"
     pl.read_parquet(file).with_columns(cause=pl.lit("hystart")).write_parquet(file)
+    sign(file)
     own = Stored.of(Run(run))
     published = constants.grid(own, scores.trials(own)).filter("published", rule=RULE)
     assert published["misjudged_pct"].to_list() == [0.0]
@@ -244,7 +245,7 @@ def test_a_scenario_with_a_run_is_complete_or_unfinished_as_the_run_is(
 ) -> None:
     run = store_run(tmp_path, 1, senders=("search", "cubic"))
     meta = json.loads((run / "run.json").read_text())
-    (run / "run.json").write_text(json.dumps(meta | {"complete": complete, "wall_s": 90.0}))
+    rewrite(run / "run.json", meta | {"complete": complete, "wall_s": 90.0})
     (run.parent / "latest").symlink_to(run.name)
     (row,) = status(tmp_path).filter(scenario="geo").to_dicts()
     assert (row["state"], row["stored"], row["valid"], row["minutes"]) == (state, 2, 2, 1.5)
@@ -255,9 +256,9 @@ def test_a_ratio_to_nothing_is_null(tmp_path: Path) -> None:
     (file,) = run.glob("trials/*/trial.json")
     meta = json.loads(file.read_text())
     first = meta["flows"][0] | {"retransmits_pkts": 0}
-    file.write_text(json.dumps(meta | {"flows": [first, first | {"flow": 2, "cca": "bbr", "retransmits_pkts": 3}]}))
+    rewrite(file, meta | {"flows": [first, first | {"flow": 2, "cca": "bbr", "retransmits_pkts": 3}]})
     meta = json.loads((run / "run.json").read_text())
-    (run / "run.json").write_text(json.dumps(meta | {"scenario": meta["scenario"] | {"rival": "bbr"}}))
+    rewrite(run / "run.json", meta | {"scenario": meta["scenario"] | {"rival": "bbr"}})
     table = flows(Stored.of(Run(run)))
     assert table["retransmits_ratio"].to_list() == [None, None]
     assert table["throughput_ratio"].to_list() == [1.0, 1.0]

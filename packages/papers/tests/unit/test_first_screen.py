@@ -27,7 +27,7 @@ from lab.schema.scenario import load_scenario
 from lab.tables.fullest_run import DECISIVE
 from lab.tables.stored_run import Run
 from tests.first_screen import LINKS, PUBLISHED_PCT, SENDERS, change, example
-from tests.stored_run import store_run
+from tests.stored_run import rewrite, store_run
 
 
 class Cells(HTMLParser):
@@ -203,9 +203,7 @@ def test_what_is_partial_says_so(results: Path) -> None:
     assert progress(runs, {"geo": 4}) == "All 4 trials of the papers' 1 scenarios are stored"
     assert progress(runs, {"leo": 30}) == "0 of 30 trials of the papers' scenarios are stored"
     meta = json.loads((results / "geo" / "latest" / "run.json").read_text())
-    (results / "geo" / "latest" / "run.json").write_text(
-        json.dumps(meta | {"command": ["lab", "reproduce", "--quick"]})
-    )
+    rewrite(results / "geo" / "latest" / "run.json", meta | {"command": ["lab", "reproduce", "--quick"]})
     assert progress(fullest(results)[0], {"geo": 10, "leo": 30}).startswith("QUICK: 4 of 40 trials")
 
 

@@ -17,6 +17,7 @@ from lab.figures.page_figure import Given, PageFigure, Place
 from lab.figures.style import Drawing
 from lab.figures.subject import Subject
 from lab.judge.provenance import provenance
+from lab.tables.digests import write_digests
 from lab.tables.stored_run import Run
 from tests import ack_logs
 from tests.first_screen import change
@@ -37,6 +38,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     maps = {"scenario": ["geo", "geo", "leo"], "map": ["bins", "extra-bins", "bins"]}
     pl.DataFrame(maps).write_parquet(results / "evaluation" / "sensitivity.parquet")
     pl.DataFrame({"scenario": ["geo"]}).write_parquet(results / "evaluation" / "heuristics_trials.parquet")
+    write_digests(results / "evaluation")
     return results
 
 

@@ -27,9 +27,9 @@ from lab.report.sample import keep
 from lab.report.table import Group, Row, Table
 from lab.schema.cca import load_ccas
 from lab.tables.columns import Column, Described
-from lab.tables.digests import SUMS
+from lab.tables.digests import SUMS, write_digests
 from lab.tables.stored_run import Run
-from tests.stored_run import store_run
+from tests.stored_run import rewrite, store_run
 
 TABLE = Table("losses", "What was lost.", ("From", "Lost"), (Group("CUBIC", (Row(("here", "=1+1")),)),), (), "Sender")
 NUMBERS = Described("One row per number.", {"x": Column(pl.Float64, "a number", "")})
@@ -124,6 +124,7 @@ def store_scores(results: Path, **tables: list[dict[str, object]]) -> None:
     (results / "evaluation").mkdir(parents=True)
     for name, rows in tables.items():
         pl.DataFrame(rows, infer_schema_length=None).write_parquet(results / "evaluation" / f"{name}.parquet")
+    write_digests(results / "evaluation")
 
 
 def score(**changes: object) -> dict[str, object]:
@@ -227,9 +228,9 @@ def test_each_valid_trial_with_a_rival_has_a_row_per_flow_and_their_ratios(tmp_p
         meta = json.loads(file.read_text())
         rival = meta["flows"][0] | {"flow": 2, "cca": "search", "throughput_mbps": 3.0, "retransmits_pkts": 0}
         first = meta["flows"][0] | {"throughput_mbps": 6.0, "retransmits_pkts": 4}
-        file.write_text(json.dumps(meta | {"flows": [first, rival]}))
+        rewrite(file, meta | {"flows": [first, rival]})
     meta = json.loads((run / "run.json").read_text())
-    (run / "run.json").write_text(json.dumps(meta | {"scenario": meta["scenario"] | {"rival": "search"}}))
+    rewrite(run / "run.json", meta | {"scenario": meta["scenario"] | {"rival": "search"}})
     table = flows(stored(tmp_path)[0][0])
     assert table.select("pairing", "trial", "flow", "cca").rows() == [
         ("cubic against search", 1, 1, "cubic"),
@@ -268,7 +269,7 @@ def test_memory_stands_next_to_the_published_value_and_is_a_dash_without_a_kerne
 def test_a_sample_keeps_the_first_trials_of_each_sender_and_not_where_the_lab_lay(tmp_path: Path) -> None:
     run = store_run(tmp_path / "results", trials=KEPT + 1, senders=("cubic", "search"))
     meta = json.loads((run / "run.json").read_text())
-    (run / "run.json").write_text(json.dumps(meta | {"command": ["/home/somebody/lab", "run", "geo"]}))
+    rewrite(run / "run.json", meta | {"command": ["/home/somebody/lab", "run", "geo"]})
     (tmp_path / "sample" / "geo" / "older").mkdir(parents=True)
     kept = keep(Run(run), tmp_path / "sample")
     assert kept == tmp_path / "sample" / "geo" / run.name

@@ -15,7 +15,7 @@ from lab.judge.registry import TRUTH
 from lab.judge.stored import Stored
 from lab.report.table import Table
 from lab.tables.stored_run import Run
-from tests.stored_run import store_run
+from tests.stored_run import rewrite, store_run
 
 SOURCE, TRIALS = "thesis, table 5.1", 3
 CLAIM = {"source": SOURCE, "row": "GEO, capacity and loss", "cca": "cubic_plain", "trials": 77}
@@ -31,7 +31,7 @@ def stored(run: Path, *claims: dict[str, Any]) -> Stored:
     """The run, as one that was started with these claims."""
     file = run / "run.json"
     meta = json.loads(file.read_text())
-    file.write_text(json.dumps(meta | {"scenario": meta["scenario"] | {"claims": claims}}))
+    rewrite(file, meta | {"scenario": meta["scenario"] | {"claims": claims}})
     return Stored.of(Run(run))
 
 

@@ -23,8 +23,9 @@ from lab.report import latex
 from lab.report.table import Group, Row, Table, tables
 from lab.report.text import render
 from lab.schema.scenario import load_scenario
+from lab.tables.digests import write_digests
 from lab.tables.stored_run import Run
-from tests.stored_run import store_run
+from tests.stored_run import rewrite, store_run
 
 PAGE_LETTERS, COLUMN_LETTERS = 77, 39  # of a table for a page and for a column, without its first column
 
@@ -76,7 +77,7 @@ REPLAYED = {"source": "thesis, table 5.1", "cca": "cubic_plain", "trials": 77}
 def with_claims(folder: Path, *claims: dict[str, Any]) -> Stored:
     run = store_run(folder, 3, senders=("cubic_plain",))
     meta = json.loads((run / "run.json").read_text())
-    (run / "run.json").write_text(json.dumps(meta | {"scenario": meta["scenario"] | {"claims": list(claims)}}))
+    rewrite(run / "run.json", meta | {"scenario": meta["scenario"] | {"claims": list(claims)}})
     return Stored.of(Run(run))
 
 
@@ -190,6 +191,7 @@ def test_the_index_shows_the_claims_and_the_states_that_were_evaluated(tmp_path:
     pl.DataFrame([row], schema=SCHEMA).write_parquet(tmp_path / "evaluation" / "claims.parquet")
     state = {"scenario": "a-link", "state": "unfinished", "question": "What is left?"}
     pl.DataFrame([state]).write_parquet(tmp_path / "evaluation" / "status.parquet")
+    write_digests(tmp_path / "evaluation")
     page = write_index(tmp_path, None, none).read_text()
     for shown in ("A claim of mine.", "thesis, table 9", "What is left?", "unfinished"):
         assert shown in page

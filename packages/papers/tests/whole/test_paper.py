@@ -24,6 +24,7 @@ from lab.report.table import Group, Row, Table
 from lab.report.table_files import table_files
 from lab.report.write import write_report
 from lab.tables.csv_text import to_csv
+from lab.tables.digests import write_digests
 from lab.tables.stored_run import Run
 from tests import ack_logs
 from tests.stored_run import store_run
@@ -48,6 +49,7 @@ def results(tmp_path_factory: pytest.TempPathFactory, library: Path) -> Path:
     (folder / "evaluation").mkdir()
     scores.trials(stored).write_parquet(folder / "evaluation" / "heuristics_trials.parquet")
     sensitivity.maps(stored, library).write_parquet(folder / "evaluation" / "sensitivity.parquet")
+    write_digests(folder / "evaluation")
     return folder
 
 

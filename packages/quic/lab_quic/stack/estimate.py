@@ -4,11 +4,12 @@
 The lab knows what the server sent: the bottleneck's samples count what left it, what waits and what it dropped. What
 the client had got is in the capture, and the server knows it one delay of the return path later. The difference is in
 flight. A round lasts until what is in flight at its begin is acknowledged, and a round trip at least. In slow start the
-peak of the next round, of the same length, is twice that of this one, whether the sender paces or not. The exit is
+peak of the next round, half as long again, is twice that of this one, whether the sender paces or not. The exit is
 estimated in the first two rounds between which the peak grows by less than an eighth: where the flight first comes
-within an eighth of their peak. A sender that a loss ends is so found before the cut, one that slows down where it began.
+within an eighth of their peak. A sender that a loss ends is so found before the cut.
 """
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +17,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 GROWTH, NEAR = 1.125, 1 / 1.125
+LONGER = 1.5  # the next round against this one: a round trip may change
 LEAST_BYTES = 6000  # in flight: below it a single packet is much
 Values = NDArray[np.float64]
 
@@ -44,7 +46,7 @@ def exit_of(qdisc: pl.DataFrame, packets: pl.DataFrame, path: Seen) -> Estimate 
     for begin in np.flatnonzero(flight >= LEAST_BYTES):
         acknowledged = np.searchsorted(acked, acked[begin] + flight[begin])
         end = int(max(acknowledged, np.searchsorted(t_s, t_s[begin] + path.rtt_s)))
-        after = 2 * end - begin
+        after = end + math.ceil(LONGER * (end - begin))
         if after >= len(t_s):
             return None
         of_round, next_round = flight[begin:end], flight[end : after + 1]

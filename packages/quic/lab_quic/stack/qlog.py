@@ -140,7 +140,7 @@ def _row(event: dict[str, Any]) -> dict[str, Any] | None:
     elif name == "packet_sent":
         raw = data.get("raw") or {}
         length = raw.get("length") if isinstance(raw, dict) else None
-        row["sent_bytes"] = length if isinstance(length, int) else 0
+        row["sent_bytes"] = length if isinstance(length, int) else None
     return row
 
 

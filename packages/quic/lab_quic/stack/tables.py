@@ -162,7 +162,7 @@ class Reported:
         names = ("cwnd_bytes", "ssthresh_bytes", "in_flight_bytes", "srtt_ms", "rtt_ms")
         self.events = events.with_columns(
             *(pl.col(name).forward_fill().alias(f"last_{name}") for name in names),
-            sent=pl.col("sent_bytes").fill_null(0).cum_sum(),
+            sent=pl.col("sent_bytes").cum_sum().forward_fill(),
         ).with_columns(
             _pkts("last_cwnd_bytes", full_bytes).alias("cwnd_pkts"),
             pl.when(pl.col("last_ssthresh_bytes") < qlog.NO_THRESHOLD)

@@ -8,18 +8,18 @@ import time
 from pathlib import Path
 
 import pytest
+from bundles import everything_below, fill_cache, fill_programs
+from lab_bundle import make as making
+from lab_bundle.content import programs_of, recorded_digests, recording_folders
+from lab_bundle.make import make
+from lab_bundle.use import use
+from lab_bundle.wheels import _shortened, running, wanted
 
 from lab.base import paths
 from lab.base.errors import UserError
-from lab.bundle import make as making
-from lab.bundle.content import programs_of, recorded_digests, recording_folders
-from lab.bundle.make import make
-from lab.bundle.use import use
-from lab.bundle.wheels import _shortened, running, wanted
 from lab.commands.doctor import examine
 from lab.images import image
 from lab.kernel import build
-from tests.bundles import everything_below, fill_cache, fill_programs
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.base.paths import LAB
+from lab.base.paths import REPO
 
 HERE = f"{sys.version_info.major}.{sys.version_info.minor}"
 WHEEL = ("wheels/x-1-py3-none-any.whl", b"a wheel")
@@ -32,7 +32,7 @@ def bundle(file: Path, *members: tuple[str, bytes], python: str | None = HERE) -
 def extract(file: Path, folder: Path) -> tuple[int, str]:
     """Run the program as scripts/setup-bundle does, in a Python without any package."""
     folder.mkdir()
-    argv = [sys.executable, "-I", "-S", str(LAB / "bundle" / "bootstrap.py"), str(file), str(folder)]
+    argv = [sys.executable, "-I", "-S", str(REPO / "packages/bundle/lab_bundle/bootstrap.py"), str(file), str(folder)]
     done = subprocess.run(argv, capture_output=True, text=True, check=False)
     assert len(done.stderr.splitlines()) <= 1, done.stderr
     return done.returncode, done.stderr

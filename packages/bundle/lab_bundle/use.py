@@ -13,11 +13,11 @@ from lab.base.cache import publish
 from lab.base.commit import commit
 from lab.base.errors import UserError, field_error
 from lab.base.plain_file import require_plain
-from lab.bundle.content import IMAGES, TRACES, program_folders, recorded_digests
-from lab.bundle.manifest import CONTENT, BundledFile, Manifest
-from lab.bundle.read import Bundle
 from lab.images import image
 from lab.kernel import build
+from lab_bundle.content import IMAGES, TRACES, program_folders, recorded_digests
+from lab_bundle.manifest import CONTENT, BundledFile, Manifest
+from lab_bundle.read import Bundle
 
 BLOCK_BYTES = 4096  # of a file system: what a small file takes of the disk
 # Files that the lab reads outside a sandbox: they must lie in their folder, whatever links there are.

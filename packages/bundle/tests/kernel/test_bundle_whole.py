@@ -5,8 +5,8 @@ import shutil
 from pathlib import Path
 
 import pytest
+from lab_bundle.content import programs_of
 
-from lab.bundle.content import programs_of
 from lab.images.compile import Compile
 from lab.kernel import build
 from lab.kernel.build import Kernel

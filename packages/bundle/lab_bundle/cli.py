@@ -32,8 +32,8 @@ def make(
     Example: `lab bundle make search-lab.bundle --with recordings,wheels`
     """
     from lab.base.choice import choose
-    from lab.bundle.content import programs_of
-    from lab.bundle.make import make as write
+    from lab_bundle.content import programs_of
+    from lab_bundle.make import make as write
 
     programs = programs_of()
     known = [*PARTS, *programs]
@@ -59,7 +59,7 @@ def use(file: Annotated[Path, typer.Argument(help="A bundle of this commit.")]) 
     Example: `lab bundle use search-lab.bundle`
     """
     from lab.base import paths
-    from lab.bundle.use import use as install
+    from lab_bundle.use import use as install
 
     manifest = install(file)
     console.print(

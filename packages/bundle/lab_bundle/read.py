@@ -13,9 +13,9 @@ from pydantic import BaseModel
 from lab.base import strict_json
 from lab.base.errors import Faults, UserError, field_error
 from lab.base.plain_file import MEGABYTE
-from lab.bundle.manifest import CONTENT, LIST, MANIFEST, BundledFile, Entries, Manifest, Member, check_entries
-from lab.bundle.stream import BLOCK_BYTES, END, PIECE_BYTES, Limited, decompressed, header, padding
 from lab.schema.load import parse
+from lab_bundle.manifest import CONTENT, LIST, MANIFEST, BundledFile, Entries, Manifest, Member, check_entries
+from lab_bundle.stream import BLOCK_BYTES, END, PIECE_BYTES, Limited, decompressed, header, padding
 
 CUT = "whole: it is cut short or damaged: fetch it again"
 Model = TypeVar("Model", bound=BaseModel)

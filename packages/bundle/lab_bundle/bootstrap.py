@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Take the wheels out of a bundle, before there is an environment: standard library only, and this file alone.
 
-`python3 lab/bundle/bootstrap.py FILE FOLDER` writes them to a new folder and checks each digest. scripts/setup runs it.
+`python3 bootstrap.py FILE FOLDER` writes them to a new folder and checks each digest. scripts/setup-bundle runs it.
 """
 
 import hashlib

@@ -16,7 +16,7 @@ from typing import IO
 import pyarrow as pa
 
 from lab.base.errors import UserError
-from lab.bundle.manifest import BundledFile
+from lab_bundle.manifest import BundledFile
 
 FRAME_BYTES = 32 * 2**20  # compressed apart from the next, on any processor: the same bytes whatever their number
 LEVEL = 9  # of zstd: a tenth larger than the highest level, in a tenth of its time

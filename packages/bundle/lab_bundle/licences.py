@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from lab.base import paths
-from lab.bundle.content import TRACES, Folder, distributable
 from lab.images import image
 from lab.kernel.build import DEFAULT
 from lab.kernel.program import Buildable
 from lab.senders.ways import ways
+from lab_bundle.content import TRACES, Folder, distributable
 
 HEAD = """\
 This file is a bundle of search-lab: see docs/bundle.md of its repository. 'lab bundle use FILE' installs it.

@@ -14,10 +14,10 @@ from lab.base.cache import use
 from lab.base.commit import commit
 from lab.base.errors import UserError
 from lab.base.scratch import scratch_folder
-from lab.bundle import licences, wheels
-from lab.bundle.content import OF_THE_MACHINE, Folder, folders
-from lab.bundle.manifest import CONTENT, LICENCES, LIST, MANIFEST, TIME_S, WHEELS, BundledFile, Manifest, Member
-from lab.bundle.stream import END, compress, header, padding, pieces
+from lab_bundle import licences, wheels
+from lab_bundle.content import OF_THE_MACHINE, Folder, folders
+from lab_bundle.manifest import CONTENT, LICENCES, LIST, MANIFEST, TIME_S, WHEELS, BundledFile, Manifest, Member
+from lab_bundle.stream import END, compress, header, padding, pieces
 
 EXECUTABLE = 0o100  # for its owner
 

@@ -7,15 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from bundles import Content, everything_below, file_entry, whole_content, write_bundle
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from lab_bundle.content import programs_of, recorded_digests
+from lab_bundle.manifest import BundledFile
+from lab_bundle.use import use
 
 from lab.base.errors import UserError
-from lab.bundle.content import programs_of, recorded_digests
-from lab.bundle.manifest import BundledFile
-from lab.bundle.use import use
 from lab.kernel import build
-from tests.bundles import Content, everything_below, file_entry, whole_content, write_bundle
 
 KERNEL = build.pinned()[0].name
 PROGRAMS = programs_of()["quic"][1].pinned().program.parent.name
@@ -178,7 +178,7 @@ def test_a_full_disk_leaves_nothing(cache: Path, tmp_path: Path, monkeypatch: py
             raise OSError(28, "No space left on device", str(path))
         real(path, times)
 
-    monkeypatch.setattr("lab.bundle.use.os.utime", full)
+    monkeypatch.setattr("lab_bundle.use.os.utime", full)
     assert "No space left on device: nothing of" in refusal(file, cache)
 
 

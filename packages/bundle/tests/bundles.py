@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from lab_bundle.content import IMAGES, programs_of
+from lab_bundle.manifest import CONTENT, LIST, MANIFEST, BundledFile, Manifest
+from lab_bundle.stream import END, compress, header, padding
 from pydantic import ValidationError
 
-from lab.bundle.content import IMAGES, programs_of
-from lab.bundle.manifest import CONTENT, LIST, MANIFEST, BundledFile, Manifest
-from lab.bundle.stream import END, compress, header, padding
 from lab.images import image
 from lab.kernel import build
 
