@@ -7,13 +7,12 @@ import pytest
 import yaml
 from lab_conform.case import FOLDER, Case, chosen, read_case, suites
 from lab_conform.link import Span, profile
+from lab_conform.run import Course, experiment_of
 from lab_conform.subject import subject
 
 from lab.base.errors import UserError
 from lab.base.paths import REPO
-from lab.links.profile import Profile
 from lab.schema.cca import load_senders
-from lab.schema.load import parse
 from tests.command import lab, refused
 
 GOOD = {
@@ -90,10 +89,16 @@ def test_a_file_that_is_no_yaml_is_one_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("file", [file for files in suites().values() for file in files], ids=lambda file: file.stem)
-def test_each_case_is_whole_and_has_a_link_that_the_lab_takes(file: Path) -> None:
-    case = read_case(file)
+def test_each_case_is_whole_and_makes_an_experiment(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LAB_RESULTS", str(tmp_path))
+    case, sender = read_case(file), load_senders()["careful_resume"]
     assert case.suite == file.parent.name
-    parse(Profile, profile(case, []), file)
+    made = experiment_of("0123", Course(0, case, subject(sender, [case])))
+    assert made.ccas["careful_resume"].params == case.params
+    assert [*made.rivals] == ([case.rival] if case.rival else [])
+    assert made.scenario.rival_start_s == case.rival_start_s
 
 
 def test_each_mutant_names_a_case_and_the_text_that_it_changes() -> None:
