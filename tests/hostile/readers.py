@@ -173,7 +173,7 @@ def case(file: Path) -> None:
     """Read a case of conformance, and plan its first trial."""
     read, sender = read_case(file), cca.load_cca("cubic", "test", "sender")
     with tempfile.TemporaryDirectory() as folder, mock.patch.dict(os.environ, {"LAB_RESULTS": folder}):
-        planned = experiment_of("test", Course(read, subject(sender, [read])))
+        planned = experiment_of("test", Course(0, read, subject(sender, [read])))
         make_plan(planned, planned.ccas["cubic"], draw(planned, 1))
 
 
