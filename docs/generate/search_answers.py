@@ -23,8 +23,8 @@ Open questions about SEARCH, each with its experiment: a file in `bench/question
 * Intervals are 95 %: Wilson's of shares, paired bootstraps of amounts. RTTs are base RTTs of the link.
 * A cell has early / at the chokepoint / late exits and how much later the form left than the base; a star: separated;
   *none*: no form left before a loss or a mark.
-* Nothing was chosen by its results: questions, links and forms stood before the runs. Points of questions 1, 2, 7 and 8 were cut for time
-  after six trials of one point of question 8 and of one scenario of question 1 had been seen.
+* Nothing was chosen by its results: questions, links and forms stood before the runs. Points of questions 1, 2, 7
+  and 8 were cut for time after six trials of one point of question 8 and of one scenario of question 1 had been seen.
 
 """
 WAYS = {
