@@ -19,6 +19,7 @@ from lab.backends.watched import Limits, Watched, together
 from lab.base import enter, ptrace, sandbox, sandbox_mode, scratch
 from lab.base.errors import UserError
 from lab.base.plain_file import read_plain
+from lab.base.remove import remove
 from lab.kernel.build import Kernel
 from lab.node.guest import BEGINS
 from lab.node.plan import CallPlan, Plan, SeveralPlans
@@ -227,7 +228,7 @@ def _room(work: Work) -> Iterator[Path]:
             scratch.copy_folder(part, room / part.name)
         yield room
     finally:
-        scratch.remove(room)
+        remove(room)
 
 
 def _uml(work: Work) -> list[str]:

@@ -10,7 +10,8 @@ from pathlib import Path
 
 from lab.backends.confine import Request
 from lab.backends.guest_tree import GuestTree
-from lab.base import paths, sandbox, scratch
+from lab.base import paths, sandbox
+from lab.base.remove import remove
 
 HOME = "home"  # beside the guest's folder: the kernel's own pid file
 PROCESSOR = Path("/proc/cpuinfo")  # the kernel reads the processor's flags
@@ -25,7 +26,7 @@ def command(tree: GuestTree, argv: list[str]) -> Iterator[list[str]]:
         python = [sys.executable, "-S", "-P", "-m", "lab.backends.confine"]
         yield ["env", "-i", f"PYTHONPATH={paths.REPO}", *python, json.dumps(_request(tree, argv, home))]
     finally:
-        scratch.remove(home)
+        remove(home)
 
 
 def _request(tree: GuestTree, argv: list[str], home: Path) -> Request:

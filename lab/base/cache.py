@@ -4,7 +4,6 @@
 import fcntl
 import os
 import re
-import shutil
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -14,6 +13,7 @@ from typing import IO
 from lab.base import paths
 from lab.base.entry_points import brought
 from lab.base.errors import UserError
+from lab.base.remove import remove
 
 DONE = ".complete"
 MARKER = "CACHEDIR.TAG"  # bford.info/cachedir: backups leave such a folder out
@@ -137,13 +137,13 @@ def publish(folder: Path) -> Iterator[Path | None]:
             yield None
             return
         draft = folder.parent / f".{folder.name}.draft"
-        shutil.rmtree(draft, ignore_errors=True)
+        remove(draft)
         draft.mkdir()
         try:
             yield draft
         except BaseException:
-            shutil.rmtree(draft, ignore_errors=True)
+            remove(draft)
             raise
         (draft / DONE).touch()
-        shutil.rmtree(folder, ignore_errors=True)
+        remove(folder)
         draft.rename(folder)

@@ -80,8 +80,11 @@ def disown_tree(folder: Path) -> None:
 
 
 def _chown(folder: Path, uid: int) -> None:
-    for path in (folder, *folder.rglob("*")):
-        os.chown(path, uid, uid, follow_symlinks=False)
+    """Change the owner of all that a folder holds, at any depth: a stranger may have left it. No link is followed."""
+    change = ["chown", "--recursive", "--no-dereference", f"{uid}:{uid}", "--", str(folder)]
+    done = subprocess.run(change, stderr=subprocess.PIPE, text=True, check=False)
+    if done.returncode:
+        raise UserError(f"{folder}: {done.stderr.strip()}")
 
 
 def why_not() -> str | None:

@@ -4,7 +4,6 @@
 import os
 import shutil
 import stat
-import subprocess
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,6 +11,7 @@ from pathlib import Path
 
 from lab.base.cache import held
 from lab.base.errors import UserError
+from lab.base.remove import remove
 
 PREFIX = "search-lab-scratch-"
 LOCK = "lock"
@@ -36,17 +36,6 @@ def copy_folder(source: Path, target: Path, *left_out: str) -> None:
     except shutil.Error as error:  # it has no strerror
         reason = str(error.args[0][0][2])
         raise UserError(reason.partition("] ")[2] or reason) from None
-
-
-def remove(folder: Path) -> None:
-    """Remove a folder whatever a guest has left in it: any depth, any number, any rights. No link is followed."""
-    tidy = ["rm", "-rf", "--", str(folder)]
-    opened = ["chmod", "-R", "u+rwx", "--", str(folder)]  # it holds folders that their own owner may not enter
-    as_other_users = ["unshare", "--map-root-user", "--map-auto", *tidy]  # of this user's: mmdebstrap's root folder
-    for command in (tidy, opened, tidy, as_other_users):
-        subprocess.run(command, stderr=subprocess.DEVNULL, check=False)
-        if not folder.exists():
-            return
 
 
 def clear() -> Iterator[Path]:

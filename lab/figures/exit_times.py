@@ -26,8 +26,8 @@ HATCHES = {ExitClass.EARLY: "", ExitClass.CHOKEPOINT: "", ExitClass.LATE: "////"
 HATCH_INK = "#c98a66"
 MEANINGS = {
     ExitClass.EARLY: "early: queue not yet filled",
-    ExitClass.CHOKEPOINT: "chokepoint: filled, nothing lost",
-    ExitClass.LATE: "late: after the first loss",
+    ExitClass.CHOKEPOINT: "chokepoint: filled, no loss or mark",
+    ExitClass.LATE: "late: after the first loss or mark",
 }
 
 
@@ -55,8 +55,9 @@ def draw(stored: Stored) -> Drawing:
     senders = [Sender.from_stanza(stanza) for stanza in stored.ccas]
     shares = "; ".join(f"{sender.label}: {', '.join(_counts(true.filter(cca=sender.name)))}" for sender in senders)
     caption = (
-        "When each trial left slow start: one row per trial, with a mark where the sender left. Left of the dark "
-        "zone the bottleneck's queue did not yet stay filled (early); in the hatched one something was lost (late)."
+        "When each trial left slow start: one row per trial, with a symbol where the sender left. Left of the dark "
+        "zone the bottleneck's queue did not yet stay filled (early); in the hatched one something was lost or marked "
+        "(late)."
     )
     alt = f"Exits from slow start against capacity and loss. {shares}."
     return Drawing(figure(true, senders, _duration_s(stored.run)), caption, alt)

@@ -4,6 +4,7 @@
 Source: containerlab's manual, "Topology definition", "Nodes" and "Links" (containerlab.dev/manual).
 """
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +17,10 @@ KEPT = {"kind", "image", "image-pull-policy", "network-mode"}  # of the defaults
 ACTS = {"exec", "sysctls", "startup-config", "stages"}  # change what a node does: never passed over where they stand
 NODE_FIELDS = set(
     """
-    aliases auto-remove binds cap-add certificate cmd components config cpu cpu-set devices dns
-    enforce-startup-config entrypoint env env-files extras group healthcheck labels license memory mgmt-ipv4
-    mgmt-ipv6 ports position restart-policy runtime shm-size startup-delay suppress-startup-config type user
-    version
+    aliases auto-remove binds cap-add certificate cmd components config cpu cpu-set credentials devices dns
+    enforce-startup-config entrypoint env env-files extras group healthcheck kernel labels license memory mgmt-ipv4
+    mgmt-ipv6 ports position publish restart-policy runtime shm-size startup-delay suppress-startup-config type user
+    sandbox version
     """.split()
 )
 ADDRESSES = {"ipv4", "ipv6"}  # of a link's ends
@@ -46,6 +47,11 @@ def needed(content: Any, file: Path) -> tuple[Any, tuple[str, ...], list[UserErr
     if isinstance(graph.get("links"), list):
         graph["links"] = [reading.link(link, f"topology.links.{at}") for at, link in enumerate(graph["links"])]
     return {**whole, "topology": graph}, tuple(reading.passed_over), reading.faults
+
+
+def _as_text(value: Any) -> Any:
+    """Return a number or a flag of a label as containerlab has it: as text."""
+    return json.dumps(value) if isinstance(value, (bool, int, float)) else value
 
 
 class _Reading:
@@ -85,6 +91,8 @@ class _Reading:
         if not isinstance(node, dict):
             return {} if node is None else node
         self.refuse_acts(node, place, ACTS - {"exec"})
+        if isinstance(node.get("labels"), dict):
+            node = {**node, "labels": {name: _as_text(value) for name, value in node["labels"].items()}}
         return self.without(node, (NODE_FIELDS - {"labels", "group"}) | ACTS - {"exec"}, place, quiet=ACTS)
 
     def with_kinds(self, nodes: dict[str, Any], groups: Any) -> dict[str, Any]:

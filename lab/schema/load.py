@@ -135,11 +135,15 @@ def _refusal(file: Path, error: Any) -> UserError:
         inner = error["ctx"]["inner"]
         error = {**inner, "loc": (*error["loc"], *inner["loc"])}
     field = ".".join(str(part) for part in error["loc"] if not str(part).startswith("~")) or "content"
-    tags = str(error.get("ctx", {}).get("expected_tags", "")).replace("'", "").replace("~", "")
+    about = error.get("ctx", {})
+    tags = str(about.get("expected_tags", "")).replace("'", "").replace("~", "")
     rules = {
         "missing": "given",
         "extra_forbidden": "left out: it is not a field",
         "union_tag_invalid": f"one of these forms: {tags}",
+        "too_short": f"of at least {about.get('min_length')} entries",
+        "too_long": f"of at most {about.get('max_length')} entries",
+        "model_type": "a mapping of fields",
     }
     rule = rules.get(error["type"]) or error["msg"].removeprefix("Input should be ").removeprefix("Value error, ")
     value = "" if error["type"] == "missing" else plain_text.cut(plain_text.shown(error["input"]), MOST_SHOWN_CHARS)

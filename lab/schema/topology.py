@@ -26,7 +26,8 @@ class Container(Strict):
     kind: str | None = None
     image: str | None = None
     image_pull_policy: Annotated[
-        Literal["Never", "IfNotPresent", "Always"] | None, Field(alias="image-pull-policy")
+        Literal["Never", "IfNotPresent", "Always", "never", "ifnotpresent", "always"] | None,
+        Field(alias="image-pull-policy"),
     ] = None
     network_mode: Annotated[Literal["none", "bridge"] | None, Field(alias="network-mode")] = None  # none: no management
 

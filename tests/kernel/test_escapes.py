@@ -307,7 +307,9 @@ def test_a_kernel_inherits_no_open_file_and_no_variable(
         try:
             wait_for(lambda: (folder / "guest" / "alive").exists(), "process that stays", 60)
             kernels = [pid for pid in left_on(folder) if Path(f"/proc/{pid}/comm").read_text() == "linux\n"]
-            files = {each.stat().st_ino for pid in kernels for each in Path(f"/proc/{pid}/fd").iterdir() if each.exists()}
+            files = {
+                each.stat().st_ino for pid in kernels for each in Path(f"/proc/{pid}/fd").iterdir() if each.exists()
+            }
             variables = [Path(f"/proc/{pid}/environ").read_bytes().split(b"\0") for pid in kernels]
         finally:
             process.terminate()

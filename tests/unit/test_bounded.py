@@ -14,6 +14,7 @@ SLEEPER = "subprocess.Popen([sys.executable, '-S', '-c', 'import time; time.slee
 FORK = f"import subprocess, sys; [{SLEEPER} for _ in range(9)]"
 REMOVED = "import os; files = [open(str(n), 'wb') for n in range(6)]"
 REMOVED += "; [(each.write(bytes(300_000)), each.flush(), os.unlink(each.name)) for each in files]"
+DEEP = "import os; [(os.mkdir('x' * 250), os.chdir('x' * 250)) for _ in range(18)]"
 THREADS = "import threading, time; [threading.Thread(target=time.sleep, args=[60]).start() for _ in range(9)]"
 MAPPED = """
 import ctypes, os
@@ -51,12 +52,24 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
         ("[open(str(n), 'w').close() for n in range(21)]", "more than 20 files"),
         (f"[open(str(n), 'wb').write(bytes(300_000)) for n in range(6)]{HOLD}", "more than 1000000 bytes in files"),
         (f"{REMOVED}{HOLD}", "more than 1000000 bytes in files"),
+        (DEEP, "a path of more than 3000 bytes"),
         (f"{THREADS}{HOLD}", "more than 8 threads"),
         (f"{MAPPED}0{HOLD}", "more than 1000000 bytes in files"),
         (OF_A_THREAD, "more than 1000000 bytes in files"),
         ("import os; os.mkdir('a'); open('a/b', 'w').close()", ""),
     ],
-    ids=["processes", "files", "files of a short build", "bytes", "bytes of removed files", "threads", "files that are only mapped", "files of a thread", "an honest build"],
+    ids=[
+        "processes",
+        "files",
+        "files of a short build",
+        "bytes",
+        "bytes of removed files",
+        "a path that is too long",
+        "threads",
+        "files that are only mapped",
+        "files of a thread",
+        "an honest build",
+    ],
 )
 def test_a_build_that_passes_a_limit_in_all_is_killed_and_names_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str, limit: str

@@ -80,6 +80,23 @@ def test_long_links_other_fields_and_an_empty_node_are_the_same_as_the_short_for
     assert found.note.count("topology.nodes.server.") == 3
 
 
+def test_labels_may_be_numbers_and_policies_in_small_letters(tmp_path: Path) -> None:
+    changed = content()
+    node = changed["topology"]["nodes"]["server"]
+    node |= {"image-pull-policy": "always", "labels": node.get("labels", {}) | {"site": 3, "prod": True}}
+    found = read_topology(written(tmp_path, changed), "test").topology.nodes["server"]
+    assert (found.labels["site"], found.labels["prod"], found.image_pull_policy) == ("3", "true", "always")
+
+
+def test_an_empty_list_of_links_and_an_empty_file_are_said_in_words(tmp_path: Path) -> None:
+    changed = content()
+    changed["topology"]["links"] = []
+    assert "topology.links=[]: must be of at least 1 entries" in faults(tmp_path, changed)
+    (tmp_path / "none.clab.yml").write_text("")
+    with pytest.raises(UserError, match="content=None: must be a mapping of fields"):
+        read_topology(str(tmp_path / "none.clab.yml"), "test")
+
+
 def test_fields_that_a_node_takes_in_from_another_are_its_own(tmp_path: Path) -> None:
     changed = content()
     first, second = list(changed["topology"]["nodes"])[:2]

@@ -72,6 +72,43 @@ def test_a_hook_is_recognised_however_it_is_set(line: str, hint: str) -> None:
     assert hint_of(message, line).startswith(hint)
 
 
+@pytest.mark.parametrize(
+    ("message", "line", "hint"),
+    [
+        (
+            "implicit declaration of function 'NET_INC_STATS_USER'",
+            "",
+            "(use NET_INC_STATS and the like, without _USER, ",
+        ),
+        ("implicit declaration of function 'get_seconds'", "", "(use ktime_get_real_seconds(), ktime_get())"),
+        (
+            "implicit declaration of function 'ktime_to_timespec'",
+            "",
+            "(use ktime_to_timespec64(), ktime_to_us(), since",
+        ),
+        (
+            "implicit declaration of function 'register_sysctl_table'",
+            "",
+            "(use register_net_sysctl(net, path, table), ",
+        ),
+        ("implicit declaration of function 'prandom_bytes'", "", "(use get_random_bytes(), since Linux 6.1)"),
+        (
+            "macro 'access_ok' passed 3 arguments, but takes just 2",
+            "",
+            "(use access_ok(address, size), since Linux 5.0)",
+        ),
+        ("stdarg.h: No such file or directory", "", "(include <linux/stdarg.h>, since Linux 5.16)"),
+        (
+            "passing argument 4 of 'proc_create' from incompatible pointer type",
+            '\tproc_create("x", 0444, NULL, &fops);',
+            "(give it a struct proc_ops, not file_operations, since Linux 5.6)",
+        ),
+    ],
+)
+def test_what_a_module_beside_its_hooks_used_has_its_hint(message: str, line: str, hint: str) -> None:
+    assert hint_of(message, line).startswith(f" {hint}")
+
+
 def captured(name: str) -> list[Diagnostic]:
     """Return what gcc 14 complained of, for Linux 6.12 (the lines of its output that read_diagnostics reads)."""
     return read_diagnostics((OLD / f"{name}.log").read_text(), "/tmp/own", read_source(OLD / f"{name}.c"))

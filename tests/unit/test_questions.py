@@ -74,10 +74,21 @@ def one() -> Download:
     model = download(path)
     acks, stream = model.tables()["acks"], ack_stream(model.tables()["acks"])
     at = (acks["t_s"] * 1e6).round().cast(pl.Int64).search_sorted(stream["t_us"], "right") - 1
-    columns = [stream[name].to_numpy() for name in ("t_us", "rtt_us", "delivered_bytes")]
-    sent = [acks[name].gather(at).to_numpy() for name in ("snd_nxt_bytes", "cwnd_pkts")]
-    queue = (model.qdisc(), path.link)
-    return Download(1, *columns, *sent, None, None, None, {}, None, MSS_BYTES, queue=queue)  # type: ignore[call-arg]
+    return Download(
+        trial=1,
+        t_us=stream["t_us"].to_numpy(),
+        rtt_us=stream["rtt_us"].to_numpy(),
+        delivered_bytes=stream["delivered_bytes"].to_numpy(),
+        sent_bytes=acks["snd_nxt_bytes"].gather(at).to_numpy(),
+        cwnd_pkts=acks["cwnd_pkts"].gather(at).to_numpy(),
+        own=None,
+        loss_s=None,
+        data_s=None,
+        capacity_s={},
+        rates=None,
+        mss_bytes=MSS_BYTES,
+        queue=(model.qdisc(), path.link),
+    )
 
 
 def test_a_longer_second_sample_makes_bins_longer_and_the_exit_later(one: Download, library: Path) -> None:

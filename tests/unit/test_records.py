@@ -12,7 +12,7 @@ import pytest
 from lab.backends import pace, watched
 from lab.backends.records import MOST_FILES, TrialError, require, require_few, take, take_tar
 from lab.backends.watched import MOST_CONSOLE_BYTES, Limits, Watched
-from lab.base.scratch import remove
+from lab.base.remove import remove
 
 MOST_BYTES = 1 << 20
 

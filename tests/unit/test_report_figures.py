@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.colors import to_rgb
+from matplotlib.patches import Rectangle
 
 from lab.figures import cwnd_rtt, delivered_bytes, exit_times, latency_offset, throughput_cdf
 from lab.figures.moments import Moments, mark_moments
@@ -144,6 +145,21 @@ def test_replayed_over_a_slow_start_into_a_full_link_search_leaves_after_the_cap
     # 2 to 3 RTTs, each of them longer than the base RTT by then.
     assert capacity_s < bins.filter("exit")["t_s"][0] < capacity_s + 6 * path.base_rtt_ms / 1000
     assert bins.filter(pl.col("t_s") < capacity_s)["norm_pct"].drop_nulls().len() > 0
+
+
+@pytest.mark.parametrize(
+    ("loss_s", "mark_s", "late_from_s"), [(4.0, None, 4.0), (None, 3.0, 3.0), (4.0, 3.0, 3.0), (None, None, 10.0)]
+)
+def test_an_exit_is_late_from_the_first_loss_or_mark_on(
+    loss_s: float | None, mark_s: float | None, late_from_s: float
+) -> None:
+    row = {"cca": "search", "trial": 1, "valid": True, "exit_s": 2.5, "exit_class": "chokepoint", "capacity_s": 2.0}
+    signals = pl.DataFrame(
+        {"loss_s": [loss_s], "mark_s": [mark_s]}, schema={"loss_s": pl.Float64, "mark_s": pl.Float64}
+    )
+    (axis,) = exit_times.figure(pl.DataFrame([row]).hstack(signals), [SEARCH], 10.0).axes
+    zones = [child for child in axis.get_children() if isinstance(child, Rectangle) and child.get_height() == 1.0]
+    assert [zone.get_x() for zone in zones][:3] == [0.0, 2.0, late_from_s]
 
 
 def test_neighbouring_zones_differ_in_grey_and_the_late_one_is_hatched() -> None:

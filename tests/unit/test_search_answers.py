@@ -34,10 +34,17 @@ def sentences(monkeypatch: pytest.MonkeyPatch, folder: Path, way: str, *rows: di
         "question": "Which?", "asked": "us", "way": way, "base": "base", "measure": "chokepoint", "forms": FORMS,
         "not_run": ["time"], "rows": [*rows, {**rows[0], "form": "base"}],
     }  # fmt: skip
-    stored = {"commit": "abc", "measured_at": "2026-11-26T00:00:00Z", "command": "make", "answers": {"1": answer}}
+    stored = {
+        "commit": "abc",
+        "measured_at": "2026-11-26T00:00:00Z",
+        "command": "make",
+        "answers": {"4-threshold": answer},
+    }
     (folder / "search-answers.json").write_text(json.dumps(stored))
     monkeypatch.setattr(answers.measurements, "FOLDER", folder)
-    return [line for line in answers.page().split("## Which?")[1].splitlines() if line.startswith("* ")]
+    told = answers.page()
+    assert 'Not measured yet: `make bench-search BENCH="9-interpolation"`' in told
+    return [line for line in told.split("## Which?")[1].split("\n## ")[0].splitlines() if line.startswith("* ")]
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from lab.judge.stored import Stored
 from lab.report.shares import of_run
 from lab.tables.records import beside
 from lab.tables.stored_run import Run
-from tests.stored_run import store_run
+from tests.stored_run import rewrite, store_run
 
 
 def trial(*flows: tuple[str, float, float, float]) -> Any:
@@ -61,12 +61,12 @@ def test_the_page_has_a_row_for_the_download_under_test_and_one_for_each_entry_o
     assert of_run(Stored.of(Run(run))) == ((), ())
     meta = json.loads((run / "run.json").read_text())
     entries = [{"cca": "reno", "count": 1, "start_s": 0.0}, {"cca": "bbr", "count": 1, "start_s": 0.0}]
-    (run / "run.json").write_text(json.dumps(meta | {"scenario": meta["scenario"] | {"rivals": entries}}))
+    rewrite(run / "run.json", meta | {"scenario": meta["scenario"] | {"rivals": entries}})
     for file in run.glob("trials/*/trial.json"):
         trial_json = json.loads(file.read_text())
         own = trial_json["flows"][0] | {"data_s": 1.0, "end_s": 5.0}
         rivals = [own | {"flow": number, "cca": each["cca"]} for number, each in enumerate(entries, 2)]
-        file.write_text(json.dumps(trial_json | {"flows": [own, *rivals]}))
+        rewrite(file, trial_json | {"flows": [own, *rivals]})
     (sentence,), (table,) = of_run(Stored.of(Run(run)))
     assert sentence.endswith(" gets 300 % of an equal share of 3 downloads (Jain's index 0.33).")
     (group,) = table.groups

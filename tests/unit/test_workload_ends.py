@@ -165,6 +165,7 @@ MEASURED: Download = {
     "bytes": 1,
     "throughput_mbps": 0.0,
     "retransmits_pkts": 0,
+    "iperf3": {},
 }
 CLIENT = {"whole_ns": [[10**9, 11 * 10**8], [10**9, 12 * 10**8]], "stalled_s": 0.0}
 SERVER = {

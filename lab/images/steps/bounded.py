@@ -18,6 +18,7 @@ FILE_BYTES, MEMORY_BYTES = 256 << 20, 4 << 30
 CHUNK_BYTES = 1 << 16
 MOST_PROCESSES, MOST_FILES, MOST_FILES_BYTES = 200, 10_000, 1 << 30  # of all that a command starts; a build has tens
 MOST_THREADS = 1000  # a linker has one for each processor
+MOST_PATH_BYTES = 3000  # the system finds none above 4096
 LOOK_S = 0.2  # between two looks at them
 
 
@@ -112,10 +113,12 @@ def _passed(pid: int, room: Path) -> str:
     if memory_bytes(pids) > MEMORY_BYTES:
         return f"more than {MEMORY_BYTES} bytes of memory"
     files, taken = 0, unlinked_bytes(pids, FILE_BYTES)
-    for each in named(room):
-        files, taken = files + 1, taken + each
+    for path, size in named(room):
+        files, taken = files + 1, taken + size
         if files > MOST_FILES:
             return f"more than {MOST_FILES} files"
+        if len(os.fsencode(path)) > MOST_PATH_BYTES:
+            return f"a path of more than {MOST_PATH_BYTES} bytes"
         if taken > MOST_FILES_BYTES:
             break
     return f"more than {MOST_FILES_BYTES} bytes in files" if taken > MOST_FILES_BYTES else ""

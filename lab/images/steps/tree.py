@@ -96,13 +96,16 @@ def _mapped(task: Path) -> set[File]:
     return set()
 
 
-def named(room: Path) -> Iterator[int]:
-    """Yield the bytes that each file and folder below a folder takes; no link is followed."""
+def named(room: Path) -> Iterator[tuple[str, int]]:
+    """Yield the path and the bytes of each file and folder below a folder; no link is followed.
+
+    What lies behind a path that the system finds too long is not found: its user bounds paths.
+    """
     left = [str(room)]
     while left:
         with suppress(OSError), os.scandir(left.pop()) as found:  # removed meanwhile
             for entry in found:
                 with suppress(OSError):
-                    yield entry.stat(follow_symlinks=False).st_blocks * BLOCK_BYTES
+                    yield entry.path, entry.stat(follow_symlinks=False).st_blocks * BLOCK_BYTES
                     if entry.is_dir(follow_symlinks=False):
                         left.append(entry.path)

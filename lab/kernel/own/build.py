@@ -11,6 +11,7 @@ from lab.base import paths
 from lab.base.cache import finished, publish, use
 from lab.base.errors import field_error
 from lab.base.plain_file import copy_made
+from lab.base.remove import remove
 from lab.images.steps.bounded import Step
 from lab.kernel.build import digest_of_files
 from lab.kernel.own.builder import INTERFACE, PLACE
@@ -99,7 +100,7 @@ def _build(source: OwnSource, tree: Tree, draft: Path) -> None:
     copy_made(work, module.name, draft / DEBUG)
     copy_made(work, STRIPPED, draft / MODULE)
     for folder in (work, interface):
-        shutil.rmtree(folder)
+        remove(folder)
 
 
 def _steps(tree: Tree) -> list[Step]:

@@ -47,6 +47,7 @@ SETS_HOOK = re.compile(
     r"(?:\.|->)\s*(\w+)\s*=[^=]|^\s*(\w+)\s*:"
 )  # .name = value, the same of a pointer, or name: value
 INCOMPATIBLE = re.compile(r"incompatible (pointer type|function pointer)")
+OPS = "see struct tcp_congestion_ops in include/net/tcp.h"
 CHANGES = (
     Change(
         r"sizeof.*ICSK_CA_PRIV_SIZE|BUILD_BUG_ON failed.*(CA_PRIV|104)",
@@ -95,8 +96,15 @@ CHANGES = (
     Change(FIELD.format("skb_mstamp"), "use skb->skb_mstamp_ns, or tcp_skb_timestamp_us(skb)", "4.20"),
     Change(r"function .tcp_skb_timestamp\b", "use tcp_skb_timestamp_us(skb)", "6.7"),
     Change(r"request for member .tv64\W", "a ktime_t is a number: ktime_to_ns(t), ktime_to_us(t)", "4.10"),
-    Change(r"function .do_gettimeofday\b", "use ktime_get(), or ktime_get_real_ts64()", "5.0"),
-    Change(r"function .getnstimeofday\b", "use ktime_get(), or ktime_get_real_ts64()", "5.0"),
+    Change(r"function .(do_gettimeofday|getnstimeofday)\b", "use ktime_get(), or ktime_get_real_ts64()", "5.0"),
+    Change(
+        r"function .(get_seconds|current_kernel_time|getrawmonotonic)\b", "use ktime_get_real_seconds(), ktime_get()"
+    ),
+    Change(
+        r"function .ktime_to_time(spec|val)\b|function .timespec_\w+\b",
+        "use ktime_to_timespec64(), ktime_to_us()",
+        "5.6",
+    ),
     Change(
         r"storage size of|has incomplete type", "use struct timespec64 or ktime_t", "5.6", r"struct time(val|spec)\b"
     ),
@@ -136,12 +144,19 @@ CHANGES = (
     Change(
         r"function .(NET|TCP)_(INC|ADD)_STATS_BH\b", "use __NET_INC_STATS and the like, with __ and without _BH", "4.7"
     ),
+    Change(r"function .(NET|TCP)_(INC|ADD)_STATS_USER\b", "use NET_INC_STATS and the like, without _USER", "4.7"),
+    Change(r"function .prandom_bytes\b", "use get_random_bytes()", "6.1"),
     Change(r"function .prandom_u32_max\b", "use get_random_u32_below(limit)", "6.2"),
     Change(r"function .prandom_u32\b", "use get_random_u32()", "6.1"),
     Change(r"function .(get_random_int|net_random|random32)\b", "use get_random_u32()"),
     Change(r"function .ACCESS_ONCE\b", "use READ_ONCE() and WRITE_ONCE()", "4.15"),
     Change(r"function .strlcpy\b", "use strscpy()", "6.8"),
     Change(r"function .PDE_DATA\b", "use pde_data()", "5.17"),
+    Change(
+        INCOMPATIBLE.pattern, "give it a struct proc_ops, not file_operations", "5.6", r"\bproc_create(_data)?\s*\("
+    ),
+    Change(r"function .register_sysctl_table\b", "use register_net_sysctl(net, path, table)", "6.6"),
+    Change(r"macro .access_ok. passed 3 arguments", "use access_ok(address, size)", "5.0"),
     Change(r"function .(un)?register_jprobe\b", "use a kprobe, or the tracepoint tcp_probe", "4.19"),
     Change(r"storage size of", "use a kprobe, or the tracepoint tcp_probe", "4.19", "struct jprobe"),
     Change(
@@ -150,7 +165,9 @@ CHANGES = (
         "5.18",
     ),
     Change(r"before string constant", "leave MODULE_SUPPORTED_DEVICE out", "5.12", "MODULE_SUPPORTED_DEVICE"),
+    Change(r"stdarg\.h: No such file", "include <linux/stdarg.h>", "5.16"),
     Change(r"asm/unaligned\.h: No such file", "include <linux/unaligned.h>", "6.12"),
+    Change(INCOMPATIBLE.pattern + r".*\(\*\)|\(\*\).*" + INCOMPATIBLE.pattern, OPS),
     Change(
         r"No such file or directory", "only headers of the kernel, of the module's folder, and slow_start.h are there"
     ),
@@ -160,8 +177,8 @@ COMPILED = [(re.compile(each.pattern), re.compile(each.of_line), each) for each 
 
 def hint_of(message: str, line: str = "") -> str:
     """Return the hint for a message about a line of the source, in brackets; empty where none is known."""
-    if INCOMPATIBLE.search(message):
-        return _hook(line) or (" (see struct tcp_congestion_ops in include/net/tcp.h)" if "(*)" in message else "")
+    if INCOMPATIBLE.search(message) and (hook := _hook(line)):
+        return hook
     found = (each for pattern, of_line, each in COMPILED if pattern.search(message) and of_line.search(line))
     return next((f" ({each.hint}{_since(each.since)})" for each in found), "")
 

@@ -16,7 +16,7 @@ void c4_note_rate(struct c4_state *state, const struct c4_ack *ack);
 void c4_grow_initial(struct c4_state *state, u32 acked_pkts);
 void c4_find_nominal_rtt(struct c4_state *state);
 
-/* c4_signals_core.c: what an ACK shows of congestion: the share of C4_ONE to reduce the rate by, 0: none; and losses. */
+/* c4_signals_core.c: losses, and of delay and marks the share of C4_ONE to reduce the rate by; 0: none. */
 u32 c4_delay_beta(const struct c4_state *state, const struct c4_ack *ack);
 u32 c4_marks_beta(struct c4_state *state, const struct c4_ack *ack);
 bool c4_loses(struct c4_state *state, const struct c4_ack *ack);

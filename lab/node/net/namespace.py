@@ -17,6 +17,7 @@ from lab.node.system.tools import NodeError
 
 CLONE_NEWNET = 0x40000000
 MNT_DETACH = 2
+MS_BIND, MS_REC, MS_SHARED = 1 << 12, 1 << 14, 1 << 20
 NAMES = Path("/run/netns")
 
 
@@ -64,6 +65,25 @@ def apart() -> Iterator[None]:
         yield
     finally:
         _switch(home, "home")
+
+
+def make(node: str) -> None:
+    """Make a namespace with a name, as `ip netns add` does."""
+    NAMES.mkdir(mode=0o755, parents=True, exist_ok=True)
+    if LIBC.mount(b"", str(NAMES).encode(), b"none", MS_SHARED | MS_REC, None):  # it is no mount yet
+        _mount(NAMES, NAMES, MS_BIND | MS_REC)
+        _mount(Path(), NAMES, MS_SHARED | MS_REC)
+    try:
+        (NAMES / node).touch(mode=0, exist_ok=False)
+    except FileExistsError:
+        raise NodeError(f"{node}: a network namespace has this name already") from None
+    with apart():
+        _mount(Path("/proc/thread-self/ns/net"), NAMES / node, MS_BIND)
+
+
+def _mount(source: Path, target: Path, flags: int) -> None:
+    if LIBC.mount(str(source).encode(), str(target).encode(), b"none", flags, None):
+        raise NodeError(f"mount {target}: {os.strerror(ctypes.get_errno())}")
 
 
 def unname(node: str) -> None:

@@ -10,12 +10,12 @@ from contextlib import contextmanager
 from itertools import dropwhile, groupby, takewhile
 from typing import TYPE_CHECKING
 
-from lab.node.net import interface, namespace, route, sysctl
+from lab.node.net import interface, namespace, route, sysctl, wires
 from lab.node.net.namespace import entered
 from lab.node.system.tools import NodeError, run
 
 if TYPE_CHECKING:
-    from lab.node.plan import Topology, Wire
+    from lab.node.plan import Topology
 
 PLAIN = (re.compile(r"ip [\w ./:]+"), re.compile(r"sysctl -q -w [\w.]+=\w+"))  # lines that need no shell
 OWN_SETTING = re.compile(r"sysctl -q -w net\.[\w.]+=\w+")
@@ -37,8 +37,9 @@ def nodes_up(topology: "Topology") -> Iterator[None]:
 def namespaces_up(topology: "Topology") -> Iterator[None]:
     """Build the nodes, wires and addresses."""
     try:
-        with namespace.apart():  # the kernel refuses a name that this machine's own interfaces have, wherever it is for
-            run("ip", "-batch", "-", stdin="\n".join([*_namespaces(topology), *_wires(topology)]))
+        for name in topology["nodes"]:
+            namespace.make(name)
+        wires.connect(topology["links"])
         left = {name: _set_first(name, node["exec"]) for name, node in topology["nodes"].items()}
         for name, commands in left.items():
             with entered(name):
@@ -76,32 +77,9 @@ def changes_only_its_node(line: str) -> bool:
     return route.is_known(line) or bool(OWN_SETTING.fullmatch(line))
 
 
-def endpoints(link: "Wire") -> list[tuple[str, str]]:
-    """Split the two `node:interface` ends of a link."""
-    return [(node, dev) for node, dev in (end.split(":") for end in link["endpoints"])]
-
-
 def interfaces(topology: "Topology", name: str) -> list[str]:
     """Name the interfaces of a node."""
-    return [dev for link in topology["links"] for node, dev in endpoints(link) if node == name]
-
-
-def _namespaces(topology: "Topology") -> list[str]:
-    return [f"netns add {name}" for name in topology["nodes"]]
-
-
-def _wires(topology: "Topology") -> list[str]:
-    return [
-        "link add dev {} type veth peer name {}".format(*_ends_of_wire(number, link))
-        for number, link in enumerate(topology["links"])
-    ]
-
-
-def _ends_of_wire(number: int, link: "Wire") -> Iterator[str]:
-    """State both ends for ip. Hardware addresses are not drawn: a capture holds them, and is the same each time."""
-    for end, (node, dev) in enumerate(endpoints(link)):
-        address = bytes([2, 0, 0, *number.to_bytes(2), end]).hex(":")
-        yield f"{dev} mtu {link['mtu']} address {address} netns {node}"
+    return [dev for link in topology["links"] for node, dev in wires.ends(link) if node == name]
 
 
 def _set_first(name: str, commands: list[str]) -> list[str]:
@@ -152,7 +130,7 @@ def _switch_offloads_off(name: str, devices: list[str]) -> None:
 def _pin_neighbours(topology: "Topology") -> None:
     """Add permanent ARP entries: ARP would cross the delay, and lose the packets that wait for it."""
     for link in topology["links"]:
-        near, far = endpoints(link)
+        near, far = wires.ends(link)
         for (node, dev), (peer_node, peer_dev) in ((near, far), (far, near)):
             with entered(peer_node):
                 address, hardware = interface.address(peer_dev), interface.hardware(peer_dev)

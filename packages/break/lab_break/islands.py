@@ -11,7 +11,7 @@ import shlex
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, TypedDict
+from typing import Annotated, TypedDict
 
 from rich.console import Console
 
@@ -28,7 +28,7 @@ from lab.runs.run_folder import lab_version
 from lab.runs.shard import ShardJson
 from lab_break.command import break_sender
 from lab_break.numbers import Store
-from lab_break.request import FOLDER, TRIALS, Request
+from lab_break.request import FOLDER, TRIALS, Request, RequestJson
 
 FILE = "island.json"
 DIGEST = re.compile(r"[0-9a-f]{8,64}")  # it names a file of this machine's store
@@ -37,7 +37,7 @@ DIGEST = re.compile(r"[0-9a-f]{8,64}")  # it names a file of this machine's stor
 class IslandJson(TypedDict):
     """island.json, in the folder of a shard."""
 
-    request: Annotated[dict[str, Any], "the search"]
+    request: Annotated[RequestJson, "the search"]
     lab_version: Annotated[str, "the lab's commit"]
     kernel: Annotated[dict[str, str], "digests of kernel, modules and world"]
     trials: Annotated[int, "number of stored trials"]

@@ -4,6 +4,7 @@
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 from pydantic import ConfigDict, RootModel, model_validator
 
@@ -54,7 +55,9 @@ class Stanza(Strict):
     def importer(self, name: str) -> Importer:
         """Return the format."""
         kept = self.model_dump(exclude={"names", "line", "separator"})
-        plain = {field: tuple(value) if isinstance(value, list) else value for field, value in kept.items()}
+        plain: dict[str, Any] = {
+            field: tuple(value) if isinstance(value, list) else value for field, value in kept.items()
+        }
         plain["missing"] = {column: tuple(marks) for column, marks in self.missing.items()}
         separator = BLANK if self.separator == "blank" else self.separator
         return Preset(name=name, fits=self.fits, separator=separator, **plain).importer()

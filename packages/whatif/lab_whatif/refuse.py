@@ -25,6 +25,8 @@ def before_path(segments: Segments) -> Iterator[str]:
     if segments.share < ONE_FLOW:
         rule = f"at least {ONE_FLOW:.0%} of the bytes: capture one download alone, or filter its port"
         yield f"largest connection={segments.share:.1%}: must be {rule}"
+    if segments.cut:
+        yield f"cut TCP headers={segments.cut:.1%}: must be none: capture with a snap length of 128 bytes (-s 128)"
     stamped = float((segments.tsval[segments.length > 0] >= 0).mean())
     if stamped < 1:
         rule = "on all data segments: set net.ipv4.tcp_timestamps=1 at both ends"

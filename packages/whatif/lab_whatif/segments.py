@@ -21,6 +21,7 @@ from lab_whatif.sack import TCP_BYTES, Blocks, blocks_of
 Numbers = NDArray[np.int64]
 Seconds = NDArray[np.float64]
 SYN, ACK, MSS, STAMP_BYTES = 2, 16, 2, 12
+TCP_OFFSET = 12  # the byte whose upper half is the header's length in words
 COLUMNS = ("t_s", "data", "ack", "flags", "window", "tsval", "tsecr")
 HEAD_BYTES = 60  # of TCP, with all options
 ETHERNET_IP = bytes([0] * 12) + b"\x08\x00\x45" + bytes([0] * 19)  # what decoding in columns expects before TCP
@@ -45,6 +46,7 @@ class Segments:
     opener_sends: bool  # whether the data's sender opened the connection: an upload
     has_handshake: bool
     mss_bytes: int | None  # payload of a full segment, by the handshake
+    cut: float = 0.0  # share of segments of which the capture does not hold the whole TCP header
 
 
 def of_capture(path: Path, notes: list[str]) -> Segments:
@@ -58,7 +60,9 @@ def of_capture(path: Path, notes: list[str]) -> Segments:
         raise field_error(path, "TCP connections", 0, "at least 1: capture a download over TCP")
     flow, most = counts.most_common(1)[0]
     share = most / max(sum(counts.values()), 1)
-    return _decoded(path.name, [packet for packet in packets if packet.flow == flow], share)
+    found = [packet for packet in packets if packet.flow == flow]
+    cut = sum(len(packet.header) < (packet.header[TCP_OFFSET] >> 4) * 4 for packet in found) / len(found)
+    return replace(_decoded(path.name, found, share), cut=cut)
 
 
 def in_full_segments(segments: Segments) -> Segments:

@@ -225,11 +225,14 @@ def merged(frames: list[Frame], count: int) -> list[Frame]:
     return out
 
 
-def written(file: Path, frames: list[Frame], known: Known, *, version: int = 4, stamps: bool = True) -> Path:
+def written(
+    file: Path, frames: list[Frame], known: Known, *, version: int = 4, stamps: bool = True, snap: int = 128
+) -> Path:
     """Write frames as a pcap file of their headers."""
     out = [struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 65_535, 1)]
     for frame in frames:
         data, wire = _bytes(frame, known, version, stamps)
+        data = data[:snap]
         second, ns = divmod(START_NS + round(frame.t_s * 1e9), 10**9)
         out.append(struct.pack("<IIII", second, ns, len(data), wire) + data)
     file.write_bytes(b"".join(out))

@@ -28,8 +28,9 @@ NOTES = (
 
 
 def fits(head: Head) -> bool:
-    """Recognise the version that begins each qlog."""
-    return '"qlog_version"' in "\n".join(head.lines[:50]) or b'"qlog_version"' in head.data[:4096]
+    """Recognise the version that begins each qlog, or from draft 0.4 on its schema."""
+    text = "\n".join(head.lines[:50]) + head.data[:4096].decode("utf-8", "ignore")
+    return '"qlog_version"' in text or '"urn:ietf:params:qlog:file:' in text
 
 
 def read(path: Path) -> Recording:

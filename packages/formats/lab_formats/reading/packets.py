@@ -103,11 +103,11 @@ def _packet(path: Path, frame: Frame, t_s: float, counts: Counter[str]) -> Packe
         counts[WHY.get(at, "other")] += 1
         return None
     header = read_header(data, at)
-    inner = inner_at(data, header)
-    counts["within"] += inner >= 0
-    while inner >= 0:
-        at, header = inner, read_header(data, inner)
-        inner = inner_at(data, header)
+    if header.protocol != TCP and (inner := inner_at(data, header)) >= 0:
+        counts["within"] += 1
+        while inner >= 0:
+            at, header = inner, read_header(data, inner)
+            inner = inner_at(data, header)
     if header.ip_bytes == 0:
         counts["unstated"] += 1
         header = header._replace(ip_bytes=frame.wire_bytes - at)

@@ -32,4 +32,4 @@ def after_radiotap(frame: bytes) -> int:
 
 def after_prism(frame: bytes) -> int:
     """Pass a Prism header, whose length is in the card's byte order, or one of AVS."""
-    return min(struct.unpack_from("<I", frame, 4)[0], struct.unpack_from(">I", frame, 4)[0])
+    return int(min(struct.unpack_from("<I", frame, 4)[0], struct.unpack_from(">I", frame, 4)[0]))

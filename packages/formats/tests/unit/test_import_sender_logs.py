@@ -104,6 +104,12 @@ def test_ndt7_gives_the_senders_own_readings(tmp_path: Path) -> None:
     assert "The receive window limited the sender in 10 % of the time in which it had data to send." in found.notes
 
 
+def test_qlog_of_later_drafts_states_a_schema_instead_of_a_version(tmp_path: Path) -> None:
+    later = qlog(*EVENTS).replace('"qlog_version": "0.3"', '"file_schema": "urn:ietf:params:qlog:file:sequential"')
+    later = later.replace('"transport:', '"quic:')
+    assert read(tmp_path, later).frame.equals(read(tmp_path, qlog(*EVENTS)).frame)
+
+
 def test_ss_gives_the_connection_with_most_bytes(tmp_path: Path) -> None:
     other = SS.replace("192.0.2.2:5000", "192.0.2.9:80").replace("bytes_acked:", "bytes_acked:0")
     found = read(tmp_path, SS + other.split("\n", 1)[1].split("1700000000.350\n")[0])

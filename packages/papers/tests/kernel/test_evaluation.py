@@ -166,6 +166,6 @@ def test_all_tables_are_written_and_a_run_cut_short_is_a_line(results: Path, sea
     assert written["outcomes"].height == len(rules()) * len(Run(results / "geo" / "latest").trials)
     broken = results / "thesis-leo" / "latest"
     broken.mkdir(parents=True)
-    (broken / "run.json").write_text('{"format": 1}')
+    rewrite(broken / "run.json", {"format": 1})
     _, faults = write_all(results, None)
     assert faults == [f"{broken / 'run.json'}: format=1: must be 2: another version of the lab stored it"]

@@ -73,6 +73,7 @@ def test_results_of_one_scenario_of_ones_own_have_a_page(tmp_path: Path, without
 def test_a_table_of_the_evaluation_that_is_cut_short_is_reported(results: Path, tmp_path: Path) -> None:
     (results / "evaluation").mkdir()
     (results / "evaluation" / "claims.parquet").write_bytes(b"PAR1")
+    sign(results / "evaluation" / "claims.parquet")
     assert "claims.parquet: must be a whole Parquet table" in write_index(results, None, tmp_path).read_text()
     assert evaluation(results, "status") is None
 

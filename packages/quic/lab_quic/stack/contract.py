@@ -84,8 +84,8 @@ def read(file: Path) -> Stack:
         raise field_error(file, "controls", ", ".join(stack.controls), "a list that names each control once")
     if unknown := sorted(set(stack.causes) - set(stack.controls)):
         raise field_error(file, "causes", unknown[0], "one of its controls")
-    if stack.qlog and "{qlog}" not in stack.server:
-        raise field_error(file, "server", stack.server, "a command with {qlog}, since qlog is given")
+    if stack.qlog and not any("{qlog}" in text for text in (stack.server, *stack.environment.values())):
+        raise field_error(file, "server", stack.server, "a command, or a variable, with {qlog}, since qlog is given")
     return stack
 
 

@@ -50,7 +50,7 @@ def senders_of(prepared: Prepared) -> dict[str, Cca]:
             raise field_error(shown(Path(f"{stack.name}{SUFFIX}")), "name", stack.name, f"another one: {name} is known")
         found[control] = Cca(
             name=name,
-            label=f"{stack.name} {stack.version}: {control}",
+            label=f"{stack.name} {stack.version}: {control}{'' if stack.qlog else ', exit estimated'}",
             transport=TRANSPORT,
             stack=stack.name,
             algorithm=control,

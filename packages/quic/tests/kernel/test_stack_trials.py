@@ -106,3 +106,11 @@ def test_a_bad_stack_is_refused_in_one_line(bench: Bench, tmp_path: Path, fields
     assert rule in line
     assert line.startswith("tiny: ")
     assert "\n" not in line
+
+
+@pytest.mark.parametrize(("how", "label"), [("ids", ""), ("sizes", " (not repeatable)")])
+def test_a_stack_with_random_numbers_of_its_own_is_named(bench: Bench, tmp_path: Path, how: str, label: str) -> None:
+    server = f"python3 ends.py serve {{address}} {{port}} {how}"
+    cca = own(str(written(tmp_path, **NO_QLOG, server=server)))["any"]
+    experiment, _ = prepared(experiment_of(cca, SMALL), bench.backend, QUIET)
+    assert experiment.ccas[cca.name].label == f"tiny 1: any, exit estimated{label}"

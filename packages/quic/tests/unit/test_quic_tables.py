@@ -82,7 +82,8 @@ def test_each_lost_packet_is_a_row_and_those_after_the_download_do_not_count(tmp
     lost = CLOCK.loss_table(read_server(file))
     assert lost["t_s"].to_list() == [0.5, 0.5, 8.0]
     measured: Download = {
-        "flow": 1, "end_s": 5.0, "seconds": 5.0, "bytes": 1, "throughput_mbps": 0.1, "retransmits_pkts": 0
+        "flow": 1, "data_s": 0.0, "end_s": 5.0, "seconds": 5.0, "bytes": 1, "throughput_mbps": 0.1,
+        "retransmits_pkts": 0, "iperf3": {},
     }  # fmt: skip
     packets = pl.DataFrame({"t_s": [1.0, 4.0, 6.0], "len_bytes": [1000, 500, 70]})
     found = counted(measured, {"retransmits": lost, "packets": packets})

@@ -57,6 +57,7 @@ def test_the_page_says_where_an_exit_is_estimated(folder: Path) -> None:
     assert with_log.slow_start_exit == "own"
     assert without.slow_start_exit == "estimated"
     assert "estimated from the packets" in without.exit_label
+    assert (with_log.label, without.label) == ("tiny 1: stops", "tiny 1: stops, exit estimated")
 
 
 def test_a_command_line_names_a_stack_by_its_path_or_its_name(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -114,7 +115,7 @@ def test_a_name_without_a_stack_is_refused(folder: Path, name: str, rule: str) -
         ({"files": ["/etc/shadow"]}, "must be a path below the folder of this file"),
         ({"files": ["a/../../b"]}, "must be a path below the folder of this file"),
         ({"libraries": ["/usr/lib"]}, "must be a path below the folder of this file"),
-        ({"server": "python3 ends.py {port}"}, "must be a command with {qlog}, since qlog is given"),
+        ({"server": "python3 ends.py {port}"}, "must be a command, or a variable, with {qlog}, since qlog is given"),
         ({"causes": {"vegas": "delay"}}, "causes=vegas: must be one of its controls"),
         ({"causes": {"stops": "Delay!"}}, "causes.stops=Delay!: must"),
         ({"environment": {"A": "{nosuch}"}}, "must be without {nosuch}"),

@@ -59,6 +59,12 @@ def test_segments_merged_at_the_sender_show_the_same_link(tmp_path: Path, bulk: 
     assert cut.capacity["rate_mbps"].median() == pytest.approx(whole.capacity["rate_mbps"].median(), rel=0.01)
 
 
+@pytest.mark.parametrize("snap", [64, 72])  # which cuts the time stamps, and SACK blocks
+def test_headers_that_are_cut_are_not_read_as_if_they_were_whole(tmp_path: Path, bulk: Download, snap: int) -> None:
+    with pytest.raises(UserError, match=r"cut TCP headers=\d+\.\d%: must be none: capture with a snap length of 128"):
+        judged(written(tmp_path / "x.pcap", bulk.client, BULK, snap=snap), None, [])
+
+
 @pytest.mark.parametrize("side", ["client", "server"])
 def test_without_time_stamps_nothing_is_said(tmp_path: Path, bulk: Download, side: str) -> None:
     file = written(tmp_path / "x.pcap", getattr(bulk, side), BULK, stamps=False)
