@@ -24,6 +24,10 @@ TCGETS, TIOCGPGRP, TIOCGWINSZ, FIONREAD, FIONBIO, FIOCLEX, FICLONE = (
 )
 MAP_SHARED, MAP_ANONYMOUS = 0x01, 0x20
 PTRACE_ATTACH = 16  # below it: what a tracer asks of its child
+PTRACE_OLDSETOPTIONS = 21
+PR_SET_NO_NEW_PRIVS = 38
+BESIDE_PARENT = 0x8411  # CLONE_PARENT, CLONE_FILES and SIGCHLD: the new process stays below who watches the kernel
+AF_UNIX, ADDR_NO_RANDOMIZE = 1, 0x40000
 PTRACE_RANGES = ((~7, 24), (~0, 32), (~3, 0x4200), (~1, 0x4204))  # (mask, value); no SEIZE, which is 0x4206
 
 FILES = """access close dup dup2 dup3 faccessat faccessat2 fallocate fdatasync fstat fstatfs fsync ftruncate getdents64
@@ -54,6 +58,7 @@ def kernel(pid: int | None = None) -> list[Rule]:
     sender = [equal(0, pid)] if pid is not None else [at_most(0, MOST_PID)]
     return [
         *_common(),
+        *_other_versions(),
         *calls("fchmod", without(1, SET_USER_BITS | WRITABLE)),  # what it reads may belong to the user
         *calls("fchown"),
         *calls("utimensat", equal(1, 0)),  # of an open file
@@ -64,6 +69,18 @@ def kernel(pid: int | None = None) -> list[Rule]:
         *calls("prctl", at_most(0, 16)),  # names, signals and states of this process
         *calls("mmap", without(3, MAP_ANONYMOUS)),
         *calls("mmap", masked(3, MAP_SHARED | MAP_ANONYMOUS, MAP_ANONYMOUS)),  # memory that can be counted: watched.py
+    ]
+
+
+def _other_versions() -> list[Rule]:
+    """Return what kernels other than 6.12 need: 6.1, and 7.2 and later."""
+    return [
+        *calls("ptrace", equal(0, PTRACE_OLDSETOPTIONS)),
+        *calls("clone", equal(0, BESIDE_PARENT)),
+        *calls("close_range signalfd4"),
+        *calls("personality", equal(0, ADDR_NO_RANDOMIZE)),
+        *calls("prctl", equal(0, PR_SET_NO_NEW_PRIVS)),
+        *calls("socketpair", equal(0, AF_UNIX)),  # a pipe of two ways: no call of sockets is allowed on it
     ]
 
 

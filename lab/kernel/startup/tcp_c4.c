@@ -23,6 +23,10 @@
 #include "slow_start.h"
 #include "startup_pacing.h"
 
+#ifndef TCP_ECN_OK	/* as Linux 7 says that a connection has ECN, classic or accurate */
+#define TCP_ECN_OK TCP_ECN_MODE_ANY
+#endif
+
 static u32 still_eras __read_mostly = 3;
 BOUNDED_PARAM(still_eras, &still_eras, C4_STILL_ERAS_MIN, C4_STILL_ERAS_MAX, 0644);
 MODULE_PARM_DESC(still_eras, "eras without a higher rate that end Initial (1 to 10, default 3)");
