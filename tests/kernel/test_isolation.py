@@ -18,6 +18,7 @@ from lab.images.image import Image
 from lab.kernel.build import Kernel
 from lab.node.plan import Plan
 from lab.runs.trial import prepare, store
+from lab.tables.digests import write_digests
 from lab.tables.stored_trial import Trial
 from tests.command import scenario_file, wait_for
 from tests.conftest import SMALL, Bench, experiment_on
@@ -151,6 +152,7 @@ def both(request: pytest.FixtureRequest, bench: Bench, kernel: Kernel, world: Im
     plan: Plan = {**prepare(job, job.folder), "preload": None}
     boot.run_plan(plan, job.folder, kernel, world.root)
     store(job, plan, job.folder)
+    write_digests(job.folder)
     return bench.run(experiment, cca, "with-preload"), Trial(job.folder)
 
 

@@ -26,7 +26,7 @@ from tests.own_modules import UNBUILDABLE, source, written
 HIDDEN = "geheim-4711"
 REACHING = """
 $(shell for file in {secret} {home}/.profile /etc/shadow /proc/1/root{secret}; do cat $$file; done >{place}/got 2>&1)
-$(shell for folder in / /usr /etc /build /build/obj /trial /lab /tmp/interface {folder} {home}; do \
+$(shell for folder in / /usr /etc /build /build/obj /lab /tmp/interface {folder} {home}; do \
 touch $$folder/escaped && echo wrote $$folder; done >>{place}/got 2>/dev/null)
 $(shell (exec 3<>/proc/1/mem) 2>/dev/null && echo wrote 1 >>{place}/got)
 $(shell cd {place}; ln -s {secret} linked.ko; ln -s {secret} .stripped; cat linked.ko >>got 2>&1)

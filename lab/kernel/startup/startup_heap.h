@@ -40,6 +40,10 @@ module_param_cb(no_memory_flows, &no_memory_flows_ops, NULL, 0444);
 MODULE_PARM_DESC(no_memory_flows,
 		 "flows that run Reno because there was no memory for their state (read only)");
 
+/*
+ * NULL before the handshake's end and after a disconnect.  ssthresh, set_state and cwnd_event come then, too: of a SYN
+ * that is lost, for example.
+ */
 static inline void *startup_flow(const struct sock *sk)
 {
 	return ((struct startup_heap *)inet_csk_ca(sk))->flow;

@@ -226,7 +226,8 @@ static u32 bbr3_ssthresh(struct sock *sk)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
 
-	bbr3_enter_recovery(&bbr3_flow(sk)->state, tcp_snd_cwnd(tp), tp->delivered);
+	if (bbr3_flow(sk))
+		bbr3_enter_recovery(&bbr3_flow(sk)->state, tcp_snd_cwnd(tp), tp->delivered);
 	return tp->snd_ssthresh;
 }
 
@@ -234,6 +235,8 @@ static void bbr3_set_state(struct sock *sk, u8 new_state)
 {
 	struct bbr3_flow *flow = bbr3_flow(sk);
 
+	if (!flow)
+		return;
 	if (new_state == TCP_CA_Loss)
 		bbr3_report_losses(sk);
 	else if (new_state <= TCP_CA_Disorder && flow->state.recovering)
@@ -250,11 +253,11 @@ static u32 bbr3_undo_cwnd(struct sock *sk)
 static void bbr3_cwnd_event(struct sock *sk, enum tcp_ca_event event)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
-	struct bbr3_state *state = &bbr3_flow(sk)->state;
+	struct bbr3_flow *flow = bbr3_flow(sk);
 
-	if (event != CA_EVENT_TX_START || !tp->app_limited)
+	if (!flow || event != CA_EVENT_TX_START || !tp->app_limited)
 		return;
-	startup_set_window(sk, bbr3_restart_from_idle(state, tp->tcp_mstamp, tcp_snd_cwnd(tp), tp->delivered));
+	startup_set_window(sk, bbr3_restart_from_idle(&flow->state, tp->tcp_mstamp, tcp_snd_cwnd(tp), tp->delivered));
 	bbr3_pace(sk);
 }
 

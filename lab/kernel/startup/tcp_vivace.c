@@ -233,7 +233,7 @@ static void vivace_set_state(struct sock *sk, u8 new_state)
 	struct vivace_flow *flow = startup_flow(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
 
-	if (new_state != TCP_CA_Loss)
+	if (!flow || new_state != TCP_CA_Loss)
 		return;
 	vivace_timeout(&flow->state);
 	vivace_void(flow);
