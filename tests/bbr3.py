@@ -5,7 +5,7 @@ import ctypes
 from dataclasses import astuple, dataclass
 from pathlib import Path
 
-from tests.paced_flow import Link, PacedFlow, Packet
+from tests.paced_flow import Link, PacedFlow, Packet, words
 
 INFINITY = 2**32 - 1
 RATE_ONE = 1 << 24  # a packet per microsecond
@@ -22,24 +22,20 @@ class Params:
     loss_ranges: int = 6
 
 
-def _words(*names: str) -> list[tuple[str, type]]:
-    return [(name, ctypes.c_uint32) for name in names]
-
-
 class _Params(ctypes.Structure):
-    _fields_ = _words(*Params.__dataclass_fields__)
+    _fields_ = words(*Params.__dataclass_fields__)
 
 
 class Sent(ctypes.Structure):
     """struct bbr3_sent."""
 
-    _fields_ = _words("delivered", "lost", "inflight", "app_limited")
+    _fields_ = words("delivered", "lost", "inflight", "app_limited")
 
 
 class _Start(ctypes.Structure):
     _fields_ = [
         ("now_us", ctypes.c_uint64),
-        *_words("smss", "most_quantum", "budget_quanta", "cwnd", "srtt_us", "delivered", "selective_acks", "seed"),
+        *words("smss", "most_quantum", "budget_quanta", "cwnd", "srtt_us", "delivered", "selective_acks", "seed"),
     ]
 
 
@@ -48,15 +44,15 @@ class Ack(ctypes.Structure):
 
     _fields_ = [
         ("now_us", ctypes.c_uint64),
-        *_words("delivered", "lost", "inflight", "cwnd", "acked", "newly_lost", "rtt_us", "srtt_us", "interval_us"),
-        *_words("has_data"),
+        *words("delivered", "lost", "inflight", "cwnd", "acked", "newly_lost", "rtt_us", "srtt_us", "interval_us"),
+        *words("has_data"),
         ("newest", Sent),
-        *_words("cwnd_limited", "fast_recovery"),
+        *words("cwnd_limited", "fast_recovery"),
     ]
 
 
 class _Loss(ctypes.Structure):
-    _fields_ = [("now_us", ctypes.c_uint64), *_words("delivered", "lost", "cwnd", "size"), ("packet", Sent)]
+    _fields_ = [("now_us", ctypes.c_uint64), *words("delivered", "lost", "cwnd", "size"), ("packet", Sent)]
 
 
 class State(ctypes.Structure):
@@ -69,13 +65,13 @@ class State(ctypes.Structure):
         *((name, ctypes.c_uint64) for name in ("bw_shortterm", "bw_latest", "full_bw", "undo_bw_shortterm")),
         *((name, ctypes.c_uint64) for name in ("min_rtt_us_at", "probe_rtt_min_us_at", "probe_rtt_done_us")),
         *((name, ctypes.c_uint64) for name in ("cycle_us_at", "aggregation_us_at")),
-        *_words("min_rtt_us", "probe_rtt_min_us", "wait_us", "round_count", "next_round_delivered"),
-        *_words("loss_round_delivered", "recovery_delivered", "begin_delivered", "drain_start_round"),
-        *_words("rounds_since_up", "inflight_longterm", "inflight_shortterm", "inflight_latest"),
-        *_words("undo_inflight_shortterm", "undo_inflight_longterm", "up_acked", "up_acked_per_inc", "prior_cwnd"),
-        *_words("aggregation_acked"),
+        *words("min_rtt_us", "probe_rtt_min_us", "wait_us", "round_count", "next_round_delivered"),
+        *words("loss_round_delivered", "recovery_delivered", "begin_delivered", "drain_start_round"),
+        *words("rounds_since_up", "inflight_longterm", "inflight_shortterm", "inflight_latest"),
+        *words("undo_inflight_shortterm", "undo_inflight_longterm", "up_acked", "up_acked_per_inc", "prior_cwnd"),
+        *words("aggregation_acked"),
         ("extra_acked_of", ctypes.c_uint32 * 10),
-        *_words("extra_acked", "quantum", "smss", "most_quantum", "budget_quanta", "initial_cwnd", "random"),
+        *words("extra_acked", "quantum", "smss", "most_quantum", "budget_quanta", "initial_cwnd", "random"),
         *((name, ctypes.c_uint8) for name in ("mode", "undo_mode", "ack_phase", "up_rounds", "full_bw_count")),
         *((name, ctypes.c_uint8) for name in ("loss_ranges", "selective_acks")),
         *((name, ctypes.c_bool) for name in ("seen_rtt", "round_start", "loss_round_start", "loss_in_round")),

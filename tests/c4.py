@@ -5,7 +5,7 @@ import ctypes
 from dataclasses import astuple, dataclass
 from pathlib import Path
 
-from tests.paced_flow import Link, PacedFlow, Packet
+from tests.paced_flow import Link, PacedFlow, Packet, words
 
 INITIAL, RECOVERY, CRUISING, PROBING, PUSHING = range(5)
 ONE = 65536
@@ -20,12 +20,8 @@ class Params:
     loss_pkts: int = 20
 
 
-def _words(*names: str) -> list[tuple[str, type]]:
-    return [(name, ctypes.c_uint32) for name in names]
-
-
 class _Params(ctypes.Structure):
-    _fields_ = _words(*Params.__dataclass_fields__)
+    _fields_ = words(*Params.__dataclass_fields__)
 
 
 class Ack(ctypes.Structure):
@@ -33,8 +29,8 @@ class Ack(ctypes.Structure):
 
     _fields_ = [
         ("rate_Bps", ctypes.c_uint64),
-        *_words("rtt_us", "delivered", "sent_delivered", "has_data", "acked_pkts", "lost_pkts", "ce_pkts", "ect_pkts"),
-        *_words("inflight_bytes", "app_limited"),
+        *words("rtt_us", "delivered", "sent_delivered", "has_data", "acked_pkts", "lost_pkts", "ce_pkts", "ect_pkts"),
+        *words("inflight_bytes", "app_limited"),
     ]
 
 
@@ -44,8 +40,8 @@ class State(ctypes.Structure):
     _fields_ = [
         *((name, ctypes.c_uint64) for name in ("nominal_Bps", "era_begin_Bps", "cycle_begin_Bps", "probe_begin_Bps")),
         ("recent_most_Bps", ctypes.c_uint64),
-        *_words("cwnd_bytes", "initial_cwnd_bytes", "mss_bytes", "nominal_rtt_us", "running_min_us", "era_most_us"),
-        *_words("era_least_us", "era_delivered", "acked_pkts", "smoothed_loss", "ecn_alpha"),
+        *words("cwnd_bytes", "initial_cwnd_bytes", "mss_bytes", "nominal_rtt_us", "running_min_us", "era_most_us"),
+        *words("era_least_us", "era_delivered", "acked_pkts", "smoothed_loss", "ecn_alpha"),
         *((name, ctypes.c_uint8) for name in ("mode", "came_from", "alpha", "last_alpha", "eras", "still_eras")),
         ("successive", ctypes.c_uint8),
         *((name, ctypes.c_bool) for name in ("era_app_limited", "cycle_app_limited", "congested", "marked", "again")),

@@ -5,7 +5,7 @@ import ctypes
 from dataclasses import astuple, dataclass
 from pathlib import Path
 
-from tests.paced_flow import Link, PacedFlow, Packet
+from tests.paced_flow import Link, PacedFlow, Packet, words
 
 STARTS, TRIES = range(2)
 PACKET_BITS = 12_000
@@ -21,7 +21,7 @@ class Params:
 
 
 class _Params(ctypes.Structure):
-    _fields_ = [(name, ctypes.c_uint32) for name in Params.__dataclass_fields__]
+    _fields_ = words(*Params.__dataclass_fields__)
 
 
 class Interval(ctypes.Structure):

@@ -23,7 +23,7 @@ BYTE_ORDER = 0x1A2B3C4D
 ETHERNET = 1
 TSRESOL = 9  # option if_tsresol
 ROWS = 8192  # handled at a time
-PIECE_BYTES = 1 << 23  # of the file, read at a time: a block is shorter
+PIECE_BYTES = 1 << 21  # of the file, read at a time: a block is shorter
 PACKET_HEAD = 28  # bytes of an enhanced packet block before its data
 
 

@@ -12,8 +12,8 @@ from typing import Any
 import polars as pl
 import pyarrow as pa
 
-ROWS = 1 << 17  # of a piece
-MOST_ROWS = 1 << 20  # in memory
+ROWS = 1 << 16  # of a piece
+MOST_ROWS = 1 << 18  # in memory
 
 
 @dataclass(frozen=True)
