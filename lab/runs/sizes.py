@@ -46,9 +46,8 @@ def memory_mb(link: Link, duration_s: int, mss_bytes: int, size_bytes: float = m
     longest_rtt_ms = peak(link.down.delay_ms) + peak(link.up.delay_ms)  # without any queue
     in_flight_bytes = link.buffer_bytes + _peak_mbps(link) * 1e6 / 8 * longest_rtt_ms / 1e3
     programs_mb = KERNEL_MB + SPARE_MB + FLOW_MB * max(flows - 2, 0)
-    return math.ceil(
-        programs_mb + trace_kb(link, duration_s, mss_bytes, size_bytes) / 1024 + 16 * in_flight_bytes / 1e6
-    )
+    rings_mb = ring_mb(link, mss_bytes) + trace_kb(link, duration_s, mss_bytes, size_bytes) / 1024
+    return math.ceil(programs_mb + rings_mb + 16 * in_flight_bytes / 1e6)
 
 
 def packets(link: Link, duration_s: int, mss_bytes: int) -> float:
