@@ -5,9 +5,10 @@ Run it as   python3 -S -P -m lab.backends.confine REQUEST
 
 REQUEST is a Request in JSON. What stands here needs no right, so that it works in a container of default settings.
 
-Two processes: this one watches, and is not in sight of the program (Landlock keeps signals in). The program's filter of
-system calls has no setsid(2) and no setpgid(2), so that all its children stay in its process group: one kill reaches
-each of them. Those whose parent has ended become children of this process, which waits for all of them.
+This process watches, and is not in sight of the program (Landlock keeps signals in). The program's filter of system
+calls has no setsid(2) and no setpgid(2), so that all its children stay in its process group: one kill reaches each of
+them. Those whose parent has ended become children of this process, which waits for all of them. A second watcher ends
+the group where this process is killed.
 """
 
 import ctypes
@@ -24,6 +25,7 @@ from lab.base import enter, keyring, landlock, seccomp, system_calls
 
 PR_SET_PDEATHSIG, PR_CAPBSET_READ, PR_CAPBSET_DROP, PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 1, 23, 24, 36, 38
 CAPSET, CAPABILITY_VERSION = 126, 0x20080522  # of x86-64; linux/capability.h
+LOOK_S = 5  # a signal comes at once
 ENDING = {signal.SIGTERM, signal.SIGINT, signal.SIGHUP}  # SIGTERM comes when the starter ends, too
 LIBC = ctypes.CDLL(None, use_errno=True)
 
@@ -58,9 +60,13 @@ def main(request: Request) -> NoReturn:
         _become(request, watcher)
     with suppress(PermissionError):  # it has started, in the group that it made itself
         os.setpgid(program, program)
+    second = os.fork()
+    if not second:
+        _watch_watcher(watcher, program)
     try:
         _wait(program)
     finally:
+        os.kill(second, signal.SIGKILL)
         status = _end_all(program)
     os._exit(128 - status if status < 0 else status)
 
@@ -82,6 +88,16 @@ def _become(request: Request, watcher: int) -> NoReturn:
     except OSError as error:
         print(f"confine: {error}", file=sys.stderr, flush=True)
         os._exit(1)
+
+
+def _watch_watcher(watcher: int, program: int) -> NoReturn:
+    """Wait until the watcher has ended, which kills this process otherwise, and kill the program's group."""
+    LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
+    while os.getppid() == watcher:
+        signal.sigtimedwait({signal.SIGTERM}, LOOK_S)
+    with suppress(ProcessLookupError):
+        os.killpg(program, signal.SIGKILL)
+    os._exit(0)
 
 
 def _wait(program: int) -> None:

@@ -242,12 +242,14 @@ static void leave_orphan(void)
 static void stay(void)
 {
 	static long second[2] = { 1, 0 };
+	static unsigned long all = ~0ul;
 	long pid = host(SYS_clone, SIGCHLD_, 0, 0, 0, 0, 0);
 
 	if (pid) {
 		pr_info("stays: %ld\n", pid);
 		return;
 	}
+	host(SYS_rt_sigprocmask, 0, (long)&all, 0, 8, 0, 0);
 	host(SYS_setsid, 0, 0, 0, 0, 0, 0);
 	host(SYS_setpgid, 0, 0, 0, 0, 0, 0);
 	host(SYS_creat, (long)alive, 0600, 0, 0, 0, 0);
