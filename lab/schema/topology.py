@@ -206,12 +206,21 @@ def node_faults(topology: Topology) -> list[UserError]:
             if IPV6.search(line):
                 rule = "left out in a trial: it goes over IPv4, and the virtual kernel has no IPv6"
                 wrong.append(field_error(place, f"{here}.exec.{at}", line, rule))
+            for role in SHAPES:
+                if any(_shapes(line, dev) for owner, dev in topology.labelled(role) if owner == name):
+                    rule = f"left out: the lab's own qdisc is there, the lab.{role} of the profile"
+                    wrong.append(field_error(place, f"{here}.exec.{at}", line, rule))
     for role in (*ROLES, *RIVALS):
         for name, address in topology.labelled(role):
             rule = f"an IPv4 address, without its mask, that an exec line of {name} sets"
             if not _is_ipv4(address) or not _stands_in(address, graph.nodes[name].exec):
                 wrong.append(field_error(place, f"topology.nodes.{name}.labels.lab.{role}", address, rule))
     return wrong
+
+
+def _shapes(line: str, dev: str) -> bool:
+    """Return whether a line gives an interface a qdisc."""
+    return bool(re.search(rf"\btc\s+qdisc\s.*\bdev\s+{re.escape(dev)}(?!\S)", line))
 
 
 def _is_ipv4(text: str) -> bool:
