@@ -240,3 +240,18 @@ def test_the_example_of_a_mininet_link_follows_the_rule_of_its_page(tmp_path: Pa
     for way in (link.down, link.up):
         assert (way.rate_mbps, way.delay_ms, way.loss_pct) == (rate_mbps, delay_ms, loss_pct)
         assert way.buffer_bytes == 1514 * packets - 125 * rate_mbps * delay_ms
+
+
+def test_every_example_of_the_page_about_mininet_is_a_profile_with_its_formula(tmp_path: Path) -> None:
+    page = (paths.REPO / "docs/mininet.md").read_text()
+    red = re.search(r"`(buffer_bytes: \d+, queue: [^`]*)`", page)
+    assert red
+    (tmp_path / "red.yml").write_text(
+        f"title: t\ndown: {{rate_mbps: 10, delay_ms: 0, {red[1]}}}\nup: {{delay_ms: 0}}\nrecorded: []\nassumed: [all]\n"
+    )
+    assert (queue := read_profile(tmp_path / "red.yml").down.queue)
+    assert (queue.min_share * 1e6, queue.max_share * 1e6) == (30_000, 35_000)  # type: ignore[attr-defined]
+    (tmp_path / "row.yml").write_text(re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)[1])
+    link = draw_link(read_profile(tmp_path / "row.yml"), 10.0, np.random.default_rng(1))
+    assert link.down.buffer_bytes == 1514 * 1000 - 125 * 2 * 0.1
+    assert link.up.buffer_bytes == 1514 * 20
