@@ -178,19 +178,63 @@ IN_TRIAL = "must be left out in a trial: it goes over IPv4"
     [
         ((*ROUTER, "kind"), "nokia_srlinux", "topology.nodes.gateway.kind=nokia_srlinux: must be linux in a trial"),
         ((*ROUTER, "kind"), "bridge", "topology.nodes.gateway.kind=bridge: must be linux in a trial"),
-        ((*SERVER, "image"), "${IMAGE:=alpine:3}", "topology.nodes.server.image=${IMAGE:=alpine:3}: must be without IM"),
-        ((*SERVER, "exec"), ["ip addr add $IP/24 dev eth1"], "topology.nodes.server.exec.0=ip addr add $IP/24 dev eth1: mu"),
-        ((*SERVER, "exec"), ["hostname __clabNodeName__"], "topology.nodes.server.exec.0=hostname __clabNodeName__: must b"),
-        ((*SERVER, "exec"), ["ip -6 addr add fd00::1/64 dev eth1"], f"topology.nodes.server.exec.0=ip -6 addr add fd00::1/64 dev eth1: {IN_TRIAL}"),
-        ((*SERVER, "exec"), ["ip addr add 2001:db8::1/64 dev eth1"], f"topology.nodes.server.exec.0=ip addr add 2001:db8::1/64 dev eth1: {IN_TRIAL}"),
-        ((*ROUTER, "exec"), ["tc qdisc add dev eth2 root tbf rate 1mbit"], "topology.nodes.gateway.exec.0=tc qdisc add dev eth2 root tbf rate 1mbit: must be left out: the lab's own qdisc"),
-        ((*SERVER, "labels"), {"lab.sender": "10.0.1.99"}, "topology.nodes.server.labels.lab.sender=10.0.1.99: must be an IPv4"),
-        ((*SERVER, "labels"), {"lab.sender": "10.0.1.1/24"}, "topology.nodes.server.labels.lab.sender=10.0.1.1/24: must be"),
-        ((*SERVER, "labels"), {"lab.sender": "server"}, "topology.nodes.server.labels.lab.sender=server: must be an IPv4"),
-        (("links",), [{"endpoints": ["server:eth1", "host:srv"]}], "topology.links.endpoints=host:srv: must be node:interf"),
-        (("links",), [{"endpoints": ["server:e1/1", "client:eth1"]}], "topology.links.endpoints=server:e1/1: must be node:interface, the interface as Linux names it"),
+        (
+            (*SERVER, "image"),
+            "${IMAGE:=alpine:3}",
+            "topology.nodes.server.image=${IMAGE:=alpine:3}: must be without IM",
+        ),
+        (
+            (*SERVER, "exec"),
+            ["ip addr add $IP/24 dev eth1"],
+            "topology.nodes.server.exec.0=ip addr add $IP/24 dev eth1: mu",
+        ),
+        (
+            (*SERVER, "exec"),
+            ["hostname __clabNodeName__"],
+            "topology.nodes.server.exec.0=hostname __clabNodeName__: must b",
+        ),
+        (
+            (*SERVER, "exec"),
+            ["ip -6 addr add fd00::1/64 dev eth1"],
+            f"topology.nodes.server.exec.0=ip -6 addr add fd00::1/64 dev eth1: {IN_TRIAL}",
+        ),
+        (
+            (*SERVER, "exec"),
+            ["ip addr add 2001:db8::1/64 dev eth1"],
+            f"topology.nodes.server.exec.0=ip addr add 2001:db8::1/64 dev eth1: {IN_TRIAL}",
+        ),
+        (
+            (*ROUTER, "exec"),
+            ["tc qdisc add dev eth2 root tbf rate 1mbit"],
+            "topology.nodes.gateway.exec.0=tc qdisc add dev eth2 root tbf rate 1mbit: must be left out: the lab's own",
+        ),
+        (
+            (*SERVER, "labels"),
+            {"lab.sender": "10.0.1.99"},
+            "topology.nodes.server.labels.lab.sender=10.0.1.99: must be an IPv4",
+        ),
+        (
+            (*SERVER, "labels"),
+            {"lab.sender": "10.0.1.1/24"},
+            "topology.nodes.server.labels.lab.sender=10.0.1.1/24: must be",
+        ),
+        (
+            (*SERVER, "labels"),
+            {"lab.sender": "server"},
+            "topology.nodes.server.labels.lab.sender=server: must be an IPv4",
+        ),
+        (
+            ("links",),
+            [{"endpoints": ["server:eth1", "host:srv"]}],
+            "topology.links.endpoints=host:srv: must be node:interf",
+        ),
+        (
+            ("links",),
+            [{"endpoints": ["server:e1/1", "client:eth1"]}],
+            "topology.links.endpoints=server:e1/1: must be node:interface, the interface as Linux names it",
+        ),
     ],
-)  # fmt: skip
+)
 def test_what_a_trial_cannot_have_is_named_before_a_kernel_starts(
     tmp_path: Path, place: tuple[str, ...], value: Any, line: str
 ) -> None:
