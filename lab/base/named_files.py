@@ -9,11 +9,14 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from lab.base import paths
+from lab.base.choice import choose
 from lab.base.entry_points import loaded
 from lab.base.errors import field_error
 from lab.base.paths import REPO
 
 NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,99}")
+YAML = (".yml", ".yaml")
+NOT_YAML = (".gotmpl", ".json", ".py", ".toml", ".txt")  # what users give for a containerlab file
 STANZA = re.compile(r"^([A-Za-z0-9_]+):", re.MULTILINE)  # its name, in a file of senders
 
 
@@ -38,6 +41,17 @@ def topology_files() -> dict[str, Path]:
         if file.name != f"{file.parent.name}.clab.yml":
             raise field_error(shown(file), "name", file.name, f"{file.parent.name}.clab.yml, as its folder")
     return by_name(files, lambda file: file.parent.name)
+
+
+def topology_file(name: str, named_in: str) -> Path:
+    """Return the file of a topology that is named, or given by its path; UserError where it is neither."""
+    if Path(name).suffix in YAML:
+        return Path(name)
+    if Path(name).suffix in NOT_YAML or Path(name).is_file():
+        rule = "a containerlab file in YAML (.yml, .yaml): render a template first; docs/mininet.md is about Mininet's"
+        raise field_error(named_in, "topology", name, rule)
+    known = topology_files()
+    return known[choose("topology", name, known, named_in, "topology")]
 
 
 def kernel_senders() -> list[str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from lab.base.choice import choose
 from lab.base.command_line import COMMAND_LINE
 from lab.base.errors import UserError
-from lab.base.named_files import kernel_senders, profile_files, scenario_files, topology_files
+from lab.base.named_files import kernel_senders, profile_files, scenario_files, topology_file
 
 
 def require_scenarios(names: Iterable[str | None]) -> None:
@@ -21,8 +21,8 @@ def require_link(profile: str | None, topology: str | None) -> None:
     """Refuse a profile and a topology that are none; a path is read later."""
     if profile is not None and Path(profile).suffix != ".yml":
         choose("profile of trace-profiles/", profile, profile_files(), COMMAND_LINE, "profile")
-    if topology is not None and Path(topology).suffix != ".yml":
-        choose("topology", topology, topology_files(), COMMAND_LINE, "topology")
+    if topology is not None:
+        topology_file(topology, COMMAND_LINE)
 
 
 def require_senders(names: str | None) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lab.node import beginning, engines
-from lab.node.measure import capture, counters, trace
+from lab.node.measure import capture, counters, crossed, trace
 from lab.node.measure.machine import watch
 from lab.node.measure.probe import probe
 from lab.node.measure.sampler import sampler
@@ -44,6 +44,7 @@ def run_trial(plan: "Plan", folder: Path, serve: "Serve" = served, begin: "Begin
     """
     with network_up(plan, folder) as (far, applied):
         probes = _probe(plan)
+        crossed.require(plan["shapes"], probes)
         wire_us = far.wire_us() if far else None
         traffic = _traffic(plan, folder, far, serve, begin)
         record: NodeRecord = {

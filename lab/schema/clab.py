@@ -5,6 +5,8 @@ Source: containerlab's manual, "Topology definition", "Nodes" and "Links" (conta
 """
 
 import json
+import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +28,7 @@ NODE_FIELDS = set(
 ADDRESSES = {"ipv4", "ipv6"}  # of a link's ends
 LINK_FIELDS = {"labels", "vars"}
 END_FIELDS = {"mac", "vars"}
+VARIABLE = re.compile(r"\$(?:\{(\w+)|([A-Za-z_]\w*))|(__clab\w+__)")  # of the environment that deploys; "magic" ones
 BY_LINES = "left out: write it as an exec line of the node, such as {}"
 
 
@@ -46,7 +49,19 @@ def needed(content: Any, file: Path) -> tuple[Any, tuple[str, ...], list[UserErr
         graph["nodes"] = reading.with_kinds(graph["nodes"], whole["topology"].get("groups"))
     if isinstance(graph.get("links"), list):
         graph["links"] = [reading.link(link, f"topology.links.{at}") for at, link in enumerate(graph["links"])]
-    return {**whole, "topology": graph}, tuple(reading.passed_over), reading.faults
+    found = {name: _as_text(value) if name == "name" else value for name, value in whole.items()} | {"topology": graph}
+    reading.refuse_variables(found)
+    return found, tuple(reading.passed_over), reading.faults
+
+
+def _texts(content: Any, place: str = "", around: str = "") -> Iterator[tuple[str, str, str]]:
+    """Yield the place of each text, the text, and those of its list: a line may set what the next one uses."""
+    if isinstance(content, str):
+        yield place, content, around
+    lines = "\n".join(map(str, content)) if isinstance(content, list) else ""
+    fields = enumerate(content) if isinstance(content, list) else content.items() if isinstance(content, dict) else ()
+    for name, value in fields:
+        yield from _texts(value, f"{place}.{name}".lstrip("."), lines)
 
 
 def _as_text(value: Any) -> Any:
@@ -80,6 +95,15 @@ class _Reading:
         for name in sorted(acts & fields.keys()):
             self.refuse(f"{place}.{name}", fields[name], BY_LINES.format(examples.get(name, "ip address add ...")))
 
+    def refuse_variables(self, content: dict[str, Any]) -> None:
+        """Refuse variables that containerlab would replace before it reads the file, and the lab does not."""
+        for place, text, lines in _texts(content):
+            for found in VARIABLE.finditer(text):
+                name = found[1] or found[2] or found[3]
+                if not re.search(rf"\b(?:(?:for|read) {name}\b|{name}=)", lines):
+                    self.refuse(place, text, f"without {name}, which containerlab replaces and the lab does not")
+                    break
+
     def templates(self, kinds: Any, place: str) -> None:
         """Refuse what kinds or groups would change in their nodes."""
         for name, fields in (kinds or {}).items() if isinstance(kinds, dict) else ():
@@ -90,6 +114,7 @@ class _Reading:
         """Return what the lab needs of a node; an empty one has all by default."""
         if not isinstance(node, dict):
             return {} if node is None else node
+        node = {name: value for name, value in node.items() if value is not None}
         self.refuse_acts(node, place, ACTS - {"exec"})
         if isinstance(node.get("labels"), dict):
             node = {**node, "labels": {name: _as_text(value) for name, value in node["labels"].items()}}

@@ -2,14 +2,14 @@
 """Topologies: containerlab's own file, which every engine brings up; labels name the interface of each role."""
 
 import re
+from ipaddress import IPv4Address
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, PrivateAttr, field_validator
 
-from lab.base.choice import choose
 from lab.base.errors import Faults, UserError, field_error
-from lab.base.named_files import NAME, shown, topology_files
+from lab.base.named_files import NAME, shown, topology_file
 from lab.schema.clab import needed
 from lab.schema.load import Strict, faults_of, parse, read_yaml
 
@@ -18,6 +18,7 @@ ROLES = ("sender", "receiver")
 RIVALS = ("rival-sender", "rival-receiver")  # of other downloads at the same time: none, or pairs of them
 SHAPES = ("bottleneck", "delay-down", "bottleneck-up", "delay-up")
 DEFAULT_MTU = 1500
+IPV6 = re.compile(r"\s-6\b|\binet6\b|\bnet\.ipv6\b|[\s=][0-9a-fA-F:]*::")  # in a node's line
 
 
 class Container(Strict):
@@ -113,7 +114,7 @@ class Topology(Strict):
 
 
 def load_topology(name: str, named_in: str) -> Topology:
-    """Read a topology by name, or by a path that ends in .yml, and require its labels.
+    """Read a topology by name, or by the path of a .yml file, and require its labels.
 
     `named_in` is the file or command that names it, for the error; Faults has a line for each that is wrong.
     """
@@ -134,11 +135,7 @@ def read_topology(name: str, named_in: str) -> Topology:
 
 def _read(name: str, named_in: str) -> tuple[Topology | None, list[UserError]]:
     """Read a file, and what is wrong with it; no topology where the rest of it is none."""
-    if Path(name).suffix in (".yml", ".yaml"):
-        file = Path(name)
-    else:
-        known = topology_files()
-        file = known[choose("topology", name, list(known), named_in, "topology")]
+    file = topology_file(name, named_in)
     content, passed_over, wrong = needed(read_yaml(file), file)
     more, usable = faults_of(Topology, content, file)
     if usable is None:
@@ -154,8 +151,12 @@ def graph_faults(topology: Topology, file: Path) -> list[UserError]:
     ends = [end for link in graph.links for end in link.endpoints]
     wrong = []
     for end in filter(None, dict.fromkeys(ends)):  # an end of a link that was refused is empty
-        if end.count(":") != 1 or end.split(":")[0] not in graph.nodes or not DEV.fullmatch(end.split(":")[1]):
-            wrong.append(field_error(place, "topology.links.endpoints", end, "node:interface of a known node"))
+        if end.count(":") != 1 or end.split(":")[0] not in graph.nodes:
+            rule = "node:interface of a known node: the lab has no links to a host, a bridge or a network outside"
+            wrong.append(field_error(place, "topology.links.endpoints", end, rule))
+        elif not DEV.fullmatch(end.split(":")[1]):
+            rule = "node:interface, the interface as Linux names it: 1 to 15 letters, digits and _ . -"
+            wrong.append(field_error(place, "topology.links.endpoints", end, rule))
         elif ends.count(end) > 1:
             wrong.append(field_error(place, "topology.links.endpoints", end, "in one link only"))
     for name, node in graph.nodes.items():
@@ -191,4 +192,44 @@ def role_faults(topology: Topology) -> list[UserError]:
                 wrong.append(
                     field_error(place, f"lab.{role}", node, f"a topology in which {node}, its lab.{role}, has a link")
                 )
+    return wrong + node_faults(topology)
+
+
+def node_faults(topology: Topology) -> list[UserError]:
+    """Return what of the nodes no trial has: other systems than Linux, IPv6, addresses that no line sets."""
+    graph, place, wrong = topology.topology, shown(topology.file), list[UserError]()
+    for name, node in graph.nodes.items():
+        here, kind = f"topology.nodes.{name}", node.kind or graph.defaults.kind or "linux"
+        if kind != "linux":
+            wrong.append(field_error(place, f"{here}.kind", kind, "linux in a trial: each node is a Linux of the lab"))
+        for at, line in enumerate(node.exec):
+            if IPV6.search(line):
+                rule = "left out in a trial: it goes over IPv4, and the virtual kernel has no IPv6"
+                wrong.append(field_error(place, f"{here}.exec.{at}", line, rule))
+            for role in SHAPES:
+                if any(_shapes(line, dev) for owner, dev in topology.labelled(role) if owner == name):
+                    rule = f"left out: the lab's own qdisc is there, the lab.{role} of the profile"
+                    wrong.append(field_error(place, f"{here}.exec.{at}", line, rule))
+    for role in (*ROLES, *RIVALS):
+        for name, address in topology.labelled(role):
+            rule = f"an IPv4 address, without its mask, that an exec line of {name} sets"
+            if not _is_ipv4(address) or not _stands_in(address, graph.nodes[name].exec):
+                wrong.append(field_error(place, f"topology.nodes.{name}.labels.lab.{role}", address, rule))
     return wrong
+
+
+def _shapes(line: str, dev: str) -> bool:
+    """Return whether a line gives an interface a qdisc."""
+    return bool(re.search(rf"\btc\s+qdisc\s.*\bdev\s+{re.escape(dev)}(?!\S)", line))
+
+
+def _is_ipv4(text: str) -> bool:
+    try:
+        IPv4Address(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _stands_in(address: str, lines: list[str]) -> bool:
+    return any(re.search(rf"(?<![\d.]){re.escape(address)}(?![\d.])", line) for line in lines)

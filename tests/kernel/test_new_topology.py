@@ -64,3 +64,20 @@ def test_one_file_adds_a_topology_from_check_to_page(tmp_path: Path, kernel: Ker
     (trial,) = Run(results / "mine/latest").trials
     assert trial.valid, trial.meta["certificate"]
     assert "three-hops" in (results / "mine/latest/report.html").read_text()
+
+
+def test_a_topology_whose_download_goes_round_the_bottleneck_is_refused(
+    tmp_path: Path, kernel: Kernel, world: Image
+) -> None:
+    assert kernel.linux.exists()
+    assert world.root.exists()
+    round_it = THREE_HOPS.replace("dev eth1, ip route", "dev eth1, ip address add 172.16.9.1/24 dev eth2, ip route", 1)
+    round_it = round_it.replace("172.16.1.2]", "172.16.1.2, ip route add 172.16.4.0/24 via 172.16.9.2]", 1)
+    round_it = round_it.replace("4.2/24 dev eth1,", "4.2/24 dev eth1, ip address add 172.16.9.2/24 dev eth2,", 1)
+    (tmp_path / "round.clab.yml").write_text(
+        round_it + '    - {endpoints: ["host-a:eth2", "host-b:eth2"], mtu: 1500}\n'
+    )
+    words = "--profile wired-clean --cca cubic --trials 1 --duration 4 --topology".split()
+    done = lab(tmp_path / "results", "run", *words, str(tmp_path / "round.clab.yml"))
+    assert done.returncode == 1
+    assert "west:eth2, the bottleneck: 0 of 12 probes: must be crossed by all, on the only path" in done.stdout + done.stderr

@@ -12,6 +12,7 @@ import yaml
 from lab.base import paths
 from lab.base.errors import UserError
 from lab.commands.inventory import check_all
+from lab.commands.known import require_link
 from lab.links.draw import draw_link
 from lab.links.profile import read_profile
 from lab.runs.try_link import try_link
@@ -168,6 +169,103 @@ def test_a_fault_is_named_with_its_rule(tmp_path: Path, place: tuple[str, ...], 
     assert any(each.startswith(line) for each in faults(tmp_path, changed)), faults(tmp_path, changed)
 
 
+ROUTER, SERVER = ("nodes", "gateway"), ("nodes", "server")
+IN_TRIAL = "must be left out in a trial: it goes over IPv4"
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "line"),
+    [
+        ((*ROUTER, "kind"), "nokia_srlinux", "topology.nodes.gateway.kind=nokia_srlinux: must be linux in a trial"),
+        ((*ROUTER, "kind"), "bridge", "topology.nodes.gateway.kind=bridge: must be linux in a trial"),
+        (
+            (*SERVER, "image"),
+            "${IMAGE:=alpine:3}",
+            "topology.nodes.server.image=${IMAGE:=alpine:3}: must be without IM",
+        ),
+        (
+            (*SERVER, "exec"),
+            ["ip addr add $IP/24 dev eth1"],
+            "topology.nodes.server.exec.0=ip addr add $IP/24 dev eth1: mu",
+        ),
+        (
+            (*SERVER, "exec"),
+            ["hostname __clabNodeName__"],
+            "topology.nodes.server.exec.0=hostname __clabNodeName__: must b",
+        ),
+        (
+            (*SERVER, "exec"),
+            ["ip -6 addr add fd00::1/64 dev eth1"],
+            f"topology.nodes.server.exec.0=ip -6 addr add fd00::1/64 dev eth1: {IN_TRIAL}",
+        ),
+        (
+            (*SERVER, "exec"),
+            ["ip addr add 2001:db8::1/64 dev eth1"],
+            f"topology.nodes.server.exec.0=ip addr add 2001:db8::1/64 dev eth1: {IN_TRIAL}",
+        ),
+        (
+            (*ROUTER, "exec"),
+            ["tc qdisc add dev eth2 root tbf rate 1mbit"],
+            "topology.nodes.gateway.exec.0=tc qdisc add dev eth2 root tbf rate 1mbit: must be left out: the lab's own",
+        ),
+        (
+            (*SERVER, "labels"),
+            {"lab.sender": "10.0.1.99"},
+            "topology.nodes.server.labels.lab.sender=10.0.1.99: must be an IPv4",
+        ),
+        (
+            (*SERVER, "labels"),
+            {"lab.sender": "10.0.1.1/24"},
+            "topology.nodes.server.labels.lab.sender=10.0.1.1/24: must be",
+        ),
+        (
+            (*SERVER, "labels"),
+            {"lab.sender": "server"},
+            "topology.nodes.server.labels.lab.sender=server: must be an IPv4",
+        ),
+        (
+            ("links",),
+            [{"endpoints": ["server:eth1", "host:srv"]}],
+            "topology.links.endpoints=host:srv: must be node:interf",
+        ),
+        (
+            ("links",),
+            [{"endpoints": ["server:e1/1", "client:eth1"]}],
+            "topology.links.endpoints=server:e1/1: must be node:interface, the interface as Linux names it",
+        ),
+    ],
+)
+def test_what_a_trial_cannot_have_is_named_before_a_kernel_starts(
+    tmp_path: Path, place: tuple[str, ...], value: Any, line: str
+) -> None:
+    test_a_fault_is_named_with_its_rule(tmp_path, place, value, line)
+
+
+def test_lines_may_set_variables_of_their_own_and_shape_other_interfaces(tmp_path: Path) -> None:
+    changed = content()
+    own = "for dev in eth1; do ip link set $dev txqueuelen 500; done"
+    changed["topology"]["nodes"]["server"]["exec"] += [
+        own,
+        "A=1",
+        "echo ${A}",
+        "tc qdisc add dev eth1 root pfifo limit 9",
+    ]
+    changed["topology"]["nodes"]["client"] |= {"env": None}
+    assert own in load_topology(written(tmp_path, changed), "test").topology.nodes["server"].exec
+
+
+@pytest.mark.parametrize("name", ["mine.clab.gotmpl", "mine.py", "mine.json"])
+def test_a_file_that_is_no_yaml_is_named_as_a_file_and_not_as_a_name(tmp_path: Path, name: str) -> None:
+    with pytest.raises(UserError, match=r"must be a containerlab file in YAML .*docs/mininet.md"):
+        require_link(None, str(tmp_path / name))
+
+
+def test_a_path_may_end_in_yaml(tmp_path: Path) -> None:
+    file = Path(written(tmp_path, content())).rename(tmp_path / "mine.clab.yaml")
+    require_link(None, str(file))
+    assert load_topology(str(file), "test").plain() == load_topology("path", "test").plain()
+
+
 def test_two_faults_of_a_profile_are_both_named(tmp_path: Path) -> None:
     (tmp_path / "mine.yml").write_text(PROFILE)
     with pytest.raises(UserError) as refused:
@@ -186,3 +284,18 @@ def test_the_example_of_a_mininet_link_follows_the_rule_of_its_page(tmp_path: Pa
     for way in (link.down, link.up):
         assert (way.rate_mbps, way.delay_ms, way.loss_pct) == (rate_mbps, delay_ms, loss_pct)
         assert way.buffer_bytes == 1514 * packets - 125 * rate_mbps * delay_ms
+
+
+def test_every_example_of_the_page_about_mininet_is_a_profile_with_its_formula(tmp_path: Path) -> None:
+    page = (paths.REPO / "docs/mininet.md").read_text()
+    red = re.search(r"`(buffer_bytes: \d+, queue: [^`]*)`", page)
+    assert red
+    (tmp_path / "red.yml").write_text(
+        f"title: t\ndown: {{rate_mbps: 10, delay_ms: 0, {red[1]}}}\nup: {{delay_ms: 0}}\nrecorded: []\nassumed: [all]\n"
+    )
+    assert (queue := read_profile(tmp_path / "red.yml").down.queue)
+    assert (queue.min_share * 1e6, queue.max_share * 1e6) == (30_000, 35_000)  # type: ignore[attr-defined]
+    (tmp_path / "row.yml").write_text(re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)[1])
+    link = draw_link(read_profile(tmp_path / "row.yml"), 10.0, np.random.default_rng(1))
+    assert link.down.buffer_bytes == 1514 * 1000 - 125 * 2 * 0.1
+    assert link.up.buffer_bytes == 1514 * 20

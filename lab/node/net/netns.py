@@ -4,6 +4,7 @@
 Under User Mode Linux a process costs milliseconds: what few system calls do needs none, the rest goes to ip in a batch.
 """
 
+import errno
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -133,6 +134,15 @@ def _pin_neighbours(topology: "Topology") -> None:
         near, far = wires.ends(link)
         for (node, dev), (peer_node, peer_dev) in ((near, far), (far, near)):
             with entered(peer_node):
-                address, hardware = interface.address(peer_dev), interface.hardware(peer_dev)
+                address, hardware = _address(peer_node, peer_dev), interface.hardware(peer_dev)
             with entered(node):
                 interface.pin_neighbour(dev, address, hardware)
+
+
+def _address(node: str, dev: str) -> str:
+    try:
+        return interface.address(dev)
+    except OSError as error:
+        if error.errno != errno.EADDRNOTAVAIL:
+            raise
+        raise NodeError(f"{node}:{dev}: must have an IPv4 address, which an exec line of {node} adds") from None

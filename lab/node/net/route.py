@@ -41,19 +41,22 @@ def executed(line: str) -> bool:
 def pin(node: str, settings: Settings) -> None:
     """Write metrics of a node's default route, and refuse what did not take."""
     with entered(node), Netlink(f"{node}: default route") as link:
-        gateway, dev = _default(link)[:2]
+        gateway, dev = _default(link, node)[:2]
         values = b"".join(attribute(METRICS[name], struct.pack("I", int(value))) for name, value in settings.items())
         there = [attribute(RTA_GATEWAY, gateway), attribute(RTA_OIF, dev), attribute(RTA_METRICS, values)]
         link.request(RTM_NEWROUTE, NLM_F_CREATE | NLM_F_REPLACE, _route(0) + b"".join(there))
-        metrics = _default(link)[2]
+        metrics = _default(link, node)[2]
     if metrics != {name: int(value) for name, value in settings.items()}:
         raise NodeError(f"{node}: default route={metrics}: must be {settings}")
 
 
-def _default(link: Netlink) -> tuple[bytes, bytes, dict[str, int]]:
+def _default(link: Netlink, node: str) -> tuple[bytes, bytes, dict[str, int]]:
     """Return gateway, interface and metrics of the default route, the first two as the kernel has them."""
     shown = [(RTMSG.unpack_from(each), attributes(each[RTMSG.size :])) for each in link.request(*_ALL_ROUTES)]
-    (found,) = (route for head, route in shown if head[1] == 0 and head[4] == RT_TABLE_MAIN)
+    routes = [route for head, route in shown if head[1] == 0 and head[4] == RT_TABLE_MAIN and RTA_GATEWAY in route]
+    if len(routes) != 1:
+        raise NodeError(f"{node}: default route: must be one, via a router: ip route add default via ADDRESS")
+    found = routes[0]
     values = attributes(found.get(RTA_METRICS, b""))
     names = {number: name for name, number in METRICS.items()}
     metrics = {names.get(number, str(number)): int(struct.unpack("I", value)[0]) for number, value in values.items()}

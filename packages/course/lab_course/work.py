@@ -29,6 +29,7 @@ from lab_course.assignment import HIDDEN_PART, Assignment
 from lab_course.bench import Bench
 from lab_course.ran import Ran
 from lab_course.seeds import hidden_seed, public_seed
+from lab_course.seen import require_seen
 from lab_course.submission import Submission
 from lab_course.symbols import require_plain_source, require_symbols
 
@@ -106,7 +107,10 @@ class Work:
             raise UserError(str(error).partition(" (log: ")[0]) from None
 
     def run(self, sender: str | Passed, link: str | Profile, seed: int, download: Download = Download()) -> Ran:
-        """Run one download over a link, of a sender of the lab (its name) or of the submission (.c file or module)."""
+        """Run one download over a link, of a sender of the lab (its name) or of the submission (.c file or module).
+
+        UserError where the packets contradict the exit that the submission recorded.
+        """
         profile = link if isinstance(link, Profile) else self.link(link)
         if isinstance(sender, Passed) or sender.endswith(".c"):
             passed = sender if isinstance(sender, Passed) else self.passed(sender)
@@ -114,8 +118,10 @@ class Work:
         else:
             cca, module = load_cca(sender, COMMAND_LINE, "sender"), None
             cca = cca.model_copy(update={"params": {**cca.params, **download.params}})
-        trial = self.bench.run(_experiment(cca, profile, seed, download), module)
-        return Ran(trial, cca, profile)
+        ran = Ran(self.bench.run(_experiment(cca, profile, seed, download), module), cca, profile)
+        if module and ran.exit:
+            require_seen(ran.trial, ran.exit)
+        return ran
 
     def _own(self, passed: Passed, download: Download) -> Cca:
         """Return the only sender that a module registers, by a name that no student chooses."""

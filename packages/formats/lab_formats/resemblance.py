@@ -6,6 +6,59 @@ import re
 from lab.base.errors import UserError
 from lab.traces.importer import Head
 
+OTHER_TEXTS: tuple[tuple[str, str], ...] = (  # a sign, what prints such a file, and the nearest formats
+    (
+        r"\A\d{14}(?:\.\d+)?,[\w.:]+,\d+,[\w.:]+,\d+,-?\d+,[\d.]+-[\d.]+,\d+,\d+",
+        "iperf2's CSV (-y C): iperf3-text reads its text (leave -y out); or columns, without the lines of totals: "
+        "--set header=no --set interval=before --set 'columns=t_s=1 [%Y%m%d%H%M%S],rate_down_mbps=9 [bit/s]'",
+    ),
+    (
+        r"^(?:MIGRATED |OMNI )?\w+ (?:STREAM|MAERTS|REQUEST)\w* (?:TEST|REQUEST)|^NETPERF_|Interim result:",
+        "netperf's: iperf3-text and iperf3-json read iperf3's; or columns, of its interim results (-D) as a table",
+    ),
+    (
+        r"MB / +[\d.]+ sec = +[\d.]+ [kMG]bps",
+        "nuttcp's: iperf3-text and iperf3-json read iperf3's; or columns, of its rates alone, one a line: "
+        "--set header=no --set step_s=1 --set columns=rate_down_mbps=1",
+    ),
+    (
+        r'"x_values"\s*:|"(?:BATCH_NAME|DATA_FILENAME|FLENT_VERSION)"',
+        "flent's: columns reads the CSV that 'flent -f csv FILE' writes",
+    ),
+    (
+        r'"report"\s*:\s*\{\s*"mtr"|^HOST: .*Loss%',
+        "mtr's, a summary per hop without times: ping, irtt and columns read each probe",
+    ),
+    (
+        r'"type"\s*:\s*"result"[\s\S]*"ping"|"download"\s*:\s*[\d.]+,\s*"upload"|"(?:downloadSpeed|bufferBloat)"'
+        r'|"ServerFQDN"|\AServer ID,Sponsor',
+        "a speed test's, one summary per test and no series: columns reads a CSV of many as samples, --set "
+        "'columns=rate_down_mbps=Download [bit/s],rtt_ms=Ping'; iperf3-json and ndt7 read the intervals of one test",
+    ),
+    (
+        r'"dishGet(?:Status|History)"',
+        "a Starlink dish's gRPC reply: starlink-grpc reads the CSV of starlink-grpc-tools (dish_grpc_text.py status), "
+        "leoviz that of LEOViz",
+    ),
+    (
+        r'"Rtt"\s*:[\s\S]*"Timestamp"\s*:|"Timestamp"\s*:[\s\S]*"Rtt"\s*:',
+        "MONROE's ping: columns reads it, --format columns --set 'columns=t_s=Timestamp,rtt_ms=Rtt'; "
+        "ping and irtt are near",
+    ),
+    (
+        r"tcp_probe: family=|^[\d.]+ [\d.:]+:\d+ [\d.:]+:\d+ \d+ (?:0x)?[0-9a-f]+ (?:0x)?[0-9a-f]+ \d+ \d+ \d+ \d+",
+        "tcp_probe's trace: ss reads 'ss -tin', ack-log a table of ACKs, pcap a capture of the same download",
+    ),
+    (
+        r"^HPING |^len=\d+ ip=.* rtt=",
+        "hping's: ping reads ping's and fping's, irtt irtt's; or columns, of its seq and rtt as a table",
+    ),
+    (
+        r"^\S+ : (?:[\d.]+|-)(?: (?:[\d.]+|-))+$",
+        "fping -C's, without a clock: ping reads 'fping -D'; or columns, of one RTT a line: "
+        "--set header=no --set step_s=1 --set lost=- --set columns=rtt_ms=1",
+    ),
+)
 SIGNS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"bits/sec|Bytes/sec|\[ ID\]|\[SUM\]", ("iperf3-text", "iperf3-json")),
     (r'^\s*[\[{][\s\S]*"round_trips"|"rtt"', ("irtt", "iperf3-json")),
@@ -37,7 +90,15 @@ def resembled(head: Head) -> tuple[str, ...]:
     for sign, words in OTHER_FILES.items():
         if head.data.startswith(sign):
             raise UserError(f"{head.path}: format: must be one that the lab reads, and the file is {words}")
-    if not head.lines:
+    text = "\n".join(head.lines[:50]) or _one_long_line(head.data)
+    if not text:
         return BINARY
-    text = "\n".join(head.lines[:50])
+    if words := next((words for sign, words in OTHER_TEXTS if re.search(sign, text, re.MULTILINE)), None):
+        raise UserError(f"{head.path}: format: must be one that the lab reads, and the file is {words}")
     return next((names for sign, names in SIGNS if re.search(sign, text, re.MULTILINE)), ("columns",))
+
+
+def _one_long_line(data: bytes) -> str:
+    """Return the begin of a text whose first line is longer than what was read, as JSON's may be; else nothing."""
+    text = data.decode("utf-8", "ignore")
+    return text if text.lstrip()[:1] in ("{", "[") and "\0" not in text else ""

@@ -24,7 +24,11 @@ from tests.hostile.escapes import ordinary
 
 PAGE = REPO / "docs" / "threat-model.md"
 BEGIN, END = "<!-- attacks: made by python -m tests.hostile.escapes.table -->\n", "<!-- end of attacks -->\n"
-TESTS = ("tests/kernel/test_escapes.py", "tests/kernel/test_own_module_confined.py")
+TESTS = (
+    "tests/kernel/test_escapes.py",
+    "tests/kernel/test_own_module_confined.py",
+    "packages/course/tests/kernel/test_forged_exit.py",
+)
 OUTCOMES = "--outcomes"  # write them to a file, and no table
 ROOT, USER, VM = "root", "ordinary user", "in the VM"
 Outcomes = dict[str, dict[str, list[bool]]]  # of attack and sandbox: whether each test passed

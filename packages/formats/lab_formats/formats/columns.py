@@ -11,6 +11,7 @@ from lab.base.errors import field_error
 from lab.traces.columns import DTYPES, LONGEST_S, RATES
 from lab.traces.importer import Head, Importer
 from lab.traces.recording import Meaning, Recording
+from lab_formats.reading.cell_units import without_units
 from lab_formats.reading.clock import Seconds, counted, dated, ordered, with_holes
 from lab_formats.reading.day_clock import has_no_date, of_day, resolution_s
 from lab_formats.reading.decimals import MARKS, with_points
@@ -58,7 +59,9 @@ def read(
     _check(path, separator, meaning, same_time, zeros, holes, decimal, interval)
     found = read_user_table(path, separator, header, _wanted(path, columns))
     specs = _specs(path, found, columns, step_s)
-    table, points = with_points(found.table, _numbered(specs), decimal, missing + lost)
+    table, behind = without_units(found.table, specs, missing + lost)
+    table, points = with_points(table, _numbered(specs), decimal, missing + lost)
+    points = [*behind, *points]
     values = [_column(table, one, missing, lost, zeros) for one in specs if one.becomes not in CLOCKS]
     values += _lost(table, specs, lost)
     about = [_options_note(meaning, zeros)] if any(column.name in RATES for column in values) else []

@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""M-Lab's NDT7 result: rows of tcp_info that the sender read during the test, some four a second."""
+"""M-Lab's NDT7: rows of tcp_info that the sender read during the test, some four a second.
 
+Of the server's result, or of what `ndt7-client -format json` prints: one event a line, with the server's readings.
+"""
+
+import re
 from pathlib import Path
 
 import polars as pl
@@ -17,7 +21,9 @@ LONGEST_US, MOST_PKTS, MOST_MSS = 2**53, 1e9, 65_535
 
 
 def fits(head: Head) -> bool:
-    """Recognise the measurements of a server."""
+    """Recognise the measurements of a server, in its result or among a client's events."""
+    if re.match(r'\{"Key": *"\w+", *"Value": *\{', head.first):
+        return '"Test"' in head.first
     return '"ServerMeasurements"' in "\n".join(head.lines) or (
         head.first.startswith("{") and '"ServerMeasurements"' in head.data.decode("utf-8", "ignore")
     )
@@ -25,16 +31,23 @@ def fits(head: Head) -> bool:
 
 def read(path: Path) -> Recording:
     """Read a download: what the server sent, by its own TCP."""
-    found = documents(path)
-    if len(found) != 1:
-        raise UserError(f"{path}: content: must be one JSON document (has {len(found)})")
-    rows = [_row(each) for each in found[0].at("Download", "ServerMeasurements").items() if each.get("TCPInfo")]
+    rows = [_row(each) for each in _measured(documents(path), path) if (info := each.get("TCPInfo")) and info.value]
     if not rows:
-        raise found[0].at("Download", "ServerMeasurements").refuse("a list with TCPInfo")
+        raise UserError(f"{path}: content: must have measurements of a download with the server's TCPInfo")
     frame = pl.DataFrame(rows).unique("t_s", keep="last", maintain_order=True)
     frame = frame.with_columns(pl.Series("t_s", shifted(frame["t_s"].to_numpy() - frame["t_s"][0], str(path))))
     notes = (COARSE, *limits(frame))
     return Recording(series(frame), "series", None, "ndt7", path.name, notes)
+
+
+def _measured(found: list[Node], path: Path) -> list[Node]:
+    """Return the measurements of a download; an upload's sender is the client, whose TCP the test does not show."""
+    if found[0].get("Key"):
+        values = [one.at("Value") for one in found if (key := one.get("Key")) and key.value == "measurement"]
+        return [value for value in values if value.at("Test").value == "download"]
+    if len(found) != 1:
+        raise UserError(f"{path}: content: must be one JSON document (has {len(found)})")
+    return list(found[0].at("Download", "ServerMeasurements").items())
 
 
 def _row(measurement: Node) -> dict[str, float]:
@@ -58,5 +71,11 @@ def _row(measurement: Node) -> dict[str, float]:
 
 
 IMPORTERS = (
-    Importer("ndt7", "JSON of M-Lab's NDT7", "bytes acknowledged, in flight; RTT; retransmissions", fits, read),
+    Importer(
+        "ndt7",
+        "JSON of M-Lab's NDT7, also of ndt7-client",
+        "bytes acknowledged, in flight; RTT; retransmissions",
+        fits,
+        read,
+    ),
 )

@@ -14,17 +14,30 @@ from lab_formats.reading.table import Table
 
 UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 LARGEST = 4e18  # nanoseconds of an epoch fit, and a difference of two fits 64 bits
+EARLIEST_S, LATEST_S = 1e8, 1e10  # of an epoch: 1973 and 2286
 HOLE_STEPS = 5  # a step this many times the median one is a hole in the recording
 Seconds = NDArray[np.float64]
 
 
 def counted(table: Table, name: str, unit: str = "s") -> Seconds:
     """Read a clock that counts in a unit; whole numbers stay exact until the first is subtracted."""
-    values = table.numbers(name, -LARGEST, LARGEST)
+    values = table.numbers(name, -LARGEST, LARGEST, rule=f"a number of {unit}, or a clock of a stated form, as [date]")
+    _refuse_epoch(table, name, unit, float(values[0]))
     whole = table.text(name).cast(pl.Int64, strict=False)
     exact = (whole - whole[0]) if not whole.null_count() else (values - values[0])
     t_s = exact.to_numpy().astype(np.float64) * UNITS[unit]
     return _checked(table, name, t_s)
+
+
+def _refuse_epoch(table: Table, name: str, unit: str, first: float) -> None:
+    """Refuse a count that as an epoch lies behind the year 2286: it is in a smaller unit."""
+    if first * UNITS[unit] < LATEST_S:
+        return
+    fitting = next(
+        (f", such as [{other}]" for other, scale in UNITS.items() if EARLIEST_S < first * scale < LATEST_S), ""
+    )
+    rule = f"in a unit that makes it a time before the year 2286{fitting}"
+    raise table.error(table.row_of(0), name, table.text(name)[0], rule)
 
 
 def dated(table: Table, name: str, form: str | None = None) -> Seconds:
@@ -110,6 +123,7 @@ def with_holes(frame: pl.DataFrame, ends_s: Seconds | None = None) -> tuple[pl.D
 def _dates(text: pl.Series, form: str | None) -> pl.Series:
     if form is not None:
         return text.str.to_datetime(form, strict=False, time_unit="us")
+    text = text.str.replace(r" ?(?:UTC|GMT)$", "Z")
     zoned = bool(text.str.contains(r"(?:Z|[+-]\d\d:?\d\d)$").all())
     whole = text.str.replace(" ", "T", literal=True).str.replace(r"Z$", "+00:00")
     with_seconds = "%Y-%m-%dT%H:%M:%S%.f" + ("%#z" if zoned else "")

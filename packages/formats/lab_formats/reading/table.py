@@ -53,6 +53,7 @@ class Table:
         high: float = INFINITE,
         missing: tuple[str, ...] | None = None,
         suffix: str = "",
+        rule: str | None = None,
     ) -> pl.Series:
         """Return a column as numbers; null where it holds one of the marks for a missing value.
 
@@ -66,7 +67,7 @@ class Table:
         if suffix:
             bad = bad | (~gone & ~text.str.ends_with(suffix))
         if rows := bad.arg_true().to_list():
-            raise self.error(self.row_of(rows[0]), name, text[rows[0]], _rule(low, high, missing, suffix))
+            raise self.error(self.row_of(rows[0]), name, text[rows[0]], rule or _rule(low, high, missing, suffix))
         return pl.select(pl.when(~gone).then(values).alias(name)).to_series()
 
     def column(

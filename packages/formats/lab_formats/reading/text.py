@@ -35,7 +35,8 @@ def read_text(path: Path) -> str:
         raise UserError(
             f"{path}: line {text.count(chr(10), 0, text.index(chr(0))) + 1}: must be text, without zero bytes"
         )
-    return text.replace("\r\n", "\n")
+    text = text.replace("\r\n", "\n")
+    return text if "\n" in text.rstrip() else text.replace("\r", "\n")  # old Macs end lines by CR alone
 
 
 def read_lines(path: Path) -> list[str]:

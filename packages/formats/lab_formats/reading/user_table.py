@@ -53,6 +53,8 @@ def read_user_table(path: Path, separator: str | None, header: bool, wanted: Wan
         names, header_at = _header(path, lines, [*kept[:1], *above], mark, wanted)
         kept = [place for place in kept if place > header_at]
     notes = _comment_note([place for place in comments if place != header_at])
+    kept, more = _without_gaps(lines, kept, mark, lines[header_at] if header else None)
+    notes += more
     if not kept:
         raise UserError(f"{path}: content: must be a table with rows")
     rows = _split(path, [lines[place] for place in kept], mark, [place + 1 for place in kept])
@@ -91,6 +93,16 @@ def _split(path: Path, lines: list[str], mark: str, numbers: list[int]) -> pl.Se
     if mark == BLANK:
         lines = [re.sub(r"[ \t]+", " ", line.strip()) for line in lines]
     return fields(path, lines, mark, numbers)
+
+
+def _without_gaps(lines: list[str], kept: list[int], mark: str, header: str | None) -> tuple[list[int], list[str]]:
+    """Leave out empty lines between rows of several columns, and headers that stand again."""
+    several = mark in (header or next(filter(str.strip, (lines[place] for place in kept)), "")).strip()
+    empty = [place for place in kept if several and not lines[place].strip(" ")]
+    again = [place for place in kept if header is not None and lines[place].strip() == header.strip()]
+    notes = [f"{len(empty)} empty lines are passed over (the first: line {empty[0] + 1})."] if empty else []
+    notes += [f"The header stands {len(again)} times again (first: line {again[0] + 1})."] if again else []
+    return [place for place in kept if place not in {*empty, *again}], notes
 
 
 def _comment_note(places: list[int]) -> list[str]:

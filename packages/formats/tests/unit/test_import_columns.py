@@ -37,7 +37,7 @@ def test_rates_come_in_seven_units(tmp_path: Path, unit: str, value: str) -> Non
 
 @pytest.mark.parametrize(("unit", "step"), [("s", "1"), ("ms", "1000"), ("us", "1000000"), ("ns", "1000000000")])
 def test_clocks_come_in_four_units_and_count_from_the_first_row(tmp_path: Path, unit: str, step: str) -> None:
-    first = 1_700_000_000_000_000_000
+    first = 1_700_000_000 * int(step)
     rows = "".join(f"{first + index * int(step)},5\n" for index in range(3))
     frame = read(tmp_path, "t,rtt\n" + rows, columns=f"t_s=t [{unit}],rtt_ms=rtt [us]").frame
     assert frame["t_s"].to_list() == [0.0, 1.0, 2.0]
@@ -133,7 +133,6 @@ def test_quoted_values_and_other_line_ends_are_read(tmp_path: Path) -> None:
         ("t,rtt\n0,10\n1,ten\n", "line 3: rtt=ten: must be a number"),
         ("t,rtt\n0,10\n,20\n", "line 3: t=: must be a number"),
         ("t,rtt\n0,10\n1\n", "line 3: columns=1: must be 2, as in the other lines"),
-        ("t,rtt\n0,10\n\n1,20\n", "line 3: columns=1: must be 2"),
         ("t,rtt\n0,10\n1,20,30\n", "line 3: columns=3: must be 2"),
         ("t,t\n0,10\n", "line 1: header=t: must be a name for each column, each once"),
         ("time,rtt\n0,10\n", "line 1: column=t: must be one of the file's: time, rtt"),

@@ -61,7 +61,6 @@ def test_one_number_a_line_may_be_delays_or_rates_and_is_not_guessed() -> None:
     ("content", "names"),
     [
         ("{}", "iperf3-json or irtt"),
-        ('{"type": "result", "ping": {"latency": 20.3}}', "columns"),  # a speed test's
         ("[10:15:00]\\n1.2.3.4 : xmt/rcv/%loss = 1/1/0%, min/avg/max = 9/9/9 ms\\n", "ping or ping-windows or irtt"),
         ("64 bytes from a: seq 1 time 3 ms\n", "ping or ping-windows or irtt"),
         ("[  5] 0-1 sec 3 bits/sec\n", "iperf3-text or iperf3-json"),
@@ -72,6 +71,44 @@ def test_one_number_a_line_may_be_delays_or_rates_and_is_not_guessed() -> None:
 )
 def test_the_line_names_what_a_file_resembles(tmp_path: Path, content: str | bytes, names: str) -> None:
     with pytest.raises(UserError, match=f"it resembles {names}: give --format"):
+        importers.read(written(tmp_path, content))
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ('{"type": "result", "ping": {"latency": 20.3}}', "a speed test's, .*columns reads .*iperf3-json and ndt7"),
+        ('{"download": 93846012.1, "upload": 9846012.1, "ping": 20.3}', "a speed test's, .*columns"),
+        ('{"ServerFQDN": "a", "Download": {"Throughput": {"Value": 9}}}', "a speed test's, .*columns"),
+        ("Server ID,Sponsor,Server Name,Timestamp,Distance,Ping\n1,a,b,c,2,3\n", "a speed test's, .*columns"),
+        ("20240331135959,192.0.2.1,5001,192.0.2.2,41234,3,0.0-1.0,125,1000\n", "iperf2's CSV .*iperf3-text .*columns"),
+        ("20240331135959.1,192.0.2.1,5,2001:db8::1,4,1,0.0-1.0,1,8,-1,-1\n", "iperf2's CSV .*iperf3-text .*columns"),
+        ("Interim result:  934.1 10^6bits/s over 1.0 seconds ending at 1.1\n", "netperf's: iperf3-text .*columns"),
+        ("MIGRATED TCP STREAM TEST from 0.0.0.0 port 0 to b\n", "netperf's: iperf3-text .*columns"),
+        ("   11.6875 MB /   1.00 sec =   98.0338 Mbps     0 retrans\n", "nuttcp's: iperf3-text .*columns"),
+        ('{"metadata": {"BATCH_NAME": null}, "results": {}, "x_values": []}', "flent's: columns"),
+        ('{"metadata": {"BATCH_NAME": "' + "x" * 99_999 + '"}}', "flent's: columns"),
+        ('{"report": {"mtr": {"src": "a"}, "hubs": []}}', "mtr's, .*ping, irtt and columns"),
+        ("Start: x\nHOST: a    Loss%   Snt   Last\n  1.|-- b  0.0%  10  1.0\n", "mtr's, .*ping, irtt and columns"),
+        (
+            '{"apiVersion": "30", "dishGetHistory": {"popPingLatencyMs": [1]}}',
+            "a Starlink dish's gRPC reply: starlink-grpc .*leoviz",
+        ),
+        (
+            '{"Host": "a", "Rtt": 41.2, "SequenceNumber": 1, "Timestamp": 15.0}\n',
+            "MONROE's ping: columns .*ping and irtt",
+        ),
+        ("  x-0  [1] ..s1.  1.0: tcp_probe: family=AF_INET src=a\n", "tcp_probe's trace: ss .*ack-log .*pcap"),
+        (
+            "0.1 192.0.2.1:5201 192.0.2.2:412 32 0x1000 0x900 10 214 65535 20 65535\n",
+            "tcp_probe's trace: ss .*ack-log .*pcap",
+        ),
+        ("HPING b (eth0 b): S set\nlen=44 ip=b ttl=64 seq=0 rtt=20.1 ms\n", "hping's: ping .*irtt .*columns"),
+        ("192.0.2.1 : 20.1 - 22.1\n", "fping -C's, .*ping .*columns"),
+    ],
+)
+def test_a_known_file_that_is_not_read_is_named_with_what_is(tmp_path: Path, content: str, words: str) -> None:
+    with pytest.raises(UserError, match=f"format: must be one that the lab reads, and the file is {words}"):
         importers.read(written(tmp_path, content))
 
 

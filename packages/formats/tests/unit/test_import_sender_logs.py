@@ -55,6 +55,22 @@ def info(elapsed_us: int, acked_bytes: int, rtt_us: int, retransmitted: int) -> 
     }
 
 
+def ndt7_client(*rows: dict[str, Any]) -> str:
+    """Return what `ndt7-client -format json` prints of a download and an upload."""
+    client = {"AppInfo": {"ElapsedTime": 250_000, "NumBytes": 9}, "Origin": "client"}
+    values = [{**row, "Origin": "server", "Test": "download"} for row in rows] + [{**client, "Test": "download"}]
+    values += [{**client, "Test": "upload"}, {**info(1, 2, 3, 4), "Origin": "server", "Test": "upload"}]
+    events = [
+        ("starting", {"Test": "download"}),
+        *(("measurement", value) for value in values),
+        ("complete", {"Test": "x"}),
+    ]
+    summary = {"ServerFQDN": "server", "Download": {"Throughput": {"Value": 9.0}}}
+    return "".join(
+        f"{json.dumps(each)}\n" for each in [*({"Key": key, "Value": value} for key, value in events), summary]
+    )
+
+
 def ndt7(*rows: dict[str, Any]) -> str:
     return json.dumps({"Download": {"ServerMeasurements": list(rows)}})
 
@@ -94,6 +110,15 @@ def test_qlog_as_one_document_and_with_times_as_steps_is_the_same(tmp_path: Path
     assert read(tmp_path, whole).frame.equals(read(tmp_path, qlog(*EVENTS)).frame)
 
 
+def test_ndt7s_client_prints_the_same_readings_among_other_events(tmp_path: Path) -> None:
+    rows = (info(100_000, 10_000, 12_000, 0), info(350_000, 510_000, 15_000, 4))
+    found = read(tmp_path, ndt7_client(*rows))
+    assert found.format == "ndt7"
+    assert found.frame.equals(read(tmp_path, ndt7(*rows)).frame)
+    with pytest.raises(UserError, match="content: must have measurements of a download with the server's TCPInfo"):
+        read(tmp_path, ndt7_client())
+
+
 def test_ndt7_gives_the_senders_own_readings(tmp_path: Path) -> None:
     found = read(tmp_path, ndt7(info(100_000, 10_000, 12_000, 0), info(350_000, 510_000, 15_000, 4)))
     assert found.format == "ndt7"
@@ -130,7 +155,7 @@ def test_ss_with_all_of_a_socket_in_one_line_is_the_same(tmp_path: Path) -> None
         (qlog(sent(1, 0)), "a sender's qlog"),
         (qlog(sent(5, 0), acked(3, [0])), "time: must not go back"),
         (qlog(sent(1, 0), acked(3, [2, 1])), "one packet number, or the first and the last of a range"),
-        (ndt7(), "a list with TCPInfo"),
+        (ndt7(), "measurements of a download with the server's TCPInfo"),
         (json.dumps({"Upload": {"ServerMeasurements": []}}), "Download"),
         (SS.split("\n", 1)[1], r"line \d+: time=none: must be given before each print"),
         (SS.replace("1700000000.350", "1600000000.350"), "no earlier than the one before"),

@@ -60,6 +60,34 @@ PLAIN: dict[str, tuple[str, dict[str, Any]]] = {
     ),
     "a step between rows": ("12\n13\n", {"columns": "rate_down_mbps=1", "header": False, "step_s": 1.0}),
     "each row's duration": ("d,r\n1000,12\n900,13\n", {"columns": "duration_s=d [ms],rate_down_mbps=r"}),
+    "the unit behind each number": ("t,r\n0 s,12 Mbps\n1 s,13Mbps\n", {}),
+    "the requested unit behind each number, and a decimal comma": (
+        "t;r\n0;12000,0 kbit/s\n1;13000,0 kbit/s\n",
+        {"columns": "t_s=t,rate_down_mbps=r [kbps]"},
+    ),
+    "empty lines between rows": ("t,r\n\n0,12\n\n\n1,13\n", {}),
+    "the header again": ("t,r\n0,12\nt,r\n1,13\n", {}),
+    "line ends of an old Mac": ("t,r\r0,12\r1,13\r", {}),
+    "several TABs as one blank": ("t\t\tr\n0\t\t12\n1\t\t13\n", {}),
+    "dates with a zone, over the change of summer time": (
+        "t,r\n2024-03-31T01:59:59+01:00,12\n2024-03-31T03:00:00+02:00,13\n",
+        {"columns": "t_s=t [date],rate_down_mbps=r"},
+    ),
+    "dates of UTC, by name": (
+        "t,r\n2024-03-31 01:59:59.5 UTC,12\n2024-03-31 02:00:00.5 UTC,13\n",
+        {"columns": "t_s=t [date],rate_down_mbps=r"},
+    ),
+    "an epoch in us": ("t,r\n1700000000000000,12\n1700000001000000,13\n", {"columns": "t_s=t [us],rate_down_mbps=r"}),
+    "scientific notation": (
+        "t,r\n1.7e12,1.2E+01\n1.700000001e12,1.3E+01\n",
+        {"columns": "t_s=t [ms],rate_down_mbps=r"},
+    ),
+    "iperf2's CSV, without its totals": (
+        "20240331135959,192.0.2.1,5001,192.0.2.2,5,3,0.0-1.0,1500000,12000000\n"
+        "20240331140000,192.0.2.1,5001,192.0.2.2,5,3,1.0-2.0,1500000,12000000\n"
+        "20240331140001,192.0.2.1,5001,192.0.2.2,5,3,2.0-3.0,1625000,13000000\n",
+        {"columns": "t_s=1 [%Y%m%d%H%M%S],rate_down_mbps=9 [bit/s]", "header": False, "interval": "before"},
+    ),
     "bytes since the row before": (
         "t,r\n5,9\n6,1500000\n7,1625000\n",
         {"columns": "t_s=t,rate_down_mbps=r [B/interval]", "interval": "before"},
@@ -122,6 +150,16 @@ AMOUNT = "t_s=t,rate_down_mbps=r [B/interval]"
         ("t;r\n0;12,5\n1;12.5\n", {}, "line 3: r=12.5: must be a number with a decimal comma, as others have it"),
         ("t;r\n0;12,5\n", {"decimal": "point"}, "line 2: r=12,5: must be a number with a decimal point"),
         ("t,r\n0,12 Mbit/s\n1,900 kbit/s\n", {}, "line 2: r=12 Mbit/s: must be a number"),
+        ("t,r\n0,12 Mbit/s\n1,13\n", {}, "line 2: r=12 Mbit/s: must be a number"),
+        ("t,r\n0,12 ms\n", {}, "line 2: r=12 ms: must be a number"),
+        (
+            "t,r\n1700000000000,1\n",
+            {},
+            "line 2: t=1700000000000: must be in a unit that makes it a time before the year 2286, such as [ms]",
+        ),
+        ("t,r\n1700000000000000000,1\n", {"columns": "t_s=t [ms],rate_down_mbps=r"}, "2286, such as [ns]"),
+        ("t,r\nPT1.5S,1\n", {}, "line 2: t=PT1.5S: must be a number of s, or a clock of a stated form, as [date]"),
+        ("t,r\n0,1\nTotal,1\n", {}, "line 3: t=Total: must be a number of s"),
         ("t;r,x\n0;1\n", {}, "separator=: must be given, because the first line has more than one: comma, semicolon"),
         ("t,r\n12:60,1\n", {"columns": "t_s=t [hh:mm],rate_down_mbps=r"}, "line 2: t=12:60: must be a time like hh:mm"),
         ("t,r\n12:30:01,1\n", {"columns": "t_s=t [hh:mm],rate_down_mbps=r"}, "t=12:30:01: must be a time like hh:mm"),

@@ -29,7 +29,7 @@ from lab.tables.trace import read_events
 from lab.tables.trial_json import Check, Download
 from lab_quic.plan import PACKET_BYTES, UDP_BYTES
 from lab_quic.stack import qlog
-from lab_quic.stack.estimate import Seen, exit_of
+from lab.judge.packet_exit import Seen, exit_of
 from lab_quic.stack.prepared import stored
 from lab_quic.stack.senders import ESTIMATED
 from lab_quic.tables import Datagrams

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 import pytest
-from lab_quic.stack.estimate import Seen, exit_of
+
+from lab.judge.packet_exit import Flight, Seen, exit_of
 
 RTT_S, UP_S, FRAME_BYTES = 0.1, 0.05, 1514
 SAMPLE_S = 0.002
@@ -81,3 +82,22 @@ def test_the_estimate_is_where_the_window_stopped(path: Path) -> None:
 def test_a_sender_that_doubles_until_the_end_has_no_estimate(paced: bool) -> None:
     qdisc, packets, _ = Path(5000, seconds=0.7, paced=paced).run()
     assert exit_of(qdisc, packets, SEEN) is None
+
+
+def test_rounds_between_two_times_are_as_long_as_the_queue_makes_them() -> None:
+    qdisc, packets, left_s = Path(2000, stops_pkts=400).run()
+    assert left_s is not None
+    flight = Flight.of(qdisc, packets, SEEN)
+    assert flight.peak_until(left_s) == pytest.approx(400 * FRAME_BYTES, rel=0.1)
+    assert flight.rounds(left_s, left_s + 1.0, RTT_S) == pytest.approx(1.0 / (400 / 2000), abs=1)
+
+
+def test_who_has_left_has_not_left_again_later() -> None:
+    """From the exit on the estimate is at once; before it, it is where the window stopped."""
+    qdisc, packets, left_s = Path(2000, stops_pkts=400).run()
+    assert left_s is not None
+    flight = Flight.of(qdisc, packets, SEEN)
+    for since_s in (0.2, left_s, left_s + 0.5):
+        found = flight.exit_since(since_s, RTT_S)
+        assert found
+        assert found.t_s == pytest.approx(max(since_s, left_s), abs=0.1)
