@@ -4,6 +4,7 @@
 #include <linux/module.h>
 
 #include "bbr3_vectors.h"
+#include "best_vectors.h"
 #include "c4_vectors.h"
 #include "careful_resume_vectors.h"
 #include "copa_vectors.h"
@@ -44,6 +45,14 @@ static void copa_moves_as_in_user_space(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(copa_vectors); i++)
 		KUNIT_EXPECT_TRUE_MSG(test, copa_vector_holds(&copa_vectors[i]), "%s",
 				      copa_vectors[i].name);
+}
+
+static void best_estimates_as_in_user_space(struct kunit *test)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(best_vectors); i++)
+		KUNIT_EXPECT_TRUE_MSG(test, best_vector_holds(&best_vectors[i]), "%s", best_vectors[i].name);
 }
 
 static void bbr3_finds_the_plateau_as_in_user_space(struct kunit *test)
@@ -102,6 +111,7 @@ static struct kunit_case startup_cases[] = {
 	KUNIT_CASE(rapid_start_recovers_as_in_user_space),
 	KUNIT_CASE(careful_resume_runs_the_examples),
 	KUNIT_CASE(copa_moves_as_in_user_space),
+	KUNIT_CASE(best_estimates_as_in_user_space),
 	KUNIT_CASE(bbr3_finds_the_plateau_as_in_user_space),
 	KUNIT_CASE(bbr3_answers_losses_as_in_user_space),
 	KUNIT_CASE(c4_has_its_thresholds_as_in_user_space),

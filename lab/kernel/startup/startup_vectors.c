@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The vectors of all cores in user space; startup_kunit.c checks them in the kernel. */
 #include "bbr3_vectors.h"
+#include "best_vectors.h"
 #include "c4_vectors.h"
 #include "careful_resume_vectors.h"
 #include "copa_vectors.h"
@@ -26,6 +27,9 @@ const char *startup_vector_that_fails(void)
 	for (i = 0; i < ARRAY_SIZE(copa_vectors); i++)
 		if (!copa_vector_holds(&copa_vectors[i]))
 			return copa_vectors[i].name;
+	for (i = 0; i < ARRAY_SIZE(best_vectors); i++)
+		if (!best_vector_holds(&best_vectors[i]))
+			return best_vectors[i].name;
 	for (i = 0; i < ARRAY_SIZE(bbr3_plateaus); i++)
 		if (!bbr3_plateau_holds(&bbr3_plateaus[i]))
 			return bbr3_plateaus[i].name;
