@@ -8,6 +8,7 @@
 #include "c4_vectors.h"
 #include "careful_resume_vectors.h"
 #include "copa_vectors.h"
+#include "leocc_vectors.h"
 #include "rapid_start_vectors.h"
 #include "vivace_vectors.h"
 
@@ -72,6 +73,14 @@ static void bbr3_answers_losses_as_in_user_space(struct kunit *test)
 				      bbr3_probe_losses[i].name);
 }
 
+static void leocc_forgets_the_path_as_in_user_space(struct kunit *test)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(leocc_vectors); i++)
+		KUNIT_EXPECT_TRUE_MSG(test, leocc_vector_holds(&leocc_vectors[i]), "%s", leocc_vectors[i].name);
+}
+
 static void c4_has_its_thresholds_as_in_user_space(struct kunit *test)
 {
 	size_t i;
@@ -114,6 +123,7 @@ static struct kunit_case startup_cases[] = {
 	KUNIT_CASE(best_estimates_as_in_user_space),
 	KUNIT_CASE(bbr3_finds_the_plateau_as_in_user_space),
 	KUNIT_CASE(bbr3_answers_losses_as_in_user_space),
+	KUNIT_CASE(leocc_forgets_the_path_as_in_user_space),
 	KUNIT_CASE(c4_has_its_thresholds_as_in_user_space),
 	KUNIT_CASE(c4_answers_delay_as_in_user_space),
 	KUNIT_CASE(vivace_has_its_utility_as_in_user_space),

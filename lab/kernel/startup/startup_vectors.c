@@ -5,6 +5,7 @@
 #include "c4_vectors.h"
 #include "careful_resume_vectors.h"
 #include "copa_vectors.h"
+#include "leocc_vectors.h"
 #include "rapid_start_vectors.h"
 #include "vivace_vectors.h"
 
@@ -36,6 +37,9 @@ const char *startup_vector_that_fails(void)
 	for (i = 0; i < ARRAY_SIZE(bbr3_probe_losses); i++)
 		if (!bbr3_probe_loss_holds(&bbr3_probe_losses[i]))
 			return bbr3_probe_losses[i].name;
+	for (i = 0; i < ARRAY_SIZE(leocc_vectors); i++)
+		if (!leocc_vector_holds(&leocc_vectors[i]))
+			return leocc_vectors[i].name;
 	for (i = 0; i < ARRAY_SIZE(c4_thresholds); i++)
 		if (!c4_threshold_holds(&c4_thresholds[i]))
 			return c4_thresholds[i].name;
