@@ -19,9 +19,9 @@
  *
  *  1. A reconfiguration is not detected: a module has no probes to the point of presence.  It comes
  *     at a parameter's instants, each 15 s, as Starlink's do.
- *  2. "A model that knows of them": two rounds after a reconfiguration the least round trip and the
- *     bandwidth are those of packets sent since, no bound of the path before holds, and BBR probes for
- *     bandwidth at once.  What is lost until then is no congestion.
+ *  2. "A model that knows of them": the second round after a reconfiguration gives the least round trip
+ *     and the bandwidth; no bound of the path before holds, and BBR probes for bandwidth at once.  What is
+ *     lost until then is no congestion.
  *  3. The filter measures once a round; a round adds a sixteenth of a measurement's variance.  Its noises
  *     are not in the texts at hand.
  *  4. The filter bounds the bandwidth once BBR's pipe was full: Startup is BBR's.
@@ -45,7 +45,6 @@ void leocc_begin(struct leocc_state *state, const struct bbr3_start *start)
 	*state = (struct leocc_state) {
 		.begin_us = start->now_us,
 		.variance = LEOCC_UNKNOWN,
-		.least_us = BBR3_INFINITY,
 	};
 	bbr3_begin(&state->bbr, start);
 }
@@ -69,19 +68,17 @@ static void leocc_reconfigure(struct leocc_state *state, u64 at_us, u32 delivere
 	state->last_us = at_us;
 	state->settle_rounds = LEOCC_SETTLE_ROUNDS;
 	state->round_delivered = delivered;
-	state->least_us = BBR3_INFINITY;
-	state->most_rate = 0;
 }
 
-static void leocc_forget_path(struct leocc_state *state, const struct bbr3_ack *ack)
+static void leocc_forget_path(struct leocc_state *state, const struct bbr3_ack *ack, u64 rate)
 {
 	struct bbr3_state *bbr = &state->bbr;
 
-	bbr->min_rtt_us = state->least_us;
-	bbr->probe_rtt_min_us = state->least_us;
+	bbr->min_rtt_us = ack->rtt_us;
+	bbr->probe_rtt_min_us = ack->rtt_us;
 	bbr->min_rtt_us_at = ack->now_us;
 	bbr->probe_rtt_min_us_at = ack->now_us;
-	bbr->max_bw_of[0] = state->most_rate;
+	bbr->max_bw_of[0] = rate;
 	bbr->max_bw_of[1] = 0;
 	bbr->inflight_longterm = BBR3_INFINITY;
 	bbr->too_high = false;
@@ -90,25 +87,25 @@ static void leocc_forget_path(struct leocc_state *state, const struct bbr3_ack *
 	bbr3_reset_full_bw(bbr, 0);
 	if (bbr3_in_probe_bw(bbr))
 		bbr3_start_refill(bbr, ack->delivered);
-	state->kalman_rate = state->most_rate;
+	state->kalman_rate = rate;
 	state->variance = LEOCC_ONE;
 }
 
-/* A round without a rate or a round trip is not counted. */
+/*
+ * In the first round what had passed the bottleneck before still arrives; the second one is of the new
+ * path alone.  An ACK without a rate or a round trip ends no round.
+ */
 static void leocc_settle(struct leocc_state *state, const struct bbr3_ack *ack)
 {
 	u64 rate = bbr3_sample_rate(ack);
 
-	if (!ack->has_data || !bbr3_reached(ack->newest.delivered, state->round_delivered))
-		return;
-	state->most_rate = bbr3_max_rate(state->most_rate, rate);
-	state->least_us = bbr3_min(state->least_us, ack->rtt_us);
-	if (!state->most_rate || state->least_us == BBR3_INFINITY)
+	if (!ack->has_data || !bbr3_reached(ack->newest.delivered, state->round_delivered) || !rate ||
+	    ack->rtt_us == BBR3_INFINITY)
 		return;
 	state->round_delivered = ack->delivered;
 	state->settle_rounds--;
 	if (!state->settle_rounds)
-		leocc_forget_path(state, ack);
+		leocc_forget_path(state, ack, rate);
 }
 
 static void leocc_follow_path(struct leocc_state *state, const struct leocc_params *params,

@@ -42,9 +42,7 @@ struct leocc_state {
 	u64 begin_us;		/* the flow's */
 	u64 last_us;		/* the last reconfiguration; 0: none yet */
 	u64 kalman_rate;	/* as BBR's; 0: no sample */
-	u64 most_rate;		/* of packets sent since the reconfiguration */
 	u32 variance;		/* of kalman_rate, by that of a measurement */
-	u32 least_us;		/* as most_rate; BBR3_INFINITY: none */
 	u32 round_delivered;	/* packets of the next round since then have at least this */
 	u8 settle_rounds;	/* to come; 0: BBR's model holds */
 };
