@@ -10,6 +10,7 @@
 #include "copa_vectors.h"
 #include "leocc_vectors.h"
 #include "rapid_start_vectors.h"
+#include "suss_vectors.h"
 #include "vivace_vectors.h"
 
 static void rapid_start_grows_as_in_user_space(struct kunit *test)
@@ -97,6 +98,14 @@ static void c4_answers_delay_as_in_user_space(struct kunit *test)
 		KUNIT_EXPECT_TRUE_MSG(test, c4_delay_holds(&c4_delays[i]), "%s", c4_delays[i].name);
 }
 
+static void suss_grants_as_in_user_space(struct kunit *test)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(suss_vectors); i++)
+		KUNIT_EXPECT_TRUE_MSG(test, suss_vector_holds(&suss_vectors[i]), "%s", suss_vectors[i].name);
+}
+
 static void vivace_has_its_utility_as_in_user_space(struct kunit *test)
 {
 	size_t i;
@@ -126,6 +135,7 @@ static struct kunit_case startup_cases[] = {
 	KUNIT_CASE(leocc_forgets_the_path_as_in_user_space),
 	KUNIT_CASE(c4_has_its_thresholds_as_in_user_space),
 	KUNIT_CASE(c4_answers_delay_as_in_user_space),
+	KUNIT_CASE(suss_grants_as_in_user_space),
 	KUNIT_CASE(vivace_has_its_utility_as_in_user_space),
 	KUNIT_CASE(vivace_decides_as_in_user_space),
 	{}

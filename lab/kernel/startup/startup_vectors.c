@@ -7,6 +7,7 @@
 #include "copa_vectors.h"
 #include "leocc_vectors.h"
 #include "rapid_start_vectors.h"
+#include "suss_vectors.h"
 #include "vivace_vectors.h"
 
 /* The name of the first vector that a core does not compute as it should; NULL: none. */
@@ -46,6 +47,9 @@ const char *startup_vector_that_fails(void)
 	for (i = 0; i < ARRAY_SIZE(c4_delays); i++)
 		if (!c4_delay_holds(&c4_delays[i]))
 			return c4_delays[i].name;
+	for (i = 0; i < ARRAY_SIZE(suss_vectors); i++)
+		if (!suss_vector_holds(&suss_vectors[i]))
+			return suss_vectors[i].name;
 	for (i = 0; i < ARRAY_SIZE(vivace_utilities); i++)
 		if (!vivace_utility_holds(&vivace_utilities[i]))
 			return vivace_utilities[i].name;
