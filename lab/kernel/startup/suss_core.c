@@ -18,7 +18,8 @@
  * What is approximated
  *
  *  1. A train is that of the clocked packets alone.  As if all of the window were clocked, it counts by
- *     the window's share of them.
+ *     the window's share of them; so counted, it also has HyStart's rule on trains, whose end is half of
+ *     the least round trip: paced packets are no train.
  *  2. The decision on a round falls as the last clocked packet is acknowledged, and grants all that the
  *     round grows by in addition: (2^(k + 1) - 2) times what was in flight as it began.
  *  3. ACKs of paced packets clock out two packets each, as in any slow start; the texts at hand do not
@@ -26,6 +27,7 @@
  */
 #include "suss_core.h"
 
+#define SUSS_TRAIN_GAP_US	2000	/* HyStart: ACKs further apart are no train */
 #define SUSS_TRAIN_PARTS	2	/* HyStart: of the least round trip */
 #define SUSS_QUEUE_PARTS	8	/* the same */
 
@@ -66,6 +68,7 @@ static void suss_next_round(struct suss_state *state, const struct suss_ack *ack
 	state->clocked_end = state->decided ? state->next_clocked_end : ack->snd_nxt;
 	state->round_end = ack->snd_nxt;
 	state->first_us = ack->now_us;
+	state->last_us = ack->now_us;
 	state->round_min_us = SUSS_INFINITY_US;
 	state->decided = 0;
 	state->k = 0;
@@ -78,6 +81,16 @@ static u64 suss_train_us(const struct suss_state *state, u32 now_us)
 	u32 flight_bytes = state->round_end - state->round_begin;
 
 	return clocked_bytes ? div_u64((u64)(now_us - state->first_us) * flight_bytes, clocked_bytes) : 0;
+}
+
+/* HyStart's rule on trains: a gap ends the train, and it then ends no slow start. */
+static void suss_follow_train(struct suss_state *state, const struct suss_ack *ack)
+{
+	if (ack->now_us - state->last_us > SUSS_TRAIN_GAP_US)
+		return;
+	state->last_us = ack->now_us;
+	state->full = state->min_rtt_us != SUSS_INFINITY_US &&
+		      suss_train_us(state, ack->now_us) > state->min_rtt_us / SUSS_TRAIN_PARTS;
 }
 
 static bool suss_doubles(const struct suss_state *state, u64 train_us, u32 rounds)
@@ -122,8 +135,9 @@ u32 suss_on_ack(struct suss_state *state, const struct suss_params *params, cons
 		state->min_rtt_us = suss_min(state->min_rtt_us, ack->rtt_us);
 		state->round_min_us = suss_min(state->round_min_us, ack->rtt_us);
 	}
-	if (state->decided || state->round_end == state->round_begin || suss_after(state->clocked_end, ack->snd_una))
+	if (state->decided || state->round_end == state->round_begin)
 		return 0;
-	return suss_decide(state, params, ack);
+	suss_follow_train(state, ack);
+	return suss_after(state->clocked_end, ack->snd_una) ? 0 : suss_decide(state, params, ack);
 }
 search_export(suss_on_ack);

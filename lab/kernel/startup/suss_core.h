@@ -8,6 +8,8 @@
  *	on each ACK of slow start, after its own growth:
  *		more = suss_on_ack(state, &params, &ack);	(in packets)
  *		cwnd += more, paced over the rest of the round
+ *		if (state->full)
+ *			slow start is over
  */
 #ifndef SUSS_CORE_H
 #define SUSS_CORE_H
@@ -34,10 +36,12 @@ struct suss_state {
 	u32 clocked_end;	/* what ACKs clocked out ends here; paced packets follow */
 	u32 next_clocked_end;	/* the same of the next round */
 	u32 first_us;		/* of the round's first ACK */
+	u32 last_us;		/* of the last ACK of its train */
 	u32 min_rtt_us;		/* of the flow; SUSS_INFINITY_US: no sample */
 	u32 round_min_us;	/* of this round, as above */
 	u8 decided;		/* nonzero: on this round */
 	u8 k;			/* of this round, once decided */
+	u8 full;		/* nonzero: the train of a round is longer than HyStart's */
 };
 
 struct suss_ack {

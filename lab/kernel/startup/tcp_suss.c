@@ -12,8 +12,8 @@
  *  1. All that is sent in the rest of the round is paced, ACK-clocked packets among it.
  *  2. Packets that ACKs clock out leave at 16 windows per round trip at most, so that TCP does not
  *     gather them.
- *  3. HyStart is Linux's, for a paced flow: a train of ACKs ends slow start when it is as long as the least
- *     round trip, not half of it.  Half would count paced packets as a train.
+ *  3. HyStart's rule on trains is the core's: Linux's has the whole least round trip for a paced flow,
+ *     not half of it.  Its rule on delay is Linux's.
  *  4. The first loss, mark, timeout or exit ends SUSS, also where TCP undoes it.
  *  5. After slow start the flow is paced as Linux paces.
  */
@@ -97,8 +97,11 @@ static void suss_acked(struct sock *sk, const struct ack_sample *sample)
 	};
 
 	cubictcp_acked(sk, sample);
-	if (ca->started && suss_initial_slow_start(sk))
-		startup_set_window(sk, tcp_snd_cwnd(tp) + suss_on_ack(&ca->state, &params, &ack));
+	if (!ca->started || !suss_initial_slow_start(sk))
+		return;
+	startup_set_window(sk, tcp_snd_cwnd(tp) + suss_on_ack(&ca->state, &params, &ack));
+	if (ca->state.full && tcp_snd_cwnd(tp) >= hystart_low_window)
+		tp->snd_ssthresh = tcp_snd_cwnd(tp);
 }
 
 STARTUP_CONG_CONTROL(suss_control)
