@@ -5,11 +5,12 @@ import ctypes
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.bbr3 import PROBE_RTT, RATE_ONE, Ack, State, sent
+from tests.bbr3 import PROBE_RTT, RATE_ONE, Ack, Sent, State, sent
 from tests.bbr3 import Params as BbrParams
 from tests.paced_flow import Link, PacedFlow, Packet, words
 
 ONE = 1 << 16  # of the filter's variance
+BBR = BbrParams()
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ class _Start(ctypes.Structure):
 class Loss(ctypes.Structure):
     """struct bbr3_loss."""
 
-    _fields_ = [("now_us", ctypes.c_uint64), *words("delivered", "lost", "cwnd", "size"), ("packet", type(Ack().newest))]
+    _fields_ = [("now_us", ctypes.c_uint64), *words("delivered", "lost", "cwnd", "size"), ("packet", Sent)]
 
 
 class LeoState(ctypes.Structure):
@@ -55,7 +56,7 @@ class LeoState(ctypes.Structure):
 class Core:
     """The core's functions for one flow."""
 
-    def __init__(self, library: Path, srtt_us: int, params: Params = Params(), bbr: BbrParams = BbrParams()) -> None:
+    def __init__(self, library: Path, srtt_us: int, params: Params = Params(), bbr: BbrParams = BBR) -> None:
         values = [*vars(bbr).values(), *vars(params).values()]
         self.lib, self.params, self.state = ctypes.CDLL(str(library)), _Params(*values), LeoState()
         self.lib.leocc_begin(ctypes.byref(self.state), ctypes.byref(_Start(0, 1, 45, 3, 10, srtt_us, 0, 1, 7)))

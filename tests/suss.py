@@ -60,7 +60,7 @@ class Core:
         return more
 
     def round(self, train_us: int = 900, rtt_us: int = 100_000, limited: bool = True) -> list[int]:
-        """Take the ACKs of all that is in flight: clocked ones in a train, those of paced packets behind; the grants."""
+        """Take the ACKs of all in flight, clocked ones in a train, then those of paced packets; return the grants."""
         begin_us, count = self.now_us, (self.nxt - self.una) // MSS_BYTES
         state, granted = self.state, [self.ack(0, rtt_us, limited)]
         clocked = max((state.clocked_end - state.round_begin) % 2**32 // MSS_BYTES, 2)
