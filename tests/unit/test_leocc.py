@@ -26,7 +26,8 @@ class TestReconfigurations:
 
     def begins(self, library: Path, params: Params, seconds: int) -> list[int]:
         """The milliseconds of a flow's reconfigurations."""
-        flow, found = Flow(library, Link(rate=0.0005), params), []
+        found: list[int] = []
+        flow = Flow(library, Link(rate=0.0005), params)
         for _ in range(seconds * 10):
             flow.run(0.1)
             at_ms = flow.core.state.last_us // 1000

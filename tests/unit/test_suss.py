@@ -105,9 +105,7 @@ class TestHyStartStays:
 
 
 @given(
-    acks=st.lists(
-        st.tuples(st.integers(0, 2**32 - 1), st.integers(0, 2**31 - 1), st.integers(0, 2**20)), max_size=60
-    ),
+    acks=st.lists(st.tuples(st.integers(0, 2**32 - 1), st.integers(0, 2**31 - 1), st.integers(0, 2**20)), max_size=60),
     k_max=st.integers(0, 3),
 )
 def test_any_stream_is_granted_what_its_flight_allows_at_most(
