@@ -23,14 +23,16 @@
  *     and the bandwidth; no bound of the path before holds, and BBR probes for bandwidth at once.  What is
  *     lost until then is no congestion.
  *  3. The filter measures once a round; a round adds a sixteenth of a measurement's variance.  Its noises
- *     are not in the texts at hand.
+ *     are not in the texts at hand.  A lower rate is no measurement where the path carried what was sent:
+ *     else each would be lower than the one before.
  *  4. The filter bounds the bandwidth once BBR's pipe was full: Startup is BBR's.
  *  5. All else is BBR version 3's, ProbeRTT among it.
  */
 #include "bbr3_parts.h"
 #include "leocc_core.h"
 
-#define LEOCC_US_PER_MS	1000ULL
+#define LEOCC_US_PER_MS		1000ULL
+#define LEOCC_CARRIED_PCT	95	/* of what was sent: the path carried it */
 
 bool leocc_params_valid(const struct leocc_params *params)
 {
@@ -44,6 +46,7 @@ void leocc_begin(struct leocc_state *state, const struct bbr3_start *start)
 {
 	*state = (struct leocc_state) {
 		.begin_us = start->now_us,
+		.paced_rate = { BBR3_INFINITE_RATE, BBR3_INFINITE_RATE },
 		.variance = LEOCC_UNKNOWN,
 	};
 	bbr3_begin(&state->bbr, start);
@@ -141,13 +144,29 @@ static void leocc_measure(struct leocc_state *state, u64 rate)
 	state->variance = (u64)variance * (LEOCC_ONE - gain) >> 16;
 }
 
+/* A round's rate is that of packets sent in the round before. */
+static bool leocc_measures(const struct leocc_state *state, u64 rate, u32 app_limited)
+{
+	u64 sent_rate = state->paced_rate[0] < state->paced_rate[1] ? state->paced_rate[0] : state->paced_rate[1];
+
+	if (!rate || rate > state->kalman_rate)
+		return rate;
+	return !app_limited && sent_rate < BBR3_INFINITE_RATE && rate < bbr3_rate_percent(sent_rate, LEOCC_CARRIED_PCT);
+}
+
 static void leocc_bound_bandwidth(struct leocc_state *state, const struct leocc_params *params,
 				  const struct bbr3_ack *ack)
 {
 	u64 rate = bbr3_sample_rate(ack);
 
-	if (state->bbr.round_start && rate && (rate > state->kalman_rate || !ack->newest.app_limited))
-		leocc_measure(state, rate);
+	if (state->bbr.round_start) {
+		if (leocc_measures(state, rate, ack->newest.app_limited))
+			leocc_measure(state, rate);
+		state->paced_rate[1] = state->paced_rate[0];
+		state->paced_rate[0] = BBR3_INFINITE_RATE;
+	}
+	if (state->bbr.pacing_rate < state->paced_rate[0])
+		state->paced_rate[0] = state->bbr.pacing_rate;
 	if (state->bbr.full_bw_reached && state->kalman_rate && state->kalman_rate < state->bbr.bw &&
 	    leocc_queues(state, params, ack->srtt_us))
 		state->bbr.bw = state->kalman_rate;
