@@ -13,6 +13,8 @@
  * tcp_congestion_ops.  cubictcp_register(), which also computes CUBIC's scaling
  * factors, then registers that table, and cubictcp_unregister() takes it away.
  *
+ * Define KERNEL_CUBIC_HYSTART as 1 for a CUBIC that keeps HyStart.
+ *
  * Kbuild defines KERNEL_CUBIC_SOURCE.  CUBIC keeps the kernel's default parameters.
  */
 #ifndef KERNEL_CUBIC_H
@@ -26,6 +28,10 @@
 #include <linux/module.h>
 #include <linux/version.h>
 #include <net/tcp.h>
+
+#ifndef KERNEL_CUBIC_HYSTART
+#define KERNEL_CUBIC_HYSTART 0
+#endif
 
 static struct tcp_congestion_ops KERNEL_CUBIC_OPS __read_mostly;
 
@@ -101,7 +107,7 @@ static inline void cubictcp_cwnd_event(struct sock *sk, enum tcp_ca_event event)
 
 static int __init kernel_cubic_register(void)
 {
-	hystart = 0;
+	hystart = KERNEL_CUBIC_HYSTART;
 	KERNEL_CUBIC_TAKE_START();
 	return cubictcp_register();
 }

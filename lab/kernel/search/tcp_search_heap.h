@@ -3,8 +3,9 @@
 #ifndef TCP_SEARCH_HEAP_H
 #define TCP_SEARCH_HEAP_H
 
-#include <linux/atomic.h>
 #include <linux/slab.h>
+
+#include "no_memory_flows.h"
 
 /* What a flow keeps in its socket.  CUBIC's part first: inet_csk_ca() is its, too. */
 struct tcp_search {
@@ -17,20 +18,7 @@ struct tcp_search {
 	bool stopped;			/* until an idle restart */
 };
 
-static atomic_t no_memory_flows = ATOMIC_INIT(0);
-
-static int no_memory_flows_get(char *buffer, const struct kernel_param *kp)
-{
-	return sysfs_emit(buffer, "%u\n", atomic_read(&no_memory_flows));
-}
-
-static const struct kernel_param_ops no_memory_flows_ops = {
-	.get = no_memory_flows_get,
-};
-
-module_param_cb(no_memory_flows, &no_memory_flows_ops, NULL, 0444);
-MODULE_PARM_DESC(no_memory_flows,
-		 "flows that run plain CUBIC because there was no memory for SEARCH (read only)");
+NO_MEMORY_FLOWS("plain CUBIC");
 
 static size_t search_flow_bytes(void)
 {
@@ -50,8 +38,7 @@ static void search_flow_init(struct tcp_search *ca)
 	search_params_get(&params);
 	ca->search = kmalloc(search_state_bytes(&params), GFP_ATOMIC | __GFP_NOWARN);
 	if (!ca->search) {
-		atomic_inc(&no_memory_flows);
-		pr_warn_ratelimited("no memory for SEARCH: this flow runs plain CUBIC\n");
+		no_memory_flow("SEARCH");
 		return;
 	}
 	search_setup(ca->search, &params);

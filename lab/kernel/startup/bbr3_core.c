@@ -219,8 +219,8 @@ static u32 bbr3_set_cwnd(const struct bbr3_state *state, const struct bbr3_ack *
 	return bbr3_bound_for_model(state, cwnd);
 }
 
-u32 bbr3_on_ack(struct bbr3_state *state, const struct bbr3_params *params,
-		const struct bbr3_ack *ack)
+u32 bbr3_update_model(struct bbr3_state *state, const struct bbr3_params *params,
+		      const struct bbr3_ack *ack)
 {
 	u32 cwnd;
 
@@ -238,11 +238,22 @@ u32 bbr3_on_ack(struct bbr3_state *state, const struct bbr3_params *params,
 	bbr3_advance_delivery(state, ack);
 
 	state->bw = bbr3_max_bw(state) < state->bw_shortterm ? bbr3_max_bw(state) : state->bw_shortterm;
+	return cwnd;
+}
+
+u32 bbr3_follow_model(struct bbr3_state *state, const struct bbr3_ack *ack, u32 cwnd)
+{
 	if (!state->seen_rtt && ack->srtt_us)
 		bbr3_first_pacing_rate(state, ack->srtt_us);
 	bbr3_set_pacing_rate(state, bbr3_pacing_pct[state->mode]);
 	bbr3_set_quantum(state);
 	return bbr3_set_cwnd(state, ack, cwnd);
+}
+
+u32 bbr3_on_ack(struct bbr3_state *state, const struct bbr3_params *params,
+		const struct bbr3_ack *ack)
+{
+	return bbr3_follow_model(state, ack, bbr3_update_model(state, params, ack));
 }
 search_export(bbr3_on_ack);
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the parts of BBR's core share: bbr3_core.c, bbr3_model_core.c, bbr3_probe_core.c. */
+/*
+ * What the parts of BBR's core share: bbr3_core.c, bbr3_model_core.c, bbr3_probe_core.c; and what a core that changes
+ * BBR's model needs: leocc_core.c.
+ */
 #ifndef BBR3_PARTS_H
 #define BBR3_PARTS_H
 
@@ -94,6 +97,11 @@ void bbr3_save_cwnd(struct bbr3_state *state, u32 cwnd);
 u32 bbr3_restore_cwnd(const struct bbr3_state *state, u32 cwnd);
 void bbr3_enter_startup(struct bbr3_state *state);
 void bbr3_set_pacing_rate(struct bbr3_state *state, u32 gain_pct);
+
+/* The two halves of bbr3_on_ack(): the model with its bandwidth, then rate and window from it. */
+u32 bbr3_update_model(struct bbr3_state *state, const struct bbr3_params *params,
+		      const struct bbr3_ack *ack);
+u32 bbr3_follow_model(struct bbr3_state *state, const struct bbr3_ack *ack, u32 cwnd);
 
 /* bbr3_model_core.c: the network path model. */
 void bbr3_note_delivery(struct bbr3_state *state, const struct bbr3_ack *ack);

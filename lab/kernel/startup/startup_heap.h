@@ -9,11 +9,11 @@
 #ifndef STARTUP_HEAP_H
 #define STARTUP_HEAP_H
 
-#include <linux/atomic.h>
 #include <linux/module.h>
 #include <linux/slab.h>
 #include <net/tcp.h>
 
+#include "no_memory_flows.h"
 #include "slow_start.h"
 
 /* What a flow keeps in its socket. */
@@ -25,20 +25,7 @@ struct startup_heap {
 static struct tcp_congestion_ops STARTUP_HEAP_OPS;
 static struct tcp_congestion_ops startup_reno __read_mostly;
 
-static atomic_t no_memory_flows = ATOMIC_INIT(0);
-
-static int no_memory_flows_get(char *buffer, const struct kernel_param *kp)
-{
-	return sysfs_emit(buffer, "%u\n", atomic_read(&no_memory_flows));
-}
-
-static const struct kernel_param_ops no_memory_flows_ops = {
-	.get = no_memory_flows_get,
-};
-
-module_param_cb(no_memory_flows, &no_memory_flows_ops, NULL, 0444);
-MODULE_PARM_DESC(no_memory_flows,
-		 "flows that run Reno because there was no memory for their state (read only)");
+NO_MEMORY_FLOWS("Reno");
 
 /*
  * NULL before the handshake's end and after a disconnect.  ssthresh, set_state and cwnd_event come then, too: of a SYN
@@ -57,8 +44,7 @@ static void *startup_allocate(struct sock *sk, size_t bytes)
 	ca->reducing = false;
 	ca->flow = kzalloc(bytes, GFP_ATOMIC | __GFP_NOWARN);
 	if (!ca->flow) {
-		atomic_inc(&no_memory_flows);
-		pr_warn_ratelimited("no memory for %s: this flow runs Reno\n", STARTUP_HEAP_OPS.name);
+		no_memory_flow(STARTUP_HEAP_OPS.name);
 		WRITE_ONCE(inet_csk(sk)->icsk_ca_ops, &startup_reno);
 	}
 	return ca->flow;

@@ -4,10 +4,13 @@
 #include <linux/module.h>
 
 #include "bbr3_vectors.h"
+#include "best_vectors.h"
 #include "c4_vectors.h"
 #include "careful_resume_vectors.h"
 #include "copa_vectors.h"
+#include "leocc_vectors.h"
 #include "rapid_start_vectors.h"
+#include "suss_vectors.h"
 #include "vivace_vectors.h"
 
 static void rapid_start_grows_as_in_user_space(struct kunit *test)
@@ -46,6 +49,14 @@ static void copa_moves_as_in_user_space(struct kunit *test)
 				      copa_vectors[i].name);
 }
 
+static void best_estimates_as_in_user_space(struct kunit *test)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(best_vectors); i++)
+		KUNIT_EXPECT_TRUE_MSG(test, best_vector_holds(&best_vectors[i]), "%s", best_vectors[i].name);
+}
+
 static void bbr3_finds_the_plateau_as_in_user_space(struct kunit *test)
 {
 	size_t i;
@@ -63,6 +74,14 @@ static void bbr3_answers_losses_as_in_user_space(struct kunit *test)
 				      bbr3_probe_losses[i].name);
 }
 
+static void leocc_forgets_the_path_as_in_user_space(struct kunit *test)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(leocc_vectors); i++)
+		KUNIT_EXPECT_TRUE_MSG(test, leocc_vector_holds(&leocc_vectors[i]), "%s", leocc_vectors[i].name);
+}
+
 static void c4_has_its_thresholds_as_in_user_space(struct kunit *test)
 {
 	size_t i;
@@ -77,6 +96,14 @@ static void c4_answers_delay_as_in_user_space(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(c4_delays); i++)
 		KUNIT_EXPECT_TRUE_MSG(test, c4_delay_holds(&c4_delays[i]), "%s", c4_delays[i].name);
+}
+
+static void suss_grants_as_in_user_space(struct kunit *test)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(suss_vectors); i++)
+		KUNIT_EXPECT_TRUE_MSG(test, suss_vector_holds(&suss_vectors[i]), "%s", suss_vectors[i].name);
 }
 
 static void vivace_has_its_utility_as_in_user_space(struct kunit *test)
@@ -102,10 +129,13 @@ static struct kunit_case startup_cases[] = {
 	KUNIT_CASE(rapid_start_recovers_as_in_user_space),
 	KUNIT_CASE(careful_resume_runs_the_examples),
 	KUNIT_CASE(copa_moves_as_in_user_space),
+	KUNIT_CASE(best_estimates_as_in_user_space),
 	KUNIT_CASE(bbr3_finds_the_plateau_as_in_user_space),
 	KUNIT_CASE(bbr3_answers_losses_as_in_user_space),
+	KUNIT_CASE(leocc_forgets_the_path_as_in_user_space),
 	KUNIT_CASE(c4_has_its_thresholds_as_in_user_space),
 	KUNIT_CASE(c4_answers_delay_as_in_user_space),
+	KUNIT_CASE(suss_grants_as_in_user_space),
 	KUNIT_CASE(vivace_has_its_utility_as_in_user_space),
 	KUNIT_CASE(vivace_decides_as_in_user_space),
 	{}
