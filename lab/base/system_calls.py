@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What a virtual kernel and a build may call of the host; the lists were measured with strace over the lab's tests.
 
-None has sockets (but a pair that a kernel or cargo makes for itself), keys, namespaces, mounts, System V memory, io_uring, or
-the limits, memory and tracing of processes that it did not start. A virtual kernel changes files by descriptors only:
-Landlock does not see chmod(2) and utime(2).
+None has sockets (but a pair that a kernel or cargo makes for itself), keys, namespaces, mounts, System V memory,
+io_uring, or the limits, memory and tracing of processes that it did not start. A virtual kernel changes files by
+descriptors only: Landlock does not see chmod(2) and utime(2).
 Neither makes a file that runs with its owner's rights: what a build writes is the user's own, where others may see it.
 """
 

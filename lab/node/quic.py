@@ -39,6 +39,7 @@ def served(request: "FlowPlan", folder: Path) -> Iterator[int]:
     """Serve one download while the block runs; yields the number of the server's process."""
     argv = [*_program(request, folder), "serve", *_options(request, folder, "server")]
     argv.append(f"controller={request['algorithm']}")
+    argv += [f"{name}={value}" for name, value in request["quic"].get("params", {}).items()]
     with entered(request["sender"]):
         process = subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     try:

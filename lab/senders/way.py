@@ -78,6 +78,10 @@ class Way:
         """Return in a word what holds a sender's code."""
         return cca.module or "built in"
 
+    def has_parameters(self, cca: Cca) -> bool:
+        """Return whether a sender may have parameters: `params` of its stanza, and what `--vary` changes."""
+        return cca.module is not None
+
     def describe(self, cca: Cca, kernel: "Kernel", world: Path) -> "Described":
         """Return what is known of a sender's code."""
         from lab.senders.module import describe_module

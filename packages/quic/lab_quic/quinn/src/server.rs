@@ -27,8 +27,7 @@ struct Download {
 pub fn serve(options: &Options) -> Result<(), String> {
     let clock = Clock::new();
     let log = Log::create(&options.log).map_err(|error| format!("{}: {error}", options.log))?;
-    let factory = Factory { name: options.controller.clone(), clock, log: log.clone() };
-    factory.check()?;
+    let factory = Factory::named(&options.controller, &options.params, clock, log.clone())?;
     let mut shared = transport(&clock, options.datagram_bytes, &options.qlog).map_err(|error| error.to_string())?;
     shared.congestion_controller_factory(Arc::new(factory));
     let crypto = tls::server(options.key).map_err(|error| error.to_string())?;
