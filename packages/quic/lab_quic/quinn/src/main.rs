@@ -6,7 +6,8 @@
 //!     lab-quic replay CORE [parameter=value...] < EVENTS
 //!     lab-quic params CORE
 //!
-//! `serve` takes parameters of the controller's core as options, too.
+//! With workload=FILE objects=FILE the client requests objects by that plan, and writes when they were whole; the server
+//! has objects=FILE, then. `serve` takes parameters of the controller's core as options, too.
 //!
 //! An error is one line in place of the result, and exit status 1.
 
@@ -20,6 +21,7 @@ mod replay;
 mod server;
 mod tls;
 mod udp;
+mod workload;
 
 use std::net::{IpAddr, SocketAddr};
 use std::process::ExitCode;
@@ -39,6 +41,8 @@ pub struct Options {
     key: u8,
     log: String,
     qlog: String,
+    workload: String, // the plan of a workload's client; empty: a download
+    objects: String,  // what an end writes of a workload
 }
 
 fn number<T: std::str::FromStr>(name: &str, value: &str) -> Result<T, String> {
@@ -67,6 +71,8 @@ fn options(words: &[String]) -> Result<Options, String> {
             "controller" => found.controller = value.into(),
             "log" => found.log = value.into(),
             "qlog" => found.qlog = value.into(),
+            "workload" => found.workload = value.into(),
+            "objects" => found.objects = value.into(),
             _ => found.params.push((name.into(), value.into())),
         }
     }
