@@ -154,7 +154,7 @@ class QuicDownload(download.Download):
 
 
 class Requested(QuicDownload):
-    """A workload over QUIC under way. Its first data are the client's to name: small ones look like the handshake's end."""
+    """A workload over QUIC under way. The client reports its first data: small ones look like the handshake's end."""
 
     first_ns = 0
 

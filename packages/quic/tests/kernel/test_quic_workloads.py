@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Workloads over QUIC, on both stacks: the same objects as over TCP, whole, certified, judged, and idle between calls."""
+"""Workloads over QUIC, on both stacks: the same objects as over TCP, whole, certified, judged, idle between calls."""
 
 import itertools
 from typing import Any

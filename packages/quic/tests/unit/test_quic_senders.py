@@ -77,6 +77,15 @@ def test_a_second_download_beside_quic_is_refused() -> None:
         try_link("wired-clean", ["search_quic"], {"rival": "cubic", "topology": "dumbbell"})
 
 
+def test_a_workload_over_quic_is_planned_as_over_tcp_and_keeps_its_ends() -> None:
+    workload = {"kind": "web", "pages": 2, "reading_s": 1}
+    tcp, quic = planned("tcp", workload=workload), planned("quic", workload=workload)
+    assert (tcp["work"], quic["work"]) == ("workload", "quic")
+    assert quic["flows"][0]["workload"] == tcp["flows"][0]["workload"]
+    assert quic["flows"][0]["size_bytes"] == tcp["flows"][0]["size_bytes"]
+    assert quic["flows"][0]["quic"]["program"] == "own/lab-quic"
+
+
 def test_a_rival_over_quic_is_refused_as_a_sender_over_quic_is(tmp_path: Path) -> None:
     file = tmp_path / "mine.yml"
     fields = "topology: dumbbell\nprofile: wired-clean\ntrials: 1\nduration_s: 3\nseed: 1\n"

@@ -178,7 +178,8 @@ impl Watched {
 
     /// What a core was fed, as `replay` reads it: until slow start and all that is the core's are over.
     fn note_event(&self, kind: &str, event: &Event, before_bytes: u64) {
-        self.log.line(format_args!("event\t{kind} {} {before_bytes}", event.fields().map(|each| each.to_string()).join(" ")));
+        let fields = event.fields().map(|each| each.to_string()).join(" ");
+        self.log.line(format_args!("event\t{kind} {fields} {before_bytes}"));
     }
 
     fn in_recovery(&self) -> bool {

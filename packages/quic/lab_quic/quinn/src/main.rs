@@ -6,8 +6,8 @@
 //!     lab-quic replay CORE [parameter=value...] < EVENTS
 //!     lab-quic params CORE
 //!
-//! With workload=FILE objects=FILE the client requests objects by that plan, and writes when they were whole; the server
-//! has objects=FILE, then. `serve` takes parameters of the controller's core as options, too.
+//! With workload=FILE objects=FILE the client requests objects by that plan, and writes when they were whole; then the
+//! server has objects=FILE, too. `serve` takes parameters of the controller's core as options, too.
 //!
 //! An error is one line in place of the result, and exit status 1.
 
