@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """What a virtual kernel and a build may call of the host; the lists were measured with strace over the lab's tests.
 
-None has sockets (but a pair that a kernel makes for itself), keys, namespaces, mounts, System V memory, io_uring, or
-the limits, memory and tracing of processes that it did not start. A virtual kernel changes files by descriptors only:
-Landlock does not see chmod(2) and utime(2).
+None has sockets (but a pair that a kernel or cargo makes for itself), keys, namespaces, mounts, System V memory,
+io_uring, or the limits, memory and tracing of processes that it did not start. A virtual kernel changes files by
+descriptors only: Landlock does not see chmod(2) and utime(2).
 Neither makes a file that runs with its owner's rights: what a build writes is the user's own, where others may see it.
 """
 
@@ -90,6 +90,8 @@ def build() -> list[Rule]:
     return [
         *_common(),
         *calls(f"{BUILDING} mmap"),
+        *calls("socketpair", equal(0, AF_UNIX)),  # cargo reads from one whether a compiler began
+        *calls("recvfrom sendto", equal(4, 0)),  # without an address
         *calls("chmod fchmod", without(1, SET_USER_BITS)),
         *calls("fchmodat fchmodat2", without(2, SET_USER_BITS)),
         *_each("ioctl", 1, (TIOCGPGRP, FIONREAD, FIONBIO, FIOCLEX, FICLONE)),

@@ -25,8 +25,8 @@ from lab.runs import estimate
 from lab.runs.experiment import Experiment
 from lab.runs.options import RunOptions
 from lab.runs.vary import Point, axes_of, points_of, require_parameters
-from lab.senders.module import load_module
 from lab.senders.way import Senders
+from lab.senders.ways import way_of
 from lab.tables.stored_run import Run
 
 
@@ -94,11 +94,11 @@ def _ready(points: Sequence[Point], virtual: Virtual, console: Console) -> tuple
 
 
 def require_known_parameters(points: Sequence[Mapping[str, str]], senders: Senders, virtual: Virtual) -> None:
-    """Refuse a parameter that no module of these senders has."""
+    """Refuse a parameter that none of these senders has."""
     known = {}
     for name in {field.partition(".")[0] for texts in points for field in texts} & senders.keys():
-        module = load_module(senders[name], virtual.kernel, virtual.world.root)
-        known[name] = [parameter["name"] for parameter in module["parameters"]] if module else []
+        described = way_of(senders[name]).describe(senders[name], virtual.kernel, virtual.world.root)
+        known[name] = [parameter["name"] for parameter in described["parameters"]]
     require_parameters(points, known)
 
 

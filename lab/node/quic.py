@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """A trial whose download runs over QUIC: a stack's two ends stand where iperf3's do, all else is that of any trial.
 
-Both ends write what they see into the trial's folder: a log for the tables, and the stack's own qlog.
+Both ends write what they see into the trial's folder: a log for the tables, and the stack's own qlog. With a workload
+the client gets its plan as lines of numbers, and both ends write what those of a workload over TCP write.
 """
 
 import json
@@ -19,12 +20,15 @@ from lab.node.net.netns import interfaces
 from lab.node.system.tools import NodeError
 from lab.node.traffic import download, flow
 from lab.node.traffic.arrival import Arrival
+from lab.node.workload import CLIENT, SERVER
 
 if TYPE_CHECKING:
-    from lab.node.plan import FlowPlan, Plan
-    from lab.node.record import Iperf3Outcome
+    from lab.node.plan import FlowPlan, Plan, WorkloadPlan
+    from lab.node.record import DownloadRecord, Iperf3Outcome
 
 UDP = 17
+REQUESTS = "workload-plan.txt"
+SECOND_NS = 10**9
 NO_IPERF3 = "none: the download ran over QUIC"
 MARGIN_BYTES = 100  # by which a datagram that holds the handshake's end is smaller than a full one
 
@@ -39,6 +43,9 @@ def served(request: "FlowPlan", folder: Path) -> Iterator[int]:
     """Serve one download while the block runs; yields the number of the server's process."""
     argv = [*_program(request, folder), "serve", *_options(request, folder, "server")]
     argv.append(f"controller={request['algorithm']}")
+    argv += [f"{name}={value}" for name, value in request["quic"].get("params", {}).items()]
+    if "workload" in request:
+        argv.append(f"objects={folder / SERVER}")
     with entered(request["sender"]):
         process = subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     try:
@@ -58,13 +65,14 @@ def begun(plan: "Plan", request: "FlowPlan", _far: object = None, *, folder: Pat
     address = plan["addresses"][request["sender"]]
     argv = [*_program(request, folder), "get", address, *_options(request, folder, "client")]
     argv += [f"seconds={request['duration_s']}", f"bytes={request.get('size_bytes', 0)}"]
-    full_bytes = request["quic"]["datagram_bytes"] - MARGIN_BYTES
-    least_bytes = min(full_bytes, request.get("size_bytes", full_bytes))
-    arrival = FirstDatagram(node, interfaces(plan["topology"], node)[0], request["port"], least_bytes)
+    if "workload" in request:
+        (folder / REQUESTS).write_text(_lines(request["workload"]))
+        argv += [f"workload={folder / REQUESTS}", f"objects={folder / CLIENT}"]
+    arrival = FirstDatagram(node, interfaces(plan["topology"], node)[0], request["port"], _least_bytes(request))
     try:
         client = flow.Client(argv, node)
         try:
-            yield QuicDownload(request, client, arrival)
+            yield (Requested if "workload" in request else QuicDownload)(request, client, arrival)
         finally:
             client.stop()
     finally:
@@ -78,6 +86,25 @@ def _program(request: "FlowPlan", folder: Path) -> list[str]:
 def _options(request: "FlowPlan", folder: Path, end: str) -> list[str]:
     size = f"datagram_bytes={request['quic']['datagram_bytes']}"
     return [f"port={request['port']}", size, f"log={folder / end}.rows", f"qlog={folder / end}.qlog"]
+
+
+def _least_bytes(request: "FlowPlan") -> int:
+    """Return how large the first datagram of data is at least: full, unless the first object is smaller."""
+    full_bytes = request["quic"]["datagram_bytes"] - MARGIN_BYTES
+    size_bytes = request.get("size_bytes", full_bytes)
+    if "workload" in request:
+        size_bytes = request["workload"]["exchanges"][0]["objects_bytes"][0]
+    return min(full_bytes, size_bytes)
+
+
+def _lines(workload: "WorkloadPlan") -> str:
+    """Format a plan for a stack's client: the request's size and the buffer, then pause, play and sizes by exchange."""
+    exchanges = [
+        [round(each["wait_s"] * SECOND_NS), round(each["media_s"] * SECOND_NS), *each["objects_bytes"]]
+        for each in workload["exchanges"]
+    ]
+    rows = [[workload["request_bytes"], round(workload["buffer_s"] * SECOND_NS)], *exchanges]
+    return "".join(" ".join(map(str, row)) + "\n" for row in rows)
 
 
 class FirstDatagram(Arrival):
@@ -124,3 +151,20 @@ class QuicDownload(download.Download):
             if not whole and not received["bytes"]:
                 raise NodeError(f"{self.tool}: ended without any data")
         return {"iperf3": None, "iperf3_error": NO_IPERF3}
+
+
+class Requested(QuicDownload):
+    """A workload over QUIC under way. The client reports its first data: small ones look like the handshake's end."""
+
+    first_ns = 0
+
+    def measure(self) -> "DownloadRecord":
+        """Wait for the end, and stop the client."""
+        measured = super().measure()
+        return {**measured, "data_ns": self.first_ns or measured["data_ns"]}
+
+    def outcome(self, printed: str, *, whole: bool, finished: bool) -> "Iperf3Outcome":
+        """Return that there is no iperf3; NodeError where the client failed."""
+        found = super().outcome(printed, whole=whole, finished=finished)
+        self.first_ns = json.loads(printed)["first_ns"] if finished else 0
+        return found

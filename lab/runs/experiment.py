@@ -101,15 +101,18 @@ def assemble(
 
 
 def _refuse_others(scenario: Scenario, senders: list[Cca], file: str) -> None:
-    """Refuse a sender that runs alone next to a second download or in a workload: both run over TCP."""
+    """Refuse a sender next to a second download, which runs over TCP, or in a workload, where it cannot be."""
     other = next((sender for sender in senders if scenario.ecn_at_ends and sender.transport != "tcp"), None)
     if other:
         raise field_error(file, "ecn_at_ends", True, f"left out with {other.name}: it is a setting of TCP")
-    alone = next((f"{kind} ({sender.name})" for sender in senders if (kind := way_of(sender).alone)), None)
     others, workload = ", ".join(entry.cca for entry in scenario.beside), (scenario.workload or {}).get("kind")
-    for name, value in (("rival" if scenario.rival else "rivals", others), ("workload", workload)):
-        if value and alone:
-            raise field_error(file, name, value, f"left out with {alone}")
+    for sender in senders:
+        way = way_of(sender)
+        if others and way.alone:
+            name = "rival" if scenario.rival else "rivals"
+            raise field_error(file, name, others, f"left out with {way.alone} ({sender.name})")
+        if workload and not way.has_workloads:
+            raise field_error(file, "workload", workload, f"left out with {way.alone} ({sender.name})")
 
 
 def shaped_by(experiment: Experiment, shaper: str) -> Experiment:

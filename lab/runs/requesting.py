@@ -26,7 +26,7 @@ def planned(plan: Plan, experiment: Experiment, link: Link) -> Plan:
     (flow,) = plan["flows"]
     duration_s = experiment.scenario.duration_s
     return plan | {
-        "work": "workload",
+        "work": plan.get("work", "workload"),
         "flows": [flow | {"size_bytes": size_bytes, "workload": requests}],
         "trace": plan["trace"] | {"buffer_kb": sizes.trace_kb(link, duration_s, plan["mss_bytes"], size_bytes)},
         "memory_mb": sizes.memory_mb(link, duration_s, plan["mss_bytes"], size_bytes),

@@ -130,7 +130,7 @@ def store(job: Job, plan: Plan, folder: Path) -> TrialJson:
     write_tables(tables, folder)
     flows = [_flow(node, flow, cca) for flow, cca in zip(measured, senders, strict=True)]
     meta = _meta(job, plan, node, flows, certify(plan, node, tables, decoded.checks(tables["packets"])))
-    if plan.get("work") == "workload":
+    if "workload" in plan["flows"][0]:
         meta["workload"] = workload.read(folder, plan["flows"][0], node["downloads"][0], measured[0])
     (folder / "trial.json").write_text(json.dumps(meta, indent=1))
     stored = {*STORED}

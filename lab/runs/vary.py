@@ -27,6 +27,7 @@ from lab.schema.cca import Cca
 from lab.schema.load import parse, parse_yaml
 from lab.schema.scenario import Scenario
 from lab.schema.topology import Topology
+from lab.senders.ways import way_of
 
 OPTION = "--vary"
 FILE = Path(OPTION)
@@ -174,10 +175,10 @@ def _with(experiment: Experiment, field: str, value: Any) -> Experiment:
 
 
 def _with_parameter(experiment: Experiment, sender: str, name: str, value: Any) -> Experiment:
-    """Return an experiment with another parameter of a sender's module; the kernel tells which there are."""
+    """Return an experiment with another parameter of a sender; its code tells which there are."""
     cca = experiment.senders[sender]
-    if cca.module is None:
-        raise field_error(OPTION, f"{sender}.{name}", value, "a parameter of a sender whose code is a module")
+    if not way_of(cca).has_parameters(cca):
+        raise field_error(OPTION, f"{sender}.{name}", value, "a parameter of a sender that has some")
     changed = parse(Cca, cca.model_dump() | {"params": {**cca.params, name: value}}, FILE)
     return experiment.with_senders({sender: changed})
 
@@ -218,7 +219,7 @@ def stored_or_new(keep_capture: bool) -> FindRun:
 
 
 def require_parameters(points: Iterable[Mapping[str, str]], known: Mapping[str, Sequence[str]]) -> None:
-    """Refuse a parameter that a sender's module has not: the kernel would load the module without it."""
+    """Refuse a parameter that a sender has not: the kernel would load its module without it."""
     for texts in points:
         for field, text in texts.items():
             sender, _, name = field.partition(".")

@@ -29,7 +29,8 @@ class Way:
 
     file: Path | None = None  # the stanzas of its senders, as lab/cca.yml has them
     order = 100  # its place among the ways of packages, in every table
-    alone = ""  # what its senders are called, where no second download and no workload can run beside them
+    alone = ""  # what its senders are called, where no second download can run beside them
+    has_workloads = True  # whether its senders can send what a workload requests
     part = ""  # the name by which a bundle takes the programs
     part_note = ""  # on them, for the read-me of a bundle's licences
 
@@ -77,6 +78,10 @@ class Way:
     def where(self, cca: Cca) -> str:
         """Return in a word what holds a sender's code."""
         return cca.module or "built in"
+
+    def has_parameters(self, cca: Cca) -> bool:
+        """Return whether a sender may have parameters: `params` of its stanza, and what `--vary` changes."""
+        return cca.module is not None
 
     def describe(self, cca: Cca, kernel: "Kernel", world: Path) -> "Described":
         """Return what is known of a sender's code."""

@@ -85,10 +85,11 @@ class WorkloadJson(TypedDict):
     limited: Annotated[
         list[list[float]],
         "when it changed whether the application limits the sender: time (s), and 1 where it does. By TCP_INFO, "
-        "sampled every 10 ms, under the conditions of tcp_rate_check_app_limited()",
+        "sampled every 10 ms, under the conditions of tcp_rate_check_app_limited(); over QUIC by the stack, each time "
+        "that it has sent what it may",
         "",
     ]
-    busy_s: Annotated[float, "time with data to send or unacknowledged (tcpi_busy_time)"]
+    busy_s: Annotated[float, "time with data to send or unacknowledged (over TCP tcpi_busy_time)"]
     rwnd_limited_s: Annotated[float, "of it: held by the client's window"]
     sndbuf_limited_s: Annotated[float, "of it: held by the send buffer"]
 

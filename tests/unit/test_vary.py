@@ -65,7 +65,7 @@ def test_a_field_of_profile_topology_scenario_or_sender_can_vary(field: str, rea
         (["down.delay_ms=3,3.0"], "--vary: down.delay_ms=3.0: must be each value once"),
         (["down.delay_ms=3,"], "--vary: down.delay_ms=3,: must be FIELD=a,b,c, .*"),
         (["mtu_bytes=null"], "--vary: mtu_bytes=null: must be a number or a name"),
-        (["cubic.hystart=0"], "--vary: cubic.hystart=0: must be a parameter of a sender whose code is a module"),
+        (["cubic.hystart=0"], "--vary: cubic.hystart=0: must be a parameter of a sender that has some"),
         (["search.threshold_pct=high"], "--vary: params.threshold_pct=high: must be a valid integer"),
         (["seed=" + ",".join(map(str, range(201)))], ".*points=201: must be at most 200: these are 1206 trials, .*min"),
         (["seed=1", "duration_s=2", "mtu_bytes=1400"], "--vary: fields=3: must be at most 2: .*"),

@@ -27,6 +27,8 @@ def planned(plan: Plan, cca: Cca, mtu_bytes: int) -> Plan:
     if datagram_bytes < LEAST_BYTES:
         raise UserError(f"mtu_bytes={mtu_bytes}: must be at least {LEAST_BYTES + UDP_BYTES} for a sender over QUIC")
     ends: QuicPlan = {"program": stack_of(cca).place, "datagram_bytes": datagram_bytes}
+    if cca.params:
+        ends["params"] = cca.params
     changed: Plan = {
         **plan,
         "work": "quic",

@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """The programs of senders over QUIC: built where the cache lacks them, and copied into each trial's folder."""
 
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 
 from lab.backends.backend import Backend
 from lab.backends.virtual import Virtual
+from lab.base import sandbox
 from lab.base.errors import UserError
 from lab.kernel.program import Progress
 from lab.schema.cca import Cca
+from lab.senders.module import Parameter
 from lab.senders.way import Senders
 from lab_quic.stacks import STACKS, stack_of
 
@@ -34,3 +37,16 @@ def program_of(cca: Cca, backend: Backend) -> Path:
         rule = f"must be built and in the cache: 'lab run --profile geo-small --cca {cca.name}' builds it"
         raise UserError(f"{stack_of(cca).program}: {rule}")
     return program
+
+
+def parameters(cca: Cca, world: Path) -> list[Parameter]:
+    """Return the parameters of a controller's core, as its program prints them."""
+    inside = f"/lab/{stack_of(cca).program}"
+    command = sandbox.command(
+        world, [inside, "params", cca.algorithm], read_only={stack_of(cca).ensure(lambda _what: None).program: inside}
+    )
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+    if done.returncode:
+        raise UserError(done.stdout.strip())
+    rows = [line.split() for line in done.stdout.splitlines()]
+    return [{"name": name, "value": value, "meaning": f"({least} to {most})"} for name, value, least, most in rows]

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 TRANSPORT = "quic"
 NAMES = ("quinn", "ngtcp2")  # stacks.py has each
+WITH_CORES = "quinn"
+WITHOUT = ("cubic", "newreno", "bbr")  # its own controllers
 
 
 class Quic(Way):
@@ -41,11 +43,14 @@ the folder licences beside the program.
         """Refuse a stanza that is not over QUIC, or has a part in the kernel."""
         if cca.transport != TRANSPORT:
             raise field_error(shown(self.file), "name", cca.name, f"given with transport: {TRANSPORT}")
-        if any((cca.module, cca.params, cca.sysctls, cca.qdisc, cca.first_window_pkts)):
-            rule = "a sender over QUIC without module, params, sysctls, qdisc and first_window_pkts"
+        if any((cca.module, cca.sysctls, cca.qdisc, cca.first_window_pkts)):
+            rule = "a sender over QUIC without module, sysctls, qdisc and first_window_pkts"
             raise field_error(shown(self.file), "name", cca.name, rule)
         if cca.stack not in NAMES:
             raise field_error(shown(self.file), f"{cca.name}.stack", cca.stack or "", " or ".join(NAMES))
+        if cca.params and not self.has_parameters(cca):
+            rule = f"left out: only controllers around a core have some, on {WITH_CORES}"
+            raise field_error(shown(self.file), f"{cca.name}.params", cca.params, rule)
 
     def owns(self, cca: Cca) -> bool:
         """Return whether it is a sender over QUIC."""
@@ -92,8 +97,13 @@ the folder licences beside the program.
 
         return stack_of(cca).program
 
-    def describe(self, cca: Cca, _kernel: "Kernel", _world: Path) -> "Described":
-        """Describe the controller by its stack."""
+    def has_parameters(self, cca: Cca) -> bool:
+        """Return whether the controller has a core of the kernel's modules."""
+        return cca.stack == WITH_CORES and cca.algorithm not in WITHOUT
+
+    def describe(self, cca: Cca, _kernel: "Kernel", world: Path) -> "Described":
+        """Describe the controller by its stack, whose program is built where a core has parameters."""
+        from lab_quic.programs import parameters
         from lab_quic.stacks import stack_of
 
         return {
@@ -101,7 +111,7 @@ the folder licences beside the program.
             "source": stack_of(cca).source,
             "exit": "reported by the sender itself",
             "memory": "of the program, not of a socket",
-            "parameters": [],
+            "parameters": parameters(cca, world) if self.has_parameters(cca) else [],
         }
 
     def programs(self) -> "Sequence[Buildable]":

@@ -19,18 +19,21 @@ def senders_on(stack: str) -> tuple[str, ...]:
     return tuple(name for name, sender in QUIC.senders().items() if sender.stack == stack)
 
 
-def over_quic(profile: Profile, cca: str, bench: Bench, duration_s: int = 3) -> tuple[Experiment, Job]:
-    """Return an experiment of one sender over QUIC, and its first trial."""
-    plain = experiment_on(profile, "search", duration_s=duration_s)
+def over_quic(
+    profile: Profile, cca: str, bench: Bench, duration_s: int = 3, workload: object = None, **params: int
+) -> tuple[Experiment, Job]:
+    """Return an experiment of one sender over QUIC, with parameters of its controller, and its first trial."""
+    plain = experiment_on(profile, "search", duration_s=duration_s, workload=workload)
     scenario = plain.scenario.model_copy(update={"ccas": [cca]})
-    experiment = replace(plain, scenario=scenario, ccas={cca: QUIC.senders()[cca]})
+    sender = QUIC.senders()[cca].model_copy(update={"params": params})
+    experiment = replace(plain, scenario=scenario, ccas={cca: sender})
     experiment, backend = prepared(experiment, bench.backend, Console(quiet=True))
     return experiment, Job(experiment, cca, 1, bench.folder / "quic" / cca, backend)
 
 
-def run(profile: Profile, cca: str, bench: Bench, name: str, duration_s: int = 3) -> Trial:
+def run(profile: Profile, cca: str, bench: Bench, name: str, duration_s: int = 3, workload: object = None) -> Trial:
     """Run a trial in a folder of this name, or return the one that is there."""
-    _, job = over_quic(profile, cca, bench, duration_s)
+    _, job = over_quic(profile, cca, bench, duration_s, workload)
     job = replace(job, folder=bench.folder / name / cca)
     if not job.folder.exists():
         run_trial(job)

@@ -18,7 +18,7 @@ from lab_quic.quinn import crates
 HERE = Path(__file__).parent
 IMAGE = "quic-build"
 COMPILER_PACKAGES = ("rustc", "cargo", "libstd-rust-dev", "gcc", "gcc-14", "binutils", "libc6-dev")
-CORES = paths.LAB / "kernel" / "search"
+SEARCH, STARTUP, OURS = paths.LAB / "kernel" / "search", paths.LAB / "kernel" / "startup", HERE / "cores"
 PROGRAM = "lab-quic"
 TARGET = "x86_64-unknown-linux-gnu"
 # As lab/kernel/search/Makefile compiles them for user space.
@@ -47,9 +47,15 @@ def _prepared(progress: Progress) -> Path:
 
 
 def _core_files() -> list[Path]:
-    """List the C files of SEARCH in all versions, as the Makefile takes them, and of HyStart++."""
+    """List the C files of the cores: SEARCH in all versions, as its Makefile takes them, the others, and their form."""
     names = ["search_replay", "search_core", "search_compare", "search_params", "search_compact", "hystartpp_core"]
-    return [*(CORES / f"{name}.c" for name in names), *sorted(CORES.glob("tcp_search*.c"))]
+    startup = [STARTUP / f"{name}_core.c" for name in ("rapid_start", "careful_resume")]
+    return [
+        *(SEARCH / f"{name}.c" for name in names),
+        *sorted(SEARCH.glob("tcp_search*.c")),
+        *startup,
+        *sorted(OURS.glob("*.c")),
+    ]
 
 
 def pinned() -> Program:
@@ -62,7 +68,7 @@ def pinned() -> Program:
 
 
 def _headers() -> list[Path]:
-    return sorted(CORES.glob("*.h"))
+    return [*sorted(SEARCH.glob("*.h")), *sorted(STARTUP.glob("*_core.h")), *sorted(OURS.glob("*.h"))]
 
 
 def _patches() -> list[Path]:
@@ -82,8 +88,8 @@ def _build(root: Path, draft: Path) -> None:
         bound, (of,) = f"/lab/{patch.name}", (draft / "vendor").glob(f"{patch.stem}-[0-9]*")
         argv = ["patch", "-s", "-p1", "-d", f"vendor/{of.name}", "-i", bound]
         compile_.run(*argv, read_only={patch: bound}, words=f"patch {patch.name}")
-    objects = f"cd core && gcc {CFLAGS} -c {' '.join(file.name for file in _core_files())} && ar rcs libsearch.a *.o"
-    compile_.run("sh", "-c", objects, words="SEARCH's core for the QUIC sender")
+    objects = f"cd core && gcc {CFLAGS} -c {' '.join(file.name for file in _core_files())} && ar rcs libcores.a *.o"
+    compile_.run("sh", "-c", objects, words="the cores for the QUIC sender")
     compile_.run("sh", "-c", _cargo(), words="cargo build")
     shutil.copy(draft / "target" / TARGET / "release" / PROGRAM, draft)
     _keep_licences(draft)

@@ -26,6 +26,7 @@ class OwnStack(Way):
 
     order = 9
     alone = "a stack of one's own"
+    has_workloads = False
 
     def own(self, name: str) -> dict[str, Cca]:
         """Return the senders of a stack's file by control."""

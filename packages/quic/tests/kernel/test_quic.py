@@ -3,25 +3,31 @@
 
 import io
 import json
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pyarrow as pa
 import pytest
-from lab_quic.log import read_server
+from lab_quic.log import NO_THRESHOLD, read_server
 from lab_quic.quinn import build
+from quic_cores import Event, bins, careful_resume, core_bins, decisions, events_of, rapid_start
 from quic_trials import over_quic, run, senders_on
 
 from lab.backends.records import TrialError
 from lab.judge.outcome import outcome
 from lab.judge.search_replay import EXIT, replay_bins, version
+from lab.links.profile import Profile
 from lab.runs.trial import prepare, run_trial
 from lab.tables.digests import SUMS
 from tests.conftest import SMALL, Bench, experiment_on
 from tests.exact_links import deep, silent
 
 DEEP = deep(rate_mbps=20, rtt_ms=60)
+# SMALL holds 20 Mb/s x 100 ms = 170 datagrams, and its buffer twice as many.
+RIGHT = {"saved_cwnd_pkts": 170, "saved_rtt_us": 100_000}
+TOO_LARGE = {"saved_cwnd_pkts": 2000, "saved_rtt_us": 100_000}
 ENDLESS_SILENCE = silent(0.001, 60.0)
 SENDERS = senders_on("quinn")
 
@@ -98,6 +104,71 @@ def test_search_over_quic_decides_as_the_core_does_on_its_acks(bench: Bench, tmp
     assert bins["verdict"].to_list() == replayed["verdict"].tolist()
     assert bins["verdict"][-1] == EXIT
     assert server["exit"]["cause"].to_list() == ["search"]
+
+
+def recorded(profile: Profile, cca: str, bench: Bench, folder: Path, **params: int) -> list[Event]:
+    """The ACK stream of a download, as its server has recorded it."""
+    _, job = over_quic(profile, cca, bench, **params)
+    folder.mkdir()
+    job.backend.run_plan(prepare(job, folder), folder)
+    return events_of(folder / "server.rows")
+
+
+@pytest.mark.parametrize("name", ["search", "search9", "search4"])
+def test_on_a_recorded_stream_quic_decides_as_the_kernels_search(
+    bench: Bench, search_library: Path, tmp_path: Path, name: str
+) -> None:
+    events = recorded(DEEP, f"{name}_quic", bench, tmp_path / "trial")
+    in_slow_start = [event for event in events if event.window_bytes < event.ssthresh_bytes]
+    core = core_bins(search_library, name, in_slow_start)
+    assert bins(name, in_slow_start) == core
+    assert core[-1][-1] == EXIT
+
+
+def test_on_a_recorded_stream_quic_decides_as_the_kernels_rapid_start(
+    bench: Bench, startup_library: Path, tmp_path: Path
+) -> None:
+    events = recorded(SMALL, "rapid_start_quic", bench, tmp_path / "trial")
+    core = rapid_start(startup_library, events)
+    assert decisions("rapid_start", events) == core
+    assert {event.kind for event in events} == {"ack", "loss"}
+    assert any(w_max for _, _, w_max in core.values())  # to the end of its recovery period
+    for place, (window, _, _) in core.items():  # and the sender did so
+        if window and place + 1 < len(events) and events[place + 1].kind == "ack":
+            assert events[place + 1].window_bytes == window
+
+
+@pytest.mark.parametrize(("params", "retreats"), [({}, False), (RIGHT, False), (TOO_LARGE, True)])
+def test_on_a_recorded_stream_quic_decides_as_the_kernels_careful_resume(
+    bench: Bench, startup_library: Path, tmp_path: Path, params: dict[str, int], retreats: bool
+) -> None:
+    events = recorded(SMALL, "careful_resume_quic", bench, tmp_path / "trial", **params)
+    core = careful_resume(startup_library, events, **params)
+    assert decisions("careful_resume", events, **params) == core
+    jump_bytes = params.get("saved_cwnd_pkts", 0) // 2 * 1472
+    assert [window for window, _, _ in core.values()][:1] == ([jump_bytes] if params else [])
+    assert any(ssthresh for _, ssthresh, _ in core.values()) == retreats
+
+
+def test_rapid_starts_window_triples_each_round_trip_until_a_queue_builds(bench: Bench) -> None:
+    trial = run(SMALL, "rapid_start_quic", bench, "quic-first")
+    acks = trial.acks.filter(pl.col("t_s") < trial.exits["t_s"][0])
+    rounds = [acks.filter(pl.col("cwnd_pkts") >= pkts)["t_s"][0] for pkts in (21, 59, 179)]
+    assert [later - earlier for earlier, later in pairwise(rounds)] == pytest.approx([0.1, 0.1], rel=0.25)
+    assert trial.exits["cause"].to_list() == ["loss"]
+
+
+def test_a_drain_takes_the_window_down_to_its_threshold_and_not_below(bench: Bench) -> None:
+    trial = run(DEEP, "search4_quic", bench, "quic-deep")
+    (exit_,) = trial.exits.to_dicts()
+    after = trial.acks.filter(pl.col("t_s") > exit_["t_s"])
+    windows, threshold = after["cwnd_pkts"].to_list(), exit_["ssthresh_pkts"]
+    assert exit_["cause"] == "search"
+    assert threshold < exit_["cwnd_pkts"]
+    drained = windows.index(threshold)
+    assert all(earlier >= later >= threshold for earlier, later in pairwise(windows[: drained + 1]))
+    assert windows[-1] >= threshold
+    assert NO_THRESHOLD not in after["ssthresh_pkts"].to_list()
 
 
 def test_search_leaves_at_about_the_same_window_over_tcp_and_over_quic(bench: Bench) -> None:

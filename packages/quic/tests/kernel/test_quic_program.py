@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""lab-quic by itself: its SEARCH decides as the kernel's library does, and each refusal is one line."""
+"""lab-quic by itself: its cores decide as the kernel's libraries do, and each refusal is one line."""
 
 import socket
 import subprocess
@@ -9,23 +9,24 @@ import numpy as np
 import pytest
 from lab_quic.quinn import build
 from numpy.typing import NDArray
+from quic_cores import NO_THRESHOLD, Event, bins, careful_resume, core_bins, decisions, program, rapid_start
 
-from lab.judge.search_replay import BIN, replay_bins, version
+from lab.judge.search_replay import EXIT
 
 STREAMS = 200
-PRINTED = [name for name in (BIN.names or ()) if name != "reserved"]
-VERSIONS = ("search", "search1", "search2_printed")
+PACKET_BYTES = 1472
+SAVED = {"saved_cwnd_pkts": 400, "saved_rtt_us": 100_000}
+VERSIONS = ("search", "search1", "search2_printed", "search4", "search9", "search9_printed")
+SERVED = ("datagram_bytes=1472", "log=/dev/null", "qlog=/dev/null")
+KNOWN = (
+    "must be cubic, newreno, bbr, or a core: hystartpp, rapid_start, careful_resume, or a version of SEARCH that is "
+    "not bound to the kernel's sockets, such as search"
+)
+JUMP_BYTES = SAVED["saved_cwnd_pkts"] // 2 * PACKET_BYTES
+FIRST_ACKS = 12  # without a limit and a loss: then a connection that jumps has jumped
 Numbers = NDArray[np.int64]
 
 pytestmark = pytest.mark.skipif(build.find() is None, reason="lab-quic is not built: lab run tcp-quic builds it")
-
-
-def program(*words: str, text: str = "", limit_s: int = 60) -> "subprocess.CompletedProcess[str]":
-    built = build.find()
-    assert built
-    return subprocess.run(
-        [built.program, *words], input=text, capture_output=True, text=True, timeout=limit_s, check=False
-    )
 
 
 def stream(seed: int) -> dict[str, Numbers]:
@@ -48,31 +49,85 @@ def stream(seed: int) -> dict[str, Numbers]:
     }
 
 
+def in_slow_start(seed: int) -> list[Event]:
+    """The stream as events of a sender that stays in slow start; a reset is a timeout."""
+    rows = [[int(word) for word in row] for row in zip(*stream(seed).values(), strict=True)]
+    return [
+        event
+        for t_us, rtt_us, delivered, sent, limited, reset in rows
+        for event in [
+            Event("timeout", t_us, delivered, sent, 0, 0, 0, 0, 1, NO_THRESHOLD, PACKET_BYTES, 0, 0, 0, 1),
+            Event("ack", t_us, delivered, sent, 0, 0, 0, 0, 1, NO_THRESHOLD, PACKET_BYTES, rtt_us, limited, 0, 0),
+        ][1 - reset :]
+    ]
+
+
 @pytest.mark.parametrize("name", VERSIONS)
 def test_core_and_quic_decide_the_same_on_the_same_ack_streams(search_library: Path, name: str) -> None:
-    params = version(search_library, name).params
     left = 0
     for seed in range(STREAMS // len(VERSIONS) + 1):
-        acks = stream(seed)
-        if not params.app_limited:  # for who calls: lab-quic, as the module, tells such a version of no limit
-            acks["limited"][:] = 0
-        core = replay_bins(
-            search_library,
-            acks["t_us"],
-            acks["rtt_us"],
-            acks["delivered_bytes"],
-            params,
-            sent_bytes=acks["sent_bytes"],
-            limited=acks["limited"],
-            reset=acks["reset"],
-        )
-        done = program(
-            "replay", name, text="\n".join(" ".join(map(str, row)) for row in zip(*acks.values(), strict=True))
-        )
-        ours = [[int(word) for word in line.split()] for line in done.stdout.splitlines()]
-        assert ours == [[int(row[field]) for field in PRINTED] for row in core]
-        left += bool(len(core)) and int(core[-1]["verdict"]) == 8
-    assert left > 10  # the streams reach what they are for
+        events = in_slow_start(seed)
+        core = core_bins(search_library, name, events)
+        assert bins(name, events) == core
+        left += bool(core) and core[-1][-1] == EXIT
+    assert left > 3  # the streams reach what they are for
+
+
+def path(seed: int, jumps: bool) -> list[Event]:
+    """A connection whose window is full: ACKs of a path that queues and loses, and that may time out.
+
+    What a core decides does not come back: the window goes on as the path would have it.
+    """
+    rng = np.random.default_rng(seed)
+    rtt_us, now_us = int(rng.integers(60_000, 200_000)), 5_000_000
+    delivered, lost, first_sent, recovery, found = 0, 0, 0, 0, list[Event]()
+    window = 10 * PACKET_BYTES
+    for number in range(400):
+        now_us += int(rng.exponential(rtt_us * PACKET_BYTES / window)) + 1
+        acked = int(rng.integers(1, 3)) * PACKET_BYTES - int(rng.integers(0, 2)) * 300
+        delivered += acked
+        flight = window - int(rng.integers(1, 3)) * PACKET_BYTES
+        sent = delivered + lost + flight
+        in_recovery = int(number < recovery)
+        rtt = int(rtt_us * (1 + 0.4 * (number > 150) + 0.05 * rng.random() - 0.6 * (rng.random() < 0.001)))
+        before = acked if in_recovery else 0
+        limited = int(rng.random() < 0.02 and number > FIRST_ACKS)
+        numbers = (flight, window, NO_THRESHOLD, PACKET_BYTES, rtt, limited, in_recovery, 0)
+        found.append(Event("ack", now_us, delivered, sent, acked, before, 0, *numbers))
+        window += acked
+        first_sent = first_sent or sent
+        if jumps and sent - flight >= first_sent and window < JUMP_BYTES:
+            window = JUMP_BYTES
+        if number > FIRST_ACKS and rng.random() < (0.05 if in_recovery else 0.01):
+            share = int(rng.integers(1, 6)) * PACKET_BYTES
+            lost += share
+            recovery = recovery if in_recovery else number + int(rng.integers(2, 80))
+            numbers = (0, window * 7 // 10, window * 7 // 10, PACKET_BYTES, 0, 0, 0, window)
+            kind = "timeout" if rng.random() < 0.05 else "loss"
+            found.append(Event(kind, now_us, delivered, sent, 0, 0, share, *numbers))
+    return found
+
+
+def test_rapid_starts_core_and_quic_decide_the_same_on_the_same_events(startup_library: Path) -> None:
+    ended = 0
+    for seed in range(STREAMS):
+        events = path(seed, jumps=False)
+        core = rapid_start(startup_library, events)
+        assert decisions("rapid_start", events) == core
+        ended += any(w_max for _, _, w_max in core.values())
+    assert ended > STREAMS // 2  # a recovery period that ends
+
+
+def test_careful_resumes_core_and_quic_decide_the_same_on_the_same_events(startup_library: Path) -> None:
+    jumped, retreated = 0, 0
+    for seed in range(STREAMS):
+        events = path(seed, jumps=True)
+        core = careful_resume(startup_library, events, **SAVED)
+        assert decisions("careful_resume", events, **SAVED) == core
+        jumped += any(window == JUMP_BYTES for window, _, _ in core.values())
+        retreated += any(ssthresh for _, ssthresh, _ in core.values())
+    assert jumped > STREAMS // 2
+    assert retreated > STREAMS // 10
 
 
 @pytest.fixture
@@ -104,10 +159,19 @@ def test_a_server_with_another_key_is_refused_in_one_line(tmp_path: Path, port: 
     ("words", "line"),
     [
         (["serve", "datagram_bytes=1000"], "datagram_bytes=1000: must be at least 1200 (RFC 9000, section 14)"),
-        (["replay", "vegas"], "controller=vegas: must be cubic, newreno, bbr, hystartpp or a version of SEARCH"),
-        (["replay", "search31"], "controller=search31: must not be bound to the kernel's sockets: try search"),
+        (["replay", "vegas"], f"controller=vegas: {KNOWN}"),
+        (["replay", "search31"], f"controller=search31: {KNOWN}"),
+        (["params", "search2"], f"controller=search2: {KNOWN}"),
+        (["replay", "rapid_start", "iw_pkts=1"], "iw_pkts=1: must be a whole number from 2 to 1000"),
+        (
+            ["replay", "rapid_start", "iw=20"],
+            "iw=20: must be a parameter of the controller: iw_pkts, queue_us, queue_pct",
+        ),
+        (["serve", *SERVED, "controller=bbr", "bins=10"], "bins=10: must be left out with bbr"),
+        (["serve", *SERVED, "controller=search9", "bins=4"], "bins=4: must be a whole number from 5 to 100"),
+        (["get", "127.0.0.1", "datagram_bytes=1472", "bins=10"], "bins: must be an option of lab-quic get"),
         (["get", "nowhere", "datagram_bytes=1472"], "nowhere: must be an IP address"),
-        ([], "must be serve, get or replay, with options"),
+        ([], "must be serve, get, replay or params, with options"),
     ],
 )
 def test_a_wrong_word_is_one_line(words: list[str], line: str) -> None:

@@ -17,6 +17,7 @@ from lab.node.plan import Plan
 from lab.runs.experiment import load_experiment
 from lab.runs.plan import draw, make_plan
 from lab.runs.try_link import try_link
+from lab.runs.vary import at
 from lab.schema.cca import cca_names, load_cca, load_ccas, load_senders, looks
 from tests.command import lab, refused
 from tests.conftest import SMALL, experiment_on
@@ -50,6 +51,21 @@ def test_no_tcp_sender_is_loaded_or_traced_beside_quic() -> None:
     assert "quic" not in planned("tcp")["flows"][0]
 
 
+def test_parameters_of_a_core_are_in_the_plan_and_those_of_a_stanza_alone() -> None:
+    sender = QUIC.senders()["careful_resume_quic"].model_copy(update={"params": {"saved_cwnd_pkts": 100}})
+    experiment = replace(experiment_on(SMALL, "search"), ccas={sender.name: sender})
+    assert make_plan(experiment, sender, draw(experiment, 1))["flows"][0]["quic"]["params"] == {"saved_cwnd_pkts": 100}
+    assert "params" not in planned("quic")["flows"][0]["quic"]
+
+
+def test_vary_changes_a_parameter_of_a_core_and_of_no_other_controller() -> None:
+    experiment = load_experiment("tcp-quic")
+    varied = at(experiment, {"careful_resume_quic.saved_cwnd_pkts": "200"})
+    assert varied.ccas["careful_resume_quic"].params == {"saved_cwnd_pkts": 200}
+    with pytest.raises(UserError, match=r"bbr_quic\.bins=4: must be a parameter of a sender that has some"):
+        at(experiment, {"bbr_quic.bins": "4"})
+
+
 def test_a_route_whose_packets_are_too_small_for_quic_is_refused() -> None:
     assert planned("quic", mtu_bytes=1228)["flows"][0]["quic"]["datagram_bytes"] == 1200
     with pytest.raises(UserError, match=r"^mtu_bytes=1227: must be at least 1228 for a sender over QUIC$"):
@@ -59,6 +75,15 @@ def test_a_route_whose_packets_are_too_small_for_quic_is_refused() -> None:
 def test_a_second_download_beside_quic_is_refused() -> None:
     with pytest.raises(UserError, match=r"rival=cubic: must be left out with a sender over QUIC \(search_quic\)"):
         try_link("wired-clean", ["search_quic"], {"rival": "cubic", "topology": "dumbbell"})
+
+
+def test_a_workload_over_quic_is_planned_as_over_tcp_and_keeps_its_ends() -> None:
+    workload = {"kind": "web", "pages": 2, "reading_s": 1}
+    tcp, quic = planned("tcp", workload=workload), planned("quic", workload=workload)
+    assert (tcp["work"], quic["work"]) == ("workload", "quic")
+    assert quic["flows"][0]["workload"] == tcp["flows"][0]["workload"]
+    assert quic["flows"][0]["size_bytes"] == tcp["flows"][0]["size_bytes"]
+    assert quic["flows"][0]["quic"]["program"] == "own/lab-quic"
 
 
 def test_a_rival_over_quic_is_refused_as_a_sender_over_quic_is(tmp_path: Path) -> None:
@@ -91,7 +116,15 @@ def test_an_unknown_sender_is_answered_with_those_of_both_files() -> None:
         ),
         (
             f"mine:\n  transport: quic\n  stack: quinn\n  algorithm: cubic\n  first_window_pkts: 8192\n  {LOOKS}",
-            "without module, params, sysctls, qdisc and first_window_pkts",
+            "without module, sysctls, qdisc and first_window_pkts",
+        ),
+        (
+            f"mine:\n  transport: quic\n  stack: quinn\n  algorithm: bbr\n  params: {{bins: 10}}\n  {LOOKS}",
+            "mine.params={'bins': 10}: must be left out: only controllers around a core have some, on quinn",
+        ),
+        (
+            f"mine:\n  transport: quic\n  stack: ngtcp2\n  algorithm: cubic\n  params: {{bins: 10}}\n  {LOOKS}",
+            "must be left out: only controllers around a core have some, on quinn",
         ),
         (f"mine:\n  algorithm: cubic\n  {LOOKS}", "name=mine: must be given with transport: quic"),
         (

@@ -8,6 +8,7 @@
 
 #include "peer.h"
 #include "pieces.h"
+#include "requests.h"
 
 #define HANDSHAKE_S 25
 #define SECOND_NS 1000000000ULL
@@ -20,6 +21,7 @@ struct client {
 	struct piece *pieces;
 	uint64_t bytes, first_ns, last_ns;
 	bool whole;
+	struct requests *requests; /* of a workload; NULL: a download */
 };
 
 static void on_sent(struct peer *peer, size_t bytes)
@@ -49,12 +51,18 @@ static uint64_t field(const char *frame, const char *name)
 /* The library hands data over in order; its qlog names what each packet had. */
 static void on_event(struct peer *peer, const char *line)
 {
+	struct client *client = (struct client *)peer;
+
 	if (strncmp(line, RECEIVED, sizeof(RECEIVED) - 1))
 		return;
 	for (const char *frame = strstr(line, STREAM); frame; frame = strstr(frame + 1, STREAM)) {
 		uint64_t begin = field(frame, "\"offset\":");
 
-		pieces_add(&((struct client *)peer)->pieces, begin, begin + field(frame, "\"length\":"), on_piece, peer);
+		pieces_add(&client->pieces, begin, begin + field(frame, "\"length\":"), on_piece, peer);
+	}
+	if (client->requests && client->pieces && !client->pieces->begin) {
+		requests_had(client->requests, peer->now_ns, client->pieces->end);
+		client->whole = requests_whole(client->requests);
 	}
 }
 
@@ -89,20 +97,40 @@ static void connect_to(struct peer *peer)
 	peer_connected(peer, conn);
 }
 
-/* Request the download once the handshake allows a stream. */
-static void request(struct peer *peer)
+static void request_download(struct peer *peer, int64_t stream)
 {
 	static uint8_t size[REQUEST_BYTES];
 	uint64_t bytes = peer->options->bytes ? peer->options->bytes : ENDLESS;
-	int64_t stream;
 
-	if (peer->source.stream != NO_STREAM || !ngtcp2_conn_get_handshake_completed(peer->conn))
-		return;
-	if (ngtcp2_conn_open_bidi_stream(peer->conn, &stream, NULL))
-		fail("the server must allow a stream");
 	for (int at = REQUEST_BYTES - 1; at >= 0; at--, bytes >>= 8)
 		size[at] = (uint8_t)bytes;
-	peer->source = (struct source){ stream, size, REQUEST_BYTES, REQUEST_BYTES };
+	peer->source = (struct source){ .stream = stream, .bytes = size, .most_bytes = REQUEST_BYTES, .left = REQUEST_BYTES };
+}
+
+/* Request a download or a workload's objects, once the handshake allows a stream. */
+static void request(struct client *client)
+{
+	struct peer *peer = &client->peer;
+	struct source next = { .stream = peer->source.stream, .open = true, .advances = true };
+
+	if (peer->source.stream == NO_STREAM) {
+		if (!ngtcp2_conn_get_handshake_completed(peer->conn))
+			return;
+		if (ngtcp2_conn_open_bidi_stream(peer->conn, &next.stream, NULL))
+			fail("the server must allow a stream");
+		if (!client->requests) {
+			request_download(peer, next.stream);
+			return;
+		}
+		requests_schedule(client->requests, peer->now_ns);
+		peer->source = next;
+	}
+	if (!client->requests)
+		return;
+	next.bytes = requests_next(client->requests, peer->now_ns, &next.most_bytes);
+	next.left = next.most_bytes;
+	if (next.bytes)
+		peer->source = next;
 }
 
 static void take(struct client *client)
@@ -127,6 +155,8 @@ void get(const struct options *options)
 	struct peer *peer = &client.peer;
 	uint64_t handshake_ns;
 
+	if (options->workload)
+		client.requests = requests_read(options->workload);
 	peer_open(peer, options, false);
 	connect_to(peer);
 	handshake_ns = peer->now_ns + HANDSHAKE_S * SECOND_NS;
@@ -136,7 +166,7 @@ void get(const struct options *options)
 		peer_tick(peer);
 		take(&client);
 		peer_expire(peer);
-		request(peer);
+		request(&client);
 		due_ns = client.first_ns ? client.first_ns + options->seconds * SECOND_NS : handshake_ns;
 		if (client.whole || peer->now_ns >= due_ns) {
 			if (!client.first_ns && !client.whole)
@@ -145,8 +175,11 @@ void get(const struct options *options)
 			break;
 		}
 		peer_send(peer);
-		peer_wait(peer, due_ns);
+		peer_wait(peer, client.requests && requests_due_ns(client.requests) < due_ns ?
+					requests_due_ns(client.requests) : due_ns);
 	}
-	printf("{\"bytes\": %" PRIu64 ", \"seconds\": %.9f, \"whole\": %s}\n", client.bytes,
-	       (client.last_ns - client.first_ns) / 1e9, client.whole ? "true" : "false");
+	if (client.requests)
+		requests_write(client.requests, options->objects);
+	printf("{\"bytes\": %" PRIu64 ", \"seconds\": %.9f, \"whole\": %s, \"first_ns\": %" PRIu64 "}\n", client.bytes,
+	       (client.last_ns - client.first_ns) / 1e9, client.whole ? "true" : "false", client.first_ns);
 }

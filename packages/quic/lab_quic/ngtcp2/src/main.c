@@ -5,6 +5,8 @@
  *     lab-ngtcp2 serve port=5201 controller=cubic datagram_bytes=1472 log=FILE qlog=FILE
  *     lab-ngtcp2 get ADDRESS port=5201 seconds=20 [bytes=N] [client_port=N] datagram_bytes=1472 log=FILE qlog=FILE
  *
+ * With workload=FILE objects=FILE the client requests objects by that plan; then the server has objects=FILE, too.
+ *
  * An error is one line in place of the result, and exit status 1.
  */
 #include <arpa/inet.h>

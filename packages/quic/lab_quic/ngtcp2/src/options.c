@@ -65,6 +65,10 @@ static void set(struct options *options, const char *name, const char *value)
 		options->log = value;
 	else if (!strcmp(name, "qlog"))
 		options->qlog = value;
+	else if (!strcmp(name, "workload"))
+		options->workload = value;
+	else if (!strcmp(name, "objects"))
+		options->objects = value;
 	else
 		fail("%s: must be an option of lab-ngtcp2", name);
 }

@@ -21,6 +21,8 @@ struct options {
 	ngtcp2_cc_algo controller;
 	const char *log;
 	const char *qlog;
+	const char *workload; /* the plan of a workload's client; NULL: a download */
+	const char *objects;  /* what an end writes of a workload */
 	struct in_addr server;
 };
 

@@ -163,7 +163,7 @@ static bool fill(struct peer *peer, struct datagram *datagram)
 
 		if (source->left <= part.len) {
 			part.len = source->left;
-			flags = NGTCP2_WRITE_STREAM_FLAG_FIN;
+			flags = source->open ? NGTCP2_WRITE_STREAM_FLAG_NONE : NGTCP2_WRITE_STREAM_FLAG_FIN;
 		}
 		bytes = ngtcp2_conn_writev_stream(peer->conn, NULL, &info, datagram->data, peer->options->datagram_bytes,
 						  &taken, stream == NO_STREAM ? 0 : flags, stream, &part,
@@ -174,6 +174,8 @@ static bool fill(struct peer *peer, struct datagram *datagram)
 			give_up(peer, bytes);
 		if (taken > 0 && source->left != ENDLESS)
 			source->left -= taken;
+		if (taken > 0 && source->advances)
+			source->bytes += taken;
 		datagram->bytes = bytes;
 		return bytes > 0;
 	}

@@ -20,6 +20,8 @@ struct source {
 	const uint8_t *bytes; /* must stay until they are acknowledged */
 	size_t most_bytes;    /* at `bytes`; the same ones are sent again and again */
 	uint64_t left;	      /* ENDLESS: without end */
+	bool open;	      /* more may follow */
+	bool advances;	      /* the next bytes follow those that are sent */
 };
 
 struct peer {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The sender: serves one download, of as many bytes as its client requests. */
+/* The sender: serves one download, of as many bytes as its client requests, or a workload's objects. */
 #include "ends.h"
 
 #include <stdarg.h>
 #include <string.h>
 
+#include "responses.h"
 #include "watch.h"
 
 #define ID_BYTES 8
@@ -15,6 +16,7 @@ struct server {
 	struct watch watch;
 	uint8_t request[REQUEST_BYTES];
 	size_t requested_bytes; /* of the request */
+	struct responses responses; /* of a workload; no file: a download */
 };
 
 static void on_event(struct peer *peer, const char *line)
@@ -40,6 +42,11 @@ static void on_data(struct peer *peer, int64_t stream, const uint8_t *bytes, siz
 	struct server *server = (struct server *)peer;
 
 	(void)fin;
+	if (server->responses.file) {
+		peer->source.left += responses_take(&server->responses, bytes, count);
+		peer->source.stream = stream;
+		return;
+	}
 	if (count > REQUEST_BYTES - server->requested_bytes)
 		fail("the client's request must have %d bytes", REQUEST_BYTES);
 	memcpy(server->request + server->requested_bytes, bytes, count);
@@ -108,25 +115,54 @@ static void turn(struct server *server)
 	watch_end(&server->watch, peer);
 }
 
-void serve(const struct options *options)
+static void note(struct server *server)
+{
+	struct peer *peer = &server->peer;
+	ngtcp2_conn_info info;
+	bool limited;
+
+	if (!server->responses.file)
+		return;
+	ngtcp2_conn_get_conn_info(peer->conn, &info);
+	limited = !peer->source.left && ngtcp2_conn_get_cwnd_left(peer->conn) > 0;
+	responses_note(&server->responses, peer->now_ns, limited, peer->source.left || info.bytes_in_flight);
+}
+
+/* Serve until the client closes or this process is stopped. */
+static void serve_one(struct server *server)
 {
 	static struct datagram batch[UDP_BATCH];
-	struct server server = { .peer = { .event = on_event, .data = on_data } };
 	unsigned int count;
 
-	peer_open(&server.peer, options, true);
-	printf("listening\n");
-	fflush(stdout);
 	while (!peer_ended()) {
-		peer_tick(&server.peer);
+		peer_tick(&server->peer);
 		do {
-			count = udp_receive(server.peer.fd, batch);
+			count = udp_receive(server->peer.fd, batch);
 			for (unsigned int at = 0; at < count; at++)
-				if (!take(&server, &batch[at]))
+				if (!take(server, &batch[at]))
 					return;
 		} while (count == UDP_BATCH);
-		if (server.peer.conn)
-			turn(&server);
-		peer_wait(&server.peer, UINT64_MAX);
+		if (server->peer.conn) {
+			turn(server);
+			note(server);
+		}
+		peer_wait(&server->peer, UINT64_MAX);
 	}
+}
+
+void serve(const struct options *options)
+{
+	static const uint8_t zeros[CHUNK_BYTES];
+	struct server server = { .peer = { .event = on_event, .data = on_data } };
+
+	peer_open(&server.peer, options, true);
+	if (options->objects) {
+		responses_open(&server.responses, options->objects);
+		server.peer.source = (struct source){ NO_STREAM, zeros, CHUNK_BYTES, 0, true, false };
+	}
+	printf("listening\n");
+	fflush(stdout);
+	serve_one(&server);
+	if (options->objects)
+		responses_close(&server.responses, server.peer.now_ns);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //! quinn's controllers, watched: what each acknowledgement finds, each bin of SEARCH, and the exit from slow start.
 //!
-//! SEARCH and HyStart++ sit where the kernel's modules have them: before CUBIC takes an acknowledgement in, so that
-//! growth stops with the one that decided. CUBIC keeps every other decision.
+//! A core sits where the kernel's module has it: before CUBIC takes an acknowledgement in, so that growth stops with
+//! the one that decided, and behind CUBIC's reaction to a loss. CUBIC keeps every other decision.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -14,11 +14,9 @@ use quinn_proto::congestion::{
 };
 
 use crate::clock::Clock;
-use crate::hystartpp::HyStartPp;
+use crate::core::{Bin, Change, Core, Event, NO_THRESHOLD, Recipe};
 use crate::log::Log;
-use crate::search::{Ack, Decision, EXIT, Left, Search};
 
-pub const NO_THRESHOLD: u64 = u64::MAX;
 const INITIAL_PKTS: u64 = 10; // as Linux (RFC 6928)
 
 #[derive(Clone)]
@@ -28,18 +26,11 @@ enum Inner {
     Bbr(Bbr),
 }
 
-/// What ends CUBIC's slow start before a loss does.
-#[derive(Clone)]
-enum Rule {
-    None,
-    Search(Search),
-    HyStartPp(HyStartPp),
-}
-
 #[derive(Clone)]
 pub struct Watched {
     inner: Inner,
-    rule: Rule,
+    core: Option<Core>, // around CUBIC
+    owned: bool,        // the last ACK was the core's alone
     clock: Clock,
     log: Log,
     packet_bytes: u64,
@@ -54,28 +45,29 @@ pub struct Watched {
 /// Builds the controller of a connection.
 pub struct Factory {
     pub name: String,
+    pub core: Option<Recipe>,
     pub clock: Clock,
     pub log: Log,
 }
 
 impl Factory {
-    /// Whether there is a controller of this name; the reason where there is none.
-    pub fn check(&self) -> Result<(), String> {
-        self.rule().map(drop)
-    }
-
-    fn rule(&self) -> Result<Rule, String> {
-        Ok(match self.name.as_str() {
-            "cubic" | "newreno" | "bbr" => Rule::None,
-            "hystartpp" => Rule::HyStartPp(HyStartPp::new()),
-            version => Rule::Search(Search::named(version)?),
-        })
+    /// A controller by its name, with parameters of its core; the reason where there is none.
+    pub fn named(name: &str, params: &[(String, String)], clock: Clock, log: Log) -> Result<Self, String> {
+        let own = matches!(name, "cubic" | "newreno" | "bbr");
+        let mut core = if own { None } else { Some(Recipe::named(name)?) };
+        match (&mut core, params) {
+            (Some(core), params) => core.set(params)?,
+            (None, [(param, value), ..]) => return Err(format!("{param}={value}: must be left out with {name}")),
+            (None, []) => {}
+        }
+        Ok(Factory { name: name.into(), core, clock, log })
     }
 }
 
 impl ControllerFactory for Factory {
     fn build(self: Arc<Self>, now: Instant, current_mtu: u16) -> Box<dyn Controller> {
-        let window = INITIAL_PKTS * u64::from(current_mtu);
+        let own_pkts = self.core.as_ref().and_then(Recipe::initial_pkts);
+        let window = own_pkts.map_or(INITIAL_PKTS, u64::from) * u64::from(current_mtu);
         let inner = match self.name.as_str() {
             "newreno" => {
                 let mut config = NewRenoConfig::default();
@@ -95,7 +87,8 @@ impl ControllerFactory for Factory {
         };
         Box::new(Watched {
             inner,
-            rule: self.rule().expect("checked at the start"),
+            core: self.core.as_ref().map(Recipe::begin),
+            owned: false,
             clock: self.clock,
             log: self.log.clone(),
             packet_bytes: u64::from(current_mtu),
@@ -149,25 +142,25 @@ impl Watched {
     }
 
     /// Before the ACK is taken in, as tcp_probe shows a socket.
-    fn note_ack(&self, now: Instant, ack: &Ack, in_flight: u64) {
+    fn note_ack(&self, now: Instant, ack: &Event, before_bytes: u64) {
         // Until there is an estimate, the first sample stands for it, and not the initial guess.
-        let guessed = self.delivered_bytes == 0;
+        let guessed = before_bytes == 0;
         let estimate = self.rtt.filter(|_| !guessed).map(|rtt| rtt.get());
         let srtt_ns = estimate.unwrap_or(Duration::from_micros(ack.rtt_us.into())).as_nanos();
         self.log.line(format_args!(
-            "ack\t{}\t{}\t{}\t{srtt_ns}\t{}\t{}\t{}\t{}\t{in_flight}\t{}",
+            "ack\t{}\t{}\t{}\t{srtt_ns}\t{}\t{before_bytes}\t{}\t{}\t{}\t{}",
             self.clock.ns(now),
-            self.inner().window(),
-            self.ssthresh(),
+            ack.window_bytes,
+            ack.ssthresh_bytes,
             ack.rtt_us,
-            self.delivered_bytes,
             ack.delivered_bytes,
             ack.sent_bytes,
+            ack.flight_bytes,
             ack.limited,
         ));
     }
 
-    fn note_bin(&self, now: Instant, found: &Decision) {
+    fn note_bin(&self, now: Instant, found: &Bin) {
         self.log.line(format_args!(
             "bin\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}\t{}",
             self.clock.ns(now),
@@ -183,56 +176,98 @@ impl Watched {
         ));
     }
 
+    /// What a core was fed, as `replay` reads it: until slow start and all that is the core's are over.
+    fn note_event(&self, kind: &str, event: &Event, before_bytes: u64) {
+        let fields = event.fields().map(|each| each.to_string()).join(" ");
+        self.log.line(format_args!("event\t{kind} {fields} {before_bytes}"));
+    }
+
     fn in_recovery(&self) -> bool {
         let newest = self.batch.last().map(|(sent, _)| *sent);
-        matches!((newest, self.recovery_start), (Some(sent), Some(start)) if sent <= start)
+        newest.is_some_and(|sent| self.is_before_recovery(sent))
     }
 
-    /// SEARCH's part of an ACK (tcp_search_update of lab/kernel/search/tcp_search.h); returns the exit.
-    fn search(&mut self, now: Instant, ack: &Ack) -> Option<Left> {
-        let (blind, slow_start, window) = (self.in_recovery(), self.in_slow_start(), self.inner().window());
-        let (packet_bytes, delivered) = (self.packet_bytes, self.delivered_bytes);
-        let Rule::Search(search) = &mut self.rule else { return None };
-        if blind && !search.measures_in_recovery() {
-            return None;
-        }
-        if !slow_start {
-            search.stop(delivered);
-            return None;
-        }
-        let decision = search.on_ack(ack)?;
-        let left = (decision.verdict == EXIT).then(|| search.leave(&decision, window, packet_bytes));
-        self.note_bin(now, &decision);
-        left
+    fn is_before_recovery(&self, sent: Instant) -> bool {
+        self.recovery_start.is_some_and(|start| sent <= start)
     }
 
-    /// Let the rule judge an ACK; returns whether CUBIC still has to take it in.
-    fn judge(&mut self, now: Instant, ack: &Ack, acked_bytes: u64) -> bool {
-        let window = self.inner().window();
-        let rtt = Some(Duration::from_micros(ack.rtt_us.into()));
-        if let Some(left) = self.search(now, ack) {
-            if let Inner::Cubic(cubic) = &mut self.inner {
-                cubic.leave_slow_start(left.window, left.ssthresh);
-            }
-            self.note_exit(now, window, rtt, "search");
-            return true;
+    /// The state of the connection, for a core.
+    fn event(&self, now: Instant, in_flight: u64) -> Event {
+        Event {
+            now_us: self.clock.ns(now) / 1000,
+            delivered_bytes: self.delivered_bytes,
+            sent_bytes: self.sent_bytes,
+            flight_bytes: in_flight,
+            window_bytes: self.inner().window(),
+            ssthresh_bytes: self.ssthresh(),
+            packet_bytes: self.packet_bytes as u32,
+            ..Event::default()
         }
-        let initial = self.ssthresh() == NO_THRESHOLD && self.recovery_start.is_none();
-        let acked_pkts = acked_bytes.div_ceil(self.packet_bytes) as u32;
-        let (Rule::HyStartPp(rule), Inner::Cubic(cubic)) = (&mut self.rule, &mut self.inner) else { return true };
-        if !initial {
-            return true;
+    }
+
+    /// The ACK that is at its end.
+    fn acked(&self, now: Instant, in_flight: u64, app_limited: bool, rtt: Duration) -> Event {
+        let acked = |counts: &dyn Fn(Instant) -> bool| {
+            self.batch.iter().filter(|(sent, _)| counts(*sent)).map(|(_, bytes)| bytes).sum::<u64>()
+        };
+        let acked_bytes = acked(&|_| true);
+        Event {
+            delivered_bytes: self.delivered_bytes + acked_bytes,
+            acked_bytes,
+            acked_before_bytes: acked(&|sent| self.is_before_recovery(sent)),
+            rtt_us: rtt.as_micros().clamp(1, i32::MAX as u128) as u32,
+            limited: app_limited.into(),
+            in_recovery: self.in_recovery().into(),
+            ..self.event(now, in_flight)
         }
-        match rule.on_ack(ack.delivered_bytes, ack.sent_bytes, ack.rtt_us, acked_pkts) {
-            Some(_) if ack.limited != 0 => {}
-            Some(pkts) => cubic.grow((u64::from(pkts) * self.packet_bytes).min(acked_bytes)),
-            None => {
-                cubic.leave_slow_start(window, window);
-                self.note_exit(now, window, rtt, "hystartpp");
-                return true;
-            }
+    }
+
+    fn apply(&mut self, now: Instant, change: &Change) {
+        let Inner::Cubic(cubic) = &mut self.inner else { return };
+        let or_as_it_is = |bytes: u64, present: u64| if bytes > 0 { bytes } else { present };
+        let ssthresh = cubic.metrics().ssthresh.unwrap_or(NO_THRESHOLD);
+        cubic.set(or_as_it_is(change.window_bytes, cubic.window()), or_as_it_is(change.ssthresh_bytes, ssthresh));
+        if change.w_max_bytes > 0 {
+            cubic.begin_epoch(now, change.w_max_bytes);
         }
-        false
+        if change.recovery != 0 {
+            self.recovery_start = Some(now);
+        }
+    }
+
+    /// Let the core judge an ACK; returns whether CUBIC still has to take it in.
+    fn judge(&mut self, now: Instant, ack: &Event) -> bool {
+        let Some(core) = &mut self.core else { return true };
+        let (change, cause) = (core.on_ack(ack), core.cause());
+        self.owned = change.own != 0;
+        if !self.left || self.owned {
+            self.note_event("ack", ack, 0);
+        }
+        if let Some(bin) = change.bin() {
+            self.note_bin(now, bin);
+        }
+        self.apply(now, &change);
+        if change.exit != 0 {
+            self.note_exit(now, ack.window_bytes, Some(Duration::from_micros(ack.rtt_us.into())), cause);
+        }
+        !self.owned
+    }
+
+    /// Let the core have its part of a loss, behind CUBIC's.
+    fn judge_loss(&mut self, now: Instant, before_bytes: u64, lost_bytes: u64, persistent: bool) {
+        let event = Event { lost_bytes, ..self.event(now, 0) };
+        let noted = !self.left || self.owned;
+        let Some(core) = &mut self.core else { return };
+        let change = if persistent {
+            core.on_timeout(&event);
+            Change::default()
+        } else {
+            core.on_loss(&event, before_bytes)
+        };
+        if noted {
+            self.note_event(if persistent { "timeout" } else { "loss" }, &event, before_bytes);
+        }
+        self.apply(now, &change);
     }
 }
 
@@ -252,19 +287,11 @@ impl Controller for Watched {
             self.inner_mut().on_end_acks(now, in_flight, app_limited, largest);
             return;
         };
-        let acked_bytes = self.batch.iter().map(|(_, bytes)| bytes).sum::<u64>();
         let rtt = now.saturating_duration_since(newest);
-        let ack = Ack {
-            now_us: self.clock.ns(now) / 1000,
-            delivered_bytes: self.delivered_bytes + acked_bytes,
-            sent_bytes: self.sent_bytes,
-            rtt_us: rtt.as_micros().clamp(1, i32::MAX as u128) as u32,
-            limited: app_limited.into(),
-        };
-        let window = self.inner().window();
-        self.note_ack(now, &ack, in_flight);
-        self.delivered_bytes = ack.delivered_bytes;
-        let take_in = self.judge(now, &ack, acked_bytes);
+        let ack = self.acked(now, in_flight, app_limited, rtt);
+        let before_bytes = std::mem::replace(&mut self.delivered_bytes, ack.delivered_bytes);
+        self.note_ack(now, &ack, before_bytes);
+        let take_in = self.judge(now, &ack);
         let (batch, estimate) = (std::mem::take(&mut self.batch), self.rtt.expect("set with the batch"));
         if take_in {
             for (sent, bytes) in &batch {
@@ -275,7 +302,7 @@ impl Controller for Watched {
         self.batch = batch;
         self.batch.clear();
         let own = if matches!(self.inner, Inner::Bbr(_)) { "bbr" } else { "other" };
-        self.note_exit(now, window, Some(rtt), own);
+        self.note_exit(now, ack.window_bytes, Some(rtt), own);
     }
 
     fn on_congestion_event(&mut self, now: Instant, sent: Instant, is_persistent_congestion: bool, lost_bytes: u64) {
@@ -284,10 +311,7 @@ impl Controller for Watched {
             self.recovery_start = Some(now);
         }
         self.inner_mut().on_congestion_event(now, sent, is_persistent_congestion, lost_bytes);
-        let delivered = self.delivered_bytes;
-        if let (true, Rule::Search(search)) = (is_persistent_congestion, &mut self.rule) {
-            search.reset(delivered);
-        }
+        self.judge_loss(now, window, lost_bytes, is_persistent_congestion);
         let rtt = self.rtt.map(|rtt| rtt.get());
         self.note_exit(now, window, rtt, if is_persistent_congestion { "timeout" } else { "loss" });
     }

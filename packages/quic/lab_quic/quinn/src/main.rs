@@ -3,21 +3,25 @@
 //!
 //!     lab-quic serve port=5201 controller=search datagram_bytes=1472 log=FILE qlog=FILE
 //!     lab-quic get ADDRESS port=5201 seconds=20 [bytes=N] [client_port=N] datagram_bytes=1472 log=FILE qlog=FILE
-//!     lab-quic replay VERSION < ACKS
+//!     lab-quic replay CORE [parameter=value...] < EVENTS
+//!     lab-quic params CORE
+//!
+//! With workload=FILE objects=FILE the client requests objects by that plan, and writes when they were whole; then the
+//! server has objects=FILE, too. `serve` takes parameters of the controller's core as options, too.
 //!
 //! An error is one line in place of the result, and exit status 1.
 
 mod client;
 mod clock;
 mod controller;
-mod hystartpp;
+mod core;
 mod log;
 mod peer;
 mod replay;
-mod search;
 mod server;
 mod tls;
 mod udp;
+mod workload;
 
 use std::net::{IpAddr, SocketAddr};
 use std::process::ExitCode;
@@ -30,22 +34,33 @@ pub struct Options {
     port: u16,
     client_port: u16,
     controller: String,
+    params: Vec<(String, String)>, // of the controller's core
     datagram_bytes: u16,
     seconds: u64,
     bytes: u64,
     key: u8,
     log: String,
     qlog: String,
+    workload: String, // the plan of a workload's client; empty: a download
+    objects: String,  // what an end writes of a workload
 }
 
 fn number<T: std::str::FromStr>(name: &str, value: &str) -> Result<T, String> {
     value.parse().map_err(|_| format!("{name}={value}: must be a whole number within its range"))
 }
 
+fn params(words: &[String]) -> Result<Vec<(String, String)>, String> {
+    words.iter().map(|word| pair(word).map(|(name, value)| (name.into(), value.into()))).collect()
+}
+
+fn pair(word: &str) -> Result<(&str, &str), String> {
+    word.split_once('=').ok_or(format!("{word}: must be an option, name=value"))
+}
+
 fn options(words: &[String]) -> Result<Options, String> {
     let mut found = Options::default();
     for word in words {
-        let (name, value) = word.split_once('=').ok_or(format!("{word}: must be an option, name=value"))?;
+        let (name, value) = pair(word)?;
         match name {
             "port" => found.port = number(name, value)?,
             "client_port" => found.client_port = number(name, value)?,
@@ -56,7 +71,9 @@ fn options(words: &[String]) -> Result<Options, String> {
             "controller" => found.controller = value.into(),
             "log" => found.log = value.into(),
             "qlog" => found.qlog = value.into(),
-            _ => return Err(format!("{name}: must be an option of lab-quic")),
+            "workload" => found.workload = value.into(),
+            "objects" => found.objects = value.into(),
+            _ => found.params.push((name.into(), value.into())),
         }
     }
     if found.datagram_bytes < 1200 {
@@ -71,11 +88,15 @@ fn work(words: &[String]) -> Result<(), String> {
         [command, rest @ ..] if command == "serve" => server::serve(&options(rest)?),
         [command, address, rest @ ..] if command == "get" => {
             let options = options(rest)?;
+            if let Some((name, _)) = options.params.first() {
+                return Err(format!("{name}: must be an option of lab-quic get"));
+            }
             let address: IpAddr = address.parse().map_err(|_| format!("{address}: must be an IP address"))?;
             client::get(&options, SocketAddr::new(address, options.port))
         }
-        [command, version] if command == "replay" => replay::replay(version),
-        _ => Err("must be serve, get or replay, with options".into()),
+        [command, core, rest @ ..] if command == "replay" => replay::replay(core, &params(rest)?),
+        [command, core] if command == "params" => replay::params(core),
+        _ => Err("must be serve, get, replay or params, with options".into()),
     }
 }
 
