@@ -30,6 +30,7 @@ from lab_conform.verdict import Verdict, judged
 from lab_conform.view import View
 
 NAME = "conform"
+QUESTION = "What does the sender do on the link of a case?"  # the same of all: cases on one link share a trial
 FRAME_BYTES = MSS_BYTES + HEADERS_BYTES
 
 
@@ -159,7 +160,7 @@ def experiment_of(name: str, course: Course) -> Experiment:
     case, cca = course.case, course.subject.cca
     file = written(profile(case, course.spans), paths.results() / NAME / "links")
     content = {
-        "question": f"{case.title}?",
+        "question": QUESTION,
         "topology": "dumbbell" if case.rival else "path",
         "profile": str(file),
         "ccas": [cca.name],
