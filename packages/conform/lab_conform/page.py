@@ -10,6 +10,7 @@ import numpy as np
 from lab.base.plain_file import write_whole
 from lab.figures.save import svg
 from lab.figures.style import VERMILION, panels
+from lab_conform.findings import Finding, finding
 from lab_conform.verdict import Verdict
 from lab_conform.view import View
 
@@ -65,11 +66,16 @@ def _summary(found: list[Verdict], senders: list[str]) -> str:
 
 
 def _cell(verdict: Verdict) -> str:
-    text = MARKS[verdict.outcome]
+    known = _known(verdict)
+    text = MARKS[verdict.outcome] + (f" <small>({known.fault})</small>" if known else "")
     kind = verdict.outcome.replace(" ", "-")
     if not verdict.view:
         return f'<td class="{kind}" title="{escape(verdict.reason)}">{text}'
     return f'<td class="{kind}"><a href="{quote(_file(verdict))}" title="{escape(verdict.reason)}">{text}</a>'
+
+
+def _known(verdict: Verdict) -> Finding | None:
+    return finding(verdict.sender, verdict.case.name) if verdict.outcome == "failed" else None
 
 
 def _file(verdict: Verdict) -> str:
@@ -78,13 +84,14 @@ def _file(verdict: Verdict) -> str:
 
 def _cell_page(verdict: Verdict) -> str:
     assert verdict.view
-    case = verdict.case
+    case, known = verdict.case, _known(verdict)
     checks = "".join(
         f'<li class="{"passed" if each.passed else "failed"}">{escape(each.line)}' for each in verdict.checked
     )
     parts = [
         f"<h1>{escape(case.title)}</h1>",
         f"<p>{escape(verdict.sender)}: {MARKS[verdict.outcome]}. {escape(verdict.reason)}</p>",
+        *([f"<p><b>Known, a fault of the {known.fault}.</b> {escape(known.text)}</p>"] if known else []),
         f"<p>{escape(case.rule)} ({case.keyword}). Dashed lines: events.</p>",
         f"<ul>{checks}</ul>{drawn(verdict.view)}<p><a href={PAGE}>All cases</a></p>",
     ]
