@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Count how the cases of each suite end on each sender: a published measurement, and the matrix of docs/conform-senders.md.
+"""Count how the cases of each suite end on each sender: the matrix of docs/conform-senders.md.
 
 `python -m bench.conform_matrix SENDER...` runs what is not stored, and replaces these senders' columns in
 results/bench/conform.json; others stay as they were published. A stack of one's own is FILE.yml:CONTROL.

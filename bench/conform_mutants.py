@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """Measure whether cases notice deliberate faults in senders: packages/conform/mutants/mutants.yml has them.
 
-`python -m bench.conform_mutants [WORD...]` runs those whose case or name has one of the words. Each result replaces that
-of the same mutant in results/bench/conform-mutants.json; others stay as they were published.
+`python -m bench.conform_mutants [WORD...]` runs those whose case or name has one of the words. Each result replaces
+that of the same mutant in results/bench/conform-mutants.json; others stay as they were published.
 """
 
 import hashlib

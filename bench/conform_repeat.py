@@ -14,7 +14,7 @@ from pathlib import Path
 from statistics import median
 
 from bench.measured import Figure, show_and_store
-from bench.processor_time import processor_clock
+from bench.processor_time import Clock, processor_clock
 from lab.base.paths import REPO
 
 MOST_S = {"all": 300}  # of one run on two cores; of one suite: a minute
@@ -41,14 +41,15 @@ def _most(suite: str) -> str:
     return f"at most {MOST_S.get(suite, 60)}"
 
 
-def _once(sender: str, suite: str, clock) -> tuple[bytes, float, float]:
+def _once(sender: str, suite: str, clock: Clock) -> tuple[bytes, float, float]:
     """Return the JSON of one run, its seconds and those of the processor."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "verdicts.json"
         chosen = [] if suite == "all" else ["--suite", suite]
         line = [REPO / "scripts/lab", "conform", sender, *chosen, "--json", file]
         began_s, began_work_s = time.monotonic(), clock()
-        done = subprocess.run(line, env=os.environ | {"LAB_RESULTS": folder}, capture_output=True, text=True, check=False)
+        environment = os.environ | {"LAB_RESULTS": folder}
+        done = subprocess.run(line, env=environment, capture_output=True, text=True, check=False)
         took_s, work_s = time.monotonic() - began_s, clock() - began_work_s
         if done.returncode not in (0, FAILED):
             raise SystemExit(done.stderr)

@@ -5,14 +5,16 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from generate import measurements
 from lab_conform.findings import Finding, finding, findings
+
+from generate import measurements
 
 HEAD = """# The suites on senders
 
-How many cases of each suite passed / failed / do not apply, for the lab's senders and those of other projects. [What a case is](conform.md).
-Each failure was looked at by hand, and is below: *sender* means that the sender does otherwise than the text, *draft* that it does what
-its own draft says, and the draft misses the bound. A fault of a case or of the lab was mended, and is on no list here ([what these were](conform.md#findings)).
+How many cases of each suite passed / failed / do not apply, for the lab's senders and those of other projects.
+[What a case is](conform.md). Each failure was looked at by hand, and is below: *sender* means that the sender does
+otherwise than the text, *draft* that it does what its own draft says, and the draft misses the bound. A fault of a case
+or of the lab was mended, and is on no list here ([what these were](conform.md#findings)).
 
 """
 Row = dict[str, Any]
@@ -55,5 +57,8 @@ def _row(found: Finding, failures: list[Row]) -> Iterator[str]:
     """Yield the line of a finding, with those of its cells that failed in the measurement."""
     own = [row for row in failures if finding(row["sender"], row["case"]) is found]
     if own:
-        senders, cases = (", ".join(f"`{name}`" for name in dict.fromkeys(row[key] for row in own)) for key in ("sender", "case"))
-        yield f"| {senders} | {cases} | *{found.fault}* | {found.text} |"
+        yield f"| {_names(own, 'sender')} | {_names(own, 'case')} | *{found.fault}* | {found.text} |"
+
+
+def _names(rows: list[Row], key: str) -> str:
+    return ", ".join(f"`{name}`" for name in dict.fromkeys(row[key] for row in rows))
