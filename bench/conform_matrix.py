@@ -10,7 +10,7 @@ import sys
 from collections import Counter
 
 from lab_conform.command import Request, run
-from lab_conform.verdict import Verdict
+from lab_conform.verdict import Outcome, Verdict
 from rich.console import Console
 
 from bench.measured import PUBLISHED, Figure, store
@@ -18,7 +18,7 @@ from lab.base import paths
 from lab.base.errors import UserError
 
 NAME = "conform"
-OUTCOMES = ("passed", "failed", "not applicable")
+OUTCOMES: tuple[Outcome, ...] = ("passed", "failed", "not applicable")
 Failure = dict[str, str]
 
 
@@ -43,8 +43,8 @@ def _add(found: list[Verdict]) -> None:
 
 def _stored() -> tuple[list[Figure], list[Failure]]:
     files = [folder / f"{NAME}.json" for folder in (paths.results() / "bench", PUBLISHED)]
-    content = next((json.loads(file.read_text()) for file in files if file.exists()), {"figures": [], "failures": []})
-    return content["figures"], content["failures"]
+    content = [json.loads(file.read_text()) for file in files if file.exists()]
+    return (content[0]["figures"], content[0]["failures"]) if content else ([], [])
 
 
 def _figures(found: list[Verdict]) -> list[Figure]:

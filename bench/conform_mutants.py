@@ -86,7 +86,7 @@ def main(words: list[str]) -> None:
 def _keep(found: Row, mutants: list[Mutant]) -> None:
     """Store a result next to those of the other mutants that there are."""
     files = [folder / f"{STORED}.json" for folder in (paths.results() / "bench", PUBLISHED)]
-    stored = next((json.loads(file.read_text())["mutants"] for file in files if file.exists()), [])
+    stored: list[Row] = next((json.loads(file.read_text())["mutants"] for file in files if file.exists()), [])
     rows = {(each["case"], each["mutant"]): each for each in [*stored, found]}
     keys = [(each.case, f"{each.of}: {each.name}") for each in mutants]
     kept = [rows[key] for key in keys if key in rows]

@@ -46,7 +46,7 @@ def _once(sender: str, suite: str, clock: Clock) -> tuple[bytes, float, float]:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "verdicts.json"
         chosen = [] if suite == "all" else ["--suite", suite]
-        line = [REPO / "scripts/lab", "conform", sender, *chosen, "--json", file]
+        line: list[str | Path] = [REPO / "scripts/lab", "conform", sender, *chosen, "--json", file]
         began_s, began_work_s = time.monotonic(), clock()
         environment = os.environ | {"LAB_RESULTS": folder}
         done = subprocess.run(line, env=environment, capture_output=True, text=True, check=False)
