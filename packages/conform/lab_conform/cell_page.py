@@ -19,6 +19,7 @@ STYLE = (
     ":root{color-scheme:light dark}body{font:16px sans-serif;max-width:70em;margin:2em auto;padding:0 1em}"
     "td,th{text-align:left;padding:.2em .6em;vertical-align:top}.failed{background:#fbe3d6}.passed{background:#dff2ea}"
     "table{border-collapse:collapse}tr{border-top:1px solid #8886}.wide,.plate{overflow-x:auto}small{opacity:.8}"
+    "td+td{white-space:nowrap}"
     "@media(prefers-color-scheme:dark){.failed{background:#5a2c14}.passed{background:#123f30}}"
 )
 

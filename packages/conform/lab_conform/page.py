@@ -56,11 +56,14 @@ def _summary(found: list[Verdict], senders: list[str]) -> str:
 
 
 def _failures(found: list[Verdict]) -> str:
-    """Return a list of what failed, each with its first reason."""
+    """Return a list of what failed, with the senders of one case and one reason together."""
+    alike: dict[tuple[str, str], list[Verdict]] = {}
+    for each in found:
+        if each.outcome == "failed":
+            alike.setdefault((each.case.title, _why(each)), []).append(each)
     items = [
-        f"<li>{_link(each, escape(each.case.title))}: {escape(each.sender)}<br><small>{_why(each)}</small>"
-        for each in found
-        if each.outcome == "failed"
+        f"<li>{escape(title)}: {', '.join(_link(each, escape(each.sender)) for each in some)}<br><small>{why}</small>"
+        for (title, why), some in alike.items()
     ]
     return f"<h2>What failed</h2><ul>{''.join(items)}</ul>" if items else ""
 
