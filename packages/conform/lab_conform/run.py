@@ -125,8 +125,10 @@ def _stepped(course: Course, trial: Trial | str) -> Course | Verdict:
         return Verdict(case, sender, "failed", "the lab: the packets before an event differ with it", view=view)
     if not course.whole:
         try:
-            new = place(case.link.events[len(course.placed) :], view)
-            return replace(course, placed=(*course.placed, *new), view=view, until_s=new[0].shows_s(view))
+            events = case.link.events[len(course.placed) :]
+            new = place(events, view)
+            until_s = new[0].shows_s(view) if events[0].when else 0.0  # what happens at a time follows from no trial
+            return replace(course, placed=(*course.placed, *new), view=view, until_s=until_s)
         except NeverComes as error:
             return Verdict(case, sender, "failed", f"event {len(course.placed)} never came: {error}", view=view)
     bad = [each["name"] for each in trial.meta["certificate"]["checks"] if not each["ok"]]
